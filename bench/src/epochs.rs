@@ -4,10 +4,10 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
 use regretless::Result;
+use regretless::observer::Observer;
 use regretless::problem::ProblemSpec;
 use regretless::random::{Purpose, RandomStream};
 use regretless::train::{FitResult, StageTrainer, TrainingContext, train};
-use regretless::watch::Observer;
 use rustix::time::{ClockId, clock_gettime};
 use serde::{Deserialize, Serialize};
 
@@ -138,13 +138,13 @@ mod tests {
     use regretless::data::SplitIndices;
     use regretless::data::synthetic::SyntheticSpec as DataRecipe;
     use regretless::label::LabeledDataset;
+    use regretless::observer::NoopObserver;
     use regretless::oracle::Oracle;
     use regretless::predict::PredictorSpec;
     use regretless::problem::Benchmark;
     use regretless::train::{
         SelectionCriterion, StageTrainer, TrainingContext, TrainingSettings, TrainingStage,
     };
-    use regretless::watch::NoopObserver;
 
     use super::train_timed;
 

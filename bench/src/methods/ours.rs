@@ -4,13 +4,13 @@ use regretless::Result;
 use regretless::data::{Matrix, SplitIndices};
 use regretless::evaluate::evaluate;
 use regretless::label::LabeledDataset;
+use regretless::observer::NoopObserver;
 use regretless::oracle::Oracle;
 use regretless::parallel::Threads;
 use regretless::predict::PredictorSpec;
 use regretless::train::{
     SelectionCriterion, StageTrainer, TrainingContext, TrainingSettings, TrainingStage,
 };
-use regretless::watch::NoopObserver;
 
 use super::MethodRun;
 use super::case::{LEARNING_RATE, Method as Known, MethodCase, MethodTable};
@@ -68,6 +68,6 @@ fn run(
             form: label.to_owned(),
             ..timed
         },
-        regret: evaluation.normalised_regret,
+        regret: evaluation.normalized_regret,
     })
 }

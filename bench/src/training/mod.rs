@@ -12,8 +12,8 @@ use serde::Deserialize;
 use serde_json::json;
 
 mod case;
-mod limit;
 mod ours;
+mod roofline;
 
 use case::TrainingCase;
 
@@ -175,7 +175,7 @@ impl TrainingMeasurement {
 
     fn row(&self, case: &TrainingCase, machine: &Machine) -> Vec<String> {
         let ours = &self.ours.wall;
-        let limit = limit::seconds(case, machine);
+        let limit = roofline::seconds(case, machine);
         let mut cells = vec![
             case.model(),
             case.loss.to_owned(),
@@ -211,7 +211,7 @@ impl TrainingMeasurement {
 
     fn raw(&self, case: &TrainingCase, machine: &Machine) -> serde_json::Value {
         json!({
-            "case": case.name(), "machine": machine, "limit": limit::seconds(case, machine),
+            "case": case.name(), "machine": machine, "limit": roofline::seconds(case, machine),
             "runs": std::iter::once(&self.ours).chain(&self.torch).collect::<Vec<_>>(),
         })
     }

@@ -2,10 +2,10 @@
 
 use regretless::Result;
 use regretless::data::SplitIndices;
+use regretless::observer::NoopObserver;
 use regretless::train::{
     SelectionCriterion, StageTrainer, TrainingContext, TrainingSettings, TrainingStage,
 };
-use regretless::watch::NoopObserver;
 
 use super::case::{LEARNING_RATE, TrainingCase, TrainingData};
 use crate::epochs::{BATCH_SIZE, Epochs, SEED, train_timed};

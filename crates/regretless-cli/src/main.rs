@@ -10,13 +10,13 @@ use regretless::Error;
 
 mod args;
 mod commands;
-#[cfg(unix)]
-mod cut_off;
 mod input;
 mod output;
 mod progress;
 mod settings;
-mod table;
+#[cfg(unix)]
+mod sigbus;
+mod text_table;
 
 use args::Cli;
 
@@ -25,7 +25,7 @@ fn main() -> ExitCode {
     progress::listen_for_interrupts();
     let _scope = progress::enter_cancellation_scope();
     #[cfg(unix)]
-    cut_off::install_handler();
+    sigbus::install_handler();
     match commands::run(cli.command) {
         Ok(None) => ExitCode::SUCCESS,
         Ok(Some(error)) | Err(error) => {

@@ -9,9 +9,9 @@ use std::sync::{LazyLock, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use regretless::cancel::{Cancellation, CancellationScope};
+use regretless::cancellation::{Cancellation, CancellationScope};
+use regretless::observer::Observer;
 use regretless::text::escaped;
-use regretless::watch::Observer;
 
 /// Whether the user pressed Ctrl-C; solvers ask it too.
 static INTERRUPTED: LazyLock<Cancellation> = LazyLock::new(Cancellation::new);

@@ -68,9 +68,9 @@ impl<T: Element + std::fmt::Debug> SharedArray<T> for BorrowedArray<T> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ArrayOwnership {
     /// For the time of a call.
-    Borrowed,
+    Borrow,
     /// For longer.
-    Copied,
+    Copy,
 }
 
 /// The array behind a value, of bool, whole or floating numbers.
@@ -164,7 +164,7 @@ fn shaped(
     keep: ArrayOwnership,
 ) -> PyResult<Matrix> {
     let borrowed = BorrowedArray::new(array);
-    if borrowed.len == 0 || keep == ArrayOwnership::Copied {
+    if borrowed.len == 0 || keep == ArrayOwnership::Copy {
         return Matrix::new(rows, cols, borrowed.slice().to_vec()).map_err(to_py_err);
     }
     Matrix::shared(rows, cols, Arc::new(borrowed)).map_err(to_py_err)
@@ -180,8 +180,8 @@ fn with_f64_values(
     let borrowed = BorrowedArray::new(array);
     let rounded = Matrix::from_f64(rows, cols, borrowed.slice()).map_err(to_py_err)?;
     let doubles: Arc<dyn SharedArray<f64>> = match keep {
-        ArrayOwnership::Borrowed => Arc::new(borrowed),
-        ArrayOwnership::Copied => Arc::new(borrowed.slice().to_vec()),
+        ArrayOwnership::Borrow => Arc::new(borrowed),
+        ArrayOwnership::Copy => Arc::new(borrowed.slice().to_vec()),
     };
     rounded.with_f64_values(doubles).map_err(to_py_err)
 }
@@ -231,11 +231,11 @@ pub fn features(
     let array = single(value, "X")?;
     let (matrix, shape) = match *array.shape() {
         [rows, cols] => (
-            shaped(&array, rows, cols, ArrayOwnership::Borrowed)?,
+            shaped(&array, rows, cols, ArrayOwnership::Borrow)?,
             FeatureShape::Wide,
         ),
         [rows, items, cols] => (
-            shaped(&array, rows * items, cols, ArrayOwnership::Borrowed)?,
+            shaped(&array, rows * items, cols, ArrayOwnership::Borrow)?,
             FeatureShape::Long { items },
         ),
         _ => {

@@ -19,8 +19,8 @@ use pyo3::prelude::*;
 use regretless::oracle::SolveResult;
 use regretless::solve::SolveFailure;
 
-use crate::callable::SolverFunction;
-use crate::turns::FunctionLockGuard;
+use crate::function_locks::FunctionLockGuard;
+use crate::function_problem::SolverFunction;
 
 pub fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)

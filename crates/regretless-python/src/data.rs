@@ -5,11 +5,11 @@ use pyo3::types::PyTuple;
 use regretless::Error;
 use regretless::data::synthetic::SyntheticSpec;
 use regretless::problem::Benchmark;
-use regretless::sizes;
+use regretless::size_limits;
 
 use crate::arrays::rectangle;
+use crate::call_observer::{PyCall, escape_formula};
 use crate::error::to_py_err;
-use crate::watch::{PyCall, escape_formula};
 
 /// Features and costs of a benchmark, the same bytes as `regretless generate` writes.
 ///
@@ -46,8 +46,8 @@ pub fn generate<'py>(
         [made.rows(), made.num_costs()],
     );
     let costs = PyCall::new(false).run(py, move |watch| {
-        let count = sizes::checked_product("costs", &shape, sizes::MAX_TABLE_VALUES)?;
-        let mut costs = sizes::try_with_capacity("the table", count)?;
+        let count = size_limits::checked_product("costs", &shape, size_limits::MAX_TABLE_VALUES)?;
+        let mut costs = size_limits::try_with_capacity("the table", count)?;
         for _ in 0..shape[0] {
             if watch.interrupted() {
                 return Err(Error::Interrupted);

@@ -5,17 +5,17 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use regretless::data::{CostSide, Dataset, Matrix, check_finite};
 use regretless::evaluate::{Evaluation, match_model};
+use regretless::observer::Observer;
 use regretless::problem::Sense;
-use regretless::watch::Observer;
 
 use crate::arrays::{ArrayOwnership, features, row};
+use crate::call_observer::{PyCall, detached};
 use crate::error::to_py_err;
 use crate::label::{Labels, check_same_rows, costs_as_given, costs_only, with_labels};
 use crate::names::{in_order, match_table_of_model};
 use crate::predict::Model;
 use crate::problem::Problem;
 use crate::train::python;
-use crate::watch::{PyCall, detached};
 
 /// How calls that judge are made.
 struct EvaluationArgs<'a, 'py> {
@@ -34,7 +34,7 @@ impl<'py> EvaluationArgs<'_, 'py> {
         costs: &Bound<'py, PyAny>,
     ) -> PyResult<Evaluation> {
         check_same_rows(predictions, costs, ["predictions", "C"])?;
-        let data = costs_only(self.problem.get(), costs, ArrayOwnership::Borrowed)?;
+        let data = costs_only(self.problem.get(), costs, ArrayOwnership::Borrow)?;
         let predictions = in_order(
             predictions,
             "predictions",
@@ -52,7 +52,7 @@ impl<'py> EvaluationArgs<'_, 'py> {
     ) -> PyResult<Evaluation> {
         let (py, problem) = (x.py(), self.problem.get());
         check_same_rows(x, costs, ["X", "C"])?;
-        let mut data = costs_as_given(costs, ArrayOwnership::Borrowed)?;
+        let mut data = costs_as_given(costs, ArrayOwnership::Borrow)?;
         match_table_of_model(py, problem, model, &mut data)?;
         let table = features(x, None, Some(&model.about.features))?;
         let matching = match_model(model, problem.problem.as_ref()).map_err(to_py_err)?;

@@ -9,17 +9,17 @@ use pyo3::prelude::*;
 use regretless::Decision;
 use regretless::data::{CostNames, CostSide, Dataset, FeatureShape, Features, Matrix};
 use regretless::label::{LabelStore, LabeledDataset, Shard};
+use regretless::observer::Observer;
 use regretless::oracle::Oracle;
 use regretless::solve::{Solution, SolveFailure};
-use regretless::watch::Observer;
 
 use crate::arrays::{ArrayOwnership, finite_matrix, rectangle, row};
-use crate::callable::SolverFunction;
+use crate::call_observer::{PyCall, detached, warn};
 use crate::error::to_py_err;
+use crate::function_problem::SolverFunction;
 use crate::names::{column_names, in_order, match_table};
 use crate::oracle::{dense, failed};
 use crate::problem::Problem;
-use crate::watch::{PyCall, detached, warn};
 
 /// The best decision of every row of costs.
 #[pyclass(frozen, module = "regretless")]
@@ -48,7 +48,7 @@ impl Labels {
     ) -> PyResult<Self> {
         let problem = problem.get();
         check_same_rows(C, decisions, ["C", "decisions"])?;
-        let data = costs_only(problem, C, ArrayOwnership::Copied)?;
+        let data = costs_only(problem, C, ArrayOwnership::Copy)?;
         problem.check_width(data.costs().cols())?;
         let fixed = problem.problem.fixed_cost().ok_or_else(|| {
             PyValueError::new_err(
@@ -282,7 +282,7 @@ pub fn label<'py>(
     decide_by: Option<&str>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let problem = problem.get();
-    let data = costs_only(problem, C, ArrayOwnership::Copied)?;
+    let data = costs_only(problem, C, ArrayOwnership::Copy)?;
     problem.check_width(data.costs().cols())?;
     let call = PyCall::new(progress);
     let oracle = problem

@@ -16,10 +16,12 @@ use pyo3::prelude::pymodule;
 
 mod arrays;
 mod call;
-mod callable;
+mod call_observer;
 mod data;
 mod error;
 mod evaluate;
+mod function_locks;
+mod function_problem;
 mod label;
 mod linear;
 mod loss;
@@ -27,11 +29,9 @@ mod names;
 mod oracle;
 mod predict;
 mod problem;
-mod single;
+mod single_precision;
 mod solver;
 mod train;
-mod turns;
-mod watch;
 
 /// The compiled part of regretless. Import `regretless` instead.
 #[pymodule]

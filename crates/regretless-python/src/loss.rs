@@ -7,18 +7,18 @@ use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use regretless::label::LabeledDataset;
 use regretless::loss::{InstanceWeighting, LossInput, NoiseKey};
+use regretless::observer::{NoopObserver, Observer};
 use regretless::oracle::{Oracle, OracleWorker, SolutionPool, StepId, TrainingOracle};
 use regretless::parallel::Threads;
 use regretless::train::TrainingStage;
-use regretless::watch::{NoopObserver, Observer};
 use regretless::{Error, Result};
 
 use crate::arrays::{ArrayOwnership, ArrayRows as Given, rectangle, row, row_numbers, rows_of};
+use crate::call_observer::{PyCall, detached};
 use crate::error::to_py_err;
 use crate::label::{Labels, costs_only, with_labels};
 use crate::names::check_order;
 use crate::problem::Problem;
-use crate::watch::{PyCall, detached};
 
 /// A loss on a table of costs: how wrong predictions are, and in which direction to change them.
 ///
@@ -139,7 +139,7 @@ impl Loss {
         let problem = kept.get();
         let call = PyCall::new(progress);
         let oracle = problem.oracle(&call, threads, None).map_err(to_py_err)?;
-        let data = costs_only(problem, C, ArrayOwnership::Copied)?;
+        let data = costs_only(problem, C, ArrayOwnership::Copy)?;
         let data = with_labels(py, problem, (&call, &oracle), data, labels)?;
         let (data, loss, pool) = call.run(py, |watch| {
             let rows = data.rows();
@@ -200,9 +200,11 @@ impl Loss {
         training: bool,
     ) -> PyResult<Bound<'py, PyTuple>> {
         let rows = rows.map(|rows| row_numbers(rows, "rows")).transpose()?;
-        if let Some(found) =
-            crate::single::evaluate((&*self.loss, &self.data), predictions, rows.as_deref())?
-        {
+        if let Some(found) = crate::single_precision::evaluate(
+            (&*self.loss, &self.data),
+            predictions,
+            rows.as_deref(),
+        )? {
             return Ok(found);
         }
         let step = StepId {

@@ -103,7 +103,7 @@ pub fn match_table_of_model(
 /// A table of predictions or decisions in the order that is wanted. Arrays are in that order
 /// already: what is predicted has no names by its nature, so that no warning is due.
 pub fn in_order(value: &Bound<'_, PyAny>, what: &str, wanted: CostSide<'_>) -> PyResult<Matrix> {
-    let mut numbers = finite_matrix(value, what, ArrayOwnership::Borrowed)?;
+    let mut numbers = finite_matrix(value, what, ArrayOwnership::Borrow)?;
     let Some(names) = column_names(value)?.map(CostNames::from) else {
         return Ok(numbers);
     };
@@ -181,7 +181,7 @@ pub fn costs_in_order<'py>(
     problem: &Bound<'py, Problem>,
     costs: &Bound<'py, PyAny>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let data = crate::label::costs_only(problem.get(), costs, ArrayOwnership::Borrowed)?;
+    let data = crate::label::costs_only(problem.get(), costs, ArrayOwnership::Borrow)?;
     let (costs, shape) = (
         data.costs().clone(),
         [data.costs().rows(), data.costs().cols()],

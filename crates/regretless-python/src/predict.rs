@@ -9,10 +9,10 @@ use regretless::evaluate::match_model;
 use regretless::problem::{ModelProblem, Sense};
 
 use crate::arrays::{features, rectangle};
+use crate::call_observer::{PyCall, detached, escape_formula};
 use crate::error::to_py_err;
 use crate::oracle::Solutions;
 use crate::problem::Problem;
-use crate::watch::{PyCall, detached, escape_formula};
 
 /// A trained model. Its file is the same that the command line writes and reads.
 #[pyclass(frozen, module = "regretless")]

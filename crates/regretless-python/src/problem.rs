@@ -16,12 +16,12 @@ use regretless::problem::{
 };
 
 use crate::arrays::{row_numbers, vector};
-use crate::callable::{FunctionProblem, SolverFunction};
+use crate::call_observer::{PyCall, escape_formula, warn};
 use crate::error::to_py_err;
+use crate::function_problem::{FunctionProblem, SolverFunction};
 use crate::linear;
 use crate::names::{column_names, in_order_of, row_in_order_of};
 use crate::oracle::{Solution, Solutions};
-use crate::watch::{PyCall, escape_formula, warn};
 
 /// What is decided: which decisions are feasible, and whether costs are paid or earned.
 ///
@@ -133,7 +133,7 @@ impl Problem {
     /// Whether labels can be told apart by what is known of the problem.
     pub fn check_storable(&self) -> PyResult<()> {
         match &self.spec {
-            ProblemSpec::Given(given) if given.name == DEFAULT_FUNCTION_NAME => {
+            ProblemSpec::External(given) if given.name == DEFAULT_FUNCTION_NAME => {
                 Err(PyValueError::new_err(
                     "labels of a function are kept under its name; give it one: from_callable(..., \
                     name='depots 2024')",
@@ -371,7 +371,7 @@ impl Problem {
             thread_safe,
         )?);
         Ok(Self {
-            spec: ProblemSpec::Given(given),
+            spec: ProblemSpec::External(given),
             problem: Arc::new(FunctionProblem {
                 function: Arc::clone(&function),
                 call: None,

@@ -9,9 +9,9 @@ use regretless::problem::ProblemSpec;
 use regretless::solve::SearchLimits;
 
 use crate::arrays::{row, vector};
+use crate::call_observer::escape_formula;
 use crate::names::row_in_order_of;
 use crate::problem::Problem;
-use crate::watch::escape_formula;
 
 /// An engine for one problem, kept from question to question. A question is answered on the calling
 /// thread, so that Ctrl-C is heard between two of them; Problem.solve hears it at once and is
@@ -26,7 +26,7 @@ pub struct Solver {
 impl Solver {
     #[new]
     fn new(problem: &Bound<'_, Problem>) -> PyResult<Self> {
-        if matches!(problem.get().spec, ProblemSpec::Given(_)) {
+        if matches!(problem.get().spec, ProblemSpec::External(_)) {
             return Err(PyValueError::new_err(
                 "a function is asked by Problem.solve, which hears its exceptions",
             ));

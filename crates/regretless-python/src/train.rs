@@ -13,12 +13,12 @@ use regretless::train::{
 use serde_json::Value;
 
 use crate::arrays::{ArrayOwnership, features, matrix, row_numbers};
+use crate::call_observer::{PyCall, warn};
 use crate::error::to_py_err;
 use crate::label::{Labels, check_same_rows, with_labels};
 use crate::names::{column_names, match_table};
 use crate::predict::Model;
 use crate::problem::Problem;
-use crate::watch::{PyCall, warn};
 
 /// A value of the library as Python's own: dicts, lists, numbers.
 pub fn python<'py, T: serde::Serialize>(py: Python<'py>, value: &T) -> PyResult<Bound<'py, PyAny>> {
@@ -177,7 +177,7 @@ fn table(
     c: &Bound<'_, PyAny>,
     [feature_names, cost_names]: [Option<Vec<String>>; 2],
 ) -> PyResult<Dataset> {
-    let costs = matrix(c, "C", ArrayOwnership::Borrowed)?;
+    let costs = matrix(c, "C", ArrayOwnership::Borrow)?;
     let names = cost_names
         .map_or_else(|| column_names(c), |given| Ok(Some(given)))?
         .map(CostNames::from);

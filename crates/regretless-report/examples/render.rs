@@ -11,8 +11,8 @@ use std::path::Path;
 use regretless::experiment::{
     DataFiles, Experiment, ExperimentResults, ExperimentRunner, RunLimits,
 };
+use regretless::observer::NoopObserver;
 use regretless::parallel::Threads;
-use regretless::watch::NoopObserver;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let words: Vec<String> = std::env::args().skip(1).collect();

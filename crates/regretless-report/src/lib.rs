@@ -17,14 +17,14 @@
 //! # }
 //! ```
 
+mod axes;
 mod figure;
-mod frame;
-mod look;
 mod markdown;
 mod page;
 #[cfg(feature = "png")]
 mod png;
 mod scale;
+mod style;
 mod svg;
 mod table;
 mod text;

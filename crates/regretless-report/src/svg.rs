@@ -6,7 +6,7 @@
 
 use std::fmt::Write;
 
-use crate::look;
+use crate::style;
 use crate::text::{escaped, width};
 
 /// Height of ordinary text in units of the figure.
@@ -189,7 +189,7 @@ impl Svg {
 
     /// The figure as a file of its own.
     pub(crate) fn alone(&self, label: &str) -> String {
-        let style = format!("<style>{}</style>", look::standalone());
+        let style = format!("<style>{}</style>", style::standalone());
         let size = format!(
             " width=\"{}\" height=\"{}\"",
             number(self.width),

@@ -16,6 +16,7 @@ use std::time::Instant;
 use regretless::data::synthetic::SyntheticSpec as DataRecipe;
 use regretless::data::{Matrix, SplitIndices};
 use regretless::label::LabeledDataset;
+use regretless::observer::NoopObserver;
 use regretless::oracle::Oracle;
 use regretless::predict::PredictorSpec;
 use regretless::problem::{Benchmark, ProblemKind, ProblemSpec};
@@ -24,7 +25,6 @@ use regretless::solve::SearchLimits;
 use regretless::train::{
     SelectionCriterion, StageTrainer, TrainingContext, TrainingSettings, TrainingStage, train,
 };
-use regretless::watch::NoopObserver;
 
 const RUNS: usize = 7;
 /// Seconds that a run should last at least: the system counts in ticks.

@@ -14,11 +14,11 @@ use std::sync::Arc;
 
 use regretless::data::Matrix;
 use regretless::data::synthetic::SyntheticSpec;
+use regretless::observer::NoopObserver;
 use regretless::oracle::{Oracle, OracleSettings, TrainingOracle};
 use regretless::parallel::Threads;
 use regretless::problem::{Benchmark, ProblemKind, Tsp};
 use regretless::random::{Purpose, RandomStream};
-use regretless::watch::NoopObserver;
 
 const NODES: usize = 1000;
 const FEATURES: usize = 5;
@@ -36,7 +36,7 @@ fn main() {
     let problem = Tsp { nodes: NODES };
     let word = |name: &str| std::env::args().any(|word| word == name);
     let costs = match word("true") {
-        true => Benchmark::Tour { nodes: NODES }
+        true => Benchmark::Tsp { nodes: NODES }
             .generate(SyntheticSpec::paper(rows, 135))
             .unwrap()
             .1

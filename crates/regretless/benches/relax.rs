@@ -19,9 +19,9 @@ use regretless::data::synthetic::SyntheticSpec;
 use regretless::problem::{Benchmark, ProblemKind, Tsp};
 use regretless::random::{Purpose, RandomStream};
 use regretless::solve::SearchLimits;
+use regretless::solve::complete_graph::{edge_index, num_edges};
 use regretless::solve::cone::NormalCone;
-use regretless::solve::relax::{CostRangeKind, Relaxation};
-use regretless::solve::tour::edges::{edge_index, num_edges};
+use regretless::solve::relaxation::{CostRangeKind, Relaxation};
 
 /// Calls timed together, so that the clock does not count.
 const TOGETHER: usize = 20;

@@ -20,6 +20,7 @@ use std::time::Instant;
 use machine::Machine;
 use regretless::data::{Dataset, FeatureShape, Features, Matrix, SplitIndices};
 use regretless::label::LabeledDataset;
+use regretless::observer::{NoopObserver, Observer};
 use regretless::oracle::Oracle;
 use regretless::parallel::Threads;
 use regretless::predict::PredictorSpec;
@@ -28,7 +29,6 @@ use regretless::random::{Purpose, RandomStream};
 use regretless::train::{
     SelectionCriterion, StageTrainer, TrainingContext, TrainingSettings, TrainingStage, train,
 };
-use regretless::watch::{NoopObserver, Observer};
 
 /// Costs and training rows of the sizes measured.
 const SIZES: [(usize, usize); 6] = [

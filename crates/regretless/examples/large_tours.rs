@@ -12,6 +12,7 @@ use regretless::data::synthetic::SyntheticSpec as DataRecipe;
 use regretless::data::{Dataset, SplitIndices};
 use regretless::decision::Decision;
 use regretless::label::LabeledDataset;
+use regretless::observer::NoopObserver;
 use regretless::oracle::Oracle;
 use regretless::parallel::Threads;
 use regretless::predict::PredictorSpec;
@@ -20,7 +21,6 @@ use regretless::solve::Solution;
 use regretless::train::{
     SelectionCriterion, StageTrainer, TrainingContext, TrainingSettings, TrainingStage, train,
 };
-use regretless::watch::NoopObserver;
 
 const EPOCHS: [usize; 3] = [10, 30, 60];
 

@@ -9,10 +9,10 @@ use serde::Serialize;
 use crate::data::{CostMatching, CostSide, Dataset, Matrix, norm};
 use crate::error::{Error, Result};
 use crate::label::LabeledDataset;
+use crate::observer::Observer;
 use crate::oracle::{Oracle, SolveResult};
 use crate::predict::Model;
 use crate::problem::{ProblemKind, match_costs};
-use crate::watch::Observer;
 
 /// What predictions are worth on a set of instances.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -22,7 +22,7 @@ pub struct Evaluation {
     /// Mean regret in units of the objective.
     pub regret: f64,
     /// Sum of regrets over the sum of best objectives' sizes.
-    pub normalised_regret: f64,
+    pub normalized_regret: f64,
     /// Mean of each instance's regret over the size of its best objective.
     pub relative_regret: f64,
     /// Mean squared error of the predicted costs.
@@ -30,7 +30,7 @@ pub struct Evaluation {
     /// Mean absolute error of the predicted costs.
     pub mae: f64,
     /// Share of instances whose decision is as good as the best.
-    pub optimal_share: f64,
+    pub optimal_fraction: f64,
     /// Regret of each instance.
     #[serde(skip)]
     pub regrets: Vec<f64>,
@@ -278,11 +278,11 @@ impl CostErrorSums {
         Evaluation {
             instances: instances.len(),
             regret: total / count,
-            normalised_regret: total / (best.iter().sum::<f64>() + 1e-8),
+            normalized_regret: total / (best.iter().sum::<f64>() + 1e-8),
             relative_regret: relative / count,
             mse: self.squared / numbers,
             mae: self.absolute / numbers,
-            optimal_share: optimal as f64 / count,
+            optimal_fraction: optimal as f64 / count,
             regrets,
         }
     }

@@ -21,26 +21,26 @@
 #[cfg(test)]
 extern crate self as regretless;
 
-pub mod cancel;
+pub mod cancellation;
+pub mod checksummed_file;
 pub mod data;
 pub mod decision;
 pub mod error;
 pub mod evaluate;
 pub mod experiment;
 pub mod label;
-mod lanes;
 pub mod loss;
+pub mod observer;
 pub mod oracle;
 pub mod parallel;
 pub mod predict;
 pub mod problem;
 pub mod random;
-pub mod sealed;
-pub mod sizes;
+mod simd;
+pub mod size_limits;
 pub mod solve;
 pub mod text;
 pub mod train;
-pub mod watch;
 
 pub use decision::Decision;
 pub use error::{Error, Result};

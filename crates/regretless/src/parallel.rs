@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
-use crate::cancel;
+use crate::cancellation;
 use crate::error::{Error, Result};
 
 /// More threads than this per core only take turns, and thousands of them starve the rest of the
@@ -29,7 +29,7 @@ enum ThreadSource {
     /// The threads of a pool.
     Pool(Arc<ThreadPool>),
     /// This many threads, started for each piece of work.
-    Started(usize),
+    Spawned(usize),
 }
 
 static POOLS: Mutex<Vec<(u32, usize, Arc<ThreadPool>)>> = Mutex::new(Vec::new());
@@ -49,7 +49,7 @@ impl Threads {
         match self.count() {
             1 => Self::single_threaded(),
             count => Self {
-                workers: ThreadSource::Started(count),
+                workers: ThreadSource::Spawned(count),
             },
         }
     }
@@ -94,7 +94,7 @@ impl Threads {
         match &self.workers {
             ThreadSource::Caller => 1,
             ThreadSource::Pool(pool) => pool.current_num_threads(),
-            ThreadSource::Started(count) => *count,
+            ThreadSource::Spawned(count) => *count,
         }
     }
 
@@ -112,11 +112,11 @@ impl Threads {
                 .iter_mut()
                 .enumerate()
                 .for_each(|(index, state)| work(index, state)),
-            (ThreadSource::Started(_), all) => std::thread::scope(|scope| {
+            (ThreadSource::Spawned(_), all) => std::thread::scope(|scope| {
                 for (index, state) in all.iter_mut().enumerate() {
-                    let (work, cancellation) = (&work, cancel::current());
+                    let (work, cancellation) = (&work, cancellation::current());
                     scope.spawn(move || {
-                        let _scope = cancel::inherit(cancellation);
+                        let _scope = cancellation::inherit(cancellation);
                         work(index, state);
                     });
                 }
@@ -127,9 +127,9 @@ impl Threads {
                     "more states than threads"
                 );
                 let all: Vec<Mutex<&mut S>> = all.iter_mut().map(Mutex::new).collect();
-                let cancellation = cancel::current();
+                let cancellation = cancellation::current();
                 pool.broadcast(|thread| {
-                    let _scope = cancel::inherit(cancellation.clone());
+                    let _scope = cancellation::inherit(cancellation.clone());
                     if let Some(state) = all.get(thread.index()) {
                         work(
                             thread.index(),
@@ -183,9 +183,9 @@ impl Threads {
             return queue.for_each(|(index, slot)| work(&mut scratch, index, slot));
         }
         let queue = Mutex::new(queue);
-        let cancellation = cancel::current();
+        let cancellation = cancellation::current();
         let worker = || {
-            let _scope = cancel::inherit(cancellation.clone());
+            let _scope = cancellation::inherit(cancellation.clone());
             let mut scratch = init();
             let mut taken = Vec::with_capacity(MAX_SLOTS_PER_CLAIM);
             loop {
@@ -203,7 +203,7 @@ impl Threads {
             ThreadSource::Pool(pool) => {
                 pool.scope(|scope| (0..workers).for_each(|_| scope.spawn(|_| worker())))
             }
-            ThreadSource::Started(_) => std::thread::scope(|scope| {
+            ThreadSource::Spawned(_) => std::thread::scope(|scope| {
                 for _ in 0..workers {
                     scope.spawn(worker);
                 }

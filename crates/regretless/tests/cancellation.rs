@@ -8,15 +8,15 @@
 use std::sync::Arc;
 
 use regretless::Error;
-use regretless::cancel::Cancellation;
+use regretless::cancellation::Cancellation;
 use regretless::data::synthetic::SyntheticSpec;
 use regretless::label::{LabelStore, LabeledDataset};
+use regretless::observer::NoopObserver;
 use regretless::oracle::Oracle;
 use regretless::parallel::Threads;
 use regretless::problem::{Benchmark, Knapsack, LinearBuilder, ProblemKind, Sense, VariableDomain};
 use regretless::random::{Purpose, RandomStream};
 use regretless::solve::SolveFailure;
-use regretless::watch::NoopObserver;
 
 fn cancelled() -> Cancellation {
     let cancellation = Cancellation::new();

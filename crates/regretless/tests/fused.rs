@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use regretless::data::{Dataset, FeatureShape, Features, Matrix, SplitIndices};
 use regretless::label::LabeledDataset;
+use regretless::observer::NoopObserver;
 use regretless::oracle::Oracle;
 use regretless::parallel::Threads;
 use regretless::predict::{Predictor, PredictorSpec};
@@ -18,7 +19,6 @@ use regretless::train::{
     FitResult, Optimizer, SelectionCriterion, StageTrainer, TrainReport, TrainingContext,
     TrainingSettings, TrainingStage, train,
 };
-use regretless::watch::NoopObserver;
 
 /// Costs that depend on the features in a bent and noisy way.
 fn table(rows: usize, features: usize, costs: usize, seed: u64) -> Dataset {

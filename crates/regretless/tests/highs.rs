@@ -168,7 +168,7 @@ fn a_search_can_start_from_a_point_and_a_solve_stop_at_a_bound() {
     covering.add_rows(&constraints).unwrap();
     covering.use_simplex(SimplexMethod::Dual).unwrap();
     covering.set_objective_bound(2.0).unwrap();
-    assert_eq!(covering.solve().unwrap(), LpStatus::BoundPassed);
+    assert_eq!(covering.solve().unwrap(), LpStatus::ObjectiveBound);
     covering.set_objective_bound(f64::INFINITY).unwrap();
     assert_eq!(covering.solve().unwrap(), LpStatus::Optimal);
     assert!(covering.objective() > 2.0);

@@ -8,7 +8,7 @@
 mod common;
 
 use common::{assert_close, golden, numbers, reference_data, rows};
-use regretless::data::orlib;
+use regretless::problem::formats::orlib;
 use regretless::problem::{Knapsack, ProblemKind};
 use regretless::random::{Purpose, RandomStream};
 use regretless::solve::knapsack::{KnapsackBasicVariable, KnapsackBranchAndBound};

@@ -8,10 +8,10 @@ use std::path::{Path, PathBuf};
 use regretless::data::synthetic::{self, SyntheticSpec};
 use regretless::data::{Dataset, FeatureShape, Features, Matrix};
 use regretless::label::{LabelReport, LabelSource, LabelStore, LabeledDataset};
+use regretless::observer::NoopObserver;
 use regretless::oracle::{Heuristic, Oracle};
 use regretless::problem::{ExternalProblem, GridPath, ProblemSpec, Sense, TopK, Tsp};
 use regretless::solve::SearchLimits;
-use regretless::watch::NoopObserver;
 use tempfile::TempDir;
 
 fn table() -> Dataset {
@@ -109,7 +109,7 @@ fn the_second_call_solves_nothing_and_gives_the_same() {
 #[test]
 fn labels_are_those_of_a_plain_labelling() {
     let place = place();
-    let problem = ProblemSpec::ShortestPath(GridPath { grid: [4, 5] });
+    let problem = ProblemSpec::GridPath(GridPath { grid: [4, 5] });
     let recipe = SyntheticSpec {
         instances: 30,
         features: 3,
@@ -302,7 +302,7 @@ fn an_oracle_for_another_problem_is_refused() {
 #[test]
 fn a_table_of_the_wrong_width_is_refused() {
     let place = place();
-    let problem = ProblemSpec::ShortestPath(GridPath { grid: [2, 2] });
+    let problem = ProblemSpec::GridPath(GridPath { grid: [2, 2] });
     let error = place
         .store
         .label(table(), &problem, &oracle(&problem), &NoopObserver)
@@ -323,7 +323,7 @@ fn labels_by_a_heuristic_are_never_taken_for_the_best() {
     for heuristic in [
         Some(Heuristic::LocalSearch),
         None,
-        Some(Heuristic::Nodes(1)),
+        Some(Heuristic::NodeLimit(1)),
         Some(Heuristic::LocalSearch),
     ] {
         let oracle = oracle(&problem).with_heuristic(heuristic).unwrap();
@@ -351,7 +351,7 @@ fn labels_by_a_heuristic_are_never_taken_for_the_best() {
         stored.push(report.file);
     }
     assert_eq!(files(place.store.folder()).len(), 3);
-    let paths = oracle(&ProblemSpec::ShortestPath(GridPath { grid: [4, 5] }));
+    let paths = oracle(&ProblemSpec::GridPath(GridPath { grid: [4, 5] }));
     let error = paths
         .with_heuristic(Some(Heuristic::LocalSearch))
         .unwrap_err()
@@ -394,7 +394,7 @@ fn labels_of_a_given_problem_are_kept_under_its_name() {
     let place = place();
     let built = top(2, Sense::Maximize);
     let given = |costs| {
-        ProblemSpec::Given(ExternalProblem {
+        ProblemSpec::External(ExternalProblem {
             name: "top 2 of 3".into(),
             sense: Sense::Maximize,
             costs,

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use regretless::data::{Dataset, FeatureShape, Features, Matrix};
 use regretless::label::LabeledDataset;
+use regretless::observer::NoopObserver;
 use regretless::oracle::Oracle;
 use regretless::parallel::Threads;
 use regretless::problem::{
@@ -15,7 +16,6 @@ use regretless::problem::{
 };
 use regretless::random::{Purpose, RandomStream};
 use regretless::solve::{SearchLimits, Solution, SolveFailure, SolveStatus};
-use regretless::watch::NoopObserver;
 
 const INFINITE: f64 = f64::INFINITY;
 

@@ -14,10 +14,10 @@ use regretless::Decision;
 use regretless::data::{Dataset, FeatureShape, Features, Matrix};
 use regretless::evaluate::{evaluate, unambiguous_regrets};
 use regretless::label::LabeledDataset;
+use regretless::observer::NoopObserver;
 use regretless::oracle::Oracle;
 use regretless::problem::{GridPath, Knapsack, ProblemKind, Sense, TopK};
 use regretless::solve::Solution;
-use regretless::watch::NoopObserver;
 
 fn problem(value: &serde_json::Value) -> Option<Arc<dyn ProblemKind>> {
     let whole = |name: &str| value[name].as_u64().unwrap() as usize;
@@ -83,7 +83,7 @@ fn regrets_equal_the_golden_ones() {
         let number = |key: &str| expected[key].as_f64().unwrap();
         let pairs = [
             (found.regret, "regret_mean"),
-            (found.normalised_regret, "regret_normalized"),
+            (found.normalized_regret, "regret_normalized"),
             (found.mse, "mse"),
         ];
         for (value, key) in pairs {
@@ -115,7 +115,7 @@ fn ties_cannot_flatter_the_unambiguous_regret() {
         LabeledDataset::solve(table(&[vec![1.0, 5.0, 9.0]]), &oracle, &NoopObserver).unwrap();
     let tied = Matrix::new(1, 3, vec![2.0, 2.0, 7.0]).unwrap();
     let usual = evaluate(&tied, &data, &[0], (&oracle, &NoopObserver)).unwrap();
-    assert_eq!((usual.regret, usual.optimal_share), (0.0, 1.0));
+    assert_eq!((usual.regret, usual.optimal_fraction), (0.0, 1.0));
     assert_eq!(
         unambiguous_regrets(&tied, &data, &[0], (&oracle, &NoopObserver)).unwrap(),
         [4.0]

@@ -17,6 +17,7 @@ use regretless::data::synthetic::SyntheticSpec as DataRecipe;
 use regretless::data::{Dataset, FeatureShape, Features, Matrix};
 use regretless::label::LabeledDataset;
 use regretless::loss::LossSpec;
+use regretless::observer::{NoopObserver, Observer};
 use regretless::oracle::Oracle;
 use regretless::predict::{Model, PredictorSpec};
 use regretless::problem::{Benchmark, ProblemSpec, Sense, TopK};
@@ -24,7 +25,6 @@ use regretless::train::{
     Optimizer, SelectionCriterion, StageTrainer, StopReason, TrainingContext, TrainingSettings,
     TrainingStage, train,
 };
-use regretless::watch::{NoopObserver, Observer};
 
 use setting::{Setting, quick};
 

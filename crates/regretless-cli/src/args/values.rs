@@ -5,7 +5,7 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use clap::ValueEnum;
-use regretless::solve::relax::Relaxation;
+use regretless::solve::relaxation::Relaxation;
 use regretless::train::{Method, Optimizer};
 use regretless::{Error, Result};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};

@@ -2,12 +2,12 @@
 
 use std::path::Path;
 
-use regretless::data::output::check_free;
+use regretless::data::atomic_write::check_free;
 use regretless::data::{CostNames, FeatureShape, Matrix, csv, npy};
 use regretless::evaluate::match_model;
+use regretless::observer::Observer;
 use regretless::oracle::Oracle;
 use regretless::predict::Model;
-use regretless::watch::Observer;
 use regretless::{Decision, Error, Result};
 use serde_json::json;
 

@@ -8,9 +8,9 @@ use regretless::evaluate::{
     Evaluation, evaluate_in_chunks, few_rows_warning, match_table, summarize, unambiguous_regrets,
 };
 use regretless::label::LabeledDataset;
+use regretless::observer::Observer;
 use regretless::oracle::Oracle;
 use regretless::predict::Model;
-use regretless::watch::Observer;
 use regretless::{Error, Result};
 use serde_json::json;
 
@@ -162,9 +162,9 @@ fn report_evaluation(found: &Evaluation, solves: u64, report: &mut CommandReport
     let lines = [
         ("instances", grouped(found.instances as u64)),
         ("mean regret", number(found.regret)),
-        ("normalised regret", percent(found.normalised_regret)),
+        ("normalised regret", percent(found.normalized_regret)),
         ("relative regret", percent(found.relative_regret)),
-        ("decisions optimal", percent(found.optimal_share)),
+        ("decisions optimal", percent(found.optimal_fraction)),
         ("mean squared error", number(found.mse)),
         ("mean absolute error", number(found.mae)),
         ("solves", grouped(solves)),

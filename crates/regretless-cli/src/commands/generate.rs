@@ -3,10 +3,10 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use regretless::data::output::check_free;
+use regretless::data::atomic_write::check_free;
 use regretless::data::synthetic::{SyntheticGenerator, SyntheticSpec};
 use regretless::data::{csv, npy};
-use regretless::watch::Observer;
+use regretless::observer::Observer;
 use regretless::{Error, Result};
 use serde_json::json;
 

@@ -15,7 +15,7 @@ use regretless::train::{
 use regretless::{Error, Result};
 use serde_json::json;
 
-use super::ground::{DataSource, DataSplit, standard_split};
+use super::data_split::{DataSource, DataSplit, standard_split};
 use super::{CommandContext, json, oracle};
 use crate::args::{Profile, TrainOptions};
 use crate::output::{CommandReport, grouped, number, path_json, percent};
@@ -202,7 +202,7 @@ impl TrainCommandResult<'_> {
             ("test regret", &self.outcome.test),
         ] {
             if let Some(part) = part {
-                let share = percent(part.normalised_regret);
+                let share = percent(part.normalized_regret);
                 report.line(format!(
                     "  {name:<18} {} ({share} of the best objective)",
                     number(part.regret)
@@ -237,7 +237,7 @@ impl TrainCommandResult<'_> {
             let judged = match entry.judged {
                 ScoringKind::Exact => regret,
                 ScoringKind::Relaxed => format!("{regret} (relaxed)"),
-                ScoringKind::Unjudged => "not judged".into(),
+                ScoringKind::Unscored => "not judged".into(),
                 ScoringKind::Failed => "failed".into(),
             };
             let chosen = if entry.method == self.outcome.trained.model.about.loss {

@@ -3,7 +3,7 @@
 use regretless::experiment::MethodResults;
 
 use super::{FigureContext, FigureWithCaption, tip, whisker, widest};
-use crate::frame::bottom_axis;
+use crate::axes::bottom_axis;
 use crate::scale::AxisScale;
 use crate::svg::{Anchor, Rect, Svg};
 use crate::text::{clipped, ratio};

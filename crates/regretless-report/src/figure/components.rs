@@ -5,9 +5,9 @@
 //! set with the lowest ratio.
 
 use super::{FigureContext, FigureWithCaption, tip};
-use crate::frame::{Axes, draw_halo, spread_out};
-use crate::look::mark;
+use crate::axes::{Axes, draw_halo, spread_out};
 use crate::scale::AxisScale;
+use crate::style::mark;
 use crate::svg::{Anchor, Point, Rect, SMALL_TEXT_HEIGHT, Svg};
 use crate::text::{change, ratio, width};
 

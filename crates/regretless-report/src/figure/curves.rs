@@ -3,9 +3,9 @@
 use regretless::experiment::{CurvePoint, MethodResults};
 
 use super::{FigureContext, FigureWithCaption, open};
-use crate::frame::{Axes, spread_out};
-use crate::look::dash;
+use crate::axes::{Axes, spread_out};
 use crate::scale::AxisScale;
+use crate::style::dash;
 use crate::svg::{Anchor, Point, Rect, Svg};
 use crate::text::clipped;
 

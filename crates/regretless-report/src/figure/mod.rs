@@ -178,7 +178,7 @@ fn tip(method: &MethodResults) -> String {
 
 /// A group that belongs to a method: hidden and shown with it.
 fn open<'a>(svg: &'a mut Svg, place: usize, class: &str) -> &'a mut Svg {
-    let class = format!("{} {class}", crate::look::hue(place));
+    let class = format!("{} {class}", crate::style::hue(place));
     svg.group(class.trim())
         .num("data-method", place as f64)
         .open()

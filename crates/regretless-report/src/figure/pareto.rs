@@ -1,9 +1,9 @@
 //! Regret ratio against training time, with the Pareto front.
 
 use super::{FigureContext, FigureWithCaption, open, tip};
-use crate::frame::{Axes, LabelPlacement};
-use crate::look::mark;
+use crate::axes::{Axes, LabelPlacement};
 use crate::scale::AxisScale;
+use crate::style::mark;
 use crate::svg::{Point, Rect, Svg};
 use crate::text::clipped;
 

@@ -3,9 +3,9 @@
 use regretless::experiment::MethodResults;
 
 use super::{FigureContext, FigureWithCaption, key_row, tip, widest};
-use crate::frame::bottom_axis;
-use crate::look::hue;
+use crate::axes::bottom_axis;
 use crate::scale::AxisScale;
+use crate::style::hue;
 use crate::svg::{Anchor, Rect, Svg};
 use crate::text::{clipped, count, width};
 

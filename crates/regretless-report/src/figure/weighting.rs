@@ -3,9 +3,9 @@
 use regretless::experiment::MethodResults;
 
 use super::{FigureContext, FigureWithCaption, open, tip, whisker};
-use crate::frame::{Axes, spread_out};
-use crate::look::mark;
+use crate::axes::{Axes, spread_out};
 use crate::scale::AxisScale;
+use crate::style::mark;
 use crate::svg::{Anchor, Point, Rect, Svg};
 use crate::text::{clipped, ratio};
 

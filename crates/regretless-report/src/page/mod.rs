@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
 use crate::figure::all;
-use crate::look;
+use crate::style;
 use crate::text::escaped;
 
 const STYLE: &str = include_str!("../../assets/page.css");
@@ -22,7 +22,7 @@ const OMITTED_FIELDS: [&str; 4] = ["examples", "drawing", "curve", "shown"];
 
 /// An experiment as one HTML page that works from anywhere, without network.
 pub fn page(results: &ExperimentResults) -> String {
-    let style = format!("{}{STYLE}", look::on_page());
+    let style = format!("{}{STYLE}", style::on_page());
     let policy = format!(
         "default-src 'none'; script-src '{}'; style-src '{}'; img-src data:; base-uri 'none'; \
             form-action 'none'",
@@ -86,7 +86,7 @@ fn base64(bytes: &[u8]) -> String {
 fn numbers(results: &ExperimentResults) -> Value {
     let mut value = serde_json::to_value(results).unwrap_or_default();
     drop_omitted_fields(&mut value);
-    json!({ "results": value, "style": look::standalone() })
+    json!({ "results": value, "style": style::standalone() })
 }
 
 fn drop_omitted_fields(value: &mut Value) {

@@ -3,7 +3,7 @@
 use regretless::experiment::{ExperimentResults, FigureKind as Kind};
 
 use crate::figure::{RenderedFigure, word};
-use crate::look::{hue, mark};
+use crate::style::{hue, mark};
 use crate::svg::Svg;
 use crate::table::{provenance, winner};
 use crate::text::{escaped, pluralize};

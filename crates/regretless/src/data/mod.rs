@@ -5,30 +5,28 @@
 
 use crate::error::{Error, Place, Result};
 
+pub mod atomic_write;
+mod cost_matching;
 pub mod csv;
 pub mod energy;
 pub mod housing;
 mod layout;
 pub mod mapped;
-mod matching;
 mod matrix;
 mod names;
 pub mod npy;
-pub mod orlib;
-pub mod output;
-pub mod split;
-mod split_spec;
+mod split;
+pub mod split_indices;
 pub mod synthetic;
 mod table;
-pub mod tsplib;
 
+pub use cost_matching::{CostMatching, CostSide};
 pub use layout::{Layout, LongColumns, WideColumns};
-pub use matching::{CostMatching, CostSide};
 pub use matrix::{Matrix, SharedArray};
 pub(crate) use matrix::{first_not_finite, norm};
 pub use names::{CostNames, check_names};
-pub use split::SplitIndices;
-pub use split_spec::Split;
+pub use split::Split;
+pub use split_indices::SplitIndices;
 pub use table::TableSource;
 
 /// How rows of features relate to instances.

@@ -26,7 +26,7 @@ enum CostNamesRepr {
     /// Not all of them as they would be counted.
     Listed(Vec<String>),
     /// c0, c1, … up to this many.
-    Counted {
+    Numbered {
         count: usize,
         /// Whether somebody chose these names; otherwise they stand in for missing ones.
         given: bool,
@@ -36,7 +36,7 @@ enum CostNamesRepr {
 impl CostNames {
     /// c0, c1, … up to this many, for costs without names.
     pub fn numbered(count: usize) -> Self {
-        Self(CostNamesRepr::Counted {
+        Self(CostNamesRepr::Numbered {
             count,
             given: false,
         })
@@ -46,7 +46,7 @@ impl CostNames {
     pub fn are_given(&self) -> bool {
         match &self.0 {
             CostNamesRepr::Listed(_) => true,
-            CostNamesRepr::Counted { given, .. } => *given,
+            CostNamesRepr::Numbered { given, .. } => *given,
         }
     }
 
@@ -54,7 +54,7 @@ impl CostNames {
     pub fn are_numbered(&self) -> bool {
         match &self.0 {
             CostNamesRepr::Listed(_) => false,
-            CostNamesRepr::Counted { .. } => true,
+            CostNamesRepr::Numbered { .. } => true,
         }
     }
 
@@ -63,7 +63,7 @@ impl CostNames {
     pub fn marked_as_given(&self) -> Self {
         match &self.0 {
             CostNamesRepr::Listed(_) => self.clone(),
-            CostNamesRepr::Counted { count, .. } => Self(CostNamesRepr::Counted {
+            CostNamesRepr::Numbered { count, .. } => Self(CostNamesRepr::Numbered {
                 count: *count,
                 given: true,
             }),
@@ -90,7 +90,7 @@ impl CostNames {
     pub fn check(&self, what: &str) -> Result<()> {
         match &self.0 {
             CostNamesRepr::Listed(names) => check_names(names, what),
-            CostNamesRepr::Counted { .. } => Ok(()),
+            CostNamesRepr::Numbered { .. } => Ok(()),
         }
     }
 
@@ -98,7 +98,7 @@ impl CostNames {
     pub fn len(&self) -> usize {
         match &self.0 {
             CostNamesRepr::Listed(names) => names.len(),
-            CostNamesRepr::Counted { count, .. } => *count,
+            CostNamesRepr::Numbered { count, .. } => *count,
         }
     }
 
@@ -113,7 +113,7 @@ impl CostNames {
             CostNamesRepr::Listed(names) => names
                 .get(number)
                 .map_or_else(|| count(number).into(), |name| name.as_str().into()),
-            CostNamesRepr::Counted { .. } => count(number).into(),
+            CostNamesRepr::Numbered { .. } => count(number).into(),
         }
     }
 
@@ -158,11 +158,11 @@ impl PartialEq for CostNames {
         match (&self.0, &other.0) {
             (CostNamesRepr::Listed(ours), CostNamesRepr::Listed(theirs)) => ours == theirs,
             (
-                CostNamesRepr::Counted { count: ours, .. },
-                CostNamesRepr::Counted { count: theirs, .. },
+                CostNamesRepr::Numbered { count: ours, .. },
+                CostNamesRepr::Numbered { count: theirs, .. },
             ) => ours == theirs,
-            (CostNamesRepr::Listed(_), CostNamesRepr::Counted { .. })
-            | (CostNamesRepr::Counted { .. }, CostNamesRepr::Listed(_)) => false,
+            (CostNamesRepr::Listed(_), CostNamesRepr::Numbered { .. })
+            | (CostNamesRepr::Numbered { .. }, CostNamesRepr::Listed(_)) => false,
         }
     }
 }
@@ -176,7 +176,7 @@ impl From<Vec<String>> for CostNames {
             .enumerate()
             .all(|(number, name)| *name == count(number));
         Self(if counted {
-            CostNamesRepr::Counted {
+            CostNamesRepr::Numbered {
                 count: names.len(),
                 given: true,
             }
@@ -197,10 +197,10 @@ enum SerializedCostNames {
 impl Serialize for CostNames {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let written = match &self.0 {
-            CostNamesRepr::Counted { count, .. } if *count > MAX_LISTED_NAMES => {
+            CostNamesRepr::Numbered { count, .. } if *count > MAX_LISTED_NAMES => {
                 SerializedCostNames::Counted { counted: *count }
             }
-            CostNamesRepr::Counted { .. } | CostNamesRepr::Listed(_) => {
+            CostNamesRepr::Numbered { .. } | CostNamesRepr::Listed(_) => {
                 SerializedCostNames::Listed(self.to_vec())
             }
         };

@@ -1,111 +1,144 @@
-//! Which instances train, validate and test: lists of row numbers.
+//! How rows are divided, in writing: `0.2,0.1` are shares, `1000,400,600` are rows.
+
+use std::fmt;
+use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
+use super::SplitIndices;
 use crate::error::{Error, Result};
-use crate::random::{Purpose, RandomStream};
 
-/// Rows for training, validation and test.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct SplitIndices {
-    /// Rows the parameters are fitted on.
-    pub train: Vec<usize>,
-    /// Rows that choose the best epoch.
-    pub validation: Vec<usize>,
-    /// Rows no training ever sees.
-    pub test: Vec<usize>,
+/// How rows are divided.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "SerializedSplit", into = "String")]
+pub enum Split {
+    /// Shares drawn at random to validate and test; the rest trains.
+    Shares([f64; 2]),
+    /// Rows to train, validate and test, in the order of the table.
+    Counts([usize; 3]),
 }
 
-impl SplitIndices {
-    /// The first rows train, the next validate, the next test, in the order of the table.
+impl Split {
+    /// Shares to validate and test on where the user brings the data and says nothing else.
+    pub const DEFAULT_TABLE_SPLIT: Self = Self::Shares([0.2, 0.2]);
+
+    /// The split of a table.
     ///
     /// # Errors
     /// When the table is too short or nothing is left to train on.
-    pub fn in_order(rows: usize, counts: [usize; 3]) -> Result<Self> {
-        let [train, validation, test] = counts;
-        let wanted = train.saturating_add(validation).saturating_add(test);
-        if train == 0 || wanted > rows {
-            let parts = format!("{train}/{validation}/{test} rows to train/validate/test");
-            return Err(Error::setting(format!(
-                "{parts} cannot be taken from a table of {rows} rows"
-            )));
+    pub fn apply(self, rows: usize, seed: u64) -> Result<SplitIndices> {
+        match self {
+            Self::Shares([validation, test]) => SplitIndices::random(rows, validation, test, seed),
+            Self::Counts(counts) => SplitIndices::in_order(rows, counts),
         }
-        Ok(Self {
-            train: (0..train).collect(),
-            validation: (train..train + validation).collect(),
-            test: (train + validation..wanted).collect(),
-        })
     }
 
-    /// A random split into these shares of the rows; what is left over trains.
-    ///
-    /// # Errors
-    /// When a share is not between 0 and 1 or nothing is left to train on.
-    pub fn random(rows: usize, validation: f64, test: f64, seed: u64) -> Result<Self> {
-        let valid = |share: f64| (0.0..1.0).contains(&share);
-        if !valid(validation) || !valid(test) || validation + test >= 1.0 {
-            let message = format!(
-                "shares of {validation} to validate and {test} to test leave nothing to train on"
-            );
-            return Err(Error::setting(message));
+    /// How many rows the split wants, where it says so.
+    pub fn rows(self) -> Option<usize> {
+        match self {
+            Self::Shares(_) => None,
+            // A sum beyond counting is more than any table has, which is all that matters.
+            Self::Counts(counts) => Some(
+                counts
+                    .iter()
+                    .fold(0, |sum, count| sum.saturating_add(*count)),
+            ),
         }
-        let mut order: Vec<usize> = (0..rows).collect();
-        RandomStream::new(Purpose::Split, seed, [0, 0]).shuffle(&mut order);
-        let count = |share: f64| (share * rows as f64).round() as usize;
-        let (validation, test) = (count(validation), count(test));
-        if validation + test >= rows {
-            return Err(Error::setting(format!(
-                "a table of {rows} rows is too short to be split"
-            )));
-        }
-        let test_rows = order.split_off(rows - test);
-        let validation_rows = order.split_off(rows - test - validation);
-        Ok(Self {
-            train: order,
-            validation: validation_rows,
-            test: test_rows,
-        })
     }
+}
 
-    /// The same split without the rows that are not in a sorted list.
-    ///
-    /// # Errors
-    /// When nothing is left to train on.
-    pub fn restrict_to(mut self, rows: &[usize]) -> Result<Self> {
-        for part in [&mut self.train, &mut self.validation, &mut self.test] {
-            part.retain(|row| rows.binary_search(row).is_ok());
+impl fmt::Display for Split {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Shares([validation, test]) => write!(f, "{validation},{test}"),
+            Self::Counts([train, validation, test]) => write!(f, "{train},{validation},{test}"),
         }
-        if self.train.is_empty() {
-            Err(Error::setting("no row is left to train on"))
-        } else {
-            Ok(self)
+    }
+}
+
+impl FromStr for Split {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        let parts: Vec<&str> = text.split([',', '/']).map(str::trim).collect();
+        let share = |part: &str| {
+            part.parse::<f64>()
+                .ok()
+                .filter(|share| (0.0..1.0).contains(share))
+        };
+        let found = match parts[..] {
+            [both] => share(both).map(|share| Self::Shares([share, share])),
+            [validation, test] => share(validation)
+                .zip(share(test))
+                .map(|(v, t)| Self::Shares([v, t])),
+            [train, validation, test] => {
+                let counts = [train, validation, test].map(|part| part.parse::<usize>().ok());
+                if let [Some(train), Some(validation), Some(test)] = counts {
+                    Some(Self::Counts([train, validation, test]))
+                } else {
+                    None
+                }
+            }
+            _ => None,
+        };
+        let wanted = "write shares to validate and test such as 0.2,0.2, or rows to train, \
+            validate and test such as 1000,400,600";
+        found.ok_or_else(|| Error::setting(format!("'{text}' is no split; {wanted}")))
+    }
+}
+
+impl From<Split> for String {
+    fn from(split: Split) -> Self {
+        split.to_string()
+    }
+}
+
+/// How a split may stand in a file of settings.
+#[derive(Deserialize)]
+#[serde(
+    untagged,
+    expecting = "a split is a text such as \"0.2,0.2\", a share, or a list of numbers"
+)]
+enum SerializedSplit {
+    Text(String),
+    One(f64),
+    Many(Vec<f64>),
+}
+
+impl TryFrom<SerializedSplit> for Split {
+    type Error = Error;
+
+    fn try_from(written: SerializedSplit) -> Result<Self> {
+        match written {
+            SerializedSplit::Text(text) => text.parse(),
+            SerializedSplit::One(share) => share.to_string().parse(),
+            SerializedSplit::Many(numbers) => numbers
+                .iter()
+                .map(f64::to_string)
+                .collect::<Vec<_>>()
+                .join(",")
+                .parse(),
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::SplitIndices;
+    use super::Split;
 
     #[test]
-    fn a_random_split_uses_every_row_once() {
-        let split = SplitIndices::random(103, 0.2, 0.3, 5).unwrap();
-        let mut all = [
-            split.train.clone(),
-            split.validation.clone(),
-            split.test.clone(),
-        ]
-        .concat();
-        all.sort_unstable();
-        assert_eq!(all, (0..103).collect::<Vec<_>>());
-        assert_eq!((split.validation.len(), split.test.len()), (21, 31));
-        assert_eq!(split, SplitIndices::random(103, 0.2, 0.3, 5).unwrap());
-    }
-
-    #[test]
-    fn a_split_that_trains_on_nothing_is_refused() {
-        assert!(SplitIndices::random(10, 0.5, 0.5, 0).is_err());
-        assert!(SplitIndices::in_order(10, [0, 5, 5]).is_err());
-        assert!(SplitIndices::in_order(10, [8, 2, 1]).is_err());
+    fn splits_read_back_as_they_were_written() {
+        for text in ["0.2,0.1", "1000,400,600", "0.25,0"] {
+            assert_eq!(text.parse::<Split>().unwrap().to_string(), text);
+        }
+        assert_eq!("0.2".parse::<Split>().unwrap(), Split::Shares([0.2, 0.2]));
+        for text in ["", "1.5", "-0.1", "a,b", "1,2,3,4", "0.5,0.2,0.3", "nan"] {
+            assert!(text.parse::<Split>().is_err(), "{text}");
+        }
+        let read = |text: &str| serde_json::from_str::<Split>(text).unwrap();
+        assert_eq!(
+            [read("[1000, 400, 600]"), read("0.2")],
+            [Split::Counts([1000, 400, 600]), Split::DEFAULT_TABLE_SPLIT]
+        );
     }
 }

@@ -9,7 +9,7 @@
 use super::{Dataset, FeatureShape, Features, Matrix};
 use crate::error::{Error, Result};
 use crate::random::NumpyRandomState;
-use crate::sizes::{self, MAX_COSTS, MAX_TABLE_VALUES};
+use crate::size_limits::{self, MAX_COSTS, MAX_TABLE_VALUES};
 
 /// Size, difficulty and seed of a synthetic table.
 #[derive(Debug, Clone, Copy, PartialEq, serde::Serialize, serde::Deserialize)]
@@ -57,13 +57,13 @@ impl SyntheticSpec {
     /// of the features in each cost are held in double precision, the features a second time in
     /// single precision.
     fn check_memory_for(&self, costs: usize) -> Result<()> {
-        sizes::checked_product("costs of a row", &[costs], MAX_COSTS)?;
-        let features = sizes::checked_product(
+        size_limits::checked_product("costs of a row", &[costs], MAX_COSTS)?;
+        let features = size_limits::checked_product(
             "features of a table",
             &[self.instances, self.features],
             MAX_TABLE_VALUES,
         )?;
-        let mixing = sizes::checked_product(
+        let mixing = size_limits::checked_product(
             "weights of features",
             &[costs, self.features],
             MAX_TABLE_VALUES,
@@ -72,7 +72,7 @@ impl SyntheticSpec {
         let bytes = in_double
             .saturating_mul(size_of::<f64>())
             .saturating_add(features.saturating_mul(size_of::<f32>()));
-        sizes::check_memory("the table to be made", bytes)
+        size_limits::check_memory("the table to be made", bytes)
     }
 
     fn degree(&self) -> f64 {
@@ -105,10 +105,10 @@ pub struct SyntheticGenerator {
 /// How a cost follows from its mixture of features and its noise.
 #[derive(Debug, Clone)]
 enum SyntheticKind {
-    Path,
+    GridPath,
     Knapsack,
     /// Distances of all pairs of nodes.
-    Tour(Vec<f64>),
+    Tsp(Vec<f64>),
 }
 
 impl SyntheticGenerator {
@@ -135,7 +135,7 @@ impl SyntheticGenerator {
     /// nothing after the last row.
     pub fn next_row(&mut self, out: &mut Vec<f32>) {
         match &self.kind {
-            SyntheticKind::Path => {
+            SyntheticKind::GridPath => {
                 let (degree, scale) = (self.recipe.degree(), 3.5_f64.powf(self.recipe.degree()));
                 self.row(out, |_, base, noise| {
                     (base.powf(degree) + 1.0) / scale * noise
@@ -147,7 +147,7 @@ impl SyntheticGenerator {
                     ((base.powf(degree) + 1.0) * 5.0 / scale * noise).ceil()
                 });
             }
-            SyntheticKind::Tour(_) => {
+            SyntheticKind::Tsp(_) => {
                 let (degree, scale) = (
                     self.recipe.degree(),
                     3.0_f64.powf(self.recipe.degree() - 1.0),
@@ -167,7 +167,7 @@ impl SyntheticGenerator {
         let Some(x) = self.features.get(self.made * p..(self.made + 1) * p) else {
             return;
         };
-        let distances: &[f64] = if let SyntheticKind::Tour(distances) = &self.kind {
+        let distances: &[f64] = if let SyntheticKind::Tsp(distances) = &self.kind {
             distances
         } else {
             &[]
@@ -191,8 +191,9 @@ impl SyntheticGenerator {
     /// When a number is not finite, or there is not enough memory.
     pub fn dataset(mut self) -> Result<Dataset> {
         let (rows, cols) = (self.rows(), self.num_costs());
-        let count = sizes::checked_product("costs of a table", &[rows, cols], MAX_TABLE_VALUES)?;
-        let mut costs = sizes::try_with_capacity("the table of costs", count)?;
+        let count =
+            size_limits::checked_product("costs of a table", &[rows, cols], MAX_TABLE_VALUES)?;
+        let mut costs = size_limits::try_with_capacity("the table of costs", count)?;
         (0..rows).for_each(|_| self.next_row(&mut costs));
         Dataset::new(self.features()?, Matrix::new(rows, cols, costs)?, None)
     }
@@ -221,7 +222,7 @@ pub fn shortest_path_rows(recipe: SyntheticSpec, arcs: usize) -> Result<Syntheti
         stream,
         mixing,
         features,
-        kind: SyntheticKind::Path,
+        kind: SyntheticKind::GridPath,
         made: 0,
     })
 }
@@ -284,7 +285,7 @@ pub fn tsp(recipe: SyntheticSpec, nodes: usize) -> Result<Dataset> {
 /// When the recipe makes no table.
 pub fn tsp_rows(recipe: SyntheticSpec, nodes: usize) -> Result<SyntheticGenerator> {
     let recipe = recipe.checked()?;
-    let edges = sizes::pairs("edges", nodes)?;
+    let edges = size_limits::pairs("edges", nodes)?;
     recipe.check_memory_for(edges)?;
     let mut stream = NumpyRandomState::new(recipe.seed);
     let places = draw_positions(&mut stream, nodes);
@@ -298,7 +299,7 @@ pub fn tsp_rows(recipe: SyntheticSpec, nodes: usize) -> Result<SyntheticGenerato
         stream,
         mixing,
         features,
-        kind: SyntheticKind::Tour(distances(&places)),
+        kind: SyntheticKind::Tsp(distances(&places)),
         made: 0,
     })
 }

@@ -6,10 +6,11 @@ use serde::{Deserialize, Serialize};
 
 use super::example::{ExampleDecision, example_decisions};
 use super::ground::DataSplit;
-use super::plan::{Experiment, ExperimentMethod, ExperimentProblem};
-use crate::data::output::write_atomically;
+use super::spec::{Experiment, ExperimentMethod, ExperimentProblem};
+use crate::data::atomic_write::write_atomically;
 use crate::error::{Error, Result};
 use crate::evaluate::{Evaluation, predict_rows, regrets_from_results, summarize};
+use crate::observer::Observer;
 use crate::oracle::{Oracle, SolveCounts};
 use crate::parallel::cpu_seconds;
 use crate::text::file_name_part;
@@ -17,7 +18,6 @@ use crate::train::{
     CandidateReport, EpochReport, FitResult, Method, StopReason, TrainReport, TrainingContext,
     TrainingSettings,
 };
-use crate::watch::Observer;
 
 /// Raised when what a cell means changes.
 const CELL_VERSION: u32 = 2;
@@ -146,7 +146,7 @@ impl ExperimentCell {
     pub(super) fn estimated_solver_calls(&self) -> f64 {
         let settings = &self.recipe.settings;
         match self.recipe.method.parse() {
-            Ok(Method::Method(method)) => method
+            Ok(Method::Stages(method)) => method
                 .stages()
                 .map(|stage| stage.estimated_solver_calls(settings.epochs))
                 .sum(),
@@ -283,11 +283,11 @@ impl CellMetrics {
         };
         Self {
             regret: test.regret,
-            normalised_regret: test.normalised_regret,
+            normalised_regret: test.normalized_regret,
             relative_regret: test.relative_regret,
             mse: test.mse,
             mae: test.mae,
-            optimal_share: test.optimal_share,
+            optimal_share: test.optimal_fraction,
             best_epoch: report.best_epoch(),
             seconds: report.seconds,
             processor_seconds: None,

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::subject::NamedProblem;
+use super::named_problem::NamedProblem;
 use crate::data::synthetic;
 use crate::label::LabeledDataset;
 use crate::oracle::SolveResult;
@@ -74,9 +74,9 @@ impl Drawing {
             })
         };
         match (problem, subject) {
-            (_, NamedProblem::Benchmark(Benchmark::Tour { nodes })) => graph(nodes, false),
-            (_, NamedProblem::Benchmark(Benchmark::Routes { nodes })) => graph(nodes, true),
-            (_, NamedProblem::Benchmark(Benchmark::ShortestPath { rows, cols })) => {
+            (_, NamedProblem::Benchmark(Benchmark::Tsp { nodes })) => graph(nodes, false),
+            (_, NamedProblem::Benchmark(Benchmark::Cvrp { nodes })) => graph(nodes, true),
+            (_, NamedProblem::Benchmark(Benchmark::GridPath { rows, cols })) => {
                 Some(Self::Grid { rows, cols })
             }
             (ProblemSpec::Knapsack(sack), _) => Some(Self::Items {

@@ -4,14 +4,14 @@ use std::path::Path;
 use std::time::Instant;
 
 use super::example::Drawing;
-use super::plan::ExperimentProblem;
-use super::subject::{DataFiles, NamedProblem};
+use super::named_problem::{DataFiles, NamedProblem};
+use super::spec::ExperimentProblem;
 use crate::data::SplitIndices;
 use crate::error::Result;
 use crate::label::{LabelStore, LabeledDataset};
+use crate::observer::Observer;
 use crate::oracle::Oracle;
 use crate::problem::ProblemSpec;
-use crate::watch::Observer;
 
 /// Labelled rows of one seed.
 pub(super) struct DataSplit {

@@ -9,16 +9,16 @@
 mod cell;
 mod example;
 mod ground;
-mod plan;
+mod named_problem;
 mod results;
 mod runner;
+mod spec;
 mod statistics;
-mod subject;
 
 pub use cell::{CellMetrics, CellOutcome, CellRecord, CurvePoint};
 pub use example::{Drawing, Example, ExampleDecision};
-pub use plan::{Experiment, ExperimentMethod, FigureKind, PublishedResult};
+pub use named_problem::{DataFiles, NamedProblem};
 pub use results::{ExperimentResults, MethodResults, ProblemResults, Provenance};
 pub use runner::{ExperimentRunner, RunLimits};
+pub use spec::{Experiment, ExperimentMethod, FigureKind, PublishedResult};
 pub use statistics::{ConfidenceInterval, MeanAndDeviation};
-pub use subject::{DataFiles, NamedProblem};

@@ -9,11 +9,11 @@ use serde::{Deserialize, Serialize};
 
 use super::cell::{CellMetrics, CellOutcome, CellRecord, CurvePoint};
 use super::example::{Drawing, Example, ExampleDecision};
-use super::plan::{
+use super::runner::ExperimentRunner;
+use super::spec::{
     Experiment, ExperimentMethod, ExperimentProblem, FigureKind, PublishedResult,
     standard_tolerance,
 };
-use super::runner::ExperimentRunner;
 use super::statistics::{ConfidenceInterval, MeanAndDeviation};
 use crate::oracle::SolveCounts;
 

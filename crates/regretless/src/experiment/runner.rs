@@ -12,16 +12,16 @@ use serde::{Deserialize, Serialize};
 use super::cell::{CellOutcome, CellRecord, ExperimentCell};
 use super::example::{Drawing, Example, examples};
 use super::ground::DataSplit;
-use super::plan::{Experiment, ExperimentMethod, ExperimentProblem};
+use super::named_problem::DataFiles;
 use super::results::ExperimentResults;
-use super::subject::DataFiles;
-use crate::data::output::write_atomically;
+use super::spec::{Experiment, ExperimentMethod, ExperimentProblem};
+use crate::data::atomic_write::write_atomically;
 use crate::error::{Error, Result};
 use crate::label::Shard;
+use crate::observer::{NoopObserver, Observer};
 use crate::oracle::Oracle;
 use crate::parallel::Threads;
 use crate::problem::ProblemSpec;
-use crate::watch::{NoopObserver, Observer};
 
 /// How much of an experiment is run.
 #[derive(Debug, Clone, Default)]

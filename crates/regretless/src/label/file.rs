@@ -7,9 +7,9 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::checksummed_file::{ChecksummedFile, MAX_HEADER_BYTES};
 use crate::decision::Decision;
 use crate::oracle::{Heuristic, SolveResult};
-use crate::sealed::{ChecksummedFile, MAX_HEADER_BYTES};
 use crate::solve::{Solution, SolveFailure, SolveStatus};
 
 /// Kind and version of the file.

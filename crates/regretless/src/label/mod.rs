@@ -3,19 +3,19 @@
 use crate::data::{CostSide, Dataset, Matrix};
 use crate::decision::Decision;
 use crate::error::{Error, Result};
+use crate::observer::Observer;
 use crate::oracle::{Oracle, SolveResult};
 use crate::problem::{Sense, match_costs};
 use crate::solve::{Solution, SolveFailure};
-use crate::watch::Observer;
 
 mod file;
-mod parts;
-mod robust;
+mod knn_robust;
+mod label_parts;
 mod store;
 mod training;
 
-pub use parts::Shard;
-pub use robust::KnnRobustCosts;
+pub use knn_robust::KnnRobustCosts;
+pub use label_parts::Shard;
 pub use store::{LabelReport, LabelSource, LabelStore, ShardReport};
 pub use training::TrainingLabels;
 

@@ -10,15 +10,15 @@ use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::parts::{LabelParts, Shard};
+use super::label_parts::{LabelParts, Shard};
 use super::{LabeledDataset, coarse_costs, file};
-use crate::data::output::write_atomically;
+use crate::data::atomic_write::write_atomically;
 use crate::data::{Dataset, Matrix};
 use crate::error::{Error, Result};
+use crate::observer::Observer;
 use crate::oracle::{Oracle, SolveResult};
 use crate::problem::ProblemSpec;
 use crate::solve::SolveFailure;
-use crate::watch::Observer;
 
 /// Raised when the form of the file changes, or when an engine begins to give other answers.
 const LABEL_KEY_VERSION: u32 = 1;
@@ -238,7 +238,7 @@ fn write_labels(path: &Path, to: file::LabelContext<'_>, answers: &[SolveResult]
 /// Labels of one problem must never be kept under the name of another.
 fn check_same(spec: &ProblemSpec, oracle: &Oracle) -> Result<()> {
     let solved = oracle.problem();
-    if let ProblemSpec::Given(given) = spec
+    if let ProblemSpec::External(given) = spec
         && given.matches(solved.as_ref())
     {
         return Ok(());

@@ -10,9 +10,9 @@ use std::fmt;
 
 use super::{KnnRobustCosts, LabeledDataset};
 use crate::error::{Error, Result};
+use crate::observer::Observer;
 use crate::oracle::Oracle;
-use crate::solve::relax::Relaxation;
-use crate::watch::Observer;
+use crate::solve::relaxation::Relaxation;
 
 /// How labels to train on are made.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]

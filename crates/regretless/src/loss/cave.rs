@@ -23,7 +23,7 @@
 
 use std::fmt;
 
-use super::options::{LossNameBuilder, LossOptions};
+use super::name_options::{LossNameBuilder, LossOptions};
 use super::{Loss, LossInput, buffer};
 use crate::error::{Error, Result};
 use crate::oracle::{Oracle, OracleWorker};

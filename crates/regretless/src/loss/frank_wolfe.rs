@@ -19,7 +19,7 @@
 use std::fmt;
 
 use super::layer::{DecisionCriterion, DecisionLayer, LayerObjective};
-use super::options::{LossNameBuilder, LossOptions};
+use super::name_options::{LossNameBuilder, LossOptions};
 use super::{Loss, LossInput, buffer};
 use crate::decision::Decision;
 use crate::error::Result;

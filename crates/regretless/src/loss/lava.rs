@@ -17,13 +17,13 @@
 
 use std::fmt;
 
-use super::options::{LossNameBuilder, LossOptions};
+use super::name_options::{LossNameBuilder, LossOptions};
 use super::{Loss, LossInput};
 use crate::error::Result;
 use crate::label::LabeledDataset;
+use crate::observer::Observer;
 use crate::oracle::{Oracle, OracleWorker};
-use crate::solve::relax::VertexDelta;
-use crate::watch::Observer;
+use crate::solve::relaxation::VertexDelta;
 
 /// The loss in writing.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -14,7 +14,7 @@
 
 use std::fmt;
 
-use super::options::{LossNameBuilder, LossOptions};
+use super::name_options::{LossNameBuilder, LossOptions};
 use super::{DecisionGradient, GradientAccumulator, LossInput, buffer};
 use crate::error::Result;
 use crate::oracle::OracleWorker;

@@ -16,8 +16,8 @@
 
 use std::fmt;
 
+use super::name_options::{LossNameBuilder, LossOptions};
 use super::noise::{NoiseDistribution, NoiseSource, Perturbation, PerturbedSettings};
-use super::options::{LossNameBuilder, LossOptions};
 use super::{DecisionGradient, GradientAccumulator, LossInput};
 use crate::error::Result;
 use crate::oracle::OracleWorker;

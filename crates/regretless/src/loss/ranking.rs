@@ -14,7 +14,7 @@
 
 use std::fmt;
 
-use super::options::{LossNameBuilder, LossOptions};
+use super::name_options::{LossNameBuilder, LossOptions};
 use super::{Loss, LossInput, buffer, pool_decisions};
 use crate::decision::Decision;
 use crate::error::{Error, Result};

@@ -4,7 +4,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use super::options::LossOptions;
+use super::name_options::LossOptions;
 use super::{
     Blackbox, Cave, Contrastive, CosSpec, ErrorSide, FrankWolfe, ImplicitMle, InstanceWeighting,
     LavaSpec, LayerLoss, LayerObjective, Loss, PerturbationGradient, PerturbedOptimizer, Pfyl,
@@ -12,8 +12,8 @@ use super::{
 };
 use crate::error::{Error, Result};
 use crate::label::LabeledDataset;
+use crate::observer::Observer;
 use crate::oracle::Oracle;
-use crate::watch::Observer;
 
 /// A loss in writing, by the label the literature prints.
 #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
@@ -38,9 +38,9 @@ pub enum LossSpec {
     /// Mean decisions under Sum-of-Gamma noise.
     Implicit(ImplicitMle, LayerObjective),
     /// Decisions smoothed by a quadratic term.
-    Regularised(FrankWolfe, LayerObjective),
+    Regularized(FrankWolfe, LayerObjective),
     /// The Fenchel–Young loss of such decisions.
-    RegularisedFy(FrankWolfe),
+    RegularizedFy(FrankWolfe),
     /// Costs aligned with the cone of the best decision.
     Cave(Cave),
     /// The best vertex against those next to it.
@@ -103,11 +103,11 @@ impl LossSpec {
                 layer: layer.build(),
                 goal: *goal,
             }),
-            Self::Regularised(layer, goal) => Box::new(LayerLoss {
+            Self::Regularized(layer, goal) => Box::new(LayerLoss {
                 layer: *layer,
                 goal: *goal,
             }),
-            Self::RegularisedFy(loss) => Box::new(*loss),
+            Self::RegularizedFy(loss) => Box::new(*loss),
             Self::Cave(loss) => Box::new(loss.build(oracle)?),
             Self::Lava(loss) => Box::new(loss.build(data, oracle, watch)?),
         })
@@ -212,8 +212,8 @@ impl LossSpec {
                 ImplicitMle::read(options, true)?,
                 LayerObjective::read(options),
             ),
-            "RFW" => Self::Regularised(FrankWolfe::read(options)?, LayerObjective::read(options)),
-            "RFY" => Self::RegularisedFy(FrankWolfe::read(options)?),
+            "RFW" => Self::Regularized(FrankWolfe::read(options)?, LayerObjective::read(options)),
+            "RFY" => Self::RegularizedFy(FrankWolfe::read(options)?),
             "CAVE" => Self::Cave(Cave::read(options, false)?),
             "CAVE+" => Self::Cave(Cave::read(options, true)?),
             "LAVA" => Self::Lava(LavaSpec::read(options)?),
@@ -234,8 +234,8 @@ impl fmt::Display for LossSpec {
             Self::Blackbox(layer, goal) => f.write_str(&layer.label(*goal)),
             Self::Perturbed(layer, goal) => f.write_str(&layer.label(*goal)),
             Self::Implicit(layer, goal) => f.write_str(&layer.label(*goal)),
-            Self::Regularised(layer, goal) => f.write_str(&layer.layer_name(*goal)),
-            Self::RegularisedFy(loss) => loss.fmt(f),
+            Self::Regularized(layer, goal) => f.write_str(&layer.layer_name(*goal)),
+            Self::RegularizedFy(loss) => loss.fmt(f),
             Self::Cave(loss) => loss.fmt(f),
             Self::Lava(loss) => loss.fmt(f),
         }

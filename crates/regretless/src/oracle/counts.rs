@@ -74,9 +74,9 @@ pub(super) enum SolveKind {
     Exact,
     Relaxed,
     Heuristic,
-    Projected,
+    Projection,
     Certified,
-    Pooled,
+    CacheHit,
 }
 
 /// Counters that all threads share, one per [`Kind`].
@@ -107,9 +107,9 @@ impl SolveCounters {
             exact: count(SolveKind::Exact),
             relaxed: count(SolveKind::Relaxed),
             heuristic: count(SolveKind::Heuristic),
-            projected: count(SolveKind::Projected),
+            projected: count(SolveKind::Projection),
             certified: count(SolveKind::Certified),
-            pooled: count(SolveKind::Pooled),
+            pooled: count(SolveKind::CacheHit),
         }
     }
 }

@@ -8,37 +8,37 @@
 //! question is solved, answered from the linear relaxation, by a heuristic, or from a [`Pool`] of
 //! known decisions. What was found for a row of the table may help with its next question
 //! (`store`); it changes how long an answer takes and not what the answer is, up to ties and last
-//! digits ([`crate::solve::memory`] has the rules), so that a training that goes on without its
+//! digits ([`crate::solve::warm_start`] has the rules), so that a training that goes on without its
 //! memories goes on the same.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::data::Matrix;
 use crate::error::Result;
+use crate::observer::Observer;
 use crate::parallel::Threads;
 use crate::problem::{ProblemKind, SolverThreading};
-use crate::sizes::MAX_ABS_COST;
+use crate::size_limits::MAX_ABS_COST;
 use crate::solve::{SearchLimits, Solution, SolveFailure};
-use crate::watch::Observer;
 
-mod answering;
-mod asker;
 mod counts;
-mod engine;
-mod facts;
-mod pool;
+mod sensitivity;
 mod settings;
-mod store;
+mod solution_pool;
+mod training_oracle;
+mod warm_start_store;
+mod worker;
+mod worker_solver;
 
-pub use answering::{CacheAction, StepId, TrainingOracle};
-pub use asker::OracleWorker;
 pub use counts::SolveCounts;
-pub use pool::SolutionPool;
 pub use settings::{CacheGranularity, CacheSettings, Heuristic, OracleSettings};
+pub use solution_pool::SolutionPool;
+pub use training_oracle::{CacheAction, StepId, TrainingOracle};
+pub use worker::OracleWorker;
 
-use asker::WorkerContext;
 use counts::SolveCounters;
-use engine::{SolverRole, WorkerSolver};
+use worker::WorkerContext;
+use worker_solver::{SolverRole, WorkerSolver};
 
 /// What to do where there is no local search.
 const NO_LOCAL_SEARCH: &str = "use 'nodes 100', a search that stops early, which every problem has";
@@ -88,9 +88,9 @@ impl Oracle {
     #[must_use]
     pub fn with_threads(mut self, threads: Threads) -> Self {
         self.solver_threads = match self.problem.solver_calls() {
-            SolverThreading::InPool => threads.clone(),
-            SolverThreading::OutsidePool => threads.without_pool(),
-            SolverThreading::OneAtATime => Threads::single_threaded(),
+            SolverThreading::ThreadPool => threads.clone(),
+            SolverThreading::OwnThreads => threads.without_pool(),
+            SolverThreading::Serialized => Threads::single_threaded(),
         };
         self.threads = threads;
         self
@@ -191,10 +191,10 @@ impl Oracle {
             SolverRole::Heuristic(kind @ Heuristic::LocalSearch) => {
                 WorkerSolver::Heuristic(kind, self.problem.local_search(&self.limits)?)
             }
-            SolverRole::Heuristic(kind @ (Heuristic::Quick | Heuristic::Near)) => {
-                WorkerSolver::Heuristic(kind, self.problem.fast_local_search(&self.limits)?)
-            }
-            SolverRole::Heuristic(kind @ Heuristic::Nodes(nodes)) => WorkerSolver::Heuristic(
+            SolverRole::Heuristic(
+                kind @ (Heuristic::FastLocalSearch | Heuristic::LocalSearchFromLabel),
+            ) => WorkerSolver::Heuristic(kind, self.problem.fast_local_search(&self.limits)?),
+            SolverRole::Heuristic(kind @ Heuristic::NodeLimit(nodes)) => WorkerSolver::Heuristic(
                 kind,
                 self.problem.solver(&SearchLimits {
                     nodes,

@@ -11,7 +11,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
-use crate::solve::relax::Relaxation;
+use crate::solve::relaxation::Relaxation;
 
 /// When a coin decides between a solve and the pool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -59,22 +59,22 @@ pub enum Heuristic {
     /// What a local search ends with: for tours that of Lin and Kernighan.
     LocalSearch,
     /// What a local search first comes to: several times as soon, and a little worse.
-    Quick,
+    FastLocalSearch,
     /// What a local search comes to from the best decision under the true costs, without kicks:
     /// soonest of all, for losses that compare with that decision. As [`Heuristic::Quick`] where a
     /// search cannot start from a decision.
-    Near,
+    LocalSearchFromLabel,
     /// The best decision after this many nodes of the search tree.
-    Nodes(u64),
+    NodeLimit(u64),
 }
 
 impl fmt::Display for Heuristic {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::LocalSearch => f.write_str("lk"),
-            Self::Quick => f.write_str("lk quick"),
-            Self::Near => f.write_str("lk near"),
-            Self::Nodes(most) => write!(f, "nodes {most}"),
+            Self::FastLocalSearch => f.write_str("lk quick"),
+            Self::LocalSearchFromLabel => f.write_str("lk near"),
+            Self::NodeLimit(most) => write!(f, "nodes {most}"),
         }
     }
 }
@@ -97,12 +97,12 @@ impl FromStr for Heuristic {
         let words: Vec<&str> = text.split_whitespace().collect();
         match words[..] {
             ["lk"] => Ok(Self::LocalSearch),
-            ["lk", "quick"] => Ok(Self::Quick),
+            ["lk", "quick"] => Ok(Self::FastLocalSearch),
             ["lk", "near"] => Err(Error::setting(
                 "'lk near' starts from the best decision, so it cannot be what decides; use 'lk' \
                     or 'lk quick'",
             )),
-            ["nodes", most] => read_nodes(&mut &[most][..]).map(Self::Nodes),
+            ["nodes", most] => read_nodes(&mut &[most][..]).map(Self::NodeLimit),
             _ => Err(unknown()),
         }
     }
@@ -209,14 +209,17 @@ impl OracleSettings {
             "certify" => std::mem::replace(&mut self.certify, true),
             "memory" => self.memory.replace(read_memory(&mut rest)?).is_some(),
             "lk" => {
-                let kinds = [("quick", Heuristic::Quick), ("near", Heuristic::Near)];
+                let kinds = [
+                    ("quick", Heuristic::FastLocalSearch),
+                    ("near", Heuristic::LocalSearchFromLabel),
+                ];
                 let kind = kinds.into_iter().find(|(word, _)| take_if(&mut rest, word));
                 let kind = kind.map_or(Heuristic::LocalSearch, |(_, kind)| kind);
                 self.heuristic.replace(kind).is_some()
             }
             "nodes" => self
                 .heuristic
-                .replace(Heuristic::Nodes(read_nodes(&mut rest)?))
+                .replace(Heuristic::NodeLimit(read_nodes(&mut rest)?))
                 .is_some(),
             _ => return Ok(false),
         };

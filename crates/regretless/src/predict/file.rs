@@ -3,9 +3,9 @@
 use std::path::Path;
 
 use super::{CostScaler, FeatureScaler, Model, ModelMetadata, Network, Predictor};
-use crate::data::output::write_atomically;
+use crate::checksummed_file::ChecksummedFile;
+use crate::data::atomic_write::write_atomically;
 use crate::error::{Error, Place, Result};
-use crate::sealed::ChecksummedFile;
 use serde::{Deserialize, Serialize};
 
 /// Kind and version of the file.

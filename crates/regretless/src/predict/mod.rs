@@ -10,20 +10,20 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
-use crate::sizes;
+use crate::size_limits;
 
 mod file;
 mod least_squares;
+pub(crate) mod matmul;
 mod model;
 mod network;
-pub(crate) mod product;
-mod scale;
+mod scaler;
 
 pub use least_squares::LinearFit;
 pub use model::{Model, ModelMetadata};
 pub(crate) use network::LEAKY_RELU_SLOPE;
 pub use network::Network;
-pub use scale::{CostScaler, FeatureScaler};
+pub use scaler::{CostScaler, FeatureScaler};
 
 /// Something trainable between features and costs.
 pub trait Predictor: Send + Sync {
@@ -95,7 +95,7 @@ impl PredictorSpec {
             Self::Linear => &[],
             Self::Mlp { hidden } => hidden,
         };
-        sizes::check_parameters(&[&[features], hidden, &[outputs]].concat())
+        size_limits::check_parameters(&[&[features], hidden, &[outputs]].concat())
     }
 
     /// A fresh predictor whose parameters depend on the seed only.

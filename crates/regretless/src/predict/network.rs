@@ -3,10 +3,10 @@
 //! Parameters start uniform on ±1/√(inputs of the layer), weights before bias, layer by layer.
 //! They lie in one row: each layer's weights (one row per output of the layer), then its biases.
 
-use super::product::{MatrixView, MatrixViewMut, multiply, weighted_row_sum};
+use super::matmul::{MatrixView, MatrixViewMut, multiply, weighted_row_sum};
 use super::{Predictor, Tape};
 use crate::random::{Purpose, RandomStream};
-use crate::sizes;
+use crate::size_limits;
 
 /// Slope of the activation below zero.
 pub(crate) const LEAKY_RELU_SLOPE: f32 = 0.01;
@@ -38,7 +38,7 @@ impl Network {
 
     /// A network with known parameters; `None` when their number does not fit the sizes.
     pub fn with_parameters(sizes: Vec<usize>, parameters: Vec<f32>) -> Option<Self> {
-        (sizes.len() >= 2 && sizes::parameters(&sizes) == Some(parameters.len()))
+        (sizes.len() >= 2 && size_limits::parameters(&sizes) == Some(parameters.len()))
             .then_some(Self { sizes, parameters })
     }
 

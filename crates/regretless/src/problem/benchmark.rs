@@ -14,8 +14,8 @@ use crate::data::Dataset;
 use crate::data::synthetic::{self, SyntheticGenerator, SyntheticSpec};
 use crate::error::{Error, Result};
 use crate::random::{Purpose, RandomStream};
-use crate::sizes::{self, MAX_COSTS};
-use crate::solve::grid::GridPathSolver;
+use crate::size_limits::{self, MAX_COSTS};
+use crate::solve::grid_path::GridPathSolver;
 
 /// Vehicles of `CVRPn`.
 const BENCHMARK_VEHICLES: usize = 5;
@@ -38,7 +38,7 @@ fn dimensions_of(items: usize) -> usize {
 #[serde(try_from = "String", into = "String")]
 pub enum Benchmark {
     /// `SPhxw`: shortest path on a grid of h by w nodes.
-    ShortestPath {
+    GridPath {
         /// Rows of nodes.
         rows: usize,
         /// Columns of nodes.
@@ -51,13 +51,13 @@ pub enum Benchmark {
         items: usize,
     },
     /// `TSPn`: a tour through n nodes.
-    Tour {
+    Tsp {
         /// Number of nodes.
         nodes: usize,
     },
     /// `CVRPn`: 5 vehicles of capacity 30 serve n − 1 customers, whose demands take up 70 % of
     /// that, or less where they are so few that routes of two or more customers could not carry it.
-    Routes {
+    Cvrp {
         /// Number of nodes with the depot.
         nodes: usize,
     },
@@ -88,16 +88,16 @@ impl Benchmark {
     /// When there is no such problem, or it is too large.
     pub fn problem(self, seed: u32) -> Result<ProblemSpec> {
         match self {
-            Self::ShortestPath { rows, cols } => Ok(ProblemSpec::ShortestPath(
+            Self::GridPath { rows, cols } => Ok(ProblemSpec::GridPath(
                 GridPath { grid: [rows, cols] }.validate()?,
             )),
             Self::Knapsack { items } => {
                 let dimensions = dimensions_of(items);
-                let numbers = sizes::checked_product("items", &[items], MAX_COSTS)?
+                let numbers = size_limits::checked_product("items", &[items], MAX_COSTS)?
                     .saturating_mul(dimensions);
                 // The description, the problem built from it and its solver hold the weights once
                 // each.
-                sizes::check_memory(
+                size_limits::check_memory(
                     &format!("{self}"),
                     numbers.saturating_mul(3 * size_of::<f64>()),
                 )?;
@@ -112,14 +112,14 @@ impl Benchmark {
                 };
                 Ok(ProblemSpec::Knapsack(problem.validate()?))
             }
-            Self::Tour { nodes } => Ok(ProblemSpec::Tsp(Tsp { nodes }.validate()?)),
-            Self::Routes { nodes } => {
+            Self::Tsp { nodes } => Ok(ProblemSpec::Tsp(Tsp { nodes }.validate()?)),
+            Self::Cvrp { nodes } => {
                 if nodes < 3 {
                     return Err(Error::setting(format!(
                         "{self} has no route; routes serve two customers or more"
                     )));
                 }
-                sizes::pairs("edges", nodes)?;
+                size_limits::pairs("edges", nodes)?;
                 let demands = paper_demands(nodes - 1, seed);
                 let (capacity, vehicles) = (BENCHMARK_CAPACITY, BENCHMARK_VEHICLES);
                 let problem = Cvrp {
@@ -141,13 +141,13 @@ impl Benchmark {
     pub fn rows(self, recipe: SyntheticSpec) -> Result<(ProblemSpec, SyntheticGenerator)> {
         let problem = self.problem(recipe.seed)?;
         let data = match self {
-            Self::ShortestPath { rows, cols } => {
+            Self::GridPath { rows, cols } => {
                 synthetic::shortest_path_rows(recipe, GridPathSolver::num_arcs(rows, cols))?
             }
             Self::Knapsack { items } => {
                 synthetic::knapsack_rows(recipe, items, dimensions_of(items))?.1
             }
-            Self::Tour { nodes } | Self::Routes { nodes } => synthetic::tsp_rows(recipe, nodes)?,
+            Self::Tsp { nodes } | Self::Cvrp { nodes } => synthetic::tsp_rows(recipe, nodes)?,
         };
         Ok((problem, data))
     }
@@ -198,10 +198,10 @@ pub(crate) fn paper_weights(items: usize, dimensions: usize, seed: u32) -> Vec<V
 impl fmt::Display for Benchmark {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::ShortestPath { rows, cols } => write!(f, "SP{rows}x{cols}"),
+            Self::GridPath { rows, cols } => write!(f, "SP{rows}x{cols}"),
             Self::Knapsack { items } => write!(f, "KS{items}"),
-            Self::Tour { nodes } => write!(f, "TSP{nodes}"),
-            Self::Routes { nodes } => write!(f, "CVRP{nodes}"),
+            Self::Tsp { nodes } => write!(f, "TSP{nodes}"),
+            Self::Cvrp { nodes } => write!(f, "CVRP{nodes}"),
         }
     }
 }
@@ -217,13 +217,13 @@ impl FromStr for Benchmark {
                 .split_once('X')
                 .map(|(rows, cols)| (number(rows), number(cols)));
             match sides {
-                Some((Some(rows), Some(cols))) => Some(Self::ShortestPath { rows, cols }),
+                Some((Some(rows), Some(cols))) => Some(Self::GridPath { rows, cols }),
                 _ => None,
             }
         } else if let Some(size) = upper.strip_prefix("TSP") {
-            number(size).map(|nodes| Self::Tour { nodes })
+            number(size).map(|nodes| Self::Tsp { nodes })
         } else if let Some(size) = upper.strip_prefix("CVRP") {
-            number(size).map(|nodes| Self::Routes { nodes })
+            number(size).map(|nodes| Self::Cvrp { nodes })
         } else {
             upper
                 .strip_prefix("KS")
@@ -280,7 +280,7 @@ mod tests {
         use crate::solve::SearchLimits;
         for nodes in 3..15 {
             for seed in 0..20 {
-                let (spec, data) = Benchmark::Routes { nodes }
+                let (spec, data) = Benchmark::Cvrp { nodes }
                     .generate(SyntheticSpec::paper(1, seed))
                     .unwrap();
                 let costs: Vec<f64> = data
@@ -297,7 +297,7 @@ mod tests {
                 assert!(found.is_ok(), "CVRP{nodes}, seed {seed}: {spec:?}");
             }
         }
-        let message = Benchmark::Routes { nodes: 2 }
+        let message = Benchmark::Cvrp { nodes: 2 }
             .generate(SyntheticSpec::paper(1, 1))
             .unwrap_err()
             .to_string();

@@ -8,7 +8,7 @@ use crate::decision::Decision;
 use crate::error::{Error, Result};
 use crate::solve::cone::NormalCone;
 use crate::solve::knapsack::{KnapsackBranchAndBound, KnapsackRelaxation};
-use crate::solve::relax::{
+use crate::solve::relaxation::{
     AdjacentVertices, CostRangeKind, CostRanging, Relaxation, RelaxationSolver,
 };
 use crate::solve::{SearchLimits, Solver};

@@ -12,40 +12,41 @@ use crate::data::{CostMatching, CostNames, CostSide};
 use crate::decision::Decision;
 use crate::error::Result;
 use crate::solve::cone::NormalCone;
-use crate::solve::relax::{
+use crate::solve::relaxation::{
     AdjacentVertices, CostRangeKind, CostRanging, Relaxation, RelaxationSolver,
 };
 use crate::solve::{SearchLimits, Solver};
 
 mod benchmark;
-mod choice;
-mod file;
-mod given;
+mod cvrp;
+mod external;
+pub mod formats;
+mod from_file;
+mod grid_path;
 mod knapsack;
 mod linear;
-mod of_model;
-mod published;
-mod route;
+mod model_problem;
 #[cfg(feature = "highs")]
 mod schedule;
-mod shortest_path;
-mod tour;
+mod spec_file;
+mod top_k;
+mod tsp;
 
 pub use benchmark::Benchmark;
 pub(crate) use benchmark::paper_weights;
-pub use choice::TopK;
-pub use given::ExternalProblem;
+pub use cvrp::Cvrp;
+pub use external::ExternalProblem;
+pub use from_file::{FileFormat, FileProblem, ReadOptions};
+pub use grid_path::GridPath;
 pub use knapsack::Knapsack;
 pub use linear::{CostColumns, LinearArrays, LinearColumn, LinearFile, LinearRow};
 #[cfg(feature = "highs")]
 pub use linear::{LinearBuilder, LinearProblem, VariableDomain};
-pub use of_model::ModelProblem;
-pub use published::{FileFormat, FileProblem, ReadOptions};
-pub use route::Cvrp;
+pub use model_problem::ModelProblem;
 #[cfg(feature = "highs")]
 pub use schedule::{Schedule, ScheduledTask};
-pub use shortest_path::GridPath;
-pub use tour::Tsp;
+pub use top_k::TopK;
+pub use tsp::Tsp;
 
 /// Whether costs are paid or earned. Always stated, never assumed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -92,12 +93,12 @@ pub enum VariableBounds {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SolverThreading {
     /// On several threads of the pool at the same time.
-    InPool,
+    ThreadPool,
     /// On several threads at the same time, none of them of the pool: a call may itself wait for
     /// the pool.
-    OutsidePool,
+    OwnThreads,
     /// One after the other, on the thread that asks.
-    OneAtATime,
+    Serialized,
 }
 
 /// A family of optimisation problems that differ in their costs only.
@@ -138,7 +139,7 @@ pub trait ProblemKind: Send + Sync + fmt::Debug {
 
     /// On which threads its engines may be called.
     fn solver_calls(&self) -> SolverThreading {
-        SolverThreading::InPool
+        SolverThreading::ThreadPool
     }
 
     /// A local search for one thread, if the problem has one: good decisions, soon, without a
@@ -231,7 +232,7 @@ pub enum ProblemSpec {
     /// Knapsack with several dimensions.
     Knapsack(Knapsack),
     /// Shortest path through a grid.
-    ShortestPath(GridPath),
+    GridPath(GridPath),
     /// The k best items.
     TopK(TopK),
     /// Any linear problem, from an MPS or LP file.
@@ -239,7 +240,7 @@ pub enum ProblemSpec {
     /// Any linear problem, by its numbers.
     LinearArrays(LinearArrays),
     /// A problem of the user's own program.
-    Given(ExternalProblem),
+    External(ExternalProblem),
     /// Travelling salesperson.
     Tsp(Tsp),
     /// Capacitated vehicle routing.
@@ -257,11 +258,11 @@ impl ProblemSpec {
     pub fn build(&self) -> Result<Arc<dyn ProblemKind>> {
         Ok(match self {
             Self::Knapsack(problem) => Arc::new(problem.clone().validate()?),
-            Self::ShortestPath(problem) => Arc::new(problem.clone().validate()?),
+            Self::GridPath(problem) => Arc::new(problem.clone().validate()?),
             Self::TopK(problem) => Arc::new(problem.clone().validate()?),
             Self::Linear(file) => return file.build(),
             Self::LinearArrays(arrays) => return arrays.build(),
-            Self::Given(given) => return given.build(),
+            Self::External(given) => return given.build(),
             Self::Tsp(problem) => Arc::new(problem.clone().validate()?),
             #[cfg(feature = "highs")]
             Self::Cvrp(problem) => Arc::new(problem.clone().validate()?),

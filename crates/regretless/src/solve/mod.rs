@@ -5,27 +5,28 @@
 //! never on what it solved before: a warm start from a [`Memory`] is allowed to change the time,
 //! not the answer.
 
-use self::memory::WarmStart;
-use crate::cancel;
+use self::warm_start::WarmStart;
+use crate::cancellation;
 use crate::decision::Decision;
 
-pub mod choice;
+pub mod complete_graph;
 pub mod cone;
-mod corner;
 #[cfg(feature = "highs")]
-mod cutting;
-pub mod grid;
+mod cutting_plane;
+#[cfg(feature = "highs")]
+pub mod cvrp;
+pub mod grid_path;
 #[cfg(feature = "highs")]
 pub mod highs;
 pub mod knapsack;
 #[cfg(feature = "highs")]
 pub mod linear;
-pub mod memory;
-mod proof;
-pub mod relax;
-#[cfg(feature = "highs")]
-pub mod route;
-pub mod tour;
+mod pruning;
+pub mod relaxation;
+mod simplex_dictionary;
+pub mod top_k;
+pub mod tsp;
+pub mod warm_start;
 
 /// Finds cheapest decisions; one per thread.
 pub trait Solver: Send {
@@ -93,7 +94,7 @@ pub trait Solver: Send {
 /// # Errors
 /// [`Failure::Interrupted`] when somebody asked this thread's work to stop.
 pub(crate) fn check_not_cancelled() -> Result<(), SolveFailure> {
-    if cancel::requested() {
+    if cancellation::requested() {
         Err(SolveFailure::Interrupted)
     } else {
         Ok(())

@@ -15,17 +15,17 @@ use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 
-use super::engine::TrainerState;
+use super::epoch_runner::TrainerState;
 use super::optimizer::Moments;
-use super::results::MANIFEST_FILE_NAME;
+use super::result_files::MANIFEST_FILE_NAME;
 use super::{EpochReport, RoundReport, StageTrainer, StopReason, TrainingContext};
-use crate::data::output::{lock_file, write_atomically};
+use crate::checksummed_file::ChecksummedFile;
+use crate::data::atomic_write::{lock_file, write_atomically};
 use crate::decision::Decision;
 use crate::error::{Error, Place, Result};
 use crate::oracle::{SolutionPool, SolveCounts};
 use crate::predict::Model;
 use crate::problem::ProblemSpec;
-use crate::sealed::ChecksummedFile;
 
 /// Kind and version of the file.
 const CHECKPOINT_FILE_FORMAT: &str = "checkpoint 1";
@@ -524,10 +524,10 @@ fn report(numbers: &[f64]) -> EpochReport {
 #[cfg(test)]
 mod tests {
     use super::{CHECKPOINT_FILE_FORMAT, Checkpoint, CheckpointHeader, from_file, to_file};
+    use crate::checksummed_file::ChecksummedFile;
     use crate::decision::Decision;
     use crate::oracle::{SolutionPool, SolveCounts};
-    use crate::sealed::ChecksummedFile;
-    use crate::train::engine::TrainerState;
+    use crate::train::epoch_runner::TrainerState;
     use crate::train::optimizer::Moments;
     use crate::train::{EpochReport, RoundReport, StopReason};
 

@@ -1,9 +1,9 @@
 //! The training loop: epochs of steps, each epoch judged, the best one kept.
 
 use super::checkpoint::{Checkpoint, CheckpointWriter};
-use super::engine::{EpochRunner, MinibatchRunner};
+use super::early_stopping::EarlyStopping;
+use super::epoch_runner::{EpochRunner, MinibatchRunner};
 use super::fused::fused;
-use super::select::EarlyStopping;
 use super::step::BatchWorkspace;
 use super::{
     CumulativeSolveCounts, EpochReport, PreparedData, RoundReport, SelectionCriterion, StopReason,
@@ -260,13 +260,13 @@ mod tests {
     use crate::data::{Dataset, FeatureShape, Features, Matrix, SplitIndices};
     use crate::decision::Decision;
     use crate::label::LabeledDataset;
+    use crate::observer::NoopObserver;
     use crate::oracle::Oracle;
     use crate::oracle::StepId;
     use crate::predict::{Predictor, PredictorSpec};
     use crate::problem::GridPath;
     use crate::solve::Solution;
     use crate::train::{StageRun, TrainingContext, TrainingSettings, TrainingStage};
-    use crate::watch::NoopObserver;
 
     fn matrix(values: &[Vec<f64>]) -> Matrix {
         Matrix::from_f64(values.len(), values[0].len(), &values.concat()).unwrap()

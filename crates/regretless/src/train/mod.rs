@@ -11,43 +11,43 @@ use crate::data::{CostSide, Features, SplitIndices};
 use crate::error::{Error, Result};
 use crate::label::LabeledDataset;
 use crate::loss::{InstanceWeighting, Loss};
+use crate::observer::Observer;
 use crate::oracle::{Oracle, SolveCounts, TrainingOracle};
 use crate::parallel::cpu_seconds;
 use crate::predict::{
     CostScaler, FeatureScaler, Model, ModelMetadata, Network, Predictor, PredictorSpec,
 };
 use crate::problem::ProblemSpec;
-use crate::watch::Observer;
 
 mod auto;
 mod baseline;
-mod budget;
 mod checkpoint;
-mod engine;
+mod early_stopping;
+mod epoch_runner;
 mod fit;
 mod fused;
-mod method;
 mod optimizer;
-mod outcome;
-mod pace;
+mod parallel_threshold;
 mod report;
-mod results;
-mod select;
+mod result_files;
 mod settings;
+mod stage;
+mod stage_overrides;
 mod step;
+mod trainer;
 mod weighting;
 
 pub use auto::{AutoBudget, CandidateReport, Method, ScoringKind};
 pub use baseline::{Baseline, least_squares};
-pub use budget::StageOverrides;
 pub use checkpoint::{CheckpointFolder, RunLock};
-pub use method::TrainingStage;
+pub use early_stopping::SelectionCriterion;
 pub use optimizer::Optimizer;
-pub use outcome::{Trainer, TrainingOutcome, TrainingSummary};
 pub use report::{EpochReport, RoundReport, StopReason, TrainReport};
-pub use results::{ResultFile, ResultFiles};
-pub use select::SelectionCriterion;
+pub use result_files::{ResultFile, ResultFiles};
 pub use settings::TrainingSettings;
+pub use stage::TrainingStage;
+pub use stage_overrides::StageOverrides;
+pub use trainer::{Trainer, TrainingOutcome, TrainingSummary};
 pub use weighting::{instance_costs, reweighted};
 
 use checkpoint::{Checkpoint, CheckpointWriter};

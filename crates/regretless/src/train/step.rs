@@ -1,16 +1,16 @@
 //! One step: a batch of rows is predicted, judged by the loss, and the blame sent back to the
 //! parameters.
 
-use super::pace::ParallelThreshold;
+use super::parallel_threshold::ParallelThreshold;
 use super::{PreparedData, WeightedLoss};
 use crate::data::{FeatureShape, Matrix, first_not_finite};
 use crate::decision::Decision;
 use crate::error::{Error, Result};
 use crate::loss::{LossInput, NoiseKey, SparseGradient, buffer};
+use crate::observer::Observer;
 use crate::oracle::{OracleWorker, StepId, TrainingOracle};
 use crate::parallel::Threads;
 use crate::predict::{Network, Predictor, Tape};
-use crate::watch::Observer;
 
 /// Rows evaluated at a time outside training.
 const EVALUATION_ROWS_PER_CHUNK: usize = 256;

@@ -15,7 +15,7 @@ use regretless::data::Matrix;
 use regretless::loss::{Loss, LossInput, NoiseKey};
 use regretless::oracle::Oracle;
 use regretless::problem::{Sense, TopK};
-use regretless::solve::tour::edges::edge_ends;
+use regretless::solve::complete_graph::edge_ends;
 
 use serde_json::Value;
 

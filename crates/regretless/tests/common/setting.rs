@@ -13,6 +13,7 @@ use regretless::data::synthetic::SyntheticSpec as DataRecipe;
 use regretless::data::{Dataset, Matrix, SplitIndices};
 use regretless::evaluate::{Evaluation, evaluate};
 use regretless::label::LabeledDataset;
+use regretless::observer::NoopObserver;
 use regretless::oracle::Oracle;
 use regretless::parallel::Threads;
 use regretless::predict::{Model, PredictorSpec};
@@ -20,7 +21,6 @@ use regretless::problem::{Benchmark, ProblemKind, ProblemSpec};
 use regretless::train::{
     FitResult, StageTrainer, TrainingContext, TrainingSettings, TrainingStage, train,
 };
-use regretless::watch::NoopObserver;
 
 pub struct Setting {
     pub problem: ProblemSpec,

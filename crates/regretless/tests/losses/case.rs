@@ -199,7 +199,7 @@ impl Case {
     /// The same with every question answered from the pool.
     pub fn check_recalling(&self, golden: &str, loss: &dyn Loss, answering: &TrainingOracle<'_>) {
         let mut asker = answering.worker();
-        asker.set_cache_action(CacheAction::Recall);
+        asker.set_cache_action(CacheAction::Lookup);
         self.check_with(golden, loss, &mut asker, 1e-8);
     }
 

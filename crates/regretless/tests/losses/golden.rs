@@ -126,7 +126,7 @@ fn spo_plus_that_never_solves_equals_the_golden_values() {
             batch: 0,
             training: true,
         };
-        assert_eq!(answering.cache_action(step, 3), CacheAction::Recall);
+        assert_eq!(answering.cache_action(step, 3), CacheAction::Lookup);
         case.check_recalling("spo_plus_cached", &SpoPlus, &answering);
         assert_eq!(
             (case.oracle.counts().total(), case.oracle.counts().pooled),

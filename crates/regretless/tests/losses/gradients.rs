@@ -4,9 +4,9 @@ use regretless::Decision;
 use regretless::data::{Dataset, FeatureShape, Features, Matrix};
 use regretless::label::LabeledDataset;
 use regretless::loss::{Loss, LossInput, LossSpec, NoiseKey, SparseGradient};
+use regretless::observer::NoopObserver;
 use regretless::oracle::{Oracle, TrainingOracle};
 use regretless::problem::{GridPath, ProblemKind};
-use regretless::watch::NoopObserver;
 use std::sync::Arc;
 
 const STEP: f64 = 1e-6;

@@ -2,10 +2,10 @@
 
 use regretless::data::synthetic::SyntheticSpec as DataRecipe;
 use regretless::evaluate::{predict_rows, regrets};
+use regretless::observer::NoopObserver;
 use regretless::predict::{Model, PredictorSpec};
 use regretless::problem::Benchmark;
 use regretless::train::{CandidateReport, FitResult, Method, SelectionCriterion, TrainingSettings};
-use regretless::watch::NoopObserver;
 
 use crate::setting::{Setting, quick};
 
@@ -147,6 +147,7 @@ mod linear {
     use regretless::data::{Dataset, FeatureShape, Features, Matrix};
     use regretless::decision::Decision;
     use regretless::label::LabelStore;
+    use regretless::observer::NoopObserver;
     use regretless::oracle::Oracle;
     use regretless::predict::PredictorSpec;
     use regretless::problem::{
@@ -155,7 +156,6 @@ mod linear {
     };
     use regretless::solve::{SearchLimits, Solution, SolveFailure, Solver};
     use regretless::train::{CandidateReport, FitResult, Method, ScoringKind};
-    use regretless::watch::NoopObserver;
 
     use crate::setting::{Setting, quick};
 
@@ -279,7 +279,7 @@ mod linear {
             );
             assert!(trained.report.timed_solve.is_none());
             let expected = match solves as u64 {
-                3 => vec![ScoringKind::Relaxed, ScoringKind::Unjudged],
+                3 => vec![ScoringKind::Relaxed, ScoringKind::Unscored],
                 30 => vec![ScoringKind::Relaxed],
                 _ => vec![ScoringKind::Exact],
             };
@@ -346,7 +346,7 @@ mod linear {
     }
 
     fn own() -> Setting {
-        let problem = ProblemSpec::Given(ExternalProblem {
+        let problem = ProblemSpec::External(ExternalProblem {
             name: "own".into(),
             sense: Sense::Minimize,
             costs: 4,
@@ -363,7 +363,7 @@ mod linear {
         assert_eq!(tried.len(), 1, "{tried:?}");
         assert_eq!(
             (tried[0].judged, trained.report.solves.total()),
-            (ScoringKind::Unjudged, 0)
+            (ScoringKind::Unscored, 0)
         );
         assert_eq!(
             setting.oracle.counts(),

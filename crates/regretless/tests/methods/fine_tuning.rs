@@ -5,11 +5,11 @@ use regretless::data::CostNames;
 use regretless::data::synthetic::SyntheticSpec as DataRecipe;
 use regretless::label::{KnnRobustCosts, TrainingLabels};
 use regretless::loss::LossSpec;
+use regretless::observer::NoopObserver;
 use regretless::predict::PredictorSpec;
 use regretless::problem::Benchmark;
-use regretless::solve::relax::Relaxation;
+use regretless::solve::relaxation::Relaxation;
 use regretless::train::{StageTrainer, TrainingSettings};
-use regretless::watch::NoopObserver;
 
 use crate::setting::{Setting, quick};
 
@@ -271,7 +271,7 @@ fn relaxed_labels_are_optima_of_the_relaxation_in_training_rows_only() {
     let before = setting.oracle.counts();
     let asks = (
         &setting.oracle,
-        &NoopObserver as &dyn regretless::watch::Observer,
+        &NoopObserver as &dyn regretless::observer::Observer,
     );
     let made = labels
         .apply(&setting.data, &setting.split.train, "SPO+", asks)
@@ -296,7 +296,7 @@ fn relaxed_labels_are_optima_of_the_relaxation_in_training_rows_only() {
 
 #[test]
 fn labels_of_a_relaxation_that_does_not_exist_are_refused_with_what_to_do() {
-    let setting = crate::answers::relaxed_paths();
+    let setting = crate::oracle_settings::relaxed_paths();
     let error = setting
         .train("SPO+ labels relaxed tight", quick())
         .unwrap_err();

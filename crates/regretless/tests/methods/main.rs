@@ -6,10 +6,10 @@
     reason = "a test that cannot go on should say where"
 )]
 
-mod answers;
+mod allocations;
 mod auto;
 mod fine_tuning;
 mod matrix;
+mod oracle_settings;
 #[path = "../common/setting.rs"]
 mod setting;
-mod steady;

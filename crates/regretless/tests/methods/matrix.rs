@@ -10,7 +10,7 @@ use regretless::problem::{Benchmark, ProblemKind, ProblemSpec, Sense, TopK};
 #[cfg(feature = "highs")]
 use regretless::problem::{Cvrp, LinearBuilder, LinearProblem, VariableDomain};
 use regretless::solve::SearchLimits;
-use regretless::solve::relax::{CostRangeKind, Relaxation};
+use regretless::solve::relaxation::{CostRangeKind, Relaxation};
 use regretless::train::{SelectionCriterion, TrainingSettings, TrainingStage};
 
 use crate::setting::{Setting, quick};

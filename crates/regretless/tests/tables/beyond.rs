@@ -12,6 +12,7 @@ use regretless::data::npy::{self, Storage};
 use regretless::data::synthetic::SyntheticSpec as DataRecipe;
 use regretless::data::{Dataset, SplitIndices};
 use regretless::label::LabeledDataset;
+use regretless::observer::{NoopObserver, Observer};
 use regretless::oracle::Oracle;
 use regretless::parallel::Threads;
 use regretless::predict::PredictorSpec;
@@ -19,7 +20,6 @@ use regretless::problem::{Benchmark, ProblemSpec};
 use regretless::train::{
     FitResult, StageTrainer, TrainingContext, TrainingSettings, TrainingStage, train,
 };
-use regretless::watch::{NoopObserver, Observer};
 
 use super::Folder;
 use super::arrays::{npy_file, npy_header};

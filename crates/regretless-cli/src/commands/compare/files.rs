@@ -9,11 +9,11 @@ use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-use regretless::data::output::lock_file;
+use regretless::data::atomic_write::lock_file;
 use regretless::error::Place;
 use regretless::{Error, Result};
 
-use super::outcome::RunResult;
+use super::run::RunResult;
 use super::summary::ComparisonSummary;
 use crate::output::write_text;
 
@@ -59,9 +59,9 @@ pub struct ComparisonKey<'a> {
 /// What a folder holds, seen from a comparison.
 enum FolderState {
     /// No results.
-    Nothing,
+    Empty,
     /// Some of the comparison's runs, and nothing else.
-    Some(Vec<RunResult>),
+    Resumable(Vec<RunResult>),
     /// All of its runs, or something else: the file that shows it.
     Other(PathBuf),
 }
@@ -86,8 +86,8 @@ impl ResultFolder {
                 path: path.to_path_buf(),
             };
             return match folder.state(wanted)? {
-                FolderState::Nothing => Ok((folder, Vec::new())),
-                FolderState::Some(outcomes) => Ok((folder, outcomes)),
+                FolderState::Empty => Ok((folder, Vec::new())),
+                FolderState::Resumable(outcomes) => Ok((folder, outcomes)),
                 FolderState::Other(_) if force => Ok((folder, Vec::new())),
                 FolderState::Other(file) => Err(Error::Exists(file)),
             };
@@ -100,7 +100,7 @@ impl ResultFolder {
             number += 1;
         }
         if number > 1
-            && let FolderState::Some(outcomes) = numbered(number - 1).state(wanted)?
+            && let FolderState::Resumable(outcomes) = numbered(number - 1).state(wanted)?
         {
             return Ok((numbered(number - 1), outcomes));
         }
@@ -136,7 +136,7 @@ impl ResultFolder {
             .map(|file| self.path.join(file))
             .find(|file| file.exists())
         else {
-            return Ok(FolderState::Nothing);
+            return Ok(FolderState::Empty);
         };
         if !self.has_settings(wanted)? {
             return Ok(FolderState::Other(other));
@@ -159,7 +159,7 @@ impl ResultFolder {
         Ok(if outcomes.len() >= wanted.keys.len() {
             FolderState::Other(results)
         } else {
-            FolderState::Some(outcomes)
+            FolderState::Resumable(outcomes)
         })
     }
 

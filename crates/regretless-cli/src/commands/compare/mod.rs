@@ -9,27 +9,27 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use regretless::data::Split;
 use regretless::loss::{BaseError, CosSpec, ErrorSide, InstanceWeighting, LossSpec};
+use regretless::observer::Observer;
 use regretless::parallel::Threads;
 use regretless::predict::PredictorSpec;
 use regretless::problem::Benchmark;
 use regretless::train::{Baseline, Method, TrainingStage};
-use regretless::watch::Observer;
 use regretless::{Error, Result};
 
 use super::CommandContext;
-use super::ground::{DataSource, DataSplit, standard_split};
+use super::data_split::{DataSource, DataSplit, standard_split};
 use super::train::check_utf8;
 use crate::args::{CompareOptions, Profile};
 use crate::output::CommandReport;
 use crate::settings;
 
+mod conclusion;
 mod files;
-mod outcome;
+mod run;
 mod summary;
-mod verdict;
 
 use files::{ComparisonKey, ResultFolder};
-use outcome::{ComparedMethod, RunResult, RunSettings};
+use run::{ComparedMethod, RunResult, RunSettings};
 use summary::ComparisonSummary;
 
 /// Runs everything and reports.
@@ -72,7 +72,7 @@ pub fn run(options: &CompareOptions, session: &CommandContext) -> Result<Command
     report.line("");
     report.text.push_str(&summary.text());
     let whole = found.failures.is_empty() && !session.progress.interrupted();
-    let mut sentences = verdict::sentences(&summary, whole, comparison.shares_test_rows());
+    let mut sentences = conclusion::sentences(&summary, whole, comparison.shares_test_rows());
     sentences.extend(regretless::evaluate::few_rows_warning(
         "test",
         comparison.least_test_rows(),
@@ -146,7 +146,7 @@ fn standard_profile(options: &CompareOptions) -> Profile {
 
 /// The loss all others are measured against.
 fn reference() -> Method {
-    Method::Method(Box::new(
+    Method::Stages(Box::new(
         LossSpec::Cos(CosSpec::plain(BaseError::Squared)).into(),
     ))
 }
@@ -182,7 +182,7 @@ fn all_losses() -> Vec<Method> {
                     InstanceWeighting::Equal
                 },
             });
-            losses.push(Method::Method(Box::new(TrainingStage::from(loss))));
+            losses.push(Method::Stages(Box::new(TrainingStage::from(loss))));
         }
     }
     losses
@@ -343,7 +343,7 @@ impl Comparison {
         let mut keys = Vec::new();
         let mut tasks = Vec::new();
         for ground in &self.grounds {
-            tasks.push(outcome::task_key(ground, options)?);
+            tasks.push(run::task_key(ground, options)?);
         }
         for run in self.order() {
             let settings = self.settings(run, options);

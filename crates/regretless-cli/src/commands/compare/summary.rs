@@ -10,10 +10,10 @@ use regretless::{Error, Result};
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::outcome::{ComparedMethod, RunResult};
+use super::run::{ComparedMethod, RunResult};
 use super::{FailedRun, reference};
 use crate::output::{grouped, number, percent};
-use crate::table::TextTable;
+use crate::text_table::TextTable;
 
 /// One contender over all its seeds.
 #[derive(Debug, Clone, Serialize)]

@@ -220,7 +220,9 @@ fn draw(folder: &Path, results: &ExperimentResults) -> Result<()> {
             let file = folder.join(format!("{}.png", figure.name));
             let picture = regretless_report::png(&figure.svg, 1600)
                 .map_err(|e| Error::setting(e.to_string()))?;
-            regretless::data::output::write_atomically(&file, true, |out| out.write_all(&picture))?;
+            regretless::data::atomic_write::write_atomically(&file, true, |out| {
+                out.write_all(&picture)
+            })?;
         }
     }
     Ok(())

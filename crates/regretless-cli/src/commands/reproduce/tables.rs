@@ -6,7 +6,7 @@ use regretless::experiment::{ExperimentResults, MeanAndDeviation, MethodResults,
 use regretless::text::{escape_formula, escaped};
 
 use crate::output::number;
-use crate::table::TextTable;
+use crate::text_table::TextTable;
 
 /// Every problem with its methods.
 pub fn text(results: &ExperimentResults) -> String {

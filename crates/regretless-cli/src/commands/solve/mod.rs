@@ -4,23 +4,23 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use regretless::data::output::check_free;
+use regretless::data::atomic_write::check_free;
+use regretless::observer::Observer;
 use regretless::oracle::Oracle;
-use regretless::solve::relax::Relaxation;
+use regretless::solve::relaxation::Relaxation;
 use regretless::solve::{SearchLimits, Solution, SolveFailure, SolveStatus};
-use regretless::watch::Observer;
 use regretless::{Error, Result};
 use serde_json::json;
 
 use super::CommandContext;
 use crate::args::SolveOptions;
 use crate::output::{CommandReport, grouped, percent, write_text};
-use crate::table::TextTable;
+use crate::text_table::TextTable;
 
-mod subject;
-mod written;
+mod solution_file;
+mod target;
 
-use subject::SolveTarget;
+use target::SolveTarget;
 
 /// What became of one problem.
 struct ProblemOutcome {
@@ -47,7 +47,7 @@ pub fn run(options: &SolveOptions, session: &CommandContext) -> Result<CommandRe
     let watch = &session.progress;
     watch.begin("solving", options.files.len() as u64);
     for file in &options.files {
-        match subject::read(file, options) {
+        match target::read(file, options) {
             Err(error) => outcomes.push(ProblemOutcome {
                 name: file.display().to_string(),
                 found: Err(error),

@@ -1,7 +1,7 @@
 //! Tours and routes on the places of their nodes.
 
 use super::{DecisionView, ExampleInput};
-use crate::frame::LabelPlacement;
+use crate::axes::LabelPlacement;
 use crate::svg::{Point, Rect, Svg};
 use crate::text::trimmed;
 

@@ -1,7 +1,7 @@
 //! Paths through a grid, from its upper left to its lower right corner.
 
 use super::{DecisionView, ExampleInput};
-use crate::frame::LabelPlacement;
+use crate::axes::LabelPlacement;
 use crate::svg::{Anchor, Point, Rect, Svg};
 use crate::text::trimmed;
 

@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use super::number::quoted;
-use super::sheet::CsvTable;
+use super::table::CsvTable;
 use crate::data::layout::{ColumnSelection, CsvHeader, LongColumns};
 use crate::data::{Dataset, FeatureShape, Features, Matrix};
 use crate::error::{Error, Result};

@@ -12,8 +12,8 @@ use crate::error::Result;
 
 mod long;
 mod number;
-mod rows;
-mod sheet;
+mod row_numbers;
+mod table;
 mod wide;
 mod write;
 

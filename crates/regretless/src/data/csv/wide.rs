@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::sheet::{CsvTable, NumericColumns};
+use super::table::{CsvTable, NumericColumns};
 use crate::data::layout::{ColumnSelection, CsvHeader, WideColumns};
 use crate::data::{Dataset, FeatureShape, Features, Matrix};
 use crate::error::{Error, Place, Result};

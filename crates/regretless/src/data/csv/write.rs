@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use super::number::shortest;
-use crate::data::output::write_atomically;
+use crate::data::atomic_write::write_atomically;
 use crate::data::{CostNames, Dataset, FeatureShape, Matrix};
 use crate::decision::Decision;
 use crate::error::{Error, Result};

@@ -5,12 +5,12 @@ use std::path::Path;
 
 use npyz::{WriteOptions, WriterBuilder};
 
+use crate::data::atomic_write::{check_free, write_atomically};
 use crate::data::mapped::write_numbers;
-use crate::data::output::{check_free, write_atomically};
 use crate::data::{Dataset, FeatureShape, Matrix};
 use crate::decision::Decision;
 use crate::error::{Error, Result};
-use crate::watch::Observer;
+use crate::observer::Observer;
 
 /// Writes features and costs, each to a file of its own.
 ///

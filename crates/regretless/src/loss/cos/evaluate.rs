@@ -4,7 +4,7 @@ use std::cell::RefCell;
 
 use super::{
     BaseError, CosSpec, ErrorSide, MisleadingDirection, SinglePrecisionInput,
-    misleading_directions, single,
+    misleading_directions, single_precision,
 };
 use crate::data::Matrix;
 use crate::error::Result;
@@ -201,7 +201,7 @@ impl Loss for CosLoss {
         gradient: &mut [f32],
     ) -> Option<f64> {
         if self.bounds == VariableBounds::Binary {
-            single::evaluate(&self.cos, query, gradient)
+            single_precision::evaluate(&self.cos, query, gradient)
         } else {
             None
         }

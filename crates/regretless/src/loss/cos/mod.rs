@@ -25,18 +25,18 @@
 mod evaluate;
 mod name;
 mod sensitivity;
-mod single;
+mod single_precision;
 
 pub use evaluate::CosLoss;
-pub use single::SinglePrecisionInput;
+pub use single_precision::SinglePrecisionInput;
 
 use crate::data::{Matrix, norm};
 use crate::error::Result;
 use crate::label::LabeledDataset;
+use crate::observer::Observer;
 use crate::oracle::Oracle;
 use crate::problem::VariableBounds;
-use crate::solve::relax::CostRangeKind;
-use crate::watch::Observer;
+use crate::solve::relaxation::CostRangeKind;
 
 /// How an error is measured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -6,7 +6,7 @@ use std::str::FromStr;
 
 use super::{BaseError, CosSpec, ErrorSide, InstanceWeighting};
 use crate::error::{Error, Result};
-use crate::solve::relax::CostRangeKind;
+use crate::solve::relaxation::CostRangeKind;
 
 /// Components as they may be typed, for messages.
 const COMPONENT_NAMES: [&str; 9] = [

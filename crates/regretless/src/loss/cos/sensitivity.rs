@@ -3,10 +3,10 @@
 use crate::data::Matrix;
 use crate::error::Result;
 use crate::label::LabeledDataset;
+use crate::observer::Observer;
 use crate::oracle::Oracle;
 use crate::problem::VariableBounds;
-use crate::solve::relax::{CostRangeKind, CostRanges};
-use crate::watch::Observer;
+use crate::solve::relaxation::{CostRangeKind, CostRanges};
 
 /// The end of each cost's range on the side that can mislead: the upper one where the variable is
 /// at its upper bound in the best decision, the lower one elsewhere. One number per cost is enough,

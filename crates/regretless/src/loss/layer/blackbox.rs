@@ -16,7 +16,7 @@ use std::fmt;
 
 use super::{DecisionCriterion, DecisionLayer, LayerObjective};
 use crate::error::Result;
-use crate::loss::options::{LossNameBuilder, LossOptions};
+use crate::loss::name_options::{LossNameBuilder, LossOptions};
 use crate::loss::{LossInput, buffer};
 use crate::oracle::OracleWorker;
 

@@ -21,8 +21,8 @@ use std::sync::{Mutex, PoisonError};
 use super::{DecisionCriterion, DecisionLayer, LayerObjective};
 use crate::decision::Decision;
 use crate::error::Result;
+use crate::loss::name_options::{LossNameBuilder, LossOptions};
 use crate::loss::noise::{NoiseDistribution, NoiseSource, Perturbation, PerturbedSettings};
-use crate::loss::options::{LossNameBuilder, LossOptions};
 use crate::loss::{LossInput, buffer};
 use crate::oracle::OracleWorker;
 

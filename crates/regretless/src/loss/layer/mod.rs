@@ -13,7 +13,7 @@ pub mod blackbox;
 pub mod implicit;
 pub mod perturbed;
 
-use super::options::{LossNameBuilder, LossOptions};
+use super::name_options::{LossNameBuilder, LossOptions};
 use super::{Loss, LossInput, buffer};
 use crate::decision::Decision;
 use crate::error::Result;

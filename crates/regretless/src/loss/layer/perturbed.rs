@@ -15,8 +15,8 @@ use std::fmt;
 
 use super::{DecisionCriterion, DecisionLayer, LayerObjective};
 use crate::error::Result;
+use crate::loss::name_options::LossOptions;
 use crate::loss::noise::{NoiseDistribution, NoiseSource, Perturbation, PerturbedSettings};
-use crate::loss::options::LossOptions;
 use crate::loss::{LossInput, buffer};
 use crate::oracle::OracleWorker;
 

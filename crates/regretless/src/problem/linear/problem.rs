@@ -12,7 +12,7 @@ use crate::problem::{ProblemKind, Sense, VariableBounds};
 use crate::solve::cone::NormalCone;
 use crate::solve::highs::LinearModel;
 use crate::solve::linear::{LinearRelaxation, LinearSolver};
-use crate::solve::relax::{
+use crate::solve::relaxation::{
     AdjacentVertices, CostRangeKind, CostRanging, Relaxation, RelaxationSolver,
 };
 use crate::solve::{SearchLimits, Solver};

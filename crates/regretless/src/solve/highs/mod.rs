@@ -18,16 +18,16 @@ use self::ffi::{HighsHandle, HighsResult};
 use crate::error::{Error, Place, Result};
 use crate::solve::SolveFailure;
 
-mod answer;
 mod ffi;
 mod model;
-mod parts;
+mod model_parts;
+mod mps_check;
 mod read;
-mod scan;
+mod solution;
 
 pub(crate) use model::integer_bounds;
 pub use model::{FEASIBILITY_TOLERANCE, LinearModel};
-pub use parts::{
+pub use model_parts::{
     BasicVariable, Basis, BasisStatus, LpColumns, LpRows, LpStatus, OptionValue, PrimalDualPoint,
     SimplexMethod, SparseVectors,
 };
@@ -233,7 +233,7 @@ impl Lp {
     /// Never in practice.
     pub fn use_simplex(&mut self, method: SimplexMethod) -> Result<(), SolveFailure> {
         let strategy = match method {
-            SimplexMethod::Choose => 0,
+            SimplexMethod::Auto => 0,
             SimplexMethod::Dual => 1,
             SimplexMethod::Primal => 4,
         };
@@ -301,7 +301,7 @@ impl Lp {
             highs_sys::MODEL_STATUS_INFEASIBLE => Ok(LpStatus::Infeasible),
             highs_sys::MODEL_STATUS_UNBOUNDED => Ok(LpStatus::Unbounded),
             highs_sys::MODEL_STATUS_UNBOUNDED_OR_INFEASIBLE => Ok(LpStatus::UnboundedOrInfeasible),
-            highs_sys::MODEL_STATUS_OBJECTIVE_BOUND => Ok(LpStatus::BoundPassed),
+            highs_sys::MODEL_STATUS_OBJECTIVE_BOUND => Ok(LpStatus::ObjectiveBound),
             highs_sys::MODEL_STATUS_REACHED_ITERATION_LIMIT => Ok(LpStatus::IterationLimit),
             highs_sys::MODEL_STATUS_REACHED_SOLUTION_LIMIT => Ok(LpStatus::NodeLimit),
             highs_sys::MODEL_STATUS_REACHED_INTERRUPT => Err(SolveFailure::Interrupted),

@@ -1,7 +1,7 @@
 //! A whole model as plain values, and whether a point satisfies it.
 
 use super::SparseVectors;
-use crate::sizes::MAX_ABS_COST;
+use crate::size_limits::MAX_ABS_COST;
 
 /// A linear model: what is read from a file, or built to make an [`Lp`](super::Lp) from.
 #[derive(Debug, Clone, PartialEq, Default)]

@@ -9,7 +9,7 @@ use std::ffi::CString;
 use std::path::Path;
 
 use super::ffi::{HighsHandle, RawModel};
-use super::scan::check_mps;
+use super::mps_check::check_mps;
 use super::{LinearModel, Lp};
 use crate::error::{Error, Place, Result};
 

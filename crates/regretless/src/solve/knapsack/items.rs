@@ -5,7 +5,7 @@
 //! the same widened capacity, or the largest load that weights on a decimal grid can make within
 //! it: no feasible choice is ever cut off. Rows are scaled by powers of two, which costs no digit.
 
-use super::grid;
+use super::granularity;
 
 /// Weights and capacities, fixed for the life of an engine.
 #[derive(Debug, Clone)]
@@ -184,7 +184,7 @@ impl KnapsackItems {
 
 /// The largest load within a limit that sums of these weights can make.
 fn reachable(row: &[f64], limit: f64) -> f64 {
-    match grid::step(&row.iter().copied()) {
+    match granularity::step(&row.iter().copied()) {
         Some(step) => limit.min(step * (limit / step + 1e-6).floor()),
         None => limit,
     }

@@ -7,29 +7,29 @@
 //! programmes), `start` (first choice), `search` (branch and bound), `relax` (linear relaxation),
 //! `facts` (what the relaxation knows), `memory` (what is kept of an instance).
 
-mod best;
-mod dual;
-mod facts;
-mod grid;
+mod dual_simplex;
+mod granularity;
+mod greedy_rounding;
+mod incumbent;
 mod items;
-mod lanes;
-mod memory;
-mod refresh;
-mod relax;
-mod search;
-mod start;
+mod lp_vertex;
+mod refactor;
+mod relaxation;
+mod search_tree;
+mod simd;
 mod tableau;
+mod warm_start;
 
-use self::dual::TableauStatus;
-pub use self::facts::KnapsackRelaxation;
-pub(super) use self::grid::step;
+use self::dual_simplex::TableauStatus;
+pub(super) use self::granularity::step;
 use self::items::{KnapsackItems, power_of_two_near};
-use self::memory::KnapsackWarmStart;
-pub(super) use self::refresh::invert;
-pub use self::relax::{KnapsackBasicVariable, LpVertex};
-use self::search::{KnapsackSearchTree, Workspace};
+pub use self::lp_vertex::{KnapsackBasicVariable, LpVertex};
+pub(super) use self::refactor::invert;
+pub use self::relaxation::KnapsackRelaxation;
+use self::search_tree::{KnapsackSearchTree, Workspace};
 use self::tableau::{KnapsackTableau, TableauInput};
-use super::memory::WarmStart;
+use self::warm_start::KnapsackWarmStart;
+use super::warm_start::WarmStart;
 use super::{SearchLimits, Solution, SolveFailure, SolveStatus, Solver};
 use crate::decision::Decision;
 
@@ -40,7 +40,7 @@ const OVERLOAD_TOLERANCE: f64 = 1e-8;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum RootModel {
     /// Capacities with tolerance, without items that fit in part only.
-    Whole,
+    Integer,
     /// The linear relaxation as it stands.
     Relaxed,
 }
@@ -83,7 +83,7 @@ impl KnapsackBranchAndBound {
         let scale = self.load(costs)?;
         let end = self.solve_root(RootModel::Relaxed);
         if end != TableauStatus::Solved
-            && dual::worst_violation(&self.workshop.levels[0]) > OVERLOAD_TOLERANCE
+            && dual_simplex::worst_violation(&self.workshop.levels[0]) > OVERLOAD_TOLERANCE
         {
             return Err(SolveFailure::Engine(
                 "the simplex method makes no progress".into(),
@@ -91,11 +91,11 @@ impl KnapsackBranchAndBound {
         }
         let (root, count) = (&self.workshop.levels[0], self.items.count());
         let mut shares = vec![0.0; count];
-        relax::item_values(root, &self.workshop.taken, &mut shares);
+        lp_vertex::item_values(root, &self.workshop.taken, &mut shares);
         let mut duals = self.root_duals(scale);
         let decision = Decision::from_dense(&shares);
         let objective = decision.dot(costs);
-        let basis = relax::basis(root, count);
+        let basis = lp_vertex::basis(root, count);
         let mut reduced_costs = self.items.reduced_costs(costs, &duals);
         self.items
             .price_closed_dimensions(&mut duals, &mut reduced_costs);
@@ -116,7 +116,7 @@ impl KnapsackBranchAndBound {
     /// What one more unit of each capacity changes in the objective of the root.
     fn root_duals(&self, scale: f64) -> Vec<f64> {
         let mut prices = vec![0.0; self.items.rows()];
-        relax::duals(&self.workshop.levels[0], self.items.count(), &mut prices);
+        lp_vertex::duals(&self.workshop.levels[0], self.items.count(), &mut prices);
         prices.pop();
         prices
             .iter_mut()
@@ -157,7 +157,7 @@ impl KnapsackBranchAndBound {
         levels.resize_with(levels.len().max(1), KnapsackTableau::default);
         let root = &mut levels[0];
         let rhs = match model {
-            RootModel::Whole => source.items.rhs(),
+            RootModel::Integer => source.items.rhs(),
             RootModel::Relaxed => source.items.strict_rhs(),
         };
         root.clear_decisions(rhs, source.items.count());
@@ -170,7 +170,7 @@ impl KnapsackBranchAndBound {
         let undecided = |item: &u32| {
             let item = *item as usize;
             let possible = match model {
-                RootModel::Whole => source.items.fits(item),
+                RootModel::Integer => source.items.fits(item),
                 RootModel::Relaxed => source.items.fits_in_part(item),
             };
             source.costs[item] < 0.0 && possible && !source.items.weightless(item)
@@ -187,7 +187,7 @@ impl Solver for KnapsackBranchAndBound {
 
     fn solve(&mut self, costs: &[f64]) -> Result<Solution, SolveFailure> {
         let scale = self.load(costs)?;
-        self.solve_root(RootModel::Whole);
+        self.solve_root(RootModel::Integer);
         Ok(self.search(costs, scale, None))
     }
 
@@ -200,7 +200,7 @@ impl Solver for KnapsackBranchAndBound {
             return self.solve(costs);
         }
         let scale = self.load(costs)?;
-        self.solve_root(RootModel::Whole);
+        self.solve_root(RootModel::Integer);
         let prices = self.root_duals(scale);
         let known = memory
             .take::<KnapsackWarmStart>()

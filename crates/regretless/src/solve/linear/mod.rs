@@ -13,18 +13,18 @@
 //! cost more than the search itself, as do searches within the search, symmetry and cuts below the
 //! root.
 
-mod facts;
-mod memory;
-mod small;
+mod dense_mip;
+mod relaxation;
+mod warm_start;
 
-pub use facts::LinearRelaxation;
+pub use relaxation::LinearRelaxation;
 
 use std::ffi::CStr;
 use std::sync::Arc;
 
-use self::small::{DenseMip, SearchRequest};
+use self::dense_mip::{DenseMip, SearchRequest};
 use super::highs::{LinearModel, Lp, LpStatus, PrimalDualPoint, SimplexMethod};
-use super::memory::WarmStart;
+use super::warm_start::WarmStart;
 use super::{SearchLimits, Solution, SolveFailure, SolveStatus, Solver};
 use crate::decision::Decision;
 
@@ -230,9 +230,9 @@ impl LinearSolver {
         self.count_work(lp);
         match outcome {
             LpStatus::Optimal => {}
-            LpStatus::NodeLimit | LpStatus::IterationLimit | LpStatus::BoundPassed
+            LpStatus::NodeLimit | LpStatus::IterationLimit | LpStatus::ObjectiveBound
                 if lp.has_point() => {}
-            LpStatus::NodeLimit | LpStatus::IterationLimit | LpStatus::BoundPassed => {
+            LpStatus::NodeLimit | LpStatus::IterationLimit | LpStatus::ObjectiveBound => {
                 return Err(SolveFailure::LimitReached { nodes: lp.nodes()? });
             }
             LpStatus::Infeasible => return Err(SolveFailure::Infeasible),

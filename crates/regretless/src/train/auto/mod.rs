@@ -24,10 +24,10 @@ use crate::loss::{BaseError, CosSpec, ErrorSide, LossSpec};
 use crate::predict::PredictorSpec;
 use crate::problem::ProblemSpec;
 
-mod race;
+mod racing;
 mod solve_times;
 
-use race::CandidateRace;
+use racing::CandidateRace;
 
 /// A method by its label, or the choice left to the program: `auto`, `auto 120s`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -36,7 +36,7 @@ pub enum Method {
     /// Races within a budget.
     Auto(AutoBudget),
     /// One method.
-    Method(Box<TrainingStage>),
+    Stages(Box<TrainingStage>),
 }
 
 /// The budget of [`Approach::Auto`].
@@ -88,7 +88,7 @@ pub enum ScoringKind {
     /// By the regret of decisions of the linear relaxation, where exact solves take too long.
     Relaxed,
     /// Not at all: even that takes too long.
-    Unjudged,
+    Unscored,
     /// It could not be trained or judged.
     Failed,
 }
@@ -101,7 +101,7 @@ impl Default for Method {
             scale_invariant: true,
             ..CosSpec::plain(BaseError::Absolute)
         };
-        Self::Method(Box::new(LossSpec::Cos(loss).into()))
+        Self::Stages(Box::new(LossSpec::Cos(loss).into()))
     }
 }
 
@@ -117,7 +117,7 @@ impl Method {
         problem: &ProblemSpec,
     ) -> Result<(FitResult, Vec<CandidateReport>)> {
         match self {
-            Self::Method(method) => {
+            Self::Stages(method) => {
                 let recipe =
                     StageTrainer::new(method.as_ref().clone(), predictor.clone(), settings);
                 Ok((train(task, &recipe, problem)?, Vec::new()))
@@ -132,7 +132,7 @@ impl Method {
 impl fmt::Display for Method {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Method(method) => method.fmt(f),
+            Self::Stages(method) => method.fmt(f),
             Self::Auto(auto) => auto.fmt(f),
         }
     }
@@ -193,7 +193,7 @@ impl FromStr for Method {
     fn from_str(text: &str) -> Result<Self> {
         match text.trim().strip_prefix("auto") {
             Some(rest) => AutoBudget::read(rest).map(Self::Auto),
-            None => Ok(Self::Method(Box::new(text.parse()?))),
+            None => Ok(Self::Stages(Box::new(text.parse()?))),
         }
     }
 }

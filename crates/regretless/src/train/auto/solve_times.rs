@@ -12,7 +12,7 @@ use crate::error::Result;
 use crate::oracle::{OracleSettings, TrainingOracle};
 use crate::problem::ProblemSpec;
 use crate::solve::SearchLimits;
-use crate::solve::relax::Relaxation;
+use crate::solve::relaxation::Relaxation;
 
 /// Rows that are solved to count the work of a relaxation, or of exact solves where labels do not
 /// tell it.
@@ -96,7 +96,7 @@ fn exact_seconds(
     if let Some(stated) = auto.solve_seconds {
         return Ok((SolveTimeSource::Stated, stated));
     }
-    if let ProblemSpec::Given(_) = problem {
+    if let ProblemSpec::External(_) = problem {
         return Ok((SolveTimeSource::Timed, timed(task)?));
     }
     if counts_work(problem) {
@@ -122,12 +122,12 @@ fn counts_work(problem: &ProblemSpec) -> bool {
         ProblemSpec::Linear(_) | ProblemSpec::LinearArrays(_) => true,
         #[cfg(feature = "highs")]
         ProblemSpec::Schedule(_) => true,
-        ProblemSpec::ShortestPath(_)
+        ProblemSpec::GridPath(_)
         | ProblemSpec::TopK(_)
         | ProblemSpec::Knapsack(_)
         | ProblemSpec::Tsp(_)
         | ProblemSpec::Cvrp(_)
-        | ProblemSpec::Given(_) => false,
+        | ProblemSpec::External(_) => false,
     }
 }
 
@@ -173,7 +173,7 @@ fn timed(task: &TrainingContext<'_>) -> Result<f64> {
 /// Listens for interruption only.
 struct InterruptOnlyObserver<'a>(&'a TrainingContext<'a>);
 
-impl crate::watch::Observer for InterruptOnlyObserver<'_> {
+impl crate::observer::Observer for InterruptOnlyObserver<'_> {
     fn interrupted(&self) -> bool {
         self.0.watch.interrupted()
     }
@@ -183,7 +183,7 @@ impl crate::watch::Observer for InterruptOnlyObserver<'_> {
 fn seconds_by_size(problem: &ProblemSpec) -> f64 {
     let tour = |nodes: usize| 1e-4 * (nodes as f64 / 20.0).powf(2.3);
     match problem {
-        ProblemSpec::ShortestPath(path) => 1e-8 * (path.grid[0] * path.grid[1]) as f64 + 3e-7,
+        ProblemSpec::GridPath(path) => 1e-8 * (path.grid[0] * path.grid[1]) as f64 + 3e-7,
         ProblemSpec::TopK(_) => 1e-6,
         ProblemSpec::Knapsack(sack) => {
             let (items, rows) = (
@@ -195,7 +195,7 @@ fn seconds_by_size(problem: &ProblemSpec) -> f64 {
         ProblemSpec::Tsp(tsp) => tour(tsp.nodes),
         ProblemSpec::Cvrp(cvrp) => 0.04 * ((cvrp.demands.len() + 1) as f64 / 20.0).powf(2.0),
         // Only where nothing was counted or timed, which no path through `exact_seconds` leaves.
-        ProblemSpec::Linear(_) | ProblemSpec::LinearArrays(_) | ProblemSpec::Given(_) => 1e-2,
+        ProblemSpec::Linear(_) | ProblemSpec::LinearArrays(_) | ProblemSpec::External(_) => 1e-2,
         #[cfg(feature = "highs")]
         ProblemSpec::Schedule(_) => 0.3,
     }
@@ -204,11 +204,11 @@ fn seconds_by_size(problem: &ProblemSpec) -> f64 {
 /// What a relaxed solve takes of an exact one.
 fn relaxed_share(problem: &ProblemSpec) -> f64 {
     match problem {
-        ProblemSpec::ShortestPath(_) | ProblemSpec::TopK(_) => 1.0,
+        ProblemSpec::GridPath(_) | ProblemSpec::TopK(_) => 1.0,
         ProblemSpec::Knapsack(_)
         | ProblemSpec::Linear(_)
         | ProblemSpec::LinearArrays(_)
-        | ProblemSpec::Given(_) => 0.2,
+        | ProblemSpec::External(_) => 0.2,
         ProblemSpec::Tsp(tsp) => {
             if tsp.nodes <= 64 {
                 1.0

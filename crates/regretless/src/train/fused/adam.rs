@@ -7,7 +7,7 @@
 )]
 
 use super::kernel::TileAffine;
-use crate::lanes::{AlignedF32x16, AlignedF64x16, Avx2Fma, F32_LANES, F32x16, dispatch_avx2};
+use crate::simd::{AlignedF32x16, AlignedF64x16, Avx2Fma, F32_LANES, F32x16, dispatch_avx2};
 
 /// Numbers of one Adam step.
 #[derive(Debug, Clone, Copy)]

@@ -6,7 +6,7 @@
     reason = "loops with a fixed end over several arrays read best with an index"
 )]
 
-use crate::lanes::{AlignedF64x16, Avx2Fma, F32_LANES, F64_LANES};
+use crate::simd::{AlignedF64x16, Avx2Fma, F32_LANES, F64_LANES};
 
 /// Tiles gathered while their parameters are in the first cache.
 pub(super) const TILES_PER_GATHER: usize = 8;

@@ -23,7 +23,7 @@
 use super::adam::{AdamBroadcast, AdamCoefficients};
 use super::gram::{self, GramAccumulator};
 use super::slope::{RowTargets, slopes};
-use crate::lanes::{AlignedF32x8, AlignedF32x16, Avx2Fma, F32x16, dispatch_avx2};
+use crate::simd::{AlignedF32x8, AlignedF32x16, Avx2Fma, F32x16, dispatch_avx2};
 
 /// Rows handled together, so that a number from memory is used for several.
 pub(super) const ROWS_PER_QUAD: usize = 4;

@@ -11,32 +11,32 @@
 use std::ops::Range;
 
 use self::adam::AdamCoefficients;
+use self::expanded_squares::ExpandedSquares;
 use self::kernel::TileAffine;
 use self::layers::FusedNetwork;
-use self::rows::RowConstants;
+use self::row_constants::RowConstants;
 use self::slope::ErrorMask;
-use self::squares::ExpandedSquares;
-use self::table::TiledTargets;
-use super::engine::EpochRunner;
+use self::tiled_targets::TiledTargets;
+use super::epoch_runner::EpochRunner;
 use super::{Optimizer, PreparedData, WeightedLoss};
 use crate::data::FeatureShape;
 use crate::error::Error;
-use crate::lanes::{AlignedF32x16, Avx2Fma, F32_LANES};
 use crate::loss::{BaseError, ErrorSide, SeparableLoss};
 use crate::predict::{Network, Predictor};
 use crate::problem::VariableBounds;
+use crate::simd::{AlignedF32x16, Avx2Fma, F32_LANES};
 
 mod adam;
 mod barrier;
+mod column_block;
+mod epoch;
+mod expanded_squares;
 mod gram;
 mod kernel;
 mod layers;
-mod rows;
-mod run;
-mod share;
+mod row_constants;
 mod slope;
-mod squares;
-mod table;
+mod tiled_targets;
 
 /// With more features the Gram matrix would cost more than the rest, and matrix products do better.
 const MAX_GRAM_FEATURES: usize = 64;
@@ -130,7 +130,7 @@ impl<'a> FusedContext<'a> {
         let data = ready.task.data;
         let costs = data.data().costs();
         let aim = match separable.side {
-            ErrorSide::Both => ErrorMask::Both,
+            ErrorSide::Both => ErrorMask::All,
             ErrorSide::OneSided => ErrorMask::OneSided,
             ErrorSide::Pinball(_) => ErrorMask::Pinball,
             ErrorSide::Sensitive(_) => ErrorMask::Sensitive,
@@ -150,14 +150,14 @@ impl<'a> FusedContext<'a> {
             squares: None,
             maps: maps(ready, costs.cols()),
             taus: taus(separable.side, costs.cols()),
-            groups: share::groups(table.full_tiles()),
+            groups: column_block::groups(table.full_tiles()),
             table,
         }
     }
 
     fn with_features(self) -> Self {
         let offset = &self.ready.output.offset;
-        let plain = self.kind == (false, ErrorMask::Both) && !self.scale_invariant;
+        let plain = self.kind == (false, ErrorMask::All) && !self.scale_invariant;
         let squares = plain.then(|| {
             ExpandedSquares::new(self.table.costs(), offset, self.ready.task.oracle.threads())
         });

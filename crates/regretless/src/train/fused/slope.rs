@@ -10,13 +10,13 @@
     reason = "the innermost loop leaves a check of bounds to its caller, who asks once per block"
 )]
 
-use crate::lanes::{AlignedF32x16, Avx2Fma, F32_LANES, F32x16};
+use crate::simd::{AlignedF32x16, Avx2Fma, F32_LANES, F32x16};
 
 /// Which errors count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ErrorMask {
     /// All of them.
-    Both,
+    All,
     /// Those that can mislead, by the bits of the best decision.
     OneSided,
     /// Under- and over-prediction with weights of their own, per cost.
@@ -51,11 +51,11 @@ impl RowTargets<'_> {
 macro_rules! dispatch_loss_kind {
     ($kind:expr, $module:ident::$pass:ident, $($arg:expr),* $(,)?) => {
         match $kind {
-            (false, ErrorMask::Both) => $module::$pass::<false, 0>($($arg),*),
+            (false, ErrorMask::All) => $module::$pass::<false, 0>($($arg),*),
             (false, ErrorMask::OneSided) => $module::$pass::<false, 1>($($arg),*),
             (false, ErrorMask::Pinball) => $module::$pass::<false, 2>($($arg),*),
             (false, ErrorMask::Sensitive) => $module::$pass::<false, 3>($($arg),*),
-            (true, ErrorMask::Both) => $module::$pass::<true, 0>($($arg),*),
+            (true, ErrorMask::All) => $module::$pass::<true, 0>($($arg),*),
             (true, ErrorMask::OneSided) => $module::$pass::<true, 1>($($arg),*),
             (true, ErrorMask::Pinball) => $module::$pass::<true, 2>($($arg),*),
             (true, ErrorMask::Sensitive) => $module::$pass::<true, 3>($($arg),*),

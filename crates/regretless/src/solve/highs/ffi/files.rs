@@ -5,7 +5,7 @@ use std::ptr;
 
 use highs_sys as c;
 
-use super::super::parts::SparseVectors;
+use super::super::model_parts::SparseVectors;
 use super::{HighsHandle, HighsResult, check_status, int};
 use crate::solve::SolveFailure;
 

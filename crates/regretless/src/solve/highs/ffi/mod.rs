@@ -14,12 +14,12 @@ use std::ptr::{self, NonNull};
 
 use highs_sys as c;
 
-use super::parts::{LpColumns, LpRows, OptionValue, SparseVectors};
-use crate::cancel;
+use super::model_parts::{LpColumns, LpRows, OptionValue, SparseVectors};
+use crate::cancellation;
 use crate::solve::SolveFailure;
 
-mod answers;
 mod files;
+mod solution;
 
 pub(super) use files::RawModel;
 
@@ -59,7 +59,7 @@ unsafe extern "C" fn stop_if_cancelled(
     answer: *mut c::HighsCallbackDataIn,
     _data: *mut c_void,
 ) {
-    if !answer.is_null() && cancel::requested() {
+    if !answer.is_null() && cancellation::requested() {
         // SAFETY: HiGHS hands over its own structure for the answer, which lives during the call.
         unsafe { (*answer).user_interrupt = 1 };
     }
@@ -323,7 +323,7 @@ impl HighsHandle {
     /// solve.
     pub(super) fn run(&mut self) -> HighsResult<c::HighsInt> {
         let is_large = self.num_columns() + self.num_rows() >= MIN_CANCEL_CALLBACK_SIZE;
-        let asks = cancel::is_possible() && (is_large || self.has_integers);
+        let asks = cancellation::is_possible() && (is_large || self.has_integers);
         if asks {
             self.install_cancel_callback(is_large);
         }

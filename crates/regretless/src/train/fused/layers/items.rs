@@ -16,10 +16,10 @@
 )]
 
 use super::super::FusedContext;
-use super::super::rows::PredictionNorm;
+use super::super::row_constants::PredictionNorm;
 use super::super::slope::{ErrorMask, RowTargets, dispatch_loss_kind, slopes};
-use super::sheet::{TILES_PER_STRIP, total};
-use crate::lanes::{AlignedF32x8, AlignedF32x16, Avx2Fma, F32_LANES, dispatch_avx2};
+use super::predictions::{TILES_PER_STRIP, total};
+use crate::simd::{AlignedF32x8, AlignedF32x16, Avx2Fma, F32_LANES, dispatch_avx2};
 
 /// Features of all instances as the pass reads them.
 pub(super) struct ItemFeatures {

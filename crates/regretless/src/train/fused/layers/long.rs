@@ -9,13 +9,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::super::FusedContext;
 use super::super::barrier::Barrier;
-use super::super::share::PartialSums;
-use super::body::HiddenLayers;
+use super::super::column_block::PartialSums;
+use super::hidden::HiddenLayers;
 use super::items::{self, ItemFeatures};
-use super::sheet::{self, BackwardCoefficients};
+use super::predictions::{self, BackwardCoefficients};
 use super::{EpochSums, FusedNetwork};
-use crate::lanes::F32_LANES;
 use crate::predict::Predictor;
+use crate::simd::F32_LANES;
 
 /// Groups of the instances of a batch.
 const INSTANCE_GROUPS: usize = 16;
@@ -176,23 +176,23 @@ impl LongWorkerScratch {
         &mut self,
         setup: &FusedContext<'_>,
         row: usize,
-    ) -> (super::super::rows::PredictionNorm, [f64; 2]) {
+    ) -> (super::super::row_constants::PredictionNorm, [f64; 2]) {
         let HiddenLayers { network, tape, .. } = &mut self.body;
         network.predict(setup.ready.features.instance(row), tape);
         self.values[..setup.num_costs()].copy_from_slice(tape.outputs());
         self.values[setup.num_costs()..].fill(0.0);
-        let square = sheet::scale_and_norm(setup, (row, 0), &mut self.values);
+        let square = predictions::scale_and_norm(setup, (row, 0), &mut self.values);
         let length = setup.facts.norm_from_square(row, square);
         (
             length,
-            sheet::evaluate(setup, (row, 0), &mut self.values, length),
+            predictions::evaluate(setup, (row, 0), &mut self.values, length),
         )
     }
 
     /// Adds the gradient of an instance to the sums; returns the sum of its errors.
     fn backward(&mut self, setup: &FusedContext<'_>, (row, batch): (usize, usize)) -> f64 {
         let (length, found) = self.predict(setup, row);
-        sheet::backward(
+        predictions::backward(
             setup,
             (row, 0),
             &mut self.values,

@@ -6,19 +6,19 @@
 //! instances ([`long`]), and a linear predictor needs no predictions in memory ([`items`]). What is
 //! small every worker does for itself.
 
-use self::body::HiddenLayers;
+use self::hidden::HiddenLayers;
 use self::items::ItemFeatures;
 use super::{FusedContext, not_finite};
 use crate::data::FeatureShape;
 use crate::error::{Error, Result};
 use crate::predict::{Network, Predictor};
-use crate::train::engine::{EpochResult, EpochRunner, TrainerState};
+use crate::train::epoch_runner::{EpochResult, EpochRunner, TrainerState};
 use crate::train::optimizer::Moments;
 
-mod body;
+mod hidden;
 mod items;
 mod long;
-mod sheet;
+mod predictions;
 mod wide;
 
 /// Fused training of a network.

@@ -12,14 +12,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use super::super::FusedContext;
 use super::super::adam::{AdamCoefficients, step_row};
 use super::super::barrier::Barrier;
-use super::super::rows::PredictionNorm;
-use super::super::share::PartialSums;
-use super::body::HiddenLayers;
-use super::sheet::{self, BackwardCoefficients};
+use super::super::column_block::PartialSums;
+use super::super::row_constants::PredictionNorm;
+use super::hidden::HiddenLayers;
+use super::predictions::{self, BackwardCoefficients};
 use super::{EpochSums, FusedNetwork};
-use crate::lanes::F32_LANES;
-use crate::predict::product::{MatrixView, MatrixViewMut, multiply};
+use crate::predict::matmul::{MatrixView, MatrixViewMut, multiply};
 use crate::predict::{Network, Predictor};
+use crate::simd::F32_LANES;
 
 /// Tiles of outputs whose weights and their gradient stay in cache.
 const TILES_PER_BLOCK: usize = 8;
@@ -250,7 +250,7 @@ impl OutputBlock<'_> {
         multiply(MatrixView::new(activated, rows.len(), inputs), weights, out);
         for ((values, row), square) in self.sheet.chunks_exact_mut(distance).zip(rows).zip(squares)
         {
-            *square += sheet::scale_and_norm(setup, (*row, self.first), values);
+            *square += predictions::scale_and_norm(setup, (*row, self.first), values);
         }
     }
 
@@ -266,7 +266,7 @@ impl OutputBlock<'_> {
         let (distance, first) = (self.row_stride(), self.first);
         let values = self.sheet.chunks_exact_mut(distance);
         for (i, ((values, row), length)) in values.zip(rows).zip(lengths).enumerate() {
-            let found = sheet::evaluate(setup, (*row, first), values, *length);
+            let found = predictions::evaluate(setup, (*row, first), values, *length);
             errors[i] += found[0];
             along[i] += found[1];
         }
@@ -289,7 +289,7 @@ impl OutputBlock<'_> {
                 desk.lengths[i],
                 [errors[i], along[i]],
             );
-            sheet::backward(setup, (*row, first), values, ways);
+            predictions::backward(setup, (*row, first), values, ways);
         }
         let inputs = desk.activated.len() / rows.len();
         let gradient = MatrixView::part(self.sheet, [rows.len(), outputs], distance);

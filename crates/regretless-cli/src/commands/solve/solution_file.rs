@@ -1,0 +1,116 @@
+//! Decisions as files: TSPLIB tours, CVRPLIB routes, or values by name.
+
+use std::fmt::Write as _;
+
+use regretless::decision::Decision;
+use regretless::solve::complete_graph::order_of;
+use regretless::solve::cvrp::routes_of;
+use regretless::text::escape_formula;
+
+use super::target::SolutionFormat;
+
+impl SolutionFormat {
+    /// How the file of a decision ends.
+    pub fn ending(&self) -> &'static str {
+        match self {
+            Self::TsplibTour(_) => "tour",
+            Self::CvrplibSolution(_) => "sol",
+            Self::Values(_) => "csv",
+        }
+    }
+
+    /// A decision as text.
+    pub fn write(&self, name: &str, decision: &Decision, objective: f64) -> String {
+        match self {
+            Self::TsplibTour(nodes) => tour(name, *nodes, decision),
+            Self::CvrplibSolution(nodes) => routes(*nodes, decision, objective),
+            Self::Values(names) => values(names, decision),
+        }
+    }
+}
+
+/// Nodes counted from 1, as TSPLIB has it.
+fn tour(name: &str, nodes: usize, decision: &Decision) -> String {
+    let mut text = format!("NAME : {name}\nTYPE : TOUR\nDIMENSION : {nodes}\nTOUR_SECTION\n1\n");
+    for node in order_of(nodes, decision.indices()).iter().skip(1) {
+        let _ = writeln!(text, "{}", node + 1);
+    }
+    text.push_str("-1\nEOF\n");
+    text
+}
+
+/// Customers counted from 1, the depot not named, as CVRPLIB has it.
+fn routes(nodes: usize, decision: &Decision, objective: f64) -> String {
+    let mut text = String::new();
+    for (number, route) in (1..).zip(routes_of(nodes, decision)) {
+        let customers: Vec<String> = route.iter().map(u32::to_string).collect();
+        let _ = writeln!(text, "Route #{number}: {}", customers.join(" "));
+    }
+    let _ = writeln!(text, "Cost {}", plain(objective));
+    text
+}
+
+/// A number with all its digits, or with a power of ten where these would be many.
+fn plain(value: f64) -> String {
+    if value.abs() >= super::MAX_PLAIN_NUMBER {
+        format!("{value:e}")
+    } else {
+        value.to_string()
+    }
+}
+
+fn values(names: &[String], decision: &Decision) -> String {
+    let mut text = String::from("name,value\n");
+    for (index, value) in decision.iter() {
+        let name = escape_formula(&names[index]);
+        let quoted = name.contains([',', '"', '\n', '\r']);
+        let name = if quoted {
+            format!("\"{}\"", name.replace('"', "\"\""))
+        } else {
+            name.into_owned()
+        };
+        let _ = writeln!(text, "{name},{}", plain(value));
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Decision, SolutionFormat};
+
+    #[test]
+    fn a_tour_begins_at_the_first_node_and_goes_to_its_lower_neighbour() {
+        // 0-2, 0-3, 1-2, 1-3 of four nodes.
+        let text =
+            SolutionFormat::TsplibTour(4).write("box", &Decision::from_indices([1, 2, 3, 4]), 4.0);
+        assert_eq!(
+            text,
+            "NAME : box\nTYPE : TOUR\nDIMENSION : 4\nTOUR_SECTION\n1\n3\n2\n4\n-1\nEOF\n"
+        );
+    }
+
+    #[test]
+    fn a_single_customer_has_a_route_of_its_own() {
+        // 0-1 twice; 0-2, 0-3, 2-3.
+        let decision = Decision::from_dense(&[2.0, 1.0, 1.0, 0.0, 0.0, 1.0]);
+        assert_eq!(
+            SolutionFormat::CvrplibSolution(4).write("", &decision, 7.5),
+            "Route #1: 1\nRoute #2: 2 3\nCost 7.5\n"
+        );
+    }
+
+    #[test]
+    fn names_that_look_like_formulas_are_guarded() {
+        let names = ["=1+2", "x"].map(String::from).to_vec();
+        let text =
+            SolutionFormat::Values(names).write("", &Decision::from_dense(&[-1.0, 1.0]), 0.0);
+        assert_eq!(text, "name,value\n'=1+2,-1\nx,1\n");
+    }
+
+    #[test]
+    fn names_with_commas_are_quoted() {
+        let names = ["a", "b,\"c"].map(String::from).to_vec();
+        let text = SolutionFormat::Values(names).write("", &Decision::from_dense(&[0.0, 0.5]), 0.0);
+        assert_eq!(text, "name,value\n\"b,\"\"c\",0.5\n");
+    }
+}

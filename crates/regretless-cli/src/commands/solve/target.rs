@@ -1,0 +1,70 @@
+//! What a file asks to be solved: a problem, its costs, and how its decisions are written.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use regretless::Result;
+use regretless::problem::{FileProblem, ProblemKind, ProblemSpec, ReadOptions};
+
+use crate::args::SolveOptions;
+
+/// One problem of a file.
+pub struct SolveTarget {
+    /// The file's name, with the number of the problem where it has several.
+    pub name: String,
+    /// What is feasible.
+    pub problem: Arc<dyn ProblemKind>,
+    /// Costs in the user's sense.
+    pub costs: Vec<f64>,
+    /// How its decisions are written.
+    pub form: SolutionFormat,
+}
+
+/// How a decision is written.
+pub enum SolutionFormat {
+    /// A tour through so many nodes.
+    TsplibTour(usize),
+    /// Routes from node 0 through so many nodes.
+    CvrplibSolution(usize),
+    /// Values of variables with these names.
+    Values(Vec<String>),
+}
+
+/// All problems of a file.
+pub fn read(path: &Path, options: &SolveOptions) -> Result<Vec<SolveTarget>> {
+    let reading = ReadOptions {
+        kind: options.kind.map(Into::into),
+        number: options.number,
+        vehicles: options.vehicles,
+        single_customer_routes: options.single_customer_routes,
+        ..ReadOptions::default()
+    };
+    let published = FileProblem::read(path, &reading)?;
+    published
+        .into_iter()
+        .map(|one| SolveTarget::of(one).map_err(|error| error.with_file(path)))
+        .collect()
+}
+
+impl SolveTarget {
+    fn of(published: FileProblem) -> Result<Self> {
+        let FileProblem {
+            name,
+            spec,
+            costs,
+            names,
+        } = published;
+        let problem = spec.build()?;
+        let form = match spec {
+            ProblemSpec::Tsp(tour) => SolutionFormat::TsplibTour(tour.nodes),
+            ProblemSpec::Cvrp(routes) => SolutionFormat::CvrplibSolution(routes.nodes()),
+            _ => SolutionFormat::Values(names.unwrap_or_default()),
+        };
+        Ok(Self {
+            name,
+            problem,
+            costs,
+            form,
+        })
+    }
+}

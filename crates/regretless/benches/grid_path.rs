@@ -1,0 +1,73 @@
+//! How long the way from a table to a model takes: labels per instance and a training run, on one
+//! thread.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "a benchmark prints, and stops where it fails"
+)]
+
+use std::time::Instant;
+
+use regretless::data::SplitIndices;
+use regretless::data::synthetic::SyntheticSpec as DataRecipe;
+use regretless::label::LabeledDataset;
+use regretless::observer::NoopObserver;
+use regretless::oracle::Oracle;
+use regretless::predict::PredictorSpec;
+use regretless::problem::{Benchmark, ProblemSpec};
+use regretless::train::{
+    SelectionCriterion, StageTrainer, TrainingContext, TrainingSettings, TrainingStage, train,
+};
+
+/// Best of several labellings, in microseconds per instance.
+fn label(name: &str, instances: usize) -> (ProblemSpec, Oracle, LabeledDataset) {
+    let benchmark: Benchmark = name.parse().unwrap();
+    let (problem, data) = benchmark.generate(DataRecipe::paper(instances, 0)).unwrap();
+    let oracle = Oracle::new(problem.build().unwrap());
+    let mut best = f64::INFINITY;
+    for _ in 0..5 {
+        let copy = data.clone();
+        let started = Instant::now();
+        LabeledDataset::solve(copy, &oracle, &NoopObserver).unwrap();
+        best = best.min(started.elapsed().as_secs_f64());
+    }
+    println!(
+        "{name}: {:.2} µs per label ({instances} instances)",
+        best / instances as f64 * 1e6
+    );
+    let labelled = LabeledDataset::solve(data, &oracle, &NoopObserver).unwrap();
+    (problem, oracle, labelled)
+}
+
+fn main() {
+    label("SP5x5", 2000);
+    label("KS500", 200);
+    let (problem, oracle, data) = label("KS32", 2000);
+    let split = SplitIndices::in_order(2000, [1000, 400, 600]).unwrap();
+    let task = TrainingContext {
+        data: &data,
+        split: &split,
+        oracle: &oracle,
+        watch: &NoopObserver,
+    };
+    for select in [
+        SelectionCriterion::ValidationLoss,
+        SelectionCriterion::ValidationRegret,
+    ] {
+        let settings = TrainingSettings {
+            select,
+            ..TrainingSettings::default()
+        };
+        let recipe = StageTrainer::new(
+            "MAE(O,S)".parse::<TrainingStage>().unwrap(),
+            PredictorSpec::Linear,
+            settings,
+        );
+        let report = train(&task, &recipe, &problem).unwrap().report;
+        println!(
+            "KS32, MAE(O,S), 50 epochs of 1000 instances, {select}: {:.3} s",
+            report.seconds
+        );
+    }
+}

@@ -1,0 +1,201 @@
+//! Times of exact tours and quality of the local search on the paper's synthetic data.
+//!
+//! `cargo bench -p regretless --bench tour`, or with names such as `TSP20`, `CUT100` or `RELAX1000`
+//! behind `--`. Costs are true (c), predicted by ordinary least squares (h), and 2h − c as the SPO+
+//! loss asks for. Times are those a thread worked, not waited.
+
+#![allow(clippy::print_stdout, reason = "a benchmark reports")]
+#![allow(clippy::unwrap_used, reason = "a benchmark stops at the first error")]
+
+mod measure;
+
+use measure::{median, timed, wanted};
+use regretless::problem::Benchmark;
+use regretless::solve::complete_graph::DistanceMatrix;
+#[cfg(feature = "highs")]
+use regretless::solve::relaxation::Relaxation;
+use regretless::solve::tsp::TspBranchAndBound;
+#[cfg(feature = "highs")]
+use regretless::solve::tsp::branch_and_cut::{TspBranchAndCut, TspRelaxation};
+use regretless::solve::tsp::candidates::CandidateEdges;
+use regretless::solve::tsp::greedy::GreedyTour;
+use regretless::solve::tsp::lin_kernighan::LinKernighan;
+use regretless::solve::tsp::one_tree::OneTree;
+use regretless::solve::tsp::sparse_ascent::SparseAscent;
+use regretless::solve::tsp::subgradient::AscentTarget;
+use regretless::solve::{SearchLimits, SolveStatus, Solver};
+
+fn main() {
+    for (nodes, instances) in [(20, 300), (50, 100), (64, 60), (100, 30)] {
+        if wanted(&format!("TSP{nodes}")) {
+            measure_exact("TSP", nodes, instances, || {
+                Box::new(TspBranchAndBound::new(
+                    nodes,
+                    SearchLimits {
+                        nodes: 200_000,
+                        gap: 0.0,
+                    },
+                ))
+            });
+        }
+    }
+    #[cfg(feature = "highs")]
+    for (nodes, instances) in [(50, 60), (100, 60), (250, 30), (500, 20), (1000, 10)] {
+        if wanted(&format!("CUT{nodes}")) {
+            let most = if nodes < 1000 { 20_000 } else { 400 };
+            measure_exact("CUT", nodes, instances, || {
+                Box::new(TspBranchAndCut::new(
+                    nodes,
+                    SearchLimits {
+                        nodes: most,
+                        gap: 0.0,
+                    },
+                ))
+            });
+        }
+    }
+    #[cfg(feature = "highs")]
+    for (nodes, instances) in [(20, 60), (100, 40), (250, 20), (1000, 5)] {
+        if wanted(&format!("RELAX{nodes}")) {
+            relaxations(nodes, instances);
+        }
+    }
+    for (nodes, instances) in [(100, 10), (250, 5), (1000, 2)] {
+        if wanted(&format!("LK{nodes}")) {
+            local(nodes, instances);
+        }
+    }
+}
+
+fn measure_exact(name: &str, nodes: usize, instances: usize, solver: impl Fn() -> Box<dyn Solver>) {
+    for (kind, rows) in measure::kinds(Benchmark::Tsp { nodes }, instances).1 {
+        let mut solver = solver();
+        let mut unproven = 0;
+        let (mut times, mut firsts): (Vec<f64>, Vec<f64>) = (Vec::new(), Vec::new());
+        let mut total = 0.0;
+        for costs in &rows {
+            let (mut least, mut solution) = timed(|| solver.solve(costs).unwrap());
+            firsts.push(least);
+            // The least of several runs: neighbours on the machine only ever add time, by what they
+            // do to caches.
+            for _ in 0..if nodes <= 64 {
+                9
+            } else {
+                2 * usize::from(nodes <= 100)
+            } {
+                let (time, again) = timed(|| solver.solve(costs).unwrap());
+                (least, solution) = (least.min(time), again);
+            }
+            times.push(least);
+            unproven += usize::from(solution.status != SolveStatus::Optimal);
+            total += solution.objective;
+        }
+        let mean = times.iter().sum::<f64>() / times.len() as f64;
+        let most = times.iter().copied().fold(0.0, f64::max);
+        println!(
+            "{name}{nodes:<4} {kind:<5} median {:8.4} ms (first run {:8.4})  mean {mean:8.4}  max \
+                {most:9.3}  unproven {unproven}  mean cost {:.4}",
+            median(&mut times),
+            median(&mut firsts),
+            total / rows.len() as f64
+        );
+    }
+}
+
+/// Both relaxations, and ranging the costs of each.
+#[cfg(feature = "highs")]
+fn relaxations(nodes: usize, instances: usize) {
+    for (kind, rows) in measure::kinds(Benchmark::Tsp { nodes }, instances).1 {
+        for relaxation in [Relaxation::Plain, Relaxation::Tight] {
+            let mut engine = TspRelaxation::new(nodes, relaxation);
+            let (mut solving, mut ranging, mut total) = (Vec::new(), Vec::new(), 0.0);
+            for costs in &rows {
+                let (time, relaxed) = timed(|| engine.solve(costs).unwrap());
+                total += relaxed.solution.objective;
+                solving.push(time);
+                ranging.push(timed(|| engine.ranges().unwrap()).0);
+            }
+            println!(
+                "RELAX{nodes:<4} {kind:<5} {relaxation:?} median {:8.3} ms, ranging {:8.3} ms, \
+                    mean value {:.4}",
+                median(&mut solving),
+                median(&mut ranging),
+                total / rows.len() as f64
+            );
+        }
+    }
+}
+
+/// Local search from a greedy tour, its candidates ordered by a 1-tree.
+fn local(nodes: usize, instances: usize) {
+    for (kind, rows) in measure::kinds(Benchmark::Tsp { nodes }, instances).1 {
+        let mut sums = [[0.0; 2]; 4];
+        for costs in &rows {
+            for (sum, (gap, time)) in sums.iter_mut().zip(measure(nodes, costs)) {
+                sum[0] += gap / rows.len() as f64;
+                sum[1] += time / rows.len() as f64;
+            }
+        }
+        print!("LK{nodes:<5} {kind:<5}");
+        for (name, [gap, time]) in ["ascent", "pass", "n kicks", "3n kicks"].iter().zip(sums) {
+            print!("  {name}: {time:.2} ms {gap:.3} %");
+        }
+        println!();
+    }
+}
+
+/// Distance to the 1-tree bound in per cent, and milliseconds: of the ascent (with the tour of a
+/// plain-cost local search), one pass, n kicks, 3n kicks.
+fn measure(nodes: usize, costs: &[f64]) -> [(f64, f64); 4] {
+    let distances = DistanceMatrix::new(nodes, costs);
+    let (mut tree, mut candidates) = (OneTree::default(), CandidateEdges::default());
+    let (mut greedy, mut local) = (GreedyTour::default(), LinKernighan::default());
+    let mut multipliers = vec![0.0; nodes];
+    candidates.by_cost(&distances, 6);
+    let mut order = greedy.tour(&distances, &candidates).to_vec();
+    let first = local.improve(&distances, &candidates, &mut order, 0);
+    let mut goal = AscentTarget {
+        target: first,
+        enough: f64::INFINITY,
+        steps: 60,
+        pace: 1.0,
+        patience: 5,
+    };
+    let mut reduced = DistanceMatrix::default();
+    let (ascent, _) = timed(|| {
+        tree.ascend(
+            &distances,
+            &mut multipliers,
+            &AscentTarget { steps: 10, ..goal },
+        );
+        reduced.reduce(&distances, &multipliers);
+        candidates.by_alpha_value(&reduced, &tree, 6);
+        let goal_of_sparse = AscentTarget { steps: 120, ..goal };
+        SparseAscent::default().run(
+            &distances,
+            &candidates,
+            (&mut tree, &mut multipliers),
+            &goal_of_sparse,
+        );
+    });
+    let (ordering, start) = timed(|| {
+        reduced.reduce(&distances, &multipliers);
+        candidates.by_alpha_value(&reduced, &tree, 6);
+        greedy.tour(&reduced, &candidates).to_vec()
+    });
+    let runs = [0, nodes, 3 * nodes].map(|kicks| {
+        let mut order = start.clone();
+        let (time, _) = timed(|| local.improve(&reduced, &candidates, &mut order, kicks));
+        (distances.tour_cost(&order), ordering + time)
+    });
+    goal.steps = 300;
+    goal.target = runs[2].0;
+    let bound = tree.ascend(&distances, &mut multipliers, &goal);
+    let gap = |length: f64| 100.0 * (length - bound) / length.abs();
+    [
+        (gap(first), ascent),
+        (gap(runs[0].0), runs[0].1),
+        (gap(runs[1].0), runs[1].1),
+        (gap(runs[2].0), runs[2].1),
+    ]
+}

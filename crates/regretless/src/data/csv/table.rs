@@ -1,0 +1,224 @@
+//! A CSV file with a header, read row by row; every error knows its place.
+//!
+//! Cells are separated by commas and may be quoted; spaces around them do not count. Lines end in
+//! LF, CRLF or CR, a byte-order mark is passed over, empty lines are skipped.
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+
+use csv::{ByteRecord, ErrorKind, ReaderBuilder};
+
+use super::number;
+use super::row_numbers::row_of;
+use crate::data::layout::{ColumnSelection, CsvHeader};
+use crate::error::{Error, Place, Result};
+
+/// An open file and its current row.
+pub(super) struct CsvTable {
+    path: PathBuf,
+    names: Vec<String>,
+    reader: csv::Reader<File>,
+    record: ByteRecord,
+    /// Number of the current record, the header being 0.
+    index: u64,
+}
+
+/// The numbers of the chosen columns, row after row.
+pub(super) struct NumericColumns {
+    pub features: Vec<f32>,
+    pub costs: Vec<f32>,
+    pub feature_columns: Vec<usize>,
+    pub rows: usize,
+}
+
+impl CsvTable {
+    /// Opens a file and reads its header.
+    pub fn open(path: &Path) -> Result<Self> {
+        let file = File::open(path).map_err(Error::io(path))?;
+        let reader = ReaderBuilder::new()
+            .has_headers(false)
+            .flexible(true)
+            .from_reader(file);
+        let mut sheet = Self {
+            path: path.to_path_buf(),
+            names: Vec::new(),
+            reader,
+            record: ByteRecord::new(),
+            index: 0,
+        };
+        if !sheet.read_record()? {
+            return Err(Error::input(
+                Place::file(path),
+                "the file is empty; its first row must name the columns",
+            ));
+        }
+        let name = |j| sheet.text(j).map(str::to_string);
+        sheet.names = (0..sheet.record.len()).map(name).collect::<Result<_>>()?;
+        sheet.check_names()?;
+        Ok(sheet)
+    }
+
+    /// The names of the columns.
+    pub fn header(&self) -> CsvHeader<'_> {
+        CsvHeader {
+            path: &self.path,
+            names: &self.names,
+        }
+    }
+
+    /// Names of these columns.
+    pub fn names_of(&self, columns: &[usize]) -> Vec<String> {
+        columns.iter().map(|j| self.names[*j].clone()).collect()
+    }
+
+    /// The text of a cell of the current row.
+    pub fn text(&self, column: usize) -> Result<&str> {
+        let cell = self.record.get(column).unwrap_or_default();
+        let wrong = |_| self.cell_error(column, "the text is not UTF-8; save the file as UTF-8");
+        std::str::from_utf8(cell).map(str::trim).map_err(wrong)
+    }
+
+    /// The number in a cell of the current row.
+    pub fn number(&self, column: usize) -> Result<f32> {
+        number::parse(self.text(column)?).map_err(|message| self.cell_error(column, message))
+    }
+
+    /// An error about a cell of the current row.
+    pub fn cell_error(&self, column: usize, message: impl Into<String>) -> Error {
+        self.cell_error_at(self.index, column, message)
+    }
+
+    /// An error about a cell of any record.
+    pub fn cell_error_at(&self, record: u64, column: usize, message: impl Into<String>) -> Error {
+        let name = self.names.get(column).filter(|name| !name.is_empty());
+        let name = name.map_or_else(|| (column + 1).to_string(), String::clone);
+        Error::input(
+            Place::file(&self.path)
+                .row(row_of(&self.path, record))
+                .column(name),
+            message,
+        )
+    }
+
+    /// Reads all rows; `each_row` sees every one of them.
+    pub fn read(
+        &mut self,
+        chosen: ColumnSelection,
+        mut each_row: impl FnMut(&Self) -> Result<()>,
+    ) -> Result<NumericColumns> {
+        let (mut features, costs) = (chosen.features, chosen.costs);
+        let mut found = NumericColumns {
+            features: vec![],
+            costs: vec![],
+            feature_columns: vec![],
+            rows: 0,
+        };
+        let mut text_columns = Vec::new();
+        while self.next_row()? {
+            if found.rows == 0 && chosen.leftover {
+                (text_columns, features) = self.text_columns(features)?;
+            }
+            each_row(self)?;
+            self.append(&features, &mut found.features)?;
+            self.append(&costs, &mut found.costs)?;
+            self.check_text(&text_columns)?;
+            found.rows += 1;
+        }
+        if found.rows == 0 {
+            return Err(Error::input(
+                Place::file(&self.path),
+                "there is no row of data below the header",
+            ));
+        }
+        found.feature_columns = features;
+        Ok(found)
+    }
+
+    fn append(&self, columns: &[usize], numbers: &mut Vec<f32>) -> Result<()> {
+        for column in columns {
+            numbers.push(self.number(*column)?);
+        }
+        Ok(())
+    }
+
+    /// Splits leftover columns by their first cell into those of text and those of numbers.
+    fn text_columns(&self, columns: Vec<usize>) -> Result<(Vec<usize>, Vec<usize>)> {
+        let is_text = |j: &usize| {
+            self.text(*j)
+                .is_ok_and(|cell| !cell.is_empty() && cell.parse::<f32>().is_err())
+        };
+        let (text, numbers): (Vec<usize>, Vec<usize>) = columns.into_iter().partition(is_text);
+        if numbers.is_empty() {
+            let message = "no column of numbers is left for the features; at least one is needed";
+            return Err(Error::input(Place::file(&self.path).row(1), message));
+        }
+        Ok((text, numbers))
+    }
+
+    /// A number in a column that began with text means that the first cell was a mistake.
+    fn check_text(&self, columns: &[usize]) -> Result<()> {
+        let number = |j: &&usize| self.text(**j).is_ok_and(|cell| number::parse(cell).is_ok());
+        let Some(column) = columns.iter().find(number) else {
+            return Ok(());
+        };
+        let cell = number::quoted(self.text(*column)?);
+        let message = format!(
+            "found the number {cell} in a column that begins with text; correct it or ignore the \
+                column"
+        );
+        Err(self.cell_error(*column, message))
+    }
+
+    fn next_row(&mut self) -> Result<bool> {
+        self.index += 1;
+        if !self.read_record()? {
+            return Ok(false);
+        }
+        let (cells, columns) = (self.record.len(), self.names.len());
+        if cells == columns {
+            return Ok(true);
+        }
+        let message = format!("the row has {cells} cells, but the header names {columns} columns");
+        Err(self.cell_error(cells.min(columns), message))
+    }
+
+    fn read_record(&mut self) -> Result<bool> {
+        let path = &self.path;
+        self.reader
+            .read_byte_record(&mut self.record)
+            .map_err(|error| match error.into_kind() {
+                ErrorKind::Io(source) => Error::io(path)(source),
+                other => Error::input(
+                    Place::file(path),
+                    format!("the file cannot be read as CSV: {other:?}"),
+                ),
+            })
+    }
+
+    fn check_names(&self) -> Result<()> {
+        if let [only] = self.names.as_slice()
+            && let Some(separator) = [';', '\t', '|']
+                .into_iter()
+                .find(|separator| only.contains(*separator))
+        {
+            let message =
+                format!("the header seems to be separated by {separator:?}; commas are needed");
+            return Err(Error::input(Place::file(&self.path).row(1), message));
+        }
+        let mut order: Vec<usize> = (0..self.names.len())
+            .filter(|j| !self.names[*j].is_empty())
+            .collect();
+        order.sort_by_key(|j| (&self.names[*j], *j));
+        let twins = order
+            .windows(2)
+            .find(|pair| self.names[pair[0]] == self.names[pair[1]]);
+        twins.map_or(Ok(()), |pair| {
+            let message = format!(
+                "columns {} and {} have the same name; rename one",
+                pair[0] + 1,
+                pair[1] + 1
+            );
+            Err(self.cell_error_at(0, pair[1], message))
+        })
+    }
+}

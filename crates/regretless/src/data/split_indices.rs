@@ -1,0 +1,111 @@
+//! Which instances train, validate and test: lists of row numbers.
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::{Error, Result};
+use crate::random::{Purpose, RandomStream};
+
+/// Rows for training, validation and test.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SplitIndices {
+    /// Rows the parameters are fitted on.
+    pub train: Vec<usize>,
+    /// Rows that choose the best epoch.
+    pub validation: Vec<usize>,
+    /// Rows no training ever sees.
+    pub test: Vec<usize>,
+}
+
+impl SplitIndices {
+    /// The first rows train, the next validate, the next test, in the order of the table.
+    ///
+    /// # Errors
+    /// When the table is too short or nothing is left to train on.
+    pub fn in_order(rows: usize, counts: [usize; 3]) -> Result<Self> {
+        let [train, validation, test] = counts;
+        let wanted = train.saturating_add(validation).saturating_add(test);
+        if train == 0 || wanted > rows {
+            let parts = format!("{train}/{validation}/{test} rows to train/validate/test");
+            return Err(Error::setting(format!(
+                "{parts} cannot be taken from a table of {rows} rows"
+            )));
+        }
+        Ok(Self {
+            train: (0..train).collect(),
+            validation: (train..train + validation).collect(),
+            test: (train + validation..wanted).collect(),
+        })
+    }
+
+    /// A random split into these shares of the rows; what is left over trains.
+    ///
+    /// # Errors
+    /// When a share is not between 0 and 1 or nothing is left to train on.
+    pub fn random(rows: usize, validation: f64, test: f64, seed: u64) -> Result<Self> {
+        let valid = |share: f64| (0.0..1.0).contains(&share);
+        if !valid(validation) || !valid(test) || validation + test >= 1.0 {
+            let message = format!(
+                "shares of {validation} to validate and {test} to test leave nothing to train on"
+            );
+            return Err(Error::setting(message));
+        }
+        let mut order: Vec<usize> = (0..rows).collect();
+        RandomStream::new(Purpose::Split, seed, [0, 0]).shuffle(&mut order);
+        let count = |share: f64| (share * rows as f64).round() as usize;
+        let (validation, test) = (count(validation), count(test));
+        if validation + test >= rows {
+            return Err(Error::setting(format!(
+                "a table of {rows} rows is too short to be split"
+            )));
+        }
+        let test_rows = order.split_off(rows - test);
+        let validation_rows = order.split_off(rows - test - validation);
+        Ok(Self {
+            train: order,
+            validation: validation_rows,
+            test: test_rows,
+        })
+    }
+
+    /// The same split without the rows that are not in a sorted list.
+    ///
+    /// # Errors
+    /// When nothing is left to train on.
+    pub fn restrict_to(mut self, rows: &[usize]) -> Result<Self> {
+        for part in [&mut self.train, &mut self.validation, &mut self.test] {
+            part.retain(|row| rows.binary_search(row).is_ok());
+        }
+        if self.train.is_empty() {
+            Err(Error::setting("no row is left to train on"))
+        } else {
+            Ok(self)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::SplitIndices;
+
+    #[test]
+    fn a_random_split_uses_every_row_once() {
+        let split = SplitIndices::random(103, 0.2, 0.3, 5).unwrap();
+        let mut all = [
+            split.train.clone(),
+            split.validation.clone(),
+            split.test.clone(),
+        ]
+        .concat();
+        all.sort_unstable();
+        assert_eq!(all, (0..103).collect::<Vec<_>>());
+        assert_eq!((split.validation.len(), split.test.len()), (21, 31));
+        assert_eq!(split, SplitIndices::random(103, 0.2, 0.3, 5).unwrap());
+    }
+
+    #[test]
+    fn a_split_that_trains_on_nothing_is_refused() {
+        assert!(SplitIndices::random(10, 0.5, 0.5, 0).is_err());
+        assert!(SplitIndices::in_order(10, [0, 5, 5]).is_err());
+        assert!(SplitIndices::in_order(10, [8, 2, 1]).is_err());
+    }
+}

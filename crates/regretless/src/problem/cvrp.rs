@@ -1,0 +1,465 @@
+//! Capacitated vehicle routing: routes from a depot that serve every customer once, each within the
+//! capacity of a vehicle, at least total cost.
+//!
+//! Node 0 is the depot. One cost per edge {i, j}, i < j, in lexicographic order, as for tours.
+//! Every customer has degree 2, the depot at most twice the number of vehicles, so not all of them
+//! need leave.
+//!
+//! A route with one customer would use its depot edge twice. By default edges are used at most
+//! once, as in the benchmarks of decision-focused learning, which excludes such routes; the general
+//! problem allows them: then a depot edge may have the value 2.
+
+use serde::{Deserialize, Serialize};
+
+use super::formats::tsplib::TsplibInstance;
+#[cfg(feature = "highs")]
+use super::{ProblemKind, Sense, VariableBounds};
+use crate::decision::Decision;
+use crate::error::{Error, Result};
+#[cfg(feature = "highs")]
+use crate::size_limits::MAX_NODES;
+use crate::solve::complete_graph::{edge_ends, num_edges};
+#[cfg(feature = "highs")]
+use crate::solve::complete_graph::{edges_at, edges_within};
+use crate::solve::cone::NormalCone;
+#[cfg(feature = "highs")]
+use crate::solve::cvrp::{CvrpBranchAndCut, CvrpLocalSearch, CvrpRelaxation, Fleet, routes_of};
+#[cfg(feature = "highs")]
+use crate::solve::relaxation::{CostRangeKind, CostRanging, Relaxation, RelaxationSolver};
+#[cfg(feature = "highs")]
+use crate::solve::{SearchLimits, Solver};
+
+/// Share of the capacity by which rounding may overload a vehicle.
+const CAPACITY_TOLERANCE: f64 = 1e-8;
+
+/// Most routes of which every choice is looked at for rows that bind; of more, single ones and all
+/// together.
+#[cfg(feature = "highs")]
+const MAX_ROUTE_SUBSET: usize = 6;
+
+/// Vehicle routing with one depot and equal vehicles.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Cvrp {
+    /// What each customer demands; customer i is node i + 1.
+    pub demands: Vec<f64>,
+    /// What a vehicle carries.
+    pub capacity: f64,
+    /// Most routes.
+    pub vehicles: usize,
+    /// Whether a route may serve a single customer.
+    #[serde(default)]
+    pub single_customer_routes: bool,
+}
+
+impl Cvrp {
+    /// Number of nodes with the depot.
+    pub fn nodes(&self) -> usize {
+        self.demands.len() + 1
+    }
+
+    /// The problem, if its numbers make one.
+    ///
+    /// # Errors
+    /// When there is no customer or no vehicle, or a demand is negative or more than a vehicle
+    /// carries.
+    pub fn validate(self) -> Result<Self> {
+        let fail = |message: String| Err(Error::setting(message));
+        if self.demands.is_empty() || self.nodes() > MAX_NODES {
+            return fail(format!(
+                "routes serve 1 to {} customers, not {}",
+                MAX_NODES - 1,
+                self.demands.len()
+            ));
+        }
+        if self.vehicles == 0 || !(self.capacity.is_finite() && self.capacity > 0.0) {
+            return fail(format!(
+                "{} vehicles of capacity {} serve nobody",
+                self.vehicles, self.capacity
+            ));
+        }
+        let fine =
+            |demand: &f64| (0.0..=self.capacity * (1.0 + CAPACITY_TOLERANCE)).contains(demand);
+        match self.demands.iter().position(|demand| !fine(demand)) {
+            Some(bad) => {
+                let (demand, most) = (self.demands[bad], self.capacity);
+                fail(format!(
+                    "customer {} demands {demand}; a vehicle carries 0 to {most}",
+                    bad + 1
+                ))
+            }
+            None => Ok(self),
+        }
+    }
+
+    /// A published instance as the general problem: single customers may have a route, and the
+    /// fleet is the number behind `-k` in the name (`E-n22-k4` has at most 4 vehicles).
+    ///
+    /// # Errors
+    /// When the instance lacks capacity, demands or a fleet, or its depot is not the first node or
+    /// demands something.
+    pub fn published(instance: &TsplibInstance) -> Result<Self> {
+        let name = &instance.name;
+        let refused = |message: String| Err(Error::data(format!("'{name}' {message}")));
+        let Some(capacity) = instance.capacity else {
+            return refused("has no capacity".into());
+        };
+        if instance.depots != [0] {
+            let found: Vec<String> = instance
+                .depots
+                .iter()
+                .map(|depot| (depot + 1).to_string())
+                .collect();
+            let found = if found.is_empty() {
+                "none".into()
+            } else {
+                found.join(", ")
+            };
+            return refused(format!(
+                "needs one depot, and that its first node; its depots are: {found}"
+            ));
+        }
+        if instance.demands.len() != instance.nodes {
+            return refused("has no demands".into());
+        }
+        if instance.demands[0] != 0.0 {
+            return refused(format!(
+                "has a depot that demands {}; a depot demands 0",
+                instance.demands[0]
+            ));
+        }
+        let fleet = name
+            .rsplit_once("-k")
+            .and_then(|(_, number)| number.trim().parse().ok());
+        let Some(vehicles) = fleet else {
+            return refused(
+                "names no fleet (-k and a number at its end); say how many vehicles there are"
+                    .into(),
+            );
+        };
+        let demands = instance.demands[1..].to_vec();
+        Self {
+            demands,
+            capacity,
+            vehicles,
+            single_customer_routes: true,
+        }
+        .validate()
+    }
+
+    /// What the engines are built from.
+    #[cfg(feature = "highs")]
+    fn solver_input(&self) -> Fleet {
+        let demands = std::iter::once(0.0)
+            .chain(self.demands.iter().copied())
+            .collect();
+        let (capacity, vehicles, singles) =
+            (self.capacity, self.vehicles, self.single_customer_routes);
+        Fleet {
+            demands,
+            capacity,
+            vehicles,
+            singles,
+        }
+    }
+
+    /// Adds the rows of customers on whole routes that no fewer vehicles could serve: so many
+    /// vehicles enter and leave them at least, and here no more do.
+    #[cfg(feature = "highs")]
+    fn add_tight_capacity_rows(&self, cone: &mut NormalCone, point: &[f64], routes: &[Vec<u32>]) {
+        let (fleet, count) = (self.solver_input(), routes.len());
+        let mut add = |chosen: &dyn Fn(usize) -> bool| {
+            let members: Vec<&[u32]> = (0..count)
+                .filter(|at| chosen(*at))
+                .map(|at| &routes[at][..])
+                .collect();
+            let set = members.concat();
+            let most = set.len() as f64 - fleet.min_vehicles(fleet.load(&set));
+            let set: Vec<usize> = set.iter().map(|customer| *customer as usize).collect();
+            let inside: Vec<usize> = edges_within(self.nodes(), &set).collect();
+            let used = inside.iter().map(|edge| point[*edge]).sum();
+            cone.row(
+                [f64::NEG_INFINITY, most],
+                used,
+                inside.into_iter().map(|edge| (edge, 1.0)),
+            );
+        };
+        if count <= MAX_ROUTE_SUBSET {
+            (1_usize..1 << count).for_each(|choice| add(&|route| choice >> route & 1 == 1));
+        } else {
+            (0..count).for_each(|only| add(&|route| route == only));
+            add(&|_| true);
+        }
+    }
+
+    /// How often an edge may be used.
+    fn max_edge_uses(&self, depot: bool) -> f64 {
+        if depot && self.single_customer_routes {
+            2.0
+        } else {
+            1.0
+        }
+    }
+
+    /// Checks a decision against the constraints, independently of any engine.
+    ///
+    /// # Errors
+    /// The first constraint that does not hold, in words.
+    pub fn check_routes(&self, decision: &Decision) -> std::result::Result<(), String> {
+        let nodes = self.nodes();
+        if let Some(bad) = decision
+            .indices()
+            .last()
+            .filter(|last| **last as usize >= num_edges(nodes))
+        {
+            return Err(format!(
+                "variable {bad} of {} does not exist",
+                num_edges(nodes)
+            ));
+        }
+        let mut degrees = vec![0.0; nodes];
+        let mut adjacent = vec![Vec::new(); nodes];
+        for ((i, j), (_, value)) in edge_ends(nodes, decision.indices()).zip(decision.iter()) {
+            if value != 1.0 && value != self.max_edge_uses(i == 0) {
+                return Err(format!(
+                    "the edge from {i} to {j} cannot be used {value} times"
+                ));
+            }
+            degrees[i] += value;
+            degrees[j] += value;
+            adjacent[i].push(j);
+            adjacent[j].push(i);
+        }
+        if let Some(bad) = (1..nodes).find(|node| degrees[*node] != 2.0) {
+            return Err(format!("customer {bad} has degree {}, not 2", degrees[bad]));
+        }
+        if degrees[0] > 2.0 * self.vehicles as f64 {
+            return Err(format!(
+                "{} routes for {} vehicles",
+                degrees[0] / 2.0,
+                self.vehicles
+            ));
+        }
+        self.check_loads(&adjacent)
+    }
+
+    /// Follows every route from the depot.
+    fn check_loads(&self, adjacent: &[Vec<usize>]) -> std::result::Result<(), String> {
+        let mut served = vec![false; adjacent.len()];
+        for first in &adjacent[0] {
+            let (mut at, mut load) = (Some(*first), 0.0);
+            while let Some(customer) = at.filter(|customer| !served[*customer]) {
+                served[customer] = true;
+                load += self.demands[customer - 1];
+                at = adjacent[customer]
+                    .iter()
+                    .copied()
+                    .find(|next| *next != 0 && !served[*next]);
+            }
+            if load > self.capacity * (1.0 + CAPACITY_TOLERANCE) {
+                return Err(format!(
+                    "the route over customer {first} carries {load} of {}",
+                    self.capacity
+                ));
+            }
+        }
+        match (1..served.len()).find(|customer| !served[*customer]) {
+            Some(lost) => Err(format!("customer {lost} is not connected to the depot")),
+            None => Ok(()),
+        }
+    }
+}
+
+#[cfg(feature = "highs")]
+impl ProblemKind for Cvrp {
+    fn name(&self) -> String {
+        format!("CVRP{}", self.nodes())
+    }
+
+    fn sense(&self) -> Sense {
+        Sense::Minimize
+    }
+
+    fn num_costs(&self) -> usize {
+        num_edges(self.nodes())
+    }
+
+    fn bounds(&self) -> VariableBounds {
+        if !self.single_customer_routes {
+            return VariableBounds::Binary;
+        }
+        let customers = self.demands.len();
+        let upper = (0..self.num_costs())
+            .map(|edge| self.max_edge_uses(edge < customers))
+            .collect();
+        VariableBounds::Box {
+            lower: vec![0.0; self.num_costs()],
+            upper,
+        }
+    }
+
+    fn solver(&self, limits: &SearchLimits) -> Box<dyn Solver> {
+        Box::new(CvrpBranchAndCut::new(self.solver_input(), *limits))
+    }
+
+    fn local_search(&self, limits: &SearchLimits) -> Option<Box<dyn Solver>> {
+        let kicks = self.nodes() * self.nodes() / 3;
+        Some(Box::new(CvrpLocalSearch::new(
+            self.solver_input(),
+            kicks,
+            *limits,
+        )))
+    }
+
+    fn fast_local_search(&self, limits: &SearchLimits) -> Option<Box<dyn Solver>> {
+        Some(Box::new(CvrpLocalSearch::new(
+            self.solver_input(),
+            self.nodes(),
+            *limits,
+        )))
+    }
+
+    fn relaxation_solver(
+        &self,
+        kind: Relaxation,
+        _limits: &SearchLimits,
+    ) -> Option<Box<dyn RelaxationSolver>> {
+        Some(Box::new(CvrpRelaxation::new(self.solver_input(), kind)))
+    }
+
+    fn cost_ranging(
+        &self,
+        kind: CostRangeKind,
+        _limits: &SearchLimits,
+    ) -> Option<Box<dyn CostRanging>> {
+        match kind {
+            CostRangeKind::Basis => Some(Box::new(CvrpRelaxation::new(
+                self.solver_input(),
+                Relaxation::Plain,
+            ))),
+            CostRangeKind::Exact => None,
+        }
+    }
+
+    fn cone(&self, decision: &Decision) -> Option<NormalCone> {
+        let (nodes, customers) = (self.nodes(), self.demands.len());
+        let mut point = vec![0.0; self.num_costs()];
+        decision.write_dense(&mut point);
+        let bounds: Vec<_> = (0..point.len())
+            .map(|edge| [0.0, self.max_edge_uses(edge < customers)])
+            .collect();
+        let mut cone = NormalCone::new(&point, &bounds);
+        let ends = |node: usize| edges_at(nodes, node).map(|edge| (edge, 1.0));
+        let at_depot: f64 = point[..customers].iter().sum();
+        cone.row(
+            [f64::NEG_INFINITY, 2.0 * self.vehicles as f64],
+            at_depot,
+            ends(0),
+        );
+        (1..nodes).for_each(|customer| cone.equality(ends(customer)));
+        self.add_tight_capacity_rows(&mut cone, &point, &routes_of(nodes, decision));
+        Some(cone)
+    }
+
+    fn check(&self, decision: &Decision) -> std::result::Result<(), String> {
+        self.check_routes(decision)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Cvrp;
+    use crate::decision::Decision;
+    use crate::solve::complete_graph::edge_index;
+
+    fn problem(single_customer_routes: bool) -> Cvrp {
+        Cvrp {
+            demands: vec![4.0, 5.0, 1.0, 3.0],
+            capacity: 9.0,
+            vehicles: 2,
+            single_customer_routes,
+        }
+    }
+
+    fn using(edges: &[(usize, usize, f64)]) -> Decision {
+        let mut dense = [0.0; 10];
+        edges
+            .iter()
+            .for_each(|(i, j, value)| dense[edge_index(5, *i, *j)] = *value);
+        Decision::from_dense(&dense)
+    }
+
+    fn complaint(single: bool, edges: &[(usize, usize, f64)]) -> String {
+        problem(single).check_routes(&using(edges)).unwrap_err()
+    }
+
+    #[test]
+    fn routes_within_capacity_are_accepted_and_others_named() {
+        let two = [
+            (0, 1, 1.0),
+            (1, 2, 1.0),
+            (0, 2, 1.0),
+            (0, 3, 1.0),
+            (3, 4, 1.0),
+            (0, 4, 1.0),
+        ];
+        assert_eq!(problem(false).check_routes(&using(&two)), Ok(()));
+        let all = [
+            (0, 1, 1.0),
+            (1, 2, 1.0),
+            (2, 3, 1.0),
+            (3, 4, 1.0),
+            (0, 4, 1.0),
+        ];
+        assert!(complaint(false, &all).contains("carries 13"));
+        let apart = [(0, 4, 1.0), (0, 1, 1.0), (1, 4, 1.0)];
+        assert!(complaint(false, &apart).contains("customer 2 has degree 0"));
+    }
+
+    #[test]
+    fn a_ring_without_the_depot_is_refused() {
+        let mut problem = problem(true);
+        problem.capacity = 20.0;
+        let ring = using(&[(0, 1, 2.0), (2, 3, 1.0), (3, 4, 1.0), (2, 4, 1.0)]);
+        assert!(
+            problem
+                .check_routes(&ring)
+                .unwrap_err()
+                .contains("customer 2 is not connected")
+        );
+    }
+
+    #[test]
+    fn single_customers_need_permission_and_a_vehicle() {
+        let single = [
+            (0, 2, 2.0),
+            (0, 1, 1.0),
+            (1, 3, 1.0),
+            (3, 4, 1.0),
+            (0, 4, 1.0),
+        ];
+        assert_eq!(problem(true).check_routes(&using(&single)), Ok(()));
+        assert!(complaint(false, &single).contains("2 times"));
+        let three = [
+            (0, 2, 2.0),
+            (0, 1, 2.0),
+            (0, 3, 1.0),
+            (3, 4, 1.0),
+            (0, 4, 1.0),
+        ];
+        assert!(complaint(true, &three).contains("3 routes for 2 vehicles"));
+    }
+
+    #[test]
+    fn demands_that_no_vehicle_carries_are_refused() {
+        let mut problem = problem(false);
+        problem.demands[2] = 9.5;
+        assert!(
+            problem
+                .validate()
+                .unwrap_err()
+                .to_string()
+                .contains("customer 3 demands 9.5")
+        );
+    }
+}

@@ -1,0 +1,4 @@
+//! Readers of published instance files.
+
+pub mod orlib;
+pub mod tsplib;

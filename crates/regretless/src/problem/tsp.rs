@@ -1,0 +1,193 @@
+//! Travelling salesperson: the cheapest tour that visits every node once.
+//!
+//! One cost per edge {i, j}, i < j, in lexicographic order.
+
+use serde::{Deserialize, Serialize};
+
+use super::{ProblemKind, Sense, check_binary};
+use crate::decision::Decision;
+use crate::error::{Error, Result};
+use crate::size_limits::MAX_NODES;
+use crate::solve::complete_graph::{edge_ends, edges_at, edges_within, num_edges};
+use crate::solve::cone::NormalCone;
+#[cfg(feature = "highs")]
+use crate::solve::relaxation::{CostRangeKind, CostRanging, Relaxation, RelaxationSolver};
+#[cfg(feature = "highs")]
+use crate::solve::tsp::branch_and_cut::{TspBranchAndCut, TspRelaxation};
+use crate::solve::tsp::{TspBranchAndBound, TspLocalSearch};
+use crate::solve::{SearchLimits, Solver};
+
+/// A tour through all nodes of a complete graph.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Tsp {
+    /// Number of nodes, at least 3.
+    pub nodes: usize,
+}
+
+impl Tsp {
+    /// Up to so many nodes the search on 1-trees is faster than branch and cut.
+    #[cfg(feature = "highs")]
+    const BRANCH_AND_BOUND_MAX_NODES: usize = 64;
+
+    /// The problem, if its numbers make one.
+    ///
+    /// # Errors
+    /// When there are too few nodes for a tour, or more than edges can be numbered for.
+    pub fn validate(self) -> Result<Self> {
+        let (nodes, most) = (self.nodes, MAX_NODES);
+        if !(3..=most).contains(&nodes) {
+            return Err(Error::setting(format!(
+                "a tour has 3 to {most} nodes, not {nodes}"
+            )));
+        }
+        Ok(self)
+    }
+
+    /// The cone of a tour, with the rows that forbid a ring on these sets of nodes where they bind:
+    /// wanted where the relaxation meant is one that a solver has cut.
+    pub fn cone_with_subtours(&self, tour: &Decision, sets: &[Vec<usize>]) -> NormalCone {
+        let nodes = self.nodes;
+        let mut cone = NormalCone::binary(tour, self.num_costs());
+        (0..nodes).for_each(|node| cone.equality(edges_at(nodes, node).map(|edge| (edge, 1.0))));
+        for set in sets {
+            let inside: Vec<usize> = edges_within(nodes, set).collect();
+            let used: f64 = inside.iter().map(|edge| tour.value(*edge)).sum();
+            let most = set.len() as f64 - 1.0;
+            cone.row(
+                [f64::NEG_INFINITY, most],
+                used,
+                inside.into_iter().map(|edge| (edge, 1.0)),
+            );
+        }
+        cone
+    }
+}
+
+impl ProblemKind for Tsp {
+    fn name(&self) -> String {
+        format!("TSP{}", self.nodes)
+    }
+
+    fn sense(&self) -> Sense {
+        Sense::Minimize
+    }
+
+    fn num_costs(&self) -> usize {
+        num_edges(self.nodes)
+    }
+
+    fn solver(&self, limits: &SearchLimits) -> Box<dyn Solver> {
+        #[cfg(feature = "highs")]
+        if self.nodes > Self::BRANCH_AND_BOUND_MAX_NODES {
+            return Box::new(TspBranchAndCut::new(self.nodes, *limits));
+        }
+        Box::new(TspBranchAndBound::new(self.nodes, *limits))
+    }
+
+    fn local_search(&self, limits: &SearchLimits) -> Option<Box<dyn Solver>> {
+        Some(Box::new(TspLocalSearch::new(self.nodes, *limits)))
+    }
+
+    fn fast_local_search(&self, limits: &SearchLimits) -> Option<Box<dyn Solver>> {
+        Some(Box::new(TspLocalSearch::fast(self.nodes, *limits)))
+    }
+
+    #[cfg(feature = "highs")]
+    fn relaxation_solver(
+        &self,
+        kind: Relaxation,
+        _limits: &SearchLimits,
+    ) -> Option<Box<dyn RelaxationSolver>> {
+        Some(Box::new(TspRelaxation::new(self.nodes, kind)))
+    }
+
+    #[cfg(feature = "highs")]
+    fn cost_ranging(
+        &self,
+        kind: CostRangeKind,
+        _limits: &SearchLimits,
+    ) -> Option<Box<dyn CostRanging>> {
+        match kind {
+            CostRangeKind::Basis => {
+                Some(Box::new(TspRelaxation::new(self.nodes, Relaxation::Plain)))
+            }
+            CostRangeKind::Exact => None,
+        }
+    }
+
+    fn cone(&self, decision: &Decision) -> Option<NormalCone> {
+        Some(self.cone_with_subtours(decision, &[]))
+    }
+
+    fn check(&self, decision: &Decision) -> std::result::Result<(), String> {
+        check_binary(decision, self.num_costs())?;
+        let mut neighbours = vec![[usize::MAX; 2]; self.nodes];
+        for (i, j) in edge_ends(self.nodes, decision.indices()) {
+            for (node, other) in [(i, j), (j, i)] {
+                let slots = &mut neighbours[node];
+                match slots.iter_mut().find(|slot| **slot == usize::MAX) {
+                    Some(slot) => *slot = other,
+                    None => return Err(format!("more than two edges meet at node {node}")),
+                }
+            }
+        }
+        if let Some(node) = neighbours.iter().position(|slots| slots[1] == usize::MAX) {
+            return Err(format!("fewer than two edges meet at node {node}"));
+        }
+        let (mut from, mut node, mut visited) = (0, neighbours[0][0], 1);
+        while node != 0 {
+            let [one, other] = neighbours[node];
+            (from, node) = (node, if one == from { other } else { one });
+            visited += 1;
+        }
+        let all = self.nodes;
+        if visited == all {
+            Ok(())
+        } else {
+            Err(format!(
+                "the tour of node 0 visits {visited} of {all} nodes"
+            ))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{ProblemKind, Tsp};
+    use crate::decision::Decision;
+    use crate::solve::complete_graph::edge_index;
+
+    fn choosing(pairs: &[(usize, usize)]) -> Decision {
+        Decision::from_indices(pairs.iter().map(|(i, j)| edge_index(6, *i, *j) as u32))
+    }
+
+    #[test]
+    fn only_one_tour_through_all_nodes_is_accepted() {
+        let problem = Tsp { nodes: 6 };
+        assert_eq!(
+            problem.check(&choosing(&[(0, 3), (3, 1), (1, 5), (5, 2), (2, 4), (4, 0)])),
+            Ok(())
+        );
+        let rings = choosing(&[(0, 1), (1, 2), (0, 2), (3, 4), (4, 5), (3, 5)]);
+        assert!(problem.check(&rings).unwrap_err().contains("3 of 6"));
+        assert!(
+            problem
+                .check(&choosing(&[(0, 1), (0, 2), (0, 3)]))
+                .unwrap_err()
+                .contains("node 0")
+        );
+        assert!(
+            problem
+                .check(&choosing(&[(0, 1), (1, 2), (0, 2)]))
+                .unwrap_err()
+                .contains("fewer")
+        );
+    }
+
+    #[test]
+    fn fewer_than_three_nodes_are_refused() {
+        assert!(Tsp { nodes: 2 }.validate().is_err());
+        assert!(Tsp { nodes: 3 }.validate().is_ok());
+    }
+}

@@ -1,0 +1,186 @@
+//! Sixteen numbers at once: the arithmetic of training and of matrix products.
+//!
+//! On x86-64 a [`Lanes`] is two AVX2 registers, elsewhere an array. Both round every operation the
+//! same way, with fused multiplication and addition everywhere, so that results depend on neither.
+//! A value exists only where the processor has the instructions: the ways to make one need an
+//! [`Avx2Fma`], which only [`Avx2Fma::here`] gives.
+
+/// Numbers handled together.
+pub(crate) const F32_LANES: usize = 16;
+/// Numbers handled together in double precision.
+pub(crate) const F64_LANES: usize = 4;
+
+/// Sixteen numbers in memory, on a cache line of their own.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[repr(C, align(64))]
+pub(crate) struct AlignedF32x16(pub(crate) [f32; F32_LANES]);
+
+impl AlignedF32x16 {
+    pub(crate) const ZERO: Self = Self([0.0; F32_LANES]);
+}
+
+/// Eight partial sums in memory.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[repr(C, align(32))]
+pub(crate) struct AlignedF32x8(pub(crate) [f32; F32_LANES / 2]);
+
+impl AlignedF32x8 {
+    pub(crate) const ZERO: Self = Self([0.0; F32_LANES / 2]);
+
+    /// Adds the numbers to four sums in double precision, each with the one four places on.
+    pub(crate) fn add_to(&self, sums: &mut [f64; F64_LANES]) {
+        let (low, high) = self.0.split_at(F64_LANES);
+        for ((sum, low), high) in sums.iter_mut().zip(low).zip(high) {
+            *sum += f64::from(*low) + f64::from(*high);
+        }
+    }
+}
+
+/// Sixteen numbers in memory, in double precision.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[repr(C, align(64))]
+pub(crate) struct AlignedF64x16(pub(crate) [f64; F32_LANES]);
+
+impl AlignedF64x16 {
+    pub(crate) const ZERO: Self = Self([0.0; F32_LANES]);
+}
+
+/// By how many places a bit moves to become the sign of its lane: those of a word's lower half,
+/// then those of its upper half.
+static SIGN_BIT_SHIFTS: [[u32; F32_LANES]; 2] = [
+    [
+        31, 30, 29, 28, 27, 26, 25, 24, 23, 22, 21, 20, 19, 18, 17, 16,
+    ],
+    [15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0],
+];
+
+#[cfg(target_arch = "x86_64")]
+mod avx2;
+#[cfg(any(test, not(target_arch = "x86_64")))]
+mod portable;
+
+#[cfg(target_arch = "x86_64")]
+pub(crate) use avx2::{Avx2Fma, F32x16};
+#[cfg(not(target_arch = "x86_64"))]
+pub(crate) use portable::{Avx2Fma, F32x16};
+
+/// Defines a function that is compiled for AVX2 and FMA where the processor family has them. What
+/// its body calls must be inlined into it to profit, hence no closures over iterators there.
+macro_rules! dispatch_avx2 {
+    ($(#[$doc:meta])* $see:vis $name:ident = $body:ident [$($const:ident: $kind:ty),*] ($($arg:ident: $type:ty),* $(,)?)) => {
+        $(#[$doc])*
+        $see fn $name<$(const $const: $kind),*>(here: Avx2Fma, $($arg: $type),*) {
+            #[cfg_attr(target_arch = "x86_64", target_feature(enable = "avx2,fma"))]
+            fn compiled<$(const $const: $kind),*>(here: Avx2Fma, $($arg: $type),*) {
+                $body::<$($const),*>(here, $($arg),*);
+            }
+            // SAFETY: `here` promises that the instructions exist.
+            #[allow(unused_unsafe, reason = "other processors need no promise")]
+            unsafe {
+                compiled::<$($const),*>(here, $($arg),*);
+            }
+        }
+    };
+}
+pub(crate) use dispatch_avx2;
+
+#[cfg(test)]
+mod tests {
+    use super::{AlignedF32x8, AlignedF32x16, AlignedF64x16, F32_LANES, portable};
+
+    /// Numbers of all kinds.
+    fn numbers(salt: u32) -> [f32; F32_LANES] {
+        std::array::from_fn(|l| match l {
+            0 => 0.0,
+            1 => -0.0,
+            2 => f32::NAN,
+            3 => f32::INFINITY,
+            4 => f32::MIN_POSITIVE / 4.0,
+            _ => {
+                (((l as u32).wrapping_mul(2_654_435_761) ^ salt.wrapping_mul(40_503)) % 2001) as f32
+                    / 100.0
+                    - 10.0
+            }
+        })
+    }
+
+    fn bits(values: &[f32]) -> Vec<u32> {
+        values
+            .iter()
+            .map(|v| if v.is_nan() { 0x7fc0_0000 } else { v.to_bits() })
+            .collect()
+    }
+
+    /// Everything a `Lanes` can do, as bits.
+    macro_rules! everything {
+        ($here:expr, $x:expr, $y:expr, $z:expr) => {{
+            let here = $here;
+            let (x, y, z) = (here.load($x), here.load($y), here.load($z));
+            let mut found = Vec::new();
+            let mut note = |lanes: super::AlignedF32x16| found.extend(bits(&lanes.0));
+            for lanes in [
+                x.mul_add(y, z),
+                x.add(y),
+                x.sub(y),
+                x.mul(y),
+                x.div(y),
+                y.sqrt(),
+                x.max_zero(),
+                x.xor(y),
+                x.sign_bits().or(here.splat(1.0)).and(x.nonzero_mask()),
+                x.positive_mask().and(y),
+                x.select_by_sign(y, z),
+                here.sign_mask(&0xa5c3_0f1e, 0).or(here.splat(2.0)),
+                here.sign_mask(&0xa5c3_0f1e, 1).or(here.splat(2.0)),
+                here.load_partial(&$x[..11]),
+            ] {
+                let mut lane = AlignedF32x16::ZERO;
+                lanes.store(&mut lane);
+                note(lane);
+            }
+            let mut half = AlignedF32x8([0.5; F32_LANES / 2]);
+            z.add_product_to(z, &mut half);
+            found.extend(bits(&half.0));
+            let (mut doubles, mut quarter) = (AlignedF64x16::ZERO, [0.25; 4]);
+            z.store_f64(&mut doubles);
+            let first = here.load_f64x4(&doubles, 3);
+            first
+                .mul_add(first, here.load_f64x4(&doubles, 2))
+                .add_to(&mut quarter);
+            here.zero_f64x4().add_to(&mut quarter);
+            found.extend(quarter.iter().map(|q| (*q as f32).to_bits()));
+            let mut written = [0.0; F32_LANES];
+            here.prefetch(written.as_ptr(), 0);
+            z.store_slice(&mut written);
+            found.extend(bits(&written));
+            let mut part = [7.0; 5];
+            z.store_partial(&mut part);
+            found.extend(bits(&part));
+            let table: Vec<f32> = (0..16 * 21).map(|i| i as f32).collect();
+            for rows in [16, 9] {
+                let mut columns = [AlignedF32x16([3.0; F32_LANES]); 19];
+                here.load_transposed(&table, (rows, 21), &mut columns);
+                assert_eq!(columns[18].0[rows - 1], ((rows - 1) * 21 + 18) as f32);
+                found.extend(columns.iter().flat_map(|column| bits(&column.0)));
+            }
+            found
+        }};
+    }
+
+    #[test]
+    fn registers_and_arrays_compute_the_same_bits() {
+        let (Some(here), Some(anywhere)) = (super::Avx2Fma::detect(), portable::Avx2Fma::detect())
+        else {
+            return;
+        };
+        for salt in 0..50 {
+            let mut z = numbers(salt + 2000);
+            z[2..4].fill(1.5);
+            let (x, y) = (numbers(salt), numbers(salt + 1000));
+            assert_eq!(
+                everything!(here, &x, &y, &z),
+                everything!(anywhere, &x, &y, &z)
+            );
+        }
+    }
+}

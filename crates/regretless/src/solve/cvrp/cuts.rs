@@ -1,0 +1,166 @@
+//! Inequalities around sets of customers, as rows over the edges of a linear relaxation.
+//!
+//! All of them bound x(δ(S))/2 − x(T), half the edges that leave a set S less some edges T among
+//! them:
+//!
+//! * capacity: x(δ(S))/2 ≥ k(S), the fewest vehicles that carry the demand of S, rounded up
+//!   (Laporte and Nobert 1983);
+//! * blossom: x(δ(S))/2 − x(T) ≥ (1 − |T|)/2 for an odd number of edges T that are used at most
+//!   once (Edmonds 1965);
+//! * branching: as every route crosses δ(S) an even number of times, x(δ(S))/2 is a whole number.
+//!
+//! As customers have degree 2, x(δ(S))/2 is |S| − x(E(S)), and with R the other customers also
+//! |R| − x(E(R)) + x(0:S)/2 − x(0:R)/2; the form with fewer entries is taken.
+
+pub(super) use crate::solve::cutting_plane::EdgeEnds;
+
+/// A row: least and greatest value of a sum over columns.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct CutRow {
+    pub(super) bounds: [f64; 2],
+    pub(super) entries: Vec<(u32, f64)>,
+}
+
+/// A set of customers and what is known of the edges that leave it.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct CvrpCut {
+    /// The customers, in any order.
+    pub(super) set: Vec<u32>,
+    /// Edges that are taken off.
+    pub(super) teeth: Vec<EdgeEnds>,
+    /// Least and greatest value of x(δ(S))/2 − x(T).
+    pub(super) bounds: [f64; 2],
+}
+
+impl CvrpCut {
+    /// At least so many vehicles visit a set.
+    pub(super) fn capacity(set: Vec<u32>, trips: f64) -> Self {
+        Self {
+            set,
+            teeth: Vec::new(),
+            bounds: [trips, f64::INFINITY],
+        }
+    }
+
+    /// A set and an odd number of edges that leave it.
+    pub(super) fn blossom(set: Vec<u32>, teeth: Vec<EdgeEnds>) -> Self {
+        debug_assert!(teeth.len() % 2 == 1);
+        let least = (1.0 - teeth.len() as f64) / 2.0;
+        Self {
+            set,
+            teeth,
+            bounds: [least, f64::INFINITY],
+        }
+    }
+
+    /// A set whose visits are not bounded yet.
+    pub(super) fn free(set: Vec<u32>) -> Self {
+        Self {
+            set,
+            teeth: Vec::new(),
+            bounds: [f64::NEG_INFINITY, f64::INFINITY],
+        }
+    }
+
+    /// The row over these columns; returns it and the constant that it lacks.
+    pub(super) fn row(&self, nodes: usize, columns: &[EdgeEnds]) -> (CutRow, f64) {
+        let mut inside = vec![false; nodes];
+        self.set
+            .iter()
+            .for_each(|node| inside[*node as usize] = true);
+        let within = |[i, j]: EdgeEnds| {
+            if inside[i as usize] && inside[j as usize] {
+                -1.0
+            } else {
+                0.0
+            }
+        };
+        let beyond = |[i, j]: EdgeEnds| match (i, inside[i as usize], inside[j as usize]) {
+            (0, _, true) => 0.5,
+            (0, _, false) => -0.5,
+            (_, false, false) => -1.0,
+            (_, true, _) | (_, _, true) => 0.0,
+        };
+        let count = |value: &dyn Fn(EdgeEnds) -> f64| {
+            columns.iter().filter(|ends| value(**ends) != 0.0).count()
+        };
+        let (value, size): (&dyn Fn(EdgeEnds) -> f64, usize) = if count(&within) <= count(&beyond) {
+            (&within, self.set.len())
+        } else {
+            (&beyond, nodes - 1 - self.set.len())
+        };
+        let tooth = |ends: &EdgeEnds| if self.teeth.contains(ends) { -1.0 } else { 0.0 };
+        let entries = columns
+            .iter()
+            .enumerate()
+            .map(|(column, ends)| (column as u32, value(*ends) + tooth(ends)));
+        let constant = size as f64;
+        let bounds = self.bounds.map(|bound| bound - constant);
+        (
+            CutRow {
+                bounds,
+                entries: entries.filter(|(_, value)| *value != 0.0).collect(),
+            },
+            constant,
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{CvrpCut, EdgeEnds};
+
+    fn edges(nodes: u32) -> Vec<EdgeEnds> {
+        (0..nodes)
+            .flat_map(|i| (i + 1..nodes).map(move |j| [i, j]))
+            .collect()
+    }
+
+    /// Half the edges of routes that leave a set, by counting and by either form of the row.
+    #[test]
+    fn rows_count_the_edges_that_leave_a_set() {
+        let columns = edges(8);
+        let routes: [&[u32]; 3] = [&[1, 4, 2], &[7], &[6, 3, 5]];
+        let mut used = vec![0.0; columns.len()];
+        for route in routes {
+            let stops: Vec<u32> = std::iter::once(0)
+                .chain(route.iter().copied())
+                .chain([0])
+                .collect();
+            for pair in stops.windows(2) {
+                let ends = [pair[0].min(pair[1]), pair[0].max(pair[1])];
+                used[columns.iter().position(|edge| *edge == ends).unwrap()] += 1.0;
+            }
+        }
+        for set in [
+            vec![1],
+            vec![4, 6],
+            vec![1, 2, 3],
+            vec![1, 4, 2, 7, 6, 3],
+            vec![5, 4, 3, 2, 1],
+            vec![7],
+        ] {
+            let leaving = |ends: &EdgeEnds| set.contains(&ends[0]) != set.contains(&ends[1]);
+            let crossings: f64 = columns
+                .iter()
+                .zip(&used)
+                .filter(|(e, _)| leaving(e))
+                .map(|(_, x)| x)
+                .sum();
+            let (row, constant) = CvrpCut::free(set.clone()).row(8, &columns);
+            let sum: f64 = row
+                .entries
+                .iter()
+                .map(|(column, value)| value * used[*column as usize])
+                .sum();
+            assert_eq!(sum + constant, crossings / 2.0, "{set:?}");
+        }
+    }
+
+    #[test]
+    fn teeth_are_taken_off() {
+        let (row, constant) =
+            CvrpCut::blossom(vec![1, 2, 3], vec![[1, 4], [0, 2], [3, 5]]).row(6, &edges(6));
+        assert_eq!((row.entries.len(), constant, row.bounds[0]), (6, 3.0, -4.0));
+    }
+}

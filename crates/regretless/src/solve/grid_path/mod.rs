@@ -1,0 +1,121 @@
+//! Shortest path through a grid from the top left to the bottom right corner, by dynamic
+//! programming.
+//!
+//! Arcs lead right and down only, so the grid has no cycle and costs of any sign are welcome. Arcs
+//! are numbered row by row: first the row's horizontal arcs from left to right, then the vertical
+//! arcs to the next row. Where both ways into a node cost the same, the path comes from above.
+
+pub mod flow;
+
+mod cost_ranges;
+mod detours;
+
+pub use cost_ranges::GridCostRanging;
+
+use super::relaxation::RelaxationSolver;
+use super::{Solution, SolveFailure, SolveStatus, Solver};
+
+/// The dynamic programme of one grid.
+#[derive(Debug, Clone)]
+pub struct GridPathSolver {
+    rows: usize,
+    cols: usize,
+    /// Cheapest way to each node of the present row.
+    reach: Vec<f64>,
+    /// Whether the cheapest way into each node comes from above; not looked at in the first row and
+    /// column.
+    from_above: Vec<bool>,
+    /// Arcs of the path found last.
+    path: Vec<u32>,
+}
+
+impl GridPathSolver {
+    /// An engine for a grid with this many rows and columns of nodes, both at least 1.
+    pub fn new(rows: usize, cols: usize) -> Self {
+        let path = vec![0; rows + cols - 2];
+        Self {
+            rows,
+            cols,
+            reach: vec![0.0; cols],
+            from_above: vec![false; rows * cols],
+            path,
+        }
+    }
+
+    /// Arcs of a grid: horizontal and vertical ones.
+    pub fn num_arcs(rows: usize, cols: usize) -> usize {
+        rows * (cols - 1) + (rows - 1) * cols
+    }
+
+    /// Arcs of one row and of the vertical layer below it.
+    fn stride(&self) -> usize {
+        2 * self.cols - 1
+    }
+
+    /// Cheapest ways to all nodes. Which way is cheaper is as good as random, so no branch may hang
+    /// on it.
+    fn sweep(&mut self, costs: &[f64]) {
+        let cols = self.cols;
+        let (first, below) = costs.split_at(cols - 1);
+        let mut left = 0.0;
+        self.reach[0] = left;
+        for (reach, right) in self.reach[1..].iter_mut().zip(first) {
+            left += right;
+            *reach = left;
+        }
+        let layers = below.chunks_exact(2 * cols - 1);
+        for (layer, above) in layers.zip(self.from_above[cols..].chunks_exact_mut(cols)) {
+            let (down, right) = layer.split_at(cols);
+            let mut left = self.reach[0] + down[0];
+            self.reach[0] = left;
+            let nodes = self.reach[1..].iter_mut().zip(&mut above[1..]);
+            for ((reach, above), (down, right)) in nodes.zip(down[1..].iter().zip(right)) {
+                let (over, side) = (*reach + down, left + right);
+                *above = over <= side;
+                left = if over < side { over } else { side };
+                *reach = left;
+            }
+        }
+    }
+
+    /// The arcs of the cheapest path in order.
+    fn walk_back(&mut self) -> &[u32] {
+        let (mut row, mut col) = (self.rows - 1, self.cols - 1);
+        for place in (0..self.path.len()).rev() {
+            if col == 0 || (row > 0 && self.from_above[row * self.cols + col]) {
+                self.path[place] = (row * self.stride() - self.cols + col) as u32;
+                row -= 1;
+            } else {
+                self.path[place] = (row * self.stride() + col - 1) as u32;
+                col -= 1;
+            }
+        }
+        &self.path
+    }
+}
+
+impl Solver for GridPathSolver {
+    fn solve(&mut self, costs: &[f64]) -> Result<Solution, SolveFailure> {
+        let mut solution = Solution::empty();
+        self.solve_into(costs, &mut solution)?;
+        Ok(solution)
+    }
+
+    fn solve_into(&mut self, costs: &[f64], solution: &mut Solution) -> Result<(), SolveFailure> {
+        self.sweep(costs);
+        solution
+            .decision
+            .assign_indices(self.walk_back().iter().copied());
+        solution.objective = solution.decision.dot(costs);
+        solution.bound = solution.objective;
+        solution.status = SolveStatus::Optimal;
+        Ok(())
+    }
+}
+
+/// Every vertex of the flow polytope is a path: the relaxation is the problem itself.
+impl RelaxationSolver for GridPathSolver {
+    fn relax(&mut self, costs: &[f64]) -> Result<Solution, SolveFailure> {
+        self.solve(costs)
+    }
+}

@@ -1,0 +1,274 @@
+//! What goes into a linear model and what comes out of a solve, as plain values.
+
+/// Sparse vectors one after the other: the rows or the columns of a matrix.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct SparseVectors {
+    pub(super) starts: Vec<i32>,
+    pub(super) index: Vec<i32>,
+    pub(super) value: Vec<f64>,
+}
+
+impl SparseVectors {
+    /// Adds one vector.
+    pub fn push(&mut self, entries: impl IntoIterator<Item = (usize, f64)>) {
+        self.starts.push(self.index.len() as i32);
+        for (index, value) in entries {
+            self.index.push(i32::try_from(index).unwrap_or(i32::MAX));
+            self.value.push(value);
+        }
+    }
+
+    /// How many vectors there are.
+    pub fn len(&self) -> usize {
+        self.starts.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.starts.is_empty()
+    }
+
+    /// The entries of one vector.
+    pub fn entries(&self, vector: usize) -> impl Iterator<Item = (usize, f64)> + '_ {
+        let from = self.starts[vector] as usize;
+        let to = self
+            .starts
+            .get(vector + 1)
+            .map_or(self.index.len(), |start| *start as usize);
+        self.index[from..to]
+            .iter()
+            .zip(&self.value[from..to])
+            .map(|(index, value)| (*index as usize, *value))
+    }
+
+    /// Removes all vectors and keeps the memory.
+    pub fn clear(&mut self) {
+        self.starts.clear();
+        self.index.clear();
+        self.value.clear();
+    }
+}
+
+/// Columns (variables) to be added, with their entries in rows that exist already.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct LpColumns {
+    pub(super) cost: Vec<f64>,
+    pub(super) lower: Vec<f64>,
+    pub(super) upper: Vec<f64>,
+    pub(super) integer: Vec<bool>,
+    pub(super) entries: SparseVectors,
+}
+
+impl LpColumns {
+    /// Adds a continuous column: cost, least and greatest value, entries by row.
+    pub fn push(
+        &mut self,
+        cost: f64,
+        bounds: [f64; 2],
+        entries: impl IntoIterator<Item = (usize, f64)>,
+    ) {
+        self.cost.push(cost);
+        self.lower.push(bounds[0]);
+        self.upper.push(bounds[1]);
+        self.integer.push(false);
+        self.entries.push(entries);
+    }
+
+    /// Says that the column added last takes whole numbers only.
+    pub fn mark_last_integer(&mut self) {
+        if let Some(last) = self.integer.last_mut() {
+            *last = true;
+        }
+    }
+
+    /// How many columns there are.
+    pub fn len(&self) -> usize {
+        self.cost.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.cost.is_empty()
+    }
+
+    /// Removes all columns and keeps the memory.
+    pub fn clear(&mut self) {
+        self.cost.clear();
+        self.lower.clear();
+        self.upper.clear();
+        self.integer.clear();
+        self.entries.clear();
+    }
+}
+
+/// Rows (constraints) to be added, with their entries in columns that exist already.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct LpRows {
+    pub(super) lower: Vec<f64>,
+    pub(super) upper: Vec<f64>,
+    pub(super) entries: SparseVectors,
+}
+
+impl LpRows {
+    /// Adds a row: least and greatest activity (infinite where there is no limit), entries by
+    /// column.
+    pub fn push(&mut self, bounds: [f64; 2], entries: impl IntoIterator<Item = (usize, f64)>) {
+        self.lower.push(bounds[0]);
+        self.upper.push(bounds[1]);
+        self.entries.push(entries);
+    }
+
+    /// How many rows there are.
+    pub fn len(&self) -> usize {
+        self.lower.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.lower.is_empty()
+    }
+
+    /// Removes all rows and keeps the memory.
+    pub fn clear(&mut self) {
+        self.lower.clear();
+        self.upper.clear();
+        self.entries.clear();
+    }
+}
+
+/// Where a variable or a row's activity stands in a basis.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BasisStatus {
+    /// At its lower bound.
+    Lower,
+    /// In the basis.
+    Basic,
+    /// At its upper bound.
+    Upper,
+    /// Free and at zero.
+    Zero,
+    /// Out of the basis, the bound left to HiGHS.
+    Nonbasic,
+}
+
+impl BasisStatus {
+    pub(super) fn code(self) -> i32 {
+        match self {
+            Self::Lower => 0,
+            Self::Basic => 1,
+            Self::Upper => 2,
+            Self::Zero => 3,
+            Self::Nonbasic => 4,
+        }
+    }
+
+    pub(super) fn from_code(code: i32) -> Option<Self> {
+        [
+            Self::Lower,
+            Self::Basic,
+            Self::Upper,
+            Self::Zero,
+            Self::Nonbasic,
+        ]
+        .into_iter()
+        .find(|stand| stand.code() == code)
+    }
+}
+
+/// A basis: where each column and each row stands.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Basis {
+    /// Of each column.
+    pub columns: Vec<BasisStatus>,
+    /// Of each row.
+    pub rows: Vec<BasisStatus>,
+}
+
+/// A member of the basis.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BasicVariable {
+    /// A column.
+    Column(usize),
+    /// The slack of a row.
+    Row(usize),
+}
+
+/// A primal and dual point.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct PrimalDualPoint {
+    /// Value of each column.
+    pub value: Vec<f64>,
+    /// Reduced cost of each column; zeros after a search over whole numbers.
+    pub reduced_cost: Vec<f64>,
+    /// Activity of each row.
+    pub activity: Vec<f64>,
+    /// Dual value of each row; zeros after a search over whole numbers.
+    pub dual: Vec<f64>,
+}
+
+/// How a solve ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LpStatus {
+    /// Optimal, within the gap for a search over whole numbers.
+    Optimal,
+    /// No point satisfies the constraints.
+    Infeasible,
+    /// The objective is unbounded.
+    Unbounded,
+    /// One of the two; HiGHS did not find out which.
+    UnboundedOrInfeasible,
+    /// The objective passed the bound at which the solve may stop.
+    ObjectiveBound,
+    /// Stopped at the iteration limit.
+    IterationLimit,
+    /// Stopped at the node limit.
+    NodeLimit,
+}
+
+/// Which simplex method solves a linear programme.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SimplexMethod {
+    /// HiGHS chooses.
+    Auto,
+    /// Dual simplex: right after rows or bounds changed.
+    Dual,
+    /// Primal simplex: right after costs changed.
+    Primal,
+}
+
+/// A value of one of HiGHS's options.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum OptionValue<'a> {
+    /// Yes or no.
+    Bool(bool),
+    /// A whole number.
+    Int(i32),
+    /// A number.
+    Float(f64),
+    /// A word.
+    Text(&'a std::ffi::CStr),
+}
+
+impl From<bool> for OptionValue<'_> {
+    fn from(value: bool) -> Self {
+        Self::Bool(value)
+    }
+}
+
+impl From<i32> for OptionValue<'_> {
+    fn from(value: i32) -> Self {
+        Self::Int(value)
+    }
+}
+
+impl From<f64> for OptionValue<'_> {
+    fn from(value: f64) -> Self {
+        Self::Float(value)
+    }
+}
+
+impl<'a> From<&'a std::ffi::CStr> for OptionValue<'a> {
+    fn from(value: &'a std::ffi::CStr) -> Self {
+        Self::Text(value)
+    }
+}

@@ -1,0 +1,134 @@
+//! What the linear relaxation of a knapsack knows: optimum, cost ranges, adjacent vertices.
+//!
+//! The basis has one member per dimension, so its inverse is a matrix of at most 8 by 8 and every
+//! column of the tableau is one small product. Items that weigh something where there is no
+//! capacity can never be taken, not even in part: their costs may move without end, and they stand
+//! in nobody's way.
+
+use super::refactor::invert;
+use super::{KnapsackBasicVariable, KnapsackBranchAndBound, LpVertex};
+use crate::decision::Decision;
+use crate::solve::relaxation::{
+    AdjacentVertices, CostRanges, CostRanging, RelaxationSolver, VertexDelta,
+};
+use crate::solve::simplex_dictionary::{DictionaryVariable, SimplexDictionary};
+use crate::solve::{SearchLimits, Solution, SolveFailure};
+
+/// Answers questions about the relaxation of one knapsack.
+#[derive(Debug)]
+pub struct KnapsackRelaxation {
+    search: KnapsackBranchAndBound,
+}
+
+impl KnapsackRelaxation {
+    /// Facts about items with one row of weights per dimension.
+    pub fn new(weights: &[Vec<f64>], capacity: &[f64]) -> Self {
+        Self {
+            search: KnapsackBranchAndBound::new(weights, capacity, SearchLimits::default()),
+        }
+    }
+
+    fn items(&self) -> usize {
+        self.search.items.count()
+    }
+
+    /// An item, or the slack of a dimension, numbered after the items; slacks are scaled as the
+    /// weights are.
+    fn variable(&self, number: usize, point: &[f64]) -> DictionaryVariable {
+        let bounds = match number.checked_sub(self.items()) {
+            None if self.search.items.fits_in_part(number) => [0.0, 1.0],
+            None => [0.0, 0.0],
+            Some(_) => [0.0, f64::INFINITY],
+        };
+        DictionaryVariable {
+            number: number as u32,
+            value: point[number],
+            bounds,
+        }
+    }
+
+    /// The entry of a variable in a row.
+    fn entry(&self, number: usize, row: usize) -> f64 {
+        match number.checked_sub(self.items()) {
+            None => self.search.items.column(number)[row],
+            Some(own) => f64::from(u8::from(own == row)),
+        }
+    }
+
+    /// Values of all items and slacks.
+    fn values(&self, point: &LpVertex) -> Vec<f64> {
+        let (count, rows) = (self.items(), self.search.items.rows() - 1);
+        let mut values = vec![0.0; count + rows];
+        let mut rest = self.search.items.strict_rhs()[..rows].to_vec();
+        for (item, share) in point.decision.iter() {
+            values[item] = share;
+            rest.iter_mut()
+                .zip(self.search.items.column(item))
+                .for_each(|(rest, weight)| *rest -= share * weight);
+        }
+        for (slack, rest) in values[count..].iter_mut().zip(rest) {
+            *slack = rest.max(0.0);
+        }
+        values
+    }
+
+    /// The relaxed optimum as its basis sees it.
+    fn dictionary(&self, point: &LpVertex) -> Result<SimplexDictionary, SolveFailure> {
+        let values = self.values(point);
+        let number = |basic: &KnapsackBasicVariable| match basic {
+            KnapsackBasicVariable::Item(item) => *item as usize,
+            KnapsackBasicVariable::Slack(row) => self.items() + *row as usize,
+        };
+        let basics: Vec<usize> = point.basis.iter().map(number).collect();
+        let line = |row: usize| basics.iter().map(|basic| self.entry(*basic, row)).collect();
+        let matrix = (0..basics.len()).map(line).collect();
+        let inverse = invert(matrix)
+            .ok_or_else(|| SolveFailure::Engine("the final basis is singular".into()))?;
+        let mut corner = SimplexDictionary::new(
+            basics
+                .iter()
+                .map(|basic| self.variable(*basic, &values))
+                .collect(),
+        );
+        for number in (0..values.len()).filter(|number| !basics.contains(number)) {
+            let variable = self.variable(number, &values);
+            match number.checked_sub(self.items()) {
+                Some(slack) => corner.push(variable, inverse.iter().map(|line| line[slack])),
+                None => {
+                    let weights = self.search.items.column(number);
+                    let cell = |line: &Vec<f64>| line.iter().zip(weights).map(|(a, b)| a * b).sum();
+                    corner.push(variable, inverse.iter().map(cell));
+                }
+            }
+        }
+        Ok(corner)
+    }
+}
+
+impl RelaxationSolver for KnapsackRelaxation {
+    fn relax(&mut self, costs: &[f64]) -> Result<Solution, SolveFailure> {
+        let point = self.search.relax(costs)?;
+        Ok(Solution::optimal(point.decision, point.objective))
+    }
+}
+
+impl CostRanging for KnapsackRelaxation {
+    fn ranges(&mut self, costs: &[f64]) -> Result<CostRanges, SolveFailure> {
+        let point = self.search.relax(costs)?;
+        let cost = |number: u32| costs.get(number as usize).copied().unwrap_or(0.0);
+        Ok(self.dictionary(&point)?.cost_ranges(cost, costs.len()))
+    }
+}
+
+impl AdjacentVertices for KnapsackRelaxation {
+    fn neighbours(&mut self, costs: &[f64]) -> Result<(Solution, Vec<VertexDelta>), SolveFailure> {
+        let point = self.search.relax(costs)?;
+        let moves = self.dictionary(&point)?.neighbours();
+        let items = |(number, _): &(u32, f64)| (*number as usize) < costs.len();
+        let deltas = moves
+            .into_iter()
+            .map(|moves| Decision::from_entries(moves.into_iter().filter(items)))
+            .collect();
+        Ok((Solution::optimal(point.decision, point.objective), deltas))
+    }
+}

@@ -1,0 +1,186 @@
+//! What the linear relaxation of any linear problem knows: optimum, cost ranges, adjacent vertices.
+//!
+//! Ranges and neighbours are those of the basis HiGHS ends with. Columns without predicted costs
+//! move along: what that costs is part of the way to a neighbour, and neighbours that differ in
+//! such columns alone and cost the same are left out.
+
+use std::sync::Arc;
+
+use super::LinearSolver;
+use crate::decision::Decision;
+use crate::solve::highs::{BasicVariable, LinearModel, Lp};
+use crate::solve::relaxation::{
+    AdjacentVertices, CostRanges, CostRanging, RelaxationSolver, VertexDelta,
+};
+use crate::solve::simplex_dictionary::{DictionaryVariable, SimplexDictionary};
+use crate::solve::warm_start::WarmStart;
+use crate::solve::{SearchLimits, Solution, SolveFailure, Solver};
+
+/// Answers questions about the relaxation of one model.
+#[derive(Debug)]
+pub struct LinearRelaxation {
+    search: LinearSolver,
+    /// The predicted cost of each column, if it has one.
+    place: Vec<Option<u32>>,
+}
+
+impl LinearRelaxation {
+    /// Facts about a model to be minimised; cost `j` is that of column `predicted[j]`, whose cost
+    /// in the model is 0. Columns count as continuous.
+    pub fn new(model: &LinearModel, predicted: &Arc<[usize]>, limits: SearchLimits) -> Self {
+        let mut place = vec![None; model.cost.len()];
+        predicted
+            .iter()
+            .enumerate()
+            .for_each(|(cost, column)| place[*column] = Some(cost as u32));
+        let mut relaxed = model.clone();
+        relaxed.integer.fill(false);
+        Self {
+            search: LinearSolver::new(Arc::new(relaxed), Arc::clone(predicted), limits),
+            place,
+        }
+    }
+
+    /// The optimum, and the solver as the solve left it.
+    fn solve(&mut self, costs: &[f64]) -> Result<(Solution, &mut Lp), SolveFailure> {
+        let solution = self.search.solve(costs)?;
+        let lp = self.search.lp.as_mut().ok_or_else(missing_solver)?;
+        Ok((solution, lp))
+    }
+
+    /// A column, or the activity of a row, numbered after the columns.
+    fn variable(&self, number: usize) -> DictionaryVariable {
+        let (model, point) = (&self.search.model, &self.search.point);
+        let (value, bounds) = match number.checked_sub(model.cost.len()) {
+            None => (point.value[number], model.column_bounds[number]),
+            Some(row) => (point.activity[row], model.row_bounds[row]),
+        };
+        DictionaryVariable {
+            number: number as u32,
+            value,
+            bounds,
+        }
+    }
+
+    /// The relaxed optimum as HiGHS's basis sees it. HiGHS counts the negated activity of a row as
+    /// a variable.
+    fn dictionary(&mut self) -> Result<SimplexDictionary, SolveFailure> {
+        let columns = self.search.model.cost.len();
+        let count = columns + self.search.model.row_bounds.len();
+        let mut lp = self.search.lp.take().ok_or_else(missing_solver)?;
+        let number = |basic: BasicVariable| match basic {
+            BasicVariable::Column(column) => column,
+            BasicVariable::Row(row) => columns + row,
+        };
+        // HiGHS has no factor of a basis without members.
+        let members = if count > columns {
+            lp.basic_variables()?
+        } else {
+            Vec::new()
+        };
+        let basics: Vec<usize> = members.into_iter().map(number).collect();
+        let mut is_basic = vec![false; count];
+        basics.iter().for_each(|basic| is_basic[*basic] = true);
+        let mut corner =
+            SimplexDictionary::new(basics.iter().map(|basic| self.variable(*basic)).collect());
+        let mut cells = Vec::new();
+        for number in (0..count).filter(|number| !is_basic[*number]) {
+            let variable = self.variable(number);
+            let sign = |number: usize| if number < columns { 1.0 } else { -1.0 };
+            if number < columns && count > columns {
+                lp.reduced_column(number, &mut cells)?;
+            } else if number >= columns {
+                lp.inverse_column(number - columns, &mut cells)?;
+            }
+            corner.push(
+                variable,
+                cells
+                    .iter()
+                    .zip(&basics)
+                    .map(|(cell, basic)| cell * sign(number) * sign(*basic)),
+            );
+        }
+        self.search.lp = Some(lp);
+        Ok(corner)
+    }
+
+    /// Ranges of all columns, scaled, when there is no row.
+    fn unconstrained(&mut self) -> Result<CostRanges, SolveFailure> {
+        let corner = self.dictionary()?;
+        let costs = &self.search.costs;
+        Ok(corner.cost_ranges(|column| costs[column as usize], costs.len()))
+    }
+
+    /// What moves of columns and rows mean for a decision.
+    fn delta(&self, moves: &[(u32, f64)]) -> VertexDelta {
+        let columns = moves
+            .iter()
+            .take_while(|(number, _)| (*number as usize) < self.place.len());
+        let (mut entries, mut fixed) = (Vec::new(), 0.0);
+        for (column, by) in columns {
+            match self.place[*column as usize] {
+                Some(cost) => entries.push((cost, *by)),
+                None => fixed += by * self.search.model.cost[*column as usize],
+            }
+        }
+        entries.sort_unstable_by_key(|(cost, _)| *cost);
+        Decision::from_entries(entries).with_fixed(fixed)
+    }
+}
+
+impl RelaxationSolver for LinearRelaxation {
+    fn work(&self) -> Option<u64> {
+        Solver::work(&self.search)
+    }
+
+    fn relax(&mut self, costs: &[f64]) -> Result<Solution, SolveFailure> {
+        self.search.solve(costs)
+    }
+
+    fn relax_warm(
+        &mut self,
+        costs: &[f64],
+        memory: &mut WarmStart,
+    ) -> Result<Solution, SolveFailure> {
+        self.search.solve_warm(costs, memory)
+    }
+
+    fn certify(&mut self, costs: &[f64], memory: &WarmStart) -> Option<Solution> {
+        self.search.certify(costs, memory)
+    }
+}
+
+impl CostRanging for LinearRelaxation {
+    fn ranges(&mut self, costs: &[f64]) -> Result<CostRanges, SolveFailure> {
+        let (_, lp) = self.solve(costs)?;
+        let found = if lp.num_rows() > 0 {
+            lp.cost_ranges()?
+        } else {
+            self.unconstrained()?
+        };
+        let scale = self.search.scale;
+        let (mut lower, mut upper) = (
+            Vec::with_capacity(costs.len()),
+            Vec::with_capacity(costs.len()),
+        );
+        for (column, cost) in self.search.predicted.iter().zip(costs) {
+            lower.push((found.lower[*column] / scale).min(*cost));
+            upper.push((found.upper[*column] / scale).max(*cost));
+        }
+        Ok(CostRanges { lower, upper })
+    }
+}
+
+impl AdjacentVertices for LinearRelaxation {
+    fn neighbours(&mut self, costs: &[f64]) -> Result<(Solution, Vec<VertexDelta>), SolveFailure> {
+        let (solution, _) = self.solve(costs)?;
+        let moves = self.dictionary()?.neighbours();
+        let deltas = moves.iter().map(|moves| self.delta(moves));
+        let tells = |delta: &VertexDelta| !delta.indices().is_empty() || delta.fixed() != 0.0;
+        Ok((solution, deltas.filter(tells).collect()))
+    }
+}
+
+fn missing_solver() -> SolveFailure {
+    SolveFailure::Engine("HiGHS is gone".into())
+}

@@ -1,0 +1,156 @@
+//! What linear relaxations know: ranges, neighbours, cones, and how the oracle asks for them.
+
+#![allow(
+    clippy::unwrap_used,
+    reason = "a test that cannot go on should say where"
+)]
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod asking;
+mod cones;
+mod neighbours;
+mod ranges;
+
+#[cfg(feature = "highs")]
+use regretless::problem::{Cvrp, Tsp};
+use regretless::problem::{GridPath, Knapsack, ProblemKind, Sense, TopK};
+use regretless::random::{Purpose, RandomStream};
+use regretless::solve::relaxation::Relaxation;
+use regretless::solve::{SearchLimits, SolveFailure};
+
+/// A stream of its own for each case of a test.
+fn stream(test: u64, case: u64) -> RandomStream {
+    RandomStream::new(Purpose::Benchmark, 1000 + test, [case, 0])
+}
+
+fn grid(stream: &mut RandomStream, most: usize) -> GridPath {
+    GridPath {
+        grid: [
+            1 + stream.index_below(most),
+            2 + stream.index_below(most - 1),
+        ],
+    }
+}
+
+fn choice(stream: &mut RandomStream, most: usize) -> TopK {
+    let items = 1 + stream.index_below(most);
+    TopK {
+        items,
+        k: stream.index_below(items + 1),
+        at_most: stream.index_below(2) == 0,
+        sense: Sense::Minimize,
+    }
+}
+
+/// Knapsacks whose kind changes with their number: general, decimal, whole and so often degenerate,
+/// closed.
+fn knapsack(stream: &mut RandomStream, case: u64, most: usize) -> Knapsack {
+    let (items, dimensions) = (1 + stream.index_below(most), 1 + stream.index_below(3));
+    let mut weight = |_| match case % 4 {
+        0 => stream.uniform(0.0, 10.0),
+        1 => (stream.uniform(3.0, 8.0) * 10.0).round() / 10.0,
+        _ => stream.index_below(4) as f64,
+    };
+    let weights: Vec<Vec<f64>> = (0..dimensions)
+        .map(|_| (0..items).map(&mut weight).collect())
+        .collect();
+    let mut problem =
+        Knapsack::with_capacity_share(weights, [0.5, 0.3, 0.25, 0.5][(case / 4 % 4) as usize]);
+    if case % 4 == 3 {
+        problem.capacity[0] = 0.0;
+    }
+    problem
+}
+
+/// Tours through 3 nodes or more.
+#[cfg(feature = "highs")]
+fn tour(stream: &mut RandomStream, most: usize) -> Box<dyn ProblemKind> {
+    Box::new(Tsp {
+        nodes: 3 + stream.index_below(most - 2),
+    })
+}
+
+/// Routes of 4 nodes or more; every other time a single customer may have one.
+#[cfg(feature = "highs")]
+fn routes(stream: &mut RandomStream, case: u64, most: usize) -> Box<dyn ProblemKind> {
+    let demands: Vec<f64> = (0..3 + stream.index_below(most - 3))
+        .map(|_| 1.0 + stream.index_below(5) as f64)
+        .collect();
+    let vehicles = 1 + stream.index_below(3);
+    let (even, largest) = (demands.iter().sum::<f64>() / vehicles as f64, 5.0);
+    let capacity = (1.2 * even).max(largest);
+    Box::new(Cvrp {
+        demands,
+        capacity,
+        vehicles,
+        single_customer_routes: case.is_multiple_of(2),
+    })
+}
+
+/// Costs that are real or, every third time, whole and so full of ties.
+fn costs(stream: &mut RandomStream, problem: &dyn ProblemKind, case: u64) -> Vec<f64> {
+    let whole = case % 3 == 2;
+    let cost = |_| {
+        if whole {
+            stream.index_below(9) as f64 - 6.0
+        } else {
+            stream.uniform(-6.0, 3.0)
+        }
+    };
+    (0..problem.num_costs()).map(cost).collect()
+}
+
+/// Whether costs can fall for ever.
+fn is_unbounded(problem: &dyn ProblemKind, costs: &[f64]) -> bool {
+    let mut relaxer = problem
+        .relaxation_solver(Relaxation::Plain, &SearchLimits::default())
+        .unwrap();
+    relaxer.relax(costs) == Err(SolveFailure::Unbounded)
+}
+
+/// A linear problem with bounded columns, rows of all kinds, and a feasible point. Every fifth
+/// may be unbounded.
+#[cfg(feature = "highs")]
+fn linear(
+    stream: &mut RandomStream,
+    case: u64,
+    columns: usize,
+) -> regretless::problem::LinearProblem {
+    use regretless::problem::{LinearBuilder, VariableDomain};
+    let mut build = LinearBuilder::new("random", Sense::Minimize);
+    let mut point = Vec::new();
+    for column in 0..columns {
+        let (lower, upper) = (
+            -(stream.index_below(3) as f64),
+            stream.index_below(4) as f64,
+        );
+        point.push(stream.uniform(lower, upper).round());
+        let open = column == 0 && case % 5 == 4;
+        build.predicted(
+            format!("x{column}"),
+            VariableDomain::Continuous([lower, if open { f64::INFINITY } else { upper }]),
+        );
+    }
+    for _ in 0..stream.index_below(4) {
+        let entries: Vec<(usize, f64)> = (0..columns)
+            .map(|j| (j, stream.index_below(5) as f64 - 2.0))
+            .collect();
+        let activity: f64 = entries.iter().map(|(j, entry)| entry * point[*j]).sum();
+        // Room of 0 makes degenerate vertices.
+        let room = if case.is_multiple_of(2) {
+            stream.index_below(3) as f64
+        } else {
+            stream.uniform(0.5, 4.0)
+        };
+        let bounds = match stream.index_below(4) {
+            0 => [f64::NEG_INFINITY, activity + room],
+            1 => [activity - room, f64::INFINITY],
+            2 => [activity - room, activity + room],
+            _ => [activity, activity],
+        };
+        build.row(bounds, entries);
+    }
+    build.build().unwrap()
+}

@@ -1,0 +1,157 @@
+//! Engines against golden optima and brute force.
+
+#![allow(
+    clippy::unwrap_used,
+    reason = "a test that cannot go on should say where"
+)]
+
+mod common;
+
+use std::sync::Arc;
+
+use common::{golden, numbers, rows};
+use proptest::prelude::{ProptestConfig, prop, prop_assert, proptest};
+use regretless::data::Matrix;
+use regretless::observer::NoopObserver;
+use regretless::oracle::Oracle;
+use regretless::parallel::Threads;
+use regretless::problem::{GridPath, ProblemKind, Sense, TopK};
+use regretless::solve::{SearchLimits, SolveFailure};
+
+/// Least cost over all subsets that pass the problem's own check.
+fn brute_force(problem: &dyn ProblemKind, costs: &[f64]) -> f64 {
+    let subsets = (0_u32..1 << costs.len()).map(|bits| {
+        let chosen = (0..costs.len() as u32).filter(move |j| bits >> j & 1 == 1);
+        regretless::Decision::from_indices(chosen)
+    });
+    let feasible = subsets.filter(|decision| problem.check(decision).is_ok());
+    feasible
+        .map(|decision| decision.dot(costs))
+        .fold(f64::INFINITY, f64::min)
+}
+
+fn solve(problem: &impl ProblemKind, costs: &[f64]) -> Result<f64, SolveFailure> {
+    let solution = problem.solver(&SearchLimits::default()).solve(costs)?;
+    problem.check(&solution.decision).unwrap();
+    assert_eq!(solution.objective, solution.decision.dot(costs));
+    Ok(solution.objective)
+}
+
+#[test]
+fn shortest_paths_equal_the_golden_ones() {
+    let Some(file) = golden("solvers") else {
+        return;
+    };
+    let case = &file["problems"]["SP4x6"];
+    let problem = GridPath { grid: [4, 6] };
+    for (costs, objective) in rows(&case["costs"])
+        .iter()
+        .zip(numbers(&case["objectives"]))
+    {
+        assert!((solve(&problem, costs).unwrap() - objective).abs() < 1e-9);
+    }
+}
+
+#[test]
+fn a_path_comes_from_above_where_both_ways_cost_the_same() {
+    let solution = GridPath { grid: [2, 2] }
+        .solver(&SearchLimits::default())
+        .solve(&[1.0; 4])
+        .unwrap();
+    assert_eq!(solution.decision.indices(), [0, 2]);
+}
+
+#[test]
+fn a_grid_of_one_row_has_one_path() {
+    assert_eq!(
+        solve(&GridPath { grid: [1, 4] }, &[1.0, -2.0, 3.0]),
+        Ok(2.0)
+    );
+    assert_eq!(
+        solve(&GridPath { grid: [4, 1] }, &[1.0, -2.0, 3.0]),
+        Ok(2.0)
+    );
+}
+
+#[test]
+fn problems_that_make_no_sense_are_refused() {
+    for grid in [[0, 5], [5, 0], [1, 1]] {
+        assert!(GridPath { grid }.validate().is_err());
+    }
+    assert!(
+        TopK {
+            items: 3,
+            k: 4,
+            at_most: false,
+            sense: Sense::Minimize
+        }
+        .validate()
+        .is_err()
+    );
+}
+
+#[test]
+fn wrong_decisions_do_not_pass_the_check() {
+    let path = GridPath { grid: [3, 3] };
+    for wrong in [vec![], vec![0, 1], vec![0, 1, 4, 11], vec![2, 7, 10, 99]] {
+        assert!(
+            path.check(&regretless::Decision::from_indices(wrong.clone()))
+                .is_err(),
+            "{wrong:?}"
+        );
+    }
+    assert!(
+        path.check(&regretless::Decision::from_dense(&[0.5, 0.5]))
+            .is_err()
+    );
+}
+
+#[test]
+fn the_oracle_counts_every_solve_and_keeps_the_order_of_rows() {
+    let costs: Vec<f32> = (0..400 * 12)
+        .map(|i| ((i * 37 % 101) as f32).sin())
+        .collect();
+    let costs = Matrix::new(400, 12, costs).unwrap();
+    let answers = |threads: usize| {
+        let oracle = Oracle::new(Arc::new(GridPath { grid: [3, 3] }))
+            .with_threads(Threads::new(threads).unwrap());
+        let answers = oracle.solve_all(&costs, &NoopObserver).unwrap();
+        assert_eq!(oracle.counts().exact, 400);
+        answers
+            .into_iter()
+            .map(|answer| answer.unwrap().decision)
+            .collect::<Vec<_>>()
+    };
+    let one = answers(1);
+    assert_eq!(one, answers(2));
+    assert_eq!(one, answers(3));
+}
+
+#[test]
+fn a_failed_instance_leaves_the_others_alone() {
+    let oracle = Oracle::new(Arc::new(GridPath { grid: [2, 2] }));
+    let costs = Matrix::new(3, 4, [[1.0; 4], [f32::NAN; 4], [2.0; 4]].concat()).unwrap();
+    let answers = oracle.solve_all(&costs, &NoopObserver).unwrap();
+    assert!(answers[0].is_ok() && answers[2].is_ok());
+    assert!(
+        matches!(&answers[1], Err(SolveFailure::Engine(message)) if message.contains("cost 0"))
+    );
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(200))]
+
+    #[test]
+    fn paths_are_shortest(rows in 1_usize..4, cols in 2_usize..4, costs in prop::collection::vec(-3.0..5.0_f64, 12)) {
+        let problem = GridPath { grid: [rows, cols] };
+        let costs = &costs[..problem.num_costs()];
+        prop_assert!((solve(&problem, costs).unwrap() - brute_force(&problem, costs)).abs() < 1e-12);
+    }
+
+    #[test]
+    fn choices_are_cheapest(k in 0_usize..8, at_most: bool, costs in prop::collection::vec(-3_i8..3, 8)) {
+        let problem = TopK { items: 8, k, at_most, sense: Sense::Minimize };
+        let costs: Vec<f64> = costs.into_iter().map(f64::from).collect();
+        prop_assert!(solve(&problem, &costs).unwrap() == brute_force(&problem, &costs));
+    }
+}

@@ -1,0 +1,597 @@
+//! How questions are answered during training: with memories, by certificate, by heuristics, and
+//! all of it counted.
+
+#![allow(
+    clippy::unwrap_used,
+    reason = "a test that cannot go on should say where"
+)]
+
+#[path = "common/setting.rs"]
+mod setting;
+
+use regretless::data::synthetic::SyntheticSpec as DataRecipe;
+use regretless::label::LabeledDataset;
+use regretless::oracle::{Oracle, SolveCounts};
+use regretless::problem::{Benchmark, Cvrp, ProblemKind, Tsp};
+use regretless::random::{Purpose, RandomStream};
+use regretless::solve::complete_graph::edge_index;
+use regretless::solve::{SearchLimits, SolveStatus};
+use regretless::train::{FitResult, SelectionCriterion, TrainingSettings};
+use regretless::{Decision, Error};
+
+use setting::{Setting, quick};
+
+/// Rows that train and validate, and epochs.
+const ROWS: u64 = 48;
+const VALIDATION: u64 = 16;
+const EPOCHS: u64 = 4;
+
+fn setting(name: &str, threads: usize) -> Setting {
+    let (problem, data) = name
+        .parse::<Benchmark>()
+        .unwrap()
+        .generate(DataRecipe::paper(80, 5))
+        .unwrap();
+    Setting::new(
+        problem,
+        data,
+        [ROWS as usize, VALIDATION as usize, 16],
+        threads,
+    )
+}
+
+/// Small steps, so that costs drift little, judged by regret.
+fn gentle() -> TrainingSettings {
+    let select = SelectionCriterion::ValidationRegret;
+    TrainingSettings {
+        epochs: EPOCHS as usize,
+        learning_rate: 0.002,
+        batch: 16,
+        select,
+        ..quick()
+    }
+}
+
+fn unjudged() -> TrainingSettings {
+    TrainingSettings {
+        select: SelectionCriterion::Last,
+        ..gentle()
+    }
+}
+
+fn counts(setting: &Setting, method: &str) -> SolveCounts {
+    setting.train(method, unjudged()).unwrap().report.solves
+}
+
+/// What was learnt, epoch by epoch.
+fn course(trained: &FitResult) -> Vec<(Option<f64>, Option<f64>)> {
+    trained
+        .report
+        .rounds
+        .iter()
+        .flat_map(|round| &round.epochs)
+        .map(|e| (e.training_loss, e.validation_regret))
+        .collect()
+}
+
+#[test]
+fn memories_change_no_model_and_no_report() {
+    for (benchmark, methods) in [
+        (
+            "TSP12",
+            &[
+                "SPO+",
+                "PFYL(samples=3,sigma=0.05)",
+                "DBB",
+                "RFY(steps=8)",
+                "MAP cache 50% per instance",
+            ][..],
+        ),
+        ("KS20", &["SPO+", "PG", "I-MLE(samples=2)"]),
+        ("SP4x4", &["SPO+", "NCE"]),
+    ] {
+        let setting = setting(benchmark, 1);
+        for method in methods {
+            let plain = setting.train(method, gentle()).unwrap();
+            for memory in ["warm", "certify", "warm certify", "warm certify memory 1MB"] {
+                let helped = setting
+                    .train(&format!("{method} {memory}"), gentle())
+                    .unwrap();
+                assert_eq!(
+                    helped.model.members, plain.model.members,
+                    "{benchmark} {method} {memory}"
+                );
+                assert_eq!(
+                    course(&helped),
+                    course(&plain),
+                    "{benchmark} {method} {memory}"
+                );
+                assert_eq!(
+                    helped.report.solves.total_calls(),
+                    plain.report.solves.total_calls(),
+                    "{benchmark} {method} {memory}"
+                );
+            }
+        }
+    }
+}
+
+#[cfg(feature = "highs")]
+#[test]
+fn memories_of_relaxations_change_no_model() {
+    let setting = setting("TSP10", 1);
+    for method in ["SPO+ relax", "SPO+ relax tight"] {
+        let plain = setting.train(method, gentle()).unwrap();
+        let helped = setting
+            .train(&format!("{method} warm certify"), gentle())
+            .unwrap();
+        assert_eq!(helped.model.members, plain.model.members, "{method}");
+        assert_eq!(helped.report.solves.relaxed, EPOCHS * ROWS, "{method}");
+    }
+}
+
+#[test]
+fn memories_are_the_same_for_any_number_of_threads() {
+    for (benchmark, method) in [
+        ("TSP12", "SPO+ warm certify"),
+        ("TSP12", "PFYL(samples=3) warm certify memory 1MB"),
+    ] {
+        let one = setting(benchmark, 1).train(method, gentle()).unwrap();
+        for threads in [2, 3] {
+            let more = setting(benchmark, threads).train(method, gentle()).unwrap();
+            assert_eq!(
+                more.model.members, one.model.members,
+                "{method}, {threads} threads"
+            );
+            assert_eq!(
+                more.report.solves, one.report.solves,
+                "{method}, {threads} threads"
+            );
+        }
+    }
+}
+
+#[test]
+fn certificates_take_the_place_of_solves_and_are_counted_apart() {
+    let setting = setting("TSP12", 1);
+    let found = counts(&setting, "SPO+ certify");
+    assert_eq!(found.exact + found.certified, EPOCHS * ROWS);
+    assert!(found.certified > ROWS, "{found:?}");
+    assert_eq!(found.total(), found.exact, "a certificate is no solve");
+    assert_eq!(
+        counts(&setting, "SPO+ warm"),
+        SolveCounts {
+            exact: EPOCHS * ROWS,
+            ..SolveCounts::default()
+        }
+    );
+    let cached = counts(&setting, "SPO+ cache 50% per instance certify");
+    assert_eq!(
+        cached.exact + cached.certified + cached.pooled,
+        EPOCHS * ROWS
+    );
+    assert!(cached.certified > 0 && cached.pooled > ROWS, "{cached:?}");
+}
+
+#[test]
+fn epochs_of_a_loss_that_asks_nothing_are_judged_with_memories_too() {
+    let setting = setting("TSP12", 1);
+    let plain = setting.train("MAE(O,S)", gentle()).unwrap();
+    let helped = setting.train("MAE(O,S) warm certify", gentle()).unwrap();
+    assert_eq!(course(&helped), course(&plain));
+    assert_eq!(plain.report.solves.exact, (EPOCHS + 1) * VALIDATION);
+    assert_eq!(
+        helped.report.solves.total_calls(),
+        (EPOCHS + 1) * VALIDATION
+    );
+    assert!(
+        helped.report.solves.certified > VALIDATION,
+        "{:?}",
+        helped.report.solves
+    );
+}
+
+#[test]
+fn too_little_memory_is_no_memory() {
+    let (problem, data) = "TSP40"
+        .parse::<Benchmark>()
+        .unwrap()
+        .generate(DataRecipe::paper(2500, 5))
+        .unwrap();
+    let oracle = Oracle::new(problem.build().unwrap());
+    let decision = oracle.worker().solve_row(data.costs().row(0)).unwrap();
+    let known = vec![decision; 2500];
+    let data = LabeledDataset::from_decisions(data, &oracle, known).unwrap();
+    let split = regretless::data::SplitIndices::in_order(2500, [20, 0, 0]).unwrap();
+    let setting = Setting {
+        problem,
+        data,
+        split,
+        oracle,
+    };
+    let still = TrainingSettings {
+        learning_rate: 1e-9,
+        epochs: 2,
+        ..unjudged()
+    };
+    let certified = |method: &str| {
+        setting
+            .train(method, still)
+            .unwrap()
+            .report
+            .solves
+            .certified
+    };
+    assert_eq!(
+        certified("SPO+ certify memory 1MB"),
+        0,
+        "209 bytes for each memory hold no tour"
+    );
+    assert!(certified("SPO+ certify") > 10);
+}
+
+#[test]
+fn heuristics_answer_and_are_counted_apart() {
+    let heuristic = SolveCounts {
+        heuristic: EPOCHS * ROWS,
+        ..SolveCounts::default()
+    };
+    let tours = setting("TSP12", 2);
+    for method in ["SPO+ lk", "SPO+ lk quick", "SPO+ lk near"] {
+        assert_eq!(counts(&tours, method), heuristic, "{method}");
+    }
+    for benchmark in ["TSP12", "KS20", "SP4x4"] {
+        assert_eq!(
+            counts(&setting(benchmark, 2), "SPO+ nodes 1"),
+            heuristic,
+            "{benchmark}"
+        );
+    }
+    let untrained = tours
+        .test(
+            &tours
+                .train(
+                    "SPO+",
+                    TrainingSettings {
+                        epochs: 0,
+                        ..quick()
+                    },
+                )
+                .unwrap()
+                .model,
+        )
+        .regret;
+    for method in ["SPO+ lk", "SPO+ lk near", "SPO+ nodes 1"] {
+        let regret = tours
+            .test(&tours.train(method, quick()).unwrap().model)
+            .regret;
+        assert!(
+            regret < untrained,
+            "{method}: {regret}, untrained {untrained}"
+        );
+    }
+    let judged = tours.train("SPO+ lk", gentle()).unwrap().report.solves;
+    assert_eq!(
+        judged.exact,
+        (EPOCHS + 1) * VALIDATION,
+        "regrets are always exact"
+    );
+}
+
+#[test]
+fn a_search_that_may_go_far_enough_is_exact() {
+    let setting = setting("KS20", 1);
+    let members = |method: &str| setting.train(method, unjudged()).unwrap().model.members;
+    assert_eq!(members("SPO+ nodes 100000"), members("SPO+"));
+}
+
+#[test]
+fn local_tours_are_tours_and_never_better_than_the_best() {
+    let mut worse = 0;
+    for number in 0..200 {
+        let problem = Tsp {
+            nodes: 3 + number as usize % 40,
+        };
+        let mut stream = RandomStream::new(Purpose::Benchmark, 77, [number, 0]);
+        let costs: Vec<f64> = (0..problem.num_costs())
+            .map(|_| stream.uniform(-9.0, 4.0))
+            .collect();
+        let best = problem
+            .solver(&SearchLimits::default())
+            .solve(&costs)
+            .unwrap();
+        let quick = problem
+            .fast_local_search(&SearchLimits::default())
+            .unwrap()
+            .solve(&costs)
+            .unwrap();
+        problem.check(&quick.decision).unwrap();
+        assert!(quick.objective >= best.objective - 1e-9 && quick.bound <= best.objective);
+        check_descent(&problem, (&costs, best.objective), &mut stream);
+        let mut search = problem.local_search(&SearchLimits::default()).unwrap();
+        let found = search.solve(&costs).unwrap();
+        problem.check(&found.decision).unwrap();
+        assert!(found.objective >= best.objective - 1e-9 && found.bound <= best.objective + 1e-9);
+        assert!(
+            found.status != SolveStatus::Optimal || (found.objective - best.objective).abs() < 1e-9
+        );
+        assert!(
+            found.objective - best.objective < 0.15 * best.objective.abs(),
+            "{found:?}"
+        );
+        worse += usize::from(found.objective > best.objective + 1e-9);
+    }
+    assert!(
+        worse > 0,
+        "a local search that always finds the best would make this test pointless"
+    );
+}
+
+/// Downhill from what is best under other costs: a decision, no dearer than that one and no cheaper
+/// than the best.
+fn check_descent(
+    problem: &dyn ProblemKind,
+    (costs, least): (&[f64], f64),
+    stream: &mut RandomStream,
+) {
+    let others: Vec<f64> = costs
+        .iter()
+        .map(|cost| cost + stream.uniform(-4.0, 4.0))
+        .collect();
+    let start = problem
+        .solver(&SearchLimits::default())
+        .solve(&others)
+        .unwrap()
+        .decision;
+    let found = problem
+        .fast_local_search(&SearchLimits::default())
+        .unwrap()
+        .solve_from(costs, &start)
+        .unwrap();
+    problem.check(&found.decision).unwrap();
+    assert!((found.decision.dot(costs) - found.objective).abs() < 1e-9);
+    assert!(
+        found.objective <= start.dot(costs) + 1e-9 && found.objective >= least - 1e-9,
+        "{found:?}"
+    );
+    assert!(found.bound <= least && found.status == SolveStatus::LimitReached);
+}
+
+#[test]
+fn local_routes_are_routes_and_never_better_than_the_best() {
+    let mut worse = [0, 0];
+    for number in 0..60 {
+        let customers = 4 + number as usize % 9;
+        let mut stream = RandomStream::new(Purpose::Benchmark, 78, [number, 0]);
+        let demands: Vec<f64> = (0..customers)
+            .map(|_| 1.0 + stream.index_below(9) as f64)
+            .collect();
+        let capacity = demands.iter().sum::<f64>() / 2.0 + 9.0;
+        let problem = Cvrp {
+            demands,
+            capacity,
+            vehicles: 3,
+            single_customer_routes: number % 2 == 0,
+        };
+        let costs: Vec<f64> = (0..problem.num_costs())
+            .map(|_| stream.uniform(-4.0, 9.0))
+            .collect();
+        let best = problem
+            .solver(&SearchLimits::default())
+            .solve(&costs)
+            .unwrap();
+        let searches = [
+            problem.local_search(&SearchLimits::default()),
+            problem.fast_local_search(&SearchLimits::default()),
+        ];
+        for (search, worse) in searches.into_iter().zip(&mut worse) {
+            let found = search.unwrap().solve(&costs).unwrap();
+            problem.check(&found.decision).unwrap();
+            assert!((found.decision.dot(&costs) - found.objective).abs() < 1e-9);
+            assert!(
+                found.objective >= best.objective - 1e-9 && found.bound <= best.objective + 1e-9
+            );
+            let behind = found.objective > best.objective + 1e-9;
+            assert!(
+                found.status != SolveStatus::Optimal || !behind,
+                "proved, and not the best"
+            );
+            *worse += usize::from(behind);
+        }
+        check_descent(&problem, (&costs, best.objective), &mut stream);
+    }
+    assert!(
+        worse[0] <= worse[1] && worse[1] < 30,
+        "{worse:?}: more kicks find more"
+    );
+}
+
+#[test]
+fn a_search_from_the_best_decision_teaches_something_else_than_one_from_nothing() {
+    let tours = setting("TSP30", 1);
+    let members = |method: &str| tours.train(method, unjudged()).unwrap().model.members;
+    for loss in ["SPO+", "MAP cache 50%"] {
+        assert_ne!(
+            members(&format!("{loss} lk near")),
+            members(&format!("{loss} lk quick")),
+            "{loss}"
+        );
+    }
+    let refused = |method: &str| tours.train(method, unjudged()).unwrap_err().to_string();
+    assert!(refused("SPO+ lk near labels relaxed").contains("whole decisions"));
+}
+
+/// A start that carries too much, or does not serve everybody, is no start: the search begins
+/// afresh.
+#[test]
+fn a_descent_from_what_is_not_allowed_ends_with_what_is() {
+    let problem = Cvrp {
+        demands: vec![4.0, 5.0, 1.0, 3.0],
+        capacity: 9.0,
+        vehicles: 2,
+        single_customer_routes: false,
+    };
+    let costs: Vec<f64> = (0..10).map(|edge| f64::from(edge % 4)).collect();
+    let mut search = problem.fast_local_search(&SearchLimits::default()).unwrap();
+    let edge = |i, j| edge_index(5, i, j) as u32;
+    let all = Decision::from_indices([edge(0, 1), edge(1, 2), edge(2, 3), edge(3, 4), edge(0, 4)]);
+    assert!(problem.check(&all).is_err());
+    for start in [all, Decision::default()] {
+        let found = search.solve_from(&costs, &start).unwrap();
+        assert_eq!(problem.check(&found.decision), Ok(()));
+    }
+}
+
+#[test]
+fn a_missing_local_search_is_named_with_what_to_do() {
+    let error = setting("KS20", 1).train("SPO+ lk", quick()).unwrap_err();
+    assert!(matches!(error, Error::Capability { .. }), "{error}");
+    let message = error.to_string();
+    assert!(
+        message.contains("SPO+ lk needs a local search") && message.contains("nodes 100"),
+        "{message}"
+    );
+}
+
+/// Table 1 of the paper with labels that are not known before: n* + t·n, and each kind of answer in
+/// its own column.
+#[test]
+fn solves_by_kind_are_those_of_the_papers_table() {
+    let (problem, data) = "SP4x4"
+        .parse::<Benchmark>()
+        .unwrap()
+        .generate(DataRecipe::paper(80, 5))
+        .unwrap();
+    let rows = data.len() as u64;
+    let setting = Setting::new(problem, data, [ROWS as usize, VALIDATION as usize, 16], 1);
+    assert_eq!(
+        setting.oracle.counts(),
+        SolveCounts {
+            exact: rows,
+            ..SolveCounts::default()
+        },
+        "n*"
+    );
+    let none = SolveCounts::default;
+    let (t, n) = (EPOCHS, ROWS);
+    for (method, right) in [
+        (
+            "SPO+",
+            SolveCounts {
+                exact: t * n,
+                ..none()
+            },
+        ),
+        (
+            "SPO+ relax",
+            SolveCounts {
+                relaxed: t * n,
+                ..none()
+            },
+        ),
+        (
+            "SPO+ cache 0%",
+            SolveCounts {
+                pooled: t * n,
+                ..none()
+            },
+        ),
+        (
+            "SPO+ rows 10",
+            SolveCounts {
+                exact: t * 10,
+                ..none()
+            },
+        ),
+        (
+            "PFYL(samples=7)",
+            SolveCounts {
+                exact: 7 * t * n,
+                ..none()
+            },
+        ),
+        (
+            "PFYL(samples=7) relax",
+            SolveCounts {
+                relaxed: 7 * t * n,
+                ..none()
+            },
+        ),
+        (
+            "MAP",
+            SolveCounts {
+                exact: t * n,
+                ..none()
+            },
+        ),
+        (
+            "MAP relax",
+            SolveCounts {
+                relaxed: t * n,
+                ..none()
+            },
+        ),
+        (
+            "NCE nodes 5",
+            SolveCounts {
+                heuristic: t * n,
+                ..none()
+            },
+        ),
+        ("LTR(pair) cache 0%", none()),
+        (
+            "DBB",
+            SolveCounts {
+                exact: 2 * t * n,
+                ..none()
+            },
+        ),
+        (
+            "DBB relax",
+            SolveCounts {
+                relaxed: 2 * t * n,
+                ..none()
+            },
+        ),
+        (
+            "CaVE",
+            SolveCounts {
+                projected: t * n,
+                ..none()
+            },
+        ),
+        (
+            "LAVA",
+            SolveCounts {
+                relaxed: rows,
+                ..none()
+            },
+        ),
+        ("MSE", none()),
+        ("MSE(O,S)", none()),
+        (
+            "MSE(C)",
+            SolveCounts {
+                exact: n + VALIDATION,
+                ..none()
+            },
+        ),
+        (
+            "MSE(O_S(exact))",
+            SolveCounts {
+                relaxed: rows,
+                ..none()
+            },
+        ),
+        (
+            "MSE(IC(3),O_S(exact))",
+            SolveCounts {
+                exact: 2 * (n + VALIDATION),
+                relaxed: rows,
+                ..none()
+            },
+        ),
+    ] {
+        assert_eq!(counts(&setting, method), right, "{method}");
+    }
+}

@@ -1,0 +1,517 @@
+//! Memories change how long an answer takes, not the answer: warm solves and certificates against
+//! solves from nothing, on costs that drift, whole and real, positive and negative.
+
+#![allow(
+    clippy::unwrap_used,
+    reason = "a test that cannot go on should say where"
+)]
+
+use regretless::problem::{GridPath, Knapsack, ProblemKind, Tsp};
+use regretless::random::{Purpose, RandomStream};
+use regretless::solve::relaxation::RelaxationSolver;
+use regretless::solve::warm_start::WarmStart;
+use regretless::solve::{SearchLimits, Solution, SolveFailure, SolveStatus, Solver};
+
+/// Drifts that instances go through, one after the other.
+const DRIFTS: [f64; 10] = [0.002, 0.0, 0.02, 0.002, 0.0005, 0.1, 0.002, 1e-9, 0.02, 1.0];
+
+fn stream(test: u64, case: u64) -> RandomStream {
+    RandomStream::new(Purpose::Benchmark, 4000 + test, [case, 0])
+}
+
+/// A relaxation, asked as a solver is.
+struct Relaxed(Box<dyn RelaxationSolver>);
+
+impl Solver for Relaxed {
+    fn solve(&mut self, costs: &[f64]) -> Result<Solution, SolveFailure> {
+        self.0.relax(costs)
+    }
+
+    fn solve_warm(
+        &mut self,
+        costs: &[f64],
+        memory: &mut WarmStart,
+    ) -> Result<Solution, SolveFailure> {
+        self.0.relax_warm(costs, memory)
+    }
+
+    fn certify(&mut self, costs: &[f64], memory: &WarmStart) -> Option<Solution> {
+        self.0.certify(costs, memory)
+    }
+}
+
+/// What happened on the way of one instance.
+#[derive(Debug, Default)]
+struct Tally {
+    asked: usize,
+    certified: usize,
+    /// Answers with another decision than the cold one's.
+    other: usize,
+}
+
+impl Tally {
+    fn add(&mut self, more: &Self) {
+        self.asked += more.asked;
+        self.certified += more.certified;
+        self.other += more.other;
+    }
+}
+
+/// One instance whose costs drift.
+struct Case {
+    costs: Vec<f64>,
+    /// Costs stay whole numbers, so that there are ties.
+    whole: bool,
+    /// Whether ties may go another way than without memory.
+    tied_otherwise: bool,
+}
+
+impl Case {
+    fn drift(&mut self, by: f64, stream: &mut RandomStream) {
+        for cost in &mut self.costs {
+            *cost *= 1.0 + by * stream.normal();
+            if self.whole {
+                *cost = (*cost
+                    + if by > 0.01 {
+                        stream.uniform(-1.0, 1.0)
+                    } else {
+                        0.0
+                    })
+                .round();
+            }
+        }
+    }
+
+    /// Follows the instance with all its drifts; cold and warm engine are strangers to each other.
+    fn follow(
+        mut self,
+        [cold, warm]: &mut [Box<dyn Solver>; 2],
+        stream: &mut RandomStream,
+    ) -> Tally {
+        let mut tally = Tally::default();
+        let mut memory = WarmStart::new(true);
+        for drift in DRIFTS {
+            self.drift(drift, stream);
+            let Ok(right) = cold.solve(&self.costs) else {
+                return tally;
+            };
+            assert_eq!(right.status, SolveStatus::Optimal);
+            tally.asked += 1;
+            if let Some(proved) = warm.certify(&self.costs, &memory) {
+                tally.certified += 1;
+                tally.other += usize::from(self.differ(&right, &proved));
+            }
+            let again = warm.solve_warm(&self.costs, &mut memory).unwrap();
+            tally.other += usize::from(self.differ(&right, &again));
+        }
+        tally
+    }
+
+    /// Whether decisions differ; objectives must not.
+    fn differ(&self, right: &Solution, found: &Solution) -> bool {
+        assert_eq!(found.status, SolveStatus::Optimal);
+        let size = 1e-9 * (1.0 + right.objective.abs());
+        assert!(
+            (found.objective - right.objective).abs() <= size,
+            "{} not {}",
+            found.objective,
+            right.objective
+        );
+        assert!((found.objective - found.decision.dot(&self.costs)).abs() <= size);
+        found.decision != right.decision
+    }
+}
+
+/// Follows many instances of a problem: at least 1000 questions, and no other decision, ties or
+/// not.
+fn follow_all(
+    instances: u64,
+    make: impl Fn(&mut RandomStream, u64) -> (Case, [Box<dyn Solver>; 2]),
+) -> Tally {
+    let mut tally = Tally::default();
+    for number in 0..instances {
+        let mut stream = stream(instances, number);
+        let (case, mut engines) = make(&mut stream, number);
+        let may_tie = case.whole && case.tied_otherwise;
+        let one = case.follow(&mut engines, &mut stream);
+        assert!(may_tie || one.other == 0, "instance {number}: {one:?}");
+        tally.add(&one);
+    }
+    assert!(tally.asked >= 1000, "{tally:?}");
+    tally
+}
+
+/// Costs of both signs; every fourth instance has whole ones.
+fn case(stream: &mut RandomStream, number: u64, costs: usize) -> Case {
+    let whole = number % 4 == 3;
+    let draw = |_| match number % 4 {
+        0 => stream.uniform(-20.0, 5.0),
+        1 => stream.unit(),
+        2 => stream.normal() * 100.0 - 40.0,
+        _ => stream.index_below(40) as f64 - 25.0,
+    };
+    Case {
+        costs: (0..costs).map(draw).collect(),
+        whole,
+        tied_otherwise: false,
+    }
+}
+
+fn twice(make: impl Fn() -> Box<dyn Solver>) -> [Box<dyn Solver>; 2] {
+    [make(), make()]
+}
+
+#[test]
+fn tours_are_the_same_warm_certified_and_cold() {
+    let tally = follow_all(150, |stream, number| {
+        let problem = Tsp {
+            nodes: 3 + (number as usize * 7) % 30,
+        };
+        (
+            case(stream, number, problem.num_costs()),
+            twice(|| problem.solver(&SearchLimits::default())),
+        )
+    });
+    assert!(tally.certified > 300, "{tally:?}");
+}
+
+#[cfg(feature = "highs")]
+#[test]
+fn tours_by_branch_and_cut_are_the_same_warm_certified_and_cold() {
+    use regretless::solve::tsp::branch_and_cut::TspBranchAndCut;
+    let tally = follow_all(110, |stream, number| {
+        let nodes = 5 + (number as usize * 7) % 35;
+        let make =
+            || Box::new(TspBranchAndCut::new(nodes, SearchLimits::default())) as Box<dyn Solver>;
+        (
+            Case {
+                tied_otherwise: true,
+                ..case(stream, number, Tsp { nodes }.num_costs())
+            },
+            twice(make),
+        )
+    });
+    assert!(tally.certified > 50, "{tally:?}");
+}
+
+#[cfg(feature = "highs")]
+#[test]
+fn relaxed_tours_are_the_same_warm_and_cold() {
+    use regretless::solve::relaxation::Relaxation;
+    follow_all(120, |stream, number| {
+        let problem = Tsp {
+            nodes: 5 + (number as usize * 7) % 30,
+        };
+        let kind = if number % 8 < 4 {
+            Relaxation::Plain
+        } else {
+            Relaxation::Tight
+        };
+        let make = || {
+            Box::new(Relaxed(
+                problem
+                    .relaxation_solver(kind, &SearchLimits::default())
+                    .unwrap(),
+            )) as Box<dyn Solver>
+        };
+        (case(stream, number, problem.num_costs()), twice(make))
+    });
+}
+
+fn knapsack(stream: &mut RandomStream, number: u64) -> Knapsack {
+    let (items, dimensions) = (1 + stream.index_below(40), 1 + stream.index_below(4));
+    let mut weight = |_| match number % 3 {
+        0 => stream.uniform(0.0, 10.0),
+        1 => (stream.uniform(3.0, 8.0) * 10.0).round() / 10.0,
+        _ => stream.index_below(5) as f64,
+    };
+    let weights = (0..dimensions)
+        .map(|_| (0..items).map(&mut weight).collect())
+        .collect();
+    Knapsack::with_capacity_share(weights, [0.5, 0.2, 0.1][(number / 3 % 3) as usize])
+}
+
+#[test]
+fn knapsacks_are_the_same_warm_certified_and_cold() {
+    let tally = follow_all(200, |stream, number| {
+        let problem = knapsack(stream, number);
+        (
+            case(stream, number, problem.num_costs()),
+            twice(|| problem.solver(&SearchLimits::default())),
+        )
+    });
+    assert!(tally.certified > 500, "{tally:?}");
+}
+
+#[cfg(feature = "highs")]
+mod linear {
+    use super::{
+        Case, GridPath, RandomStream, Relaxed, SearchLimits, Solver, case, follow_all, knapsack,
+        twice,
+    };
+    use regretless::problem::{LinearBuilder, LinearProblem, ProblemKind, Sense, VariableDomain};
+    use regretless::solve::relaxation::Relaxation;
+
+    /// A problem with a feasible point, rows of all kinds, and a column without predicted cost.
+    fn random(stream: &mut RandomStream, columns: usize) -> LinearProblem {
+        let mut build = LinearBuilder::new("random", Sense::Minimize);
+        let mut point = Vec::new();
+        for column in 0..columns {
+            let (lower, upper) = (
+                -(stream.index_below(3) as f64),
+                1.0 + stream.index_below(4) as f64,
+            );
+            point.push(stream.uniform(lower, upper));
+            build.predicted(
+                format!("x{column}"),
+                VariableDomain::Continuous([lower, upper]),
+            );
+        }
+        build.auxiliary("aside", VariableDomain::Continuous([0.0, 5.0]), 0.7);
+        for _ in 0..1 + stream.index_below(6) {
+            let mut entries: Vec<(usize, f64)> = (0..columns)
+                .map(|j| (j, stream.uniform(-2.0, 3.0)))
+                .collect();
+            let activity: f64 = entries.iter().map(|(j, entry)| entry * point[*j]).sum();
+            entries.push((columns, 1.0));
+            let room = stream.uniform(0.1, 3.0);
+            let bounds = match stream.index_below(4) {
+                0 => [f64::NEG_INFINITY, activity + room],
+                1 => [activity - room, f64::INFINITY],
+                2 => [activity - room, activity + room],
+                _ => [activity, activity],
+            };
+            build.row(bounds, entries);
+        }
+        build.build().unwrap()
+    }
+
+    #[test]
+    fn linear_problems_are_the_same_warm_certified_and_cold() {
+        let tally = follow_all(160, |stream, number| {
+            let columns = 3 + stream.index_below(12);
+            let problem = random(stream, columns);
+            (
+                case(stream, number, columns),
+                twice(|| problem.solver(&SearchLimits::default())),
+            )
+        });
+        assert!(tally.certified > 500, "{tally:?}");
+    }
+
+    #[test]
+    fn paths_as_linear_problems_are_the_same_warm_certified_and_cold() {
+        let tally = follow_all(104, |stream, number| {
+            let problem = GridPath {
+                grid: [3 + number as usize % 4, 5],
+            };
+            let model = std::sync::Arc::new(regretless::solve::grid_path::flow::model(
+                problem.grid[0],
+                problem.grid[1],
+            ));
+            let all: std::sync::Arc<[usize]> = (0..problem.num_costs()).collect();
+            let make = || {
+                let search = regretless::solve::linear::LinearSolver::new(
+                    model.clone(),
+                    all.clone(),
+                    SearchLimits::default(),
+                );
+                Box::new(search) as Box<dyn Solver>
+            };
+            (case(stream, number, problem.num_costs()), twice(make))
+        });
+        assert!(tally.certified > 300, "{tally:?}");
+    }
+
+    /// Knapsacks and choices as problems over whole numbers; the relaxation of a choice has its
+    /// optimum.
+    #[test]
+    fn problems_over_whole_numbers_are_the_same_warm_certified_and_cold() {
+        let tally = follow_all(110, |stream, number| {
+            let items = knapsack(stream, number);
+            let count = items.num_costs().min(12);
+            let mut build = LinearBuilder::new("items", Sense::Minimize);
+            for item in 0..count {
+                build.predicted(format!("x{item}"), VariableDomain::Binary);
+            }
+            let rows = items.weights.iter().zip(&items.capacity);
+            for (weights, capacity) in rows.take(if number % 8 < 4 { 8 } else { 0 }) {
+                build.row(
+                    [f64::NEG_INFINITY, *capacity],
+                    weights.iter().copied().take(count).enumerate(),
+                );
+            }
+            build.row(
+                [1.0, 1.0 + (count / 2) as f64],
+                (0..count).map(|item| (item, 1.0)),
+            );
+            let problem = build.build().unwrap();
+            (
+                Case {
+                    tied_otherwise: true,
+                    ..case(stream, number, count)
+                },
+                twice(|| problem.solver(&SearchLimits::default())),
+            )
+        });
+        assert!(tally.certified > 100, "{tally:?}");
+    }
+
+    #[test]
+    fn relaxed_linear_problems_are_the_same_warm_certified_and_cold() {
+        let tally = follow_all(104, |stream, number| {
+            let columns = 3 + stream.index_below(12);
+            let problem = random(stream, columns);
+            let relaxer = || {
+                problem
+                    .relaxation_solver(Relaxation::Plain, &SearchLimits::default())
+                    .unwrap()
+            };
+            (
+                case(stream, number, columns),
+                twice(|| Box::new(Relaxed(relaxer()))),
+            )
+        });
+        assert!(tally.certified > 300, "{tally:?}");
+    }
+}
+
+/// As in training: one engine, and instances that come back in turn.
+#[test]
+fn one_engine_serves_many_instances_in_turn() {
+    let items = knapsack(&mut stream(11, 0), 3);
+    for problem in [&Tsp { nodes: 14 } as &dyn ProblemKind, &items] {
+        let [mut cold, mut warm] = twice(|| problem.solver(&SearchLimits::default()));
+        let mut instances: Vec<(Case, WarmStart)> = (0..30)
+            .map(|number| {
+                (
+                    case(&mut stream(11, number), number % 3, problem.num_costs()),
+                    WarmStart::new(true),
+                )
+            })
+            .collect();
+        let mut certified = 0;
+        for round in 0..40 {
+            for (number, (case, memory)) in instances.iter_mut().enumerate() {
+                case.drift(
+                    [0.003, 0.0, 0.03, 0.001][round % 4],
+                    &mut stream(round as u64, number as u64),
+                );
+                let right = cold.solve(&case.costs).unwrap();
+                let proved = warm.certify(&case.costs, memory);
+                certified += usize::from(proved.is_some());
+                let again = proved
+                    .map_or_else(|| warm.solve_warm(&case.costs, memory), Ok)
+                    .unwrap();
+                assert!(
+                    !case.differ(&right, &again),
+                    "round {round}, instance {number}"
+                );
+            }
+        }
+        assert!(certified > 300, "{certified}");
+    }
+}
+
+/// Engines with limits that make answers other than optimal possible.
+fn limited(problem: &dyn ProblemKind, limits: SearchLimits) -> [Box<dyn Solver>; 2] {
+    twice(|| problem.solver(&limits))
+}
+
+#[test]
+fn a_warm_search_that_ends_at_its_limit_answers_as_a_cold_one() {
+    let mut limited_answers = 0;
+    for number in 0..60 {
+        let mut stream = stream(7, number);
+        let tour = Tsp { nodes: 30 };
+        let items = knapsack(&mut stream, 3 * number);
+        for problem in [&tour as &dyn ProblemKind, &items] {
+            let mut case = case(&mut stream, 2, problem.num_costs());
+            let [mut cold, mut warm] = limited(problem, SearchLimits { nodes: 1, gap: 0.0 });
+            let mut memory = WarmStart::new(false);
+            for _ in 0..4 {
+                case.drift(0.01, &mut stream);
+                let (right, found) = (
+                    cold.solve(&case.costs).unwrap(),
+                    warm.solve_warm(&case.costs, &mut memory),
+                );
+                let found = found.unwrap();
+                if found.status == SolveStatus::LimitReached {
+                    limited_answers += 1;
+                    assert_eq!(found, right);
+                }
+                assert!(found.objective <= right.objective);
+            }
+        }
+    }
+    assert!(limited_answers > 50, "{limited_answers}");
+}
+
+#[test]
+fn where_a_gap_is_allowed_nothing_is_remembered() {
+    let mut stream = stream(8, 0);
+    let items = knapsack(&mut stream, 0);
+    for problem in [&Tsp { nodes: 12 } as &dyn ProblemKind, &items] {
+        let case = case(&mut stream, 0, problem.num_costs());
+        let [mut cold, mut warm] = limited(
+            problem,
+            SearchLimits {
+                gap: 0.05,
+                ..SearchLimits::default()
+            },
+        );
+        let mut memory = WarmStart::new(true);
+        assert_eq!(
+            warm.solve_warm(&case.costs, &mut memory),
+            cold.solve(&case.costs)
+        );
+        assert!(memory.is_empty());
+    }
+}
+
+#[test]
+fn the_memory_of_another_problem_is_of_no_use_and_does_no_harm() {
+    let mut stream = stream(9, 0);
+    let problems: Vec<Box<dyn ProblemKind>> = vec![
+        Box::new(Tsp { nodes: 12 }),
+        Box::new(Tsp { nodes: 15 }),
+        #[cfg(feature = "highs")]
+        Box::new(Tsp { nodes: 70 }),
+        Box::new(knapsack(&mut stream, 3)),
+        Box::new(knapsack(&mut stream, 6)),
+        Box::new(GridPath { grid: [4, 4] }),
+    ];
+    let mut memory = WarmStart::new(true);
+    for _ in 0..2 {
+        for problem in &problems {
+            let case = case(&mut stream, 2, problem.num_costs());
+            let [mut cold, mut warm] = limited(problem.as_ref(), SearchLimits::default());
+            assert!(warm.certify(&case.costs, &memory).is_none());
+            let right = cold.solve(&case.costs).unwrap();
+            assert_eq!(
+                warm.solve_warm(&case.costs, &mut memory).unwrap().decision,
+                right.decision
+            );
+        }
+    }
+}
+
+#[test]
+fn what_is_light_is_enough_for_a_warm_start() {
+    let problem = Tsp { nodes: 30 };
+    let mut lighter = 0;
+    for number in 0..40 {
+        let mut stream = stream(10, number);
+        let mut case = case(&mut stream, 0, problem.num_costs());
+        let [mut cold, mut warm] = limited(&problem, SearchLimits::default());
+        let mut memory = WarmStart::new(false);
+        warm.solve_warm(&case.costs, &mut memory).unwrap();
+        let whole = memory.bytes();
+        memory.shrink_to(whole - 1);
+        lighter += usize::from(!memory.is_empty());
+        case.drift(0.01, &mut stream);
+        let found = warm.solve_warm(&case.costs, &mut memory).unwrap();
+        assert_eq!(found.decision, cold.solve(&case.costs).unwrap().decision);
+    }
+    assert!(lighter > 10, "only {lighter} memories had a part to drop");
+}
