@@ -20,7 +20,7 @@ from regretless.trees import XGBOOST_MSE, CosObjective
 
 def regret(problem: rl.Problem, predictions: np.ndarray, costs: np.ndarray) -> float:
     """Normalised regret."""
-    return rl.evaluate(problem, np.ascontiguousarray(predictions, dtype=np.float32), C=costs)["normalised_regret"]
+    return rl.evaluate(problem, np.ascontiguousarray(predictions, dtype=np.float32), C=costs)["normalized_regret"]
 
 
 def best_squared(problem: rl.Problem, train: tuple, validation: tuple) -> xgboost.Booster:

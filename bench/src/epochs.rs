@@ -48,16 +48,16 @@ impl Epochs {
 /// Trains by the public call and keeps the time of each epoch.
 pub fn train_timed(
     task: &TrainingContext<'_>,
-    recipe: &StageTrainer,
+    trainer: &StageTrainer,
     problem: &ProblemSpec,
 ) -> Result<(Epochs, FitResult)> {
     let clock = EpochClock::default();
     let trained = train(
         &TrainingContext {
-            watch: &clock,
+            observer: &clock,
             ..*task
         },
-        recipe,
+        trainer,
         problem,
     )?;
     let marks = clock
@@ -162,19 +162,19 @@ mod tests {
             data: &data,
             split: &split,
             oracle: &oracle,
-            watch: &NoopObserver,
+            observer: &NoopObserver,
         };
         let settings = TrainingSettings {
             epochs: 7,
             select: SelectionCriterion::Last,
             ..TrainingSettings::paper(1)
         };
-        let recipe = StageTrainer::new(
+        let trainer = StageTrainer::new(
             "SPO+".parse::<TrainingStage>().unwrap(),
             PredictorSpec::Linear,
             settings,
         );
-        let (epochs, _) = train_timed(&task, &recipe, &problem).unwrap();
+        let (epochs, _) = train_timed(&task, &trainer, &problem).unwrap();
         assert_eq!(
             (epochs.wall.0.len(), epochs.cpu.0.len(), epochs.losses.len()),
             (7, 7, 7)

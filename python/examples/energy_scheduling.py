@@ -56,7 +56,7 @@ for loss in ("MSE", "MAE(O)"):
         epochs=10,
     )
     worth = rl.evaluate(problem, model, features[test], prices[test])
-    print(f"{loss}: schedules cost {worth['normalised_regret']:.1%} more than with known prices")
+    print(f"{loss}: schedules cost {worth['normalized_regret']:.1%} more than with known prices")
 
 plan = model.decide(features[test[:1]], problem).decisions[0]
 print("energy per half-hour of the first test day:", plan.round(1).tolist())

@@ -42,7 +42,7 @@ for loss in ("MSE", "MAE(O,S)"):
     )
     worth = rl.evaluate(problem, model.predict(coming), C=coming_prices)
     print(
-        f"{loss}: {worth['regret']:.2f} dearer per day than with perfect foresight; {worth['optimal_share']:.0%} of days perfect"
+        f"{loss}: {worth['regret']:.2f} dearer per day than with perfect foresight; {worth['optimal_fraction']:.0%} of days perfect"
     )
 
 tomorrow = model.decide(coming.head(1)).decisions[0]

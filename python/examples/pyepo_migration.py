@@ -36,4 +36,4 @@ print(
 problem = from_pyepo(theirs)
 trained, _ = rl.train(problem, features, costs, loss="MAE(O,S)", seed=0, epochs=50)
 worth = rl.evaluate(problem, trained, features, costs)
-print(f"regretless.train: regret {worth['normalised_regret']:.1%}")
+print(f"regretless.train: regret {worth['normalized_regret']:.1%}")

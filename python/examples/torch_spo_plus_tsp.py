@@ -23,7 +23,7 @@ def regret() -> float:
     """How much dearer the tours are than the best ones, on rows never trained on."""
     with torch.no_grad():
         predictions = network(inputs[train:]).numpy()
-    return rl.evaluate(problem, predictions, C=costs[train:], labels=best)["normalised_regret"]
+    return rl.evaluate(problem, predictions, C=costs[train:], labels=best)["normalized_regret"]
 
 
 print(f"untrained: {regret():.1%}")

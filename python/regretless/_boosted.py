@@ -23,7 +23,7 @@ class BoostedCosts:
 
     ``base`` is the model before fine-tuning, ``trees`` are the booster of the rounds that were kept (None where the base was best),
     ``kind`` is "xgboost" or "lightgbm". ``history`` has one entry per round, round 0 being the base: its ``regret`` (mean) and
-    ``normalised_regret`` on the validation rows. ``report`` says what was kept: ``kept_round``, ``base_regret`` and ``kept_regret`` (means on the
+    ``normalized_regret`` on the validation rows. ``report`` says what was kept: ``kept_round``, ``base_regret`` and ``kept_regret`` (means on the
     validation rows), ``rounds`` that were run, ``stopped`` (why no more were), ``training_rows``, ``validation_rows``, ``loss``, ``seed``.
     """
 

@@ -192,11 +192,11 @@ def _costs_in_order(problem: Problem, costs: Any) -> NDArray[np.floating]: ...
 class _Evaluation(TypedDict):
     instances: int
     regret: float
-    normalised_regret: float
+    normalized_regret: float
     relative_regret: float
     mse: float
     mae: float
-    optimal_share: float
+    optimal_fraction: float
 
 def generate(
     benchmark: str,

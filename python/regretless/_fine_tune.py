@@ -65,7 +65,7 @@ class ValidationRegret:
         found = rl.evaluate(
             self.problem, predictions, C=self.costs, labels=self.labels, threads=self.threads
         )
-        return {"regret": found["regret"], "normalised_regret": found["normalised_regret"]}
+        return {"regret": found["regret"], "normalized_regret": found["normalized_regret"]}
 
 
 @dataclass

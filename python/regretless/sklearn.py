@@ -271,7 +271,7 @@ def regret_score(problem, y_true, y_pred, *, labels=None, threads=None):
     y_true, y_pred = y_true.reshape(len(y_true), -1), y_pred.reshape(len(y_pred), -1)
     y_true, y_pred = named(y_true, true_names), named(y_pred, predicted_names)
     return -rl.evaluate(problem, y_pred, C=y_true, labels=labels, threads=threads)[
-        "normalised_regret"
+        "normalized_regret"
     ]
 
 

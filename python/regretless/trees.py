@@ -200,7 +200,7 @@ class RegretMetric:
         rows = np.ascontiguousarray(np.reshape(predictions, np.shape(costs)), dtype=np.float32)
         # A model predicts in the order of the table it was trained on.
         rows = named(rows, names_of(costs))
-        return rl.evaluate(self.problem, rows, C=costs, labels=labels)["normalised_regret"]
+        return rl.evaluate(self.problem, rows, C=costs, labels=labels)["normalized_regret"]
 
     def _add(self, table: int, costs: Any) -> None:
         self._known[table] = (costs, rl.label(self.problem, costs))

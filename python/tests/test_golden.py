@@ -106,5 +106,5 @@ def test_regret_has_the_golden_values(table):
     np.testing.assert_allclose(regrets, right["regret_none"], **CLOSE)
     found = rl.evaluate(problem, inputs["pred"], C=inputs["true_cost"])
     assert found["regret"] == pytest.approx(right["regret_mean"], rel=1e-5)
-    assert found["normalised_regret"] == pytest.approx(right["regret_normalized"], rel=1e-5)
+    assert found["normalized_regret"] == pytest.approx(right["regret_normalized"], rel=1e-5)
     assert found["mse"] == pytest.approx(right["mse"], rel=1e-5)

@@ -100,7 +100,7 @@ def test_models_are_the_same_bytes(shop, table, flags, settings):
     model, report = rl.train(problem, X, C, epochs=4, **settings)
     assert model.to_bytes() == (shop.folder / "m.safetensors").read_bytes()
     del told["model"], report["rounds"]
-    for clock in ("seconds", "processor_seconds"):
+    for clock in ("seconds", "cpu_seconds"):
         assert told.pop(clock) > 0 and report.pop(clock) > 0
     assert report == told
 

@@ -154,8 +154,8 @@ def test_evaluation_is_the_mean_of_regrets():
     found = rl.evaluate(PROBLEM, model, X, C, labels=LABELS)
     assert found == rl.evaluate(PROBLEM, predictions, C=C)
     assert found["regret"] == pytest.approx(regrets.mean())
-    assert found["normalised_regret"] == pytest.approx(regrets.sum() / LABELS.objectives.sum())
-    assert rl.evaluate(PROBLEM, C, C=C)["optimal_share"] == 1.0
+    assert found["normalized_regret"] == pytest.approx(regrets.sum() / LABELS.objectives.sum())
+    assert rl.evaluate(PROBLEM, C, C=C)["optimal_fraction"] == 1.0
     with pytest.raises(ValueError, match="X is missing"):
         rl.evaluate(PROBLEM, model, C=C)
     with pytest.raises(ValueError, match="3 rows of predictions for 200 instances"):

@@ -130,7 +130,7 @@ def test_the_history_holds_every_round_and_the_best_is_kept(library):
     worth = rl.evaluate(problem, model.predict(features[held]), C=costs[held], labels=labels)
     assert worth["regret"] == pytest.approx(report["kept_regret"], rel=1e-6)
     kept = model.history[report["kept_round"]]
-    assert kept["normalised_regret"] == pytest.approx(worth["normalised_regret"], rel=1e-6)
+    assert kept["normalized_regret"] == pytest.approx(worth["normalized_regret"], rel=1e-6)
     assert f"round {report['kept_round']} of 12 kept" in repr(model)
 
 

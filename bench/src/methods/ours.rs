@@ -29,7 +29,7 @@ pub fn runs(
         data: &data,
         split: &split,
         oracle: &oracle,
-        watch: &NoopObserver,
+        observer: &NoopObserver,
     };
     methods
         .iter()
@@ -51,12 +51,12 @@ fn run(
         output_map: false,
         ..TrainingSettings::paper(SEED)
     };
-    let recipe = StageTrainer::new(
+    let trainer = StageTrainer::new(
         label.parse::<TrainingStage>()?,
         PredictorSpec::Linear,
         settings,
     );
-    let (timed, trained) = train_timed(task, &recipe, &table.problem)?;
+    let (timed, trained) = train_timed(task, &trainer, &table.problem)?;
     let rows = &task.split.test;
     let all = trained.model.predict(table.data.features())?;
     let tested = rows.iter().flat_map(|row| all.row(*row)).copied().collect();

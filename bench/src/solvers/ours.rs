@@ -46,7 +46,11 @@ pub fn solve(case: &SolverCase) -> Result<SolverRun> {
 }
 
 /// Passes over all rows, one after the other, so that no row profits from having just been solved.
-fn timed(case: &SolverCase, asker: &mut OracleWorker<'_>, rows: &[&[f32]]) -> Result<SolveRecords> {
+fn timed(
+    case: &SolverCase,
+    worker: &mut OracleWorker<'_>,
+    rows: &[&[f32]],
+) -> Result<SolveRecords> {
     let mut solves = SolveRecords::default();
     let nothing = (0..1000)
         .map(|_| stopwatch(|| ()).1)
@@ -54,7 +58,7 @@ fn timed(case: &SolverCase, asker: &mut OracleWorker<'_>, rows: &[&[f32]]) -> Re
         .unwrap_or([0.0; 2]);
     for pass in 0..case.passes.max(3) {
         for (row, costs) in rows.iter().enumerate() {
-            let (answer, [wall, cpu]) = stopwatch(|| asker.solve_row(costs));
+            let (answer, [wall, cpu]) = stopwatch(|| worker.solve_row(costs));
             let solution = answer.map_err(|failure| failed(case, failure))?;
             // What reading the clocks takes is no part of a solve of a microsecond.
             let times = [(wall - nothing[0]).max(1e-9), (cpu - nothing[1]).max(1e-9)];

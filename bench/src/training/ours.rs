@@ -18,7 +18,7 @@ pub fn epochs(case: &TrainingCase, data: &TrainingData, threads: usize) -> Resul
         data: &labelled,
         split: &split,
         oracle: &oracle,
-        watch: &NoopObserver,
+        observer: &NoopObserver,
     };
     let settings = TrainingSettings {
         epochs: case.epochs,

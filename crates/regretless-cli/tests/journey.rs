@@ -225,7 +225,7 @@ fn arrays_are_written_row_by_row_and_tours_labelled_by_local_search() {
         .run("label --cost-data costs.npy --problem problem.toml --decide-by lk --json")
         .json();
     assert_eq!(
-        (&labelled["solved"], &labelled["decided_by"]),
+        (&labelled["solved"], &labelled["heuristic"]),
         (&30.into(), &"lk".into())
     );
     let data = "--data features.npy --cost-data costs.npy --decide-by lk";
@@ -235,17 +235,14 @@ fn arrays_are_written_row_by_row_and_tours_labelled_by_local_search() {
         ))
         .json();
     assert_eq!(
-        (&trained["decided_by"], &trained["solves_by_kind"]["exact"]),
+        (&trained["heuristic"], &trained["solves_by_kind"]["exact"]),
         (&"lk".into(), &0.into())
     );
     let judged = shop
         .run(&format!("evaluate --model model.safetensors {data} --json"))
         .json();
     assert_eq!(
-        (
-            &judged["decided_by"],
-            &judged["solves_by_kind"]["heuristic"]
-        ),
+        (&judged["heuristic"], &judged["solves_by_kind"]["heuristic"]),
         (&"lk".into(), &30.into())
     );
     shop.run(

@@ -230,10 +230,10 @@ fn arrays_have_no_names_and_positions_decide_with_a_word() {
     let decide =
         "decide --model model.safetensors --data wide.csv --out d.csv --predictions-out p.npy";
     shop.run(decide).succeeded();
-    let label = shop
+    let name = shop
         .run("label --cost-data p.npy --problem toy.toml")
         .succeeded();
-    assert!(note(&label.err), "{}", label.err);
+    assert!(note(&name.err), "{}", name.err);
     let judged = shop
         .run("evaluate --predictions p.npy --data wide.csv --costs c,b,a --problem toy.toml")
         .succeeded();
@@ -300,21 +300,21 @@ fn columns_of_linear_arrays_may_have_names() {
         "decide --model model.safetensors --data wide.csv --out d.csv --predictions-out p.csv";
     shop.run(decide).succeeded();
     assert_decisions(&shop, "d.csv", "p.csv");
-    let label = "label --data wide.csv --costs c,b,a --problem arrays.toml";
+    let name = "label --data wide.csv --costs c,b,a --problem arrays.toml";
     shop.write("arrays.toml", &problem(["a", "b", "a"]));
-    shop.run(label).failed(2, &["two columns are named 'a'"]);
+    shop.run(name).failed(2, &["two columns are named 'a'"]);
     shop.write("arrays.toml", &problem(["a", "b", ""]));
-    shop.run(label)
+    shop.run(name)
         .failed(2, &["column 2 (counted from 0) has an empty name"]);
     shop.write(
         "arrays.toml",
         &problem(["a", "b", "c"]).replacen("name = 'b'\n", "", 1),
     );
-    shop.run(label).failed(2, &["some have none"]);
+    shop.run(name).failed(2, &["some have none"]);
     let nameless = "[[columns]]\nlower = 0\nupper = 1\ninteger = true\n".repeat(3);
     shop.write("arrays.toml", &format!("{head}{nameless}{row}"));
     assert!(
-        note(&shop.run(label).succeeded().err),
+        note(&shop.run(name).succeeded().err),
         "a table with names and a problem that could have some"
     );
 }

@@ -16,7 +16,7 @@ name = "small"
 title = "Two methods, two problems"
 seeds = 2
 side_by_side = true
-methods = ["MSE", "MAE(O,S)", "LAVA", { label = "fast", method = "SPO+ lr 0.1", training = { epochs = 2 } }]
+methods = ["MSE", "MAE(O,S)", "LAVA", { name = "fast", method = "SPO+ lr 0.1", training = { epochs = 2 } }]
 problems = [{ name = "KS8", split = [30, 10, 10] }, { name = "TSP6", split = [30, 10, 10], seeds = 1 }]
 [training]
 epochs = 3
@@ -162,12 +162,12 @@ fn an_experiment_that_is_killed_again_and_again_ends_with_the_same_results() {
     }
     let begun = std::time::Instant::now();
     whole.run(words).succeeded();
-    let most = u64::try_from(begun.elapsed().as_millis()).unwrap().max(20);
+    let max = u64::try_from(begun.elapsed().as_millis()).unwrap().max(20);
     let words: Vec<String> = words.split(' ').map(str::to_owned).collect();
     let (folder, expected) = (killed.path("runs/small"), cells(&whole.path("runs/small")));
     let mut interrupted = 0;
     for kill in 0..kills() {
-        interrupted += u64::from(killed_after(&killed, &words, moment(kill + 1, most)));
+        interrupted += u64::from(killed_after(&killed, &words, moment(kill + 1, max)));
         if kill % 5 == 4 {
             killed.run_words(&words).succeeded();
             assert_eq!(cells(&folder), expected);
@@ -249,7 +249,7 @@ fn a_problem_runs_the_methods_it_names_and_experiments_share_labels() {
         .unwrap();
     let labels: Vec<&str> = methods
         .iter()
-        .map(|method| method["label"].as_str().unwrap())
+        .map(|method| method["name"].as_str().unwrap())
         .collect();
     assert_eq!(labels, ["MSE", "fast"], "the reference and what is named");
     let written = || fs::read_dir(shop.path("runs/labels")).unwrap().count();
@@ -304,22 +304,22 @@ fn all_that_is_built_in_runs_tiny() {
         );
         for problem in experiment["results"]["problems"].as_array().unwrap() {
             for method in problem["methods"].as_array().unwrap() {
-                let (name, label) = (
+                let (problem_name, name) = (
                     problem["name"].as_str().unwrap(),
-                    method["label"].as_str().unwrap(),
+                    method["name"].as_str().unwrap(),
                 );
-                let excused = name.starts_with("CAKS")
-                    || name.starts_with("ENERGY")
-                    || (label == "LAVA" && !name.starts_with("KS"));
+                let excused = problem_name.starts_with("CAKS")
+                    || problem_name.starts_with("ENERGY")
+                    || (name == "LAVA" && !problem_name.starts_with("KS"));
                 assert_eq!(
                     method["note"].is_null(),
                     !excused,
-                    "{label} on {name}: {}",
+                    "{name} on {problem_name}: {}",
                     method["note"]
                 );
                 assert!(
                     method["ratio"]["mean"].is_null(),
-                    "{label} on {name} has a ratio"
+                    "{name} on {problem_name} has a ratio"
                 );
             }
         }

@@ -140,10 +140,10 @@ fn results_are_json_when_asked() {
         trained["test"]["regret"].is_number() && trained["solves"].is_number(),
         "{trained}"
     );
-    let decided = shop
+    let built = shop
         .run("decide --model model.safetensors --data table.csv --out d.csv --json")
         .json();
-    assert_eq!(decided["instances"], 60);
+    assert_eq!(built["instances"], 60);
 }
 
 #[test]
@@ -159,7 +159,7 @@ fn methods_with_oracle_settings_and_a_second_stage_are_trained_and_reported() {
     assert_eq!(trained["loss"], "MAE(O,S) then SPO+ cache 50%");
     let kinds = &trained["solves_by_kind"];
     assert_eq!(trained["solves"], kinds["exact"]);
-    let asked = kinds["exact"].as_u64().unwrap() + kinds["pooled"].as_u64().unwrap();
+    let asked = kinds["exact"].as_u64().unwrap() + kinds["cache_hits"].as_u64().unwrap();
     let rows = asked / 3;
     assert!(
         asked.is_multiple_of(3) && (30..60).contains(&rows),

@@ -8,15 +8,15 @@ mod common;
 use common::Workshop;
 
 /// The smallest experiment, by name and label of its second method.
-fn experiment(name: &str, label: &str) -> String {
+fn experiment(name: &str, method_name: &str) -> String {
     // JSON escapes of strings are escapes of TOML too.
-    let [name, label] = [name, label].map(|text| serde_json::to_string(text).unwrap());
+    let [name, method_name] = [name, method_name].map(|text| serde_json::to_string(text).unwrap());
     format!(
         r#"
 name = {name}
 title = "t"
 seeds = 1
-methods = ["MSE", {{ label = {label}, method = "MAE" }}]
+methods = ["MSE", {{ name = {method_name}, method = "MAE" }}]
 problems = [{{ name = "KS8", split = [20, 10, 10] }}]
 [training]
 epochs = 1
@@ -139,9 +139,9 @@ fn cells_columns_files_and_labels_are_shown_escaped() {
     let json = shop.run("reproduce e.toml --out runs --json").succeeded();
     assert_plain(&json.out);
     let told: serde_json::Value = serde_json::from_str(&json.out).unwrap();
-    let label = &told[0]["results"]["problems"][0]["methods"][1]["label"];
+    let name = &told[0]["results"]["problems"][0]["methods"][1]["name"];
     assert_eq!(
-        label.as_str().unwrap(),
+        name.as_str().unwrap(),
         format!("m{ESCAPE}\nfake line"),
         "JSON keeps the label itself"
     );

@@ -42,7 +42,7 @@ pub struct CallState {
     caller: ThreadId,
     /// The call whose function made this one, if one did.
     enclosing: Option<Arc<CallState>>,
-    mail: Mutex<RequestQueue>,
+    requests: Mutex<RequestQueue>,
     arrived: Condvar,
 }
 
@@ -82,7 +82,7 @@ impl CallState {
             exception: Mutex::new(None),
             caller: std::thread::current().id(),
             enclosing: ENCLOSING_CALL.with_borrow(Clone::clone),
-            mail: Mutex::default(),
+            requests: Mutex::default(),
             arrived: Condvar::new(),
         })
     }
@@ -128,7 +128,7 @@ impl CallState {
 
     /// The calling thread looks from now on.
     pub fn open(&self) {
-        *locked(&self.mail) = RequestQueue {
+        *locked(&self.requests) = RequestQueue {
             open: true,
             ..RequestQueue::default()
         };
@@ -136,27 +136,28 @@ impl CallState {
 
     /// Tells the calling thread that the work is done.
     pub fn finish(&self) {
-        locked(&self.mail).finished = true;
+        locked(&self.requests).finished = true;
         self.arrived.notify_all();
     }
 
     /// The calling thread looks no longer; whoever still asks hears that.
     pub fn close(&self) {
-        *locked(&self.mail) = RequestQueue::default();
+        *locked(&self.requests) = RequestQueue::default();
     }
 
     /// Waits for a request or the end of the work, for so long.
     pub fn wait(&self, time: Duration) -> CallEvent {
-        let mail = locked(&self.mail);
-        let quiet = |mail: &mut RequestQueue| mail.requests.is_empty() && !mail.finished;
-        let mut mail = self
+        let requests = locked(&self.requests);
+        let quiet =
+            |requests: &mut RequestQueue| requests.requests.is_empty() && !requests.finished;
+        let mut requests = self
             .arrived
-            .wait_timeout_while(mail, time, quiet)
+            .wait_timeout_while(requests, time, quiet)
             .unwrap_or_else(PoisonError::into_inner)
             .0;
-        match mail.requests.pop_front() {
+        match requests.requests.pop_front() {
             Some(request) => CallEvent::Request(request),
-            None if mail.finished => CallEvent::Finished,
+            None if requests.finished => CallEvent::Finished,
             None => CallEvent::Nothing,
         }
     }
@@ -174,13 +175,13 @@ impl CallState {
             answer,
         };
         {
-            let mut mail = locked(&self.mail);
-            if !mail.open {
+            let mut requests = locked(&self.requests);
+            if !requests.open {
                 return Err(SolveFailure::Engine(
                     "nobody is there to call the function".into(),
                 ));
             }
-            mail.requests.push_back(request);
+            requests.requests.push_back(request);
         }
         self.arrived.notify_all();
         answered.recv().unwrap_or_else(|_| Err(stopped()))

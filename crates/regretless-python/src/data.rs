@@ -45,11 +45,11 @@ pub fn generate<'py>(
         escape_formula(|| made.features().map_err(to_py_err))?,
         [made.rows(), made.num_costs()],
     );
-    let costs = PyCall::new(false).run(py, move |watch| {
+    let costs = PyCall::new(false).run(py, move |observer| {
         let count = size_limits::checked_product("costs", &shape, size_limits::MAX_TABLE_VALUES)?;
         let mut costs = size_limits::try_with_capacity("the table", count)?;
         for _ in 0..shape[0] {
-            if watch.interrupted() {
+            if observer.interrupted() {
                 return Err(Error::Interrupted);
             }
             made.next_row(&mut costs);

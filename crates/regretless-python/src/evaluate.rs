@@ -85,7 +85,7 @@ impl<'py> EvaluationArgs<'_, 'py> {
             .oracle(&call, self.threads, self.decide_by)
             .map_err(to_py_err)?;
         let data = with_labels(py, problem, (&call, &oracle), data, self.labels)?;
-        call.run(py, |watch: &dyn Observer| {
+        call.run(py, |observer: &dyn Observer| {
             let rows = data.rows();
             let predict = |part: &[usize]| {
                 let mut predictions = predictions.select_rows(part);
@@ -94,17 +94,21 @@ impl<'py> EvaluationArgs<'_, 'py> {
                 }
                 Ok(predictions)
             };
-            watch.begin("deciding", rows.len() as u64);
-            let found =
-                regretless::evaluate::evaluate_in_chunks(predict, &data, &rows, (&oracle, watch))?;
-            watch.end();
+            observer.begin("deciding", rows.len() as u64);
+            let found = regretless::evaluate::evaluate_in_chunks(
+                predict,
+                &data,
+                &rows,
+                (&oracle, observer),
+            )?;
+            observer.end();
             Ok(found)
         })
     }
 }
 
-/// What predictions, or those of a model, are worth: a dict of regret (mean), normalised_regret
-/// (sum of regrets over sum of best objectives), relative_regret (mean share), optimal_share, mse,
+/// What predictions, or those of a model, are worth: a dict of regret (mean), normalized_regret
+/// (sum of regrets over sum of best objectives), relative_regret (mean share), optimal_fraction, mse,
 /// mae and instances.
 ///
 /// * `predictions`: an array of predicted costs (X is then not needed), or a Model.

@@ -219,7 +219,7 @@ pub fn with_labels(
         let joined = detached(py, || known.with_dataset(data, oracle))?;
         return Ok(Arc::new(joined));
     }
-    let work = |watch: &dyn Observer| LabeledDataset::solve_feasible(data, oracle, watch);
+    let work = |observer: &dyn Observer| LabeledDataset::solve_feasible(data, oracle, observer);
     let (labelled, failed) = call.run(py, work)?;
     warn_about_failed_rows(py, &failed)?;
     Ok(Arc::new(labelled))
@@ -294,8 +294,8 @@ pub fn label<'py>(
                 "a shard is written to a store; say where: store='costs.npy'",
             ));
         }
-        let (labelled, failed) = call.run(py, |watch| {
-            LabeledDataset::solve_feasible(data, &oracle, watch)
+        let (labelled, failed) = call.run(py, |observer| {
+            LabeledDataset::solve_feasible(data, &oracle, observer)
         })?;
         warn_about_failed_rows(py, &failed)?;
         return Ok(Bound::new(py, Labels::new(problem, labelled, failed)?)?.into_any());
@@ -306,16 +306,17 @@ pub fn label<'py>(
     // alone.
     let (data, given) = data.into_single_precision();
     if let Some(shard) = shard.map(shard_of).transpose()? {
-        let done = call.run(py, |watch| {
-            store.label_shard(data, (&problem.spec, &oracle), shard, watch)
+        let done = call.run(py, |observer| {
+            store.label_shard(data, (&problem.spec, &oracle), shard, observer)
         })?;
         done.warnings
             .iter()
             .try_for_each(|warning| warn(py, warning))?;
         return Ok(done.known.into_pyobject(py)?.into_any());
     }
-    let (labelled, report) =
-        call.run(py, |watch| store.label(data, &problem.spec, &oracle, watch))?;
+    let (labelled, report) = call.run(py, |observer| {
+        store.label(data, &problem.spec, &oracle, observer)
+    })?;
     report
         .warnings
         .iter()

@@ -141,14 +141,14 @@ impl Loss {
         let oracle = problem.oracle(&call, threads, None).map_err(to_py_err)?;
         let data = costs_only(problem, C, ArrayOwnership::Copy)?;
         let data = with_labels(py, problem, (&call, &oracle), data, labels)?;
-        let (data, loss, pool) = call.run(py, |watch| {
+        let (data, loss, pool) = call.run(py, |observer| {
             let rows = data.rows();
             let other =
                 method
                     .labels
-                    .apply(&data, &rows, &method.stage_name(), (&oracle, watch))?;
+                    .apply(&data, &rows, &method.stage_name(), (&oracle, observer))?;
             let data = other.map_or(data, Arc::new);
-            let loss = method.loss.build(&data, &oracle, watch)?;
+            let loss = method.loss.build(&data, &oracle, observer)?;
             let best = rows.iter().map(|row| data.optimal_decision(*row));
             let pool = TrainingOracle::new(&oracle, method.oracle, (&*method.stage_name(), seed))?
                 .with_pool(best, loss.uses_pool())
@@ -335,8 +335,13 @@ impl Loss {
                 .then(|| problem.oracle(&call, self.threads, None));
             let own = own.transpose().map_err(to_py_err)?;
             let oracle = own.as_ref().unwrap_or(&self.oracle);
-            call.run(py, |watch| {
-                self.evaluate_rows(predictions, (&rows, &mut gradients), step, (oracle, watch))
+            call.run(py, |observer| {
+                self.evaluate_rows(
+                    predictions,
+                    (&rows, &mut gradients),
+                    step,
+                    (oracle, observer),
+                )
             })?
         } else {
             let nobody = (&self.oracle, &NoopObserver as &dyn Observer);
@@ -352,7 +357,7 @@ impl Loss {
         predictions: &[T],
         (rows, gradients): (&[usize], &mut [T]),
         step: StepId,
-        (oracle, watch): (&Oracle, &dyn Observer),
+        (oracle, observer): (&Oracle, &dyn Observer),
     ) -> Result<Vec<f64>> {
         let cols = self.data.data().costs().cols();
         let mut answering = self.training_oracle(oracle)?;
@@ -364,7 +369,7 @@ impl Loss {
                 .map(|number| sign * number.wide())
                 .collect();
             let best = |instance: usize| self.data.optimal_decision(instance);
-            found = answering.solve_for_pool((step, rows), &minimised, best, watch)?;
+            found = answering.solve_for_pool((step, rows), &minimised, best, observer)?;
             answering.add_to_pool(&found);
         }
         let slot = |gradient| LossSlot {
@@ -379,17 +384,17 @@ impl Loss {
             false if predictions.len() >= MIN_PARALLEL_VALUES => oracle.threads(),
             false => &one,
         };
-        let work = |(asker, memory): &mut (OracleWorker<'_>, RowBuffers),
+        let work = |(worker, memory): &mut (OracleWorker<'_>, RowBuffers),
                     index: usize,
                     slot: &mut LossSlot<'_, T>| {
-            if !watch.interrupted() {
-                asker.set_cache_action(answering.cache_action(step, rows[index]));
+            if !observer.interrupted() {
+                worker.set_cache_action(answering.cache_action(step, rows[index]));
                 memory.read(
                     &predictions[index * cols..][..cols],
                     &self.data,
                     rows[index],
                 );
-                self.evaluate_row(memory, (rows[index], step.epoch), (asker, slot));
+                self.evaluate_row(memory, (rows[index], step.epoch), (worker, slot));
             }
         };
         threads.fill_slots(
@@ -458,7 +463,7 @@ impl Loss {
         &self,
         memory: &mut RowBuffers,
         (instance, epoch): (usize, usize),
-        (asker, slot): (&mut OracleWorker<'_>, &mut LossSlot<'_, T>),
+        (worker, slot): (&mut OracleWorker<'_>, &mut LossSlot<'_, T>),
     ) {
         let RowBuffers {
             costs,
@@ -476,9 +481,9 @@ impl Loss {
             best: self.data.optimal_decision(instance),
             draw,
         };
-        asker.set_instance(instance);
-        slot.value = self.loss.evaluate(&query, asker, gradient);
-        slot.found = asker.take_solved();
+        worker.set_instance(instance);
+        slot.value = self.loss.evaluate(&query, worker, gradient);
+        slot.found = worker.take_solved();
         let sign = self.data.sense().sign();
         slot.gradient
             .iter_mut()

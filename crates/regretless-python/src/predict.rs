@@ -113,15 +113,15 @@ impl Model {
         }
         problem.check_width(self.model.about.costs.len())?;
         let call = PyCall::new(progress);
-        let answers = call.run(py, |watch| {
+        let answers = call.run(py, |observer| {
             let mut costs = self.model.predict_matched(&table, &matching)?;
             if sense == Sense::Maximize {
                 costs.negate()?;
             }
             let oracle = problem.oracle(&call, threads, decide_by)?;
-            watch.begin("deciding", costs.rows() as u64);
-            let answers = oracle.solve_all(&costs, watch)?;
-            watch.end();
+            observer.begin("deciding", costs.rows() as u64);
+            let answers = oracle.solve_all(&costs, observer)?;
+            observer.end();
             Ok(answers)
         })?;
         let own = Some(&self.model.about.costs).filter(|names| !names.are_numbered());

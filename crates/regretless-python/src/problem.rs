@@ -483,14 +483,14 @@ impl Problem {
         self.check_width(costs.cols())?;
         let sense = self.problem.sense();
         let call = PyCall::new(progress);
-        let answers = call.run(py, |watch| {
+        let answers = call.run(py, |observer| {
             let oracle = self.oracle(&call, threads, decide_by)?;
             if sense == Sense::Maximize {
                 costs.negate()?;
             }
-            watch.begin("solving", costs.rows() as u64);
-            let answers = oracle.solve_all(&costs, watch)?;
-            watch.end();
+            observer.begin("solving", costs.rows() as u64);
+            let answers = oracle.solve_all(&costs, observer)?;
+            observer.end();
             Ok(answers)
         })?;
         Ok(Solutions::new(answers, sense, self.problem.num_costs())

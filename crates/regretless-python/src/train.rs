@@ -240,7 +240,7 @@ pub fn train<'py>(
     let problem = problem.get();
     check_same_rows(X, C, ["X", "C"])?;
     let plan = Trainer {
-        approach: loss
+        method: loss
             .map(str::parse::<Method>)
             .transpose()
             .map_err(to_py_err)?
@@ -259,12 +259,12 @@ pub fn train<'py>(
         .map_err(to_py_err)?;
     let data = with_labels(py, problem, (&call, &oracle), data, labels)?;
     let split = split.restrict_to(&data.rows()).map_err(to_py_err)?;
-    let outcome = call.run(py, |watch| {
+    let outcome = call.run(py, |observer| {
         let task = TrainingContext {
             data: &data,
             split: &split,
             oracle: &oracle,
-            watch,
+            observer,
         };
         let checkpoints = checkpoint.as_deref().map(CheckpointFolder::for_model);
         let _lock = checkpoints

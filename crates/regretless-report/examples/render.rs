@@ -15,8 +15,8 @@ use regretless::observer::NoopObserver;
 use regretless::parallel::Threads;
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let words: Vec<String> = std::env::args().skip(1).collect();
-    let [source, folder] = words.as_slice() else {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let [source, folder] = arguments.as_slice() else {
         return Err("render RESULTS.json|EXPERIMENT.toml FOLDER".into());
     };
     let (text, folder) = (fs::read_to_string(source)?, Path::new(folder));

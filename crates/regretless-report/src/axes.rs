@@ -108,7 +108,7 @@ impl LabelPlacement {
         svg: &mut Svg,
         within: &Rect,
         (x, y): Point,
-        words: &str,
+        text: &str,
     ) -> bool {
         let beside = [
             ((x + 9.0, y + 3.5), Anchor::Start),
@@ -121,13 +121,13 @@ impl LabelPlacement {
             ((x - 8.0, y + 14.0), Anchor::End),
         ];
         for (place, anchor) in beside {
-            let room = space(place, anchor, SMALL_TEXT_HEIGHT, words);
+            let room = space(place, anchor, SMALL_TEXT_HEIGHT, text);
             let inside = room.left >= within.left && room.right() <= within.right() + 6.0;
             let inside = inside && room.top >= within.top - 4.0 && room.bottom() <= within.bottom();
             if inside && !self.taken.iter().any(|other| other.intersects(&room)) {
                 self.taken.push(room);
-                draw_halo(svg, place, anchor, words);
-                svg.text(place, anchor, self.class, words);
+                draw_halo(svg, place, anchor, text);
+                svg.text(place, anchor, self.class, text);
                 return true;
             }
         }
@@ -136,8 +136,8 @@ impl LabelPlacement {
 }
 
 /// Lets what lies below a small text fade, so that it can be read.
-pub(crate) fn draw_halo(svg: &mut Svg, place: Point, anchor: Anchor, words: &str) {
-    let room = space(place, anchor, SMALL_TEXT_HEIGHT, words);
+pub(crate) fn draw_halo(svg: &mut Svg, place: Point, anchor: Anchor, text: &str) {
+    let room = space(place, anchor, SMALL_TEXT_HEIGHT, text);
     svg.rect(
         Rect::new(
             room.left - 1.0,
@@ -159,10 +159,10 @@ pub(crate) fn spread_out(wanted: &[f64], gap: f64, (top, bottom): (f64, f64)) ->
         places[*place] = places[*place].max(least);
         least = places[*place] + gap;
     }
-    let mut most = bottom;
+    let mut max = bottom;
     for place in order.iter().rev() {
-        places[*place] = places[*place].min(most);
-        most = places[*place] - gap;
+        places[*place] = places[*place].min(max);
+        max = places[*place] - gap;
     }
     places
 }

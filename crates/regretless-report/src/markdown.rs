@@ -78,7 +78,7 @@ fn overview(results: &ExperimentResults) -> String {
             .problems
             .iter()
             .map(|problem| problem.methods.get(place).map_or(String::new(), cell));
-        out += &row(std::iter::once(plain_markdown(&method.label)).chain(cells));
+        out += &row(std::iter::once(plain_markdown(&method.name)).chain(cells));
     }
     out
 }
@@ -122,7 +122,7 @@ fn detail(problem: &ProblemResults, reference: &str) -> String {
         let text = |column: &&&crate::table::Column| {
             (column.text)(method).unwrap_or_else(|| format!("\\{MISSING_VALUE}"))
         };
-        let name = plain_markdown(&method.label);
+        let name = plain_markdown(&method.name);
         let name = if method.is_best {
             format!("**{name}**")
         } else {

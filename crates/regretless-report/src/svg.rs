@@ -153,7 +153,7 @@ impl Svg {
         self.tag("path").set("d", &steps).set("class", class).done();
     }
 
-    pub(crate) fn text(&mut self, (x, y): Point, anchor: Anchor, class: &str, words: &str) {
+    pub(crate) fn text(&mut self, (x, y): Point, anchor: Anchor, class: &str, text: &str) {
         let anchor = match anchor {
             Anchor::Start => "start",
             Anchor::Middle => "middle",
@@ -164,45 +164,45 @@ impl Svg {
             .num("y", y)
             .set("text-anchor", anchor)
             .set("class", class)
-            .with_text(words);
+            .with_text(text);
     }
 
     /// A text that reads upwards.
-    pub(crate) fn vertical_text(&mut self, (x, y): Point, class: &str, words: &str) {
+    pub(crate) fn vertical_text(&mut self, (x, y): Point, class: &str, text: &str) {
         let turn = format!("translate({} {}) rotate(-90)", number(x), number(y));
         self.tag("text")
             .set("transform", &turn)
             .set("text-anchor", "middle")
             .set("class", class)
-            .with_text(words);
+            .with_text(text);
     }
 
     /// What a mark means, shown by viewers when the mouse rests on it.
-    pub(crate) fn tip(&mut self, words: &str) {
-        let _ = write!(self.body, "<title>{}</title>", escaped(words));
+    pub(crate) fn tip(&mut self, text: &str) {
+        let _ = write!(self.body, "<title>{}</title>", escaped(text));
     }
 
     /// The figure as part of a page.
-    pub(crate) fn inline(&self, label: &str) -> String {
-        self.wrapped(label, "", "")
+    pub(crate) fn inline(&self, name: &str) -> String {
+        self.wrapped(name, "", "")
     }
 
     /// The figure as a file of its own.
-    pub(crate) fn alone(&self, label: &str) -> String {
+    pub(crate) fn alone(&self, name: &str) -> String {
         let style = format!("<style>{}</style>", style::standalone());
         let size = format!(
             " width=\"{}\" height=\"{}\"",
             number(self.width),
             number(self.height)
         );
-        self.wrapped(label, &size, &style)
+        self.wrapped(name, &size, &style)
     }
 
-    fn wrapped(&self, label: &str, size: &str, style: &str) -> String {
-        let (width, height, label) = (number(self.width), number(self.height), escaped(label));
+    fn wrapped(&self, name: &str, size: &str, style: &str) -> String {
+        let (width, height, name) = (number(self.width), number(self.height), escaped(name));
         format!(
             "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"drawn\" role=\"img\" \
-                aria-label=\"{label}\" \
+                aria-label=\"{name}\" \
             viewBox=\"0 0 {width} {height}\"{size}>{style}{}</svg>",
             self.body
         )
@@ -226,8 +226,8 @@ impl<'a> SvgElement<'a> {
     }
 
     /// Ends an element around a text.
-    pub(crate) fn with_text(self, words: &str) {
-        let _ = write!(self.svg.body, ">{}</{}>", escaped(words), self.name);
+    pub(crate) fn with_text(self, text: &str) {
+        let _ = write!(self.svg.body, ">{}</{}>", escaped(text), self.name);
     }
 
     /// Leaves the element open; [`Svg::end`] closes it.
@@ -239,8 +239,8 @@ impl<'a> SvgElement<'a> {
 }
 
 /// The space a text takes whose baseline begins at a point.
-pub(crate) fn space((x, y): Point, anchor: Anchor, size: f64, words: &str) -> Rect {
-    let wide = width(words) * size;
+pub(crate) fn space((x, y): Point, anchor: Anchor, size: f64, text: &str) -> Rect {
+    let wide = width(text) * size;
     let left = match anchor {
         Anchor::Start => x,
         Anchor::Middle => x - wide / 2.0,

@@ -175,7 +175,7 @@ fn missing(results: &ExperimentResults) -> Vec<(&str, &str, &str)> {
                 .note
                 .as_deref()
                 .or(lacks_numbers.then_some("no numbers"))?;
-            Some((problem.name.as_str(), method.label.as_str(), reason))
+            Some((problem.name.as_str(), method.name.as_str(), reason))
         })
     });
     all.collect()
@@ -185,7 +185,7 @@ fn missing(results: &ExperimentResults) -> Vec<(&str, &str, &str)> {
 pub(crate) fn winner(problem: &ProblemResults, reference: &str) -> Option<String> {
     let best = problem.methods.iter().find(|method| method.is_best)?;
     let mean = best.ratio.mean?;
-    if best.label == reference {
+    if best.name == reference {
         return Some(format!("nothing beats {reference}"));
     }
     let sure = best.difference.map(|at| {
@@ -195,9 +195,9 @@ pub(crate) fn winner(problem: &ProblemResults, reference: &str) -> Option<String
             ratio(at.upper + 1.0)
         )
     });
-    let (label, mean, sure) = (&best.label, ratio(mean), sure.unwrap_or_default());
+    let (name, mean, sure) = (&best.name, ratio(mean), sure.unwrap_or_default());
     Some(format!(
-        "{label} has the lowest regret, {mean} times that of {reference}{sure}"
+        "{name} has the lowest regret, {mean} times that of {reference}{sure}"
     ))
 }
 

@@ -135,13 +135,12 @@ pub(crate) fn pluralize(number: usize, thing: &str) -> String {
 }
 
 /// A label no longer than a figure has room for.
-pub(crate) fn clipped(label: &str) -> String {
+pub(crate) fn clipped(name: &str) -> String {
     const MAX_LABEL_CHARS: usize = 28;
-    if label.chars().count() <= MAX_LABEL_CHARS {
-        label.into()
+    if name.chars().count() <= MAX_LABEL_CHARS {
+        name.into()
     } else {
-        label
-            .chars()
+        name.chars()
             .take(MAX_LABEL_CHARS - 1)
             .chain(['…'])
             .collect()

@@ -81,7 +81,7 @@ fn measure(
         data,
         split: &split,
         oracle,
-        watch: &NoopObserver,
+        observer: &NoopObserver,
     };
     let steps = (epochs * data.len()) as f64;
     let run = |epochs: usize| {

@@ -49,7 +49,7 @@ fn main() {
         data: &data,
         split: &split,
         oracle: &oracle,
-        watch: &NoopObserver,
+        observer: &NoopObserver,
     };
     for select in [
         SelectionCriterion::ValidationLoss,

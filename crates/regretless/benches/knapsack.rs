@@ -139,8 +139,8 @@ fn relaxations(name: &str, problem: &Knapsack, costs: &[Vec<f64>]) {
 fn print(name: &str, times: &mut [f64]) {
     times.sort_by(f64::total_cmp);
     let mean = times.iter().sum::<f64>() / times.len() as f64;
-    let (median, most) = (times[times.len() / 2], times[times.len() - 1]);
-    println!("{name:14} median {median:.4} ms, mean {mean:.4}, most {most:.3}");
+    let (median, max) = (times[times.len() / 2], times[times.len() - 1]);
+    println!("{name:14} median {median:.4} ms, mean {mean:.4}, most {max:.3}");
 }
 
 /// Predictions of the linear model with intercept that fits best, by normal equations.

@@ -78,7 +78,7 @@ impl Observer for Clock {
         self.0
             .lock()
             .unwrap()
-            .push((Instant::now(), machine::processor_seconds()));
+            .push((Instant::now(), machine::cpu_seconds()));
     }
 }
 
@@ -139,7 +139,7 @@ impl Case {
             data: &self.data,
             split: &split,
             oracle: &self.oracle,
-            watch: &clock,
+            observer: &clock,
         };
         let settings = TrainingSettings {
             epochs,

@@ -42,12 +42,12 @@ fn main() {
     #[cfg(feature = "highs")]
     for (nodes, instances) in [(50, 60), (100, 60), (250, 30), (500, 20), (1000, 10)] {
         if wanted(&format!("CUT{nodes}")) {
-            let most = if nodes < 1000 { 20_000 } else { 400 };
+            let max = if nodes < 1000 { 20_000 } else { 400 };
             measure_exact("CUT", nodes, instances, || {
                 Box::new(TspBranchAndCut::new(
                     nodes,
                     SearchLimits {
-                        nodes: most,
+                        nodes: max,
                         gap: 0.0,
                     },
                 ))
@@ -74,8 +74,8 @@ fn measure_exact(name: &str, nodes: usize, instances: usize, solver: impl Fn() -
         let (mut times, mut firsts): (Vec<f64>, Vec<f64>) = (Vec::new(), Vec::new());
         let mut total = 0.0;
         for costs in &rows {
-            let (mut least, mut solution) = timed(|| solver.solve(costs).unwrap());
-            firsts.push(least);
+            let (mut min, mut solution) = timed(|| solver.solve(costs).unwrap());
+            firsts.push(min);
             // The least of several runs: neighbours on the machine only ever add time, by what they
             // do to caches.
             for _ in 0..if nodes <= 64 {
@@ -84,17 +84,17 @@ fn measure_exact(name: &str, nodes: usize, instances: usize, solver: impl Fn() -
                 2 * usize::from(nodes <= 100)
             } {
                 let (time, again) = timed(|| solver.solve(costs).unwrap());
-                (least, solution) = (least.min(time), again);
+                (min, solution) = (min.min(time), again);
             }
-            times.push(least);
+            times.push(min);
             unproven += usize::from(solution.status != SolveStatus::Optimal);
             total += solution.objective;
         }
         let mean = times.iter().sum::<f64>() / times.len() as f64;
-        let most = times.iter().copied().fold(0.0, f64::max);
+        let max = times.iter().copied().fold(0.0, f64::max);
         println!(
             "{name}{nodes:<4} {kind:<5} median {:8.4} ms (first run {:8.4})  mean {mean:8.4}  max \
-                {most:9.3}  unproven {unproven}  mean cost {:.4}",
+                {max:9.3}  unproven {unproven}  mean cost {:.4}",
             median(&mut times),
             median(&mut firsts),
             total / rows.len() as f64

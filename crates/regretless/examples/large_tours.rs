@@ -59,7 +59,7 @@ fn compare(nodes: usize) -> Result<()> {
         data: &data,
         split: &split,
         oracle: &oracle,
-        watch: &NoopObserver,
+        observer: &NoopObserver,
     };
     for loss in ["MAE(O,S)", "MSE(O,S)", "MSE(S)"] {
         let paper = TrainingSettings {
@@ -102,11 +102,11 @@ fn compare(nodes: usize) -> Result<()> {
                 .iter()
                 .filter_map(|epoch| epoch.validation_loss)
                 .collect();
-            let least = |losses: &[f64]| losses.iter().copied().fold(f64::INFINITY, f64::min);
+            let min = |losses: &[f64]| losses.iter().copied().fold(f64::INFINITY, f64::min);
             let at = |epoch: usize| {
                 losses
                     .get(..=epoch)
-                    .map_or("".into(), |past| format!("{:.3e}", least(past)))
+                    .map_or("".into(), |past| format!("{:.3e}", min(past)))
             };
             println!(
                 "| TSP{nodes} | {loss} | {name} | {} | {} |",

@@ -60,9 +60,9 @@ pub fn evaluate(
     predictions: &Matrix,
     data: &LabeledDataset,
     instances: &[usize],
-    (oracle, watch): (&Oracle, &dyn Observer),
+    (oracle, observer): (&Oracle, &dyn Observer),
 ) -> Result<Evaluation> {
-    let regrets = regrets(predictions, data, instances, (oracle, watch))?;
+    let regrets = regrets(predictions, data, instances, (oracle, observer))?;
     Ok(summarize(regrets, predictions, data, instances))
 }
 
@@ -130,7 +130,7 @@ pub fn evaluate_in_chunks(
     predict: impl Fn(&[usize]) -> Result<Matrix>,
     data: &LabeledDataset,
     instances: &[usize],
-    (oracle, watch): (&Oracle, &dyn Observer),
+    (oracle, observer): (&Oracle, &dyn Observer),
 ) -> Result<Evaluation> {
     let (mut found, mut errors) = (
         Vec::with_capacity(instances.len()),
@@ -138,7 +138,7 @@ pub fn evaluate_in_chunks(
     );
     for part in instances.chunks(rows_per_chunk(data, oracle)) {
         let predictions = predict(part)?;
-        found.append(&mut regrets(&predictions, data, part, (oracle, watch))?);
+        found.append(&mut regrets(&predictions, data, part, (oracle, observer))?);
         errors.add(&predictions, data, part);
     }
     Ok(errors.summarize(found, data, instances))
@@ -152,9 +152,9 @@ pub fn regrets(
     predictions: &Matrix,
     data: &LabeledDataset,
     instances: &[usize],
-    (oracle, watch): (&Oracle, &dyn Observer),
+    (oracle, observer): (&Oracle, &dyn Observer),
 ) -> Result<Vec<f64>> {
-    regrets_from_results(oracle.solve_all(predictions, watch)?, data, instances)
+    regrets_from_results(oracle.solve_all(predictions, observer)?, data, instances)
 }
 
 /// Regret of each listed instance under decisions that an oracle gave.
@@ -188,13 +188,13 @@ pub fn unambiguous_regrets(
     predictions: &Matrix,
     data: &LabeledDataset,
     instances: &[usize],
-    (oracle, watch): (&Oracle, &dyn Observer),
+    (oracle, observer): (&Oracle, &dyn Observer),
 ) -> Result<Vec<f64>> {
     const TIE_TOLERANCE: f64 = 1e-6;
-    let mut asker = oracle.worker();
+    let mut worker = oracle.worker();
     let mut regrets = Vec::with_capacity(instances.len());
     for (row, instance) in instances.iter().enumerate() {
-        if watch.interrupted() {
+        if observer.interrupted() {
             return Err(Error::Interrupted);
         }
         let wrong = |failure| Error::solver(*instance, failure);
@@ -205,10 +205,10 @@ pub fn unambiguous_regrets(
             .zip(costs)
             .map(|(p, c)| f64::from(*p) - lean * f64::from(*c))
             .collect();
-        let chosen = asker.solve_row(predicted).map_err(wrong)?.decision;
-        let worst = asker.solve(&leaning).map_err(wrong)?.decision;
-        let least = chosen.dot(predicted);
-        let tied = worst.dot(predicted) <= least + TIE_TOLERANCE * least.abs().max(1.0);
+        let chosen = worker.solve_row(predicted).map_err(wrong)?.decision;
+        let worst = worker.solve(&leaning).map_err(wrong)?.decision;
+        let min = chosen.dot(predicted);
+        let tied = worst.dot(predicted) <= min + TIE_TOLERANCE * min.abs().max(1.0);
         let cost = if tied {
             worst.dot(costs).max(chosen.dot(costs))
         } else {

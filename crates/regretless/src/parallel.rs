@@ -62,10 +62,10 @@ impl Threads {
     pub fn new(count: usize) -> Result<Self> {
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         let count = if count == 0 { cores } else { count };
-        let most = (MAX_THREADS_PER_CORE * cores).max(MIN_THREAD_LIMIT);
-        if count > most {
+        let max = (MAX_THREADS_PER_CORE * cores).max(MIN_THREAD_LIMIT);
+        if count > max {
             let message = format!(
-                "{count} threads are more than the {most} allowed on a machine with {cores} cores"
+                "{count} threads are more than the {max} allowed on a machine with {cores} cores"
             );
             return Err(Error::setting(format!("{message}; 0 takes one per core")));
         }
@@ -241,7 +241,7 @@ pub fn cpu_seconds() -> Option<f64> {
 
 /// What all threads of this program have spent on processors so far, where the system tells it.
 #[cfg(not(unix))]
-pub fn processor_seconds() -> Option<f64> {
+pub fn cpu_seconds() -> Option<f64> {
     None
 }
 

@@ -287,8 +287,8 @@ mod tests {
                 "{point}: {share}, not {expected}"
             );
         }
-        let most = draws.iter().fold(0.0_f64, |most, x| most.max(x.abs()));
-        assert!((4.2..6.5).contains(&most), "{most}");
+        let max = draws.iter().fold(0.0_f64, |max, x| max.max(x.abs()));
+        assert!((4.2..6.5).contains(&max), "{max}");
     }
 
     fn moments(draws: &[f64]) -> (f64, f64) {

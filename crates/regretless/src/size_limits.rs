@@ -36,7 +36,7 @@ pub const MAX_TABLE_VALUES: usize = 1 << 36;
 ///
 /// # Errors
 /// When it is more, or more than the machine can count; `what` says what there would be so many of.
-pub fn checked_product(what: &str, factors: &[usize], most: usize) -> Result<usize> {
+pub fn checked_product(what: &str, factors: &[usize], max: usize) -> Result<usize> {
     let mut product: usize = 1;
     for factor in factors {
         product = product.saturating_mul(*factor);
@@ -44,12 +44,12 @@ pub fn checked_product(what: &str, factors: &[usize], most: usize) -> Result<usi
             return Ok(0);
         }
     }
-    if product <= most {
+    if product <= max {
         return Ok(product);
     }
     let factors: Vec<String> = factors.iter().map(usize::to_string).collect();
     Err(Error::setting(format!(
-        "{} {what} are more than the {most} allowed",
+        "{} {what} are more than the {max} allowed",
         factors.join(" x ")
     )))
 }

@@ -53,9 +53,9 @@ fn every_search_ends_when_it_is_cancelled() {
     let mut build = LinearBuilder::new("hard", Sense::Minimize);
     (0..200).for_each(|item| _ = build.predicted(format!("x{item}"), VariableDomain::Binary));
     for row in &weights {
-        let most = row.iter().sum::<f64>() / 2.0;
+        let max = row.iter().sum::<f64>() / 2.0;
         build.row(
-            [f64::NEG_INFINITY, most.floor()],
+            [f64::NEG_INFINITY, max.floor()],
             row.iter().copied().enumerate(),
         );
     }

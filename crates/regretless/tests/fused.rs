@@ -94,7 +94,7 @@ fn trained_by(
         data: &data,
         split: &split,
         oracle: &oracle,
-        watch: &NoopObserver,
+        observer: &NoopObserver,
     };
     let recipe = StageTrainer::new(
         loss.parse::<TrainingStage>().unwrap(),
@@ -495,7 +495,7 @@ fn gradients_are_those_of_double_precision() {
         data: &data,
         split: &split,
         oracle: &oracle,
-        watch: &NoopObserver,
+        observer: &NoopObserver,
     };
     // With an ε far above all gradients the first step is in proportion to them, and a large rate
     // makes it far larger than the parameters it begins at.

@@ -109,16 +109,16 @@ fn small_instances_have_the_value_brute_force_finds() {
 /// The lowest cost of whole weights in two dimensions, by dynamic programming over loads.
 fn dynamic_programme(weights: [&[f64]; 2], capacity: [usize; 2], costs: &[f64]) -> f64 {
     let (wide, deep) = (capacity[0] + 1, capacity[1] + 1);
-    let mut least = vec![0.0_f64; wide * deep];
+    let mut min = vec![0.0_f64; wide * deep];
     for (item, cost) in costs.iter().enumerate() {
         let [a, b] = weights.map(|row| row[item] as usize);
         for x in (a..wide).rev() {
             for y in (b..deep).rev() {
-                least[x * deep + y] = least[x * deep + y].min(least[(x - a) * deep + y - b] + cost);
+                min[x * deep + y] = min[x * deep + y].min(min[(x - a) * deep + y - b] + cost);
             }
         }
     }
-    least[wide * deep - 1]
+    min[wide * deep - 1]
 }
 
 #[test]
@@ -167,7 +167,7 @@ fn the_relaxation_is_below_the_optimum_and_its_certificate_holds() {
         let scale = best
             .objective
             .abs()
-            .max(costs.iter().fold(0.0, |most: f64, c| most.max(c.abs())));
+            .max(costs.iter().fold(0.0, |max: f64, c| max.max(c.abs())));
         // Where there is no capacity, only the tolerance of whole choices lets specks in.
         let closed = problem.capacity.contains(&0.0);
         assert!(

@@ -144,11 +144,10 @@ fn predicted_costs_go_to_all_columns_or_to_named_ones() {
         costs: named,
         sense: Some(Sense::Minimize),
     };
-    let least = ProblemSpec::Linear(spec).build().unwrap();
-    assert_eq!(least.sense(), Sense::Minimize);
+    let min = ProblemSpec::Linear(spec).build().unwrap();
+    assert_eq!(min.sense(), Sense::Minimize);
     assert_eq!(
-        least
-            .solver(&SearchLimits::default())
+        min.solver(&SearchLimits::default())
             .solve(&[1.0])
             .unwrap()
             .objective,

@@ -455,12 +455,12 @@ impl Observer for Impatient {
 #[test]
 fn an_interrupted_training_says_so() {
     let setting = Setting::paths(1);
-    let watch = Impatient(AtomicU64::new(0));
+    let observer = Impatient(AtomicU64::new(0));
     let task = TrainingContext {
         data: &setting.data,
         split: &setting.split,
         oracle: &setting.oracle,
-        watch: &watch,
+        observer: &observer,
     };
     let recipe = StageTrainer::new(
         "MSE".parse::<TrainingStage>().unwrap(),

@@ -331,7 +331,7 @@ fn local_tours_are_tours_and_never_better_than_the_best() {
 /// than the best.
 fn check_descent(
     problem: &dyn ProblemKind,
-    (costs, least): (&[f64], f64),
+    (costs, min): (&[f64], f64),
     stream: &mut RandomStream,
 ) {
     let others: Vec<f64> = costs
@@ -351,10 +351,10 @@ fn check_descent(
     problem.check(&found.decision).unwrap();
     assert!((found.decision.dot(costs) - found.objective).abs() < 1e-9);
     assert!(
-        found.objective <= start.dot(costs) + 1e-9 && found.objective >= least - 1e-9,
+        found.objective <= start.dot(costs) + 1e-9 && found.objective >= min - 1e-9,
         "{found:?}"
     );
-    assert!(found.bound <= least && found.status == SolveStatus::LimitReached);
+    assert!(found.bound <= min && found.status == SolveStatus::LimitReached);
 }
 
 #[test]

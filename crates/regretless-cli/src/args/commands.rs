@@ -95,7 +95,7 @@ pub struct LabelOptions {
     /// Threads.
     #[command(flatten)]
     #[serde(flatten)]
-    pub machine: ExecutionOptions,
+    pub execution: ExecutionOptions,
 }
 
 /// Options of `train`.
@@ -134,7 +134,7 @@ pub struct TrainOptions {
     /// Threads.
     #[command(flatten)]
     #[serde(flatten)]
-    pub machine: ExecutionOptions,
+    pub execution: ExecutionOptions,
     /// Model file; epochs, report and settings are written beside it [default: model.safetensors]
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub out: Option<PathBuf>,
@@ -176,7 +176,7 @@ pub struct EvaluateOptions {
     /// Threads.
     #[command(flatten)]
     #[serde(flatten)]
-    pub machine: ExecutionOptions,
+    pub execution: ExecutionOptions,
 }
 
 /// Options of `decide`.
@@ -207,7 +207,7 @@ pub struct DecideOptions {
     /// Threads.
     #[command(flatten)]
     #[serde(flatten)]
-    pub machine: ExecutionOptions,
+    pub execution: ExecutionOptions,
 }
 
 /// Options of `reproduce`.
@@ -251,7 +251,7 @@ pub struct ReproduceOptions {
     /// Threads.
     #[command(flatten)]
     #[serde(flatten)]
-    pub machine: ExecutionOptions,
+    pub execution: ExecutionOptions,
 }
 
 /// Options of `compare`.
@@ -294,7 +294,7 @@ pub struct CompareOptions {
     /// Threads.
     #[command(flatten)]
     #[serde(flatten)]
-    pub machine: ExecutionOptions,
+    pub execution: ExecutionOptions,
     /// Folder of the results [default: the first free runs/NAME-1, runs/NAME-2, ...]
     #[arg(long, value_name = "FOLDER", help_heading = "Output")]
     pub out: Option<PathBuf>,

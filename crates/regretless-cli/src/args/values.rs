@@ -183,7 +183,7 @@ pub fn one_or_many_losses<'de, D: Deserializer<'de>>(
     let labels = words(&toml::Value::deserialize(deserializer)?, ';');
     let losses = labels
         .iter()
-        .filter(|label| !label.is_empty())
-        .map(|label| label.parse().map_err(de::Error::custom));
+        .filter(|name| !name.is_empty())
+        .map(|name| name.parse().map_err(de::Error::custom));
     losses.collect::<std::result::Result<_, _>>().map(Some)
 }

@@ -27,7 +27,7 @@ const DEFAULT_BENCHMARK_ROWS: usize = 2000;
 #[derive(Debug, Clone)]
 pub struct DataSplit {
     /// What is decided.
-    pub decided: BuiltProblem,
+    pub built: BuiltProblem,
     /// All rows.
     pub data: Arc<LabeledDataset>,
     /// How they are divided.
@@ -68,7 +68,7 @@ pub fn standard_split(data: &DataOptions, problem: &ProblemOptions) -> Result<Sp
 /// Where grounds come from.
 pub struct DataSource<'a> {
     split: Split,
-    machine: &'a ExecutionOptions,
+    execution: &'a ExecutionOptions,
     session: &'a CommandContext,
     origin: DataOrigin,
 }
@@ -80,7 +80,7 @@ enum DataOrigin {
 
 /// A user's table, read but not labelled.
 struct UserTable {
-    decided: BuiltProblem,
+    built: BuiltProblem,
     data: Dataset,
     file: PathBuf,
 }
@@ -90,7 +90,7 @@ impl<'a> DataSource<'a> {
     pub fn open(
         (data, problem): (&DataOptions, &ProblemOptions),
         split: Option<Split>,
-        machine: &'a ExecutionOptions,
+        execution: &'a ExecutionOptions,
         session: &'a CommandContext,
     ) -> Result<Self> {
         let standard = standard_split(data, problem)?;
@@ -102,21 +102,17 @@ impl<'a> DataSource<'a> {
                         "--problem is missing; give a problem file, as generate writes one",
                     )
                 };
-                let decided = BuiltProblem::load(problem.problem.as_ref().ok_or_else(missing)?)?;
+                let built = BuiltProblem::load(problem.problem.as_ref().ok_or_else(missing)?)?;
                 let source = table_source(data)?;
                 let (mut data, file) = (source.read()?, source.costs_file().to_path_buf());
-                session.match_table(&mut data, &file, &decided)?;
+                session.match_table(&mut data, &file, &built)?;
                 session.hint_at_storage(&source, &data);
-                DataOrigin::Table(Box::new(UserTable {
-                    decided,
-                    data,
-                    file,
-                }))
+                DataOrigin::Table(Box::new(UserTable { built, data, file }))
             }
         };
         Ok(Self {
             split: split.unwrap_or(standard),
-            machine,
+            execution,
             session,
             origin,
         })
@@ -126,56 +122,52 @@ impl<'a> DataSource<'a> {
     pub fn data_splits(self, seeds: impl Iterator<Item = u32>) -> Result<Vec<DataSplit>> {
         let Self {
             split,
-            machine,
+            execution,
             session,
             origin,
         } = self;
         match origin {
             DataOrigin::Benchmark(benchmark) => {
                 let rows = split.rows().unwrap_or(DEFAULT_BENCHMARK_ROWS);
-                let ground = |seed| {
+                let data_split = |seed| {
                     let (spec, data) = benchmark.generate(SyntheticSpec::paper(rows, seed))?;
-                    let decided = BuiltProblem::new(spec)?;
+                    let built = BuiltProblem::new(spec)?;
                     let data = LabeledDataset::solve(
                         data,
-                        &oracle(&decided, machine)?,
+                        &oracle(&built, execution)?,
                         &session.progress,
                     )?;
                     let split = split.apply(data.len(), u64::from(seed))?;
                     Ok(DataSplit {
-                        decided,
+                        built,
                         data: Arc::new(data),
                         split,
                     })
                 };
-                seeds.map(ground).collect()
+                seeds.map(data_split).collect()
             }
             DataOrigin::Table(table) => {
-                let UserTable {
-                    decided,
-                    data,
-                    file,
-                } = *table;
+                let UserTable { built, data, file } = *table;
                 let seeds: Vec<u32> = seeds.collect();
                 let split = |seed: &u32| split.apply(data.len(), u64::from(*seed));
                 let splits = seeds.iter().map(split).collect::<Result<Vec<_>>>()?;
-                let labels = store(&file, machine);
+                let labels = store(&file, execution);
                 let found = labelled(
                     data,
                     &labels,
-                    (&decided, &oracle(&decided, machine)?),
+                    (&built, &oracle(&built, execution)?),
                     session,
                 );
                 let data = Arc::new(found.map_err(in_file(&file))?.0);
                 let rows = data.rows();
-                let ground = |split: SplitIndices| {
+                let data_split = |split: SplitIndices| {
                     Ok(DataSplit {
-                        decided: decided.clone(),
+                        built: built.clone(),
                         data: data.clone(),
                         split: split.restrict_to(&rows)?,
                     })
                 };
-                splits.into_iter().map(ground).collect()
+                splits.into_iter().map(data_split).collect()
             }
         }
     }

@@ -32,8 +32,8 @@ pub fn run(options: &DecideOptions, session: &CommandContext) -> Result<CommandR
         check_free(path, session.force)?;
     }
     let model = Model::load(&model_file)?;
-    let decided = BuiltProblem::of_model((&model, &model_file), options.problem.as_ref())?;
-    let matching = match_model(&model, decided.problem.as_ref()).map_err(in_file(&model_file))?;
+    let built = BuiltProblem::of_model((&model, &model_file), options.problem.as_ref())?;
+    let matching = match_model(&model, built.problem.as_ref()).map_err(in_file(&model_file))?;
     session.warn_about_matching(&model_file, &matching);
     let features = features_for_model(&data, &options.columns, &model)?;
     if positions_name_items(options, &model) {
@@ -44,10 +44,10 @@ pub fn run(options: &DecideOptions, session: &CommandContext) -> Result<CommandR
     let predicted = model
         .predict_matched(&features, &matching)
         .map_err(in_file(&data))?;
-    check_width(&predicted, &decided).map_err(in_file(&data))?;
+    check_width(&predicted, &built).map_err(in_file(&data))?;
     let decisions = decide(
         predicted.clone(),
-        &oracle(&decided, &options.machine)?,
+        &oracle(&built, &options.execution)?,
         session,
     )?;
     let names = matching
@@ -76,14 +76,14 @@ pub fn run(options: &DecideOptions, session: &CommandContext) -> Result<CommandR
     Ok(report)
 }
 
-fn check_width(predicted: &Matrix, decided: &BuiltProblem) -> Result<()> {
-    let (found, right) = (predicted.cols(), decided.problem.num_costs());
+fn check_width(predicted: &Matrix, built: &BuiltProblem) -> Result<()> {
+    let (found, right) = (predicted.cols(), built.problem.num_costs());
     if found == right {
         return Ok(());
     }
     Err(Error::data(format!(
         "{found} costs are predicted per instance, {} needs {right}",
-        decided.problem.name()
+        built.problem.name()
     )))
 }
 

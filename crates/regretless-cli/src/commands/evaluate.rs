@@ -54,7 +54,7 @@ pub fn run(options: &EvaluateOptions, session: &CommandContext) -> Result<Comman
     let mut shown = json(&found)?;
     shown["solves"] = json!(solves);
     shown["solves_by_kind"] = json!(counts);
-    shown["decided_by"] = json!(case.oracle.heuristic());
+    shown["heuristic"] = json!(case.oracle.heuristic());
     shown["problem"] = json!(case.oracle.problem().name());
     let mut report = CommandReport {
         json: shown,
@@ -67,14 +67,14 @@ pub fn run(options: &EvaluateOptions, session: &CommandContext) -> Result<Comman
 impl EvaluationInput {
     fn of_model(file: &Path, options: &EvaluateOptions, session: &CommandContext) -> Result<Self> {
         let model = Model::load(file)?;
-        let decided = BuiltProblem::of_model((&model, file), options.problem.as_ref())?;
-        let oracle = oracle(&decided, &options.machine)?;
+        let built = BuiltProblem::of_model((&model, file), options.problem.as_ref())?;
+        let oracle = oracle(&built, &options.execution)?;
         let source = table_source(&options_for_model(&options.data, &model))?;
         let mut table = dataset_for_model(&source, &model)?;
         model
             .check(table.features())
             .map_err(in_file(source.costs_file()))?;
-        let notices = match_table(&mut table, &model, decided.problem.as_ref())
+        let notices = match_table(&mut table, &model, built.problem.as_ref())
             .map_err(in_file(source.costs_file()))?;
         for notice in notices {
             session.warn(&format!(
@@ -82,8 +82,8 @@ impl EvaluationInput {
                 source.costs_file().display()
             ));
         }
-        let labels = store(source.costs_file(), &options.machine);
-        let found = labelled(table, &labels, (&decided, &oracle), session);
+        let labels = store(source.costs_file(), &options.execution);
+        let found = labelled(table, &labels, (&built, &oracle), session);
         let (data, _) = found.map_err(in_file(source.costs_file()))?;
         Ok(Self {
             predictions: PredictionSource::Model(Box::new(model)),
@@ -98,10 +98,10 @@ impl EvaluationInput {
         session: &CommandContext,
     ) -> Result<Self> {
         let missing = || Error::setting("--problem is missing; predictions do not know theirs");
-        let decided = BuiltProblem::load(options.problem.as_ref().ok_or_else(missing)?)?;
-        let oracle = oracle(&decided, &options.machine)?;
+        let built = BuiltProblem::load(options.problem.as_ref().ok_or_else(missing)?)?;
+        let oracle = oracle(&built, &options.execution)?;
         let (costs_file, mut table) = costs_only(&options.data)?;
-        session.match_table(&mut table, &costs_file, &decided)?;
+        session.match_table(&mut table, &costs_file, &built)?;
         if TableFormat::of(file)? == TableFormat::Npy {
             let unnamed = CostNames::numbered(table.costs().cols());
             let (found, wanted) = (
@@ -119,9 +119,9 @@ impl EvaluationInput {
             );
             return Err(Error::input(Place::file(file), message));
         }
-        let labels = store(&costs_file, &options.machine);
+        let labels = store(&costs_file, &options.execution);
         let (data, _) =
-            labelled(table, &labels, (&decided, &oracle), session).map_err(in_file(&costs_file))?;
+            labelled(table, &labels, (&built, &oracle), session).map_err(in_file(&costs_file))?;
         Ok(Self {
             predictions: PredictionSource::Known(predictions),
             data,
@@ -144,16 +144,16 @@ impl EvaluationInput {
     fn measure(&self, unambiguous: bool, session: &CommandContext) -> Result<Evaluation> {
         let Self { data, oracle, .. } = self;
         let rows = data.rows();
-        let watch = &session.progress;
-        watch.begin("deciding", rows.len() as u64);
+        let observer = &session.progress;
+        observer.begin("deciding", rows.len() as u64);
         let found = if unambiguous {
             let predictions = self.predicted(&rows)?;
-            let regrets = unambiguous_regrets(&predictions, data, &rows, (oracle, watch))?;
+            let regrets = unambiguous_regrets(&predictions, data, &rows, (oracle, observer))?;
             summarize(regrets, &predictions, data, &rows)
         } else {
-            evaluate_in_chunks(|part| self.predicted(part), data, &rows, (oracle, watch))?
+            evaluate_in_chunks(|part| self.predicted(part), data, &rows, (oracle, observer))?
         };
-        watch.end();
+        observer.end();
         Ok(found)
     }
 }

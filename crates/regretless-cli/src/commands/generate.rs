@@ -19,16 +19,16 @@ use crate::output::{CommandReport, grouped, path_json, write_text};
 pub fn run(options: &GenerateOptions, session: &CommandContext) -> Result<CommandReport> {
     let benchmark = require(options.benchmark.as_ref(), "--benchmark")?;
     let folder = require(options.out.as_ref(), "--out")?;
-    let recipe = recipe(options);
-    let (spec, rows) = benchmark.rows(recipe)?;
+    let synthetic = synthetic_spec(options);
+    let (spec, rows) = benchmark.rows(synthetic)?;
     let costs = rows.num_costs();
-    let decided = BuiltProblem::new(spec)?;
+    let built = BuiltProblem::new(spec)?;
     let files = GeneratedFiles::within(&folder, options.format.unwrap_or(TableFormat::Csv));
     let problem =
-        toml::to_string(&decided.spec).map_err(|e| Error::setting(format!("the problem: {e}")))?;
+        toml::to_string(&built.spec).map_err(|e| Error::setting(format!("the problem: {e}")))?;
     files.write(
         rows,
-        &format!("# {benchmark}, seed {}\n{problem}", recipe.seed),
+        &format!("# {benchmark}, seed {}\n{problem}", synthetic.seed),
         session,
     )?;
 
@@ -43,7 +43,7 @@ pub fn run(options: &GenerateOptions, session: &CommandContext) -> Result<Comman
         .map(|path| path.display().to_string())
         .collect();
     let shown = json!({
-        "tables": tables, "problem": path_json(&files.problem), "benchmark": benchmark, "recipe": recipe,
+        "tables": tables, "problem": path_json(&files.problem), "benchmark": benchmark, "data": synthetic,
         "costs": costs, "next": next,
     });
     let mut report = CommandReport {
@@ -53,19 +53,19 @@ pub fn run(options: &GenerateOptions, session: &CommandContext) -> Result<Comman
     report.line(format!(
         "{}: {}",
         tables.join(", "),
-        described(&recipe, costs)
+        described(&synthetic, costs)
     ));
     report.line(format!(
         "{}: {}",
         files.problem.display(),
-        decided.problem.name()
+        built.problem.name()
     ));
     report.line("\nnext:");
     report.line(format!("  {next}"));
     Ok(report)
 }
 
-fn recipe(options: &GenerateOptions) -> SyntheticSpec {
+fn synthetic_spec(options: &GenerateOptions) -> SyntheticSpec {
     let standard = SyntheticSpec::paper(2000, 0);
     SyntheticSpec {
         instances: options.instances.unwrap_or(standard.instances),
@@ -133,16 +133,16 @@ fn write_arrays(
     mut rows: SyntheticGenerator,
     session: &CommandContext,
 ) -> Result<()> {
-    let (shape, watch) = ([rows.rows(), rows.num_costs()], &session.progress);
+    let (shape, observer) = ([rows.rows(), rows.num_costs()], &session.progress);
     let known = rows.features()?;
-    watch.begin("generating", shape[0] as u64);
+    observer.begin("generating", shape[0] as u64);
     npy::write_rows(
         costs,
         shape,
         |row| rows.next_row(row),
-        (session.force, watch),
+        (session.force, observer),
     )?;
-    watch.end();
+    observer.end();
     npy::write_predictions(features, known.values(), session.force)
 }
 
@@ -157,10 +157,10 @@ fn shell(path: &Path) -> String {
     }
 }
 
-fn described(recipe: &SyntheticSpec, costs: usize) -> String {
+fn described(spec: &SyntheticSpec, costs: usize) -> String {
     format!(
         "{} instances, {} features, {costs} costs",
-        grouped(recipe.instances as u64),
-        recipe.features
+        grouped(spec.instances as u64),
+        spec.features
     )
 }

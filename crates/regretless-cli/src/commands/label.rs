@@ -18,17 +18,17 @@ pub fn run(options: &LabelOptions, session: &CommandContext) -> Result<CommandRe
         .as_deref()
         .map(str::parse::<Shard>)
         .transpose()?;
-    let decided = BuiltProblem::load(&require(options.problem.as_ref(), "--problem")?)?;
-    let oracle = oracle(&decided, &options.machine)?;
+    let built = BuiltProblem::load(&require(options.problem.as_ref(), "--problem")?)?;
+    let oracle = oracle(&built, &options.execution)?;
     let (file, mut table) = costs_only(&options.data)?;
-    session.match_table(&mut table, &file, &decided)?;
-    let store = store(&file, &options.machine);
+    session.match_table(&mut table, &file, &built)?;
+    let store = store(&file, &options.execution);
     let Some(shard) = shard else {
         let (data, found) =
-            labelled(table, &store, (&decided, &oracle), session).map_err(in_file(&file))?;
+            labelled(table, &store, (&built, &oracle), session).map_err(in_file(&file))?;
         let solved = oracle.counts().total();
         let shown = json!({
-            "decided_by": oracle.heuristic(), "rows": data.len(), "solved": solved, "continued": found.continued,
+            "heuristic": oracle.heuristic(), "rows": data.len(), "solved": solved, "continued": found.continued,
             "labels": found.kept.then(|| path_json(&found.file)),
             "found": found.source == LabelSource::Found, "failed": found.failed,
         });
@@ -57,7 +57,7 @@ pub fn run(options: &LabelOptions, session: &CommandContext) -> Result<CommandRe
         return Ok(report);
     };
     let done = store
-        .label_shard(table, (&decided.spec, &oracle), shard, &session.progress)
+        .label_shard(table, (&built.spec, &oracle), shard, &session.progress)
         .map_err(in_file(&file))?;
     done.warnings
         .iter()

@@ -58,9 +58,9 @@ impl CommandContext {
 
 impl CommandContext {
     /// Brings the costs of a table into the order of the problem's; tells where positions decide.
-    fn match_table(&self, data: &mut Dataset, file: &Path, decided: &BuiltProblem) -> Result<()> {
+    fn match_table(&self, data: &mut Dataset, file: &Path, built: &BuiltProblem) -> Result<()> {
         let found = CostSide::new("the table", data.cost_names());
-        let matching = match_costs(found, decided.problem.as_ref()).map_err(in_file(file))?;
+        let matching = match_costs(found, built.problem.as_ref()).map_err(in_file(file))?;
         data.apply(&matching).map_err(in_file(file))?;
         self.warn_about_matching(file, &matching);
         Ok(())
@@ -113,27 +113,27 @@ fn run_command<O: clap::Args + Serialize + DeserializeOwned>(
 }
 
 /// An oracle on as many threads as the user allows, deciding as the user wants.
-fn oracle(decided: &BuiltProblem, machine: &ExecutionOptions) -> Result<Oracle> {
-    let threads = Threads::new(machine.threads.unwrap_or(0))?;
-    Oracle::new(decided.problem.clone())
+fn oracle(built: &BuiltProblem, execution: &ExecutionOptions) -> Result<Oracle> {
+    let threads = Threads::new(execution.threads.unwrap_or(0))?;
+    Oracle::new(built.problem.clone())
         .with_threads(threads)
-        .with_heuristic(machine.decide_by)
+        .with_heuristic(execution.decide_by)
 }
 
 /// The labels beside a table.
-fn store(file: &Path, machine: &ExecutionOptions) -> LabelStore {
+fn store(file: &Path, execution: &ExecutionOptions) -> LabelStore {
     LabelStore::for_table(file)
-        .with_flush_interval(machine.checkpoint_interval(LabelStore::FLUSH_INTERVAL))
+        .with_flush_interval(execution.checkpoint_interval(LabelStore::FLUSH_INTERVAL))
 }
 
 /// Labels a table, from the labels beside its file if there are any.
 fn labelled(
     data: Dataset,
     store: &LabelStore,
-    (decided, oracle): (&BuiltProblem, &Oracle),
+    (built, oracle): (&BuiltProblem, &Oracle),
     session: &CommandContext,
 ) -> Result<(LabeledDataset, LabelReport)> {
-    let (labelled, report) = store.label(data, &decided.spec, oracle, &session.progress)?;
+    let (labelled, report) = store.label(data, &built.spec, oracle, &session.progress)?;
     report
         .warnings
         .iter()
@@ -174,13 +174,13 @@ fn evaluate_model(
     model: &Model,
     data: &LabeledDataset,
     rows: &[usize],
-    (oracle, watch): (&Oracle, &dyn Observer),
+    (oracle, observer): (&Oracle, &dyn Observer),
 ) -> Result<Evaluation> {
     evaluate_in_chunks(
         |part| predict_rows(model, data, part),
         data,
         rows,
-        (oracle, watch),
+        (oracle, observer),
     )
 }
 

@@ -71,7 +71,7 @@ pub fn run(options: &TrainOptions, session: &CommandContext) -> Result<CommandRe
     let settings = settings::text(&options, "train")?;
     let checkpoints = CheckpointFolder::for_model(&out.model).with_interval(
         options
-            .machine
+            .execution
             .checkpoint_interval(CheckpointFolder::DEFAULT_CHECKPOINT_INTERVAL),
     );
     let results = ResultFiles {
@@ -82,7 +82,7 @@ pub fn run(options: &TrainOptions, session: &CommandContext) -> Result<CommandRe
     out.check(&results)?;
     let _lock = checkpoints.lock()?;
     let plan = Trainer {
-        approach: options.loss.clone().unwrap_or_default(),
+        method: options.loss.clone().unwrap_or_default(),
         predictor: options
             .split
             .predictor
@@ -94,33 +94,29 @@ pub fn run(options: &TrainOptions, session: &CommandContext) -> Result<CommandRe
     let source = DataSource::open(
         (&options.data, &options.problem),
         options.split.split,
-        &options.machine,
+        &options.execution,
         session,
     )?;
     let grounds = source.data_splits(options.seed.into_iter())?;
-    let ground = grounds
+    let data_split = grounds
         .first()
         .ok_or_else(|| Error::setting("--seed is missing"))?;
-    let DataSplit {
-        decided,
-        data,
-        split,
-    } = ground;
-    let oracle = &oracle(decided, &options.machine)?;
+    let DataSplit { built, data, split } = data_split;
+    let oracle = &oracle(built, &options.execution)?;
     let task = TrainingContext {
         data,
         split,
         oracle,
-        watch: &session.progress,
+        observer: &session.progress,
     };
-    let outcome = plan.fit_and_evaluate(&task, &decided.spec, Some(&checkpoints))?;
+    let outcome = plan.fit_and_evaluate(&task, &built.spec, Some(&checkpoints))?;
     let found = TrainCommandResult {
         plan: &plan,
         outcome: &outcome,
     };
     write(&out, &found, &settings, &results)?;
     checkpoints.remove()?;
-    found.report(&out, ground)
+    found.report(&out, data_split)
 }
 
 /// Settings are written beside the model, and a settings file is text: file names that are none are
@@ -174,7 +170,7 @@ impl TrainCommandResult<'_> {
         json(&self.plan.summary(self.outcome))
     }
 
-    fn report(&self, out: &TrainOutputs, ground: &DataSplit) -> Result<CommandReport> {
+    fn report(&self, out: &TrainOutputs, data: &DataSplit) -> Result<CommandReport> {
         let mut json = self.json()?;
         json["model"] = path_json(&out.model);
         let mut report = CommandReport {
@@ -188,9 +184,9 @@ impl TrainCommandResult<'_> {
             .map_or(0, |round| round.epochs.len().saturating_sub(1));
         report.line(format!(
             "{} on {}, {}",
-            self.plan.approach,
-            ground.decided.problem.name(),
-            ground.rows()
+            self.plan.method,
+            data.built.problem.name(),
+            data.rows()
         ));
         self.report_candidates(&mut report);
         report.line(format!(
@@ -214,7 +210,7 @@ impl TrainCommandResult<'_> {
         {
             report.line(format!("  {warning}"));
         }
-        if let Some(heuristic) = self.outcome.decided_by {
+        if let Some(heuristic) = self.outcome.heuristic {
             report.line(format!(
                 "  decided by         {heuristic}, which need not find the best"
             ));
@@ -234,7 +230,7 @@ impl TrainCommandResult<'_> {
     fn report_candidates(&self, report: &mut CommandReport) {
         for entry in &self.outcome.tried {
             let regret = entry.regret.map(number).unwrap_or_default();
-            let judged = match entry.judged {
+            let judged = match entry.scoring {
                 ScoringKind::Exact => regret,
                 ScoringKind::Relaxed => format!("{regret} (relaxed)"),
                 ScoringKind::Unscored => "not judged".into(),
@@ -250,7 +246,7 @@ impl TrainCommandResult<'_> {
                 entry.method, entry.seconds
             ));
         }
-        if let Some(seconds) = self.outcome.trained.report.timed_solve {
+        if let Some(seconds) = self.outcome.trained.report.timed_solve_seconds {
             report.line(format!(
                 "  planned from a solve of {seconds} s by the clock: not reproducible"
             ));

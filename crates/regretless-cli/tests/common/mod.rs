@@ -131,8 +131,8 @@ pub fn kills() -> u64 {
 }
 
 /// Different moments from one run to the next, the same in every test run.
-pub fn moment(kill: u64, most: u64) -> Duration {
-    Duration::from_micros(kill.wrapping_mul(0x9E37_79B9_7F4A_7C15) % (most * 1000))
+pub fn moment(kill: u64, max: u64) -> Duration {
+    Duration::from_micros(kill.wrapping_mul(0x9E37_79B9_7F4A_7C15) % (max * 1000))
 }
 
 /// Starts the program, lets it live for a while and kills it; whether it was still at work.

@@ -14,10 +14,10 @@ const TOP: f64 = 36.0;
 /// Ratios beyond are cut off, since one bad method would press all others together.
 const MAX_RATIO_SHOWN: f64 = 2.0;
 
-pub(super) fn draw(scene: &FigureContext<'_>) -> FigureWithCaption {
-    scene.measured().next()?;
-    let methods = &scene.problem.methods;
-    let left = widest(methods.iter().map(|method| method.label.as_str())) + 24.0;
+pub(super) fn draw(context: &FigureContext<'_>) -> FigureWithCaption {
+    context.measured().next()?;
+    let methods = &context.problem.methods;
+    let left = widest(methods.iter().map(|method| method.name.as_str())) + 24.0;
     let area = Rect::new(left, TOP, WIDTH - left - 110.0, ROW * methods.len() as f64);
     let ends = methods.iter().flat_map(|method| {
         let said = method.published.map(|said| said.ratio);
@@ -32,14 +32,14 @@ pub(super) fn draw(scene: &FigureContext<'_>) -> FigureWithCaption {
     let longest = ends.flatten().fold(1.05, f64::max).min(MAX_RATIO_SHOWN);
     let x = AxisScale::even([0.0, longest], (area.left, area.right()));
     let mut svg = Svg::new(WIDTH, area.bottom() + 44.0);
-    scene.heading(&mut svg);
-    let title = format!("test regret relative to {}", scene.results.reference);
+    context.heading(&mut svg);
+    let title = format!("test regret relative to {}", context.results.reference);
     bottom_axis(&mut svg, &area, &x, &title);
     for (place, method) in methods.iter().enumerate() {
         row(&mut svg, (place, method), &area, &x);
     }
     svg.line((x.at(1.0), area.top), (x.at(1.0), area.bottom()), "one");
-    Some((svg, caption(scene)))
+    Some((svg, caption(context)))
 }
 
 fn row(svg: &mut Svg, (place, method): (usize, &MethodResults), area: &Rect, x: &AxisScale) {
@@ -57,7 +57,7 @@ fn row(svg: &mut Svg, (place, method): (usize, &MethodResults), area: &Rect, x: 
         (area.left - 8.0, middle + 4.0),
         Anchor::End,
         strong,
-        &clipped(&method.label),
+        &clipped(&method.name),
     );
     let said = match method.ratio.mean {
         Some(mean) => {
@@ -113,12 +113,12 @@ fn deviation(svg: &mut Svg, method: &MethodResults, (mean, middle): (f64, f64), 
     }
 }
 
-fn caption(scene: &FigureContext<'_>) -> String {
-    let reference = &scene.results.reference;
-    let best = scene.measured().find(|(_, method, _)| method.is_best);
+fn caption(context: &FigureContext<'_>) -> String {
+    let reference = &context.results.reference;
+    let best = context.measured().find(|(_, method, _)| method.is_best);
     let best =
-        best.map(|(_, method, mean)| format!(" Lowest: {} with {}.", method.label, ratio(mean)));
-    let published = scene
+        best.map(|(_, method, mean)| format!(" Lowest: {} with {}.", method.name, ratio(mean)));
+    let published = context
         .problem
         .methods
         .iter()
@@ -128,7 +128,9 @@ fn caption(scene: &FigureContext<'_>) -> String {
     } else {
         ""
     };
-    let cut = scene.measured().any(|(_, _, mean)| mean > MAX_RATIO_SHOWN);
+    let cut = context
+        .measured()
+        .any(|(_, _, mean)| mean > MAX_RATIO_SHOWN);
     let cut = if cut {
         " Arrows: the bar goes on to the number at its right."
     } else {

@@ -27,11 +27,8 @@ struct ComponentSet {
 }
 
 /// Base and components of a label.
-fn parts(label: &str) -> (&str, Vec<String>) {
-    match label
-        .strip_suffix(')')
-        .and_then(|rest| rest.split_once('('))
-    {
+fn parts(name: &str) -> (&str, Vec<String>) {
+    match name.strip_suffix(')').and_then(|rest| rest.split_once('(')) {
         Some((base, inside)) => (
             base,
             inside
@@ -39,14 +36,14 @@ fn parts(label: &str) -> (&str, Vec<String>) {
                 .map(|part| part.trim().to_string())
                 .collect(),
         ),
-        None => (label, Vec::new()),
+        None => (name, Vec::new()),
     }
 }
 
-fn steps(scene: &FigureContext<'_>, base: &str, side: &str) -> Vec<ComponentSet> {
+fn steps(context: &FigureContext<'_>, base: &str, side: &str) -> Vec<ComponentSet> {
     let fits = |part: &String| FIXED_COMPONENTS.contains(&part.as_str()) || part == side;
-    let all = scene.measured().filter_map(|(place, method, ratio)| {
-        let (own, parts) = parts(&method.label);
+    let all = context.measured().filter_map(|(place, method, ratio)| {
+        let (own, parts) = parts(&method.name);
         (own == base && parts.iter().all(fits)).then_some(ComponentSet {
             place,
             parts,
@@ -56,12 +53,12 @@ fn steps(scene: &FigureContext<'_>, base: &str, side: &str) -> Vec<ComponentSet>
     all.collect()
 }
 
-pub(super) fn draw(scene: &FigureContext<'_>) -> FigureWithCaption {
+pub(super) fn draw(context: &FigureContext<'_>) -> FigureWithCaption {
     let panels = BASES
         .iter()
         .flat_map(|base| SIDES.iter().map(move |side| (*base, *side)));
     let panels: Vec<((&str, &str), Vec<ComponentSet>)> = panels
-        .map(|(base, side)| ((base, side), steps(scene, base, side)))
+        .map(|(base, side)| ((base, side), steps(context, base, side)))
         .collect();
     // A panel needs a beginning, and sets with the component it is about.
     let useful = |((_, side), steps): &((&str, &str), Vec<ComponentSet>)| {
@@ -78,7 +75,7 @@ pub(super) fn draw(scene: &FigureContext<'_>) -> FigureWithCaption {
         return None;
     }
     let mut svg = Svg::new(WIDTH, 40.0 + panels.len() as f64 * STEP);
-    scene.heading(&mut svg);
+    context.heading(&mut svg);
     let ratios: Vec<f64> = panels
         .iter()
         .flat_map(|(_, steps)| steps.iter().map(|step| step.ratio))
@@ -91,14 +88,19 @@ pub(super) fn draw(scene: &FigureContext<'_>) -> FigureWithCaption {
             (area.bottom(), area.top),
         );
         let x = AxisScale::even([0.0, 3.0], (area.left + 24.0, area.right() - 150.0));
-        sentences.extend(panel(&mut svg, scene, (*name, steps), &Axes { area, x, y }));
+        sentences.extend(panel(
+            &mut svg,
+            context,
+            (*name, steps),
+            &Axes { area, x, y },
+        ));
     }
-    Some((svg, caption(scene, &sentences)))
+    Some((svg, caption(context, &sentences)))
 }
 
 fn panel(
     svg: &mut Svg,
-    scene: &FigureContext<'_>,
+    context: &FigureContext<'_>,
     ((base, side), steps): ((&str, &str), &[ComponentSet]),
     frame: &Axes,
 ) -> Option<String> {
@@ -125,7 +127,7 @@ fn panel(
             &text,
         );
     }
-    for (count, words) in ["no component", "one", "two", "all three"]
+    for (count, text) in ["no component", "one", "two", "all three"]
         .iter()
         .enumerate()
     {
@@ -133,7 +135,7 @@ fn panel(
             (frame.x.at(count as f64), area.bottom() + 15.0),
             Anchor::Middle,
             "small faint",
-            words,
+            text,
         );
     }
     let at = |step: &ComponentSet| frame.at(step.parts.len() as f64, step.ratio);
@@ -155,7 +157,7 @@ fn panel(
         svg.line(at(pair[0]), at(pair[1]), "thick");
         svg.end();
     }
-    points(svg, scene, (steps, &way), frame);
+    points(svg, context, (steps, &way), frame);
     sentence(base, &way)
 }
 
@@ -186,7 +188,7 @@ fn way(steps: &[ComponentSet]) -> Vec<&ComponentSet> {
 
 fn points(
     svg: &mut Svg,
-    scene: &FigureContext<'_>,
+    context: &FigureContext<'_>,
     (steps, way): (&[ComponentSet], &[&ComponentSet]),
     frame: &Axes,
 ) {
@@ -202,7 +204,7 @@ fn points(
             svg.group("ink mark")
                 .num("data-method", step.place as f64)
                 .open();
-            svg.tip(&tip(&scene.problem.methods[step.place]));
+            svg.tip(&tip(&context.problem.methods[step.place]));
             mark(svg, 0, (x, y), 4.5, "fill measured");
             let change = way
                 .windows(2)
@@ -221,13 +223,13 @@ fn label(svg: &mut Svg, step: &ComponentSet, (x, y): Point, amount: Option<f64>)
     } else {
         step.parts.join(",")
     };
-    let words = format!("{name} {}", ratio(step.ratio));
-    draw_halo(svg, (x, y), Anchor::Start, &words);
-    svg.text((x, y), Anchor::Start, "small", &words);
+    let text = format!("{name} {}", ratio(step.ratio));
+    draw_halo(svg, (x, y), Anchor::Start, &text);
+    svg.text((x, y), Anchor::Start, "small", &text);
     if let Some(amount) = amount {
         svg.group(if amount <= 0.0 { "missed" } else { "wrong" })
             .open();
-        let place = (x + width(&words) * SMALL_TEXT_HEIGHT + 4.0, y);
+        let place = (x + width(&text) * SMALL_TEXT_HEIGHT + 4.0, y);
         draw_halo(svg, place, Anchor::Start, &change(amount));
         svg.text(place, Anchor::Start, "small strong tinted", &change(amount));
         svg.end();
@@ -260,14 +262,14 @@ fn sentence(base: &str, way: &[&ComponentSet]) -> Option<String> {
     })
 }
 
-fn caption(scene: &FigureContext<'_>, sentences: &[String]) -> String {
+fn caption(context: &FigureContext<'_>, sentences: &[String]) -> String {
     format!(
         "Each dot is a loss with some components; its height is its regret relative to {}, lower \
             is better. Lines \
         join losses that differ by one component. The thick line adds, step by step, the component \
         that helps most; \
         it is green where the ratio falls and orange where it rises. {}",
-        scene.results.reference,
+        context.results.reference,
         sentences.join(" ")
     )
 }
@@ -287,9 +289,9 @@ mod tests {
 
     #[test]
     fn the_way_adds_what_helps_most() {
-        let step = |label: &str, ratio| ComponentSet {
+        let step = |name: &str, ratio| ComponentSet {
             place: 0,
-            parts: parts(label).1,
+            parts: parts(name).1,
             ratio,
         };
         let steps = [

@@ -29,14 +29,14 @@ const PANELS: [Panel; 2] = [
 ];
 
 /// The reference, then the lowest ratios.
-fn chosen<'a>(scene: &FigureContext<'a>) -> Vec<CurveEntry<'a>> {
-    let mut all: Vec<(CurveEntry<'a>, f64)> = scene
+fn chosen<'a>(context: &FigureContext<'a>) -> Vec<CurveEntry<'a>> {
+    let mut all: Vec<(CurveEntry<'a>, f64)> = context
         .measured()
         .filter(|(_, method, _)| method.curve.len() > 1)
         .map(|(place, method, mean)| ((place, method), mean))
         .collect();
     let is_reference =
-        |((_, method), _): &(CurveEntry<'a>, f64)| method.label == scene.results.reference;
+        |((_, method), _): &(CurveEntry<'a>, f64)| method.name == context.results.reference;
     all.sort_by(|a, b| {
         is_reference(b)
             .cmp(&is_reference(a))
@@ -62,8 +62,8 @@ fn line(method: &MethodResults, (reading, relative, _): &Panel) -> Vec<(f64, f64
     read
 }
 
-pub(super) fn draw(scene: &FigureContext<'_>) -> FigureWithCaption {
-    let methods = chosen(scene);
+pub(super) fn draw(context: &FigureContext<'_>) -> FigureWithCaption {
+    let methods = chosen(context);
     let has = |panel: &&Panel| {
         methods
             .iter()
@@ -74,7 +74,7 @@ pub(super) fn draw(scene: &FigureContext<'_>) -> FigureWithCaption {
         return None;
     }
     let mut svg = Svg::new(WIDTH, HEIGHT);
-    scene.heading_with(&mut svg, "first seed");
+    context.heading_with(&mut svg, "first seed");
     let share = WIDTH / panels.len() as f64;
     for (place, panel) in panels.iter().enumerate() {
         let area = Rect::new(
@@ -85,7 +85,7 @@ pub(super) fn draw(scene: &FigureContext<'_>) -> FigureWithCaption {
         );
         draw_panel(&mut svg, &methods, panel, area);
     }
-    Some((svg, caption(scene, panels.len() == 2 || !panels[0].1)))
+    Some((svg, caption(context, panels.len() == 2 || !panels[0].1)))
 }
 
 fn draw_panel(svg: &mut Svg, methods: &[CurveEntry<'_>], panel: &Panel, area: Rect) {
@@ -122,7 +122,7 @@ fn draw_panel(svg: &mut Svg, methods: &[CurveEntry<'_>], panel: &Panel, area: Re
         let svg = open(svg, *place, "mark");
         svg.tip(&format!(
             "{}\nlowest {lowest:.4} in {last} epochs",
-            method.label
+            method.name
         ));
         svg.path(&way, &format!("line curve {}", dash(*place)));
         if let Some((x, y)) = way.last() {
@@ -132,13 +132,13 @@ fn draw_panel(svg: &mut Svg, methods: &[CurveEntry<'_>], panel: &Panel, area: Re
             (area.right() + 10.0, height + 4.0),
             Anchor::Start,
             "small tinted",
-            &clipped(&method.label),
+            &clipped(&method.name),
         );
         svg.end();
     }
 }
 
-fn caption(scene: &FigureContext<'_>, regret: bool) -> String {
+fn caption(context: &FigureContext<'_>, regret: bool) -> String {
     let left = if regret {
         " Regret on the validation rows says how good decisions are."
     } else {
@@ -148,6 +148,6 @@ fn caption(scene: &FigureContext<'_>, regret: bool) -> String {
         "The first seed, epoch by epoch: {} and the methods with the lowest ratios.{left} Losses \
             of different methods \
         have different units, so each is divided by its own first value.",
-        scene.results.reference
+        context.results.reference
     )
 }

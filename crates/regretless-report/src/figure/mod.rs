@@ -55,7 +55,7 @@ impl<'a> FigureContext<'a> {
         self.problem
             .methods
             .iter()
-            .find(|method| method.label == self.results.reference)
+            .find(|method| method.name == self.results.reference)
     }
 
     /// `TSP20 · mean of 20 seeds · 600 test rows`.
@@ -88,8 +88,8 @@ impl<'a> FigureContext<'a> {
                 .filter(|count| *count > 0)
         };
         match (counts().min(), counts().max()) {
-            (Some(least), Some(most)) if least < most => format!("{least} to {most} seeds"),
-            (Some(_), Some(most)) => pluralize(most, "seed"),
+            (Some(least), Some(max)) if least < max => format!("{least} to {max} seeds"),
+            (Some(_), Some(max)) => pluralize(max, "seed"),
             _ => "no numbers yet".into(),
         }
     }
@@ -100,7 +100,7 @@ pub(crate) fn all(results: &ExperimentResults) -> Vec<RenderedFigure> {
     let mut out = Vec::new();
     for kind in &results.figures {
         for (place, problem) in results.problems.iter().enumerate() {
-            let scene = FigureContext { results, problem };
+            let context = FigureContext { results, problem };
             let mut keep = |sketch: FigureWithCaption, even_time: bool| {
                 let name = format!("{}-{}", word(*kind), file_name(&problem.name));
                 let whole = |(svg, caption)| RenderedFigure {
@@ -113,24 +113,24 @@ pub(crate) fn all(results: &ExperimentResults) -> Vec<RenderedFigure> {
                 };
                 out.extend(sketch.map(whole));
             };
-            keep(sketch(&scene, *kind), false);
+            keep(sketch(&context, *kind), false);
             if *kind == Kind::Pareto {
-                keep(pareto::draw(&scene, true), true);
+                keep(pareto::draw(&context, true), true);
             }
         }
     }
     out
 }
 
-fn sketch(scene: &FigureContext<'_>, kind: Kind) -> FigureWithCaption {
+fn sketch(context: &FigureContext<'_>, kind: Kind) -> FigureWithCaption {
     match kind {
-        Kind::Bars => bars::draw(scene),
-        Kind::Components => components::draw(scene),
-        Kind::Weighting => weighting::draw(scene),
-        Kind::Pareto => pareto::draw(scene, false),
-        Kind::Curves => curves::draw(scene),
-        Kind::Solves => solves::draw(scene),
-        Kind::Examples => examples::draw(scene),
+        Kind::Bars => bars::draw(context),
+        Kind::Components => components::draw(context),
+        Kind::Weighting => weighting::draw(context),
+        Kind::Pareto => pareto::draw(context, false),
+        Kind::Curves => curves::draw(context),
+        Kind::Solves => solves::draw(context),
+        Kind::Examples => examples::draw(context),
     }
 }
 
@@ -149,7 +149,7 @@ pub(crate) fn word(kind: Kind) -> &'static str {
 
 /// What a method's mark says when the mouse rests on it.
 fn tip(method: &MethodResults) -> String {
-    let mut out = method.label.clone();
+    let mut out = method.name.clone();
     if let Some(mean) = method.ratio.mean {
         out += &format!("\nratio {mean:.4}");
         out += &method
@@ -187,7 +187,7 @@ fn open<'a>(svg: &'a mut Svg, place: usize, class: &str) -> &'a mut Svg {
 /// The room the longest of some labels takes.
 fn widest<'a>(labels: impl Iterator<Item = &'a str>) -> f64 {
     labels
-        .map(|label| width(&clipped(label)) * TEXT_HEIGHT)
+        .map(|name| width(&clipped(name)) * TEXT_HEIGHT)
         .fold(40.0, f64::max)
 }
 
@@ -205,11 +205,11 @@ fn whisker(svg: &mut Svg, (x1, y1): (f64, f64), (x2, y2): (f64, f64)) {
 
 /// Words and swatches in one row.
 fn key_row(svg: &mut Svg, (mut x, y): (f64, f64), entries: &[(&str, &str)]) {
-    for (class, words) in entries {
+    for (class, text) in entries {
         svg.group(class).open();
         svg.rect(Rect::new(x, y - 9.0, 10.0, 10.0), "soft");
         svg.end();
-        svg.text((x + 15.0, y), Anchor::Start, "small", words);
-        x += 15.0 + width(words) * crate::svg::SMALL_TEXT_HEIGHT + 18.0;
+        svg.text((x + 15.0, y), Anchor::Start, "small", text);
+        x += 15.0 + width(text) * crate::svg::SMALL_TEXT_HEIGHT + 18.0;
     }
 }

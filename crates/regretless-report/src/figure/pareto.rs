@@ -12,29 +12,29 @@ const HEIGHT: f64 = 430.0;
 /// Ratios beyond lie at the upper edge.
 const MAX_RATIO_SHOWN: f64 = 2.0;
 
-pub(super) fn draw(scene: &FigureContext<'_>, even_time: bool) -> FigureWithCaption {
-    let points: Vec<(usize, f64, f64)> = scene
+pub(super) fn draw(context: &FigureContext<'_>, even_time: bool) -> FigureWithCaption {
+    let points: Vec<(usize, f64, f64)> = context
         .measured()
         .filter_map(|(place, method, mean)| Some((place, method.seconds.mean?, mean)))
         .collect();
     if points.is_empty() {
         return None;
     }
-    let frame = frame(scene, &points, even_time);
+    let frame = frame(context, &points, even_time);
     let mut svg = Svg::new(WIDTH, HEIGHT);
-    scene.heading(&mut svg);
+    context.heading(&mut svg);
     let scale = if even_time { "" } else { ", log scale" };
     let titles = (
         format!("training time in seconds{scale}"),
-        format!("test regret relative to {}", scene.results.reference),
+        format!("test regret relative to {}", context.results.reference),
     );
     frame.draw(&mut svg, (&titles.0, &titles.1));
-    let steps = front_line(&mut svg, scene, &frame);
+    let steps = front_line(&mut svg, context, &frame);
     let mut labels = LabelPlacement::new(LabelPlacement::PLAIN);
     steps
         .windows(2)
         .for_each(|pair| labels.reserve_line(pair[0], pair[1]));
-    for (place, method) in scene.problem.methods.iter().enumerate() {
+    for (place, method) in context.problem.methods.iter().enumerate() {
         let Some((seconds, ratio)) = method
             .published
             .and_then(|said| Some((said.seconds?, said.ratio)))
@@ -48,14 +48,14 @@ pub(super) fn draw(scene: &FigureContext<'_>, even_time: bool) -> FigureWithCapt
         labels.reserve_point(here, 5.0);
         svg.end();
     }
-    marks(&mut svg, scene, (&frame, &mut labels), &points);
-    Some((svg, caption(scene)))
+    marks(&mut svg, context, (&frame, &mut labels), &points);
+    Some((svg, caption(context)))
 }
 
-fn frame(scene: &FigureContext<'_>, points: &[(usize, f64, f64)], even_time: bool) -> Axes {
+fn frame(context: &FigureContext<'_>, points: &[(usize, f64, f64)], even_time: bool) -> Axes {
     let area = Rect::new(64.0, 40.0, WIDTH - 64.0 - 24.0, HEIGHT - 40.0 - 52.0);
     let said = || {
-        scene
+        context
             .problem
             .methods
             .iter()
@@ -84,8 +84,8 @@ fn frame(scene: &FigureContext<'_>, points: &[(usize, f64, f64)], even_time: boo
 }
 
 /// Steps along the methods that no other beats.
-fn front_line(svg: &mut Svg, scene: &FigureContext<'_>, frame: &Axes) -> Vec<Point> {
-    let front = scene.measured().filter(|(_, method, _)| method.on_front);
+fn front_line(svg: &mut Svg, context: &FigureContext<'_>, frame: &Axes) -> Vec<Point> {
+    let front = context.measured().filter(|(_, method, _)| method.on_front);
     let mut front: Vec<(f64, f64)> = front
         .filter_map(|(_, method, mean)| Some((method.seconds.mean?, mean)))
         .collect();
@@ -107,7 +107,7 @@ fn front_line(svg: &mut Svg, scene: &FigureContext<'_>, frame: &Axes) -> Vec<Poi
 
 fn marks(
     svg: &mut Svg,
-    scene: &FigureContext<'_>,
+    context: &FigureContext<'_>,
     (frame, labels): (&Axes, &mut LabelPlacement),
     points: &[(usize, f64, f64)],
 ) {
@@ -116,9 +116,9 @@ fn marks(
         .for_each(|(_, seconds, ratio)| labels.reserve_point(frame.at(*seconds, *ratio), 6.0));
     // The front is labelled first: it must not lose its names to others.
     let mut order: Vec<_> = points.iter().collect();
-    order.sort_by_key(|(place, ..)| !scene.problem.methods[*place].on_front);
+    order.sort_by_key(|(place, ..)| !context.problem.methods[*place].on_front);
     for (place, seconds, ratio) in order {
-        let (method, here) = (&scene.problem.methods[*place], frame.at(*seconds, *ratio));
+        let (method, here) = (&context.problem.methods[*place], frame.at(*seconds, *ratio));
         let svg = open(svg, *place, "mark");
         svg.tip(&tip(method));
         let (size, class) = if method.on_front {
@@ -127,18 +127,18 @@ fn marks(
             (5.0, "fill measured")
         };
         mark(svg, *place, here, size, class);
-        labels.write(svg, &frame.area, here, &clipped(&method.label));
+        labels.write(svg, &frame.area, here, &clipped(&method.name));
         svg.end();
     }
 }
 
-fn caption(scene: &FigureContext<'_>) -> String {
-    let front: Vec<&str> = scene
+fn caption(context: &FigureContext<'_>) -> String {
+    let front: Vec<&str> = context
         .measured()
         .filter(|(_, method, _)| method.on_front)
-        .map(|(_, method, _)| method.label.as_str())
+        .map(|(_, method, _)| method.name.as_str())
         .collect();
-    let published = scene
+    let published = context
         .problem
         .methods
         .iter()
@@ -149,7 +149,9 @@ fn caption(scene: &FigureContext<'_>) -> String {
     } else {
         ""
     };
-    let cut = scene.measured().any(|(_, _, mean)| mean > MAX_RATIO_SHOWN);
+    let cut = context
+        .measured()
+        .any(|(_, _, mean)| mean > MAX_RATIO_SHOWN);
     let cut = if cut {
         " Marks at the upper edge lie above it."
     } else {
@@ -160,7 +162,7 @@ fn caption(scene: &FigureContext<'_>) -> String {
             has at most their \
         regret in at most their time, times that differ by less than {} seconds counting as equal \
         ({}).{hollow}{cut}",
-        scene.results.equal_seconds,
+        context.results.equal_seconds,
         front.join(", ")
     )
 }

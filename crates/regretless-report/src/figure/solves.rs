@@ -13,8 +13,8 @@ const WIDTH: f64 = 760.0;
 const ROW: f64 = 20.0;
 const TOP: f64 = 60.0;
 
-pub(super) fn draw(scene: &FigureContext<'_>) -> FigureWithCaption {
-    let methods: Vec<(usize, &MethodResults)> = scene
+pub(super) fn draw(context: &FigureContext<'_>) -> FigureWithCaption {
+    let methods: Vec<(usize, &MethodResults)> = context
         .measured()
         .map(|(place, method, _)| (place, method))
         .collect();
@@ -24,15 +24,15 @@ pub(super) fn draw(scene: &FigureContext<'_>) -> FigureWithCaption {
         .filter_map(|(_, method)| method.solves_said.as_deref())
         .map(|said| width(said) * 10.5);
     let right = 76.0 + said.fold(0.0, f64::max).min(220.0);
-    let left = widest(methods.iter().map(|(_, method)| method.label.as_str())) + 24.0;
+    let left = widest(methods.iter().map(|(_, method)| method.name.as_str())) + 24.0;
     let area = Rect::new(left, TOP, WIDTH - left - right, ROW * methods.len() as f64);
-    let most = methods
+    let max = methods
         .iter()
         .map(|(_, method)| total(method))
         .fold(1.0, f64::max);
-    let x = AxisScale::even([0.0, most], (area.left, area.right()));
+    let x = AxisScale::even([0.0, max], (area.left, area.right()));
     let mut svg = Svg::new(WIDTH, area.bottom() + 44.0);
-    scene.heading(&mut svg);
+    context.heading(&mut svg);
     let used = |kind: usize| {
         methods
             .iter()
@@ -78,7 +78,7 @@ pub(super) fn draw(scene: &FigureContext<'_>) -> FigureWithCaption {
             (&area, &x),
         );
     }
-    Some((svg, caption(scene)))
+    Some((svg, caption(context)))
 }
 
 fn total(method: &MethodResults) -> f64 {
@@ -111,7 +111,7 @@ fn draw_row(
         (area.left - 8.0, middle + 4.0),
         Anchor::End,
         "",
-        &clipped(&method.label),
+        &clipped(&method.name),
     );
     let mut before = 0.0;
     for (kind, (_, number)) in method
@@ -146,8 +146,8 @@ fn draw_row(
     svg.end();
 }
 
-fn caption(scene: &FigureContext<'_>) -> String {
-    let [train, validation, _] = scene.problem.rows;
+fn caption(context: &FigureContext<'_>) -> String {
+    let [train, validation, _] = context.problem.rows;
     format!(
         "Every question a method asks a solver while it trains on {train} rows ({validation} to \
             validate), by how it \

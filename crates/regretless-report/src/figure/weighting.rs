@@ -13,26 +13,26 @@ const WIDTH: f64 = 760.0;
 const HEIGHT: f64 = 400.0;
 
 /// The weight of `BASE(W(0.3))`.
-fn weight(label: &str) -> Option<f64> {
-    label.split_once("(W(")?.1.strip_suffix("))")?.parse().ok()
+fn weight(name: &str) -> Option<f64> {
+    name.split_once("(W(")?.1.strip_suffix("))")?.parse().ok()
 }
 
 /// Whether a label is that of C, IC or EIC alone.
-fn is_level(label: &str) -> bool {
-    label.ends_with("(C)") || label.contains("(IC(") || label.contains("(EIC(")
+fn is_level(name: &str) -> bool {
+    name.ends_with("(C)") || name.contains("(IC(") || name.contains("(EIC(")
 }
 
 /// A method, its place among all, and its ratio.
 type WeightingEntry<'a> = (usize, &'a MethodResults, f64);
 
-pub(super) fn draw(scene: &FigureContext<'_>) -> FigureWithCaption {
-    let weighted: Vec<(f64, WeightingEntry<'_>)> = scene
+pub(super) fn draw(context: &FigureContext<'_>) -> FigureWithCaption {
+    let weighted: Vec<(f64, WeightingEntry<'_>)> = context
         .measured()
-        .filter_map(|entry| Some((weight(&entry.1.label)?, entry)))
+        .filter_map(|entry| Some((weight(&entry.1.name)?, entry)))
         .collect();
-    let levels: Vec<WeightingEntry<'_>> = scene
+    let levels: Vec<WeightingEntry<'_>> = context
         .measured()
-        .filter(|(_, method, _)| is_level(&method.label))
+        .filter(|(_, method, _)| is_level(&method.name))
         .collect();
     if weighted.is_empty() {
         return None;
@@ -54,8 +54,8 @@ pub(super) fn draw(scene: &FigureContext<'_>) -> FigureWithCaption {
         y: AxisScale::even(heights, (area.bottom(), area.top)),
     };
     let mut svg = Svg::new(WIDTH, HEIGHT);
-    scene.heading(&mut svg);
-    let title = format!("test regret relative to {}", scene.results.reference);
+    context.heading(&mut svg);
+    let title = format!("test regret relative to {}", context.results.reference);
     frame.draw(
         &mut svg,
         ("weight w of the baseline's regret in W(w)", &title),
@@ -67,7 +67,7 @@ pub(super) fn draw(scene: &FigureContext<'_>) -> FigureWithCaption {
     );
     draw_levels(&mut svg, &levels, &frame);
     draw_weights(&mut svg, &weighted, &frame);
-    Some((svg, caption(scene, &weighted, &levels)))
+    Some((svg, caption(context, &weighted, &levels)))
 }
 
 fn draw_levels(svg: &mut Svg, levels: &[WeightingEntry<'_>], frame: &Axes) {
@@ -79,12 +79,12 @@ fn draw_levels(svg: &mut Svg, levels: &[WeightingEntry<'_>], frame: &Axes) {
         svg.tip(&tip(method));
         svg.line((area.left, y), (area.right(), y), "line level");
         svg.line((area.right(), y), (area.right() + 10.0, height), "thin");
-        let words = format!("{} {}", clipped(&method.label), ratio(*mean));
+        let text = format!("{} {}", clipped(&method.name), ratio(*mean));
         svg.text(
             (area.right() + 14.0, height + 4.0),
             Anchor::Start,
             "small",
-            &words,
+            &text,
         );
         svg.end();
     }
@@ -114,7 +114,7 @@ fn draw_weights(svg: &mut Svg, weighted: &[(f64, WeightingEntry<'_>)], frame: &A
 }
 
 fn caption(
-    scene: &FigureContext<'_>,
+    context: &FigureContext<'_>,
     weighted: &[(f64, WeightingEntry<'_>)],
     levels: &[WeightingEntry<'_>],
 ) -> String {
@@ -125,7 +125,7 @@ fn caption(
     let level = level.map(|(_, method, mean)| {
         format!(
             " Level lines need no weight to be chosen; the lowest is {} with {}.",
-            method.label,
+            method.name,
             ratio(*mean)
         )
     });
@@ -133,7 +133,7 @@ fn caption(
         "Each dot weights instances by w times the regret of a baseline plus 1 − w; lower is \
             better, the dashed line \
         is {}. Whiskers are standard deviations over seeds.{}{}",
-        scene.results.reference,
+        context.results.reference,
         best.unwrap_or_default(),
         level.unwrap_or_default()
     )

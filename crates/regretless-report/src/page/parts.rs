@@ -15,11 +15,11 @@ pub(super) fn header(results: &ExperimentResults) -> String {
         .problems
         .iter()
         .filter_map(|problem| Some((problem, winner(problem, &results.reference)?)))
-        .map(|(problem, words)| {
+        .map(|(problem, text)| {
             format!(
                 "<li><b>{}</b>: {}.</li>",
                 escaped(&problem.name),
-                escaped(&words)
+                escaped(&text)
             )
         })
         .collect();
@@ -105,21 +105,21 @@ fn legend(results: &ExperimentResults) -> String {
         .problems
         .first()
         .map_or(&[][..], |problem| &problem.methods);
-    let one = |(place, label): (usize, &str)| {
+    let one = |(place, name): (usize, &str)| {
         let mut swatch = Svg::bare(14.0, 14.0);
         swatch.group(&hue(place)).open();
         mark(&mut swatch, place, (7.0, 7.0), 4.5, "fill");
         swatch.end();
-        let label = escaped(label);
+        let name = escaped(name);
         format!(
             "<button type=\"button\" data-legend=\"{place}\" \
-                aria-pressed=\"true\">{}<span>{label}</span></button>",
+                aria-pressed=\"true\">{}<span>{name}</span></button>",
             swatch.inline("")
         )
     };
     methods
         .iter()
-        .map(|method| method.label.as_str())
+        .map(|method| method.name.as_str())
         .enumerate()
         .map(one)
         .collect()
@@ -173,7 +173,7 @@ fn figure(results: &ExperimentResults, drawn: &RenderedFigure) -> String {
         ) => "",
     };
     let caption = escaped(&drawn.caption);
-    let label = format!(
+    let alt_text = format!(
         "{}: {}",
         title(drawn.kind),
         results.problems[drawn.problem].name
@@ -188,7 +188,7 @@ fn figure(results: &ExperimentResults, drawn: &RenderedFigure) -> String {
             class=\"save\" \
         data-save=\"{}\">Download SVG</button></figcaption></figure>",
         drawn.problem,
-        drawn.svg.inline(&label),
+        drawn.svg.inline(&alt_text),
         escaped(&name)
     )
 }

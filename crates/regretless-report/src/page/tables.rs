@@ -29,10 +29,10 @@ fn cell(key: Option<f64>, tip: &str, inside: &str) -> String {
 
 /// A row whose head is a method; `place` sorts back to the experiment's order.
 fn row(place: usize, method: &MethodResults, cells: &str) -> String {
-    let label = escaped(&method.label);
+    let name = escaped(&method.name);
     format!(
         "<tr data-method=\"{place}\"><th scope=\"row\" \
-            data-key=\"{place}\">{label}</th>{cells}</tr>"
+            data-key=\"{place}\">{name}</th>{cells}</tr>"
     )
 }
 

@@ -85,7 +85,7 @@ fn text_and_marks_lie_inside_their_figures() {
                     .and_then(|text| text.parse::<f64>().ok())
             };
             for node in document.descendants().filter(|node| node.is_element()) {
-                for (name, most) in [
+                for (name, max) in [
                     ("x", width),
                     ("cx", width),
                     ("x1", width),
@@ -95,14 +95,14 @@ fn text_and_marks_lie_inside_their_figures() {
                     ("y1", height),
                     ("y2", height),
                 ] {
-                    let inside = place(&node, name).is_none_or(|at| (0.0..=most).contains(&at));
+                    let inside = place(&node, name).is_none_or(|at| (0.0..=max).contains(&at));
                     assert!(inside, "{}: {name} of {:?}", figure.name, node);
                 }
-                if let (true, Some(x), Some(words)) =
+                if let (true, Some(x), Some(text)) =
                     (node.has_tag_name("text"), place(&node, "x"), node.text())
                 {
                     // No sans-serif font is narrower than this on average.
-                    let least = words.chars().count() as f64 * 10.5 * 0.42;
+                    let least = text.chars().count() as f64 * 10.5 * 0.42;
                     let (left, right) = match node.attribute("text-anchor").unwrap() {
                         "start" => (x, x + least),
                         "end" => (x - least, x),
@@ -110,7 +110,7 @@ fn text_and_marks_lie_inside_their_figures() {
                     };
                     assert!(
                         left >= -1.0 && right <= width + 1.0,
-                        "{}: '{words}' runs out",
+                        "{}: '{text}' runs out",
                         figure.name
                     );
                 }

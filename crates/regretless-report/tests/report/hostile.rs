@@ -25,8 +25,8 @@ fn hostile() -> ExperimentResults {
         for method in &mut problem.methods {
             method.note = Some(HOSTILE.into());
             method.solves_said = Some(HOSTILE.into());
-            if method.label != reference {
-                method.label += HOSTILE;
+            if method.name != reference {
+                method.name += HOSTILE;
             }
         }
     }

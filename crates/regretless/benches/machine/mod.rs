@@ -42,7 +42,7 @@ impl fmt::Display for Machine {
 
 /// Seconds this thread has run on a processor, where the system tells.
 #[cfg(target_os = "linux")]
-pub fn processor_seconds() -> Option<f64> {
+pub fn cpu_seconds() -> Option<f64> {
     #[repr(C)]
     struct Time {
         seconds: i64,
@@ -63,7 +63,7 @@ pub fn processor_seconds() -> Option<f64> {
 
 /// Seconds this thread has run on a processor, where the system tells.
 #[cfg(not(target_os = "linux"))]
-pub fn processor_seconds() -> Option<f64> {
+pub fn cpu_seconds() -> Option<f64> {
     None
 }
 
@@ -93,9 +93,9 @@ fn triad(threads: usize) -> f64 {
 /// The fastest of a few runs: in wall-clock time, or on one thread in processor time.
 fn fastest(alone: bool, mut run: impl FnMut()) -> f64 {
     let timed = |_| {
-        let (started, before) = (Instant::now(), processor_seconds());
+        let (started, before) = (Instant::now(), cpu_seconds());
         run();
-        let own = processor_seconds()
+        let own = cpu_seconds()
             .zip(before)
             .map(|(after, before)| after - before);
         own.filter(|_| alone)

@@ -188,14 +188,14 @@ impl Matrix {
     /// tells fewer than a hundred of them apart.
     pub fn first_coarse_row(&self) -> Option<usize> {
         (0..self.rows()).find(|row| {
-            let (mut least, mut most, mut size) = (f32::INFINITY, f32::NEG_INFINITY, 0.0_f32);
+            let (mut min, mut max, mut size) = (f32::INFINITY, f32::NEG_INFINITY, 0.0_f32);
             for value in self.row(*row) {
-                (least, most, size) = (least.min(*value), most.max(*value), size.max(value.abs()));
+                (min, max, size) = (min.min(*value), max.max(*value), size.max(value.abs()));
             }
             // Rows of equal small numbers are meant so; equal large ones have probably lost their
             // digits.
-            let suspicious = most > least || size >= Self::LARGE;
-            self.cols() > 1 && suspicious && most - least < Self::MIN_LEVELS * f32::EPSILON * size
+            let suspicious = max > min || size >= Self::LARGE;
+            self.cols() > 1 && suspicious && max - min < Self::MIN_LEVELS * f32::EPSILON * size
         })
     }
 

@@ -92,7 +92,7 @@ impl SyntheticSpec {
 /// Makes the rows of a synthetic table one after the other.
 #[derive(Debug, Clone)]
 pub struct SyntheticGenerator {
-    recipe: SyntheticSpec,
+    spec: SyntheticSpec,
     stream: NumpyRandomState,
     /// Weights of the features in each cost.
     mixing: Vec<f64>,
@@ -114,12 +114,12 @@ enum SyntheticKind {
 impl SyntheticGenerator {
     /// Rows of the table.
     pub fn rows(&self) -> usize {
-        self.recipe.instances
+        self.spec.instances
     }
 
     /// Costs per row.
     pub fn num_costs(&self) -> usize {
-        self.mixing.len() / self.recipe.features
+        self.mixing.len() / self.spec.features
     }
 
     /// The features of all rows.
@@ -127,7 +127,7 @@ impl SyntheticGenerator {
     /// # Errors
     /// Never for a recipe that was checked.
     pub fn features(&self) -> Result<Features> {
-        let values = Matrix::from_f64(self.recipe.instances, self.recipe.features, &self.features)?;
+        let values = Matrix::from_f64(self.spec.instances, self.spec.features, &self.features)?;
         Features::new(values, FeatureShape::Wide, None)
     }
 
@@ -136,22 +136,19 @@ impl SyntheticGenerator {
     pub fn next_row(&mut self, out: &mut Vec<f32>) {
         match &self.kind {
             SyntheticKind::GridPath => {
-                let (degree, scale) = (self.recipe.degree(), 3.5_f64.powf(self.recipe.degree()));
+                let (degree, scale) = (self.spec.degree(), 3.5_f64.powf(self.spec.degree()));
                 self.row(out, |_, base, noise| {
                     (base.powf(degree) + 1.0) / scale * noise
                 });
             }
             SyntheticKind::Knapsack => {
-                let (degree, scale) = (self.recipe.degree(), 3.5_f64.powf(self.recipe.degree()));
+                let (degree, scale) = (self.spec.degree(), 3.5_f64.powf(self.spec.degree()));
                 self.row(out, |_, base, noise| {
                     ((base.powf(degree) + 1.0) * 5.0 / scale * noise).ceil()
                 });
             }
             SyntheticKind::Tsp(_) => {
-                let (degree, scale) = (
-                    self.recipe.degree(),
-                    3.0_f64.powf(self.recipe.degree() - 1.0),
-                );
+                let (degree, scale) = (self.spec.degree(), 3.0_f64.powf(self.spec.degree() - 1.0));
                 self.row(out, |distance, base, noise| {
                     let cost = distance + base.powf(degree) / scale * noise;
                     (cost * 10_000.0).round_ties_even() / 10_000.0
@@ -162,8 +159,8 @@ impl SyntheticGenerator {
 
     /// `shape` gets the distance that belongs to a cost, 0 where there is none.
     fn row(&mut self, out: &mut Vec<f32>, shape: impl Fn(f64, f64, f64) -> f64) {
-        let p = self.recipe.features;
-        let (root, noise) = ((p as f64).sqrt(), self.recipe.noise);
+        let p = self.spec.features;
+        let (root, noise) = ((p as f64).sqrt(), self.spec.noise);
         let Some(x) = self.features.get(self.made * p..(self.made + 1) * p) else {
             return;
         };
@@ -203,22 +200,22 @@ impl SyntheticGenerator {
 ///
 /// # Errors
 /// When the recipe makes no table.
-pub fn shortest_path(recipe: SyntheticSpec, arcs: usize) -> Result<Dataset> {
-    shortest_path_rows(recipe, arcs)?.dataset()
+pub fn shortest_path(spec: SyntheticSpec, arcs: usize) -> Result<Dataset> {
+    shortest_path_rows(spec, arcs)?.dataset()
 }
 
 /// The same, row by row.
 ///
 /// # Errors
 /// When the recipe makes no table.
-pub fn shortest_path_rows(recipe: SyntheticSpec, arcs: usize) -> Result<SyntheticGenerator> {
-    let recipe = recipe.checked()?;
-    recipe.check_memory_for(arcs)?;
-    let mut stream = NumpyRandomState::new(recipe.seed);
-    let mixing = recipe.draw_bernoulli(&mut stream, arcs);
-    let features = recipe.draw_features(&mut stream);
+pub fn shortest_path_rows(spec: SyntheticSpec, arcs: usize) -> Result<SyntheticGenerator> {
+    let spec = spec.checked()?;
+    spec.check_memory_for(arcs)?;
+    let mut stream = NumpyRandomState::new(spec.seed);
+    let mixing = spec.draw_bernoulli(&mut stream, arcs);
+    let features = spec.draw_features(&mut stream);
     Ok(SyntheticGenerator {
-        recipe,
+        spec,
         stream,
         mixing,
         features,
@@ -232,11 +229,11 @@ pub fn shortest_path_rows(recipe: SyntheticSpec, arcs: usize) -> Result<Syntheti
 /// # Errors
 /// When the recipe makes no table.
 pub fn knapsack(
-    recipe: SyntheticSpec,
+    spec: SyntheticSpec,
     items: usize,
     dimensions: usize,
 ) -> Result<(Vec<Vec<f64>>, Dataset)> {
-    let (weights, rows) = knapsack_rows(recipe, items, dimensions)?;
+    let (weights, rows) = knapsack_rows(spec, items, dimensions)?;
     Ok((weights, rows.dataset()?))
 }
 
@@ -245,23 +242,23 @@ pub fn knapsack(
 /// # Errors
 /// When the recipe makes no table.
 pub fn knapsack_rows(
-    recipe: SyntheticSpec,
+    spec: SyntheticSpec,
     items: usize,
     dimensions: usize,
 ) -> Result<(Vec<Vec<f64>>, SyntheticGenerator)> {
-    let recipe = recipe.checked()?;
-    recipe.check_memory_for(items)?;
-    let mut stream = NumpyRandomState::new(recipe.seed);
+    let spec = spec.checked()?;
+    spec.check_memory_for(items)?;
+    let mut stream = NumpyRandomState::new(spec.seed);
     let weight = |stream: &mut NumpyRandomState| f64::from(300 + stream.index(500)) / 100.0;
     let weights = (0..dimensions)
         .map(|_| stream.fill(items, weight))
         .collect();
-    let mixing = recipe.draw_bernoulli(&mut stream, items);
-    let features = recipe.draw_features(&mut stream);
+    let mixing = spec.draw_bernoulli(&mut stream, items);
+    let features = spec.draw_features(&mut stream);
     Ok((
         weights,
         SyntheticGenerator {
-            recipe,
+            spec,
             stream,
             mixing,
             features,
@@ -275,27 +272,27 @@ pub fn knapsack_rows(
 ///
 /// # Errors
 /// When the recipe makes no table.
-pub fn tsp(recipe: SyntheticSpec, nodes: usize) -> Result<Dataset> {
-    tsp_rows(recipe, nodes)?.dataset()
+pub fn tsp(spec: SyntheticSpec, nodes: usize) -> Result<Dataset> {
+    tsp_rows(spec, nodes)?.dataset()
 }
 
 /// The same, row by row.
 ///
 /// # Errors
 /// When the recipe makes no table.
-pub fn tsp_rows(recipe: SyntheticSpec, nodes: usize) -> Result<SyntheticGenerator> {
-    let recipe = recipe.checked()?;
+pub fn tsp_rows(spec: SyntheticSpec, nodes: usize) -> Result<SyntheticGenerator> {
+    let spec = spec.checked()?;
     let edges = size_limits::pairs("edges", nodes)?;
-    recipe.check_memory_for(edges)?;
-    let mut stream = NumpyRandomState::new(recipe.seed);
+    spec.check_memory_for(edges)?;
+    let mut stream = NumpyRandomState::new(spec.seed);
     let places = draw_positions(&mut stream, nodes);
-    let mut mixing = recipe.draw_bernoulli(&mut stream, edges);
+    let mut mixing = spec.draw_bernoulli(&mut stream, edges);
     mixing
         .iter_mut()
         .for_each(|b| *b *= stream.uniform(-2.0, 2.0));
-    let features = recipe.draw_features(&mut stream);
+    let features = spec.draw_features(&mut stream);
     Ok(SyntheticGenerator {
-        recipe,
+        spec,
         stream,
         mixing,
         features,

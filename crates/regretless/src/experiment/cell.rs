@@ -29,7 +29,7 @@ pub(super) struct ExperimentCell {
     pub(super) problem: String,
     split: [usize; 3],
     pub(super) seed: u32,
-    pub(super) label: String,
+    pub(super) name: String,
     recipe: CellSpec,
 }
 
@@ -48,7 +48,7 @@ pub struct CellRecord {
     /// The problem.
     pub problem: String,
     /// The method as tables call it.
-    pub label: String,
+    pub name: String,
     /// The seed.
     pub seed: u32,
     /// What came of it.
@@ -71,7 +71,7 @@ pub struct CellMetrics {
     /// Mean regret on the test rows.
     pub regret: f64,
     /// Sum of regrets over the sum of best objectives' sizes.
-    pub normalised_regret: f64,
+    pub normalized_regret: f64,
     /// Mean of each row's regret over the size of its best objective.
     pub relative_regret: f64,
     /// Mean squared error on the test rows.
@@ -79,7 +79,7 @@ pub struct CellMetrics {
     /// Mean absolute error on the test rows.
     pub mae: f64,
     /// Share of test rows whose decision is as good as the best.
-    pub optimal_share: f64,
+    pub optimal_fraction: f64,
     /// The epoch that was kept, in the last round.
     pub best_epoch: usize,
     /// Seconds of training, labels and test not included.
@@ -88,7 +88,7 @@ pub struct CellMetrics {
     /// lengthen these less than `seconds`; cells that run side by side are counted together and
     /// mean nothing.
     #[serde(default)]
-    pub processor_seconds: Option<f64>,
+    pub cpu_seconds: Option<f64>,
     /// Solves by kind, labels and test not included.
     pub solves: SolveCounts,
     /// Why the last round ended.
@@ -119,24 +119,24 @@ pub struct CurvePoint {
 impl ExperimentCell {
     pub(super) fn new(
         experiment: &Experiment,
-        stage: &ExperimentProblem,
-        trial: &ExperimentMethod,
+        problem: &ExperimentProblem,
+        method: &ExperimentMethod,
         seed: u32,
     ) -> Result<Self> {
-        let settings = experiment.settings(stage, trial, seed)?;
+        let settings = experiment.settings(problem, method, seed)?;
         let predictor = experiment.predictor.clone();
         let recipe = CellSpec {
-            method: trial.method.to_string(),
+            method: method.method.to_string(),
             predictor,
             settings,
         };
-        let (problem, label) = (stage.name.to_string(), trial.label.clone());
+        let (problem_name, name) = (problem.name.to_string(), method.name.clone());
         Ok(Self {
             format: CELL_VERSION,
-            problem,
-            split: stage.split,
+            problem: problem_name,
+            split: problem.split,
             seed,
-            label,
+            name,
             recipe,
         })
     }
@@ -164,9 +164,9 @@ impl ExperimentCell {
 
     /// Where its record is kept.
     pub(super) fn file(&self, folder: &Path) -> Result<PathBuf> {
-        let label = file_name_part(&self.label);
+        let name = file_name_part(&self.name);
         Ok(folder.join("cells").join(&self.problem).join(format!(
-            "{label}-{}-{}.json",
+            "{name}-{}-{}.json",
             self.seed,
             self.key()?
         )))
@@ -186,22 +186,22 @@ impl ExperimentCell {
     /// Trains, judges and keeps; only an interruption or a full disk is an error.
     pub(super) fn run(
         &self,
-        ground: &DataSplit,
+        data: &DataSplit,
         oracle: &Oracle,
         folder: &Path,
-        watch: &dyn Observer,
+        observer: &dyn Observer,
     ) -> Result<CellRecord> {
         let before = cpu_seconds();
         let measured = self
-            .train(ground, oracle, watch)
+            .train(data, oracle, observer)
             .and_then(|(trained, tried)| {
-                let processor_seconds = cpu_seconds()
+                let cpu_seconds = cpu_seconds()
                     .zip(before)
                     .map(|(after, before)| after - before);
-                let measured = self.evaluate(&trained, ground, oracle, watch)?;
+                let measured = self.evaluate(&trained, data, oracle, observer)?;
                 Ok(CellMetrics {
                     tried,
-                    processor_seconds,
+                    cpu_seconds,
                     ..measured
                 })
             });
@@ -210,11 +210,11 @@ impl ExperimentCell {
             Err(Error::Interrupted) => return Err(Error::Interrupted),
             Err(error) => CellOutcome::Failed(error.to_string()),
         };
-        let (problem, label) = (self.problem.clone(), self.label.clone());
+        let (problem, name) = (self.problem.clone(), self.name.clone());
         let record = CellRecord {
             key: self.key()?,
             problem,
-            label,
+            name,
             seed: self.seed,
             outcome,
         };
@@ -230,34 +230,34 @@ impl ExperimentCell {
 
     fn train(
         &self,
-        ground: &DataSplit,
+        data: &DataSplit,
         oracle: &Oracle,
-        watch: &dyn Observer,
+        observer: &dyn Observer,
     ) -> Result<(FitResult, Vec<CandidateReport>)> {
-        let approach: Method = self.recipe.method.parse()?;
+        let method: Method = self.recipe.method.parse()?;
         let task = TrainingContext {
-            data: &ground.data,
-            split: &ground.split,
+            data: &data.data,
+            split: &data.split,
             oracle,
-            watch,
+            observer,
         };
-        approach.train(
+        method.train(
             &task,
             (&self.recipe.predictor, self.recipe.settings),
-            &ground.problem,
+            &data.problem,
         )
     }
 
     fn evaluate(
         &self,
         trained: &FitResult,
-        ground: &DataSplit,
+        data: &DataSplit,
         oracle: &Oracle,
-        watch: &dyn Observer,
+        observer: &dyn Observer,
     ) -> Result<CellMetrics> {
-        let (data, rows) = (&ground.data, &ground.split.test);
+        let (data, rows) = (&data.data, &data.split.test);
         let predictions = predict_rows(&trained.model, data, rows)?;
-        let answers = oracle.solve_all(&predictions, watch)?;
+        let answers = oracle.solve_all(&predictions, observer)?;
         let shown = if self.seed == 0 {
             example_decisions(&answers, data, rows)
         } else {
@@ -283,14 +283,14 @@ impl CellMetrics {
         };
         Self {
             regret: test.regret,
-            normalised_regret: test.normalized_regret,
+            normalized_regret: test.normalized_regret,
             relative_regret: test.relative_regret,
             mse: test.mse,
             mae: test.mae,
-            optimal_share: test.optimal_fraction,
+            optimal_fraction: test.optimal_fraction,
             best_epoch: report.best_epoch(),
             seconds: report.seconds,
-            processor_seconds: None,
+            cpu_seconds: None,
             solves: report.solves,
             stopped: last.map(|round| round.stopped),
             curve: last

@@ -66,14 +66,14 @@ pub enum Drawing {
 }
 
 impl Drawing {
-    pub(super) fn of(problem: &ProblemSpec, subject: NamedProblem, seed: u32) -> Option<Self> {
+    pub(super) fn of(spec: &ProblemSpec, problem: NamedProblem, seed: u32) -> Option<Self> {
         let graph = |nodes: usize, depot| {
             Some(Self::Graph {
                 places: synthetic::node_positions(nodes, seed),
                 depot,
             })
         };
-        match (problem, subject) {
+        match (spec, problem) {
             (_, NamedProblem::Benchmark(Benchmark::Tsp { nodes })) => graph(nodes, false),
             (_, NamedProblem::Benchmark(Benchmark::Cvrp { nodes })) => graph(nodes, true),
             (_, NamedProblem::Benchmark(Benchmark::GridPath { rows, cols })) => {

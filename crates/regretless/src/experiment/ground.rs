@@ -25,18 +25,18 @@ pub(super) struct DataSplit {
 impl DataSplit {
     /// Makes the rows and finds their best decisions, or takes them from the folder.
     pub(super) fn generate(
-        (stage, seed): (&ExperimentProblem, u32),
+        (problem, seed): (&ExperimentProblem, u32),
         (files, labels): (&DataFiles, &Path),
         oracle: impl FnOnce(&ProblemSpec) -> Result<Oracle>,
-        watch: &dyn Observer,
+        observer: &dyn Observer,
     ) -> Result<Self> {
-        let (problem, data, split) = stage.name.generate(stage.split, seed, files)?;
-        let store = LabelStore::for_table(&labels.join(format!("{}-{seed}", stage.name)));
+        let (spec, data, split) = problem.name.generate(problem.split, seed, files)?;
+        let store = LabelStore::for_table(&labels.join(format!("{}-{seed}", problem.name)));
         let started = Instant::now();
-        let (data, _) = store.label(data, &problem, &oracle(&problem)?, watch)?;
+        let (data, _) = store.label(data, &spec, &oracle(&spec)?, observer)?;
         let split = split.restrict_to(&data.rows())?;
         Ok(Self {
-            problem,
+            problem: spec,
             data,
             split,
             label_seconds: started.elapsed().as_secs_f64(),
@@ -44,7 +44,7 @@ impl DataSplit {
     }
 
     /// The picture on which decisions can be drawn, if there is one.
-    pub(super) fn drawing(&self, subject: NamedProblem, seed: u32) -> Option<Drawing> {
-        Drawing::of(&self.problem, subject, seed)
+    pub(super) fn drawing(&self, problem: NamedProblem, seed: u32) -> Option<Drawing> {
+        Drawing::of(&self.problem, problem, seed)
     }
 }

@@ -214,7 +214,7 @@ impl TryFrom<String> for NamedProblem {
 }
 
 impl From<NamedProblem> for String {
-    fn from(subject: NamedProblem) -> Self {
-        subject.to_string()
+    fn from(problem: NamedProblem) -> Self {
+        problem.to_string()
     }
 }

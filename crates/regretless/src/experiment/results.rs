@@ -80,7 +80,7 @@ pub struct ProblemResults {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct MethodResults {
     /// What tables call it.
-    pub label: String,
+    pub name: String,
     /// Regret over that of the reference.
     pub ratio: MeanAndDeviation,
     /// Ratio minus 1 with its interval.
@@ -117,7 +117,7 @@ impl ExperimentResults {
         let mut problems: Vec<ProblemResults> = experiment
             .problems
             .iter()
-            .map(|stage| problem(runner, stage, records))
+            .map(|of| problem(runner, of, records))
             .collect();
         if experiment.smoke {
             problems
@@ -196,11 +196,11 @@ fn processor() -> String {
 
 fn problem(
     runner: &ExperimentRunner,
-    stage: &ExperimentProblem,
+    problem: &ExperimentProblem,
     records: &[CellRecord],
 ) -> ProblemResults {
     let experiment = &runner.experiment;
-    let name = stage.name.to_string();
+    let name = problem.name.to_string();
     let of: Vec<&CellRecord> = records
         .iter()
         .filter(|record| record.problem == name)
@@ -209,23 +209,23 @@ fn problem(
         .map(|(seed, cell)| (seed, cell.regret))
         .collect();
     let mut methods: Vec<MethodResults> = experiment
-        .methods_of(stage)
-        .map(|trial| method(experiment, stage, &trial, (&of, &reference)))
+        .methods_of(problem)
+        .map(|tested| method(experiment, problem, &tested, (&of, &reference)))
         .collect();
     mark(&mut methods, experiment.equal_seconds);
     let scenes: Vec<_> = runner
-        .seeds(stage)
-        .filter_map(|seed| runner.read_context(stage, seed))
+        .seeds(problem)
+        .filter_map(|seed| runner.read_context(problem, seed))
         .collect();
-    let label_seconds: Vec<f64> = scenes.iter().map(|scene| scene.label_seconds).collect();
+    let label_seconds: Vec<f64> = scenes.iter().map(|context| context.label_seconds).collect();
     let (costs, first) = (
-        scenes.first().map_or(0, |scene| scene.costs),
-        runner.read_context(stage, 0),
+        scenes.first().map_or(0, |context| context.costs),
+        runner.read_context(problem, 0),
     );
     let (drawing, examples) = first
-        .map(|scene| (scene.drawing, scene.examples))
+        .map(|context| (context.drawing, context.examples))
         .unwrap_or_default();
-    let (rows, seeds) = (stage.split, experiment.seeds_of(stage));
+    let (rows, seeds) = (problem.split, experiment.seeds_of(problem));
     ProblemResults {
         name,
         rows,
@@ -240,11 +240,11 @@ fn problem(
 
 fn measured<'a>(
     records: &'a [&CellRecord],
-    label: &'a str,
+    name: &'a str,
 ) -> impl Iterator<Item = (u32, &'a CellMetrics)> {
     records
         .iter()
-        .filter(move |record| record.label == label)
+        .filter(move |record| record.name == name)
         .filter_map(|record| match &record.outcome {
             CellOutcome::Done(cell) => Some((record.seed, &**cell)),
             CellOutcome::Failed(_) => None,
@@ -253,11 +253,11 @@ fn measured<'a>(
 
 fn method(
     experiment: &Experiment,
-    stage: &ExperimentProblem,
-    trial: &ExperimentMethod,
+    problem: &ExperimentProblem,
+    method: &ExperimentMethod,
     (records, reference): (&[&CellRecord], &[(u32, f64)]),
 ) -> MethodResults {
-    let cells: Vec<(u32, &CellMetrics)> = measured(records, &trial.label).collect();
+    let cells: Vec<(u32, &CellMetrics)> = measured(records, &method.name).collect();
     let base = |seed: u32| {
         reference
             .iter()
@@ -283,7 +283,7 @@ fn method(
         .find(|(seed, _)| *seed == 0)
         .map(|(_, cell)| *cell);
     MethodResults {
-        label: trial.label.clone(),
+        name: method.name.clone(),
         ratio: ratios,
         difference: ratios.interval().map(|at| ConfidenceInterval {
             mean: at.mean - 1.0,
@@ -294,18 +294,18 @@ fn method(
         relative_regret: of(&|cell| cell.relative_regret),
         seconds: of(&|cell| cell.seconds),
         solves: solves(&cells),
-        solves_said: trial.solves.clone(),
+        solves_said: method.solves.clone(),
         published: experiment
             .published
-            .get(&stage.name.to_string())
-            .and_then(|by| by.get(&trial.label))
+            .get(&problem.name.to_string())
+            .and_then(|by| by.get(&method.name))
             .copied(),
         curve: first.map(|cell| cell.curve.clone()).unwrap_or_default(),
         shown: first.map(|cell| cell.shown.clone()).unwrap_or_default(),
         note: note(
             records,
-            trial,
-            (seeds.len(), experiment.seeds_of(stage) as usize),
+            method,
+            (seeds.len(), experiment.seeds_of(problem) as usize),
         ),
         seeds,
         on_front: false,
@@ -324,19 +324,19 @@ fn solves(cells: &[(u32, &CellMetrics)]) -> [(String, f64); 6] {
         kind("heuristic", &|counts| counts.heuristic),
         kind("projected", &|counts| counts.projected),
         kind("certified", &|counts| counts.certified),
-        kind("pooled", &|counts| counts.pooled),
+        kind("cache_hits", &|counts| counts.cache_hits),
     ]
 }
 
 /// Why there are fewer numbers than asked for.
 fn note(
     records: &[&CellRecord],
-    trial: &ExperimentMethod,
+    method: &ExperimentMethod,
     (found, asked): (usize, usize),
 ) -> Option<String> {
     let failed = records
         .iter()
-        .filter(|record| record.label == trial.label)
+        .filter(|record| record.name == method.name)
         .find_map(|record| match &record.outcome {
             CellOutcome::Failed(reason) => Some(format!("seed {}: {reason}", record.seed)),
             CellOutcome::Done(_) => None,

@@ -61,7 +61,7 @@ pub(super) struct CellContext {
 
 /// Cells of one problem and seed.
 struct CellBatch<'a> {
-    stage: &'a ExperimentProblem,
+    problem: &'a ExperimentProblem,
     seed: u32,
     cells: Vec<ExperimentCell>,
 }
@@ -72,22 +72,22 @@ impl ExperimentRunner {
     /// # Errors
     /// When the experiment makes no sense, the folder cannot be written, or the user interrupts;
     /// what is finished is kept.
-    pub fn run(&self, watch: &dyn Observer) -> Result<ExperimentResults> {
+    pub fn run(&self, observer: &dyn Observer) -> Result<ExperimentResults> {
         self.experiment.check()?;
         let batches = self.batches()?;
         let begun = Instant::now();
         let missing: u64 = batches.iter().map(|batch| batch.cells.len() as u64).sum();
-        watch.begin(&self.experiment.name, missing);
+        observer.begin(&self.experiment.name, missing);
         let mut refused = Vec::new();
         for batch in &batches {
-            if watch.interrupted() {
+            if observer.interrupted() {
                 return Err(Error::Interrupted);
             }
             if !self.is_over_budget(begun) && !batch.cells.is_empty() {
-                self.run_batch(batch, begun, &mut refused, watch)?;
+                self.run_batch(batch, begun, &mut refused, observer)?;
             }
         }
-        watch.end();
+        observer.end();
         self.collect_results(refused)
     }
 
@@ -112,7 +112,7 @@ impl ExperimentRunner {
             .experiment
             .problems
             .iter()
-            .flat_map(|stage| self.seeds(stage).map(move |seed| (stage, seed)));
+            .flat_map(|problem| self.seeds(problem).map(move |seed| (problem, seed)));
         let mine = |place: usize| {
             self.limits
                 .shard
@@ -122,12 +122,12 @@ impl ExperimentRunner {
             .enumerate()
             .filter(|(place, _)| mine(*place))
             .map(|(_, pair)| pair);
-        let batch = |(stage, seed)| {
-            let cells = self.cells(stage, seed)?.into_iter();
+        let batch = |(problem, seed)| {
+            let cells = self.cells(problem, seed)?.into_iter();
             let missing = cells.map(|cell| Ok((cell.load(&self.folder)?.is_none(), cell)));
             let missing: Vec<(bool, ExperimentCell)> = missing.collect::<Result<_>>()?;
             Ok(CellBatch {
-                stage,
+                problem,
                 seed,
                 cells: missing
                     .into_iter()
@@ -138,15 +138,15 @@ impl ExperimentRunner {
         chosen.map(batch).collect()
     }
 
-    pub(super) fn seeds(&self, stage: &ExperimentProblem) -> std::ops::Range<u32> {
-        0..self.experiment.seeds_of(stage)
+    pub(super) fn seeds(&self, problem: &ExperimentProblem) -> std::ops::Range<u32> {
+        0..self.experiment.seeds_of(problem)
     }
 
-    fn cells(&self, stage: &ExperimentProblem, seed: u32) -> Result<Vec<ExperimentCell>> {
-        let trials: Vec<ExperimentMethod> = self.experiment.methods_of(stage).collect();
+    fn cells(&self, problem: &ExperimentProblem, seed: u32) -> Result<Vec<ExperimentCell>> {
+        let trials: Vec<ExperimentMethod> = self.experiment.methods_of(problem).collect();
         trials
             .iter()
-            .map(|trial| ExperimentCell::new(&self.experiment, stage, trial, seed))
+            .map(|method| ExperimentCell::new(&self.experiment, problem, method, seed))
             .collect()
     }
 
@@ -157,28 +157,28 @@ impl ExperimentRunner {
         batch: &CellBatch<'_>,
         begun: Instant,
         refused: &mut Vec<CellRecord>,
-        watch: &dyn Observer,
+        observer: &dyn Observer,
     ) -> Result<()> {
-        watch.message(&format!("{} seed {}", batch.stage.name, batch.seed));
+        observer.message(&format!("{} seed {}", batch.problem.name, batch.seed));
         let oracle =
             |problem: &ProblemSpec| Ok(self.oracle(problem)?.with_threads(self.threads.clone()));
-        let ground = DataSplit::generate(
-            (batch.stage, batch.seed),
+        let data = DataSplit::generate(
+            (batch.problem, batch.seed),
             (&self.files, &self.labels),
             oracle,
-            &InterruptOnlyObserver(watch),
+            &InterruptOnlyObserver(observer),
         );
-        let ground = match ground {
-            Ok(ground) => ground,
+        let data = match data {
+            Ok(data) => data,
             Err(Error::Interrupted) => return Err(Error::Interrupted),
             Err(error) => {
                 for cell in &batch.cells {
-                    let (problem, label, key) =
-                        (cell.problem.clone(), cell.label.clone(), cell.key()?);
+                    let (problem, name, key) =
+                        (cell.problem.clone(), cell.name.clone(), cell.key()?);
                     refused.push(CellRecord {
                         key,
                         problem,
-                        label,
+                        name,
                         seed: cell.seed,
                         outcome: CellOutcome::Failed(error.to_string()),
                     });
@@ -186,11 +186,11 @@ impl ExperimentRunner {
                 return Ok(());
             }
         };
-        self.write_context(batch, &ground)?;
+        self.write_context(batch, &data)?;
         if self.experiment.side_by_side {
-            self.run_in_parallel(batch, &ground, watch)
+            self.run_in_parallel(batch, &data, observer)
         } else {
-            self.run_sequentially(batch, &ground, begun, watch)
+            self.run_sequentially(batch, &data, begun, observer)
         }
     }
 
@@ -201,20 +201,20 @@ impl ExperimentRunner {
     fn run_in_parallel(
         &self,
         batch: &CellBatch<'_>,
-        ground: &DataSplit,
-        watch: &dyn Observer,
+        data: &DataSplit,
+        observer: &dyn Observer,
     ) -> Result<()> {
         let run = |cell: &ExperimentCell| {
-            if watch.interrupted() {
+            if observer.interrupted() {
                 return Err(Error::Interrupted);
             }
             let record = cell.run(
-                ground,
-                &self.oracle(&ground.problem)?,
+                data,
+                &self.oracle(&data.problem)?,
                 &self.folder,
-                &InterruptOnlyObserver(watch),
+                &InterruptOnlyObserver(observer),
             );
-            watch.advance(1);
+            observer.advance(1);
             record.map(drop)
         };
         let mut ends: Vec<Result<()>> = batch.cells.iter().map(|_| Ok(())).collect();
@@ -232,37 +232,42 @@ impl ExperimentRunner {
     fn run_sequentially(
         &self,
         batch: &CellBatch<'_>,
-        ground: &DataSplit,
+        data: &DataSplit,
         begun: Instant,
-        watch: &dyn Observer,
+        observer: &dyn Observer,
     ) -> Result<()> {
         let oracle = self
-            .oracle(&ground.problem)?
+            .oracle(&data.problem)?
             .with_threads(self.threads.clone());
         for cell in &batch.cells {
             if self.is_over_budget(begun) {
                 return Ok(());
             }
-            watch.message(&format!(
+            observer.message(&format!(
                 "{} seed {} {}",
-                cell.problem, cell.seed, cell.label
+                cell.problem, cell.seed, cell.name
             ));
-            cell.run(ground, &oracle, &self.folder, &InterruptOnlyObserver(watch))?;
-            watch.advance(1);
+            cell.run(
+                data,
+                &oracle,
+                &self.folder,
+                &InterruptOnlyObserver(observer),
+            )?;
+            observer.advance(1);
         }
         Ok(())
     }
 
-    fn context_file(&self, stage: &ExperimentProblem, seed: u32) -> PathBuf {
-        let [train, validation, test] = stage.split;
+    fn context_file(&self, problem: &ExperimentProblem, seed: u32) -> PathBuf {
+        let [train, validation, test] = problem.split;
         self.folder
             .join("cells")
-            .join(stage.name.to_string())
+            .join(problem.name.to_string())
             .join(format!("scene-{seed}-{train}-{validation}-{test}.json"))
     }
 
-    fn write_context(&self, batch: &CellBatch<'_>, ground: &DataSplit) -> Result<()> {
-        let file = self.context_file(batch.stage, batch.seed);
+    fn write_context(&self, batch: &CellBatch<'_>, data: &DataSplit) -> Result<()> {
+        let file = self.context_file(batch.problem, batch.seed);
         if file.exists() {
             return Ok(());
         }
@@ -270,34 +275,38 @@ impl ExperimentRunner {
             std::fs::create_dir_all(parent).map_err(Error::io(parent))?;
         }
         let first = batch.seed == 0;
-        let scene = CellContext {
-            costs: ground.data.data().costs().cols(),
-            label_seconds: ground.label_seconds,
+        let context = CellContext {
+            costs: data.data.data().costs().cols(),
+            label_seconds: data.label_seconds,
             drawing: if first {
-                ground.drawing(batch.stage.name, batch.seed)
+                data.drawing(batch.problem.name, batch.seed)
             } else {
                 None
             },
             examples: if first {
-                examples(&ground.data, &ground.split.test)
+                examples(&data.data, &data.split.test)
             } else {
                 Vec::new()
             },
         };
         write_atomically(&file, true, |out| {
-            serde_json::to_writer(out, &scene).map_err(Into::into)
+            serde_json::to_writer(out, &context).map_err(Into::into)
         })
     }
 
-    pub(super) fn read_context(&self, stage: &ExperimentProblem, seed: u32) -> Option<CellContext> {
-        let text = std::fs::read(self.context_file(stage, seed)).ok()?;
+    pub(super) fn read_context(
+        &self,
+        problem: &ExperimentProblem,
+        seed: u32,
+    ) -> Option<CellContext> {
+        let text = std::fs::read(self.context_file(problem, seed)).ok()?;
         serde_json::from_slice(&text).ok()
     }
 
     fn collect_results(&self, mut records: Vec<CellRecord>) -> Result<ExperimentResults> {
-        for stage in &self.experiment.problems {
-            for seed in self.seeds(stage) {
-                for cell in self.cells(stage, seed)? {
+        for problem in &self.experiment.problems {
+            for seed in self.seeds(problem) {
+                for cell in self.cells(problem, seed)? {
                     records.extend(cell.load(&self.folder)?);
                 }
             }

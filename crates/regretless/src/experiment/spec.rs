@@ -4,7 +4,7 @@
 //! name = "mine"
 //! title = "Two losses on two problems"
 //! seeds = 5
-//! methods = ["MSE", "MAE(O,S)", { label = "SPO+ fast", method = "SPO+ lr 0.1", training = { epochs = 10 } }]
+//! methods = ["MSE", "MAE(O,S)", { name = "SPO+ fast", method = "SPO+ lr 0.1", training = { epochs = 10 } }]
 //! problems = [{ name = "KS32", split = [1000, 400, 600] }, { name = "TSP100", split = [900, 100, 500], seeds = 2 }]
 //!
 //! [training]
@@ -141,7 +141,7 @@ pub enum MethodEntry {
 #[serde(deny_unknown_fields)]
 pub struct ExperimentMethod {
     /// What tables call it.
-    pub label: String,
+    pub name: String,
     /// What it does.
     pub method: Method,
     /// Its own settings.
@@ -170,7 +170,7 @@ impl ExperimentProblem {
     /// Keeps methods of these labels; where that leaves none, the reference alone.
     fn retain_methods(&mut self, labels: &[String], reference: &str) {
         let named = !self.methods.is_empty();
-        self.methods.retain(|label| labels.contains(label));
+        self.methods.retain(|name| labels.contains(name));
         if named && self.methods.is_empty() {
             self.methods.push(reference.to_string());
         }
@@ -183,7 +183,7 @@ impl TryFrom<Value> for MethodEntry {
     /// By hand, so that the message says what is wrong with a method.
     fn try_from(value: Value) -> Result<Self> {
         match value {
-            Value::String(label) => label.parse().map(Self::Plain),
+            Value::String(name) => name.parse().map(Self::Plain),
             other => serde_json::from_value(other)
                 .map(Self::Full)
                 .map_err(|e| Error::setting(e.to_string())),
@@ -230,28 +230,28 @@ impl Experiment {
     pub fn methods(&self) -> impl Iterator<Item = ExperimentMethod> + '_ {
         self.methods.iter().map(|entry| match entry {
             MethodEntry::Plain(method) => ExperimentMethod {
-                label: method.to_string(),
+                name: method.to_string(),
                 method: method.clone(),
                 training: Map::new(),
                 solves: None,
             },
-            MethodEntry::Full(trial) => trial.clone(),
+            MethodEntry::Full(method) => method.clone(),
         })
     }
 
     /// The methods that are run on a problem.
     pub fn methods_of<'a>(
         &'a self,
-        stage: &'a ExperimentProblem,
+        problem: &'a ExperimentProblem,
     ) -> impl Iterator<Item = ExperimentMethod> + 'a {
-        let here = |label: &String| *label == self.reference || stage.methods.contains(label);
+        let here = |name: &String| *name == self.reference || problem.methods.contains(name);
         self.methods()
-            .filter(move |trial| stage.methods.is_empty() || here(&trial.label))
+            .filter(move |method| problem.methods.is_empty() || here(&method.name))
     }
 
     /// How many seeds a problem has.
-    pub fn seeds_of(&self, stage: &ExperimentProblem) -> u32 {
-        stage.seeds.unwrap_or(self.seeds)
+    pub fn seeds_of(&self, problem: &ExperimentProblem) -> u32 {
+        problem.seeds.unwrap_or(self.seeds)
     }
 
     /// The settings of a cell: the paper's, then the experiment's, the problem's and the method's
@@ -261,19 +261,19 @@ impl Experiment {
     /// When a setting is unknown or has no such value.
     pub fn settings(
         &self,
-        stage: &ExperimentProblem,
-        trial: &ExperimentMethod,
+        problem: &ExperimentProblem,
+        method: &ExperimentMethod,
         seed: u32,
     ) -> Result<TrainingSettings> {
         let wrong = |e: serde_json::Error| {
-            Error::setting(format!("training settings of '{}': {e}", trial.label))
+            Error::setting(format!("training settings of '{}': {e}", method.name))
         };
         let Value::Object(mut settings) =
             serde_json::to_value(TrainingSettings::paper(u64::from(seed))).map_err(wrong)?
         else {
             return Err(Error::setting("settings are a table"));
         };
-        for overlay in [&self.training, &stage.training, &trial.training] {
+        for overlay in [&self.training, &problem.training, &method.training] {
             settings.extend(
                 overlay
                     .iter()
@@ -290,17 +290,17 @@ impl Experiment {
     /// setting means nothing.
     pub fn check(&self) -> Result<()> {
         check_name("the experiment", &self.name)?;
-        for stage in &self.problems {
-            check_name("a problem", &stage.name.to_string())?;
+        for problem in &self.problems {
+            check_name("a problem", &problem.name.to_string())?;
         }
-        let labels: Vec<String> = self.methods().map(|trial| trial.label).collect();
-        if let Some(label) = labels
+        let labels: Vec<String> = self.methods().map(|method| method.name).collect();
+        if let Some(name) = labels
             .iter()
             .enumerate()
-            .find_map(|(i, label)| labels[..i].contains(label).then_some(label))
+            .find_map(|(i, name)| labels[..i].contains(name).then_some(name))
         {
             return Err(Error::setting(format!(
-                "experiment '{}' has the method '{label}' twice",
+                "experiment '{}' has the method '{name}' twice",
                 self.name
             )));
         }
@@ -311,7 +311,12 @@ impl Experiment {
             );
             return Err(Error::setting(format!("{message}; add it to its methods")));
         }
-        if self.problems.is_empty() || self.problems.iter().any(|stage| self.seeds_of(stage) == 0) {
+        if self.problems.is_empty()
+            || self
+                .problems
+                .iter()
+                .any(|problem| self.seeds_of(problem) == 0)
+        {
             return Err(Error::setting(format!(
                 "experiment '{}' needs a problem and a seed",
                 self.name
@@ -327,17 +332,17 @@ impl Experiment {
                 self.equal_seconds
             )));
         }
-        for stage in &self.problems {
-            if let Some(label) = stage.methods.iter().find(|label| !labels.contains(label)) {
+        for problem in &self.problems {
+            if let Some(name) = problem.methods.iter().find(|name| !labels.contains(name)) {
                 let known: Vec<&str> = labels.iter().map(String::as_str).collect();
                 return Err(Error::unknown(
-                    &format!("method of {}:", stage.name),
-                    label,
+                    &format!("method of {}:", problem.name),
+                    name,
                     &known,
                 ));
             }
-            self.methods_of(stage)
-                .try_for_each(|trial| self.settings(stage, &trial, 0).map(drop))?;
+            self.methods_of(problem)
+                .try_for_each(|method| self.settings(problem, &method, 0).map(drop))?;
         }
         Ok(())
     }
@@ -347,11 +352,11 @@ impl Experiment {
     #[must_use]
     pub fn smoke_version(mut self) -> Self {
         let mut seen: Vec<NamedProblem> = Vec::new();
-        self.problems.retain_mut(|stage| {
-            (stage.name, stage.split) = (stage.name.smoke_version(), [24, 8, 8]);
-            (stage.seeds, stage.training) = (None, Map::new());
-            let new = !seen.contains(&stage.name);
-            seen.push(stage.name);
+        self.problems.retain_mut(|problem| {
+            (problem.name, problem.split) = (problem.name.smoke_version(), [24, 8, 8]);
+            (problem.seeds, problem.training) = (None, Map::new());
+            let new = !seen.contains(&problem.name);
+            seen.push(problem.name);
             new
         });
         self.seeds = self.seeds.min(2);
@@ -382,37 +387,39 @@ impl Experiment {
     pub fn retain_named(&mut self, names: &[String]) -> Result<()> {
         let trials: Vec<ExperimentMethod> = self.methods().collect();
         let is = |name: &str, other: &String| name.eq_ignore_ascii_case(other.trim());
-        let problem =
-            |stage: &ExperimentProblem| names.iter().any(|name| is(&stage.name.to_string(), name));
-        let method = |trial: &ExperimentMethod| names.iter().any(|name| is(&trial.label, name));
+        let is_named_problem = |problem: &ExperimentProblem| {
+            names.iter().any(|name| is(&problem.name.to_string(), name))
+        };
+        let is_named_method =
+            |method: &ExperimentMethod| names.iter().any(|name| is(&method.name, name));
         for name in names {
             let known = self
                 .problems
                 .iter()
-                .any(|stage| is(&stage.name.to_string(), name))
-                || trials.iter().any(|trial| is(&trial.label, name));
+                .any(|problem| is(&problem.name.to_string(), name))
+                || trials.iter().any(|method| is(&method.name, name));
             if !known {
-                let problems = self.problems.iter().map(|stage| stage.name.to_string());
+                let problems = self.problems.iter().map(|problem| problem.name.to_string());
                 let choices: Vec<String> = problems
-                    .chain(trials.into_iter().map(|trial| trial.label))
+                    .chain(trials.into_iter().map(|method| method.name))
                     .collect();
                 let choices: Vec<&str> = choices.iter().map(String::as_str).collect();
                 return Err(Error::unknown("problem or method", name, &choices));
             }
         }
-        if self.problems.iter().any(problem) {
-            self.problems.retain(problem);
+        if self.problems.iter().any(is_named_problem) {
+            self.problems.retain(is_named_problem);
         }
-        if trials.iter().any(method) {
+        if trials.iter().any(is_named_method) {
             let reference = self.reference.clone();
             let kept = trials
                 .into_iter()
-                .filter(|trial| method(trial) || trial.label == reference);
+                .filter(|entry| is_named_method(entry) || entry.name == reference);
             self.methods = kept.map(MethodEntry::Full).collect();
-            let kept: Vec<String> = self.methods().map(|trial| trial.label).collect();
+            let kept: Vec<String> = self.methods().map(|method| method.name).collect();
             self.problems
                 .iter_mut()
-                .for_each(|stage| stage.retain_methods(&kept, &self.reference));
+                .for_each(|problem| problem.retain_methods(&kept, &self.reference));
         }
         Ok(())
     }

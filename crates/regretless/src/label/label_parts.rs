@@ -125,7 +125,7 @@ impl<'a> LabelParts<'a> {
         &self,
         rows: &[usize],
         keep: bool,
-        watch: &dyn Observer,
+        observer: &dyn Observer,
     ) -> Result<(Vec<SolveResult>, Option<Error>)> {
         let pending = Mutex::new(UnwrittenLabels {
             rows: Vec::new(),
@@ -140,7 +140,7 @@ impl<'a> LabelParts<'a> {
             };
             self.queue_for_writing(due, &pending);
         };
-        let outcome = self.oracle.solve_each(self.costs, rows, watch, done);
+        let outcome = self.oracle.solve_each(self.costs, rows, observer, done);
         let left = {
             let mut pending = pending.lock().unwrap_or_else(PoisonError::into_inner);
             let wanted = keep || outcome.is_err();

@@ -40,7 +40,7 @@ fn coarse_costs(costs: &Matrix) -> Option<String> {
     let size = costs
         .row(row)
         .iter()
-        .fold(0.0_f32, |most, cost| most.max(cost.abs()));
+        .fold(0.0_f32, |max, cost| max.max(cost.abs()));
     Some(format!(
         "the costs of row {row} (counted from 0) are of the size {size:e} and hardly differ: \
             tables are kept in single \
@@ -55,14 +55,14 @@ impl LabeledDataset {
     /// # Errors
     /// When the table does not fit the problem, an instance has no decision, or the user
     /// interrupts.
-    pub fn solve(mut data: Dataset, oracle: &Oracle, watch: &dyn Observer) -> Result<Self> {
+    pub fn solve(mut data: Dataset, oracle: &Oracle, observer: &dyn Observer) -> Result<Self> {
         let sense = Self::negate_if_maximizing(&mut data, oracle)?;
         if let Some(warning) = coarse_costs(data.costs()) {
-            watch.warn(&warning);
+            observer.warn(&warning);
         }
-        watch.begin("labelling", data.len() as u64);
-        let answers = oracle.solve_all(data.costs(), watch)?;
-        watch.end();
+        observer.begin("labelling", data.len() as u64);
+        let answers = oracle.solve_all(data.costs(), observer)?;
+        observer.end();
         let best = answers.into_iter().enumerate();
         let best = best
             .map(|(instance, answer)| answer.map_err(|failure| Error::solver(instance, failure)));
@@ -82,15 +82,15 @@ impl LabeledDataset {
     pub fn solve_feasible(
         mut data: Dataset,
         oracle: &Oracle,
-        watch: &dyn Observer,
+        observer: &dyn Observer,
     ) -> Result<(Self, Vec<(usize, SolveFailure)>)> {
         let sense = Self::negate_if_maximizing(&mut data, oracle)?;
         if let Some(warning) = coarse_costs(data.costs()) {
-            watch.warn(&warning);
+            observer.warn(&warning);
         }
-        watch.begin("labelling", data.len() as u64);
-        let answers = oracle.solve_all(data.costs(), watch)?;
-        watch.end();
+        observer.begin("labelling", data.len() as u64);
+        let answers = oracle.solve_all(data.costs(), observer)?;
+        observer.end();
         let mut failed = Vec::new();
         let labelled = Self::from_partial_results(data, sense, answers, &mut failed)?;
         Ok((labelled, failed))

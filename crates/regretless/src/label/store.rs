@@ -108,7 +108,7 @@ impl LabelStore {
         mut data: Dataset,
         problem: &ProblemSpec,
         oracle: &Oracle,
-        watch: &dyn Observer,
+        observer: &dyn Observer,
     ) -> Result<(LabeledDataset, LabelReport)> {
         check_same(problem, oracle)?;
         let sense = LabeledDataset::negate_if_maximizing(&mut data, oracle)?;
@@ -129,13 +129,13 @@ impl LabelStore {
                 parts.remove();
                 answers
             }
-            Ok(None) => finish(&parts, &mut report, watch)?,
+            Ok(None) => finish(&parts, &mut report, observer)?,
             Err(reason) => {
                 let path = report.file.display();
                 report.warnings.push(format!(
                     "{path}: labels could not be used and were computed again: {reason}"
                 ));
-                finish(&parts, &mut report, watch)?
+                finish(&parts, &mut report, observer)?
             }
         };
         let labelled =
@@ -153,7 +153,7 @@ impl LabelStore {
         mut data: Dataset,
         (problem, oracle): (&ProblemSpec, &Oracle),
         shard: Shard,
-        watch: &dyn Observer,
+        observer: &dyn Observer,
     ) -> Result<ShardReport> {
         check_same(problem, oracle)?;
         LabeledDataset::negate_if_maximizing(&mut data, oracle)?;
@@ -172,9 +172,9 @@ impl LabelStore {
         let (known, warnings) = parts.load();
         let mine = (shard.index..rows).step_by(shard.count);
         let missing: Vec<usize> = mine.filter(|row| !known.contains_key(row)).collect();
-        watch.begin("labelling", missing.len() as u64);
-        let (_, refused) = parts.solve(&missing, true, watch)?;
-        watch.end();
+        observer.begin("labelling", missing.len() as u64);
+        let (_, refused) = parts.solve(&missing, true, observer)?;
+        observer.end();
         match refused {
             Some(error) => Err(error),
             None => Ok(ShardReport {
@@ -201,7 +201,7 @@ impl LabelStore {
 fn finish(
     parts: &LabelParts<'_>,
     report: &mut LabelReport,
-    watch: &dyn Observer,
+    observer: &dyn Observer,
 ) -> Result<Vec<SolveResult>> {
     report.source = LabelSource::Solved;
     let (mut known, mut warnings) = parts.load();
@@ -210,10 +210,10 @@ fn finish(
     let missing: Vec<usize> = (0..parts.costs.rows())
         .filter(|row| !known.contains_key(row))
         .collect();
-    watch.begin("labelling", parts.costs.rows() as u64);
-    watch.advance(known.len() as u64);
-    let (answers, _) = parts.solve(&missing, false, watch)?;
-    watch.end();
+    observer.begin("labelling", parts.costs.rows() as u64);
+    observer.advance(known.len() as u64);
+    let (answers, _) = parts.solve(&missing, false, observer)?;
+    observer.end();
     known.extend(missing.into_iter().zip(answers));
     let answers: Vec<SolveResult> = known.into_values().collect();
     match write_labels(&report.file, parts.context(), &answers) {
@@ -324,18 +324,18 @@ pub(super) fn checked(
     Ok(())
 }
 
-pub(super) fn read(path: &Path, most: u64) -> Result<Option<Vec<u8>>, String> {
+pub(super) fn read(path: &Path, max: u64) -> Result<Option<Vec<u8>>, String> {
     let file = match File::open(path) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
         opened => opened.map_err(|error| error.to_string())?,
     };
     let mut bytes = Vec::new();
-    file.take(most.saturating_add(1))
+    file.take(max.saturating_add(1))
         .read_to_end(&mut bytes)
         .map_err(|error| error.to_string())?;
-    if bytes.len() as u64 > most {
+    if bytes.len() as u64 > max {
         return Err(format!(
-            "the file is longer than the {most} bytes that labels of this table can have"
+            "the file is longer than the {max} bytes that labels of this table can have"
         ));
     }
     Ok(Some(bytes))

@@ -73,7 +73,7 @@ impl TrainingLabels {
         data: &LabeledDataset,
         rows: &[usize],
         method: &str,
-        (oracle, watch): (&Oracle, &dyn Observer),
+        (oracle, observer): (&Oracle, &dyn Observer),
     ) -> Result<Option<LabeledDataset>> {
         if *self == Self::default() {
             return Ok(None);
@@ -82,12 +82,12 @@ impl TrainingLabels {
         if let Some(robust) = &self.robust {
             robust.average_costs(&mut made, rows);
         }
-        watch.begin("labelling anew", rows.len() as u64);
+        observer.begin("labelling anew", rows.len() as u64);
         let answers = match self.relaxed {
-            None => oracle.solve_rows(made.data.costs(), rows, watch)?,
-            Some(kind) => oracle.relax_rows((made.data.costs(), rows), kind, (method, watch))?,
+            None => oracle.solve_rows(made.data.costs(), rows, observer)?,
+            Some(kind) => oracle.relax_rows((made.data.costs(), rows), kind, (method, observer))?,
         };
-        watch.end();
+        observer.end();
         for (row, answer) in rows.iter().zip(answers) {
             made.best[*row] = answer.map_err(|failure| Error::solver(*row, failure))?;
         }

@@ -124,18 +124,18 @@ impl Cave {
     fn target_direction(
         self,
         query: &LossInput<'_>,
-        asker: &mut OracleWorker<'_>,
+        worker: &mut OracleWorker<'_>,
         v: &[f64],
     ) -> Result<Vec<f64>> {
         if self.ratio < 1.0 && query.stream().unit() >= self.ratio {
             return Ok(shift_inward(
-                &asker.cone(query.best, &self.to_string())?,
+                &worker.cone(query.best, &self.to_string())?,
                 v.to_vec(),
                 norm(v),
             ));
         }
         let failed = |failure| Error::solver(query.instance, failure);
-        let point = asker.project(query.best, &self.to_string(), |cone| {
+        let point = worker.project(query.best, &self.to_string(), |cone| {
             let point = match self.projection {
                 ConeProjection::Nearest { steps } => cone.project_within(v, steps),
                 ConeProjection::Early { steps } => cone.project_interior(v, steps)?,
@@ -153,8 +153,8 @@ impl Cave {
 impl fmt::Display for Cave {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let hybrid = self.ratio < 1.0;
-        let label = LossNameBuilder::default().flag("hybrid", hybrid);
-        let label = label
+        let name = LossNameBuilder::default().flag("hybrid", hybrid);
+        let name = name
             .number(
                 "ratio",
                 self.ratio,
@@ -162,10 +162,10 @@ impl fmt::Display for Cave {
             )
             .flag("inner", self.inner);
         f.write_str(&match self.projection {
-            ConeProjection::Nearest { steps } => label
+            ConeProjection::Nearest { steps } => name
                 .number("steps", steps, NormalCone::MAX_NEWTON_STEPS)
                 .with_name("CaVE"),
-            ConeProjection::Early { steps } => label
+            ConeProjection::Early { steps } => name
                 .number("steps", steps, INTERIOR_POINT_STEPS)
                 .with_name("CaVE+"),
         })
@@ -195,11 +195,11 @@ impl Loss for Cave {
     fn evaluate(
         &self,
         query: &LossInput<'_>,
-        asker: &mut OracleWorker<'_>,
+        worker: &mut OracleWorker<'_>,
         gradient: &mut [f64],
     ) -> Result<f64> {
         let v = buffer::filled(query.prediction.iter().map(|p| -p));
-        let aim = self.target_direction(query, asker, &v)?;
+        let aim = self.target_direction(query, worker, &v)?;
         let (length, reach) = (norm(&v), norm(&aim));
         gradient.fill(0.0);
         if length < MIN_NORM || reach < MIN_NORM {

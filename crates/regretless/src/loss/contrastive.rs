@@ -78,7 +78,7 @@ impl Contrastive {
     pub(super) fn parse_name(name: &str) -> Option<Self> {
         Self::NAMES
             .iter()
-            .find(|(label, _)| label.eq_ignore_ascii_case(name))
+            .find(|(known, _)| known.eq_ignore_ascii_case(name))
             .map(|(_, loss)| *loss)
     }
 
@@ -107,17 +107,17 @@ impl DecisionGradient for Contrastive {
     fn accumulate<S: GradientAccumulator + ?Sized>(
         &self,
         query: &LossInput<'_>,
-        asker: &mut OracleWorker<'_>,
+        worker: &mut OracleWorker<'_>,
         gradient: &mut S,
     ) -> Result<f64> {
-        let pool = pool_decisions(asker, || self.to_string())?;
+        let pool = pool_decisions(worker, || self.to_string())?;
         let price = |decision: &Decision| self.compared_objective(query, decision);
         gradient.add_decision(1.0, query.best);
         let rival = match self.rivals {
             PoolReduction::Worst => {
                 let priced = pool.iter().map(|x| (x, price(x)));
-                let (worst, cost) = priced.fold((&pool[0], f64::INFINITY), |least, next| {
-                    if next.1 < least.1 { next } else { least }
+                let (worst, cost) = priced.fold((&pool[0], f64::INFINITY), |min, next| {
+                    if next.1 < min.1 { next } else { min }
                 });
                 gradient.add_decision(-1.0, worst);
                 cost

@@ -68,7 +68,7 @@ pub trait DecisionGradient: Send + Sync {
     fn accumulate<S: GradientAccumulator + ?Sized>(
         &self,
         query: &LossInput<'_>,
-        asker: &mut OracleWorker<'_>,
+        worker: &mut OracleWorker<'_>,
         gradient: &mut S,
     ) -> Result<f64>;
 
@@ -85,21 +85,21 @@ impl<L: DecisionGradient> Loss for L {
     fn evaluate(
         &self,
         query: &LossInput<'_>,
-        asker: &mut OracleWorker<'_>,
+        worker: &mut OracleWorker<'_>,
         gradient: &mut [f64],
     ) -> Result<f64> {
         gradient.fill(0.0);
-        self.accumulate(query, asker, gradient)
+        self.accumulate(query, worker, gradient)
     }
 
     fn evaluate_sparse(
         &self,
         query: &LossInput<'_>,
-        asker: &mut OracleWorker<'_>,
+        worker: &mut OracleWorker<'_>,
         gradient: &mut SparseGradient,
     ) -> Result<f64> {
         gradient.clear();
-        self.accumulate(query, asker, gradient)
+        self.accumulate(query, worker, gradient)
     }
 
     fn num_gradient_entries(&self, chosen: usize) -> Option<usize> {

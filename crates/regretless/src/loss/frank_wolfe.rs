@@ -72,23 +72,23 @@ impl FrankWolfe {
 
     pub(super) fn label(&self) -> LossNameBuilder {
         let usual = Self::default();
-        let label = LossNameBuilder::default().number("lambda", self.lambda, usual.lambda);
-        let label = label.number("tol", self.tolerance, usual.tolerance).number(
+        let name = LossNameBuilder::default().number("lambda", self.lambda, usual.lambda);
+        let name = name.number("tol", self.tolerance, usual.tolerance).number(
             "steps",
             self.steps,
             usual.steps,
         );
-        label.flag("plain", !self.away)
+        name.flag("plain", !self.away)
     }
 
     /// The regularised decision.
     fn solve(
         &self,
         query: &LossInput<'_>,
-        asker: &mut OracleWorker<'_>,
+        worker: &mut OracleWorker<'_>,
     ) -> Result<ConvexCombination> {
         let mut blend = ConvexCombination::of(
-            query.solve(asker, query.prediction)?.decision.clone(),
+            query.solve(worker, query.prediction)?.decision.clone(),
             query.prediction.len(),
         );
         let mut slope = buffer::zeros(query.prediction.len());
@@ -101,7 +101,7 @@ impl FrankWolfe {
                 *g = p + self.lambda * m;
             }
             let here = dot(&slope, &blend.mean) + blend.fixed;
-            let cheapest = query.solve(asker, &slope)?;
+            let cheapest = query.solve(worker, &slope)?;
             let gap = here - cheapest.objective;
             if gap <= self.tolerance {
                 break;
@@ -140,7 +140,7 @@ impl ConvexCombination {
             .iter()
             .enumerate()
             .map(|(place, (x, _))| (place, x.dot(costs)));
-        priced.reduce(|most, next| if next.1 > most.1 { next } else { most })
+        priced.reduce(|max, next| if next.1 > max.1 { next } else { max })
     }
 
     /// Squared distance of the mean to a decision.
@@ -167,15 +167,15 @@ impl ConvexCombination {
 
     fn step_away(&mut self, place: usize, promise: f64, lambda: f64) {
         let weight = self.parts[place].1;
-        let most = weight / (1.0 - weight);
+        let max = weight / (1.0 - weight);
         let best = promise / (lambda * self.distance(&self.parts[place].0));
-        let step = best.min(most);
+        let step = best.min(max);
         self.scale_weights(1.0 + step);
         let (decision, weight) = &mut self.parts[place];
         *weight -= step;
         decision.add_to(-step, &mut self.mean);
         self.fixed -= step * decision.fixed();
-        if best >= most {
+        if best >= max {
             self.parts.remove(place);
         }
     }
@@ -229,10 +229,10 @@ impl Loss for FrankWolfe {
     fn evaluate(
         &self,
         query: &LossInput<'_>,
-        asker: &mut OracleWorker<'_>,
+        worker: &mut OracleWorker<'_>,
         gradient: &mut [f64],
     ) -> Result<f64> {
-        let blend = self.solve(query, asker)?;
+        let blend = self.solve(query, worker)?;
         let best_square: f64 = query.best.iter().map(|(_, x)| x * x).sum();
         let omega = |square: f64| self.lambda / 2.0 * square;
         let difference =
@@ -255,11 +255,11 @@ impl DecisionLayer for FrankWolfe {
     fn decide(
         &self,
         query: &LossInput<'_>,
-        asker: &mut OracleWorker<'_>,
+        worker: &mut OracleWorker<'_>,
         judge: &mut DecisionCriterion<'_>,
         gradient: &mut [f64],
     ) -> Result<f64> {
-        let blend = self.solve(query, asker)?;
+        let blend = self.solve(query, worker)?;
         let mut upstream = buffer::zeros(gradient.len());
         let value = judge(&blend.mean, &mut upstream);
         blend.project(&upstream, gradient);

@@ -49,14 +49,14 @@ impl LavaSpec {
         &self,
         data: &LabeledDataset,
         oracle: &Oracle,
-        watch: &dyn Observer,
+        observer: &dyn Observer,
     ) -> Result<LavaLoss> {
         let costs = data.data().costs();
         let mut ways: Vec<Vec<VertexDelta>> = vec![Vec::new(); costs.rows()];
-        watch.begin("adjacent vertices", costs.rows() as u64);
+        observer.begin("adjacent vertices", costs.rows() as u64);
         let keep = |_: usize, (_, found), slot: &mut Vec<VertexDelta>| *slot = found;
-        oracle.adjacent_vertices_all(costs, &mut ways, keep, (&self.to_string(), watch))?;
-        watch.end();
+        oracle.adjacent_vertices_all(costs, &mut ways, keep, (&self.to_string(), observer))?;
+        observer.end();
         Ok(LavaLoss {
             threshold: self.threshold,
             ways,

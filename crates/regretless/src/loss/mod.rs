@@ -76,10 +76,10 @@ impl LossInput<'_> {
     /// When there is none; the error names the instance.
     pub fn solve<'k>(
         &self,
-        asker: &'k mut OracleWorker<'_>,
+        worker: &'k mut OracleWorker<'_>,
         costs: &[f64],
     ) -> Result<&'k Solution> {
-        asker
+        worker
             .solve_from(costs, Some(self.best))
             .map_err(|failure| Error::solver(self.instance, failure))
     }
@@ -103,7 +103,7 @@ pub trait Loss: Send + Sync {
     fn evaluate(
         &self,
         query: &LossInput<'_>,
-        asker: &mut OracleWorker<'_>,
+        worker: &mut OracleWorker<'_>,
         gradient: &mut [f64],
     ) -> Result<f64>;
 
@@ -114,11 +114,11 @@ pub trait Loss: Send + Sync {
     fn evaluate_sparse(
         &self,
         query: &LossInput<'_>,
-        asker: &mut OracleWorker<'_>,
+        worker: &mut OracleWorker<'_>,
         gradient: &mut SparseGradient,
     ) -> Result<f64> {
         let mut row = buffer::zeros(query.prediction.len());
-        let value = self.evaluate(query, asker, &mut row)?;
+        let value = self.evaluate(query, worker, &mut row)?;
         gradient.clear();
         gradient.push_nonzeros(&row);
         Ok(value)
@@ -192,12 +192,12 @@ pub struct SeparableLoss<'a> {
 
 /// The known decisions, of which a loss that compares needs at least one.
 fn pool_decisions<'a>(
-    asker: &OracleWorker<'a>,
-    label: impl Fn() -> String,
+    worker: &OracleWorker<'a>,
+    name: impl Fn() -> String,
 ) -> Result<&'a [Decision]> {
-    let pool = asker.pool_decisions();
+    let pool = worker.pool_decisions();
     if pool.is_empty() {
-        Err(Error::EmptyPool { method: label() })
+        Err(Error::EmptyPool { method: name() })
     } else {
         Ok(pool)
     }

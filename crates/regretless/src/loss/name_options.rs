@@ -11,7 +11,7 @@ use crate::error::{Error, Result};
 /// The options of a label, taken one after the other by the loss that knows them.
 #[derive(Debug)]
 pub(super) struct LossOptions {
-    label: String,
+    name: String,
     /// What stands in the brackets and was not taken yet, in lower case.
     left: Vec<String>,
     /// What was asked for, for messages.
@@ -20,8 +20,8 @@ pub(super) struct LossOptions {
 
 impl LossOptions {
     /// Splits a label into its name and its options.
-    pub(super) fn of(label: &str) -> (String, Self) {
-        let compact: String = label.chars().filter(|c| !c.is_whitespace()).collect();
+    pub(super) fn of(text: &str) -> (String, Self) {
+        let compact: String = text.chars().filter(|c| !c.is_whitespace()).collect();
         let inside = |rest: &str| rest.strip_suffix(')').unwrap_or(rest).to_ascii_lowercase();
         let (name, options) = match compact.split_once('(') {
             Some((name, rest)) => (name.to_owned(), inside(rest)),
@@ -35,7 +35,7 @@ impl LossOptions {
         (
             name,
             Self {
-                label: label.to_owned(),
+                name: text.to_owned(),
                 left,
                 known: Vec::new(),
             },
@@ -96,14 +96,14 @@ impl LossOptions {
             return Err(self.invalid(&format!("it takes no options, but '{first}' is given")));
         }
         Err(Error::unknown(
-            &format!("option in loss '{}':", self.label),
+            &format!("option in loss '{}':", self.name),
             first,
             &self.known,
         ))
     }
 
     fn invalid(&self, what: &str) -> Error {
-        Error::setting(format!("loss '{}': {what}", self.label))
+        Error::setting(format!("loss '{}': {what}", self.name))
     }
 }
 

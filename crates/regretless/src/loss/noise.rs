@@ -137,7 +137,7 @@ impl PerturbedSettings {
     pub(super) fn solve_each(
         &self,
         (query, around): (&LossInput<'_>, &[f64]),
-        asker: &mut OracleWorker<'_>,
+        worker: &mut OracleWorker<'_>,
         mut see: impl FnMut(&[f64], &Solution),
     ) -> Result<()> {
         let (mut row, mut costs) = (buffer::zeros(around.len()), buffer::zeros(around.len()));
@@ -146,7 +146,7 @@ impl PerturbedSettings {
             rows.next(&mut row);
             self.perturbation.prepare(&mut row);
             self.perturbation.apply(around, &row, &mut costs);
-            see(&row, query.solve(asker, &costs)?);
+            see(&row, query.solve(worker, &costs)?);
         }
         Ok(())
     }
@@ -155,10 +155,10 @@ impl PerturbedSettings {
     pub(super) fn decisions(
         &self,
         around: (&LossInput<'_>, &[f64]),
-        asker: &mut OracleWorker<'_>,
+        worker: &mut OracleWorker<'_>,
     ) -> Result<Vec<Decision>> {
         let mut decisions = Vec::with_capacity(self.perturbation.samples);
-        self.solve_each(around, asker, |_, sample| {
+        self.solve_each(around, worker, |_, sample| {
             decisions.push(sample.decision.clone())
         })?;
         Ok(decisions)

@@ -41,10 +41,10 @@ impl PerturbationGradient {
 
 impl fmt::Display for PerturbationGradient {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let label = LossNameBuilder::default()
+        let name = LossNameBuilder::default()
             .flag("central", self.central)
             .number("sigma", self.sigma, Self::SIGMA);
-        f.write_str(&label.with_name("PG"))
+        f.write_str(&name.with_name("PG"))
     }
 }
 
@@ -52,7 +52,7 @@ impl DecisionGradient for PerturbationGradient {
     fn accumulate<S: GradientAccumulator + ?Sized>(
         &self,
         query: &LossInput<'_>,
-        asker: &mut OracleWorker<'_>,
+        worker: &mut OracleWorker<'_>,
         gradient: &mut S,
     ) -> Result<f64> {
         let (ahead, width) = if self.central {
@@ -69,7 +69,7 @@ impl DecisionGradient for PerturbationGradient {
                     .zip(query.costs)
                     .map(|(p, c)| p + step * c),
             );
-            let found = query.solve(asker, &moved)?;
+            let found = query.solve(worker, &moved)?;
             gradient.add_decision(share, &found.decision);
             value += share * found.objective;
         }

@@ -51,9 +51,8 @@ impl Perturbation {
     }
 
     pub(super) fn label(&self) -> LossNameBuilder {
-        let label = LossNameBuilder::default().flag("mul", self.multiplicative);
-        label
-            .number("samples", self.samples, Self::DEFAULT.samples)
+        let name = LossNameBuilder::default().flag("mul", self.multiplicative);
+        name.number("samples", self.samples, Self::DEFAULT.samples)
             .number("sigma", self.sigma, Self::DEFAULT.sigma)
     }
 }
@@ -68,7 +67,7 @@ impl DecisionGradient for Pfyl {
     fn accumulate<S: GradientAccumulator + ?Sized>(
         &self,
         query: &LossInput<'_>,
-        asker: &mut OracleWorker<'_>,
+        worker: &mut OracleWorker<'_>,
         gradient: &mut S,
     ) -> Result<f64> {
         let perturbation = self.0.perturbation;
@@ -76,7 +75,7 @@ impl DecisionGradient for Pfyl {
         gradient.add_decision(1.0, query.best);
         let mut value = query.best.dot(query.prediction);
         self.0
-            .solve_each((query, query.prediction), asker, |noise, sample| {
+            .solve_each((query, query.prediction), worker, |noise, sample| {
                 value -= share * sample.objective;
                 for (j, x) in sample.decision.iter() {
                     gradient.add(

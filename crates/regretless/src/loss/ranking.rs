@@ -55,14 +55,14 @@ impl Ranking {
 
     fn pairwise(query: &LossInput<'_>, pool: &[Decision], gradient: &mut [f64]) -> f64 {
         let priced = pool.iter().map(|x| (x, x.dot(query.costs)));
-        let cheapest = priced.fold((&pool[0], f64::INFINITY), |least, next| {
-            if next.1 < least.1 { next } else { least }
+        let cheapest = priced.fold((&pool[0], f64::INFINITY), |min, next| {
+            if next.1 < min.1 { next } else { min }
         });
-        let (best, least) = (cheapest.0, cheapest.0.dot(query.prediction));
+        let (best, min) = (cheapest.0, cheapest.0.dot(query.prediction));
         let share = 1.0 / (pool.len().max(2) - 1) as f64;
         let mut total = 0.0;
         for x in pool {
-            let excess = least - x.dot(query.prediction);
+            let excess = min - x.dot(query.prediction);
             if excess > 0.0 {
                 best.add_to(share, gradient);
                 x.add_to(-share, gradient);
@@ -90,11 +90,11 @@ fn log_softmax(pool: &[Decision], costs: &[f64], out: &mut [f64]) {
     out.iter_mut()
         .zip(pool)
         .for_each(|(score, x)| *score = -x.dot(costs));
-    let most = out.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    let shift = most
+    let max = out.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let shift = max
         + out
             .iter()
-            .map(|score| (score - most).exp())
+            .map(|score| (score - max).exp())
             .sum::<f64>()
             .ln();
     out.iter_mut().for_each(|score| *score -= shift);
@@ -115,10 +115,10 @@ impl Loss for Ranking {
     fn evaluate(
         &self,
         query: &LossInput<'_>,
-        asker: &mut OracleWorker<'_>,
+        worker: &mut OracleWorker<'_>,
         gradient: &mut [f64],
     ) -> Result<f64> {
-        let pool = pool_decisions(asker, || self.to_string())?;
+        let pool = pool_decisions(worker, || self.to_string())?;
         gradient.fill(0.0);
         Ok(match self {
             Self::Pointwise => Self::pointwise(query, pool, gradient),

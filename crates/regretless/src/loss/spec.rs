@@ -82,10 +82,10 @@ impl LossSpec {
         &self,
         data: &LabeledDataset,
         oracle: &Oracle,
-        watch: &dyn Observer,
+        observer: &dyn Observer,
     ) -> Result<Box<dyn Loss>> {
         Ok(match self {
-            Self::Cos(cos) => Box::new(cos.build(data, oracle, watch)?),
+            Self::Cos(cos) => Box::new(cos.build(data, oracle, observer)?),
             Self::SpoPlus => Box::new(SpoPlus),
             Self::Pfyl(loss) => Box::new(loss.clone()),
             Self::Contrastive(loss) => Box::new(*loss),
@@ -109,7 +109,7 @@ impl LossSpec {
             }),
             Self::RegularizedFy(loss) => Box::new(*loss),
             Self::Cave(loss) => Box::new(loss.build(oracle)?),
-            Self::Lava(loss) => Box::new(loss.build(data, oracle, watch)?),
+            Self::Lava(loss) => Box::new(loss.build(data, oracle, observer)?),
         })
     }
 
@@ -173,11 +173,11 @@ impl LossSpec {
             "CaVE+(hybrid)",
             "LAVA",
         ];
-        let built = |label: &&&str| cfg!(feature = "clarabel") || !label.starts_with("CaVE+");
+        let built = |name: &&&str| cfg!(feature = "clarabel") || !name.starts_with("CaVE+");
         let others = others
             .iter()
             .filter(built)
-            .filter_map(|label| label.parse().ok());
+            .filter_map(|name| name.parse().ok());
         CosSpec::examples()
             .into_iter()
             .map(Self::Cos)
@@ -300,12 +300,12 @@ mod tests {
         ] {
             assert_eq!(typed.parse::<LossSpec>().unwrap().to_string(), printed);
         }
-        for (label, word) in [
+        for (name, word) in [
             ("LTR", "LTR(pair)"),
             ("DBB(lambda=0)", "above 0"),
             ("NID(sigma=1)", "distance"),
         ] {
-            let message = label.parse::<LossSpec>().unwrap_err().to_string();
+            let message = name.parse::<LossSpec>().unwrap_err().to_string();
             assert!(message.contains(word), "{message}");
         }
     }

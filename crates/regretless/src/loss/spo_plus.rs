@@ -22,7 +22,7 @@ impl DecisionGradient for SpoPlus {
     fn accumulate<S: GradientAccumulator + ?Sized>(
         &self,
         query: &LossInput<'_>,
-        asker: &mut OracleWorker<'_>,
+        worker: &mut OracleWorker<'_>,
         gradient: &mut S,
     ) -> Result<f64> {
         let beyond = buffer::filled(
@@ -32,7 +32,7 @@ impl DecisionGradient for SpoPlus {
                 .zip(query.costs)
                 .map(|(p, c)| 2.0 * p - c),
         );
-        let tempting = query.solve(asker, &beyond)?;
+        let tempting = query.solve(worker, &beyond)?;
         gradient.add_decision(2.0, query.best);
         gradient.add_decision(-2.0, &tempting.decision);
         Ok(2.0 * query.best.dot(query.prediction)

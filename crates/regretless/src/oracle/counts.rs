@@ -22,7 +22,7 @@ pub struct SolveCounts {
     /// solve.
     pub certified: u64,
     /// Questions answered with the best known decision, without a solve.
-    pub pooled: u64,
+    pub cache_hits: u64,
 }
 
 impl SolveCounts {
@@ -33,7 +33,7 @@ impl SolveCounts {
 
     /// Questions of any kind.
     pub fn total_calls(&self) -> u64 {
-        self.total() + self.certified + self.pooled
+        self.total() + self.certified + self.cache_hits
     }
 }
 
@@ -47,7 +47,7 @@ impl Add for SolveCounts {
             heuristic: self.heuristic + more.heuristic,
             projected: self.projected + more.projected,
             certified: self.certified + more.certified,
-            pooled: self.pooled + more.pooled,
+            cache_hits: self.cache_hits + more.cache_hits,
         }
     }
 }
@@ -63,7 +63,7 @@ impl Sub for SolveCounts {
             heuristic: self.heuristic - earlier.heuristic,
             projected: self.projected - earlier.projected,
             certified: self.certified - earlier.certified,
-            pooled: self.pooled - earlier.pooled,
+            cache_hits: self.cache_hits - earlier.cache_hits,
         }
     }
 }
@@ -109,7 +109,7 @@ impl SolveCounters {
             heuristic: count(SolveKind::Heuristic),
             projected: count(SolveKind::Projection),
             certified: count(SolveKind::Certified),
-            pooled: count(SolveKind::CacheHit),
+            cache_hits: count(SolveKind::CacheHit),
         }
     }
 }

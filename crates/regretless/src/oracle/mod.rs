@@ -113,7 +113,7 @@ impl Oracle {
     pub fn with_heuristic(mut self, heuristic: Option<Heuristic>) -> Result<Self> {
         self.heuristic = heuristic;
         match self.solver(self.default_role()) {
-            Some(engine) => self.return_solver(engine),
+            Some(solver) => self.return_solver(solver),
             None => {
                 return Err(self.unsupported(
                     "deciding by 'lk'",
@@ -207,25 +207,25 @@ impl Oracle {
     fn idle_solver(&self, role: SolverRole) -> Option<WorkerSolver> {
         let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
         idle.iter()
-            .rposition(|engine| engine.role() == role)
+            .rposition(|solver| solver.role() == role)
             .map(|place| idle.swap_remove(place))
     }
 
     /// Keeps an engine for whoever asks next.
-    fn return_solver(&self, engine: WorkerSolver) {
+    fn return_solver(&self, solver: WorkerSolver) {
         self.idle
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
-            .push(engine);
+            .push(solver);
     }
 
     /// The best decision for each row of costs (to be minimised), in the order of the rows.
     ///
     /// # Errors
     /// Only when the user interrupts; failures of single instances are among the answers.
-    pub fn solve_all(&self, costs: &Matrix, watch: &dyn Observer) -> Result<Vec<SolveResult>> {
+    pub fn solve_all(&self, costs: &Matrix, observer: &dyn Observer) -> Result<Vec<SolveResult>> {
         let rows: Vec<usize> = (0..costs.rows()).collect();
-        self.solve_rows(costs, &rows, watch)
+        self.solve_rows(costs, &rows, observer)
     }
 
     /// The best decision for each of the listed rows of costs, in the order of the list.
@@ -236,9 +236,9 @@ impl Oracle {
         &self,
         costs: &Matrix,
         rows: &[usize],
-        watch: &dyn Observer,
+        observer: &dyn Observer,
     ) -> Result<Vec<SolveResult>> {
-        self.solve_each(costs, rows, watch, |_, _| ())
+        self.solve_each(costs, rows, observer, |_, _| ())
     }
 
     /// The same; `done` hears of each row and its answer as soon as it is there, on whichever
@@ -250,11 +250,11 @@ impl Oracle {
         &self,
         costs: &Matrix,
         rows: &[usize],
-        watch: &dyn Observer,
+        observer: &dyn Observer,
         done: impl Fn(usize, &SolveResult) + Sync + Send,
     ) -> Result<Vec<SolveResult>> {
         TrainingOracle::exact(self).solve_each(
-            (rows, watch),
+            (rows, observer),
             |index, row| costs.read(rows[index], row),
             done,
         )

@@ -27,8 +27,8 @@ impl Oracle {
     /// When it has none.
     pub fn require_relaxation(&self, kind: Relaxation, method: &str) -> Result<()> {
         match self.solver(SolverRole::Relaxed(kind)) {
-            Some(engine) => {
-                self.return_solver(engine);
+            Some(solver) => {
+                self.return_solver(solver);
                 Ok(())
             }
             None => Err(self.unsupported(
@@ -48,10 +48,10 @@ impl Oracle {
     pub fn relax_all(
         &self,
         (costs, kind): (&Matrix, Relaxation),
-        asks: (&str, &dyn Observer),
+        context: (&str, &dyn Observer),
     ) -> Result<Vec<SolveResult>> {
         let rows: Vec<usize> = (0..costs.rows()).collect();
-        self.relax_rows((costs, &rows), kind, asks)
+        self.relax_rows((costs, &rows), kind, context)
     }
 
     /// The best point of the relaxation for each of the listed rows of costs, in the order of the
@@ -63,7 +63,7 @@ impl Oracle {
         &self,
         (costs, rows): (&Matrix, &[usize]),
         kind: Relaxation,
-        (method, watch): (&str, &dyn Observer),
+        (method, observer): (&str, &dyn Observer),
     ) -> Result<Vec<SolveResult>> {
         self.require_relaxation(kind, method)?;
         let mut answers: Vec<Option<SolveResult>> = rows.iter().map(|_| None).collect();
@@ -71,14 +71,14 @@ impl Oracle {
             &mut answers,
             || {
                 self.solver(SolverRole::Relaxed(kind))
-                    .map(|engine| OracleWorker::new(self, Some(engine), WorkerContext::default()))
+                    .map(|solver| OracleWorker::new(self, Some(solver), WorkerContext::default()))
             },
-            |asker, index, slot| {
-                if let Some(asker) = asker.as_mut().filter(|_| !watch.interrupted()) {
-                    let answer = asker.solve_with(|row| costs.read(rows[index], row));
+            |worker, index, slot| {
+                if let Some(worker) = worker.as_mut().filter(|_| !observer.interrupted()) {
+                    let answer = worker.solve_with(|row| costs.read(rows[index], row));
                     if answer != Err(SolveFailure::Interrupted) {
                         *slot = Some(answer);
-                        watch.advance(1);
+                        observer.advance(1);
                     }
                 }
             },
@@ -99,7 +99,7 @@ impl Oracle {
         (costs, kind): (&Matrix, CostRangeKind),
         slots: &mut [T],
         keep: impl Fn(usize, &CostRanges, &mut T) + Sync + Send,
-        (method, watch): (&str, &dyn Observer),
+        (method, observer): (&str, &dyn Observer),
     ) -> Result<()> {
         let ranger = || self.problem.cost_ranging(kind, &self.limits);
         if ranger().is_none() {
@@ -114,7 +114,7 @@ impl Oracle {
                 |ranger, costs| self.count_relaxed_solve(costs, |c| ranger.ranges(c)),
                 keep,
             ),
-            watch,
+            observer,
         )
     }
 
@@ -128,7 +128,7 @@ impl Oracle {
         costs: &Matrix,
         slots: &mut [T],
         keep: impl Fn(usize, (Solution, Vec<VertexDelta>), &mut T) + Sync + Send,
-        (method, watch): (&str, &dyn Observer),
+        (method, observer): (&str, &dyn Observer),
     ) -> Result<()> {
         let neighbours = || self.problem.adjacent_vertices(&self.limits);
         if neighbours().is_none() {
@@ -138,11 +138,11 @@ impl Oracle {
                 "use another loss, such as MAE(O,S)",
             ));
         }
-        let ask = |engine: &mut Box<dyn crate::solve::relaxation::AdjacentVertices>,
+        let ask = |solver: &mut Box<dyn crate::solve::relaxation::AdjacentVertices>,
                    costs: &[f64]| {
-            self.count_relaxed_solve(costs, |costs| engine.neighbours(costs))
+            self.count_relaxed_solve(costs, |costs| solver.neighbours(costs))
         };
-        self.run_on_rows(costs, slots, (neighbours, ask, keep), watch)
+        self.run_on_rows(costs, slots, (neighbours, ask, keep), observer)
     }
 
     /// The cone of a decision; solves nothing.
@@ -171,7 +171,7 @@ impl Oracle {
             impl Fn(&mut E, &[f64]) -> Result<X, SolveFailure> + Sync + Send,
             impl Fn(usize, X, &mut T) + Sync + Send,
         ),
-        watch: &dyn Observer,
+        observer: &dyn Observer,
     ) -> Result<()> {
         let mut outcomes: Vec<Result<()>> = Vec::new();
         outcomes.resize_with(slots.len(), || Err(Error::Interrupted));
@@ -180,14 +180,14 @@ impl Oracle {
         self.solver_threads.fill_slots(
             &mut pairs,
             || (make(), Vec::new()),
-            |(engine, widened), row, (slot, outcome)| {
-                let Some(engine) = engine.as_mut().filter(|_| !watch.interrupted()) else {
+            |(solver, widened), row, (slot, outcome)| {
+                let Some(solver) = solver.as_mut().filter(|_| !observer.interrupted()) else {
                     return;
                 };
                 costs.read(row, widened);
-                let answer = ask(engine, widened).map(|answer| keep(row, answer, slot));
+                let answer = ask(solver, widened).map(|answer| keep(row, answer, slot));
                 **outcome = answer.map_err(|failure| Error::solver(row, failure));
-                watch.advance(1);
+                observer.advance(1);
             },
         );
         outcomes.into_iter().collect()

@@ -31,11 +31,11 @@ pub enum CacheGranularity {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct CacheSettings {
     /// Probability of a solve, from 0 to 1.
-    pub share: f64,
+    pub solve_ratio: f64,
     /// When the coin is thrown.
-    pub coin: CacheGranularity,
+    pub granularity: CacheGranularity,
     /// Most decisions kept.
-    pub most: usize,
+    pub capacity: usize,
 }
 
 impl CacheSettings {
@@ -43,11 +43,11 @@ impl CacheSettings {
     pub const DEFAULT_CAPACITY: usize = 10_000;
 
     /// A cache with this share of solves and the default rest.
-    pub fn new(share: f64) -> Self {
+    pub fn new(solve_ratio: f64) -> Self {
         Self {
-            share,
-            coin: CacheGranularity::Batch,
-            most: Self::DEFAULT_CAPACITY,
+            solve_ratio,
+            granularity: CacheGranularity::Batch,
+            capacity: Self::DEFAULT_CAPACITY,
         }
     }
 }
@@ -74,7 +74,7 @@ impl fmt::Display for Heuristic {
             Self::LocalSearch => f.write_str("lk"),
             Self::FastLocalSearch => f.write_str("lk quick"),
             Self::LocalSearchFromLabel => f.write_str("lk near"),
-            Self::NodeLimit(most) => write!(f, "nodes {most}"),
+            Self::NodeLimit(capacity) => write!(f, "nodes {capacity}"),
         }
     }
 }
@@ -102,7 +102,7 @@ impl FromStr for Heuristic {
                 "'lk near' starts from the best decision, so it cannot be what decides; use 'lk' \
                     or 'lk quick'",
             )),
-            ["nodes", most] => read_nodes(&mut &[most][..]).map(Self::NodeLimit),
+            ["nodes", capacity] => read_nodes(&mut &[capacity][..]).map(Self::NodeLimit),
             _ => Err(unknown()),
         }
     }
@@ -136,7 +136,7 @@ pub struct OracleSettings {
     /// Try first whether the decision of last time is proved to be still the best.
     pub certify: bool,
     /// Most megabytes that all memories may take together; [`OracleSettings::MEMORY`] unless given.
-    pub memory: Option<usize>,
+    pub memory_mb: Option<usize>,
 }
 
 impl OracleSettings {
@@ -168,7 +168,7 @@ impl OracleSettings {
     /// Bytes for memories.
     pub fn warm_start_bytes(&self) -> usize {
         if self.uses_warm_starts() {
-            self.memory
+            self.memory_mb
                 .unwrap_or(Self::DEFAULT_WARM_START_MB)
                 .saturating_mul(1 << 20)
         } else {
@@ -182,7 +182,7 @@ impl OracleSettings {
         Self {
             warm: self.warm,
             certify: self.certify,
-            memory: self.memory,
+            memory_mb: self.memory_mb,
             ..Self::default()
         }
     }
@@ -207,7 +207,7 @@ impl OracleSettings {
             "cache" => self.cache.replace(read_cache(&mut rest)?).is_some(),
             "warm" => std::mem::replace(&mut self.warm, true),
             "certify" => std::mem::replace(&mut self.certify, true),
-            "memory" => self.memory.replace(read_memory(&mut rest)?).is_some(),
+            "memory" => self.memory_mb.replace(read_memory(&mut rest)?).is_some(),
             "lk" => {
                 let kinds = [
                     ("quick", Heuristic::FastLocalSearch),
@@ -257,7 +257,7 @@ impl OracleSettings {
                 ));
             }
         }
-        if self.memory.is_some() && !self.uses_warm_starts() {
+        if self.memory_mb.is_some() && !self.uses_warm_starts() {
             return wrong("'memory' means nothing without 'warm' or 'certify'".into());
         }
         Ok(())
@@ -308,23 +308,23 @@ fn read_cache(words: &mut &[&str]) -> Result<CacheSettings> {
     };
     let (percent, rest) = words.split_first().ok_or_else(wrong)?;
     *words = rest;
-    let share = percent
+    let solve_ratio = percent
         .strip_suffix('%')
         .and_then(|digits| digits.parse::<f64>().ok());
-    let share = share
-        .filter(|share| (0.0..=100.0).contains(share))
+    let solve_ratio = solve_ratio
+        .filter(|solve_ratio| (0.0..=100.0).contains(solve_ratio))
         .ok_or_else(wrong)?;
-    let mut cache = CacheSettings::new(share / 100.0);
+    let mut cache = CacheSettings::new(solve_ratio / 100.0);
     loop {
         if words.starts_with(&["per", "instance"]) {
-            cache.coin = CacheGranularity::Instance;
+            cache.granularity = CacheGranularity::Instance;
             *words = &words[2..];
         } else if words.starts_with(&["per", "batch"]) {
-            cache.coin = CacheGranularity::Batch;
+            cache.granularity = CacheGranularity::Batch;
             *words = &words[2..];
         } else if take_if(words, "most") {
-            let most = read_count(words, "", "cache … most takes a whole number from 1")?;
-            cache.most = usize::try_from(most).unwrap_or(usize::MAX);
+            let capacity = read_count(words, "", "cache … most takes a whole number from 1")?;
+            cache.capacity = usize::try_from(capacity).unwrap_or(usize::MAX);
         } else {
             return Ok(cache);
         }
@@ -347,20 +347,20 @@ impl fmt::Display for OracleSettings {
         for (word, given) in [(" warm", self.warm), (" certify", self.certify)] {
             f.write_str(if given { word } else { "" })?;
         }
-        self.memory
-            .map_or(Ok(()), |most| write!(f, " memory {most}MB"))
+        self.memory_mb
+            .map_or(Ok(()), |capacity| write!(f, " memory {capacity}MB"))
     }
 }
 
 impl fmt::Display for CacheSettings {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         // Rounded to 12 digits, since 0.07 · 100 is not 7 in binary.
-        write!(f, "cache {}%", (self.share * 1e14).round() / 1e12)?;
-        if self.coin == CacheGranularity::Instance {
+        write!(f, "cache {}%", (self.solve_ratio * 1e14).round() / 1e12)?;
+        if self.granularity == CacheGranularity::Instance {
             f.write_str(" per instance")?;
         }
-        if self.most != Self::DEFAULT_CAPACITY {
-            write!(f, " most {}", self.most)?;
+        if self.capacity != Self::DEFAULT_CAPACITY {
+            write!(f, " most {}", self.capacity)?;
         }
         Ok(())
     }

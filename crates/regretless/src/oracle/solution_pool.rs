@@ -15,16 +15,16 @@ pub struct SolutionPool {
     decisions: Vec<Decision>,
     /// Places of the decisions with this hash.
     places: HashMap<u64, Vec<usize>>,
-    most: usize,
+    capacity: usize,
     /// The place that is given away next once the pool is full.
     oldest: usize,
 }
 
 impl SolutionPool {
     /// An empty pool for at most this many decisions, at least one.
-    pub fn new(most: usize) -> Self {
+    pub fn new(capacity: usize) -> Self {
         Self {
-            most: most.max(1),
+            capacity: capacity.max(1),
             ..Self::default()
         }
     }
@@ -40,7 +40,7 @@ impl SolutionPool {
         }) {
             return;
         }
-        let place = if self.decisions.len() < self.most {
+        let place = if self.decisions.len() < self.capacity {
             self.decisions.push(decision.clone());
             self.decisions.len() - 1
         } else {
@@ -51,7 +51,7 @@ impl SolutionPool {
 
     fn evict_oldest(&mut self, decision: &Decision) -> usize {
         let place = self.oldest;
-        self.oldest = (place + 1) % self.most;
+        self.oldest = (place + 1) % self.capacity;
         let left = std::mem::replace(&mut self.decisions[place], decision.clone());
         let hash = hash(&left);
         if let Some(places) = self.places.get_mut(&hash) {
@@ -64,7 +64,7 @@ impl SolutionPool {
     }
 
     /// A pool with these decisions at these places, of which `oldest` is given away next.
-    pub fn from_parts(most: usize, decisions: Vec<Decision>, oldest: usize) -> Self {
+    pub fn from_parts(capacity: usize, decisions: Vec<Decision>, oldest: usize) -> Self {
         let mut places: HashMap<u64, Vec<usize>> = HashMap::new();
         decisions
             .iter()
@@ -73,14 +73,14 @@ impl SolutionPool {
         Self {
             decisions,
             places,
-            most: most.max(1),
+            capacity: capacity.max(1),
             oldest,
         }
     }
 
     /// Most decisions it may hold, and the place that is given away next.
     pub fn eviction_state(&self) -> (usize, usize) {
-        (self.most, self.oldest)
+        (self.capacity, self.oldest)
     }
 
     /// All decisions.
@@ -122,8 +122,8 @@ mod tests {
     use super::SolutionPool;
     use crate::decision::Decision;
 
-    fn pool(most: usize, items: &[u32]) -> Vec<u32> {
-        let mut pool = SolutionPool::new(most);
+    fn pool(capacity: usize, items: &[u32]) -> Vec<u32> {
+        let mut pool = SolutionPool::new(capacity);
         items
             .iter()
             .for_each(|item| pool.add(&Decision::from_indices([*item])));

@@ -78,16 +78,18 @@ impl<'a> TrainingOracle<'a> {
                     '{heuristic}'; leave one of them out"
             )));
         }
-        let pool = settings.cache.map(|cache| SolutionPool::new(cache.most));
-        let answering = Self {
+        let pool = settings
+            .cache
+            .map(|cache| SolutionPool::new(cache.capacity));
+        let training = Self {
             oracle,
             settings,
             pool,
             store: None,
             seed,
         };
-        match (answering.solver(), answering.role()) {
-            (Some(engine), _) => oracle.return_solver(engine),
+        match (training.solver(), training.role()) {
+            (Some(solver), _) => oracle.return_solver(solver),
             (None, SolverRole::Heuristic(_)) => {
                 return Err(oracle.unsupported(method, "a local search", NO_LOCAL_SEARCH));
             }
@@ -96,7 +98,7 @@ impl<'a> TrainingOracle<'a> {
                 return Err(oracle.unsupported(method, "a linear relaxation", instead));
             }
         }
-        Ok(answering)
+        Ok(training)
     }
 
     /// The same with memories for this many rows of the table, if the settings want them; how long
@@ -174,10 +176,10 @@ impl<'a> TrainingOracle<'a> {
         &self,
         costs: &Matrix,
         instances: &[usize],
-        watch: &dyn Observer,
+        observer: &dyn Observer,
     ) -> Result<Vec<SolveResult>> {
         self.solve_each(
-            (instances, watch),
+            (instances, observer),
             |index, row| costs.read(index, row),
             |_, _| (),
         )
@@ -188,7 +190,7 @@ impl<'a> TrainingOracle<'a> {
     /// thread.
     pub(super) fn solve_each(
         &self,
-        (instances, watch): (&[usize], &dyn Observer),
+        (instances, observer): (&[usize], &dyn Observer),
         read: impl Fn(usize, &mut Vec<f64>) + Sync + Send,
         done: impl Fn(usize, &SolveResult) + Sync + Send,
     ) -> Result<Vec<SolveResult>> {
@@ -197,14 +199,14 @@ impl<'a> TrainingOracle<'a> {
             &mut answers,
             |index| self.expected_seconds(instances[index]),
             || self.worker(),
-            |asker, index, slot| {
-                if !watch.interrupted() {
-                    asker.set_instance(instances[index]);
-                    let answer = asker.solve_with(|row| read(index, row));
+            |worker, index, slot| {
+                if !observer.interrupted() {
+                    worker.set_instance(instances[index]);
+                    let answer = worker.solve_with(|row| read(index, row));
                     // An interrupted solve is no answer: nobody may keep it as one.
                     if answer != Err(SolveFailure::Interrupted) {
                         done(instances[index], slot.insert(answer));
-                        watch.advance(1);
+                        observer.advance(1);
                     }
                 }
             },
@@ -221,13 +223,13 @@ impl<'a> TrainingOracle<'a> {
             None => CacheAction::Solve,
             Some(_) if !step.training => CacheAction::Lookup,
             Some(cache) => {
-                let place = match cache.coin {
+                let place = match cache.granularity {
                     CacheGranularity::Batch => u64::MAX - step.batch as u64,
                     CacheGranularity::Instance => instance as u64,
                 };
                 let mut stream =
                     RandomStream::new(Purpose::Oracle, self.seed, [step.epoch as u64, place]);
-                if stream.unit() < cache.share {
+                if stream.unit() < cache.solve_ratio {
                     CacheAction::Solve
                 } else {
                     CacheAction::Lookup
@@ -248,7 +250,7 @@ impl<'a> TrainingOracle<'a> {
         (step, instances): (StepId, &[usize]),
         predictions: &[f64],
         best: impl Fn(usize) -> &'b Decision + Sync + Send,
-        watch: &dyn Observer,
+        observer: &dyn Observer,
     ) -> Result<Vec<Decision>> {
         let width = predictions.len() / instances.len().max(1);
         let mut found: Vec<Result<Option<Decision>>> = Vec::new();
@@ -257,13 +259,13 @@ impl<'a> TrainingOracle<'a> {
             &mut found,
             |index| self.expected_seconds(instances[index]),
             || self.worker(),
-            |asker, index, slot| {
+            |worker, index, slot| {
                 let instance = instances[index];
-                if watch.interrupted() {
+                if observer.interrupted() {
                     *slot = Err(Error::Interrupted);
                 } else if self.cache_action(step, instance) == CacheAction::Solve {
-                    asker.set_instance(instance);
-                    let answer = asker
+                    worker.set_instance(instance);
+                    let answer = worker
                         .solve_from(&predictions[index * width..][..width], Some(best(instance)));
                     let wrong = |failure| Error::solver(instance, failure);
                     *slot = answer

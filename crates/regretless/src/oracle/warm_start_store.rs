@@ -24,13 +24,13 @@ const SLOTS_PER_ROW: usize = 2;
 pub(super) struct WarmStartStore {
     rows: Vec<Mutex<RowWarmStarts>>,
     /// Most bytes of one memory.
-    allowance: usize,
-    prove: bool,
+    max_bytes: usize,
+    collect_certificates: bool,
 }
 
 #[derive(Debug, Default)]
 struct RowWarmStarts {
-    memories: [WarmStart; SLOTS_PER_ROW],
+    warm_starts: [WarmStart; SLOTS_PER_ROW],
     seconds: [f32; SLOTS_PER_ROW],
 }
 
@@ -40,24 +40,24 @@ pub(super) struct WarmStartSlot {
     /// Row of the table.
     pub(super) instance: usize,
     /// Questions about it before this one.
-    pub(super) question: usize,
+    pub(super) call_index: usize,
 }
 
 impl WarmStartSlot {
     fn slot_index(self) -> usize {
-        self.question.min(SLOTS_PER_ROW - 1)
+        self.call_index.min(SLOTS_PER_ROW - 1)
     }
 }
 
 impl WarmStartStore {
     /// Empty memories for this many rows that take this many bytes together at most; `prove` says
     /// whether proofs that can be used again are worth some work.
-    pub(super) fn new(rows: usize, budget: usize, prove: bool) -> Self {
-        let allowance = budget / (SLOTS_PER_ROW * rows.max(1));
+    pub(super) fn new(rows: usize, budget: usize, collect_certificates: bool) -> Self {
+        let max_bytes = budget / (SLOTS_PER_ROW * rows.max(1));
         Self {
             rows: (0..rows).map(|_| Mutex::default()).collect(),
-            allowance,
-            prove,
+            max_bytes,
+            collect_certificates,
         }
     }
 
@@ -71,27 +71,27 @@ impl WarmStartStore {
     }
 
     /// Takes a memory out; empty where nothing is known.
-    pub(super) fn take(&self, spot: WarmStartSlot) -> WarmStart {
+    pub(super) fn take(&self, slot: WarmStartSlot) -> WarmStart {
         let known = self
-            .row(spot.instance)
-            .map(|mut row| std::mem::take(&mut row.memories[spot.slot_index()]));
+            .row(slot.instance)
+            .map(|mut row| std::mem::take(&mut row.warm_starts[slot.slot_index()]));
         known
-            .filter(|memory| !memory.is_empty())
-            .unwrap_or_else(|| WarmStart::new(self.prove))
+            .filter(|warm_start| !warm_start.is_empty())
+            .unwrap_or_else(|| WarmStart::new(self.collect_certificates))
     }
 
     /// Puts a memory back, as far as it may be kept.
-    pub(super) fn store(&self, spot: WarmStartSlot, mut memory: WarmStart) {
-        memory.shrink_to(self.allowance);
-        if let Some(mut row) = self.row(spot.instance) {
-            row.memories[spot.slot_index()] = memory;
+    pub(super) fn store(&self, slot: WarmStartSlot, mut warm_start: WarmStart) {
+        warm_start.shrink_to(self.max_bytes);
+        if let Some(mut row) = self.row(slot.instance) {
+            row.warm_starts[slot.slot_index()] = warm_start;
         }
     }
 
     /// Notes how long a solve took.
-    pub(super) fn record_seconds(&self, spot: WarmStartSlot, seconds: f32) {
-        if let Some(mut row) = self.row(spot.instance) {
-            row.seconds[spot.slot_index()] = seconds;
+    pub(super) fn record_seconds(&self, slot: WarmStartSlot, seconds: f32) {
+        if let Some(mut row) = self.row(slot.instance) {
+            row.seconds[slot.slot_index()] = seconds;
         }
     }
 
@@ -121,15 +121,18 @@ mod tests {
         }
     }
 
-    fn spot(instance: usize, question: usize) -> WarmStartSlot {
-        WarmStartSlot { instance, question }
+    fn spot(instance: usize, call_index: usize) -> WarmStartSlot {
+        WarmStartSlot {
+            instance,
+            call_index,
+        }
     }
 
-    fn kept(store: &WarmStartStore, spot: WarmStartSlot, bytes: usize) -> usize {
-        let mut memory = WarmStart::new(false);
-        memory.set(Bytes(bytes));
-        store.store(spot, memory);
-        store.take(spot).bytes()
+    fn kept(store: &WarmStartStore, slot: WarmStartSlot, bytes: usize) -> usize {
+        let mut warm_start = WarmStart::new(false);
+        warm_start.set(Bytes(bytes));
+        store.store(slot, warm_start);
+        store.take(slot).bytes()
     }
 
     #[test]
@@ -152,13 +155,13 @@ mod tests {
     #[test]
     fn the_first_question_has_a_memory_of_its_own_and_the_others_share_one() {
         let store = WarmStartStore::new(2, 1 << 20, true);
-        for (question, bytes) in [(0, 5), (1, 6), (2, 7)] {
-            let mut memory = store.take(spot(1, question));
-            assert!(memory.wants_proof());
-            memory.set(Bytes(bytes));
-            store.store(spot(1, question), memory);
+        for (call_index, bytes) in [(0, 5), (1, 6), (2, 7)] {
+            let mut warm_start = store.take(spot(1, call_index));
+            assert!(warm_start.wants_proof());
+            warm_start.set(Bytes(bytes));
+            store.store(spot(1, call_index), warm_start);
         }
-        let bytes = [0, 1].map(|question| store.take(spot(1, question)).bytes());
+        let bytes = [0, 1].map(|call_index| store.take(spot(1, call_index)).bytes());
         assert_eq!(bytes, [5, 7]);
         assert!(store.take(spot(0, 0)).is_empty());
     }

@@ -26,13 +26,13 @@ fn take_spare_solution() -> Solution {
 pub struct OracleWorker<'a> {
     oracle: &'a Oracle,
     /// Present until dropped.
-    engine: Option<WorkerSolver>,
-    help: WorkerContext<'a>,
-    turn: CacheAction,
-    /// What the next question is about, if somebody said so.
-    spot: Option<WarmStartSlot>,
+    solver: Option<WorkerSolver>,
+    context: WorkerContext<'a>,
+    cache_action: CacheAction,
+    /// What the next call_index is about, if somebody said so.
+    slot: Option<WarmStartSlot>,
     /// What was solved since the last time somebody took it, if there is a pool.
-    found: Vec<Decision>,
+    solved: Vec<Decision>,
     widened: Vec<f64>,
     /// The latest answer, whose memory the next one uses.
     answer: Solution,
@@ -49,17 +49,17 @@ pub(super) struct WorkerContext<'a> {
 impl<'a> OracleWorker<'a> {
     pub(super) fn new(
         oracle: &'a Oracle,
-        engine: Option<WorkerSolver>,
-        help: WorkerContext<'a>,
+        solver: Option<WorkerSolver>,
+        context: WorkerContext<'a>,
     ) -> Self {
-        let (found, widened) = (Vec::new(), Vec::new());
+        let (solved, widened) = (Vec::new(), Vec::new());
         Self {
             oracle,
-            engine,
-            help,
-            turn: CacheAction::Solve,
-            spot: None,
-            found,
+            solver,
+            context,
+            cache_action: CacheAction::Solve,
+            slot: None,
+            solved,
             widened,
             answer: take_spare_solution(),
         }
@@ -72,26 +72,26 @@ impl<'a> OracleWorker<'a> {
 
     /// The decisions known so far; none where nobody keeps a pool.
     pub fn pool_decisions(&self) -> &'a [Decision] {
-        self.help.pool.map_or(&[], SolutionPool::decisions)
+        self.context.pool.map_or(&[], SolutionPool::decisions)
     }
 
     /// From now on questions are solved or answered from the pool.
-    pub fn set_cache_action(&mut self, turn: CacheAction) {
-        self.turn = turn;
+    pub fn set_cache_action(&mut self, cache_action: CacheAction) {
+        self.cache_action = cache_action;
     }
 
     /// From now on questions are about this row of the table; what is remembered of it may help.
     /// One thread at a time asks about a row.
     pub fn set_instance(&mut self, instance: usize) {
-        self.spot = Some(WarmStartSlot {
+        self.slot = Some(WarmStartSlot {
             instance,
-            question: 0,
+            call_index: 0,
         });
     }
 
     /// What was solved since the last call, for the pool.
     pub fn take_solved(&mut self) -> Vec<Decision> {
-        std::mem::take(&mut self.found)
+        std::mem::take(&mut self.solved)
     }
 
     /// The best decision for a row of single-precision costs.
@@ -123,7 +123,7 @@ impl<'a> OracleWorker<'a> {
         Ok(std::mem::replace(&mut self.answer, Solution::empty()))
     }
 
-    /// The same answer, kept here until the next question.
+    /// The same answer, kept here until the next call_index.
     ///
     /// # Errors
     /// When there is none.
@@ -141,12 +141,12 @@ impl<'a> OracleWorker<'a> {
         start: Option<&Decision>,
     ) -> Result<&Solution, SolveFailure> {
         check_costs(costs)?;
-        match self.turn {
+        match self.cache_action {
             CacheAction::Lookup => self.lookup(costs)?,
             CacheAction::Solve => {
                 self.solve_uncached((costs, start))?;
-                if self.help.pool.is_some() {
-                    self.found.push(self.answer.decision.clone());
+                if self.context.pool.is_some() {
+                    self.solved.push(self.answer.decision.clone());
                 }
             }
         }
@@ -179,7 +179,7 @@ impl<'a> OracleWorker<'a> {
     fn lookup(&mut self, costs: &[f64]) -> Result<(), SolveFailure> {
         self.oracle.counters.count(SolveKind::CacheHit);
         let (cheapest, objective) = self
-            .help
+            .context
             .pool
             .and_then(|pool| pool.cheapest(costs))
             .ok_or(SolveFailure::NothingKnown)?;
@@ -191,19 +191,19 @@ impl<'a> OracleWorker<'a> {
     }
 
     fn solve_uncached(&mut self, (costs, start): SolverCall<'_>) -> Result<(), SolveFailure> {
-        let Some(mut engine) = self.engine.take() else {
+        let Some(mut solver) = self.solver.take() else {
             return Err(SolveFailure::Engine("the engine is gone".into()));
         };
-        let outcome = match self.help.store.zip(self.spot) {
-            Some(place) => self.solve_timed(&mut engine, (costs, start), place),
-            None => self.solve_cold(&mut engine, (costs, start)),
+        let outcome = match self.context.store.zip(self.slot) {
+            Some(place) => self.solve_timed(&mut solver, (costs, start), place),
+            None => self.solve_cold(&mut solver, (costs, start)),
         };
-        if let Some(spot) = &mut self.spot {
-            spot.question += 1;
+        if let Some(slot) = &mut self.slot {
+            slot.call_index += 1;
         }
-        let exact = !matches!(engine, WorkerSolver::Relaxed(..));
-        let work = engine.work().unwrap_or(0);
-        self.engine = Some(engine);
+        let exact = !matches!(solver, WorkerSolver::Relaxed(..));
+        let work = solver.work().unwrap_or(0);
+        self.solver = Some(solver);
         if work > 0 {
             self.oracle.counters.add_work(work);
         }
@@ -223,26 +223,26 @@ impl<'a> OracleWorker<'a> {
 
     fn solve_cold(
         &mut self,
-        engine: &mut WorkerSolver,
-        question: SolverCall<'_>,
+        solver: &mut WorkerSolver,
+        call_index: SolverCall<'_>,
     ) -> Result<(), SolveFailure> {
-        self.oracle.counters.count(engine.kind());
-        engine.solve_into(question, &mut self.answer)
+        self.oracle.counters.count(solver.kind());
+        solver.solve_into(call_index, &mut self.answer)
     }
 
     /// Solves and notes how long it took, if more than one thread works.
     fn solve_timed(
         &mut self,
-        engine: &mut WorkerSolver,
-        question: SolverCall<'_>,
+        solver: &mut WorkerSolver,
+        call_index: SolverCall<'_>,
         place: (&WarmStartStore, WarmStartSlot),
     ) -> Result<(), SolveFailure> {
         let started = (self.oracle.solver_threads.count() > 1).then(Instant::now);
-        let outcome = if self.help.settings.uses_warm_starts() {
-            self.solve_warm(engine, question.0, place)
+        let outcome = if self.context.settings.uses_warm_starts() {
+            self.solve_warm(solver, call_index.0, place)
                 .map(|solution| self.answer = solution)
         } else {
-            self.solve_cold(engine, question)
+            self.solve_cold(solver, call_index)
         };
         if let Some(started) = started {
             place
@@ -254,25 +254,25 @@ impl<'a> OracleWorker<'a> {
 
     fn solve_warm(
         &self,
-        engine: &mut WorkerSolver,
+        solver: &mut WorkerSolver,
         costs: &[f64],
-        (store, spot): (&WarmStartStore, WarmStartSlot),
+        (store, slot): (&WarmStartStore, WarmStartSlot),
     ) -> SolveResult {
-        let mut memory = store.take(spot);
-        if self.help.settings.certify
-            && let Some(solution) = engine.certify(costs, &memory)
+        let mut warm_start = store.take(slot);
+        if self.context.settings.certify
+            && let Some(solution) = solver.certify(costs, &warm_start)
         {
             self.oracle.counters.count(SolveKind::Certified);
-            store.store(spot, memory);
+            store.store(slot, warm_start);
             return Ok(solution);
         }
-        if !self.help.settings.warm {
-            memory.clear();
+        if !self.context.settings.warm {
+            warm_start.clear();
         }
-        self.oracle.counters.count(engine.kind());
-        let answer = engine.solve_again(costs, &mut memory);
+        self.oracle.counters.count(solver.kind());
+        let answer = solver.solve_again(costs, &mut warm_start);
         if answer.is_ok() {
-            store.store(spot, memory);
+            store.store(slot, warm_start);
         }
         answer
     }
@@ -280,8 +280,8 @@ impl<'a> OracleWorker<'a> {
 
 impl Drop for OracleWorker<'_> {
     fn drop(&mut self) {
-        if let Some(engine) = self.engine.take() {
-            self.oracle.return_solver(engine);
+        if let Some(solver) = self.solver.take() {
+            self.oracle.return_solver(solver);
         }
         let answer = std::mem::replace(&mut self.answer, Solution::empty());
         // A thread that is ending has no place left to keep it.

@@ -64,10 +64,12 @@ impl WorkerSolver {
         Ok(())
     }
 
-    pub(super) fn solve_again(&mut self, costs: &[f64], memory: &mut WarmStart) -> SolveResult {
+    pub(super) fn solve_again(&mut self, costs: &[f64], warm_start: &mut WarmStart) -> SolveResult {
         match self {
-            Self::Exact(solver) | Self::Heuristic(_, solver) => solver.solve_warm(costs, memory),
-            Self::Relaxed(_, relaxer) => relaxer.relax_warm(costs, memory),
+            Self::Exact(solver) | Self::Heuristic(_, solver) => {
+                solver.solve_warm(costs, warm_start)
+            }
+            Self::Relaxed(_, relaxer) => relaxer.relax_warm(costs, warm_start),
         }
     }
 
@@ -79,10 +81,10 @@ impl WorkerSolver {
         }
     }
 
-    pub(super) fn certify(&mut self, costs: &[f64], memory: &WarmStart) -> Option<Solution> {
+    pub(super) fn certify(&mut self, costs: &[f64], warm_start: &WarmStart) -> Option<Solution> {
         match self {
-            Self::Exact(solver) | Self::Heuristic(_, solver) => solver.certify(costs, memory),
-            Self::Relaxed(_, relaxer) => relaxer.certify(costs, memory),
+            Self::Exact(solver) | Self::Heuristic(_, solver) => solver.certify(costs, warm_start),
+            Self::Relaxed(_, relaxer) => relaxer.certify(costs, warm_start),
         }
     }
 }

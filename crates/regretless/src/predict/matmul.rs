@@ -43,16 +43,16 @@ impl<'a> MatrixView<'a> {
     }
 
     /// A row-major matrix whose rows begin at this distance from each other.
-    pub(crate) fn part(values: &'a [f32], [rows, cols]: [usize; 2], distance: usize) -> Self {
+    pub(crate) fn part(values: &'a [f32], [rows, cols]: [usize; 2], row_stride: usize) -> Self {
         assert!(
-            rows == 0 || values.len() >= (rows - 1) * distance + cols,
+            rows == 0 || values.len() >= (rows - 1) * row_stride + cols,
             "a view must lie within its values"
         );
         Self {
             values,
             rows,
             cols,
-            strides: [distance, 1],
+            strides: [row_stride, 1],
         }
     }
 
@@ -70,7 +70,7 @@ impl<'a> MatrixView<'a> {
 /// Where a product goes: rows that begin at some distance from each other.
 pub(crate) struct MatrixViewMut<'a> {
     pub(crate) values: &'a mut [f32],
-    pub(crate) distance: usize,
+    pub(crate) row_stride: usize,
     /// Whether it is added to what is there.
     pub(crate) add: bool,
 }
@@ -83,7 +83,7 @@ thread_local! {
 /// Writes or adds a · b.
 pub(crate) fn multiply(a: MatrixView<'_>, b: MatrixView<'_>, mut out: MatrixViewMut<'_>) {
     assert_eq!(a.cols, b.rows, "inner dimensions must agree");
-    let last = a.rows.saturating_sub(1) * out.distance;
+    let last = a.rows.saturating_sub(1) * out.row_stride;
     assert!(
         a.rows == 0 || out.values.len() >= last + b.cols,
         "the result must fit"
@@ -93,8 +93,8 @@ pub(crate) fn multiply(a: MatrixView<'_>, b: MatrixView<'_>, mut out: MatrixView
         "one dimension of the right-hand factor must be contiguous"
     );
     match Avx2Fma::detect() {
-        Some(here) => {
-            PACKED_COLUMNS.with_borrow_mut(|turned| by_lanes(here, &a, &b, &mut out, turned))
+        Some(simd) => {
+            PACKED_COLUMNS.with_borrow_mut(|turned| by_lanes(simd, &a, &b, &mut out, turned))
         }
         None => multiply_fallback(a, b, &mut out),
     }
@@ -106,7 +106,7 @@ dispatch_avx2! {
 
 #[inline(always)]
 fn simd_body(
-    here: Avx2Fma,
+    simd: Avx2Fma,
     a: &MatrixView<'_>,
     b: &MatrixView<'_>,
     out: &mut MatrixViewMut<'_>,
@@ -119,18 +119,18 @@ fn simd_body(
         let lines = if b.strides[1] == 1 && cols == F32_LANES && near {
             (b.values[first.min(b.values.len())..].as_ptr(), b.strides[0])
         } else {
-            pack_columns(here, b, (first, cols), turned);
+            pack_columns(simd, b, (first, cols), turned);
             (turned.as_ptr().cast(), F32_LANES)
         };
         let whole = a.rows / ROWS_PER_PANEL * ROWS_PER_PANEL;
         for row in (0..whole).step_by(ROWS_PER_PANEL) {
             // SAFETY: `multiply` has checked that all rows and columns lie within their slices; the
             // lines are those of `b` from `first` on, or as many lanes.
-            unsafe { panel::<ROWS_PER_PANEL>(here, (a, row), lines, out, (first, cols)) };
+            unsafe { panel::<ROWS_PER_PANEL>(simd, (a, row), lines, out, (first, cols)) };
         }
         for row in whole..a.rows {
             // SAFETY: as above.
-            unsafe { panel::<1>(here, (a, row), lines, out, (first, cols)) };
+            unsafe { panel::<1>(simd, (a, row), lines, out, (first, cols)) };
         }
     }
 }
@@ -138,7 +138,7 @@ fn simd_body(
 /// Sixteen columns of a matrix, or fewer at its end, as lanes.
 #[inline(always)]
 fn pack_columns(
-    here: Avx2Fma,
+    simd: Avx2Fma,
     b: &MatrixView<'_>,
     (first, cols): (usize, usize),
     out: &mut Vec<AlignedF32x16>,
@@ -146,11 +146,11 @@ fn pack_columns(
     out.resize(b.rows, AlignedF32x16::ZERO);
     if b.strides[1] == 1 {
         for k in 0..b.rows {
-            here.load_partial(&b.values[k * b.strides[0] + first..][..cols])
+            simd.load_partial(&b.values[k * b.strides[0] + first..][..cols])
                 .store(&mut out[k]);
         }
     } else {
-        here.load_transposed(&b.values[first * b.strides[1]..], (cols, b.strides[1]), out);
+        simd.load_transposed(&b.values[first * b.strides[1]..], (cols, b.strides[1]), out);
     }
 }
 
@@ -161,42 +161,42 @@ fn pack_columns(
 /// inner index.
 #[inline(always)]
 unsafe fn panel<const R: usize>(
-    here: Avx2Fma,
+    simd: Avx2Fma,
     (a, row): (&MatrixView<'_>, usize),
-    (lines, distance): (*const f32, usize),
+    (lines, row_stride): (*const f32, usize),
     out: &mut MatrixViewMut<'_>,
     (first, cols): (usize, usize),
 ) {
-    let mut sums = [here.splat(0.0); R];
+    let mut sums = [simd.splat(0.0); R];
     // SAFETY: the caller's promise.
     unsafe {
         let mut line = lines;
         let mut number = a.values.as_ptr().wrapping_add(row * a.strides[0]);
         for _ in 0..a.cols {
-            let columns = here.load(&*line.cast());
+            let columns = simd.load(&*line.cast());
             for i in 0..R {
-                sums[i] = columns.mul_add(here.splat(*number.add(i * a.strides[0])), sums[i]);
+                sums[i] = columns.mul_add(simd.splat(*number.add(i * a.strides[0])), sums[i]);
             }
-            line = line.wrapping_add(distance);
+            line = line.wrapping_add(row_stride);
             number = number.wrapping_add(a.strides[1]);
         }
     }
     for i in 0..R {
         store_sum(
-            here,
+            simd,
             sums[i],
-            &mut out.values[(row + i) * out.distance + first..][..cols],
+            &mut out.values[(row + i) * out.row_stride + first..][..cols],
             out.add,
         );
     }
 }
 
 #[inline(always)]
-fn store_sum(here: Avx2Fma, sum: F32x16, out: &mut [f32], add: bool) {
+fn store_sum(simd: Avx2Fma, sum: F32x16, out: &mut [f32], add: bool) {
     match out.first_chunk_mut::<F32_LANES>() {
-        Some(full) => (if add { here.load(full).add(sum) } else { sum }).store_slice(full),
+        Some(full) => (if add { simd.load(full).add(sum) } else { sum }).store_slice(full),
         None => (if add {
-            here.load_partial(out).add(sum)
+            simd.load_partial(out).add(sum)
         } else {
             sum
         })
@@ -212,8 +212,8 @@ pub(crate) fn weighted_row_sum(rows: &[f32], factors: &[f32], sums: &mut [f32], 
         "every row needs a factor"
     );
     match Avx2Fma::detect() {
-        Some(here) => PACKED_COLUMNS
-            .with_borrow_mut(|turned| weigh_by_lanes(here, rows, factors, (sums, total), turned)),
+        Some(simd) => PACKED_COLUMNS
+            .with_borrow_mut(|turned| weigh_by_lanes(simd, rows, factors, (sums, total), turned)),
         None => {
             sums.fill(0.0);
             for (row, factor) in rows.chunks_exact(sums.len()).zip(factors) {
@@ -235,7 +235,7 @@ dispatch_avx2! {
 /// Sixteen rows at a time, one of them in each lane.
 #[inline(always)]
 fn weighted_row_sum_body(
-    here: Avx2Fma,
+    simd: Avx2Fma,
     rows: &[f32],
     factors: &[f32],
     (sums, total): (&mut [f32], &mut f32),
@@ -245,20 +245,20 @@ fn weighted_row_sum_body(
     turned.clear();
     turned.resize(2 * width, AlignedF32x16::ZERO);
     let (turned, lanes) = turned.split_at_mut(width);
-    let mut all = here.splat(0.0);
+    let mut all = simd.splat(0.0);
     for (rows, factors) in rows
         .chunks(F32_LANES * width)
         .zip(factors.chunks(F32_LANES))
     {
-        here.load_transposed(rows, (factors.len(), width), turned);
+        simd.load_transposed(rows, (factors.len(), width), turned);
         let factors = match factors.first_chunk() {
-            Some(full) => here.load(full),
-            None => here.load_partial(factors),
+            Some(full) => simd.load(full),
+            None => simd.load_partial(factors),
         };
         all = all.add(factors);
         for k in 0..width {
-            here.load(&turned[k].0)
-                .mul_add(factors, here.load(&lanes[k].0))
+            simd.load(&turned[k].0)
+                .mul_add(factors, simd.load(&lanes[k].0))
                 .store(&mut lanes[k]);
         }
     }
@@ -287,7 +287,7 @@ fn multiply_fallback(a: MatrixView<'_>, b: MatrixView<'_>, out: &mut MatrixViewM
             b.strides[1] as isize,
             if out.add { 1.0 } else { 0.0 },
             out.values.as_mut_ptr(),
-            out.distance as isize,
+            out.row_stride as isize,
             1,
         );
     }
@@ -316,13 +316,13 @@ mod tests {
     }
 
     fn check(a: MatrixView<'_>, b: MatrixView<'_>) {
-        let distance = b.cols + 3;
+        let row_stride = b.cols + 3;
         for add in [false, true] {
             for lanes in [true, false] {
-                let mut values = vec![2.0; a.rows * distance];
+                let mut values = vec![2.0; a.rows * row_stride];
                 let mut out = MatrixViewMut {
                     values: &mut values,
-                    distance,
+                    row_stride,
                     add,
                 };
                 if lanes {
@@ -331,7 +331,7 @@ mod tests {
                     multiply_fallback(a, b, &mut out);
                 }
                 for (i, expected) in expected(a, b).chunks(b.cols).enumerate() {
-                    for (found, expected) in values[i * distance..].iter().zip(expected) {
+                    for (found, expected) in values[i * row_stride..].iter().zip(expected) {
                         let expected = expected + if add { 2.0 } else { 0.0 };
                         assert!(
                             (f64::from(*found) - expected).abs() < 1e-5,
@@ -339,7 +339,7 @@ mod tests {
                         );
                     }
                     assert_eq!(
-                        values[i * distance + b.cols..][..3],
+                        values[i * row_stride + b.cols..][..3],
                         [2.0; 3],
                         "beyond the end of a row"
                     );

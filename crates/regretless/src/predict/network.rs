@@ -118,7 +118,7 @@ impl DenseLayer {
                 input.transposed(),
                 MatrixViewMut {
                     values: output,
-                    distance: rows,
+                    row_stride: rows,
                     add: true,
                 },
             );
@@ -129,7 +129,7 @@ impl DenseLayer {
                 weights.transposed(),
                 MatrixViewMut {
                     values: output,
-                    distance: self.outputs,
+                    row_stride: self.outputs,
                     add: true,
                 },
             );
@@ -160,7 +160,7 @@ impl DenseLayer {
                 blame,
                 MatrixViewMut {
                     values: turned,
-                    distance: self.outputs,
+                    row_stride: self.outputs,
                     add: false,
                 },
             );
@@ -175,7 +175,7 @@ impl DenseLayer {
                 input,
                 MatrixViewMut {
                     values: weights,
-                    distance: self.inputs,
+                    row_stride: self.inputs,
                     add: false,
                 },
             );
@@ -202,7 +202,7 @@ impl DenseLayer {
             weights,
             MatrixViewMut {
                 values: to,
-                distance: self.inputs,
+                row_stride: self.inputs,
                 add: false,
             },
         );
@@ -383,7 +383,7 @@ mod tests {
                 let row: Vec<f64> = row.iter().map(|x| f64::from(*x)).collect();
                 by_definition(&network, 0, &row, &mut expected);
             }
-            let largest = expected.iter().fold(0.0, |most: f64, g| most.max(g.abs()));
+            let largest = expected.iter().fold(0.0, |max: f64, g| max.max(g.abs()));
             for (p, (found, expected)) in found.iter().zip(&expected).enumerate() {
                 assert!(
                     (f64::from(*found) - expected).abs() < 1e-5 * largest,

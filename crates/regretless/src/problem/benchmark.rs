@@ -77,8 +77,8 @@ impl Benchmark {
     ///
     /// # Errors
     /// When the recipe makes no table.
-    pub fn generate(self, recipe: SyntheticSpec) -> Result<(ProblemSpec, Dataset)> {
-        let (problem, rows) = self.rows(recipe)?;
+    pub fn generate(self, spec: SyntheticSpec) -> Result<(ProblemSpec, Dataset)> {
+        let (problem, rows) = self.rows(spec)?;
         Ok((problem, rows.dataset()?))
     }
 
@@ -138,16 +138,16 @@ impl Benchmark {
     ///
     /// # Errors
     /// When the recipe makes no table.
-    pub fn rows(self, recipe: SyntheticSpec) -> Result<(ProblemSpec, SyntheticGenerator)> {
-        let problem = self.problem(recipe.seed)?;
+    pub fn rows(self, spec: SyntheticSpec) -> Result<(ProblemSpec, SyntheticGenerator)> {
+        let problem = self.problem(spec.seed)?;
         let data = match self {
             Self::GridPath { rows, cols } => {
-                synthetic::shortest_path_rows(recipe, GridPathSolver::num_arcs(rows, cols))?
+                synthetic::shortest_path_rows(spec, GridPathSolver::num_arcs(rows, cols))?
             }
             Self::Knapsack { items } => {
-                synthetic::knapsack_rows(recipe, items, dimensions_of(items))?.1
+                synthetic::knapsack_rows(spec, items, dimensions_of(items))?.1
             }
-            Self::Tsp { nodes } | Self::Cvrp { nodes } => synthetic::tsp_rows(recipe, nodes)?,
+            Self::Tsp { nodes } | Self::Cvrp { nodes } => synthetic::tsp_rows(spec, nodes)?,
         };
         Ok((problem, data))
     }

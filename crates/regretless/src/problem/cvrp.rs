@@ -82,9 +82,9 @@ impl Cvrp {
             |demand: &f64| (0.0..=self.capacity * (1.0 + CAPACITY_TOLERANCE)).contains(demand);
         match self.demands.iter().position(|demand| !fine(demand)) {
             Some(bad) => {
-                let (demand, most) = (self.demands[bad], self.capacity);
+                let (demand, max) = (self.demands[bad], self.capacity);
                 fail(format!(
-                    "customer {} demands {demand}; a vehicle carries 0 to {most}",
+                    "customer {} demands {demand}; a vehicle carries 0 to {max}",
                     bad + 1
                 ))
             }
@@ -174,12 +174,12 @@ impl Cvrp {
                 .map(|at| &routes[at][..])
                 .collect();
             let set = members.concat();
-            let most = set.len() as f64 - fleet.min_vehicles(fleet.load(&set));
+            let max = set.len() as f64 - fleet.min_vehicles(fleet.load(&set));
             let set: Vec<usize> = set.iter().map(|customer| *customer as usize).collect();
             let inside: Vec<usize> = edges_within(self.nodes(), &set).collect();
             let used = inside.iter().map(|edge| point[*edge]).sum();
             cone.row(
-                [f64::NEG_INFINITY, most],
+                [f64::NEG_INFINITY, max],
                 used,
                 inside.into_iter().map(|edge| (edge, 1.0)),
             );

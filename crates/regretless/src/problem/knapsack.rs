@@ -34,9 +34,9 @@ impl Knapsack {
     pub fn validate(self) -> Result<Self> {
         let dimensions = self.weights.len();
         if !(1..=Self::MAX_DIMENSIONS).contains(&dimensions) {
-            let most = Self::MAX_DIMENSIONS;
+            let max = Self::MAX_DIMENSIONS;
             return Err(Error::setting(format!(
-                "a knapsack has 1 to {most} dimensions, not {dimensions}"
+                "a knapsack has 1 to {max} dimensions, not {dimensions}"
             )));
         }
         if self.capacity.len() != dimensions {

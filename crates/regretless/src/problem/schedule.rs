@@ -102,12 +102,12 @@ impl Schedule {
             Sense::Minimize,
         );
         let hours = self.minutes / 60.0;
-        let most: f64 = self.tasks.iter().map(|task| task.power * hours).sum();
+        let max: f64 = self.tasks.iter().map(|task| task.power * hours).sum();
         let energy: Vec<usize> = (0..SLOTS_PER_DAY)
             .map(|slot| {
                 build.predicted(
                     format!("slot{slot}"),
-                    VariableDomain::Continuous([0.0, most]),
+                    VariableDomain::Continuous([0.0, max]),
                 )
             })
             .collect();

@@ -35,10 +35,10 @@ impl Tsp {
     /// # Errors
     /// When there are too few nodes for a tour, or more than edges can be numbered for.
     pub fn validate(self) -> Result<Self> {
-        let (nodes, most) = (self.nodes, MAX_NODES);
-        if !(3..=most).contains(&nodes) {
+        let (nodes, max) = (self.nodes, MAX_NODES);
+        if !(3..=max).contains(&nodes) {
             return Err(Error::setting(format!(
-                "a tour has 3 to {most} nodes, not {nodes}"
+                "a tour has 3 to {max} nodes, not {nodes}"
             )));
         }
         Ok(self)
@@ -53,9 +53,9 @@ impl Tsp {
         for set in sets {
             let inside: Vec<usize> = edges_within(nodes, set).collect();
             let used: f64 = inside.iter().map(|edge| tour.value(*edge)).sum();
-            let most = set.len() as f64 - 1.0;
+            let max = set.len() as f64 - 1.0;
             cone.row(
-                [f64::NEG_INFINITY, most],
+                [f64::NEG_INFINITY, max],
                 used,
                 inside.into_iter().map(|edge| (edge, 1.0)),
             );

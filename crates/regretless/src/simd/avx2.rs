@@ -41,10 +41,15 @@ static PARTIAL_LOAD_MASKS: [i32; 2 * F32_LANES] = {
 /// # Safety
 /// The numbers and the room must be there, and the processor must have AVX.
 #[inline(always)]
-unsafe fn transpose_8x8(rows: *const f32, distance: usize, out: *mut AlignedF32x16, place: usize) {
+unsafe fn transpose_8x8(
+    rows: *const f32,
+    row_stride: usize,
+    out: *mut AlignedF32x16,
+    place: usize,
+) {
     // SAFETY: the caller's promise.
     unsafe {
-        let row = |i: usize| _mm256_loadu_ps(rows.add(i * distance));
+        let row = |i: usize| _mm256_loadu_ps(rows.add(i * row_stride));
         let (a, b, c, d) = (row(0), row(1), row(2), row(3));
         let (e, f, g, h) = (row(4), row(5), row(6), row(7));
         let quad = |p, q, r, s| {
@@ -123,11 +128,11 @@ impl Avx2Fma {
     pub(crate) fn load_transposed(
         self,
         values: &[f32],
-        (rows, distance): (usize, usize),
+        (rows, row_stride): (usize, usize),
         out: &mut [AlignedF32x16],
     ) {
         assert!(
-            rows <= F32_LANES && (rows == 0 || values.len() >= (rows - 1) * distance + out.len()),
+            rows <= F32_LANES && (rows == 0 || values.len() >= (rows - 1) * row_stride + out.len()),
             "rows must be there"
         );
         let whole = if rows == F32_LANES {
@@ -141,8 +146,8 @@ impl Avx2Fma {
                 // eight lanes have room.
                 unsafe {
                     transpose_8x8(
-                        values.as_ptr().add(8 * half * distance + 8 * k),
-                        distance,
+                        values.as_ptr().add(8 * half * row_stride + 8 * k),
+                        row_stride,
                         lanes.as_mut_ptr(),
                         8 * half,
                     );
@@ -152,7 +157,7 @@ impl Avx2Fma {
         for k in whole..out.len() {
             out[k] = AlignedF32x16::ZERO;
             for row in 0..rows {
-                out[k].0[row] = values[row * distance + k];
+                out[k].0[row] = values[row * row_stride + k];
             }
         }
     }

@@ -69,15 +69,15 @@ pub(crate) use portable::{Avx2Fma, F32x16};
 macro_rules! dispatch_avx2 {
     ($(#[$doc:meta])* $see:vis $name:ident = $body:ident [$($const:ident: $kind:ty),*] ($($arg:ident: $type:ty),* $(,)?)) => {
         $(#[$doc])*
-        $see fn $name<$(const $const: $kind),*>(here: Avx2Fma, $($arg: $type),*) {
+        $see fn $name<$(const $const: $kind),*>(simd: Avx2Fma, $($arg: $type),*) {
             #[cfg_attr(target_arch = "x86_64", target_feature(enable = "avx2,fma"))]
-            fn compiled<$(const $const: $kind),*>(here: Avx2Fma, $($arg: $type),*) {
-                $body::<$($const),*>(here, $($arg),*);
+            fn compiled<$(const $const: $kind),*>(simd: Avx2Fma, $($arg: $type),*) {
+                $body::<$($const),*>(simd, $($arg),*);
             }
             // SAFETY: `here` promises that the instructions exist.
             #[allow(unused_unsafe, reason = "other processors need no promise")]
             unsafe {
-                compiled::<$($const),*>(here, $($arg),*);
+                compiled::<$($const),*>(simd, $($arg),*);
             }
         }
     };
@@ -113,9 +113,9 @@ mod tests {
 
     /// Everything a `Lanes` can do, as bits.
     macro_rules! everything {
-        ($here:expr, $x:expr, $y:expr, $z:expr) => {{
-            let here = $here;
-            let (x, y, z) = (here.load($x), here.load($y), here.load($z));
+        ($simd:expr, $x:expr, $y:expr, $z:expr) => {{
+            let simd = $simd;
+            let (x, y, z) = (simd.load($x), simd.load($y), simd.load($z));
             let mut found = Vec::new();
             let mut note = |lanes: super::AlignedF32x16| found.extend(bits(&lanes.0));
             for lanes in [
@@ -127,12 +127,12 @@ mod tests {
                 y.sqrt(),
                 x.max_zero(),
                 x.xor(y),
-                x.sign_bits().or(here.splat(1.0)).and(x.nonzero_mask()),
+                x.sign_bits().or(simd.splat(1.0)).and(x.nonzero_mask()),
                 x.positive_mask().and(y),
                 x.select_by_sign(y, z),
-                here.sign_mask(&0xa5c3_0f1e, 0).or(here.splat(2.0)),
-                here.sign_mask(&0xa5c3_0f1e, 1).or(here.splat(2.0)),
-                here.load_partial(&$x[..11]),
+                simd.sign_mask(&0xa5c3_0f1e, 0).or(simd.splat(2.0)),
+                simd.sign_mask(&0xa5c3_0f1e, 1).or(simd.splat(2.0)),
+                simd.load_partial(&$x[..11]),
             ] {
                 let mut lane = AlignedF32x16::ZERO;
                 lanes.store(&mut lane);
@@ -143,14 +143,14 @@ mod tests {
             found.extend(bits(&half.0));
             let (mut doubles, mut quarter) = (AlignedF64x16::ZERO, [0.25; 4]);
             z.store_f64(&mut doubles);
-            let first = here.load_f64x4(&doubles, 3);
+            let first = simd.load_f64x4(&doubles, 3);
             first
-                .mul_add(first, here.load_f64x4(&doubles, 2))
+                .mul_add(first, simd.load_f64x4(&doubles, 2))
                 .add_to(&mut quarter);
-            here.zero_f64x4().add_to(&mut quarter);
+            simd.zero_f64x4().add_to(&mut quarter);
             found.extend(quarter.iter().map(|q| (*q as f32).to_bits()));
             let mut written = [0.0; F32_LANES];
-            here.prefetch(written.as_ptr(), 0);
+            simd.prefetch(written.as_ptr(), 0);
             z.store_slice(&mut written);
             found.extend(bits(&written));
             let mut part = [7.0; 5];
@@ -159,7 +159,7 @@ mod tests {
             let table: Vec<f32> = (0..16 * 21).map(|i| i as f32).collect();
             for rows in [16, 9] {
                 let mut columns = [AlignedF32x16([3.0; F32_LANES]); 19];
-                here.load_transposed(&table, (rows, 21), &mut columns);
+                simd.load_transposed(&table, (rows, 21), &mut columns);
                 assert_eq!(columns[18].0[rows - 1], ((rows - 1) * 21 + 18) as f32);
                 found.extend(columns.iter().flat_map(|column| bits(&column.0)));
             }
@@ -169,7 +169,7 @@ mod tests {
 
     #[test]
     fn registers_and_arrays_compute_the_same_bits() {
-        let (Some(here), Some(anywhere)) = (super::Avx2Fma::detect(), portable::Avx2Fma::detect())
+        let (Some(simd), Some(anywhere)) = (super::Avx2Fma::detect(), portable::Avx2Fma::detect())
         else {
             return;
         };
@@ -178,7 +178,7 @@ mod tests {
             z[2..4].fill(1.5);
             let (x, y) = (numbers(salt), numbers(salt + 1000));
             assert_eq!(
-                everything!(here, &x, &y, &z),
+                everything!(simd, &x, &y, &z),
                 everything!(anywhere, &x, &y, &z)
             );
         }

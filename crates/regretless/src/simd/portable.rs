@@ -44,13 +44,13 @@ impl Avx2Fma {
     pub(crate) fn load_transposed(
         self,
         values: &[f32],
-        (rows, distance): (usize, usize),
+        (rows, row_stride): (usize, usize),
         out: &mut [AlignedF32x16],
     ) {
         for (k, lane) in out.iter_mut().enumerate() {
             *lane = AlignedF32x16(std::array::from_fn(|row| {
                 if row < rows {
-                    values[row * distance + k]
+                    values[row * row_stride + k]
                 } else {
                     0.0
                 }

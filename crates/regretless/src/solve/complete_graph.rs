@@ -91,7 +91,7 @@ pub struct DistanceMatrix {
     nodes: usize,
     values: Vec<f64>,
     scale: f64,
-    grain: Option<f64>,
+    granularity: Option<f64>,
 }
 
 impl DistanceMatrix {
@@ -116,14 +116,14 @@ impl DistanceMatrix {
         }
         self.mirror();
         self.scale = scale_of(costs);
-        self.grain = Self::granularity_of(costs);
+        self.granularity = Self::granularity_of(costs);
     }
 
     /// The decimal unit all these costs are multiples of, if there is one.
     pub(super) fn granularity_of(costs: &[f64]) -> Option<f64> {
         GRANULARITIES
             .into_iter()
-            .find(|grain| all_multiples(costs, *grain))
+            .find(|granularity| all_multiples(costs, *granularity))
     }
 
     /// The noise of totals under these costs.
@@ -150,7 +150,7 @@ impl DistanceMatrix {
     pub fn reduce(&mut self, from: &Self, multipliers: &[f64]) {
         self.nodes = from.nodes;
         self.scale = from.scale;
-        self.grain = None;
+        self.granularity = None;
         self.values.clear();
         for (row, own) in from.values.chunks_exact(from.nodes.max(1)).zip(multipliers) {
             self.values.extend(
@@ -186,7 +186,7 @@ impl DistanceMatrix {
     /// The decimal unit all costs are multiples of, if there is one: totals then differ by at least
     /// as much, and a bound may be rounded up.
     pub fn granularity(&self) -> Option<f64> {
-        self.grain
+        self.granularity
     }
 
     /// Multipliers a with c_ij ≈ a_i + a_j by least squares: the part of the costs that is the same
@@ -223,7 +223,7 @@ impl DistanceMatrix {
 }
 
 fn scale_of(costs: &[f64]) -> f64 {
-    costs.iter().fold(0.0, |most, cost| cost.abs().max(most))
+    costs.iter().fold(0.0, |max, cost| cost.abs().max(max))
 }
 
 /// Rows and columns that are mirrored together.
@@ -233,9 +233,9 @@ const GRANULARITIES: [f64; 5] = [1.0, 0.1, 0.01, 0.001, 0.0001];
 
 /// Whether all costs are multiples of a unit, up to the last bits: a deliberate small perturbation
 /// of whole numbers must not be taken for rounding.
-fn all_multiples(costs: &[f64], grain: f64) -> bool {
+fn all_multiples(costs: &[f64], granularity: f64) -> bool {
     costs.iter().all(|cost| {
-        let units = cost / grain;
+        let units = cost / granularity;
         (units - units.round()).abs() <= 4.0 * f64::EPSILON * units.abs()
     })
 }

@@ -10,9 +10,9 @@ use crate::decision::Decision;
 #[derive(Debug, Clone, Copy)]
 pub(super) struct PruningRule {
     /// Differences below this are rounding.
-    pub(super) noise: f64,
+    pub(super) tolerance: f64,
     /// The unit that all costs are multiples of.
-    pub(super) grain: Option<f64>,
+    pub(super) granularity: Option<f64>,
     pub(super) limits: SearchLimits,
 }
 
@@ -20,8 +20,8 @@ impl PruningRule {
     /// Rules for tours by these costs.
     pub(super) fn new(distances: &DistanceMatrix, limits: SearchLimits) -> Self {
         Self {
-            noise: distances.tolerance(),
-            grain: distances.granularity(),
+            tolerance: distances.tolerance(),
+            granularity: distances.granularity(),
             limits,
         }
     }
@@ -31,15 +31,15 @@ impl PruningRule {
         let exact = self.exact_cutoff(cost);
         // Noise is taken off again before a bound is reported.
         if self.limits.gap > 0.0 {
-            exact.min(cost - self.limits.gap * cost.abs() + self.noise)
+            exact.min(cost - self.limits.gap * cost.abs() + self.tolerance)
         } else {
             exact
         }
     }
 
     fn exact_cutoff(&self, cost: f64) -> f64 {
-        cost - self.grain.map_or(self.noise, |grain| {
-            (grain - 2.0 * self.noise).max(self.noise)
+        cost - self.granularity.map_or(self.tolerance, |granularity| {
+            (granularity - 2.0 * self.tolerance).max(self.tolerance)
         })
     }
 
@@ -49,12 +49,12 @@ impl PruningRule {
         &self,
         decision: Decision,
         objective: f64,
-        (floor, complete): (f64, bool),
+        (lower_bound, complete): (f64, bool),
     ) -> Solution {
-        if floor > self.exact_cutoff(objective) {
+        if lower_bound > self.exact_cutoff(objective) {
             return Solution::optimal(decision, objective);
         }
-        let bound = (floor - self.noise).min(objective);
+        let bound = (lower_bound - self.tolerance).min(objective);
         let gap = (objective - bound) / objective.abs().max(f64::MIN_POSITIVE);
         let within = complete || gap <= self.limits.gap;
         let status = if within {
@@ -81,14 +81,14 @@ mod tests {
     #[test]
     fn an_answer_is_optimal_when_nothing_can_lie_between_it_and_the_floor() {
         let limits = SearchLimits { nodes: 1, gap: 0.1 };
-        let status = |grain, floor| {
-            let rules = PruningRule {
-                noise: 1e-9,
-                grain,
+        let status = |granularity, lower_bound| {
+            let pruning = PruningRule {
+                tolerance: 1e-9,
+                granularity,
                 limits,
             };
-            rules
-                .to_solution(Decision::default(), 10.0, (floor, false))
+            pruning
+                .to_solution(Decision::default(), 10.0, (lower_bound, false))
                 .status
         };
         assert_eq!(

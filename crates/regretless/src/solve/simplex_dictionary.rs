@@ -150,11 +150,11 @@ impl SimplexDictionary {
     /// Keeps changes of basic costs within what leaves a column's reduced cost its sign.
     fn tighten_ranges(&self, rows: &mut [[f64; 2]], column: usize, (reduced, up): (f64, bool)) {
         let cells = self.column(column);
-        let least = ZERO_TOLERANCE * largest(cells);
+        let min = ZERO_TOLERANCE * largest(cells);
         for ([lower, upper], cell) in rows
             .iter_mut()
             .zip(cells)
-            .filter(|(_, cell)| cell.abs() > least)
+            .filter(|(_, cell)| cell.abs() > min)
         {
             let ratio = reduced / cell;
             if up == (*cell > 0.0) {
@@ -251,12 +251,12 @@ impl SimplexDictionary {
     /// What moves, and by how much, when a column goes this far.
     fn edge_direction(&self, column: usize, by: f64) -> EdgeDirection {
         let cells = self.column(column);
-        let least = ZERO_TOLERANCE * largest(cells);
+        let min = ZERO_TOLERANCE * largest(cells);
         let rows = self
             .basics
             .iter()
             .zip(cells)
-            .filter(|(_, cell)| cell.abs() > least);
+            .filter(|(_, cell)| cell.abs() > min);
         let mut moves: EdgeDirection = rows
             .map(|(variable, cell)| (variable.number, -cell * by))
             .collect();
@@ -302,9 +302,9 @@ struct BasisTraversal {
 impl BasisTraversal {
     /// Notes the edges that are free in a basis; returns the exchanges that lead to others, last
     /// one first.
-    fn visit(&mut self, corner: &SimplexDictionary) -> Vec<(usize, usize)> {
+    fn visit(&mut self, dictionary: &SimplexDictionary) -> Vec<(usize, usize)> {
         let mut exchanges = Vec::new();
-        for (column, variable) in corner
+        for (column, variable) in dictionary
             .nonbasics
             .iter()
             .enumerate()
@@ -314,12 +314,12 @@ impl BasisTraversal {
                 .into_iter()
                 .filter(|up| variable.slack(*up) > variable.bound_tolerance())
             {
-                match corner.ratio(column, up) {
+                match dictionary.ratio(column, up) {
                     RatioTest::Unblocked(step) => {
-                        self.record_edge(corner, column, if up { step } else { -step })
+                        self.record_edge(dictionary, column, if up { step } else { -step })
                     }
                     RatioTest::Blocked(rows) => {
-                        let cells = corner.column(column);
+                        let cells = dictionary.column(column);
                         let large =
                             |row: &usize| cells[*row].abs() > PIVOT_TOLERANCE * largest(cells);
                         exchanges.extend(rows.into_iter().filter(large).map(|row| (row, column)));
@@ -331,9 +331,9 @@ impl BasisTraversal {
         exchanges
     }
 
-    fn record_edge(&mut self, corner: &SimplexDictionary, column: usize, by: f64) {
+    fn record_edge(&mut self, dictionary: &SimplexDictionary, column: usize, by: f64) {
         if by.is_finite() && self.found.len() < MAX_ADJACENT_VERTICES {
-            let moves = corner.edge_direction(column, by);
+            let moves = dictionary.edge_direction(column, by);
             if !self.several
                 || self
                     .edges
@@ -345,14 +345,14 @@ impl BasisTraversal {
     }
 
     /// Whether an exchange leads to a basis not seen before, which then counts as seen.
-    fn is_unvisited(&mut self, corner: &SimplexDictionary, row: usize, column: usize) -> bool {
+    fn is_unvisited(&mut self, dictionary: &SimplexDictionary, row: usize, column: usize) -> bool {
         if self.bases.len() >= MAX_BASES || self.found.len() >= MAX_ADJACENT_VERTICES {
             return false;
         }
-        let mut numbers = corner.basis();
-        let leaving = corner.basics[row].number;
+        let mut numbers = dictionary.basis();
+        let leaving = dictionary.basics[row].number;
         numbers.retain(|number| *number != leaving);
-        let entering = corner.nonbasics[column].number;
+        let entering = dictionary.nonbasics[column].number;
         numbers.insert(
             numbers.partition_point(|number| *number < entering),
             entering,
@@ -363,7 +363,5 @@ impl BasisTraversal {
 
 /// The greatest size of a cell, at least 1.
 fn largest(cells: &[f64]) -> f64 {
-    cells
-        .iter()
-        .fold(1.0, |most: f64, cell| most.max(cell.abs()))
+    cells.iter().fold(1.0, |max: f64, cell| max.max(cell.abs()))
 }

@@ -16,17 +16,17 @@ use crate::decision::Decision;
 /// Picks between `least` and `most` of the items, the cheapest ones.
 #[derive(Debug, Clone)]
 pub struct TopKSolver {
-    least: usize,
-    most: usize,
+    min: usize,
+    max: usize,
     order: Vec<u32>,
 }
 
 impl TopKSolver {
     /// An engine for `items` items of which `least..=most` are chosen.
-    pub fn new(items: usize, least: usize, most: usize) -> Self {
+    pub fn new(items: usize, min: usize, max: usize) -> Self {
         Self {
-            least,
-            most,
+            min,
+            max,
             order: (0..items as u32).collect(),
         }
     }
@@ -35,14 +35,14 @@ impl TopKSolver {
 impl TopKSolver {
     /// Brings the items into order of cost; returns how many of the first are chosen.
     fn rank(&mut self, costs: &[f64]) -> Result<usize, SolveFailure> {
-        if self.least > self.most.min(costs.len()) {
+        if self.min > self.max.min(costs.len()) {
             return Err(SolveFailure::Infeasible);
         }
         let cost = |j: &u32| costs[*j as usize];
         self.order
             .sort_unstable_by(|a, b| cost(a).total_cmp(&cost(b)).then(a.cmp(b)));
         let worthwhile = self.order.partition_point(|j| cost(j) < 0.0);
-        Ok(worthwhile.clamp(self.least, self.most.min(costs.len())))
+        Ok(worthwhile.clamp(self.min, self.max.min(costs.len())))
     }
 
     fn solution(&self, number: usize, costs: &[f64]) -> Solution {
@@ -73,18 +73,19 @@ impl CostRanging for TopKSolver {
         let (chosen, left) = self.order.split_at(number);
         let cost = |item: Option<&u32>| item.map(|j| costs[*j as usize]);
         let mut ceiling = cost(left.first()).unwrap_or(f64::INFINITY);
-        let mut floor = cost(chosen.last()).unwrap_or(f64::NEG_INFINITY);
-        if number > self.least {
+        let mut lower_bound = cost(chosen.last()).unwrap_or(f64::NEG_INFINITY);
+        if number > self.min {
             ceiling = ceiling.min(0.0);
         }
-        if number < self.most {
-            floor = floor.max(0.0);
+        if number < self.max {
+            lower_bound = lower_bound.max(0.0);
         }
         let mut ranges = CostRanges::unbounded(costs.len());
         chosen
             .iter()
             .for_each(|j| ranges.upper[*j as usize] = ceiling);
-        left.iter().for_each(|j| ranges.lower[*j as usize] = floor);
+        left.iter()
+            .for_each(|j| ranges.lower[*j as usize] = lower_bound);
         Ok(ranges)
     }
 }
@@ -95,7 +96,7 @@ impl AdjacentVertices for TopKSolver {
         let number = self.rank(costs)?;
         let (chosen, left) = self.order.split_at(number);
         let mut found: Vec<VertexDelta> = Vec::new();
-        if number > self.least {
+        if number > self.min {
             found.extend(
                 chosen
                     .iter()
@@ -103,10 +104,10 @@ impl AdjacentVertices for TopKSolver {
                     .map(|j| Decision::from_entries([(*j, -1.0)])),
             );
         }
-        if number < self.most {
+        if number < self.max {
             found.extend(left.iter().map(|j| Decision::from_entries([(*j, 1.0)])));
         }
-        if number == self.least || number == self.most {
+        if number == self.min || number == self.max {
             found.extend(exchanges(chosen, left));
         }
         found.truncate(MAX_ADJACENT_VERTICES);

@@ -161,27 +161,28 @@ mod tests {
 
     #[test]
     fn only_the_kind_that_was_kept_is_recalled() {
-        let mut memory = WarmStart::new(false);
-        assert!(memory.is_empty() && memory.get::<TestState>().is_none());
-        memory.set(TestState(vec![1], vec![]));
+        let mut warm_start = WarmStart::new(false);
+        assert!(warm_start.is_empty() && warm_start.get::<TestState>().is_none());
+        warm_start.set(TestState(vec![1], vec![]));
         assert!(
-            memory.get::<OtherTestState>().is_none() && memory.take::<OtherTestState>().is_none()
+            warm_start.get::<OtherTestState>().is_none()
+                && warm_start.take::<OtherTestState>().is_none()
         );
-        assert_eq!(memory.get::<TestState>().unwrap().0, [1]);
-        assert_eq!(memory.take::<TestState>().unwrap().0, [1]);
-        assert!(memory.is_empty());
+        assert_eq!(warm_start.get::<TestState>().unwrap().0, [1]);
+        assert_eq!(warm_start.take::<TestState>().unwrap().0, [1]);
+        assert!(warm_start.is_empty());
     }
 
     #[test]
     fn what_is_too_large_goes_first_and_the_rest_if_need_be() {
-        let mut memory = WarmStart::new(true);
-        memory.set(TestState(vec![0; 10], vec![0; 90]));
-        memory.shrink_to(100);
-        assert_eq!(memory.bytes(), 100);
-        memory.shrink_to(99);
-        assert_eq!(memory.bytes(), 10);
-        memory.shrink_to(9);
-        assert!(memory.is_empty());
+        let mut warm_start = WarmStart::new(true);
+        warm_start.set(TestState(vec![0; 10], vec![0; 90]));
+        warm_start.shrink_to(100);
+        assert_eq!(warm_start.bytes(), 100);
+        warm_start.shrink_to(99);
+        assert_eq!(warm_start.bytes(), 10);
+        warm_start.shrink_to(9);
+        assert!(warm_start.is_empty());
     }
 
     #[test]

@@ -41,7 +41,7 @@ impl Baseline {
     /// When a solve fails or the user interrupts; for [`Self::PreviousRow`] when a test row is the
     /// first of the table.
     pub fn evaluate(self, task: &TrainingContext<'_>, problem: &ProblemSpec) -> Result<Evaluation> {
-        let (data, solve) = (task.data, (task.oracle, task.watch));
+        let (data, solve) = (task.data, (task.oracle, task.observer));
         let rows = &task.split.test;
         match self {
             Self::LeastSquares => {

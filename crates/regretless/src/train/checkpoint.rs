@@ -73,8 +73,8 @@ impl CheckpointFolder {
 #[derive(Debug, Clone)]
 pub(super) struct Checkpoint {
     /// Which of the methods of a recipe, which round of it, which epoch.
-    pub place: [usize; 3],
-    pub standing: TrainerState,
+    pub position: [usize; 3],
+    pub state: TrainerState,
     /// Epoch and score of the best epoch so far.
     pub best: Option<(usize, f64)>,
     pub epochs: Vec<EpochReport>,
@@ -94,7 +94,7 @@ pub(super) struct Checkpoint {
 #[serde(deny_unknown_fields)]
 struct CheckpointHeader {
     key: String,
-    place: [usize; 3],
+    position: [usize; 3],
     steps: i32,
     best: Option<usize>,
     members: usize,
@@ -115,13 +115,13 @@ impl<'a> CheckpointWriter<'a> {
     pub(super) fn new(
         at: &'a CheckpointFolder,
         task: &TrainingContext<'_>,
-        recipe: &StageTrainer,
+        trainer: &StageTrainer,
         problem: &ProblemSpec,
     ) -> Result<Self> {
         let last = Mutex::new((Instant::now(), Duration::ZERO));
         Ok(Self {
             at,
-            key: key(task, recipe, problem)?,
+            key: key(task, trainer, problem)?,
             last,
         })
     }
@@ -268,15 +268,19 @@ impl Drop for RunLock {
 }
 
 /// A hash over all that a training depends on.
-fn key(task: &TrainingContext<'_>, recipe: &StageTrainer, problem: &ProblemSpec) -> Result<String> {
+fn key(
+    task: &TrainingContext<'_>,
+    trainer: &StageTrainer,
+    problem: &ProblemSpec,
+) -> Result<String> {
     let written = serde_json::to_vec(&(
-        recipe.method.to_string(),
-        &recipe.predictor,
-        &recipe.settings,
+        trainer.method.to_string(),
+        &trainer.predictor,
+        &trainer.settings,
     ));
     let written = written
         .map_err(|error| Error::setting(format!("the training cannot be written down: {error}")))?;
-    let start = recipe
+    let start = trainer
         .start
         .as_ref()
         .map(Model::to_bytes)
@@ -339,8 +343,8 @@ impl TrainingContext<'_> {
 
 fn to_file(snapshot: Checkpoint, key: String) -> ChecksummedFile<CheckpointHeader> {
     let Checkpoint {
-        place,
-        standing,
+        position,
+        state,
         best,
         epochs,
         rounds,
@@ -349,13 +353,13 @@ fn to_file(snapshot: Checkpoint, key: String) -> ChecksummedFile<CheckpointHeade
         loss,
         counts,
     } = snapshot;
-    let (known, turnover) = standing.pool.as_ref().map_or((&[][..], None), |p| {
+    let (known, turnover) = state.pool.as_ref().map_or((&[][..], None), |p| {
         (p.decisions(), Some(p.eviction_state()))
     });
     let note = CheckpointHeader {
         key,
-        place,
-        steps: standing.moments.steps,
+        position,
+        steps: state.moments.steps,
         best: best.map(|(epoch, _)| epoch),
         members: members.len(),
         pool: turnover,
@@ -371,10 +375,10 @@ fn to_file(snapshot: Checkpoint, key: String) -> ChecksummedFile<CheckpointHeade
         Some(*sum)
     });
     let mut sealed = ChecksummedFile::new(note)
-        .with_array("parameters", standing.parameters)
-        .with_array("mean", standing.moments.mean)
-        .with_array("square", standing.moments.square)
-        .with_array("sums", standing.sums)
+        .with_array("parameters", state.parameters)
+        .with_array("mean", state.moments.mean)
+        .with_array("square", state.moments.square)
+        .with_array("sums", state.sums)
         .with_array("loss", loss)
         .with_array("epochs", reports.flat_map(numbers).collect::<Vec<f64>>())
         .with_array("pool.ends", ends.collect::<Vec<u64>>())
@@ -401,7 +405,7 @@ fn to_file(snapshot: Checkpoint, key: String) -> ChecksummedFile<CheckpointHeade
     if let Some((_, score)) = best {
         sealed = sealed.with_array("best.score", vec![score]);
     }
-    if let Some(kept) = standing.kept {
+    if let Some(kept) = state.best_parameters {
         sealed = sealed.with_array("best.parameters", kept);
     }
     if let Some(weights) = weights {
@@ -445,7 +449,7 @@ fn from_file(mut sealed: ChecksummedFile<CheckpointHeader>) -> Option<Checkpoint
         square: sealed.take_array("square")?,
     };
     Some(Checkpoint {
-        place: sealed.about.place,
+        position: sealed.about.position,
         best,
         epochs: reports.collect(),
         rounds,
@@ -453,9 +457,9 @@ fn from_file(mut sealed: ChecksummedFile<CheckpointHeader>) -> Option<Checkpoint
         weights: sealed.take_array("weights"),
         loss: sealed.take_array("loss")?,
         counts: sealed.about.counts,
-        standing: TrainerState {
+        state: TrainerState {
             parameters: sealed.take_array("parameters")?,
-            kept: sealed.take_array("best.parameters"),
+            best_parameters: sealed.take_array("best.parameters"),
             moments,
             pool: pool(&mut sealed)?,
             sums: sealed.take_array("sums")?,
@@ -465,7 +469,7 @@ fn from_file(mut sealed: ChecksummedFile<CheckpointHeader>) -> Option<Checkpoint
 
 /// The pool, if there is one; `None` when the file contradicts itself.
 fn pool(sealed: &mut ChecksummedFile<CheckpointHeader>) -> Option<Option<SolutionPool>> {
-    let Some((most, oldest)) = sealed.about.pool else {
+    let Some((max, oldest)) = sealed.about.pool else {
         return Some(None);
     };
     let (ends, fixed) = (
@@ -488,7 +492,7 @@ fn pool(sealed: &mut ChecksummedFile<CheckpointHeader>) -> Option<Option<Solutio
         decisions.push(Decision::from_entries(entries).with_fixed(fixed));
         begin = range.end;
     }
-    Some(Some(SolutionPool::from_parts(most, decisions, oldest)))
+    Some(Some(SolutionPool::from_parts(max, decisions, oldest)))
 }
 
 /// An epoch's report as numbers; what is missing is not a number.
@@ -551,10 +555,10 @@ mod tests {
             square: vec![1e-40, 2.0],
         };
         Checkpoint {
-            place: [1, 2, 3],
-            standing: TrainerState {
+            position: [1, 2, 3],
+            state: TrainerState {
                 parameters: vec![1.5, -2.0],
-                kept: Some(vec![3.0, 4.0]),
+                best_parameters: Some(vec![3.0, 4.0]),
                 moments,
                 pool: Some(pool),
                 sums: vec![0.1],
@@ -594,15 +598,15 @@ mod tests {
             bytes
         );
         assert_eq!(
-            (back.place, back.best, back.epochs),
+            (back.position, back.best, back.epochs),
             ([1, 2, 3], snapshot().best, snapshot().epochs)
         );
         assert_eq!(
             (back.rounds, back.counts),
             (snapshot().rounds, snapshot().counts)
         );
-        assert_eq!(back.standing.moments, snapshot().standing.moments);
-        assert_eq!(back.standing.pool.unwrap().eviction_state(), (2, 1));
+        assert_eq!(back.state.moments, snapshot().state.moments);
+        assert_eq!(back.state.pool.unwrap().eviction_state(), (2, 1));
     }
 
     #[test]

@@ -16,7 +16,7 @@ use crate::predict::{Network, Predictor};
 pub(super) struct TrainerState {
     pub parameters: Vec<f32>,
     /// Parameters remembered as the best.
-    pub kept: Option<Vec<f32>>,
+    pub best_parameters: Option<Vec<f32>>,
     pub moments: Moments,
     /// Known decisions, where a method keeps them.
     pub pool: Option<SolutionPool>,
@@ -28,7 +28,12 @@ pub(super) struct TrainerState {
 pub(super) trait EpochRunner {
     /// One pass over the rows in this order, none of them for no training, then the losses of the
     /// rows to be judged under the parameters it ends with.
-    fn epoch(&mut self, epoch: usize, order: &[usize], judged: &[usize]) -> Result<EpochResult>;
+    fn epoch(
+        &mut self,
+        epoch: usize,
+        order: &[usize],
+        evaluated_rows: &[usize],
+    ) -> Result<EpochResult>;
 
     /// Ends an epoch early once this moment has passed, where an epoch may take long.
     fn set_deadline(&mut self, _deadline: Instant) {}
@@ -49,7 +54,7 @@ pub(super) trait EpochRunner {
     fn state(&mut self) -> TrainerState;
 
     /// Goes on from there; false, and nothing changed, when that is no standing of this engine.
-    fn restore(&mut self, standing: TrainerState) -> bool;
+    fn restore(&mut self, state: TrainerState) -> bool;
 }
 
 /// What an epoch came to.
@@ -58,18 +63,18 @@ pub(super) struct EpochResult {
     /// Mean loss of the rows trained on, each at its own step; not a number without any.
     pub(super) loss: f64,
     /// Losses of the rows judged.
-    pub(super) judged: Vec<f64>,
+    pub(super) evaluated_losses: Vec<f64>,
 }
 
 /// Predict, evaluate, send back, step: for any predictor and loss.
 pub(super) struct MinibatchRunner<'a> {
-    ready: &'a PreparedData<'a>,
+    prepared: &'a PreparedData<'a>,
     objective: WeightedLoss<'a>,
     network: Network,
     stepper: OptimizerState,
     batch: BatchWorkspace<'a>,
     /// Parameters of the best epoch.
-    kept: Vec<f32>,
+    best_parameters: Vec<f32>,
     /// When epochs end early.
     deadline: Option<Instant>,
     /// Work of the oracle at which epochs end early.
@@ -78,24 +83,24 @@ pub(super) struct MinibatchRunner<'a> {
 
 impl<'a> MinibatchRunner<'a> {
     pub(super) fn new(
-        ready: &'a PreparedData<'a>,
+        prepared: &'a PreparedData<'a>,
         objective: WeightedLoss<'a>,
         network: Network,
     ) -> Result<Self> {
-        let settings = ready.settings();
+        let settings = prepared.settings();
         let stepper = OptimizerState::new(settings.optimizer, network.parameters().len());
         let batch = BatchWorkspace::new(
-            ready.rescaling(objective),
-            ready.training_oracle(objective.loss)?,
+            prepared.rescaling(objective),
+            prepared.training_oracle(objective.loss)?,
         );
-        let batch = batch.with_sparse_gradients(ready, objective, &network);
+        let batch = batch.with_sparse_gradients(prepared, objective, &network);
         Ok(Self {
-            ready,
+            prepared,
             objective,
             network,
             stepper,
             batch,
-            kept: Vec::new(),
+            best_parameters: Vec::new(),
             deadline: None,
             work_limit: None,
         })
@@ -103,17 +108,17 @@ impl<'a> MinibatchRunner<'a> {
 
     /// One step on a batch of rows; returns the sum of their losses before it.
     pub(super) fn step(&mut self, step: StepId, rows: &[usize]) -> Result<f64> {
-        self.batch.predict(self.ready, &self.network, rows);
+        self.batch.predict(self.prepared, &self.network, rows);
         let total = self
             .batch
-            .evaluate(self.ready, self.objective, (step, rows))?;
+            .evaluate(self.prepared, self.objective, (step, rows))?;
         let gradient = self
             .batch
-            .backpropagate(self.ready, &self.network, rows.len());
+            .backpropagate(self.prepared, &self.network, rows.len());
         let rate = self
-            .ready
+            .prepared
             .settings()
-            .learning_rate_at(self.stepper.next(), self.ready.task.split.train.len());
+            .learning_rate_at(self.stepper.next(), self.prepared.task.split.train.len());
         self.stepper
             .step(rate, self.network.parameters_mut(), gradient);
         Ok(total)
@@ -121,10 +126,15 @@ impl<'a> MinibatchRunner<'a> {
 }
 
 impl EpochRunner for MinibatchRunner<'_> {
-    fn epoch(&mut self, epoch: usize, order: &[usize], judged: &[usize]) -> Result<EpochResult> {
+    fn epoch(
+        &mut self,
+        epoch: usize,
+        order: &[usize],
+        evaluated_rows: &[usize],
+    ) -> Result<EpochResult> {
         let (mut total, mut seen) = (0.0, 0);
-        for (batch, rows) in order.chunks(self.ready.settings().batch).enumerate() {
-            if self.ready.task.watch.interrupted() {
+        for (batch, rows) in order.chunks(self.prepared.settings().batch).enumerate() {
+            if self.prepared.task.observer.interrupted() {
                 return Err(Error::Interrupted);
             }
             total += self.step(
@@ -146,17 +156,20 @@ impl EpochRunner for MinibatchRunner<'_> {
             // threads.
             if self
                 .work_limit
-                .is_some_and(|limit| self.ready.task.oracle.work() >= limit)
+                .is_some_and(|limit| self.prepared.task.oracle.work() >= limit)
             {
                 break;
             }
         }
-        let judged =
-            self.batch
-                .losses(self.ready, self.objective, &self.network, (epoch, judged))?;
+        let evaluated_losses = self.batch.losses(
+            self.prepared,
+            self.objective,
+            &self.network,
+            (epoch, evaluated_rows),
+        )?;
         Ok(EpochResult {
             loss: total / seen as f64,
-            judged,
+            evaluated_losses,
         })
     }
 
@@ -173,13 +186,16 @@ impl EpochRunner for MinibatchRunner<'_> {
     }
 
     fn save_best(&mut self) {
-        self.kept.clear();
-        self.kept.extend_from_slice(self.network.parameters());
+        self.best_parameters.clear();
+        self.best_parameters
+            .extend_from_slice(self.network.parameters());
     }
 
     fn finish(mut self: Box<Self>) -> Network {
-        if !self.kept.is_empty() {
-            self.network.parameters_mut().copy_from_slice(&self.kept);
+        if !self.best_parameters.is_empty() {
+            self.network
+                .parameters_mut()
+                .copy_from_slice(&self.best_parameters);
         }
         self.network
     }
@@ -187,28 +203,29 @@ impl EpochRunner for MinibatchRunner<'_> {
     fn state(&mut self) -> TrainerState {
         TrainerState {
             parameters: self.network.parameters().to_vec(),
-            kept: (!self.kept.is_empty()).then(|| self.kept.clone()),
+            best_parameters: (!self.best_parameters.is_empty())
+                .then(|| self.best_parameters.clone()),
             moments: self.stepper.moments.clone(),
             pool: self.batch.training_oracle().pool().cloned(),
             sums: Vec::new(),
         }
     }
 
-    fn restore(&mut self, standing: TrainerState) -> bool {
+    fn restore(&mut self, state: TrainerState) -> bool {
         let TrainerState {
             parameters,
-            kept,
+            best_parameters,
             moments,
             pool,
             ..
-        } = standing;
+        } = state;
         let (present, known) = (self.network.parameters_mut(), &self.stepper.moments);
         let sizes = |moments: &Moments| [moments.mean.len(), moments.square.len()];
         if parameters.len() != present.len() || sizes(&moments) != sizes(known) {
             return false;
         }
         present.copy_from_slice(&parameters);
-        self.kept = kept.unwrap_or_default();
+        self.best_parameters = best_parameters.unwrap_or_default();
         self.stepper.moments = moments;
         if let Some(pool) = pool {
             self.batch.training_oracle().replace_pool(pool);

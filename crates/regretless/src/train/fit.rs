@@ -18,35 +18,35 @@ use crate::random::{Purpose, RandomStream};
 /// Trains a network on one loss and returns it at its best epoch. Epoch 0, untrained, counts too. A
 /// snapshot is where an earlier run was; the journal is where this one is written down.
 pub(super) fn fit(
-    ready: &PreparedData<'_>,
+    prepared: &PreparedData<'_>,
     objective: WeightedLoss<'_>,
     network: Network,
     (snapshot, journal): (Option<Checkpoint>, Option<&CheckpointContext<'_>>),
 ) -> Result<(Network, RoundReport)> {
-    let settings = ready.settings();
-    let mut run = FitState::new(ready, objective, network)?;
-    let label = ready.stage.method.stage_name();
-    ready
+    let settings = prepared.settings();
+    let mut run = FitState::new(prepared, objective, network)?;
+    let name = prepared.stage.method.stage_name();
+    prepared
         .task
-        .watch
-        .begin(&format!("training {label}"), settings.epochs as u64);
+        .observer
+        .begin(&format!("training {name}"), settings.epochs as u64);
     let mut epoch = 0;
     match snapshot.and_then(|snapshot| run.restore(snapshot)) {
         Some(earlier) => epoch = earlier,
         None => run.epoch(0)?,
     }
-    ready.task.watch.advance(epoch as u64);
+    prepared.task.observer.advance(epoch as u64);
     if let Some(deadline) = run.selection.deadline(settings) {
-        run.engine.set_deadline(deadline);
+        run.runner.set_deadline(deadline);
     }
     let work_limit = settings
         .work_limit
-        .map(|most| ready.task.oracle.work().saturating_add(most));
+        .map(|max| prepared.task.oracle.work().saturating_add(max));
     if let Some(limit) = work_limit {
-        run.engine.limit_work(limit);
+        run.runner.limit_work(limit);
     }
     let stopped = loop {
-        if epoch > 0 && work_limit.is_some_and(|limit| ready.task.oracle.work() >= limit) {
+        if epoch > 0 && work_limit.is_some_and(|limit| prepared.task.oracle.work() >= limit) {
             break StopReason::WorkLimit;
         }
         if epoch > 0
@@ -59,12 +59,12 @@ pub(super) fn fit(
         }
         epoch += 1;
         run.epoch(epoch)?;
-        ready.task.watch.advance(1);
+        prepared.task.observer.advance(1);
         if let Some(journal) = journal {
             journal.write_if_due(&mut run, epoch)?;
         }
     };
-    ready.task.watch.end();
+    prepared.task.observer.end();
     Ok(run.finish(stopped))
 }
 
@@ -72,7 +72,7 @@ pub(super) fn fit(
 pub(super) struct CheckpointContext<'a> {
     pub keeper: &'a CheckpointWriter<'a>,
     /// Which of the methods of a recipe, and which round of it.
-    pub place: [usize; 2],
+    pub position: [usize; 2],
     pub rounds: &'a [RoundReport],
     pub members: &'a [Network],
     pub tally: &'a CumulativeSolveCounts,
@@ -84,10 +84,10 @@ impl CheckpointContext<'_> {
         if !self.keeper.is_due() {
             return Ok(());
         }
-        let [stage, round] = self.place;
+        let [stage, round] = self.position;
         self.keeper.write(Checkpoint {
-            place: [stage, round, epoch],
-            standing: run.engine.state(),
+            position: [stage, round, epoch],
+            state: run.runner.state(),
             best: run.selection.best(),
             epochs: run.epochs.clone(),
             rounds: self.rounds.to_vec(),
@@ -98,42 +98,42 @@ impl CheckpointContext<'_> {
                 .collect(),
             weights: run.objective.weights.map(<[f64]>::to_vec),
             loss: run.objective.loss.state(),
-            counts: self.tally.counts(run.ready.task.oracle),
+            counts: self.tally.counts(run.prepared.task.oracle),
         })
     }
 }
 
 /// The state of a training loop.
 struct FitState<'a> {
-    ready: &'a PreparedData<'a>,
+    prepared: &'a PreparedData<'a>,
     objective: WeightedLoss<'a>,
-    engine: Box<dyn EpochRunner + 'a>,
+    runner: Box<dyn EpochRunner + 'a>,
     /// Predicts for validation by regret.
     batch: BatchWorkspace<'a>,
     /// Decides for validation by regret.
-    judging: TrainingOracle<'a>,
+    validation_oracle: TrainingOracle<'a>,
     selection: EarlyStopping,
     epochs: Vec<EpochReport>,
 }
 
 impl<'a> FitState<'a> {
     fn new(
-        ready: &'a PreparedData<'a>,
+        prepared: &'a PreparedData<'a>,
         objective: WeightedLoss<'a>,
         network: Network,
     ) -> Result<Self> {
-        let engine = match fused(ready, objective, &network) {
-            Some(engine) => engine,
-            None => Box::new(MinibatchRunner::new(ready, objective, network)?),
+        let runner = match fused(prepared, objective, &network) {
+            Some(runner) => runner,
+            None => Box::new(MinibatchRunner::new(prepared, objective, network)?),
         };
-        let batch = BatchWorkspace::new(1.0, TrainingOracle::exact(ready.task.oracle));
-        let judging = ready.validation_oracle()?;
+        let batch = BatchWorkspace::new(1.0, TrainingOracle::exact(prepared.task.oracle));
+        let validation_oracle = prepared.validation_oracle()?;
         Ok(Self {
-            ready,
+            prepared,
             objective,
-            engine,
+            runner,
             batch,
-            judging,
+            validation_oracle,
             selection: EarlyStopping::new(),
             epochs: Vec::new(),
         })
@@ -142,20 +142,20 @@ impl<'a> FitState<'a> {
     /// Goes on from a snapshot; returns its epoch, if it fits.
     fn restore(&mut self, snapshot: Checkpoint) -> Option<usize> {
         let seconds = snapshot.epochs.last().map_or(0.0, |epoch| epoch.seconds);
-        if !self.engine.restore(snapshot.standing) {
+        if !self.runner.restore(snapshot.state) {
             return None;
         }
         self.selection = EarlyStopping::restored(snapshot.best, seconds);
         self.epochs = snapshot.epochs;
         self.objective.loss.restore(&snapshot.loss);
-        Some(snapshot.place[2])
+        Some(snapshot.position[2])
     }
 
     /// One pass over the training rows, or as many as an epoch has, in an order of its own, none in
     /// epoch 0; keeps the network if it is the best so far.
     fn epoch(&mut self, epoch: usize) -> Result<()> {
-        let PreparedData { task, .. } = self.ready;
-        let select = self.ready.settings().select;
+        let PreparedData { task, .. } = self.prepared;
+        let select = self.prepared.settings().select;
         let mut order = if epoch == 0 {
             Vec::new()
         } else {
@@ -163,17 +163,17 @@ impl<'a> FitState<'a> {
         };
         RandomStream::new(
             Purpose::BatchOrder,
-            self.ready.settings().seed,
+            self.prepared.settings().seed,
             [epoch as u64, 0],
         )
         .shuffle(&mut order);
-        order.truncate(self.ready.settings().rows_of_epoch(order.len()));
-        let judged = if select == SelectionCriterion::ValidationLoss {
+        order.truncate(self.prepared.settings().rows_of_epoch(order.len()));
+        let evaluated_rows = if select == SelectionCriterion::ValidationLoss {
             task.split.validation.as_slice()
         } else {
             &[]
         };
-        let passed = self.engine.epoch(epoch, &order, judged)?;
+        let passed = self.runner.epoch(epoch, &order, evaluated_rows)?;
         // Costs may be in a file that somebody else can write to.
         task.data.data().costs().check_unchanged()?;
         let mut report = EpochReport {
@@ -190,7 +190,7 @@ impl<'a> FitState<'a> {
             }
             SelectionCriterion::ValidationLoss => {
                 report.validation_loss =
-                    Some(passed.judged.iter().sum::<f64>() / judged.len() as f64);
+                    Some(passed.evaluated_losses.iter().sum::<f64>() / evaluated_rows.len() as f64);
                 report.validation_loss
             }
             SelectionCriterion::TrainingLoss => Some(report.training_loss.unwrap_or(f64::INFINITY)),
@@ -203,28 +203,32 @@ impl<'a> FitState<'a> {
     /// Keeps the network if its score is the best so far.
     fn record_epoch(&mut self, mut report: EpochReport, score: Option<f64>) {
         if self.selection.update(report.epoch, score) {
-            self.engine.save_best();
+            self.runner.save_best();
         }
         report.seconds = self.selection.seconds();
         if let Some(score) = score {
-            let select = self.ready.settings().select;
-            self.ready
+            let select = self.prepared.settings().select;
+            self.prepared
                 .task
-                .watch
+                .observer
                 .message(&format!("epoch {}, {select} {score:.6}", report.epoch));
         }
         self.epochs.push(report);
     }
 
     fn validation_regret(&mut self, epoch: usize) -> Result<f64> {
-        let PreparedData { task, .. } = self.ready;
+        let PreparedData { task, .. } = self.prepared;
         let rows = &task.split.validation;
-        let quiet = super::step::InterruptOnlyObserver(task.watch);
-        let network = self.engine.network();
+        let quiet = super::step::InterruptOnlyObserver(task.observer);
+        let network = self.runner.network();
         let mut regrets = Vec::with_capacity(rows.len());
         for part in rows.chunks(rows_per_chunk(task.data, task.oracle)) {
-            let predictions = self.batch.predictions(self.ready, network, (epoch, part))?;
-            let answers = self.judging.solve_rows(&predictions, part, &quiet)?;
+            let predictions = self
+                .batch
+                .predictions(self.prepared, network, (epoch, part))?;
+            let answers = self
+                .validation_oracle
+                .solve_rows(&predictions, part, &quiet)?;
             regrets.append(&mut regrets_from_results(answers, task.data, part)?);
         }
         Ok(regrets.iter().sum::<f64>() / rows.len() as f64)
@@ -233,10 +237,10 @@ impl<'a> FitState<'a> {
     fn finish(self, stopped: StopReason) -> (Network, RoundReport) {
         let (best_epoch, method) = (
             self.selection.best_epoch(),
-            self.ready.stage.method.stage_name(),
+            self.prepared.stage.method.stage_name(),
         );
         (
-            self.engine.finish(),
+            self.runner.finish(),
             RoundReport {
                 method,
                 epochs: self.epochs,
@@ -295,7 +299,7 @@ mod tests {
             data: &data,
             split: &split,
             oracle: &oracle,
-            watch: &NoopObserver,
+            observer: &NoopObserver,
         };
         let start: Vec<f32> = [rows(&inputs["W0"]).concat(), numbers(&inputs["b0"])]
             .concat()
@@ -303,29 +307,29 @@ mod tests {
             .map(|w| *w as f32)
             .collect();
         for (name, expected) in file["runs"].as_object().unwrap() {
-            let (label, mapped) = name
+            let (name, mapped) = name
                 .split_once(' ')
-                .map_or((name.as_str(), false), |(label, _)| (label, true));
+                .map_or((name.as_str(), false), |(name, _)| (name, true));
             let settings = TrainingSettings {
                 learning_rate: 0.05,
                 output_map: mapped,
                 ..TrainingSettings::paper(0)
             };
-            let method: TrainingStage = label.parse().unwrap();
+            let method: TrainingStage = name.parse().unwrap();
             let stage = StageRun {
                 method: &method,
                 predictor: &PredictorSpec::Linear,
                 settings,
                 start: None,
             };
-            let ready = PreparedData::new(&task, &stage).unwrap();
+            let prepared = PreparedData::new(&task, &stage).unwrap();
             let loss = method.loss.build(&data, &oracle, &NoopObserver).unwrap();
             let objective = WeightedLoss {
                 loss: loss.as_ref(),
                 weights: None,
             };
             let network = Network::with_parameters(vec![3, 12], start.clone()).unwrap();
-            let mut run = MinibatchRunner::new(&ready, objective, network).unwrap();
+            let mut run = MinibatchRunner::new(&prepared, objective, network).unwrap();
             let step = StepId {
                 epoch: 1,
                 batch: 0,
@@ -338,7 +342,7 @@ mod tests {
                     losses.push(run.step(step, batch).unwrap() / batch.len() as f64);
                 }
             }
-            let squared = label.starts_with("MSE");
+            let squared = name.starts_with("MSE");
             let tolerance = if squared { 3e-6 } else { 1e-4 };
             assert_close(&losses, &numbers(&expected["step_losses"]), tolerance, name);
             if squared {

@@ -63,7 +63,7 @@ pub struct TrainingContext<'a> {
     /// Solves the problem where a loss, an instance weight or the validation needs it.
     pub oracle: &'a Oracle,
     /// Watches the progress.
-    pub watch: &'a dyn Observer,
+    pub observer: &'a dyn Observer,
 }
 
 /// How to train.
@@ -111,10 +111,10 @@ pub struct FitResult {
 /// interrupts.
 pub fn train(
     task: &TrainingContext<'_>,
-    recipe: &StageTrainer,
+    trainer: &StageTrainer,
     problem: &ProblemSpec,
 ) -> Result<FitResult> {
-    StagedTraining::new(task, recipe, problem).run(None)
+    StagedTraining::new(task, trainer, problem).run(None)
 }
 
 /// The same with checkpoints: a training that was stopped goes on where it was. The checkpoints
@@ -124,18 +124,18 @@ pub fn train(
 /// As [`train`], and when a checkpoint cannot be written.
 pub fn train_with_checkpoints(
     task: &TrainingContext<'_>,
-    recipe: &StageTrainer,
+    trainer: &StageTrainer,
     problem: &ProblemSpec,
     checkpoints: &CheckpointFolder,
 ) -> Result<FitResult> {
-    let keeper = CheckpointWriter::new(checkpoints, task, recipe, problem)?;
-    StagedTraining::new(task, recipe, problem).run(Some(&keeper))
+    let keeper = CheckpointWriter::new(checkpoints, task, trainer, problem)?;
+    StagedTraining::new(task, trainer, problem).run(Some(&keeper))
 }
 
 /// A whole training: methods one after the other.
 struct StagedTraining<'a> {
     task: &'a TrainingContext<'a>,
-    recipe: &'a StageTrainer,
+    trainer: &'a StageTrainer,
     problem: &'a ProblemSpec,
     tally: CumulativeSolveCounts,
     rounds: Vec<RoundReport>,
@@ -146,73 +146,75 @@ struct StagedTraining<'a> {
 impl<'a> StagedTraining<'a> {
     fn new(
         task: &'a TrainingContext<'a>,
-        recipe: &'a StageTrainer,
+        trainer: &'a StageTrainer,
         problem: &'a ProblemSpec,
     ) -> Self {
         let tally = CumulativeSolveCounts {
-            carried: SolveCounts::default(),
+            resumed: SolveCounts::default(),
             start: task.oracle.counts(),
         };
         Self {
             task,
-            recipe,
+            trainer,
             problem,
             tally,
             rounds: Vec::new(),
-            model: recipe.start.clone(),
+            model: trainer.start.clone(),
         }
     }
 
     fn run(mut self, keeper: Option<&CheckpointWriter<'_>>) -> Result<FitResult> {
-        self.recipe.settings.check(self.task.split)?;
+        self.trainer.settings.check(self.task.split)?;
         let (started, spent) = (Instant::now(), cpu_seconds());
-        let split = self.recipe.settings.rows(self.task.split);
-        let mut snapshot = keeper.and_then(|keeper| load_checkpoint(keeper, self.task.watch));
-        for (place, method) in self.recipe.method.stages().enumerate() {
-            let here = snapshot.take_if(|snapshot| snapshot.place[0] <= place);
+        let split = self.trainer.settings.rows(self.task.split);
+        let mut snapshot = keeper.and_then(|keeper| load_checkpoint(keeper, self.task.observer));
+        for (position, method) in self.trainer.method.stages().enumerate() {
+            let here = snapshot.take_if(|snapshot| snapshot.position[0] <= position);
             match (&here, &snapshot, keeper) {
-                (None, Some(_), Some(keeper)) => self.model = Some(keeper.read_stage_model(place)?),
-                _ => self.stage(place, method, &split, (here, keeper))?,
+                (None, Some(_), Some(keeper)) => {
+                    self.model = Some(keeper.read_stage_model(position)?)
+                }
+                _ => self.stage(position, method, &split, (here, keeper))?,
             }
         }
         let mut model = self
             .model
             .ok_or_else(|| Error::setting("nothing to train"))?;
-        model.about.loss = match &self.recipe.start {
-            Some(start) => format!("{} then {}", start.about.loss, self.recipe.method),
-            None => self.recipe.method.to_string(),
+        model.about.loss = match &self.trainer.start {
+            Some(start) => format!("{} then {}", start.about.loss, self.trainer.method),
+            None => self.trainer.method.to_string(),
         };
         let solves = self.tally.counts(self.task.oracle);
         let report = TrainReport {
             rounds: self.rounds,
             seconds: started.elapsed().as_secs_f64(),
-            processor_seconds: cpu_seconds().zip(spent).map(|(now, before)| now - before),
+            cpu_seconds: cpu_seconds().zip(spent).map(|(now, before)| now - before),
             solves,
-            timed_solve: None,
+            timed_solve_seconds: None,
         };
         Ok(FitResult { model, report })
     }
 
     fn stage(
         &mut self,
-        place: usize,
+        position: usize,
         method: &TrainingStage,
         split: &SplitIndices,
         kept: ResumePoint<'_>,
     ) -> Result<()> {
-        let (task, settings) = (self.task, self.recipe.settings);
+        let (task, settings) = (self.task, self.trainer.settings);
         let settings = method
             .budget
-            .apply_to(if place == 0 {
+            .apply_to(if position == 0 {
                 settings
             } else {
                 settings.for_later_stage()
             })
             .with_batch_at_most(split.train.len());
-        let asks = (task.oracle, task.watch);
+        let context = (task.oracle, task.observer);
         let labels = method
             .labels
-            .apply(task.data, &split.train, &method.stage_name(), asks)?;
+            .apply(task.data, &split.train, &method.stage_name(), context)?;
         let task = TrainingContext {
             data: labels.as_ref().unwrap_or(task.data),
             split,
@@ -221,15 +223,15 @@ impl<'a> StagedTraining<'a> {
         let start = self.model.take();
         let stage = StageRun {
             method,
-            predictor: &self.recipe.predictor,
+            predictor: &self.trainer.predictor,
             settings,
             start: start.as_ref(),
         };
-        let model = stage.run(&task, self, (place, kept.0, kept.1))?;
+        let model = stage.run(&task, self, (position, kept.0, kept.1))?;
         if let Some(keeper) = kept.1
-            && place + 1 < self.recipe.method.stages().count()
+            && position + 1 < self.trainer.method.stages().count()
         {
-            keeper.write_stage_model(place, &model)?;
+            keeper.write_stage_model(position, &model)?;
         }
         self.model = Some(model);
         Ok(())
@@ -240,18 +242,18 @@ impl<'a> StagedTraining<'a> {
 type ResumePoint<'a> = (Option<Checkpoint>, Option<&'a CheckpointWriter<'a>>);
 
 /// The checkpoint of an earlier run, if there is one that can be used.
-fn load_checkpoint(keeper: &CheckpointWriter<'_>, watch: &dyn Observer) -> Option<Checkpoint> {
+fn load_checkpoint(keeper: &CheckpointWriter<'_>, observer: &dyn Observer) -> Option<Checkpoint> {
     match keeper.load() {
         Ok(Some(snapshot)) => {
-            watch.warn(&format!(
+            observer.warn(&format!(
                 "going on after epoch {} of an earlier run",
-                snapshot.place[2]
+                snapshot.position[2]
             ));
             Some(snapshot)
         }
         Ok(None) => None,
         Err(reason) => {
-            watch.warn(&format!(
+            observer.warn(&format!(
                 "a checkpoint is not used, training starts afresh: {reason}"
             ));
             None
@@ -262,13 +264,13 @@ fn load_checkpoint(keeper: &CheckpointWriter<'_>, watch: &dyn Observer) -> Optio
 /// Solves of this training: those of earlier runs and those since.
 #[derive(Debug, Clone, Copy)]
 struct CumulativeSolveCounts {
-    carried: SolveCounts,
+    resumed: SolveCounts,
     start: SolveCounts,
 }
 
 impl CumulativeSolveCounts {
     fn counts(&self, oracle: &Oracle) -> SolveCounts {
-        self.carried + (oracle.counts() - self.start)
+        self.resumed + (oracle.counts() - self.start)
     }
 }
 
@@ -286,13 +288,16 @@ impl StageRun<'_> {
         &self,
         task: &TrainingContext<'_>,
         training: &mut StagedTraining<'_>,
-        (place, snapshot, keeper): (usize, Option<Checkpoint>, Option<&CheckpointWriter<'_>>),
+        (position, snapshot, keeper): (usize, Option<Checkpoint>, Option<&CheckpointWriter<'_>>),
     ) -> Result<Model> {
         self.method.check()?;
-        let ready = PreparedData::new(task, self)?;
+        let prepared = PreparedData::new(task, self)?;
         let plan = RoundSchedule::of(self.method.loss.weighting());
-        let loss = self.method.loss.build(task.data, task.oracle, task.watch)?;
-        let mut earlier = RoundState::new(&ready, snapshot, training);
+        let loss = self
+            .method
+            .loss
+            .build(task.data, task.oracle, task.observer)?;
+        let mut earlier = RoundState::new(&prepared, snapshot, training);
         for round in earlier.round..=plan.count {
             let objective = WeightedLoss {
                 loss: loss.as_ref(),
@@ -300,14 +305,14 @@ impl StageRun<'_> {
             };
             let journal = keeper.map(|keeper| CheckpointContext {
                 keeper,
-                place: [place, round],
+                position: [position, round],
                 rounds: &training.rounds,
                 members: &earlier.members,
                 tally: &training.tally,
             });
-            let start = ready.start(&earlier.members);
+            let start = prepared.start(&earlier.members);
             let (network, report) = fit::fit(
-                &ready,
+                &prepared,
                 objective,
                 start,
                 (earlier.snapshot.take(), journal.as_ref()),
@@ -319,14 +324,14 @@ impl StageRun<'_> {
             training.rounds.push(report);
             if round < plan.count {
                 earlier.weights = Some(weighting::weights(
-                    &ready,
+                    &prepared,
                     loss.as_ref(),
                     &earlier.members,
                     plan.rule,
                 )?);
             }
         }
-        ready.model(earlier.members, training.problem)
+        prepared.model(earlier.members, training.problem)
     }
 }
 
@@ -342,7 +347,7 @@ struct RoundState {
 
 impl RoundState {
     fn new(
-        ready: &PreparedData<'_>,
+        prepared: &PreparedData<'_>,
         mut snapshot: Option<Checkpoint>,
         training: &mut StagedTraining<'_>,
     ) -> Self {
@@ -355,7 +360,7 @@ impl RoundState {
             };
         };
         let member = |parameters: &Vec<f32>| {
-            let mut network = ready.start(&[]);
+            let mut network = prepared.start(&[]);
             network.parameters_mut().copy_from_slice(parameters);
             network
         };
@@ -363,11 +368,11 @@ impl RoundState {
         training.rounds = std::mem::take(&mut kept.rounds);
         // What building the loss solved again was counted by the run before.
         training.tally = CumulativeSolveCounts {
-            carried: kept.counts,
-            start: ready.task.oracle.counts(),
+            resumed: kept.counts,
+            start: prepared.task.oracle.counts(),
         };
         Self {
-            round: kept.place[1],
+            round: kept.position[1],
             members,
             weights: kept.weights.take(),
             snapshot,
@@ -525,25 +530,28 @@ impl<'a> PreparedData<'a> {
     /// rows.
     fn training_oracle(&self, loss: &dyn Loss) -> Result<TrainingOracle<'a>> {
         let method = self.stage.method;
-        let asks = (&*method.stage_name(), self.settings().seed);
+        let context = (&*method.stage_name(), self.settings().seed);
         let best = self
             .task
             .split
             .train
             .iter()
             .map(|row| self.task.data.optimal_decision(*row));
-        let answering = TrainingOracle::new(self.task.oracle, method.oracle, asks)?
+        let oracle = TrainingOracle::new(self.task.oracle, method.oracle, context)?
             .with_pool(best, loss.uses_pool());
-        Ok(answering.with_warm_starts(self.task.data.len()))
+        Ok(oracle.with_warm_starts(self.task.data.len()))
     }
 
     /// The oracle as it judges: exactly, with the help of memories where the method wants them.
     fn validation_oracle(&self) -> Result<TrainingOracle<'a>> {
         let method = self.stage.method;
-        let asks = (&*method.stage_name(), self.settings().seed);
-        let answering =
-            TrainingOracle::new(self.task.oracle, method.oracle.exactness_preserving(), asks)?;
-        Ok(answering.with_warm_starts(self.task.data.len()))
+        let context = (&*method.stage_name(), self.settings().seed);
+        let oracle = TrainingOracle::new(
+            self.task.oracle,
+            method.oracle.exactness_preserving(),
+            context,
+        )?;
+        Ok(oracle.with_warm_starts(self.task.data.len()))
     }
 
     fn model(self, members: Vec<Network>, problem: &ProblemSpec) -> Result<Model> {

@@ -55,13 +55,13 @@ pub struct TrainReport {
     pub seconds: f64,
     /// Seconds on all processors together, where the system tells them; other work of the same
     /// program counts too.
-    pub processor_seconds: Option<f64>,
+    pub cpu_seconds: Option<f64>,
     /// Solves by kind, labelling not included; for `auto` those of all candidates.
     pub solves: SolveCounts,
     /// Seconds of one solve by the clock, where `auto` had nothing else to plan from: another run
     /// may then plan otherwise and give another model.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub timed_solve: Option<f64>,
+    pub timed_solve_seconds: Option<f64>,
 }
 
 /// Share of the whole fall of the training loss that may lie in the last tenth of the epochs of a

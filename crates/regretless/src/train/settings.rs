@@ -151,7 +151,7 @@ impl TrainingSettings {
 
     /// How many of these training rows an epoch has.
     pub(super) fn rows_of_epoch(&self, rows: usize) -> usize {
-        self.epoch_rows.map_or(rows, |most| most.min(rows))
+        self.epoch_rows.map_or(rows, |max| max.min(rows))
     }
 
     /// The size of this step, counted from 1, with this many training rows.

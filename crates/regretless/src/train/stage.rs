@@ -57,7 +57,7 @@ impl TrainingStage {
     /// Roughly how many questions per row this stage answers by a solve, where it has this many
     /// epochs unless it says otherwise.
     pub(crate) fn estimated_solver_calls(&self, epochs: usize) -> f64 {
-        let share = self.oracle.cache.map_or(1.0, |cache| cache.share);
+        let share = self.oracle.cache.map_or(1.0, |cache| cache.solve_ratio);
         let epochs = self.budget.epochs.unwrap_or(epochs) as f64;
         if self.loss.calls_solver() {
             share * epochs
@@ -187,7 +187,7 @@ mod tests {
 
     #[test]
     fn labels_read_back_as_they_were_written() {
-        for label in [
+        for name in [
             "SPO+",
             "SPO+ relax",
             "SPO+ relax tight cache 5%",
@@ -207,7 +207,7 @@ mod tests {
             "SPO+ relax tight knn(3,0.25) labels relaxed tight lr 0.1",
             "MAE(O,S) epochs 9 then SPO+ cache 5% lr 0.001 epochs 5",
         ] {
-            assert_eq!(label.parse::<TrainingStage>().unwrap().to_string(), label);
+            assert_eq!(name.parse::<TrainingStage>().unwrap().to_string(), name);
         }
         assert_eq!(
             "spo+  relax".parse::<TrainingStage>().unwrap().to_string(),
@@ -238,7 +238,7 @@ mod tests {
 
     #[test]
     fn what_is_not_understood_is_answered_with_the_choices() {
-        let message = |label: &str| label.parse::<TrainingStage>().unwrap_err().to_string();
+        let message = |name: &str| name.parse::<TrainingStage>().unwrap_err().to_string();
         assert!(message("SPO").contains("SPO+"), "{}", message("SPO"));
         assert!(message("").contains("PFYL"), "{}", message(""));
         assert!(

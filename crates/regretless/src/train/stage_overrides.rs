@@ -80,9 +80,9 @@ impl StageOverrides {
 }
 
 /// The first word as a whole number of at least this size.
-fn read_count(name: &str, words: &mut &[&str], least: usize) -> Result<usize> {
+fn read_count(name: &str, words: &mut &[&str], min: usize) -> Result<usize> {
     let number = take(words);
-    let count = number.parse::<usize>().ok().filter(|count| *count >= least);
+    let count = number.parse::<usize>().ok().filter(|count| *count >= min);
     count.ok_or_else(|| {
         Error::setting(format!(
             "{name} takes a whole number, not '{number}': {name} 5"

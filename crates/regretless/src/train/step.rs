@@ -19,7 +19,7 @@ const EVALUATION_ROWS_PER_CHUNK: usize = 256;
 #[derive(Debug)]
 pub(super) struct BatchWorkspace<'a> {
     /// Answers what the loss asks.
-    answering: TrainingOracle<'a>,
+    oracle: TrainingOracle<'a>,
     /// Training minimises the loss times this.
     factor: f64,
     /// Whether gradients are lists of entries.
@@ -38,12 +38,12 @@ pub(super) struct BatchWorkspace<'a> {
 impl<'a> BatchWorkspace<'a> {
     /// How questions are answered.
     pub(super) fn training_oracle(&mut self) -> &mut TrainingOracle<'a> {
-        &mut self.answering
+        &mut self.oracle
     }
 
-    pub(super) fn new(factor: f64, answering: TrainingOracle<'a>) -> Self {
+    pub(super) fn new(factor: f64, oracle: TrainingOracle<'a>) -> Self {
         Self {
-            answering,
+            oracle,
             factor,
             sparse: false,
             pace: ParallelThreshold::default(),
@@ -61,13 +61,13 @@ impl<'a> BatchWorkspace<'a> {
     /// every output has parameters of its own.
     pub(super) fn with_sparse_gradients(
         self,
-        ready: &PreparedData<'_>,
+        prepared: &PreparedData<'_>,
         objective: WeightedLoss<'_>,
         network: &Network,
     ) -> Self {
-        let data = ready.task.data;
+        let data = prepared.task.data;
         let own = network.is_linear() && data.data().features().shape() == FeatureShape::Wide;
-        let chosen = ready
+        let chosen = prepared
             .task
             .split
             .train
@@ -86,17 +86,17 @@ impl<'a> BatchWorkspace<'a> {
     /// Predicts the costs of these instances.
     pub(super) fn predict(
         &mut self,
-        ready: &PreparedData<'_>,
+        prepared: &PreparedData<'_>,
         network: &Network,
         instances: &[usize],
     ) {
         self.rows.clear();
         instances.iter().for_each(|instance| {
             self.rows
-                .extend_from_slice(ready.features.instance(*instance))
+                .extend_from_slice(prepared.features.instance(*instance))
         });
         network.predict(&self.rows, &mut self.tape);
-        ready
+        prepared
             .output
             .write(self.tape.outputs(), &mut self.predictions);
     }
@@ -104,55 +104,55 @@ impl<'a> BatchWorkspace<'a> {
     /// Losses and gradients of the instances predicted last; returns the sum of the losses.
     pub(super) fn evaluate(
         &mut self,
-        ready: &PreparedData<'_>,
+        prepared: &PreparedData<'_>,
         objective: WeightedLoss<'_>,
         (step, instances): (StepId, &[usize]),
     ) -> Result<f64> {
         if objective.loss.uses_pool() && step.training {
-            self.refresh_pool(ready, step, instances)?;
+            self.refresh_pool(prepared, step, instances)?;
         }
-        let width = ready.task.data.data().costs().cols();
+        let width = prepared.task.data.data().costs().cols();
         let draw = NoiseKey {
-            seed: ready.settings().seed,
+            seed: prepared.settings().seed,
             epoch: if step.training { step.epoch } else { 0 },
         };
         let slots = self.outcomes.len().max(instances.len());
         self.outcomes.resize_with(slots, InstanceResult::default);
-        let (answering, predictions, sparse) = (&self.answering, &self.predictions, self.sparse);
+        let (oracle, predictions, sparse) = (&self.oracle, &self.predictions, self.sparse);
         let outcomes = &mut self.outcomes[..instances.len()];
-        let work = |asker: &mut OracleWorker<'_>, index: usize, outcome: &mut InstanceResult| {
+        let work = |worker: &mut OracleWorker<'_>, index: usize, outcome: &mut InstanceResult| {
             let prediction = &predictions[index * width..][..width];
             let instance = instances[index];
-            asker.set_cache_action(answering.cache_action(step, instance));
-            asker.set_instance(instance);
+            worker.set_cache_action(oracle.cache_action(step, instance));
+            worker.set_instance(instance);
             let part = InstanceInput {
-                ready,
+                prepared,
                 objective,
                 draw,
                 instance,
                 prediction,
             };
             outcome.value = if sparse {
-                part.evaluate_sparse(asker, outcome)
+                part.evaluate_sparse(worker, outcome)
             } else {
-                part.write(asker, outcome)
+                part.write(worker, outcome)
             };
-            outcome.found = asker.take_solved();
+            outcome.found = worker.take_solved();
         };
         let one = Threads::single_threaded();
         let threads = if objective.loss.calls_solver() {
-            answering.oracle().solver_threads()
+            oracle.oracle().solver_threads()
         } else {
             &one
         };
         self.pace.run(threads, instances.len(), |threads| {
-            let expected = |index: usize| answering.expected_seconds(instances[index]);
-            threads.fill_longest_first(outcomes, expected, || answering.worker(), work);
+            let expected = |index: usize| oracle.expected_seconds(instances[index]);
+            threads.fill_longest_first(outcomes, expected, || oracle.worker(), work);
         });
         self.values.clear();
         for ((index, outcome), instance) in self.outcomes.iter_mut().enumerate().zip(instances) {
             if step.training {
-                self.answering.add_to_pool(&outcome.found);
+                self.oracle.add_to_pool(&outcome.found);
             }
             let prediction = &self.predictions[index * width..][..width];
             self.values
@@ -166,23 +166,23 @@ impl<'a> BatchWorkspace<'a> {
     /// so.
     fn refresh_pool(
         &mut self,
-        ready: &PreparedData<'_>,
+        prepared: &PreparedData<'_>,
         step: StepId,
         instances: &[usize],
     ) -> Result<()> {
-        let (data, watch) = (ready.task.data, ready.task.watch);
+        let (data, observer) = (prepared.task.data, prepared.task.observer);
         let best = |instance: usize| data.optimal_decision(instance);
         let found =
-            self.answering
-                .solve_for_pool((step, instances), &self.predictions, best, watch)?;
-        self.answering.add_to_pool(&found);
+            self.oracle
+                .solve_for_pool((step, instances), &self.predictions, best, observer)?;
+        self.oracle.add_to_pool(&found);
         Ok(())
     }
 
     /// Gradient of the mean loss, times the factor, with respect to the parameters.
     pub(super) fn backpropagate(
         &mut self,
-        ready: &PreparedData<'_>,
+        prepared: &PreparedData<'_>,
         network: &Network,
         instances: usize,
     ) -> &[f32] {
@@ -198,13 +198,13 @@ impl<'a> BatchWorkspace<'a> {
                     .iter()
                     .map(|(j, g)| (*j as usize, *g));
                 let entries =
-                    entries.map(|(j, g)| (j, (factor * ready.output.scale[j] * g) as f32));
+                    entries.map(|(j, g)| (j, (factor * prepared.output.scale[j] * g) as f32));
                 network.add_sparse(row, entries, &mut self.gradient);
             }
         } else {
             self.output_gradient.clear();
             outcomes.iter().for_each(|outcome| {
-                ready
+                prepared
                     .output
                     .backward(&outcome.gradient, factor, &mut self.output_gradient)
             });
@@ -221,14 +221,14 @@ impl<'a> BatchWorkspace<'a> {
     /// Predicted costs of any number of instances, to be minimised; all of them numbers.
     pub(super) fn predictions(
         &mut self,
-        ready: &PreparedData<'_>,
+        prepared: &PreparedData<'_>,
         network: &Network,
         (epoch, instances): (usize, &[usize]),
     ) -> Result<Matrix> {
-        let width = ready.task.data.data().costs().cols();
+        let width = prepared.task.data.data().costs().cols();
         let mut costs = Vec::with_capacity(instances.len() * width);
         for part in instances.chunks(EVALUATION_ROWS_PER_CHUNK) {
-            self.predict(ready, network, part);
+            self.predict(prepared, network, part);
             costs.extend(self.predictions.iter().map(|cost| *cost as f32));
         }
         if let Some(bad) = costs.iter().position(|cost| !cost.is_finite()) {
@@ -246,7 +246,7 @@ impl<'a> BatchWorkspace<'a> {
     /// Losses of any number of instances.
     pub(super) fn losses(
         &mut self,
-        ready: &PreparedData<'_>,
+        prepared: &PreparedData<'_>,
         objective: WeightedLoss<'_>,
         network: &Network,
         (epoch, instances): (usize, &[usize]),
@@ -258,8 +258,8 @@ impl<'a> BatchWorkspace<'a> {
         };
         let mut losses = Vec::with_capacity(instances.len());
         for part in instances.chunks(EVALUATION_ROWS_PER_CHUNK) {
-            self.predict(ready, network, part);
-            self.evaluate(ready, objective, (step, part))?;
+            self.predict(prepared, network, part);
+            self.evaluate(prepared, objective, (step, part))?;
             losses.extend_from_slice(&self.values);
         }
         Ok(losses)
@@ -268,7 +268,7 @@ impl<'a> BatchWorkspace<'a> {
     /// Losses of predictions (one row per instance) that are already known.
     pub(super) fn losses_of(
         &mut self,
-        ready: &PreparedData<'_>,
+        prepared: &PreparedData<'_>,
         objective: WeightedLoss<'_>,
         predictions: &Matrix,
         instances: &[usize],
@@ -281,14 +281,14 @@ impl<'a> BatchWorkspace<'a> {
             batch: 0,
             training: false,
         };
-        self.evaluate(ready, objective, (step, instances))?;
+        self.evaluate(prepared, objective, (step, instances))?;
         Ok(std::mem::take(&mut self.values))
     }
 }
 
 /// One instance of a batch, before it is evaluated.
 struct InstanceInput<'p> {
-    ready: &'p PreparedData<'p>,
+    prepared: &'p PreparedData<'p>,
     objective: WeightedLoss<'p>,
     draw: NoiseKey,
     instance: usize,
@@ -297,12 +297,12 @@ struct InstanceInput<'p> {
 
 impl InstanceInput<'_> {
     /// Value and gradient as a row.
-    fn write(&self, asker: &mut OracleWorker<'_>, outcome: &mut InstanceResult) -> Result<f64> {
+    fn write(&self, worker: &mut OracleWorker<'_>, outcome: &mut InstanceResult) -> Result<f64> {
         outcome.gradient.resize(self.prediction.len(), 0.0);
         let value = self.with_input(|query| {
             self.objective
                 .loss
-                .evaluate(query, asker, &mut outcome.gradient)
+                .evaluate(query, worker, &mut outcome.gradient)
         })?;
         let weight = self.objective.weight(self.instance);
         if self.objective.weights.is_some() {
@@ -314,13 +314,13 @@ impl InstanceInput<'_> {
     /// Value and gradient as a list of entries.
     fn evaluate_sparse(
         &self,
-        asker: &mut OracleWorker<'_>,
+        worker: &mut OracleWorker<'_>,
         outcome: &mut InstanceResult,
     ) -> Result<f64> {
         let value = self.with_input(|query| {
             self.objective
                 .loss
-                .evaluate_sparse(query, asker, &mut outcome.entries)
+                .evaluate_sparse(query, worker, &mut outcome.entries)
         })?;
         let weight = self.objective.weight(self.instance);
         outcome.entries.scale(weight);
@@ -328,7 +328,7 @@ impl InstanceInput<'_> {
     }
 
     fn with_input<T>(&self, evaluate: impl FnOnce(&LossInput<'_>) -> T) -> T {
-        let data = self.ready.task.data;
+        let data = self.prepared.task.data;
         let costs = buffer::filled(
             data.data()
                 .costs()

@@ -17,7 +17,7 @@ use crate::problem::ProblemSpec;
 #[derive(Debug, Clone)]
 pub struct Trainer {
     /// One method, or a race of several.
-    pub approach: Method,
+    pub method: Method,
     /// What is trained.
     pub predictor: PredictorSpec,
     /// How.
@@ -38,7 +38,7 @@ pub struct TrainingOutcome {
     /// On the test rows, if there are any.
     pub test: Option<Evaluation>,
     /// What decided where it was not the search for the best.
-    pub decided_by: Option<Heuristic>,
+    pub heuristic: Option<Heuristic>,
 }
 
 /// What reports say about a training.
@@ -55,11 +55,11 @@ pub struct TrainingSummary<'a> {
     solves: u64,
     solves_by_kind: SolveCounts,
     seconds: f64,
-    processor_seconds: Option<f64>,
-    decided_by: Option<Heuristic>,
+    cpu_seconds: Option<f64>,
+    heuristic: Option<Heuristic>,
     /// Seconds of one solve by the clock, where `auto` planned from that.
     #[serde(skip_serializing_if = "Option::is_none")]
-    timed_solve: Option<f64>,
+    timed_solve_seconds: Option<f64>,
     /// Whether the same command gives the same model again.
     reproducible: bool,
 }
@@ -78,8 +78,9 @@ impl Trainer {
         let (trained, tried) = self.train(task, problem, kept)?;
         let part = |rows: &[usize]| {
             let predict = |part: &[usize]| predict_rows(&trained.model, task.data, part);
-            let judged = || evaluate_in_chunks(predict, task.data, rows, (task.oracle, task.watch));
-            (!rows.is_empty()).then(judged).transpose()
+            let evaluate_part =
+                || evaluate_in_chunks(predict, task.data, rows, (task.oracle, task.observer));
+            (!rows.is_empty()).then(evaluate_part).transpose()
         };
         let (validation, test) = (part(&task.split.validation)?, part(&task.split.test)?);
         Ok(TrainingOutcome {
@@ -87,7 +88,7 @@ impl Trainer {
             tried,
             validation,
             test,
-            decided_by: task.oracle.heuristic(),
+            heuristic: task.oracle.heuristic(),
         })
     }
 
@@ -98,31 +99,31 @@ impl Trainer {
         kept: Option<&CheckpointFolder>,
     ) -> Result<(FitResult, Vec<CandidateReport>)> {
         let Self {
-            approach,
+            method,
             predictor,
             settings,
             start,
         } = self;
-        match approach {
+        match method {
             Method::Stages(method) => {
-                let recipe =
+                let trainer =
                     StageTrainer::new(method.as_ref().clone(), predictor.clone(), *settings);
-                let recipe = StageTrainer {
+                let trainer = StageTrainer {
                     start: start.clone(),
-                    ..recipe
+                    ..trainer
                 };
                 let trained = match kept {
                     Some(checkpoints) => {
-                        train_with_checkpoints(task, &recipe, problem, checkpoints)?
+                        train_with_checkpoints(task, &trainer, problem, checkpoints)?
                     }
-                    None => train(task, &recipe, problem)?,
+                    None => train(task, &trainer, problem)?,
                 };
                 Ok((trained, Vec::new()))
             }
             Method::Auto(_) if start.is_some() => Err(Error::setting(
                 "auto starts afresh; leave out the model to start from, or choose a loss",
             )),
-            Method::Auto(_) => approach.train(task, (predictor, *settings), problem),
+            Method::Auto(_) => method.train(task, (predictor, *settings), problem),
         }
     }
 
@@ -130,7 +131,7 @@ impl Trainer {
     pub fn summary<'a>(&'a self, outcome: &'a TrainingOutcome) -> TrainingSummary<'a> {
         let report = &outcome.trained.report;
         TrainingSummary {
-            loss: &self.approach,
+            loss: &self.method,
             seed: self.settings.seed,
             chosen: &outcome.trained.model.about.loss,
             tried: &outcome.tried,
@@ -141,10 +142,10 @@ impl Trainer {
             solves: report.solves.total(),
             solves_by_kind: report.solves,
             seconds: report.seconds,
-            processor_seconds: report.processor_seconds,
-            decided_by: outcome.decided_by,
-            timed_solve: report.timed_solve,
-            reproducible: report.timed_solve.is_none() && !self.settings.stops_by_clock(),
+            cpu_seconds: report.cpu_seconds,
+            heuristic: outcome.heuristic,
+            timed_solve_seconds: report.timed_solve_seconds,
+            reproducible: report.timed_solve_seconds.is_none() && !self.settings.stops_by_clock(),
         }
     }
 }

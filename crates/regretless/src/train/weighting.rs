@@ -23,19 +23,19 @@ pub(super) enum WeightingRule {
 /// Weights of all rows of the table, given the members of the baseline; rows that neither train nor
 /// validate weigh 1.
 pub(super) fn weights(
-    ready: &PreparedData<'_>,
+    prepared: &PreparedData<'_>,
     loss: &dyn Loss,
     baseline: &[Network],
     rule: WeightingRule,
 ) -> Result<Vec<f64>> {
-    let task = ready.task;
+    let task = prepared.task;
     let rows = [task.split.train.as_slice(), &task.split.validation].concat();
-    let predictions = mean_predictions(ready, baseline, &rows)?;
+    let predictions = mean_predictions(prepared, baseline, &rows)?;
     let regrets = regrets(
         &predictions,
         task.data,
         &rows,
-        (task.oracle, &InterruptOnlyObserver(task.watch)),
+        (task.oracle, &InterruptOnlyObserver(task.observer)),
     )?;
     let found =
         match rule {
@@ -46,12 +46,13 @@ pub(super) fn weights(
                     weights: None,
                 };
                 let losses = BatchWorkspace::new(1.0, TrainingOracle::exact(task.oracle))
-                    .losses_of(ready, unweighted, &predictions, &rows)?;
+                    .losses_of(prepared, unweighted, &predictions, &rows)?;
                 let best: Vec<f64> = rows
                     .iter()
                     .map(|row| task.data.optimal_objective(*row))
                     .collect();
-                let clipped = ready.settings().clip_costs && ready.stage.method.loss.can_vanish();
+                let clipped =
+                    prepared.settings().clip_costs && prepared.stage.method.loss.can_vanish();
                 instance_costs(&regrets, &losses, &best, clipped)
             }
         };
@@ -64,14 +65,14 @@ pub(super) fn weights(
 
 /// Mean predicted costs (to be minimised) of the members of a baseline.
 fn mean_predictions(
-    ready: &PreparedData<'_>,
+    prepared: &PreparedData<'_>,
     members: &[Network],
     rows: &[usize],
 ) -> Result<crate::data::Matrix> {
-    let mut batch = BatchWorkspace::new(1.0, TrainingOracle::exact(ready.task.oracle));
-    let mut mean = batch.predictions(ready, &members[0], (0, rows))?;
+    let mut batch = BatchWorkspace::new(1.0, TrainingOracle::exact(prepared.task.oracle));
+    let mut mean = batch.predictions(prepared, &members[0], (0, rows))?;
     for (count, member) in members.iter().enumerate().skip(1) {
-        let next = batch.predictions(ready, member, (0, rows))?;
+        let next = batch.predictions(prepared, member, (0, rows))?;
         let share = 1.0 / (count + 1) as f32;
         mean.as_mut_slice()
             .iter_mut()
@@ -92,16 +93,16 @@ pub fn instance_costs(regrets: &[f64], losses: &[f64], best: &[f64], clipped: bo
         .map(|i| known(i).then(|| regrets[i] / losses[i]))
         .collect();
     let found: Vec<f64> = ratios.iter().flatten().copied().collect();
-    let most = if clipped {
+    let max = if clipped {
         10.0 * median(found.clone())
     } else {
         f64::INFINITY
     };
-    let mean = found.iter().map(|ratio| ratio.min(most)).sum::<f64>() / found.len() as f64;
+    let mean = found.iter().map(|ratio| ratio.min(max)).sum::<f64>() / found.len() as f64;
     let mean = if found.is_empty() { 1.0 } else { mean };
     ratios
         .into_iter()
-        .map(|ratio| ratio.map_or(mean, |ratio| ratio.min(most)))
+        .map(|ratio| ratio.map_or(mean, |ratio| ratio.min(max)))
         .collect()
 }
 

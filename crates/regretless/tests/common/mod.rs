@@ -64,7 +64,7 @@ pub fn assert_close(found: &[f64], expected: &[f64], tolerance: f64, what: &str)
     let largest = expected
         .iter()
         .filter(|b| b.is_finite())
-        .fold(0.0_f64, |most, b| most.max(b.abs()));
+        .fold(0.0_f64, |max, b| max.max(b.abs()));
     for (index, (a, b)) in found.iter().zip(expected).enumerate() {
         let close = a == b || (a - b).abs() <= tolerance * largest;
         assert!(close, "{what}[{index}]: found {a}, expected {b}");

@@ -69,7 +69,7 @@ impl Setting {
             data: &self.data,
             split: &self.split,
             oracle: &self.oracle,
-            watch: &NoopObserver,
+            observer: &NoopObserver,
         }
     }
 

@@ -198,16 +198,16 @@ impl Case {
 
     /// The same with every question answered from the pool.
     pub fn check_recalling(&self, golden: &str, loss: &dyn Loss, answering: &TrainingOracle<'_>) {
-        let mut asker = answering.worker();
-        asker.set_cache_action(CacheAction::Lookup);
-        self.check_with(golden, loss, &mut asker, 1e-8);
+        let mut worker = answering.worker();
+        worker.set_cache_action(CacheAction::Lookup);
+        self.check_with(golden, loss, &mut worker, 1e-8);
     }
 
     fn check_with(
         &self,
         golden: &str,
         loss: &dyn Loss,
-        asker: &mut OracleWorker<'_>,
+        worker: &mut OracleWorker<'_>,
         tolerance: f64,
     ) {
         let what = format!("{} {golden}", self.name);
@@ -215,7 +215,7 @@ impl Case {
         for (instance, prediction) in self.predictions(golden).iter().enumerate() {
             let mut gradient = vec![f64::NAN; prediction.len()];
             values.push(
-                loss.evaluate(&self.query(instance, prediction), asker, &mut gradient)
+                loss.evaluate(&self.query(instance, prediction), worker, &mut gradient)
                     .unwrap(),
             );
             gradients.extend(

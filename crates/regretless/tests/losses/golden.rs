@@ -89,11 +89,11 @@ fn losses_over_a_pool_equal_the_golden_values() {
 fn a_pool_refreshed_with_the_batch_equals_the_golden_pool_and_losses() {
     for case in Case::all() {
         let mut answering = TrainingOracle::exact(&case.oracle).with_pool(&case.pool, true);
-        let mut asker = case.oracle.worker();
+        let mut worker = case.oracle.worker();
         let solved: Vec<_> = case
             .predictions("cmap_refreshed")
             .iter()
-            .map(|p| asker.solve(p).unwrap().decision)
+            .map(|p| worker.solve(p).unwrap().decision)
             .collect();
         answering.add_to_pool(&solved);
         let known = answering.pool().unwrap().decisions().len();

@@ -48,12 +48,12 @@ fn no_competitor_has_less_regret_on_the_validation_rows_than_the_winner() {
         let (trained, tried) = chosen(&setting);
         let found = validation_regret(&setting, &trained.model);
         assert!(tried.len() >= 4, "{name}: {tried:?}");
-        let least = tried
+        let min = tried
             .iter()
             .filter_map(|one| one.regret)
             .fold(f64::INFINITY, f64::min);
         assert!(
-            (found - least).abs() <= 1e-9 * (1.0 + least),
+            (found - min).abs() <= 1e-9 * (1.0 + min),
             "{name}: {found} is not the least of {tried:?}"
         );
     }
@@ -277,14 +277,14 @@ mod linear {
                 spent <= 1.5 * budget,
                 "{spent} of {budget} s for {solves} solves: {tried:?}"
             );
-            assert!(trained.report.timed_solve.is_none());
+            assert!(trained.report.timed_solve_seconds.is_none());
             let expected = match solves as u64 {
                 3 => vec![ScoringKind::Relaxed, ScoringKind::Unscored],
                 30 => vec![ScoringKind::Relaxed],
                 _ => vec![ScoringKind::Exact],
             };
             assert!(
-                tried.iter().all(|one| expected.contains(&one.judged)),
+                tried.iter().all(|one| expected.contains(&one.scoring)),
                 "{solves}: {tried:?}"
             );
         }
@@ -335,12 +335,12 @@ mod linear {
 
     impl Solver for Cheapest {
         fn solve(&mut self, costs: &[f64]) -> Result<Solution, SolveFailure> {
-            let least = (0..costs.len())
+            let min = (0..costs.len())
                 .min_by(|a, b| costs[*a].total_cmp(&costs[*b]))
                 .unwrap_or(0);
             Ok(Solution::optimal(
-                Decision::from_indices([least as u32]),
-                costs[least],
+                Decision::from_indices([min as u32]),
+                costs[min],
             ))
         }
     }
@@ -362,7 +362,7 @@ mod linear {
         let (trained, tried) = raced(&setting, "auto 20s solve 10s");
         assert_eq!(tried.len(), 1, "{tried:?}");
         assert_eq!(
-            (tried[0].judged, trained.report.solves.total()),
+            (tried[0].scoring, trained.report.solves.total()),
             (ScoringKind::Unscored, 0)
         );
         assert_eq!(
@@ -372,7 +372,7 @@ mod linear {
         );
         let (trained, tried) = raced(&setting, "auto 20s solve 0.001s");
         assert!(
-            tried.len() >= 4 && trained.report.timed_solve.is_none(),
+            tried.len() >= 4 && trained.report.timed_solve_seconds.is_none(),
             "{tried:?}"
         );
     }
@@ -383,7 +383,7 @@ mod linear {
         assert!(
             trained
                 .report
-                .timed_solve
+                .timed_solve_seconds
                 .is_some_and(|seconds| seconds > 0.0 && seconds < 1.0)
         );
         assert!(tried.len() >= 4, "{tried:?}");

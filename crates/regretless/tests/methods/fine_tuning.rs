@@ -269,12 +269,12 @@ fn relaxed_labels_are_optima_of_the_relaxation_in_training_rows_only() {
         relaxed: Some(Relaxation::Plain),
     };
     let before = setting.oracle.counts();
-    let asks = (
+    let context = (
         &setting.oracle,
         &NoopObserver as &dyn regretless::observer::Observer,
     );
     let made = labels
-        .apply(&setting.data, &setting.split.train, "SPO+", asks)
+        .apply(&setting.data, &setting.split.train, "SPO+", context)
         .unwrap()
         .unwrap();
     let spent = setting.oracle.counts() - before;

@@ -124,7 +124,7 @@ fn relaxed_solves_are_counted_as_such_and_answer_the_loss() {
     );
     let with_cache = solves(&setting, "SPO+ relax cache 50%");
     assert_eq!(with_cache.exact, 0);
-    assert_eq!(with_cache.relaxed + with_cache.pooled, EPOCHS * ROWS);
+    assert_eq!(with_cache.relaxed + with_cache.cache_hits, EPOCHS * ROWS);
 }
 
 #[test]
@@ -177,7 +177,7 @@ fn a_cache_solves_its_share_and_answers_the_rest() {
     assert_eq!(
         solves(&setting, "SPO+ cache 0%"),
         SolveCounts {
-            pooled: asked,
+            cache_hits: asked,
             ..SolveCounts::default()
         }
     );
@@ -188,14 +188,14 @@ fn a_cache_solves_its_share_and_answers_the_rest() {
             ..SolveCounts::default()
         }
     );
-    for (method, least, most) in [
+    for (method, min, max) in [
         ("SPO+ cache 40%", 0.1, 0.7),
         ("SPO+ cache 40% per instance", 0.33, 0.47),
     ] {
         let counts = solves(&setting, method);
-        assert_eq!(counts.exact + counts.pooled, asked, "{method}");
+        assert_eq!(counts.exact + counts.cache_hits, asked, "{method}");
         let share = counts.exact as f64 / asked as f64;
-        assert!((least..=most).contains(&share), "{method}: {share}");
+        assert!((min..=max).contains(&share), "{method}: {share}");
         let batches = counts.exact.is_multiple_of(32);
         assert_eq!(
             batches,
@@ -219,7 +219,7 @@ fn epochs_of_a_cached_method_are_judged_on_the_cache() {
         counts("SPO+ cache 100%"),
         SolveCounts {
             exact: 2 * ROWS,
-            pooled: 3 * 40,
+            cache_hits: 3 * 40,
             ..SolveCounts::default()
         }
     );
@@ -305,9 +305,9 @@ fn an_empty_pool_is_named_with_what_to_do() {
             .unwrap()
             .build(&setting.data, &setting.oracle, &NoopObserver)
             .unwrap();
-        let mut asker = empty.worker();
-        asker.set_cache_action(regretless::oracle::CacheAction::Lookup);
-        loss.evaluate(&query, &mut asker, &mut [0.0; 24])
+        let mut worker = empty.worker();
+        worker.set_cache_action(regretless::oracle::CacheAction::Lookup);
+        loss.evaluate(&query, &mut worker, &mut [0.0; 24])
             .unwrap_err()
     };
     for label in ["MAP", "NCE_c", "LTR(pair)"] {

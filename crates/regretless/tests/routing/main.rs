@@ -76,7 +76,7 @@ fn random_costs(nodes: usize, kind: usize, stream: &mut RandomStream) -> Vec<f64
 fn scale(costs: &[f64]) -> f64 {
     costs
         .iter()
-        .fold(1e-300, |most: f64, cost| cost.abs().max(most))
+        .fold(1e-300, |max: f64, cost| cost.abs().max(max))
 }
 
 /// An engine's answer, which must be feasible, cost what it says, and not lie below its own bound.

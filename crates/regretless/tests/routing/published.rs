@@ -156,14 +156,14 @@ impl Published {
     }
 
     /// The optimum lies between bound and objective, and these are near to each other.
-    fn assert_enclosed(&self, found: &Solution, most: f64) {
+    fn assert_enclosed(&self, found: &Solution, max: f64) {
         let (name, optimum) = (&self.name, self.optimum);
         assert!(
             found.bound <= optimum && optimum <= found.objective,
             "{name}: {found:?}"
         );
         assert!(
-            found.objective - found.bound <= most * optimum,
+            found.objective - found.bound <= max * optimum,
             "{name}: {} to {}",
             found.bound,
             found.objective

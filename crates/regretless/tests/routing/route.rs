@@ -22,9 +22,9 @@ fn random_problem(single_customer_routes: bool, stream: &mut RandomStream) -> Cv
         .map(|_| factor * stream.index_below(9) as f64)
         .collect();
     let vehicles = 1 + stream.index_below(4);
-    let least = demands.iter().copied().fold(factor, f64::max);
+    let min = demands.iter().copied().fold(factor, f64::max);
     let even = demands.iter().sum::<f64>() / vehicles as f64;
-    let capacity = (factor * (even * stream.uniform(0.95, 1.6) / factor).round()).max(least);
+    let capacity = (factor * (even * stream.uniform(0.95, 1.6) / factor).round()).max(min);
     Cvrp {
         demands,
         capacity,
@@ -65,13 +65,13 @@ fn brute_force(problem: &Cvrp, costs: &[f64]) -> Option<f64> {
     best[0][0] = 0.0;
     for used in 1..=problem.vehicles {
         for set in 0..sets {
-            let mut least = best[used - 1][set];
+            let mut min = best[used - 1][set];
             let mut part = set;
             while part > 0 {
-                least = least.min(best[used - 1][set & !part] + route[part]);
+                min = min.min(best[used - 1][set & !part] + route[part]);
                 part = (part - 1) & set;
             }
-            best[used][set] = least;
+            best[used][set] = min;
         }
     }
     Some(best[problem.vehicles][sets - 1]).filter(|cost| cost.is_finite())
@@ -195,12 +195,12 @@ fn by_degrees(problem: &Cvrp) -> LinearProblem {
     let nodes = problem.nodes();
     let mut build = LinearBuilder::new("degrees", Sense::Minimize);
     for edge in 0..num_edges(nodes) {
-        let most = if edge + 1 < nodes && problem.single_customer_routes {
+        let max = if edge + 1 < nodes && problem.single_customer_routes {
             2.0
         } else {
             1.0
         };
-        build.predicted(format!("x{edge}"), VariableDomain::Continuous([0.0, most]));
+        build.predicted(format!("x{edge}"), VariableDomain::Continuous([0.0, max]));
     }
     for node in 0..nodes {
         let bounds = if node == 0 {

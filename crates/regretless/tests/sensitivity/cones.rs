@@ -248,12 +248,12 @@ fn costs_under_which_a_decision_is_best_are_their_own_projection() {
         let any = vector(&mut stream, costs.len());
         let onto = problem.cone(&best).unwrap().project(&any);
         let within: Vec<f64> = onto.iter().map(|entry| -entry).collect();
-        let least = problem
+        let min = problem
             .solver(&SearchLimits::default())
             .solve(&within)
             .unwrap()
             .objective;
-        assert!(best.dot(&within) - least < 1e-9, "case {case}");
+        assert!(best.dot(&within) - min < 1e-9, "case {case}");
     }
 }
 
@@ -399,7 +399,7 @@ fn tours_and_routes_are_best_under_what_is_projected_on_their_cones() {
         let any = vector(&mut stream, problem.num_costs());
         assert_nearest(&cone, &any, &format!("case {case}"));
         let within: Vec<f64> = cone.project(&any).iter().map(|entry| -entry).collect();
-        let least = if case % 2 == 0 {
+        let min = if case % 2 == 0 {
             problem
                 .relaxation_solver(Relaxation::Plain, &SearchLimits::default())
                 .unwrap()
@@ -414,7 +414,7 @@ fn tours_and_routes_are_best_under_what_is_projected_on_their_cones() {
                 .objective
         };
         assert!(
-            (found.decision.dot(&within) - least).abs() < 1e-7,
+            (found.decision.dot(&within) - min).abs() < 1e-7,
             "case {case}"
         );
         let rows = (0..cone.num_rows()).filter(|row| !cone.normal(*row).1);

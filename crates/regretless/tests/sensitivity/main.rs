@@ -25,17 +25,14 @@ fn stream(test: u64, case: u64) -> RandomStream {
     RandomStream::new(Purpose::Benchmark, 1000 + test, [case, 0])
 }
 
-fn grid(stream: &mut RandomStream, most: usize) -> GridPath {
+fn grid(stream: &mut RandomStream, max: usize) -> GridPath {
     GridPath {
-        grid: [
-            1 + stream.index_below(most),
-            2 + stream.index_below(most - 1),
-        ],
+        grid: [1 + stream.index_below(max), 2 + stream.index_below(max - 1)],
     }
 }
 
-fn choice(stream: &mut RandomStream, most: usize) -> TopK {
-    let items = 1 + stream.index_below(most);
+fn choice(stream: &mut RandomStream, max: usize) -> TopK {
+    let items = 1 + stream.index_below(max);
     TopK {
         items,
         k: stream.index_below(items + 1),
@@ -46,8 +43,8 @@ fn choice(stream: &mut RandomStream, most: usize) -> TopK {
 
 /// Knapsacks whose kind changes with their number: general, decimal, whole and so often degenerate,
 /// closed.
-fn knapsack(stream: &mut RandomStream, case: u64, most: usize) -> Knapsack {
-    let (items, dimensions) = (1 + stream.index_below(most), 1 + stream.index_below(3));
+fn knapsack(stream: &mut RandomStream, case: u64, max: usize) -> Knapsack {
+    let (items, dimensions) = (1 + stream.index_below(max), 1 + stream.index_below(3));
     let mut weight = |_| match case % 4 {
         0 => stream.uniform(0.0, 10.0),
         1 => (stream.uniform(3.0, 8.0) * 10.0).round() / 10.0,
@@ -66,16 +63,16 @@ fn knapsack(stream: &mut RandomStream, case: u64, most: usize) -> Knapsack {
 
 /// Tours through 3 nodes or more.
 #[cfg(feature = "highs")]
-fn tour(stream: &mut RandomStream, most: usize) -> Box<dyn ProblemKind> {
+fn tour(stream: &mut RandomStream, max: usize) -> Box<dyn ProblemKind> {
     Box::new(Tsp {
-        nodes: 3 + stream.index_below(most - 2),
+        nodes: 3 + stream.index_below(max - 2),
     })
 }
 
 /// Routes of 4 nodes or more; every other time a single customer may have one.
 #[cfg(feature = "highs")]
-fn routes(stream: &mut RandomStream, case: u64, most: usize) -> Box<dyn ProblemKind> {
-    let demands: Vec<f64> = (0..3 + stream.index_below(most - 3))
+fn routes(stream: &mut RandomStream, case: u64, max: usize) -> Box<dyn ProblemKind> {
+    let demands: Vec<f64> = (0..3 + stream.index_below(max - 3))
         .map(|_| 1.0 + stream.index_below(5) as f64)
         .collect();
     let vehicles = 1 + stream.index_below(3);

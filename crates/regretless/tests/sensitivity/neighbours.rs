@@ -247,7 +247,7 @@ fn compare(
     for _ in 0..5 {
         let other = super::costs(stream, problem, 0);
         let cost = |point: &[f64]| point.iter().zip(&other).map(|(x, c)| x * c).sum::<f64>();
-        let least = vertices
+        let min = vertices
             .iter()
             .map(|vertex| cost(vertex))
             .fold(f64::INFINITY, f64::min);
@@ -259,7 +259,7 @@ fn compare(
         }
         assert_eq!(
             improves,
-            least < cost(&best) - 1e-9,
+            min < cost(&best) - 1e-9,
             "{what}: optimal must mean that no neighbour is better"
         );
     }
@@ -307,12 +307,12 @@ fn neighbours_of_choices_are_all_adjacent_choices() {
         let mut stream = stream(12, case);
         let problem = choice(&mut stream, 7);
         let mut polytope = Polytope::cube(&vec![[0.0, 1.0]; problem.items]);
-        let least = if problem.at_most {
+        let min = if problem.at_most {
             0.0
         } else {
             problem.k as f64
         };
-        polytope.row([least, problem.k as f64], &vec![1.0; problem.items]);
+        polytope.row([min, problem.k as f64], &vec![1.0; problem.items]);
         compare(&problem, &polytope, &choices(&problem), (&mut stream, case));
     }
 }

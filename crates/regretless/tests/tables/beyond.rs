@@ -54,7 +54,7 @@ fn trained(
     problem: &ProblemSpec,
     data: Dataset,
     loss: &str,
-    watch: &dyn Observer,
+    observer: &dyn Observer,
 ) -> regretless::Result<FitResult> {
     let threads = if data.costs().is_mapped() { 2 } else { 1 };
     let oracle = Oracle::new(problem.build()?).with_threads(Threads::new(threads)?);
@@ -70,7 +70,7 @@ fn trained(
         data: &data,
         split: &split,
         oracle: &oracle,
-        watch,
+        observer,
     };
     let settings = TrainingSettings {
         epochs: 3,
@@ -165,12 +165,12 @@ impl Observer for Impatient {
 fn rows_that_are_interrupted_leave_no_file() {
     let folder = Folder::new();
     let path = folder.path("costs.npy");
-    let watch = Impatient(AtomicUsize::new(2));
+    let observer = Impatient(AtomicUsize::new(2));
     let found = npy::write_rows(
         &path,
         [5, 1000],
         |row| row.resize(1000, 1.0),
-        (false, &watch),
+        (false, &observer),
     );
     assert!(matches!(found, Err(Error::Interrupted)), "{found:?}");
     assert_eq!(fs::read_dir(folder.path("")).unwrap().count(), 0);

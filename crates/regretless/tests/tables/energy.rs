@@ -29,9 +29,9 @@ fn prices_are_prepared_as_published() {
             "feature {k}: {mean} not {expected}"
         );
     }
-    let least = values.iter().copied().fold(f64::INFINITY, f64::min);
-    let most = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    assert_eq!((least, most), (-47.74, 1000.0));
+    let min = values.iter().copied().fold(f64::INFINITY, f64::min);
+    let max = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    assert_eq!((min, max), (-47.74, 1000.0));
 }
 
 #[test]

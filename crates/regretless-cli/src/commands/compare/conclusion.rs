@@ -40,7 +40,7 @@ fn conclusion(summary: &ComparisonSummary, same_rows: bool) -> Option<String> {
     let (method, reached) = best(summary, false)?;
     let (baseline, simple) = best(summary, true)?;
     if reached >= simple {
-        let enough = match &baseline.contender {
+        let enough = match &baseline.method {
             ComparedMethod::Baseline(Baseline::LeastSquares) => {
                 "a linear regression is enough here"
             }
@@ -142,12 +142,12 @@ fn not_converged(summary: &ComparisonSummary) -> Option<String> {
 /// Methods that minimise an error of the costs and yet have more of it than least squares.
 fn worse_than_least_squares(summary: &ComparisonSummary) -> Vec<String> {
     let simple = ComparedMethod::Baseline(Baseline::LeastSquares);
-    let Some(simple) = summary.lines.iter().find(|line| line.contender == simple) else {
+    let Some(simple) = summary.lines.iter().find(|line| line.method == simple) else {
         return Vec::new();
     };
     let mut sentences = Vec::new();
     for line in &summary.lines {
-        let Some(error) = line.contender.own_error() else {
+        let Some(error) = line.method.own_error() else {
             continue;
         };
         let (name, own, other) = match error {

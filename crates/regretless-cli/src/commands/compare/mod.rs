@@ -166,7 +166,7 @@ fn all_losses() -> Vec<Method> {
     let mut losses = Vec::new();
     for error in [BaseError::Squared, BaseError::Absolute] {
         for [costs, one_sided, scale_invariant] in
-            labels.map(|label| label.map(|component| component == 1))
+            labels.map(|name| name.map(|component| component == 1))
         {
             let loss = LossSpec::Cos(CosSpec {
                 error,
@@ -210,7 +210,7 @@ struct Comparison {
 #[derive(Debug, Clone, Copy)]
 struct RunId {
     seed: usize,
-    contender: usize,
+    method: usize,
 }
 
 /// A run by its name, and why it failed.
@@ -238,31 +238,27 @@ impl Comparison {
         let source = DataSource::open(
             (&options.data, &options.problem),
             options.split.split,
-            &options.machine,
+            &options.execution,
             session,
         )?;
         let grounds = source.data_splits(seeds.iter().copied())?;
-        if grounds.iter().any(|ground| ground.split.test.is_empty()) {
+        if grounds.iter().any(|data| data.split.test.is_empty()) {
             return Err(Error::setting(
                 "compare needs rows to test on; give --split a share or rows for the test",
             ));
         }
-        for (ground, seed) in grounds.iter().zip(&seeds) {
+        for (data, seed) in grounds.iter().zip(&seeds) {
             options
                 .training
                 .settings(standard_profile(options), u64::from(*seed))
-                .check(&ground.split)?;
+                .check(&data.split)?;
         }
         let races = options
             .losses
             .iter()
             .flatten()
             .any(|loss| matches!(loss, Method::Auto(_)));
-        if races
-            && grounds
-                .iter()
-                .any(|ground| ground.split.validation.is_empty())
-        {
+        if races && grounds.iter().any(|data| data.split.validation.is_empty()) {
             return Err(Error::setting(
                 "auto judges by validation rows; give --split a share or rows for them",
             ));
@@ -288,14 +284,14 @@ impl Comparison {
     }
 
     fn title(&self, options: &CompareOptions) -> String {
-        let ground = &self.grounds[0];
+        let data = &self.grounds[0];
         let epochs = options.training.epochs.unwrap_or(0);
         let seeds = if self.seeds.len() == 1 {
             "1 seed".into()
         } else {
             format!("{} seeds", self.seeds.len())
         };
-        let (name, mut what) = (name(options), ground.decided.problem.name());
+        let (name, mut what) = (name(options), data.built.problem.name());
         if what != name {
             what = format!("{name}: {what}");
         }
@@ -309,7 +305,7 @@ impl Comparison {
         };
         format!(
             "{what}, {}, {seeds}, {epochs} epochs, profile {profile}",
-            ground.rows()
+            data.rows()
         )
     }
 
@@ -317,8 +313,8 @@ impl Comparison {
     fn shares_test_rows(&self) -> bool {
         let first = &self.grounds[0];
         // A user's table is read once for all seeds; built-in data are made anew for each.
-        let same = |ground: &DataSplit| {
-            ground.split.test == first.split.test && Arc::ptr_eq(&ground.data, &first.data)
+        let same = |data: &DataSplit| {
+            data.split.test == first.split.test && Arc::ptr_eq(&data.data, &first.data)
         };
         self.grounds[1..].iter().all(same)
     }
@@ -326,7 +322,7 @@ impl Comparison {
     fn least_test_rows(&self) -> usize {
         self.grounds
             .iter()
-            .map(|ground| ground.split.test.len())
+            .map(|data| data.split.test.len())
             .min()
             .unwrap_or(0)
     }
@@ -335,19 +331,19 @@ impl Comparison {
     fn order(&self) -> impl Iterator<Item = RunId> + '_ {
         let contenders = self.contenders.len();
         (0..self.seeds.len())
-            .flat_map(move |seed| (0..contenders).map(move |contender| RunId { seed, contender }))
+            .flat_map(move |seed| (0..contenders).map(move |method| RunId { seed, method }))
     }
 
     /// What each run depends on, as a hash, in the order of the runs.
     fn keys(&self, options: &CompareOptions) -> Result<Vec<String>> {
         let mut keys = Vec::new();
         let mut tasks = Vec::new();
-        for ground in &self.grounds {
-            tasks.push(run::task_key(ground, options)?);
+        for data in &self.grounds {
+            tasks.push(run::task_key(data, options)?);
         }
         for run in self.order() {
             let settings = self.settings(run, options);
-            keys.push(self.contenders[run.contender].key(&tasks[run.seed], &settings)?);
+            keys.push(self.contenders[run.method].key(&tasks[run.seed], &settings)?);
         }
         Ok(keys)
     }
@@ -367,7 +363,7 @@ impl Comparison {
     fn name(&self, run: RunId) -> String {
         format!(
             "{}, seed {}",
-            self.contenders[run.contender], self.seeds[run.seed]
+            self.contenders[run.method], self.seeds[run.seed]
         )
     }
 
@@ -380,7 +376,7 @@ impl Comparison {
         keys: &[String],
         kept: &files::RunLog,
     ) -> Result<ComparisonResult> {
-        let threads = Threads::new(options.machine.threads.unwrap_or(0))?;
+        let threads = Threads::new(options.execution.threads.unwrap_or(0))?;
         let runs: Vec<RunId> = self.order().collect();
         let slots: Vec<Mutex<RunSlot>> = keys
             .iter()
@@ -394,10 +390,9 @@ impl Comparison {
             }
             let mut slot = slots[index].lock().unwrap_or_else(PoisonError::into_inner);
             if slot.is_none() {
-                let (run, ground) = (runs[index], &self.grounds[runs[index].seed]);
+                let (run, data) = (runs[index], &self.grounds[runs[index].seed]);
                 let settings = self.settings(run, options);
-                let outcome =
-                    self.contenders[run.contender].run(ground, &settings, &options.machine);
+                let outcome = self.contenders[run.method].run(data, &settings, &options.execution);
                 let outcome = outcome.map(|outcome| RunResult {
                     key: keys[index].clone(),
                     ..outcome

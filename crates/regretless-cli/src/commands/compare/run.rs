@@ -54,11 +54,11 @@ pub struct RunResult {
     pub epochs: usize,
     pub validation_regret: Option<f64>,
     pub test_regret: f64,
-    pub test_normalised_regret: f64,
+    pub test_normalized_regret: f64,
     pub test_relative_regret: f64,
     pub test_mse: f64,
     pub test_mae: f64,
-    pub test_optimal_share: f64,
+    pub test_optimal_fraction: f64,
     /// Solves of training, those of all candidates for `auto`.
     pub solves: u64,
     pub seconds: f64,
@@ -70,24 +70,24 @@ pub struct RunResult {
 }
 
 /// A hash over rows, labels, split and problem of one seed.
-pub fn task_key(ground: &DataSplit, options: &CompareOptions) -> Result<String> {
-    let oracle = oracle(&ground.decided, &one_thread(&options.machine))?;
-    task(ground, &oracle).fingerprint(&ground.decided.spec)
+pub fn task_key(data: &DataSplit, options: &CompareOptions) -> Result<String> {
+    let oracle = oracle(&data.built, &one_thread(&options.execution))?;
+    task(data, &oracle).fingerprint(&data.built.spec)
 }
 
-fn one_thread(machine: &ExecutionOptions) -> ExecutionOptions {
+fn one_thread(execution: &ExecutionOptions) -> ExecutionOptions {
     ExecutionOptions {
         threads: Some(1),
-        ..machine.clone()
+        ..execution.clone()
     }
 }
 
-fn task<'a>(ground: &'a DataSplit, oracle: &'a regretless::oracle::Oracle) -> TrainingContext<'a> {
+fn task<'a>(data: &'a DataSplit, oracle: &'a regretless::oracle::Oracle) -> TrainingContext<'a> {
     TrainingContext {
-        data: &ground.data,
-        split: &ground.split,
+        data: &data.data,
+        split: &data.split,
         oracle,
-        watch: &InterruptOnlyObserver,
+        observer: &InterruptOnlyObserver,
     }
 }
 
@@ -105,24 +105,24 @@ impl ComparedMethod {
     /// Trains, if there is something to train, and judges on the test rows, on one thread.
     pub fn run(
         &self,
-        ground: &DataSplit,
+        data: &DataSplit,
         settings: &RunSettings,
-        machine: &ExecutionOptions,
+        execution: &ExecutionOptions,
     ) -> Result<RunResult> {
-        let oracle = oracle(&ground.decided, &one_thread(machine))?;
-        let (task, spec) = (task(ground, &oracle), &ground.decided.spec);
+        let oracle = oracle(&data.built, &one_thread(execution))?;
+        let (task, spec) = (task(data, &oracle), &data.built.spec);
         let seed = settings.training.seed;
         match self {
-            Self::Method(approach) => {
+            Self::Method(method) => {
                 let (trained, _) =
-                    approach.train(&task, (&settings.predictor, settings.training), spec)?;
+                    method.train(&task, (&settings.predictor, settings.training), spec)?;
                 let test = evaluate_model(
                     &trained.model,
-                    &ground.data,
-                    &ground.split.test,
+                    &data.data,
+                    &data.split.test,
                     (&oracle, &InterruptOnlyObserver),
                 )?;
-                let still_falling = match approach {
+                let still_falling = match method {
                     Method::Stages(_) => trained.report.is_still_falling(),
                     // Its steps shrink to nothing, so that its losses always settle.
                     Method::Auto(_) => None,
@@ -177,11 +177,11 @@ impl RunResult {
             epochs: 0,
             validation_regret: None,
             test_regret: test.regret,
-            test_normalised_regret: test.normalized_regret,
+            test_normalized_regret: test.normalized_regret,
             test_relative_regret: test.relative_regret,
             test_mse: test.mse,
             test_mae: test.mae,
-            test_optimal_share: test.optimal_fraction,
+            test_optimal_fraction: test.optimal_fraction,
             solves: 0,
             seconds: 0.0,
             is_baseline: false,

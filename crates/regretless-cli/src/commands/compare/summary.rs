@@ -23,7 +23,7 @@ pub struct SummaryRow {
     pub ratio: Option<f64>,
     pub ratio_sd: Option<f64>,
     pub test_regret: Option<f64>,
-    pub test_normalised_regret: Option<f64>,
+    pub test_normalized_regret: Option<f64>,
     pub test_mse: Option<f64>,
     pub test_mae: Option<f64>,
     pub solves: Option<f64>,
@@ -32,7 +32,7 @@ pub struct SummaryRow {
     /// Runs whose training loss was clearly still falling at the end.
     pub still_falling: usize,
     #[serde(skip)]
-    pub contender: ComparedMethod,
+    pub method: ComparedMethod,
     /// Seed and test regret of each run.
     #[serde(skip)]
     pub regrets: Vec<(u64, f64)>,
@@ -60,15 +60,15 @@ impl ComparisonSummary {
             lines: Vec::new(),
             reference,
         };
-        for contender in contenders {
-            let line = summary.line(contender, outcomes);
+        for method in contenders {
+            let line = summary.line(method, outcomes);
             summary.lines.push(line);
         }
         summary
     }
 
-    fn line(&self, contender: &ComparedMethod, outcomes: &[RunResult]) -> SummaryRow {
-        let name = contender.to_string();
+    fn line(&self, method: &ComparedMethod, outcomes: &[RunResult]) -> SummaryRow {
+        let name = method.to_string();
         let runs: Vec<&RunResult> = outcomes.iter().filter(|run| run.loss == name).collect();
         let mean = |value: fn(&RunResult) -> f64| {
             MeanAndDeviation::of(&runs.iter().map(|run| value(run)).collect::<Vec<_>>()).mean
@@ -85,17 +85,17 @@ impl ComparisonSummary {
             ratio,
             ratio_sd,
             test_regret: mean(|run| run.test_regret),
-            test_normalised_regret: mean(|run| run.test_normalised_regret),
+            test_normalized_regret: mean(|run| run.test_normalized_regret),
             test_mse: mean(|run| run.test_mse),
             test_mae: mean(|run| run.test_mae),
             solves: mean(|run| run.solves as f64),
             seconds: mean(|run| run.seconds),
-            is_baseline: matches!(contender, ComparedMethod::Baseline(_)),
+            is_baseline: matches!(method, ComparedMethod::Baseline(_)),
             still_falling: runs
                 .iter()
                 .filter(|run| run.still_falling == Some(true))
                 .count(),
-            contender: contender.clone(),
+            method: method.clone(),
             regrets: runs.iter().map(|run| (run.seed, run.test_regret)).collect(),
         }
     }
@@ -140,7 +140,7 @@ impl ComparisonSummary {
                 ratio + &deviation,
                 if best { "*" } else { " " }.to_owned(),
                 shown(line.test_regret, number),
-                shown(line.test_normalised_regret, percent),
+                shown(line.test_normalized_regret, percent),
                 shown(line.solves, |solves| grouped(solves.round() as u64)),
                 shown(line.seconds, |seconds| format!("{seconds:.2}")),
             ]);
@@ -160,7 +160,7 @@ all other columns are means over seeds; solves and seconds are those of training
             "ratio",
             "ratio_sd",
             "test_regret",
-            "test_normalised_regret",
+            "test_normalized_regret",
             "solves",
             "seconds",
         ];
@@ -170,7 +170,7 @@ all other columns are means over seeds; solves and seconds are those of training
                 line.ratio,
                 line.ratio_sd,
                 line.test_regret,
-                line.test_normalised_regret,
+                line.test_normalized_regret,
                 line.solves,
                 line.seconds,
             ];
@@ -190,11 +190,11 @@ all other columns are means over seeds; solves and seconds are those of training
             "epochs",
             "validation_regret",
             "test_regret",
-            "test_normalised_regret",
+            "test_normalized_regret",
             "test_relative_regret",
             "test_mse",
             "test_mae",
-            "test_optimal_share",
+            "test_optimal_fraction",
             "ratio",
             "solves",
             "seconds",
@@ -204,11 +204,11 @@ all other columns are means over seeds; solves and seconds are those of training
             let values = [
                 run.validation_regret,
                 Some(run.test_regret),
-                Some(run.test_normalised_regret),
+                Some(run.test_normalized_regret),
                 Some(run.test_relative_regret),
                 Some(run.test_mse),
                 Some(run.test_mae),
-                Some(run.test_optimal_share),
+                Some(run.test_optimal_fraction),
                 self.ratio(run),
             ];
             let mut row = vec![run.loss.clone()];

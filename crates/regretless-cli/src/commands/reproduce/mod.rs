@@ -110,7 +110,7 @@ fn experiment(place: &str, text: &str, options: &ReproduceOptions) -> Result<Exp
 }
 
 fn runner(experiment: Experiment, options: &ReproduceOptions) -> Result<ExperimentRunner> {
-    if let Some(heuristic) = options.machine.decide_by {
+    if let Some(heuristic) = options.execution.decide_by {
         let message =
             format!("an experiment decides as it is written; drop --decide-by '{heuristic}'");
         return Err(Error::setting(message));
@@ -125,7 +125,7 @@ fn runner(experiment: Experiment, options: &ReproduceOptions) -> Result<Experime
         california: options.california.clone(),
         energy: options.energy.clone(),
     };
-    let threads = Threads::new(options.machine.threads.unwrap_or(0))?;
+    let threads = Threads::new(options.execution.threads.unwrap_or(0))?;
     Ok(ExperimentRunner {
         experiment,
         folder,

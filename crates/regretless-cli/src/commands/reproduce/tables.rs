@@ -50,7 +50,7 @@ fn problem_text(problem: &ProblemResults) -> String {
             format!("{solves:.0}")
         };
         table.row([
-            method.label.clone(),
+            method.name.clone(),
             format!("{}{best}", spread(&method.ratio, 3)),
             published,
             method.regret.mean.map(number).unwrap_or_default(),
@@ -72,7 +72,7 @@ fn problem_text(problem: &ProblemResults) -> String {
         .iter()
         .filter_map(|method| Some((method, method.note.as_ref()?)));
     noted.fold(table.text(), |text, (method, note)| {
-        format!("{text}  {}: {}\n", escaped(&method.label), escaped(note))
+        format!("{text}  {}: {}\n", escaped(&method.name), escaped(note))
     })
 }
 
@@ -100,7 +100,7 @@ pub fn cells_csv(results: &ExperimentResults) -> String {
                 text,
                 "{},{},{seed},{ratio},{seconds}",
                 problem.name,
-                quoted(&method.label)
+                quoted(&method.name)
             );
         }
     }
@@ -135,14 +135,14 @@ pub fn summary_csv(results: &ExperimentResults) -> String {
             .chain(published)
             .map(cell)
             .collect();
-        let (label, note) = (
-            quoted(&method.label),
+        let (method_name, note) = (
+            quoted(&method.name),
             quoted(method.note.as_deref().unwrap_or_default()),
         );
         let (name, seeds) = (&problem.name, method.seeds.len());
         let _ = writeln!(
             text,
-            "{name},{label},{seeds},{},{},{note}",
+            "{name},{method_name},{seeds},{},{},{note}",
             numbers.join(","),
             method.on_front
         );

@@ -44,8 +44,8 @@ pub fn run(options: &SolveOptions, session: &CommandContext) -> Result<CommandRe
         ));
     }
     let mut outcomes = Vec::new();
-    let watch = &session.progress;
-    watch.begin("solving", options.files.len() as u64);
+    let observer = &session.progress;
+    observer.begin("solving", options.files.len() as u64);
     for file in &options.files {
         match target::read(file, options) {
             Err(error) => outcomes.push(ProblemOutcome {
@@ -55,23 +55,23 @@ pub fn run(options: &SolveOptions, session: &CommandContext) -> Result<CommandRe
             }),
             Ok(subjects) => {
                 let several = subjects.len() > 1 || options.files.len() > 1;
-                for (place, subject) in subjects.iter().enumerate() {
-                    if watch.interrupted() {
+                for (place, problem) in subjects.iter().enumerate() {
+                    if observer.interrupted() {
                         return Err(Error::Interrupted);
                     }
-                    watch.message(&subject.name);
-                    outcomes.push(solved(subject, (place, several), options, session));
+                    observer.message(&problem.name);
+                    outcomes.push(solved(problem, (place, several), options, session));
                 }
             }
         }
-        watch.advance(1);
+        observer.advance(1);
     }
-    watch.end();
+    observer.end();
     Ok(report(outcomes))
 }
 
 fn solved(
-    subject: &SolveTarget,
+    problem: &SolveTarget,
     (place, several): (usize, bool),
     options: &SolveOptions,
     session: &CommandContext,
@@ -80,16 +80,16 @@ fn solved(
     let out = options
         .out
         .as_ref()
-        .map(|out| target(out, several, subject));
+        .map(|out| target(out, several, problem));
     let free = out
         .as_deref()
         .map_or(Ok(()), |path| check_output_free(path, several, session));
     let found = free.and_then(|()| {
-        let solution = answer(subject, options).map_err(|failure| match failure {
+        let solution = answer(problem, options).map_err(|failure| match failure {
             Ok(failure) => Error::solver(place, failure),
             Err(error) => error,
         })?;
-        let sign = subject.problem.sense().sign();
+        let sign = problem.problem.sense().sign();
         let found = SolvedProblem {
             objective: sign * solution.objective,
             bound: sign * solution.bound,
@@ -103,25 +103,25 @@ fn solved(
         if let Some(path) = &out {
             write_text(
                 path,
-                &subject
+                &problem
                     .form
-                    .write(&subject.name, &solution.decision, found.objective),
+                    .write(&problem.name, &solution.decision, found.objective),
                 session.force,
             )?;
         }
         Ok(found)
     });
     ProblemOutcome {
-        name: subject.name.clone(),
+        name: problem.name.clone(),
         found,
         seconds: begun.elapsed().as_secs_f64(),
     }
 }
 
 /// The file itself, or one of its own for each problem in a folder.
-fn target(out: &Path, several: bool, subject: &SolveTarget) -> PathBuf {
+fn target(out: &Path, several: bool, problem: &SolveTarget) -> PathBuf {
     if several {
-        out.join(format!("{}.{}", subject.name, subject.form.ending()))
+        out.join(format!("{}.{}", problem.name, problem.form.ending()))
     } else {
         out.to_path_buf()
     }
@@ -137,7 +137,7 @@ fn check_output_free(path: &Path, several: bool, session: &CommandContext) -> Re
 
 /// The best decision, or the optimum of the relaxation.
 fn answer(
-    subject: &SolveTarget,
+    problem: &SolveTarget,
     options: &SolveOptions,
 ) -> std::result::Result<Solution, Result<SolveFailure, Error>> {
     let standard = SearchLimits::default();
@@ -145,20 +145,20 @@ fn answer(
         nodes: options.nodes.unwrap_or(standard.nodes),
         gap: options.gap.unwrap_or(standard.gap),
     };
-    let sign = subject.problem.sense().sign();
-    let costs: Vec<f64> = subject.costs.iter().map(|cost| sign * cost).collect();
+    let sign = problem.problem.sense().sign();
+    let costs: Vec<f64> = problem.costs.iter().map(|cost| sign * cost).collect();
     let Some(relax) = options.relax else {
-        let oracle = Oracle::new(subject.problem.clone()).with_limits(limits);
+        let oracle = Oracle::new(problem.problem.clone()).with_limits(limits);
         return oracle.worker().solve(&costs).map_err(Ok);
     };
     let kind: Relaxation = relax.into();
     let missing = || {
         Error::setting(format!(
             "{} has no linear relaxation",
-            subject.problem.name()
+            problem.problem.name()
         ))
     };
-    let mut relaxer = subject
+    let mut relaxer = problem
         .problem
         .relaxation_solver(kind, &limits)
         .ok_or_else(missing)

@@ -43,7 +43,7 @@ fn shown(case: &ExampleInput<'_>) -> Vec<u32> {
 }
 
 pub(super) fn draw(
-    scene: &FigureContext<'_>,
+    context: &FigureContext<'_>,
     case: &ExampleInput<'_>,
     weights: &[Vec<f64>],
     capacity: &[f64],
@@ -51,7 +51,7 @@ pub(super) fn draw(
     let items = shown(case);
     let height = 64.0 + STEP * case.views.len() as f64 + 96.0;
     let mut svg = Svg::new(WIDTH, height);
-    scene.heading_with(&mut svg, "first seed");
+    context.heading_with(&mut svg, "first seed");
     key(&mut svg, case);
     let values = items.iter().map(|item| case.cost(*item)).chain([0.0]);
     let y = AxisScale::even(values, (PANEL, 0.0));
@@ -148,7 +148,7 @@ fn bars(
 
 /// How much room items take, below all.
 fn sizes(svg: &mut Svg, items: &[u32], rooms: &[f64], (area, left_out): (&Rect, usize)) {
-    let most = rooms.iter().copied().fold(1e-12, f64::max);
+    let max = rooms.iter().copied().fold(1e-12, f64::max);
     svg.line((area.left, area.top), (area.right(), area.top), "axis");
     for (place, (item, room)) in items.iter().zip(rooms).enumerate() {
         let (left, wide) = column(area, place, items.len());
@@ -158,7 +158,7 @@ fn sizes(svg: &mut Svg, items: &[u32], rooms: &[f64], (area, left_out): (&Rect, 
             trimmed(100.0 * room)
         ));
         svg.rect(
-            Rect::new(left, area.top, wide, room / most * area.height),
+            Rect::new(left, area.top, wide, room / max * area.height),
             "soft",
         );
         svg.end();
@@ -168,11 +168,11 @@ fn sizes(svg: &mut Svg, items: &[u32], rooms: &[f64], (area, left_out): (&Rect, 
     } else {
         String::new()
     };
-    let words = format!(
+    let text = format!(
         "Downward bars: room an item takes, as a share of the capacity in its tightest dimension \
             (longest {} %). Most \
         valuable items first.{out}",
-        trimmed(100.0 * most)
+        trimmed(100.0 * max)
     );
-    write_story(svg, (area.left, area.bottom() + 18.0), &words, area.width);
+    write_story(svg, (area.left, area.bottom() + 18.0), &text, area.width);
 }

@@ -30,7 +30,7 @@ struct DecisionView {
 struct ExampleInput<'a> {
     example: &'a Example,
     views: Vec<DecisionView>,
-    words: Terms,
+    text: Terms,
 }
 
 /// What things are called.
@@ -69,26 +69,26 @@ impl Terms {
 }
 
 impl<'a> ExampleInput<'a> {
-    fn of(scene: &FigureContext<'a>, drawing: &Drawing) -> Option<Self> {
-        let reference = scene.reference()?;
+    fn of(context: &FigureContext<'a>, drawing: &Drawing) -> Option<Self> {
+        let reference = context.reference()?;
         let worst = reference
             .shown
             .iter()
             .max_by(|a, b| a.regret.total_cmp(&b.regret))?;
-        let example = scene
+        let example = context
             .problem
             .examples
             .iter()
             .find(|example| example.row == worst.row)?;
-        let words = Terms::of(drawing);
+        let text = Terms::of(drawing);
         let best = DecisionView {
-            title: format!("Best {}", words.whole),
+            title: format!("Best {}", text.whole),
             shared: example.best.clone(),
             wrong: Vec::new(),
             missed: Vec::new(),
             regret: None,
         };
-        let rival = rival(scene, example);
+        let rival = rival(context, example);
         let others = [Some(reference), rival]
             .into_iter()
             .flatten()
@@ -96,7 +96,7 @@ impl<'a> ExampleInput<'a> {
         let mut case = Self {
             example,
             views: std::iter::once(best).chain(others).collect(),
-            words,
+            text,
         };
         let known = |entry: &u32| (*entry as usize) < example.costs.len();
         case.views.iter_mut().for_each(|view| view.keep(known));
@@ -117,7 +117,7 @@ impl<'a> ExampleInput<'a> {
             thing,
             whole,
             worth,
-        } = self.words;
+        } = self.text;
         let total = trimmed(self.objective(view));
         let Some(regret) = view.regret else {
             let (what, end) = if worth {
@@ -154,7 +154,7 @@ impl<'a> ExampleInput<'a> {
 
     fn objective(&self, view: &DecisionView) -> f64 {
         let regret = view.regret.unwrap_or(0.0);
-        if self.words.worth {
+        if self.text.worth {
             self.example.objective - regret
         } else {
             self.example.objective + regret
@@ -163,16 +163,16 @@ impl<'a> ExampleInput<'a> {
 
     /// What something says when the mouse rests on it.
     fn tip(&self, entry: u32, name: &str, role: &str) -> String {
-        let noun = if self.words.worth { "value" } else { "cost" };
+        let noun = if self.text.worth { "value" } else { "cost" };
         format!("{name}\ntrue {noun} {}\n{role}", trimmed(self.cost(entry)))
     }
 }
 
 /// The best method besides the reference that has a decision for the row.
-fn rival<'a>(scene: &FigureContext<'a>, example: &Example) -> Option<&'a MethodResults> {
-    let others = scene
+fn rival<'a>(context: &FigureContext<'a>, example: &Example) -> Option<&'a MethodResults> {
+    let others = context
         .measured()
-        .filter(|(_, method, _)| method.label != scene.results.reference);
+        .filter(|(_, method, _)| method.name != context.results.reference);
     let drawn =
         others.filter(|(_, method, _)| method.shown.iter().any(|shown| shown.row == example.row));
     drawn
@@ -191,7 +191,7 @@ impl DecisionView {
             .copied()
             .collect();
         Some(Self {
-            title: format!("Under {}", method.label),
+            title: format!("Under {}", method.name),
             shared,
             wrong,
             missed,
@@ -206,26 +206,26 @@ impl DecisionView {
     }
 }
 
-pub(super) fn draw(scene: &FigureContext<'_>) -> FigureWithCaption {
-    let drawing = scene.problem.drawing.as_ref()?;
-    let case = ExampleInput::of(scene, drawing)?;
+pub(super) fn draw(context: &FigureContext<'_>) -> FigureWithCaption {
+    let drawing = context.problem.drawing.as_ref()?;
+    let case = ExampleInput::of(context, drawing)?;
     let svg = match drawing {
         Drawing::Graph { places, depot } => {
-            side_by_side(scene, &case, graph::aspect(places), |svg, view, area| {
+            side_by_side(context, &case, graph::aspect(places), |svg, view, area| {
                 graph::draw(svg, (&case, view), (places, *depot), area);
             })
         }
-        Drawing::Grid { rows, cols } => side_by_side(scene, &case, 1.0, |svg, view, area| {
+        Drawing::Grid { rows, cols } => side_by_side(context, &case, 1.0, |svg, view, area| {
             grid::draw(svg, (&case, view), (*rows, *cols), area);
         }),
-        Drawing::Items { weights, capacity } => items::draw(scene, &case, weights, capacity),
+        Drawing::Items { weights, capacity } => items::draw(context, &case, weights, capacity),
     };
-    Some((svg, caption(scene, &case, drawing)))
+    Some((svg, caption(context, &case, drawing)))
 }
 
 /// One panel per decision, each with its story below.
 fn side_by_side(
-    scene: &FigureContext<'_>,
+    context: &FigureContext<'_>,
     case: &ExampleInput<'_>,
     tall: f64,
     panel: impl Fn(&mut Svg, &DecisionView, Rect),
@@ -233,7 +233,7 @@ fn side_by_side(
     let share = (WIDTH - 24.0) / case.views.len().max(2) as f64;
     let side = (share - 34.0).min(300.0);
     let mut svg = Svg::new(WIDTH, 94.0 + side * tall + 74.0);
-    scene.heading_with(&mut svg, "first seed");
+    context.heading_with(&mut svg, "first seed");
     key(&mut svg, case);
     for (place, view) in case.views.iter().enumerate() {
         let left = 12.0 + share * place as f64;
@@ -253,8 +253,8 @@ fn side_by_side(
     svg
 }
 
-fn write_story(svg: &mut Svg, (left, top): (f64, f64), words: &str, wide: f64) {
-    for (place, line) in lines(words, wide / 10.5).iter().enumerate() {
+fn write_story(svg: &mut Svg, (left, top): (f64, f64), text: &str, wide: f64) {
+    for (place, line) in lines(text, wide / 10.5).iter().enumerate() {
         svg.text(
             (left, top + 14.0 * place as f64),
             Anchor::Start,
@@ -266,15 +266,15 @@ fn write_story(svg: &mut Svg, (left, top): (f64, f64), words: &str, wide: f64) {
 
 /// What the colours mean.
 fn key(svg: &mut Svg, case: &ExampleInput<'_>) {
-    let thing = case.words.thing;
-    let not = if case.words.whole.ends_with('s') {
+    let thing = case.text.thing;
+    let not = if case.text.whole.ends_with('s') {
         "do not"
     } else {
         "does not"
     };
-    let extra = format!("{thing}s the best {} {not} have", case.words.whole);
+    let extra = format!("{thing}s the best {} {not} have", case.text.whole);
     let lacking = format!("{thing}s it lacks");
-    let shared = format!("{thing}s of the best {}", case.words.whole);
+    let shared = format!("{thing}s of the best {}", case.text.whole);
     key_row(
         svg,
         (12.0, 44.0),
@@ -294,10 +294,10 @@ fn all_written(case: &ExampleInput<'_>, drawing: &Drawing) -> bool {
     }
 }
 
-fn caption(scene: &FigureContext<'_>, case: &ExampleInput<'_>, drawing: &Drawing) -> String {
+fn caption(context: &FigureContext<'_>, case: &ExampleInput<'_>, drawing: &Drawing) -> String {
     let (reference, noun) = (
-        &scene.results.reference,
-        if case.words.worth { "values" } else { "costs" },
+        &context.results.reference,
+        if case.text.worth { "values" } else { "costs" },
     );
     format!(
         "One test row (row {} of the table, first seed), the one of the {} kept on which \
@@ -306,7 +306,7 @@ fn caption(scene: &FigureContext<'_>, case: &ExampleInput<'_>, drawing: &Drawing
         decision differs \
         from the best, numbers are true {noun}{}; that difference is the regret.",
         case.example.row,
-        scene.problem.examples.len(),
+        context.problem.examples.len(),
         if all_written(case, drawing) {
             ""
         } else {

@@ -15,8 +15,8 @@ use crate::error::{Error, Result};
 
 /// Features and costs.
 pub(super) fn read(path: &Path, columns: &LongColumns) -> Result<Dataset> {
-    let mut sheet = CsvTable::open(path)?;
-    let header = sheet.header();
+    let mut table = CsvTable::open(path)?;
+    let header = table.header();
     CsvHeader::check_ignored(&[header], &columns.ignore)?;
     let keys = KeyColumns::find(header, columns)?;
     let cost = header.column(&columns.cost)?;
@@ -27,7 +27,7 @@ pub(super) fn read(path: &Path, columns: &LongColumns) -> Result<Dataset> {
         costs: vec![cost],
         leftover: columns.features.is_empty(),
     };
-    let table = LongTable::read(&mut sheet, keys, chosen, &columns.items)?;
+    let table = LongTable::read(&mut table, keys, chosen, &columns.items)?;
     let costs = Matrix::new(table.instances, table.items, table.costs)?;
     Dataset::new(table.features, costs, table.item_names.map(Into::into))
 }
@@ -38,17 +38,17 @@ pub(super) fn read_features(
     columns: &LongColumns,
     wanted: &[String],
 ) -> Result<Features> {
-    let mut sheet = CsvTable::open(path)?;
-    let keys = KeyColumns::find(sheet.header(), columns)?;
+    let mut table = CsvTable::open(path)?;
+    let keys = KeyColumns::find(table.header(), columns)?;
     let features = wanted
         .iter()
-        .map(|name| sheet.header().column(name))
+        .map(|name| table.header().column(name))
         .collect::<Result<_>>()?;
     let chosen = ColumnSelection {
         features,
         ..ColumnSelection::default()
     };
-    Ok(LongTable::read(&mut sheet, keys, chosen, &columns.items)?.features)
+    Ok(LongTable::read(&mut table, keys, chosen, &columns.items)?.features)
 }
 
 /// The columns that say what a row is about.
@@ -104,14 +104,14 @@ struct RowKeys {
 }
 
 impl RowKeys {
-    fn add(&mut self, sheet: &CsvTable, columns: KeyColumns) -> Result<()> {
+    fn add(&mut self, table: &CsvTable, columns: KeyColumns) -> Result<()> {
         let instance = self
             .instances
-            .number(key(sheet, columns.instance, "instance")?);
+            .number(key(table, columns.instance, "instance")?);
         let item = match columns.item {
-            Some(column) => self.items.number(key(sheet, column, "item")?),
+            Some(column) => self.items.number(key(table, column, "item")?),
             None => {
-                self.check_contiguous(sheet, columns.instance, instance)?;
+                self.check_contiguous(table, columns.instance, instance)?;
                 0
             }
         };
@@ -119,7 +119,7 @@ impl RowKeys {
         Ok(())
     }
 
-    fn check_contiguous(&self, sheet: &CsvTable, column: usize, instance: usize) -> Result<()> {
+    fn check_contiguous(&self, table: &CsvTable, column: usize, instance: usize) -> Result<()> {
         // Numbers are given out in order, so the latest instance is the only one that may go on.
         if instance + 1 == self.instances.list.len() {
             return Ok(());
@@ -128,13 +128,13 @@ impl RowKeys {
         let message = format!(
             "instance {name} goes on after another; keep its rows together or name the items"
         );
-        Err(sheet.cell_error(column, message))
+        Err(table.cell_error(column, message))
     }
 }
 
-fn key<'a>(sheet: &'a CsvTable, column: usize, what: &str) -> Result<&'a str> {
-    match sheet.text(column)? {
-        "" => Err(sheet.cell_error(
+fn key<'a>(table: &'a CsvTable, column: usize, what: &str) -> Result<&'a str> {
+    match table.text(column)? {
+        "" => Err(table.cell_error(
             column,
             format!("the cell is empty; it must name the {what}"),
         )),
@@ -153,7 +153,7 @@ struct LongTable {
 
 impl LongTable {
     fn read(
-        sheet: &mut CsvTable,
+        table: &mut CsvTable,
         columns: KeyColumns,
         chosen: ColumnSelection,
         wanted: &[String],
@@ -163,13 +163,13 @@ impl LongTable {
             keys.items.number(name);
         }
         let wanted = keys.items.list.len();
-        let mut numbers = sheet.read(chosen, |sheet| keys.add(sheet, columns))?;
+        let mut numbers = table.read(chosen, |table| keys.add(table, columns))?;
         let instances = keys.instances.list.len();
         let (items, item_names) = match columns.item {
-            None => (rows_of_each(sheet, columns.instance, &keys)?, None),
+            None => (rows_of_each(table, columns.instance, &keys)?, None),
             Some(column) => {
                 let items = items_of_each(&keys, wanted);
-                let order = in_order(sheet, column, &keys, &items)?;
+                let order = in_order(table, column, &keys, &items)?;
                 numbers.features = permuted(&numbers.features, &order);
                 numbers.costs = permuted(&numbers.costs, &order);
                 (
@@ -183,7 +183,7 @@ impl LongTable {
                 )
             }
         };
-        let names = sheet.names_of(&numbers.feature_columns);
+        let names = table.names_of(&numbers.feature_columns);
         let values = Matrix::new(numbers.rows, names.len(), numbers.features)?;
         let features = Features::new(values, FeatureShape::Long { items }, Some(names))?;
         Ok(Self {
@@ -197,7 +197,7 @@ impl LongTable {
 }
 
 /// How many rows every instance has.
-fn rows_of_each(sheet: &CsvTable, column: usize, keys: &RowKeys) -> Result<usize> {
+fn rows_of_each(table: &CsvTable, column: usize, keys: &RowKeys) -> Result<usize> {
     let mut counts = vec![0; keys.instances.list.len()];
     keys.rows.iter().for_each(|row| counts[row.0] += 1);
     let Some(odd) = counts.iter().position(|count| *count != counts[0]) else {
@@ -217,7 +217,7 @@ fn rows_of_each(sheet: &CsvTable, column: usize, keys: &RowKeys) -> Result<usize
             many",
         counts[odd], counts[0]
     );
-    Err(sheet.cell_error_at(first_row as u64 + 1, column, message))
+    Err(table.cell_error_at(first_row as u64 + 1, column, message))
 }
 
 /// The items that every instance must have: the wanted ones, or those of the first instance.
@@ -235,7 +235,7 @@ fn items_of_each(keys: &RowKeys, wanted: usize) -> Vec<usize> {
 /// The row of every instance and item, in order. No more is allocated than there are rows: a file
 /// may claim many instances of many items and yet be short.
 fn in_order(
-    sheet: &CsvTable,
+    table: &CsvTable,
     column: usize,
     keys: &RowKeys,
     items: &[usize],
@@ -253,7 +253,7 @@ fn in_order(
             quoted(&keys.items.list[item]),
             what[1]
         );
-        Err(sheet.cell_error_at(row as u64 + 1, column, message))
+        Err(table.cell_error_at(row as u64 + 1, column, message))
     };
     let mut by_instance: Vec<usize> = (0..keys.rows.len()).collect();
     by_instance.sort_by_key(|row| keys.rows[*row].0);

@@ -39,23 +39,23 @@ impl CsvTable {
             .has_headers(false)
             .flexible(true)
             .from_reader(file);
-        let mut sheet = Self {
+        let mut table = Self {
             path: path.to_path_buf(),
             names: Vec::new(),
             reader,
             record: ByteRecord::new(),
             index: 0,
         };
-        if !sheet.read_record()? {
+        if !table.read_record()? {
             return Err(Error::input(
                 Place::file(path),
                 "the file is empty; its first row must name the columns",
             ));
         }
-        let name = |j| sheet.text(j).map(str::to_string);
-        sheet.names = (0..sheet.record.len()).map(name).collect::<Result<_>>()?;
-        sheet.check_names()?;
-        Ok(sheet)
+        let name = |j| table.text(j).map(str::to_string);
+        table.names = (0..table.record.len()).map(name).collect::<Result<_>>()?;
+        table.check_names()?;
+        Ok(table)
     }
 
     /// The names of the columns.

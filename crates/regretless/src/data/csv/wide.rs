@@ -14,25 +14,25 @@ pub(super) fn read(path: &Path, columns: &WideColumns) -> Result<Dataset> {
             "name the cost columns of the table, for instance by the pattern c*",
         ));
     }
-    let mut sheet = CsvTable::open(path)?;
-    let header = sheet.header();
+    let mut table = CsvTable::open(path)?;
+    let header = table.header();
     CsvHeader::check_ignored(&[header], &columns.ignore)?;
     let costs = header.matching(&columns.costs, &columns.ignore)?;
     let features = header.features(&columns.features, &columns.ignore, &costs)?;
-    let cost_names = sheet.names_of(&costs);
+    let cost_names = table.names_of(&costs);
     let chosen = ColumnSelection {
         features,
         costs,
         leftover: columns.features.is_empty(),
     };
-    let mut numbers = sheet.read(chosen, |_| Ok(()))?;
+    let mut numbers = table.read(chosen, |_| Ok(()))?;
     let costs = Matrix::new(
         numbers.rows,
         cost_names.len(),
         std::mem::take(&mut numbers.costs),
     )?;
     Dataset::new(
-        features_of(&sheet, numbers)?,
+        features_of(&table, numbers)?,
         costs,
         Some(cost_names.into()),
     )
@@ -75,23 +75,23 @@ pub(super) fn read_pair(features: &Path, costs: &Path, columns: &WideColumns) ->
 
 /// The wanted features, in the wanted order.
 pub(super) fn read_features(path: &Path, wanted: &[String]) -> Result<Features> {
-    let mut sheet = CsvTable::open(path)?;
+    let mut table = CsvTable::open(path)?;
     let features = wanted
         .iter()
-        .map(|name| sheet.header().column(name))
+        .map(|name| table.header().column(name))
         .collect::<Result<_>>()?;
-    let numbers = sheet.read(
+    let numbers = table.read(
         ColumnSelection {
             features,
             ..ColumnSelection::default()
         },
         |_| Ok(()),
     )?;
-    features_of(&sheet, numbers)
+    features_of(&table, numbers)
 }
 
-fn features_of(sheet: &CsvTable, numbers: NumericColumns) -> Result<Features> {
-    let names = sheet.names_of(&numbers.feature_columns);
+fn features_of(table: &CsvTable, numbers: NumericColumns) -> Result<Features> {
+    let names = table.names_of(&numbers.feature_columns);
     let values = Matrix::new(numbers.rows, names.len(), numbers.features)?;
     Features::new(values, FeatureShape::Wide, Some(names))
 }

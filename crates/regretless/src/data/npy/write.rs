@@ -83,24 +83,24 @@ pub fn write_rows(
     path: &Path,
     [rows, cols]: [usize; 2],
     mut next: impl FnMut(&mut Vec<f32>),
-    (force, watch): (bool, &dyn Observer),
+    (force, observer): (bool, &dyn Observer),
 ) -> Result<()> {
     let written = write_atomically(path, force, |out| {
         let mut row = Vec::with_capacity(cols);
         out.write_all(&header(&[rows, cols])?)?;
         for _ in 0..rows {
-            if watch.interrupted() {
+            if observer.interrupted() {
                 return Err(ErrorKind::Interrupted.into());
             }
             row.clear();
             next(&mut row);
             write_numbers(out, row.iter().copied())?;
-            watch.advance(1);
+            observer.advance(1);
         }
         Ok(())
     });
     written.map_err(|error| match error {
-        Error::Io { .. } if watch.interrupted() => Error::Interrupted,
+        Error::Io { .. } if observer.interrupted() => Error::Interrupted,
         Error::Io { path, source }
             if matches!(
                 source.kind(),

@@ -107,7 +107,7 @@ impl CosSpec {
         &self,
         data: &LabeledDataset,
         oracle: &Oracle,
-        watch: &dyn Observer,
+        observer: &dyn Observer,
     ) -> Result<CosLoss> {
         let problem = oracle.problem();
         let mut loss = CosLoss::new(self.clone(), problem.bounds())
@@ -121,7 +121,7 @@ impl CosSpec {
                 data,
                 oracle,
                 kind,
-                (&self.to_string(), watch),
+                (&self.to_string(), observer),
             )?);
         }
         Ok(loss)

@@ -84,10 +84,10 @@ impl FromStr for CosSpec {
 }
 
 impl CosSpec {
-    fn add(&mut self, component: &str, label: &str) -> Result<()> {
+    fn add(&mut self, component: &str, name: &str) -> Result<()> {
         let twice = || {
             Err(Error::setting(format!(
-                "loss '{label}': '{component}' does not fit beside the others"
+                "loss '{name}': '{component}' does not fit beside the others"
             )))
         };
         let upper = component.to_ascii_uppercase();
@@ -95,12 +95,12 @@ impl CosSpec {
             if std::mem::replace(&mut self.scale_invariant, true) {
                 return twice();
             }
-        } else if let Some(side) = side(&upper, label)? {
+        } else if let Some(side) = side(&upper, name)? {
             if std::mem::replace(&mut self.side, side) != ErrorSide::Both {
                 return twice();
             }
         } else {
-            let weighting = weighting(&upper, label)?;
+            let weighting = weighting(&upper, name)?;
             if std::mem::replace(&mut self.weighting, weighting) != InstanceWeighting::Equal {
                 return twice();
             }
@@ -109,7 +109,7 @@ impl CosSpec {
     }
 }
 
-fn side(component: &str, label: &str) -> Result<Option<ErrorSide>> {
+fn side(component: &str, name: &str) -> Result<Option<ErrorSide>> {
     match component {
         "O" => return Ok(Some(ErrorSide::OneSided)),
         "O_S" | "O_S(BASIS)" => return Ok(Some(ErrorSide::Sensitive(CostRangeKind::Basis))),
@@ -127,12 +127,12 @@ fn side(component: &str, label: &str) -> Result<Option<ErrorSide>> {
     match values.split(':').map(tau).collect::<Option<Vec<f64>>>() {
         Some(taus) => Ok(Some(ErrorSide::Pinball(taus))),
         None => Err(Error::setting(format!(
-            "loss '{label}': tau is a number from 0 to 1 (or one per cost, a:b:c)"
+            "loss '{name}': tau is a number from 0 to 1 (or one per cost, a:b:c)"
         ))),
     }
 }
 
-fn weighting(component: &str, label: &str) -> Result<InstanceWeighting> {
+fn weighting(component: &str, name: &str) -> Result<InstanceWeighting> {
     let argument = |name: &str| {
         component
             .strip_prefix(name)?
@@ -140,7 +140,7 @@ fn weighting(component: &str, label: &str) -> Result<InstanceWeighting> {
             .strip_suffix(')')
     };
     let rounds = |text: &str| text.parse::<usize>().ok().filter(|k| *k >= 1);
-    let wrong = |what: &str| Error::setting(format!("loss '{label}': {what}"));
+    let wrong = |what: &str| Error::setting(format!("loss '{name}': {what}"));
     match component {
         "C" => return Ok(InstanceWeighting::InstanceCosts),
         "IC" => return Ok(InstanceWeighting::Iterative(DEFAULT_ROUNDS)),
@@ -164,7 +164,7 @@ fn weighting(component: &str, label: &str) -> Result<InstanceWeighting> {
             .ok_or_else(|| wrong("IC(k) takes a whole number from 1"));
     }
     Err(Error::unknown(
-        &format!("component in loss '{label}':"),
+        &format!("component in loss '{name}':"),
         component,
         &COMPONENT_NAMES,
     ))
@@ -184,7 +184,7 @@ mod tests {
 
     #[test]
     fn labels_read_back_as_they_were_written() {
-        for label in [
+        for name in [
             "MSE",
             "MAE(O,S)",
             "MSE(C,O,S)",
@@ -195,7 +195,7 @@ mod tests {
             "MSE(C,O_S,S)",
             "MAE(O_S(exact))",
         ] {
-            assert_eq!(label.parse::<CosSpec>().unwrap().to_string(), label);
+            assert_eq!(name.parse::<CosSpec>().unwrap().to_string(), name);
         }
         assert_eq!(
             "mse( s , o,C )".parse::<CosSpec>().unwrap().to_string(),
@@ -205,7 +205,7 @@ mod tests {
 
     #[test]
     fn unknown_labels_are_answered_with_the_choices() {
-        for label in [
+        for name in [
             "",
             "RMSE",
             "MSE(X)",
@@ -216,8 +216,8 @@ mod tests {
             "MSE(IC(0))",
             "MSE(C,W(1))",
         ] {
-            let message = label.parse::<CosSpec>().unwrap_err().to_string();
-            assert!(message.contains(label), "{message}");
+            let message = name.parse::<CosSpec>().unwrap_err().to_string();
+            assert!(message.contains(name), "{message}");
         }
         assert!(
             "MSE(X)"

@@ -15,7 +15,7 @@ pub(super) fn limits(
     data: &LabeledDataset,
     oracle: &Oracle,
     kind: CostRangeKind,
-    (label, watch): (&str, &dyn Observer),
+    (name, observer): (&str, &dyn Observer),
 ) -> Result<Matrix> {
     let costs = data.data().costs();
     let mut limits = Matrix::zeros(costs.rows(), costs.cols());
@@ -23,7 +23,7 @@ pub(super) fn limits(
         .as_mut_slice()
         .chunks_exact_mut(costs.cols())
         .collect();
-    watch.begin("cost ranges", costs.rows() as u64);
+    observer.begin("cost ranges", costs.rows() as u64);
     let bounds = oracle.problem().bounds();
     let at_upper = |j: usize, value: f64| match &bounds {
         VariableBounds::Binary => value >= 1.0,
@@ -41,7 +41,7 @@ pub(super) fn limits(
             slot[j] = ranges.upper[j] as f32;
         }
     };
-    oracle.ranges_all((costs, kind), &mut rows, keep, (label, watch))?;
-    watch.end();
+    oracle.ranges_all((costs, kind), &mut rows, keep, (name, observer))?;
+    observer.end();
     Ok(limits)
 }

@@ -54,24 +54,24 @@ pub(super) fn evaluate(
     query: &SinglePrecisionInput<'_>,
     gradient: &mut [f32],
 ) -> Option<f64> {
-    let here = Avx2Fma::detect()?;
+    let simd = Avx2Fma::detect()?;
     let one_sided = match &cos.side {
         ErrorSide::Both => false,
         ErrorSide::OneSided => true,
         ErrorSide::Sensitive(_) | ErrorSide::Pinball(_) => return None,
     };
     let absolute = cos.error == BaseError::Absolute;
-    let (length, true_length) = norms(here, cos.scale_invariant, query);
+    let (length, true_length) = norms(simd, cos.scale_invariant, query);
     let at = NormScales {
         prediction: query.sign / length.max(MIN_NORM) as f32,
         costs: 1.0 / true_length.max(MIN_NORM) as f32,
     };
     let mut sums = SinglePrecisionSums::default();
     match (absolute, one_sided) {
-        (false, false) => slopes::<false, false>(here, query, at, gradient, &mut sums),
-        (false, true) => slopes::<false, true>(here, query, at, gradient, &mut sums),
-        (true, false) => slopes::<true, false>(here, query, at, gradient, &mut sums),
-        (true, true) => slopes::<true, true>(here, query, at, gradient, &mut sums),
+        (false, false) => slopes::<false, false>(simd, query, at, gradient, &mut sums),
+        (false, true) => slopes::<false, true>(simd, query, at, gradient, &mut sums),
+        (true, false) => slopes::<true, false>(simd, query, at, gradient, &mut sums),
+        (true, true) => slopes::<true, true>(simd, query, at, gradient, &mut sums),
     }
     if one_sided {
         evaluate_selected(absolute, query, at, (gradient, &mut sums));
@@ -100,7 +100,7 @@ pub(super) fn evaluate(
         0.0
     };
     finish(
-        here,
+        simd,
         query.prediction,
         (slope as f32, -along as f32),
         gradient,
@@ -109,11 +109,11 @@ pub(super) fn evaluate(
 }
 
 /// Lengths of prediction and truth, or 1 where they do not matter.
-fn norms(here: Avx2Fma, matter: bool, query: &SinglePrecisionInput<'_>) -> (f64, f64) {
+fn norms(simd: Avx2Fma, matter: bool, query: &SinglePrecisionInput<'_>) -> (f64, f64) {
     let mut squares = [1.0; 2];
     if matter {
-        square(here, query.prediction, &mut squares[0]);
-        square(here, query.costs, &mut squares[1]);
+        square(simd, query.prediction, &mut squares[0]);
+        square(simd, query.costs, &mut squares[1]);
     }
     (squares[0].sqrt(), squares[1].sqrt().max(MIN_NORM))
 }
@@ -157,12 +157,12 @@ dispatch_avx2! {
 }
 
 #[inline(always)]
-fn square_body(here: Avx2Fma, row: &[f32], out: &mut f64) {
+fn square_body(simd: Avx2Fma, row: &[f32], out: &mut f64) {
     *out = 0.0;
     for block in row.chunks(CHUNKS_PER_F64_SUM * F32_LANES) {
-        let mut sum = here.splat(0.0);
+        let mut sum = simd.splat(0.0);
         for part in block.chunks(F32_LANES) {
-            let numbers = read(here, part);
+            let numbers = read(simd, part);
             sum = numbers.mul_add(numbers, sum);
         }
         *out += total(sum);
@@ -171,13 +171,13 @@ fn square_body(here: Avx2Fma, row: &[f32], out: &mut f64) {
 
 #[inline(always)]
 fn slopes_body<const ABSOLUTE: bool, const ONE_SIDED: bool>(
-    here: Avx2Fma,
+    simd: Avx2Fma,
     query: &SinglePrecisionInput<'_>,
     at: NormScales,
     gradient: &mut [f32],
     sums: &mut SinglePrecisionSums,
 ) {
-    let (scale, true_scale) = (here.splat(at.prediction), here.splat(-at.costs));
+    let (scale, true_scale) = (simd.splat(at.prediction), simd.splat(-at.costs));
     let blocks = query
         .prediction
         .chunks(CHUNKS_PER_F64_SUM * F32_LANES)
@@ -185,15 +185,15 @@ fn slopes_body<const ABSOLUTE: bool, const ONE_SIDED: bool>(
     for ((prediction, costs), gradient) in
         blocks.zip(gradient.chunks_mut(CHUNKS_PER_F64_SUM * F32_LANES))
     {
-        let (mut value, mut along) = (here.splat(0.0), here.splat(0.0));
+        let (mut value, mut along) = (simd.splat(0.0), simd.splat(0.0));
         for ((p, c), g) in prediction
             .chunks(F32_LANES)
             .zip(costs.chunks(F32_LANES))
             .zip(gradient.chunks_mut(F32_LANES))
         {
-            let scaled = read(here, p).mul(scale);
-            let error = read(here, c).mul_add(true_scale, scaled);
-            let (term, slope) = evaluate_errors::<ABSOLUTE, ONE_SIDED>(here, error);
+            let scaled = read(simd, p).mul(scale);
+            let error = read(simd, c).mul_add(true_scale, scaled);
+            let (term, slope) = evaluate_errors::<ABSOLUTE, ONE_SIDED>(simd, error);
             value = value.add(term);
             along = slope.mul_add(scaled, along);
             write(slope, g);
@@ -206,10 +206,10 @@ fn slopes_body<const ABSOLUTE: bool, const ONE_SIDED: bool>(
 /// What errors cost, and the derivatives; of one-sided ones only those downwards.
 #[inline(always)]
 fn evaluate_errors<const ABSOLUTE: bool, const ONE_SIDED: bool>(
-    here: Avx2Fma,
+    simd: Avx2Fma,
     error: F32x16,
 ) -> (F32x16, F32x16) {
-    let minus = here.splat(-0.0);
+    let minus = simd.splat(-0.0);
     let error = if ONE_SIDED {
         error.xor(minus).max_zero().xor(minus)
     } else {
@@ -218,7 +218,7 @@ fn evaluate_errors<const ABSOLUTE: bool, const ONE_SIDED: bool>(
     if ABSOLUTE {
         let slope = error
             .sign_bits()
-            .or(here.splat(1.0))
+            .or(simd.splat(1.0))
             .and(error.nonzero_mask());
         (error.xor(error.sign_bits()), slope)
     } else {
@@ -227,21 +227,21 @@ fn evaluate_errors<const ABSOLUTE: bool, const ONE_SIDED: bool>(
 }
 
 #[inline(always)]
-fn finish_body(here: Avx2Fma, prediction: &[f32], factors: (f32, f32), gradient: &mut [f32]) {
-    let (slope, along) = (here.splat(factors.0), here.splat(factors.1));
+fn finish_body(simd: Avx2Fma, prediction: &[f32], factors: (f32, f32), gradient: &mut [f32]) {
+    let (slope, along) = (simd.splat(factors.0), simd.splat(factors.1));
     for (p, g) in prediction
         .chunks(F32_LANES)
         .zip(gradient.chunks_mut(F32_LANES))
     {
-        write(read(here, p).mul_add(along, read(here, g).mul(slope)), g);
+        write(read(simd, p).mul_add(along, read(simd, g).mul(slope)), g);
     }
 }
 
 #[inline(always)]
-fn read(here: Avx2Fma, part: &[f32]) -> F32x16 {
+fn read(simd: Avx2Fma, part: &[f32]) -> F32x16 {
     match part.first_chunk::<F32_LANES>() {
-        Some(whole) => here.load(whole),
-        None => here.load_partial(part),
+        Some(whole) => simd.load(whole),
+        None => simd.load_partial(part),
     }
 }
 

@@ -61,11 +61,11 @@ impl DecisionLayer for Blackbox {
     fn decide(
         &self,
         query: &LossInput<'_>,
-        asker: &mut OracleWorker<'_>,
+        worker: &mut OracleWorker<'_>,
         judge: &mut DecisionCriterion<'_>,
         gradient: &mut [f64],
     ) -> Result<f64> {
-        let here = [query.solve(asker, query.prediction)?.decision.clone()];
+        let here = [query.solve(worker, query.prediction)?.decision.clone()];
         let mut upstream = buffer::zeros(gradient.len());
         let value = super::evaluate_mean(&here, judge, &mut upstream);
         match self {
@@ -79,7 +79,10 @@ impl DecisionLayer for Blackbox {
                     .iter()
                     .zip(upstream.iter())
                     .map(|(p, g)| p + lambda * g);
-                let there = [query.solve(asker, &buffer::filled(moved))?.decision.clone()];
+                let there = [query
+                    .solve(worker, &buffer::filled(moved))?
+                    .decision
+                    .clone()];
                 super::write_finite_difference((&there, &here), *lambda, gradient);
             }
         }

@@ -77,21 +77,21 @@ impl ImplicitMle {
     }
 
     pub(in crate::loss) fn label(&self, goal: LayerObjective) -> String {
-        let label = LossNameBuilder::default().flag("central", self.central);
-        let label = label
+        let name = LossNameBuilder::default().flag("central", self.central);
+        let name = name
             .number("samples", self.samples, SAMPLES)
             .number("sigma", self.sigma, SIGMA);
-        let (name, label) = match self.reach {
-            ImplicitStepSize::Fixed(lambda) => ("I-MLE", label.number("lambda", lambda, LAMBDA)),
-            ImplicitStepSize::Adaptive => ("AI-MLE", label),
+        let (family, name) = match self.reach {
+            ImplicitStepSize::Fixed(lambda) => ("I-MLE", name.number("lambda", lambda, LAMBDA)),
+            ImplicitStepSize::Adaptive => ("AI-MLE", name),
         };
-        let label = match self.noise {
+        let name = match self.noise {
             NoiseSource::Drawn(NoiseDistribution::SumOfGamma { kappa, .. }) => {
-                label.number("kappa", kappa, KAPPA)
+                name.number("kappa", kappa, KAPPA)
             }
-            NoiseSource::Drawn(NoiseDistribution::Normal) | NoiseSource::Given(_) => label,
+            NoiseSource::Drawn(NoiseDistribution::Normal) | NoiseSource::Given(_) => name,
         };
-        goal.write(label).with_name(name)
+        goal.write(name).with_name(family)
     }
 
     /// The layer ready for training.
@@ -133,7 +133,7 @@ impl ImplicitLayer {
     fn decisions(
         &self,
         query: &LossInput<'_>,
-        asker: &mut OracleWorker<'_>,
+        worker: &mut OracleWorker<'_>,
         (reach, direction): (f64, &[f64]),
     ) -> Result<Vec<Decision>> {
         let moved = buffer::filled(
@@ -143,7 +143,7 @@ impl ImplicitLayer {
                 .zip(direction)
                 .map(|(p, g)| p + reach * g),
         );
-        self.perturbed.decisions((query, &moved), asker)
+        self.perturbed.decisions((query, &moved), worker)
     }
 
     fn step_size(&self, query: &LossInput<'_>, upstream: &[f64]) -> f64 {
@@ -161,19 +161,19 @@ impl DecisionLayer for ImplicitLayer {
     fn decide(
         &self,
         query: &LossInput<'_>,
-        asker: &mut OracleWorker<'_>,
+        worker: &mut OracleWorker<'_>,
         judge: &mut DecisionCriterion<'_>,
         gradient: &mut [f64],
     ) -> Result<f64> {
         let mut upstream = buffer::zeros(gradient.len());
-        let here = self.decisions(query, asker, (0.0, &upstream))?;
+        let here = self.decisions(query, worker, (0.0, &upstream))?;
         let value = super::evaluate_mean(&here, judge, &mut upstream);
         let reach = self.step_size(query, &upstream);
         gradient.fill(0.0);
         if reach > 0.0 {
-            let ahead = self.decisions(query, asker, (reach, &upstream))?;
+            let ahead = self.decisions(query, worker, (reach, &upstream))?;
             let behind = if self.central {
-                self.decisions(query, asker, (-reach, &upstream))?
+                self.decisions(query, worker, (-reach, &upstream))?
             } else {
                 here
             };

@@ -32,7 +32,7 @@ pub trait DecisionLayer: Send + Sync {
     fn decide(
         &self,
         query: &LossInput<'_>,
-        asker: &mut OracleWorker<'_>,
+        worker: &mut OracleWorker<'_>,
         judge: &mut DecisionCriterion<'_>,
         gradient: &mut [f64],
     ) -> Result<f64>;
@@ -68,8 +68,8 @@ impl LayerObjective {
         }
     }
 
-    pub(super) fn write(self, label: LossNameBuilder) -> LossNameBuilder {
-        label.flag("distance", self == Self::Distance)
+    pub(super) fn write(self, name: LossNameBuilder) -> LossNameBuilder {
+        name.flag("distance", self == Self::Distance)
     }
 
     /// Value of a decision; writes the gradient with respect to it.
@@ -108,12 +108,12 @@ impl<L: DecisionLayer> Loss for LayerLoss<L> {
     fn evaluate(
         &self,
         query: &LossInput<'_>,
-        asker: &mut OracleWorker<'_>,
+        worker: &mut OracleWorker<'_>,
         gradient: &mut [f64],
     ) -> Result<f64> {
         let mut judge =
             |decision: &[f64], upstream: &mut [f64]| self.goal.evaluate(query, decision, upstream);
-        self.layer.decide(query, asker, &mut judge, gradient)
+        self.layer.decide(query, worker, &mut judge, gradient)
     }
 
     fn calls_solver(&self) -> bool {
@@ -148,12 +148,16 @@ fn evaluate_mean(
 /// Writes the slope between two lists of decisions, one from costs that lie `width` further along
 /// the gradient.
 fn write_finite_difference(
-    (ahead, behind): (&[Decision], &[Decision]),
+    (forward_decisions, backward_decisions): (&[Decision], &[Decision]),
     width: f64,
     gradient: &mut [f64],
 ) {
-    let share = 1.0 / (width * ahead.len() as f64);
+    let share = 1.0 / (width * forward_decisions.len() as f64);
     gradient.fill(0.0);
-    ahead.iter().for_each(|x| x.add_to(share, gradient));
-    behind.iter().for_each(|x| x.add_to(-share, gradient));
+    forward_decisions
+        .iter()
+        .for_each(|x| x.add_to(share, gradient));
+    backward_decisions
+        .iter()
+        .for_each(|x| x.add_to(-share, gradient));
 }

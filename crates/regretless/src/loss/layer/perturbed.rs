@@ -46,12 +46,12 @@ impl PerturbedOptimizer {
     }
 
     pub(in crate::loss) fn label(&self, goal: LayerObjective) -> String {
-        let label = self
+        let name = self
             .perturbed
             .perturbation
             .label()
             .flag("plain", !self.baseline);
-        goal.write(label).with_name("DPO")
+        goal.write(name).with_name("DPO")
     }
 }
 
@@ -65,7 +65,7 @@ impl DecisionLayer for PerturbedOptimizer {
     fn decide(
         &self,
         query: &LossInput<'_>,
-        asker: &mut OracleWorker<'_>,
+        worker: &mut OracleWorker<'_>,
         judge: &mut DecisionCriterion<'_>,
         gradient: &mut [f64],
     ) -> Result<f64> {
@@ -73,7 +73,9 @@ impl DecisionLayer for PerturbedOptimizer {
             perturbation,
             noise,
         } = &self.perturbed;
-        let decisions = self.perturbed.decisions((query, query.prediction), asker)?;
+        let decisions = self
+            .perturbed
+            .decisions((query, query.prediction), worker)?;
         let (mut upstream, mut row) =
             (buffer::zeros(gradient.len()), buffer::zeros(gradient.len()));
         let value = super::evaluate_mean(&decisions, judge, &mut upstream);

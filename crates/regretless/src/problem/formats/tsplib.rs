@@ -138,14 +138,14 @@ impl<'a> TsplibReader<'a> {
     }
 
     /// A number of at most this size.
-    fn number_up_to(&self, most: f64, line: usize, text: &str) -> Result<f64> {
+    fn number_up_to(&self, max: f64, line: usize, text: &str) -> Result<f64> {
         let number = self.number(line, text)?;
-        if number.abs() <= most {
+        if number.abs() <= max {
             return Ok(number);
         }
         Err(self.error(
             line,
-            format!("'{text}' is too large; numbers here go up to {most:e}"),
+            format!("'{text}' is too large; numbers here go up to {max:e}"),
         ))
     }
 
@@ -235,7 +235,7 @@ impl<'a> TsplibReader<'a> {
     }
 
     /// Reads one line per node: its number, then `count` numbers of at most this size.
-    fn per_node(&mut self, section: usize, count: usize, most: f64) -> Result<Vec<Vec<f64>>> {
+    fn per_node(&mut self, section: usize, count: usize, max: f64) -> Result<Vec<Vec<f64>>> {
         let nodes = self.nodes(section)?;
         let mut rows = vec![Vec::new(); nodes];
         for read in 0..nodes {
@@ -249,7 +249,7 @@ impl<'a> TsplibReader<'a> {
             self.next += 1;
             let words = text.split_whitespace();
             let numbers = words
-                .map(|word| self.number_up_to(most, line, word))
+                .map(|word| self.number_up_to(max, line, word))
                 .collect::<Result<Vec<_>>>()?;
             if numbers.len() != count + 1 {
                 let found = numbers.len();

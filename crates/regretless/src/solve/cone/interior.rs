@@ -79,11 +79,11 @@ fn weights(
 /// with its opposite.
 fn normals(cone: &NormalCone) -> Vec<SparseNormal> {
     let mut normals = Vec::new();
-    for (j, stand) in cone.stands.iter().enumerate() {
-        if matches!(stand, BoundStatus::Lower | BoundStatus::Fixed) {
+    for (j, status) in cone.stands.iter().enumerate() {
+        if matches!(status, BoundStatus::Lower | BoundStatus::Fixed) {
             normals.push(vec![(j, -1.0)]);
         }
-        if matches!(stand, BoundStatus::Upper | BoundStatus::Fixed) {
+        if matches!(status, BoundStatus::Upper | BoundStatus::Fixed) {
             normals.push(vec![(j, 1.0)]);
         }
     }

@@ -57,13 +57,13 @@ impl BoundStatus {
 
     /// What is left of a number after the rays have explained what they can.
     fn residual(self, number: f64) -> f64 {
-        let (least, most) = match self {
+        let (min, max) = match self {
             Self::Lower => (0.0, f64::INFINITY),
             Self::Between => (f64::NEG_INFINITY, f64::INFINITY),
             Self::Upper => (f64::NEG_INFINITY, 0.0),
             Self::Fixed => (0.0, 0.0),
         };
-        number.max(least).min(most)
+        number.max(min).min(max)
     }
 }
 
@@ -184,14 +184,14 @@ impl NormalCone {
     /// The mean of all unit normals, an equation counting as two opposite ones: a direction inside
     /// the cone.
     pub fn mean_normal(&self) -> Vec<f64> {
-        let ray = |stand: &BoundStatus| match stand {
+        let ray = |status: &BoundStatus| match status {
             BoundStatus::Lower => (-1.0, 1),
             BoundStatus::Between => (0.0, 0),
             BoundStatus::Upper => (1.0, 1),
             BoundStatus::Fixed => (0.0, 2),
         };
-        let mut mean: Vec<f64> = self.stands.iter().map(|stand| ray(stand).0).collect();
-        let mut count: u32 = self.stands.iter().map(|stand| ray(stand).1).sum();
+        let mut mean: Vec<f64> = self.stands.iter().map(|status| ray(status).0).collect();
+        let mut count: u32 = self.stands.iter().map(|status| ray(status).1).sum();
         for row in 0..self.num_rows() {
             let (entries, free) = self.normal(row);
             count += if free { 2 } else { 1 };

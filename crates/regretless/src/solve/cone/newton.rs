@@ -246,13 +246,13 @@ impl<'a> SemismoothNewton<'a> {
             *trial = if self.cone.free[row] { to } else { to.max(0.0) };
         }
         let mut total = 0.0;
-        for (column, (rest, stand)) in rest.iter_mut().zip(&self.cone.stands).enumerate() {
+        for (column, (rest, status)) in rest.iter_mut().zip(&self.cone.stands).enumerate() {
             let explained: f64 = self
                 .column(column)
                 .iter()
                 .map(|(row, value)| multipliers[*row as usize] * value)
                 .sum();
-            *rest = stand.residual(self.vector[column] - explained);
+            *rest = status.residual(self.vector[column] - explained);
             total += *rest * *rest;
         }
         self.trial = (multipliers, rest);
@@ -269,7 +269,7 @@ impl<'a> SemismoothNewton<'a> {
 }
 
 fn steepest(slope: &[f64]) -> f64 {
-    slope.iter().fold(0.0, |most, slope| most.max(slope.abs()))
+    slope.iter().fold(0.0, |max, slope| max.max(slope.abs()))
 }
 
 /// All entries by column, rows increasing.

@@ -16,7 +16,7 @@ const NO_ROW: u32 = u32::MAX;
 #[derive(Debug, Clone, Default)]
 pub(in crate::solve) struct BasisSnapshot {
     columns: Box<[BasisStatus]>,
-    first: Box<[BasisStatus]>,
+    permanent_rows: Box<[BasisStatus]>,
     /// Further rows that are not slack, by their places.
     tight: Box<[(u32, BasisStatus)]>,
 }
@@ -26,46 +26,49 @@ pub(in crate::solve) struct BasisSnapshot {
 pub(in crate::solve) struct LpRelaxation {
     pub(in crate::solve) lp: Lp,
     /// Rows that stay.
-    first: usize,
+    permanent_rows: usize,
     /// Solves that a further row may be slack before it is dropped.
-    patience: u32,
+    max_slack_solves: u32,
     bounds: Vec<[f64; 2]>,
     /// Which of the further rows each place of the pool is.
     row_of: Vec<u32>,
     /// Place of each further row.
-    places: Vec<u32>,
+    cut_indices: Vec<u32>,
     /// Solves for which each further row has been slack.
-    idle: Vec<u32>,
+    slack_solves: Vec<u32>,
     pub(in crate::solve) point: PrimalDualPoint,
     method: Option<SimplexMethod>,
 }
 
 impl LpRelaxation {
     /// Rows that stay, and no columns yet.
-    pub(in crate::solve) fn new(first: &LpRows, patience: u32) -> Result<Self, SolveFailure> {
-        Self::within(Lp::new()?, first, patience)
+    pub(in crate::solve) fn new(
+        permanent_rows: &LpRows,
+        max_slack_solves: u32,
+    ) -> Result<Self, SolveFailure> {
+        Self::within(Lp::new()?, permanent_rows, max_slack_solves)
     }
 
     /// The same in a solver that may have been used before.
     pub(in crate::solve) fn within(
         mut lp: Lp,
-        first: &LpRows,
-        patience: u32,
+        permanent_rows: &LpRows,
+        max_slack_solves: u32,
     ) -> Result<Self, SolveFailure> {
         lp.clear()?;
         lp.set_option(c"simplex_dual_edge_weight_strategy", 1)?;
         lp.set_option(c"simplex_scale_strategy", 0)?;
         lp.set_option(c"dual_feasibility_tolerance", 1e-9)?;
         lp.set_option(c"primal_feasibility_tolerance", 1e-9)?;
-        lp.add_rows(first)?;
+        lp.add_rows(permanent_rows)?;
         Ok(Self {
             lp,
-            first: first.len(),
-            patience,
+            permanent_rows: permanent_rows.len(),
+            max_slack_solves,
             bounds: Vec::new(),
             row_of: Vec::new(),
-            places: Vec::new(),
-            idle: Vec::new(),
+            cut_indices: Vec::new(),
+            slack_solves: Vec::new(),
             point: PrimalDualPoint::default(),
             method: None,
         })
@@ -92,26 +95,26 @@ impl LpRelaxation {
     /// Adds the rows of some places.
     pub(in crate::solve) fn add_rows(
         &mut self,
-        places: &[u32],
+        cut_indices: &[u32],
         rows: &LpRows,
     ) -> Result<(), SolveFailure> {
-        for place in places {
-            self.row_of[*place as usize] = self.places.len() as u32;
-            self.places.push(*place);
-            self.idle.push(0);
+        for place in cut_indices {
+            self.row_of[*place as usize] = self.cut_indices.len() as u32;
+            self.cut_indices.push(*place);
+            self.slack_solves.push(0);
         }
         self.lp.add_rows(rows)
     }
 
     /// Places of the further rows, in their order.
     pub(in crate::solve) fn cut_indices(&self) -> &[u32] {
-        &self.places
+        &self.cut_indices
     }
 
     /// The row of a place, if it is there.
     pub(in crate::solve) fn row(&self, place: u32) -> Option<usize> {
         let row = self.row_of[place as usize];
-        (row != NO_ROW).then(|| self.first + row as usize)
+        (row != NO_ROW).then(|| self.permanent_rows + row as usize)
     }
 
     /// Drops rows that have been slack for long, if that is worth the trouble; `keep` says which
@@ -120,44 +123,44 @@ impl LpRelaxation {
         &mut self,
         keep: impl Fn(u32) -> bool,
     ) -> Result<(), SolveFailure> {
-        let idle = self
-            .idle
+        let slack_solves = self
+            .slack_solves
             .iter()
-            .filter(|idle| **idle > self.patience)
+            .filter(|slack_solves| **slack_solves > self.max_slack_solves)
             .count();
-        if idle < 10 + self.idle.len() / 4 {
+        if slack_solves < 10 + self.slack_solves.len() / 4 {
             return Ok(());
         }
         let Some(basis) = self.lp.basis() else {
             return Ok(());
         };
-        let slack = basis.rows[self.first..]
+        let slack = basis.rows[self.permanent_rows..]
             .iter()
-            .map(|stand| *stand == BasisStatus::Basic);
+            .map(|status| *status == BasisStatus::Basic);
         let long = self
-            .idle
+            .slack_solves
             .iter()
-            .zip(&self.places)
-            .map(|(idle, place)| *idle > self.patience && !keep(*place));
+            .zip(&self.cut_indices)
+            .map(|(slack_solves, place)| *slack_solves > self.max_slack_solves && !keep(*place));
         let delete: Vec<bool> = slack.zip(long).map(|(slack, long)| slack && long).collect();
         self.delete_rows(&delete, basis)
     }
 
     fn delete_rows(&mut self, delete: &[bool], mut basis: Basis) -> Result<(), SolveFailure> {
-        let mask: Vec<bool> = std::iter::repeat_n(false, self.first)
+        let mask: Vec<bool> = std::iter::repeat_n(false, self.permanent_rows)
             .chain(delete.iter().copied())
             .collect();
         self.lp.delete_rows(&mask)?;
         retain_unmarked(&mut basis.rows, &mask);
-        retain_unmarked(&mut self.idle, delete);
+        retain_unmarked(&mut self.slack_solves, delete);
         let gone = self
-            .places
+            .cut_indices
             .iter()
             .zip(delete)
             .filter(|(_, delete)| **delete);
         gone.for_each(|(place, _)| self.row_of[*place as usize] = NO_ROW);
-        retain_unmarked(&mut self.places, delete);
-        self.places
+        retain_unmarked(&mut self.cut_indices, delete);
+        self.cut_indices
             .iter()
             .enumerate()
             .for_each(|(row, place)| self.row_of[*place as usize] = row as u32);
@@ -175,7 +178,7 @@ impl LpRelaxation {
         delete
             .iter_mut()
             .zip(&basis.columns)
-            .for_each(|(delete, stand)| *delete &= *stand != BasisStatus::Basic);
+            .for_each(|(delete, status)| *delete &= *status != BasisStatus::Basic);
         self.lp.delete_columns(&delete)?;
         retain_unmarked(&mut self.bounds, &delete);
         retain_unmarked(&mut basis.columns, &delete);
@@ -209,11 +212,13 @@ impl LpRelaxation {
         let outcome = self.run(method)?;
         if outcome == LpStatus::Optimal || outcome == LpStatus::ObjectiveBound {
             self.lp.read_point(&mut self.point)?;
-            let duals = self.point.dual[self.first..].iter();
-            self.idle
+            let duals = self.point.dual[self.permanent_rows..].iter();
+            self.slack_solves
                 .iter_mut()
                 .zip(duals)
-                .for_each(|(idle, dual)| *idle = if *dual != 0.0 { 0 } else { *idle + 1 });
+                .for_each(|(slack_solves, dual)| {
+                    *slack_solves = if *dual != 0.0 { 0 } else { *slack_solves + 1 }
+                });
         }
         Ok(outcome)
     }
@@ -233,22 +238,26 @@ impl LpRelaxation {
     /// The present basis.
     pub(in crate::solve) fn snapshot(&self) -> Option<BasisSnapshot> {
         let basis = self.lp.basis()?;
-        let (first, further) = basis.rows.split_at(self.first);
-        let stands = self.places.iter().copied().zip(further.iter().copied());
+        let (permanent_rows, further) = basis.rows.split_at(self.permanent_rows);
+        let stands = self
+            .cut_indices
+            .iter()
+            .copied()
+            .zip(further.iter().copied());
         let tight = stands
-            .filter(|(_, stand)| *stand != BasisStatus::Basic)
+            .filter(|(_, status)| *status != BasisStatus::Basic)
             .collect();
         Some(BasisSnapshot {
             columns: basis.columns.into(),
-            first: first.into(),
+            permanent_rows: permanent_rows.into(),
             tight,
         })
     }
 
     /// Places that must be rows again before a basis can be taken up.
     pub(in crate::solve) fn missing(&self, snapshot: &BasisSnapshot) -> Vec<u32> {
-        let places = snapshot.tight.iter().map(|(place, _)| *place);
-        places
+        let cut_indices = snapshot.tight.iter().map(|(place, _)| *place);
+        cut_indices
             .filter(|place| self.row_of[*place as usize] == NO_ROW)
             .collect()
     }
@@ -260,10 +269,13 @@ impl LpRelaxation {
     ) -> Result<(), SolveFailure> {
         let mut columns = snapshot.columns.to_vec();
         columns.resize(self.bounds.len(), BasisStatus::Lower);
-        let mut rows = snapshot.first.to_vec();
-        rows.resize(self.first + self.places.len(), BasisStatus::Basic);
-        for (place, stand) in &snapshot.tight {
-            rows[self.first + self.row_of[*place as usize] as usize] = *stand;
+        let mut rows = snapshot.permanent_rows.to_vec();
+        rows.resize(
+            self.permanent_rows + self.cut_indices.len(),
+            BasisStatus::Basic,
+        );
+        for (place, status) in &snapshot.tight {
+            rows[self.permanent_rows + self.row_of[*place as usize] as usize] = *status;
         }
         self.lp.set_basis(&Basis { columns, rows })
     }

@@ -9,8 +9,8 @@ use super::BasisSnapshot;
 pub(in crate::solve) struct SearchNode<D> {
     pub(in crate::solve) bound: f64,
     /// Nodes made before this one: ties go to the youngest.
-    age: u64,
-    pub(in crate::solve) decided: Rc<D>,
+    sequence: u64,
+    pub(in crate::solve) branch_path: Rc<D>,
     pub(in crate::solve) basis: Option<Rc<BasisSnapshot>>,
 }
 
@@ -18,7 +18,7 @@ pub(in crate::solve) struct SearchNode<D> {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(in crate::solve) struct SearchResult {
     /// Nothing that was not found costs less than this.
-    pub(in crate::solve) floor: f64,
+    pub(in crate::solve) lower_bound: f64,
     /// Whether nothing was left open.
     pub(in crate::solve) complete: bool,
     /// Nodes that were solved.
@@ -29,20 +29,20 @@ pub(in crate::solve) struct SearchResult {
 #[derive(Debug)]
 pub(in crate::solve) struct NodeQueue<D> {
     nodes: Vec<SearchNode<D>>,
-    born: u64,
+    created: u64,
     /// Nodes that did not wait any longer.
     solved: u64,
     /// Nothing that was dropped costs less than this.
-    floor: f64,
+    lower_bound: f64,
 }
 
 impl<D> Default for NodeQueue<D> {
     fn default() -> Self {
         Self {
             nodes: Vec::new(),
-            born: 0,
+            created: 0,
             solved: 0,
-            floor: f64::INFINITY,
+            lower_bound: f64::INFINITY,
         }
     }
 }
@@ -52,14 +52,14 @@ impl<D> NodeQueue<D> {
     pub(in crate::solve) fn add(
         &mut self,
         bound: f64,
-        decided: Rc<D>,
+        branch_path: Rc<D>,
         basis: Option<Rc<BasisSnapshot>>,
     ) {
-        self.born += 1;
+        self.created += 1;
         self.nodes.push(SearchNode {
             bound,
-            age: self.born,
-            decided,
+            sequence: self.created,
+            branch_path,
             basis,
         });
     }
@@ -72,18 +72,20 @@ impl<D> NodeQueue<D> {
 
     /// Something was dropped that costs at least this.
     pub(in crate::solve) fn record_pruned(&mut self, bound: f64) {
-        self.floor = self.floor.min(bound);
+        self.lower_bound = self.lower_bound.min(bound);
     }
 
     /// The node with the lowest bound, if any has a bound up to the level.
-    pub(in crate::solve) fn next(&mut self, level: f64) -> Option<SearchNode<D>> {
+    pub(in crate::solve) fn next(&mut self, cutoff: f64) -> Option<SearchNode<D>> {
         let lowest = |a: &SearchNode<D>, b: &SearchNode<D>| {
-            a.bound.total_cmp(&b.bound).then(b.age.cmp(&a.age))
+            a.bound
+                .total_cmp(&b.bound)
+                .then(b.sequence.cmp(&a.sequence))
         };
         let place =
             (0..self.nodes.len()).min_by(|a, b| lowest(&self.nodes[*a], &self.nodes[*b]))?;
         let open = self.nodes.swap_remove(place);
-        if open.bound > level {
+        if open.bound > cutoff {
             // The lowest of all that wait: none of them is of interest.
             self.record_pruned(open.bound);
             self.nodes.clear();
@@ -100,7 +102,7 @@ impl<D> NodeQueue<D> {
             .map(|open| open.bound)
             .fold(bound, f64::min);
         SearchResult {
-            floor: self.floor.min(open),
+            lower_bound: self.lower_bound.min(open),
             complete: false,
             solved: self.solved,
         }
@@ -109,7 +111,7 @@ impl<D> NodeQueue<D> {
     /// What is known when nothing is left.
     pub(in crate::solve) fn final_result(&self) -> SearchResult {
         SearchResult {
-            floor: self.floor,
+            lower_bound: self.lower_bound,
             complete: true,
             solved: self.solved,
         }
@@ -124,27 +126,27 @@ mod tests {
 
     #[test]
     fn the_lowest_bound_comes_first_and_of_equal_ones_the_youngest() {
-        let mut waiting = NodeQueue::default();
+        let mut node_queue = NodeQueue::default();
         for (name, bound) in [("a", 3.0), ("b", 1.0), ("c", 1.0), ("d", 9.0)] {
-            waiting.add(bound, Rc::new(name), None);
+            node_queue.add(bound, Rc::new(name), None);
         }
         assert_eq!(
-            waiting.result_at_limit(2.0),
+            node_queue.result_at_limit(2.0),
             SearchResult {
-                floor: 1.0,
+                lower_bound: 1.0,
                 complete: false,
                 solved: 0
             }
         );
-        assert_eq!((waiting.count_node(), waiting.count_node()), (1, 2));
-        let order: Vec<_> = std::iter::from_fn(|| waiting.next(5.0))
-            .map(|open| *open.decided)
+        assert_eq!((node_queue.count_node(), node_queue.count_node()), (1, 2));
+        let order: Vec<_> = std::iter::from_fn(|| node_queue.next(5.0))
+            .map(|open| *open.branch_path)
             .collect();
         assert_eq!(order, ["c", "b", "a"]);
         assert_eq!(
-            waiting.final_result(),
+            node_queue.final_result(),
             SearchResult {
-                floor: 9.0,
+                lower_bound: 9.0,
                 complete: true,
                 solved: 2
             }

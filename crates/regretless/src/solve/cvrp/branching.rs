@@ -103,7 +103,7 @@ impl BranchingRule {
         master: &mut CvrpMasterLp,
         between: &[(f64, Vec<u32>)],
         basis: Option<&BasisSnapshot>,
-        level: f64,
+        cutoff: f64,
     ) -> Result<Option<BranchingChoice>, SolveFailure> {
         let objective = master.objective();
         let candidates = self.candidates(master, between)?;
@@ -115,12 +115,12 @@ impl BranchingRule {
         ) {
             master.restore(basis)?;
         }
-        let room = if level.is_finite() {
-            level - objective
+        let room = if cutoff.is_finite() {
+            cutoff - objective
         } else {
             0.1 * objective.abs()
         };
-        let most = room.max(1e-9 * (1.0 + objective.abs())) * 2.0;
+        let max = room.max(1e-9 * (1.0 + objective.abs())) * 2.0;
         master.limit_iterations(Some(STRONG_BRANCHING_ITERATIONS))?;
         let mut chosen: Option<(f64, BranchingChoice)> = None;
         for (at, value) in candidates {
@@ -128,20 +128,18 @@ impl BranchingRule {
             let children = [[low, value.floor()], [value.ceil(), high]];
             let mut gains = [0.0; 2];
             for side in 0..2 {
-                let change = if side == 0 {
+                let local_move = if side == 0 {
                     value - value.floor()
                 } else {
                     value.ceil() - value
                 };
                 gains[side] = match self.effects.get(&at).and_then(|effects| effects[side]) {
-                    Some(effect) => (effect * change).min(most),
-                    None => {
-                        (probe(master, at, children[side], basis)? - objective).clamp(0.0, most)
-                    }
+                    Some(effect) => (effect * local_move).min(max),
+                    None => (probe(master, at, children[side], basis)? - objective).clamp(0.0, max),
                 };
-                self.effects.entry(at).or_default()[side].get_or_insert(gains[side] / change);
+                self.effects.entry(at).or_default()[side].get_or_insert(gains[side] / local_move);
             }
-            let score = (gains[0] + 1e-3 * most) * (gains[1] + 1e-3 * most);
+            let score = (gains[0] + 1e-3 * max) * (gains[1] + 1e-3 * max);
             if chosen.is_none_or(|(highest, _)| score > highest) {
                 let children = if gains[0] <= gains[1] {
                     children

@@ -45,11 +45,11 @@ impl CvrpCut {
     /// A set and an odd number of edges that leave it.
     pub(super) fn blossom(set: Vec<u32>, teeth: Vec<EdgeEnds>) -> Self {
         debug_assert!(teeth.len() % 2 == 1);
-        let least = (1.0 - teeth.len() as f64) / 2.0;
+        let min = (1.0 - teeth.len() as f64) / 2.0;
         Self {
             set,
             teeth,
-            bounds: [least, f64::INFINITY],
+            bounds: [min, f64::INFINITY],
         }
     }
 

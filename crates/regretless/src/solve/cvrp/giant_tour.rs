@@ -17,15 +17,15 @@ pub(super) struct GiantTour {
 impl GiantTour {
     /// A ring in this order, all customers awake.
     pub(super) fn new(order: Vec<u32>, nodes: usize) -> Self {
-        let mut ring = Self {
+        let mut giant_tour = Self {
             order,
             place: vec![0; nodes],
             awake: vec![false; nodes],
             ..Self::default()
         };
-        ring.update_positions();
-        (1..nodes as u32).for_each(|customer| ring.activate(customer));
-        ring
+        giant_tour.update_positions();
+        (1..nodes as u32).for_each(|customer| giant_tour.activate(customer));
+        giant_tour
     }
 
     /// Must follow every change of the order.
@@ -126,7 +126,7 @@ impl LocalMove {
         let next = move |place: usize, by: usize| wrap_position(place + by, size);
         let back = move |place: usize, by: usize| wrap_position(place + size - by, size);
         (0..MOVES_PER_PAIR).filter_map(move |number| {
-            let change = match number {
+            let local_move = match number {
                 // … at | … other | … and … | at … | other …
                 0 => Self::TwoOpt {
                     first: next(at, 1),
@@ -158,7 +158,7 @@ impl LocalMove {
                     other: back(other, 1),
                 },
             };
-            change.is_possible(size).then_some(change)
+            local_move.is_possible(size).then_some(local_move)
         })
     }
 
@@ -311,22 +311,28 @@ mod tests {
         let (size, mut out, mut tried) = (order.len(), Vec::new(), 0);
         for at in 0..size {
             for other in (0..size).filter(|other| *other != at) {
-                for change in LocalMove::joining(at, other, size) {
+                for local_move in LocalMove::joining(at, other, size) {
                     tried += 1;
-                    change.write(&order, &mut out);
+                    local_move.write(&order, &mut out);
                     assert_eq!(
-                        length(&order) - change.gain(&order, cost),
+                        length(&order) - local_move.gain(&order, cost),
                         length(&out),
-                        "{change:?}: {out:?}"
+                        "{local_move:?}: {out:?}"
                     );
                     let mut sorted = out.clone();
                     sorted.sort_unstable();
-                    assert_eq!(sorted, (0..size as u32).collect::<Vec<_>>(), "{change:?}");
-                    let ring = GiantTour::new(out.clone(), size);
+                    assert_eq!(
+                        sorted,
+                        (0..size as u32).collect::<Vec<_>>(),
+                        "{local_move:?}"
+                    );
+                    let giant_tour = GiantTour::new(out.clone(), size);
                     let pair = [order[at], order[other]];
                     assert!(
-                        ring.pairs().any(|(i, j)| pair == [i, j] || pair == [j, i]),
-                        "{change:?}"
+                        giant_tour
+                            .pairs()
+                            .any(|(i, j)| pair == [i, j] || pair == [j, i]),
+                        "{local_move:?}"
                     );
                 }
             }
@@ -336,7 +342,7 @@ mod tests {
 
     #[test]
     fn routes_lie_between_depots() {
-        let ring = GiantTour::new(vec![2, 1, 0, 0, 3, 0, 4], 5);
-        assert_eq!(ring.routes(), [vec![3], vec![4, 2, 1]]);
+        let giant_tour = GiantTour::new(vec![2, 1, 0, 0, 3, 0, 4], 5);
+        assert_eq!(giant_tour.routes(), [vec![3], vec![4, 2, 1]]);
     }
 }

@@ -9,7 +9,7 @@ pub(super) struct CvrpIncumbent {
     pub(super) uses: Vec<(u32, f64)>,
     pub(super) cost: f64,
     /// Subtrees with a bound above this are of no interest.
-    pub(super) level: f64,
+    pub(super) cutoff: f64,
 }
 
 impl CvrpIncumbent {
@@ -18,7 +18,7 @@ impl CvrpIncumbent {
         Self {
             uses: Vec::new(),
             cost: f64::INFINITY,
-            level: f64::INFINITY,
+            cutoff: f64::INFINITY,
         }
     }
 
@@ -27,7 +27,7 @@ impl CvrpIncumbent {
         &mut self,
         mut uses: Vec<(u32, f64)>,
         costs: &[f64],
-        rules: &PruningRule,
+        pruning: &PruningRule,
     ) -> bool {
         uses.sort_unstable_by_key(|(edge, _)| *edge);
         let cost: f64 = uses
@@ -36,7 +36,7 @@ impl CvrpIncumbent {
             .sum();
         let better = cost < self.cost;
         if better {
-            (self.uses, self.cost, self.level) = (uses, cost, rules.cutoff(cost));
+            (self.uses, self.cost, self.cutoff) = (uses, cost, pruning.cutoff(cost));
         }
         better
     }

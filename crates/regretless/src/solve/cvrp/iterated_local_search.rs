@@ -31,7 +31,7 @@ pub(super) struct IteratedLocalSearch<'a> {
     /// A typical difference between good and bad edges.
     spread: f64,
     /// Gains below this may be rounding: a search that took them could go in circles.
-    least: f64,
+    min: f64,
     /// Whether nothing that is not allowed is tried.
     strict: bool,
     stream: RandomStream,
@@ -71,13 +71,13 @@ impl<'a> IteratedLocalSearch<'a> {
         } else {
             distances.scale().max(1e-300)
         };
-        let least = (1e-9 * spread).max(1e-14 * distances.scale());
+        let min = (1e-9 * spread).max(1e-14 * distances.scale());
         Self {
             fleet,
             table,
             near,
             spread,
-            least,
+            min,
             strict: false,
             stream: RandomStream::new(Purpose::Oracle, 0, [0, 0]),
         }
@@ -122,13 +122,13 @@ impl<'a> IteratedLocalSearch<'a> {
             .flat_map(|route| std::iter::once(0).chain(route.iter().copied()))
             .collect();
         self.strict = true;
-        let mut ring = self.with_cost(GiantTour::new(order, self.fleet.nodes()));
+        let mut giant_tour = self.with_cost(GiantTour::new(order, self.fleet.nodes()));
         let served: usize = routes.iter().map(Vec::len).sum();
-        if !ring.is_feasible() || served + 1 != self.fleet.nodes() {
+        if !giant_tour.is_feasible() || served + 1 != self.fleet.nodes() {
             return None;
         }
-        self.improve(&mut ring);
-        Some(ring.routes())
+        self.improve(&mut giant_tour);
+        Some(giant_tour.routes())
     }
 
     /// Customers by falling demand, each with the vehicle that has most room.
@@ -139,8 +139,8 @@ impl<'a> IteratedLocalSearch<'a> {
         let vehicles = self.fleet.vehicles.min(self.fleet.nodes());
         let mut routes = vec![(0.0, Vec::new()); vehicles];
         for customer in customers {
-            let least = (0..vehicles).reduce(|a, b| if routes[b].0 < routes[a].0 { b } else { a });
-            if let Some(route) = least {
+            let min = (0..vehicles).reduce(|a, b| if routes[b].0 < routes[a].0 { b } else { a });
+            if let Some(route) = min {
                 routes[route].0 += demand(customer);
                 routes[route].1.push(customer);
             }
@@ -153,10 +153,10 @@ impl<'a> IteratedLocalSearch<'a> {
     }
 
     /// Notes what a ring costs.
-    fn with_cost(&self, mut ring: GiantTour) -> GiantTour {
-        ring.cost = ring.pairs().map(|(i, j)| self.between(i, j)).sum();
-        ring.penalty = self.penalty(&ring.order);
-        ring
+    fn with_cost(&self, mut giant_tour: GiantTour) -> GiantTour {
+        giant_tour.cost = giant_tour.pairs().map(|(i, j)| self.between(i, j)).sum();
+        giant_tour.penalty = self.penalty(&giant_tour.order);
+        giant_tour
     }
 
     #[inline]
@@ -191,8 +191,8 @@ impl<'a> IteratedLocalSearch<'a> {
     }
 
     /// Exchanges two neighbouring stretches somewhere.
-    fn kick(&mut self, ring: &mut GiantTour) {
-        let size = ring.order.len();
+    fn kick(&mut self, giant_tour: &mut GiantTour) {
+        let size = giant_tour.order.len();
         let mut length = || {
             1 + self
                 .stream
@@ -201,51 +201,51 @@ impl<'a> IteratedLocalSearch<'a> {
         let (one, other) = (length(), length());
         let first = self.stream.index_below(size);
         if one + other < size {
-            ring.order.rotate_left(first);
-            ring.order[..one + other].rotate_left(one);
-            ring.update_positions();
+            giant_tour.order.rotate_left(first);
+            giant_tour.order[..one + other].rotate_left(one);
+            giant_tour.update_positions();
             for place in [0, other - 1, other, one + other - 1, one + other, size - 1] {
-                ring.activate(ring.order[place]);
+                giant_tour.activate(giant_tour.order[place]);
             }
         }
-        ring.cost = ring.pairs().map(|(i, j)| self.between(i, j)).sum();
-        ring.penalty = self.penalty(&ring.order);
+        giant_tour.cost = giant_tour.pairs().map(|(i, j)| self.between(i, j)).sum();
+        giant_tour.penalty = self.penalty(&giant_tour.order);
     }
 
     /// Makes improving moves until there is none.
-    fn improve(&self, ring: &mut GiantTour) {
+    fn improve(&self, giant_tour: &mut GiantTour) {
         let mut buffer = Vec::new();
-        while let Some(customer) = ring.next_active() {
-            while self.improve_at(ring, customer, &mut buffer) {}
+        while let Some(customer) = giant_tour.next_active() {
+            while self.improve_at(giant_tour, customer, &mut buffer) {}
         }
     }
 
     /// Makes one move that brings a customer next to a near node, if one improves the ring.
-    fn improve_at(&self, ring: &mut GiantTour, customer: u32, buffer: &mut Vec<u32>) -> bool {
-        let at = ring.place(customer);
+    fn improve_at(&self, giant_tour: &mut GiantTour, customer: u32, buffer: &mut Vec<u32>) -> bool {
+        let at = giant_tour.place(customer);
         let dearest = self
-            .between(customer, ring.after(at))
-            .max(self.between(customer, ring.before(at)));
+            .between(customer, giant_tour.after(at))
+            .max(self.between(customer, giant_tour.before(at)));
         for near in &self.near[customer as usize] {
             let added = self.between(customer, *near);
             // One of the edges that go must be dearer than the one that comes, unless vehicles are
             // overloaded.
-            if added >= dearest && ring.penalty == 0.0 {
+            if added >= dearest && giant_tour.penalty == 0.0 {
                 continue;
             }
             let others = if *near == 0 {
-                0..ring.depots.len()
+                0..giant_tour.depots.len()
             } else {
                 0..1
             };
             for which in others {
                 let other = if *near == 0 {
-                    ring.depots[which] as usize
+                    giant_tour.depots[which] as usize
                 } else {
-                    ring.place(*near)
+                    giant_tour.place(*near)
                 };
-                for change in LocalMove::joining(at, other, ring.order.len()) {
-                    if self.try_move(ring, change, buffer) {
+                for local_move in LocalMove::joining(at, other, giant_tour.order.len()) {
+                    if self.try_move(giant_tour, local_move, buffer) {
                         return true;
                     }
                 }
@@ -255,24 +255,29 @@ impl<'a> IteratedLocalSearch<'a> {
     }
 
     /// Makes a change if it is an improvement.
-    fn try_move(&self, ring: &mut GiantTour, change: LocalMove, buffer: &mut Vec<u32>) -> bool {
-        let gain = change.gain(&ring.order, |i, j| self.between(i, j));
-        if gain + ring.penalty <= self.least {
+    fn try_move(
+        &self,
+        giant_tour: &mut GiantTour,
+        local_move: LocalMove,
+        buffer: &mut Vec<u32>,
+    ) -> bool {
+        let gain = local_move.gain(&giant_tour.order, |i, j| self.between(i, j));
+        if gain + giant_tour.penalty <= self.min {
             return false;
         }
-        change.write(&ring.order, buffer);
+        local_move.write(&giant_tour.order, buffer);
         let penalty = self.penalty(buffer);
-        if gain + ring.penalty - penalty <= self.least {
+        if gain + giant_tour.penalty - penalty <= self.min {
             return false;
         }
-        change
-            .ends(ring.order.len())
+        local_move
+            .ends(giant_tour.order.len())
             .into_iter()
-            .for_each(|place| ring.activate(ring.order[place]));
-        std::mem::swap(&mut ring.order, buffer);
-        ring.update_positions();
-        ring.cost -= gain;
-        ring.penalty = penalty;
+            .for_each(|place| giant_tour.activate(giant_tour.order[place]));
+        std::mem::swap(&mut giant_tour.order, buffer);
+        giant_tour.update_positions();
+        giant_tour.cost -= gain;
+        giant_tour.penalty = penalty;
         true
     }
 }

@@ -20,7 +20,7 @@ const MAX_SLACK_SOLVES: u32 = 10;
 pub(super) struct CvrpMasterLp {
     nodes: usize,
     most_depot: f64,
-    sheet: LpRelaxation,
+    relaxation: LpRelaxation,
     factor: f64,
     pub(super) edges: Vec<EdgeEnds>,
     pub(super) costs: Vec<f64>,
@@ -54,7 +54,7 @@ impl CvrpMasterLp {
         let mut rows = LpRows::default();
         rows.push([f64::NEG_INFINITY, most_depot], []);
         (1..nodes).for_each(|_| rows.push([2.0, 2.0], []));
-        let mut sheet = LpRelaxation::new(&rows, MAX_SLACK_SOLVES)?;
+        let mut relaxation = LpRelaxation::new(&rows, MAX_SLACK_SOLVES)?;
         let factor = scaling_factor(costs.iter().copied(), 3.0);
         let mut columns = LpColumns::default();
         for ((ends, cost), bounds) in edges.iter().zip(&costs).zip(&base) {
@@ -64,12 +64,12 @@ impl CvrpMasterLp {
                 ends.iter().map(|node| (*node as usize, 1.0)),
             );
         }
-        sheet.add_columns(&columns, base.iter().copied())?;
+        relaxation.add_columns(&columns, base.iter().copied())?;
         let (nodes, pool, limits) = (fleet.nodes(), Vec::new(), Vec::new());
         Ok(Self {
             nodes,
             most_depot,
-            sheet,
+            relaxation,
             factor,
             edges,
             costs,
@@ -81,19 +81,19 @@ impl CvrpMasterLp {
 
     /// Value of each edge at the point that the last solve ended at.
     pub(super) fn values(&self) -> &[f64] {
-        &self.sheet.point.value
+        &self.relaxation.point.value
     }
 
     /// Adds rows around sets; returns the place of the first in the pool.
     pub(super) fn add_cuts(&mut self, cuts: &[CvrpCut]) -> Result<u32, SolveFailure> {
         let usual = |place: u32| self.limits[place as usize] == self.pool[place as usize].bounds;
-        self.sheet.drop_slack_rows(|place| !usual(place))?;
+        self.relaxation.drop_slack_rows(|place| !usual(place))?;
         for cut in cuts {
             let (row, _) = cut.row(self.nodes, &self.edges);
             self.limits.push(row.bounds);
             self.pool.push(row);
         }
-        let places = self.sheet.reserve_cuts(cuts.len());
+        let places = self.relaxation.reserve_cuts(cuts.len());
         self.add_rows(&places)?;
         Ok((self.pool.len() - cuts.len()) as u32)
     }
@@ -107,12 +107,12 @@ impl CvrpMasterLp {
                 entries.map(|(column, value)| (*column as usize, *value)),
             );
         }
-        self.sheet.add_rows(places, &rows)
+        self.relaxation.add_rows(places, &rows)
     }
 
     /// Drops the marked columns but those in the basis; returns which are gone.
     pub(super) fn drop_edges(&mut self, delete: Vec<bool>) -> Result<Vec<bool>, SolveFailure> {
-        let gone = self.sheet.drop_columns(delete)?;
+        let gone = self.relaxation.drop_columns(delete)?;
         let mut kept = 0;
         let number = |gone: &bool| {
             kept += u32::from(!gone);
@@ -138,12 +138,12 @@ impl CvrpMasterLp {
         column: usize,
         bounds: [f64; 2],
     ) -> Result<(), SolveFailure> {
-        self.sheet.set_bounds(column, bounds)
+        self.relaxation.set_bounds(column, bounds)
     }
 
     /// Least and greatest value of an edge at present.
     pub(super) fn bounds(&self, column: usize) -> [f64; 2] {
-        self.sheet.bounds()[column]
+        self.relaxation.bounds()[column]
     }
 
     /// What a row of the pool is at the present point.
@@ -161,9 +161,9 @@ impl CvrpMasterLp {
             return Ok(());
         }
         self.limits[place as usize] = limits;
-        match self.sheet.row(place) {
+        match self.relaxation.row(place) {
             None => self.add_rows(&[place]),
-            Some(row) => self.sheet.lp.set_row_bounds(row, limits),
+            Some(row) => self.relaxation.lp.set_row_bounds(row, limits),
         }
     }
 
@@ -186,27 +186,27 @@ impl CvrpMasterLp {
 
     /// Lets solves stop once the objective is above this.
     pub(super) fn set_objective_bound(&mut self, total: f64) -> Result<(), SolveFailure> {
-        self.sheet.lp.set_objective_bound(total * self.factor)
+        self.relaxation.lp.set_objective_bound(total * self.factor)
     }
 
     /// Lets solves stop after so many steps.
-    pub(super) fn limit_iterations(&mut self, most: Option<u32>) -> Result<(), SolveFailure> {
-        self.sheet.lp.limit_iterations(most)
+    pub(super) fn limit_iterations(&mut self, max: Option<u32>) -> Result<(), SolveFailure> {
+        self.relaxation.lp.limit_iterations(max)
     }
 
     /// Solves and reads the point.
     pub(super) fn solve(&mut self) -> Result<LpStatus, SolveFailure> {
-        self.sheet.solve(SimplexMethod::Dual)
+        self.relaxation.solve(SimplexMethod::Dual)
     }
 
     /// Solves only.
     pub(super) fn run(&mut self) -> Result<LpStatus, SolveFailure> {
-        self.sheet.run(SimplexMethod::Dual)
+        self.relaxation.run(SimplexMethod::Dual)
     }
 
     /// Objective of the last solve.
     pub(super) fn objective(&self) -> f64 {
-        self.sheet.lp.objective() / self.factor
+        self.relaxation.lp.objective() / self.factor
     }
 
     /// What the duals of the last solve prove within the present bounds; overwrites `reduced` with
@@ -214,14 +214,14 @@ impl CvrpMasterLp {
     /// whatever they are.
     pub(super) fn bound(&self, reduced: &mut Vec<f64>) -> f64 {
         reduced.clone_from(&self.costs);
-        let dual = |row: usize| self.sheet.point.dual[row] / self.factor;
+        let dual = |row: usize| self.relaxation.point.dual[row] / self.factor;
         let depot = dual(0).min(0.0);
         let mut total =
             depot * self.most_depot + (1..self.nodes).map(|row| 2.0 * dual(row)).sum::<f64>();
         for ([i, j], reduced) in self.edges.iter().zip(reduced.iter_mut()) {
             *reduced -= dual(*j as usize) + if *i == 0 { depot } else { dual(*i as usize) };
         }
-        for (row, place) in self.sheet.cut_indices().iter().enumerate() {
+        for (row, place) in self.relaxation.cut_indices().iter().enumerate() {
             let (price, limits) = (dual(self.nodes + row), self.limits[*place as usize]);
             let limit = if price > 0.0 { limits[0] } else { limits[1] };
             if price != 0.0 && limit.is_finite() {
@@ -234,14 +234,14 @@ impl CvrpMasterLp {
         }
         let paid = reduced
             .iter()
-            .zip(self.sheet.bounds())
+            .zip(self.relaxation.bounds())
             .map(|(reduced, [lower, upper])| reduced * if *reduced < 0.0 { upper } else { lower });
         total + paid.sum::<f64>()
     }
 
     /// How far each cost may move, alone, before the optimal basis changes.
     pub(super) fn cost_ranges(&mut self) -> Result<Vec<[f64; 2]>, SolveFailure> {
-        let ranges = self.sheet.lp.cost_ranges()?;
+        let ranges = self.relaxation.lp.cost_ranges()?;
         let outer = |(lower, upper): (f64, f64)| [lower / self.factor, upper / self.factor];
         Ok(ranges
             .lower
@@ -253,15 +253,15 @@ impl CvrpMasterLp {
 
     /// The present basis.
     pub(super) fn snapshot(&self) -> Option<BasisSnapshot> {
-        self.sheet.snapshot()
+        self.relaxation.snapshot()
     }
 
     /// Takes up a basis again; rows that were tight in it return.
     pub(super) fn restore(&mut self, snapshot: &BasisSnapshot) -> Result<(), SolveFailure> {
-        let missing = self.sheet.missing(snapshot);
+        let missing = self.relaxation.missing(snapshot);
         if !missing.is_empty() {
             self.add_rows(&missing)?;
         }
-        self.sheet.restore(snapshot)
+        self.relaxation.restore(snapshot)
     }
 }

@@ -67,33 +67,33 @@ impl CvrpBranchAndCut {
         let nodes = self.fleet.nodes();
         self.distances.fill(nodes, costs);
         // Routes have up to twice as many edges as nodes.
-        let noise = 2.0 * self.distances.tolerance();
-        let rules = PruningRule {
-            noise,
+        let tolerance = 2.0 * self.distances.tolerance();
+        let pruning = PruningRule {
+            tolerance,
             ..PruningRule::new(&self.distances, self.limits)
         };
         let mut best = CvrpIncumbent::none();
         if let Some(routes) =
             IteratedLocalSearch::new(&self.fleet, &self.distances).search(nodes * nodes / 3)
         {
-            best.offer(edge_uses(nodes, &routes), costs, &rules);
+            best.offer(edge_uses(nodes, &routes), costs, &pruning);
         }
         let task = CvrpSearchInput {
             fleet: &self.fleet,
             costs,
-            rules,
+            pruning,
         };
         let master = CvrpMasterLp::new(&self.fleet, &self.distances)?;
         let verdict = CvrpSearchTree::new(task, master).run(&mut best)?;
         self.searched = verdict.solved;
-        self.to_solution(best, &rules, &verdict)
+        self.to_solution(best, &pruning, &verdict)
     }
 
     /// The best routes, and what is known given that all others cost at least the floor.
     fn to_solution(
         &self,
         best: CvrpIncumbent,
-        rules: &PruningRule,
+        pruning: &PruningRule,
         verdict: &SearchResult,
     ) -> Result<Solution, SolveFailure> {
         if best.uses.is_empty() {
@@ -105,7 +105,7 @@ impl CvrpBranchAndCut {
             });
         }
         let decision = Decision::from_entries(best.uses);
-        Ok(rules.to_solution(decision, best.cost, (verdict.floor, verdict.complete)))
+        Ok(pruning.to_solution(decision, best.cost, (verdict.lower_bound, verdict.complete)))
     }
 }
 

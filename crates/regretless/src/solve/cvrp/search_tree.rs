@@ -30,7 +30,7 @@ const MAX_TAILING_ROUNDS: u32 = 3;
 pub(super) struct CvrpSearchInput<'a> {
     pub(super) fleet: &'a Fleet,
     pub(super) costs: &'a [f64],
-    pub(super) rules: PruningRule,
+    pub(super) pruning: PruningRule,
 }
 
 /// How a node ended.
@@ -49,7 +49,7 @@ pub(super) struct CvrpSearchTree<'a> {
     reduced: Vec<f64>,
     /// Bound and reduced costs at the root.
     root: (f64, Vec<f64>),
-    waiting: NodeQueue<CvrpBranchPath>,
+    node_queue: NodeQueue<CvrpBranchPath>,
 }
 
 impl<'a> CvrpSearchTree<'a> {
@@ -62,34 +62,34 @@ impl<'a> CvrpSearchTree<'a> {
             branching: BranchingRule::default(),
             reduced: Vec::new(),
             root: (f64::NEG_INFINITY, Vec::new()),
-            waiting: NodeQueue::default(),
+            node_queue: NodeQueue::default(),
         }
     }
 
     /// Searches all nodes or up to the limit, which does not count the root.
     pub(super) fn run(mut self, best: &mut CvrpIncumbent) -> Result<SearchResult, SolveFailure> {
         let Some(mut bound) = self.solve_root(best)? else {
-            return Ok(self.waiting.final_result());
+            return Ok(self.node_queue.final_result());
         };
-        if self.task.rules.limits.nodes == 0 {
-            return Ok(self.waiting.result_at_limit(bound));
+        if self.task.pruning.limits.nodes == 0 {
+            return Ok(self.node_queue.result_at_limit(bound));
         }
         let mut present = self.branch(bound, None, best)?;
-        for _ in 0..self.task.rules.limits.nodes {
+        for _ in 0..self.task.pruning.limits.nodes {
             check_not_cancelled()?;
-            self.waiting.count_node();
+            self.node_queue.count_node();
             match self.explore(bound, best)? {
                 CvrpNodeOutcome::Split { bound: raised } => {
                     bound = raised.max(bound);
                     present = self.branch(bound, Some(&present), best)?;
                 }
                 CvrpNodeOutcome::Closed => match self.next(best)? {
-                    Some((decided, raised)) => (present, bound) = (decided, raised),
-                    None => return Ok(self.waiting.final_result()),
+                    Some((branch_path, raised)) => (present, bound) = (branch_path, raised),
+                    None => return Ok(self.node_queue.final_result()),
                 },
             }
         }
-        Ok(self.waiting.result_at_limit(bound))
+        Ok(self.node_queue.result_at_limit(bound))
     }
 
     /// Solves the root twice: with all edges, and with those that better routes can use. Returns
@@ -111,15 +111,15 @@ impl<'a> CvrpSearchTree<'a> {
         &mut self,
         best: &CvrpIncumbent,
     ) -> Result<Option<(Rc<CvrpBranchPath>, f64)>, SolveFailure> {
-        let Some(open) = self.waiting.next(best.level) else {
+        let Some(open) = self.node_queue.next(best.cutoff) else {
             return Ok(None);
         };
         self.master.reset_bounds()?;
-        open.decided.apply(&mut self.master)?;
+        open.branch_path.apply(&mut self.master)?;
         if let Some(basis) = &open.basis {
             self.master.restore(basis)?;
         }
-        Ok(Some((open.decided, open.bound)))
+        Ok(Some((open.branch_path, open.bound)))
     }
 
     /// Solves and cuts the present node.
@@ -128,7 +128,7 @@ impl<'a> CvrpSearchTree<'a> {
         inherited: f64,
         best: &mut CvrpIncumbent,
     ) -> Result<CvrpNodeOutcome, SolveFailure> {
-        self.master.set_objective_bound(best.level)?;
+        self.master.set_objective_bound(best.cutoff)?;
         let mut tail = TailingOff::new(inherited, MAX_TAILING_ROUNDS);
         loop {
             check_not_cancelled()?;
@@ -151,7 +151,7 @@ impl<'a> CvrpSearchTree<'a> {
                     )));
                 }
             }
-            if self.master.objective() > best.level && self.is_pruned(best) {
+            if self.master.objective() > best.cutoff && self.is_pruned(best) {
                 return Ok(CvrpNodeOutcome::Closed);
             }
             self.support.fill(
@@ -162,7 +162,7 @@ impl<'a> CvrpSearchTree<'a> {
             let cuts = self.separator.find(&self.support, self.task.fleet);
             let needed = self.support.is_integral();
             let objective = self.master.objective();
-            let little = MIN_RELATIVE_GAIN * (best.level - objective).min(0.05 * objective.abs());
+            let little = MIN_RELATIVE_GAIN * (best.cutoff - objective).min(0.05 * objective.abs());
             if cuts.is_empty() || (!needed && tail.is_tailing_off(objective, little)) {
                 return self.finish(best);
             }
@@ -173,9 +173,9 @@ impl<'a> CvrpSearchTree<'a> {
     /// Whether the duals prove that the node holds nothing better.
     fn is_pruned(&mut self, best: &CvrpIncumbent) -> bool {
         let bound = self.master.bound(&mut self.reduced);
-        let hopeless = bound > best.level;
+        let hopeless = bound > best.cutoff;
         if hopeless {
-            self.waiting.record_pruned(bound);
+            self.node_queue.record_pruned(bound);
         }
         hopeless
     }
@@ -183,8 +183,8 @@ impl<'a> CvrpSearchTree<'a> {
     /// A point that no row improves: routes, or a reason to branch.
     fn finish(&mut self, best: &mut CvrpIncumbent) -> Result<CvrpNodeOutcome, SolveFailure> {
         let bound = self.master.bound(&mut self.reduced);
-        if bound > best.level {
-            self.waiting.record_pruned(bound);
+        if bound > best.cutoff {
+            self.node_queue.record_pruned(bound);
             return Ok(CvrpNodeOutcome::Closed);
         }
         if !self.support.is_integral() {
@@ -202,10 +202,10 @@ impl<'a> CvrpSearchTree<'a> {
             .iter()
             .map(|(edge, times)| times * self.task.costs[*edge as usize])
             .sum();
-        if bound < cost - 5.0 * self.task.rules.noise {
-            self.waiting.record_pruned(bound);
+        if bound < cost - 5.0 * self.task.pruning.tolerance {
+            self.node_queue.record_pruned(bound);
         }
-        if best.offer(uses, self.task.costs, &self.task.rules) {
+        if best.offer(uses, self.task.costs, &self.task.pruning) {
             self.tighten(best)?;
         }
         Ok(CvrpNodeOutcome::Closed)
@@ -216,15 +216,15 @@ impl<'a> CvrpSearchTree<'a> {
         let (bound, reduced) = &self.root;
         let delete: Vec<bool> = reduced
             .iter()
-            .map(|reduced| bound + reduced > best.level)
+            .map(|reduced| bound + reduced > best.cutoff)
             .collect();
         let gone = self.master.drop_edges(delete)?;
-        let least = reduced
+        let min = reduced
             .iter()
             .zip(&gone)
             .filter(|(_, gone)| **gone)
             .map(|(reduced, _)| bound + reduced);
-        least.for_each(|least| self.waiting.record_pruned(least));
+        min.for_each(|min| self.node_queue.record_pruned(min));
         let mut gone = gone.into_iter();
         self.root.1.retain(|_| !gone.next().unwrap_or(false));
         self.tighten(best)
@@ -233,16 +233,16 @@ impl<'a> CvrpSearchTree<'a> {
     /// Bounds edges by their reduced costs at the root.
     fn tighten(&mut self, best: &CvrpIncumbent) -> Result<(), SolveFailure> {
         let bound = self.root.0;
-        if bound > best.level {
+        if bound > best.cutoff {
             // Nothing is left: every node that waits goes by its bound.
             return Ok(());
         }
         for (column, reduced) in self.root.1.iter().enumerate() {
-            let room = (best.level - bound) / reduced.abs();
+            let room = (best.cutoff - bound) / reduced.abs();
             let [lower, upper] = self.master.base[column];
             let steps = room.floor();
             if lower < upper && steps < upper - lower && *reduced != 0.0 {
-                self.waiting
+                self.node_queue
                     .record_pruned(bound + (steps + 1.0) * reduced.abs());
                 let bounds = if *reduced > 0.0 {
                     [lower, lower + steps]
@@ -274,7 +274,7 @@ impl<'a> CvrpSearchTree<'a> {
         let between = std::mem::take(&mut self.separator.between);
         let Some(split) =
             self.branching
-                .choose(&mut self.master, &between, basis.as_deref(), best.level)?
+                .choose(&mut self.master, &between, basis.as_deref(), best.cutoff)?
         else {
             return Err(SolveFailure::WrongAnswer(
                 "a fractional point has nothing to branch on".into(),
@@ -287,7 +287,7 @@ impl<'a> CvrpSearchTree<'a> {
                 above: above.cloned(),
             })
         });
-        self.waiting.add(bound, second, basis);
+        self.node_queue.add(bound, second, basis);
         first.enforce(&mut self.master)?;
         Ok(first)
     }

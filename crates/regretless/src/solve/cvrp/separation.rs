@@ -178,7 +178,7 @@ impl CutSeparator {
     /// The set as a handle: leaving edges with large values are teeth, made odd in number.
     fn try_blossom(&mut self, support: &CvrpSupportGraph, fleet: &Fleet) {
         let mut slack = 0.0;
-        let mut least = (f64::INFINITY, [0, 0]);
+        let mut min = (f64::INFINITY, [0, 0]);
         let mut teeth: Vec<EdgeEnds> = Vec::new();
         for (ends, value) in &support.edges {
             if self.set.inside[ends[0] as usize] == self.set.inside[ends[1] as usize] {
@@ -198,15 +198,15 @@ impl CutSeparator {
             } else {
                 f64::INFINITY
             };
-            if price < least.0 {
-                least = (price, *ends);
+            if price < min.0 {
+                min = (price, *ends);
             }
         }
         if teeth.len().is_multiple_of(2) {
-            slack += least.0;
-            match teeth.iter().position(|ends| *ends == least.1) {
+            slack += min.0;
+            match teeth.iter().position(|ends| *ends == min.1) {
                 Some(place) => drop(teeth.remove(place)),
-                None => teeth.push(least.1),
+                None => teeth.push(min.1),
             }
         }
         let violation = (1.0 - slack) / 2.0;

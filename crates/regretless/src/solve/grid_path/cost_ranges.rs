@@ -46,7 +46,7 @@ impl GridCostRanging {
                 let ways = above[(row - 1) * cols..].iter().zip(down);
                 own.iter_mut()
                     .zip(ways)
-                    .for_each(|(least, (reach, cost))| *least = reach + cost);
+                    .for_each(|(min, (reach, cost))| *min = reach + cost);
             } else {
                 own.fill(f64::INFINITY);
                 own[0] = 0.0;
@@ -67,7 +67,7 @@ impl GridCostRanging {
                 let ways = below.iter().zip(down);
                 own.iter_mut()
                     .zip(ways)
-                    .for_each(|(least, (reach, cost))| *least = reach + cost);
+                    .for_each(|(min, (reach, cost))| *min = reach + cost);
             } else {
                 own.fill(f64::INFINITY);
                 own[cols - 1] = 0.0;

@@ -252,10 +252,10 @@ impl Lp {
     ///
     /// # Errors
     /// Never in practice.
-    pub fn limit_iterations(&mut self, most: Option<u32>) -> Result<(), SolveFailure> {
+    pub fn limit_iterations(&mut self, max: Option<u32>) -> Result<(), SolveFailure> {
         self.set_option(
             c"simplex_iteration_limit",
-            most.map_or(i32::MAX, |most| i32::try_from(most).unwrap_or(i32::MAX)),
+            max.map_or(i32::MAX, |max| i32::try_from(max).unwrap_or(i32::MAX)),
         )
     }
 
@@ -263,8 +263,8 @@ impl Lp {
     ///
     /// # Errors
     /// Never in practice.
-    pub fn limit_nodes(&mut self, most: u64) -> Result<(), SolveFailure> {
-        self.set_option(c"mip_max_nodes", i32::try_from(most).unwrap_or(i32::MAX))
+    pub fn limit_nodes(&mut self, max: u64) -> Result<(), SolveFailure> {
+        self.set_option(c"mip_max_nodes", i32::try_from(max).unwrap_or(i32::MAX))
     }
 
     /// Lets a search over whole numbers stop at this gap between point and bound.

@@ -59,8 +59,8 @@ impl LinearModel {
                 continue;
             }
             self.column_bounds[column] = integer_bounds([lower, upper]);
-            let [least, most] = self.column_bounds[column];
-            if least > most && lower <= upper {
+            let [min, max] = self.column_bounds[column];
+            if min > max && lower <= upper {
                 return Err(format!(
                     "column {name} takes whole numbers, and there is none from {lower} to {upper}"
                 ));
@@ -120,12 +120,12 @@ impl LinearModel {
     }
 
     fn check_row(&self, row: usize, value: &impl Fn(usize) -> Option<f64>) -> Result<(), String> {
-        let (mut least, mut most, mut scale) = (0.0, 0.0, 1.0_f64);
+        let (mut min, mut max, mut scale) = (0.0, 0.0, 1.0_f64);
         for (column, entry) in self.rows.entries(row) {
             let range = value(column).map_or(self.column_bounds[column], |value| [value, value]);
             let [a, b] = range.map(|end| if entry == 0.0 { 0.0 } else { entry * end });
-            least += a.min(b);
-            most += a.max(b);
+            min += a.min(b);
+            max += a.max(b);
             scale = [a, b]
                 .iter()
                 .filter(|end| end.is_finite())
@@ -140,13 +140,13 @@ impl LinearModel {
                     scale
                 }
         };
-        if most >= lower - slack(lower) && least <= upper + slack(upper) {
+        if max >= lower - slack(lower) && min <= upper + slack(upper) {
             return Ok(());
         }
-        let found = if least == most {
-            format!("{least}")
+        let found = if min == max {
+            format!("{min}")
         } else {
-            format!("between {least} and {most}")
+            format!("between {min} and {max}")
         };
         Err(format!(
             "row {} is {found}, outside {lower} to {upper}",

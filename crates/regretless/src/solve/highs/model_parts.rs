@@ -171,7 +171,7 @@ impl BasisStatus {
             Self::Nonbasic,
         ]
         .into_iter()
-        .find(|stand| stand.code() == code)
+        .find(|status| status.code() == code)
     }
 }
 

@@ -101,8 +101,12 @@ impl Lp {
     /// # Errors
     /// When the basis does not fit the model.
     pub fn set_basis(&mut self, basis: &Basis) -> Result<(), SolveFailure> {
-        let codes =
-            |stands: &[BasisStatus]| stands.iter().map(|stand| stand.code()).collect::<Vec<_>>();
+        let codes = |stands: &[BasisStatus]| {
+            stands
+                .iter()
+                .map(|status| status.code())
+                .collect::<Vec<_>>()
+        };
         self.raw
             .set_basis(&codes(&basis.columns), &codes(&basis.rows))?;
         self.has_basis = true;

@@ -111,17 +111,17 @@ impl GreedyRounding {
 
     fn best_swap(&self, source: TableauInput) -> Option<(usize, usize)> {
         let mut found = None;
-        let mut most = 1e-12;
+        let mut max = 1e-12;
         let rows = self.room.len();
         for (place, item) in self.inside.iter().enumerate() {
             let own = source.items.column(*item as usize);
             let cost = source.costs[*item as usize];
             for (other, (_, rival)) in self.outside.iter().enumerate() {
                 let gain = cost - source.costs[*rival as usize];
-                if gain > most {
+                if gain > max {
                     let column = source.items.column(*rival as usize);
                     if (0..rows).all(|i| column[i] <= self.room[i] + own[i]) {
-                        most = gain;
+                        max = gain;
                         found = Some((place, other));
                     }
                 }

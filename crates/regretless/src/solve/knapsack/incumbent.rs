@@ -24,19 +24,19 @@ pub(super) struct KnapsackIncumbent {
     /// Whether another choice is as good as the best.
     tied: bool,
     /// Least difference between two objectives; 0 when costs lie on no grid.
-    grain: f64,
+    granularity: f64,
     gap: f64,
     candidate: Vec<u32>,
 }
 
 impl KnapsackIncumbent {
     /// Forgets everything: nothing is chosen.
-    pub(super) fn reset(&mut self, grain: f64, gap: f64) {
+    pub(super) fn reset(&mut self, granularity: f64, gap: f64) {
         self.chosen.clear();
         self.objective = 0.0;
         self.ceiling = None;
         self.tied = false;
-        self.grain = grain;
+        self.granularity = granularity;
         self.gap = gap;
         self.set_cutoff();
     }
@@ -83,7 +83,7 @@ impl KnapsackIncumbent {
             .iter()
             .map(|j| source.costs[*j as usize])
             .sum();
-        let gain = min_improvement(self.objective, self.grain);
+        let gain = min_improvement(self.objective, self.granularity);
         if self.candidate != self.chosen && objective <= self.objective + gain {
             self.tied = objective >= self.objective - gain;
         }
@@ -97,7 +97,7 @@ impl KnapsackIncumbent {
 
     fn set_cutoff(&mut self) {
         let size = self.objective.abs();
-        let gain = min_improvement(self.objective, self.grain);
+        let gain = min_improvement(self.objective, self.granularity);
         self.cutoff = match self.ceiling {
             None => self.objective - gain.max(self.gap * size),
             Some(ceiling) => ceiling.min(self.objective + gain),
@@ -106,9 +106,9 @@ impl KnapsackIncumbent {
 }
 
 /// How much less a choice must cost to count as better than one of this objective.
-pub(super) fn min_improvement(objective: f64, grain: f64) -> f64 {
-    if grain > 0.0 {
-        grain * (1.0 - ROUNDING_FRACTION)
+pub(super) fn min_improvement(objective: f64, granularity: f64) -> f64 {
+    if granularity > 0.0 {
+        granularity * (1.0 - ROUNDING_FRACTION)
     } else {
         OBJECTIVE_TOLERANCE * objective.abs()
     }

@@ -133,7 +133,7 @@ impl KnapsackBranchAndBound {
                 "{found} costs for {expected} items"
             )));
         }
-        let largest = costs.iter().fold(0.0_f64, |most, cost| most.max(-cost));
+        let largest = costs.iter().fold(0.0_f64, |max, cost| max.max(-cost));
         let scale = power_of_two_near(largest);
         self.scaled
             .iter_mut()
@@ -194,7 +194,7 @@ impl Solver for KnapsackBranchAndBound {
     fn solve_warm(
         &mut self,
         costs: &[f64],
-        memory: &mut WarmStart,
+        warm_start: &mut WarmStart,
     ) -> Result<Solution, SolveFailure> {
         if self.limits.gap > 0.0 {
             return self.solve(costs);
@@ -202,7 +202,7 @@ impl Solver for KnapsackBranchAndBound {
         let scale = self.load(costs)?;
         self.solve_root(RootModel::Integer);
         let prices = self.root_duals(scale);
-        let known = memory
+        let known = warm_start
             .take::<KnapsackWarmStart>()
             .filter(|known| known.fits(&self.items) && has_no_granularity(costs));
         let warm = known.map(|known| self.search(costs, scale, Some(known.cost(costs))));
@@ -210,16 +210,16 @@ impl Solver for KnapsackBranchAndBound {
             warm.status == SolveStatus::Optimal && self.workshop.best.is_unique_optimum()
         };
         let solution = warm.filter(unique).map_or_else(|| self.solve(costs), Ok)?;
-        memory.set(KnapsackWarmStart::new(&solution.decision, &prices));
+        warm_start.set(KnapsackWarmStart::new(&solution.decision, &prices));
         Ok(solution)
     }
 
-    fn certify(&mut self, costs: &[f64], memory: &WarmStart) -> Option<Solution> {
+    fn certify(&mut self, costs: &[f64], warm_start: &WarmStart) -> Option<Solution> {
         let usable = self.limits.gap == 0.0
             && costs.len() == self.items.count()
             && has_no_granularity(costs);
         usable
-            .then(|| self.certify_warm_start(costs, memory))
+            .then(|| self.certify_warm_start(costs, warm_start))
             .flatten()
     }
 }
@@ -227,8 +227,8 @@ impl Solver for KnapsackBranchAndBound {
 impl KnapsackBranchAndBound {
     /// Searches below the root, which is solved; `known` is what a choice is known to cost.
     fn search(&mut self, costs: &[f64], scale: f64, known: Option<f64>) -> Solution {
-        let grain = granularity(costs).map_or(0.0, |step| step * scale);
-        self.workshop.best.reset(grain, self.limits.gap);
+        let granularity = granularity(costs).map_or(0.0, |step| step * scale);
+        self.workshop.best.reset(granularity, self.limits.gap);
         if let Some(known) = known {
             self.workshop.best.set_known_objective(known * scale);
         }

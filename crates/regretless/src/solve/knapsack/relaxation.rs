@@ -84,7 +84,7 @@ impl KnapsackRelaxation {
         let matrix = (0..basics.len()).map(line).collect();
         let inverse = invert(matrix)
             .ok_or_else(|| SolveFailure::Engine("the final basis is singular".into()))?;
-        let mut corner = SimplexDictionary::new(
+        let mut dictionary = SimplexDictionary::new(
             basics
                 .iter()
                 .map(|basic| self.variable(*basic, &values))
@@ -93,15 +93,15 @@ impl KnapsackRelaxation {
         for number in (0..values.len()).filter(|number| !basics.contains(number)) {
             let variable = self.variable(number, &values);
             match number.checked_sub(self.items()) {
-                Some(slack) => corner.push(variable, inverse.iter().map(|line| line[slack])),
+                Some(slack) => dictionary.push(variable, inverse.iter().map(|line| line[slack])),
                 None => {
                     let weights = self.search.items.column(number);
                     let cell = |line: &Vec<f64>| line.iter().zip(weights).map(|(a, b)| a * b).sum();
-                    corner.push(variable, inverse.iter().map(cell));
+                    dictionary.push(variable, inverse.iter().map(cell));
                 }
             }
         }
-        Ok(corner)
+        Ok(dictionary)
     }
 }
 

@@ -397,7 +397,7 @@ fn root_row(root: &KnapsackTableau) -> usize {
 fn choose(tableau: &KnapsackTableau, cutoff: f64) -> KnapsackNodeAction {
     let gap = cutoff - tableau.objective();
     let mut chosen = KnapsackNodeAction::Split;
-    let mut most = (-1.0, -1.0);
+    let mut max = (-1.0, -1.0);
     for (row, (code, value)) in tableau.basics().iter().zip(tableau.values()).enumerate() {
         if !tableau.is_item(*code)
             || *value <= INTEGRALITY_TOLERANCE
@@ -406,8 +406,8 @@ fn choose(tableau: &KnapsackTableau, cutoff: f64) -> KnapsackNodeAction {
             continue;
         }
         let [down, up] = simd::penalties(tableau, row, *value);
-        let (least, other) = (down.min(up), down.max(up));
-        if least >= gap {
+        let (min, other) = (down.min(up), down.max(up));
+        if min >= gap {
             return KnapsackNodeAction::Close;
         }
         let first = if down <= up {
@@ -417,14 +417,14 @@ fn choose(tableau: &KnapsackTableau, cutoff: f64) -> KnapsackNodeAction {
         };
         if other >= gap {
             chosen = KnapsackNodeAction::Fix(row, first);
-            most = (f64::INFINITY, f64::INFINITY);
-        } else if (least, other) > most {
+            max = (f64::INFINITY, f64::INFINITY);
+        } else if (min, other) > max {
             chosen = KnapsackNodeAction::Branch {
                 row,
                 first,
                 penalty: other,
             };
-            most = (least, other);
+            max = (min, other);
         }
     }
     chosen

@@ -94,9 +94,9 @@ pub(super) fn argmin(numbers: &[f64]) -> Option<usize> {
             lanes[lane] = min(lanes[lane], chunk[lane]);
         }
     }
-    let least = lanes.into_iter().fold(rest, min);
-    if least < f64::INFINITY {
-        numbers.iter().position(|number| *number == least)
+    let min = lanes.into_iter().fold(rest, min);
+    if min < f64::INFINITY {
+        numbers.iter().position(|number| *number == min)
     } else {
         None
     }

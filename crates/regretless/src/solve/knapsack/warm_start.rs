@@ -59,14 +59,18 @@ impl KnapsackWarmStart {
 
 impl KnapsackBranchAndBound {
     /// The choice in memory, if it is proved to be still the cheapest.
-    pub(super) fn certify_warm_start(&self, costs: &[f64], memory: &WarmStart) -> Option<Solution> {
-        let known = memory
+    pub(super) fn certify_warm_start(
+        &self,
+        costs: &[f64],
+        warm_start: &WarmStart,
+    ) -> Option<Solution> {
+        let known = warm_start
             .get::<KnapsackWarmStart>()
             .filter(|known| known.fits(&self.items))?;
         let cost = known.cost(costs);
-        let level = cost + min_improvement(cost, 0.0);
+        let cutoff = cost + min_improvement(cost, 0.0);
         let (trial, bound) = AlternativeSearch::new((&self.items, costs), known);
-        let rivalled = trial.has_alternative(bound, level)?;
+        let rivalled = trial.has_alternative(bound, cutoff)?;
         (!rivalled)
             .then(|| Solution::optimal(Decision::from_indices(known.chosen.iter().copied()), cost))
     }
@@ -134,17 +138,17 @@ impl<'a> AlternativeSearch<'a> {
 
     /// Whether another choice that fits costs less than the level; `None` when there are too many
     /// to try.
-    fn has_alternative(mut self, bound: f64, level: f64) -> Option<bool> {
-        let room = level - bound;
+    fn has_alternative(mut self, bound: f64, cutoff: f64) -> Option<bool> {
+        let room = cutoff - bound;
         self.flips.retain(|(penalty, _)| *penalty < room);
         // The dearest first: then a branch ends soon.
         self.flips
             .sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
-        self.search(0, room, level)
+        self.search(0, room, cutoff)
     }
 
     /// Tries the flips from a place on, as long as they cost less than the room that is left.
-    fn search(&mut self, from: usize, room: f64, level: f64) -> Option<bool> {
+    fn search(&mut self, from: usize, room: f64, cutoff: f64) -> Option<bool> {
         if room <= 0.0 {
             return Some(false);
         }
@@ -152,14 +156,14 @@ impl<'a> AlternativeSearch<'a> {
         if self.tried > MAX_ALTERNATIVES {
             return None;
         }
-        if self.is_alternative(level) {
+        if self.is_alternative(cutoff) {
             return Some(true);
         }
         let affordable = self.flips.partition_point(|(penalty, _)| *penalty >= room);
         for place in from.max(affordable)..self.flips.len() {
             let (penalty, item) = self.flips[place];
             self.flip(item as usize);
-            let rivalled = self.search(place + 1, room - penalty, level);
+            let rivalled = self.search(place + 1, room - penalty, cutoff);
             self.flip(item as usize);
             if rivalled != Some(false) {
                 return rivalled;
@@ -168,18 +172,18 @@ impl<'a> AlternativeSearch<'a> {
         Some(false)
     }
 
-    fn is_alternative(&self, level: f64) -> bool {
-        let cheap = self.cost < level + SUM_TOLERANCE * self.cost.abs();
+    fn is_alternative(&self, cutoff: f64) -> bool {
+        let cheap = self.cost < cutoff + SUM_TOLERANCE * self.cost.abs();
         cheap
             && self.items.fits_within(&self.loads, SUM_TOLERANCE)
-            && self.is_alternative_exactly(level)
+            && self.is_alternative_exactly(cutoff)
     }
 
-    fn is_alternative_exactly(&self, level: f64) -> bool {
+    fn is_alternative_exactly(&self, cutoff: f64) -> bool {
         let chosen: Vec<u32> = (0..self.costs.len() as u32)
             .filter(|item| self.inside[*item as usize])
             .collect();
         let cost: f64 = chosen.iter().map(|item| self.costs[*item as usize]).sum();
-        cost < level && chosen[..] != *self.known.chosen && self.items.holds(&chosen)
+        cost < cutoff && chosen[..] != *self.known.chosen && self.items.holds(&chosen)
     }
 }

@@ -81,7 +81,7 @@ pub struct LinearSolver {
     /// Built at the first solve that needs it, so that making an engine cannot fail.
     lp: Option<Lp>,
     /// Present if the model is one for it.
-    small: Option<DenseMip>,
+    dense: Option<DenseMip>,
     costs: Vec<f64>,
     /// What the costs of the last solve were multiplied by.
     scale: f64,
@@ -89,7 +89,7 @@ pub struct LinearSolver {
     /// Where the next search over whole numbers starts.
     start: Option<Box<[f64]>>,
     /// The same problem without whole numbers, once somebody asked for a proof.
-    twin: Option<Box<Self>>,
+    relaxation: Option<Box<Self>>,
     /// Of the last search over whole numbers.
     nodes: Option<u64>,
     /// Of the last solve, in nanoseconds.
@@ -101,24 +101,24 @@ impl LinearSolver {
     /// whose cost in the model is 0.
     pub fn new(model: Arc<LinearModel>, predicted: Arc<[usize]>, limits: SearchLimits) -> Self {
         // With few nodes to spend HiGHS is better: it knows how to find a point without any.
-        let small = if limits.nodes >= MIN_DENSE_NODE_LIMIT {
+        let dense = if limits.nodes >= MIN_DENSE_NODE_LIMIT {
             DenseMip::of(&model)
         } else {
             None
         };
         let (costs, point) = (Vec::new(), PrimalDualPoint::default());
-        let (lp, start, twin, nodes) = (None, None, None, None);
+        let (lp, start, relaxation, nodes) = (None, None, None, None);
         Self {
             model,
             predicted,
             limits,
             lp,
-            small,
+            dense,
             costs,
             scale: 1.0,
             point,
             start,
-            twin,
+            relaxation,
             nodes,
             work: 0,
         }
@@ -132,10 +132,10 @@ impl LinearSolver {
 
     fn build(model: &LinearModel, limits: &SearchLimits) -> Result<Lp, SolveFailure> {
         let mut lp = Lp::from_model(model)?;
-        let small = !is_large(model, &lp);
-        lp.use_presolve(!small)?;
+        let dense = !is_large(model, &lp);
+        lp.use_presolve(!dense)?;
         lp.set_option(c"mip_heuristic_run_feasibility_jump", false)?;
-        if small {
+        if dense {
             OPTIONS_OFF_WHEN_SMALL
                 .iter()
                 .try_for_each(|option| lp.set_option(option, false))?;
@@ -194,7 +194,7 @@ impl LinearSolver {
 
     /// Searches a small model; nothing when it is none, or HiGHS must decide.
     fn search_dense(&mut self, costs: &[f64]) -> Option<Solution> {
-        let mut small = self.small.take()?;
+        let mut dense = self.dense.take()?;
         let scale = self.scale_costs(costs);
         let wish = SearchRequest {
             costs: &self.costs,
@@ -202,9 +202,9 @@ impl LinearSolver {
             gap: self.limits.gap,
             scale,
         };
-        let proof = small.search(&wish, &mut self.point.value);
-        self.work += small.work();
-        self.small = Some(small);
+        let proof = dense.search(&wish, &mut self.point.value);
+        self.work += dense.work();
+        self.dense = Some(dense);
         let proof = proof?;
         self.round_point();
         self.model.check(&self.point.value).ok()?;
@@ -426,17 +426,17 @@ impl Solver for LinearSolver {
     fn solve_warm(
         &mut self,
         costs: &[f64],
-        memory: &mut WarmStart,
+        warm_start: &mut WarmStart,
     ) -> Result<Solution, SolveFailure> {
         if self.is_integral() && self.limits.gap > 0.0 {
             self.solve(costs)
         } else {
-            self.solve_from_warm_start(costs, memory)
+            self.solve_from_warm_start(costs, warm_start)
         }
     }
 
-    fn certify(&mut self, costs: &[f64], memory: &WarmStart) -> Option<Solution> {
-        self.certify_warm_start(costs, memory)
+    fn certify(&mut self, costs: &[f64], warm_start: &WarmStart) -> Option<Solution> {
+        self.certify_warm_start(costs, warm_start)
     }
 }
 
@@ -447,9 +447,7 @@ fn is_large(model: &LinearModel, lp: &Lp) -> bool {
 
 /// The power of two that brings the greatest cost to between [`SCALED_MAX_COST`] and half of it.
 fn scale_of(costs: &[f64]) -> f64 {
-    let greatest = costs
-        .iter()
-        .fold(0.0_f64, |most, cost| most.max(cost.abs()));
+    let greatest = costs.iter().fold(0.0_f64, |max, cost| max.max(cost.abs()));
     if greatest == 0.0 {
         1.0
     } else {

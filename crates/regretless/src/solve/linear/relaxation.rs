@@ -81,7 +81,7 @@ impl LinearRelaxation {
         let basics: Vec<usize> = members.into_iter().map(number).collect();
         let mut is_basic = vec![false; count];
         basics.iter().for_each(|basic| is_basic[*basic] = true);
-        let mut corner =
+        let mut dictionary =
             SimplexDictionary::new(basics.iter().map(|basic| self.variable(*basic)).collect());
         let mut cells = Vec::new();
         for number in (0..count).filter(|number| !is_basic[*number]) {
@@ -92,7 +92,7 @@ impl LinearRelaxation {
             } else if number >= columns {
                 lp.inverse_column(number - columns, &mut cells)?;
             }
-            corner.push(
+            dictionary.push(
                 variable,
                 cells
                     .iter()
@@ -101,14 +101,14 @@ impl LinearRelaxation {
             );
         }
         self.search.lp = Some(lp);
-        Ok(corner)
+        Ok(dictionary)
     }
 
     /// Ranges of all columns, scaled, when there is no row.
     fn unconstrained(&mut self) -> Result<CostRanges, SolveFailure> {
-        let corner = self.dictionary()?;
+        let dictionary = self.dictionary()?;
         let costs = &self.search.costs;
-        Ok(corner.cost_ranges(|column| costs[column as usize], costs.len()))
+        Ok(dictionary.cost_ranges(|column| costs[column as usize], costs.len()))
     }
 
     /// What moves of columns and rows mean for a decision.
@@ -140,13 +140,13 @@ impl RelaxationSolver for LinearRelaxation {
     fn relax_warm(
         &mut self,
         costs: &[f64],
-        memory: &mut WarmStart,
+        warm_start: &mut WarmStart,
     ) -> Result<Solution, SolveFailure> {
-        self.search.solve_warm(costs, memory)
+        self.search.solve_warm(costs, warm_start)
     }
 
-    fn certify(&mut self, costs: &[f64], memory: &WarmStart) -> Option<Solution> {
-        self.search.certify(costs, memory)
+    fn certify(&mut self, costs: &[f64], warm_start: &WarmStart) -> Option<Solution> {
+        self.search.certify(costs, warm_start)
     }
 }
 

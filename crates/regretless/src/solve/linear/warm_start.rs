@@ -52,13 +52,15 @@ impl LinearSolver {
     pub(super) fn solve_from_warm_start(
         &mut self,
         costs: &[f64],
-        memory: &mut WarmStart,
+        warm_start: &mut WarmStart,
     ) -> Result<Solution, SolveFailure> {
         self.work = 0;
         let whole = self.is_integral();
         let near =
             |known: &LinearWarmStart| known.sample.drift(costs) <= MAX_DRIFT[usize::from(whole)];
-        let known = memory.take::<LinearWarmStart>().filter(|known| near(known));
+        let known = warm_start
+            .take::<LinearWarmStart>()
+            .filter(|known| near(known));
         let warm = match &known {
             Some(known) if whole => self.solve_from_point(costs, &known.point),
             Some(known) => known
@@ -78,7 +80,7 @@ impl LinearSolver {
         };
         if whole {
             found.point = self.point.value.as_slice().into();
-            found.basis = if memory.wants_proof() {
+            found.basis = if warm_start.wants_proof() {
                 self.relaxed_basis(costs, &found.decision)
             } else {
                 None
@@ -86,7 +88,7 @@ impl LinearSolver {
         } else {
             found.basis = self.lp.as_ref().and_then(Lp::basis);
         }
-        memory.set(found);
+        warm_start.set(found);
         Ok(solution)
     }
 
@@ -136,16 +138,16 @@ impl LinearSolver {
 
     /// The basis of the linear relaxation, if its optimum is this decision.
     fn relaxed_basis(&mut self, costs: &[f64], decision: &Decision) -> Option<Basis> {
-        let twin = self.relaxation();
-        let relaxed = twin.solve(costs).ok()?;
-        let basis = twin.lp.as_ref().and_then(Lp::basis);
+        let relaxation = self.relaxation();
+        let relaxed = relaxation.solve(costs).ok()?;
+        let basis = relaxation.lp.as_ref().and_then(Lp::basis);
         basis.filter(|_| relaxed.decision == *decision)
     }
 
     /// The same problem without whole numbers.
     fn relaxation(&mut self) -> &mut Self {
         let (model, predicted, limits) = (&self.model, &self.predicted, self.limits);
-        self.twin.get_or_insert_with(|| {
+        self.relaxation.get_or_insert_with(|| {
             let mut relaxed = LinearModel::clone(model);
             relaxed.integer.fill(false);
             Box::new(Self::new(Arc::new(relaxed), Arc::clone(predicted), limits))
@@ -156,20 +158,20 @@ impl LinearSolver {
     pub(super) fn certify_warm_start(
         &mut self,
         costs: &[f64],
-        memory: &WarmStart,
+        warm_start: &WarmStart,
     ) -> Option<Solution> {
         self.work = 0;
-        let known = memory.get::<LinearWarmStart>()?;
+        let known = warm_start.get::<LinearWarmStart>()?;
         let basis = known
             .basis
             .as_ref()
             .filter(|_| known.sample.drift(costs) <= MAX_DRIFT[0])?;
-        let engine = if self.is_integral() {
+        let solver = if self.is_integral() {
             self.relaxation()
         } else {
             self
         };
-        let stays = engine.stays_optimal(costs, basis).unwrap_or(false);
+        let stays = solver.stays_optimal(costs, basis).unwrap_or(false);
         stays.then(|| Solution::optimal(known.decision.clone(), known.decision.dot(costs)))
     }
 
@@ -201,13 +203,13 @@ impl LinearSolver {
     /// Whether every way out of a vertex costs something, given reduced costs and duals of its
     /// basis.
     fn is_unique_optimum(&self, basis: &Basis, reduced: &[f64], duals: &[f64]) -> bool {
-        let dear = |((stand, slope), [lower, upper]): ((&BasisStatus, &f64), &[f64; 2])| match stand
-        {
-            BasisStatus::Basic => true,
-            BasisStatus::Lower => *slope > REDUCED_COST_TOLERANCE || lower == upper,
-            BasisStatus::Upper => *slope < -REDUCED_COST_TOLERANCE || lower == upper,
-            BasisStatus::Zero | BasisStatus::Nonbasic => lower == upper,
-        };
+        let dear =
+            |((status, slope), [lower, upper]): ((&BasisStatus, &f64), &[f64; 2])| match status {
+                BasisStatus::Basic => true,
+                BasisStatus::Lower => *slope > REDUCED_COST_TOLERANCE || lower == upper,
+                BasisStatus::Upper => *slope < -REDUCED_COST_TOLERANCE || lower == upper,
+                BasisStatus::Zero | BasisStatus::Nonbasic => lower == upper,
+            };
         basis
             .columns
             .iter()

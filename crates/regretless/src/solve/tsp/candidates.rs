@@ -21,9 +21,9 @@ impl CandidateEdges {
 
     /// Neighbours by their nearness to a 1-tree, given the reduced costs it was grown by; ties by
     /// reduced cost, then to the lower number.
-    pub fn by_alpha_value(&mut self, reduced: &DistanceMatrix, tree: &OneTree, each: usize) {
+    pub fn by_alpha_value(&mut self, reduced: &DistanceMatrix, one_tree: &OneTree, each: usize) {
         self.rank(reduced, each, |node, row| {
-            tree.alpha_values(reduced, node, row)
+            one_tree.alpha_values(reduced, node, row)
         });
     }
 
@@ -71,9 +71,9 @@ impl CandidateEdges {
 }
 
 /// Keeps the best few entries in order; entries come with increasing numbers.
-fn keep_best(best: &mut Vec<(f64, f64, u32)>, most: usize, entry: (f64, f64, u32)) {
+fn keep_best(best: &mut Vec<(f64, f64, u32)>, max: usize, entry: (f64, f64, u32)) {
     let better = |a: &(f64, f64, u32), b: &(f64, f64, u32)| (a.0, a.1) < (b.0, b.1);
-    if best.len() == most {
+    if best.len() == max {
         if best.last().is_some_and(|last| !better(&entry, last)) {
             return;
         }

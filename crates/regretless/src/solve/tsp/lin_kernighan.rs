@@ -65,7 +65,7 @@ impl LinKernighan {
             let search = LinKernighanInput {
                 distances,
                 candidates,
-                noise: 1e-12 * distances.scale(),
+                tolerance: 1e-12 * distances.scale(),
             };
             self.improve_to_local_optimum(&search);
             self.tour.keep();
@@ -174,7 +174,7 @@ impl LinKernighan {
             path = HamiltonianPath::new(&self.tour, t6, path.end);
             gain = step.gain;
             let closed = gain - search.cost(t6, path.end);
-            if closed > search.noise {
+            if closed > search.tolerance {
                 return Some(closed);
             }
         }
@@ -232,7 +232,7 @@ impl HamiltonianPath {
 struct LinKernighanInput<'a> {
     distances: &'a DistanceMatrix,
     candidates: &'a CandidateEdges,
-    noise: f64,
+    tolerance: f64,
 }
 
 impl LinKernighanInput<'_> {
@@ -253,7 +253,7 @@ impl LinKernighanInput<'_> {
         let last = tour.order().len() - 1;
         for (t3, cost) in self.candidates.of(path.start) {
             let gain = gain - cost;
-            if gain <= self.noise {
+            if gain <= self.tolerance {
                 continue;
             }
             let k = path.offset(tour, *t3);
@@ -288,13 +288,13 @@ impl LinKernighanInput<'_> {
             nodes: [third.t3, t4, t4, t4],
             gain,
         };
-        if gain - self.cost(t4, third.path.end) > self.noise {
+        if gain - self.cost(t4, third.path.end) > self.tolerance {
             *best = Some(two);
             return true;
         }
         for (t5, cost) in self.candidates.of(t4) {
             let gain = gain - cost;
-            if gain <= self.noise {
+            if gain <= self.tolerance {
                 continue;
             }
             let j = third.path.offset(third.tour, *t5);
@@ -334,7 +334,7 @@ impl LinKernighanInput<'_> {
         let gain = third.gain + self.cost(third.t3, t4);
         for (t5, cost) in self.candidates.of(t4) {
             let gain = gain - cost;
-            if gain <= self.noise {
+            if gain <= self.tolerance {
                 continue;
             }
             let j = third.path.offset(third.tour, *t5);
@@ -387,7 +387,7 @@ impl LinKernighanInput<'_> {
             return false;
         }
         exchange.gain += self.cost(t5, t6);
-        let closes = exchange.gain - self.cost(t6, third.path.end) > self.noise;
+        let closes = exchange.gain - self.cost(t6, third.path.end) > self.tolerance;
         if closes || best.is_none_or(|best| exchange.gain > best.gain) {
             *best = Some(exchange);
         }
@@ -419,13 +419,13 @@ impl LinKernighanStep<'_> {
 /// Nodes that are worth another try, each at most once, first in first out.
 #[derive(Debug, Clone, Default)]
 struct NodeWorklist {
-    waiting: std::collections::VecDeque<u32>,
+    node_queue: std::collections::VecDeque<u32>,
     inside: Vec<bool>,
 }
 
 impl NodeWorklist {
     fn fill(&mut self, order: &[u32]) {
-        self.waiting.clear();
+        self.node_queue.clear();
         self.inside.clear();
         self.inside.resize(order.len(), false);
         order.iter().for_each(|node| self.push(*node));
@@ -433,12 +433,12 @@ impl NodeWorklist {
 
     fn push(&mut self, node: u32) {
         if !std::mem::replace(&mut self.inside[node as usize], true) {
-            self.waiting.push_back(node);
+            self.node_queue.push_back(node);
         }
     }
 
     fn pop(&mut self) -> Option<u32> {
-        let node = self.waiting.pop_front()?;
+        let node = self.node_queue.pop_front()?;
         self.inside[node as usize] = false;
         Some(node)
     }
@@ -482,7 +482,7 @@ mod tests {
             let search = LinKernighanInput {
                 distances: &distances,
                 candidates: &candidates,
-                noise: 1e-9,
+                tolerance: 1e-9,
             };
             let mut local = LinKernighan::default();
             let order: Vec<u32> = (0..nodes as u32).collect();
@@ -505,7 +505,7 @@ mod tests {
             let search = LinKernighanInput {
                 distances: &distances,
                 candidates: &candidates,
-                noise: 1e-9,
+                tolerance: 1e-9,
             };
             let mut local = LinKernighan::default();
             let order: Vec<u32> = (0..nodes as u32).collect();

@@ -54,7 +54,7 @@ pub struct TspBranchAndBound {
     distances: DistanceMatrix,
     reduced: DistanceMatrix,
     multipliers: Vec<f64>,
-    tree: OneTree,
+    one_tree: OneTree,
     sparse: SparseAscent,
     candidates: CandidateEdges,
     greedy: GreedyTour,
@@ -78,7 +78,7 @@ impl TspBranchAndBound {
     }
 
     /// A greedy tour to aim at, a few steps up from it, and a local search along the way.
-    fn first_tour(&mut self, costs: &[f64], rules: &PruningRule) {
+    fn first_tour(&mut self, costs: &[f64], pruning: &PruningRule) {
         self.best = TspIncumbent::default();
         self.first_multipliers();
         self.reduced.reduce(&self.distances, &self.multipliers);
@@ -86,7 +86,7 @@ impl TspBranchAndBound {
         self.order.clear();
         self.order
             .extend_from_slice(self.greedy.tour(&self.reduced, &self.candidates));
-        self.offer_order(costs, rules);
+        self.offer_order(costs, pruning);
         // A greedy tour is far from optimal, so full steps towards it would overshoot.
         self.run_ascent(AscentTarget {
             steps: 15,
@@ -100,11 +100,11 @@ impl TspBranchAndBound {
             .extend_from_slice(self.greedy.tour(&self.reduced, &self.candidates));
         self.local
             .improve(&self.reduced, &self.candidates, &mut self.order, 0);
-        self.offer_order(costs, rules);
+        self.offer_order(costs, pruning);
     }
 
     /// A local search from a known tour.
-    fn improve_from(&mut self, tour: &Decision, costs: &[f64], rules: &PruningRule) {
+    fn improve_from(&mut self, tour: &Decision, costs: &[f64], pruning: &PruningRule) {
         self.best = TspIncumbent::default();
         self.first_multipliers();
         self.reduced.reduce(&self.distances, &self.multipliers);
@@ -112,40 +112,40 @@ impl TspBranchAndBound {
         self.order = complete_graph::order_of(self.nodes, tour.indices());
         self.local
             .improve(&self.reduced, &self.candidates, &mut self.order, 0);
-        self.offer_order(costs, rules);
+        self.offer_order(costs, pruning);
     }
 
     /// The common part of the costs or nothing, whichever gives the higher bound.
     fn first_multipliers(&mut self) {
         self.multipliers.clear();
         self.multipliers.resize(self.nodes, 0.0);
-        let plain = self.tree.build(&self.distances, &self.multipliers);
+        let plain = self.one_tree.build(&self.distances, &self.multipliers);
         self.distances.node_potentials(&mut self.multipliers);
-        if self.tree.build(&self.distances, &self.multipliers) < plain {
+        if self.one_tree.build(&self.distances, &self.multipliers) < plain {
             self.multipliers.fill(0.0);
         }
     }
 
     /// Kicks the tour, as often as its size makes it worthwhile against searching for a proof.
-    fn perturb_tour(&mut self, costs: &[f64], rules: &PruningRule) {
+    fn perturb_tour(&mut self, costs: &[f64], pruning: &PruningRule) {
         self.update_candidates();
         let kicks = (self.nodes * self.nodes / 200).min(self.nodes);
         self.local
             .improve(&self.reduced, &self.candidates, &mut self.order, kicks);
-        self.offer_order(costs, rules);
+        self.offer_order(costs, pruning);
     }
 
     /// Candidates by nearness to the present tree.
     fn update_candidates(&mut self) {
         self.reduced.reduce(&self.distances, &self.multipliers);
         self.candidates
-            .by_alpha_value(&self.reduced, &self.tree, CANDIDATES_PER_NODE);
+            .by_alpha_value(&self.reduced, &self.one_tree, CANDIDATES_PER_NODE);
     }
 
     fn goal(&self) -> AscentTarget {
         AscentTarget {
             target: self.best.cost,
-            enough: self.best.level,
+            enough: self.best.cutoff,
             steps: 60,
             pace: 1.0,
             patience: 5,
@@ -153,7 +153,7 @@ impl TspBranchAndBound {
     }
 
     fn run_ascent(&mut self, goal: AscentTarget) -> f64 {
-        self.tree
+        self.one_tree
             .ascend(&self.distances, &mut self.multipliers, &goal)
     }
 
@@ -162,7 +162,7 @@ impl TspBranchAndBound {
         if self.nodes <= MAX_DENSE_ASCENT_NODES {
             return self.run_ascent(goal);
         }
-        let state = (&mut self.tree, &mut self.multipliers[..]);
+        let state = (&mut self.one_tree, &mut self.multipliers[..]);
         self.sparse.run(
             &self.distances,
             &self.candidates,
@@ -171,7 +171,7 @@ impl TspBranchAndBound {
         )
     }
 
-    fn offer_order(&mut self, costs: &[f64], rules: &PruningRule) {
+    fn offer_order(&mut self, costs: &[f64], pruning: &PruningRule) {
         let closing = self.order.last().copied().zip(self.order.first().copied());
         let pairs = self
             .order
@@ -181,16 +181,16 @@ impl TspBranchAndBound {
         self.numbers.clear();
         self.numbers
             .extend(pairs.map(|(i, j)| edge_index(self.nodes, i as usize, j as usize) as u32));
-        self.best.offer(&mut self.numbers, costs, rules);
+        self.best.offer(&mut self.numbers, costs, pruning);
     }
 
     /// Offers the present 1-tree, which is a tour.
-    fn offer_tree(&mut self, costs: &[f64], rules: &PruningRule) {
+    fn offer_tree(&mut self, costs: &[f64], pruning: &PruningRule) {
         self.numbers.clear();
-        let pairs = self.tree.edges();
+        let pairs = self.one_tree.edges();
         self.numbers
             .extend(pairs.map(|(i, j)| edge_index(self.nodes, i as usize, j as usize) as u32));
-        self.best.offer(&mut self.numbers, costs, rules);
+        self.best.offer(&mut self.numbers, costs, pruning);
     }
 
     /// Keeps the edges that a tour at or below the level can use. Returns the least cost of a tour
@@ -198,32 +198,32 @@ impl TspBranchAndBound {
     fn fix_edges_by_bound(&mut self, bound: f64) -> f64 {
         self.near.resize(self.nodes, 0.0);
         self.survivors.clear();
-        let mut floor = f64::INFINITY;
+        let mut lower_bound = f64::INFINITY;
         for i in 0..self.nodes {
-            self.tree
+            self.one_tree
                 .alpha_values(&self.reduced, i as u32, &mut self.near);
             for j in i + 1..self.nodes {
-                let least = bound + self.near[j];
-                if least > self.best.level {
-                    floor = least.min(floor);
+                let min = bound + self.near[j];
+                if min > self.best.cutoff {
+                    lower_bound = min.min(lower_bound);
                 } else {
                     self.survivors
                         .push((i as u32, j as u32, self.distances.row(i as u32)[j]));
                 }
             }
         }
-        floor
+        lower_bound
     }
 
     fn run(&mut self, costs: &[f64]) -> Solution {
-        let rules = self.load(costs);
-        self.first_tour(costs, &rules);
+        let pruning = self.load(costs);
+        self.first_tour(costs, &pruning);
         let bound = self.run_root_ascent();
-        if let Some(floor) = self.bound_if_closed(bound, costs, &rules) {
-            return self.to_solution(floor, true);
+        if let Some(lower_bound) = self.bound_if_closed(bound, costs, &pruning) {
+            return self.to_solution(lower_bound, true);
         }
-        self.perturb_tour(costs, &rules);
-        self.search((costs, rules), bound, None)
+        self.perturb_tour(costs, &pruning);
+        self.search((costs, pruning), bound, None)
     }
 
     fn load(&mut self, costs: &[f64]) -> PruningRule {
@@ -233,13 +233,13 @@ impl TspBranchAndBound {
 
     /// What all other tours cost at least, if the bound of the present tree, or that tree itself,
     /// ends it.
-    fn bound_if_closed(&mut self, bound: f64, costs: &[f64], rules: &PruningRule) -> Option<f64> {
+    fn bound_if_closed(&mut self, bound: f64, costs: &[f64], pruning: &PruningRule) -> Option<f64> {
         self.search.plan.clear();
-        if bound > self.best.level {
+        if bound > self.best.cutoff {
             return Some(bound);
         }
-        self.tree.is_tour().then(|| {
-            self.offer_tree(costs, rules);
+        self.one_tree.is_tour().then(|| {
+            self.offer_tree(costs, pruning);
             f64::INFINITY
         })
     }
@@ -248,11 +248,11 @@ impl TspBranchAndBound {
     /// there is one.
     fn search(
         &mut self,
-        (costs, rules): (&[f64], PruningRule),
+        (costs, pruning): (&[f64], PruningRule),
         bound: f64,
-        guide: Option<&RecordedTree>,
+        recorded: Option<&RecordedTree>,
     ) -> Solution {
-        if bound > self.best.level {
+        if bound > self.best.cutoff {
             return self.to_solution(bound, true);
         }
         let dropped = self.fix_edges_by_bound(bound);
@@ -263,23 +263,23 @@ impl TspBranchAndBound {
         );
         let task = TspSearchInput {
             costs,
-            rules,
+            pruning,
             bound,
-            guide,
+            recorded,
             strict: false,
         };
-        let (floor, complete) = self.search.run(&task, &mut self.best);
-        self.to_solution(floor.min(dropped), complete)
+        let (lower_bound, complete) = self.search.run(&task, &mut self.best);
+        self.to_solution(lower_bound.min(dropped), complete)
     }
 
     /// The best tour, and what is known given that all other tours cost at least `floor`.
-    fn to_solution(&mut self, floor: f64, complete: bool) -> Solution {
+    fn to_solution(&mut self, lower_bound: f64, complete: bool) -> Solution {
         let objective = self.best.cost;
         let decision = Decision::from_indices(self.best.edges.drain(..));
         PruningRule::new(&self.distances, self.limits).to_solution(
             decision,
             objective,
-            (floor, complete),
+            (lower_bound, complete),
         )
     }
 }
@@ -313,13 +313,13 @@ impl Solver for TspLocalSearch {
     fn solve(&mut self, costs: &[f64]) -> Result<Solution, SolveFailure> {
         let search = &mut self.search;
         complete_graph::check(search.nodes, costs)?;
-        let rules = search.load(costs);
-        search.first_tour(costs, &rules);
+        let pruning = search.load(costs);
+        search.first_tour(costs, &pruning);
         if self.quick {
             return Ok(search.to_solution(f64::NEG_INFINITY, false));
         }
         let bound = search.run_root_ascent();
-        search.perturb_tour(costs, &rules);
+        search.perturb_tour(costs, &pruning);
         Ok(search.to_solution(bound, false))
     }
 
@@ -329,8 +329,8 @@ impl Solver for TspLocalSearch {
         if search.nodes < LinKernighan::MIN_NODES {
             return self.solve(costs);
         }
-        let rules = search.load(costs);
-        search.improve_from(start, costs, &rules);
+        let pruning = search.load(costs);
+        search.improve_from(start, costs, &pruning);
         Ok(search.to_solution(f64::NEG_INFINITY, false))
     }
 }
@@ -344,18 +344,18 @@ impl Solver for TspBranchAndBound {
     fn solve_warm(
         &mut self,
         costs: &[f64],
-        memory: &mut WarmStart,
+        warm_start: &mut WarmStart,
     ) -> Result<Solution, SolveFailure> {
         complete_graph::check(self.nodes, costs)?;
         Ok(if self.limits.gap > 0.0 {
             self.run(costs)
         } else {
-            self.search_warm(costs, memory)
+            self.search_warm(costs, warm_start)
         })
     }
 
-    fn certify(&mut self, costs: &[f64], memory: &WarmStart) -> Option<Solution> {
+    fn certify(&mut self, costs: &[f64], warm_start: &WarmStart) -> Option<Solution> {
         complete_graph::check(self.nodes, costs).ok()?;
-        self.certify_warm_start(costs, memory)
+        self.certify_warm_start(costs, warm_start)
     }
 }

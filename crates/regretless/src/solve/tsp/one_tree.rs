@@ -39,11 +39,11 @@ impl OneTree {
         self.build_spanning_tree(distances, multipliers);
         self.count_degrees();
         self.add_extra(distances, multipliers);
-        let tree: f64 = self.joined[1..]
+        let one_tree: f64 = self.joined[1..]
             .iter()
             .map(|node| self.key[*node as usize])
             .sum();
-        tree + self.extra_key + 2.0 * multipliers.iter().sum::<f64>()
+        one_tree + self.extra_key + 2.0 * multipliers.iter().sum::<f64>()
     }
 
     /// Raises the bound by subgradient steps. Leaves the best multipliers in their place and their
@@ -57,7 +57,7 @@ impl OneTree {
         let mut ascent = std::mem::take(&mut self.ascent);
         ascent.run(
             &mut DenseOneTreeView {
-                tree: self,
+                one_tree: self,
                 distances,
             },
             multipliers,
@@ -179,15 +179,15 @@ impl OneTree {
 /// Offers the edges of the node that joined last; returns where the cheapest open node stands.
 fn relax(open: &mut [UnattachedNode], row: &[f64], multipliers: &[f64], latest: u32) -> usize {
     let own = multipliers[latest as usize];
-    let (mut least, mut place) = (f64::INFINITY, 0);
+    let (mut min, mut place) = (f64::INFINITY, 0);
     for (index, item) in open.iter_mut().enumerate() {
         let key = row[item.node as usize] - multipliers[item.node as usize] - own;
         if key < item.key {
             item.key = key;
             item.from = latest;
         }
-        if item.key < least {
-            least = item.key;
+        if item.key < min {
+            min = item.key;
             place = index;
         }
     }
@@ -196,28 +196,28 @@ fn relax(open: &mut [UnattachedNode], row: &[f64], multipliers: &[f64], latest: 
 
 /// The cheapest edge of a row (without the row's own multiplier) but the one to `first`.
 fn second(row: &[f64], multipliers: &[f64], first: u32) -> (f64, u32) {
-    let mut least = (f64::INFINITY, first);
+    let mut min = (f64::INFINITY, first);
     for (node, (cost, multiplier)) in row.iter().zip(multipliers).enumerate() {
-        if cost - multiplier < least.0 && node as u32 != first {
-            least = (cost - multiplier, node as u32);
+        if cost - multiplier < min.0 && node as u32 != first {
+            min = (cost - multiplier, node as u32);
         }
     }
-    least
+    min
 }
 
 /// A tree and the distances it grows on.
 struct DenseOneTreeView<'a> {
-    tree: &'a mut OneTree,
+    one_tree: &'a mut OneTree,
     distances: &'a DistanceMatrix,
 }
 
 impl OneTreeBuilder for DenseOneTreeView<'_> {
     fn build(&mut self, multipliers: &[f64]) -> f64 {
-        self.tree.build(self.distances, multipliers)
+        self.one_tree.build(self.distances, multipliers)
     }
 
     fn degrees(&self) -> &[u32] {
-        &self.tree.degree
+        &self.one_tree.degree
     }
 }
 
@@ -243,18 +243,18 @@ mod tests {
                 .map(|_| stream.uniform(-3.0, 3.0))
                 .collect();
             let distances = DistanceMatrix::new(nodes, &costs);
-            let mut tree = OneTree::default();
-            let bound = tree.build(&distances, &vec![0.0; nodes]);
+            let mut one_tree = OneTree::default();
+            let bound = one_tree.build(&distances, &vec![0.0; nodes]);
             let (mut near, mut edge) = (vec![0.0; nodes], 0);
             for i in 0..nodes {
-                tree.alpha_values(&distances, i as u32, &mut near);
+                one_tree.alpha_values(&distances, i as u32, &mut near);
                 for value in &near[i + 1..] {
                     assert!(bound + value <= with_edge(&costs, nodes, edge) + 1e-6);
                     edge += 1;
                 }
             }
-            assert!(tree.edges().all(|(i, j)| {
-                tree.alpha_values(&distances, i, &mut near);
+            assert!(one_tree.edges().all(|(i, j)| {
+                one_tree.alpha_values(&distances, i, &mut near);
                 near[j as usize] == 0.0
             }));
         }
@@ -266,8 +266,8 @@ mod tests {
         let mut stream = RandomStream::new(Purpose::Benchmark, 2, [0, 0]);
         let costs: Vec<f64> = (0..num_edges(nodes)).map(|_| stream.unit()).collect();
         let distances = DistanceMatrix::new(nodes, &costs);
-        let (mut tree, mut multipliers) = (OneTree::default(), vec![0.0; nodes]);
-        let plain = tree.build(&distances, &multipliers);
+        let (mut one_tree, mut multipliers) = (OneTree::default(), vec![0.0; nodes]);
+        let plain = one_tree.build(&distances, &multipliers);
         let target = distances.tour_cost(&(0..nodes as u32).collect::<Vec<_>>());
         let goal = AscentTarget {
             target,
@@ -276,9 +276,9 @@ mod tests {
             pace: 0.3,
             patience: 4,
         };
-        let raised = tree.ascend(&distances, &mut multipliers, &goal);
+        let raised = one_tree.ascend(&distances, &mut multipliers, &goal);
         assert!(raised > plain + 0.05 && raised < target);
         assert_eq!(raised, OneTree::default().build(&distances, &multipliers));
-        assert_eq!(tree.degrees().iter().sum::<u32>(), 2 * nodes as u32);
+        assert_eq!(one_tree.degrees().iter().sum::<u32>(), 2 * nodes as u32);
     }
 }

@@ -102,42 +102,53 @@ impl RecordedTree {
         RecordedNodeId(number)
     }
 
-    fn step(&self, hint: RecordedNodeId) -> Option<&RecordedNode> {
-        self.steps.get(hint.0 as usize)
+    fn step(&self, recorded_id: RecordedNodeId) -> Option<&RecordedNode> {
+        self.steps.get(recorded_id.0 as usize)
     }
 
     /// Whether a node has children.
-    pub(super) fn branches(&self, hint: RecordedNodeId) -> bool {
-        self.step(hint).is_some_and(|step| step.branch.is_some())
+    pub(super) fn branches(&self, recorded_id: RecordedNodeId) -> bool {
+        self.step(recorded_id)
+            .is_some_and(|step| step.branch.is_some())
     }
 
-    pub(super) fn child(&self, hint: RecordedNodeId, side: usize) -> RecordedNodeId {
-        self.step(hint).map_or(RecordedNodeId::NONE, |step| {
+    pub(super) fn child(&self, recorded_id: RecordedNodeId, side: usize) -> RecordedNodeId {
+        self.step(recorded_id).map_or(RecordedNodeId::NONE, |step| {
             RecordedNodeId(step.children[side])
         })
     }
 
     /// The multipliers of a node.
-    pub(super) fn multipliers(&self, hint: RecordedNodeId, nodes: usize) -> Option<&[f64]> {
-        self.multipliers.chunks_exact(nodes).nth(hint.0 as usize)
+    pub(super) fn multipliers(&self, recorded_id: RecordedNodeId, nodes: usize) -> Option<&[f64]> {
+        self.multipliers
+            .chunks_exact(nodes)
+            .nth(recorded_id.0 as usize)
     }
 
     /// The edge to branch on, if it is still to be decided in this graph.
-    pub(super) fn open_edge(&self, hint: RecordedNodeId, graph: &SparseGraph) -> Option<u32> {
-        let edge = graph.find(self.step(hint)?.branch?)?;
+    pub(super) fn open_edge(
+        &self,
+        recorded_id: RecordedNodeId,
+        graph: &SparseGraph,
+    ) -> Option<u32> {
+        let edge = graph.find(self.step(recorded_id)?.branch?)?;
         (graph.state(edge) == EdgeState::Free).then_some(edge)
     }
 
     /// The node that stands for what is decided in this graph: the given one, or one below it.
-    pub(super) fn descend(&self, mut hint: RecordedNodeId, graph: &SparseGraph) -> RecordedNodeId {
-        while let Some(ends) = self.step(hint).and_then(|step| step.branch) {
+    pub(super) fn descend(
+        &self,
+        mut recorded_id: RecordedNodeId,
+        graph: &SparseGraph,
+    ) -> RecordedNodeId {
+        while let Some(ends) = self.step(recorded_id).and_then(|step| step.branch) {
             let side = match graph.find(ends).map(|edge| graph.state(edge)) {
-                Some(EdgeState::Free) => return hint,
+                Some(EdgeState::Free) => return recorded_id,
                 Some(EdgeState::Included) => 1,
                 Some(EdgeState::Excluded) | None => 0,
             };
-            hint = self.child(hint, side);
+            recorded_id = self.child(recorded_id, side);
         }
-        hint
+        recorded_id
     }
 }

@@ -26,19 +26,19 @@ pub(super) struct TspIncumbent {
     pub(super) edges: Vec<u32>,
     pub(super) cost: f64,
     /// Subtrees with a bound above this are of no interest.
-    pub(super) level: f64,
+    pub(super) cutoff: f64,
 }
 
 impl TspIncumbent {
     /// Takes the tour if it is cheaper than the best one; the sum runs in the order of edge
     /// numbers.
-    pub(super) fn offer(&mut self, edges: &mut Vec<u32>, costs: &[f64], rules: &PruningRule) {
+    pub(super) fn offer(&mut self, edges: &mut Vec<u32>, costs: &[f64], pruning: &PruningRule) {
         edges.sort_unstable();
         let cost = edges.iter().map(|edge| costs[*edge as usize]).sum();
         if self.edges.is_empty() || cost < self.cost {
             self.cost = cost;
             std::mem::swap(&mut self.edges, edges);
-            self.level = rules.cutoff(cost);
+            self.cutoff = pruning.cutoff(cost);
         }
     }
 }
@@ -50,9 +50,9 @@ const ASCENT_STEPS_PER_NODE: usize = 10;
 #[derive(Debug, Clone, Default)]
 pub(super) struct TspSearchTree {
     graph: SparseGraph,
-    tree: SparseOneTree,
+    one_tree: SparseOneTree,
     ascent: SubgradientAscent,
-    findings: EdgeFixings,
+    fixings: EdgeFixings,
     multipliers: Vec<f64>,
     frames: Vec<BranchFrame>,
     saved: Vec<f64>,
@@ -69,7 +69,7 @@ struct BranchFrame {
     bound: f64,
     /// Where the branching stands in the plan that is written and in that which is followed.
     origin: RecordedNodeId,
-    hint: RecordedNodeId,
+    recorded_id: RecordedNodeId,
 }
 
 /// What became of a node.
@@ -83,31 +83,35 @@ enum TspNodeOutcome {
 struct PendingNode {
     bound: f64,
     origin: BranchOrigin,
-    hint: RecordedNodeId,
+    recorded_id: RecordedNodeId,
 }
 
 /// What a search works on.
 pub(super) struct TspSearchInput<'a> {
     pub(super) costs: &'a [f64],
-    pub(super) rules: PruningRule,
+    pub(super) pruning: PruningRule,
     /// Bound of the root.
     pub(super) bound: f64,
     /// A tree to follow.
-    pub(super) guide: Option<&'a RecordedTree>,
+    pub(super) recorded: Option<&'a RecordedTree>,
     /// Whether the search ends where the guide does not lead on.
     pub(super) strict: bool,
 }
 
 impl TspSearchInput<'_> {
-    fn child(&self, hint: RecordedNodeId, side: usize) -> RecordedNodeId {
-        self.guide
-            .map_or(RecordedNodeId::NONE, |guide| guide.child(hint, side))
+    fn child(&self, recorded_id: RecordedNodeId, side: usize) -> RecordedNodeId {
+        self.recorded.map_or(RecordedNodeId::NONE, |recorded| {
+            recorded.child(recorded_id, side)
+        })
     }
 
     /// Whether the guide leaves a node alone: it is not in there, or a leaf that should have been
     /// closed.
-    fn is_unguided(&self, hint: RecordedNodeId) -> bool {
-        self.strict && self.guide.is_none_or(|guide| !guide.branches(hint))
+    fn is_unguided(&self, recorded_id: RecordedNodeId) -> bool {
+        self.strict
+            && self
+                .recorded
+                .is_none_or(|recorded| !recorded.branches(recorded_id))
     }
 }
 
@@ -120,12 +124,12 @@ impl TspSearchTree {
         multipliers: &[f64],
     ) {
         self.graph.reset(nodes, edges);
-        self.tree.reset(&self.graph);
+        self.one_tree.reset(&self.graph);
         self.frames.clear();
         self.saved.clear();
         self.multipliers.clear();
         self.multipliers.extend_from_slice(multipliers);
-        self.findings.floor = f64::INFINITY;
+        self.fixings.lower_bound = f64::INFINITY;
         self.plan.clear();
     }
 
@@ -133,23 +137,25 @@ impl TspSearchTree {
     /// or left open, infinite when there are none, and whether the search was complete.
     pub(super) fn run(&mut self, task: &TspSearchInput, best: &mut TspIncumbent) -> (f64, bool) {
         let mut alive = self.graph.propagate_degrees();
-        let root = task.guide.map_or(RecordedNodeId::NONE, RecordedTree::root);
+        let root = task
+            .recorded
+            .map_or(RecordedNodeId::NONE, RecordedTree::root);
         let mut entry = PendingNode {
             bound: task.bound,
             origin: BranchOrigin::ROOT,
-            hint: root,
+            recorded_id: root,
         };
         let mut nodes = 0;
         loop {
             if alive.is_ok() {
-                if nodes >= task.rules.limits.nodes || cancellation::requested() {
+                if nodes >= task.pruning.limits.nodes || cancellation::requested() {
                     return (self.open_lower_bound(entry.bound), false);
                 }
                 nodes += 1;
-                let outcome = self.explore(task, best, &mut entry.hint);
+                let outcome = self.explore(task, best, &mut entry.recorded_id);
                 let origin = self.record_node(entry.origin, &outcome);
                 if let TspNodeOutcome::Branch { edge, bound } = outcome {
-                    if task.is_unguided(entry.hint) {
+                    if task.is_unguided(entry.recorded_id) {
                         return (self.open_lower_bound(entry.bound), false);
                     }
                     let bound = bound.max(entry.bound);
@@ -158,7 +164,7 @@ impl TspSearchTree {
                         edge,
                         bound,
                         origin,
-                        hint: entry.hint,
+                        recorded_id: entry.recorded_id,
                     });
                     self.saved.extend_from_slice(&self.multipliers);
                     let origin = BranchOrigin {
@@ -168,7 +174,7 @@ impl TspSearchTree {
                     entry = PendingNode {
                         bound,
                         origin,
-                        hint: task.child(entry.hint, 0),
+                        recorded_id: task.child(entry.recorded_id, 0),
                     };
                     alive = self.graph.fix_edge(edge, EdgeState::Excluded);
                     continue;
@@ -183,11 +189,11 @@ impl TspSearchTree {
                     entry = PendingNode {
                         bound: frame.bound,
                         origin,
-                        hint: task.child(frame.hint, 1),
+                        recorded_id: task.child(frame.recorded_id, 1),
                     };
                     alive = child;
                 }
-                None => return (self.findings.floor, true),
+                None => return (self.fixings.lower_bound, true),
             }
         }
     }
@@ -196,7 +202,7 @@ impl TspSearchTree {
     fn open_lower_bound(&self, bound: f64) -> f64 {
         self.frames
             .iter()
-            .fold(self.findings.floor.min(bound), |low, frame| {
+            .fold(self.fixings.lower_bound.min(bound), |low, frame| {
                 low.min(frame.bound)
             })
     }
@@ -216,10 +222,10 @@ impl TspSearchTree {
             self.multipliers.copy_from_slice(&self.saved[from..]);
             self.saved.truncate(from);
             self.graph.undo_to(frame.mark);
-            if frame.bound <= best.level {
+            if frame.bound <= best.cutoff {
                 return Some((self.graph.fix_edge(frame.edge, EdgeState::Included), frame));
             }
-            self.findings.floor = self.findings.floor.min(frame.bound);
+            self.fixings.lower_bound = self.fixings.lower_bound.min(frame.bound);
         }
         None
     }
@@ -229,30 +235,30 @@ impl TspSearchTree {
         &mut self,
         task: &TspSearchInput,
         best: &mut TspIncumbent,
-        hint: &mut RecordedNodeId,
+        recorded_id: &mut RecordedNodeId,
     ) -> TspNodeOutcome {
-        self.follow_recorded_tree(task, hint);
+        self.follow_recorded_tree(task, recorded_id);
         loop {
             if self.graph.is_complete() {
                 self.offer_chosen(task, best);
                 return TspNodeOutcome::Closed;
             }
-            let bound = self.bound(task, best, *hint);
-            if bound > best.level {
-                self.findings.floor = self.findings.floor.min(bound);
+            let bound = self.bound(task, best, *recorded_id);
+            if bound > best.cutoff {
+                self.fixings.lower_bound = self.fixings.lower_bound.min(bound);
                 return TspNodeOutcome::Closed;
             }
-            if self.tree.is_tour() {
+            if self.one_tree.is_tour() {
                 self.offer_tree(task, best);
                 return TspNodeOutcome::Closed;
             }
-            self.tree
-                .find(&self.graph, bound, best.level, &mut self.findings);
-            if self.findings.decided.is_empty() {
+            self.one_tree
+                .find(&self.graph, bound, best.cutoff, &mut self.fixings);
+            if self.fixings.decided.is_empty() {
                 let edge = task
-                    .guide
-                    .and_then(|guide| guide.open_edge(*hint, &self.graph));
-                if edge.is_none() && self.follow_recorded_tree(task, hint) {
+                    .recorded
+                    .and_then(|recorded| recorded.open_edge(*recorded_id, &self.graph));
+                if edge.is_none() && self.follow_recorded_tree(task, recorded_id) {
                     continue;
                 }
                 return self.branch(bound, edge);
@@ -265,25 +271,37 @@ impl TspSearchTree {
 
     /// Goes down the guide by what is decided and takes up the multipliers there; `true` if that
     /// led further.
-    fn follow_recorded_tree(&mut self, task: &TspSearchInput, hint: &mut RecordedNodeId) -> bool {
-        let Some(guide) = task.guide.filter(|_| !hint.is_none()) else {
+    fn follow_recorded_tree(
+        &mut self,
+        task: &TspSearchInput,
+        recorded_id: &mut RecordedNodeId,
+    ) -> bool {
+        let Some(recorded) = task.recorded.filter(|_| !recorded_id.is_none()) else {
             return false;
         };
-        let before = std::mem::replace(hint, guide.descend(*hint, &self.graph));
-        if let Some(known) = guide.multipliers(*hint, self.multipliers.len()) {
+        let before = std::mem::replace(recorded_id, recorded.descend(*recorded_id, &self.graph));
+        if let Some(known) = recorded.multipliers(*recorded_id, self.multipliers.len()) {
             self.multipliers.copy_from_slice(known);
         }
-        before != *hint && !hint.is_none()
+        before != *recorded_id && !recorded_id.is_none()
     }
 
     /// The bound of a node: by one tree where the guide branched, or where its multipliers are good
     /// enough.
-    fn bound(&mut self, task: &TspSearchInput, best: &TspIncumbent, hint: RecordedNodeId) -> f64 {
-        let Some(guide) = task.guide.filter(|_| task.strict || !hint.is_none()) else {
+    fn bound(
+        &mut self,
+        task: &TspSearchInput,
+        best: &TspIncumbent,
+        recorded_id: RecordedNodeId,
+    ) -> f64 {
+        let Some(recorded) = task
+            .recorded
+            .filter(|_| task.strict || !recorded_id.is_none())
+        else {
             return self.run_ascent(best);
         };
-        let bound = self.tree.build(&self.graph, &self.multipliers);
-        let enough = bound > best.level || task.strict || guide.branches(hint);
+        let bound = self.one_tree.build(&self.graph, &self.multipliers);
+        let enough = bound > best.cutoff || task.strict || recorded.branches(recorded_id);
         if enough { bound } else { self.run_ascent(best) }
     }
 
@@ -291,32 +309,32 @@ impl TspSearchTree {
     fn run_ascent(&mut self, best: &TspIncumbent) -> f64 {
         let goal = AscentTarget {
             target: best.cost,
-            enough: best.level,
+            enough: best.cutoff,
             steps: ASCENT_STEPS_PER_NODE,
             pace: 1.0,
             patience: 3,
         };
         let mut pair = SparseOneTreeView {
-            tree: &mut self.tree,
+            one_tree: &mut self.one_tree,
             graph: &self.graph,
         };
         let bound = self.ascent.run(&mut pair, &mut self.multipliers, &goal);
-        if bound > best.level {
+        if bound > best.cutoff {
             bound
         } else {
-            self.tree.build(&self.graph, &self.multipliers)
+            self.one_tree.build(&self.graph, &self.multipliers)
         }
     }
 
     fn apply_fixings(&mut self) -> Result<(), NoTourLeft> {
-        for (edge, state) in &self.findings.decided {
+        for (edge, state) in &self.fixings.decided {
             self.graph.fix_edge(*edge, *state)?;
         }
         Ok(())
     }
 
     fn branch(&self, bound: f64, edge: Option<u32>) -> TspNodeOutcome {
-        match edge.or_else(|| self.tree.branching_edge(&self.graph)) {
+        match edge.or_else(|| self.one_tree.branching_edge(&self.graph)) {
             Some(edge) => TspNodeOutcome::Branch { edge, bound },
             // Degrees sum to 2n: without a node above two the tree is a tour, which was dealt with.
             None => TspNodeOutcome::Closed,
@@ -332,7 +350,7 @@ impl TspSearchTree {
                 .chosen()
                 .map(|edge| number(self.graph.ends(edge))),
         );
-        best.offer(&mut self.tour, task.costs, &task.rules);
+        best.offer(&mut self.tour, task.costs, &task.pruning);
     }
 
     fn offer_tree(&mut self, task: &TspSearchInput, best: &mut TspIncumbent) {
@@ -340,12 +358,12 @@ impl TspSearchTree {
         self.tour.clear();
         let number = |[i, j]: [u32; 2]| edge_index(nodes, i as usize, j as usize) as u32;
         self.tour.extend(
-            self.tree
+            self.one_tree
                 .edges()
                 .iter()
                 .map(|edge| number(self.graph.ends(*edge))),
         );
-        best.offer(&mut self.tour, task.costs, &task.rules);
+        best.offer(&mut self.tour, task.costs, &task.pruning);
     }
 }
 
@@ -373,12 +391,12 @@ mod tests {
     /// Searches all edges from the worst possible start: no multipliers and a tour by number.
     fn search(nodes: usize, costs: &[f64]) -> f64 {
         let distances = DistanceMatrix::new(nodes, costs);
-        let rules = PruningRule::new(&distances, SearchLimits::default());
+        let pruning = PruningRule::new(&distances, SearchLimits::default());
         let mut best = TspIncumbent::default();
         let mut first: Vec<u32> = (0..nodes)
             .map(|i| edge_index(nodes, i, (i + 1) % nodes) as u32)
             .collect();
-        best.offer(&mut first, costs, &rules);
+        best.offer(&mut first, costs, &pruning);
         let mut search = TspSearchTree::default();
         let pairs = (0..nodes as u32).flat_map(|i| (i + 1..nodes as u32).map(move |j| (i, j)));
         search.reset(
@@ -388,13 +406,13 @@ mod tests {
         );
         let task = TspSearchInput {
             costs,
-            rules,
+            pruning,
             bound: f64::NEG_INFINITY,
-            guide: None,
+            recorded: None,
             strict: false,
         };
-        let (floor, complete) = search.run(&task, &mut best);
-        assert!(complete && floor > best.level);
+        let (lower_bound, complete) = search.run(&task, &mut best);
+        assert!(complete && lower_bound > best.cutoff);
         best.cost
     }
 

@@ -16,7 +16,7 @@ use crate::solve::complete_graph::DistanceMatrix;
 pub struct SparseAscent {
     edges: Vec<(u32, u32)>,
     graph: SparseGraph,
-    tree: SparseOneTree,
+    one_tree: SparseOneTree,
     ascent: SubgradientAscent,
     trial: Vec<f64>,
 }
@@ -29,33 +29,38 @@ impl SparseAscent {
         &mut self,
         distances: &DistanceMatrix,
         candidates: &CandidateEdges,
-        (tree, multipliers): (&mut OneTree, &mut [f64]),
+        (one_tree, multipliers): (&mut OneTree, &mut [f64]),
         goal: &AscentTarget,
     ) -> f64 {
-        self.collect(distances, candidates, tree);
+        self.collect(distances, candidates, one_tree);
         self.trial.clear();
         self.trial.extend_from_slice(multipliers);
         let mut pair = SparseOneTreeView {
-            tree: &mut self.tree,
+            one_tree: &mut self.one_tree,
             graph: &self.graph,
         };
         self.ascent.run(&mut pair, &mut self.trial, goal);
-        let before = tree.build(distances, multipliers);
-        let after = tree.build(distances, &self.trial);
+        let before = one_tree.build(distances, multipliers);
+        let after = one_tree.build(distances, &self.trial);
         if after > before {
             multipliers.copy_from_slice(&self.trial);
             return after;
         }
-        tree.build(distances, multipliers)
+        one_tree.build(distances, multipliers)
     }
 
     /// The graph of all candidate edges and the edges of the tree, which keep it in one piece.
-    fn collect(&mut self, distances: &DistanceMatrix, candidates: &CandidateEdges, tree: &OneTree) {
+    fn collect(
+        &mut self,
+        distances: &DistanceMatrix,
+        candidates: &CandidateEdges,
+        one_tree: &OneTree,
+    ) {
         self.edges.clear();
         self.edges.extend(
             candidates
                 .pairs()
-                .chain(tree.edges())
+                .chain(one_tree.edges())
                 .map(|(i, j)| (i.min(j), i.max(j))),
         );
         self.edges.sort_unstable();
@@ -65,6 +70,6 @@ impl SparseAscent {
             .iter()
             .map(|(i, j)| (*i, *j, distances.between(*i, *j)));
         self.graph.reset(distances.nodes(), priced);
-        self.tree.reset(&self.graph);
+        self.one_tree.reset(&self.graph);
     }
 }

@@ -12,7 +12,7 @@ pub(super) struct SparseOneTree {
     order: Vec<(f64, u32)>,
     key: Vec<f64>,
     member: Vec<bool>,
-    tree: Vec<u32>,
+    one_tree: Vec<u32>,
     degree: Vec<u32>,
     root: Vec<u32>,
     special: u32,
@@ -28,7 +28,7 @@ pub(super) struct EdgeFixings {
     /// Edges that must be in or out of every tour below the level.
     pub(super) decided: Vec<(u32, EdgeState)>,
     /// No tour that was dismissed costs less than this.
-    pub(super) floor: f64,
+    pub(super) lower_bound: f64,
 }
 
 impl SparseOneTree {
@@ -39,7 +39,7 @@ impl SparseOneTree {
             .extend((0..graph.num_edges() as u32).map(|edge| (graph.cost(edge), edge)));
         refill(&mut self.key, graph.num_edges(), 0.0);
         refill(&mut self.member, graph.num_edges(), false);
-        self.tree.clear();
+        self.one_tree.clear();
     }
 
     /// Grows the cheapest 1-tree; returns its bound, infinite when the graph has fallen apart.
@@ -49,8 +49,12 @@ impl SparseOneTree {
             return f64::INFINITY;
         }
         self.add_extra(graph);
-        let tree: f64 = self.tree.iter().map(|edge| self.key[*edge as usize]).sum();
-        tree + 2.0 * multipliers.iter().sum::<f64>()
+        let one_tree: f64 = self
+            .one_tree
+            .iter()
+            .map(|edge| self.key[*edge as usize])
+            .sum();
+        one_tree + 2.0 * multipliers.iter().sum::<f64>()
     }
 
     pub(super) fn is_tour(&self) -> bool {
@@ -59,7 +63,7 @@ impl SparseOneTree {
 
     /// All edges of the tree.
     pub(super) fn edges(&self) -> &[u32] {
-        &self.tree
+        &self.one_tree
     }
 
     fn price(&mut self, graph: &SparseGraph, multipliers: &[f64]) {
@@ -73,10 +77,10 @@ impl SparseOneTree {
 
     fn build_spanning_tree(&mut self, graph: &SparseGraph) -> bool {
         let nodes = graph.nodes();
-        self.tree
+        self.one_tree
             .iter()
             .for_each(|edge| self.member[*edge as usize] = false);
-        self.tree.clear();
+        self.one_tree.clear();
         refill(&mut self.degree, nodes, 0);
         self.root.clear();
         self.root.extend(0..nodes as u32);
@@ -84,7 +88,7 @@ impl SparseOneTree {
             self.join(graph, edge);
         }
         for place in 0..self.order.len() {
-            if self.tree.len() + 1 == nodes {
+            if self.one_tree.len() + 1 == nodes {
                 break;
             }
             let edge = self.order[place].1;
@@ -92,7 +96,7 @@ impl SparseOneTree {
                 self.join(graph, edge);
             }
         }
-        self.tree.len() + 1 == nodes
+        self.one_tree.len() + 1 == nodes
     }
 
     fn join(&mut self, graph: &SparseGraph, edge: u32) {
@@ -105,7 +109,7 @@ impl SparseOneTree {
     }
 
     fn take(&mut self, graph: &SparseGraph, edge: u32) {
-        self.tree.push(edge);
+        self.one_tree.push(edge);
         self.member[edge as usize] = true;
         graph
             .ends(edge)
@@ -129,14 +133,14 @@ impl SparseOneTree {
     }
 
     fn second(&self, graph: &SparseGraph, leaf: u32) -> (f64, u32) {
-        let mut least = (f64::INFINITY, 0);
+        let mut min = (f64::INFINITY, 0);
         for edge in graph.at(leaf) {
             let usable = graph.state(*edge) != EdgeState::Excluded && !self.member[*edge as usize];
-            if usable && self.key[*edge as usize] < least.0 {
-                least = (self.key[*edge as usize], *edge);
+            if usable && self.key[*edge as usize] < min.0 {
+                min = (self.key[*edge as usize], *edge);
             }
         }
-        least
+        min
     }
 
     /// Finds edges without which, or only with which, a tour can stay at or below the level, given
@@ -145,30 +149,29 @@ impl SparseOneTree {
         &mut self,
         graph: &SparseGraph,
         bound: f64,
-        level: f64,
-        findings: &mut EdgeFixings,
+        cutoff: f64,
+        fixings: &mut EdgeFixings,
     ) {
-        findings.decided.clear();
+        fixings.decided.clear();
         self.rooted
-            .build(graph, &self.tree, self.special, self.extra);
+            .build(graph, &self.one_tree, self.special, self.extra);
         refill(&mut self.swap, graph.num_edges(), f64::INFINITY);
         for edge in 0..graph.num_edges() as u32 {
             if graph.state(edge) == EdgeState::Free && !self.member[edge as usize] {
-                let least =
-                    bound + self.key[edge as usize] - self.max_replaceable_edge(graph, edge);
-                if least > level {
-                    findings.floor = findings.floor.min(least);
-                    findings.decided.push((edge, EdgeState::Excluded));
+                let min = bound + self.key[edge as usize] - self.max_replaceable_edge(graph, edge);
+                if min > cutoff {
+                    fixings.lower_bound = fixings.lower_bound.min(min);
+                    fixings.decided.push((edge, EdgeState::Excluded));
                 } else {
                     self.offer_replacement(graph, edge);
                 }
             }
         }
-        for edge in &self.tree {
-            let least = bound + self.swap_gain(*edge);
-            if graph.state(*edge) == EdgeState::Free && least > level {
-                findings.floor = findings.floor.min(least);
-                findings.decided.push((*edge, EdgeState::Included));
+        for edge in &self.one_tree {
+            let min = bound + self.swap_gain(*edge);
+            if graph.state(*edge) == EdgeState::Free && min > cutoff {
+                fixings.lower_bound = fixings.lower_bound.min(min);
+                fixings.decided.push((*edge, EdgeState::Included));
             }
         }
     }
@@ -188,7 +191,7 @@ impl SparseOneTree {
                 .any(|node| self.degree[*node as usize] > 2)
         };
         let open = self
-            .tree
+            .one_tree
             .iter()
             .copied()
             .filter(|edge| graph.state(*edge) == EdgeState::Free && crowded(*edge));
@@ -239,11 +242,15 @@ struct RootedTree {
 const NONE: u32 = u32::MAX;
 
 impl RootedTree {
-    fn build(&mut self, graph: &SparseGraph, tree: &[u32], special: u32, extra: u32) {
+    fn build(&mut self, graph: &SparseGraph, one_tree: &[u32], special: u32, extra: u32) {
         refill(&mut self.head, graph.nodes(), NONE);
         refill(&mut self.above, graph.nodes(), (NONE, NONE, 0));
-        refill(&mut self.chain, 2 * tree.len(), NONE);
-        for (place, edge) in tree.iter().enumerate().filter(|(_, edge)| **edge != extra) {
+        refill(&mut self.chain, 2 * one_tree.len(), NONE);
+        for (place, edge) in one_tree
+            .iter()
+            .enumerate()
+            .filter(|(_, edge)| **edge != extra)
+        {
             for (side, node) in graph.ends(*edge).into_iter().enumerate() {
                 self.chain[2 * place + side] = self.head[node as usize];
                 self.head[node as usize] = (2 * place + side) as u32;
@@ -254,7 +261,7 @@ impl RootedTree {
         while let Some(node) = self.stack.pop() {
             let mut half = self.head[node as usize];
             while half != NONE {
-                let edge = tree[half as usize / 2];
+                let edge = one_tree[half as usize / 2];
                 let other = graph.ends(edge)[1 - half as usize % 2];
                 if edge != self.above[node as usize].1 {
                     self.above[other as usize] = (node, edge, self.above[node as usize].2 + 1);
@@ -286,17 +293,17 @@ impl RootedTree {
 
 /// A tree and the graph it grows on.
 pub(super) struct SparseOneTreeView<'a> {
-    pub(super) tree: &'a mut SparseOneTree,
+    pub(super) one_tree: &'a mut SparseOneTree,
     pub(super) graph: &'a SparseGraph,
 }
 
 impl OneTreeBuilder for SparseOneTreeView<'_> {
     fn build(&mut self, multipliers: &[f64]) -> f64 {
-        self.tree.build(self.graph, multipliers)
+        self.one_tree.build(self.graph, multipliers)
     }
 
     fn degrees(&self) -> &[u32] {
-        &self.tree.degree
+        &self.one_tree.degree
     }
 }
 

@@ -44,7 +44,7 @@ impl SubgradientAscent {
     /// Raises the bound from the given multipliers and leaves the best ones found in their place.
     pub fn run(
         &mut self,
-        tree: &mut impl OneTreeBuilder,
+        one_tree: &mut impl OneTreeBuilder,
         multipliers: &mut [f64],
         goal: &AscentTarget,
     ) -> f64 {
@@ -56,7 +56,7 @@ impl SubgradientAscent {
             if crate::cancellation::requested() {
                 break;
             }
-            let bound = tree.build(&self.current);
+            let bound = one_tree.build(&self.current);
             if bound > best {
                 best = bound;
                 multipliers.copy_from_slice(&self.current);
@@ -64,7 +64,7 @@ impl SubgradientAscent {
             } else {
                 idle += 1;
             }
-            if bound > goal.enough || !self.step(tree.degrees(), pace * (goal.target - bound)) {
+            if bound > goal.enough || !self.step(one_tree.degrees(), pace * (goal.target - bound)) {
                 break;
             }
             if idle >= goal.patience {

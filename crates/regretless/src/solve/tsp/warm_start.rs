@@ -81,12 +81,12 @@ impl TspWarmStart {
     pub(super) fn certify(
         &self,
         (costs, distances): (&[f64], &DistanceMatrix),
-        tree: &mut OneTree,
+        one_tree: &mut OneTree,
     ) -> Option<Solution> {
         let cost = self.tour.iter().map(|edge| costs[*edge as usize]).sum();
-        let level = PruningRule::new(distances, SearchLimits::default()).cutoff(cost);
+        let cutoff = PruningRule::new(distances, SearchLimits::default()).cutoff(cost);
         let decision = || Decision::from_indices(self.tour.iter().copied());
-        (tree.build(distances, &self.multipliers) > level)
+        (one_tree.build(distances, &self.multipliers) > cutoff)
             .then(|| Solution::optimal(decision(), cost))
     }
 }
@@ -99,8 +99,8 @@ fn raise_tour_costs(costs: &[f64], tour: &[u32], by: f64) -> Vec<f64> {
 }
 
 impl TspBranchAndBound {
-    pub(super) fn search_warm(&mut self, costs: &[f64], memory: &mut WarmStart) -> Solution {
-        let known = memory
+    pub(super) fn search_warm(&mut self, costs: &[f64], warm_start: &mut WarmStart) -> Solution {
+        let known = warm_start
             .take::<TspWarmStart>()
             .filter(|known| known.fits(self.nodes, costs));
         let warm = known
@@ -111,10 +111,10 @@ impl TspBranchAndBound {
             let found = self.to_warm_start(costs, &solution);
             (solution, found)
         });
-        if memory.wants_proof() && found.proof {
+        if warm_start.wants_proof() && found.proof {
             found = self.with_certificate_margin(costs, found);
         }
-        memory.set(found);
+        warm_start.set(found);
         solution
     }
 
@@ -156,26 +156,26 @@ impl TspBranchAndBound {
 
     /// Searches from the old tour, made better if possible.
     fn search_from(&mut self, costs: &[f64], known: &TspWarmStart) -> Solution {
-        let (rules, bound) = self.load_warm_start(costs, known);
-        if let Some(floor) = self.bound_if_closed(bound, costs, &rules) {
-            return self.to_solution(floor, true);
+        let (pruning, bound) = self.load_warm_start(costs, known);
+        if let Some(lower_bound) = self.bound_if_closed(bound, costs, &pruning) {
+            return self.to_solution(lower_bound, true);
         }
         self.update_candidates();
         self.order = known.order();
         self.local
             .improve(&self.reduced, &self.candidates, &mut self.order, 0);
-        self.offer_order(costs, &rules);
-        self.search((costs, rules), bound, known.plan.as_ref())
+        self.offer_order(costs, &pruning);
+        self.search((costs, pruning), bound, known.plan.as_ref())
     }
 
     /// Searches for a tour better than a known one; `None` if there is one.
     fn search_better_than(&mut self, costs: &[f64], known: &TspWarmStart) -> Option<Solution> {
-        let (rules, bound) = self.load_warm_start(costs, known);
-        let found = match self.bound_if_closed(bound, costs, &rules) {
-            Some(floor) => self.to_solution(floor, true),
+        let (pruning, bound) = self.load_warm_start(costs, known);
+        let found = match self.bound_if_closed(bound, costs, &pruning) {
+            Some(lower_bound) => self.to_solution(lower_bound, true),
             None => {
                 self.reduced.reduce(&self.distances, &self.multipliers);
-                self.search((costs, rules), bound, known.plan.as_ref())
+                self.search((costs, pruning), bound, known.plan.as_ref())
             }
         };
         (found.status == SolveStatus::Optimal && *found.decision.indices() == *known.tour)
@@ -184,9 +184,9 @@ impl TspBranchAndBound {
 
     /// Starts from a tour and its multipliers; returns the bound of the root.
     fn load_warm_start(&mut self, costs: &[f64], known: &TspWarmStart) -> (PruningRule, f64) {
-        let rules = self.load_tour(costs, known);
+        let pruning = self.load_tour(costs, known);
         if self.nodes > MAX_DENSE_ASCENT_NODES {
-            self.tree.build(&self.distances, &self.multipliers);
+            self.one_tree.build(&self.distances, &self.multipliers);
             self.update_candidates();
         }
         let bound = match known.plan {
@@ -196,16 +196,16 @@ impl TspBranchAndBound {
             }),
             None => self.run_root_ascent(),
         };
-        (rules, bound)
+        (pruning, bound)
     }
 
     fn load_tour(&mut self, costs: &[f64], known: &TspWarmStart) -> PruningRule {
-        let rules = self.load(costs);
+        let pruning = self.load(costs);
         self.multipliers.clear();
         self.multipliers.extend_from_slice(&known.multipliers);
         self.best = TspIncumbent::default();
-        self.best.offer(&mut known.tour.to_vec(), costs, &rules);
-        rules
+        self.best.offer(&mut known.tour.to_vec(), costs, &pruning);
+        pruning
     }
 
     /// The same with a proof that lasts, if one can be had.
@@ -226,9 +226,9 @@ impl TspBranchAndBound {
     pub(super) fn certify_warm_start(
         &mut self,
         costs: &[f64],
-        memory: &WarmStart,
+        warm_start: &WarmStart,
     ) -> Option<Solution> {
-        let known = memory
+        let known = warm_start
             .get::<TspWarmStart>()
             .filter(|known| known.has_certificate(self.nodes, costs))?;
         let hair = UNIQUENESS_MARGIN * DistanceMatrix::tolerance_of(costs, self.nodes);
@@ -243,9 +243,9 @@ impl TspBranchAndBound {
 
     /// Whether the multipliers, or one tree in each node of the old search, rule out a better tour.
     fn proves(&mut self, costs: &[f64], known: &TspWarmStart) -> bool {
-        let rules = self.load_tour(costs, known);
-        let bound = self.tree.build(&self.distances, &self.multipliers);
-        if bound > self.best.level {
+        let pruning = self.load_tour(costs, known);
+        let bound = self.one_tree.build(&self.distances, &self.multipliers);
+        if bound > self.best.cutoff {
             return true;
         }
         let Some(plan) = &known.plan else {
@@ -260,9 +260,9 @@ impl TspBranchAndBound {
         );
         let task = TspSearchInput {
             costs,
-            rules,
+            pruning,
             bound,
-            guide: Some(plan),
+            recorded: Some(plan),
             strict: true,
         };
         let (_, complete) = self.search.run(&task, &mut self.best);

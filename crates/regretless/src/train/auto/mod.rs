@@ -73,7 +73,7 @@ pub struct CandidateReport {
     pub regret: Option<f64>,
     /// What the regret is that of.
     #[serde(default)]
-    pub judged: ScoringKind,
+    pub scoring: ScoringKind,
     /// Seconds it took.
     pub seconds: f64,
 }
@@ -118,9 +118,9 @@ impl Method {
     ) -> Result<(FitResult, Vec<CandidateReport>)> {
         match self {
             Self::Stages(method) => {
-                let recipe =
+                let trainer =
                     StageTrainer::new(method.as_ref().clone(), predictor.clone(), settings);
-                Ok((train(task, &recipe, problem)?, Vec::new()))
+                Ok((train(task, &trainer, problem)?, Vec::new()))
             }
             Self::Auto(auto) => {
                 CandidateRace::new(task, (predictor, settings), (problem, *auto))?.run()
@@ -207,8 +207,8 @@ impl TryFrom<String> for Method {
 }
 
 impl From<Method> for String {
-    fn from(approach: Method) -> Self {
-        approach.to_string()
+    fn from(method: Method) -> Self {
+        method.to_string()
     }
 }
 
@@ -218,7 +218,7 @@ mod tests {
 
     #[test]
     fn approaches_read_back_as_they_were_written() {
-        for label in [
+        for name in [
             "auto",
             "auto 120s",
             "auto 0.5s",
@@ -227,7 +227,7 @@ mod tests {
             "MAE(O,S)",
             "MAE(O,S) then SPO+",
         ] {
-            assert_eq!(label.parse::<Method>().unwrap().to_string(), label);
+            assert_eq!(name.parse::<Method>().unwrap().to_string(), name);
         }
         assert_eq!(
             "auto 60".parse::<Method>().unwrap(),

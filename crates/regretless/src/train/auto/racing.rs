@@ -65,7 +65,7 @@ enum ValidationScorer {
     Relaxed {
         kind: Relaxation,
         rows: Vec<usize>,
-        least: Vec<f64>,
+        min: Vec<f64>,
     },
     /// Nothing is affordable.
     None,
@@ -112,21 +112,21 @@ impl<'a> CandidateRace<'a> {
 
     pub(super) fn run(mut self) -> Result<(FitResult, Vec<CandidateReport>)> {
         let mut failure = None;
-        for label in self.first_candidates() {
+        for name in self.first_candidates() {
             if self.best.is_some() && self.is_budget_used() {
                 break;
             }
-            self.train_candidate(&label, None)
+            self.train_candidate(&name, None)
                 .unwrap_or_else(|error| failure = Some(error));
             self.check_interrupted(&failure)?;
         }
         let winner = self.best.as_ref().map(|(_, trained)| trained.model.clone());
-        for (label, afresh) in self.fine_tuning_candidates() {
+        for (name, afresh) in self.fine_tuning_candidates() {
             if self.is_budget_used() {
                 break;
             }
             let start = if afresh { None } else { winner.as_ref() };
-            self.train_candidate(&label, start)
+            self.train_candidate(&name, start)
                 .unwrap_or_else(|error| failure = Some(error));
             self.check_interrupted(&failure)?;
         }
@@ -135,24 +135,24 @@ impl<'a> CandidateRace<'a> {
             (None, failure) => return Err(failure.unwrap_or(Error::Interrupted)),
         };
         trained.report.seconds = self.began.elapsed().as_secs_f64();
-        trained.report.processor_seconds = cpu_seconds()
+        trained.report.cpu_seconds = cpu_seconds()
             .zip(self.spent_before)
             .map(|(now, before)| now - before);
         trained.report.solves = self.task.oracle.counts() - self.counts;
         if self.times.source == SolveTimeSource::Timed {
             let seconds = self.times.exact;
-            self.task.watch.warn(&format!(
+            self.task.observer.warn(&format!(
                 "auto timed a solve at {seconds} s and planned from that, so that another run may \
                     give another model; \
                  'solve {seconds}s' behind auto states it and makes runs reproducible"
             ));
-            trained.report.timed_solve = Some(seconds);
+            trained.report.timed_solve_seconds = Some(seconds);
         }
         Ok((trained, self.tried))
     }
 
     fn check_interrupted(&self, failure: &Option<Error>) -> Result<()> {
-        let asked = self.task.watch.interrupted() || matches!(failure, Some(Error::Interrupted));
+        let asked = self.task.observer.interrupted() || matches!(failure, Some(Error::Interrupted));
         if asked {
             Err(Error::Interrupted)
         } else {
@@ -177,11 +177,11 @@ impl<'a> CandidateRace<'a> {
             .epochs
             .min(MAX_EPOCHS)
             .min(self.affordable_epochs());
-        let label = |loss: &&str| format!("{loss} lr {rate} epochs {epochs} decay");
+        let name = |loss: &&str| format!("{loss} lr {rate} epochs {epochs} decay");
         match self.judges {
-            ValidationScorer::None => ["MAE(O,S)"].iter().map(label).collect(),
+            ValidationScorer::None => ["MAE(O,S)"].iter().map(name).collect(),
             ValidationScorer::Exact(_) | ValidationScorer::Relaxed { .. } => {
-                ["MSE", "MAE(O,S)", "MSE(O,S)"].iter().map(label).collect()
+                ["MSE", "MAE(O,S)", "MSE(O,S)"].iter().map(name).collect()
             }
         }
     }
@@ -228,10 +228,10 @@ impl<'a> CandidateRace<'a> {
         let entries = [(RATE_FACTOR * rate, local), (RATE_FACTOR * rate, false)];
         let runs = if local && affordable >= 6 { 2 } else { 1 };
         let each = (affordable / runs).clamp(1, MAX_EPOCHS);
-        let label = |rate: f64| format!("SPO+{answers} lr {rate} epochs {each} decay");
+        let name = |rate: f64| format!("SPO+{answers} lr {rate} epochs {each} decay");
         entries[..runs]
             .iter()
-            .map(|(rate, afresh)| (label(*rate), *afresh))
+            .map(|(rate, afresh)| (name(*rate), *afresh))
             .collect()
     }
 
@@ -262,9 +262,9 @@ impl<'a> CandidateRace<'a> {
     }
 
     /// Trains and judges a candidate.
-    fn train_candidate(&mut self, label: &str, start: Option<&Model>) -> Result<()> {
+    fn train_candidate(&mut self, name: &str, start: Option<&Model>) -> Result<()> {
         let mut settings = self.settings;
-        if label.starts_with("SPO+") {
+        if name.starts_with("SPO+") {
             // To judge epochs would take solves; where steps shrink to nothing the last one is as
             // good as any.
             settings.select = SelectionCriterion::Last;
@@ -274,21 +274,21 @@ impl<'a> CandidateRace<'a> {
                 settings.work_limit = Some((1e9 * self.spo_seconds_left()) as u64);
             }
         }
-        let mut recipe = StageTrainer::new(
-            label.parse::<TrainingStage>()?,
+        let mut trainer = StageTrainer::new(
+            name.parse::<TrainingStage>()?,
             self.predictor.clone(),
             settings,
         );
-        recipe.start = start.cloned();
+        trainer.start = start.cloned();
         let begun = Instant::now();
-        let outcome = train(self.task, &recipe, self.problem)
+        let outcome = train(self.task, &trainer, self.problem)
             .and_then(|trained| Ok((self.score(&trained)?, trained)));
         let method = start.map_or_else(
-            || label.to_string(),
-            |start| format!("{} then {label}", start.about.loss),
+            || name.to_string(),
+            |start| format!("{} then {name}", start.about.loss),
         );
         let regret = outcome.as_ref().ok().and_then(|(regret, _)| *regret);
-        let judged = if outcome.is_err() {
+        let scoring = if outcome.is_err() {
             ScoringKind::Failed
         } else {
             self.judges.kind()
@@ -296,12 +296,12 @@ impl<'a> CandidateRace<'a> {
         self.tried.push(CandidateReport {
             method,
             regret,
-            judged,
+            scoring,
             seconds: begun.elapsed().as_secs_f64(),
         });
         let (regret, mut trained) = outcome?;
         let regret = regret.unwrap_or(f64::INFINITY);
-        if self.best.as_ref().is_none_or(|(least, _)| regret < *least) {
+        if self.best.as_ref().is_none_or(|(min, _)| regret < *min) {
             if let (Some(_), Some((_, before))) = (start, &self.best) {
                 trained.report.rounds =
                     [before.report.rounds.clone(), trained.report.rounds].concat();
@@ -338,12 +338,12 @@ impl ValidationScorer {
     /// Exact decisions if they are affordable, else relaxed ones, else nobody.
     fn choose(task: &TrainingContext<'_>, times: &SolveTimes, budget: f64) -> Result<Self> {
         let validation = &task.split.validation;
-        let most = validation.len().min(MAX_SCORING_ROWS);
+        let max = validation.len().min(MAX_SCORING_ROWS);
         let fewest = validation.len().min(MIN_SCORING_ROWS);
         let affordable = |seconds: f64| {
             let usual = (SCORING_SHARE * budget / seconds) as usize;
             let at_most = (MAX_SCORING_SHARE * budget / seconds) as usize;
-            (at_most >= fewest).then(|| usual.clamp(fewest, most))
+            (at_most >= fewest).then(|| usual.clamp(fewest, max))
         };
         if let Some(rows) = affordable(times.exact) {
             return Ok(Self::Exact(validation[..rows].to_vec()));
@@ -357,19 +357,19 @@ impl ValidationScorer {
             };
             let rows = validation[..rows].to_vec();
             let costs = task.data.data().costs().select_rows(&rows);
-            let mut least = Vec::with_capacity(rows.len());
+            let mut min = Vec::with_capacity(rows.len());
             for answer in task
                 .oracle
-                .relax_all((&costs, kind), ("auto", task.watch))?
+                .relax_all((&costs, kind), ("auto", task.observer))?
             {
-                let instance = rows[least.len()];
-                least.push(
+                let instance = rows[min.len()];
+                min.push(
                     answer
                         .map_err(|failure| Error::solver(instance, failure))?
                         .objective,
                 );
             }
-            return Ok(Self::Relaxed { kind, rows, least });
+            return Ok(Self::Relaxed { kind, rows, min });
         }
         Ok(Self::None)
     }
@@ -392,13 +392,13 @@ impl ValidationScorer {
         };
         match self {
             Self::Exact(_) => {}
-            Self::Relaxed { rows, .. } => task.watch.warn(&format!(
+            Self::Relaxed { rows, .. } => task.observer.warn(&format!(
                 "a solve takes about {seconds} s, too long to judge by; auto judges candidates by \
                     the linear relaxation \
                  on {} validation rows",
                 rows.len()
             )),
-            Self::None => task.watch.warn(&format!(
+            Self::None => task.observer.warn(&format!(
                 "a solve takes about {seconds} s, too long to judge by within this budget; auto \
                     trains MAE(O,S), which \
                  needs no solve, and compares it with nothing"
@@ -413,17 +413,17 @@ impl ValidationScorer {
             Self::None => return Ok(None),
             Self::Exact(rows) => {
                 let predictions = predict_rows(&trained.model, data, rows)?;
-                regrets(&predictions, data, rows, (task.oracle, task.watch))?
+                regrets(&predictions, data, rows, (task.oracle, task.observer))?
             }
-            Self::Relaxed { kind, rows, least } => {
+            Self::Relaxed { kind, rows, min } => {
                 let predictions = predict_rows(&trained.model, data, rows)?;
                 let answers = task
                     .oracle
-                    .relax_all((&predictions, *kind), ("auto", task.watch))?;
+                    .relax_all((&predictions, *kind), ("auto", task.observer))?;
                 let mut regrets = Vec::with_capacity(rows.len());
-                for ((instance, answer), least) in rows.iter().zip(answers).zip(least) {
+                for ((instance, answer), min) in rows.iter().zip(answers).zip(min) {
                     let solution = answer.map_err(|failure| Error::solver(*instance, failure))?;
-                    regrets.push(solution.decision.dot(data.data().costs().row(*instance)) - least);
+                    regrets.push(solution.decision.dot(data.data().costs().row(*instance)) - min);
                 }
                 regrets
             }

@@ -175,7 +175,7 @@ struct InterruptOnlyObserver<'a>(&'a TrainingContext<'a>);
 
 impl crate::observer::Observer for InterruptOnlyObserver<'_> {
     fn interrupted(&self) -> bool {
-        self.0.watch.interrupted()
+        self.0.observer.interrupted()
     }
 }
 

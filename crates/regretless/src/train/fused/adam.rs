@@ -35,15 +35,15 @@ pub(super) struct AdamBroadcast {
 
 impl AdamBroadcast {
     #[inline(always)]
-    pub(super) fn new(here: Avx2Fma, step: &AdamCoefficients) -> Self {
+    pub(super) fn new(simd: Avx2Fma, step: &AdamCoefficients) -> Self {
         Self {
-            rate: here.splat(-step.rate),
-            unroot: here.splat(step.unroot),
-            fresh1: here.splat(1.0 - step.beta1),
-            beta2: here.splat(step.beta2),
-            fresh2: here.splat(1.0 - step.beta2),
-            epsilon: here.splat(step.epsilon),
-            keep: here.splat(step.keep),
+            rate: simd.splat(-step.rate),
+            unroot: simd.splat(step.unroot),
+            fresh1: simd.splat(1.0 - step.beta1),
+            beta2: simd.splat(step.beta2),
+            fresh2: simd.splat(1.0 - step.beta2),
+            epsilon: simd.splat(step.epsilon),
+            keep: simd.splat(step.keep),
         }
     }
 
@@ -62,33 +62,33 @@ impl AdamBroadcast {
     #[inline(always)]
     pub(super) fn tile(
         &self,
-        here: Avx2Fma,
+        simd: Avx2Fma,
         (weights, gradient): (&mut [AlignedF32x16], &[AlignedF32x16]),
         moments: &mut [AlignedF32x16],
-        (map, room): (&TileAffine, &mut [AlignedF64x16]),
+        (map, scratch): (&TileAffine, &mut [AlignedF64x16]),
     ) {
-        let scale = here.load(&map.scale.0);
+        let scale = simd.load(&map.scale.0);
         let (means, squares) = moments.split_at_mut(weights.len());
         let states = weights.iter_mut().zip(means.iter_mut().zip(squares));
         for (q, ((weight, (mean, square)), gradient)) in states.zip(gradient).enumerate() {
-            let gradient = here.load(&gradient.0).mul(scale);
+            let gradient = simd.load(&gradient.0).mul(scale);
             let before = [
-                here.load(&weight.0),
-                here.load(&mean.0),
-                here.load(&square.0),
+                simd.load(&weight.0),
+                simd.load(&mean.0),
+                simd.load(&square.0),
             ];
             let [after, first, second] = self.step(gradient, before);
             first.store(mean);
             second.store(square);
             after.store(weight);
-            if let Some(room) = room.get_mut(q) {
-                scale.mul(after).store_f64(room);
+            if let Some(scratch) = scratch.get_mut(q) {
+                scale.mul(after).store_f64(scratch);
             }
         }
-        if let (Some(room), Some(bias)) = (room.last_mut(), weights.last()) {
+        if let (Some(scratch), Some(bias)) = (scratch.last_mut(), weights.last()) {
             scale
-                .mul_add(here.load(&bias.0), here.load(&map.offset.0))
-                .store_f64(room);
+                .mul_add(simd.load(&bias.0), simd.load(&map.offset.0))
+                .store_f64(scratch);
         }
     }
 }
@@ -103,13 +103,13 @@ dispatch_avx2! {
 
 #[inline(always)]
 fn step_row_body(
-    here: Avx2Fma,
+    simd: Avx2Fma,
     weights: &mut [f32],
     gradient: &[f32],
     [means, squares]: [&mut [f32]; 2],
     step: &AdamCoefficients,
 ) {
-    let adam = AdamBroadcast::new(here, step);
+    let adam = AdamBroadcast::new(simd, step);
     let ((weights, last_weights), (gradient, last_gradient)) =
         (weights.as_chunks_mut::<F32_LANES>(), gradient.as_chunks());
     let ((means, last_means), (squares, last_squares)) =
@@ -117,18 +117,18 @@ fn step_row_body(
     for (((weight, gradient), mean), square) in
         weights.iter_mut().zip(gradient).zip(means).zip(squares)
     {
-        let before = [here.load(weight), here.load(mean), here.load(square)];
-        let [after, first, second] = adam.step(here.load(gradient), before);
+        let before = [simd.load(weight), simd.load(mean), simd.load(square)];
+        let [after, first, second] = adam.step(simd.load(gradient), before);
         after.store_slice(weight);
         first.store_slice(mean);
         second.store_slice(square);
     }
     let before = [
-        here.load_partial(last_weights),
-        here.load_partial(last_means),
-        here.load_partial(last_squares),
+        simd.load_partial(last_weights),
+        simd.load_partial(last_means),
+        simd.load_partial(last_squares),
     ];
-    let [after, first, second] = adam.step(here.load_partial(last_gradient), before);
+    let [after, first, second] = adam.step(simd.load_partial(last_gradient), before);
     after.store_partial(last_weights);
     first.store_partial(last_means);
     second.store_partial(last_squares);

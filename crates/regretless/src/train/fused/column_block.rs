@@ -51,15 +51,15 @@ impl ColumnBlock<'_> {
     pub(super) fn blocks(
         &mut self,
         setup: &FusedContext<'_>,
-        most: usize,
+        max: usize,
         mut work: impl FnMut(BlockPosition, &mut TileBlock<'_>),
     ) {
         let begin = self.first(setup);
         for group in self.groups.clone() {
             let range = setup.groups[group].clone();
             let tail = group + 1 == setup.groups.len() && setup.maps.len() > range.end;
-            for first in range.clone().step_by(most) {
-                let end = (first + most).min(range.end);
+            for first in range.clone().step_by(max) {
+                let end = (first + max).min(range.end);
                 let done = end == range.end;
                 let place = BlockPosition {
                     end: done && group + 1 == self.groups.end,
@@ -98,7 +98,7 @@ impl ColumnBlock<'_> {
             tiles: &mut self.tiles[own.clone()],
             moments: &mut self.moments[own],
             maps: &setup.maps[tiles.clone()],
-            taus: setup.taus.get(tiles).unwrap_or_default(),
+            quantile_weights: setup.quantile_weights.get(tiles).unwrap_or_default(),
         }
     }
 }

@@ -39,7 +39,7 @@ impl FusedContext<'_> {
     /// Threads that so many numbers per step are worth.
     pub(super) fn workers_for(&self, numbers: usize) -> usize {
         if numbers >= MIN_PARALLEL_VALUES {
-            self.ready.task.oracle.threads().count()
+            self.prepared.task.oracle.threads().count()
         } else {
             1
         }
@@ -50,26 +50,26 @@ impl FusedContext<'_> {
         if workers == 1 {
             Threads::single_threaded()
         } else {
-            self.ready.task.oracle.threads().clone()
+            self.prepared.task.oracle.threads().clone()
         }
     }
 
     pub(super) fn interrupted(&self) -> bool {
-        self.ready.task.watch.interrupted()
+        self.prepared.task.observer.interrupted()
     }
 
     /// Numbers of all steps of a plan, all lengths by this Gram matrix.
     fn numbers(&self, plan: &BatchPlan<'_>, gram: &[f64]) -> RowCoefficients {
-        let (mut numbers, mut lengths, mut room) =
+        let (mut numbers, mut norms, mut norm_sums) =
             (RowCoefficients::default(), Vec::new(), Vec::new());
         for step in 0..plan.steps() {
-            self.facts.prediction_norms(
-                self.here,
+            self.row_constants.prediction_norms(
+                self.simd,
                 plan.rows(step),
                 gram,
-                (&mut lengths, &mut room),
+                (&mut norms, &mut norm_sums),
             );
-            numbers.push(&self.facts, plan.rows(step), &lengths);
+            numbers.push(&self.row_constants, plan.rows(step), &norms);
         }
         numbers
     }
@@ -81,12 +81,15 @@ impl FusedContext<'_> {
             let factor = |row: &usize| {
                 (
                     *row,
-                    self.facts
-                        .backward_coefficient(*row, rows.len(), PredictionNorm::UNNORMALIZED),
+                    self.row_constants.backward_coefficient(
+                        *row,
+                        rows.len(),
+                        PredictionNorm::UNNORMALIZED,
+                    ),
                 )
             };
-            self.facts
-                .products(self.here, rows.iter().map(factor), &mut out);
+            self.row_constants
+                .products(self.simd, rows.iter().map(factor), &mut out);
             out
         };
         (0..plan.steps()).map(products).collect()
@@ -95,26 +98,26 @@ impl FusedContext<'_> {
 
 /// One worker's room.
 struct WorkerScratch {
-    scratch: TileScratch,
+    tile: TileScratch,
     /// Sums of rows over the blocks of a group, in double precision: errors, then errors times
     /// costs.
     totals: Vec<[f64; F64_LANES]>,
-    room: expanded_squares::ExpandedScratch,
+    expanded: expanded_squares::ExpandedScratch,
 }
 
 impl WorkerScratch {
-    fn new(setup: &FusedContext<'_>, fours: usize, totals: usize) -> Self {
+    fn new(setup: &FusedContext<'_>, quads: usize, totals: usize) -> Self {
         let (width, totals) = (setup.width(), vec![[0.0; F64_LANES]; totals]);
         Self {
-            scratch: TileScratch::new(width, fours),
+            tile: TileScratch::new(width, quads),
             totals,
-            room: expanded_squares::ExpandedScratch::new(width),
+            expanded: expanded_squares::ExpandedScratch::new(width),
         }
     }
 
     /// Adds the errors of so many rows of a block to their totals.
     fn add_losses(&mut self, place: usize, rows: usize) {
-        let sums = self.scratch.sums.as_flattened();
+        let sums = self.tile.sums.as_flattened();
         self.totals[place..]
             .iter_mut()
             .zip(sums)
@@ -124,12 +127,12 @@ impl WorkerScratch {
 
     /// Adds what the way back needs; comes after the errors of `batch` rows.
     fn add_projections(&mut self, batch: usize, rows: usize) {
-        let sums = self.scratch.sums.as_flattened();
+        let sums = self.tile.sums.as_flattened();
         self.totals[batch..]
             .iter_mut()
             .zip(sums)
             .take(rows)
-            .for_each(|(total, sum)| sum.along.add_to(total));
+            .for_each(|(total, sum)| sum.projection.add_to(total));
     }
 
     /// Leaves the totals of a group and begins the next.
@@ -152,21 +155,21 @@ impl WorkerScratch {
     ) {
         let (plan, numbers) = rows;
         for step in 0..plan.steps() {
-            let truths = plan.step_targets(step, at.tail);
+            let targets = plan.step_targets(step, at.tail);
             let mut batch = numbers.batch(
                 step * EVALUATION_ROWS_PER_CHUNK / ROWS_PER_QUAD,
-                truths,
+                targets,
                 setup.width(),
             );
-            batch.soon = plan.step_targets(step + 1, at.tail);
-            self.scratch.sums.fill([RowSums::ZERO; ROWS_PER_QUAD]);
+            batch.prefetch_targets = plan.step_targets(step + 1, at.tail);
+            self.tile.sums.fill([RowSums::ZERO; ROWS_PER_QUAD]);
             dispatch_loss_kind!(
                 setup.kind,
                 kernel::pass_loss,
-                setup.here,
+                setup.simd,
                 block,
                 &batch,
-                &mut self.scratch
+                &mut self.tile
             );
             self.add_losses(
                 place + step * EVALUATION_ROWS_PER_CHUNK,
@@ -214,7 +217,7 @@ impl FusedState {
         self.run_on_column_blocks(setup, 1, |_, share| {
             let mut scratch = TileScratch::new(width, 0);
             share.blocks(setup, PASS_B_TILES, |place, block| {
-                kernel::pass_gram(setup.here, block, &mut scratch);
+                kernel::pass_gram(setup.simd, block, &mut scratch);
                 store_group_gram(&mut scratch, &slots, place);
             });
         });
@@ -229,11 +232,11 @@ impl FusedState {
         &mut self,
         setup: &FusedContext<'_>,
         plan: &BatchPlan<'_>,
-        judged: &BatchPlan<'_>,
+        evaluated_rows: &BatchPlan<'_>,
     ) -> Result<Vec<f64>> {
         let squares = self.uses_expanded_squares(setup);
         let trained = if squares { plan.steps() } else { plan.len() };
-        let all = trained + judged.len();
+        let all = trained + evaluated_rows.len();
         let products = if squares {
             setup.products(plan)
         } else {
@@ -241,13 +244,14 @@ impl FusedState {
         };
         let slots = PartialSums::new(setup.groups.len(), all);
         let stop = AtomicBool::new(false);
-        let numbers = (setup.numbers(plan, &[]), setup.numbers(judged, &[]));
+        let numbers = (setup.numbers(plan, &[]), setup.numbers(evaluated_rows, &[]));
         let steps: Vec<AdamCoefficients> = (1..=plan.steps())
             .map(|step| setup.adam(self.steps + step as i32))
             .collect();
-        let workers = setup.workers(plan.batch().max(judged.len()));
+        let workers = setup.workers(plan.batch().max(evaluated_rows.len()));
         self.run_on_column_blocks(setup, workers, |_, share| {
-            let mut desk = WorkerScratch::new(setup, plan.max_quads().max(judged.max_quads()), all);
+            let mut scratch =
+                WorkerScratch::new(setup, plan.max_quads().max(evaluated_rows.max_quads()), all);
             share.blocks(
                 setup,
                 if squares {
@@ -262,18 +266,18 @@ impl FusedState {
                     for (step, adam) in steps.iter().enumerate() {
                         let rows = (plan, &numbers.0, step);
                         match products.get(step) {
-                            Some(products) => desk.step_expanded(
+                            Some(products) => scratch.step_expanded(
                                 setup,
                                 (place, &mut *block),
                                 rows,
                                 (products, adam),
                             ),
-                            None => desk.step(setup, (place, &mut *block), rows, adam),
+                            None => scratch.step(setup, (place, &mut *block), rows, adam),
                         }
                     }
-                    desk.evaluate(setup, (place, block), (judged, &numbers.1), trained);
+                    scratch.evaluate(setup, (place, block), (evaluated_rows, &numbers.1), trained);
                     if place.last {
-                        desk.store_group_sums(&slots, place.group);
+                        scratch.store_group_sums(&slots, place.group);
                     }
                 },
             );
@@ -297,13 +301,13 @@ impl FusedState {
         &mut self,
         setup: &FusedContext<'_>,
         plan: &BatchPlan<'_>,
-        judged: &BatchPlan<'_>,
+        evaluated_rows: &BatchPlan<'_>,
     ) -> Result<Vec<f64>> {
-        let workers = setup.workers(plan.batch().max(judged.len()));
+        let workers = setup.workers(plan.batch().max(evaluated_rows.len()));
         let meeting = ParallelEpoch::new(
             setup,
             workers,
-            (plan, judged),
+            (plan, evaluated_rows),
             (self.gram.clone(), self.steps),
         );
         self.run_on_column_blocks(setup, workers, |worker, share| {
@@ -318,7 +322,7 @@ impl FusedState {
         if meeting.stop.load(Ordering::Relaxed) && sums.iter().all(|sum| sum.is_finite()) {
             return Err(Error::Interrupted);
         }
-        let mut evaluation_sums = vec![0.0; judged.len()];
+        let mut evaluation_sums = vec![0.0; evaluated_rows.len()];
         meeting.evaluation_sums.sum_groups(&mut evaluation_sums);
         sums.append(&mut evaluation_sums);
         Ok(sums)
@@ -328,7 +332,7 @@ impl FusedState {
 impl FusedLinear<'_> {
     /// Names the first row whose loss is not a number, and the output to blame where there is one.
     fn not_finite(&self, epoch: usize, row: usize) -> Error {
-        let (z, width) = (self.setup.facts.features(row), self.setup.width());
+        let (z, width) = (self.setup.row_constants.features(row), self.setup.width());
         let finite = |j: usize| {
             let tile = &self.state.tiles[j / F32_LANES * 2 * width..][..width];
             tile.iter()
@@ -345,7 +349,7 @@ impl FusedLinear<'_> {
 
     fn check(&self, epoch: usize, rows: &[usize], sums: &[f64]) -> Result<Vec<f64>> {
         let value = |(row, sum): (&usize, &f64)| {
-            let value = self.setup.facts.loss(*row, *sum);
+            let value = self.setup.row_constants.loss(*row, *sum);
             if value.is_finite() {
                 Ok(value)
             } else {
@@ -367,15 +371,15 @@ impl WorkerScratch {
     ) {
         let (plan, _, step) = rows;
         let batch = batch(setup, (at, block), rows);
-        self.scratch.sums.fill([RowSums::ZERO; ROWS_PER_QUAD]);
+        self.tile.sums.fill([RowSums::ZERO; ROWS_PER_QUAD]);
         dispatch_loss_kind!(
             setup.kind,
             kernel::step_alone,
-            setup.here,
+            setup.simd,
             block,
             &batch,
             adam,
-            &mut self.scratch
+            &mut self.tile
         );
         self.add_losses(step * plan.batch(), plan.rows(step).len());
     }
@@ -396,7 +400,7 @@ impl WorkerScratch {
             products,
             adam,
         };
-        expanded_squares::step_squares(setup.here, block, &about, &mut self.room, &mut sum);
+        expanded_squares::step_squares(setup.simd, block, &about, &mut self.expanded, &mut sum);
         sum.add_to(&mut self.totals[step]);
     }
 }
@@ -407,17 +411,17 @@ fn batch<'b>(
     (at, block): (BlockPosition, &TileBlock<'_>),
     (plan, numbers, step): (&'b BatchPlan<'_>, &'b RowCoefficients, usize),
 ) -> RowBatch<'b> {
-    let truths = plan.step_targets(step, at.tail);
+    let targets = plan.step_targets(step, at.tail);
     let next = if step + 1 < plan.steps() {
         (step + 1, 0)
     } else {
         (0, block.maps.len())
     };
-    let (soon, distance) = (plan.step_targets(next.0, at.tail), next.1);
+    let (prefetch_targets, prefetch_distance) = (plan.step_targets(next.0, at.tail), next.1);
     RowBatch {
-        soon,
-        distance,
-        ..numbers.batch(plan.first_quad(step), truths, setup.width())
+        prefetch_targets,
+        prefetch_distance,
+        ..numbers.batch(plan.first_quad(step), targets, setup.width())
     }
 }
 
@@ -432,7 +436,7 @@ fn store_group_gram(scratch: &mut TileScratch, slots: &PartialSums, place: Block
 /// An epoch in which all workers meet twice a step.
 struct ParallelEpoch<'a> {
     plan: &'a BatchPlan<'a>,
-    judged: &'a BatchPlan<'a>,
+    evaluated_rows: &'a BatchPlan<'a>,
     barrier: Barrier,
     stop: AtomicBool,
     /// The Gram matrix and the number of steps before the epoch.
@@ -452,17 +456,17 @@ impl<'a> ParallelEpoch<'a> {
         plans: (&'a BatchPlan<'a>, &'a BatchPlan<'a>),
         before: (Vec<f64>, i32),
     ) -> Self {
-        let ((plan, judged), groups) = (plans, setup.groups.len());
+        let ((plan, evaluated_rows), groups) = (plans, setup.groups.len());
         Self {
             plan,
-            judged,
+            evaluated_rows,
             barrier: Barrier::new(workers),
             stop: AtomicBool::new(false),
             before,
             rows: PartialSums::new(groups, 2 * plan.batch()),
             grams: PartialSums::new(groups, setup.width() * setup.width()),
             losses: PartialSums::new(1, plan.len()),
-            evaluation_sums: PartialSums::new(groups, judged.len()),
+            evaluation_sums: PartialSums::new(groups, evaluated_rows.len()),
         }
     }
 
@@ -471,36 +475,39 @@ impl<'a> ParallelEpoch<'a> {
         let _guard = self.barrier.guard();
         let (plan, batch) = (self.plan, self.plan.batch());
         let mut gram = self.before.0.clone();
-        let mut desk = WorkerScratch::new(setup, plan.max_quads(), 2 * batch);
-        let (mut numbers, mut lengths, mut correction) = (
+        let mut scratch = WorkerScratch::new(setup, plan.max_quads(), 2 * batch);
+        let (mut numbers, mut norms, mut correction) = (
             RowCoefficients::default(),
             Vec::new(),
             NormalizationCorrection::default(),
         );
-        let (mut totals, mut room) = (vec![0.0; 2 * batch], Vec::new());
+        let (mut totals, mut norm_sums) = (vec![0.0; 2 * batch], Vec::new());
         for step in 0..plan.steps() {
             let rows = plan.rows(step);
-            setup
-                .facts
-                .prediction_norms(setup.here, rows, &gram, (&mut lengths, &mut room));
+            setup.row_constants.prediction_norms(
+                setup.simd,
+                rows,
+                &gram,
+                (&mut norms, &mut norm_sums),
+            );
             numbers.clear();
-            numbers.push(&setup.facts, rows, &lengths);
-            self.pass_a(share, setup, (step, &numbers), &mut desk);
+            numbers.push(&setup.row_constants, rows, &norms);
+            self.pass_a(share, setup, (step, &numbers), &mut scratch);
             self.barrier.wait();
             self.rows.sum_groups(&mut totals);
             setup
-                .facts
-                .correction(setup.here, (rows, &lengths), &totals, &mut correction);
+                .row_constants
+                .correction(setup.simd, (rows, &norms), &totals, &mut correction);
             let adam = setup.adam(self.before.1 + 1 + step as i32);
             share.blocks(setup, PASS_B_TILES, |place, block| {
                 kernel::pass_b(
-                    setup.here,
+                    setup.simd,
                     block,
-                    &correction.fours,
+                    &correction.quads,
                     &adam,
-                    &mut desk.scratch,
+                    &mut scratch.tile,
                 );
-                store_group_gram(&mut desk.scratch, &self.grams, place);
+                store_group_gram(&mut scratch.tile, &self.grams, place);
             });
             if worker == 0 {
                 self.record_losses(setup, step, &totals[..rows.len()]);
@@ -519,32 +526,32 @@ impl<'a> ParallelEpoch<'a> {
         share: &mut ColumnBlock<'_>,
         setup: &FusedContext<'_>,
         (step, numbers): (usize, &RowCoefficients),
-        desk: &mut WorkerScratch,
+        scratch: &mut WorkerScratch,
     ) {
         let (rows, first) = (self.plan.rows(step).len(), share.first(setup));
         share.blocks(setup, PASS_A_TILES, |place, block| {
-            let truths = self.plan.step_targets(step, place.tail);
-            let mut batch = numbers.batch(0, truths, setup.width());
-            (batch.soon, batch.distance) = (truths, PASS_A_TILES);
+            let targets = self.plan.step_targets(step, place.tail);
+            let mut batch = numbers.batch(0, targets, setup.width());
+            (batch.prefetch_targets, batch.prefetch_distance) = (targets, PASS_A_TILES);
             if place.end {
-                (batch.soon, batch.distance) = (
+                (batch.prefetch_targets, batch.prefetch_distance) = (
                     self.plan.step_targets(step + 1, false),
                     first.wrapping_sub(block.first),
                 );
             }
-            desk.scratch.sums.fill([RowSums::ZERO; ROWS_PER_QUAD]);
+            scratch.tile.sums.fill([RowSums::ZERO; ROWS_PER_QUAD]);
             dispatch_loss_kind!(
                 setup.kind,
                 kernel::pass_a,
-                setup.here,
+                setup.simd,
                 block,
                 &batch,
-                &mut desk.scratch
+                &mut scratch.tile
             );
-            desk.add_losses(0, rows);
-            desk.add_projections(self.plan.batch(), rows);
+            scratch.add_losses(0, rows);
+            scratch.add_projections(self.plan.batch(), rows);
             if place.last {
-                desk.store_group_sums(&self.rows, place.group);
+                scratch.store_group_sums(&self.rows, place.group);
             }
         });
     }
@@ -559,22 +566,31 @@ impl<'a> ParallelEpoch<'a> {
     }
 
     fn evaluate(&self, share: &mut ColumnBlock<'_>, setup: &FusedContext<'_>, gram: &[f64]) {
-        let numbers = setup.numbers(self.judged, gram);
-        let mut desk = WorkerScratch::new(setup, self.judged.max_quads(), self.judged.len());
+        let numbers = setup.numbers(self.evaluated_rows, gram);
+        let mut scratch = WorkerScratch::new(
+            setup,
+            self.evaluated_rows.max_quads(),
+            self.evaluated_rows.len(),
+        );
         share.blocks(setup, PASS_A_TILES, |place, block| {
-            desk.evaluate(setup, (place, block), (self.judged, &numbers), 0);
+            scratch.evaluate(setup, (place, block), (self.evaluated_rows, &numbers), 0);
             if place.last {
-                desk.store_group_sums(&self.evaluation_sums, place.group);
+                scratch.store_group_sums(&self.evaluation_sums, place.group);
             }
         });
     }
 }
 
 impl EpochRunner for FusedLinear<'_> {
-    fn epoch(&mut self, epoch: usize, order: &[usize], judged: &[usize]) -> Result<EpochResult> {
+    fn epoch(
+        &mut self,
+        epoch: usize,
+        order: &[usize],
+        evaluated_rows: &[usize],
+    ) -> Result<EpochResult> {
         let Self { setup, state, .. } = self;
-        let plan = BatchPlan::new(&setup.table, order, setup.ready.settings().batch);
-        let verdict = BatchPlan::new(&setup.table, judged, EVALUATION_ROWS_PER_CHUNK);
+        let plan = BatchPlan::new(&setup.table, order, setup.prepared.settings().batch);
+        let verdict = BatchPlan::new(&setup.table, evaluated_rows, EVALUATION_ROWS_PER_CHUNK);
         let sums = if setup.scale_invariant {
             state.epoch_normalized(setup, &plan, &verdict)?
         } else {
@@ -592,11 +608,11 @@ impl EpochRunner for FusedLinear<'_> {
             }
             _ => self.check(epoch, order, &sums)?,
         };
-        let evaluation_sums = &sums[sums.len() - judged.len()..];
-        let judged = self.check(epoch, judged, evaluation_sums)?;
+        let evaluation_sums = &sums[sums.len() - evaluated_rows.len()..];
+        let evaluated_losses = self.check(epoch, evaluated_rows, evaluation_sums)?;
         Ok(EpochResult {
             loss: trained.iter().sum::<f64>() / order.len() as f64,
-            judged,
+            evaluated_losses,
         })
     }
 
@@ -608,19 +624,20 @@ impl EpochRunner for FusedLinear<'_> {
 
     fn save_best(&mut self) {
         let width = self.setup.width();
-        let kept = self
-            .kept
+        let best_parameters = self
+            .best_parameters
             .get_or_insert_with(|| vec![AlignedF32x16::ZERO; self.state.tiles.len() / 2]);
         let tiles = self.state.tiles.chunks_exact(2 * width);
-        kept.chunks_exact_mut(width)
+        best_parameters
+            .chunks_exact_mut(width)
             .zip(tiles)
-            .for_each(|(kept, tile)| kept.copy_from_slice(&tile[..width]));
+            .for_each(|(best_parameters, tile)| best_parameters.copy_from_slice(&tile[..width]));
     }
 
     fn finish(mut self: Box<Self>) -> Network {
         let width = self.setup.width();
-        match &self.kept {
-            Some(kept) => store(&mut self.network, kept, (width, width)),
+        match &self.best_parameters {
+            Some(best_parameters) => store(&mut self.network, best_parameters, (width, width)),
             None => store(&mut self.network, &self.state.tiles, (width, 2 * width)),
         }
         self.network
@@ -636,7 +653,7 @@ impl EpochRunner for FusedLinear<'_> {
         } = &self.state;
         TrainerState {
             parameters: flatten(tiles),
-            kept: self.kept.as_deref().map(flatten),
+            best_parameters: self.best_parameters.as_deref().map(flatten),
             moments: Moments {
                 steps: *steps,
                 mean: flatten(moments),
@@ -651,22 +668,22 @@ impl EpochRunner for FusedLinear<'_> {
         }
     }
 
-    fn restore(&mut self, standing: TrainerState) -> bool {
+    fn restore(&mut self, state: TrainerState) -> bool {
         let FusedState {
             tiles,
             moments,
             gram,
             ..
         } = &self.state;
-        let unresolved = usize::from(self.setup.squares.is_some() && standing.sums.len() == 1);
-        let kept = standing
-            .kept
+        let unresolved = usize::from(self.setup.squares.is_some() && state.sums.len() == 1);
+        let best_parameters = state
+            .best_parameters
             .as_ref()
-            .is_none_or(|kept| 2 * kept.len() == F32_LANES * tiles.len());
+            .is_none_or(|best_parameters| 2 * best_parameters.len() == F32_LANES * tiles.len());
         let sizes = [
-            standing.parameters.len(),
-            standing.moments.mean.len(),
-            standing.sums.len(),
+            state.parameters.len(),
+            state.moments.mean.len(),
+            state.sums.len(),
         ];
         if sizes
             != [
@@ -674,21 +691,23 @@ impl EpochRunner for FusedLinear<'_> {
                 F32_LANES * moments.len(),
                 gram.len() + unresolved,
             ]
-            || !kept
+            || !best_parameters
         {
             return false;
         }
-        self.kept = standing.kept.map(|kept| unflatten(&kept));
+        self.best_parameters = state
+            .best_parameters
+            .map(|best_parameters| unflatten(&best_parameters));
         self.state = FusedState {
-            tiles: unflatten(&standing.parameters),
-            moments: unflatten(&standing.moments.mean),
+            tiles: unflatten(&state.parameters),
+            moments: unflatten(&state.moments.mean),
             resolved: unresolved == 0,
             gram: if unresolved == 0 {
-                standing.sums
+                state.sums
             } else {
                 Vec::new()
             },
-            steps: standing.moments.steps,
+            steps: state.moments.steps,
         };
         true
     }

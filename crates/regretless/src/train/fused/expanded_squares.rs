@@ -61,9 +61,9 @@ impl ExpandedSquares {
             let rows = plan.rows(step);
             let apart: f64 = rows
                 .iter()
-                .map(|row| setup.facts.loss(*row, self.spreads[*row]))
+                .map(|row| setup.row_constants.loss(*row, self.spreads[*row]))
                 .sum();
-            all.push(apart + setup.facts.loss_scale(rows.len()) * sum);
+            all.push(apart + setup.row_constants.loss_scale(rows.len()) * sum);
             spread += apart;
         }
         let resolved = all.iter().sum::<f64>() >= MIN_RESOLVED_FRACTION * spread;
@@ -112,24 +112,24 @@ impl ExpandedScratch {
 dispatch_avx2! {
     /// The gradient and the Adam step of a block; adds W · (gradient + first part) to a sum.
     pub(super) step_squares = step_squares_body [] (
-        block: &mut TileBlock<'_>, step: &ExpandedStep<'_>, room: &mut ExpandedScratch, sum: &mut AlignedF32x8,
+        block: &mut TileBlock<'_>, step: &ExpandedStep<'_>, scratch: &mut ExpandedScratch, sum: &mut AlignedF32x8,
     )
 }
 
 #[inline(always)]
 fn step_squares_body(
-    here: Avx2Fma,
+    simd: Avx2Fma,
     block: &mut TileBlock<'_>,
     step: &ExpandedStep<'_>,
-    room: &mut ExpandedScratch,
+    scratch: &mut ExpandedScratch,
     sum: &mut AlignedF32x8,
 ) {
-    let adam = AdamBroadcast::new(here, step.adam);
+    let adam = AdamBroadcast::new(simd, step.adam);
     let ExpandedScratch {
         apart,
         weights: scaled,
         gradient,
-    } = room;
+    } = scratch;
     let (width, tiles) = (scaled.len(), block.maps.len());
     assert!(
         step.batch
@@ -138,8 +138,8 @@ fn step_squares_body(
     );
     let apart = &mut apart[..tiles * width];
     apart.fill(AlignedF32x16::ZERO);
-    for four in 0..step.batch.truths.len() {
-        accumulate_gradient(here, (&step.batch, four), block, apart);
+    for quad in 0..step.batch.targets.len() {
+        accumulate_gradient(simd, (&step.batch, quad), block, apart);
     }
     let states = block
         .tiles
@@ -147,22 +147,22 @@ fn step_squares_body(
         .zip(block.moments.chunks_exact_mut(2 * width));
     for ((apart, (tile, moments)), map) in apart.chunks_exact(width).zip(states).zip(block.maps) {
         let weights = &mut tile[..width];
-        scale(here, weights, map, scaled);
-        add_correction(here, scaled, (apart, &step.products.fours), gradient);
+        scale(simd, weights, map, scaled);
+        add_correction(simd, scaled, (apart, &step.products.quads), gradient);
         for i in 0..width {
-            let both = here.load(&gradient[i].0).add(here.load(&apart[i].0));
-            here.load(&scaled[i].0).add_product_to(both, sum);
+            let both = simd.load(&gradient[i].0).add(simd.load(&apart[i].0));
+            simd.load(&scaled[i].0).add_product_to(both, sum);
         }
-        adam.tile(here, (weights, gradient), moments, (map, &mut []));
+        adam.tile(simd, (weights, gradient), moments, (map, &mut []));
     }
 }
 
 /// Parameters times the scale of their outputs.
 #[inline(always)]
-fn scale(here: Avx2Fma, weights: &[AlignedF32x16], map: &TileAffine, out: &mut [AlignedF32x16]) {
-    let scale = here.load(&map.scale.0);
+fn scale(simd: Avx2Fma, weights: &[AlignedF32x16], map: &TileAffine, out: &mut [AlignedF32x16]) {
+    let scale = simd.load(&map.scale.0);
     for (out, weight) in out.iter_mut().zip(weights) {
-        scale.mul(here.load(&weight.0)).store(out);
+        scale.mul(simd.load(&weight.0)).store(out);
     }
 }
 
@@ -170,35 +170,35 @@ fn scale(here: Avx2Fma, weights: &[AlignedF32x16], map: &TileAffine, out: &mut [
 /// the block, so that few are read at a time, each in one go: memory is faster at that.
 #[inline(always)]
 fn accumulate_gradient(
-    here: Avx2Fma,
-    (batch, four): (&RowBatch<'_>, usize),
+    simd: Avx2Fma,
+    (batch, quad): (&RowBatch<'_>, usize),
     block: &TileBlock<'_>,
     out: &mut [AlignedF32x16],
 ) {
     let width = out.len() / block.maps.len();
-    let (truths, numbers) = (
-        &batch.truths[four],
-        &batch.back[four * width..(four + 1) * width],
+    let (targets, numbers) = (
+        &batch.targets[quad],
+        &batch.backward[quad * width..(quad + 1) * width],
     );
     // Those that come next, or the first of the next step.
-    let (next, distance) = match batch.truths.get(four + 1) {
+    let (next, distance) = match batch.targets.get(quad + 1) {
         Some(next) => (Some(next), 0),
-        None => (batch.soon.first(), batch.distance),
+        None => (batch.prefetch_targets.first(), batch.prefetch_distance),
     };
     for (t, (lines, map)) in out.chunks_exact_mut(width).zip(block.maps).enumerate() {
         let tile = block.first + t;
         if let Some(next) = next {
-            for truth in next {
-                here.prefetch(truth.costs.as_ptr(), tile.wrapping_add(distance));
+            for targets in next {
+                simd.prefetch(targets.costs.as_ptr(), tile.wrapping_add(distance));
             }
         }
-        let offset = here.load(&map.offset.0);
+        let offset = simd.load(&map.offset.0);
         // SAFETY: the caller has asked all rows whether they cover the tile.
         let costs = |i: usize| {
-            here.load(unsafe { truths[i].costs.get_unchecked(tile) })
+            simd.load(unsafe { targets[i].costs.get_unchecked(tile) })
                 .sub(offset)
         };
         let rows = [costs(0), costs(1), costs(2), costs(3)];
-        backward(here, &rows, numbers, lines);
+        backward(simd, &rows, numbers, lines);
     }
 }

@@ -55,19 +55,19 @@ impl GramAccumulator {
 
     /// Adds so many tiles.
     #[inline(always)]
-    pub(super) fn add(&mut self, here: Avx2Fma, tiles: usize) {
+    pub(super) fn add(&mut self, simd: Avx2Fma, tiles: usize) {
         for a in (0..self.side).step_by(REGISTER_BLOCK) {
-            self.add_part::<true>(here, tiles, (a, a));
+            self.add_part::<true>(simd, tiles, (a, a));
             for b in (a + REGISTER_BLOCK..self.side).step_by(REGISTER_BLOCK) {
-                self.add_part::<false>(here, tiles, (a, b));
+                self.add_part::<false>(simd, tiles, (a, b));
             }
         }
     }
 
     /// Adds to nine entries, or to the upper six.
     #[inline(always)]
-    fn add_part<const UPPER: bool>(&mut self, here: Avx2Fma, tiles: usize, (a, b): (usize, usize)) {
-        let mut sums = [[here.zero_f64x4(); REGISTER_BLOCK]; REGISTER_BLOCK];
+    fn add_part<const UPPER: bool>(&mut self, simd: Avx2Fma, tiles: usize, (a, b): (usize, usize)) {
+        let mut sums = [[simd.zero_f64x4(); REGISTER_BLOCK]; REGISTER_BLOCK];
         for tile in self.wide[..tiles * self.side].chunks_exact(self.side) {
             let (Some(left), Some(right)) = (
                 tile[a..].first_chunk::<REGISTER_BLOCK>(),
@@ -77,12 +77,12 @@ impl GramAccumulator {
             };
             for part in 0..F32_LANES / F64_LANES {
                 let left = [
-                    here.load_f64x4(&left[0], part),
-                    here.load_f64x4(&left[1], part),
-                    here.load_f64x4(&left[2], part),
+                    simd.load_f64x4(&left[0], part),
+                    simd.load_f64x4(&left[1], part),
+                    simd.load_f64x4(&left[2], part),
                 ];
                 for j in 0..REGISTER_BLOCK {
-                    let right = here.load_f64x4(&right[j], part);
+                    let right = simd.load_f64x4(&right[j], part);
                     for i in 0..REGISTER_BLOCK {
                         if !UPPER || i <= j {
                             sums[i][j] = left[i].mul_add(right, sums[i][j]);

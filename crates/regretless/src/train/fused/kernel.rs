@@ -40,13 +40,13 @@ pub(super) struct TileAffine {
 #[repr(C, align(64))]
 pub(super) struct RowSums {
     pub(super) loss: AlignedF32x8,
-    pub(super) along: AlignedF32x8,
+    pub(super) projection: AlignedF32x8,
 }
 
 impl RowSums {
     pub(super) const ZERO: Self = Self {
         loss: AlignedF32x8::ZERO,
-        along: AlignedF32x8::ZERO,
+        projection: AlignedF32x8::ZERO,
     };
 }
 
@@ -60,7 +60,7 @@ pub(super) struct TileBlock<'a> {
     pub(super) moments: &'a mut [AlignedF32x16],
     pub(super) maps: &'a [TileAffine],
     /// Weights of under-prediction; empty unless they aim.
-    pub(super) taus: &'a [AlignedF32x16],
+    pub(super) quantile_weights: &'a [AlignedF32x16],
 }
 
 /// Rows of a batch, padded with rows without effect to whole fours.
@@ -68,24 +68,26 @@ pub(super) struct TileBlock<'a> {
 pub(super) struct RowBatch<'a> {
     /// For each four and each feature, and the 1 of the bias: times what makes minus the
     /// prediction, at the length of the truth.
-    pub(super) ahead: &'a [[f32; ROWS_PER_QUAD]],
+    pub(super) forward: &'a [[f32; ROWS_PER_QUAD]],
     /// Times what makes a gradient of slopes.
-    pub(super) back: &'a [[f32; ROWS_PER_QUAD]],
-    pub(super) truths: &'a [[RowTargets<'a>; ROWS_PER_QUAD]],
+    pub(super) backward: &'a [[f32; ROWS_PER_QUAD]],
+    pub(super) targets: &'a [[RowTargets<'a>; ROWS_PER_QUAD]],
     /// Rows whose costs are asked for before they are needed, and how many tiles ahead (or behind,
     /// wrapping).
-    pub(super) soon: &'a [[RowTargets<'a>; ROWS_PER_QUAD]],
-    pub(super) distance: usize,
+    pub(super) prefetch_targets: &'a [[RowTargets<'a>; ROWS_PER_QUAD]],
+    pub(super) prefetch_distance: usize,
 }
 
 impl RowBatch<'_> {
     /// Whether the rows have these tiles, and a number for each of so many parameters.
-    pub(super) fn has_tiles<const AIM: u8>(&self, tiles: usize, width: usize) -> bool {
-        let numbers = self.truths.len() * width;
-        let there = |four: &[RowTargets<'_>; ROWS_PER_QUAD]| {
-            four.iter().all(|truth| truth.has_tiles::<AIM>(tiles))
+    pub(super) fn has_tiles<const MASK: u8>(&self, tiles: usize, width: usize) -> bool {
+        let numbers = self.targets.len() * width;
+        let there = |quad: &[RowTargets<'_>; ROWS_PER_QUAD]| {
+            quad.iter().all(|targets| targets.has_tiles::<MASK>(tiles))
         };
-        self.ahead.len() >= numbers && self.back.len() >= numbers && self.truths.iter().all(there)
+        self.forward.len() >= numbers
+            && self.backward.len() >= numbers
+            && self.targets.iter().all(there)
     }
 }
 
@@ -103,12 +105,12 @@ pub(super) struct TileScratch {
 
 impl TileScratch {
     /// Room for so many parameters per cost and fours of rows.
-    pub(super) fn new(width: usize, fours: usize) -> Self {
+    pub(super) fn new(width: usize, quads: usize) -> Self {
         let gradients = vec![
             AlignedF32x16::ZERO;
             gram::TILES_PER_GATHER * width.next_multiple_of(ROWS_PER_QUAD)
         ];
-        let sums = vec![[RowSums::ZERO; ROWS_PER_QUAD]; fours];
+        let sums = vec![[RowSums::ZERO; ROWS_PER_QUAD]; quads];
         Self {
             weights: vec![AlignedF32x16::ZERO; width],
             gradients,
@@ -120,7 +122,7 @@ impl TileScratch {
 
 dispatch_avx2! {
     /// Local gradients and sums of a block.
-    pub(super) pass_a = pass_a_body [ABSOLUTE: bool, AIM: u8] (
+    pub(super) pass_a = pass_a_body [ABSOLUTE: bool, MASK: u8] (
         block: &mut TileBlock<'_>, batch: &RowBatch<'_>, scratch: &mut TileScratch,
     )
 }
@@ -135,14 +137,14 @@ dispatch_avx2! {
 
 dispatch_avx2! {
     /// Gradients, sums and the Adam step of a block that knows of no other.
-    pub(super) step_alone = step_separable_body [ABSOLUTE: bool, AIM: u8] (
+    pub(super) step_alone = step_separable_body [ABSOLUTE: bool, MASK: u8] (
         block: &mut TileBlock<'_>, batch: &RowBatch<'_>, step: &AdamCoefficients, scratch: &mut TileScratch,
     )
 }
 
 dispatch_avx2! {
     /// The sums of a block only.
-    pub(super) pass_loss = pass_loss_body [ABSOLUTE: bool, AIM: u8] (
+    pub(super) pass_loss = pass_loss_body [ABSOLUTE: bool, MASK: u8] (
         block: &mut TileBlock<'_>, batch: &RowBatch<'_>, scratch: &mut TileScratch,
     )
 }
@@ -155,34 +157,34 @@ dispatch_avx2! {
 /// Parameters as they act on features: scaled, the offset added to the bias.
 #[inline(always)]
 fn scaled_parameters(
-    here: Avx2Fma,
+    simd: Avx2Fma,
     weights: &[AlignedF32x16],
     map: &TileAffine,
     out: &mut [AlignedF32x16],
 ) {
-    let scale = here.load(&map.scale.0);
+    let scale = simd.load(&map.scale.0);
     for (out, weight) in out.iter_mut().zip(weights) {
-        scale.mul(here.load(&weight.0)).store(out);
+        scale.mul(simd.load(&weight.0)).store(out);
     }
     if let (Some(out), Some(bias)) = (out.last_mut(), weights.last()) {
         scale
-            .mul_add(here.load(&bias.0), here.load(&map.offset.0))
+            .mul_add(simd.load(&bias.0), simd.load(&map.offset.0))
             .store(out);
     }
 }
 
 /// Adds to each of a few rows its numbers times the lines.
 #[inline(always)]
-fn forward(
-    here: Avx2Fma,
+fn add_products(
+    simd: Avx2Fma,
     lines: &[AlignedF32x16],
     numbers: &[[f32; ROWS_PER_QUAD]],
     mut sums: [F32x16; ROWS_PER_QUAD],
 ) -> [F32x16; ROWS_PER_QUAD] {
     for (line, numbers) in lines.iter().zip(numbers) {
-        let line = here.load(&line.0);
+        let line = simd.load(&line.0);
         for i in 0..ROWS_PER_QUAD {
-            sums[i] = line.mul_add(here.splat(numbers[i]), sums[i]);
+            sums[i] = line.mul_add(simd.splat(numbers[i]), sums[i]);
         }
     }
     sums
@@ -191,15 +193,15 @@ fn forward(
 /// Adds to each line its numbers times the rows.
 #[inline(always)]
 pub(super) fn backward(
-    here: Avx2Fma,
+    simd: Avx2Fma,
     rows: &[F32x16; ROWS_PER_QUAD],
     numbers: &[[f32; ROWS_PER_QUAD]],
     lines: &mut [AlignedF32x16],
 ) {
     for (line, numbers) in lines.iter_mut().zip(numbers) {
-        let mut sum = here.load(&line.0);
+        let mut sum = simd.load(&line.0);
         for i in 0..ROWS_PER_QUAD {
-            sum = rows[i].mul_add(here.splat(numbers[i]), sum);
+            sum = rows[i].mul_add(simd.splat(numbers[i]), sum);
         }
         sum.store(line);
     }
@@ -210,27 +212,27 @@ type TileParameters<'a> = (&'a [AlignedF32x16], Option<&'a AlignedF32x16>);
 
 /// Predicts and judges one tile of a few rows, which must cover it; returns the slopes.
 #[inline(always)]
-fn evaluate_tile<const ABSOLUTE: bool, const AIM: u8, const PROJECTION: bool>(
-    here: Avx2Fma,
+fn evaluate_tile<const ABSOLUTE: bool, const MASK: u8, const PROJECTION: bool>(
+    simd: Avx2Fma,
     (weights, tau): TileParameters<'_>,
-    (truths, ahead): (&[RowTargets<'_>; ROWS_PER_QUAD], &[[f32; ROWS_PER_QUAD]]),
+    (targets, forward): (&[RowTargets<'_>; ROWS_PER_QUAD], &[[f32; ROWS_PER_QUAD]]),
     tile: usize,
     sums: &mut [RowSums; ROWS_PER_QUAD],
 ) -> [F32x16; ROWS_PER_QUAD] {
     // SAFETY: the caller has asked all rows whether they cover the tile.
-    let costs = |i: usize| here.load(unsafe { truths[i].costs.get_unchecked(tile) });
-    let mut under = forward(
-        here,
+    let costs = |i: usize| simd.load(unsafe { targets[i].costs.get_unchecked(tile) });
+    let mut under = add_products(
+        simd,
         weights,
-        ahead,
+        forward,
         [costs(0), costs(1), costs(2), costs(3)],
     );
     for i in 0..ROWS_PER_QUAD {
         // SAFETY: as above.
-        let slope = unsafe { slopes::<ABSOLUTE, AIM>(here, under[i], &truths[i], tile, tau) };
+        let slope = unsafe { slopes::<ABSOLUTE, MASK>(simd, under[i], &targets[i], tile, tau) };
         slope.add_product_to(under[i], &mut sums[i].loss);
         if PROJECTION {
-            slope.add_product_to(costs(i), &mut sums[i].along);
+            slope.add_product_to(costs(i), &mut sums[i].projection);
         }
         under[i] = slope;
     }
@@ -239,8 +241,8 @@ fn evaluate_tile<const ABSOLUTE: bool, const AIM: u8, const PROJECTION: bool>(
 
 /// The local gradient of a tile; adds to the sums of the rows.
 #[inline(always)]
-fn tile_gradient<const ABSOLUTE: bool, const AIM: u8, const PROJECTION: bool>(
-    here: Avx2Fma,
+fn tile_gradient<const ABSOLUTE: bool, const MASK: u8, const PROJECTION: bool>(
+    simd: Avx2Fma,
     (batch, tile): (&RowBatch<'_>, usize),
     about: TileParameters<'_>,
     gradient: &mut [AlignedF32x16],
@@ -248,49 +250,52 @@ fn tile_gradient<const ABSOLUTE: bool, const AIM: u8, const PROJECTION: bool>(
 ) {
     gradient.fill(AlignedF32x16::ZERO);
     let width = gradient.len();
-    for (i, (truths, sums)) in batch.truths.iter().zip(sums).enumerate() {
-        prefetch_costs(here, batch, i, tile);
+    for (i, (targets, sums)) in batch.targets.iter().zip(sums).enumerate() {
+        prefetch_costs(simd, batch, i, tile);
         let numbers = i * width..(i + 1) * width;
-        let rows = (truths, &batch.ahead[numbers.clone()]);
-        let slopes = evaluate_tile::<ABSOLUTE, AIM, PROJECTION>(here, about, rows, tile, sums);
-        backward(here, &slopes, &batch.back[numbers], gradient);
+        let rows = (targets, &batch.forward[numbers.clone()]);
+        let slopes = evaluate_tile::<ABSOLUTE, MASK, PROJECTION>(simd, about, rows, tile, sums);
+        backward(simd, &slopes, &batch.backward[numbers], gradient);
     }
 }
 
 /// Asks for the bits of the rows that come later, as far as the tiles ahead.
 #[inline(always)]
-fn prefetch_decision_bits(here: Avx2Fma, batch: &RowBatch<'_>, block: &TileBlock<'_>) {
-    let place = block.first.wrapping_add(batch.distance) / 2;
-    for soon in batch.soon {
-        for truth in soon {
-            here.prefetch(truth.chosen.as_ptr(), place);
+fn prefetch_decision_bits(simd: Avx2Fma, batch: &RowBatch<'_>, block: &TileBlock<'_>) {
+    let place = block.first.wrapping_add(batch.prefetch_distance) / 2;
+    for prefetch_targets in batch.prefetch_targets {
+        for targets in prefetch_targets {
+            simd.prefetch(targets.chosen.as_ptr(), place);
         }
     }
 }
 
 /// Asks for costs that come later.
 #[inline(always)]
-fn prefetch_costs(here: Avx2Fma, batch: &RowBatch<'_>, four: usize, tile: usize) {
-    if let Some(soon) = batch.soon.get(four) {
-        for truth in soon {
-            here.prefetch(truth.costs.as_ptr(), tile.wrapping_add(batch.distance));
+fn prefetch_costs(simd: Avx2Fma, batch: &RowBatch<'_>, quad: usize, tile: usize) {
+    if let Some(prefetch_targets) = batch.prefetch_targets.get(quad) {
+        for targets in prefetch_targets {
+            simd.prefetch(
+                targets.costs.as_ptr(),
+                tile.wrapping_add(batch.prefetch_distance),
+            );
         }
     }
 }
 
 #[inline(always)]
-fn pass_a_body<const ABSOLUTE: bool, const AIM: u8>(
-    here: Avx2Fma,
+fn pass_a_body<const ABSOLUTE: bool, const MASK: u8>(
+    simd: Avx2Fma,
     block: &mut TileBlock<'_>,
     batch: &RowBatch<'_>,
     scratch: &mut TileScratch,
 ) {
     let width = scratch.weights.len();
     assert!(
-        batch.has_tiles::<AIM>(block.first + block.maps.len(), width),
+        batch.has_tiles::<MASK>(block.first + block.maps.len(), width),
         "rows must cover the block"
     );
-    prefetch_decision_bits(here, batch, block);
+    prefetch_decision_bits(simd, batch, block);
     for (t, (tile, map)) in block
         .tiles
         .chunks_exact_mut(2 * width)
@@ -298,10 +303,10 @@ fn pass_a_body<const ABSOLUTE: bool, const AIM: u8>(
         .enumerate()
     {
         let (weights, gradient) = tile.split_at_mut(width);
-        scaled_parameters(here, weights, map, &mut scratch.weights);
-        let about = (scratch.weights.as_slice(), block.taus.get(t));
-        tile_gradient::<ABSOLUTE, AIM, true>(
-            here,
+        scaled_parameters(simd, weights, map, &mut scratch.weights);
+        let about = (scratch.weights.as_slice(), block.quantile_weights.get(t));
+        tile_gradient::<ABSOLUTE, MASK, true>(
+            simd,
             (batch, block.first + t),
             about,
             gradient,
@@ -311,50 +316,50 @@ fn pass_a_body<const ABSOLUTE: bool, const AIM: u8>(
 }
 
 #[inline(always)]
-fn step_separable_body<const ABSOLUTE: bool, const AIM: u8>(
-    here: Avx2Fma,
+fn step_separable_body<const ABSOLUTE: bool, const MASK: u8>(
+    simd: Avx2Fma,
     block: &mut TileBlock<'_>,
     batch: &RowBatch<'_>,
     step: &AdamCoefficients,
     scratch: &mut TileScratch,
 ) {
-    let adam = AdamBroadcast::new(here, step);
+    let adam = AdamBroadcast::new(simd, step);
     let width = scratch.weights.len();
     assert!(
-        batch.has_tiles::<AIM>(block.first + block.maps.len(), width),
+        batch.has_tiles::<MASK>(block.first + block.maps.len(), width),
         "rows must cover the block"
     );
-    prefetch_decision_bits(here, batch, block);
+    prefetch_decision_bits(simd, batch, block);
     let states = block
         .tiles
         .chunks_exact_mut(2 * width)
         .zip(block.moments.chunks_exact_mut(2 * width));
     for (t, ((tile, moments), map)) in states.zip(block.maps).enumerate() {
         let weights = &mut tile[..width];
-        scaled_parameters(here, weights, map, &mut scratch.weights);
-        let about = (scratch.weights.as_slice(), block.taus.get(t));
+        scaled_parameters(simd, weights, map, &mut scratch.weights);
+        let about = (scratch.weights.as_slice(), block.quantile_weights.get(t));
         let gradient = &mut scratch.gradients[..width];
-        tile_gradient::<ABSOLUTE, AIM, false>(
-            here,
+        tile_gradient::<ABSOLUTE, MASK, false>(
+            simd,
             (batch, block.first + t),
             about,
             gradient,
             &mut scratch.sums,
         );
-        adam.tile(here, (weights, gradient), moments, (map, &mut []));
+        adam.tile(simd, (weights, gradient), moments, (map, &mut []));
     }
 }
 
 #[inline(always)]
-fn pass_loss_body<const ABSOLUTE: bool, const AIM: u8>(
-    here: Avx2Fma,
+fn pass_loss_body<const ABSOLUTE: bool, const MASK: u8>(
+    simd: Avx2Fma,
     block: &mut TileBlock<'_>,
     batch: &RowBatch<'_>,
     scratch: &mut TileScratch,
 ) {
     let width = scratch.weights.len();
     assert!(
-        batch.has_tiles::<AIM>(block.first + block.maps.len(), width),
+        batch.has_tiles::<MASK>(block.first + block.maps.len(), width),
         "rows must cover the block"
     );
     for (t, (tile, map)) in block
@@ -363,25 +368,25 @@ fn pass_loss_body<const ABSOLUTE: bool, const AIM: u8>(
         .zip(block.maps)
         .enumerate()
     {
-        scaled_parameters(here, &tile[..width], map, &mut scratch.weights);
-        let about = (scratch.weights.as_slice(), block.taus.get(t));
-        for (i, (truths, sums)) in batch.truths.iter().zip(&mut scratch.sums).enumerate() {
-            prefetch_costs(here, batch, i, block.first + t);
-            let rows = (truths, &batch.ahead[i * width..(i + 1) * width]);
-            evaluate_tile::<ABSOLUTE, AIM, false>(here, about, rows, block.first + t, sums);
+        scaled_parameters(simd, &tile[..width], map, &mut scratch.weights);
+        let about = (scratch.weights.as_slice(), block.quantile_weights.get(t));
+        for (i, (targets, sums)) in batch.targets.iter().zip(&mut scratch.sums).enumerate() {
+            prefetch_costs(simd, batch, i, block.first + t);
+            let rows = (targets, &batch.forward[i * width..(i + 1) * width]);
+            evaluate_tile::<ABSOLUTE, MASK, false>(simd, about, rows, block.first + t, sums);
         }
     }
 }
 
 #[inline(always)]
 fn pass_b_body(
-    here: Avx2Fma,
+    simd: Avx2Fma,
     block: &mut TileBlock<'_>,
     correction: &[[f32; ROWS_PER_QUAD]],
     step: &AdamCoefficients,
     scratch: &mut TileScratch,
 ) {
-    let adam = AdamBroadcast::new(here, step);
+    let adam = AdamBroadcast::new(simd, step);
     let (width, lanes) = (
         scratch.weights.len(),
         gram::TILES_PER_GATHER * 2 * scratch.weights.len(),
@@ -398,9 +403,9 @@ fn pass_b_body(
             .zip(scratch.gradients.chunks_exact_mut(pad))
             .zip(maps)
         {
-            scaled_parameters(here, &tile[..width], map, &mut scratch.weights);
+            scaled_parameters(simd, &tile[..width], map, &mut scratch.weights);
             add_correction(
-                here,
+                simd,
                 &scratch.weights,
                 (&tile[width..], correction),
                 gradient,
@@ -412,20 +417,20 @@ fn pass_b_body(
         for (place, ((tile, moments), map)) in states.zip(maps).enumerate() {
             let gradient = &scratch.gradients[place * pad..];
             adam.tile(
-                here,
+                simd,
                 (&mut tile[..width], gradient),
                 moments,
                 (map, scratch.gram.tile_mut(place)),
             );
         }
-        scratch.gram.add(here, maps.len());
+        scratch.gram.add(simd, maps.len());
     }
 }
 
 /// Adds the correction of a tile to its local gradient.
 #[inline(always)]
 pub(super) fn add_correction(
-    here: Avx2Fma,
+    simd: Avx2Fma,
     weights: &[AlignedF32x16],
     (local, correction): (&[AlignedF32x16], &[[f32; ROWS_PER_QUAD]]),
     out: &mut [AlignedF32x16],
@@ -440,10 +445,10 @@ pub(super) fn add_correction(
         let line = |j: usize| {
             local
                 .get(ROWS_PER_QUAD * i + j)
-                .map_or(here.splat(0.0), |line| here.load(&line.0))
+                .map_or(simd.splat(0.0), |line| simd.load(&line.0))
         };
         let sums = [line(0), line(1), line(2), line(3)];
-        let sums = forward(here, weights, &correction[i * width..(i + 1) * width], sums);
+        let sums = add_products(simd, weights, &correction[i * width..(i + 1) * width], sums);
         for j in 0..ROWS_PER_QUAD {
             sums[j].store(&mut lines[j]);
         }
@@ -451,7 +456,7 @@ pub(super) fn add_correction(
 }
 
 #[inline(always)]
-fn pass_gram_body(here: Avx2Fma, block: &mut TileBlock<'_>, scratch: &mut TileScratch) {
+fn pass_gram_body(simd: Avx2Fma, block: &mut TileBlock<'_>, scratch: &mut TileScratch) {
     let width = scratch.weights.len();
     for (tiles, maps) in block
         .tiles
@@ -459,11 +464,11 @@ fn pass_gram_body(here: Avx2Fma, block: &mut TileBlock<'_>, scratch: &mut TileSc
         .zip(block.maps.chunks(gram::TILES_PER_GATHER))
     {
         for (place, (tile, map)) in tiles.chunks_exact(2 * width).zip(maps).enumerate() {
-            scaled_parameters(here, &tile[..width], map, &mut scratch.weights);
+            scaled_parameters(simd, &tile[..width], map, &mut scratch.weights);
             for (weight, wide) in scratch.weights.iter().zip(scratch.gram.tile_mut(place)) {
-                here.load(&weight.0).store_f64(wide);
+                simd.load(&weight.0).store_f64(wide);
             }
         }
-        scratch.gram.add(here, maps.len());
+        scratch.gram.add(simd, maps.len());
     }
 }

@@ -43,20 +43,20 @@ const MAX_GRAM_FEATURES: usize = 64;
 
 /// The fused machinery, if predictor, loss and optimiser allow it.
 pub(super) fn fused<'a>(
-    ready: &'a PreparedData<'a>,
+    prepared: &'a PreparedData<'a>,
     objective: WeightedLoss<'a>,
     network: &Network,
 ) -> Option<Box<dyn EpochRunner + 'a>> {
-    let settings = ready.settings();
+    let settings = prepared.settings();
     let separable = objective.loss.separable()?;
-    let here = Avx2Fma::detect()?;
-    let fits = (!needs_decision_bits(separable.side) || has_binary_labels(ready))
+    let simd = Avx2Fma::detect()?;
+    let fits = (!needs_decision_bits(separable.side) || has_binary_labels(prepared))
         && settings.optimizer.is_scale_invariant()
         && settings.fused;
     let linear = network.is_linear()
         && network.num_features() <= MAX_GRAM_FEATURES
-        && ready.features.shape() == FeatureShape::Wide;
-    let setup = || FusedContext::new(here, ready, objective, separable);
+        && prepared.features.shape() == FeatureShape::Wide;
+    let setup = || FusedContext::new(simd, prepared, objective, separable);
     fits.then(|| -> Box<dyn EpochRunner + 'a> {
         if linear {
             Box::new(FusedLinear::new(setup().with_features(), network))
@@ -73,26 +73,26 @@ fn needs_decision_bits(side: &ErrorSide) -> bool {
 
 /// Whether all best decisions take each variable wholly or not at all, and nothing else is
 /// possible.
-fn has_binary_labels(ready: &PreparedData<'_>) -> bool {
-    let data = ready.task.data;
-    ready.task.oracle.problem().bounds() == VariableBounds::Binary
+fn has_binary_labels(prepared: &PreparedData<'_>) -> bool {
+    let data = prepared.task.data;
+    prepared.task.oracle.problem().bounds() == VariableBounds::Binary
         && (0..data.len()).all(|row| data.optimal_decision(row).is_binary())
 }
 
 /// What stays the same throughout fused training.
 struct FusedContext<'a> {
-    here: Avx2Fma,
-    ready: &'a PreparedData<'a>,
+    simd: Avx2Fma,
+    prepared: &'a PreparedData<'a>,
     /// Whether errors are absolute, and which of them count.
     kind: (bool, ErrorMask),
     scale_invariant: bool,
-    facts: RowConstants,
+    row_constants: RowConstants,
     /// Where squared errors of all costs can be multiplied out.
     squares: Option<ExpandedSquares>,
     table: TiledTargets<'a>,
     maps: Vec<TileAffine>,
     /// Weights of under-prediction; empty unless they aim.
-    taus: Vec<AlignedF32x16>,
+    quantile_weights: Vec<AlignedF32x16>,
     /// Ranges of whole tiles that are summed by themselves.
     groups: Vec<Range<usize>>,
 }
@@ -117,17 +117,17 @@ struct FusedLinear<'a> {
     state: FusedState,
     network: Network,
     /// Parameters of the best epoch, tile after tile.
-    kept: Option<Vec<AlignedF32x16>>,
+    best_parameters: Option<Vec<AlignedF32x16>>,
 }
 
 impl<'a> FusedContext<'a> {
     fn new(
-        here: Avx2Fma,
-        ready: &'a PreparedData<'a>,
+        simd: Avx2Fma,
+        prepared: &'a PreparedData<'a>,
         objective: WeightedLoss<'a>,
         separable: SeparableLoss<'a>,
     ) -> Self {
-        let data = ready.task.data;
+        let data = prepared.task.data;
         let costs = data.data().costs();
         let aim = match separable.side {
             ErrorSide::Both => ErrorMask::All,
@@ -136,50 +136,54 @@ impl<'a> FusedContext<'a> {
             ErrorSide::Sensitive(_) => ErrorMask::Sensitive,
         };
         let table = TiledTargets::new(data, aim, separable.limits);
-        let facts = RowConstants::new(
-            ready,
+        let row_constants = RowConstants::new(
+            prepared,
             objective,
             (separable.error, separable.scale_invariant),
         );
         Self {
-            here,
-            ready,
+            simd,
+            prepared,
             kind: (separable.error == BaseError::Absolute, aim),
             scale_invariant: separable.scale_invariant,
-            facts,
+            row_constants,
             squares: None,
-            maps: maps(ready, costs.cols()),
-            taus: taus(separable.side, costs.cols()),
+            maps: maps(prepared, costs.cols()),
+            quantile_weights: taus(separable.side, costs.cols()),
             groups: column_block::groups(table.full_tiles()),
             table,
         }
     }
 
     fn with_features(self) -> Self {
-        let offset = &self.ready.output.offset;
+        let offset = &self.prepared.output.offset;
         let plain = self.kind == (false, ErrorMask::All) && !self.scale_invariant;
         let squares = plain.then(|| {
-            ExpandedSquares::new(self.table.costs(), offset, self.ready.task.oracle.threads())
+            ExpandedSquares::new(
+                self.table.costs(),
+                offset,
+                self.prepared.task.oracle.threads(),
+            )
         });
         Self {
-            facts: self.facts.with_features(self.ready),
+            row_constants: self.row_constants.with_features(self.prepared),
             squares,
             ..self
         }
     }
 
     fn num_costs(&self) -> usize {
-        self.ready.task.data.data().costs().cols()
+        self.prepared.task.data.data().costs().cols()
     }
 
     /// Parameters per cost.
     fn width(&self) -> usize {
-        self.facts.width()
+        self.row_constants.width()
     }
 
     /// The numbers of the Adam step with this number.
     fn adam(&self, step: i32) -> AdamCoefficients {
-        let settings = self.ready.settings();
+        let settings = self.prepared.settings();
         let (beta1, beta2, epsilon, decay) = match settings.optimizer {
             Optimizer::Adam {
                 beta1,
@@ -189,7 +193,7 @@ impl<'a> FusedContext<'a> {
             } => (beta1, beta2, epsilon, decay),
             Optimizer::Sgd { .. } => (0.0, 0.0, 0.0, 0.0),
         };
-        let rate = settings.learning_rate_at(step, self.ready.task.split.train.len());
+        let rate = settings.learning_rate_at(step, self.prepared.task.split.train.len());
         AdamCoefficients {
             rate: (rate / (1.0 - beta1.powi(step))) as f32,
             unroot: (1.0 / (1.0 - beta2.powi(step)).sqrt()) as f32,
@@ -223,7 +227,7 @@ impl<'a> FusedLinear<'a> {
             setup,
             state,
             network: network.clone(),
-            kept: None,
+            best_parameters: None,
         }
     }
 }
@@ -258,11 +262,11 @@ fn load(network: &Network, tiles: &mut [AlignedF32x16], width: usize) {
 }
 
 /// Gives a network its parameters back from tiles that lie at this distance from each other.
-fn store(network: &mut Network, tiles: &[AlignedF32x16], (width, distance): (usize, usize)) {
+fn store(network: &mut Network, tiles: &[AlignedF32x16], (width, row_stride): (usize, usize)) {
     let costs = network.num_outputs();
     let (weights, biases) = network.parameters_mut().split_at_mut(costs * (width - 1));
     for (j, bias) in biases.iter_mut().enumerate() {
-        let tile = &tiles[j / F32_LANES * distance..][..width];
+        let tile = &tiles[j / F32_LANES * row_stride..][..width];
         let row = weights[j * (width - 1)..][..width - 1]
             .iter_mut()
             .chain([bias]);
@@ -283,8 +287,8 @@ fn tile_values(tile: usize, costs: usize, value: impl Fn(usize) -> f64) -> Align
 }
 
 /// Offsets and scales in tiles; costs beyond the last are multiplied by zero.
-fn maps(ready: &PreparedData<'_>, costs: usize) -> Vec<TileAffine> {
-    let output = &ready.output;
+fn maps(prepared: &PreparedData<'_>, costs: usize) -> Vec<TileAffine> {
+    let output = &prepared.output;
     // A shared predictor has one output for all costs.
     let of = |values: &[f64], t: usize| tile_values(t, costs, |j| values[j % values.len()]);
     let map = |t| TileAffine {
@@ -296,10 +300,16 @@ fn maps(ready: &PreparedData<'_>, costs: usize) -> Vec<TileAffine> {
 
 /// Weights of under-prediction in tiles, where there are any.
 fn taus(side: &ErrorSide, costs: usize) -> Vec<AlignedF32x16> {
-    let ErrorSide::Pinball(taus) = side else {
+    let ErrorSide::Pinball(quantile_weights) = side else {
         return Vec::new();
     };
-    let tau = |j: usize| if taus.len() == 1 { taus[0] } else { taus[j] };
+    let tau = |j: usize| {
+        if quantile_weights.len() == 1 {
+            quantile_weights[0]
+        } else {
+            quantile_weights[j]
+        }
+    };
     (0..costs.div_ceil(F32_LANES))
         .map(|t| tile_values(t, costs, tau))
         .collect()

@@ -44,19 +44,22 @@ pub(super) struct PredictionNorm {
     /// normalisation.
     divisor: f64,
     /// What brings the prediction to the length of the truth.
-    pub(super) stretch: f64,
+    pub(super) norm_ratio: f64,
     /// Whether the way back removes the part along the prediction.
-    directed: bool,
+    has_direction: bool,
 }
 
 impl RowConstants {
     pub(super) fn new(
-        ready: &PreparedData<'_>,
+        prepared: &PreparedData<'_>,
         objective: WeightedLoss<'_>,
         (error, normal): (BaseError, bool),
     ) -> Self {
-        let (rows, costs) = (0..ready.task.data.len(), ready.task.data.data().costs());
-        let (count, factor) = (costs.cols() as f64, ready.rescaling(objective));
+        let (rows, costs) = (
+            0..prepared.task.data.len(),
+            prepared.task.data.data().costs(),
+        );
+        let (count, factor) = (costs.cols() as f64, prepared.rescaling(objective));
         let norms: Vec<f64> = if normal {
             rows.clone()
                 .map(|row| norm(costs.row(row)).max(MIN_NORM))
@@ -85,14 +88,14 @@ impl RowConstants {
     }
 
     /// The same with the features of every row, which must be those of one instance.
-    pub(super) fn with_features(self, ready: &PreparedData<'_>) -> Self {
-        let width = ready.features.names().len() + 1;
+    pub(super) fn with_features(self, prepared: &PreparedData<'_>) -> Self {
+        let width = prepared.features.names().len() + 1;
         let mut features = vec![[0.0; F64_LANES]; self.units.len() * width.div_ceil(F64_LANES)];
         for (row, out) in features
             .chunks_exact_mut(width.div_ceil(F64_LANES))
             .enumerate()
         {
-            let values = ready
+            let values = prepared
                 .features
                 .instance(row)
                 .iter()
@@ -139,23 +142,23 @@ impl RowConstants {
     /// quarters.
     pub(super) fn prediction_norms(
         &self,
-        here: Avx2Fma,
+        simd: Avx2Fma,
         rows: &[usize],
         gram: &[f64],
-        (out, room): NormBuffers<'_>,
+        (out, scratch): NormBuffers<'_>,
     ) {
         out.clear();
-        room.clear();
+        scratch.clear();
         gram.chunks_exact(self.width.max(1))
-            .for_each(|line| room.extend(line.chunks(F64_LANES).map(pad_to_f64x4)));
+            .for_each(|line| scratch.extend(line.chunks(F64_LANES).map(pad_to_f64x4)));
         for row in rows {
             let mut square = 1.0;
             if !self.norms.is_empty() {
                 weigh(
-                    here,
+                    simd,
                     self.features_f64x4(*row),
                     self.width,
-                    room,
+                    scratch,
                     &mut square,
                 );
             }
@@ -166,7 +169,7 @@ impl RowConstants {
     /// The length of a prediction whose square is known.
     pub(super) fn norm_from_square(&self, row: usize, square: f64) -> PredictionNorm {
         match self.norms.get(row) {
-            Some(truth) => PredictionNorm::new(*truth, square.max(0.0).sqrt()),
+            Some(targets) => PredictionNorm::new(*targets, square.max(0.0).sqrt()),
             None => PredictionNorm::UNNORMALIZED,
         }
     }
@@ -190,39 +193,39 @@ impl RowConstants {
         length: PredictionNorm,
         [errors, costs]: [f64; 2],
     ) -> f64 {
-        let dot = (errors - costs) / length.stretch;
+        let dot = (errors - costs) / length.norm_ratio;
         let share = -self.slopes[row] / batch as f64 * dot / length.divisor.powi(3);
-        if length.directed { share } else { 0.0 }
+        if length.has_direction { share } else { 0.0 }
     }
 
     /// The small matrix of the way back through the normalisation, for four parameters at a time;
     /// `totals` are the slopes of each row times its errors, then times its costs.
     pub(super) fn correction(
         &self,
-        here: Avx2Fma,
-        (rows, lengths): (&[usize], &[PredictionNorm]),
+        simd: Avx2Fma,
+        (rows, norms): (&[usize], &[PredictionNorm]),
         totals: &[f64],
         out: &mut NormalizationCorrection,
     ) {
         let (errors, costs) = totals.split_at(totals.len() / 2);
-        let directed = rows
+        let has_direction = rows
             .iter()
-            .zip(lengths)
+            .zip(norms)
             .enumerate()
-            .filter(|(_, (_, length))| length.directed);
+            .filter(|(_, (_, length))| length.has_direction);
         let share = |(i, (row, length)): (usize, (&usize, &PredictionNorm))| {
             (
                 *row,
                 self.projection_coefficient(*row, rows.len(), *length, [errors[i], costs[i]]),
             )
         };
-        self.products(here, directed.map(share), out);
+        self.products(simd, has_direction.map(share), out);
     }
 
     /// Σ factor · z zᵀ over rows and their factors.
     pub(super) fn products(
         &self,
-        here: Avx2Fma,
+        simd: Avx2Fma,
         rows: impl Iterator<Item = (usize, f64)>,
         out: &mut NormalizationCorrection,
     ) {
@@ -232,7 +235,7 @@ impl RowConstants {
             [0.0; F64_LANES],
         );
         for (row, factor) in rows {
-            add_square(here, self.features_f64x4(row), factor, &mut out.matrix);
+            add_square(simd, self.features_f64x4(row), factor, &mut out.matrix);
         }
         out.interleave(self.width);
     }
@@ -295,16 +298,16 @@ impl PredictionNorm {
     /// That of a prediction nobody normalises.
     pub(super) const UNNORMALIZED: Self = Self {
         divisor: 1.0,
-        stretch: 1.0,
-        directed: false,
+        norm_ratio: 1.0,
+        has_direction: false,
     };
 
-    fn new(truth: f64, length: f64) -> Self {
-        let directed = length >= MIN_NORM;
+    fn new(targets: f64, length: f64) -> Self {
+        let has_direction = length >= MIN_NORM;
         Self {
-            divisor: if directed { length } else { truth },
-            stretch: truth / length.max(MIN_NORM),
-            directed,
+            divisor: if has_direction { length } else { targets },
+            norm_ratio: targets / length.max(MIN_NORM),
+            has_direction,
         }
     }
 }
@@ -314,15 +317,15 @@ impl PredictionNorm {
 pub(super) struct NormalizationCorrection {
     matrix: Vec<[f64; F64_LANES]>,
     /// The same for the kernel: four columns beside each other, one four after the other.
-    pub(super) fours: Vec<[f32; ROWS_PER_QUAD]>,
+    pub(super) quads: Vec<[f32; ROWS_PER_QUAD]>,
 }
 
 impl NormalizationCorrection {
     fn interleave(&mut self, width: usize) {
-        self.fours.clear();
+        self.quads.clear();
         for first in (0..width).step_by(ROWS_PER_QUAD) {
             for line in self.matrix.chunks_exact(width.div_ceil(F64_LANES)) {
-                self.fours
+                self.quads
                     .push(line[first / ROWS_PER_QUAD].map(|entry| entry as f32));
             }
         }
@@ -332,36 +335,37 @@ impl NormalizationCorrection {
 /// Numbers of rows for the kernel: four rows beside each other, one four after the other.
 #[derive(Debug, Clone, Default)]
 pub(super) struct RowCoefficients {
-    ahead: Vec<[f32; ROWS_PER_QUAD]>,
-    back: Vec<[f32; ROWS_PER_QUAD]>,
+    forward: Vec<[f32; ROWS_PER_QUAD]>,
+    backward: Vec<[f32; ROWS_PER_QUAD]>,
 }
 
 impl RowCoefficients {
     pub(super) fn clear(&mut self) {
-        self.ahead.clear();
-        self.back.clear();
+        self.forward.clear();
+        self.backward.clear();
     }
 
     /// Adds the rows of a step.
     pub(super) fn push(
         &mut self,
-        facts: &RowConstants,
+        row_constants: &RowConstants,
         rows: &[usize],
-        lengths: &[PredictionNorm],
+        norms: &[PredictionNorm],
     ) {
-        for (four, lengths) in rows
-            .chunks(ROWS_PER_QUAD)
-            .zip(lengths.chunks(ROWS_PER_QUAD))
-        {
-            let start = self.ahead.len();
-            self.ahead.resize(start + facts.width, [0.0; ROWS_PER_QUAD]);
-            self.back.resize(start + facts.width, [0.0; ROWS_PER_QUAD]);
-            for (i, (row, length)) in four.iter().zip(lengths).enumerate() {
-                let back = facts.backward_coefficient(*row, rows.len(), *length);
-                let out = self.ahead[start..].iter_mut().zip(&mut self.back[start..]);
-                for ((to_ahead, to_back), z) in out.zip(facts.features(*row)) {
-                    to_ahead[i] = (-length.stretch * z) as f32;
-                    to_back[i] = (-back * z) as f32;
+        for (quad, norms) in rows.chunks(ROWS_PER_QUAD).zip(norms.chunks(ROWS_PER_QUAD)) {
+            let start = self.forward.len();
+            self.forward
+                .resize(start + row_constants.width, [0.0; ROWS_PER_QUAD]);
+            self.backward
+                .resize(start + row_constants.width, [0.0; ROWS_PER_QUAD]);
+            for (i, (row, length)) in quad.iter().zip(norms).enumerate() {
+                let backward = row_constants.backward_coefficient(*row, rows.len(), *length);
+                let out = self.forward[start..]
+                    .iter_mut()
+                    .zip(&mut self.backward[start..]);
+                for ((to_ahead, to_back), z) in out.zip(row_constants.features(*row)) {
+                    to_ahead[i] = (-length.norm_ratio * z) as f32;
+                    to_back[i] = (-backward * z) as f32;
                 }
             }
         }
@@ -371,16 +375,16 @@ impl RowCoefficients {
     pub(super) fn batch<'b>(
         &'b self,
         first: usize,
-        truths: &'b [[RowTargets<'b>; ROWS_PER_QUAD]],
+        targets: &'b [[RowTargets<'b>; ROWS_PER_QUAD]],
         width: usize,
     ) -> RowBatch<'b> {
-        let range = first * width..(first + truths.len()) * width;
+        let range = first * width..(first + targets.len()) * width;
         RowBatch {
-            ahead: &self.ahead[range.clone()],
-            back: &self.back[range],
-            truths,
-            soon: &[],
-            distance: 0,
+            forward: &self.forward[range.clone()],
+            backward: &self.backward[range],
+            targets,
+            prefetch_targets: &[],
+            prefetch_distance: 0,
         }
     }
 }

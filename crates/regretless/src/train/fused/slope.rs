@@ -38,11 +38,11 @@ pub(super) struct RowTargets<'a> {
 
 impl RowTargets<'_> {
     /// Whether these tiles are there as far as the aim looks at them.
-    pub(super) fn has_tiles<const AIM: u8>(&self, tiles: usize) -> bool {
-        let bits = AIM == ErrorMask::OneSided as u8 || AIM == ErrorMask::Sensitive as u8;
+    pub(super) fn has_tiles<const MASK: u8>(&self, tiles: usize) -> bool {
+        let bits = MASK == ErrorMask::OneSided as u8 || MASK == ErrorMask::Sensitive as u8;
         self.costs.len() >= tiles
             && (!bits || 2 * self.chosen.len() >= tiles)
-            && (AIM != ErrorMask::Sensitive as u8 || self.limits.len() >= tiles)
+            && (MASK != ErrorMask::Sensitive as u8 || self.limits.len() >= tiles)
     }
 }
 
@@ -69,24 +69,24 @@ pub(super) use dispatch_loss_kind;
 /// # Safety
 /// The row must cover the tile ([`RowTargets::covers`]).
 #[inline(always)]
-pub(super) unsafe fn slopes<const ABSOLUTE: bool, const AIM: u8>(
-    here: Avx2Fma,
+pub(super) unsafe fn slopes<const ABSOLUTE: bool, const MASK: u8>(
+    simd: Avx2Fma,
     under: F32x16,
-    truth: &RowTargets<'_>,
+    targets: &RowTargets<'_>,
     tile: usize,
     tau: Option<&AlignedF32x16>,
 ) -> F32x16 {
-    let one = here.splat(1.0);
+    let one = simd.splat(1.0);
     let signed = if ABSOLUTE {
         under.sign_bits().or(one).and(under.nonzero_mask())
     } else {
         under
     };
-    match AIM {
+    match MASK {
         0 => signed,
         1 => {
             // SAFETY: the caller's promise.
-            let turn = here.sign_mask(unsafe { truth.chosen.get_unchecked(tile / 2) }, tile % 2);
+            let turn = simd.sign_mask(unsafe { targets.chosen.get_unchecked(tile / 2) }, tile % 2);
             let turned = under.xor(turn);
             if ABSOLUTE {
                 one.or(turn).and(turned.positive_mask())
@@ -95,16 +95,16 @@ pub(super) unsafe fn slopes<const ABSOLUTE: bool, const AIM: u8>(
             }
         }
         2 => {
-            let tau = here.load(tau.map_or(&[1.0; F32_LANES], |tau| &tau.0));
+            let tau = simd.load(tau.map_or(&[1.0; F32_LANES], |tau| &tau.0));
             signed.mul(tau.select_by_sign(one.sub(tau), under))
         }
         _ => {
-            let free = here
-                .load(&truth.limits[tile])
-                .sub(here.load(&truth.costs[tile]));
+            let free = simd
+                .load(&targets.limits[tile])
+                .sub(simd.load(&targets.costs[tile]));
             let beyond = under
                 .add(free)
-                .xor(here.sign_mask(&truth.chosen[tile / 2], tile % 2));
+                .xor(simd.sign_mask(&targets.chosen[tile / 2], tile % 2));
             signed.and(beyond.positive_mask())
         }
     }

@@ -130,20 +130,20 @@ pub(super) struct BatchPlan<'a> {
 
 impl<'a> BatchPlan<'a> {
     pub(super) fn new(table: &'a TiledTargets<'_>, order: &'a [usize], batch: usize) -> Self {
-        let fours =
-            |truth: &dyn Fn(usize) -> RowTargets<'a>| -> Vec<[RowTargets<'a>; ROWS_PER_QUAD]> {
-                let four =
-                    |rows: &[usize]| std::array::from_fn(|i| truth(rows[i.min(rows.len() - 1)]));
+        let quads =
+            |targets: &dyn Fn(usize) -> RowTargets<'a>| -> Vec<[RowTargets<'a>; ROWS_PER_QUAD]> {
+                let quad =
+                    |rows: &[usize]| std::array::from_fn(|i| targets(rows[i.min(rows.len() - 1)]));
                 order
                     .chunks(batch)
-                    .flat_map(|step| step.chunks(ROWS_PER_QUAD).map(four))
+                    .flat_map(|step| step.chunks(ROWS_PER_QUAD).map(quad))
                     .collect()
             };
-        let whole = fours(&|row| table.targets(row));
+        let whole = quads(&|row| table.targets(row));
         let tail = if table.tails.costs.is_empty() {
             Vec::new()
         } else {
-            fours(&|row| table.partial_tile(row))
+            quads(&|row| table.partial_tile(row))
         };
         Self {
             order,

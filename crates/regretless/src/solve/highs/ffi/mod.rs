@@ -30,7 +30,7 @@ pub(super) type HighsResult<T = ()> = Result<T, SolveFailure>;
 pub(super) struct HighsHandle {
     object: NonNull<c_void>,
     /// Most columns and rows the model ever had: HiGHS may still hold vectors of that length.
-    most: [usize; 2],
+    max: [usize; 2],
     /// Whether a column ever took whole numbers only.
     has_integers: bool,
 }
@@ -85,10 +85,10 @@ fn int(value: usize) -> c::HighsInt {
 }
 
 /// Entries must lie in vectors that exist; HiGHS is not asked to find out.
-fn check_entries(entries: &SparseVectors, most: usize, what: &str) -> HighsResult {
-    match entries.index.iter().find(|index| **index as usize >= most) {
+fn check_entries(entries: &SparseVectors, max: usize, what: &str) -> HighsResult {
+    match entries.index.iter().find(|index| **index as usize >= max) {
         Some(index) => Err(SolveFailure::Engine(format!(
-            "an entry lies in {what} {index} of {most}"
+            "an entry lies in {what} {index} of {max}"
         ))),
         None if entries.index.len() > i32::MAX as usize => {
             Err(SolveFailure::Engine("too many entries".into()))
@@ -104,7 +104,7 @@ impl HighsHandle {
         let object = object.ok_or_else(|| SolveFailure::Engine("HiGHS could not start".into()))?;
         Ok(Self {
             object,
-            most: [0, 0],
+            max: [0, 0],
             has_integers: false,
         })
     }
@@ -134,9 +134,9 @@ impl HighsHandle {
     }
 
     fn update_size(&mut self) {
-        self.most = [
-            self.most[0].max(self.num_columns()),
-            self.most[1].max(self.num_rows()),
+        self.max = [
+            self.max[0].max(self.num_columns()),
+            self.max[1].max(self.num_rows()),
         ];
     }
 
@@ -323,13 +323,13 @@ impl HighsHandle {
     /// solve.
     pub(super) fn run(&mut self) -> HighsResult<c::HighsInt> {
         let is_large = self.num_columns() + self.num_rows() >= MIN_CANCEL_CALLBACK_SIZE;
-        let asks = cancellation::is_possible() && (is_large || self.has_integers);
-        if asks {
+        let context = cancellation::is_possible() && (is_large || self.has_integers);
+        if context {
             self.install_cancel_callback(is_large);
         }
         // SAFETY: live object, used by one thread at a time since `self` is exclusive.
         let status = unsafe { c::Highs_run(self.pointer()) };
-        if asks {
+        if context {
             // SAFETY: live object; afterwards HiGHS calls nobody.
             unsafe { c::Highs_setCallback(self.pointer(), None, ptr::null_mut()) };
         }

@@ -45,14 +45,14 @@ impl HighsHandle {
         &self,
         [value, reduced, activity, dual]: [&mut Vec<f64>; 4],
     ) -> HighsResult {
-        for (vector, most) in [
+        for (vector, max) in [
             (&mut *value, 0),
             (&mut *reduced, 0),
             (&mut *activity, 1),
             (&mut *dual, 1),
         ] {
             vector.clear();
-            vector.resize(self.most[most], 0.0);
+            vector.resize(self.max[max], 0.0);
         }
         let pointers = (
             value.as_mut_ptr(),
@@ -81,7 +81,7 @@ impl HighsHandle {
 
     /// Codes of where columns and rows stand; -1 where HiGHS does not know.
     pub(in crate::solve::highs) fn basis(&self) -> HighsResult<[Vec<c::HighsInt>; 2]> {
-        let [mut columns, mut rows] = self.most.map(|most| vec![-1; most]);
+        let [mut columns, mut rows] = self.max.map(|max| vec![-1; max]);
         // SAFETY: as for the solution, both vectors are as long as HiGHS's own ever were.
         check_status("give the basis", unsafe {
             c::Highs_getBasis(self.pointer(), columns.as_mut_ptr(), rows.as_mut_ptr())

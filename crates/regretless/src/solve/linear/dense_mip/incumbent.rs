@@ -18,7 +18,7 @@ pub(super) struct DenseIncumbent {
     point: Vec<f64>,
     objective: f64,
     cutoff: f64,
-    grain: f64,
+    granularity: f64,
     gap: f64,
     offset: f64,
     /// No point costs less than this, once a search is complete.
@@ -27,10 +27,10 @@ pub(super) struct DenseIncumbent {
 
 impl DenseIncumbent {
     /// Forgets everything.
-    pub(super) fn reset(&mut self, wish: &SearchRequest<'_>, grain: f64) {
+    pub(super) fn reset(&mut self, request: &SearchRequest<'_>, granularity: f64) {
         self.point.clear();
         (self.objective, self.cutoff) = (f64::INFINITY, f64::INFINITY);
-        (self.grain, self.gap, self.offset) = (grain, wish.gap, wish.offset);
+        (self.granularity, self.gap, self.offset) = (granularity, request.gap, request.offset);
     }
 
     pub(super) fn point(&self) -> Option<&[f64]> {
@@ -66,13 +66,13 @@ impl DenseIncumbent {
             self.point.clear();
             self.point.extend_from_slice(point);
             let size = (objective + self.offset).abs();
-            let least = if self.grain > 0.0 {
-                self.grain * (1.0 - ROUNDING_FRACTION)
+            let min = if self.granularity > 0.0 {
+                self.granularity * (1.0 - ROUNDING_FRACTION)
             } else {
                 OBJECTIVE_TOLERANCE * size.max(objective.abs())
             };
-            self.cutoff = objective - least.max(self.gap * size);
-            self.proved = if self.gap * size <= least {
+            self.cutoff = objective - min.max(self.gap * size);
+            self.proved = if self.gap * size <= min {
                 objective
             } else {
                 self.cutoff

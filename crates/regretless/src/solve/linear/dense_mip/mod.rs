@@ -122,12 +122,15 @@ impl DenseMip {
     /// Searches; on success the best point is written. `None` when HiGHS must decide.
     pub(super) fn search(
         &mut self,
-        wish: &SearchRequest<'_>,
+        request: &SearchRequest<'_>,
         point: &mut Vec<f64>,
     ) -> Option<BoundProof> {
-        self.best.reset(wish, self.granularity(wish));
-        let mut tree =
-            DenseSearchTree::new(&self.data, wish.costs, (&mut self.levels, &mut self.best));
+        self.best.reset(request, self.granularity(request));
+        let mut tree = DenseSearchTree::new(
+            &self.data,
+            request.costs,
+            (&mut self.levels, &mut self.best),
+        );
         let found = tree.run();
         self.changes = tree.changes();
         let (lowest, nodes) = found?;
@@ -139,7 +142,7 @@ impl DenseMip {
             .max(lowest)
             .min(self.best.objective());
         Some(BoundProof {
-            bound: bound + wish.offset,
+            bound: bound + request.offset,
             nodes,
         })
     }
@@ -151,8 +154,8 @@ impl DenseMip {
 
     /// By how much two objectives differ at least, if only whole columns cost something and their
     /// costs lie on a grid; else 0.
-    fn granularity(&self, wish: &SearchRequest<'_>) -> f64 {
-        let paid = wish
+    fn granularity(&self, request: &SearchRequest<'_>) -> f64 {
+        let paid = request
             .costs
             .iter()
             .enumerate()
@@ -160,7 +163,7 @@ impl DenseMip {
         if paid.clone().any(|(column, _)| !self.data.integer[column]) {
             return 0.0;
         }
-        step(&paid.map(|(_, cost)| cost / wish.scale)).map_or(0.0, |step| step * wish.scale)
+        step(&paid.map(|(_, cost)| cost / request.scale)).map_or(0.0, |step| step * request.scale)
     }
 }
 
@@ -173,15 +176,15 @@ impl DenseModel {
                 .map(|(_, entry)| entry.abs())
                 .filter(|size| *size > 0.0)
         };
-        let (least, most) = (
+        let (min, max) = (
             sizes().fold(f64::INFINITY, f64::min),
             sizes().fold(0.0, f64::max),
         );
-        if most > MAX_COEFFICIENT_RATIO * least {
+        if max > MAX_COEFFICIENT_RATIO * min {
             return None;
         }
-        let scale = if most > 0.0 {
-            (-most.log2().floor()).clamp(-900.0, 900.0).exp2()
+        let scale = if max > 0.0 {
+            (-max.log2().floor()).clamp(-900.0, 900.0).exp2()
         } else {
             1.0
         };

@@ -214,11 +214,11 @@ impl<'a> DenseSearchTree<'a> {
     fn choose(&self, depth: usize) -> DenseNodeAction {
         let tableau = &self.levels[depth];
         let gap = self.best.cutoff() - tableau.objective;
-        let (mut chosen, mut most) = (DenseNodeAction::Close, (-1.0, -1.0));
+        let (mut chosen, mut max) = (DenseNodeAction::Close, (-1.0, -1.0));
         for (row, value) in fractional(tableau, self.data) {
             let [down, up] = self.penalties(tableau, row, value);
-            let (least, other) = (down.min(up), down.max(up));
-            if least >= gap {
+            let (min, other) = (down.min(up), down.max(up));
+            if min >= gap {
                 return DenseNodeAction::Close;
             }
             let first = if down <= up {
@@ -227,18 +227,18 @@ impl<'a> DenseSearchTree<'a> {
                 BranchDirection::Up
             };
             if other >= gap {
-                (chosen, most) = (
+                (chosen, max) = (
                     DenseNodeAction::Force(row, first),
                     (f64::INFINITY, f64::INFINITY),
                 );
-            } else if (least, other) > most {
-                (chosen, most) = (
+            } else if (min, other) > max {
+                (chosen, max) = (
                     DenseNodeAction::Branch {
                         row,
                         first,
                         penalty: other,
                     },
-                    (least, other),
+                    (min, other),
                 );
             }
         }
@@ -248,7 +248,7 @@ impl<'a> DenseSearchTree<'a> {
     /// What keeping a basic column below or above its value costs at least.
     fn penalties(&self, tableau: &DenseTableau, row: usize, value: f64) -> [f64; 2] {
         let needed = [value - value.floor(), value.ceil() - value];
-        let mut least = [f64::INFINITY; 2];
+        let mut min = [f64::INFINITY; 2];
         for position in 0..tableau.width {
             let rise = tableau.entry_toward(row, position);
             if rise != 0.0 {
@@ -258,10 +258,10 @@ impl<'a> DenseSearchTree<'a> {
                 ));
                 let cost =
                     tableau.reduced_cost_toward(position) * (needed[side] / rise.abs()).max(step);
-                least[side] = least[side].min(cost);
+                min[side] = min[side].min(cost);
             }
         }
-        least
+        min
     }
 }
 

@@ -238,13 +238,13 @@ impl DenseTableau {
     /// unit.
     fn entering(&self, (row, side): (usize, f64), passed: &[bool]) -> Option<(usize, f64)> {
         let mut chosen = None;
-        let (mut least, mut largest) = (f64::INFINITY, 0.0);
+        let (mut min, mut largest) = (f64::INFINITY, 0.0);
         for position in (0..self.width).filter(|position| !passed[*position]) {
             let gain = side * self.entry_toward(row, position);
             if gain > ZERO_TOLERANCE {
                 let ratio = self.reduced_cost_toward(position) / gain;
-                if ratio < least || (ratio == least && gain > largest) {
-                    (chosen, least, largest) = (Some((position, gain)), ratio, gain);
+                if ratio < min || (ratio == min && gain > largest) {
+                    (chosen, min, largest) = (Some((position, gain)), ratio, gain);
                 }
             }
         }

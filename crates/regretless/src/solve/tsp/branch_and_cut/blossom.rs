@@ -52,9 +52,9 @@ fn blossom(nodes: usize, handle: &[u32], leaving: &[([u32; 2], f64)]) -> Option<
         .is_multiple_of(2)
     {
         let cost = |(_, value): &([u32; 2], f64)| (1.0 - 2.0 * value).abs();
-        let least =
+        let min =
             (0..leaving.len()).min_by(|a, b| cost(&leaving[*a]).total_cmp(&cost(&leaving[*b])))?;
-        tooth[least] = !tooth[least];
+        tooth[min] = !tooth[min];
     }
     let side =
         |(tooth, (_, value)): (&bool, &([u32; 2], f64))| if *tooth { 1.0 - value } else { *value };
@@ -103,7 +103,7 @@ mod tests {
             };
             let total: f64 = cut.sets.iter().map(|set| inside(set)).sum();
             assert!(
-                cut.sets.len() == 4 && total > f64::from(cut.most) + 0.4,
+                cut.sets.len() == 4 && total > f64::from(cut.max) + 0.4,
                 "{cut:?} {total}"
             );
         }

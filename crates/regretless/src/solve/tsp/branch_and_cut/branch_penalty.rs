@@ -51,12 +51,12 @@ impl BranchPenalties {
             }
         }
         self.free.clear();
-        for (column, ([i, j], stand)) in master.edges.iter().zip(&basis.columns).enumerate() {
+        for (column, ([i, j], status)) in master.edges.iter().zip(&basis.columns).enumerate() {
             let [lower, upper] = master.bounds(column);
-            if *stand != BasisStatus::Basic && lower < upper {
+            if *status != BasisStatus::Basic && lower < upper {
                 let reduced = prices.reduced(distances.between(*i, *j), *i, *j);
                 self.free
-                    .push(([*i, *j], reduced.abs(), *stand == BasisStatus::Upper));
+                    .push(([*i, *j], reduced.abs(), *status == BasisStatus::Upper));
             }
         }
         let nodes = master.nodes();

@@ -35,15 +35,15 @@ pub(super) fn ranges(
     let Some(basis) = root.master.basis() else {
         return Err(SolveFailure::Engine("the relaxation has no basis".into()));
     };
-    let mut stand = vec![BasisStatus::Lower; nodes * (nodes - 1) / 2];
+    let mut status = vec![BasisStatus::Lower; nodes * (nodes - 1) / 2];
     for (ends, column) in root.master.edges.iter().zip(&basis.columns) {
-        stand[number(nodes, *ends) as usize] = *column;
+        status[number(nodes, *ends) as usize] = *column;
     }
-    let (mut found, near) = outside(&root.prices, distances, &stand);
+    let (mut found, near) = outside(&root.prices, distances, &status);
     let members = root.master.basic_variables()?;
     let mut row = Vec::new();
     let mut limits = Vec::new();
-    let mut search = RatioTestInput::new(root, distances, &stand, &basis.rows, near);
+    let mut search = RatioTestInput::new(root, distances, &status, &basis.rows, near);
     for (member, basic) in members.into_iter().enumerate() {
         if let BasicVariable::Column(column) = basic {
             root.master.inverse_row(member, &mut row)?;
@@ -65,9 +65,9 @@ pub(super) fn ranges(
 fn outside(
     prices: &DualPrices,
     distances: &DistanceMatrix,
-    stand: &[BasisStatus],
+    status: &[BasisStatus],
 ) -> (CostRanges, SmallestMargins) {
-    let mut found = CostRanges::unbounded(stand.len());
+    let mut found = CostRanges::unbounded(status.len());
     let mut near = SmallestMargins::new(SORTED_EDGES_PER_NODE * distances.nodes());
     // Edges come in the order of their numbers.
     let mut edge = 0;
@@ -76,7 +76,7 @@ fn outside(
         let limits = found.lower[edge..].iter_mut().zip(costs).zip(reduced);
         limits.for_each(|((lower, cost), reduced)| *lower = cost - reduced.max(0.0));
         for (j, (cost, reduced)) in (i + 1..).zip(costs.iter().zip(reduced)) {
-            match stand[edge] {
+            match status[edge] {
                 BasisStatus::Basic => {}
                 BasisStatus::Upper => {
                     (found.lower[edge], found.upper[edge]) =
@@ -88,7 +88,7 @@ fn outside(
                     });
                 }
                 BasisStatus::Lower | BasisStatus::Zero | BasisStatus::Nonbasic => {
-                    if reduced.abs() <= near.most {
+                    if reduced.abs() <= near.max {
                         near.offer(NonbasicEdge {
                             margin: reduced.abs(),
                             ends: [i, j],
@@ -109,7 +109,7 @@ struct SmallestMargins {
     count: usize,
     list: Vec<NonbasicEdge>,
     /// Edges with smaller margins are all in the list.
-    most: f64,
+    max: f64,
     /// Places in the list of the edges at each node, one node after the other, and where each node
     /// ends.
     at: Vec<u32>,
@@ -122,7 +122,7 @@ impl SmallestMargins {
         Self {
             count,
             list,
-            most: f64::INFINITY,
+            max: f64::INFINITY,
             at: Vec::new(),
             ends: Vec::new(),
         }
@@ -141,7 +141,7 @@ impl SmallestMargins {
             let (_, last, _) = self
                 .list
                 .select_nth_unstable_by(self.count - 1, NonbasicEdge::order);
-            self.most = last.margin;
+            self.max = last.margin;
             self.list.truncate(self.count);
         }
     }
@@ -193,7 +193,7 @@ impl NonbasicEdge {
 /// What the ratio tests look at.
 struct RatioTestInput<'a> {
     distances: &'a DistanceMatrix,
-    stand: &'a [BasisStatus],
+    status: &'a [BasisStatus],
     near: SmallestMargins,
     /// Tight cuts: their rows and absolute duals.
     tight: Vec<(usize, f64)>,
@@ -208,7 +208,7 @@ impl<'a> RatioTestInput<'a> {
     fn new(
         root: &RootRelaxation,
         distances: &'a DistanceMatrix,
-        stand: &'a [BasisStatus],
+        status: &'a [BasisStatus],
         rows: &[BasisStatus],
         near: SmallestMargins,
     ) -> Self {
@@ -231,7 +231,7 @@ impl<'a> RatioTestInput<'a> {
             cuts.flat_map(|(row, cut)| cut.sets.iter().map(move |set| (nodes + row, set.clone())));
         Self {
             distances,
-            stand,
+            status,
             near,
             tight,
             nesting,
@@ -247,19 +247,19 @@ impl<'a> RatioTestInput<'a> {
             // The dual −|dual| must not become positive.
             tighten_range(&mut limit, *dual, row[*cut]);
         }
-        let most = self.greatest_entry(row);
+        let max = self.greatest_entry(row);
         if self.settles(
             self.near.list.iter().take(GLOBAL_RATIO_EDGES),
             row,
-            (most, &mut limit),
+            (max, &mut limit),
         ) {
             return limit;
         }
         for node in 0..self.distances.nodes() as u32 {
             let touched =
                 row[node as usize].abs() > ZERO_TOLERANCE || self.cap[node as usize] > 0.0;
-            if touched && !self.settles(self.near.at(node), row, (most, &mut limit)) {
-                self.try_all_at(node, prices, row, (most, &mut limit));
+            if touched && !self.settles(self.near.at(node), row, (max, &mut limit)) {
+                self.try_all_at(node, prices, row, (max, &mut limit));
             }
         }
         limit
@@ -271,16 +271,16 @@ impl<'a> RatioTestInput<'a> {
         &self,
         edges: impl Iterator<Item = &'b NonbasicEdge>,
         row: &[f64],
-        (most, limit): (f64, &mut [f64; 2]),
+        (max, limit): (f64, &mut [f64; 2]),
     ) -> bool {
         for near in edges {
-            if near.margin > limit[0].max(limit[1]) * most {
+            if near.margin > limit[0].max(limit[1]) * max {
                 return true;
             }
             let entry = self.entry(row, near.ends);
             tighten_range(limit, near.margin, if near.upper { -entry } else { entry });
         }
-        self.near.most > limit[0].max(limit[1]) * most
+        self.near.max > limit[0].max(limit[1]) * max
     }
 
     /// Tries every edge at a node, given the greatest entry and the limits so far.
@@ -289,7 +289,7 @@ impl<'a> RatioTestInput<'a> {
         node: u32,
         prices: &DualPrices,
         row: &[f64],
-        (most, limit): (f64, &mut [f64; 2]),
+        (max, limit): (f64, &mut [f64; 2]),
     ) {
         let nodes = self.distances.nodes();
         let own = prices.potential[node as usize];
@@ -301,13 +301,13 @@ impl<'a> RatioTestInput<'a> {
             .enumerate()
         {
             // Cuts only add to this; a node is infinitely far from itself.
-            if cost - own - potential > limit[0].max(limit[1]) * most || other as u32 == node {
+            if cost - own - potential > limit[0].max(limit[1]) * max || other as u32 == node {
                 continue;
             }
             let other = other as u32;
             let margin = prices.reduced(*cost, node, other).abs();
             let entry = self.entry(row, [node, other]);
-            match self.stand[number(nodes, [node, other]) as usize] {
+            match self.status[number(nodes, [node, other]) as usize] {
                 BasisStatus::Basic => {}
                 BasisStatus::Upper => tighten_range(limit, margin, -entry),
                 BasisStatus::Lower | BasisStatus::Zero | BasisStatus::Nonbasic => {

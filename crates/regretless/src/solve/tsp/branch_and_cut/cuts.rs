@@ -13,17 +13,17 @@ pub(super) struct TspCut {
     /// Sorted nodes of each set.
     pub(super) sets: Vec<Box<[u32]>>,
     /// Greatest number of edges inside the sets together.
-    pub(super) most: u32,
+    pub(super) max: u32,
 }
 
 impl TspCut {
     /// No ring on these nodes; `None` when there are too few or too many of them to forbid one.
     pub(super) fn subtour(nodes: usize, set: &[u32]) -> Option<Self> {
         let set = smaller_side(nodes, set);
-        let most = (set.len() as u32).checked_sub(1).filter(|most| *most > 0)?;
+        let max = (set.len() as u32).checked_sub(1).filter(|max| *max > 0)?;
         Some(Self {
             sets: vec![set],
-            most,
+            max,
         })
     }
 
@@ -34,7 +34,7 @@ impl TspCut {
         let sets: Vec<_> = sets.map(|set| smaller_side(nodes, set)).collect();
         let size: usize = sets.iter().map(|set| set.len()).sum();
         Self {
-            most: (size - (3 * teeth.len()).div_ceil(2)) as u32,
+            max: (size - (3 * teeth.len()).div_ceil(2)) as u32,
             sets,
         }
     }
@@ -142,7 +142,7 @@ mod tests {
             TspCut::subtour(6, &[3, 1]),
             Some(TspCut {
                 sets: vec![[1, 3].into()],
-                most: 1
+                max: 1
             })
         );
         assert_eq!(
@@ -165,7 +165,7 @@ mod tests {
             TspCut::comb(12, &[0, 1, 2], &[vec![0, 4], vec![1, 5], vec![2, 6]]),
             TspCut::subtour(12, &[0, 1, 4]).unwrap(),
         ];
-        assert_eq!(cuts[0].most, 3 + 6 - 5);
+        assert_eq!(cuts[0].max, 3 + 6 - 5);
         let mut nesting = NodeSetIndex::default();
         nesting.fill(
             12,

@@ -30,7 +30,7 @@ pub(super) struct InitialTour {
     pub(super) multipliers: Vec<f64>,
     pub(super) order: Vec<u32>,
     reduced: DistanceMatrix,
-    tree: OneTree,
+    one_tree: OneTree,
     sparse: SparseAscent,
     candidates: CandidateEdges,
     greedy: GreedyTour,
@@ -70,18 +70,18 @@ impl InitialTour {
     /// The tour in memory, if its multipliers prove it the cheapest under these costs as well.
     pub(super) fn certify(&mut self, costs: &[f64], known: &TspWarmStart) -> Option<Solution> {
         self.distances.fill(known.tour.len(), costs);
-        known.certify((costs, &self.distances), &mut self.tree)
+        known.certify((costs, &self.distances), &mut self.one_tree)
     }
 
     /// The common part of the costs or nothing, whichever gives the higher bound.
     fn first_multipliers(&mut self) {
         self.multipliers.clear();
         self.multipliers.resize(self.distances.nodes(), 0.0);
-        let plain = self.tree.build(&self.distances, &self.multipliers);
+        let plain = self.one_tree.build(&self.distances, &self.multipliers);
         self.distances.node_potentials(&mut self.multipliers);
-        if self.tree.build(&self.distances, &self.multipliers) < plain {
+        if self.one_tree.build(&self.distances, &self.multipliers) < plain {
             self.multipliers.fill(0.0);
-            self.tree.build(&self.distances, &self.multipliers);
+            self.one_tree.build(&self.distances, &self.multipliers);
         }
     }
 
@@ -112,10 +112,10 @@ impl InitialTour {
         };
         if self.distances.nodes() <= MAX_DENSE_ASCENT_NODES {
             return self
-                .tree
+                .one_tree
                 .ascend(&self.distances, &mut self.multipliers, &goal);
         }
-        let state = (&mut self.tree, &mut self.multipliers[..]);
+        let state = (&mut self.one_tree, &mut self.multipliers[..]);
         self.sparse.run(
             &self.distances,
             &self.candidates,
@@ -131,17 +131,17 @@ impl InitialTour {
     pub(super) fn improve(&mut self, kicks: usize) {
         self.reduced.reduce(&self.distances, &self.multipliers);
         self.candidates
-            .by_alpha_value(&self.reduced, &self.tree, CANDIDATES_PER_NODE);
+            .by_alpha_value(&self.reduced, &self.one_tree, CANDIDATES_PER_NODE);
         self.local
             .improve(&self.reduced, &self.candidates, &mut self.order, kicks);
     }
 
     /// Looks from now on at the edges near to the 1-tree under these potentials.
     pub(super) fn set_candidate_potentials(&mut self, potentials: &[f64]) {
-        self.tree.build(&self.distances, potentials);
+        self.one_tree.build(&self.distances, potentials);
         self.reduced.reduce(&self.distances, potentials);
         self.candidates
-            .by_alpha_value(&self.reduced, &self.tree, CANDIDATES_PER_NODE);
+            .by_alpha_value(&self.reduced, &self.one_tree, CANDIDATES_PER_NODE);
     }
 
     /// Kicks the present tour.
@@ -174,11 +174,11 @@ impl InitialTour {
     }
 
     /// Offers the present tour.
-    pub(super) fn offer(&self, best: &mut TspIncumbent, costs: &[f64], rules: &PruningRule) {
+    pub(super) fn offer(&self, best: &mut TspIncumbent, costs: &[f64], pruning: &PruningRule) {
         let mut numbers: Vec<u32> = tour_edges(&self.order)
             .map(|ends| number(self.order.len(), ends))
             .collect();
-        best.offer(&mut numbers, costs, rules);
+        best.offer(&mut numbers, costs, pruning);
     }
 
     /// The edges of the tour and the cheapest few at every node by reduced cost, sorted.

@@ -66,7 +66,7 @@ impl CostScaling {
 #[derive(Debug)]
 pub(super) struct TspMasterLp {
     nodes: usize,
-    sheet: LpRelaxation,
+    relaxation: LpRelaxation,
     units: CostScaling,
     pub(super) edges: Vec<EdgeEnds>,
     /// Columns at each node.
@@ -79,7 +79,7 @@ pub(super) struct TspMasterLp {
 impl TspMasterLp {
     /// The solver, to be used again.
     pub(super) fn into_lp(self) -> Lp {
-        self.sheet.lp
+        self.relaxation.lp
     }
 
     /// Degree rows and no edges yet, in a solver that may have been used before.
@@ -88,7 +88,7 @@ impl TspMasterLp {
         (0..nodes).for_each(|_| rows.push([2.0, 2.0], []));
         Ok(Self {
             nodes,
-            sheet: LpRelaxation::within(lp, &rows, MAX_SLACK_SOLVES)?,
+            relaxation: LpRelaxation::within(lp, &rows, MAX_SLACK_SOLVES)?,
             units,
             edges: Vec::new(),
             at: vec![Vec::new(); nodes],
@@ -105,7 +105,7 @@ impl TspMasterLp {
 
     /// Value of each edge at the point that the last solve ended at.
     pub(super) fn values(&self) -> &[f64] {
-        &self.sheet.point.value
+        &self.relaxation.point.value
     }
 
     /// Costs times this are what the linear relaxation sees.
@@ -119,7 +119,7 @@ impl TspMasterLp {
         distances: &DistanceMatrix,
         edges: &[EdgeEnds],
     ) -> Result<(), SolveFailure> {
-        let places = self.sheet.cut_indices().iter().enumerate();
+        let places = self.relaxation.cut_indices().iter().enumerate();
         let rows = places.map(|(row, place)| (row as u32, &self.pool[*place as usize]));
         self.nesting.fill(self.nodes, rows);
         let mut columns = LpColumns::default();
@@ -143,14 +143,14 @@ impl TspMasterLp {
                 .for_each(|node| self.at[*node as usize].push(self.edges.len() as u32));
             self.edges.push(*ends);
         }
-        self.sheet
+        self.relaxation
             .add_columns(&columns, edges.iter().map(|_| [0.0, 1.0]))
     }
 
     /// Adds cuts to the pool and as rows; rows that have been slack for long go first.
     pub(super) fn add_cuts(&mut self, cuts: Vec<TspCut>) -> Result<(), SolveFailure> {
-        self.sheet.drop_slack_rows(|_| false)?;
-        let places = self.sheet.reserve_cuts(cuts.len());
+        self.relaxation.drop_slack_rows(|_| false)?;
+        let places = self.relaxation.reserve_cuts(cuts.len());
         self.pool.extend(cuts);
         self.add_rows(&places)
     }
@@ -160,10 +160,10 @@ impl TspMasterLp {
         self.counts.resize(self.edges.len(), 0);
         for place in places {
             let entries = self.entries(*place);
-            let most = f64::from(self.pool[*place as usize].most);
-            rows.push([f64::NEG_INFINITY, most], entries);
+            let max = f64::from(self.pool[*place as usize].max);
+            rows.push([f64::NEG_INFINITY, max], entries);
         }
-        self.sheet.add_rows(places, &rows)
+        self.relaxation.add_rows(places, &rows)
     }
 
     /// Coefficients of a cut: how many of its sets hold each edge.
@@ -196,7 +196,7 @@ impl TspMasterLp {
 
     /// Drops the marked columns but those in the basis.
     pub(super) fn drop_edges(&mut self, delete: Vec<bool>) -> Result<(), SolveFailure> {
-        let gone = self.sheet.drop_columns(delete)?;
+        let gone = self.relaxation.drop_columns(delete)?;
         retain_unmarked(&mut self.edges, &gone);
         self.at.iter_mut().for_each(Vec::clear);
         for (column, ends) in self.edges.iter().enumerate() {
@@ -213,36 +213,38 @@ impl TspMasterLp {
         column: usize,
         bounds: [f64; 2],
     ) -> Result<(), SolveFailure> {
-        self.sheet.set_bounds(column, bounds)
+        self.relaxation.set_bounds(column, bounds)
     }
 
     /// Least and greatest value of an edge.
     pub(super) fn bounds(&self, column: usize) -> [f64; 2] {
-        self.sheet.bounds()[column]
+        self.relaxation.bounds()[column]
     }
 
     /// Lets solves stop once the objective is above this.
     pub(super) fn set_objective_bound(&mut self, total: f64) -> Result<(), SolveFailure> {
-        self.sheet.lp.set_objective_bound(if total.is_finite() {
-            self.units.scale_total(total)
-        } else {
-            total
-        })
+        self.relaxation
+            .lp
+            .set_objective_bound(if total.is_finite() {
+                self.units.scale_total(total)
+            } else {
+                total
+            })
     }
 
     /// Solves and reads the point.
     pub(super) fn solve(&mut self, method: SimplexMethod) -> Result<LpStatus, SolveFailure> {
-        self.sheet.solve(method)
+        self.relaxation.solve(method)
     }
 
     /// Objective of the last solve.
     pub(super) fn objective(&self) -> f64 {
-        self.units.unscale_total(self.sheet.lp.objective())
+        self.units.unscale_total(self.relaxation.lp.objective())
     }
 
     /// Dual values of the last solve as prices.
     pub(super) fn read_prices(&self, prices: &mut DualPrices) {
-        let (factor, dual) = (self.units.factor, &self.sheet.point.dual);
+        let (factor, dual) = (self.units.factor, &self.relaxation.point.dual);
         let potential = self
             .units
             .multipliers
@@ -260,34 +262,34 @@ impl TspMasterLp {
 
     /// What prices prove for the edges in here, within their present bounds.
     pub(super) fn bound(&self, distances: &DistanceMatrix, prices: &DualPrices) -> f64 {
-        let paid = self
-            .edges
-            .iter()
-            .zip(self.sheet.bounds())
-            .map(|([i, j], [lower, upper])| {
-                let reduced = prices.reduced(distances.between(*i, *j), *i, *j);
-                reduced * if reduced < 0.0 { upper } else { lower }
-            });
+        let paid =
+            self.edges
+                .iter()
+                .zip(self.relaxation.bounds())
+                .map(|([i, j], [lower, upper])| {
+                    let reduced = prices.reduced(distances.between(*i, *j), *i, *j);
+                    reduced * if reduced < 0.0 { upper } else { lower }
+                });
         prices.constant + paid.sum::<f64>()
     }
 
     /// The present basis.
     pub(super) fn snapshot(&self) -> Option<BasisSnapshot> {
-        self.sheet.snapshot()
+        self.relaxation.snapshot()
     }
 
     /// Takes up a basis again; cuts that were tight in it return.
     pub(super) fn restore(&mut self, snapshot: &BasisSnapshot) -> Result<(), SolveFailure> {
-        let missing = self.sheet.missing(snapshot);
+        let missing = self.relaxation.missing(snapshot);
         if !missing.is_empty() {
             self.add_rows(&missing)?;
         }
-        self.sheet.restore(snapshot)
+        self.relaxation.restore(snapshot)
     }
 
     /// Starts from a basis of these very columns and rows.
     pub(super) fn set_basis(&mut self, basis: &Basis) -> Result<(), SolveFailure> {
-        self.sheet.lp.set_basis(basis)
+        self.relaxation.lp.set_basis(basis)
     }
 
     /// Starts from a tour: its edges, in order, make a basis; an odd ring does as it is, an even
@@ -328,7 +330,7 @@ impl TspMasterLp {
             columns[chord] = BasisStatus::Basic;
             columns[left] = BasisStatus::Upper;
         }
-        self.sheet.lp.set_basis(&Basis {
+        self.relaxation.lp.set_basis(&Basis {
             columns,
             rows: vec![BasisStatus::Lower; self.nodes],
         })
@@ -336,12 +338,12 @@ impl TspMasterLp {
 
     /// Where columns and rows stand.
     pub(super) fn basis(&self) -> Option<Basis> {
-        self.sheet.lp.basis()
+        self.relaxation.lp.basis()
     }
 
     /// Members of the basis.
     pub(super) fn basic_variables(&mut self) -> Result<Vec<BasicVariable>, SolveFailure> {
-        self.sheet.lp.basic_variables()
+        self.relaxation.lp.basic_variables()
     }
 
     /// What the duals gain when a member of the basis becomes dearer by one.
@@ -350,12 +352,12 @@ impl TspMasterLp {
         member: usize,
         out: &mut Vec<f64>,
     ) -> Result<(), SolveFailure> {
-        self.sheet.lp.inverse_row(member, out)
+        self.relaxation.lp.inverse_row(member, out)
     }
 
     /// The cuts that are rows, in their order.
     pub(super) fn cuts(&self) -> impl Iterator<Item = &TspCut> + Clone {
-        self.sheet
+        self.relaxation
             .cut_indices()
             .iter()
             .map(|place| &self.pool[*place as usize])
@@ -363,7 +365,7 @@ impl TspMasterLp {
 
     /// Dual values of cuts in the units of costs; never positive at an optimum.
     pub(super) fn cut_duals(&self) -> impl Iterator<Item = f64> + '_ {
-        self.sheet.point.dual[self.nodes..]
+        self.relaxation.point.dual[self.nodes..]
             .iter()
             .map(|dual| dual / self.units.factor)
     }

@@ -77,15 +77,15 @@ impl TspBranchAndCut {
         (self.root, self.searched) = (None, 0);
         self.begin.start(self.nodes, costs, ASCENT_STEPS[0]);
         let mut best = TspIncumbent::default();
-        let rules = PruningRule::new(&self.begin.distances, self.limits);
-        self.begin.offer(&mut best, costs, &rules);
-        let bound = self.begin.ascend(ASCENT_STEPS[1], best.level);
-        if bound > best.level {
+        let pruning = PruningRule::new(&self.begin.distances, self.limits);
+        self.begin.offer(&mut best, costs, &pruning);
+        let bound = self.begin.ascend(ASCENT_STEPS[1], best.cutoff);
+        if bound > best.cutoff {
             return Ok(self.to_solution(&mut best, bound, true));
         }
         self.begin.improve(self.nodes / 10);
-        self.begin.offer(&mut best, costs, &rules);
-        if bound > best.level {
+        self.begin.offer(&mut best, costs, &pruning);
+        if bound > best.cutoff {
             return Ok(self.to_solution(&mut best, bound, true));
         }
         let edges = self.begin.promising_edges();
@@ -95,7 +95,7 @@ impl TspBranchAndCut {
             &edges,
             &self.begin.order,
         )?;
-        self.close_gap((costs, rules), best, root)
+        self.close_gap((costs, pruning), best, root)
     }
 
     /// The same from tour, multipliers and root of earlier costs of the instance.
@@ -107,16 +107,16 @@ impl TspBranchAndCut {
         (self.root, self.searched) = (None, 0);
         self.begin.load_warm_start(costs, &known.tour);
         let mut best = TspIncumbent::default();
-        let rules = PruningRule::new(&self.begin.distances, self.limits);
-        self.begin.offer(&mut best, costs, &rules);
+        let pruning = PruningRule::new(&self.begin.distances, self.limits);
+        self.begin.offer(&mut best, costs, &pruning);
         if let Some(root) = &known.root {
             let root = RootRelaxation::resume(&self.begin.distances, root, None)?;
-            return self.close_gap((costs, rules), best, root);
+            return self.close_gap((costs, pruning), best, root);
         }
         let bound = self
             .begin
-            .ascend(ASCENT_STEPS[0] + ASCENT_STEPS[1], best.level);
-        if bound > best.level {
+            .ascend(ASCENT_STEPS[0] + ASCENT_STEPS[1], best.cutoff);
+        if bound > best.cutoff {
             return Ok(self.to_solution(&mut best, bound, true));
         }
         let edges = self.begin.promising_edges();
@@ -126,22 +126,23 @@ impl TspBranchAndCut {
             &edges,
             &self.begin.order,
         )?;
-        self.close_gap((costs, rules), best, root)
+        self.close_gap((costs, pruning), best, root)
     }
 
     /// Closes the gap between a tour and a root.
     fn close_gap(
         &mut self,
-        (costs, rules): (&[f64], PruningRule),
+        (costs, pruning): (&[f64], PruningRule),
         mut best: TspIncumbent,
         mut root: RootRelaxation,
     ) -> Result<Solution, SolveFailure> {
-        let bound = root.add_cuts_and_columns(&self.begin.distances, CutFamily::All, best.level)?;
+        let bound =
+            root.add_cuts_and_columns(&self.begin.distances, CutFamily::All, best.cutoff)?;
         if self.remember {
             self.root = RootWarmStart::of(&root, &self.begin.distances);
             self.begin.multipliers = root.prices.symmetric_potentials();
         }
-        if bound > best.level {
+        if bound > best.cutoff {
             return Ok(self.to_solution(&mut best, bound, true));
         }
         self.begin
@@ -149,28 +150,33 @@ impl TspBranchAndCut {
         self.begin
             .round(&root.master.edges, root.master.values(), self.nodes / 4);
         self.begin.kick(self.nodes / 4);
-        self.begin.offer(&mut best, costs, &rules);
-        if bound > best.level {
+        self.begin.offer(&mut best, costs, &pruning);
+        if bound > best.cutoff {
             return Ok(self.to_solution(&mut best, bound, true));
         }
-        let (spare, dropped) = self.exclude(&mut root, bound, best.level)?;
+        let (spare_edges, dropped) = self.exclude(&mut root, bound, best.cutoff)?;
         let distances = self.begin.distances.clone();
         let task = TspCutSearchInput {
             distances: &distances,
             costs,
-            rules,
+            pruning,
             most_nodes: self.limits.nodes,
         };
-        let mut late = |solved: u64, master: &TspMasterLp, best: &mut TspIncumbent| {
+        let mut primal_heuristic = |solved: u64, master: &TspMasterLp, best: &mut TspIncumbent| {
             if solved.is_multiple_of(ROUNDING_INTERVAL_NODES) {
                 self.begin
                     .round(&master.edges, master.values(), self.nodes / 10);
-                self.begin.offer(best, costs, &rules);
+                self.begin.offer(best, costs, &pruning);
             }
         };
-        let verdict = TspCutTree::new(task, root.master, spare, bound).run(&mut best, &mut late)?;
+        let verdict = TspCutTree::new(task, root.master, spare_edges, bound)
+            .run(&mut best, &mut primal_heuristic)?;
         self.searched = verdict.solved;
-        Ok(self.to_solution(&mut best, verdict.floor.min(dropped), verdict.complete))
+        Ok(self.to_solution(
+            &mut best,
+            verdict.lower_bound.min(dropped),
+            verdict.complete,
+        ))
     }
 
     /// Drops the edges that no better tour can use. Returns those that are left but no columns, and
@@ -179,33 +185,34 @@ impl TspBranchAndCut {
         &self,
         root: &mut RootRelaxation,
         bound: f64,
-        level: f64,
+        cutoff: f64,
     ) -> Result<(Vec<(EdgeEnds, f64)>, f64), SolveFailure> {
         let distances = &self.begin.distances;
-        let mut spare = Vec::new();
-        root.prices.scan(distances, level - bound, |i, j, reduced| {
-            if !root.has([i, j]) {
-                spare.push(([i, j], reduced));
-            }
-        });
+        let mut spare_edges = Vec::new();
+        root.prices
+            .scan(distances, cutoff - bound, |i, j, reduced| {
+                if !root.has([i, j]) {
+                    spare_edges.push(([i, j], reduced));
+                }
+            });
         let reduced = |[i, j]: EdgeEnds| root.prices.reduced(distances.between(i, j), i, j);
         let columns = root.master.edges.iter().zip(root.master.values());
         let delete = columns
-            .map(|(ends, value)| *value == 0.0 && bound + reduced(*ends) > level)
+            .map(|(ends, value)| *value == 0.0 && bound + reduced(*ends) > cutoff)
             .collect();
         root.master.drop_edges(delete)?;
         // Whatever was left out costs more than the level.
-        Ok((spare, level.next_up()))
+        Ok((spare_edges, cutoff.next_up()))
     }
 
     /// The best tour, and what is known given that all other tours cost at least `floor`.
-    fn to_solution(&self, best: &mut TspIncumbent, floor: f64, complete: bool) -> Solution {
+    fn to_solution(&self, best: &mut TspIncumbent, lower_bound: f64, complete: bool) -> Solution {
         let objective = best.cost;
         let decision = Decision::from_indices(best.edges.drain(..));
         PruningRule::new(&self.begin.distances, self.limits).to_solution(
             decision,
             objective,
-            (floor, complete),
+            (lower_bound, complete),
         )
     }
 }
@@ -216,9 +223,9 @@ impl TspBranchAndCut {
     fn run_warm(
         &mut self,
         costs: &[f64],
-        memory: &mut WarmStart,
+        warm_start: &mut WarmStart,
     ) -> Result<Solution, SolveFailure> {
-        let known = memory
+        let known = warm_start
             .take::<TspCutWarmStart>()
             .filter(|known| known.tour.fits(self.nodes, costs));
         let warm = known.and_then(|known| self.run_from(costs, &known).ok());
@@ -237,7 +244,7 @@ impl TspBranchAndCut {
             plan: None,
             proof,
         };
-        memory.set(TspCutWarmStart { tour, root });
+        warm_start.set(TspCutWarmStart { tour, root });
         Ok(solution)
     }
 }
@@ -251,20 +258,20 @@ impl Solver for TspBranchAndCut {
     fn solve_warm(
         &mut self,
         costs: &[f64],
-        memory: &mut WarmStart,
+        warm_start: &mut WarmStart,
     ) -> Result<Solution, SolveFailure> {
         check(self.nodes, costs)?;
         if self.limits.gap > 0.0 {
             return self.run(costs);
         }
         self.remember = true;
-        let solution = self.run_warm(costs, memory);
+        let solution = self.run_warm(costs, warm_start);
         self.remember = false;
         solution
     }
 
-    fn certify(&mut self, costs: &[f64], memory: &WarmStart) -> Option<Solution> {
-        let known = &memory.get::<TspCutWarmStart>()?.tour;
+    fn certify(&mut self, costs: &[f64], warm_start: &WarmStart) -> Option<Solution> {
+        let known = &warm_start.get::<TspCutWarmStart>()?.tour;
         known
             .has_certificate(self.nodes, costs)
             .then(|| self.begin.certify(costs, known))

@@ -37,7 +37,7 @@ impl DualPrices {
             .map(|((_, cut), number)| (number, cut));
         self.nesting.fill(self.potential.len(), numbered);
         let paid: f64 = active
-            .map(|(weight, cut)| weight * f64::from(cut.most))
+            .map(|(weight, cut)| weight * f64::from(cut.max))
             .sum();
         self.constant = 2.0 * self.potential.iter().sum::<f64>() - paid;
     }
@@ -97,18 +97,18 @@ impl DualPrices {
     pub(super) fn scan(
         &self,
         distances: &DistanceMatrix,
-        most: f64,
+        max: f64,
         mut visit: impl FnMut(u32, u32, f64),
     ) {
         for i in 0..distances.nodes() {
             let row = &distances.row(i as u32)[i + 1..];
-            let bar = most + self.potential[i];
+            let bar = max + self.potential[i];
             for (step, (cost, potential)) in row.iter().zip(&self.potential[i + 1..]).enumerate() {
                 if cost - potential <= bar {
                     let j = (i + 1 + step) as u32;
                     let reduced =
                         self.add_weights(cost - potential - self.potential[i], i as u32, j);
-                    if reduced <= most {
+                    if reduced <= max {
                         visit(i as u32, j, reduced);
                     }
                 }

@@ -73,8 +73,8 @@ impl TspRelaxation {
         known: &RootWarmStart,
     ) -> Result<RelaxationResult, SolveFailure> {
         self.begin.distances.fill(self.nodes, costs);
-        let spare = self.solved.take().map(|root| root.master.into_lp());
-        let root = RootRelaxation::resume(&self.begin.distances, known, spare)?;
+        let spare_edges = self.solved.take().map(|root| root.master.into_lp());
+        let root = RootRelaxation::resume(&self.begin.distances, known, spare_edges)?;
         self.finish(root, costs)
     }
 
@@ -110,13 +110,13 @@ impl TspRelaxation {
     fn solve_warm(
         &mut self,
         costs: &[f64],
-        memory: &mut WarmStart,
+        warm_start: &mut WarmStart,
     ) -> Result<RelaxationResult, SolveFailure> {
         check(self.nodes, costs)?;
         let near = |known: &RelaxationWarmStart| {
             known.root.nodes() == self.nodes && known.sample.drift(costs) <= MAX_DRIFT
         };
-        let known = memory
+        let known = warm_start
             .take::<RelaxationWarmStart>()
             .filter(|known| near(known));
         let warm = known.and_then(|known| self.solve_from(costs, &known.root).ok());
@@ -131,7 +131,7 @@ impl TspRelaxation {
             .as_ref()
             .and_then(|root| RootWarmStart::of(root, &self.begin.distances));
         if let Some(root) = solved {
-            memory.set(RelaxationWarmStart {
+            warm_start.set(RelaxationWarmStart {
                 sample: CostSample::of(costs),
                 root,
             });
@@ -186,9 +186,9 @@ impl RelaxationSolver for TspRelaxation {
     fn relax_warm(
         &mut self,
         costs: &[f64],
-        memory: &mut WarmStart,
+        warm_start: &mut WarmStart,
     ) -> Result<Solution, SolveFailure> {
-        Ok(self.solve_warm(costs, memory)?.solution)
+        Ok(self.solve_warm(costs, warm_start)?.solution)
     }
 }
 

@@ -63,9 +63,9 @@ impl RootRelaxation {
     pub(super) fn resume(
         distances: &DistanceMatrix,
         known: &RootWarmStart,
-        spare: Option<Lp>,
+        spare_edges: Option<Lp>,
     ) -> Result<Self, SolveFailure> {
-        let lp = spare.map_or_else(Lp::new, Ok)?;
+        let lp = spare_edges.map_or_else(Lp::new, Ok)?;
         let mut root = Self::with_columns(distances, (known.potentials(), known.edges()), lp)?;
         known.restore(&mut root.master)?;
         Ok(root)
@@ -101,14 +101,14 @@ impl RootRelaxation {
         &mut self,
         distances: &DistanceMatrix,
         family: CutFamily,
-        enough: f64,
+        target_bound: f64,
     ) -> Result<f64, SolveFailure> {
         self.solve(SimplexMethod::Primal)?;
         loop {
             check_not_cancelled()?;
-            self.cut(family, enough)?;
+            self.cut(family, target_bound)?;
             let (bound, joined) = self.price(distances)?;
-            if joined == 0 || bound > enough {
+            if joined == 0 || bound > target_bound {
                 return Ok(bound);
             }
             self.solve(SimplexMethod::Primal)?;
@@ -125,9 +125,9 @@ impl RootRelaxation {
     }
 
     /// Adds violated cuts as long as that helps.
-    fn cut(&mut self, family: CutFamily, enough: f64) -> Result<(), SolveFailure> {
+    fn cut(&mut self, family: CutFamily, target_bound: f64) -> Result<(), SolveFailure> {
         let mut tail = TailingOff::new(self.master.objective(), MAX_TAILING_ROUNDS);
-        while self.master.objective() <= enough {
+        while self.master.objective() <= target_bound {
             check_not_cancelled()?;
             self.support.fill(
                 self.master.nodes(),
@@ -138,7 +138,8 @@ impl RootRelaxation {
             let objective = self.master.objective();
             if cuts.is_empty()
                 || (family == CutFamily::All
-                    && tail.is_tailing_off(objective, MIN_RELATIVE_GAIN * (enough - objective)))
+                    && tail
+                        .is_tailing_off(objective, MIN_RELATIVE_GAIN * (target_bound - objective)))
             {
                 return Ok(());
             }
@@ -189,11 +190,11 @@ impl RootRelaxation {
             .edges
             .iter()
             .zip(&basis.columns)
-            .filter(|(_, stand)| **stand != BasisStatus::Basic);
+            .filter(|(_, status)| **status != BasisStatus::Basic);
         let reduced = |[i, j]: EdgeEnds| self.prices.reduced(distances.between(i, j), i, j);
         let mut rows = self.master.cut_duals().zip(&basis.rows[nodes..]);
         let mut only = columns.into_iter().all(|(ends, _)| plain(reduced(*ends)))
-            && rows.all(|(dual, stand)| *stand == BasisStatus::Basic || plain(dual));
+            && rows.all(|(dual, status)| *status == BasisStatus::Basic || plain(dual));
         self.prices.scan(distances, hair, |i, j, _| {
             only &= self.present[number(nodes, [i, j]) as usize]
         });

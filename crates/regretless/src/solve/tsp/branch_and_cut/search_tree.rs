@@ -28,7 +28,7 @@ const MAX_ESTIMATED_EDGES: usize = 24;
 pub(super) struct TspCutSearchInput<'a> {
     pub(super) distances: &'a DistanceMatrix,
     pub(super) costs: &'a [f64],
-    pub(super) rules: PruningRule,
+    pub(super) pruning: PruningRule,
     pub(super) most_nodes: u64,
 }
 
@@ -55,8 +55,8 @@ impl BranchEstimate {
     }
 
     /// Both children should gain; one that gains enough to be closed is best.
-    fn score(&self, most: f64) -> f64 {
-        let [down, up] = self.gain.map(|gain| gain + 1e-6 * most);
+    fn score(&self, max: f64) -> f64 {
+        let [down, up] = self.gain.map(|gain| gain + 1e-6 * max);
         down * up
     }
 }
@@ -75,10 +75,10 @@ pub(super) struct TspCutTree<'a> {
     support: TspSupportGraph,
     /// Edges that are no columns yet but might be in a better tour, with their reduced cost at the
     /// root.
-    spare: Vec<(EdgeEnds, f64)>,
+    spare_edges: Vec<(EdgeEnds, f64)>,
     /// Bound and reduced costs at the root.
     root_bound: f64,
-    waiting: NodeQueue<TspBranchPath>,
+    node_queue: NodeQueue<TspBranchPath>,
     penalties: BranchPenalties,
 }
 
@@ -87,7 +87,7 @@ impl<'a> TspCutTree<'a> {
     pub(super) fn new(
         task: TspCutSearchInput<'a>,
         master: TspMasterLp,
-        spare: Vec<(EdgeEnds, f64)>,
+        spare_edges: Vec<(EdgeEnds, f64)>,
         root_bound: f64,
     ) -> Self {
         Self {
@@ -95,9 +95,9 @@ impl<'a> TspCutTree<'a> {
             master,
             prices: DualPrices::default(),
             support: TspSupportGraph::default(),
-            spare,
+            spare_edges,
             root_bound,
-            waiting: NodeQueue::default(),
+            node_queue: NodeQueue::default(),
             penalties: BranchPenalties::default(),
         }
     }
@@ -107,18 +107,18 @@ impl<'a> TspCutTree<'a> {
     pub(super) fn run(
         mut self,
         best: &mut TspIncumbent,
-        late: &mut dyn FnMut(u64, &TspMasterLp, &mut TspIncumbent),
+        primal_heuristic: &mut dyn FnMut(u64, &TspMasterLp, &mut TspIncumbent),
     ) -> Result<SearchResult, SolveFailure> {
         let mut present: Option<Rc<TspBranchPath>> = None;
         let (mut bound, mut solved) = (self.root_bound, 0);
         loop {
             check_not_cancelled()?;
             if solved >= self.task.most_nodes {
-                return Ok(self.waiting.result_at_limit(bound));
+                return Ok(self.node_queue.result_at_limit(bound));
             }
-            solved = self.waiting.count_node();
+            solved = self.node_queue.count_node();
             if let TspCutNodeOutcome::Split { bound: raised } = self.explore(bound, best)? {
-                late(solved, &self.master, best);
+                primal_heuristic(solved, &self.master, best);
                 bound = raised.max(bound);
                 if let Some(child) = self.branch(bound, &present, best)? {
                     present = Some(child);
@@ -126,8 +126,8 @@ impl<'a> TspCutTree<'a> {
                 }
             }
             match self.next(best)? {
-                Some((decided, raised)) => (present, bound) = (Some(decided), raised),
-                None => return Ok(self.waiting.final_result()),
+                Some((branch_path, raised)) => (present, bound) = (Some(branch_path), raised),
+                None => return Ok(self.node_queue.final_result()),
             }
         }
     }
@@ -137,20 +137,20 @@ impl<'a> TspCutTree<'a> {
         &mut self,
         best: &TspIncumbent,
     ) -> Result<Option<(Rc<TspBranchPath>, f64)>, SolveFailure> {
-        let Some(open) = self.waiting.next(best.level) else {
+        let Some(open) = self.node_queue.next(best.cutoff) else {
             return Ok(None);
         };
-        self.enter(&open.decided)?;
+        self.enter(&open.branch_path)?;
         if let Some(basis) = &open.basis {
             self.master.restore(basis)?;
         }
-        Ok(Some((open.decided, open.bound)))
+        Ok(Some((open.branch_path, open.bound)))
     }
 
     /// Sets the bounds of all columns to a node's decisions.
-    fn enter(&mut self, decided: &Rc<TspBranchPath>) -> Result<(), SolveFailure> {
+    fn enter(&mut self, branch_path: &Rc<TspBranchPath>) -> Result<(), SolveFailure> {
         let mut bounds = vec![[0.0, 1.0]; self.master.edges.len()];
-        let mut at = Some(decided);
+        let mut at = Some(branch_path);
         while let Some(decision) = at {
             bounds[decision.column] = [decision.value; 2];
             at = decision.above.as_ref();
@@ -167,7 +167,7 @@ impl<'a> TspCutTree<'a> {
         inherited: f64,
         best: &mut TspIncumbent,
     ) -> Result<TspCutNodeOutcome, SolveFailure> {
-        self.master.set_objective_bound(best.level)?;
+        self.master.set_objective_bound(best.cutoff)?;
         let mut outcome = self.master.solve(SimplexMethod::Dual)?;
         let mut tail = TailingOff::new(inherited, MAX_TAILING_ROUNDS);
         loop {
@@ -181,11 +181,11 @@ impl<'a> TspCutTree<'a> {
                     outcome = self.continue_solve()?;
                     continue;
                 }
-                LpStatus::Infeasible if self.spare.is_empty() => {
+                LpStatus::Infeasible if self.spare_edges.is_empty() => {
                     return Ok(TspCutNodeOutcome::Closed);
                 }
                 LpStatus::Infeasible => {
-                    let all = std::mem::take(&mut self.spare);
+                    let all = std::mem::take(&mut self.spare_edges);
                     self.join(&all)?;
                     outcome = self.master.solve(SimplexMethod::Dual)?;
                     continue;
@@ -199,7 +199,7 @@ impl<'a> TspCutTree<'a> {
                     )));
                 }
             }
-            if self.master.objective() > best.level && self.is_pruned(best) {
+            if self.master.objective() > best.cutoff && self.is_pruned(best) {
                 return Ok(TspCutNodeOutcome::Closed);
             }
             self.support.fill(
@@ -213,7 +213,7 @@ impl<'a> TspCutTree<'a> {
             if !cuts.is_empty()
                 && (needed
                     || !tail
-                        .is_tailing_off(objective, MIN_RELATIVE_GAIN * (best.level - objective)))
+                        .is_tailing_off(objective, MIN_RELATIVE_GAIN * (best.cutoff - objective)))
             {
                 self.master.add_cuts(cuts)?;
                 outcome = self.master.solve(SimplexMethod::Dual)?;
@@ -241,9 +241,9 @@ impl<'a> TspCutTree<'a> {
     /// Whether prices prove that the node holds nothing better.
     fn is_pruned(&mut self, best: &TspIncumbent) -> bool {
         let bound = self.dual_bound();
-        let hopeless = bound > best.level;
+        let hopeless = bound > best.cutoff;
         if hopeless {
-            self.waiting.record_pruned(bound);
+            self.node_queue.record_pruned(bound);
         }
         hopeless
     }
@@ -253,29 +253,31 @@ impl<'a> TspCutTree<'a> {
         self.master.read_prices(&mut self.prices);
         let distances = self.task.distances;
         let reduced = |[i, j]: EdgeEnds| self.prices.reduced(distances.between(i, j), i, j);
-        let spare: f64 = self
-            .spare
+        let spare_edges: f64 = self
+            .spare_edges
             .iter()
             .map(|(ends, _)| reduced(*ends).min(0.0))
             .sum();
-        self.master.bound(distances, &self.prices) + spare
+        self.master.bound(distances, &self.prices) + spare_edges
     }
 
     /// Lets the spare edges of negative reduced cost join; whether there were any.
     fn add_negative_columns(&mut self) -> Result<bool, SolveFailure> {
-        if self.spare.is_empty() {
+        if self.spare_edges.is_empty() {
             return Ok(false);
         }
         self.master.read_prices(&mut self.prices);
         let slack = 1e-9 / self.master.factor();
         let (prices, distances) = (&self.prices, self.task.distances);
         let negative = |[i, j]: EdgeEnds| prices.reduced(distances.between(i, j), i, j) < -slack;
-        let (joining, rest): (Vec<_>, Vec<_>) =
-            self.spare.iter().partition(|(ends, _)| negative(*ends));
+        let (joining, rest): (Vec<_>, Vec<_>) = self
+            .spare_edges
+            .iter()
+            .partition(|(ends, _)| negative(*ends));
         if joining.is_empty() {
             return Ok(false);
         }
-        self.spare = rest;
+        self.spare_edges = rest;
         self.join(&joining)?;
         Ok(true)
     }
@@ -288,8 +290,8 @@ impl<'a> TspCutTree<'a> {
     /// A point that no cut or edge improves: a tour, or a reason to branch.
     fn finish(&mut self, best: &mut TspIncumbent) -> Result<TspCutNodeOutcome, SolveFailure> {
         let bound = self.dual_bound();
-        if bound > best.level {
-            self.waiting.record_pruned(bound);
+        if bound > best.cutoff {
+            self.node_queue.record_pruned(bound);
             return Ok(TspCutNodeOutcome::Closed);
         }
         if !self.support.is_integral() {
@@ -312,20 +314,20 @@ impl<'a> TspCutTree<'a> {
             ));
         }
         if bound < cost - 10.0 * self.task.distances.tolerance() {
-            self.waiting.record_pruned(bound);
+            self.node_queue.record_pruned(bound);
         }
-        best.offer(&mut tour, self.task.costs, &self.task.rules);
+        best.offer(&mut tour, self.task.costs, &self.task.pruning);
         self.prune_spare_edges(best);
         Ok(TspCutNodeOutcome::Closed)
     }
 
     /// Forgets spare edges that a better tour cannot use any more.
     fn prune_spare_edges(&mut self, best: &TspIncumbent) {
-        let (bound, waiting) = (self.root_bound, &mut self.waiting);
-        self.spare.retain(|(_, reduced)| {
-            let useful = bound + reduced <= best.level;
+        let (bound, node_queue) = (self.root_bound, &mut self.node_queue);
+        self.spare_edges.retain(|(_, reduced)| {
+            let useful = bound + reduced <= best.cutoff;
             if !useful {
-                waiting.record_pruned(bound + reduced);
+                node_queue.record_pruned(bound + reduced);
             }
             useful
         });
@@ -352,23 +354,23 @@ impl<'a> TspCutTree<'a> {
                 above: above.clone(),
             })
         };
-        self.waiting.add(bound, child(second), basis);
+        self.node_queue.add(bound, child(second), basis);
         self.master.set_bounds(column, [first, first])?;
         Ok(Some(child(first)))
     }
 
     /// The edge to decide, and the objectives expected without and with it.
     fn choose(&mut self, best: &TspIncumbent) -> Result<Option<(usize, [f64; 2])>, SolveFailure> {
-        let most = 2.0 * (best.level - self.master.objective()).max(0.0);
-        let estimates = self.estimate(most)?;
+        let max = 2.0 * (best.cutoff - self.master.objective()).max(0.0);
+        let estimates = self.estimate(max)?;
         let chosen = estimates
             .iter()
-            .reduce(|a, b| if b.score(most) > a.score(most) { b } else { a });
+            .reduce(|a, b| if b.score(max) > a.score(max) { b } else { a });
         Ok(chosen.map(|chosen| (chosen.column, chosen.gain)))
     }
 
     /// Fractional edges with the least that deciding them gains.
-    fn estimate(&mut self, most: f64) -> Result<Vec<BranchEstimate>, SolveFailure> {
+    fn estimate(&mut self, max: f64) -> Result<Vec<BranchEstimate>, SolveFailure> {
         let values = self.master.values().iter().enumerate();
         let mut estimates: Vec<BranchEstimate> = values
             .map(|(column, value)| BranchEstimate {
@@ -395,7 +397,7 @@ impl<'a> TspCutTree<'a> {
                 let gain = self
                     .penalties
                     .of(&mut self.master, estimate.column, estimate.value)?;
-                estimate.gain = gain.map(|gain| gain.min(most));
+                estimate.gain = gain.map(|gain| gain.min(max));
             }
         }
         Ok(estimates)

@@ -281,7 +281,7 @@ mod tests {
         );
         let cuts = separate_subtours(&rings);
         assert_eq!(cuts.len(), 1);
-        assert_eq!((&*cuts[0].sets[0], cuts[0].most), (&[3, 4, 5][..], 2));
+        assert_eq!((&*cuts[0].sets[0], cuts[0].max), (&[3, 4, 5][..], 2));
     }
 
     #[test]

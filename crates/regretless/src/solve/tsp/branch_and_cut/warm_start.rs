@@ -45,17 +45,17 @@ impl RootWarmStart {
             .iter()
             .zip(&keep)
             .filter(|(_, keep)| **keep)
-            .map(|(stand, _)| *stand);
+            .map(|(status, _)| *status);
         let (degrees, rows) = basis.rows.split_at(nodes);
         let tight = root
             .master
             .cuts()
             .zip(rows)
-            .filter(|(_, stand)| **stand != BasisStatus::Basic);
+            .filter(|(_, status)| **status != BasisStatus::Basic);
         let rows = degrees
             .iter()
             .copied()
-            .chain(tight.clone().map(|(_, stand)| *stand))
+            .chain(tight.clone().map(|(_, status)| *status))
             .collect();
         Some(Self {
             edges: edges.collect(),
@@ -111,8 +111,8 @@ fn columns_to_keep(
 ) -> Vec<bool> {
     let mut idle: Vec<(f64, u32)> = Vec::new();
     let mut keep = vec![true; stands.len()];
-    for (column, ([i, j], stand)) in root.master.edges.iter().zip(stands).enumerate() {
-        match stand {
+    for (column, ([i, j], status)) in root.master.edges.iter().zip(stands).enumerate() {
+        match status {
             BasisStatus::Basic | BasisStatus::Upper => {}
             BasisStatus::Lower | BasisStatus::Zero | BasisStatus::Nonbasic => {
                 idle.push((
@@ -122,10 +122,10 @@ fn columns_to_keep(
             }
         }
     }
-    let most = KEPT_COLUMNS_PER_NODE * distances.nodes();
-    if idle.len() > most {
+    let max = KEPT_COLUMNS_PER_NODE * distances.nodes();
+    if idle.len() > max {
         idle.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
-        idle[most..]
+        idle[max..]
             .iter()
             .for_each(|(_, column)| keep[*column as usize] = false);
     }

@@ -26,10 +26,10 @@ impl HiddenLayers {
     }
 
     /// Takes a step along the gradient.
-    pub(super) fn step(&mut self, here: Avx2Fma, adam: &AdamCoefficients) {
+    pub(super) fn step(&mut self, simd: Avx2Fma, adam: &AdamCoefficients) {
         let [means, squares] = &mut self.moments;
         step_row(
-            here,
+            simd,
             self.network.parameters_mut(),
             &self.gradient,
             [means, squares],

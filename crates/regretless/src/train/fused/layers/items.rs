@@ -76,14 +76,14 @@ impl ItemScratch {
 
 /// What multiplies and is added to the one output.
 fn map(setup: &FusedContext<'_>) -> [f64; 2] {
-    let output = &setup.ready.output;
+    let output = &setup.prepared.output;
     [output.scale[0], output.offset[0]]
 }
 
 impl ItemFeatures {
     pub(super) fn new(setup: &FusedContext<'_>) -> Self {
-        let features = setup.ready.features.names().len();
-        let (instances, lanes) = (setup.ready.task.data.len(), setup.maps.len() * features);
+        let features = setup.prepared.features.names().len();
+        let (instances, lanes) = (setup.prepared.task.data.len(), setup.maps.len() * features);
         let mut tiles = vec![AlignedF32x16::ZERO; instances * lanes];
         let mut grams = vec![
             0.0;
@@ -94,11 +94,11 @@ impl ItemFeatures {
             }
         ];
         for row in 0..instances {
-            let values = setup.ready.features.instance(row);
+            let values = setup.prepared.features.instance(row);
             let tiles = tiles[row * lanes..][..lanes].chunks_exact_mut(features.max(1));
             for (items, tile) in values.chunks(F32_LANES * features.max(1)).zip(tiles) {
                 setup
-                    .here
+                    .simd
                     .load_transposed(items, (items.len() / features.max(1), features), tile);
             }
             if setup.scale_invariant {
@@ -118,7 +118,7 @@ impl ItemFeatures {
         &self,
         setup: &FusedContext<'_>,
         row: usize,
-        room: &mut ItemScratch,
+        scratch: &mut ItemScratch,
     ) -> PredictionNorm {
         let width = self.features + 1;
         let Some(gram) = self
@@ -127,15 +127,20 @@ impl ItemFeatures {
         else {
             return PredictionNorm::UNNORMALIZED;
         };
-        let dot =
-            |line: &[f64]| -> f64 { line.iter().zip(&room.parameters).map(|(a, b)| a * b).sum() };
-        room.moved.clear();
-        room.moved.extend(gram.chunks_exact(width).map(dot));
-        setup.facts.norm_from_square(
+        let dot = |line: &[f64]| -> f64 {
+            line.iter()
+                .zip(&scratch.parameters)
+                .map(|(a, b)| a * b)
+                .sum()
+        };
+        scratch.moved.clear();
+        scratch.moved.extend(gram.chunks_exact(width).map(dot));
+        setup.row_constants.norm_from_square(
             row,
-            room.moved
+            scratch
+                .moved
                 .iter()
-                .zip(&room.parameters)
+                .zip(&scratch.parameters)
                 .map(|(a, b)| a * b)
                 .sum(),
         )
@@ -147,27 +152,31 @@ impl ItemFeatures {
         &self,
         setup: &FusedContext<'_>,
         row: usize,
-        room: &mut ItemScratch,
+        scratch: &mut ItemScratch,
     ) -> (PredictionNorm, [f64; 2]) {
-        let length = self.prediction_norm(setup, row, room);
-        room.ahead.clear();
-        room.ahead
-            .extend(room.parameters.iter().map(|p| (-length.stretch * p) as f32));
-        room.blame.fill(0.0);
+        let length = self.prediction_norm(setup, row, scratch);
+        scratch.ahead.clear();
+        scratch.ahead.extend(
+            scratch
+                .parameters
+                .iter()
+                .map(|p| (-length.norm_ratio * p) as f32),
+        );
+        scratch.blame.fill(0.0);
         let (lanes, mut sums) = (setup.maps.len() * self.features, [0.0; 2]);
         let (tiles, whole) = (
             &self.tiles[row * lanes..][..lanes],
             setup.table.full_tiles(),
         );
-        let mut strip = |first: usize, end: usize, truth: RowTargets<'_>, place: usize| {
-            let taus = setup.taus.get(first..end).unwrap_or_default();
+        let mut strip = |first: usize, end: usize, targets: RowTargets<'_>, place: usize| {
+            let quantile_weights = setup.quantile_weights.get(first..end).unwrap_or_default();
             let tiles = &tiles[first * self.features..end * self.features];
             let there = (setup.num_costs() - first * F32_LANES).min(F32_LANES);
             let strip = ItemStrip {
                 tiles,
                 count: end - first,
-                taus,
-                truth,
+                quantile_weights,
+                targets,
                 first: place,
                 there,
             };
@@ -175,18 +184,18 @@ impl ItemFeatures {
                 dispatch_loss_kind!(
                     setup.kind,
                     self::send_strip,
-                    setup.here,
+                    setup.simd,
                     &strip,
-                    room,
+                    scratch,
                     &mut sums
                 );
             } else {
                 dispatch_loss_kind!(
                     setup.kind,
                     self::judge_strip,
-                    setup.here,
+                    setup.simd,
                     &strip,
-                    room,
+                    scratch,
                     &mut sums
                 );
             }
@@ -210,9 +219,9 @@ impl ItemFeatures {
         &self,
         setup: &FusedContext<'_>,
         row: usize,
-        room: &mut ItemScratch,
+        scratch: &mut ItemScratch,
     ) -> f64 {
-        self.evaluate::<false>(setup, row, room).1[0]
+        self.evaluate::<false>(setup, row, scratch).1[0]
     }
 
     /// Adds the gradient of a row in a batch of so many to the sums; returns the sum of its errors.
@@ -220,17 +229,17 @@ impl ItemFeatures {
         &self,
         setup: &FusedContext<'_>,
         (row, batch): (usize, usize),
-        room: &mut ItemScratch,
+        scratch: &mut ItemScratch,
         sums: &mut [f64],
     ) -> f64 {
-        let (length, found) = self.evaluate::<true>(setup, row, room);
+        let (length, found) = self.evaluate::<true>(setup, row, scratch);
         let [scale, _] = map(setup);
-        let back = scale * setup.facts.backward_coefficient(row, batch, length);
+        let back = scale * setup.row_constants.backward_coefficient(row, batch, length);
         let share = scale
             * setup
-                .facts
+                .row_constants
                 .projection_coefficient(row, batch, length, found);
-        for ((sum, blame), moved) in sums.iter_mut().zip(&room.blame).zip(&room.moved) {
+        for ((sum, blame), moved) in sums.iter_mut().zip(&scratch.blame).zip(&scratch.moved) {
             *sum += share * moved - back * blame;
         }
         found[0]
@@ -254,8 +263,8 @@ fn add_products(values: &[f32], features: usize, gram: &mut [f64]) {
 struct ItemStrip<'a> {
     tiles: &'a [AlignedF32x16],
     count: usize,
-    taus: &'a [AlignedF32x16],
-    truth: RowTargets<'a>,
+    quantile_weights: &'a [AlignedF32x16],
+    targets: RowTargets<'a>,
     /// Number of the first tile in the truth.
     first: usize,
     /// Items of each tile.
@@ -263,40 +272,40 @@ struct ItemStrip<'a> {
 }
 
 dispatch_avx2! {
-    send_strip = backward_body [ABSOLUTE: bool, AIM: u8] (strip: &ItemStrip<'_>, room: &mut ItemScratch, sums: &mut [f64; 2])
+    send_strip = backward_body [ABSOLUTE: bool, MASK: u8] (strip: &ItemStrip<'_>, scratch: &mut ItemScratch, sums: &mut [f64; 2])
 }
 
 dispatch_avx2! {
-    judge_strip = evaluate_body [ABSOLUTE: bool, AIM: u8] (strip: &ItemStrip<'_>, room: &mut ItemScratch, sums: &mut [f64; 2])
+    judge_strip = evaluate_body [ABSOLUTE: bool, MASK: u8] (strip: &ItemStrip<'_>, scratch: &mut ItemScratch, sums: &mut [f64; 2])
 }
 
 #[inline(always)]
-fn evaluate_body<const ABSOLUTE: bool, const AIM: u8>(
-    here: Avx2Fma,
+fn evaluate_body<const ABSOLUTE: bool, const MASK: u8>(
+    simd: Avx2Fma,
     strip: &ItemStrip<'_>,
-    room: &mut ItemScratch,
+    scratch: &mut ItemScratch,
     sums: &mut [f64; 2],
 ) {
-    pass::<ABSOLUTE, AIM, false>(here, strip, (&room.ahead, &mut room.lines), sums);
+    pass::<ABSOLUTE, MASK, false>(simd, strip, (&scratch.ahead, &mut scratch.lines), sums);
 }
 
 #[inline(always)]
-fn backward_body<const ABSOLUTE: bool, const AIM: u8>(
-    here: Avx2Fma,
+fn backward_body<const ABSOLUTE: bool, const MASK: u8>(
+    simd: Avx2Fma,
     strip: &ItemStrip<'_>,
-    room: &mut ItemScratch,
+    scratch: &mut ItemScratch,
     sums: &mut [f64; 2],
 ) {
-    room.lines.fill(AlignedF32x8::ZERO);
-    pass::<ABSOLUTE, AIM, true>(here, strip, (&room.ahead, &mut room.lines), sums);
-    for i in 0..room.lines.len() {
-        room.blame[i] += total(&room.lines[i]);
+    scratch.lines.fill(AlignedF32x8::ZERO);
+    pass::<ABSOLUTE, MASK, true>(simd, strip, (&scratch.ahead, &mut scratch.lines), sums);
+    for i in 0..scratch.lines.len() {
+        scratch.blame[i] += total(&scratch.lines[i]);
     }
 }
 
 #[inline(always)]
-fn pass<const ABSOLUTE: bool, const AIM: u8, const BACK: bool>(
-    here: Avx2Fma,
+fn pass<const ABSOLUTE: bool, const MASK: u8, const BACK: bool>(
+    simd: Avx2Fma,
     strip: &ItemStrip<'_>,
     (ahead, lines): (&[f32], &mut [AlignedF32x8]),
     sums: &mut [f64; 2],
@@ -304,36 +313,39 @@ fn pass<const ABSOLUTE: bool, const AIM: u8, const BACK: bool>(
     let ItemStrip {
         tiles,
         count,
-        taus,
-        truth,
+        quantile_weights,
+        targets,
         first,
         there,
     } = strip;
     assert!(
-        truth.has_tiles::<AIM>(first + count),
+        targets.has_tiles::<MASK>(first + count),
         "the row must cover the strip"
     );
     let features = ahead.len() - 1;
-    let (one, mut errors, mut along) = (here.splat(1.0), AlignedF32x8::ZERO, AlignedF32x8::ZERO);
-    let bias = here.load_partial(&[ahead[features]; F32_LANES][..*there]);
+    let (one, mut errors, mut projection) =
+        (simd.splat(1.0), AlignedF32x8::ZERO, AlignedF32x8::ZERO);
+    let bias = simd.load_partial(&[ahead[features]; F32_LANES][..*there]);
     for t in 0..*count {
         let tile = &tiles[t * features..(t + 1) * features];
-        let costs = here.load(&truth.costs[first + t]);
+        let costs = simd.load(&targets.costs[first + t]);
         let mut under = costs.add(bias);
         for q in 0..features {
-            under = here.load(&tile[q].0).mul_add(here.splat(ahead[q]), under);
+            under = simd.load(&tile[q].0).mul_add(simd.splat(ahead[q]), under);
         }
         // SAFETY: the row covers the strip.
-        let slope = unsafe { slopes::<ABSOLUTE, AIM>(here, under, truth, first + t, taus.get(t)) };
+        let slope = unsafe {
+            slopes::<ABSOLUTE, MASK>(simd, under, targets, first + t, quantile_weights.get(t))
+        };
         slope.add_product_to(under, &mut errors);
-        slope.add_product_to(costs, &mut along);
+        slope.add_product_to(costs, &mut projection);
         if BACK {
             for q in 0..features {
-                slope.add_product_to(here.load(&tile[q].0), &mut lines[q]);
+                slope.add_product_to(simd.load(&tile[q].0), &mut lines[q]);
             }
             slope.add_product_to(one, &mut lines[features]);
         }
     }
     sums[0] += total(&errors);
-    sums[1] += total(&along);
+    sums[1] += total(&projection);
 }

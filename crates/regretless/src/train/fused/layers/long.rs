@@ -25,7 +25,7 @@ struct LongParallelEpoch<'a> {
     setup: &'a FusedContext<'a>,
     items: Option<&'a ItemFeatures>,
     order: &'a [usize],
-    judged: &'a [usize],
+    evaluated_rows: &'a [usize],
     workers: usize,
     /// Steps before the epoch.
     steps: i32,
@@ -41,63 +41,63 @@ struct LongWorkerScratch {
     body: HiddenLayers,
     values: Vec<f32>,
     sums: Vec<f64>,
-    room: items::ItemScratch,
+    scratch: items::ItemScratch,
 }
 
 impl FusedNetwork<'_> {
     /// An epoch in the long shape.
-    pub(super) fn long_epoch(&mut self, order: &[usize], judged: &[usize]) -> EpochSums {
+    pub(super) fn long_epoch(&mut self, order: &[usize], evaluated_rows: &[usize]) -> EpochSums {
         let setup = &self.setup;
-        let batch = setup.ready.settings().batch;
+        let batch = setup.prepared.settings().batch;
         let workers = setup
             .workers_for(batch * setup.num_costs())
             .min(INSTANCE_GROUPS);
         let body = HiddenLayers::new(self.network.clone(), std::mem::take(&mut self.moments));
-        let desk = LongWorkerScratch::new(setup, body);
-        let meeting = LongParallelEpoch {
+        let scratch = LongWorkerScratch::new(setup, body);
+        let epoch = LongParallelEpoch {
             setup,
             items: self.items.as_ref(),
             order,
-            judged,
+            evaluated_rows,
             workers,
             steps: self.steps,
             barrier: Barrier::new(workers),
             stop: AtomicBool::new(false),
-            gradients: PartialSums::new(INSTANCE_GROUPS, desk.sums.len()),
+            gradients: PartialSums::new(INSTANCE_GROUPS, scratch.sums.len()),
             losses: PartialSums::new(1, order.len()),
-            evaluation_sums: PartialSums::new(1, judged.len()),
+            evaluation_sums: PartialSums::new(1, evaluated_rows.len()),
         };
         let mut desks: Vec<LongWorkerScratch> = (1..workers)
-            .map(|_| LongWorkerScratch::new(setup, desk.body.clone()))
+            .map(|_| LongWorkerScratch::new(setup, scratch.body.clone()))
             .collect();
-        desks.insert(0, desk);
+        desks.insert(0, scratch);
         setup
             .threads(workers)
-            .run_on_each(desks.iter_mut().collect(), |worker, desk| {
-                meeting.run_worker(worker, desk)
+            .run_on_each(desks.iter_mut().collect(), |worker, scratch| {
+                epoch.run_worker(worker, scratch)
             });
         let body = desks.swap_remove(0).body;
         (self.network, self.moments) = (body.network, body.moments);
         self.steps += order.len().div_ceil(batch) as i32;
-        let mut sums = [vec![0.0; order.len()], vec![0.0; judged.len()]];
-        meeting.losses.sum_groups(&mut sums[0]);
-        meeting.evaluation_sums.sum_groups(&mut sums[1]);
+        let mut sums = [vec![0.0; order.len()], vec![0.0; evaluated_rows.len()]];
+        epoch.losses.sum_groups(&mut sums[0]);
+        epoch.evaluation_sums.sum_groups(&mut sums[1]);
         let interrupted =
-            meeting.stop.load(Ordering::Relaxed) && sums[0].iter().all(|sum| sum.is_finite());
+            epoch.stop.load(Ordering::Relaxed) && sums[0].iter().all(|sum| sum.is_finite());
         (!interrupted).then_some(sums)
     }
 }
 
 impl LongParallelEpoch<'_> {
     /// What one worker does.
-    fn run_worker(&self, worker: usize, desk: &mut LongWorkerScratch) {
+    fn run_worker(&self, worker: usize, scratch: &mut LongWorkerScratch) {
         let _guard = self.barrier.guard();
-        let batch = self.setup.ready.settings().batch;
+        let batch = self.setup.prepared.settings().batch;
         let groups = even_part(worker, self.workers, INSTANCE_GROUPS);
-        desk.load_parameters(self.setup);
+        scratch.load_parameters(self.setup);
         for (step, rows) in self.order.chunks(batch).enumerate() {
             for group in groups.clone() {
-                self.group(desk, (step * batch, rows), group);
+                self.group(scratch, (step * batch, rows), group);
             }
             if worker == 0 && self.setup.interrupted() {
                 self.stop.store(true, Ordering::Relaxed);
@@ -106,43 +106,53 @@ impl LongParallelEpoch<'_> {
             if self.stop.load(Ordering::Relaxed) {
                 return;
             }
-            self.gradients.sum_groups(&mut desk.sums);
-            desk.body
+            self.gradients.sum_groups(&mut scratch.sums);
+            scratch
+                .body
                 .gradient
                 .iter_mut()
-                .zip(&desk.sums)
+                .zip(&scratch.sums)
                 .for_each(|(gradient, sum)| *gradient = *sum as f32);
-            desk.body.step(
-                self.setup.here,
+            scratch.body.step(
+                self.setup.simd,
                 &self.setup.adam(self.steps + 1 + step as i32),
             );
-            desk.load_parameters(self.setup);
+            scratch.load_parameters(self.setup);
             self.barrier.wait();
         }
-        for place in even_part(worker, self.workers, self.judged.len()) {
+        for place in even_part(worker, self.workers, self.evaluated_rows.len()) {
             let errors = match self.items {
-                Some(items) => items.errors(self.setup, self.judged[place], &mut desk.room),
-                None => desk.predict(self.setup, self.judged[place]).1[0],
+                Some(items) => {
+                    items.errors(self.setup, self.evaluated_rows[place], &mut scratch.scratch)
+                }
+                None => scratch.predict(self.setup, self.evaluated_rows[place]).1[0],
             };
             self.evaluation_sums.store(0, place, [errors].into_iter());
         }
     }
 
     /// The gradient of the rows of a group; the losses of a batch begin at a place.
-    fn group(&self, desk: &mut LongWorkerScratch, (place, rows): (usize, &[usize]), group: usize) {
-        desk.sums.fill(0.0);
+    fn group(
+        &self,
+        scratch: &mut LongWorkerScratch,
+        (place, rows): (usize, &[usize]),
+        group: usize,
+    ) {
+        scratch.sums.fill(0.0);
         for i in even_part(group, INSTANCE_GROUPS, rows.len()) {
             let row = (rows[i], rows.len());
             let errors = match self.items {
-                Some(items) => items.backward(self.setup, row, &mut desk.room, &mut desk.sums),
-                None => desk.backward(self.setup, row),
+                Some(items) => {
+                    items.backward(self.setup, row, &mut scratch.scratch, &mut scratch.sums)
+                }
+                None => scratch.backward(self.setup, row),
             };
             self.losses.store(0, place + i, [errors].into_iter());
             if !errors.is_finite() {
                 self.stop.store(true, Ordering::Relaxed);
             }
         }
-        self.gradients.store(group, 0, desk.sums.iter().copied());
+        self.gradients.store(group, 0, scratch.sums.iter().copied());
     }
 }
 
@@ -154,19 +164,19 @@ fn even_part(part: usize, parts: usize, len: usize) -> Range<usize> {
 impl LongWorkerScratch {
     fn new(setup: &FusedContext<'_>, body: HiddenLayers) -> Self {
         let sums = vec![0.0; body.gradient.len()];
-        let room = items::ItemScratch::new(setup.ready.features.names().len());
+        let scratch = items::ItemScratch::new(setup.prepared.features.names().len());
         Self {
             body,
             values: vec![0.0; setup.maps.len() * F32_LANES],
             sums,
-            room,
+            scratch,
         }
     }
 
     /// Takes the parameters over into the room of a linear predictor.
     fn load_parameters(&mut self, setup: &FusedContext<'_>) {
         if self.body.network.is_linear() {
-            self.room
+            self.scratch
                 .load_parameters(setup, self.body.network.parameters());
         }
     }
@@ -178,11 +188,11 @@ impl LongWorkerScratch {
         row: usize,
     ) -> (super::super::row_constants::PredictionNorm, [f64; 2]) {
         let HiddenLayers { network, tape, .. } = &mut self.body;
-        network.predict(setup.ready.features.instance(row), tape);
+        network.predict(setup.prepared.features.instance(row), tape);
         self.values[..setup.num_costs()].copy_from_slice(tape.outputs());
         self.values[setup.num_costs()..].fill(0.0);
         let square = predictions::scale_and_norm(setup, (row, 0), &mut self.values);
-        let length = setup.facts.norm_from_square(row, square);
+        let length = setup.row_constants.norm_from_square(row, square);
         (
             length,
             predictions::evaluate(setup, (row, 0), &mut self.values, length),
@@ -205,7 +215,7 @@ impl LongWorkerScratch {
             ..
         } = &mut self.body;
         let blame = &self.values[..setup.num_costs()];
-        network.backpropagate(setup.ready.features.instance(row), tape, blame, gradient);
+        network.backpropagate(setup.prepared.features.instance(row), tape, blame, gradient);
         self.sums
             .iter_mut()
             .zip(gradient)

@@ -29,8 +29,8 @@ pub(super) struct FusedNetwork<'a> {
     moments: [Vec<f32>; 2],
     steps: i32,
     /// Room for predictions.
-    sheet: Vec<f32>,
-    kept: Option<Vec<f32>>,
+    predictions: Vec<f32>,
+    best_parameters: Option<Vec<f32>>,
     /// Where one linear predictor serves all items.
     items: Option<ItemFeatures>,
 }
@@ -43,15 +43,15 @@ impl<'a> FusedNetwork<'a> {
     pub(super) fn new(setup: FusedContext<'a>, network: &Network) -> Self {
         let moments = [(); 2].map(|()| vec![0.0; network.parameters().len()]);
         let shared = network.is_linear()
-            && matches!(setup.ready.features.shape(), FeatureShape::Long { .. });
+            && matches!(setup.prepared.features.shape(), FeatureShape::Long { .. });
         let items = shared.then(|| ItemFeatures::new(&setup));
         Self {
             setup,
             network: network.clone(),
             moments,
             steps: 0,
-            sheet: Vec::new(),
-            kept: None,
+            predictions: Vec::new(),
+            best_parameters: None,
             items,
         }
     }
@@ -59,11 +59,11 @@ impl<'a> FusedNetwork<'a> {
     fn check(&mut self, epoch: usize, rows: &[usize], sums: &[f64]) -> Result<Vec<f64>> {
         let mut losses = Vec::with_capacity(rows.len());
         for (row, sum) in rows.iter().zip(sums) {
-            let loss = self.setup.facts.loss(*row, *sum);
+            let loss = self.setup.row_constants.loss(*row, *sum);
             if !loss.is_finite() {
                 let mut body = HiddenLayers::new(self.network.clone(), Default::default());
                 body.network
-                    .predict(self.setup.ready.features.instance(*row), &mut body.tape);
+                    .predict(self.setup.prepared.features.instance(*row), &mut body.tape);
                 return Err(not_finite(
                     (epoch, *row),
                     body.tape.outputs().iter().position(|o| !o.is_finite()),
@@ -76,17 +76,22 @@ impl<'a> FusedNetwork<'a> {
 }
 
 impl EpochRunner for FusedNetwork<'_> {
-    fn epoch(&mut self, epoch: usize, order: &[usize], judged: &[usize]) -> Result<EpochResult> {
-        let sums = match self.setup.ready.features.shape() {
-            FeatureShape::Wide => self.wide_epoch(order, judged),
-            FeatureShape::Long { .. } => self.long_epoch(order, judged),
+    fn epoch(
+        &mut self,
+        epoch: usize,
+        order: &[usize],
+        evaluated_rows: &[usize],
+    ) -> Result<EpochResult> {
+        let sums = match self.setup.prepared.features.shape() {
+            FeatureShape::Wide => self.wide_epoch(order, evaluated_rows),
+            FeatureShape::Long { .. } => self.long_epoch(order, evaluated_rows),
         };
         let [trained, evaluation_sums] = sums.ok_or(Error::Interrupted)?;
         let trained = self.check(epoch, order, &trained)?;
-        let judged = self.check(epoch, judged, &evaluation_sums)?;
+        let evaluated_losses = self.check(epoch, evaluated_rows, &evaluation_sums)?;
         Ok(EpochResult {
             loss: trained.iter().sum::<f64>() / order.len() as f64,
-            judged,
+            evaluated_losses,
         })
     }
 
@@ -95,15 +100,17 @@ impl EpochRunner for FusedNetwork<'_> {
     }
 
     fn save_best(&mut self) {
-        self.kept.get_or_insert_default().clear();
-        self.kept
+        self.best_parameters.get_or_insert_default().clear();
+        self.best_parameters
             .get_or_insert_default()
             .extend_from_slice(self.network.parameters());
     }
 
     fn finish(mut self: Box<Self>) -> Network {
-        if let Some(kept) = &self.kept {
-            self.network.parameters_mut().copy_from_slice(kept);
+        if let Some(best_parameters) = &self.best_parameters {
+            self.network
+                .parameters_mut()
+                .copy_from_slice(best_parameters);
         }
         self.network
     }
@@ -112,7 +119,7 @@ impl EpochRunner for FusedNetwork<'_> {
         let [mean, square] = self.moments.clone();
         TrainerState {
             parameters: self.network.parameters().to_vec(),
-            kept: self.kept.clone(),
+            best_parameters: self.best_parameters.clone(),
             moments: Moments {
                 steps: self.steps,
                 mean,
@@ -123,10 +130,10 @@ impl EpochRunner for FusedNetwork<'_> {
         }
     }
 
-    fn restore(&mut self, standing: TrainerState) -> bool {
+    fn restore(&mut self, state: TrainerState) -> bool {
         let TrainerState {
             parameters,
-            kept,
+            best_parameters,
             moments:
                 Moments {
                     steps,
@@ -134,19 +141,19 @@ impl EpochRunner for FusedNetwork<'_> {
                     square,
                 },
             ..
-        } = standing;
+        } = state;
         let present = self.network.parameters_mut();
         let sizes = [
             parameters.len(),
             mean.len(),
             square.len(),
-            kept.as_ref().map_or(present.len(), Vec::len),
+            best_parameters.as_ref().map_or(present.len(), Vec::len),
         ];
         if sizes != [present.len(); 4] {
             return false;
         }
         present.copy_from_slice(&parameters);
-        (self.moments, self.steps, self.kept) = ([mean, square], steps, kept);
+        (self.moments, self.steps, self.best_parameters) = ([mean, square], steps, best_parameters);
         true
     }
 }

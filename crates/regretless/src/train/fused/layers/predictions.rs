@@ -19,8 +19,8 @@ pub(super) struct TileStrip<'a> {
     /// Outputs, then predictions, at last the gradient of outputs.
     tiles: &'a mut [[f32; F32_LANES]],
     maps: &'a [TileAffine],
-    taus: &'a [AlignedF32x16],
-    truth: RowTargets<'a>,
+    quantile_weights: &'a [AlignedF32x16],
+    targets: RowTargets<'a>,
     /// Number of the first tile in the truth.
     first: usize,
 }
@@ -29,7 +29,7 @@ pub(super) struct TileStrip<'a> {
 /// predictions.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct BackwardCoefficients {
-    stretch: f32,
+    norm_ratio: f32,
     back: f32,
     share: f32,
 }
@@ -48,27 +48,27 @@ fn for_each_strip(
     let about = |start: usize, end: usize| {
         (
             &setup.maps[start..end],
-            setup.taus.get(start..end).unwrap_or_default(),
+            setup.quantile_weights.get(start..end).unwrap_or_default(),
         )
     };
     for (part, tiles) in body.chunks_mut(TILES_PER_STRIP).enumerate() {
         let first = first + part * TILES_PER_STRIP;
-        let (maps, taus) = about(first, first + tiles.len());
+        let (maps, quantile_weights) = about(first, first + tiles.len());
         work(&mut TileStrip {
             tiles,
             maps,
-            taus,
-            truth: setup.table.targets(row),
+            quantile_weights,
+            targets: setup.table.targets(row),
             first,
         });
     }
     if !tail.is_empty() {
-        let (maps, taus) = about(whole, whole + 1);
+        let (maps, quantile_weights) = about(whole, whole + 1);
         work(&mut TileStrip {
             tiles: tail,
             maps,
-            taus,
-            truth: setup.table.partial_tile(row),
+            quantile_weights,
+            targets: setup.table.partial_tile(row),
             first: 0,
         });
     }
@@ -82,7 +82,7 @@ pub(super) fn scale_and_norm(
 ) -> f64 {
     let mut square = 0.0;
     for_each_strip(setup, row, first, values, |strip| {
-        measure_strip(setup.here, strip, &mut square)
+        measure_strip(setup.simd, strip, &mut square)
     });
     square
 }
@@ -99,9 +99,9 @@ pub(super) fn evaluate(
         dispatch_loss_kind!(
             setup.kind,
             self::judge_strip,
-            setup.here,
+            setup.simd,
             strip,
-            length.stretch as f32,
+            length.norm_ratio as f32,
             &mut sums
         );
     });
@@ -116,7 +116,7 @@ pub(super) fn backward(
     ways: BackwardCoefficients,
 ) {
     for_each_strip(setup, row, first, values, |strip| {
-        dispatch_loss_kind!(setup.kind, self::blame_strip, setup.here, strip, ways);
+        dispatch_loss_kind!(setup.kind, self::blame_strip, setup.simd, strip, ways);
     });
 }
 
@@ -128,11 +128,11 @@ impl BackwardCoefficients {
         length: PredictionNorm,
         sums: [f64; 2],
     ) -> Self {
-        let facts = &setup.facts;
+        let row_constants = &setup.row_constants;
         Self {
-            stretch: length.stretch as f32,
-            back: facts.backward_coefficient(row, batch, length) as f32,
-            share: facts.projection_coefficient(row, batch, length, sums) as f32,
+            norm_ratio: length.norm_ratio as f32,
+            back: row_constants.backward_coefficient(row, batch, length) as f32,
+            share: row_constants.projection_coefficient(row, batch, length, sums) as f32,
         }
     }
 }
@@ -148,20 +148,20 @@ dispatch_avx2! {
 }
 
 dispatch_avx2! {
-    judge_strip = evaluate_body [ABSOLUTE: bool, AIM: u8] (strip: &mut TileStrip<'_>, stretch: f32, sums: &mut [f64; 2])
+    judge_strip = evaluate_body [ABSOLUTE: bool, MASK: u8] (strip: &mut TileStrip<'_>, norm_ratio: f32, sums: &mut [f64; 2])
 }
 
 dispatch_avx2! {
-    blame_strip = backward_body [ABSOLUTE: bool, AIM: u8] (strip: &mut TileStrip<'_>, ways: BackwardCoefficients)
+    blame_strip = backward_body [ABSOLUTE: bool, MASK: u8] (strip: &mut TileStrip<'_>, ways: BackwardCoefficients)
 }
 
 #[inline(always)]
-fn scale_and_norm_body(here: Avx2Fma, strip: &mut TileStrip<'_>, square: &mut f64) {
+fn scale_and_norm_body(simd: Avx2Fma, strip: &mut TileStrip<'_>, square: &mut f64) {
     let mut squares = AlignedF32x8::ZERO;
     for (tile, map) in strip.tiles.iter_mut().zip(strip.maps) {
-        let predicted = here
+        let predicted = simd
             .load(tile)
-            .mul_add(here.load(&map.scale.0), here.load(&map.offset.0));
+            .mul_add(simd.load(&map.scale.0), simd.load(&map.offset.0));
         predicted.add_product_to(predicted, &mut squares);
         predicted.store_slice(tile);
     }
@@ -169,65 +169,69 @@ fn scale_and_norm_body(here: Avx2Fma, strip: &mut TileStrip<'_>, square: &mut f6
 }
 
 #[inline(always)]
-fn evaluate_body<const ABSOLUTE: bool, const AIM: u8>(
-    here: Avx2Fma,
+fn evaluate_body<const ABSOLUTE: bool, const MASK: u8>(
+    simd: Avx2Fma,
     strip: &mut TileStrip<'_>,
-    stretch: f32,
+    norm_ratio: f32,
     sums: &mut [f64; 2],
 ) {
     let TileStrip {
         tiles,
-        taus,
-        truth,
+        quantile_weights,
+        targets,
         first,
         ..
     } = strip;
     assert!(
-        truth.has_tiles::<AIM>(*first + tiles.len()),
+        targets.has_tiles::<MASK>(*first + tiles.len()),
         "the row must cover the strip"
     );
-    let (mut errors, mut along) = (AlignedF32x8::ZERO, AlignedF32x8::ZERO);
-    let stretch = here.splat(-stretch);
+    let (mut errors, mut projection) = (AlignedF32x8::ZERO, AlignedF32x8::ZERO);
+    let norm_ratio = simd.splat(-norm_ratio);
     for (t, tile) in tiles.iter().enumerate() {
-        let costs = here.load(&truth.costs[*first + t]);
-        let under = here.load(tile).mul_add(stretch, costs);
+        let costs = simd.load(&targets.costs[*first + t]);
+        let under = simd.load(tile).mul_add(norm_ratio, costs);
         // SAFETY: the row covers the strip.
-        let slope = unsafe { slopes::<ABSOLUTE, AIM>(here, under, truth, *first + t, taus.get(t)) };
+        let slope = unsafe {
+            slopes::<ABSOLUTE, MASK>(simd, under, targets, *first + t, quantile_weights.get(t))
+        };
         slope.add_product_to(under, &mut errors);
-        slope.add_product_to(costs, &mut along);
+        slope.add_product_to(costs, &mut projection);
     }
     sums[0] += total(&errors);
-    sums[1] += total(&along);
+    sums[1] += total(&projection);
 }
 
 #[inline(always)]
-fn backward_body<const ABSOLUTE: bool, const AIM: u8>(
-    here: Avx2Fma,
+fn backward_body<const ABSOLUTE: bool, const MASK: u8>(
+    simd: Avx2Fma,
     strip: &mut TileStrip<'_>,
     ways: BackwardCoefficients,
 ) {
     let TileStrip {
         tiles,
         maps,
-        taus,
-        truth,
+        quantile_weights,
+        targets,
         first,
     } = strip;
     assert!(
-        truth.has_tiles::<AIM>(*first + tiles.len()),
+        targets.has_tiles::<MASK>(*first + tiles.len()),
         "the row must cover the strip"
     );
-    let (stretch, back, share) = (
-        here.splat(-ways.stretch),
-        here.splat(-ways.back),
-        here.splat(ways.share),
+    let (norm_ratio, back, share) = (
+        simd.splat(-ways.norm_ratio),
+        simd.splat(-ways.back),
+        simd.splat(ways.share),
     );
     for (t, (tile, map)) in tiles.iter_mut().zip(*maps).enumerate() {
-        let predicted = here.load(tile);
-        let under = predicted.mul_add(stretch, here.load(&truth.costs[*first + t]));
+        let predicted = simd.load(tile);
+        let under = predicted.mul_add(norm_ratio, simd.load(&targets.costs[*first + t]));
         // SAFETY: the row covers the strip.
-        let slope = unsafe { slopes::<ABSOLUTE, AIM>(here, under, truth, *first + t, taus.get(t)) };
+        let slope = unsafe {
+            slopes::<ABSOLUTE, MASK>(simd, under, targets, *first + t, quantile_weights.get(t))
+        };
         let gradient = slope.mul_add(back, predicted.mul(share));
-        gradient.mul(here.load(&map.scale.0)).store_slice(tile);
+        gradient.mul(simd.load(&map.scale.0)).store_slice(tile);
     }
 }

@@ -37,7 +37,7 @@ struct WideColumnBlock<'a> {
     weights: [&'a mut [f32]; 3],
     biases: [&'a mut [f32]; 3],
     /// Room for the predictions of each block, one row after the other.
-    sheet: &'a mut [f32],
+    predictions: &'a mut [f32],
 }
 
 /// One block at work.
@@ -48,7 +48,7 @@ struct OutputBlock<'b> {
     tiles: usize,
     weights: [&'b mut [f32]; 3],
     biases: [&'b mut [f32]; 3],
-    sheet: &'b mut [f32],
+    predictions: &'b mut [f32],
 }
 
 /// One worker's room.
@@ -57,7 +57,7 @@ struct WideWorkerScratch {
     /// Features of the rows of a step, and what the hidden layers make of them.
     features: Vec<f32>,
     activated: Vec<f32>,
-    lengths: Vec<PredictionNorm>,
+    norms: Vec<PredictionNorm>,
     /// Sums of the rows of a step, over a group and over all.
     partial: Vec<f64>,
     totals: Vec<f64>,
@@ -72,7 +72,7 @@ struct WideWorkerScratch {
 struct WideParallelEpoch<'a> {
     setup: &'a FusedContext<'a>,
     order: &'a [usize],
-    judged: &'a [usize],
+    evaluated_rows: &'a [usize],
     /// Ranges of tiles.
     groups: &'a [Range<usize>],
     /// Inputs of the last layer.
@@ -110,28 +110,28 @@ fn take<'b, const N: usize>(rest: &mut [&'b mut [f32]; N], count: usize) -> [&'b
 
 impl FusedNetwork<'_> {
     /// An epoch in the wide shape.
-    pub(super) fn wide_epoch(&mut self, order: &[usize], judged: &[usize]) -> EpochSums {
+    pub(super) fn wide_epoch(&mut self, order: &[usize], evaluated_rows: &[usize]) -> EpochSums {
         let Self {
             setup,
             network,
             moments: [means, squares],
-            sheet,
+            predictions,
             ..
         } = self;
         let sizes = network.sizes().to_vec();
         let (inputs, costs, batch) = (
             sizes[sizes.len() - 2],
             sizes[sizes.len() - 1],
-            setup.ready.settings().batch,
+            setup.prepared.settings().batch,
         );
         let (groups, rows) = (
             groups(setup.maps.len()),
             batch.min(order.len()).max(EVALUATION_ROWS_PER_CHUNK),
         );
         let workers = setup.workers_for(rows * inputs * costs).min(groups.len());
-        let meeting = WideParallelEpoch::new(
+        let epoch = WideParallelEpoch::new(
             setup,
-            (order, judged),
+            (order, evaluated_rows),
             (&groups, inputs),
             (workers, self.steps),
         );
@@ -147,15 +147,15 @@ impl FusedNetwork<'_> {
                 [means[..before].to_vec(), squares[..before].to_vec()],
             )
         });
-        sheet.resize(setup.maps.len() * F32_LANES * rows, 0.0);
+        predictions.resize(setup.maps.len() * F32_LANES * rows, 0.0);
         let mut weights = [network.parameters_mut(), means, squares].map(|all| &mut all[before..]);
         let mut biases = take(&mut weights, costs * inputs);
         std::mem::swap(&mut weights, &mut biases);
-        let mut rest = [sheet.as_mut_slice()];
+        let mut rest = [predictions.as_mut_slice()];
         let shares = (0..workers).map(|worker| {
             let own = worker * groups.len() / workers..(worker + 1) * groups.len() / workers;
             let tiles = groups[own.end - 1].end - groups[own.start].start;
-            let [sheet] = take(&mut rest, tiles * F32_LANES * rows);
+            let [predictions] = take(&mut rest, tiles * F32_LANES * rows);
             let (weights, biases) = (
                 take(&mut weights, tiles * F32_LANES * inputs),
                 take(&mut biases, tiles * F32_LANES),
@@ -165,18 +165,18 @@ impl FusedNetwork<'_> {
                 groups: own,
                 weights,
                 biases,
-                sheet,
+                predictions,
             }
         });
         let mut shares: Vec<WideColumnBlock<'_>> = shares.collect();
         setup
             .threads(workers)
             .run_on_each(shares.iter_mut().collect(), |worker, share| {
-                meeting.run_worker(worker, share)
+                epoch.run_worker(worker, share)
             });
         let hidden = shares.swap_remove(0).hidden;
         drop(shares);
-        let sums = meeting.sums();
+        let sums = epoch.sums();
         self.steps += order.len().div_ceil(batch) as i32;
         if let Some(HiddenLayers {
             network, moments, ..
@@ -196,25 +196,26 @@ impl WideColumnBlock<'_> {
     /// Calls `work` with each block; a sheet has room for so many rows.
     fn blocks(
         &mut self,
-        meeting: &WideParallelEpoch<'_>,
+        epoch: &WideParallelEpoch<'_>,
         mut work: impl FnMut(&mut OutputBlock<'_>),
     ) {
-        let begin = meeting.groups[self.groups.start].start;
-        let rows = self.sheet.len() / (meeting.groups[self.groups.end - 1].end - begin);
+        let begin = epoch.groups[self.groups.start].start;
+        let rows = self.predictions.len() / (epoch.groups[self.groups.end - 1].end - begin);
         for group in self.groups.clone() {
-            let range = meeting.groups[group].clone();
+            let range = epoch.groups[group].clone();
             for first in range.clone().step_by(TILES_PER_BLOCK) {
                 let tiles = (range.end - first).min(TILES_PER_BLOCK);
                 let outputs = (first - begin) * F32_LANES
                     ..((first + tiles - begin) * F32_LANES).min(self.biases[0].len());
-                let inputs = outputs.start * meeting.inputs..outputs.end * meeting.inputs;
+                let inputs = outputs.start * epoch.inputs..outputs.end * epoch.inputs;
                 work(&mut OutputBlock {
                     group,
                     first,
                     tiles,
                     weights: cut(&mut self.weights, inputs),
                     biases: cut(&mut self.biases, outputs),
-                    sheet: &mut self.sheet[(first - begin) * rows..(first + tiles - begin) * rows],
+                    predictions: &mut self.predictions
+                        [(first - begin) * rows..(first + tiles - begin) * rows],
                 });
             }
         }
@@ -235,20 +236,28 @@ impl OutputBlock<'_> {
         activated: &[f32],
         squares: &mut [f64],
     ) {
-        let (distance, outputs) = (self.row_stride(), self.biases[0].len());
-        for row in self.sheet.chunks_exact_mut(distance).take(rows.len()) {
+        let (row_stride, outputs) = (self.row_stride(), self.biases[0].len());
+        for row in self
+            .predictions
+            .chunks_exact_mut(row_stride)
+            .take(rows.len())
+        {
             row[..outputs].copy_from_slice(self.biases[0]);
             row[outputs..].fill(0.0);
         }
         let inputs = activated.len() / rows.len();
         let weights = MatrixView::new(self.weights[0], outputs, inputs).transposed();
         let out = MatrixViewMut {
-            values: self.sheet,
-            distance,
+            values: self.predictions,
+            row_stride,
             add: true,
         };
         multiply(MatrixView::new(activated, rows.len(), inputs), weights, out);
-        for ((values, row), square) in self.sheet.chunks_exact_mut(distance).zip(rows).zip(squares)
+        for ((values, row), square) in self
+            .predictions
+            .chunks_exact_mut(row_stride)
+            .zip(rows)
+            .zip(squares)
         {
             *square += predictions::scale_and_norm(setup, (*row, self.first), values);
         }
@@ -259,16 +268,16 @@ impl OutputBlock<'_> {
         &mut self,
         setup: &FusedContext<'_>,
         rows: &[usize],
-        lengths: &[PredictionNorm],
+        norms: &[PredictionNorm],
         sums: &mut [f64],
     ) {
-        let (errors, along) = sums.split_at_mut(rows.len());
-        let (distance, first) = (self.row_stride(), self.first);
-        let values = self.sheet.chunks_exact_mut(distance);
-        for (i, ((values, row), length)) in values.zip(rows).zip(lengths).enumerate() {
+        let (errors, projection) = sums.split_at_mut(rows.len());
+        let (row_stride, first) = (self.row_stride(), self.first);
+        let values = self.predictions.chunks_exact_mut(row_stride);
+        for (i, ((values, row), length)) in values.zip(rows).zip(norms).enumerate() {
             let found = predictions::evaluate(setup, (*row, first), values, *length);
             errors[i] += found[0];
-            along[i] += found[1];
+            projection[i] += found[1];
         }
     }
 
@@ -277,59 +286,65 @@ impl OutputBlock<'_> {
         &mut self,
         setup: &FusedContext<'_>,
         rows: &[usize],
-        desk: &mut WideWorkerScratch,
+        scratch: &mut WideWorkerScratch,
         adam: &AdamCoefficients,
     ) {
-        let (distance, outputs, first) = (self.row_stride(), self.biases[0].len(), self.first);
-        let (errors, along) = desk.totals.split_at(rows.len());
-        for (i, (values, row)) in self.sheet.chunks_exact_mut(distance).zip(rows).enumerate() {
+        let (row_stride, outputs, first) = (self.row_stride(), self.biases[0].len(), self.first);
+        let (errors, projection) = scratch.totals.split_at(rows.len());
+        for (i, (values, row)) in self
+            .predictions
+            .chunks_exact_mut(row_stride)
+            .zip(rows)
+            .enumerate()
+        {
             let ways = BackwardCoefficients::new(
                 setup,
                 (*row, rows.len()),
-                desk.lengths[i],
-                [errors[i], along[i]],
+                scratch.norms[i],
+                [errors[i], projection[i]],
             );
             predictions::backward(setup, (*row, first), values, ways);
         }
-        let inputs = desk.activated.len() / rows.len();
-        let gradient = MatrixView::part(self.sheet, [rows.len(), outputs], distance);
-        if !desk.blame.is_empty() {
+        let inputs = scratch.activated.len() / rows.len();
+        let gradient = MatrixView::part(self.predictions, [rows.len(), outputs], row_stride);
+        if !scratch.blame.is_empty() {
             let weights = MatrixView::new(self.weights[0], outputs, inputs);
             multiply(
                 gradient,
                 weights,
                 MatrixViewMut {
-                    values: &mut desk.blame,
-                    distance: inputs,
+                    values: &mut scratch.blame,
+                    row_stride: inputs,
                     add: true,
                 },
             );
         }
-        desk.gradient.resize(outputs * inputs, 0.0);
+        scratch.gradient.resize(outputs * inputs, 0.0);
         let out = MatrixViewMut {
-            values: &mut desk.gradient,
-            distance: inputs,
+            values: &mut scratch.gradient,
+            row_stride: inputs,
             add: false,
         };
         multiply(
             gradient.transposed(),
-            MatrixView::new(&desk.activated, rows.len(), inputs),
+            MatrixView::new(&scratch.activated, rows.len(), inputs),
             out,
         );
-        desk.bias_gradient.clear();
-        desk.bias_gradient.resize(outputs, 0.0);
-        for values in self.sheet.chunks_exact(distance).take(rows.len()) {
-            desk.bias_gradient
+        scratch.bias_gradient.clear();
+        scratch.bias_gradient.resize(outputs, 0.0);
+        for values in self.predictions.chunks_exact(row_stride).take(rows.len()) {
+            scratch
+                .bias_gradient
                 .iter_mut()
                 .zip(values)
                 .for_each(|(sum, value)| *sum += value);
         }
         for (all, gradient) in [
-            (&mut self.weights, &desk.gradient),
-            (&mut self.biases, &desk.bias_gradient),
+            (&mut self.weights, &scratch.gradient),
+            (&mut self.biases, &scratch.bias_gradient),
         ] {
             let [weights, means, squares] = all;
-            step_row(setup.here, weights, gradient, [means, squares], adam);
+            step_row(setup.simd, weights, gradient, [means, squares], adam);
         }
     }
 }
@@ -337,22 +352,26 @@ impl OutputBlock<'_> {
 impl<'a> WideParallelEpoch<'a> {
     fn new(
         setup: &'a FusedContext<'a>,
-        (order, judged): (&'a [usize], &'a [usize]),
+        (order, evaluated_rows): (&'a [usize], &'a [usize]),
         (groups, inputs): (&'a [Range<usize>], usize),
         (workers, steps): (usize, i32),
     ) -> Self {
-        let batch = setup.ready.settings().batch.max(EVALUATION_ROWS_PER_CHUNK);
+        let batch = setup
+            .prepared
+            .settings()
+            .batch
+            .max(EVALUATION_ROWS_PER_CHUNK);
         let slots = |width| PartialSums::new(groups.len(), width);
         let (barrier, stop) = (Barrier::new(workers), AtomicBool::new(false));
         let (squares, rows, blames) = (slots(batch), slots(2 * batch), slots(batch * inputs));
         let (losses, evaluation_sums) = (
             PartialSums::new(1, order.len()),
-            PartialSums::new(1, judged.len()),
+            PartialSums::new(1, evaluated_rows.len()),
         );
         Self {
             setup,
             order,
-            judged,
+            evaluated_rows,
             groups,
             inputs,
             steps,
@@ -368,7 +387,10 @@ impl<'a> WideParallelEpoch<'a> {
 
     /// Sums of errors; none when the epoch was interrupted.
     fn sums(&self) -> EpochSums {
-        let mut sums = [vec![0.0; self.order.len()], vec![0.0; self.judged.len()]];
+        let mut sums = [
+            vec![0.0; self.order.len()],
+            vec![0.0; self.evaluated_rows.len()],
+        ];
         self.losses.sum_groups(&mut sums[0]);
         self.evaluation_sums.sum_groups(&mut sums[1]);
         let interrupted =
@@ -379,14 +401,14 @@ impl<'a> WideParallelEpoch<'a> {
     /// What one worker does.
     fn run_worker(&self, worker: usize, share: &mut WideColumnBlock<'_>) {
         let _guard = self.barrier.guard();
-        let mut desk = WideWorkerScratch::default();
-        let batch = self.setup.ready.settings().batch;
+        let mut scratch = WideWorkerScratch::default();
+        let batch = self.setup.prepared.settings().batch;
         for (step, rows) in self.order.chunks(batch).enumerate() {
             if worker == 0 && self.setup.interrupted() {
                 self.stop.store(true, Ordering::Relaxed);
             }
-            self.predict_and_evaluate(share, rows, &mut desk);
-            let errors = &desk.totals[..rows.len()];
+            self.predict_and_evaluate(share, rows, &mut scratch);
+            let errors = &scratch.totals[..rows.len()];
             if worker == 0 {
                 self.losses.store(0, step * batch, errors.iter().copied());
             }
@@ -396,17 +418,21 @@ impl<'a> WideParallelEpoch<'a> {
             self.backward_and_step(
                 share,
                 rows,
-                &mut desk,
+                &mut scratch,
                 &self.setup.adam(self.steps + 1 + step as i32),
             );
         }
-        for (part, rows) in self.judged.chunks(EVALUATION_ROWS_PER_CHUNK).enumerate() {
-            self.predict_and_evaluate(share, rows, &mut desk);
+        for (part, rows) in self
+            .evaluated_rows
+            .chunks(EVALUATION_ROWS_PER_CHUNK)
+            .enumerate()
+        {
+            self.predict_and_evaluate(share, rows, &mut scratch);
             if worker == 0 {
                 self.evaluation_sums.store(
                     0,
                     part * EVALUATION_ROWS_PER_CHUNK,
-                    desk.totals[..rows.len()].iter().copied(),
+                    scratch.totals[..rows.len()].iter().copied(),
                 );
             }
         }
@@ -417,25 +443,26 @@ impl<'a> WideParallelEpoch<'a> {
         &self,
         share: &mut WideColumnBlock<'_>,
         rows: &[usize],
-        desk: &mut WideWorkerScratch,
+        scratch: &mut WideWorkerScratch,
     ) {
         let setup = self.setup;
-        desk.features.clear();
+        scratch.features.clear();
         rows.iter().for_each(|row| {
-            desk.features
-                .extend_from_slice(setup.ready.features.instance(*row))
+            scratch
+                .features
+                .extend_from_slice(setup.prepared.features.instance(*row))
         });
         match &mut share.hidden {
-            Some(hidden) => hidden.activate(&desk.features, &mut desk.activated),
-            None => desk.activated.clone_from(&desk.features),
+            Some(hidden) => hidden.activate(&scratch.features, &mut scratch.activated),
+            None => scratch.activated.clone_from(&scratch.features),
         }
         let WideWorkerScratch {
             activated,
-            lengths,
+            norms,
             partial,
             totals,
             ..
-        } = desk;
+        } = scratch;
         self.group_sums(
             share,
             (rows.len(), partial),
@@ -447,18 +474,18 @@ impl<'a> WideParallelEpoch<'a> {
         totals.clear();
         totals.resize(rows.len(), 0.0);
         self.squares.sum_groups(totals);
-        lengths.clear();
-        lengths.extend(
+        norms.clear();
+        norms.extend(
             rows.iter()
                 .zip(&*totals)
-                .map(|(row, square)| setup.facts.norm_from_square(*row, *square)),
+                .map(|(row, square)| setup.row_constants.norm_from_square(*row, *square)),
         );
         self.group_sums(
             share,
             (2 * rows.len(), partial),
             &self.rows,
             |block, sums| {
-                block.evaluate(setup, rows, lengths, sums);
+                block.evaluate(setup, rows, norms, sums);
             },
         );
         totals.clear();
@@ -491,34 +518,36 @@ impl<'a> WideParallelEpoch<'a> {
         &self,
         share: &mut WideColumnBlock<'_>,
         rows: &[usize],
-        desk: &mut WideWorkerScratch,
+        scratch: &mut WideWorkerScratch,
         adam: &AdamCoefficients,
     ) {
         let deep = share.hidden.is_some();
-        desk.blame.clear();
-        desk.blame
-            .resize(if deep { desk.activated.len() } else { 0 }, 0.0);
+        scratch.blame.clear();
+        scratch
+            .blame
+            .resize(if deep { scratch.activated.len() } else { 0 }, 0.0);
         share.blocks(self, |block| {
-            block.backward_and_step(self.setup, rows, desk, adam);
+            block.backward_and_step(self.setup, rows, scratch, adam);
             if deep && block.first + block.tiles == self.groups[block.group].end {
                 self.blames.store(
                     block.group,
                     0,
-                    desk.blame.iter().map(|blame| f64::from(*blame)),
+                    scratch.blame.iter().map(|blame| f64::from(*blame)),
                 );
-                desk.blame.fill(0.0);
+                scratch.blame.fill(0.0);
             }
         });
         self.barrier.wait();
         if let Some(hidden) = &mut share.hidden {
-            desk.blames.resize(desk.blame.len(), 0.0);
-            self.blames.sum_groups(&mut desk.blames);
-            desk.blame
+            scratch.blames.resize(scratch.blame.len(), 0.0);
+            self.blames.sum_groups(&mut scratch.blames);
+            scratch
+                .blame
                 .iter_mut()
-                .zip(&desk.blames)
+                .zip(&scratch.blames)
                 .for_each(|(blame, sum)| *blame = *sum as f32);
-            hidden.backward(&desk.features, &mut desk.blame);
-            hidden.step(self.setup.here, adam);
+            hidden.backward(&scratch.features, &mut scratch.blame);
+            hidden.step(self.setup.simd, adam);
         }
     }
 }
