@@ -167,10 +167,13 @@ fn certificates_take_the_place_of_solves_and_are_counted_apart() {
     );
     let cached = counts(&setting, "SPO+ cache 50% per instance certify");
     assert_eq!(
-        cached.exact + cached.certified + cached.pooled,
+        cached.exact + cached.certified + cached.cache_hits,
         EPOCHS * ROWS
     );
-    assert!(cached.certified > 0 && cached.pooled > ROWS, "{cached:?}");
+    assert!(
+        cached.certified > 0 && cached.cache_hits > ROWS,
+        "{cached:?}"
+    );
 }
 
 #[test]
@@ -492,7 +495,7 @@ fn solves_by_kind_are_those_of_the_papers_table() {
         (
             "SPO+ cache 0%",
             SolveCounts {
-                pooled: t * n,
+                cache_hits: t * n,
                 ..none()
             },
         ),

@@ -129,7 +129,10 @@ fn spo_plus_that_never_solves_equals_the_golden_values() {
         assert_eq!(answering.cache_action(step, 3), CacheAction::Lookup);
         case.check_recalling("spo_plus_cached", &SpoPlus, &answering);
         assert_eq!(
-            (case.oracle.counts().total(), case.oracle.counts().pooled),
+            (
+                case.oracle.counts().total(),
+                case.oracle.counts().cache_hits
+            ),
             (0, case.costs.len() as u64)
         );
     }
