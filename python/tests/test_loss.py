@@ -154,7 +154,7 @@ def test_training_asks_for_the_pool_as_often_as_the_cache_says():
     for label, least, most in [
         ("MAP", 50, 50),
         ("MAP cache 0%", 0, 0),
-        ("MAP cache 50% per instance", 5, 45),
+        ("MAP cache 50% per-instance", 5, 45),
     ]:
         loss = rl.Loss(label, problem, costs)
         calls.clear()

@@ -293,7 +293,7 @@ def test_tables_that_cannot_be_used_are_refused_by_place(costs, word):
 def test_a_heuristic_may_decide():
     _, C = rl.generate("TSP8", rows=20)
     problem = rl.Problem("TSP8")
-    best, quick = problem.solve_all(C), problem.solve_all(C, decide_by="lk")
+    best, quick = problem.solve_all(C), problem.solve_all(C, decide_by="local-search")
     assert (quick.objectives >= best.objectives - 1e-6).all()
     with pytest.raises(ValueError, match="local search"):
-        rl.Problem("KS12").solve_all(COSTS, decide_by="lk")
+        rl.Problem("KS12").solve_all(COSTS, decide_by="local-search")

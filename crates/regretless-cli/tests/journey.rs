@@ -222,13 +222,13 @@ fn arrays_are_written_row_by_row_and_tours_labelled_by_local_search() {
         .succeeded();
     assert_eq!(shop.files(), ["costs.npy", "features.npy", "problem.toml"]);
     let labelled = shop
-        .run("label --cost-data costs.npy --problem problem.toml --decide-by lk --json")
+        .run("label --cost-data costs.npy --problem problem.toml --decide-by local-search --json")
         .json();
     assert_eq!(
         (&labelled["solved"], &labelled["heuristic"]),
-        (&30.into(), &"lk".into())
+        (&30.into(), &"local-search".into())
     );
-    let data = "--data features.npy --cost-data costs.npy --decide-by lk";
+    let data = "--data features.npy --cost-data costs.npy --decide-by local-search";
     let trained = shop
         .run(&format!(
             "train {data} --problem problem.toml --epochs 2 --json"
@@ -236,20 +236,20 @@ fn arrays_are_written_row_by_row_and_tours_labelled_by_local_search() {
         .json();
     assert_eq!(
         (&trained["heuristic"], &trained["solves_by_kind"]["exact"]),
-        (&"lk".into(), &0.into())
+        (&"local-search".into(), &0.into())
     );
     let judged = shop
         .run(&format!("evaluate --model model.safetensors {data} --json"))
         .json();
     assert_eq!(
         (&judged["heuristic"], &judged["solves_by_kind"]["heuristic"]),
-        (&"lk".into(), &30.into())
+        (&"local-search".into(), &30.into())
     );
     shop.run(
         "train --data features.npy --cost-data costs.npy --problem problem.toml --decide-by \
         luck --out m",
     )
-    .failed(2, &["luck", "lk"]);
+    .failed(2, &["luck", "local-search"]);
 }
 
 /// The limit of the shell stands for a full disk: writing fails in the middle of the costs.

@@ -469,7 +469,8 @@ impl Problem {
     /// objective are NaN.
     ///
     /// * `threads`: how many, all there are unless given; results do not depend on it.
-    /// * `decide_by`: "lk" (local search, tours) or "nodes 100" instead of the best decision.
+    /// * `decide_by`: a heuristic instead of the exact solver: "local-search" (TSP, CVRP) or
+    ///   "node-limit 100".
     #[pyo3(signature = (costs, *, threads=None, progress=false, decide_by=None))]
     fn solve_all(
         &self,

@@ -357,7 +357,7 @@ fn labels_by_a_heuristic_are_never_taken_for_the_best() {
         .unwrap_err()
         .to_string();
     assert!(
-        error.contains("local search") && error.contains("nodes 100"),
+        error.contains("local search") && error.contains("node-limit 100"),
         "{error}"
     );
 }

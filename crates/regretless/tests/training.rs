@@ -90,7 +90,7 @@ fn all_methods() -> Vec<String> {
     let with_state = [
         "MAE(C,O,S)",
         "SPO+ cache 30%",
-        "PFYL(samples=2) cache 30% per instance most 7",
+        "PFYL(samples=2) cache 30% per-instance capacity 7",
         "NCE cache 50%",
     ];
     LossSpec::examples()

@@ -84,7 +84,7 @@ fn memories_change_no_model_and_no_report() {
                 "PFYL(samples=3,sigma=0.05)",
                 "DBB",
                 "RFY(steps=8)",
-                "MAP cache 50% per instance",
+                "MAP cache 50% per-instance",
             ][..],
         ),
         ("KS20", &["SPO+", "PG", "I-MLE(samples=2)"]),
@@ -165,7 +165,7 @@ fn certificates_take_the_place_of_solves_and_are_counted_apart() {
             ..SolveCounts::default()
         }
     );
-    let cached = counts(&setting, "SPO+ cache 50% per instance certify");
+    let cached = counts(&setting, "SPO+ cache 50% per-instance certify");
     assert_eq!(
         cached.exact + cached.certified + cached.cache_hits,
         EPOCHS * ROWS
@@ -240,12 +240,16 @@ fn heuristics_answer_and_are_counted_apart() {
         ..SolveCounts::default()
     };
     let tours = setting("TSP12", 2);
-    for method in ["SPO+ lk", "SPO+ lk quick", "SPO+ lk near"] {
+    for method in [
+        "SPO+ local-search",
+        "SPO+ local-search:fast",
+        "SPO+ local-search:from-label",
+    ] {
         assert_eq!(counts(&tours, method), heuristic, "{method}");
     }
     for benchmark in ["TSP12", "KS20", "SP4x4"] {
         assert_eq!(
-            counts(&setting(benchmark, 2), "SPO+ nodes 1"),
+            counts(&setting(benchmark, 2), "SPO+ node-limit 1"),
             heuristic,
             "{benchmark}"
         );
@@ -264,7 +268,11 @@ fn heuristics_answer_and_are_counted_apart() {
                 .model,
         )
         .regret;
-    for method in ["SPO+ lk", "SPO+ lk near", "SPO+ nodes 1"] {
+    for method in [
+        "SPO+ local-search",
+        "SPO+ local-search:from-label",
+        "SPO+ node-limit 1",
+    ] {
         let regret = tours
             .test(&tours.train(method, quick()).unwrap().model)
             .regret;
@@ -273,7 +281,11 @@ fn heuristics_answer_and_are_counted_apart() {
             "{method}: {regret}, untrained {untrained}"
         );
     }
-    let judged = tours.train("SPO+ lk", gentle()).unwrap().report.solves;
+    let judged = tours
+        .train("SPO+ local-search", gentle())
+        .unwrap()
+        .report
+        .solves;
     assert_eq!(
         judged.exact,
         (EPOCHS + 1) * VALIDATION,
@@ -285,7 +297,7 @@ fn heuristics_answer_and_are_counted_apart() {
 fn a_search_that_may_go_far_enough_is_exact() {
     let setting = setting("KS20", 1);
     let members = |method: &str| setting.train(method, unjudged()).unwrap().model.members;
-    assert_eq!(members("SPO+ nodes 100000"), members("SPO+"));
+    assert_eq!(members("SPO+ node-limit 100000"), members("SPO+"));
 }
 
 #[test]
@@ -415,13 +427,13 @@ fn a_search_from_the_best_decision_teaches_something_else_than_one_from_nothing(
     let members = |method: &str| tours.train(method, unjudged()).unwrap().model.members;
     for loss in ["SPO+", "MAP cache 50%"] {
         assert_ne!(
-            members(&format!("{loss} lk near")),
-            members(&format!("{loss} lk quick")),
+            members(&format!("{loss} local-search:from-label")),
+            members(&format!("{loss} local-search:fast")),
             "{loss}"
         );
     }
     let refused = |method: &str| tours.train(method, unjudged()).unwrap_err().to_string();
-    assert!(refused("SPO+ lk near labels relaxed").contains("whole decisions"));
+    assert!(refused("SPO+ local-search:from-label labels relaxed").contains("fractional"));
 }
 
 /// A start that carries too much, or does not serve everybody, is no start: the search begins
@@ -447,11 +459,14 @@ fn a_descent_from_what_is_not_allowed_ends_with_what_is() {
 
 #[test]
 fn a_missing_local_search_is_named_with_what_to_do() {
-    let error = setting("KS20", 1).train("SPO+ lk", quick()).unwrap_err();
+    let error = setting("KS20", 1)
+        .train("SPO+ local-search", quick())
+        .unwrap_err();
     assert!(matches!(error, Error::Capability { .. }), "{error}");
     let message = error.to_string();
     assert!(
-        message.contains("SPO+ lk needs a local search") && message.contains("nodes 100"),
+        message.contains("SPO+ local-search needs a local search")
+            && message.contains("node-limit 100"),
         "{message}"
     );
 }
@@ -500,7 +515,7 @@ fn solves_by_kind_are_those_of_the_papers_table() {
             },
         ),
         (
-            "SPO+ rows 10",
+            "SPO+ rows-per-epoch 10",
             SolveCounts {
                 exact: t * 10,
                 ..none()
@@ -535,7 +550,7 @@ fn solves_by_kind_are_those_of_the_papers_table() {
             },
         ),
         (
-            "NCE nodes 5",
+            "NCE node-limit 5",
             SolveCounts {
                 heuristic: t * n,
                 ..none()

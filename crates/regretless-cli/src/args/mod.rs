@@ -171,10 +171,10 @@ pub struct ExecutionOptions {
     /// 2]
     #[arg(long, value_name = "SECONDS")]
     pub keep_every: Option<Seconds>,
-    /// Make all decisions, those of labels and those that are judged, by a heuristic instead of a
-    /// search for the best: lk (local search, for tours) or 'nodes 100' (a search that stops). For
-    /// problems too large for a search; regret is then measured against decisions that need not be
-    /// the best
+    /// Compute all decisions, those of labels and those that are evaluated, by a heuristic instead
+    /// of an exact solver: local-search, local-search:fast (both for TSP and CVRP) or 'node-limit
+    /// 100' (branch and bound with a node limit). For problems too large for an exact solver;
+    /// regret is then measured against decisions that need not be optimal
     #[arg(long, value_name = "HEURISTIC")]
     pub decide_by: Option<Heuristic>,
 }

@@ -378,7 +378,7 @@ mod tests {
                 .contains("something else")
         );
         assert!(
-            String::from_utf8_lossy(&bytes).contains(r#"heuristic\":\"lk"#),
+            String::from_utf8_lossy(&bytes).contains(r#"heuristic\":\"local-search"#),
             "the file says so in plain text"
         );
     }

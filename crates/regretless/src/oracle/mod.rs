@@ -31,6 +31,7 @@ mod worker;
 mod worker_solver;
 
 pub use counts::SolveCounts;
+pub(crate) use settings::renamed;
 pub use settings::{CacheGranularity, CacheSettings, Heuristic, OracleSettings};
 pub use solution_pool::SolutionPool;
 pub use training_oracle::{CacheAction, StepId, TrainingOracle};
@@ -41,7 +42,8 @@ use worker::WorkerContext;
 use worker_solver::{SolverRole, WorkerSolver};
 
 /// What to do where there is no local search.
-const NO_LOCAL_SEARCH: &str = "use 'nodes 100', a search that stops early, which every problem has";
+const NO_LOCAL_SEARCH: &str =
+    "use 'node-limit 100', branch and bound with a node limit, which every problem has";
 
 /// What an oracle says about one cost vector.
 pub type SolveResult = std::result::Result<Solution, SolveFailure>;
@@ -116,7 +118,7 @@ impl Oracle {
             Some(solver) => self.return_solver(solver),
             None => {
                 return Err(self.unsupported(
-                    "deciding by 'lk'",
+                    "the heuristic 'local-search'",
                     "a local search",
                     NO_LOCAL_SEARCH,
                 ));

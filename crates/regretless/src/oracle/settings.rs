@@ -1,9 +1,10 @@
-//! How questions asked during training are answered: exactly, from the relaxation, from a pool, by
-//! a heuristic, with or without the help of what was found for the same instance last time.
+//! Settings of the oracle during training: exact solves, a relaxation, a solution pool or a
+//! heuristic, with or without warm starts.
 //!
-//! In writing, these settings follow the loss: `SPO+ relax`, `SPO+ relax tight warm`, `SPO+ cache
-//! 5%`, `PFYL cache 10% per instance most 500`, `SPO+ warm certify memory 200MB`, `SPO+ lk`, `SPO+
-//! lk quick`, `SPO+ lk near`, `SPO+ nodes 100`.
+//! In a method name these settings follow the loss: `SPO+ relax`, `SPO+ relax tight warm`,
+//! `SPO+ cache 5%`, `PFYL cache 10% per-instance capacity 500`, `SPO+ warm certify memory 200MB`,
+//! `SPO+ local-search`, `SPO+ local-search:fast`, `SPO+ local-search:from-label`,
+//! `SPO+ node-limit 100`.
 
 use std::fmt;
 use std::str::FromStr;
@@ -13,36 +14,42 @@ use serde::{Deserialize, Serialize};
 use crate::error::{Error, Result};
 use crate::solve::relaxation::Relaxation;
 
-/// When a coin decides between a solve and the pool.
+const LOCAL_SEARCH: &str = "local-search";
+const LOCAL_SEARCH_FAST: &str = "local-search:fast";
+const LOCAL_SEARCH_FROM_LABEL: &str = "local-search:from-label";
+const NODE_LIMIT: &str = "node-limit";
+
+/// Whether the draw between a solve and a pool lookup is made per batch or per instance.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum CacheGranularity {
-    /// Once for all instances of a batch, as the released code of the field does.
+    /// Once for all instances of a batch, as in the published implementations.
     #[default]
     Batch,
     /// Once for each instance.
     Instance,
 }
 
-/// Answers from a pool of known decisions (Mulamba et al. 2021).
+/// Answers solver calls from a pool of known decisions (Mulamba et al. 2021).
 ///
-/// The pool starts with the best decisions of the training rows. With probability `share` a
-/// question is solved and the answer joins the pool; otherwise the cheapest decision of the pool is
-/// the answer.
+/// The pool starts with the labels of the training rows. With probability `solve_ratio` a solver
+/// call is solved and its solution joins the pool; otherwise the cheapest decision of the pool is
+/// returned.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct CacheSettings {
     /// Probability of a solve, from 0 to 1.
     pub solve_ratio: f64,
-    /// When the coin is thrown.
+    /// How often the draw is made.
     pub granularity: CacheGranularity,
-    /// Most decisions kept.
+    /// Maximum number of decisions in the pool.
     pub capacity: usize,
 }
 
 impl CacheSettings {
-    /// Most decisions kept unless told otherwise.
+    /// Default capacity of the pool. Untuned: it bounds the time of a lookup, which is linear in
+    /// the number of decisions, and the memory of the pool.
     pub const DEFAULT_CAPACITY: usize = 10_000;
 
-    /// A cache with this share of solves and the default rest.
+    /// A cache with this solve ratio and default granularity and capacity.
     pub fn new(solve_ratio: f64) -> Self {
         Self {
             solve_ratio,
@@ -52,29 +59,29 @@ impl CacheSettings {
     }
 }
 
-/// A decision that need not be the best.
+/// A solver whose decisions need not be optimal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub enum Heuristic {
-    /// What a local search ends with: for tours that of Lin and Kernighan.
+    /// Local search: Lin–Kernighan for the TSP, iterated local search for the CVRP.
     LocalSearch,
-    /// What a local search first comes to: several times as soon, and a little worse.
+    /// The first local optimum of that search: several times as fast and slightly worse.
     FastLocalSearch,
-    /// What a local search comes to from the best decision under the true costs, without kicks:
-    /// soonest of all, for losses that compare with that decision. As [`Heuristic::Quick`] where a
-    /// search cannot start from a decision.
+    /// The local optimum reached from the label, without kicks: the fastest, for losses that
+    /// compare with the label. Same as [`Heuristic::FastLocalSearch`] where a search cannot start
+    /// from a decision.
     LocalSearchFromLabel,
-    /// The best decision after this many nodes of the search tree.
+    /// The incumbent after this many nodes of branch and bound.
     NodeLimit(u64),
 }
 
 impl fmt::Display for Heuristic {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::LocalSearch => f.write_str("lk"),
-            Self::FastLocalSearch => f.write_str("lk quick"),
-            Self::LocalSearchFromLabel => f.write_str("lk near"),
-            Self::NodeLimit(capacity) => write!(f, "nodes {capacity}"),
+            Self::LocalSearch => f.write_str(LOCAL_SEARCH),
+            Self::FastLocalSearch => f.write_str(LOCAL_SEARCH_FAST),
+            Self::LocalSearchFromLabel => f.write_str(LOCAL_SEARCH_FROM_LABEL),
+            Self::NodeLimit(nodes) => write!(f, "{NODE_LIMIT} {nodes}"),
         }
     }
 }
@@ -83,28 +90,56 @@ impl FromStr for Heuristic {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self> {
-        let unknown = || {
-            Error::unknown(
-                "search",
+        let words: Vec<&str> = text.split_whitespace().collect();
+        let mut rest = &words[..];
+        let found = Self::read(&mut rest)?.filter(|_| rest.is_empty());
+        match found {
+            Some(Self::LocalSearchFromLabel) => Err(Error::setting(format!(
+                "'{LOCAL_SEARCH_FROM_LABEL}' starts from the label and cannot compute labels or \
+                 decisions; use '{LOCAL_SEARCH}' or '{LOCAL_SEARCH_FAST}'",
+            ))),
+            Some(heuristic) => Ok(heuristic),
+            None => Err(Error::unknown(
+                "heuristic",
                 text,
                 &[
-                    "lk (local search)",
-                    "lk quick (its beginning)",
-                    "nodes 100 (a search that stops)",
+                    LOCAL_SEARCH,
+                    "local-search:fast (its first local optimum)",
+                    "node-limit 100 (branch and bound with a node limit)",
                 ],
-            )
-        };
-        let words: Vec<&str> = text.split_whitespace().collect();
-        match words[..] {
-            ["lk"] => Ok(Self::LocalSearch),
-            ["lk", "quick"] => Ok(Self::FastLocalSearch),
-            ["lk", "near"] => Err(Error::setting(
-                "'lk near' starts from the best decision, so it cannot be what decides; use 'lk' \
-                    or 'lk quick'",
             )),
-            ["nodes", capacity] => read_nodes(&mut &[capacity][..]).map(Self::NodeLimit),
-            _ => Err(unknown()),
         }
+    }
+}
+
+impl Heuristic {
+    /// Reads a heuristic from the front of a list of words, if there is one.
+    fn read(words: &mut &[&str]) -> Result<Option<Self>> {
+        let Some((name, mut rest)) = words.split_first() else {
+            return Ok(None);
+        };
+        let heuristic = match *name {
+            LOCAL_SEARCH => Self::LocalSearch,
+            LOCAL_SEARCH_FAST => Self::FastLocalSearch,
+            LOCAL_SEARCH_FROM_LABEL => Self::LocalSearchFromLabel,
+            NODE_LIMIT => Self::NodeLimit(read_count(
+                &mut rest,
+                "",
+                "node-limit takes the maximum number of branch-and-bound nodes, an integer of at \
+                 least 1: node-limit 100",
+            )?),
+            "lk" => {
+                return Err(match rest.first() {
+                    Some(&"quick") => renamed("lk quick", LOCAL_SEARCH_FAST),
+                    Some(&"near") => renamed("lk near", LOCAL_SEARCH_FROM_LABEL),
+                    Some(_) | None => renamed("lk", LOCAL_SEARCH),
+                });
+            }
+            "nodes" => return Err(renamed("nodes", NODE_LIMIT)),
+            _ => return Ok(None),
+        };
+        *words = rest;
+        Ok(Some(heuristic))
     }
 }
 
@@ -122,50 +157,52 @@ impl From<Heuristic> for String {
     }
 }
 
-/// How an oracle answers.
+/// How the oracle answers solver calls.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct OracleSettings {
     /// Solve this relaxation instead of the problem itself.
     pub relaxation: Option<Relaxation>,
-    /// Answer most questions from a pool.
+    /// Answer solver calls from a solution pool.
     pub cache: Option<CacheSettings>,
-    /// Answer with decisions that need not be the best.
+    /// Solve by a heuristic.
     pub heuristic: Option<Heuristic>,
-    /// Start every solve from what was found for the same instance last time.
+    /// Start each solve from the state of the instance's previous solve.
     pub warm: bool,
-    /// Try first whether the decision of last time is proved to be still the best.
+    /// First test whether the previous decision of the instance is certified to be still optimal.
     pub certify: bool,
-    /// Most megabytes that all memories may take together; [`OracleSettings::MEMORY`] unless given.
+    /// Limit in megabytes on all warm-start states together;
+    /// [`OracleSettings::DEFAULT_WARM_START_MB`] if `None`.
     pub memory_mb: Option<usize>,
 }
 
 impl OracleSettings {
-    /// How settings look, for messages.
+    /// Example settings, for messages.
     pub const EXAMPLES: [&'static str; 13] = [
         "relax",
         "relax tight",
         "cache 5%",
         "cache 0%",
-        "cache 5% per instance",
-        "cache 5% most 1000",
+        "cache 5% per-instance",
+        "cache 5% capacity 1000",
         "warm",
         "certify",
         "memory 200MB",
-        "lk",
-        "lk quick",
-        "lk near",
-        "nodes 100",
+        LOCAL_SEARCH,
+        LOCAL_SEARCH_FAST,
+        LOCAL_SEARCH_FROM_LABEL,
+        "node-limit 100",
     ];
 
-    /// Megabytes for memories unless told otherwise.
+    /// Default limit in megabytes on all warm-start states together. Untuned: instances beyond it
+    /// are solved cold, so it trades memory for time.
     pub const DEFAULT_WARM_START_MB: usize = 512;
 
-    /// Whether anything is kept of an instance between questions.
+    /// Whether state of an instance is kept between solver calls.
     pub fn uses_warm_starts(&self) -> bool {
         self.warm || self.certify
     }
 
-    /// Bytes for memories.
+    /// Limit in bytes on all warm-start states together.
     pub fn warm_start_bytes(&self) -> usize {
         if self.uses_warm_starts() {
             self.memory_mb
@@ -176,7 +213,7 @@ impl OracleSettings {
         }
     }
 
-    /// The part that changes the time and not the answers.
+    /// The settings that change the time and not the decisions.
     #[must_use]
     pub fn exactness_preserving(&self) -> Self {
         Self {
@@ -187,15 +224,24 @@ impl OracleSettings {
         }
     }
 
-    /// Reads one setting from the front of a list of words, if it is one; the rest stays.
+    /// Reads one setting from the front of a list of words. Returns whether there was one; the
+    /// remaining words stay in the list.
     ///
     /// # Errors
-    /// When the setting is given twice or its numbers make no sense.
+    /// When the setting is given twice or its value is invalid.
     pub fn read(&mut self, words: &mut &[&str]) -> Result<bool> {
+        if let Some(heuristic) = Heuristic::read(words)? {
+            return match self.heuristic.replace(heuristic) {
+                None => Ok(true),
+                Some(earlier) => Err(Error::setting(format!(
+                    "'{earlier}' and '{heuristic}': only one heuristic can be given, and not twice"
+                ))),
+            };
+        }
         let Some((name, mut rest)) = words.split_first() else {
             return Ok(false);
         };
-        let twice = match *name {
+        let is_repeated = match *name {
             "relax" => {
                 let kind = if take_if(&mut rest, "tight") {
                     Relaxation::Tight
@@ -208,60 +254,44 @@ impl OracleSettings {
             "warm" => std::mem::replace(&mut self.warm, true),
             "certify" => std::mem::replace(&mut self.certify, true),
             "memory" => self.memory_mb.replace(read_memory(&mut rest)?).is_some(),
-            "lk" => {
-                let kinds = [
-                    ("quick", Heuristic::FastLocalSearch),
-                    ("near", Heuristic::LocalSearchFromLabel),
-                ];
-                let kind = kinds.into_iter().find(|(word, _)| take_if(&mut rest, word));
-                let kind = kind.map_or(Heuristic::LocalSearch, |(_, kind)| kind);
-                self.heuristic.replace(kind).is_some()
-            }
-            "nodes" => self
-                .heuristic
-                .replace(Heuristic::NodeLimit(read_nodes(&mut rest)?))
-                .is_some(),
             _ => return Ok(false),
         };
         *words = rest;
-        let again = match *name {
-            "lk" | "nodes" => {
-                "'lk' and 'nodes' exclude each other, and each is given once, not twice".to_owned()
-            }
-            other => format!("'{other}' is given twice"),
-        };
-        if twice {
-            Err(Error::setting(again))
-        } else {
-            Ok(true)
+        if is_repeated {
+            return Err(Error::setting(format!("'{name}' is given twice")));
         }
+        Ok(true)
     }
 
-    /// Checks that the settings go together.
+    /// Checks that the settings are compatible.
     ///
     /// # Errors
-    /// When two of them contradict each other, or one does nothing.
+    /// When two of them contradict each other, or one has no effect.
     pub fn check(&self) -> Result<()> {
-        let wrong = |message: String| Err(Error::setting(message));
+        let invalid = |message: String| Err(Error::setting(message));
         if let Some(heuristic) = self.heuristic {
             if self.relaxation.is_some() {
-                return wrong(format!(
+                return invalid(format!(
                     "'relax' and '{heuristic}' exclude each other; leave one of them out"
                 ));
             }
             if self.uses_warm_starts() {
-                return wrong(format!(
-                    "'warm' and 'certify' speed up exact answers; with '{heuristic}' answers would \
-                        depend on what was \
-                     asked before; leave one of them out"
+                return invalid(format!(
+                    "'warm' and 'certify' speed up exact solves; with '{heuristic}' decisions \
+                     would depend on earlier solver calls; leave one of them out"
                 ));
             }
         }
         if self.memory_mb.is_some() && !self.uses_warm_starts() {
-            return wrong("'memory' means nothing without 'warm' or 'certify'".into());
+            return invalid("'memory' has no effect without 'warm' or 'certify'".into());
         }
         Ok(())
     }
+}
+
+/// The error for a setting word that has a new name.
+pub(crate) fn renamed(old: &str, new: &str) -> Error {
+    Error::setting(format!("'{old}' is now called '{new}'; use the new name"))
 }
 
 fn take_if(words: &mut &[&str], word: &str) -> bool {
@@ -272,7 +302,7 @@ fn take_if(words: &mut &[&str], word: &str) -> bool {
     found
 }
 
-/// The first word as a whole number from 1.
+/// The first word as a positive integer followed by this unit.
 fn read_count(words: &mut &[&str], unit: &str, message: &str) -> Result<u64> {
     let found = words
         .first()
@@ -287,48 +317,47 @@ fn read_memory(words: &mut &[&str]) -> Result<usize> {
     let count = read_count(
         words,
         "MB",
-        "memory takes a whole number of megabytes: memory 200MB",
+        "memory takes an integer number of megabytes: memory 200MB",
     )?;
     Ok(usize::try_from(count).unwrap_or(usize::MAX))
 }
 
-fn read_nodes(words: &mut &[&str]) -> Result<u64> {
-    read_count(
-        words,
-        "",
-        "nodes takes the most nodes of a search, a whole number from 1: nodes 100",
-    )
-}
-
 fn read_cache(words: &mut &[&str]) -> Result<CacheSettings> {
-    let wrong = || {
-        Error::setting(
-            "cache takes the share of questions that are solved, from 0% to 100%: cache 5%",
-        )
-    };
-    let (percent, rest) = words.split_first().ok_or_else(wrong)?;
-    *words = rest;
-    let solve_ratio = percent
-        .strip_suffix('%')
-        .and_then(|digits| digits.parse::<f64>().ok());
-    let solve_ratio = solve_ratio
-        .filter(|solve_ratio| (0.0..=100.0).contains(solve_ratio))
-        .ok_or_else(wrong)?;
-    let mut cache = CacheSettings::new(solve_ratio / 100.0);
+    let mut cache = CacheSettings::new(read_solve_ratio(words)?);
     loop {
-        if words.starts_with(&["per", "instance"]) {
+        if take_if(words, "per-instance") {
             cache.granularity = CacheGranularity::Instance;
-            *words = &words[2..];
-        } else if words.starts_with(&["per", "batch"]) {
+        } else if take_if(words, "per-batch") {
             cache.granularity = CacheGranularity::Batch;
-            *words = &words[2..];
-        } else if take_if(words, "most") {
-            let capacity = read_count(words, "", "cache … most takes a whole number from 1")?;
+        } else if take_if(words, "capacity") {
+            let message = "capacity takes an integer of at least 1: cache 5% capacity 1000";
+            let capacity = read_count(words, "", message)?;
             cache.capacity = usize::try_from(capacity).unwrap_or(usize::MAX);
+        } else if words.starts_with(&["per", "instance"]) {
+            return Err(renamed("per instance", "per-instance"));
+        } else if words.starts_with(&["per", "batch"]) {
+            return Err(renamed("per batch", "per-batch"));
+        } else if words.first() == Some(&"most") {
+            return Err(renamed("most", "capacity"));
         } else {
             return Ok(cache);
         }
     }
+}
+
+fn read_solve_ratio(words: &mut &[&str]) -> Result<f64> {
+    let percent = words
+        .first()
+        .and_then(|word| word.strip_suffix('%')?.parse::<f64>().ok())
+        .filter(|percent| (0.0..=100.0).contains(percent));
+    let Some(percent) = percent else {
+        return Err(Error::setting(
+            "cache takes the solve ratio, the fraction of solver calls that are solved, from 0% to \
+             100%: cache 5%",
+        ));
+    };
+    *words = &words[1..];
+    Ok(percent / 100.0)
 }
 
 impl fmt::Display for OracleSettings {
@@ -344,11 +373,16 @@ impl fmt::Display for OracleSettings {
         if let Some(heuristic) = self.heuristic {
             write!(f, " {heuristic}")?;
         }
-        for (word, given) in [(" warm", self.warm), (" certify", self.certify)] {
-            f.write_str(if given { word } else { "" })?;
+        if self.warm {
+            f.write_str(" warm")?;
         }
-        self.memory_mb
-            .map_or(Ok(()), |capacity| write!(f, " memory {capacity}MB"))
+        if self.certify {
+            f.write_str(" certify")?;
+        }
+        if let Some(megabytes) = self.memory_mb {
+            write!(f, " memory {megabytes}MB")?;
+        }
+        Ok(())
     }
 }
 
@@ -357,11 +391,38 @@ impl fmt::Display for CacheSettings {
         // Rounded to 12 digits, since 0.07 · 100 is not 7 in binary.
         write!(f, "cache {}%", (self.solve_ratio * 1e14).round() / 1e12)?;
         if self.granularity == CacheGranularity::Instance {
-            f.write_str(" per instance")?;
+            f.write_str(" per-instance")?;
         }
         if self.capacity != Self::DEFAULT_CAPACITY {
-            write!(f, " most {}", self.capacity)?;
+            write!(f, " capacity {}", self.capacity)?;
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Heuristic, OracleSettings};
+
+    #[test]
+    fn old_words_are_refused_with_the_new_word() {
+        for (old, new) in [
+            ("lk", "local-search"),
+            ("lk quick", "local-search:fast"),
+            ("lk near", "local-search:from-label"),
+            ("nodes 100", "node-limit"),
+            ("cache 5% most 9", "capacity"),
+            ("cache 5% per instance", "per-instance"),
+            ("cache 5% capacity 9 per batch", "per-batch"),
+        ] {
+            let words: Vec<&str> = old.split_whitespace().collect();
+            let message = OracleSettings::default()
+                .read(&mut &words[..])
+                .unwrap_err()
+                .to_string();
+            assert!(message.contains(&format!("'{new}'")), "{message}");
+        }
+        let message = "lk quick".parse::<Heuristic>().unwrap_err().to_string();
+        assert!(message.contains("'local-search:fast'"), "{message}");
     }
 }

@@ -84,10 +84,10 @@ impl TrainingStage {
         if self.oracle.heuristic == Some(Heuristic::LocalSearchFromLabel)
             && self.labels.relaxed.is_some()
         {
-            let message = "'lk near' starts from whole decisions, and 'labels relaxed' are none";
-            return Err(Error::setting(format!(
-                "{message}; leave one of them out, or use 'lk quick'"
-            )));
+            return Err(Error::setting(
+                "'local-search:from-label' starts from integral labels, and 'labels relaxed' are \
+                 fractional; leave one of them out, or use 'local-search:fast'",
+            ));
         }
         Ok(())
     }
@@ -192,15 +192,16 @@ mod tests {
             "SPO+ relax",
             "SPO+ relax tight cache 5%",
             "PFYL(mul,sigma=0.5) cache 7%",
-            "SPO+ cache 0% per instance most 500",
+            "SPO+ cache 0% per-instance capacity 500",
             "SPO+ relax tight warm",
             "PFYL cache 5% warm certify memory 200MB",
             "MAE(O,S) certify",
-            "SPO+ lk",
-            "MAE(O,S) lr 0.05 epochs 20 decay then SPO+ lk quick lr 0.05 epochs 2 batch 8 decay",
-            "SPO+ lk near lr 0.2 epochs 1 rows 300 batch 8 decay",
-            "CaVE(inner,steps=8) rows 300",
-            "SPO+ cache 50% nodes 100",
+            "SPO+ local-search",
+            "MAE(O,S) lr 0.05 epochs 20 lr-decay then SPO+ local-search:fast lr 0.05 epochs 2 \
+             batch-size 8 lr-decay",
+            "SPO+ local-search:from-label lr 0.2 epochs 1 rows-per-epoch 300 batch-size 8 lr-decay",
+            "CaVE(inner,steps=8) rows-per-epoch 300",
+            "SPO+ cache 50% node-limit 100",
             "MSE(O,S) knn(10,0.5)",
             "MAE(O,S) then SPO+ cache 5% then PFYL",
             "SPO+ relax labels relaxed",
@@ -287,9 +288,9 @@ mod tests {
             message("MSE relax")
         );
         assert!(
-            message("MSE lk").contains("no questions"),
+            message("MSE local-search").contains("no questions"),
             "{}",
-            message("MSE lk")
+            message("MSE local-search")
         );
         assert!(
             message("SPO+ warm warm").contains("twice"),
@@ -297,19 +298,19 @@ mod tests {
             message("SPO+ warm warm")
         );
         assert!(
-            message("SPO+ lk nodes 5").contains("twice"),
+            message("SPO+ local-search node-limit 5").contains("twice"),
             "{}",
-            message("SPO+ lk nodes 5")
+            message("SPO+ local-search node-limit 5")
         );
         assert!(
-            message("SPO+ nodes").contains("nodes 100"),
+            message("SPO+ node-limit").contains("node-limit 100"),
             "{}",
-            message("SPO+ nodes")
+            message("SPO+ node-limit")
         );
         assert!(
-            message("SPO+ nodes 0").contains("nodes 100"),
+            message("SPO+ node-limit 0").contains("node-limit 100"),
             "{}",
-            message("SPO+ nodes 0")
+            message("SPO+ node-limit 0")
         );
         assert!(
             message("SPO+ warm memory 5").contains("200MB"),
@@ -322,14 +323,14 @@ mod tests {
             message("SPO+ memory 5MB")
         );
         assert!(
-            message("SPO+ relax lk").contains("exclude"),
+            message("SPO+ relax local-search").contains("exclude"),
             "{}",
-            message("SPO+ relax lk")
+            message("SPO+ relax local-search")
         );
         assert!(
-            message("SPO+ warm nodes 9").contains("depend on what was"),
+            message("SPO+ warm node-limit 9").contains("earlier solver calls"),
             "{}",
-            message("SPO+ warm nodes 9")
+            message("SPO+ warm node-limit 9")
         );
         assert!(
             message("MSE then ").contains("SPO+"),
@@ -357,14 +358,29 @@ mod tests {
             message("SPO+ epochs 1 epochs 2")
         );
         assert!(
-            message("SPO+ batch 0").contains("batch 5"),
+            message("SPO+ batch-size 0").contains("batch-size 5"),
             "{}",
-            message("SPO+ batch 0")
+            message("SPO+ batch-size 0")
         );
         assert!(
-            message("SPO+ decay decay").contains("twice"),
+            message("SPO+ lr-decay lr-decay").contains("twice"),
             "{}",
-            message("SPO+ decay decay")
+            message("SPO+ lr-decay lr-decay")
+        );
+        assert!(
+            message("SPO+ batch 8").contains("'batch-size'"),
+            "{}",
+            message("SPO+ batch 8")
+        );
+        assert!(
+            message("SPO+ rows 8").contains("'rows-per-epoch'"),
+            "{}",
+            message("SPO+ rows 8")
+        );
+        assert!(
+            message("SPO+ decay").contains("'lr-decay'"),
+            "{}",
+            message("SPO+ decay")
         );
         assert!(
             message("SPO+ labels").contains("labels relaxed"),

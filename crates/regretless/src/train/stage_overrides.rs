@@ -8,6 +8,7 @@ use std::fmt;
 
 use super::TrainingSettings;
 use crate::error::{Error, Result};
+use crate::oracle::renamed;
 
 /// Settings of one method that win over those of the whole training.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -29,9 +30,9 @@ impl StageOverrides {
     pub const EXAMPLES: [&'static str; 5] = [
         "lr 0.001",
         "epochs 5",
-        "rows 300 (of each epoch)",
-        "batch 8",
-        "decay",
+        "rows-per-epoch 300",
+        "batch-size 8",
+        "lr-decay",
     ];
 
     /// Reads one setting from the front of a list of words, if it is one; the rest stays.
@@ -47,8 +48,8 @@ impl StageOverrides {
                 .epochs
                 .replace(read_count(name, &mut rest, 0)?)
                 .is_some(),
-            "rows" => self.rows.replace(read_count(name, &mut rest, 1)?).is_some(),
-            "batch" => self
+            "rows-per-epoch" => self.rows.replace(read_count(name, &mut rest, 1)?).is_some(),
+            "batch-size" => self
                 .batch
                 .replace(read_count(name, &mut rest, 1)?)
                 .is_some(),
@@ -56,7 +57,10 @@ impl StageOverrides {
                 .learning_rate
                 .replace(read_rate(name, &mut rest)?)
                 .is_some(),
-            "decay" => std::mem::replace(&mut self.decay, true),
+            "lr-decay" => std::mem::replace(&mut self.decay, true),
+            "rows" => return Err(renamed(name, "rows-per-epoch")),
+            "batch" => return Err(renamed(name, "batch-size")),
+            "decay" => return Err(renamed(name, "lr-decay")),
             _ => return Ok(false),
         };
         if twice {
@@ -119,11 +123,11 @@ impl fmt::Display for StageOverrides {
         }
         for (name, count) in [
             ("epochs", self.epochs),
-            ("rows", self.rows),
-            ("batch", self.batch),
+            ("rows-per-epoch", self.rows),
+            ("batch-size", self.batch),
         ] {
             count.map_or(Ok(()), |count| write!(f, " {name} {count}"))?;
         }
-        f.write_str(if self.decay { " decay" } else { "" })
+        f.write_str(if self.decay { " lr-decay" } else { "" })
     }
 }

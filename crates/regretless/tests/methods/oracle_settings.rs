@@ -190,7 +190,7 @@ fn a_cache_solves_its_share_and_answers_the_rest() {
     );
     for (method, min, max) in [
         ("SPO+ cache 40%", 0.1, 0.7),
-        ("SPO+ cache 40% per instance", 0.33, 0.47),
+        ("SPO+ cache 40% per-instance", 0.33, 0.47),
     ] {
         let counts = solves(&setting, method);
         assert_eq!(counts.exact + counts.cache_hits, asked, "{method}");
@@ -252,7 +252,7 @@ fn a_small_pool_still_trains() {
         "SPO+ cache 5%",
         "SPO+ cache 0%",
         "MAP cache 0%",
-        "SPO+ cache 20% most 5",
+        "SPO+ cache 20% capacity 5",
     ] {
         let regret = setting
             .test(&setting.train(method, quick()).unwrap().model)

@@ -177,7 +177,7 @@ impl<'a> CandidateRace<'a> {
             .epochs
             .min(MAX_EPOCHS)
             .min(self.affordable_epochs());
-        let name = |loss: &&str| format!("{loss} lr {rate} epochs {epochs} decay");
+        let name = |loss: &&str| format!("{loss} lr {rate} epochs {epochs} lr-decay");
         match self.judges {
             ValidationScorer::None => ["MAE(O,S)"].iter().map(name).collect(),
             ValidationScorer::Exact(_) | ValidationScorer::Relaxed { .. } => {
@@ -228,7 +228,7 @@ impl<'a> CandidateRace<'a> {
         let entries = [(RATE_FACTOR * rate, local), (RATE_FACTOR * rate, false)];
         let runs = if local && affordable >= 6 { 2 } else { 1 };
         let each = (affordable / runs).clamp(1, MAX_EPOCHS);
-        let name = |rate: f64| format!("SPO+{answers} lr {rate} epochs {each} decay");
+        let name = |rate: f64| format!("SPO+{answers} lr {rate} epochs {each} lr-decay");
         entries[..runs]
             .iter()
             .map(|(rate, afresh)| (name(*rate), *afresh))
@@ -249,7 +249,7 @@ impl<'a> CandidateRace<'a> {
         let ways = [
             ("", Some(times.exact)),
             (" relax tight", times.tight),
-            (" lk quick", times.quick),
+            (" local-search:fast", times.quick),
             (" relax", times.plain),
             (" cache 5%", Some(0.05 * times.exact)),
         ];
