@@ -139,7 +139,7 @@ class Routes(Cut):
                 self.at_most(part, len(part) - vehicles)
 
 
-BUILDERS = {"shortest_path": path, "knapsack": knapsack, "tsp": Tour, "cvrp": Routes}
+BUILDERS = {"grid_path": path, "knapsack": knapsack, "tsp": Tour, "cvrp": Routes}
 
 if __name__ == "__main__":
     solver_race.run("Gurobi", ".".join(map(str, gp.gurobi.version())), BUILDERS)

@@ -97,7 +97,7 @@ class Tour(Plain):
                 self.row(-highspy.kHighsInf, dict.fromkeys(within, 1.0), len(part) - 1.0)
 
 
-BUILDERS = {"shortest_path": path, "knapsack": knapsack, "tsp": Tour}
+BUILDERS = {"grid_path": path, "knapsack": knapsack, "tsp": Tour}
 
 if __name__ == "__main__":
     solver_race.run("HiGHS", highspy.Highs().version(), BUILDERS)

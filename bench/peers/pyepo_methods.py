@@ -24,7 +24,7 @@ metric = common.require("pyepo.metric")
 def problem_model(problem: dict[str, Any]) -> Any:
     """PyEPO's own model of the problem, on one thread."""
     match problem["kind"]:
-        case "shortest_path":
+        case "grid_path":
             model = grb.shortestPathModel(tuple(problem["grid"]))
         case "knapsack":
             model = grb.knapsackModel(np.array(problem["weights"]), np.array(problem["capacity"]))

@@ -36,7 +36,7 @@ def recognised(model: optModel) -> Problem | None:
     if not is_as_pyepo_made_it(model):
         return None
     if isinstance(model, bases.shortestPathBase):
-        return Problem({"kind": "shortest_path", "grid": list(model.grid)})
+        return Problem({"kind": "grid_path", "grid": list(model.grid)})
     if isinstance(model, bases.knapsackBase):
         weights, capacity = (
             np.asarray(model.weights, dtype=float),

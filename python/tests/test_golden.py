@@ -18,7 +18,7 @@ def problem_of(case):
                 {"kind": "knapsack", "weights": found["weights"], "capacity": found["capacity"]}
             )
         case "shortest_path_grid":
-            return rl.Problem({"kind": "shortest_path", "grid": [found["rows"], found["cols"]]})
+            return rl.Problem({"kind": "grid_path", "grid": [found["rows"], found["cols"]]})
         case "tsp":
             return rl.Problem({"kind": "tsp", "nodes": found["nodes"]})
     pytest.fail(f"a new kind of problem: {found['kind']}")

@@ -126,7 +126,7 @@ impl MethodTable {
             .parameters()
             .to_vec();
         // Our networks predict costs to be minimised, the peer's in the sense of the problem.
-        self.problem.build()?.sense().apply_sign(&mut first);
+        self.problem.build()?.sense().convert_single(&mut first);
         let first = Matrix::new(1, first.len(), first)?;
         npy::write_predictions(&folder.join("parameters.npy"), &first, true)?;
         let orders = (1..=case.epochs)

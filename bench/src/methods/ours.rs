@@ -61,8 +61,8 @@ fn run(
     let all = trained.model.predict(table.data.features())?;
     let tested = rows.iter().flat_map(|row| all.row(*row)).copied().collect();
     let mut predictions = Matrix::new(rows.len(), all.cols(), tested)?;
-    task.data.sense().apply_sign(predictions.as_mut_slice());
-    let evaluation = evaluate(&predictions, task.data, rows, (task.oracle, &NoopObserver))?;
+    task.data.sense().convert_single(predictions.as_mut_slice());
+    let evaluation = evaluate(&predictions, task.data, rows, task.oracle, &NoopObserver)?;
     Ok(MethodRun {
         epochs: Epochs {
             form: label.to_owned(),

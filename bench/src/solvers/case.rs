@@ -102,7 +102,7 @@ impl SolverCase {
 
     /// Whether high totals are good.
     pub fn is_maximization(&self) -> Result<bool> {
-        Ok(self.problem.build()?.sense().sign() < 0.0)
+        Ok(self.problem.build()?.sense().is_maximize())
     }
 }
 

@@ -20,17 +20,17 @@ pub fn solve(case: &SolverCase) -> Result<SolverRun> {
         oracle
             .problem()
             .sense()
-            .apply_sign(minimised.as_mut_slice());
+            .convert_single(minimised.as_mut_slice());
         let rows: Vec<&[f32]> = (0..minimised.rows())
             .map(|row| minimised.row(row))
             .collect();
         let mut solves = timed(case, &mut oracle.worker(), &rows)?;
-        let sign = oracle.problem().sense().sign();
+        let sense = oracle.problem().sense();
         solves
             .objective
             .iter_mut()
             .flatten()
-            .for_each(|objective| *objective *= sign);
+            .for_each(|objective| *objective = sense.convert(*objective));
         kinds.insert((*kind).to_owned(), solves);
     }
     let version = env!("CARGO_PKG_VERSION").to_owned();

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use regretless::data::{
     Dataset, FeatureShape, Features, Layout, Matrix, TableSource, WideColumns, csv, npy,
 };
-use regretless::predict::Model;
+use regretless::predict::CostModel;
 use regretless::problem::{ModelProblem, ProblemKind, ProblemSpec};
 use regretless::{Error, Result};
 
@@ -85,7 +85,10 @@ impl BuiltProblem {
     }
 
     /// The problem given, or else the one the model of this file was trained for.
-    pub fn of_model((model, file): (&Model, &Path), given: Option<&ProblemSource>) -> Result<Self> {
+    pub fn of_model(
+        (model, file): (&CostModel, &Path),
+        given: Option<&ProblemSource>,
+    ) -> Result<Self> {
         if let Some(source) = given {
             return Self::load(source);
         }
@@ -130,7 +133,7 @@ pub fn table_source(options: &DataOptions) -> Result<TableSource> {
 }
 
 /// The options with what a model knows filled in: names of features and costs, and its shape.
-pub fn options_for_model(options: &DataOptions, model: &Model) -> DataOptions {
+pub fn options_for_model(options: &DataOptions, model: &CostModel) -> DataOptions {
     let mut options = options.clone();
     options
         .features
@@ -158,7 +161,7 @@ pub fn options_for_model(options: &DataOptions, model: &Model) -> DataOptions {
 }
 
 /// A table with the features a model wants, under the model's names.
-pub fn dataset_for_model(source: &TableSource, model: &Model) -> Result<Dataset> {
+pub fn dataset_for_model(source: &TableSource, model: &CostModel) -> Result<Dataset> {
     let data = source.read()?;
     if let TableSource::Npy { .. } = source {
         // Arrays have no names; as many columns as the model wants are those it wants.
@@ -173,7 +176,11 @@ pub fn dataset_for_model(source: &TableSource, model: &Model) -> Result<Dataset>
 }
 
 /// New rows for a model: features only.
-pub fn features_for_model(path: &Path, columns: &ColumnOptions, model: &Model) -> Result<Features> {
+pub fn features_for_model(
+    path: &Path,
+    columns: &ColumnOptions,
+    model: &CostModel,
+) -> Result<Features> {
     let wanted = &model.about.features;
     let layout = match model.about.shape {
         FeatureShape::Wide => Layout::Wide(WideColumns::default()),

@@ -190,7 +190,7 @@ fn problems_that_are_none_are_refused() {
     );
     refused(
         table,
-        "kind = 'shortest_path'\ngrid = [0, 4]\n",
+        "kind = 'grid_path'\ngrid = [0, 4]\n",
         2,
         &["problem.toml", "0x4"],
     );

@@ -200,7 +200,7 @@ fn panic_error(panic: &(dyn Any + Send)) -> PyErr {
 
 /// Does short work that holds the interpreter's lock; a panic becomes an ordinary exception, which
 /// `except Exception` catches.
-pub fn escape_formula<T>(work: impl FnOnce() -> PyResult<T>) -> PyResult<T> {
+pub fn catch_panic<T>(work: impl FnOnce() -> PyResult<T>) -> PyResult<T> {
     catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| Err(panic_error(panic.as_ref())))
 }
 

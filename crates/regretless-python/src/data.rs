@@ -8,7 +8,7 @@ use regretless::problem::Benchmark;
 use regretless::size_limits;
 
 use crate::arrays::rectangle;
-use crate::call_observer::{PyCall, escape_formula};
+use crate::call_observer::{PyCall, catch_panic};
 use crate::error::to_py_err;
 
 /// Features and costs of a benchmark, the same bytes as `regretless generate` writes.
@@ -40,9 +40,9 @@ pub fn generate<'py>(
         noise,
         seed,
     };
-    let (_, mut made) = escape_formula(|| benchmark.rows(recipe).map_err(to_py_err))?;
+    let (_, mut made) = catch_panic(|| benchmark.rows(recipe).map_err(to_py_err))?;
     let (x, shape) = (
-        escape_formula(|| made.features().map_err(to_py_err))?,
+        catch_panic(|| made.features().map_err(to_py_err))?,
         [made.rows(), made.num_costs()],
     );
     let costs = PyCall::new(false).run(py, move |observer| {

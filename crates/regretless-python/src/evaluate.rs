@@ -6,7 +6,6 @@ use pyo3::prelude::*;
 use regretless::data::{CostSide, Dataset, Matrix, check_finite};
 use regretless::evaluate::{Evaluation, match_model};
 use regretless::observer::Observer;
-use regretless::problem::Sense;
 
 use crate::arrays::{ArrayOwnership, features, row};
 use crate::call_observer::{PyCall, detached};
@@ -46,7 +45,7 @@ impl<'py> EvaluationArgs<'_, 'py> {
     /// What the predictions of a model are worth.
     fn evaluate_model(
         &self,
-        model: &regretless::predict::Model,
+        model: &regretless::predict::CostModel,
         x: &Bound<'py, PyAny>,
         costs: &Bound<'py, PyAny>,
     ) -> PyResult<Evaluation> {
@@ -89,18 +88,12 @@ impl<'py> EvaluationArgs<'_, 'py> {
             let rows = data.rows();
             let predict = |part: &[usize]| {
                 let mut predictions = predictions.select_rows(part);
-                if data.sense() == Sense::Maximize {
-                    predictions.negate()?;
-                }
+                data.sense().convert_matrix(&mut predictions)?;
                 Ok(predictions)
             };
             observer.begin("deciding", rows.len() as u64);
-            let found = regretless::evaluate::evaluate_in_chunks(
-                predict,
-                &data,
-                &rows,
-                (&oracle, observer),
-            )?;
+            let found =
+                regretless::evaluate::evaluate_in_chunks(predict, &data, &rows, &oracle, observer)?;
             observer.end();
             Ok(found)
         })

@@ -158,11 +158,8 @@ impl SolverFunction {
 
     /// Calls the function on this thread.
     pub fn call(&self, py: Python<'_>, costs: &[f64]) -> PyResult<SolveResult> {
-        let sign = self.given.sense.sign();
-        let users = costs
-            .iter()
-            .map(|cost| sign * cost + 0.0)
-            .collect::<Vec<f64>>();
+        let sense = self.given.sense;
+        let users: Vec<f64> = costs.iter().map(|cost| sense.convert(*cost)).collect();
         let answer = self.solve.bind(py).call1((row(py, users),))?;
         if answer.is_none() {
             return Ok(Err(SolveFailure::Infeasible));
@@ -184,7 +181,7 @@ impl SolverFunction {
         let decision = self.decision(&vector(&decision, "the decision")?, costs.len())?;
         let objective = decision.dot(costs);
         // What the objective holds beyond the costs is fixed, as with columns of known cost.
-        let fixed = claimed.map_or(0.0, |claimed| sign * claimed - objective);
+        let fixed = claimed.map_or(0.0, |claimed| sense.convert(claimed) - objective);
         let fixed = if fixed.abs() <= 1e-6 * objective.abs().max(1.0) {
             0.0
         } else {

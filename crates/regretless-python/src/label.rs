@@ -67,7 +67,7 @@ impl Labels {
             .oracle(&PyCall::new(false), Some(1), None)
             .map_err(to_py_err)?;
         let labelled = detached(py, || {
-            let sign = problem.problem.sense().sign();
+            let sense = problem.problem.sense();
             let best = |(row, values): (usize, &[f32])| {
                 let decision = Decision::from_dense(
                     &values
@@ -75,7 +75,7 @@ impl Labels {
                         .map(|value| f64::from(*value))
                         .collect::<Vec<f64>>(),
                 );
-                let objective = sign * data.costs().objective_of(&decision, row) + fixed;
+                let objective = sense.convert(data.costs().objective_of(&decision, row)) + fixed;
                 Solution::optimal(decision.with_fixed(fixed), objective)
             };
             let count = decisions.rows().min(data.len());
@@ -114,10 +114,9 @@ impl Labels {
     #[getter]
     fn objectives<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
         let data = &self.labelled;
-        let sign = data.sense().sign();
         let objective = |row| {
             if self.has(row) {
-                sign * data.optimal_objective(row)
+                data.sense().convert(data.optimal_objective(row))
             } else {
                 f64::NAN
             }
@@ -170,7 +169,7 @@ impl Labels {
     }
 
     /// Whether they are the best decisions of this problem.
-    fn reset_after_fork(&self, problem: &Problem) -> PyResult<bool> {
+    fn check_belongs_to(&self, problem: &Problem) -> PyResult<bool> {
         let same_function = match (&self.function, problem.function()) {
             (None, None) => true,
             (Some(ours), Some(theirs)) => Arc::ptr_eq(ours, theirs) || ours.solve.is(&theirs.solve),
@@ -209,7 +208,7 @@ pub fn with_labels(
     labels: Option<&Bound<'_, Labels>>,
 ) -> PyResult<Arc<LabeledDataset>> {
     if let Some(labels) = labels {
-        if !labels.get().reset_after_fork(problem)? {
+        if !labels.get().check_belongs_to(problem)? {
             return Err(PyValueError::new_err(
                 "the labels are the best decisions of another problem; find those of this one: \
                     regretless.label(problem, C)",

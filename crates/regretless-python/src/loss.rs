@@ -363,10 +363,10 @@ impl Loss {
         let mut answering = self.training_oracle(oracle)?;
         let mut found = Vec::new();
         if self.loss.uses_pool() && step.training {
-            let sign = self.data.sense().sign();
+            let sense = self.data.sense();
             let minimised: Vec<f64> = predictions
                 .iter()
-                .map(|number| sign * number.wide())
+                .map(|number| sense.convert(number.wide()))
                 .collect();
             let best = |instance: usize| self.data.optimal_decision(instance);
             found = answering.solve_for_pool((step, rows), &minimised, best, observer)?;
@@ -484,21 +484,21 @@ impl Loss {
         worker.set_instance(instance);
         slot.value = self.loss.evaluate(&query, worker, gradient);
         slot.found = worker.take_solved();
-        let sign = self.data.sense().sign();
+        let sense = self.data.sense();
         slot.gradient
             .iter_mut()
             .zip(gradient)
-            .for_each(|(out, entry)| *out = T::rounded(sign * *entry));
+            .for_each(|(out, entry)| *out = T::rounded(sense.convert(*entry)));
     }
 }
 
 impl RowBuffers {
     /// Takes one row of predictions and its true costs, to be minimised and rounded alike.
     fn read<T: Float>(&mut self, prediction: &[T], data: &LabeledDataset, instance: usize) {
-        let sign = data.sense().sign();
+        let sense = data.sense();
         self.prediction.clear();
         self.prediction
-            .extend(prediction.iter().map(|number| sign * number.wide()));
+            .extend(prediction.iter().map(|number| sense.convert(number.wide())));
         T::read_costs(data, instance, &mut self.costs);
         self.gradient.resize(prediction.len(), 0.0);
     }

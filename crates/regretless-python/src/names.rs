@@ -90,7 +90,7 @@ pub fn match_table(py: Python<'_>, problem: &Problem, data: &mut Dataset) -> PyR
 pub fn match_table_of_model(
     py: Python<'_>,
     problem: &Problem,
-    model: &regretless::predict::Model,
+    model: &regretless::predict::CostModel,
     data: &mut Dataset,
 ) -> PyResult<()> {
     let notices = regretless::evaluate::match_table(data, model, problem.problem.as_ref())

@@ -44,13 +44,13 @@ impl Solution {
     /// What the decision costs or earns.
     #[getter]
     fn objective(&self) -> f64 {
-        self.sense.sign() * self.solution.objective
+        self.sense.convert(self.solution.objective)
     }
 
     /// No decision is better than this.
     #[getter]
     fn bound(&self) -> f64 {
-        self.sense.sign() * self.solution.bound
+        self.sense.convert(self.solution.bound)
     }
 
     /// "optimal", "within" a gap, or "limit reached".
@@ -126,12 +126,14 @@ impl Solutions {
     /// What each decision costs or earns; NaN where there is none.
     #[getter]
     fn objectives<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
-        let sign = self.sense.sign();
         row(
             py,
             self.answers
                 .iter()
-                .map(|a| a.as_ref().map_or(f64::NAN, |s| sign * s.objective))
+                .map(|a| {
+                    a.as_ref()
+                        .map_or(f64::NAN, |s| self.sense.convert(s.objective))
+                })
                 .collect(),
         )
     }

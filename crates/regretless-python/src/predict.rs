@@ -6,10 +6,10 @@ use numpy::PyArray2;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyTuple, PyType};
 use regretless::evaluate::match_model;
-use regretless::problem::{ModelProblem, Sense};
+use regretless::problem::ModelProblem;
 
 use crate::arrays::{features, rectangle};
-use crate::call_observer::{PyCall, detached, escape_formula};
+use crate::call_observer::{PyCall, catch_panic, detached};
 use crate::error::to_py_err;
 use crate::oracle::Solutions;
 use crate::problem::Problem;
@@ -18,14 +18,14 @@ use crate::problem::Problem;
 #[pyclass(frozen, module = "regretless")]
 pub struct Model {
     /// The model.
-    pub model: regretless::predict::Model,
+    pub model: regretless::predict::CostModel,
     /// The folder of its file, if it was read from one.
     folder: Option<PathBuf>,
 }
 
 impl Model {
     /// A model that comes from no file.
-    pub fn new(model: regretless::predict::Model) -> Self {
+    pub fn new(model: regretless::predict::CostModel) -> Self {
         Self {
             model,
             folder: None,
@@ -115,9 +115,7 @@ impl Model {
         let call = PyCall::new(progress);
         let answers = call.run(py, |observer| {
             let mut costs = self.model.predict_matched(&table, &matching)?;
-            if sense == Sense::Maximize {
-                costs.negate()?;
-            }
+            sense.convert_matrix(&mut costs)?;
             let oracle = problem.oracle(&call, threads, decide_by)?;
             observer.begin("deciding", costs.rows() as u64);
             let answers = oracle.solve_all(&costs, observer)?;
@@ -138,7 +136,7 @@ impl Model {
     /// Reads a model file; nothing in it is executed, and every damage is noticed.
     #[classmethod]
     fn load(class: &Bound<'_, PyType>, path: PathBuf) -> PyResult<Self> {
-        let model = detached(class.py(), || regretless::predict::Model::load(&path))?;
+        let model = detached(class.py(), || regretless::predict::CostModel::load(&path))?;
         Ok(Self {
             model,
             folder: path.parent().map(PathBuf::from),
@@ -149,15 +147,15 @@ impl Model {
     fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         Ok(PyBytes::new(
             py,
-            &escape_formula(|| self.model.to_bytes().map_err(to_py_err))?,
+            &catch_panic(|| self.model.to_bytes().map_err(to_py_err))?,
         ))
     }
 
     /// The model in the bytes of a model file.
     #[classmethod]
     fn from_bytes(_class: &Bound<'_, PyType>, bytes: &[u8]) -> PyResult<Self> {
-        Ok(Self::new(escape_formula(|| {
-            regretless::predict::Model::from_bytes(bytes).map_err(to_py_err)
+        Ok(Self::new(catch_panic(|| {
+            regretless::predict::CostModel::from_bytes(bytes).map_err(to_py_err)
         })?))
     }
 

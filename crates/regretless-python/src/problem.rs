@@ -16,7 +16,7 @@ use regretless::problem::{
 };
 
 use crate::arrays::{row_numbers, vector};
-use crate::call_observer::{PyCall, escape_formula, warn};
+use crate::call_observer::{PyCall, catch_panic, warn};
 use crate::error::to_py_err;
 use crate::function_problem::{FunctionProblem, SolverFunction};
 use crate::linear;
@@ -47,7 +47,7 @@ pub struct Problem {
 impl Problem {
     /// A problem in writing, its numbers checked.
     pub fn of(spec: ProblemSpec) -> PyResult<Self> {
-        let problem = escape_formula(|| spec.build().map_err(to_py_err))?;
+        let problem = catch_panic(|| spec.build().map_err(to_py_err))?;
         Ok(Self::from_built(spec, problem))
     }
 
@@ -85,7 +85,7 @@ impl Problem {
             other => to_py_err(other.in_file(path)),
         };
         let spec = ProblemSpec::read(path).map_err(to_py_err)?;
-        let problem = escape_formula(|| spec.build().map_err(named))?;
+        let problem = catch_panic(|| spec.build().map_err(named))?;
         Ok(Self::from_built(spec, problem))
     }
 
@@ -169,7 +169,7 @@ fn described(description: &Bound<'_, PyAny>, seed: u32) -> PyResult<ProblemSpec>
     }
     let name: String = description.extract()?;
     let benchmark: Benchmark = name.parse().map_err(to_py_err)?;
-    escape_formula(|| benchmark.problem(seed).map_err(to_py_err))
+    catch_panic(|| benchmark.problem(seed).map_err(to_py_err))
 }
 
 #[pymethods]
@@ -228,7 +228,7 @@ impl Problem {
             costs,
             sense: sense.map(self::sense).transpose()?,
         };
-        let mut found = escape_formula(|| FileProblem::read(&path, &reading).map_err(to_py_err))?;
+        let mut found = catch_panic(|| FileProblem::read(&path, &reading).map_err(to_py_err))?;
         let published = found
             .pop()
             .ok_or_else(|| PyValueError::new_err(format!("{}: no problem", path.display())))?;
@@ -444,8 +444,7 @@ impl Problem {
     ) -> PyResult<Solution> {
         let mut costs = row_in_order_of(cost, vector(cost, "cost")?, self)?;
         self.check_width(costs.len())?;
-        let sign = self.problem.sense().sign();
-        costs.iter_mut().for_each(|cost| *cost *= sign);
+        self.problem.sense().convert_slice(&mut costs);
         let call = PyCall::new(false);
         let found = call.run(py, |_| {
             let oracle = self.oracle(&call, Some(1), decide_by)?;
@@ -486,9 +485,7 @@ impl Problem {
         let call = PyCall::new(progress);
         let answers = call.run(py, |observer| {
             let oracle = self.oracle(&call, threads, decide_by)?;
-            if sense == Sense::Maximize {
-                costs.negate()?;
-            }
+            sense.convert_matrix(&mut costs)?;
             observer.begin("solving", costs.rows() as u64);
             let answers = oracle.solve_all(&costs, observer)?;
             observer.end();

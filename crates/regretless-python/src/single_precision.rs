@@ -41,7 +41,7 @@ pub fn evaluate<'py>(
             let instance = row_of(index);
             let known = data.has(instance).then_some(instance)?;
             let (costs, best) = (data.data().costs().row(known), data.optimal_decision(known));
-            let sign = data.sense().sign() as f32;
+            let sign = data.sense().single_sign();
             loss.evaluate_single(
                 &SinglePrecisionInput {
                     costs,

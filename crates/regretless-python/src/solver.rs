@@ -9,7 +9,7 @@ use regretless::problem::ProblemSpec;
 use regretless::solve::SearchLimits;
 
 use crate::arrays::{row, vector};
-use crate::call_observer::escape_formula;
+use crate::call_observer::catch_panic;
 use crate::names::row_in_order_of;
 use crate::problem::Problem;
 
@@ -47,13 +47,13 @@ impl Solver {
         let problem = self.problem.get();
         let mut costs = row_in_order_of(cost, vector(cost, "cost")?, problem)?;
         problem.check_width(costs.len())?;
-        let sign = problem.problem.sense().sign();
+        let sense = problem.problem.sense();
         if let Some(place) = costs.iter().position(|cost| !cost.is_finite()) {
             return Err(PyValueError::new_err(format!(
                 "cost {place} is not a finite number"
             )));
         }
-        costs.iter_mut().for_each(|cost| *cost *= sign);
+        sense.convert_slice(&mut costs);
         let solve = || {
             let solution = self
                 .engine
@@ -67,9 +67,9 @@ impl Solver {
                 .decision
                 .iter()
                 .for_each(|(place, value)| decision[place] = value as f32);
-            Ok((decision, sign * solution.decision.dot(&costs)))
+            Ok((decision, sense.convert(solution.decision.dot(&costs))))
         };
-        let found = escape_formula(|| Ok(py.detach(solve)))?;
+        let found = catch_panic(|| Ok(py.detach(solve)))?;
         let (decision, objective) =
             found.map_err(|message: String| PyRuntimeError::new_err(message))?;
         Ok((row(py, decision), objective))

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString, PyTuple};
-use regretless::data::{CostNames, Dataset, Split, SplitIndices};
+use regretless::data::{CostNames, Dataset, SplitIndices, SplitRule};
 use regretless::evaluate::few_rows_warning;
 use regretless::train::{
     CheckpointFolder, Method, Optimizer, Trainer, TrainingContext, TrainingSettings,
@@ -106,13 +106,14 @@ pub fn json_text(value: &Bound<'_, PyAny>, what: &str) -> PyResult<String> {
 /// Shares, counts, or rows.
 fn split(given: Option<&Bound<'_, PyAny>>, rows: usize, seed: u64) -> PyResult<SplitIndices> {
     let Some(given) = given else {
-        return Split::DEFAULT_TABLE_SPLIT
-            .apply(rows, seed)
+        return SplitRule::DEFAULT
+            .with_seed(seed)
+            .apply(rows)
             .map_err(to_py_err);
     };
     let spec = |text: &str| {
-        text.parse::<Split>()
-            .and_then(|spec| spec.apply(rows, seed))
+        text.parse::<SplitRule>()
+            .and_then(|spec| spec.with_seed(seed).apply(rows))
             .map_err(to_py_err)
     };
     if let Ok(text) = given.extract::<String>() {
@@ -248,6 +249,7 @@ pub fn train<'py>(
         predictor: predictor.parse().map_err(to_py_err)?,
         settings: self::settings(settings, profile, u64::from(seed))?,
         start: start.map(|start| start.get().model.clone()),
+        threads: 0,
     };
     let mut data = table(X, C, [feature_names, cost_names])?;
     match_table(py, problem, &mut data)?;

@@ -113,7 +113,7 @@ fn solving(
     problem: &dyn ProblemKind,
     (data, predictions): (&LabeledDataset, &Matrix),
 ) -> f64 {
-    let sign = data.sense().sign();
+    let sense = data.sense();
     let mut stream = RandomStream::new(Purpose::Loss, 0, [0, 0]);
     let mut asked: Vec<Vec<f64>> = Vec::new();
     for row in 0..data.len() {
@@ -122,7 +122,7 @@ fn solving(
             .iter()
             .zip(data.data().costs().row(row));
         let (p, c): (Vec<f64>, Vec<f64>) = pairs
-            .map(|(p, c)| (sign * f64::from(*p), f64::from(*c)))
+            .map(|(p, c)| (sense.convert(f64::from(*p)), f64::from(*c)))
             .unzip();
         if method == "SPO+" {
             asked.push(p.iter().zip(&c).map(|(p, c)| 2.0 * p - c).collect());

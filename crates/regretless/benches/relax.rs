@@ -54,12 +54,12 @@ fn benchmark(name: &str, instances: usize) {
         .generate(SyntheticSpec::paper(instances, 135))
         .unwrap();
     let problem: Arc<dyn ProblemKind> = spec.build().unwrap();
-    let sign = problem.sense().sign();
+    let sense = problem.sense();
     let row = |i: usize| {
         data.costs()
             .row(i)
             .iter()
-            .map(|cost| sign * f64::from(*cost))
+            .map(|cost| sense.convert(f64::from(*cost)))
             .collect()
     };
     let costs: Vec<Vec<f64>> = (0..instances).map(row).collect();

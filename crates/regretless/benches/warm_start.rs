@@ -165,13 +165,13 @@ fn costs(name: &str, instances: usize) -> (Arc<dyn ProblemKind>, Vec<Vec<f64>>) 
         .generate(SyntheticSpec::paper(instances.max(20), 135))
         .unwrap();
     let problem = spec.build().unwrap();
-    let sign = problem.sense().sign();
+    let sense = problem.sense();
     let rows: Vec<Vec<f64>> = (0..data.len())
         .map(|row| {
             data.costs()
                 .row(row)
                 .iter()
-                .map(|cost| sign * f64::from(*cost))
+                .map(|cost| sense.convert(f64::from(*cost)))
                 .collect()
         })
         .collect();

@@ -11,7 +11,7 @@ use crate::error::{Error, Result};
 use crate::label::LabeledDataset;
 use crate::observer::Observer;
 use crate::oracle::{Oracle, SolveResult};
-use crate::predict::Model;
+use crate::predict::CostModel;
 use crate::problem::{ProblemKind, match_costs};
 
 /// What predictions are worth on a set of instances.
@@ -60,9 +60,10 @@ pub fn evaluate(
     predictions: &Matrix,
     data: &LabeledDataset,
     instances: &[usize],
-    (oracle, observer): (&Oracle, &dyn Observer),
+    oracle: &Oracle,
+    observer: &dyn Observer,
 ) -> Result<Evaluation> {
-    let regrets = regrets(predictions, data, instances, (oracle, observer))?;
+    let regrets = regrets(predictions, data, instances, oracle, observer)?;
     Ok(summarize(regrets, predictions, data, instances))
 }
 
@@ -70,11 +71,11 @@ pub fn evaluate(
 ///
 /// # Errors
 /// When the table is none for the model.
-pub fn predict_rows(model: &Model, data: &LabeledDataset, rows: &[usize]) -> Result<Matrix> {
+pub fn predict_rows(model: &CostModel, data: &LabeledDataset, rows: &[usize]) -> Result<Matrix> {
     let matching = model.matching(CostSide::new("the table", data.data().cost_names()))?;
     let mut predictions =
         model.predict_matched(&data.data().features().select_rows(rows), &matching)?;
-    data.sense().apply_sign(predictions.as_mut_slice());
+    data.sense().convert_single(predictions.as_mut_slice());
     Ok(predictions)
 }
 
@@ -82,7 +83,7 @@ pub fn predict_rows(model: &Model, data: &LabeledDataset, rows: &[usize]) -> Res
 ///
 /// # Errors
 /// When both have names and the sets differ.
-pub fn match_model(model: &Model, problem: &dyn ProblemKind) -> Result<CostMatching> {
+pub fn match_model(model: &CostModel, problem: &dyn ProblemKind) -> Result<CostMatching> {
     match_costs(model.cost_side(problem.cost_names()), problem)
 }
 
@@ -93,7 +94,7 @@ pub fn match_model(model: &Model, problem: &dyn ProblemKind) -> Result<CostMatch
 /// When names differ between the table or the model and the problem.
 pub fn match_table(
     data: &mut Dataset,
-    model: &Model,
+    model: &CostModel,
     problem: &dyn ProblemKind,
 ) -> Result<Vec<String>> {
     let of_model = match_model(model, problem)?;
@@ -130,7 +131,8 @@ pub fn evaluate_in_chunks(
     predict: impl Fn(&[usize]) -> Result<Matrix>,
     data: &LabeledDataset,
     instances: &[usize],
-    (oracle, observer): (&Oracle, &dyn Observer),
+    oracle: &Oracle,
+    observer: &dyn Observer,
 ) -> Result<Evaluation> {
     let (mut found, mut errors) = (
         Vec::with_capacity(instances.len()),
@@ -138,7 +140,7 @@ pub fn evaluate_in_chunks(
     );
     for part in instances.chunks(rows_per_chunk(data, oracle)) {
         let predictions = predict(part)?;
-        found.append(&mut regrets(&predictions, data, part, (oracle, observer))?);
+        found.append(&mut regrets(&predictions, data, part, oracle, observer)?);
         errors.add(&predictions, data, part);
     }
     Ok(errors.summarize(found, data, instances))
@@ -152,7 +154,8 @@ pub fn regrets(
     predictions: &Matrix,
     data: &LabeledDataset,
     instances: &[usize],
-    (oracle, observer): (&Oracle, &dyn Observer),
+    oracle: &Oracle,
+    observer: &dyn Observer,
 ) -> Result<Vec<f64>> {
     regrets_from_results(oracle.solve_all(predictions, observer)?, data, instances)
 }
@@ -188,7 +191,8 @@ pub fn unambiguous_regrets(
     predictions: &Matrix,
     data: &LabeledDataset,
     instances: &[usize],
-    (oracle, observer): (&Oracle, &dyn Observer),
+    oracle: &Oracle,
+    observer: &dyn Observer,
 ) -> Result<Vec<f64>> {
     const TIE_TOLERANCE: f64 = 1e-6;
     let mut worker = oracle.worker();

@@ -1,21 +1,33 @@
-//! `regretless` trains predictors for the decisions they lead to.
+//! Decision-focused learning (predict-then-optimize) for combinatorial and linear problems.
 //!
-//! Costs of an optimisation problem are unknown when the decision must be made; a predictor
-//! estimates them from features, an exact solver turns the estimate into a decision, and what
-//! counts is the *regret* of that decision. One way leads through the crate:
+//! The costs of an optimization problem are unknown when the decision must be made. A predictor
+//! estimates them from features, a solver turns the estimate into a decision, and what counts is
+//! the *regret* of that decision: its true cost minus that of the best decision in hindsight. This
+//! crate trains predictors for low regret, mainly with cost-sensitive losses that need no solver
+//! call during training.
 //!
-//! ```text
-//! table ─read─► Dataset ─label─► Labelled ─► Loss ─► train ─► Model
-//! new rows ─► Model ─► costs ─► Oracle ─► decisions
+//! ```
+//! use regretless::{Dataset, Method, Problem, Split, Trainer};
+//!
+//! # fn main() -> regretless::Result<()> {
+//! let problem = Problem::benchmark("KS32")?;
+//! let data = Dataset::generate(&problem, 2000)?
+//!     .split(Split::random(0).train(0.5).validation(0.2))?; // the rest is for testing
+//! let method: Method = "MAE(O,S)".parse()?;
+//! let model = Trainer::new(method).epochs(50).fit(&problem, &data)?;
+//! println!("{:.2} %", 100.0 * model.evaluate(data.test())?.normalized_regret);
+//! let decision = model.decide(data.test().row(0))?;
+//! # assert!(!decision.indices().is_empty());
+//! # Ok(())
+//! # }
 //! ```
 //!
-//! Each room is one module: [`data`] brings tables in, [`problem`] says what is feasible, [`solve`]
-//! finds cheapest decisions, [`oracle`] runs solvers over whole tables and counts them, [`label`]
-//! keeps the best decision of every instance, [`loss`] gives value and gradient, [`predict`] turns
-//! features into costs, [`mod@train`] is the loop, [`mod@evaluate`] measures regret.
+//! Costs, predictions and objectives enter and leave in the user's sense; inside the library every
+//! problem is a minimization ([`Sense`]).
 //!
-//! Inside the library every problem is a minimisation: costs of a maximisation are negated once
-//! when a table is labelled, and predictions are negated back when they leave.
+//! Extension points: a solver of your own ([`Problem::from_solver`]), a problem with relaxation and
+//! warm starts ([`problem::ProblemKind`]), a loss ([`loss`]), progress and cancellation
+//! ([`observer::Observer`]).
 
 // Unit tests share helpers with the integration tests, which name the crate from outside.
 #[cfg(test)]
@@ -30,17 +42,26 @@ pub mod evaluate;
 pub mod experiment;
 pub mod label;
 pub mod loss;
+pub mod model;
 pub mod observer;
 pub mod oracle;
 pub mod parallel;
 pub mod predict;
 pub mod problem;
 pub mod random;
+pub mod sense;
 mod simd;
 pub mod size_limits;
 pub mod solve;
 pub mod text;
 pub mod train;
 
+pub use data::{Dataset, Split};
 pub use decision::Decision;
 pub use error::{Error, Result};
+pub use evaluate::Evaluation;
+pub use label::{DataPart, DataSplit, Row};
+pub use model::Model;
+pub use problem::Problem;
+pub use sense::Sense;
+pub use train::{Method, Trainer};

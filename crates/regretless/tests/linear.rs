@@ -309,7 +309,7 @@ fn equalities_integers_and_continuous_columns_are_respected() {
 /// One of two machines makes 3 units; switching on costs 4 (A) or 1 (B), running costs are
 /// predicted, a unit not made costs 10.
 fn machines(sense: Sense) -> LinearProblem {
-    let sign = sense.sign();
+    let sign = sense.convert(1.0);
     let mut build = LinearBuilder::new("machines", sense);
     let on_a = build.auxiliary("on_a", VariableDomain::Binary, 4.0 * sign);
     let run_a = build.predicted("run_a", VariableDomain::Continuous([0.0, INFINITE]));

@@ -69,9 +69,9 @@ fn regrets_equal_the_golden_ones() {
             &predictions.concat(),
         )
         .unwrap();
-        data.sense().apply_sign(predictions.as_mut_slice());
+        data.sense().convert_single(predictions.as_mut_slice());
         let all: Vec<usize> = (0..data.len()).collect();
-        let found = evaluate(&predictions, &data, &all, (&oracle, &NoopObserver)).unwrap();
+        let found = evaluate(&predictions, &data, &all, &oracle, &NoopObserver).unwrap();
         let expected = &file["metrics"];
         // Costs are kept in single precision, so regrets agree to its rounding.
         assert_close(
@@ -89,7 +89,7 @@ fn regrets_equal_the_golden_ones() {
         for (value, key) in pairs {
             assert_close(&[value], &[number(key)], 1e-5, key);
         }
-        let worst: f64 = unambiguous_regrets(&predictions, &data, &all, (&oracle, &NoopObserver))
+        let worst: f64 = unambiguous_regrets(&predictions, &data, &all, &oracle, &NoopObserver)
             .unwrap()
             .iter()
             .sum();
@@ -114,10 +114,10 @@ fn ties_cannot_flatter_the_unambiguous_regret() {
     let data =
         LabeledDataset::solve(table(&[vec![1.0, 5.0, 9.0]]), &oracle, &NoopObserver).unwrap();
     let tied = Matrix::new(1, 3, vec![2.0, 2.0, 7.0]).unwrap();
-    let usual = evaluate(&tied, &data, &[0], (&oracle, &NoopObserver)).unwrap();
+    let usual = evaluate(&tied, &data, &[0], &oracle, &NoopObserver).unwrap();
     assert_eq!((usual.regret, usual.optimal_fraction), (0.0, 1.0));
     assert_eq!(
-        unambiguous_regrets(&tied, &data, &[0], (&oracle, &NoopObserver)).unwrap(),
+        unambiguous_regrets(&tied, &data, &[0], &oracle, &NoopObserver).unwrap(),
         [4.0]
     );
 }

@@ -19,7 +19,7 @@ use regretless::label::LabeledDataset;
 use regretless::loss::LossSpec;
 use regretless::observer::{NoopObserver, Observer};
 use regretless::oracle::Oracle;
-use regretless::predict::{Model, PredictorSpec};
+use regretless::predict::{CostModel, PredictorSpec};
 use regretless::problem::{Benchmark, ProblemSpec, Sense, TopK};
 use regretless::train::{
     Optimizer, SelectionCriterion, StageTrainer, StopReason, TrainingContext, TrainingSettings,
@@ -481,7 +481,7 @@ fn a_saved_model_predicts_the_same_and_a_foreign_table_is_refused() {
     let path = folder.path().join("model.safetensors");
     model.save(&path, false).unwrap();
     assert!(matches!(model.save(&path, false), Err(Error::Exists(_))));
-    let back = Model::load(&path).unwrap();
+    let back = CostModel::load(&path).unwrap();
     assert_eq!(back, model);
     let features = setting.data.data().features();
     assert_eq!(
@@ -501,7 +501,7 @@ fn a_saved_model_predicts_the_same_and_a_foreign_table_is_refused() {
         "{message}"
     );
     std::fs::write(&path, b"not a model").unwrap();
-    let message = Model::load(&path).unwrap_err().to_string();
+    let message = CostModel::load(&path).unwrap_err().to_string();
     assert!(message.contains("model.safetensors"), "{message}");
 }
 

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use regretless::data::Split;
+use regretless::data::SplitRule;
 use regretless::predict::PredictorSpec;
 use regretless::problem::Benchmark;
 use regretless::train::Method;
@@ -151,7 +151,7 @@ pub struct SplitOptions {
     /// of the table to train, validate and test (1000,400,600) [default: 0.2,0.2; with --benchmark
     /// 1000,400,600]
     #[arg(long, value_name = "SHARES|ROWS")]
-    pub split: Option<Split>,
+    pub split: Option<SplitRule>,
 }
 
 /// Options of `evaluate`.

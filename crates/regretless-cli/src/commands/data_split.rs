@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use regretless::data::synthetic::SyntheticSpec;
-use regretless::data::{Dataset, Split, SplitIndices};
+use regretless::data::{Dataset, SplitIndices, SplitRule};
 use regretless::label::LabeledDataset;
 use regretless::problem::Benchmark;
 use regretless::{Error, Result};
@@ -19,7 +19,7 @@ use crate::input::{BuiltProblem, in_file, table_source};
 use crate::output::grouped;
 
 /// Rows to train, validate and test on where the program makes the data.
-const BENCHMARK_SPLIT: Split = Split::Counts([1000, 400, 600]);
+const BENCHMARK_SPLIT: SplitRule = SplitRule::Counts([1000, 400, 600]);
 /// Rows of built-in data where the split does not say.
 const DEFAULT_BENCHMARK_ROWS: usize = 2000;
 
@@ -49,7 +49,7 @@ impl DataSplit {
 }
 
 /// The split that is taken where none is given.
-pub fn standard_split(data: &DataOptions, problem: &ProblemOptions) -> Result<Split> {
+pub fn standard_split(data: &DataOptions, problem: &ProblemOptions) -> Result<SplitRule> {
     match (problem.benchmark, data.is_given()) {
         (Some(_), true) => Err(Error::setting(
             "--benchmark brings its own data; drop it and give --problem, or drop --data",
@@ -58,7 +58,7 @@ pub fn standard_split(data: &DataOptions, problem: &ProblemOptions) -> Result<Sp
             "--benchmark brings its own problem; drop it and give --data, or drop --problem",
         )),
         (Some(_), false) => Ok(BENCHMARK_SPLIT),
-        (None, true) => Ok(Split::DEFAULT_TABLE_SPLIT),
+        (None, true) => Ok(SplitRule::DEFAULT),
         (None, false) => Err(Error::setting(
             "no data; give --data and --problem, or --benchmark KS32",
         )),
@@ -67,7 +67,7 @@ pub fn standard_split(data: &DataOptions, problem: &ProblemOptions) -> Result<Sp
 
 /// Where grounds come from.
 pub struct DataSource<'a> {
-    split: Split,
+    split: SplitRule,
     execution: &'a ExecutionOptions,
     session: &'a CommandContext,
     origin: DataOrigin,
@@ -89,7 +89,7 @@ impl<'a> DataSource<'a> {
     /// Reads the user's table and problem, if there are any.
     pub fn open(
         (data, problem): (&DataOptions, &ProblemOptions),
-        split: Option<Split>,
+        split: Option<SplitRule>,
         execution: &'a ExecutionOptions,
         session: &'a CommandContext,
     ) -> Result<Self> {
@@ -137,7 +137,7 @@ impl<'a> DataSource<'a> {
                         &oracle(&built, execution)?,
                         &session.progress,
                     )?;
-                    let split = split.apply(data.len(), u64::from(seed))?;
+                    let split = split.with_seed(u64::from(seed)).apply(data.len())?;
                     Ok(DataSplit {
                         built,
                         data: Arc::new(data),
@@ -149,7 +149,7 @@ impl<'a> DataSource<'a> {
             DataOrigin::Table(table) => {
                 let UserTable { built, data, file } = *table;
                 let seeds: Vec<u32> = seeds.collect();
-                let split = |seed: &u32| split.apply(data.len(), u64::from(*seed));
+                let split = |seed: &u32| split.with_seed(u64::from(*seed)).apply(data.len());
                 let splits = seeds.iter().map(split).collect::<Result<Vec<_>>>()?;
                 let labels = store(&file, execution);
                 let found = labelled(

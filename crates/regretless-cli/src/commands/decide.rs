@@ -7,7 +7,7 @@ use regretless::data::{CostNames, FeatureShape, Matrix, csv, npy};
 use regretless::evaluate::match_model;
 use regretless::observer::Observer;
 use regretless::oracle::Oracle;
-use regretless::predict::Model;
+use regretless::predict::CostModel;
 use regretless::{Decision, Error, Result};
 use serde_json::json;
 
@@ -31,7 +31,7 @@ pub fn run(options: &DecideOptions, session: &CommandContext) -> Result<CommandR
         TableFormat::of(path)?;
         check_free(path, session.force)?;
     }
-    let model = Model::load(&model_file)?;
+    let model = CostModel::load(&model_file)?;
     let built = BuiltProblem::of_model((&model, &model_file), options.problem.as_ref())?;
     let matching = match_model(&model, built.problem.as_ref()).map_err(in_file(&model_file))?;
     session.warn_about_matching(&model_file, &matching);
@@ -89,7 +89,7 @@ fn check_width(predicted: &Matrix, built: &BuiltProblem) -> Result<()> {
 
 /// Whether only the order of rows says which item of a long table is which, though the model knows
 /// items by name.
-fn positions_name_items(options: &DecideOptions, model: &Model) -> bool {
+fn positions_name_items(options: &DecideOptions, model: &CostModel) -> bool {
     match model.about.shape {
         FeatureShape::Wide => false,
         FeatureShape::Long { .. } => {
@@ -99,7 +99,7 @@ fn positions_name_items(options: &DecideOptions, model: &Model) -> bool {
 }
 
 /// Names of the variables; a long table without item names may have another number of items.
-fn names(model: &Model, count: usize) -> CostNames {
+fn names(model: &CostModel, count: usize) -> CostNames {
     let known = &model.about.costs;
     if known.len() == count {
         known.clone()
@@ -109,7 +109,10 @@ fn names(model: &Model, count: usize) -> CostNames {
 }
 
 fn decide(mut costs: Matrix, oracle: &Oracle, session: &CommandContext) -> Result<Vec<Decision>> {
-    oracle.problem().sense().apply_sign(costs.as_mut_slice());
+    oracle
+        .problem()
+        .sense()
+        .convert_single(costs.as_mut_slice());
     session.progress.begin("deciding", costs.rows() as u64);
     let answers = oracle.solve_all(&costs, &session.progress)?;
     session.progress.end();

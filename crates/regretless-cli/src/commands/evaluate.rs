@@ -10,7 +10,7 @@ use regretless::evaluate::{
 use regretless::label::LabeledDataset;
 use regretless::observer::Observer;
 use regretless::oracle::Oracle;
-use regretless::predict::Model;
+use regretless::predict::CostModel;
 use regretless::{Error, Result};
 use serde_json::json;
 
@@ -31,7 +31,7 @@ struct EvaluationInput {
 
 /// Who predicts.
 enum PredictionSource {
-    Model(Box<Model>),
+    Model(Box<CostModel>),
     /// Known for all rows, in the user's sense.
     Known(Matrix),
 }
@@ -66,7 +66,7 @@ pub fn run(options: &EvaluateOptions, session: &CommandContext) -> Result<Comman
 
 impl EvaluationInput {
     fn of_model(file: &Path, options: &EvaluateOptions, session: &CommandContext) -> Result<Self> {
-        let model = Model::load(file)?;
+        let model = CostModel::load(file)?;
         let built = BuiltProblem::of_model((&model, file), options.problem.as_ref())?;
         let oracle = oracle(&built, &options.execution)?;
         let source = table_source(&options_for_model(&options.data, &model))?;
@@ -135,7 +135,7 @@ impl EvaluationInput {
             PredictionSource::Model(model) => predict_rows(model, &self.data, rows),
             PredictionSource::Known(all) => {
                 let mut predictions = all.select_rows(rows);
-                self.data.sense().apply_sign(predictions.as_mut_slice());
+                self.data.sense().convert_single(predictions.as_mut_slice());
                 Ok(predictions)
             }
         }
@@ -148,10 +148,10 @@ impl EvaluationInput {
         observer.begin("deciding", rows.len() as u64);
         let found = if unambiguous {
             let predictions = self.predicted(&rows)?;
-            let regrets = unambiguous_regrets(&predictions, data, &rows, (oracle, observer))?;
+            let regrets = unambiguous_regrets(&predictions, data, &rows, oracle, observer)?;
             summarize(regrets, &predictions, data, &rows)
         } else {
-            evaluate_in_chunks(|part| self.predicted(part), data, &rows, (oracle, observer))?
+            evaluate_in_chunks(|part| self.predicted(part), data, &rows, oracle, observer)?
         };
         observer.end();
         Ok(found)

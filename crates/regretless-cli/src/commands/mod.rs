@@ -8,7 +8,7 @@ use regretless::label::{LabelReport, LabelSource, LabelStore, LabeledDataset};
 use regretless::observer::Observer;
 use regretless::oracle::Oracle;
 use regretless::parallel::Threads;
-use regretless::predict::Model;
+use regretless::predict::CostModel;
 use regretless::problem::match_costs;
 use regretless::{Error, Result};
 use serde::Serialize;
@@ -171,7 +171,7 @@ fn labelled(
 
 /// What a model's decisions are worth on some rows of a labelled table.
 fn evaluate_model(
-    model: &Model,
+    model: &CostModel,
     data: &LabeledDataset,
     rows: &[usize],
     (oracle, observer): (&Oracle, &dyn Observer),
@@ -180,7 +180,8 @@ fn evaluate_model(
         |part| predict_rows(model, data, part),
         data,
         rows,
-        (oracle, observer),
+        oracle,
+        observer,
     )
 }
 

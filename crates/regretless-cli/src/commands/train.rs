@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use regretless::error::Place;
 use regretless::evaluate::few_rows_warning;
-use regretless::predict::{Model, PredictorSpec};
+use regretless::predict::{CostModel, PredictorSpec};
 use regretless::text::check_file_name_fits;
 use regretless::train::{
     CheckpointFolder, Method, ResultFile, ResultFiles, ScoringKind, TrainReport, Trainer,
@@ -89,7 +89,12 @@ pub fn run(options: &TrainOptions, session: &CommandContext) -> Result<CommandRe
             .clone()
             .unwrap_or(PredictorSpec::Linear),
         settings: options.training.settings(Profile::Default, seed),
-        start: options.init_from.as_deref().map(Model::load).transpose()?,
+        start: options
+            .init_from
+            .as_deref()
+            .map(CostModel::load)
+            .transpose()?,
+        threads: 0,
     };
     let source = DataSource::open(
         (&options.data, &options.problem),

@@ -25,7 +25,7 @@ pub use layout::{Layout, LongColumns, WideColumns};
 pub use matrix::{Matrix, SharedArray};
 pub(crate) use matrix::{first_not_finite, norm};
 pub use names::{CostNames, check_names};
-pub use split::Split;
+pub use split::{Split, SplitRule};
 pub use split_indices::SplitIndices;
 pub use table::TableSource;
 

@@ -1,4 +1,6 @@
-//! How rows are divided, in writing: `0.2,0.1` are shares, `1000,400,600` are rows.
+//! How rows are divided into training, validation and test rows.
+//!
+//! As text: `0.2,0.1` are fractions for validation and test, `1000,400,600` are numbers of rows.
 
 use std::fmt;
 use std::str::FromStr;
@@ -8,35 +10,120 @@ use serde::{Deserialize, Serialize};
 use super::SplitIndices;
 use crate::error::{Error, Result};
 
-/// How rows are divided.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(try_from = "SerializedSplit", into = "String")]
-pub enum Split {
-    /// Shares drawn at random to validate and test; the rest trains.
-    Shares([f64; 2]),
-    /// Rows to train, validate and test, in the order of the table.
-    Counts([usize; 3]),
+/// How to divide a table.
+///
+/// ```
+/// use regretless::Split;
+///
+/// let half = Split::random(0).train(0.5).validation(0.2); // the rest is for testing
+/// let fixed = Split::in_order(1000, 400, 600);
+/// # let _ = (half, fixed);
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Split {
+    rule: SplitRule,
+    /// Fraction for training, where it is not simply what validation and test leave.
+    train: Option<f64>,
+    /// Fraction for testing, where it is not simply what training and validation leave.
+    test: Option<f64>,
+    seed: u64,
 }
 
 impl Split {
-    /// Shares to validate and test on where the user brings the data and says nothing else.
-    pub const DEFAULT_TABLE_SPLIT: Self = Self::Shares([0.2, 0.2]);
+    /// Rows drawn at random from a seed: 60 % for training, 20 % for validation, 20 % for testing,
+    /// unless the other methods say otherwise.
+    pub fn random(seed: u64) -> Self {
+        Self::new(SplitRule::DEFAULT, seed)
+    }
 
-    /// The split of a table.
-    ///
-    /// # Errors
-    /// When the table is too short or nothing is left to train on.
-    pub fn apply(self, rows: usize, seed: u64) -> Result<SplitIndices> {
-        match self {
-            Self::Shares([validation, test]) => SplitIndices::random(rows, validation, test, seed),
-            Self::Counts(counts) => SplitIndices::in_order(rows, counts),
+    /// The first rows train, the next validate, the next test, in the order of the table.
+    pub fn in_order(train: usize, validation: usize, test: usize) -> Self {
+        Self::new(SplitRule::Counts([train, validation, test]), 0)
+    }
+
+    /// A rule with the seed of its random draw.
+    pub fn new(rule: SplitRule, seed: u64) -> Self {
+        Self {
+            rule,
+            train: None,
+            test: None,
+            seed,
         }
     }
+
+    /// Fraction of the rows for training. Without [`Split::test`], all other rows test.
+    #[must_use]
+    pub fn train(mut self, fraction: f64) -> Self {
+        self.train = Some(fraction);
+        self
+    }
+
+    /// Fraction of the rows for validation.
+    #[must_use]
+    pub fn validation(mut self, fraction: f64) -> Self {
+        if let SplitRule::Fractions([validation, _]) = &mut self.rule {
+            *validation = fraction;
+        }
+        self
+    }
+
+    /// Fraction of the rows for testing.
+    #[must_use]
+    pub fn test(mut self, fraction: f64) -> Self {
+        self.test = Some(fraction);
+        self
+    }
+
+    /// The row numbers of each part of a table with this many rows.
+    ///
+    /// # Errors
+    /// When fractions are not between 0 and 1 or add up to more than 1, the table is too short, or
+    /// no row is left for training.
+    pub fn apply(self, rows: usize) -> Result<SplitIndices> {
+        let [validation, default_test] = match self.rule {
+            SplitRule::Counts(_) if self.train.is_some() || self.test.is_some() => {
+                return Err(Error::setting(
+                    "a split in order takes numbers of rows, no fractions",
+                ));
+            }
+            SplitRule::Counts(counts) => return SplitIndices::in_order(rows, counts),
+            SplitRule::Fractions(fractions) => fractions,
+        };
+        match (self.train, self.test) {
+            (None, test) => {
+                let test = test.unwrap_or(default_test);
+                SplitIndices::random(rows, validation, test, self.seed)
+            }
+            (Some(train), test) => {
+                SplitIndices::random_fractions(rows, train, validation, test, self.seed)
+            }
+        }
+    }
+}
+
+/// How rows are divided, without the seed of a random draw: what command lines and files state.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "SerializedSplit", into = "String")]
+pub enum SplitRule {
+    /// Fractions drawn at random to validate and test; the rest trains.
+    Fractions([f64; 2]),
+    /// Rows for training, validation and test, in the order of the table.
+    Counts([usize; 3]),
+}
+
+impl SplitRule {
+    /// The split with the seed of its random draw.
+    pub fn with_seed(self, seed: u64) -> Split {
+        Split::new(self, seed)
+    }
+
+    /// Fractions to validate and test on where the user brings the data and says nothing else.
+    pub const DEFAULT: Self = Self::Fractions([0.2, 0.2]);
 
     /// How many rows the split wants, where it says so.
     pub fn rows(self) -> Option<usize> {
         match self {
-            Self::Shares(_) => None,
+            Self::Fractions(_) => None,
             // A sum beyond counting is more than any table has, which is all that matters.
             Self::Counts(counts) => Some(
                 counts
@@ -47,16 +134,16 @@ impl Split {
     }
 }
 
-impl fmt::Display for Split {
+impl fmt::Display for SplitRule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Shares([validation, test]) => write!(f, "{validation},{test}"),
+            Self::Fractions([validation, test]) => write!(f, "{validation},{test}"),
             Self::Counts([train, validation, test]) => write!(f, "{train},{validation},{test}"),
         }
     }
 }
 
-impl FromStr for Split {
+impl FromStr for SplitRule {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self> {
@@ -67,10 +154,10 @@ impl FromStr for Split {
                 .filter(|share| (0.0..1.0).contains(share))
         };
         let found = match parts[..] {
-            [both] => share(both).map(|share| Self::Shares([share, share])),
+            [both] => share(both).map(|share| Self::Fractions([share, share])),
             [validation, test] => share(validation)
                 .zip(share(test))
-                .map(|(v, t)| Self::Shares([v, t])),
+                .map(|(v, t)| Self::Fractions([v, t])),
             [train, validation, test] => {
                 let counts = [train, validation, test].map(|part| part.parse::<usize>().ok());
                 if let [Some(train), Some(validation), Some(test)] = counts {
@@ -87,8 +174,8 @@ impl FromStr for Split {
     }
 }
 
-impl From<Split> for String {
-    fn from(split: Split) -> Self {
+impl From<SplitRule> for String {
+    fn from(split: SplitRule) -> Self {
         split.to_string()
     }
 }
@@ -105,7 +192,7 @@ enum SerializedSplit {
     Many(Vec<f64>),
 }
 
-impl TryFrom<SerializedSplit> for Split {
+impl TryFrom<SerializedSplit> for SplitRule {
     type Error = Error;
 
     fn try_from(written: SerializedSplit) -> Result<Self> {
@@ -124,21 +211,24 @@ impl TryFrom<SerializedSplit> for Split {
 
 #[cfg(test)]
 mod tests {
-    use super::Split;
+    use super::SplitRule;
 
     #[test]
     fn splits_read_back_as_they_were_written() {
         for text in ["0.2,0.1", "1000,400,600", "0.25,0"] {
-            assert_eq!(text.parse::<Split>().unwrap().to_string(), text);
+            assert_eq!(text.parse::<SplitRule>().unwrap().to_string(), text);
         }
-        assert_eq!("0.2".parse::<Split>().unwrap(), Split::Shares([0.2, 0.2]));
+        assert_eq!(
+            "0.2".parse::<SplitRule>().unwrap(),
+            SplitRule::Fractions([0.2, 0.2])
+        );
         for text in ["", "1.5", "-0.1", "a,b", "1,2,3,4", "0.5,0.2,0.3", "nan"] {
-            assert!(text.parse::<Split>().is_err(), "{text}");
+            assert!(text.parse::<SplitRule>().is_err(), "{text}");
         }
-        let read = |text: &str| serde_json::from_str::<Split>(text).unwrap();
+        let read = |text: &str| serde_json::from_str::<SplitRule>(text).unwrap();
         assert_eq!(
             [read("[1000, 400, 600]"), read("0.2")],
-            [Split::Counts([1000, 400, 600]), Split::DEFAULT_TABLE_SPLIT]
+            [SplitRule::Counts([1000, 400, 600]), SplitRule::DEFAULT]
         );
     }
 }

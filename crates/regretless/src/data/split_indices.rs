@@ -67,6 +67,50 @@ impl SplitIndices {
         })
     }
 
+    /// Random rows for each part by its fraction; without a fraction for testing, all rows that
+    /// neither train nor validate. Rows that belong to no part stay unused.
+    ///
+    /// # Errors
+    /// When a fraction is not between 0 and 1, they add up to more than 1, or no row trains.
+    pub fn random_fractions(
+        rows: usize,
+        train: f64,
+        validation: f64,
+        test: Option<f64>,
+        seed: u64,
+    ) -> Result<Self> {
+        let parts = [train, validation, test.unwrap_or(0.0)];
+        let valid = parts.iter().all(|part| (0.0..=1.0).contains(part));
+        // Rounding of sums such as 0.7 + 0.2 + 0.1 must not refuse a split.
+        if !valid || parts.iter().sum::<f64>() > 1.0 + 1e-9 {
+            return Err(Error::setting(format!(
+                "fractions {train} for training, {validation} for validation and {} for testing \
+                 must be between 0 and 1 and add up to at most 1",
+                test.map_or("the rest".to_owned(), |test| test.to_string())
+            )));
+        }
+        let count = |fraction: f64| (fraction * rows as f64).round() as usize;
+        let train_rows = count(train).min(rows);
+        let validation_rows = count(validation).min(rows - train_rows);
+        let rest = rows - train_rows - validation_rows;
+        let test_rows = test.map_or(rest, |test| count(test).min(rest));
+        if train_rows == 0 {
+            return Err(Error::setting(format!(
+                "a table of {rows} rows leaves no row to train on"
+            )));
+        }
+        let mut order: Vec<usize> = (0..rows).collect();
+        RandomStream::new(Purpose::Split, seed, [0, 0]).shuffle(&mut order);
+        order.truncate(train_rows + validation_rows + test_rows);
+        let test = order.split_off(train_rows + validation_rows);
+        let validation = order.split_off(train_rows);
+        Ok(Self {
+            train: order,
+            validation,
+            test,
+        })
+    }
+
     /// The same split without the rows that are not in a sorted list.
     ///
     /// # Errors

@@ -95,7 +95,7 @@ pub(super) fn examples(data: &LabeledDataset, rows: &[usize]) -> Vec<Example> {
     }
     let example = |row: &usize| {
         let mut costs = data.data().costs().row(*row).to_vec();
-        data.sense().apply_sign(&mut costs);
+        data.sense().convert_single(&mut costs);
         let best = data.optimal_decision(*row);
         Example {
             row: *row,

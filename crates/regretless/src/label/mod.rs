@@ -5,15 +5,19 @@ use crate::decision::Decision;
 use crate::error::{Error, Result};
 use crate::observer::Observer;
 use crate::oracle::{Oracle, SolveResult};
-use crate::problem::{Sense, match_costs};
+use crate::problem::match_costs;
+use crate::sense::Sense;
 use crate::solve::{Solution, SolveFailure};
 
+mod data_split;
 mod file;
 mod knn_robust;
 mod label_parts;
 mod store;
 mod training;
 
+pub(crate) use data_split::FeatureLayout;
+pub use data_split::{DataPart, DataSplit, Row};
 pub use knn_robust::KnnRobustCosts;
 pub use label_parts::Shard;
 pub use store::{LabelReport, LabelSource, LabelStore, ShardReport};
@@ -56,7 +60,7 @@ impl LabeledDataset {
     /// When the table does not fit the problem, an instance has no decision, or the user
     /// interrupts.
     pub fn solve(mut data: Dataset, oracle: &Oracle, observer: &dyn Observer) -> Result<Self> {
-        let sense = Self::negate_if_maximizing(&mut data, oracle)?;
+        let sense = Self::prepare_costs(&mut data, oracle)?;
         if let Some(warning) = coarse_costs(data.costs()) {
             observer.warn(&warning);
         }
@@ -84,7 +88,7 @@ impl LabeledDataset {
         oracle: &Oracle,
         observer: &dyn Observer,
     ) -> Result<(Self, Vec<(usize, SolveFailure)>)> {
-        let sense = Self::negate_if_maximizing(&mut data, oracle)?;
+        let sense = Self::prepare_costs(&mut data, oracle)?;
         if let Some(warning) = coarse_costs(data.costs()) {
             observer.warn(&warning);
         }
@@ -130,7 +134,7 @@ impl LabeledDataset {
     /// # Errors
     /// When numbers do not match or a decision is not feasible.
     pub fn from_decisions(mut data: Dataset, oracle: &Oracle, best: Vec<Solution>) -> Result<Self> {
-        let sense = Self::negate_if_maximizing(&mut data, oracle)?;
+        let sense = Self::prepare_costs(&mut data, oracle)?;
         if best.len() != data.len() {
             let message = format!("{} labels for {} instances", best.len(), data.len());
             return Err(Error::data(message));
@@ -152,7 +156,7 @@ impl LabeledDataset {
     /// # Errors
     /// When the costs are others; names the first row.
     pub fn with_dataset(&self, mut data: Dataset, oracle: &Oracle) -> Result<Self> {
-        let sense = Self::negate_if_maximizing(&mut data, oracle)?;
+        let sense = Self::prepare_costs(&mut data, oracle)?;
         if data.len() != self.len() {
             return Err(Error::data(format!(
                 "{} labels for {} instances",
@@ -186,7 +190,7 @@ impl LabeledDataset {
 
     /// Brings costs into the order of the problem, checks the width of the table and makes its
     /// costs costs to be minimised.
-    fn negate_if_maximizing(data: &mut Dataset, oracle: &Oracle) -> Result<Sense> {
+    fn prepare_costs(data: &mut Dataset, oracle: &Oracle) -> Result<Sense> {
         let problem = oracle.problem();
         let matching = match_costs(
             CostSide::new("the table", data.cost_names()),
@@ -202,9 +206,7 @@ impl LabeledDataset {
             return Err(Error::data(message));
         }
         let sense = problem.sense();
-        if sense == Sense::Maximize {
-            data.costs_mut().negate()?;
-        }
+        sense.convert_matrix(data.costs_mut())?;
         Ok(sense)
     }
 

@@ -111,7 +111,7 @@ impl LabelStore {
         observer: &dyn Observer,
     ) -> Result<(LabeledDataset, LabelReport)> {
         check_same(problem, oracle)?;
-        let sense = LabeledDataset::negate_if_maximizing(&mut data, oracle)?;
+        let sense = LabeledDataset::prepare_costs(&mut data, oracle)?;
         let key = key(problem, oracle, data.costs())?;
         let parts = self.parts(&key, data.costs(), oracle);
         let file = parts.folder.with_extension("safetensors");
@@ -156,7 +156,7 @@ impl LabelStore {
         observer: &dyn Observer,
     ) -> Result<ShardReport> {
         check_same(problem, oracle)?;
-        LabeledDataset::negate_if_maximizing(&mut data, oracle)?;
+        LabeledDataset::prepare_costs(&mut data, oracle)?;
         let key = key(problem, oracle, data.costs())?;
         let parts = self.parts(&key, data.costs(), oracle);
         let rows = data.len();

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::{CostScaler, FeatureScaler, Model, ModelMetadata, Network, Predictor};
+use super::{CostModel, CostScaler, FeatureScaler, ModelMetadata, Network, Predictor};
 use crate::checksummed_file::ChecksummedFile;
 use crate::data::atomic_write::write_atomically;
 use crate::error::{Error, Place, Result};
@@ -23,7 +23,7 @@ struct ModelFileHeader {
     about: ModelMetadata,
 }
 
-impl Model {
+impl CostModel {
     /// Writes the model; refuses to replace a file unless `force`.
     ///
     /// # Errors
@@ -163,9 +163,9 @@ impl Model {
 mod tests {
     use super::{ChecksummedFile, MODEL_FILE_FORMAT};
     use crate::data::{CostNames, FeatureShape};
-    use crate::predict::{CostScaler, FeatureScaler, Model, ModelMetadata, Network};
+    use crate::predict::{CostModel, CostScaler, FeatureScaler, ModelMetadata, Network};
 
-    fn model(deviation: f64) -> Model {
+    fn model(deviation: f64) -> CostModel {
         let about = ModelMetadata {
             loss: "MSE".into(),
             problem_file_hash: None,
@@ -175,7 +175,7 @@ mod tests {
             costs: CostNames::numbered(2),
             shape: FeatureShape::Wide,
         };
-        Model {
+        CostModel {
             members: vec![Network::new(1, &[], 2, 0)],
             input: Some(FeatureScaler {
                 mean: vec![0.0],
@@ -190,7 +190,7 @@ mod tests {
     }
 
     fn refused(bytes: &[u8], word: &str) {
-        let error = Model::from_bytes(bytes).unwrap_err().to_string();
+        let error = CostModel::from_bytes(bytes).unwrap_err().to_string();
         assert!(error.contains(word), "{error}");
     }
 
@@ -198,7 +198,7 @@ mod tests {
     #[test]
     fn forged_models_are_refused() {
         assert_eq!(
-            Model::from_bytes(&model(2.0).to_bytes().unwrap()).unwrap(),
+            CostModel::from_bytes(&model(2.0).to_bytes().unwrap()).unwrap(),
             model(2.0)
         );
         for deviation in [0.0, -1.0] {

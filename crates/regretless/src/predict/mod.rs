@@ -20,7 +20,7 @@ mod network;
 mod scaler;
 
 pub use least_squares::LinearFit;
-pub use model::{Model, ModelMetadata};
+pub use model::{CostModel, ModelMetadata};
 pub(crate) use network::LEAKY_RELU_SLOPE;
 pub use network::Network;
 pub use scaler::{CostScaler, FeatureScaler};

@@ -31,7 +31,7 @@ pub struct ModelMetadata {
 
 /// One network, or several whose predictions are averaged, with the maps around them.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Model {
+pub struct CostModel {
     /// The networks; all of one size.
     pub members: Vec<Network>,
     /// Applied to features first, if any.
@@ -47,7 +47,7 @@ pub struct Model {
 const PREDICTION_ROWS_PER_CHUNK: usize = 1024;
 const MAX_OUTPUTS_PER_CHUNK: usize = 1 << 25;
 
-impl Model {
+impl CostModel {
     /// Predicted costs, one row per instance, in the user's sense.
     ///
     /// # Errors

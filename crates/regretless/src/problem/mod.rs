@@ -22,7 +22,9 @@ mod cvrp;
 mod external;
 pub mod formats;
 mod from_file;
+mod function;
 mod grid_path;
+mod handle;
 mod knapsack;
 mod linear;
 mod model_problem;
@@ -32,12 +34,14 @@ mod spec_file;
 mod top_k;
 mod tsp;
 
+pub use crate::sense::Sense;
 pub use benchmark::Benchmark;
 pub(crate) use benchmark::paper_weights;
 pub use cvrp::Cvrp;
 pub use external::ExternalProblem;
 pub use from_file::{FileFormat, FileProblem, ReadOptions};
 pub use grid_path::GridPath;
+pub use handle::Problem;
 pub use knapsack::Knapsack;
 pub use linear::{CostColumns, LinearArrays, LinearColumn, LinearFile, LinearRow};
 #[cfg(feature = "highs")]
@@ -47,33 +51,6 @@ pub use model_problem::ModelProblem;
 pub use schedule::{Schedule, ScheduledTask};
 pub use top_k::TopK;
 pub use tsp::Tsp;
-
-/// Whether costs are paid or earned. Always stated, never assumed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Sense {
-    /// Low totals are good.
-    Minimize,
-    /// High totals are good.
-    Maximize,
-}
-
-impl Sense {
-    /// The factor that turns the user's costs into costs to be minimised, and back.
-    pub fn sign(self) -> f64 {
-        match self {
-            Self::Minimize => 1.0,
-            Self::Maximize => -1.0,
-        }
-    }
-
-    /// Turns the user's costs into costs to be minimised, or back.
-    pub fn apply_sign(self, costs: &mut [f32]) {
-        if self == Self::Maximize {
-            costs.iter_mut().for_each(|cost| *cost = -*cost);
-        }
-    }
-}
 
 /// The least and greatest value each variable of a problem can take.
 #[derive(Debug, Clone, PartialEq)]

@@ -10,7 +10,7 @@ use super::TrainingContext;
 use crate::data::Matrix;
 use crate::error::{Error, Result};
 use crate::evaluate::{Evaluation, evaluate_in_chunks, predict_rows};
-use crate::predict::{LinearFit, Model, ModelMetadata};
+use crate::predict::{CostModel, LinearFit, ModelMetadata};
 use crate::problem::ProblemSpec;
 
 /// A prediction without training.
@@ -41,18 +41,29 @@ impl Baseline {
     /// When a solve fails or the user interrupts; for [`Self::PreviousRow`] when a test row is the
     /// first of the table.
     pub fn evaluate(self, task: &TrainingContext<'_>, problem: &ProblemSpec) -> Result<Evaluation> {
-        let (data, solve) = (task.data, (task.oracle, task.observer));
+        let TrainingContext {
+            data,
+            oracle,
+            observer,
+            ..
+        } = *task;
         let rows = &task.split.test;
         match self {
             Self::LeastSquares => {
                 let model = least_squares(task, problem)?;
-                evaluate_in_chunks(|part| predict_rows(&model, data, part), data, rows, solve)
+                evaluate_in_chunks(
+                    |part| predict_rows(&model, data, part),
+                    data,
+                    rows,
+                    oracle,
+                    observer,
+                )
             }
             Self::HistoryMean => {
                 let mean = mean_costs(task);
                 let predict =
                     |part: &[usize]| Matrix::new(part.len(), mean.len(), mean.repeat(part.len()));
-                evaluate_in_chunks(predict, data, rows, solve)
+                evaluate_in_chunks(predict, data, rows, oracle, observer)
             }
             Self::PreviousRow => {
                 if rows.contains(&0) {
@@ -64,7 +75,7 @@ impl Baseline {
                     let before: Vec<usize> = part.iter().map(|row| row - 1).collect();
                     Ok(data.data().costs().select_rows(&before))
                 };
-                evaluate_in_chunks(predict, data, rows, solve)
+                evaluate_in_chunks(predict, data, rows, oracle, observer)
             }
         }
     }
@@ -74,14 +85,10 @@ impl Baseline {
 ///
 /// # Errors
 /// When there are no training rows or numbers are too large.
-pub fn least_squares(task: &TrainingContext<'_>, problem: &ProblemSpec) -> Result<Model> {
+pub fn least_squares(task: &TrainingContext<'_>, problem: &ProblemSpec) -> Result<CostModel> {
     let data = task.data.data();
     let fit = LinearFit::least_squares(data, &task.split.train)?;
-    let output = if task.data.sense().sign() < 0.0 {
-        fit.output.negated()
-    } else {
-        fit.output
-    };
+    let output = task.data.sense().convert_scaler(fit.output);
     let problem = serde_json::to_value(problem);
     let about = ModelMetadata {
         loss: Baseline::LeastSquares.to_string(),
@@ -93,7 +100,7 @@ pub fn least_squares(task: &TrainingContext<'_>, problem: &ProblemSpec) -> Resul
         costs: data.cost_names().marked_as_given(),
         shape: data.features().shape(),
     };
-    Ok(Model {
+    Ok(CostModel {
         members: vec![fit.network],
         input: Some(fit.input),
         output,

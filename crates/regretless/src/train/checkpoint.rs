@@ -24,7 +24,7 @@ use crate::data::atomic_write::{lock_file, write_atomically};
 use crate::decision::Decision;
 use crate::error::{Error, Place, Result};
 use crate::oracle::{SolutionPool, SolveCounts};
-use crate::predict::Model;
+use crate::predict::CostModel;
 use crate::problem::ProblemSpec;
 
 /// Kind and version of the file.
@@ -182,7 +182,7 @@ impl<'a> CheckpointWriter<'a> {
     ///
     /// # Errors
     /// When it cannot be written.
-    pub(super) fn write_stage_model(&self, stage: usize, model: &Model) -> Result<()> {
+    pub(super) fn write_stage_model(&self, stage: usize, model: &CostModel) -> Result<()> {
         fs::create_dir_all(&self.at.folder).map_err(Error::io(&self.at.folder))?;
         model.save(&self.stage_file(stage), true)
     }
@@ -191,8 +191,8 @@ impl<'a> CheckpointWriter<'a> {
     ///
     /// # Errors
     /// When it is missing or damaged.
-    pub(super) fn read_stage_model(&self, stage: usize) -> Result<Model> {
-        Model::load(&self.stage_file(stage))
+    pub(super) fn read_stage_model(&self, stage: usize) -> Result<CostModel> {
+        CostModel::load(&self.stage_file(stage))
     }
 }
 
@@ -283,7 +283,7 @@ fn key(
     let start = trainer
         .start
         .as_ref()
-        .map(Model::to_bytes)
+        .map(CostModel::to_bytes)
         .transpose()?
         .unwrap_or_default();
     let mut hasher = blake3::Hasher::new();

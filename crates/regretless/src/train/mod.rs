@@ -15,7 +15,7 @@ use crate::observer::Observer;
 use crate::oracle::{Oracle, SolveCounts, TrainingOracle};
 use crate::parallel::cpu_seconds;
 use crate::predict::{
-    CostScaler, FeatureScaler, Model, ModelMetadata, Network, Predictor, PredictorSpec,
+    CostModel, CostScaler, FeatureScaler, ModelMetadata, Network, Predictor, PredictorSpec,
 };
 use crate::problem::ProblemSpec;
 
@@ -76,7 +76,7 @@ pub struct StageTrainer {
     /// How.
     pub settings: TrainingSettings,
     /// A trained model to start from; its networks and maps are used, whatever the predictor above.
-    pub start: Option<Model>,
+    pub start: Option<CostModel>,
 }
 
 impl StageTrainer {
@@ -99,7 +99,7 @@ impl StageTrainer {
 #[derive(Debug, Clone)]
 pub struct FitResult {
     /// The model, its predictions in the user's sense.
-    pub model: Model,
+    pub model: CostModel,
     /// What happened.
     pub report: TrainReport,
 }
@@ -140,7 +140,7 @@ struct StagedTraining<'a> {
     tally: CumulativeSolveCounts,
     rounds: Vec<RoundReport>,
     /// What is trained on from, and in the end the result.
-    model: Option<Model>,
+    model: Option<CostModel>,
 }
 
 impl<'a> StagedTraining<'a> {
@@ -280,7 +280,7 @@ struct StageRun<'a> {
     method: &'a TrainingStage,
     predictor: &'a PredictorSpec,
     settings: TrainingSettings,
-    start: Option<&'a Model>,
+    start: Option<&'a CostModel>,
 }
 
 impl StageRun<'_> {
@@ -289,7 +289,7 @@ impl StageRun<'_> {
         task: &TrainingContext<'_>,
         training: &mut StagedTraining<'_>,
         (position, snapshot, keeper): (usize, Option<Checkpoint>, Option<&CheckpointWriter<'_>>),
-    ) -> Result<Model> {
+    ) -> Result<CostModel> {
         self.method.check()?;
         let prepared = PreparedData::new(task, self)?;
         let plan = RoundSchedule::of(self.method.loss.weighting());
@@ -554,13 +554,9 @@ impl<'a> PreparedData<'a> {
         Ok(oracle.with_warm_starts(self.task.data.len()))
     }
 
-    fn model(self, members: Vec<Network>, problem: &ProblemSpec) -> Result<Model> {
+    fn model(self, members: Vec<Network>, problem: &ProblemSpec) -> Result<CostModel> {
         let data = self.task.data;
-        let output = if data.sense().sign() < 0.0 {
-            self.output.negated()
-        } else {
-            self.output
-        };
+        let output = data.sense().convert_scaler(self.output);
         let problem = serde_json::to_value(problem);
         let about = ModelMetadata {
             loss: self.stage.method.to_string(),
@@ -572,7 +568,7 @@ impl<'a> PreparedData<'a> {
             costs: data.data().cost_names().marked_as_given(),
             shape: self.features.shape(),
         };
-        Ok(Model {
+        Ok(CostModel {
             members,
             input: self.input,
             output,
@@ -583,7 +579,7 @@ impl<'a> PreparedData<'a> {
 
 /// The maps and the network of a model that is trained on, its costs to be minimised.
 fn scalers_from_model(
-    model: &Model,
+    model: &CostModel,
     task: &TrainingContext<'_>,
 ) -> Result<(Option<FeatureScaler>, CostScaler, Option<Network>)> {
     let data = task.data.data();
@@ -610,11 +606,6 @@ fn scalers_from_model(
                 start from a single one"
         )));
     };
-    let output = model.output.clone();
-    let output = if task.data.sense().sign() < 0.0 {
-        output.negated()
-    } else {
-        output
-    };
+    let output = task.data.sense().convert_scaler(model.output.clone());
     Ok((model.input.clone(), output, Some(network.clone())))
 }

@@ -9,21 +9,41 @@ use super::{
 };
 use crate::error::{Error, Result};
 use crate::evaluate::{Evaluation, evaluate_in_chunks, predict_rows};
-use crate::oracle::{Heuristic, SolveCounts};
-use crate::predict::{Model, PredictorSpec};
-use crate::problem::ProblemSpec;
+use crate::label::DataSplit;
+use crate::model::Model;
+use crate::observer::{NoopObserver, Observer};
+use crate::oracle::{Heuristic, Oracle, SolveCounts};
+use crate::parallel::Threads;
+use crate::predict::{CostModel, PredictorSpec};
+use crate::problem::{Problem, ProblemSpec};
 
-/// What to train and how.
+/// Trains models: a method, a predictor and the settings of the training.
+///
+/// Setters do not fail; [`Trainer::fit`] checks the settings.
+///
+/// ```
+/// use regretless::{Dataset, Method, Problem, Split, Trainer};
+///
+/// let problem = Problem::benchmark("KS8")?;
+/// let data = Dataset::generate(&problem, 120)?
+///     .split(Split::random(0).train(0.5).validation(0.2))?;
+/// let method: Method = "MAE(O,S)".parse()?;
+/// let model = Trainer::new(method).epochs(10).learning_rate(0.05).fit(&problem, &data)?;
+/// assert!(model.evaluate(data.test())?.normalized_regret < 0.5);
+/// # Ok::<(), regretless::Error>(())
+/// ```
 #[derive(Debug, Clone)]
 pub struct Trainer {
-    /// One method, or a race of several.
+    /// How parameters are fitted: one method, or `auto`, which races several.
     pub method: Method,
     /// What is trained.
     pub predictor: PredictorSpec,
-    /// How.
+    /// Settings of the training.
     pub settings: TrainingSettings,
-    /// A trained model to start from.
-    pub start: Option<Model>,
+    /// A trained model whose parameters are the initial ones.
+    pub start: Option<CostModel>,
+    /// Threads; 0 means one per core. Results do not depend on it.
+    pub threads: usize,
 }
 
 /// A trained model and what it is worth.
@@ -64,6 +84,98 @@ pub struct TrainingSummary<'a> {
     reproducible: bool,
 }
 
+/// Settings and the training of a model.
+impl Trainer {
+    /// A linear predictor trained with the default settings.
+    pub fn new(method: Method) -> Self {
+        Self {
+            method,
+            predictor: PredictorSpec::Linear,
+            settings: TrainingSettings::default(),
+            start: None,
+            threads: 0,
+        }
+    }
+
+    /// What is trained: a linear predictor or a network.
+    #[must_use]
+    pub fn predictor(mut self, predictor: PredictorSpec) -> Self {
+        self.predictor = predictor;
+        self
+    }
+
+    /// Number of epochs.
+    #[must_use]
+    pub fn epochs(mut self, epochs: usize) -> Self {
+        self.settings.epochs = epochs;
+        self
+    }
+
+    /// Learning rate of the optimizer.
+    #[must_use]
+    pub fn learning_rate(mut self, learning_rate: f64) -> Self {
+        self.settings.learning_rate = learning_rate;
+        self
+    }
+
+    /// Seed of initial parameters, batches and noise.
+    #[must_use]
+    pub fn seed(mut self, seed: u64) -> Self {
+        self.settings.seed = seed;
+        self
+    }
+
+    /// All settings at once.
+    #[must_use]
+    pub fn settings(mut self, settings: TrainingSettings) -> Self {
+        self.settings = settings;
+        self
+    }
+
+    /// Number of threads; 0 means one per core.
+    #[must_use]
+    pub fn threads(mut self, threads: usize) -> Self {
+        self.threads = threads;
+        self
+    }
+
+    /// Trains on the training rows; validation rows select the best epoch. Rows are labeled first
+    /// where they are not. The same data and settings give the same model on any number of threads.
+    ///
+    /// # Errors
+    /// When settings contradict each other or do not fit the data, rows cannot be labeled, or a
+    /// value is not finite.
+    pub fn fit(&self, problem: &Problem, data: &DataSplit) -> Result<Model> {
+        self.fit_with(problem, data, &NoopObserver)
+    }
+
+    /// The same with progress and cancellation.
+    ///
+    /// # Errors
+    /// As [`Trainer::fit`], and when the user interrupts.
+    pub fn fit_with(
+        &self,
+        problem: &Problem,
+        data: &DataSplit,
+        observer: &dyn Observer,
+    ) -> Result<Model> {
+        let oracle = Oracle::new(problem.kind().clone()).with_threads(Threads::new(self.threads)?);
+        let labeled = data.label(problem, &oracle, observer)?;
+        let split = data.indices().clone().restrict_to(&labeled.rows())?;
+        let context = TrainingContext {
+            data: &labeled,
+            split: &split,
+            oracle: &oracle,
+            observer,
+        };
+        let (trained, _) = self.train(&context, problem.spec(), None)?;
+        let model = Model::new(trained.model, problem.clone())?;
+        Ok(model
+            .with_threads(self.threads)?
+            .with_report(trained.report))
+    }
+}
+
 impl Trainer {
     /// Trains and judges, from checkpoints where there are some.
     ///
@@ -79,7 +191,7 @@ impl Trainer {
         let part = |rows: &[usize]| {
             let predict = |part: &[usize]| predict_rows(&trained.model, task.data, part);
             let evaluate_part =
-                || evaluate_in_chunks(predict, task.data, rows, (task.oracle, task.observer));
+                || evaluate_in_chunks(predict, task.data, rows, task.oracle, task.observer);
             (!rows.is_empty()).then(evaluate_part).transpose()
         };
         let (validation, test) = (part(&task.split.validation)?, part(&task.split.test)?);
@@ -103,6 +215,7 @@ impl Trainer {
             predictor,
             settings,
             start,
+            threads: _,
         } = self;
         match method {
             Method::Stages(method) => {

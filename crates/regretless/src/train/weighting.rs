@@ -35,7 +35,8 @@ pub(super) fn weights(
         &predictions,
         task.data,
         &rows,
-        (task.oracle, &InterruptOnlyObserver(task.observer)),
+        task.oracle,
+        &InterruptOnlyObserver(task.observer),
     )?;
     let found =
         match rule {

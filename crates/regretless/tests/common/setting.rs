@@ -16,7 +16,7 @@ use regretless::label::LabeledDataset;
 use regretless::observer::NoopObserver;
 use regretless::oracle::Oracle;
 use regretless::parallel::Threads;
-use regretless::predict::{Model, PredictorSpec};
+use regretless::predict::{CostModel, PredictorSpec};
 use regretless::problem::{Benchmark, ProblemKind, ProblemSpec};
 use regretless::train::{
     FitResult, StageTrainer, TrainingContext, TrainingSettings, TrainingStage, train,
@@ -94,9 +94,9 @@ impl Setting {
         train(&self.task(), recipe, &self.problem)
     }
 
-    pub fn test(&self, model: &Model) -> Evaluation {
+    pub fn test(&self, model: &CostModel) -> Evaluation {
         let mut predictions = model.predict(self.data.data().features()).unwrap();
-        self.data.sense().apply_sign(predictions.as_mut_slice());
+        self.data.sense().convert_single(predictions.as_mut_slice());
         let width = predictions.cols();
         let rows: Vec<f32> = self
             .split
@@ -109,7 +109,8 @@ impl Setting {
             &rows,
             &self.data,
             &self.split.test,
-            (&self.oracle, &NoopObserver),
+            &self.oracle,
+            &NoopObserver,
         )
         .unwrap()
     }

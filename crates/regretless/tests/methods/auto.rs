@@ -3,7 +3,7 @@
 use regretless::data::synthetic::SyntheticSpec as DataRecipe;
 use regretless::evaluate::{predict_rows, regrets};
 use regretless::observer::NoopObserver;
-use regretless::predict::{Model, PredictorSpec};
+use regretless::predict::{CostModel, PredictorSpec};
 use regretless::problem::Benchmark;
 use regretless::train::{CandidateReport, FitResult, Method, SelectionCriterion, TrainingSettings};
 
@@ -28,14 +28,15 @@ fn chosen(setting: &Setting) -> (FitResult, Vec<CandidateReport>) {
     .unwrap()
 }
 
-fn validation_regret(setting: &Setting, model: &Model) -> f64 {
+fn validation_regret(setting: &Setting, model: &CostModel) -> f64 {
     let rows = &setting.split.validation;
     let predictions = predict_rows(model, &setting.data, rows).unwrap();
     let regrets = regrets(
         &predictions,
         &setting.data,
         rows,
-        (&setting.oracle, &NoopObserver),
+        &setting.oracle,
+        &NoopObserver,
     )
     .unwrap();
     regrets.iter().sum::<f64>() / regrets.len() as f64

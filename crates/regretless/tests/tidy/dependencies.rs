@@ -6,13 +6,14 @@ use std::fs;
 use crate::{check, files, root, shown};
 
 /// Modules that every module may use.
-const COMMON: [&str; 10] = [
+const COMMON: [&str; 11] = [
     "cancellation",
     "decision",
     "error",
     "simd",
     "parallel",
     "random",
+    "sense",
     "checksummed_file",
     "size_limits",
     "text",
@@ -20,7 +21,14 @@ const COMMON: [&str; 10] = [
 ];
 
 /// Each module and the others it may use.
-const ARROWS: [(&str, &[&str]); 14] = [
+const ARROWS: [(&str, &[&str]); 16] = [
+    ("sense", &["data", "predict", "solve"]),
+    (
+        "model",
+        &[
+            "train", "predict", "evaluate", "label", "oracle", "problem", "solve", "data",
+        ],
+    ),
     ("decision", &[]),
     ("error", &["solve"]),
     ("data", &[]),
@@ -37,13 +45,13 @@ const ARROWS: [(&str, &[&str]); 14] = [
     (
         "train",
         &[
-            "loss", "predict", "evaluate", "label", "oracle", "problem", "solve", "data",
+            "loss", "model", "predict", "evaluate", "label", "oracle", "problem", "solve", "data",
         ],
     ),
     (
         "experiment",
         &[
-            "train", "loss", "predict", "evaluate", "label", "oracle", "problem", "data",
+            "train", "loss", "model", "predict", "evaluate", "label", "oracle", "problem", "data",
         ],
     ),
     ("checksummed_file", &[]),

@@ -7,7 +7,7 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use regretless::data::Split;
+use regretless::data::SplitRule;
 use regretless::loss::{BaseError, CosSpec, ErrorSide, InstanceWeighting, LossSpec};
 use regretless::observer::Observer;
 use regretless::parallel::Threads;
@@ -273,7 +273,7 @@ impl Comparison {
         contenders
             .extend([Baseline::LeastSquares, Baseline::HistoryMean].map(ComparedMethod::Baseline));
         // In a random split the row before a test row is as likely a training row as any other.
-        if matches!(options.split.split, Some(Split::Counts(_))) {
+        if matches!(options.split.split, Some(SplitRule::Counts(_))) {
             contenders.push(ComparedMethod::Baseline(Baseline::PreviousRow));
         }
         Ok(Self {

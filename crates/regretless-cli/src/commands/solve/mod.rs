@@ -89,10 +89,10 @@ fn solved(
             Ok(failure) => Error::solver(place, failure),
             Err(error) => error,
         })?;
-        let sign = problem.problem.sense().sign();
+        let solution = problem.problem.sense().convert_solution(solution);
         let found = SolvedProblem {
-            objective: sign * solution.objective,
-            bound: sign * solution.bound,
+            objective: solution.objective,
+            bound: solution.bound,
             status: match solution.status {
                 _ if options.relax.is_some() => "relaxed".into(),
                 SolveStatus::Optimal => "optimal".into(),
@@ -145,8 +145,8 @@ fn answer(
         nodes: options.nodes.unwrap_or(standard.nodes),
         gap: options.gap.unwrap_or(standard.gap),
     };
-    let sign = problem.problem.sense().sign();
-    let costs: Vec<f64> = problem.costs.iter().map(|cost| sign * cost).collect();
+    let mut costs = problem.costs.clone();
+    problem.problem.sense().convert_slice(&mut costs);
     let Some(relax) = options.relax else {
         let oracle = Oracle::new(problem.problem.clone()).with_limits(limits);
         return oracle.worker().solve(&costs).map_err(Ok);

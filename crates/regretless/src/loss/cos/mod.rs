@@ -113,7 +113,7 @@ impl CosSpec {
         let mut loss = CosLoss::new(self.clone(), problem.bounds())
             .with_typical_norm(mean_norm(data.data().costs()));
         // The pinball's directions are those of the user's costs, which a maximisation turns round.
-        if problem.sense().sign() < 0.0 {
+        if problem.sense().is_maximize() {
             loss = loss.with_pinball_swapped();
         }
         if let ErrorSide::Sensitive(kind) = self.side {

@@ -36,11 +36,11 @@ impl VariableDomain {
 /// A linear problem in the making. Columns and rows are numbered in the order they are added.
 ///
 /// ```
-/// use regretless::problem::{Domain, LinearBuilder, Sense};
+/// use regretless::problem::{LinearBuilder, Sense, VariableDomain};
 ///
 /// let mut build = LinearBuilder::new("two goods", Sense::Maximize);
-/// let wheat = build.predicted("wheat", Domain::Continuous([0.0, f64::INFINITY]));
-/// let barley = build.predicted("barley", Domain::Continuous([0.0, f64::INFINITY]));
+/// let wheat = build.predicted("wheat", VariableDomain::Continuous([0.0, f64::INFINITY]));
+/// let barley = build.predicted("barley", VariableDomain::Continuous([0.0, f64::INFINITY]));
 /// build.row([f64::NEG_INFINITY, 10.0], [(wheat, 1.0), (barley, 2.0)]);
 /// let problem = build.build()?;
 /// # Ok::<(), regretless::Error>(())

@@ -55,8 +55,8 @@ impl LinearProblem {
             place[*column] = Some(cost);
             model.cost[*column] = 0.0;
         }
-        model.cost.iter_mut().for_each(|cost| *cost *= sense.sign());
-        model.offset *= sense.sign();
+        sense.convert_slice(&mut model.cost);
+        model.offset = sense.convert(model.offset);
         model.maximize = false;
         let (predicted, model) = (predicted.into(), Arc::new(model));
         Ok(Self {

@@ -9,7 +9,7 @@ use crate::error::{Error, Result};
 use crate::evaluate::{predict_rows, regrets};
 use crate::oracle::SolveCounts;
 use crate::parallel::cpu_seconds;
-use crate::predict::{Model, PredictorSpec};
+use crate::predict::{CostModel, PredictorSpec};
 use crate::problem::ProblemSpec;
 use crate::solve::relaxation::Relaxation;
 use crate::train::{
@@ -262,7 +262,7 @@ impl<'a> CandidateRace<'a> {
     }
 
     /// Trains and judges a candidate.
-    fn train_candidate(&mut self, name: &str, start: Option<&Model>) -> Result<()> {
+    fn train_candidate(&mut self, name: &str, start: Option<&CostModel>) -> Result<()> {
         let mut settings = self.settings;
         if name.starts_with("SPO+") {
             // To judge epochs would take solves; where steps shrink to nothing the last one is as
@@ -413,7 +413,7 @@ impl ValidationScorer {
             Self::None => return Ok(None),
             Self::Exact(rows) => {
                 let predictions = predict_rows(&trained.model, data, rows)?;
-                regrets(&predictions, data, rows, (task.oracle, task.observer))?
+                regrets(&predictions, data, rows, task.oracle, task.observer)?
             }
             Self::Relaxed { kind, rows, min } => {
                 let predictions = predict_rows(&trained.model, data, rows)?;

@@ -1,0 +1,279 @@
+//! [`Model`]: a trained predictor with its problem: predicts costs, decides, is evaluated.
+
+use std::path::Path;
+
+use crate::data::{CostNames, Features, Matrix};
+use crate::decision::Decision;
+use crate::error::{Error, Result};
+use crate::evaluate::{Evaluation, evaluate_in_chunks, match_model, predict_rows};
+use crate::label::{DataPart, FeatureLayout, Row};
+use crate::observer::{NoopObserver, Observer};
+use crate::oracle::{Heuristic, Oracle};
+use crate::parallel::Threads;
+use crate::predict::CostModel;
+use crate::problem::{ModelProblem, Problem};
+use crate::solve::SearchLimits;
+use crate::train::TrainReport;
+
+/// A trained model: predicts costs from features and decides with the problem's solver.
+///
+/// Predicted costs, objectives and regrets are in the user's sense.
+///
+/// ```
+/// use regretless::{Dataset, Method, Model, Problem, Split, Trainer};
+///
+/// let problem = Problem::benchmark("SP3x3")?;
+/// let data = Dataset::generate(&problem, 200)?
+///     .split(Split::random(0).train(0.5).validation(0.2))?;
+/// let model = Trainer::new(Method::default()).epochs(5).fit(&problem, &data)?;
+/// let folder = tempfile::tempdir().map_err(regretless::Error::io(".".as_ref()))?;
+/// let file = folder.path().join("model.safetensors");
+/// model.save(&file)?;
+/// let same = Model::load(&file)?;
+/// assert_eq!(same.decide(data.test().row(0))?, model.decide(data.test().row(0))?);
+/// # Ok::<(), regretless::Error>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct Model {
+    predictor: CostModel,
+    problem: Problem,
+    threads: Threads,
+    limits: SearchLimits,
+    heuristic: Option<Heuristic>,
+    report: Option<TrainReport>,
+}
+
+/// Predicted costs of rows and the decisions they lead to.
+#[derive(Debug, Clone)]
+pub struct PredictedDecisions {
+    /// Names of the costs, in the order of the problem.
+    pub names: CostNames,
+    /// Predicted costs in the user's sense, one row per instance.
+    pub costs: Matrix,
+    /// The decision of each instance.
+    pub decisions: Vec<Decision>,
+}
+
+impl Model {
+    /// A predictor and the problem it predicts costs for.
+    ///
+    /// # Errors
+    /// When both have names of costs and the sets differ.
+    pub fn new(predictor: CostModel, problem: Problem) -> Result<Self> {
+        match_model(&predictor, problem.kind().as_ref())?;
+        Ok(Self {
+            predictor,
+            problem,
+            threads: Threads::single_threaded(),
+            limits: SearchLimits::default(),
+            heuristic: None,
+            report: None,
+        })
+    }
+
+    /// Reads a model file with the problem it was trained for.
+    ///
+    /// # Errors
+    /// When the file is damaged, or its problem cannot be built from it: then load the predictor
+    /// with [`CostModel::load`] and give the problem to [`Model::new`].
+    pub fn load(path: impl AsRef<Path>) -> Result<Self> {
+        let path = path.as_ref();
+        let predictor = CostModel::load(path)?;
+        let written = ModelProblem {
+            problem: &predictor.about.problem,
+            file_hash: predictor.about.problem_file_hash.as_deref(),
+            folder: path.parent(),
+        };
+        let problem = Problem::from_model_file(&written).map_err(|error| error.in_file(path))?;
+        Self::new(predictor, problem)
+    }
+
+    /// Writes the model file; an existing file is not replaced.
+    ///
+    /// # Errors
+    /// When the file exists or cannot be written.
+    pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
+        self.predictor.save(path.as_ref(), false)
+    }
+
+    /// Solves on several threads; 0 means one per core.
+    ///
+    /// # Errors
+    /// When the operating system starts no threads.
+    pub fn with_threads(mut self, count: usize) -> Result<Self> {
+        self.threads = Threads::new(count)?;
+        Ok(self)
+    }
+
+    /// Decides within limits of the search.
+    #[must_use]
+    pub fn with_limits(mut self, limits: SearchLimits) -> Self {
+        self.limits = limits;
+        self
+    }
+
+    /// Decides by a heuristic where an exact search takes too long.
+    #[must_use]
+    pub fn with_heuristic(mut self, heuristic: Option<Heuristic>) -> Self {
+        self.heuristic = heuristic;
+        self
+    }
+
+    pub(crate) fn with_report(mut self, report: TrainReport) -> Self {
+        self.report = Some(report);
+        self
+    }
+
+    /// The predictor alone: networks and scalers.
+    pub fn predictor(&self) -> &CostModel {
+        &self.predictor
+    }
+
+    /// The problem that decisions are made for.
+    pub fn problem(&self) -> &Problem {
+        &self.problem
+    }
+
+    /// What happened in training; none for a model that was read from a file.
+    pub fn report(&self) -> Option<&TrainReport> {
+        self.report.as_ref()
+    }
+
+    /// An oracle with the model's problem, threads, limits and heuristic.
+    ///
+    /// # Errors
+    /// When the problem does not have the heuristic.
+    pub fn oracle(&self) -> Result<Oracle> {
+        Oracle::new(self.problem.kind().clone())
+            .with_threads(self.threads.clone())
+            .with_limits(self.limits)
+            .with_heuristic(self.heuristic)
+    }
+
+    /// Predicted costs of one row, in the order of the problem and in the user's sense.
+    ///
+    /// # Errors
+    /// When the row does not have the features the model was trained on.
+    pub fn predict<'a>(&self, row: impl Into<Row<'a>>) -> Result<Vec<f64>> {
+        let costs = self.predict_all(&self.features(row.into())?)?;
+        Ok(costs.as_slice().iter().copied().map(f64::from).collect())
+    }
+
+    /// Predicted costs of many instances, one row each.
+    ///
+    /// # Errors
+    /// When the features are not those the model was trained on.
+    pub fn predict_all(&self, features: &Features) -> Result<Matrix> {
+        let matching = match_model(&self.predictor, self.problem.kind().as_ref())?;
+        let costs = self.predictor.predict_matched(features, &matching)?;
+        let (found, expected) = (costs.cols(), self.problem.num_costs());
+        if found != expected {
+            let name = self.problem.name();
+            return Err(Error::data(format!(
+                "{found} costs are predicted per instance, {name} needs {expected}"
+            )));
+        }
+        Ok(costs)
+    }
+
+    /// The decision for one row: predicts its costs and solves the problem for them.
+    ///
+    /// # Errors
+    /// When the row does not have the features the model was trained on, or there is no feasible
+    /// decision.
+    pub fn decide<'a>(&self, row: impl Into<Row<'a>>) -> Result<Decision> {
+        let features = self.features(row.into())?;
+        let decided = self.decide_all(&features, &NoopObserver)?;
+        decided
+            .decisions
+            .into_iter()
+            .next()
+            .ok_or_else(|| Error::data("there is no row"))
+    }
+
+    /// Predicted costs and decisions of many instances.
+    ///
+    /// # Errors
+    /// As [`Model::decide`], and when the user interrupts.
+    pub fn decide_all(
+        &self,
+        features: &Features,
+        observer: &dyn Observer,
+    ) -> Result<PredictedDecisions> {
+        let costs = self.predict_all(features)?;
+        let decisions = decide(&costs, &self.problem, &self.oracle()?, observer)?;
+        Ok(PredictedDecisions {
+            names: self.cost_names(costs.cols())?,
+            costs,
+            decisions,
+        })
+    }
+
+    /// Names of the predicted costs, in the order of the problem. A long table without item names
+    /// may have another number of items than the training table.
+    fn cost_names(&self, count: usize) -> Result<CostNames> {
+        let matching = match_model(&self.predictor, self.problem.kind().as_ref())?;
+        let known = matching.names().unwrap_or(&self.predictor.about.costs);
+        if known.len() == count {
+            Ok(known.clone())
+        } else {
+            Ok(CostNames::numbered(count))
+        }
+    }
+
+    /// Regret of the model's decisions on the rows of one part.
+    ///
+    /// # Errors
+    /// When the table does not fit the model, a row has no feasible decision, or labels cannot be
+    /// computed.
+    pub fn evaluate(&self, part: DataPart<'_>) -> Result<Evaluation> {
+        self.evaluate_with(part, &NoopObserver)
+    }
+
+    /// The same with progress and cancellation.
+    ///
+    /// # Errors
+    /// As [`Model::evaluate`], and when the user interrupts.
+    pub fn evaluate_with(&self, part: DataPart<'_>, observer: &dyn Observer) -> Result<Evaluation> {
+        let oracle = self.oracle()?;
+        let data = part.data().label(&self.problem, &oracle, observer)?;
+        let labeled: Vec<usize> = part
+            .rows()
+            .iter()
+            .copied()
+            .filter(|row| data.has(*row))
+            .collect();
+        let predict = |rows: &[usize]| predict_rows(&self.predictor, &data, rows);
+        evaluate_in_chunks(predict, &data, &labeled, &oracle, observer)
+    }
+
+    fn features(&self, row: Row<'_>) -> Result<Features> {
+        row.features(&FeatureLayout {
+            names: &self.predictor.about.features,
+            shape: self.predictor.about.shape,
+        })
+    }
+}
+
+/// The decision for each row of costs in the user's sense.
+///
+/// # Errors
+/// When a row has no feasible decision, or the user interrupts.
+pub fn decide(
+    costs: &Matrix,
+    problem: &Problem,
+    oracle: &Oracle,
+    observer: &dyn Observer,
+) -> Result<Vec<Decision>> {
+    let mut minimized = costs.clone();
+    problem.sense().convert_matrix(&mut minimized)?;
+    observer.begin("deciding", minimized.rows() as u64);
+    let results = oracle.solve_all(&minimized, observer)?;
+    observer.end();
+    let mut decisions = Vec::with_capacity(results.len());
+    for (instance, result) in results.into_iter().enumerate() {
+        let solution = result.map_err(|failure| Error::solver(instance, failure))?;
+        decisions.push(solution.decision);
+    }
+    Ok(decisions)
+}

@@ -1,0 +1,264 @@
+//! [`Problem`]: a problem as programs use it, in the user's sense.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use super::function::{FunctionProblem, SharedFunction};
+use super::{
+    Benchmark, CostColumns, ExternalProblem, FileProblem, LinearFile, ModelProblem, ProblemKind,
+    ProblemSpec, ReadOptions,
+};
+use crate::data::synthetic::SyntheticSpec;
+use crate::data::{CostNames, Dataset};
+use crate::error::{Error, Result};
+use crate::sense::Sense;
+use crate::solve::{SearchLimits, Solution};
+
+/// An optimization problem whose costs are predicted: the feasible set, the sense, a solver.
+///
+/// A problem is valid once it exists, cheap to clone and shared by threads.
+///
+/// ```
+/// use regretless::{Problem, Sense};
+///
+/// // Two of three offers, the most valuable ones: a solver of the user's own.
+/// let problem = Problem::from_solver("two offers", Sense::Maximize, 3, |values| {
+///     let mut order: Vec<usize> = (0..values.len()).collect();
+///     order.sort_by(|a, b| values[*b].total_cmp(&values[*a]));
+///     let mut decision = vec![0.0; values.len()];
+///     for item in &order[..2] {
+///         decision[*item] = 1.0;
+///     }
+///     Some(decision)
+/// })?;
+/// let solution = problem.solve(&[5.0, 1.0, 4.0])?;
+/// assert_eq!(solution.objective, 9.0);
+/// assert_eq!(solution.decision.indices(), [0, 2]);
+/// # Ok::<(), regretless::Error>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct Problem {
+    kind: Arc<dyn ProblemKind>,
+    spec: ProblemSpec,
+    benchmark: Option<BenchmarkSource>,
+}
+
+/// Where the data of a benchmark problem come from.
+#[derive(Debug, Clone, Copy)]
+struct BenchmarkSource {
+    benchmark: Benchmark,
+    seed: u32,
+}
+
+impl Problem {
+    /// A problem of the literature's benchmarks by its name: `SP5x5`, `KS32`, `TSP20`, `CVRP20`,
+    /// with any other size. Knapsack weights and demands are those of seed 0.
+    ///
+    /// # Errors
+    /// When the name is unknown or the problem is too large.
+    pub fn benchmark(name: &str) -> Result<Self> {
+        Self::benchmark_with_seed(name, 0)
+    }
+
+    /// A benchmark problem whose weights or demands, and data, are drawn from another seed.
+    ///
+    /// # Errors
+    /// When the name is unknown or the problem is too large.
+    pub fn benchmark_with_seed(name: &str, seed: u32) -> Result<Self> {
+        let benchmark: Benchmark = name.parse()?;
+        let source = BenchmarkSource { benchmark, seed };
+        Ok(Self {
+            benchmark: Some(source),
+            ..Self::from_spec(benchmark.problem(seed)?)?
+        })
+    }
+
+    /// The problem of a file: a problem specification (`.toml`), or a published instance (TSPLIB,
+    /// CVRPLIB, OR-Library, MPS, LP), of which the costs are left to be predicted.
+    ///
+    /// # Errors
+    /// When the file cannot be read, holds no problem, or holds several.
+    pub fn from_file(path: impl AsRef<Path>) -> Result<Self> {
+        let path = path.as_ref();
+        if path
+            .extension()
+            .is_some_and(|extension| extension == "toml")
+        {
+            return Self::from_spec(ProblemSpec::read(path)?)
+                .map_err(|error| error.with_file(path));
+        }
+        let mut found = FileProblem::read(path, &ReadOptions::default())?;
+        match (found.pop(), found.is_empty()) {
+            (Some(only), true) => Self::from_spec(only.spec),
+            _ => Err(Error::setting(format!(
+                "{}: the file holds several problems; read them with FileProblem::read",
+                path.display()
+            ))),
+        }
+    }
+
+    /// The model of an MPS or LP file in which the costs of some columns are predicted.
+    ///
+    /// # Errors
+    /// When the file holds no linear model or lacks the named columns.
+    pub fn from_mps(path: impl AsRef<Path>, costs: CostColumns) -> Result<Self> {
+        Self::from_spec(ProblemSpec::Linear(LinearFile {
+            file: path.as_ref().to_path_buf(),
+            costs,
+            sense: None,
+        }))
+    }
+
+    /// A problem from its specification.
+    ///
+    /// # Errors
+    /// When the numbers of the specification make no problem.
+    pub fn from_spec(spec: ProblemSpec) -> Result<Self> {
+        Ok(Self {
+            kind: spec.build()?,
+            spec,
+            benchmark: None,
+        })
+    }
+
+    /// A problem of the user's own type: the extension point for solvers with relaxations, cost
+    /// ranges or warm starts.
+    pub fn from_kind(kind: impl ProblemKind + 'static) -> Self {
+        let spec = ProblemSpec::External(ExternalProblem {
+            name: kind.name(),
+            sense: kind.sense(),
+            costs: kind.num_costs(),
+            cost_names: kind.cost_names().cloned(),
+        });
+        Self {
+            kind: Arc::new(kind),
+            spec,
+            benchmark: None,
+        }
+    }
+
+    /// A problem that is solved by a function of the user's own. The function gets one row of
+    /// costs in the user's sense and returns the value of each variable, or `None` where no
+    /// decision is feasible. Threads call it at the same time.
+    ///
+    /// # Errors
+    /// When there are no costs.
+    pub fn from_solver(
+        name: &str,
+        sense: Sense,
+        num_costs: usize,
+        solve: impl Fn(&[f64]) -> Option<Vec<f64>> + Send + Sync + 'static,
+    ) -> Result<Self> {
+        let function = SharedFunction::concurrent(solve);
+        Ok(Self::from_kind(FunctionProblem::new(
+            name, sense, num_costs, function,
+        )?))
+    }
+
+    /// The same for a function that keeps state: one call at a time.
+    ///
+    /// # Errors
+    /// When there are no costs.
+    pub fn from_solver_mut(
+        name: &str,
+        sense: Sense,
+        num_costs: usize,
+        solve: impl FnMut(&[f64]) -> Option<Vec<f64>> + Send + 'static,
+    ) -> Result<Self> {
+        let function = SharedFunction::serialized(solve);
+        Ok(Self::from_kind(FunctionProblem::new(
+            name, sense, num_costs, function,
+        )?))
+    }
+
+    /// The problem that a model file names.
+    ///
+    /// # Errors
+    /// When it cannot be read, names a file that is missing or has changed, or lives in the user's
+    /// own program.
+    pub fn from_model_file(written: &ModelProblem<'_>) -> Result<Self> {
+        let (spec, kind) = written.build()?;
+        Ok(Self {
+            kind,
+            spec,
+            benchmark: None,
+        })
+    }
+
+    /// What the problem is called in tables and messages.
+    pub fn name(&self) -> String {
+        self.kind.name()
+    }
+
+    /// Whether the user minimizes or maximizes.
+    pub fn sense(&self) -> Sense {
+        self.kind.sense()
+    }
+
+    /// How many costs are predicted.
+    pub fn num_costs(&self) -> usize {
+        self.kind.num_costs()
+    }
+
+    /// Names of the costs, in their order, if the problem has names for them.
+    pub fn cost_names(&self) -> Option<&CostNames> {
+        self.kind.cost_names()
+    }
+
+    /// The specification: what a problem file or a model file holds.
+    pub fn spec(&self) -> &ProblemSpec {
+        &self.spec
+    }
+
+    /// The feasible set and its solvers.
+    pub fn kind(&self) -> &Arc<dyn ProblemKind> {
+        &self.kind
+    }
+
+    /// The best decision for one row of costs. Costs, objective and bound are in the user's sense;
+    /// the decision is checked against the constraints.
+    ///
+    /// # Errors
+    /// When the number of costs is wrong, a cost is not finite, or there is no decision.
+    pub fn solve(&self, costs: &[f64]) -> Result<Solution> {
+        self.solve_within(costs, &SearchLimits::default())
+    }
+
+    /// The same within limits of the search.
+    ///
+    /// # Errors
+    /// As [`Problem::solve`].
+    pub fn solve_within(&self, costs: &[f64], limits: &SearchLimits) -> Result<Solution> {
+        let (found, expected) = (costs.len(), self.num_costs());
+        if found != expected {
+            let name = self.name();
+            return Err(Error::data(format!("{found} costs; {name} has {expected}")));
+        }
+        if let Some(bad) = costs.iter().position(|cost| !cost.is_finite()) {
+            return Err(Error::data(format!("cost {bad} is not finite")));
+        }
+        let mut minimized = costs.to_vec();
+        self.sense().convert_slice(&mut minimized);
+        let solved = self.kind.solver(limits).solve(&minimized);
+        let solution = solved.map_err(|failure| Error::solver(0, failure))?;
+        self.kind.check(&solution.decision).map_err(Error::data)?;
+        Ok(self.sense().convert_solution(solution))
+    }
+}
+
+/// Data of benchmark problems.
+impl Dataset {
+    /// Synthetic instances of a benchmark problem, as the literature draws them: features,
+    /// polynomial degree 6 and multiplicative noise 0.5 of Elmachtoub and Grigas (2022).
+    ///
+    /// # Errors
+    /// When the problem is no benchmark, or the table is too large.
+    pub fn generate(problem: &Problem, instances: usize) -> Result<Self> {
+        let Some(source) = problem.benchmark else {
+            let message = "has no synthetic data; only benchmark problems can be generated";
+            return Err(Error::setting(format!("{} {message}", problem.name())));
+        };
+        let spec = SyntheticSpec::paper(instances, source.seed);
+        Ok(source.benchmark.generate(spec)?.1)
+    }
+}

@@ -1,0 +1,95 @@
+//! Whether costs are paid or earned, and the only place where that turns into a sign.
+//!
+//! Inside the library every problem is a minimization. Costs, predictions and objectives of a
+//! maximization are negated when they enter and negated back when they leave, always by a method
+//! of [`Sense`].
+
+use serde::{Deserialize, Serialize};
+
+use crate::data::Matrix;
+use crate::error::Result;
+use crate::predict::CostScaler;
+use crate::solve::Solution;
+
+/// Whether costs are paid or earned. Always stated, never assumed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Sense {
+    /// Low totals are good.
+    Minimize,
+    /// High totals are good.
+    Maximize,
+}
+
+/// Each conversion is its own inverse: the same call converts from the user's sense to
+/// minimization and back.
+impl Sense {
+    /// The factor of costs and objectives between the user's sense and minimization.
+    fn sign(self) -> f64 {
+        match self {
+            Self::Minimize => 1.0,
+            Self::Maximize => -1.0,
+        }
+    }
+
+    /// Whether the user maximizes.
+    pub fn is_maximize(self) -> bool {
+        self == Self::Maximize
+    }
+
+    /// The factor in single precision, for kernels that apply it while they load numbers.
+    pub fn single_sign(self) -> f32 {
+        match self {
+            Self::Minimize => 1.0,
+            Self::Maximize => -1.0,
+        }
+    }
+
+    /// One number, such as an objective. Zero stays positive zero.
+    pub fn convert(self, value: f64) -> f64 {
+        self.sign() * value + 0.0
+    }
+
+    /// A row of costs in double precision.
+    pub fn convert_slice(self, costs: &mut [f64]) {
+        if self.is_maximize() {
+            costs.iter_mut().for_each(|cost| *cost = -*cost);
+        }
+    }
+
+    /// A row of costs in single precision.
+    pub fn convert_single(self, costs: &mut [f32]) {
+        if self.is_maximize() {
+            costs.iter_mut().for_each(|cost| *cost = -*cost);
+        }
+    }
+
+    /// A table of costs, with the digits of double precision that it may hold.
+    ///
+    /// # Errors
+    /// When costs in a file need a temporary file and there is no space for it.
+    pub fn convert_matrix(self, costs: &mut Matrix) -> Result<()> {
+        if self.is_maximize() {
+            costs.negate()?;
+        }
+        Ok(())
+    }
+
+    /// Objective and bound of a solution.
+    pub fn convert_solution(self, mut solution: Solution) -> Solution {
+        if self.is_maximize() {
+            solution.objective = self.convert(solution.objective);
+            solution.bound = self.convert(solution.bound);
+        }
+        solution
+    }
+
+    /// A scaler of predicted costs.
+    pub fn convert_scaler(self, scaler: CostScaler) -> CostScaler {
+        if self.is_maximize() {
+            scaler.negated()
+        } else {
+            scaler
+        }
+    }
+}
