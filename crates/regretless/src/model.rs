@@ -6,14 +6,14 @@ use crate::data::{CostNames, Features, Matrix};
 use crate::decision::Decision;
 use crate::error::{Error, Result};
 use crate::evaluate::{Evaluation, evaluate_in_chunks, match_model, predict_rows};
-use crate::label::{DataPart, FeatureLayout, Row};
+use crate::label::{DataPart, DataSplit, FeatureLayout, Row};
 use crate::observer::{NoopObserver, Observer};
 use crate::oracle::{Heuristic, Oracle};
 use crate::parallel::Threads;
 use crate::predict::CostModel;
 use crate::problem::{ModelProblem, Problem};
 use crate::solve::SearchLimits;
-use crate::train::TrainReport;
+use crate::train::{TrainReport, Trainer, TrainingContext};
 
 /// A trained model: predicts costs from features and decides with the problem's solver.
 ///
@@ -252,6 +252,45 @@ impl Model {
             names: &self.predictor.about.features,
             shape: self.predictor.about.shape,
         })
+    }
+}
+
+/// Training of a model: the way from a [`Trainer`] to a [`Model`].
+impl Trainer {
+    /// Trains on the training rows; validation rows select the best epoch. Rows are labeled first
+    /// where they are not. The same data and settings give the same model on any number of threads.
+    ///
+    /// # Errors
+    /// When settings contradict each other or do not fit the data, rows cannot be labeled, or a
+    /// value is not finite.
+    pub fn fit(&self, problem: &Problem, data: &DataSplit) -> Result<Model> {
+        self.fit_with(problem, data, &NoopObserver)
+    }
+
+    /// The same with progress and cancellation.
+    ///
+    /// # Errors
+    /// As [`Trainer::fit`], and when the user interrupts.
+    pub fn fit_with(
+        &self,
+        problem: &Problem,
+        data: &DataSplit,
+        observer: &dyn Observer,
+    ) -> Result<Model> {
+        let oracle = Oracle::new(problem.kind().clone()).with_threads(Threads::new(self.threads)?);
+        let labeled = data.label(problem, &oracle, observer)?;
+        let split = data.indices().clone().restrict_to(&labeled.rows())?;
+        let context = TrainingContext {
+            data: &labeled,
+            split: &split,
+            oracle: &oracle,
+            observer,
+        };
+        let (trained, _) = self.train(&context, problem.spec(), None)?;
+        let model = Model::new(trained.model, problem.clone())?;
+        Ok(model
+            .with_threads(self.threads)?
+            .with_report(trained.report))
     }
 }
 

@@ -9,13 +9,9 @@ use super::{
 };
 use crate::error::{Error, Result};
 use crate::evaluate::{Evaluation, evaluate_in_chunks, predict_rows};
-use crate::label::DataSplit;
-use crate::model::Model;
-use crate::observer::{NoopObserver, Observer};
-use crate::oracle::{Heuristic, Oracle, SolveCounts};
-use crate::parallel::Threads;
+use crate::oracle::{Heuristic, SolveCounts};
 use crate::predict::{CostModel, PredictorSpec};
-use crate::problem::{Problem, ProblemSpec};
+use crate::problem::ProblemSpec;
 
 /// Trains models: a method, a predictor and the settings of the training.
 ///
@@ -138,42 +134,6 @@ impl Trainer {
         self.threads = threads;
         self
     }
-
-    /// Trains on the training rows; validation rows select the best epoch. Rows are labeled first
-    /// where they are not. The same data and settings give the same model on any number of threads.
-    ///
-    /// # Errors
-    /// When settings contradict each other or do not fit the data, rows cannot be labeled, or a
-    /// value is not finite.
-    pub fn fit(&self, problem: &Problem, data: &DataSplit) -> Result<Model> {
-        self.fit_with(problem, data, &NoopObserver)
-    }
-
-    /// The same with progress and cancellation.
-    ///
-    /// # Errors
-    /// As [`Trainer::fit`], and when the user interrupts.
-    pub fn fit_with(
-        &self,
-        problem: &Problem,
-        data: &DataSplit,
-        observer: &dyn Observer,
-    ) -> Result<Model> {
-        let oracle = Oracle::new(problem.kind().clone()).with_threads(Threads::new(self.threads)?);
-        let labeled = data.label(problem, &oracle, observer)?;
-        let split = data.indices().clone().restrict_to(&labeled.rows())?;
-        let context = TrainingContext {
-            data: &labeled,
-            split: &split,
-            oracle: &oracle,
-            observer,
-        };
-        let (trained, _) = self.train(&context, problem.spec(), None)?;
-        let model = Model::new(trained.model, problem.clone())?;
-        Ok(model
-            .with_threads(self.threads)?
-            .with_report(trained.report))
-    }
 }
 
 impl Trainer {
@@ -204,7 +164,7 @@ impl Trainer {
         })
     }
 
-    fn train(
+    pub(crate) fn train(
         &self,
         task: &TrainingContext<'_>,
         problem: &ProblemSpec,

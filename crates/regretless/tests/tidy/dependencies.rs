@@ -45,13 +45,13 @@ const ARROWS: [(&str, &[&str]); 16] = [
     (
         "train",
         &[
-            "loss", "model", "predict", "evaluate", "label", "oracle", "problem", "solve", "data",
+            "loss", "predict", "evaluate", "label", "oracle", "problem", "solve", "data",
         ],
     ),
     (
         "experiment",
         &[
-            "train", "loss", "model", "predict", "evaluate", "label", "oracle", "problem", "data",
+            "train", "loss", "predict", "evaluate", "label", "oracle", "problem", "data",
         ],
     ),
     ("checksummed_file", &[]),
