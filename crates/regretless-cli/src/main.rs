@@ -6,7 +6,7 @@
 use std::process::ExitCode;
 
 use clap::Parser;
-use regretless::Error;
+use regretless::{Error, ErrorKind};
 
 mod args;
 mod commands;
@@ -37,12 +37,12 @@ fn main() -> ExitCode {
 
 /// The exit code of each kind of error, as `--help` lists them.
 fn exit_code(error: &Error) -> u8 {
-    match error {
-        Error::Setting(_) | Error::Capability { .. } => 2,
-        Error::Input { .. } | Error::Io { .. } | Error::Exists(_) => 3,
-        Error::Solver { .. } | Error::NonFinite { .. } => 4,
-        Error::Interrupted => 130,
-        // The library may learn new kinds; until they are listed here they count as failures.
+    match error.kind() {
+        ErrorKind::Setting | ErrorKind::Problem => 2,
+        ErrorKind::Data | ErrorKind::File => 3,
+        ErrorKind::Solver => 4,
+        ErrorKind::Interrupted => 130,
+        // Kinds that later versions of the library add count as failures until they are listed.
         _ => 1,
     }
 }

@@ -65,7 +65,13 @@ impl CommandReport {
 
 /// Prints an error, and what to do about it on a line of its own where the error says so.
 pub fn print_error(error: &Error) {
-    let message = error.to_string();
+    let message = match error {
+        Error::Exists(path) => format!(
+            "{}: exists already; choose another path or use --force to replace it",
+            path.display()
+        ),
+        other => other.to_string(),
+    };
     let mut text = String::new();
     let _ = match message.split_once("; ") {
         Some((what, hint)) => write!(text, "error: {}\n hint: {}", escaped(what), escaped(hint)),

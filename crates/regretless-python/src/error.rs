@@ -26,10 +26,12 @@ pub fn to_py_err(error: Error) -> PyErr {
             PyFileNotFoundError::new_err(message)
         }
         Error::Io { .. } => PyOSError::new_err(message),
-        Error::Exists(_) => PyFileExistsError::new_err(message.replace("--force", "force=True")),
+        Error::Exists(path) => PyFileExistsError::new_err(format!(
+            "{}: exists already; choose another path or pass force=True to replace it",
+            path.display()
+        )),
         Error::Interrupted => PyKeyboardInterrupt::new_err(()),
-        // Solvers without a decision, trainings that diverge, and whatever the library learns to
-        // tell.
+        // Solvers without a decision, trainings that diverge, and kinds of later versions.
         _ => PyRuntimeError::new_err(message),
     }
 }

@@ -66,6 +66,56 @@ impl fmt::Display for Place {
     }
 }
 
+/// Why there is no decision.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, serde::Serialize, serde::Deserialize)]
+#[non_exhaustive]
+pub enum SolveFailure {
+    /// No decision satisfies the constraints.
+    #[error("no decision is feasible")]
+    Infeasible,
+    /// Costs can fall for ever.
+    #[error("the objective is unbounded")]
+    Unbounded,
+    /// The search ended before any decision was found.
+    #[error("no decision found within {nodes} nodes")]
+    LimitReached {
+        /// Nodes searched.
+        nodes: u64,
+    },
+    /// The question was to be answered from known decisions, and none is known.
+    #[error(
+        "no decision is known to answer from; give training rows, or let the cache solve (cache 5%)"
+    )]
+    NothingKnown,
+    /// The user asked to stop while the search was under way.
+    #[error("interrupted")]
+    Interrupted,
+    /// The engine's answer did not survive our own check.
+    #[error("the solver's answer is wrong: {0}")]
+    WrongAnswer(String),
+    /// The engine itself reported an error.
+    #[error("the solver failed: {0}")]
+    Engine(String),
+}
+
+/// What an [`Error`] is about, for programs that react to it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum ErrorKind {
+    /// Data that cannot be used.
+    Data,
+    /// A name or setting that does not exist or contradicts another one.
+    Setting,
+    /// A problem that does not have what a method needs.
+    Problem,
+    /// A solver that found no decision, or a training that produced no number.
+    Solver,
+    /// A file that cannot be read or written.
+    File,
+    /// The user asked to stop.
+    Interrupted,
+}
+
 /// Every error of the library.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -90,7 +140,7 @@ pub enum Error {
         source: std::io::Error,
     },
     /// An output path is taken.
-    #[error("{}: exists already; choose another path or use --force to replace it", display_path(.0))]
+    #[error("{}: exists already; choose another path or allow it to be replaced", display_path(.0))]
     Exists(PathBuf),
     /// A solver found no decision for an instance.
     #[error("instance {instance}: {}", escaped(&failure.to_string()))]
@@ -98,7 +148,7 @@ pub enum Error {
         /// Row of the table, counted from 0.
         instance: usize,
         /// Why there is no decision.
-        failure: crate::solve::SolveFailure,
+        failure: SolveFailure,
     },
     /// A method asks for something the problem cannot give.
     #[error(
@@ -150,6 +200,32 @@ pub enum Error {
 }
 
 impl Error {
+    /// What the error is about.
+    pub fn kind(&self) -> ErrorKind {
+        match self {
+            Self::Input { .. } => ErrorKind::Data,
+            Self::Setting(_) | Self::EmptyPool { .. } => ErrorKind::Setting,
+            Self::Capability { .. } => ErrorKind::Problem,
+            Self::Solver { .. } | Self::NonFinite { .. } => ErrorKind::Solver,
+            Self::Io { .. } | Self::Exists(_) => ErrorKind::File,
+            Self::Interrupted => ErrorKind::Interrupted,
+        }
+    }
+
+    /// The place in a file or table that the error is about, if it is about one.
+    pub fn place(&self) -> Option<Place> {
+        match self {
+            Self::Input { place, .. } => Some(place.clone()),
+            Self::Io { path, .. } | Self::Exists(path) => Some(Place::file(path)),
+            Self::Setting(_)
+            | Self::EmptyPool { .. }
+            | Self::Capability { .. }
+            | Self::Solver { .. }
+            | Self::NonFinite { .. }
+            | Self::Interrupted => None,
+        }
+    }
+
     /// Bad data at a place.
     pub fn input(place: Place, message: impl Into<String>) -> Self {
         Self::Input {
@@ -193,9 +269,9 @@ impl Error {
     }
 
     /// A solver found no decision for an instance; a solve that was interrupted is an interruption.
-    pub fn solver(instance: usize, failure: crate::solve::SolveFailure) -> Self {
+    pub fn solver(instance: usize, failure: SolveFailure) -> Self {
         match failure {
-            crate::solve::SolveFailure::Interrupted => Self::Interrupted,
+            SolveFailure::Interrupted => Self::Interrupted,
             failure => Self::Solver { instance, failure },
         }
     }

@@ -58,7 +58,7 @@ pub mod train;
 
 pub use data::{Dataset, Split};
 pub use decision::Decision;
-pub use error::{Error, Result};
+pub use error::{Error, ErrorKind, Result};
 pub use evaluate::Evaluation;
 pub use label::{DataPart, DataSplit, Row};
 pub use model::Model;

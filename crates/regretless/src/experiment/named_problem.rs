@@ -70,7 +70,7 @@ impl NamedProblem {
             Self::Houses { houses } => {
                 let missing = || {
                     Error::setting(format!(
-                        "{self} needs California housing; give --california FILE"
+                        "{self} needs California housing; set `california` to its file"
                     ))
                 };
                 let file = files.california.as_ref().ok_or_else(missing)?;
@@ -128,7 +128,7 @@ impl NamedProblem {
     fn energy_file(self, files: &DataFiles, name: &str) -> Result<PathBuf> {
         let missing = || {
             Error::setting(format!(
-                "{self} needs Irish energy data; give --energy FOLDER"
+                "{self} needs Irish energy data; set `energy` to its folder"
             ))
         };
         let folder = files.energy.as_ref().ok_or_else(missing)?;

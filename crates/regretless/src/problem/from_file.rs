@@ -110,8 +110,7 @@ fn detect_format(path: &Path) -> Result<FileFormat> {
     if text.contains("_SECTION") {
         return Ok(FileFormat::Tsplib);
     }
-    let message = "cannot tell what kind of file this is; name its kind (--kind, or kind= in \
-        Python): tsplib, knapsack or linear";
+    let message = "the format of this file is unknown; name it: tsplib, knapsack or linear";
     Err(Error::setting(format!("{}: {message}", path.display())))
 }
 

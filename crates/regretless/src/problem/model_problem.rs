@@ -14,8 +14,7 @@ use super::{LinearFile, ProblemKind, ProblemSpec};
 use crate::error::{Error, Place, Result};
 
 /// What the user can do where the file of a model's problem cannot be used.
-const REMEDY: &str =
-    "give the problem yourself: --problem problem.toml, in Python problem=Problem.from_file(...)";
+const REMEDY: &str = "give the problem yourself, for example as a problem file";
 
 /// What a model file says about its problem.
 #[derive(Debug, Clone, Copy)]

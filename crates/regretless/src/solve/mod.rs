@@ -5,6 +5,8 @@
 //! never on what it solved before: a warm start from a [`Memory`] is allowed to change the time,
 //! not the answer.
 
+pub use crate::error::SolveFailure;
+
 use self::warm_start::WarmStart;
 use crate::cancellation;
 use crate::decision::Decision;
@@ -182,36 +184,4 @@ impl Solution {
     pub fn empty() -> Self {
         Self::optimal(Decision::default(), 0.0)
     }
-}
-
-/// Why there is no decision.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, serde::Serialize, serde::Deserialize)]
-#[non_exhaustive]
-pub enum SolveFailure {
-    /// No decision satisfies the constraints.
-    #[error("no decision is feasible")]
-    Infeasible,
-    /// Costs can fall for ever.
-    #[error("the objective is unbounded")]
-    Unbounded,
-    /// The search ended before any decision was found.
-    #[error("no decision found within {nodes} nodes")]
-    LimitReached {
-        /// Nodes searched.
-        nodes: u64,
-    },
-    /// The question was to be answered from known decisions, and none is known.
-    #[error(
-        "no decision is known to answer from; give training rows, or let the cache solve (cache 5%)"
-    )]
-    NothingKnown,
-    /// The user asked to stop while the search was under way.
-    #[error("interrupted")]
-    Interrupted,
-    /// The engine's answer did not survive our own check.
-    #[error("the solver's answer is wrong: {0}")]
-    WrongAnswer(String),
-    /// The engine itself reported an error.
-    #[error("the solver failed: {0}")]
-    Engine(String),
 }

@@ -30,7 +30,7 @@ const ARROWS: [(&str, &[&str]); 16] = [
         ],
     ),
     ("decision", &[]),
-    ("error", &["solve"]),
+    ("error", &[]),
     ("data", &[]),
     ("solve", &[]),
     ("problem", &["solve", "data"]),
