@@ -1,14 +1,13 @@
 //! From options to tables and problems.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use regretless::data::{
     Dataset, FeatureShape, Features, Layout, Matrix, TableSource, WideColumns, csv, npy,
 };
 use regretless::predict::CostModel;
-use regretless::problem::{ModelProblem, ProblemKind, ProblemSpec};
-use regretless::{Error, Result};
+use regretless::problem::ProblemSpec;
+use regretless::{Error, Model, Problem, Result};
 
 use crate::args::{ColumnOptions, DataOptions, ProblemSource};
 
@@ -51,54 +50,28 @@ pub fn in_file(path: &Path) -> impl Fn(Error) -> Error + '_ {
     move |error| error.in_file(path)
 }
 
-/// A problem in writing and ready to be solved.
-#[derive(Debug, Clone)]
-pub struct BuiltProblem {
-    /// In writing.
-    pub spec: ProblemSpec,
-    /// Ready to be solved.
-    pub problem: Arc<dyn ProblemKind>,
+/// The problem of a file or of the settings.
+pub fn load_problem(source: &ProblemSource) -> Result<Problem> {
+    match source {
+        ProblemSource::Inline(spec) => Problem::from_spec(spec.clone()),
+        ProblemSource::File(path) => {
+            let problem = ProblemSpec::read(path).and_then(Problem::from_spec);
+            problem.map_err(|error| match error {
+                Error::Setting(message) => Error::setting(format!("{}: {message}", path.display())),
+                other => other,
+            })
+        }
+    }
 }
 
-impl BuiltProblem {
-    /// A problem, its numbers checked.
-    pub fn new(spec: ProblemSpec) -> Result<Self> {
-        Ok(Self {
-            problem: spec.build()?,
-            spec,
-        })
-    }
-
-    /// The problem of a file or of the settings.
-    pub fn load(source: &ProblemSource) -> Result<Self> {
-        match source {
-            ProblemSource::Inline(spec) => Self::new(spec.clone()),
-            ProblemSource::File(path) => {
-                Self::new(ProblemSpec::read(path)?).map_err(|error| match error {
-                    Error::Setting(message) => {
-                        Error::setting(format!("{}: {message}", path.display()))
-                    }
-                    other => other,
-                })
-            }
+/// The model of a file with the problem that is given, or else the one it was trained for.
+pub fn load_model(file: &Path, given: Option<&ProblemSource>) -> Result<Model> {
+    match given {
+        Some(source) => {
+            let predictor = CostModel::load(file)?;
+            Model::new(predictor, load_problem(source)?).map_err(in_file(file))
         }
-    }
-
-    /// The problem given, or else the one the model of this file was trained for.
-    pub fn of_model(
-        (model, file): (&CostModel, &Path),
-        given: Option<&ProblemSource>,
-    ) -> Result<Self> {
-        if let Some(source) = given {
-            return Self::load(source);
-        }
-        let written = ModelProblem {
-            problem: &model.about.problem,
-            file_hash: model.about.problem_file_hash.as_deref(),
-            folder: file.parent(),
-        };
-        let (spec, problem) = written.build().map_err(in_file(file))?;
-        Ok(Self { spec, problem })
+        None => Model::load(file),
     }
 }
 

@@ -86,11 +86,8 @@ impl<'py> EvaluationArgs<'_, 'py> {
         let data = with_labels(py, problem, (&call, &oracle), data, self.labels)?;
         call.run(py, |observer: &dyn Observer| {
             let rows = data.rows();
-            let predict = |part: &[usize]| {
-                let mut predictions = predictions.select_rows(part);
-                data.sense().convert_matrix(&mut predictions)?;
-                Ok(predictions)
-            };
+            let predict =
+                |part: &[usize]| regretless::evaluate::known_predictions(&predictions, &data, part);
             observer.begin("deciding", rows.len() as u64);
             let found =
                 regretless::evaluate::evaluate_in_chunks(predict, &data, &rows, &oracle, observer)?;

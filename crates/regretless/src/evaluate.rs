@@ -79,6 +79,16 @@ pub fn predict_rows(model: &CostModel, data: &LabeledDataset, rows: &[usize]) ->
     Ok(predictions)
 }
 
+/// Known predictions in the user's sense for some rows of a labeled table, to be minimized.
+///
+/// # Errors
+/// When a table on disk cannot be read.
+pub fn known_predictions(all: &Matrix, data: &LabeledDataset, rows: &[usize]) -> Result<Matrix> {
+    let mut predictions = all.select_rows(rows);
+    data.sense().convert_matrix(&mut predictions)?;
+    Ok(predictions)
+}
+
 /// How the costs that a model predicts belong to those of a problem.
 ///
 /// # Errors

@@ -11,11 +11,11 @@ use regretless::data::synthetic::SyntheticSpec;
 use regretless::data::{Dataset, SplitIndices, SplitRule};
 use regretless::label::LabeledDataset;
 use regretless::problem::Benchmark;
-use regretless::{Error, Result};
+use regretless::{Error, Problem, Result};
 
 use super::{CommandContext, labelled, oracle, store};
 use crate::args::{DataOptions, ExecutionOptions, ProblemOptions};
-use crate::input::{BuiltProblem, in_file, table_source};
+use crate::input::{in_file, load_problem, table_source};
 use crate::output::grouped;
 
 /// Rows to train, validate and test on where the program makes the data.
@@ -23,11 +23,11 @@ const BENCHMARK_SPLIT: SplitRule = SplitRule::Counts([1000, 400, 600]);
 /// Rows of built-in data where the split does not say.
 const DEFAULT_BENCHMARK_ROWS: usize = 2000;
 
-/// Labelled rows of one seed.
+/// Labeled rows of one seed.
 #[derive(Debug, Clone)]
 pub struct DataSplit {
-    /// What is decided.
-    pub built: BuiltProblem,
+    /// The problem.
+    pub problem: Problem,
     /// All rows.
     pub data: Arc<LabeledDataset>,
     /// How they are divided.
@@ -65,7 +65,7 @@ pub fn standard_split(data: &DataOptions, problem: &ProblemOptions) -> Result<Sp
     }
 }
 
-/// Where grounds come from.
+/// Where labeled rows come from.
 pub struct DataSource<'a> {
     split: SplitRule,
     execution: &'a ExecutionOptions,
@@ -78,9 +78,9 @@ enum DataOrigin {
     Table(Box<UserTable>),
 }
 
-/// A user's table, read but not labelled.
+/// A user's table, read but not labeled.
 struct UserTable {
-    built: BuiltProblem,
+    problem: Problem,
     data: Dataset,
     file: PathBuf,
 }
@@ -88,7 +88,8 @@ struct UserTable {
 impl<'a> DataSource<'a> {
     /// Reads the user's table and problem, if there are any.
     pub fn open(
-        (data, problem): (&DataOptions, &ProblemOptions),
+        data: &DataOptions,
+        problem: &ProblemOptions,
         split: Option<SplitRule>,
         execution: &'a ExecutionOptions,
         session: &'a CommandContext,
@@ -102,12 +103,16 @@ impl<'a> DataSource<'a> {
                         "--problem is missing; give a problem file, as generate writes one",
                     )
                 };
-                let built = BuiltProblem::load(problem.problem.as_ref().ok_or_else(missing)?)?;
+                let problem = load_problem(problem.problem.as_ref().ok_or_else(missing)?)?;
                 let source = table_source(data)?;
                 let (mut data, file) = (source.read()?, source.costs_file().to_path_buf());
-                session.match_table(&mut data, &file, &built)?;
+                session.match_table(&mut data, &file, &problem)?;
                 session.hint_at_storage(&source, &data);
-                DataOrigin::Table(Box::new(UserTable { built, data, file }))
+                DataOrigin::Table(Box::new(UserTable {
+                    problem,
+                    data,
+                    file,
+                }))
             }
         };
         Ok(Self {
@@ -118,7 +123,7 @@ impl<'a> DataSource<'a> {
         })
     }
 
-    /// The grounds of some seeds, in their order.
+    /// The labeled and divided rows of some seeds, in their order.
     pub fn data_splits(self, seeds: impl Iterator<Item = u32>) -> Result<Vec<DataSplit>> {
         let Self {
             split,
@@ -131,15 +136,15 @@ impl<'a> DataSource<'a> {
                 let rows = split.rows().unwrap_or(DEFAULT_BENCHMARK_ROWS);
                 let data_split = |seed| {
                     let (spec, data) = benchmark.generate(SyntheticSpec::paper(rows, seed))?;
-                    let built = BuiltProblem::new(spec)?;
+                    let problem = Problem::from_spec(spec)?;
                     let data = LabeledDataset::solve(
                         data,
-                        &oracle(&built, execution)?,
+                        &oracle(&problem, execution)?,
                         &session.progress,
                     )?;
                     let split = split.with_seed(u64::from(seed)).apply(data.len())?;
                     Ok(DataSplit {
-                        built,
+                        problem,
                         data: Arc::new(data),
                         split,
                     })
@@ -147,7 +152,11 @@ impl<'a> DataSource<'a> {
                 seeds.map(data_split).collect()
             }
             DataOrigin::Table(table) => {
-                let UserTable { built, data, file } = *table;
+                let UserTable {
+                    problem,
+                    data,
+                    file,
+                } = *table;
                 let seeds: Vec<u32> = seeds.collect();
                 let split = |seed: &u32| split.with_seed(u64::from(*seed)).apply(data.len());
                 let splits = seeds.iter().map(split).collect::<Result<Vec<_>>>()?;
@@ -155,14 +164,15 @@ impl<'a> DataSource<'a> {
                 let found = labelled(
                     data,
                     &labels,
-                    (&built, &oracle(&built, execution)?),
+                    &problem,
+                    &oracle(&problem, execution)?,
                     session,
                 );
                 let data = Arc::new(found.map_err(in_file(&file))?.0);
                 let rows = data.rows();
                 let data_split = |split: SplitIndices| {
                     Ok(DataSplit {
-                        built: built.clone(),
+                        problem: problem.clone(),
                         data: data.clone(),
                         split: split.restrict_to(&rows)?,
                     })

@@ -5,20 +5,20 @@ use std::path::Path;
 use regretless::data::{CostMatching, CostNames, CostSide, Matrix};
 use regretless::error::Place;
 use regretless::evaluate::{
-    Evaluation, evaluate_in_chunks, few_rows_warning, match_table, summarize, unambiguous_regrets,
+    Evaluation, evaluate_in_chunks, few_rows_warning, known_predictions, match_table, summarize,
+    unambiguous_regrets,
 };
 use regretless::label::LabeledDataset;
 use regretless::observer::Observer;
 use regretless::oracle::Oracle;
-use regretless::predict::CostModel;
-use regretless::{Error, Result};
+use regretless::{Error, Model, Result};
 use serde_json::json;
 
 use super::{CommandContext, json, labelled, oracle, predict_rows, store};
 use crate::args::EvaluateOptions;
 use crate::input::{
-    BuiltProblem, TableFormat, costs_only, dataset_for_model, in_file, options_for_model,
-    predictions, table_source,
+    TableFormat, costs_only, dataset_for_model, in_file, load_model, load_problem,
+    options_for_model, predictions, table_source,
 };
 use crate::output::{CommandReport, grouped, number, percent};
 
@@ -31,7 +31,7 @@ struct EvaluationInput {
 
 /// Who predicts.
 enum PredictionSource {
-    Model(Box<CostModel>),
+    Model(Box<Model>),
     /// Known for all rows, in the user's sense.
     Known(Matrix),
 }
@@ -66,15 +66,15 @@ pub fn run(options: &EvaluateOptions, session: &CommandContext) -> Result<Comman
 
 impl EvaluationInput {
     fn of_model(file: &Path, options: &EvaluateOptions, session: &CommandContext) -> Result<Self> {
-        let model = CostModel::load(file)?;
-        let built = BuiltProblem::of_model((&model, file), options.problem.as_ref())?;
-        let oracle = oracle(&built, &options.execution)?;
-        let source = table_source(&options_for_model(&options.data, &model))?;
-        let mut table = dataset_for_model(&source, &model)?;
-        model
+        let model = load_model(file, options.problem.as_ref())?;
+        let (predictor, problem) = (model.predictor(), model.problem());
+        let oracle = oracle(problem, &options.execution)?;
+        let source = table_source(&options_for_model(&options.data, predictor))?;
+        let mut table = dataset_for_model(&source, predictor)?;
+        predictor
             .check(table.features())
             .map_err(in_file(source.costs_file()))?;
-        let notices = match_table(&mut table, &model, built.problem.as_ref())
+        let notices = match_table(&mut table, predictor, problem.kind().as_ref())
             .map_err(in_file(source.costs_file()))?;
         for notice in notices {
             session.warn(&format!(
@@ -83,7 +83,7 @@ impl EvaluationInput {
             ));
         }
         let labels = store(source.costs_file(), &options.execution);
-        let found = labelled(table, &labels, (&built, &oracle), session);
+        let found = labelled(table, &labels, problem, &oracle, session);
         let (data, _) = found.map_err(in_file(source.costs_file()))?;
         Ok(Self {
             predictions: PredictionSource::Model(Box::new(model)),
@@ -98,10 +98,10 @@ impl EvaluationInput {
         session: &CommandContext,
     ) -> Result<Self> {
         let missing = || Error::setting("--problem is missing; predictions do not know theirs");
-        let built = BuiltProblem::load(options.problem.as_ref().ok_or_else(missing)?)?;
-        let oracle = oracle(&built, &options.execution)?;
+        let problem = load_problem(options.problem.as_ref().ok_or_else(missing)?)?;
+        let oracle = oracle(&problem, &options.execution)?;
         let (costs_file, mut table) = costs_only(&options.data)?;
-        session.match_table(&mut table, &costs_file, &built)?;
+        session.match_table(&mut table, &costs_file, &problem)?;
         if TableFormat::of(file)? == TableFormat::Npy {
             let unnamed = CostNames::numbered(table.costs().cols());
             let (found, wanted) = (
@@ -121,7 +121,7 @@ impl EvaluationInput {
         }
         let labels = store(&costs_file, &options.execution);
         let (data, _) =
-            labelled(table, &labels, (&built, &oracle), session).map_err(in_file(&costs_file))?;
+            labelled(table, &labels, &problem, &oracle, session).map_err(in_file(&costs_file))?;
         Ok(Self {
             predictions: PredictionSource::Known(predictions),
             data,
@@ -132,12 +132,8 @@ impl EvaluationInput {
     /// Predictions for some rows, to be minimised.
     fn predicted(&self, rows: &[usize]) -> Result<Matrix> {
         match &self.predictions {
-            PredictionSource::Model(model) => predict_rows(model, &self.data, rows),
-            PredictionSource::Known(all) => {
-                let mut predictions = all.select_rows(rows);
-                self.data.sense().convert_single(predictions.as_mut_slice());
-                Ok(predictions)
-            }
+            PredictionSource::Model(model) => predict_rows(model.predictor(), &self.data, rows),
+            PredictionSource::Known(all) => known_predictions(all, &self.data, rows),
         }
     }
 

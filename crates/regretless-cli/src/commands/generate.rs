@@ -7,12 +7,12 @@ use regretless::data::atomic_write::check_free;
 use regretless::data::synthetic::{SyntheticGenerator, SyntheticSpec};
 use regretless::data::{csv, npy};
 use regretless::observer::Observer;
-use regretless::{Error, Result};
+use regretless::{Error, Problem, Result};
 use serde_json::json;
 
 use super::CommandContext;
 use crate::args::{GenerateOptions, TableFormat};
-use crate::input::{BuiltProblem, require};
+use crate::input::require;
 use crate::output::{CommandReport, grouped, path_json, write_text};
 
 /// Writes the table and the problem.
@@ -22,13 +22,13 @@ pub fn run(options: &GenerateOptions, session: &CommandContext) -> Result<Comman
     let synthetic = synthetic_spec(options);
     let (spec, rows) = benchmark.rows(synthetic)?;
     let costs = rows.num_costs();
-    let built = BuiltProblem::new(spec)?;
+    let problem = Problem::from_spec(spec)?;
     let files = GeneratedFiles::within(&folder, options.format.unwrap_or(TableFormat::Csv));
-    let problem =
-        toml::to_string(&built.spec).map_err(|e| Error::setting(format!("the problem: {e}")))?;
+    let problem_text =
+        toml::to_string(problem.spec()).map_err(|e| Error::setting(format!("the problem: {e}")))?;
     files.write(
         rows,
-        &format!("# {benchmark}, seed {}\n{problem}", synthetic.seed),
+        &format!("# {benchmark}, seed {}\n{problem_text}", synthetic.seed),
         session,
     )?;
 
@@ -55,11 +55,7 @@ pub fn run(options: &GenerateOptions, session: &CommandContext) -> Result<Comman
         tables.join(", "),
         described(&synthetic, costs)
     ));
-    report.line(format!(
-        "{}: {}",
-        files.problem.display(),
-        built.problem.name()
-    ));
+    report.line(format!("{}: {}", files.problem.display(), problem.name()));
     report.line("\nnext:");
     report.line(format!("  {next}"));
     Ok(report)

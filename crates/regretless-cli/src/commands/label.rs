@@ -8,7 +8,7 @@ use serde_json::json;
 
 use super::{CommandContext, labelled, oracle, store};
 use crate::args::LabelOptions;
-use crate::input::{BuiltProblem, costs_only, in_file, require};
+use crate::input::{costs_only, in_file, load_problem, require};
 use crate::output::{CommandReport, grouped, path_json};
 
 /// Labels the whole table or a share of it.
@@ -18,14 +18,14 @@ pub fn run(options: &LabelOptions, session: &CommandContext) -> Result<CommandRe
         .as_deref()
         .map(str::parse::<Shard>)
         .transpose()?;
-    let built = BuiltProblem::load(&require(options.problem.as_ref(), "--problem")?)?;
-    let oracle = oracle(&built, &options.execution)?;
+    let problem = load_problem(&require(options.problem.as_ref(), "--problem")?)?;
+    let oracle = oracle(&problem, &options.execution)?;
     let (file, mut table) = costs_only(&options.data)?;
-    session.match_table(&mut table, &file, &built)?;
+    session.match_table(&mut table, &file, &problem)?;
     let store = store(&file, &options.execution);
     let Some(shard) = shard else {
         let (data, found) =
-            labelled(table, &store, (&built, &oracle), session).map_err(in_file(&file))?;
+            labelled(table, &store, &problem, &oracle, session).map_err(in_file(&file))?;
         let solved = oracle.counts().total();
         let shown = json!({
             "heuristic": oracle.heuristic(), "rows": data.len(), "solved": solved, "continued": found.continued,
@@ -57,7 +57,7 @@ pub fn run(options: &LabelOptions, session: &CommandContext) -> Result<CommandRe
         return Ok(report);
     };
     let done = store
-        .label_shard(table, (&built.spec, &oracle), shard, &session.progress)
+        .label_shard(table, (problem.spec(), &oracle), shard, &session.progress)
         .map_err(in_file(&file))?;
     done.warnings
         .iter()

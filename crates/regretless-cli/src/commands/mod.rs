@@ -10,12 +10,12 @@ use regretless::oracle::Oracle;
 use regretless::parallel::Threads;
 use regretless::predict::CostModel;
 use regretless::problem::match_costs;
-use regretless::{Error, Result};
+use regretless::{Error, Problem, Result};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::args::{Command, CommandArgs, ExecutionOptions, GlobalOptions};
-use crate::input::{BuiltProblem, in_file};
+use crate::input::in_file;
 use crate::output::{CommandReport, grouped, print_warning};
 use crate::progress::ProgressObserver;
 use crate::settings;
@@ -58,9 +58,9 @@ impl CommandContext {
 
 impl CommandContext {
     /// Brings the costs of a table into the order of the problem's; tells where positions decide.
-    fn match_table(&self, data: &mut Dataset, file: &Path, built: &BuiltProblem) -> Result<()> {
+    fn match_table(&self, data: &mut Dataset, file: &Path, problem: &Problem) -> Result<()> {
         let found = CostSide::new("the table", data.cost_names());
-        let matching = match_costs(found, built.problem.as_ref()).map_err(in_file(file))?;
+        let matching = match_costs(found, problem.kind().as_ref()).map_err(in_file(file))?;
         data.apply(&matching).map_err(in_file(file))?;
         self.warn_about_matching(file, &matching);
         Ok(())
@@ -113,9 +113,9 @@ fn run_command<O: clap::Args + Serialize + DeserializeOwned>(
 }
 
 /// An oracle on as many threads as the user allows, deciding as the user wants.
-fn oracle(built: &BuiltProblem, execution: &ExecutionOptions) -> Result<Oracle> {
+fn oracle(problem: &Problem, execution: &ExecutionOptions) -> Result<Oracle> {
     let threads = Threads::new(execution.threads.unwrap_or(0))?;
-    Oracle::new(built.problem.clone())
+    Oracle::new(problem.kind().clone())
         .with_threads(threads)
         .with_heuristic(execution.decide_by)
 }
@@ -130,10 +130,11 @@ fn store(file: &Path, execution: &ExecutionOptions) -> LabelStore {
 fn labelled(
     data: Dataset,
     store: &LabelStore,
-    (built, oracle): (&BuiltProblem, &Oracle),
+    problem: &Problem,
+    oracle: &Oracle,
     session: &CommandContext,
 ) -> Result<(LabeledDataset, LabelReport)> {
-    let (labelled, report) = store.label(data, &built.spec, oracle, &session.progress)?;
+    let (labelled, report) = store.label(data, problem.spec(), oracle, &session.progress)?;
     report
         .warnings
         .iter()
@@ -174,7 +175,8 @@ fn evaluate_model(
     model: &CostModel,
     data: &LabeledDataset,
     rows: &[usize],
-    (oracle, observer): (&Oracle, &dyn Observer),
+    oracle: &Oracle,
+    observer: &dyn Observer,
 ) -> Result<Evaluation> {
     evaluate_in_chunks(
         |part| predict_rows(model, data, part),

@@ -97,7 +97,8 @@ pub fn run(options: &TrainOptions, session: &CommandContext) -> Result<CommandRe
         threads: 0,
     };
     let source = DataSource::open(
-        (&options.data, &options.problem),
+        &options.data,
+        &options.problem,
         options.split.split,
         &options.execution,
         session,
@@ -106,15 +107,19 @@ pub fn run(options: &TrainOptions, session: &CommandContext) -> Result<CommandRe
     let data_split = grounds
         .first()
         .ok_or_else(|| Error::setting("--seed is missing"))?;
-    let DataSplit { built, data, split } = data_split;
-    let oracle = &oracle(built, &options.execution)?;
+    let DataSplit {
+        problem,
+        data,
+        split,
+    } = data_split;
+    let oracle = &oracle(problem, &options.execution)?;
     let task = TrainingContext {
         data,
         split,
         oracle,
         observer: &session.progress,
     };
-    let outcome = plan.fit_and_evaluate(&task, &built.spec, Some(&checkpoints))?;
+    let outcome = plan.fit_and_evaluate(&task, problem.spec(), Some(&checkpoints))?;
     let found = TrainCommandResult {
         plan: &plan,
         outcome: &outcome,
@@ -190,7 +195,7 @@ impl TrainCommandResult<'_> {
         report.line(format!(
             "{} on {}, {}",
             self.plan.method,
-            data.built.problem.name(),
+            data.problem.name(),
             data.rows()
         ));
         self.report_candidates(&mut report);

@@ -236,7 +236,8 @@ impl Comparison {
             .ok_or_else(|| Error::setting("seeds must stay below 4294967296"))?;
         let seeds: Vec<u32> = (first..past).collect();
         let source = DataSource::open(
-            (&options.data, &options.problem),
+            &options.data,
+            &options.problem,
             options.split.split,
             &options.execution,
             session,
@@ -291,7 +292,7 @@ impl Comparison {
         } else {
             format!("{} seeds", self.seeds.len())
         };
-        let (name, mut what) = (name(options), data.built.problem.name());
+        let (name, mut what) = (name(options), data.problem.name());
         if what != name {
             what = format!("{name}: {what}");
         }

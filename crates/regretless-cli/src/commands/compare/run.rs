@@ -71,8 +71,8 @@ pub struct RunResult {
 
 /// A hash over rows, labels, split and problem of one seed.
 pub fn task_key(data: &DataSplit, options: &CompareOptions) -> Result<String> {
-    let oracle = oracle(&data.built, &one_thread(&options.execution))?;
-    task(data, &oracle).fingerprint(&data.built.spec)
+    let oracle = oracle(&data.problem, &one_thread(&options.execution))?;
+    task(data, &oracle).fingerprint(data.problem.spec())
 }
 
 fn one_thread(execution: &ExecutionOptions) -> ExecutionOptions {
@@ -109,8 +109,8 @@ impl ComparedMethod {
         settings: &RunSettings,
         execution: &ExecutionOptions,
     ) -> Result<RunResult> {
-        let oracle = oracle(&data.built, &one_thread(execution))?;
-        let (task, spec) = (task(data, &oracle), &data.built.spec);
+        let oracle = oracle(&data.problem, &one_thread(execution))?;
+        let (task, spec) = (task(data, &oracle), data.problem.spec());
         let seed = settings.training.seed;
         match self {
             Self::Method(method) => {
@@ -120,7 +120,8 @@ impl ComparedMethod {
                     &trained.model,
                     &data.data,
                     &data.split.test,
-                    (&oracle, &InterruptOnlyObserver),
+                    &oracle,
+                    &InterruptOnlyObserver,
                 )?;
                 let still_falling = match method {
                     Method::Stages(_) => trained.report.is_still_falling(),
