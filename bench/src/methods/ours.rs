@@ -45,10 +45,10 @@ fn run(
 ) -> Result<MethodRun> {
     let settings = TrainingSettings {
         epochs,
-        batch: BATCH_SIZE,
+        batch_size: BATCH_SIZE,
         learning_rate: LEARNING_RATE,
         select: SelectionCriterion::Last,
-        output_map: false,
+        scale_costs: false,
         ..TrainingSettings::paper(SEED)
     };
     let trainer = StageTrainer::new(

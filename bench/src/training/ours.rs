@@ -22,10 +22,10 @@ pub fn epochs(case: &TrainingCase, data: &TrainingData, threads: usize) -> Resul
     };
     let settings = TrainingSettings {
         epochs: case.epochs,
-        batch: BATCH_SIZE,
+        batch_size: BATCH_SIZE,
         learning_rate: LEARNING_RATE,
         select: SelectionCriterion::Last,
-        output_map: false,
+        scale_costs: false,
         ..TrainingSettings::paper(SEED)
     };
     let method: TrainingStage = case.loss.parse()?;

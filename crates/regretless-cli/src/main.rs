@@ -1,7 +1,7 @@
-//! The command line: words, or one TOML file, become a plan, and the library carries it out.
+//! The command line: flags and settings files become calls of the library.
 //!
-//! `args/` holds the words, `settings.rs` lays flags over a file, `commands/` has one file per
-//! command, and what a command found leaves through `output.rs`. Exit codes are decided here only.
+//! `args/` defines the flags, `settings.rs` merges flags over a settings file, `commands/` has one
+//! file per command, and `output.rs` prints results and errors. Exit codes are set here only.
 
 use std::process::ExitCode;
 
@@ -21,18 +21,26 @@ mod text_table;
 use args::Cli;
 
 fn main() -> ExitCode {
-    let cli = Cli::parse();
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => match args::renamed_flag(&error) {
+            Some(renamed) => return fail(&renamed),
+            None => error.exit(),
+        },
+    };
     progress::listen_for_interrupts();
     let _scope = progress::enter_cancellation_scope();
     #[cfg(unix)]
     sigbus::install_handler();
     match commands::run(cli.command) {
         Ok(None) => ExitCode::SUCCESS,
-        Ok(Some(error)) | Err(error) => {
-            output::print_error(&error);
-            ExitCode::from(exit_code(&error))
-        }
+        Ok(Some(error)) | Err(error) => fail(&error),
     }
+}
+
+fn fail(error: &Error) -> ExitCode {
+    output::print_error(error);
+    ExitCode::from(exit_code(error))
 }
 
 /// The exit code of each kind of error, as `--help` lists them.

@@ -7,6 +7,7 @@ use std::fs;
 use std::path::Path;
 
 use clap::Args;
+use regretless::renamed::{explain, new_word};
 use regretless::text::one_line;
 use regretless::{Error, Result};
 use serde::Serialize;
@@ -51,7 +52,7 @@ pub fn merged<O: Args + Serialize + DeserializeOwned>(
     table.extend(given);
     table
         .try_into()
-        .map_err(|e: toml::de::Error| in_file(path, &one_line(e.message())))
+        .map_err(|e: toml::de::Error| in_file(path, &one_line(&explain(e.message()))))
 }
 
 /// Options as the text of a settings file that gives the same run again.
@@ -79,7 +80,7 @@ pub fn parse_toml<T: DeserializeOwned>(text: &str, path: &Path) -> Result<T> {
         let place = line
             .map(|line| format!("line {line}: "))
             .unwrap_or_default();
-        in_file(path, &format!("{place}{}", one_line(e.message())))
+        in_file(path, &format!("{place}{}", one_line(&explain(e.message()))))
     })
 }
 
@@ -97,26 +98,30 @@ fn check_names<O: Args>(table: &Table, path: &Path, command: &str) -> Result<()>
         .get_arguments()
         .map(|argument| argument.get_id().as_str())
         .collect();
-    match table.keys().find(|key| !names.contains(&key.as_str())) {
-        None => Ok(()),
-        Some(key) => {
+    let is_known = |name: &str| names.contains(&name);
+    let Some(key) = table.keys().find(|key| !is_known(key)) else {
+        return Ok(());
+    };
+    let message = match new_word(key, is_known) {
+        Some(new) => format!("'{key}' is called '{new}' now"),
+        None => {
             let choices = names.join(", ");
-            Err(in_file(
-                path,
-                &format!("unknown setting '{key}' for {command}; choose one of: {choices}"),
-            ))
+            format!("unknown setting '{key}' for {command}; choose one of: {choices}")
         }
-    }
+    };
+    Err(in_file(path, &message))
 }
 
 /// Reads every setting by itself first, since errors of the whole do not say which one is wrong.
 fn check_values<O: DeserializeOwned>(table: &Table, path: &Path) -> Result<()> {
     for (name, value) in table {
         let single = Table::from_iter([(name.clone(), value.clone())]);
-        single
-            .try_into::<O>()
-            .map(drop)
-            .map_err(|e| in_file(path, &format!("{name}: {}", one_line(e.message()))))?;
+        single.try_into::<O>().map(drop).map_err(|e| {
+            in_file(
+                path,
+                &format!("{name}: {}", one_line(&explain(e.message()))),
+            )
+        })?;
     }
     Ok(())
 }

@@ -32,7 +32,7 @@ fn runs(text: &str) -> Vec<String> {
 fn two_losses_on_two_seeds_are_compared() {
     let shop = Workshop::new();
     let left = shop
-        .run(&format!("{SMALL} --losses MSE;MAE(O,S) --out cmp"))
+        .run(&format!("{SMALL} --methods MSE;MAE(O,S) --out cmp"))
         .succeeded();
     assert!(
         left.out.contains("1.000 ± 0.000") && left.out.contains("MAE(O,S)"),
@@ -53,7 +53,7 @@ fn two_losses_on_two_seeds_are_compared() {
 fn the_ratio_is_the_mean_over_seeds_of_regret_over_that_of_mse() {
     let shop = Workshop::new();
     let found = shop
-        .run(&format!("{SMALL} --losses MAE --out cmp --json"))
+        .run(&format!("{SMALL} --methods MAE --out cmp --json"))
         .json();
     let runs = shop.read("cmp/results.jsonl");
     let runs: Vec<serde_json::Value> = runs
@@ -80,7 +80,7 @@ fn the_ratio_is_the_mean_over_seeds_of_regret_over_that_of_mse() {
 fn mse_runs_as_the_reference_even_when_it_is_not_listed() {
     let shop = Workshop::new();
     let left = shop
-        .run(&format!("{SMALL} --loss MAE --loss MAE(S) --out cmp"))
+        .run(&format!("{SMALL} --methods MAE --methods MAE(S) --out cmp"))
         .succeeded();
     assert!(left.err.contains("MSE runs too"), "{}", left.err);
     assert_eq!(runs(&shop.read("cmp/results.jsonl")).len(), 2 * (3 + 3));
@@ -91,7 +91,7 @@ fn results_do_not_depend_on_the_number_of_threads() {
     let shop = Workshop::new();
     for threads in [1, 3] {
         let words =
-            format!("{SMALL} --losses MSE;MSE(C,O);MAE(S) --threads {threads} --out t{threads}");
+            format!("{SMALL} --methods MSE;MSE(C,O);MAE(S) --threads {threads} --out t{threads}");
         shop.run(&words).succeeded();
     }
     for file in ["results.csv", "summary.csv"] {
@@ -112,7 +112,7 @@ fn results_do_not_depend_on_the_number_of_threads() {
 fn settings_of_a_comparison_give_the_same_comparison_again() {
     let shop = Workshop::new();
     shop.run(&format!(
-        "{SMALL} --losses MSE;MAE(O) --learning-rate 0.02 --out a"
+        "{SMALL} --methods MSE;MAE(O) --learning-rate 0.02 --out a"
     ))
     .succeeded();
     shop.run("compare --config a/settings.toml --out b")
@@ -126,7 +126,7 @@ fn settings_of_a_comparison_give_the_same_comparison_again() {
 #[test]
 fn a_users_table_is_compared_on_splits_of_its_own() {
     let shop = Workshop::with_knapsack();
-    let words = "compare --data table.csv --costs c* --problem problem.toml --losses MSE;MAE \
+    let words = "compare --data table.csv --costs c* --problem problem.toml --methods MSE;MAE \
         --seeds 3 --epochs 2";
     let found = shop.run(&format!("{words} --out cmp --json")).json();
     assert_eq!(found["losses"][0]["runs"], 3);
@@ -145,7 +145,7 @@ fn a_users_table_is_compared_on_splits_of_its_own() {
 #[test]
 fn without_a_folder_the_first_free_one_is_taken() {
     let shop = Workshop::new();
-    let words = format!("{SMALL} --losses MSE");
+    let words = format!("{SMALL} --methods MSE");
     shop.run(&words).succeeded();
     shop.run(&words).succeeded();
     assert_eq!(shop.read("runs/SP4x4-1/summary.csv").lines().count(), 5);
@@ -155,12 +155,12 @@ fn without_a_folder_the_first_free_one_is_taken() {
 #[test]
 fn results_that_exist_are_kept_unless_forced() {
     let shop = Workshop::new();
-    let words = format!("{SMALL} --losses MSE --out cmp");
+    let words = format!("{SMALL} --methods MSE --out cmp");
     shop.run(&words).succeeded();
     let before = shop.read("cmp/results.csv");
     shop.run(&words)
         .failed(3, &["cmp/results.jsonl", "--force"]);
-    shop.run(&format!("{SMALL} --losses MAE --out cmp"))
+    shop.run(&format!("{SMALL} --methods MAE --out cmp"))
         .failed(3, &["cmp/results.jsonl", "--force"]);
     shop.run(&words.replace("--epochs 3", "--epochs 4"))
         .failed(3, &["cmp/results.jsonl"]);
@@ -171,9 +171,9 @@ fn results_that_exist_are_kept_unless_forced() {
 #[test]
 fn a_comparison_that_cannot_begin_leaves_nothing() {
     let shop = Workshop::new();
-    shop.run(&format!("{SMALL} --losses MSE --batch 0 --out cmp"))
+    shop.run(&format!("{SMALL} --methods MSE --batch-size 0 --out cmp"))
         .failed(2, &["batch"]);
-    shop.run("compare --benchmark SP4x4 --losses MSE --split 0.2,0 --out cmp")
+    shop.run("compare --benchmark SP4x4 --methods MSE --split 0.2,0 --out cmp")
         .failed(2, &["test"]);
     shop.run("compare --benchmark SP4x4 --seeds 0 --out cmp")
         .failed(2, &["seeds"]);
@@ -199,7 +199,7 @@ fn interrupt(shop: &Workshop, folder: &str, finished: usize) {
 #[test]
 fn the_same_command_resumes_an_interrupted_comparison() {
     let shop = Workshop::new();
-    let words = format!("{SMALL} --losses MSE;MAE(O,S);SPO+");
+    let words = format!("{SMALL} --methods MSE;MAE(O,S);SPO+");
     shop.run(&format!("{words} --out whole")).succeeded();
     shop.run(&format!("{words} --out cut")).succeeded();
     for finished in [0, 1, 5] {
@@ -239,10 +239,10 @@ fn the_same_command_resumes_an_interrupted_comparison() {
 #[test]
 fn without_a_folder_the_interrupted_one_is_gone_on_with() {
     let shop = Workshop::new();
-    let words = format!("{SMALL} --losses MSE;MAE");
+    let words = format!("{SMALL} --methods MSE;MAE");
     shop.run(&words).succeeded();
     interrupt(&shop, "runs/SP4x4-1", 3);
-    shop.run(&format!("{SMALL} --losses MSE")).succeeded();
+    shop.run(&format!("{SMALL} --methods MSE")).succeeded();
     assert!(
         shop.path("runs/SP4x4-2/summary.csv").exists(),
         "other losses have a folder of their own"
@@ -260,7 +260,7 @@ fn without_a_folder_the_interrupted_one_is_gone_on_with() {
 #[test]
 fn runs_of_a_table_that_has_changed_are_not_taken_over() {
     let shop = Workshop::with_knapsack();
-    let words = "compare --data table.csv --costs c* --problem problem.toml --losses MSE --seeds 2 \
+    let words = "compare --data table.csv --costs c* --problem problem.toml --methods MSE --seeds 2 \
         --epochs 2 --out cmp";
     shop.run(words).succeeded();
     interrupt(&shop, "cmp", 2);
@@ -274,7 +274,7 @@ fn runs_of_a_table_that_has_changed_are_not_taken_over() {
 #[test]
 fn a_killed_comparison_ends_as_one_that_was_never_stopped() {
     let shop = Workshop::new();
-    let words = format!("{SMALL} --losses MSE;MAE;SPO+ --epochs 60").replace("--epochs 3 ", "");
+    let words = format!("{SMALL} --methods MSE;MAE;SPO+ --epochs 60").replace("--epochs 3 ", "");
     shop.run(&format!("{words} --out whole")).succeeded();
     let cut: Vec<String> = format!("{words} --out cut")
         .split(' ')
@@ -326,13 +326,13 @@ fn write_linear_table(shop: &Workshop, rows: usize, spread: f64) {
 }
 
 const TABLE: &str =
-    "compare --data table.csv --costs a,b --problem problem.toml --losses MSE;MAE(O,S)";
+    "compare --data table.csv --costs a,b --problem problem.toml --methods MSE;MAE(O,S)";
 
 #[test]
 fn where_least_squares_is_best_one_sentence_says_so() {
     let shop = Workshop::new();
     write_linear_table(&shop, 200, 0.0);
-    let settled = "--epochs 100 --learning-rate 0.05 --decay";
+    let settled = "--epochs 100 --learning-rate 0.05 --lr-decay";
     let left = shop
         .run(&format!("{TABLE} --seeds 3 {settled} --out cmp").replace(";MAE(O,S)", ""))
         .succeeded();
@@ -463,7 +463,7 @@ fn auto_can_be_compared() {
     let shop = Workshop::new();
     let words: Vec<String> = SMALL
         .split(' ')
-        .chain(["--losses", "MSE;auto 2s", "--out", "cmp", "--json"])
+        .chain(["--methods", "MSE;auto 2s", "--out", "cmp", "--json"])
         .map(str::to_owned)
         .collect();
     let found = shop.run_words(&words).json();
@@ -497,7 +497,7 @@ fn a_handful_of_rows_proves_nothing() {
     );
     let left = shop
         .run(&format!(
-            "compare {common} --losses MSE --seeds 1 --out cmp"
+            "compare {common} --methods MSE --seeds 1 --out cmp"
         ))
         .succeeded();
     assert!(
@@ -556,7 +556,7 @@ fn two_comparisons_do_not_share_a_folder() {
     std::fs::create_dir(shop.path("cmp")).unwrap();
     let held = std::fs::File::create(shop.path("cmp/lock")).unwrap();
     held.lock().unwrap();
-    let words = format!("{SMALL} --losses MSE --out cmp");
+    let words = format!("{SMALL} --methods MSE --out cmp");
     shop.run(&words)
         .failed(3, &["cmp", "another comparison writes there"]);
     drop(held);
@@ -580,7 +580,7 @@ fn auto_without_validation_rows_is_refused_before_anything_runs() {
     ];
     let words: Vec<String> = words
         .into_iter()
-        .chain(["--losses", "MSE;auto 2s", "--out", "cmp"])
+        .chain(["--methods", "MSE;auto 2s", "--out", "cmp"])
         .map(str::to_owned)
         .collect();
     shop.run_words(&words).failed(2, &["validation rows"]);

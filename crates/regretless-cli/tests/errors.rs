@@ -116,7 +116,7 @@ fn predictions_must_have_as_many_rows_as_the_table() {
 fn unknown_names_are_answered_with_the_choices() {
     let shop = Workshop::with_knapsack();
     let before = shop.files();
-    shop.run(&format!("{TRAIN} --loss MSE(Q)"))
+    shop.run(&format!("{TRAIN} --method MSE(Q)"))
         .failed(2, &["MSE(Q)", "EIC(k)"]);
     shop.run(&format!("{TRAIN} --predictor forest"))
         .failed(2, &["forest", "mlp"]);
@@ -274,7 +274,7 @@ fn folders_that_do_not_exist_are_named_before_any_work() {
 #[test]
 fn costs_too_large_to_train_on_stop_with_the_instance() {
     let shop = Workshop::with_knapsack();
-    let words = "--optimizer sgd --learning-rate 1e30 --loss MSE --epochs 9 --select last";
+    let words = "--optimizer sgd --learning-rate 1e30 --method MSE --epochs 9 --select last";
     shop.run(&format!("{TRAIN} {words}"))
         .failed(4, &["epoch", "instance", "learning rate"]);
     assert!(!shop.path("model.safetensors").exists());

@@ -39,7 +39,7 @@ fn an_interrupted_comparison_keeps_the_runs_that_finished() {
     let shop = Workshop::new();
     let child = start(
         &shop,
-        "compare --benchmark SP4x4 --losses MSE;MAE --seeds 500 --split 60,20,20 --out cmp",
+        "compare --benchmark SP4x4 --methods MSE;MAE --seeds 500 --split 60,20,20 --out cmp",
     );
     wait_for(&shop, "cmp/results.jsonl");
     Command::new("kill")

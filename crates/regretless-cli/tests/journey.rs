@@ -135,7 +135,7 @@ fn a_long_table_trains_one_predictor_for_all_items() {
     let columns = "--instance-column day --item-column house";
     let data = format!("--data long.csv {columns} --cost-column price");
     shop.run(&format!(
-        "train {data} --problem problem.toml --epochs 300 --loss MSE --learning-rate 0.05 --select \
+        "train {data} --problem problem.toml --epochs 300 --method MSE --learning-rate 0.05 --select \
             last"
     ))
     .succeeded();
@@ -193,7 +193,7 @@ fn a_generated_table_equals_the_built_in_data_of_its_seed() {
 fn the_model_does_not_depend_on_the_number_of_threads() {
     let shop = Workshop::with_knapsack();
     for threads in [1, 3] {
-        let loss = "--loss MSE(C,O,S)";
+        let loss = "--method MSE(C,O,S)";
         shop.run(&format!(
             "{TRAIN} {loss} --threads {threads} --out m{threads}.safetensors"
         ))
@@ -222,13 +222,13 @@ fn arrays_are_written_row_by_row_and_tours_labelled_by_local_search() {
         .succeeded();
     assert_eq!(shop.files(), ["costs.npy", "features.npy", "problem.toml"]);
     let labelled = shop
-        .run("label --cost-data costs.npy --problem problem.toml --decide-by local-search --json")
+        .run("label --cost-data costs.npy --problem problem.toml --heuristic local-search --json")
         .json();
     assert_eq!(
         (&labelled["solved"], &labelled["heuristic"]),
         (&30.into(), &"local-search".into())
     );
-    let data = "--data features.npy --cost-data costs.npy --decide-by local-search";
+    let data = "--data features.npy --cost-data costs.npy --heuristic local-search";
     let trained = shop
         .run(&format!(
             "train {data} --problem problem.toml --epochs 2 --json"
@@ -246,7 +246,7 @@ fn arrays_are_written_row_by_row_and_tours_labelled_by_local_search() {
         (&"local-search".into(), &30.into())
     );
     shop.run(
-        "train --data features.npy --cost-data costs.npy --problem problem.toml --decide-by \
+        "train --data features.npy --cost-data costs.npy --problem problem.toml --heuristic \
         luck --out m",
     )
     .failed(2, &["luck", "local-search"]);

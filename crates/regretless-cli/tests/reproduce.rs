@@ -189,7 +189,7 @@ fn a_changed_setting_is_a_new_cell_and_a_budget_leaves_the_rest_for_later() {
     let shop = Workshop::new();
     shop.write("small.toml", SMALL);
     let left = shop
-        .run("reproduce small.toml --budget 0s --json")
+        .run("reproduce small.toml --time-budget 0s --json")
         .succeeded();
     let told: Value = serde_json::from_str(&left.out).unwrap();
     assert_eq!(told[0]["missing"], 12);

@@ -44,7 +44,7 @@ fn labelling_that_is_killed_again_and_again_ends_with_the_same_bytes() {
     for kill in 0..kills() {
         let words: Vec<String> = LABEL
             .split(' ')
-            .chain(["--keep-every", "0"])
+            .chain(["--checkpoint-interval", "0"])
             .map(str::to_owned)
             .collect();
         interrupted += u64::from(killed_after(&shop, &words, moment(kill + 1, 60)));
@@ -135,7 +135,7 @@ fn a_shard_that_does_not_exist_is_refused() {
 /// at work then.
 fn trained(shop: &Workshop, words: &[String], kills: u64) -> (Vec<u8>, u64) {
     let common = "train --data table.csv --costs c* --problem problem.toml --out m.safetensors \
-        --keep-every 0";
+        --checkpoint-interval 0";
     let words: Vec<String> = common
         .split(' ')
         .map(str::to_owned)
@@ -147,7 +147,7 @@ fn trained(shop: &Workshop, words: &[String], kills: u64) -> (Vec<u8>, u64) {
         // A model without a claim on it is one that was done before the kill; the same command is
         // then refused.
         if shop.path("m.safetensors").exists()
-            && !shop.path("m.safetensors.progress/results.json").exists()
+            && !shop.path("m.safetensors.checkpoints/results.json").exists()
         {
             WRITTEN
                 .iter()
@@ -155,7 +155,7 @@ fn trained(shop: &Workshop, words: &[String], kills: u64) -> (Vec<u8>, u64) {
         }
     }
     shop.run_words(&words).succeeded();
-    assert!(!shop.path("m.safetensors.progress").exists());
+    assert!(!shop.path("m.safetensors.checkpoints").exists());
     let model = shop.bytes("m.safetensors");
     WRITTEN
         .iter()
@@ -169,12 +169,12 @@ fn training_that_is_killed_again_and_again_ends_with_the_same_bytes() {
     shop.run("generate --benchmark SP4x4 --instances 120 --out .")
         .succeeded();
     let recipes = [
-        "--loss MAE(O,S) --epochs 400",
-        "--loss MSE(C,O) --epochs 200",
-        "--loss MSE(O_S) --epochs 200 --fused false",
-        "--loss MSE(EIC(3)) --epochs 100",
-        "--loss MSE --epochs 100 --predictor mlp:8 --optimizer sgd:momentum=0.9",
-        "--loss SPO+|cache|20%|then|AI-MLE --epochs 60",
+        "--method MAE(O,S) --epochs 400",
+        "--method MSE(C,O) --epochs 200",
+        "--method MSE(O_S) --epochs 200 --fused false",
+        "--method MSE(EIC(3)) --epochs 100",
+        "--method MSE --epochs 100 --predictor mlp:8 --optimizer sgd:momentum=0.9",
+        "--method SPO+|cache|20%|then|AI-MLE --epochs 60",
     ];
     let mut interrupted = 0;
     for words in recipes {
@@ -193,7 +193,7 @@ fn training_that_is_killed_again_and_again_ends_with_the_same_bytes() {
     );
 }
 
-const TRAIN: &str = "train --data table.csv --costs c* --problem problem.toml --loss MSE --epochs \
+const TRAIN: &str = "train --data table.csv --costs c* --problem problem.toml --method MSE --epochs \
     3 --out m.safetensors";
 const WRITTEN: [&str; 5] = [
     "m.epochs.csv",
@@ -222,7 +222,7 @@ fn training_that_is_killed_while_it_writes_its_results_goes_on_by_the_same_comma
             told.err
         );
         assert_eq!(shop.bytes("m.safetensors"), model, "{step} files written");
-        assert!(!shop.path("m.safetensors.progress").exists());
+        assert!(!shop.path("m.safetensors.checkpoints").exists());
         for name in WRITTEN {
             fs::remove_file(shop.path(name)).unwrap();
         }
@@ -233,7 +233,7 @@ fn training_that_is_killed_while_it_writes_its_results_goes_on_by_the_same_comma
 fn killed_in_writing(shop: &Workshop, files: usize) -> Vec<String> {
     // The claim of a whole run is kept by stopping its end: a folder that is not empty cannot be
     // removed.
-    let progress = shop.path("m.safetensors.progress");
+    let progress = shop.path("m.safetensors.checkpoints");
     fs::create_dir_all(progress.join("kept")).unwrap();
     fs::write(progress.join("kept/x"), "x").unwrap();
     let told = shop.run(TRAIN);
@@ -265,14 +265,14 @@ fn results_of_another_run_are_refused_whatever_a_killed_run_left() {
 #[test]
 fn a_second_training_to_one_model_is_refused_while_the_first_runs() {
     let shop = Workshop::with_knapsack();
-    fs::create_dir(shop.path("m.safetensors.progress")).unwrap();
-    let lock = fs::File::create(shop.path("m.safetensors.progress/lock")).unwrap();
+    fs::create_dir(shop.path("m.safetensors.checkpoints")).unwrap();
+    let lock = fs::File::create(shop.path("m.safetensors.checkpoints/lock")).unwrap();
     lock.try_lock().unwrap();
     shop.run(TRAIN)
-        .failed(3, &["m.safetensors.progress", "another training"]);
+        .failed(3, &["m.safetensors.checkpoints", "another training"]);
     drop(lock);
     shop.run(TRAIN).succeeded();
-    assert!(!shop.path("m.safetensors.progress").exists());
+    assert!(!shop.path("m.safetensors.checkpoints").exists());
 }
 
 #[test]
@@ -312,6 +312,6 @@ fn a_model_name_that_leaves_no_room_for_its_checkpoints_is_refused_at_once() {
     let shop = Workshop::with_knapsack();
     let out = format!("{}.safetensors", "m".repeat(240));
     shop.run(&TRAIN.replace("m.safetensors", &out))
-        .failed(2, &[".progress", "255"]);
+        .failed(2, &[".checkpoints", "255"]);
     assert_eq!(shop.files(), ["problem.toml", "table.csv"]);
 }

@@ -7,20 +7,20 @@ use common::Workshop;
 #[test]
 fn a_settings_file_equals_its_flags() {
     let shop = Workshop::with_knapsack();
-    let flags = "--data table.csv --costs c* --problem problem.toml --loss MSE(O) --epochs 4 \
-        --batch 8 \
+    let flags = "--data table.csv --costs c* --problem problem.toml --method MSE(O) --epochs 4 \
+        --batch-size 8 \
                  --learning-rate 0.01 --optimizer sgd:momentum=0.5 --select last --patience 3 \
                  --standardize false \
-                 --output-map true --rescale false --split 0.3,0.1 --seed 7 --predictor mlp:4,3";
+                 --scale-costs true --rescale-loss false --split 0.3,0.1 --seed 7 --predictor mlp:4,3";
     shop.run(&format!("train {flags} --out flags.safetensors"))
         .succeeded();
     shop.write(
         "run.toml",
-        "data = 'table.csv'\ncosts = ['c*']\nproblem = 'problem.toml'\nloss = 'MSE(O)'\nepochs = \
-            4\nbatch = 8\n\
+        "data = 'table.csv'\ncosts = ['c*']\nproblem = 'problem.toml'\nmethod = 'MSE(O)'\nepochs = \
+            4\nbatch_size = 8\n\
          learning_rate = 0.01\noptimizer = 'sgd:momentum=0.5'\nselect = 'last'\npatience = \
          3\nstandardize = false\n\
-         output_map = true\nrescale = false\nsplit = [0.3, 0.1]\nseed = 7\npredictor = 'mlp:4,3'\n",
+         scale_costs = true\nrescale_loss = false\nsplit = [0.3, 0.1]\nseed = 7\npredictor = 'mlp:4,3'\n",
     );
     shop.run("train --config run.toml --out file.safetensors")
         .succeeded();
@@ -56,13 +56,13 @@ fn flags_win_over_the_file() {
     let shop = Workshop::with_knapsack();
     shop.write(
         "run.toml",
-        "data = 'table.csv'\ncosts = 'c*'\nproblem = 'problem.toml'\nepochs = 9\nloss = 'MSE'\n",
+        "data = 'table.csv'\ncosts = 'c*'\nproblem = 'problem.toml'\nepochs = 9\nmethod = 'MSE'\n",
     );
-    shop.run("train --config run.toml --epochs 2 --loss MAE")
+    shop.run("train --config run.toml --epochs 2 --method MAE")
         .succeeded();
     let settings = shop.read("model.settings.toml");
     assert!(
-        settings.contains("epochs = 2\n") && settings.contains("loss = \"MAE\"\n"),
+        settings.contains("epochs = 2\n") && settings.contains("method = \"MAE\"\n"),
         "{settings}"
     );
 }
@@ -72,7 +72,7 @@ fn one_file_serves_several_commands_and_holds_the_problem() {
     let shop = Workshop::with_knapsack();
     let problem = shop.read("problem.toml").replace("kind", "[problem]\nkind");
     let shared = "data = 'table.csv'\ncosts = 'c*'\n[train]\nepochs = 2\n[compare]\nseeds = \
-        1\nlosses = 'MSE;MAE'\nepochs = 1\n";
+        1\nmethods = 'MSE;MAE'\nepochs = 1\n";
     shop.write("all.toml", &format!("{shared}{problem}"));
     shop.run("train --config all.toml").succeeded();
     assert_eq!(shop.read("model.epochs.csv").lines().count(), 1 + 3);
@@ -107,7 +107,7 @@ fn settings_of_the_wrong_kind_are_named() {
     for (text, words) in [
         ("epochs = 'many'", ["epochs", "many"]),
         ("epochs = -1", ["epochs", "-1"]),
-        ("loss = 'RMSE'", ["loss", "RMSE"]),
+        ("method = 'RMSE'", ["method", "RMSE"]),
         ("select = 'best'", ["select", "validation-regret"]),
         ("optimizer = 'lion'", ["optimizer", "adamw"]),
         ("profile = 'mine'", ["profile", "paper"]),
@@ -151,7 +151,7 @@ fn methods_with_oracle_settings_and_a_second_stage_are_trained_and_reported() {
     let shop = Workshop::with_knapsack();
     shop.write(
         "run.toml",
-        "data = 'table.csv'\ncosts = 'c*'\nproblem = 'problem.toml'\nloss = 'MAE(O,S) then SPO+ \
+        "data = 'table.csv'\ncosts = 'c*'\nproblem = 'problem.toml'\nmethod = 'MAE(O,S) then SPO+ \
             cache 50%'\n\
          epochs = 2\nthen_epochs = 3\nselect = 'last'\n",
     );
@@ -165,7 +165,7 @@ fn methods_with_oracle_settings_and_a_second_stage_are_trained_and_reported() {
         asked.is_multiple_of(3) && (30..60).contains(&rows),
         "{trained}"
     );
-    shop.write("run.toml", "loss = 'SPO+ fast'");
+    shop.write("run.toml", "method = 'SPO+ fast'");
     shop.run("train --config run.toml")
         .failed(2, &["run.toml", "relax tight", "cache 5%"]);
 }
@@ -177,19 +177,19 @@ fn a_trained_model_is_trained_on_with_its_own_learning_rate_and_epochs() {
         "data = 'table.csv'\ncosts = 'c*'\nproblem = 'problem.toml'\nseed = 4\nselect = 'last'\n";
     shop.write(
         "first.toml",
-        &format!("{table}loss = 'MAE(O,S)'\nepochs = 3\n"),
+        &format!("{table}method = 'MAE(O,S)'\nepochs = 3\n"),
     );
     shop.run("train --config first.toml --out first.safetensors")
         .succeeded();
     shop.write(
         "tune.toml",
-        &format!("{table}loss = 'SPO+'\ninit_from = 'first.safetensors'\n"),
+        &format!("{table}method = 'SPO+'\ninit_model = 'first.safetensors'\n"),
     );
     shop.run("train --config tune.toml --learning-rate 0.001 --epochs 2 --out two.safetensors")
         .succeeded();
     shop.write(
         "both.toml",
-        &format!("{table}loss = 'MAE(O,S) then SPO+ lr 0.001 epochs 2'\nepochs = 3\n"),
+        &format!("{table}method = 'MAE(O,S) then SPO+ lr 0.001 epochs 2'\nepochs = 3\n"),
     );
     let whole = shop
         .run("train --config both.toml --out one.safetensors --json")
@@ -206,12 +206,12 @@ fn a_trained_model_is_trained_on_with_its_own_learning_rate_and_epochs() {
     );
     assert!(
         shop.read("two.settings.toml")
-            .contains("init_from = \"first.safetensors\"")
+            .contains("init_model = \"first.safetensors\"")
     );
-    shop.run("train --config tune.toml --init-from none.safetensors --out x.safetensors")
+    shop.run("train --config tune.toml --init-model none.safetensors --out x.safetensors")
         .failed(3, &["none.safetensors"]);
     shop.run(
-        "train --benchmark SP3x3 --split 20,10,10 --init-from first.safetensors --out \
+        "train --benchmark SP3x3 --split 20,10,10 --init-model first.safetensors --out \
         x.safetensors",
     )
     .failed(2, &["the model to start from predicts 8 costs", "12"]);
@@ -234,4 +234,36 @@ fn help_teaches_every_command_by_an_example() {
             .all(|code| help.contains(code)),
         "{help}"
     );
+}
+
+#[test]
+fn old_words_are_refused_with_the_new_one() {
+    let shop = Workshop::with_knapsack();
+    for (call, new) in [
+        ("train --loss MSE", "--method"),
+        ("compare --loss MSE", "--methods"),
+        ("compare --losses MSE", "--methods"),
+        ("train --batch 8", "--batch-size"),
+        ("train --decay", "--lr-decay"),
+        ("label --keep-every 0", "--checkpoint-interval"),
+        ("evaluate --decide-by local-search", "--heuristic"),
+        ("solve a.tsp --nodes=5", "--node-limit"),
+        ("reproduce --budget 30m", "--time-budget"),
+    ] {
+        shop.run(call).failed(2, &[new, "now"]);
+    }
+    for (line, new) in [
+        ("loss = 'MSE'", "'method'"),
+        ("output_map = true", "'scale_costs'"),
+        ("optimizer = 'adamw:decay=0.1'", "'weight_decay'"),
+        (
+            "problem = { kind = 'shortest_path', grid = [3, 3] }",
+            "'grid_path'",
+        ),
+    ] {
+        shop.write("old.toml", line);
+        shop.run("train --config old.toml")
+            .failed(2, &["old.toml", new, "now"]);
+    }
+    shop.run("generate --loss MSE").refused(2, &["--loss"]);
 }

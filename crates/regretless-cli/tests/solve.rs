@@ -82,12 +82,14 @@ fn a_file_of_knapsacks_is_a_table() {
         "name,value\nitem1,1\nitem2,1\n"
     );
     assert_eq!(
-        shop.run("solve ks.txt --number 2 --json").json()[0]["problem"],
+        shop.run("solve ks.txt --problem-number 2 --json").json()[0]["problem"],
         "ks#2"
     );
-    shop.run("solve ks.txt --number 3")
+    shop.run("solve ks.txt --problem-number 3")
         .refused(2, &["has problems 1 to 2"]);
-    let relaxed = shop.run("solve ks.txt --relax --number 1 --json").json();
+    let relaxed = shop
+        .run("solve ks.txt --relax --problem-number 1 --json")
+        .json();
     assert_eq!(
         (&relaxed[0]["objective"], &relaxed[0]["status"]),
         (&9.0.into(), &"relaxed".into())
@@ -137,7 +139,7 @@ fn one_bad_file_does_not_stop_the_others() {
     }
     shop.run("solve missing.tsp").refused(3, &["missing.tsp"]);
     shop.write("odd.dat", "hello\n");
-    shop.run("solve odd.dat").refused(2, &["--kind"]);
+    shop.run("solve odd.dat").refused(2, &["format", "tsplib"]);
 }
 
 #[test]

@@ -150,7 +150,7 @@ fn cells_columns_files_and_labels_are_shown_escaped() {
 #[test]
 fn sizes_that_no_machine_has_are_refused() {
     let shop = Workshop::new();
-    let train = "train --benchmark KS8 --split 20,10,10 --epochs 1 --loss MAE(O,S)";
+    let train = "train --benchmark KS8 --split 20,10,10 --epochs 1 --method MAE(O,S)";
     shop.run("train --benchmark KS8 --epochs 1 --split 18446744073709551615,1,1")
         .failed(2, &["more than"]);
     shop.run(&format!("{train} --predictor mlp:100000,100000"))
@@ -194,7 +194,7 @@ fn a_batch_is_cut_to_the_rows() {
         for (name, loss) in [("fused", "MAE(O,S)"), ("plain", "SPO+")] {
             let train = "train --benchmark KS8 --split 20,10,10 --epochs 2";
             shop.run(&format!(
-                "{train} --loss {loss} --batch {batch} --out {name}-{batch}.safetensors"
+                "{train} --method {loss} --batch-size {batch} --out {name}-{batch}.safetensors"
             ))
             .succeeded();
             let of = |batch: &str| shop.bytes(&format!("{name}-{batch}.safetensors"));
@@ -227,13 +227,14 @@ const LABEL: &str = "label --data table.csv --costs c* --problem problem.toml";
 fn times_that_are_none_are_refused() {
     let shop = Workshop::with_knapsack();
     for time in ["nan", "inf", "-1", "1e300"] {
-        shop.run(&format!("{LABEL} --keep-every={time}"))
-            .refused(2, &["keep-every", "seconds from 0"]);
-        shop.write("s.toml", &format!("keep_every = {time}\n"));
+        shop.run(&format!("{LABEL} --checkpoint-interval={time}"))
+            .refused(2, &["checkpoint-interval", "seconds from 0"]);
+        shop.write("s.toml", &format!("checkpoint_interval = {time}\n"));
         shop.run(&format!("{LABEL} --config s.toml"))
-            .failed(2, &["s.toml", "keep_every", "seconds from 0"]);
+            .failed(2, &["s.toml", "checkpoint_interval", "seconds from 0"]);
     }
-    shop.run(&format!("{LABEL} --keep-every 0")).succeeded();
+    shop.run(&format!("{LABEL} --checkpoint-interval 0"))
+        .succeeded();
 }
 
 #[test]

@@ -22,7 +22,7 @@ struct EvaluationArgs<'a, 'py> {
     labels: Option<&'a Bound<'py, Labels>>,
     threads: Option<usize>,
     progress: bool,
-    decide_by: Option<&'a str>,
+    heuristic: Option<&'a str>,
 }
 
 impl<'py> EvaluationArgs<'_, 'py> {
@@ -81,7 +81,7 @@ impl<'py> EvaluationArgs<'_, 'py> {
         }
         let call = PyCall::new(self.progress);
         let oracle = problem
-            .oracle(&call, self.threads, self.decide_by)
+            .oracle(&call, self.threads, self.heuristic)
             .map_err(to_py_err)?;
         let data = with_labels(py, problem, (&call, &oracle), data, self.labels)?;
         call.run(py, |observer: &dyn Observer| {
@@ -106,7 +106,7 @@ impl<'py> EvaluationArgs<'_, 'py> {
 ///   name, arrays by position.
 /// * `labels`: their best decisions; found now unless given.
 #[pyfunction]
-#[pyo3(signature = (problem, predictions, X=None, C=None, *, labels=None, threads=None, progress=false, decide_by=None))]
+#[pyo3(signature = (problem, predictions, X=None, C=None, *, labels=None, threads=None, progress=false, heuristic=None))]
 pub fn evaluate<'py>(
     py: Python<'py>,
     problem: &Bound<'py, Problem>,
@@ -116,7 +116,7 @@ pub fn evaluate<'py>(
     labels: Option<&Bound<'py, Labels>>,
     threads: Option<usize>,
     progress: bool,
-    decide_by: Option<&str>,
+    heuristic: Option<&str>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let costs = C.ok_or_else(|| PyValueError::new_err("C is missing: the true costs"))?;
     let judging = EvaluationArgs {
@@ -124,7 +124,7 @@ pub fn evaluate<'py>(
         labels,
         threads,
         progress,
-        decide_by,
+        heuristic,
     };
     let found = match predictions.cast::<Model>() {
         Err(_) => judging.evaluate(predictions, costs)?,
@@ -144,7 +144,7 @@ pub fn evaluate<'py>(
 ///
 /// Rows whose true costs have no decision are left out. Arguments as in `evaluate`.
 #[pyfunction]
-#[pyo3(signature = (problem, predictions, C, *, labels=None, threads=None, progress=false, decide_by=None))]
+#[pyo3(signature = (problem, predictions, C, *, labels=None, threads=None, progress=false, heuristic=None))]
 pub fn regret<'py>(
     py: Python<'py>,
     problem: &Bound<'py, Problem>,
@@ -153,14 +153,14 @@ pub fn regret<'py>(
     labels: Option<&Bound<'py, Labels>>,
     threads: Option<usize>,
     progress: bool,
-    decide_by: Option<&str>,
+    heuristic: Option<&str>,
 ) -> PyResult<Bound<'py, PyArray1<f64>>> {
     let found = EvaluationArgs {
         problem,
         labels,
         threads,
         progress,
-        decide_by,
+        heuristic,
     }
     .evaluate(predictions, C)?;
     Ok(row(py, found.regrets))

@@ -267,9 +267,9 @@ fn shard_of(shard: &Bound<'_, PyAny>) -> PyResult<Shard> {
 ///   stopped goes on, and several processes can share the work.
 /// * `shard`: "2/7" or (2, 7) solves the second of seven shares, writes it to the store, and
 ///   returns how many rows of all are known; the call without it joins them.
-/// * `threads`, `progress`, `decide_by`: as in Problem.solve_all.
+/// * `threads`, `progress`, `heuristic`: as in Problem.solve_all.
 #[pyfunction]
-#[pyo3(signature = (problem, C, *, store=None, shard=None, threads=None, progress=false, decide_by=None))]
+#[pyo3(signature = (problem, C, *, store=None, shard=None, threads=None, progress=false, heuristic=None))]
 pub fn label<'py>(
     py: Python<'py>,
     problem: &Bound<'py, Problem>,
@@ -278,14 +278,14 @@ pub fn label<'py>(
     shard: Option<&Bound<'py, PyAny>>,
     threads: Option<usize>,
     progress: bool,
-    decide_by: Option<&str>,
+    heuristic: Option<&str>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let problem = problem.get();
     let data = costs_only(problem, C, ArrayOwnership::Copy)?;
     problem.check_width(data.costs().cols())?;
     let call = PyCall::new(progress);
     let oracle = problem
-        .oracle(&call, threads, decide_by)
+        .oracle(&call, threads, heuristic)
         .map_err(to_py_err)?;
     let Some(store) = store else {
         if shard.is_some() {

@@ -93,7 +93,7 @@ impl Model {
     /// problem: what is decided, if not the problem the model was trained for; the model's costs
     /// are matched to it by name. A problem that was read from a model file (.mps, .lp) is read
     /// again, and must not have changed since training.
-    #[pyo3(signature = (X, problem=None, *, threads=None, progress=false, decide_by=None))]
+    #[pyo3(signature = (X, problem=None, *, threads=None, progress=false, heuristic=None))]
     fn decide(
         &self,
         py: Python<'_>,
@@ -101,7 +101,7 @@ impl Model {
         problem: Option<&Bound<'_, Problem>>,
         threads: Option<usize>,
         progress: bool,
-        decide_by: Option<&str>,
+        heuristic: Option<&str>,
     ) -> PyResult<Solutions> {
         let problem = self.problem(py, problem)?;
         let problem = problem.get();
@@ -116,7 +116,7 @@ impl Model {
         let answers = call.run(py, |observer| {
             let mut costs = self.model.predict_matched(&table, &matching)?;
             sense.convert_matrix(&mut costs)?;
-            let oracle = problem.oracle(&call, threads, decide_by)?;
+            let oracle = problem.oracle(&call, threads, heuristic)?;
             observer.begin("deciding", costs.rows() as u64);
             let answers = oracle.solve_all(&costs, observer)?;
             observer.end();

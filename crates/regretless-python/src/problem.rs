@@ -95,9 +95,9 @@ impl Problem {
         &self,
         call: &PyCall,
         threads: Option<usize>,
-        decide_by: Option<&str>,
+        heuristic: Option<&str>,
     ) -> regretless::Result<Oracle> {
-        let heuristic = decide_by.map(str::parse::<Heuristic>).transpose()?;
+        let heuristic = heuristic.map(str::parse::<Heuristic>).transpose()?;
         let threads = Threads::new(threads.unwrap_or(0))?;
         let problem: Arc<dyn regretless::problem::ProblemKind> = match &self.function {
             None => Arc::clone(&self.problem),
@@ -194,19 +194,19 @@ impl Problem {
     ///   order of the costs; all columns unless given. Other columns keep the cost the file gives
     ///   them.
     /// * `sense`: "minimize" or "maximize", if not as the file says.
-    /// * `kind`: "tsplib", "knapsack" or "linear" where the name does not tell.
-    /// * `number`: which problem of an OR-Library file, counted from 1.
+    /// * `file_format`: "tsplib", "knapsack" or "linear" where the name does not tell.
+    /// * `problem_number`: which problem of an OR-Library file, counted from 1.
     /// * `vehicles`: of a routing file whose name does not end in -k and their number.
     /// * `single_customer_routes`: whether a route may serve a single customer, True unless given.
     #[classmethod]
-    #[pyo3(signature = (path, *, costs=None, sense=None, kind=None, number=1, vehicles=None, single_customer_routes=None))]
+    #[pyo3(signature = (path, *, costs=None, sense=None, file_format=None, problem_number=1, vehicles=None, single_customer_routes=None))]
     fn from_file(
         _class: &Bound<'_, PyType>,
         path: PathBuf,
         costs: Option<Bound<'_, PyAny>>,
         sense: Option<&str>,
-        kind: Option<&str>,
-        number: usize,
+        file_format: Option<&str>,
+        problem_number: usize,
         vehicles: Option<usize>,
         single_customer_routes: Option<bool>,
     ) -> PyResult<Self> {
@@ -221,8 +221,8 @@ impl Problem {
             Some(many) => CostColumns::Named(many.extract()?),
         };
         let reading = ReadOptions {
-            kind: kind.map(str::parse).transpose().map_err(to_py_err)?,
-            number: Some(number),
+            kind: file_format.map(str::parse).transpose().map_err(to_py_err)?,
+            number: Some(problem_number),
             vehicles,
             single_customer_routes,
             costs,
@@ -435,19 +435,19 @@ impl Problem {
     /// names are matched.
     ///
     /// Raises RuntimeError where no decision is feasible.
-    #[pyo3(signature = (cost, *, decide_by=None))]
+    #[pyo3(signature = (cost, *, heuristic=None))]
     fn solve(
         &self,
         py: Python<'_>,
         cost: &Bound<'_, PyAny>,
-        decide_by: Option<&str>,
+        heuristic: Option<&str>,
     ) -> PyResult<Solution> {
         let mut costs = row_in_order_of(cost, vector(cost, "cost")?, self)?;
         self.check_width(costs.len())?;
         self.problem.sense().convert_slice(&mut costs);
         let call = PyCall::new(false);
         let found = call.run(py, |_| {
-            let oracle = self.oracle(&call, Some(1), decide_by)?;
+            let oracle = self.oracle(&call, Some(1), heuristic)?;
             let answer = oracle.worker().solve(&costs);
             Ok(answer)
         })?;
@@ -468,23 +468,23 @@ impl Problem {
     /// objective are NaN.
     ///
     /// * `threads`: how many, all there are unless given; results do not depend on it.
-    /// * `decide_by`: a heuristic instead of the exact solver: "local-search" (TSP, CVRP) or
+    /// * `heuristic`: a heuristic instead of the exact solver: "local-search" (TSP, CVRP) or
     ///   "node-limit 100".
-    #[pyo3(signature = (costs, *, threads=None, progress=false, decide_by=None))]
+    #[pyo3(signature = (costs, *, threads=None, progress=false, heuristic=None))]
     fn solve_all(
         &self,
         py: Python<'_>,
         costs: &Bound<'_, PyAny>,
         threads: Option<usize>,
         progress: bool,
-        decide_by: Option<&str>,
+        heuristic: Option<&str>,
     ) -> PyResult<Solutions> {
         let mut costs = in_order_of(costs, "costs", self)?;
         self.check_width(costs.cols())?;
         let sense = self.problem.sense();
         let call = PyCall::new(progress);
         let answers = call.run(py, |observer| {
-            let oracle = self.oracle(&call, threads, decide_by)?;
+            let oracle = self.oracle(&call, threads, heuristic)?;
             sense.convert_matrix(&mut costs)?;
             observer.begin("solving", costs.rows() as u64);
             let answers = oracle.solve_all(&costs, observer)?;

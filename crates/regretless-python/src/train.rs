@@ -7,6 +7,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString, PyTuple};
 use regretless::data::{CostNames, Dataset, SplitIndices, SplitRule};
 use regretless::evaluate::few_rows_warning;
+use regretless::renamed::new_word;
 use regretless::train::{
     CheckpointFolder, Method, Optimizer, Trainer, TrainingContext, TrainingSettings,
 };
@@ -55,10 +56,15 @@ fn settings(
             .map(|known| known.keys().cloned().collect::<Vec<_>>())
             .unwrap_or_default();
         if !names.contains(&name) || name == "seed" {
-            let choices = names.join(", ");
-            return Err(PyTypeError::new_err(format!(
-                "train has no setting '{name}'; choose one of: {choices}"
-            )));
+            let is_known = |word: &str| names.iter().any(|known| known == word);
+            let message = match new_word(&name, is_known) {
+                Some(new) => format!("train() got '{name}'; it is called '{new}' now"),
+                None => {
+                    let choices = names.join(", ");
+                    format!("train has no setting '{name}'; choose one of: {choices}")
+                }
+            };
+            return Err(PyTypeError::new_err(message));
         }
         table[&name] = setting(&name, &value)?;
         serde_json::from_value::<TrainingSettings>(table.clone())
@@ -197,37 +203,38 @@ fn table(
 ///   cost).
 /// * `C`: true costs, one row per instance; columns with names (a DataFrame, or `cost_names`) are
 ///   matched to the problem's costs by name, an array by position.
-/// * `loss`: a label such as "MAE(O,S)", "SPO+", "MAE(O,S) then SPO+ lr 0.001 epochs 5", or "auto".
+/// * `method`: a name such as "MAE(O,S)", "SPO+", "MAE(O,S) then SPO+ lr 0.001 epochs 5", or "auto".
 /// * `labels`: best decisions of the rows; found now unless given.
 /// * `split`: (train rows, validation rows) or with test rows, shares to validate and test such as
 ///   (0.2, 0.2), or numbers of rows (1000, 400, 600).
 /// * `predictor`: "linear", "mlp" or "mlp:64,32".
-/// * `start`: a Model to train on from.
+/// * `init_model`: a trained Model to start from.
 /// * `seed`: of split, parameters, batches and noise.
 /// * `profile`: "default" or "paper".
 /// * `feature_names`, `cost_names`: names of columns, unless X and C have their own.
 /// * `checkpoint`: path of a model file to be; a training that was stopped goes on from what was
 ///   kept beside it.
-/// * `threads`, `progress`, `decide_by`: as in Problem.solve_all.
+/// * `threads`, `progress`, `heuristic`: as in Problem.solve_all.
 ///
-/// * `settings`: epochs, epoch_rows, batch, learning_rate, decay, optimizer, select,
-///   join_validation, patience, patience_seconds, time_limit, standardize, output_map, rescale,
-///   warm_start, clip_costs, then_learning_rate, then_epochs, fused: as on the command line.
+/// * `settings`: epochs, rows_per_epoch, batch_size, learning_rate, lr_decay, optimizer, select,
+///   train_on_validation, patience, patience_seconds, time_limit, standardize, scale_costs,
+///   rescale_loss, retrain_from_baseline, clip_instance_costs, then_learning_rate, then_epochs,
+///   fused: as on the command line.
 ///
 /// The same settings give the same model, byte for byte, as `regretless train`, for any number of
 /// threads. The report is a dict with the JSON of the command line, and "rounds" with every epoch.
 #[pyfunction]
-#[pyo3(signature = (problem, X, C, loss=None, *, labels=None, split=None, predictor="linear", start=None, seed=0, profile="default", feature_names=None, cost_names=None, checkpoint=None, threads=None, progress=false, decide_by=None, **settings))]
+#[pyo3(signature = (problem, X, C, method=None, *, labels=None, split=None, predictor="linear", init_model=None, seed=0, profile="default", feature_names=None, cost_names=None, checkpoint=None, threads=None, progress=false, heuristic=None, **settings))]
 pub fn train<'py>(
     py: Python<'py>,
     problem: &Bound<'py, Problem>,
     X: &Bound<'py, PyAny>,
     C: &Bound<'py, PyAny>,
-    loss: Option<&str>,
+    method: Option<&str>,
     labels: Option<&Bound<'py, Labels>>,
     split: Option<&Bound<'py, PyAny>>,
     predictor: &str,
-    start: Option<&Bound<'py, Model>>,
+    init_model: Option<&Bound<'py, Model>>,
     seed: u32,
     profile: &str,
     feature_names: Option<Vec<String>>,
@@ -235,20 +242,20 @@ pub fn train<'py>(
     checkpoint: Option<PathBuf>,
     threads: Option<usize>,
     progress: bool,
-    decide_by: Option<&str>,
+    heuristic: Option<&str>,
     settings: Option<&Bound<'py, PyDict>>,
 ) -> PyResult<Bound<'py, PyTuple>> {
     let problem = problem.get();
     check_same_rows(X, C, ["X", "C"])?;
     let plan = Trainer {
-        method: loss
+        method: method
             .map(str::parse::<Method>)
             .transpose()
             .map_err(to_py_err)?
             .unwrap_or_default(),
         predictor: predictor.parse().map_err(to_py_err)?,
         settings: self::settings(settings, profile, u64::from(seed))?,
-        start: start.map(|start| start.get().model.clone()),
+        start: init_model.map(|model| model.get().model.clone()),
         threads: 0,
     };
     let mut data = table(X, C, [feature_names, cost_names])?;
@@ -257,7 +264,7 @@ pub fn train<'py>(
     problem.check_width(data.costs().cols())?;
     let call = PyCall::new(progress);
     let oracle = problem
-        .oracle(&call, threads, decide_by)
+        .oracle(&call, threads, heuristic)
         .map_err(to_py_err)?;
     let data = with_labels(py, problem, (&call, &oracle), data, labels)?;
     let split = split.restrict_to(&data.rows()).map_err(to_py_err)?;

@@ -143,7 +143,7 @@ impl Case {
         };
         let settings = TrainingSettings {
             epochs,
-            batch: BATCH,
+            batch_size: BATCH,
             learning_rate: 0.01,
             select: SelectionCriterion::Last,
             ..TrainingSettings::default()

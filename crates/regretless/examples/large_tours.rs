@@ -72,15 +72,15 @@ fn compare(nodes: usize) -> Result<()> {
             ..paper
         };
         let rescaled = TrainingSettings {
-            rescale: true,
+            rescale_loss: true,
             ..paper
         };
         // Gradients of the order of 1 allow large steps, if they shrink.
         let short = TrainingSettings {
             epochs: EPOCHS[0],
-            batch: 16,
+            batch_size: 16,
             learning_rate: 0.02,
-            decay: true,
+            lr_decay: true,
             ..rescaled
         };
         for (name, settings) in [

@@ -49,6 +49,7 @@ pub mod parallel;
 pub mod predict;
 pub mod problem;
 pub mod random;
+pub mod renamed;
 pub mod sense;
 mod simd;
 pub mod size_limits;

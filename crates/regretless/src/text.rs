@@ -226,12 +226,12 @@ mod tests {
     #[test]
     fn endings_must_fit() {
         let path = |length: usize| "m".repeat(length);
-        check_file_name_fits(Path::new(&path(246)), &["", ".progress"]).unwrap();
-        let error = check_file_name_fits(Path::new(&path(247)), &["", ".progress"])
+        check_file_name_fits(Path::new(&path(243)), &["", ".checkpoints"]).unwrap();
+        let error = check_file_name_fits(Path::new(&path(244)), &["", ".checkpoints"])
             .unwrap_err()
             .to_string();
         assert!(
-            error.contains(".progress") && error.contains("255"),
+            error.contains(".checkpoints") && error.contains("255"),
             "{error}"
         );
     }

@@ -111,7 +111,7 @@ fn settings() -> TrainingSettings {
         beta1: 0.9,
         beta2: 0.999,
         epsilon: 0.01,
-        decay: 0.0,
+        weight_decay: 0.0,
     };
     TrainingSettings {
         epochs: 3,
@@ -142,14 +142,14 @@ const LOSSES: [&str; 13] = [
 fn losses_and_chosen_epoch_equal_those_of_the_plain_machinery() {
     for loss in LOSSES {
         for shape in [(1, 5), (3, 16), (5, 40), (6, 259), (20, 33)] {
-            for batch in [7, 32, 100] {
+            for batch_size in [7, 32, 100] {
                 let with = |fused| {
                     trained(
                         loss,
                         shape,
                         TrainingSettings {
                             fused,
-                            batch,
+                            batch_size,
                             ..settings()
                         },
                         1,
@@ -158,7 +158,7 @@ fn losses_and_chosen_epoch_equal_those_of_the_plain_machinery() {
                 same(
                     &with(true).report,
                     &with(false).report,
-                    &format!("{loss} {shape:?} batch {batch}"),
+                    &format!("{loss} {shape:?} batch size {batch_size}"),
                 );
             }
             let with = |fused| {
@@ -167,7 +167,7 @@ fn losses_and_chosen_epoch_equal_those_of_the_plain_machinery() {
                     shape,
                     TrainingSettings {
                         fused,
-                        epoch_rows: Some(45),
+                        rows_per_epoch: Some(45),
                         ..settings()
                     },
                     1,
@@ -241,7 +241,7 @@ fn the_first_step_is_the_same_to_rounding() {
     for loss in LOSSES {
         let one = TrainingSettings {
             epochs: 1,
-            batch: 100,
+            batch_size: 100,
             ..settings()
         };
         let with = |fused| {
@@ -367,7 +367,7 @@ fn squared_errors_far_below_the_spread_of_costs_are_still_told_apart() {
 #[test]
 fn shrinking_steps_shrink_alike() {
     let shrinking = TrainingSettings {
-        decay: true,
+        lr_decay: true,
         ..settings()
     };
     let with = |fused| {
@@ -379,7 +379,7 @@ fn shrinking_steps_shrink_alike() {
         )
         .report
     };
-    same(&with(true), &with(false), "decay");
+    same(&with(true), &with(false), "lr_decay");
     let steady = trained("MSE(O,S)", (5, 60), settings(), 1).model.members;
     assert_ne!(
         trained("MSE(O,S)", (5, 60), shrinking, 1).model.members,
@@ -393,7 +393,7 @@ fn weight_decay_and_other_rules_work_as_well() {
         beta1: 0.8,
         beta2: 0.99,
         epsilon: 1e-6,
-        decay: 0.1,
+        weight_decay: 0.1,
     };
     let with = |fused| {
         trained(
@@ -504,20 +504,20 @@ fn gradients_are_those_of_double_precision() {
         beta1: 0.9,
         beta2: 0.999,
         epsilon,
-        decay: 0.0,
+        weight_decay: 0.0,
     };
     let settings = TrainingSettings {
         epochs: 1,
-        batch: rows,
+        batch_size: rows,
         learning_rate,
         optimizer,
         select: SelectionCriterion::Last,
         ..settings()
     };
     let settings = TrainingSettings {
-        output_map: false,
+        scale_costs: false,
         standardize: false,
-        rescale: false,
+        rescale_loss: false,
         seed,
         ..settings
     };

@@ -232,17 +232,17 @@ fn patience_and_time_limits_end_training_early() {
         (StopReason::TimeLimit, 1)
     );
     assert_eq!(stopped(quick()), (StopReason::Epochs, 12));
-    let batch = 8;
+    let batch_size = 8;
     let hurried = TrainingSettings {
         time_limit: Some(1e-9),
         select: SelectionCriterion::Last,
-        batch,
+        batch_size,
         ..quick()
     };
     let report = setting.train("SPO+", hurried).unwrap().report;
     assert_eq!(
         (report.rounds[0].stopped, report.solves.total()),
-        (StopReason::TimeLimit, batch as u64),
+        (StopReason::TimeLimit, batch_size as u64),
         "in mid-epoch"
     );
 }
@@ -254,7 +254,7 @@ fn other_optimisers_train_too() {
         beta1: 0.9,
         beta2: 0.999,
         epsilon: 1e-8,
-        decay: 0.1,
+        weight_decay: 0.1,
     };
     for (optimizer, learning_rate) in [(adamw, 0.02), (Optimizer::Sgd { momentum: 0.9 }, 0.05)] {
         let settings = TrainingSettings {
@@ -276,7 +276,7 @@ fn a_prediction_that_starts_at_zero_recovers_under_normalisation() {
     let setting = Setting::paths(1);
     // Features of zero and no output map: the first predictions are the biases, here zero as well.
     let settings = TrainingSettings {
-        output_map: false,
+        scale_costs: false,
         select: SelectionCriterion::ValidationLoss,
         ..quick()
     };
@@ -354,13 +354,16 @@ fn one_shared_predictor_serves_every_item_of_the_long_shape() {
 #[test]
 fn rescaling_leaves_small_problems_alone_and_rescues_tiny_gradients() {
     let setting = Setting::paths(1);
-    let settings = |rescale| TrainingSettings {
-        rescale,
+    let settings = |rescale_loss| TrainingSettings {
+        rescale_loss,
         select: SelectionCriterion::ValidationLoss,
         ..quick()
     };
-    let loss = |rescale| {
-        let report = setting.train("MSE(O,S)", settings(rescale)).unwrap().report;
+    let loss = |rescale_loss| {
+        let report = setting
+            .train("MSE(O,S)", settings(rescale_loss))
+            .unwrap()
+            .report;
         report.rounds[0].epochs[12].validation_loss.unwrap()
     };
     assert!(
@@ -373,12 +376,12 @@ fn rescaling_leaves_small_problems_alone_and_rescues_tiny_gradients() {
         beta1: 0.9,
         beta2: 0.999,
         epsilon: 1.0,
-        decay: 0.0,
+        weight_decay: 0.0,
     };
-    let with_large_epsilon = |rescale| {
+    let with_large_epsilon = |rescale_loss| {
         let settings = TrainingSettings {
             optimizer: tiny,
-            ..settings(rescale)
+            ..settings(rescale_loss)
         };
         let epochs = &setting.train("MSE(O,S)", settings).unwrap().report.rounds[0].epochs;
         epochs[12].validation_loss.unwrap() / epochs[0].validation_loss.unwrap()
@@ -416,7 +419,7 @@ fn settings_that_cannot_work_are_refused() {
     let setting = Setting::paths(1);
     for settings in [
         TrainingSettings {
-            batch: 0,
+            batch_size: 0,
             ..quick()
         },
         TrainingSettings {

@@ -46,7 +46,7 @@ fn gentle() -> TrainingSettings {
     TrainingSettings {
         epochs: EPOCHS as usize,
         learning_rate: 0.002,
-        batch: 16,
+        batch_size: 16,
         select,
         ..quick()
     }

@@ -11,14 +11,15 @@ use serde::{Deserialize, Serialize};
 
 use super::data::{ColumnOptions, DataOptions, ProblemOptions};
 use super::training::TrainingOptions;
-use super::values::{FileFormat, RelaxationArg, TableFormat, one_or_many_losses};
+use super::values::{FileFormat, RelaxationArg, TableFormat, one_or_many_methods};
 use super::{ExecutionOptions, ProblemSource};
 
 /// Options of `generate`.
 #[derive(Debug, Clone, Default, Args, Serialize, Deserialize)]
 pub struct GenerateOptions {
-    /// Benchmark: KS32 (knapsack, any number of items), SP5x5 (shortest path, any grid) or TSP20
-    /// (tour, any number of nodes)
+    /// Benchmark: KS32 (knapsack, any number of items), SP5x5 (grid shortest path, any size), TSP20
+    /// (traveling salesperson, any number of nodes) or CVRP20 (vehicle routing, any number of
+    /// customers)
     #[arg(long, value_name = "NAME")]
     pub benchmark: Option<Benchmark>,
     /// Instances [default: 2000]
@@ -51,26 +52,26 @@ pub struct SolveOptions {
     #[arg(value_name = "FILE")]
     #[serde(default)]
     pub files: Vec<PathBuf>,
-    /// Kind of the files [default: told by name and content]
-    #[arg(long, value_enum, value_name = "KIND")]
-    pub kind: Option<FileFormat>,
+    /// Format of the files [default: recognized by name and content]
+    #[arg(long, value_enum, value_name = "FORMAT")]
+    pub file_format: Option<FileFormat>,
     /// Only this problem of an OR-Library file, counted from 1 [default: all]
     #[arg(long, value_name = "N")]
-    pub number: Option<usize>,
+    pub problem_number: Option<usize>,
     /// Vehicles of a routing file whose name does not end in -k and their number
     #[arg(long, value_name = "N")]
     pub vehicles: Option<usize>,
     /// Whether a route may serve a single customer [default: true, as in published optima]
     #[arg(long, num_args = 0..=1, default_missing_value = "true", value_name = "BOOL", hide_possible_values = true)]
     pub single_customer_routes: Option<bool>,
-    /// Most nodes of a search tree; the best decision found by then is told with its bound
+    /// Node limit of the branch-and-bound search; the incumbent is reported with its dual bound
     #[arg(long, value_name = "N", help_heading = "Limits")]
-    pub nodes: Option<u64>,
-    /// Share of the objective by which the decision may be off [default: 0]
-    #[arg(long, value_name = "SHARE", help_heading = "Limits")]
+    pub node_limit: Option<u64>,
+    /// Relative gap between objective and dual bound at which the search stops [default: 0]
+    #[arg(long, value_name = "GAP", help_heading = "Limits")]
     pub gap: Option<f64>,
-    /// Solve the linear relaxation instead: plain, or tight with the cuts the problem has
-    /// (subtours, capacities)
+    /// Solve the LP relaxation instead: plain, or tight with the cuts of the problem (subtours,
+    /// rounded capacities)
     #[arg(long, value_enum, value_name = "KIND", num_args = 0..=1, default_missing_value = "plain")]
     pub relax: Option<RelaxationArg>,
     /// Write the decision: TSPLIB .tour, CVRPLIB .sol or name,value CSV; a folder where there are
@@ -89,7 +90,7 @@ pub struct LabelOptions {
     /// Problem file, as generate writes it
     #[arg(long, value_name = "FILE.toml", help_heading = "Problem")]
     pub problem: Option<ProblemSource>,
-    /// Label one of several equal shares of the rows only: 2/7 is the second of seven
+    /// Label only one of several equal shards of the rows: 2/7 is the second of seven
     #[arg(long, value_name = "I/N")]
     pub shard: Option<String>,
     /// Threads.
@@ -109,17 +110,18 @@ pub struct TrainOptions {
     #[command(flatten)]
     #[serde(flatten)]
     pub problem: ProblemOptions,
-    /// Loss: MSE or MAE with components C, O, S, O_S, W(w), IC(k), EIC(k), tau=t; SPO+, PFYL, MAP
-    /// and others, with 'relax' or 'cache 5%' behind; 'A then B' trains on with B, 'A then B lr
-    /// 0.001 epochs 5' with its own learning rate and epochs; auto races losses by validation
-    /// regret and trains on with SPO+ within a plan of 60 seconds, 'auto 300s' of more [default:
-    /// MAE(O,S)]
-    #[arg(long, value_name = "LABEL", help_heading = "Training")]
-    pub loss: Option<Method>,
-    /// Trained model to start from instead of a fresh one: its predictor and scaling stay,
-    /// --predictor is not used
+    /// Method: a loss, followed by oracle settings and stages. Losses: MSE or MAE with components
+    /// C, O, S, O_S, W(w), IC(k), EIC(k), tau=t; SPO+, PFYL, MAP and others. Oracle settings:
+    /// 'relax', 'cache 5%' and others. 'A then B' fine-tunes with B, 'A then B lr 0.001 epochs 5'
+    /// with its own learning rate and epochs. 'auto' chooses a loss by racing candidates on
+    /// validation regret and fine-tunes with SPO+, planned for 60 seconds; 'auto 300s' for longer
+    /// [default: MAE(O,S)]
+    #[arg(long, value_name = "NAME", help_heading = "Training")]
+    pub method: Option<Method>,
+    /// Trained model to start from instead of random parameters. Its predictor and scalers are
+    /// kept; --predictor is not used
     #[arg(long, value_name = "FILE", help_heading = "Training")]
-    pub init_from: Option<PathBuf>,
+    pub init_model: Option<PathBuf>,
     /// How the rows are divided.
     #[command(flatten)]
     #[serde(flatten)]
@@ -128,14 +130,14 @@ pub struct TrainOptions {
     #[command(flatten)]
     #[serde(flatten)]
     pub training: TrainingOptions,
-    /// Seed of the split, the first parameters and the batches [default: 0]
+    /// Seed of the split, the initial parameters and the batches [default: 0]
     #[arg(long, value_name = "SEED", help_heading = "Training")]
     pub seed: Option<u32>,
     /// Threads.
     #[command(flatten)]
     #[serde(flatten)]
     pub execution: ExecutionOptions,
-    /// Model file; epochs, report and settings are written beside it [default: model.safetensors]
+    /// Model file; epochs, report and settings are written next to it [default: model.safetensors]
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub out: Option<PathBuf>,
 }
@@ -147,30 +149,30 @@ pub struct SplitOptions {
     /// Predictor: linear, mlp, or mlp:64,32 with its hidden layers [default: linear]
     #[arg(long, value_name = "KIND")]
     pub predictor: Option<PredictorSpec>,
-    /// Shares drawn at random to validate and test (0.2 for both, or 0.2,0.1), or rows in the order
-    /// of the table to train, validate and test (1000,400,600) [default: 0.2,0.2; with --benchmark
-    /// 1000,400,600]
-    #[arg(long, value_name = "SHARES|ROWS")]
+    /// Fractions of the rows, drawn at random, for validation and test (0.2 for both, or 0.2,0.1),
+    /// or numbers of rows in table order for training, validation and test (1000,400,600) [default:
+    /// 0.2,0.2; with --benchmark 1000,400,600]
+    #[arg(long, value_name = "FRACTIONS|ROWS")]
     pub split: Option<SplitRule>,
 }
 
 /// Options of `evaluate`.
 #[derive(Debug, Clone, Default, Args, Serialize, Deserialize)]
 pub struct EvaluateOptions {
-    /// Model whose predictions are judged
+    /// Model whose predictions are evaluated
     #[arg(long, value_name = "FILE")]
     pub model: Option<PathBuf>,
-    /// Predicted costs to judge instead of a model's (CSV or NPY, one row per instance)
+    /// Predicted costs to evaluate instead of a model (CSV or NPY, one row per instance)
     #[arg(long, value_name = "FILE")]
     pub predictions: Option<PathBuf>,
-    /// Problem to decide; a model knows its own
+    /// Problem [default: the one in the model file]
     #[arg(long, value_name = "FILE.toml")]
     pub problem: Option<ProblemSource>,
     /// Where the instances come from.
     #[command(flatten)]
     #[serde(flatten)]
     pub data: DataOptions,
-    /// Among decisions the predictions cannot tell apart, count the worst
+    /// Break ties pessimistically (worst-case regret, Elmachtoub & Grigas)
     #[arg(long, num_args = 0..=1, default_missing_value = "true", value_name = "BOOL", hide_possible_values = true)]
     pub unambiguous: Option<bool>,
     /// Threads.
@@ -192,13 +194,13 @@ pub struct DecideOptions {
     #[command(flatten)]
     #[serde(flatten)]
     pub columns: ColumnOptions,
-    /// Problem to decide, if not the one the model was trained for
+    /// Problem [default: the one in the model file]
     #[arg(long, value_name = "FILE.toml")]
     pub problem: Option<ProblemSource>,
     /// Decisions (CSV or NPY)
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub out: Option<PathBuf>,
-    /// Write one row (instance, item, value) per entry that is not zero; CSV only
+    /// Write one row (instance, item, value) per nonzero entry; CSV only
     #[arg(long, num_args = 0..=1, default_missing_value = "true", value_name = "BOOL", hide_possible_values = true, help_heading = "Output")]
     pub sparse: Option<bool>,
     /// Write the predicted costs too (CSV or NPY)
@@ -218,11 +220,11 @@ pub struct ReproduceOptions {
     #[arg(value_name = "NAME|FILE.toml")]
     #[serde(default)]
     pub experiments: Vec<String>,
-    /// Print the text of these experiments instead of running them: a start for one's own
+    /// Print the TOML of these experiments instead of running them: a template for your own
     #[arg(long)]
     #[serde(skip)]
     pub show: bool,
-    /// Everything tiny: seeds, rows, epochs and problems; shows in a minute that all of it runs
+    /// Smoke test: few seeds, rows, epochs and small problems; runs every part in about a minute
     #[arg(long, num_args = 0..=1, default_missing_value = "true", value_name = "BOOL", hide_possible_values = true)]
     pub smoke: Option<bool>,
     /// Only these problems and methods, separated by semicolons; the reference always runs
@@ -232,10 +234,10 @@ pub struct ReproduceOptions {
     /// Fewer or more seeds than the experiment has
     #[arg(long, value_name = "N")]
     pub seeds: Option<u32>,
-    /// Begin no further cell after this long (90s, 30m, 2h); the next call goes on
+    /// Start no further cell after this time (90s, 30m, 2h); the same command resumes
     #[arg(long, value_name = "TIME")]
-    pub budget: Option<String>,
-    /// Run one of several equal shares of problems and seeds only: 2/7 is the second of seven
+    pub time_budget: Option<String>,
+    /// Run only one of several equal shards of problems and seeds: 2/7 is the second of seven
     #[arg(long, value_name = "I/N")]
     pub shard: Option<String>,
     /// California housing for CAKS problems: the classic nine columns or scikit-learn's
@@ -265,22 +267,21 @@ pub struct CompareOptions {
     #[command(flatten)]
     #[serde(flatten)]
     pub problem: ProblemOptions,
-    /// Losses, separated by semicolons or given one by one, or auto; MSE always runs as the
-    /// reference, and least squares, the mean of the training rows and (where --split goes in table
-    /// order) the previous row as baselines [default: MSE and MAE with every choice of C, O, S]
+    /// Methods, separated by semicolons or given one by one, or auto. MSE always runs as the
+    /// reference; least squares, the mean of the training rows and (where --split is in table
+    /// order) the previous row are baselines [default: MSE and MAE with every subset of C, O, S]
     #[arg(
         long,
-        alias = "loss",
         value_delimiter = ';',
-        value_name = "LABELS",
+        value_name = "NAMES",
         help_heading = "Training"
     )]
-    #[serde(default, deserialize_with = "one_or_many_losses")]
-    pub losses: Option<Vec<Method>>,
-    /// How many seeds; data and split follow the seed too [default: 5]
+    #[serde(default, deserialize_with = "one_or_many_methods")]
+    pub methods: Option<Vec<Method>>,
+    /// Number of seeds; data and split depend on the seed too [default: 5]
     #[arg(long, value_name = "N", help_heading = "Training")]
     pub seeds: Option<u32>,
-    /// The first seed [default: 0]
+    /// First seed [default: 0]
     #[arg(long, value_name = "SEED", help_heading = "Training")]
     pub seed: Option<u32>,
     /// How the rows are divided.

@@ -1,11 +1,14 @@
-//! The words of the command line. Every option has one name: `--learning-rate` on the command line
-//! is `learning_rate` in a settings file, and the field here says what it means for both.
+//! Definitions of the command line. Every option has one name: `--learning-rate` on the command
+//! line is `learning_rate` in a settings file, and the field here documents both.
 
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::{Args, Parser, Subcommand};
+use clap::error::{ContextKind, ContextValue};
+use clap::{Args, CommandFactory, Parser, Subcommand};
+use regretless::Error;
 use regretless::oracle::Heuristic;
+use regretless::renamed::new_word;
 use serde::{Deserialize, Serialize};
 
 mod commands;
@@ -24,7 +27,7 @@ pub use values::TableFormat;
 
 const EXIT_CODES: &str = "\
 Start here:
-  regretless compare                     16 losses on built-in knapsack data, about a minute
+  regretless compare                     16 methods on built-in knapsack data, about a minute
   regretless generate --benchmark KS32 --out example      a table and a problem to try
   regretless train --help                how to train on your own table
 
@@ -33,13 +36,13 @@ Exit codes:
   2    usage: unknown names or settings
   3    input: data or files that cannot be used, outputs that exist
   4    solver: an instance without a decision, or training that diverged
-  130  interrupted; finished results are kept, the same command goes on from there
+  130  interrupted; finished results are kept, the same command resumes
 
 Settings files: --config FILE.toml holds the same names with underscores (learning_rate = 0.01).
 Flags win over the file. A table named after a command, such as [train], holds for that command
 only. Paths are relative to the folder the program runs in.";
 
-/// Trains predictors for the decisions they lead to.
+/// Decision-focused learning: train predictors for the decisions they lead to
 #[derive(Debug, Parser)]
 #[command(name = "regretless", version, after_help = EXIT_CODES, max_term_width = 100)]
 pub struct Cli {
@@ -57,29 +60,29 @@ Example:
   regretless generate --benchmark KS32 --instances 2000 --out ks32
   regretless generate --benchmark TSP5000 --instances 50 --format npy --out large
 
-With --format npy rows are written as they are made: a table may be larger than memory.")]
+With --format npy rows are written as they are generated: a table can be larger than memory.")]
     Generate(CommandArgs<GenerateOptions>),
 
-    /// Find the best decision of every row of a table, once, and keep them beside it
+    /// Solve every row of a table once and store the optimal decisions next to it
     #[command(after_help = "\
-A run that was stopped goes on where it was. Machines that see the same folder share the work:
-  regretless label --data t.csv --costs 'c*' --problem p.toml --shard 1/2      on the one
-  regretless label --data t.csv --costs 'c*' --problem p.toml --shard 2/2      on the other
-  regretless label --data t.csv --costs 'c*' --problem p.toml                  then joins them")]
+An interrupted run resumes with the same command. Machines with a shared folder divide the work:
+  regretless label --data t.csv --costs 'c*' --problem p.toml --shard 1/2      first machine
+  regretless label --data t.csv --costs 'c*' --problem p.toml --shard 2/2      second machine
+  regretless label --data t.csv --costs 'c*' --problem p.toml                  merges them")]
     Label(CommandArgs<LabelOptions>),
 
-    /// Train a model on one loss
+    /// Train a model with one method
     #[command(after_help = "\
 Examples:
   regretless train --data ks32/table.csv --costs 'c*' --problem ks32/problem.toml
-  regretless train --data x.npy --cost-data c.npy --problem problem.toml --loss 'MSE(C,O,S)'
+  regretless train --data x.npy --cost-data c.npy --problem problem.toml --method 'MSE(C,O,S)'
   regretless train --data long.csv --instance-column day --cost-column price --problem p.toml
-  regretless train --benchmark SP5x5 --loss 'MAE(O,S) then SPO+ lr 0.001 epochs 5'
-  regretless train --benchmark SP5x5 --loss SPO+ --init-from model.safetensors --out \
-  tuned.safetensors")]
+  regretless train --benchmark SP5x5 --method 'MAE(O,S) then SPO+ lr 0.001 epochs 5'
+  regretless train --benchmark SP5x5 --method SPO+ --init-model model.safetensors \\
+      --out tuned.safetensors")]
     Train(Box<CommandArgs<TrainOptions>>),
 
-    /// Measure the regret of a model or of anybody's predictions
+    /// Measure the regret of a model or of given predictions
     #[command(after_help = "\
 Examples:
   regretless evaluate --model model.safetensors --data test.csv
@@ -92,25 +95,24 @@ Example:
   regretless decide --model model.safetensors --data new.csv --out decisions.csv")]
     Decide(CommandArgs<DecideOptions>),
 
-    /// Solve published files and models: tours, routes, knapsacks, MPS and LP
+    /// Solve problem files: TSPLIB, CVRPLIB, OR-Library knapsacks, MPS and LP
     #[command(after_help = "\
 Examples:
   regretless solve berlin52.tsp
   regretless solve E-n22-k4.vrp --out best.sol
   regretless solve model.mps --gap 0.001 --json
-  regretless solve *.tsp --nodes 1000 --out tours
+  regretless solve *.tsp --node-limit 1000 --out tours
   regretless solve pr1002.tsp --relax tight
 
-A problem that is infeasible or unbounded is told as its status, with exit code 4; a file that \
-cannot be
-read does not stop the others, with exit code 3.")]
+An infeasible or unbounded problem is reported as its status, with exit code 4. A file that cannot
+be read does not stop the others; the exit code is then 3.")]
     Solve(CommandArgs<SolveOptions>),
 
-    /// Compare losses over several seeds on one problem
+    /// Compare methods over several seeds on one problem
     #[command(after_help = "\
 Examples:
   regretless compare
-  regretless compare --benchmark SP5x5 --losses 'MSE;MAE(O,S)' --seeds 20
+  regretless compare --benchmark SP5x5 --methods 'MSE;MAE(O,S)' --seeds 20
   regretless compare --data table.csv --costs 'c*' --problem problem.toml --profile default")]
     Compare(Box<CommandArgs<CompareOptions>>),
 
@@ -119,15 +121,32 @@ Examples:
 Examples:
   regretless reproduce --smoke                     all of them, tiny, in a minute
   regretless reproduce components --seeds 5
-  regretless reproduce scale --only 'TSP100;MAE(O,S);SPO+' --budget 30m
+  regretless reproduce scale --only 'TSP100;MAE(O,S);SPO+' --time-budget 30m
   regretless reproduce scale --california cal_housing.csv --shard 1/4
   regretless reproduce components --show > mine.toml
 
-An experiment is problems x methods x seeds. Every cell is one file in the folder: a run that was \
-stopped goes
-on where it was, cells are never run twice, and folders of several machines can be copied \
-together.")]
+An experiment is problems x methods x seeds. Every cell is one file in the folder: an interrupted
+run resumes with the same command, cells are never run twice, and folders of several machines can
+be copied together.")]
     Reproduce(CommandArgs<ReproduceOptions>),
+}
+
+/// The error for an old flag, with its new name; nothing for other errors of the parser.
+pub fn renamed_flag(error: &clap::Error) -> Option<Error> {
+    let Some(ContextValue::String(flag)) = error.get(ContextKind::InvalidArg) else {
+        return None;
+    };
+    let old = flag.strip_prefix("--")?.replace('-', "_");
+    let command = std::env::args().nth(1)?;
+    let definition = Cli::command();
+    let options = definition.find_subcommand(&command)?;
+    let new = new_word(&old, |word| {
+        options
+            .get_arguments()
+            .any(|argument| argument.get_id() == word)
+    })?;
+    let new = new.replace('_', "-");
+    Some(Error::setting(format!("'{flag}' is called '--{new}' now")))
 }
 
 /// A command's own options and those of every command.
@@ -154,7 +173,7 @@ pub struct GlobalOptions {
     /// Replace outputs that exist
     #[arg(long)]
     pub force: bool,
-    /// No progress bars and no remarks, only results and errors
+    /// No progress bars and no warnings, only results and errors
     #[arg(long)]
     pub quiet: bool,
 }
@@ -163,25 +182,24 @@ pub struct GlobalOptions {
 #[derive(Debug, Clone, Default, Args, Serialize, Deserialize)]
 #[command(next_help_heading = "General")]
 pub struct ExecutionOptions {
-    /// Threads; 0 takes all there are, and 8 per core (64 on small machines) are the most. Results
-    /// do not depend on it [default: 0]
+    /// Threads; 0 uses all cores, the maximum is 8 per core (64 on small machines). Results do not
+    /// depend on it [default: 0]
     #[arg(long, value_name = "N")]
     pub threads: Option<usize>,
-    /// Write unfinished work down this often; a run that was stopped goes on from there [default:
-    /// 2]
+    /// Seconds between checkpoints; an interrupted run resumes from the last one [default: 2]
     #[arg(long, value_name = "SECONDS")]
-    pub keep_every: Option<Seconds>,
+    pub checkpoint_interval: Option<Seconds>,
     /// Compute all decisions, those of labels and those that are evaluated, by a heuristic instead
     /// of an exact solver: local-search, local-search:fast (both for TSP and CVRP) or 'node-limit
     /// 100' (branch and bound with a node limit). For problems too large for an exact solver;
     /// regret is then measured against decisions that need not be optimal
     #[arg(long, value_name = "HEURISTIC")]
-    pub decide_by: Option<Heuristic>,
+    pub heuristic: Option<Heuristic>,
 }
 
 impl ExecutionOptions {
-    /// How long unfinished work may wait before it is written down.
+    /// Time between checkpoints.
     pub fn checkpoint_interval(&self, standard: Duration) -> Duration {
-        self.keep_every.map_or(standard, Seconds::duration)
+        self.checkpoint_interval.map_or(standard, Seconds::duration)
     }
 }

@@ -1,4 +1,4 @@
-//! How to train: one option per field of the library's settings.
+//! Training options: one per field of the library's [`TrainingSettings`].
 
 use clap::{Args, ValueEnum};
 use regretless::train::{SelectionCriterion, TrainingSettings};
@@ -6,84 +6,85 @@ use serde::{Deserialize, Serialize};
 
 use super::values::OptimizerSpec;
 
-/// Where settings start from that are not given.
+/// Defaults of the training settings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Profile {
-    /// Features standardised, the loss rescaled
+    /// Features standardized, loss rescaled
     Default,
     /// The settings behind the paper's component table: neither
     Paper,
 }
 
-/// Training settings; what is left out comes from the profile.
+/// Training settings; the profile gives the defaults.
 #[derive(Debug, Clone, Default, Args, Serialize, Deserialize)]
 #[command(next_help_heading = "Training")]
 pub struct TrainingOptions {
-    /// Where settings start from: default, or paper (features as they are, the loss not rescaled,
-    /// as behind the paper's component table) [default: default; for compare --benchmark: paper]
+    /// Defaults of the training settings: default, or paper (features not standardized, loss not
+    /// rescaled, as in the paper's component table) [default: default; for compare --benchmark:
+    /// paper]
     #[arg(long, value_enum, value_name = "NAME", hide_possible_values = true)]
     pub profile: Option<Profile>,
-    /// Most passes over the training rows [default: 50]
+    /// Number of epochs [default: 50]
     #[arg(long, value_name = "N")]
     pub epochs: Option<usize>,
-    /// Training rows of an epoch, drawn anew for each; fewer than all where every row takes a slow
-    /// solve [default: all]
+    /// Training rows per epoch, redrawn for each epoch; fewer than all where solver calls are slow
+    /// [default: all]
     #[arg(long, value_name = "N")]
-    pub epoch_rows: Option<usize>,
-    /// Rows per step [default: 32]
+    pub rows_per_epoch: Option<usize>,
+    /// Batch size [default: 32]
     #[arg(long, value_name = "N")]
-    pub batch: Option<usize>,
-    /// Size of a step [default: 0.005]
+    pub batch_size: Option<usize>,
+    /// Learning rate [default: 0.005]
     #[arg(long, value_name = "RATE")]
     pub learning_rate: Option<f64>,
-    /// Let the size of a step fall to 0 in a straight line over the epochs [default: false]
+    /// Decay the learning rate linearly to 0 [default: false]
     #[arg(long, num_args = 0..=1, default_missing_value = "true", value_name = "BOOL", hide_possible_values = true)]
-    pub decay: Option<bool>,
-    /// adam, adamw or sgd, with numbers if need be: sgd:momentum=0.9 [default: adam]
-    #[arg(long, value_name = "RULE")]
+    pub lr_decay: Option<bool>,
+    /// Optimizer: adam, adamw or sgd, with parameters if needed: adamw:weight_decay=0.1,
+    /// sgd:momentum=0.9 [default: adam]
+    #[arg(long, value_name = "OPTIMIZER")]
     pub optimizer: Option<OptimizerSpec>,
-    /// Which epoch is kept: validation-regret, validation-loss, training-loss or last
+    /// Criterion for the best epoch: validation-regret, validation-loss, training-loss or last
     /// [default: validation-regret]
-    #[arg(long, value_name = "SCORE")]
+    #[arg(long, value_name = "CRITERION")]
     pub select: Option<SelectionCriterion>,
     /// Train on the validation rows too; needs --select training-loss or last [default: false]
     #[arg(long, num_args = 0..=1, default_missing_value = "true", value_name = "BOOL", hide_possible_values = true)]
-    pub join_validation: Option<bool>,
-    /// Size of a step of the methods after 'then' that have no 'lr' of their own [default: as
-    /// before]
+    pub train_on_validation: Option<bool>,
+    /// Learning rate of the stages after 'then' that do not set 'lr' [default: --learning-rate]
     #[arg(long, value_name = "RATE")]
     pub then_learning_rate: Option<f64>,
-    /// Most passes of the methods after 'then' that have no 'epochs' of their own [default: as
-    /// before]
+    /// Number of epochs of the stages after 'then' that do not set 'epochs' [default: --epochs]
     #[arg(long, value_name = "N")]
     pub then_epochs: Option<usize>,
-    /// Stop after this many epochs without improvement
+    /// Early stopping: epochs without improvement
     #[arg(long, value_name = "EPOCHS")]
     pub patience: Option<usize>,
-    /// Stop after this many seconds without improvement
+    /// Early stopping: seconds without improvement
     #[arg(long, value_name = "SECONDS")]
     pub patience_seconds: Option<f64>,
-    /// Stop after this many seconds
+    /// Time limit of the training
     #[arg(long, value_name = "SECONDS")]
     pub time_limit: Option<f64>,
-    /// Bring features to mean 0 and deviation 1 [default: true; profile paper: false]
+    /// Scale features to mean 0 and standard deviation 1 [default: true; profile paper: false]
     #[arg(long, num_args = 0..=1, default_missing_value = "true", value_name = "BOOL", hide_possible_values = true)]
     pub standardize: Option<bool>,
-    /// Predict costs as mean + deviation times output [default: true]
+    /// Scale predicted costs: mean + standard deviation x output [default: true]
     #[arg(long, num_args = 0..=1, default_missing_value = "true", value_name = "BOOL", hide_possible_values = true)]
-    pub output_map: Option<bool>,
-    /// Keep gradients of the order of 1 for any number of costs [default: true; profile paper:
-    /// false]
+    pub scale_costs: Option<bool>,
+    /// Rescale the loss so that gradients are of order 1 for any number of costs [default: true;
+    /// profile paper: false]
     #[arg(long, num_args = 0..=1, default_missing_value = "true", value_name = "BOOL", hide_possible_values = true)]
-    pub rescale: Option<bool>,
-    /// Retrain weighted losses from their baseline instead of afresh [default: only with O_S]
+    pub rescale_loss: Option<bool>,
+    /// Retrain weighted losses from the baseline model instead of from scratch [default: only with
+    /// O_S]
     #[arg(long, num_args = 0..=1, default_missing_value = "true", value_name = "BOOL", hide_possible_values = true)]
-    pub warm_start: Option<bool>,
-    /// With O_S, no instance cost above ten times the median [default: true]
+    pub retrain_from_baseline: Option<bool>,
+    /// With O_S, clip instance costs at ten times their median [default: true]
     #[arg(long, num_args = 0..=1, default_missing_value = "true", value_name = "BOOL", hide_possible_values = true)]
-    pub clip_costs: Option<bool>,
-    /// Use the fast loop where it fits; it changes the speed, not the result [default: true]
+    pub clip_instance_costs: Option<bool>,
+    /// Use the fused training kernel where it applies; the result is the same [default: true]
     #[arg(long, num_args = 0..=1, default_missing_value = "true", value_name = "BOOL", hide_possible_values = true)]
     pub fused: Option<bool>,
 }
@@ -100,13 +101,15 @@ impl TrainingOptions {
         };
         TrainingSettings {
             epochs: self.epochs.unwrap_or(standard.epochs),
-            epoch_rows: self.epoch_rows.or(standard.epoch_rows),
-            batch: self.batch.unwrap_or(standard.batch),
+            rows_per_epoch: self.rows_per_epoch.or(standard.rows_per_epoch),
+            batch_size: self.batch_size.unwrap_or(standard.batch_size),
             learning_rate: self.learning_rate.unwrap_or(standard.learning_rate),
-            decay: self.decay.unwrap_or(standard.decay),
+            lr_decay: self.lr_decay.unwrap_or(standard.lr_decay),
             optimizer: self.optimizer.map_or(standard.optimizer, |spec| spec.0),
             select: self.select.unwrap_or(standard.select),
-            join_validation: self.join_validation.unwrap_or(standard.join_validation),
+            train_on_validation: self
+                .train_on_validation
+                .unwrap_or(standard.train_on_validation),
             then_learning_rate: self.then_learning_rate.or(standard.then_learning_rate),
             then_epochs: self.then_epochs.or(standard.then_epochs),
             patience: self.patience.or(standard.patience),
@@ -114,10 +117,14 @@ impl TrainingOptions {
             time_limit: self.time_limit.or(standard.time_limit),
             work_limit: standard.work_limit,
             standardize: self.standardize.unwrap_or(standard.standardize),
-            output_map: self.output_map.unwrap_or(standard.output_map),
-            rescale: self.rescale.unwrap_or(standard.rescale),
-            warm_start: self.warm_start.or(standard.warm_start),
-            clip_costs: self.clip_costs.unwrap_or(standard.clip_costs),
+            scale_costs: self.scale_costs.unwrap_or(standard.scale_costs),
+            rescale_loss: self.rescale_loss.unwrap_or(standard.rescale_loss),
+            retrain_from_baseline: self
+                .retrain_from_baseline
+                .or(standard.retrain_from_baseline),
+            clip_instance_costs: self
+                .clip_instance_costs
+                .unwrap_or(standard.clip_instance_costs),
             fused: self.fused.unwrap_or(standard.fused),
             seed,
         }
@@ -130,23 +137,23 @@ impl TrainingOptions {
         Self {
             profile: Some(self.profile.unwrap_or(profile)),
             epochs: Some(settings.epochs),
-            epoch_rows: settings.epoch_rows,
-            batch: Some(settings.batch),
+            rows_per_epoch: settings.rows_per_epoch,
+            batch_size: Some(settings.batch_size),
             learning_rate: Some(settings.learning_rate),
-            decay: Some(settings.decay),
+            lr_decay: Some(settings.lr_decay),
             optimizer: Some(OptimizerSpec(settings.optimizer)),
             select: Some(settings.select),
-            join_validation: Some(settings.join_validation),
+            train_on_validation: Some(settings.train_on_validation),
             then_learning_rate: settings.then_learning_rate,
             then_epochs: settings.then_epochs,
             patience: settings.patience,
             patience_seconds: settings.patience_seconds,
             time_limit: settings.time_limit,
             standardize: Some(settings.standardize),
-            output_map: Some(settings.output_map),
-            rescale: Some(settings.rescale),
-            warm_start: settings.warm_start,
-            clip_costs: Some(settings.clip_costs),
+            scale_costs: Some(settings.scale_costs),
+            rescale_loss: Some(settings.rescale_loss),
+            retrain_from_baseline: settings.retrain_from_baseline,
+            clip_instance_costs: Some(settings.clip_instance_costs),
             fused: Some(settings.fused),
         }
     }

@@ -109,7 +109,7 @@ impl From<RelaxationArg> for Relaxation {
     }
 }
 
-/// Rule of a training step, in writing: `adam`, `adamw:decay=0.1`, `sgd:momentum=0.9`.
+/// Optimizer as text: `adam`, `adamw:weight_decay=0.1`, `sgd:momentum=0.9`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct OptimizerSpec(pub Optimizer);
 
@@ -176,14 +176,14 @@ pub fn one_or_many<'de, D: Deserializer<'de>>(
     }))
 }
 
-/// Reads a list of losses, or some in one text separated by semicolons.
-pub fn one_or_many_losses<'de, D: Deserializer<'de>>(
+/// Reads a list of methods, or one text with methods separated by semicolons.
+pub fn one_or_many_methods<'de, D: Deserializer<'de>>(
     deserializer: D,
 ) -> std::result::Result<Option<Vec<Method>>, D::Error> {
-    let labels = words(&toml::Value::deserialize(deserializer)?, ';');
-    let losses = labels
-        .iter()
-        .filter(|name| !name.is_empty())
-        .map(|name| name.parse().map_err(de::Error::custom));
-    losses.collect::<std::result::Result<_, _>>().map(Some)
+    let names = words(&toml::Value::deserialize(deserializer)?, ';');
+    let mut methods = Vec::new();
+    for name in names.iter().filter(|name| !name.is_empty()) {
+        methods.push(name.parse().map_err(de::Error::custom)?);
+    }
+    Ok(Some(methods))
 }

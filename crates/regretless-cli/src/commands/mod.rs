@@ -117,7 +117,7 @@ fn oracle(problem: &Problem, execution: &ExecutionOptions) -> Result<Oracle> {
     let threads = Threads::new(execution.threads.unwrap_or(0))?;
     Oracle::new(problem.kind().clone())
         .with_threads(threads)
-        .with_heuristic(execution.decide_by)
+        .with_heuristic(execution.heuristic)
 }
 
 /// The labels beside a table.

@@ -82,7 +82,7 @@ pub fn run(options: &TrainOptions, session: &CommandContext) -> Result<CommandRe
     out.check(&results)?;
     let _lock = checkpoints.lock()?;
     let plan = Trainer {
-        method: options.loss.clone().unwrap_or_default(),
+        method: options.method.clone().unwrap_or_default(),
         predictor: options
             .split
             .predictor
@@ -90,7 +90,7 @@ pub fn run(options: &TrainOptions, session: &CommandContext) -> Result<CommandRe
             .unwrap_or(PredictorSpec::Linear),
         settings: options.training.settings(Profile::Default, seed),
         start: options
-            .init_from
+            .init_model
             .as_deref()
             .map(CostModel::load)
             .transpose()?,
@@ -135,7 +135,7 @@ fn check_names(options: &TrainOptions) -> Result<()> {
     check_utf8([
         &options.data.data,
         &options.data.cost_data,
-        &options.init_from,
+        &options.init_model,
         &options.out,
     ])
 }
@@ -160,7 +160,7 @@ fn resolved(mut options: TrainOptions) -> Result<TrainOptions> {
     let split = standard_split(&options.data, &options.problem)?;
     options.split.split.get_or_insert(split);
     options.split.predictor.get_or_insert(PredictorSpec::Linear);
-    options.loss.get_or_insert_with(Method::default);
+    options.method.get_or_insert_with(Method::default);
     options.seed.get_or_insert(0);
     options
         .out

@@ -19,6 +19,7 @@ use serde_json::{Map, Value};
 use super::NamedProblem;
 use crate::error::{Error, Result};
 use crate::predict::PredictorSpec;
+use crate::renamed::explain;
 use crate::text::check_name;
 use crate::train::{Method, TrainingSettings};
 
@@ -186,7 +187,7 @@ impl TryFrom<Value> for MethodEntry {
             Value::String(name) => name.parse().map(Self::Plain),
             other => serde_json::from_value(other)
                 .map(Self::Full)
-                .map_err(|e| Error::setting(e.to_string())),
+                .map_err(|e| Error::setting(explain(&e.to_string()))),
         }
     }
 }
@@ -266,7 +267,8 @@ impl Experiment {
         seed: u32,
     ) -> Result<TrainingSettings> {
         let wrong = |e: serde_json::Error| {
-            Error::setting(format!("training settings of '{}': {e}", method.name))
+            let message = explain(&e.to_string());
+            Error::setting(format!("training settings of '{}': {message}", method.name))
         };
         let Value::Object(mut settings) =
             serde_json::to_value(TrainingSettings::paper(u64::from(seed))).map_err(wrong)?

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use super::ProblemSpec;
 use crate::error::{Error, Result};
+use crate::renamed::explain;
 use crate::text::one_line;
 
 impl ProblemSpec {
@@ -24,7 +25,7 @@ impl ProblemSpec {
             Error::setting(format!(
                 "{}: {place}{}",
                 path.display(),
-                one_line(error.message())
+                one_line(&explain(error.message()))
             ))
         })?;
         if let (Self::Linear(linear), Some(folder)) = (&mut spec, path.parent()) {

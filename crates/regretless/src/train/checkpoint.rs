@@ -44,9 +44,9 @@ impl CheckpointFolder {
     pub const DEFAULT_CHECKPOINT_INTERVAL: Duration = Duration::from_secs(2);
 
     /// What is added to the name of a model for the folder of its checkpoints.
-    pub const CHECKPOINT_FOLDER_SUFFIX: &str = ".progress";
+    pub const CHECKPOINT_FOLDER_SUFFIX: &str = ".checkpoints";
 
-    /// Checkpoints in the folder named like a model file, with `.progress` added.
+    /// Checkpoints in the folder named like a model file, with `.checkpoints` added.
     pub fn for_model(model: &Path) -> Self {
         let mut name = model.file_name().unwrap_or_default().to_os_string();
         name.push(Self::CHECKPOINT_FOLDER_SUFFIX);

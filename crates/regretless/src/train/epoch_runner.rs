@@ -133,7 +133,10 @@ impl EpochRunner for MinibatchRunner<'_> {
         evaluated_rows: &[usize],
     ) -> Result<EpochResult> {
         let (mut total, mut seen) = (0.0, 0);
-        for (batch, rows) in order.chunks(self.prepared.settings().batch).enumerate() {
+        for (batch, rows) in order
+            .chunks(self.prepared.settings().batch_size)
+            .enumerate()
+        {
             if self.prepared.task.observer.interrupted() {
                 return Err(Error::Interrupted);
             }

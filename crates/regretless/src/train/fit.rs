@@ -312,7 +312,7 @@ mod tests {
                 .map_or((name.as_str(), false), |(name, _)| (name, true));
             let settings = TrainingSettings {
                 learning_rate: 0.05,
-                output_map: mapped,
+                scale_costs: mapped,
                 ..TrainingSettings::paper(0)
             };
             let method: TrainingStage = name.parse().unwrap();

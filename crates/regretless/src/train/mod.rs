@@ -466,7 +466,7 @@ impl<'a> PreparedData<'a> {
                     .standardize
                     .then(|| FeatureScaler::fit(&features, &task.split.train));
                 let fitted = CostScaler::fit(data, &task.split.train);
-                let output = if settings.output_map {
+                let output = if settings.scale_costs {
                     fitted
                 } else {
                     CostScaler::identity(fitted.scale.len())
@@ -499,7 +499,7 @@ impl<'a> PreparedData<'a> {
     /// The factor training multiplies the loss by.
     fn rescaling(&self, objective: WeightedLoss<'_>) -> f64 {
         let settings = self.settings();
-        let rescale = settings.rescale && settings.optimizer.is_scale_invariant();
+        let rescale = settings.rescale_loss && settings.optimizer.is_scale_invariant();
         if rescale {
             objective.rescaling(self.task.data.data().costs().cols())
         } else {
@@ -512,7 +512,7 @@ impl<'a> PreparedData<'a> {
     fn start(&self, members: &[Network]) -> Network {
         let warm = self
             .settings()
-            .warm_start
+            .retrain_from_baseline
             .unwrap_or(self.stage.method.loss.can_vanish());
         let baseline = members.last().filter(|_| warm);
         baseline

@@ -6,6 +6,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
+use crate::renamed::explain;
 
 /// A rule, with its numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -24,7 +25,7 @@ pub enum Optimizer {
         epsilon: f64,
         /// Share of each weight lost per unit of learning rate and step (0: Adam, above: AdamW).
         #[serde(default)]
-        decay: f64,
+        weight_decay: f64,
     },
     /// Steepest descent with momentum.
     Sgd {
@@ -52,7 +53,7 @@ impl Default for Optimizer {
             beta1: beta1(),
             beta2: beta2(),
             epsilon: epsilon(),
-            decay: 0.0,
+            weight_decay: 0.0,
         }
     }
 }
@@ -75,7 +76,7 @@ impl Optimizer {
                 beta1,
                 beta2,
                 epsilon,
-                decay,
+                weight_decay,
             } => {
                 share("beta1", beta1)?;
                 share("beta2", beta2)?;
@@ -84,9 +85,9 @@ impl Optimizer {
                         "optimizer: epsilon must be above 0, not {epsilon}"
                     )));
                 }
-                if !(decay.is_finite() && decay >= 0.0) {
+                if !(weight_decay.is_finite() && weight_decay >= 0.0) {
                     return Err(Error::setting(format!(
-                        "optimizer: decay must be at least 0, not {decay}"
+                        "optimizer: weight_decay must be at least 0, not {weight_decay}"
                     )));
                 }
                 Ok(())
@@ -100,7 +101,7 @@ impl Optimizer {
     }
 }
 
-/// In writing: `adam`, `adamw:decay=0.1`, `sgd:momentum=0.9`.
+/// In writing: `adam`, `adamw:weight_decay=0.1`, `sgd:momentum=0.9`.
 impl FromStr for Optimizer {
     type Err = Error;
 
@@ -109,7 +110,7 @@ impl FromStr for Optimizer {
         let (kind, numbers) = text.split_once(':').unwrap_or((text, ""));
         let mut table = serde_json::Map::new();
         if kind == "adamw" {
-            table.insert("decay".into(), 0.01.into());
+            table.insert("weight_decay".into(), 0.01.into());
         }
         let kind = if kind == "adamw" { "adam" } else { kind };
         if !["adam", "sgd"].contains(&kind) {
@@ -125,7 +126,8 @@ impl FromStr for Optimizer {
             })?;
             table.insert(name.trim().into(), value.into());
         }
-        let rule: Self = serde_json::from_value(table.into()).map_err(|e| wrong(e.to_string()))?;
+        let rule: Self =
+            serde_json::from_value(table.into()).map_err(|e| wrong(explain(&e.to_string())))?;
         rule.check()?;
         Ok(rule)
     }
@@ -138,11 +140,12 @@ impl fmt::Display for Optimizer {
                 beta1,
                 beta2,
                 epsilon,
-                decay,
+                weight_decay,
             } => {
                 write!(
                     f,
-                    "adam:beta1={beta1},beta2={beta2},epsilon={epsilon:e},decay={decay}"
+                    "adam:beta1={beta1},beta2={beta2},epsilon={epsilon:e},\
+                    weight_decay={weight_decay}"
                 )
             }
             Self::Sgd { momentum } => write!(f, "sgd:momentum={momentum}"),
@@ -197,10 +200,10 @@ impl OptimizerState {
                 beta1,
                 beta2,
                 epsilon,
-                decay,
+                weight_decay,
             } => {
-                let keep = (1.0 - rate * decay) as f32;
-                if decay != 0.0 {
+                let keep = (1.0 - rate * weight_decay) as f32;
+                if weight_decay != 0.0 {
                     parameters.iter_mut().for_each(|p| *p *= keep);
                 }
                 self.adam(rate, [beta1, beta2, epsilon], (parameters, gradient));
@@ -248,7 +251,7 @@ mod tests {
             "adamw",
             "sgd",
             "sgd:momentum=0.9",
-            "adam:beta1=0.5,decay=0.1",
+            "adam:beta1=0.5,weight_decay=0.1",
         ] {
             let rule: Optimizer = text.parse().unwrap();
             assert_eq!(rule.to_string().parse::<Optimizer>().unwrap(), rule);
@@ -267,7 +270,7 @@ mod tests {
                 "momentum must be at least 0 and below 1, not -5",
             ),
             ("adam:epsilon=0", "epsilon must be above 0"),
-            ("adamw:decay=-1", "decay must be at least 0"),
+            ("adamw:weight_decay=-1", "weight_decay must be at least 0"),
             ("adam:beta1=nan", ""),
         ] {
             let told = text.parse::<Optimizer>().unwrap_err().to_string();

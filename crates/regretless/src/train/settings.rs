@@ -11,21 +11,21 @@ use crate::error::{Error, Result};
 /// | name | default | purpose |
 /// |---|---|---|
 /// | `epochs` | 50 | most passes over the training rows |
-/// | `epoch_rows` | all | training rows of an epoch, drawn anew for each; for answers so slow that fewer have to do |
-/// | `batch` | 32 | rows per step |
+/// | `rows_per_epoch` | all | training rows of an epoch, drawn anew for each; for answers so slow that fewer have to do |
+/// | `batch_size` | 32 | rows per step |
 /// | `learning_rate` | 0.005 | size of a step |
-/// | `decay` | false | let the size of a step fall to 0 in a straight line over the epochs |
+/// | `lr_decay` | false | let the size of a step fall to 0 in a straight line over the epochs |
 /// | `optimizer` | adam | adam, adamw or sgd |
 /// | `select` | validation-regret | which epoch is kept |
-/// | `join_validation` | false | train on the validation rows too; `select` must do without them |
+/// | `train_on_validation` | false | train on the validation rows too; `select` must do without them |
 /// | `patience` | none | stop after this many epochs without improvement |
 /// | `patience_seconds` | none | stop after this many seconds without improvement |
 /// | `time_limit` | none | stop after this many seconds, with solves in the middle of an epoch if need be |
 /// | `standardize` | true | bring features to mean 0 and deviation 1 |
-/// | `output_map` | true | predict costs as mean + deviation · output |
-/// | `rescale` | true | keep gradients of the order of 1 for any number of costs |
-/// | `warm_start` | with O_S | retrain weighted losses from the baseline instead of afresh |
-/// | `clip_costs` | true | with O_S, no instance cost above ten times the median |
+/// | `scale_costs` | true | predict costs as mean + deviation · output |
+/// | `rescale_loss` | true | keep gradients of the order of 1 for any number of costs |
+/// | `retrain_from_baseline` | with O_S | retrain weighted losses from the baseline instead of afresh |
+/// | `clip_instance_costs` | true | with O_S, no instance cost above ten times the median |
 /// | `then_learning_rate` | as above | size of a step of the methods after `then`, unless they say `lr` |
 /// | `then_epochs` | as above | most passes of the methods after `then`, unless they say `epochs` |
 /// | `fused` | true | use the fast machinery where it fits; it changes the speed, not the result |
@@ -36,19 +36,19 @@ pub struct TrainingSettings {
     /// Most passes over the training rows.
     pub epochs: usize,
     /// Rows of an epoch, drawn anew for each: all unless given.
-    pub epoch_rows: Option<usize>,
+    pub rows_per_epoch: Option<usize>,
     /// Rows per step.
-    pub batch: usize,
+    pub batch_size: usize,
     /// Size of a step.
     pub learning_rate: f64,
     /// Whether the size of a step falls to 0 in a straight line over the epochs.
-    pub decay: bool,
+    pub lr_decay: bool,
     /// Rule of a step.
     pub optimizer: Optimizer,
     /// Which epoch is kept.
     pub select: SelectionCriterion,
     /// Whether validation rows are trained on as well.
-    pub join_validation: bool,
+    pub train_on_validation: bool,
     /// Epochs without improvement before stopping.
     pub patience: Option<usize>,
     /// Seconds without improvement before stopping.
@@ -62,14 +62,14 @@ pub struct TrainingSettings {
     /// Whether features are brought to mean 0 and deviation 1 over the training rows.
     pub standardize: bool,
     /// Whether outputs pass the fixed map mean + deviation · output.
-    pub output_map: bool,
+    pub scale_costs: bool,
     /// Whether the loss is rescaled so that gradients stay of the order of 1.
-    pub rescale: bool,
+    pub rescale_loss: bool,
     /// Whether weighted losses retrain from their baseline; by default where O_S lets losses jump,
     /// since weights found at the baseline then say little about places far from it.
-    pub warm_start: Option<bool>,
+    pub retrain_from_baseline: Option<bool>,
     /// Whether instance costs are kept below ten times their median where O_S lets losses vanish.
-    pub clip_costs: bool,
+    pub clip_instance_costs: bool,
     /// Size of a step of the methods after `then`.
     pub then_learning_rate: Option<f64>,
     /// Most passes of the methods after `then`.
@@ -84,22 +84,22 @@ impl Default for TrainingSettings {
     fn default() -> Self {
         Self {
             epochs: 50,
-            epoch_rows: None,
-            batch: 32,
+            rows_per_epoch: None,
+            batch_size: 32,
             learning_rate: 0.005,
-            decay: false,
+            lr_decay: false,
             optimizer: Optimizer::default(),
             select: SelectionCriterion::ValidationRegret,
-            join_validation: false,
+            train_on_validation: false,
             patience: None,
             patience_seconds: None,
             time_limit: None,
             work_limit: None,
             standardize: true,
-            output_map: true,
-            rescale: true,
-            warm_start: None,
-            clip_costs: true,
+            scale_costs: true,
+            rescale_loss: true,
+            retrain_from_baseline: None,
+            clip_instance_costs: true,
             then_learning_rate: None,
             then_epochs: None,
             fused: true,
@@ -114,7 +114,7 @@ impl TrainingSettings {
     pub fn paper(seed: u64) -> Self {
         Self {
             standardize: false,
-            rescale: false,
+            rescale_loss: false,
             seed,
             ..Self::default()
         }
@@ -138,7 +138,7 @@ impl TrainingSettings {
     #[must_use]
     pub fn with_validation_rows(self) -> Self {
         Self {
-            join_validation: true,
+            train_on_validation: true,
             select: SelectionCriterion::TrainingLoss,
             ..self
         }
@@ -151,16 +151,16 @@ impl TrainingSettings {
 
     /// How many of these training rows an epoch has.
     pub(super) fn rows_of_epoch(&self, rows: usize) -> usize {
-        self.epoch_rows.map_or(rows, |max| max.min(rows))
+        self.rows_per_epoch.map_or(rows, |max| max.min(rows))
     }
 
     /// The size of this step, counted from 1, with this many training rows.
     pub(super) fn learning_rate_at(&self, step: i32, rows: usize) -> f64 {
         let steps = self
             .epochs
-            .saturating_mul(self.rows_of_epoch(rows).div_ceil(self.batch));
+            .saturating_mul(self.rows_of_epoch(rows).div_ceil(self.batch_size));
         let left = 1.0 - f64::from(step - 1) / steps.max(1) as f64;
-        if self.decay {
+        if self.lr_decay {
             self.learning_rate * left.max(0.0)
         } else {
             self.learning_rate
@@ -170,7 +170,7 @@ impl TrainingSettings {
     /// The same with no more rows per step than an epoch has: buffers are made for whole batches.
     pub(super) fn with_batch_at_most(self, rows: usize) -> Self {
         Self {
-            batch: self.batch.min(self.rows_of_epoch(rows)).max(1),
+            batch_size: self.batch_size.min(self.rows_of_epoch(rows)).max(1),
             ..self
         }
     }
@@ -188,7 +188,7 @@ impl TrainingSettings {
     /// The rows that train and those that validate.
     pub(super) fn rows(&self, split: &SplitIndices) -> SplitIndices {
         let mut split = split.clone();
-        if self.join_validation {
+        if self.train_on_validation {
             split.train.append(&mut split.validation);
         }
         split
@@ -201,8 +201,10 @@ impl TrainingSettings {
     pub fn check(&self, split: &SplitIndices) -> Result<()> {
         let positive = |value: f64| value.is_finite() && value > 0.0;
         self.optimizer.check()?;
-        if self.batch == 0 || self.epoch_rows == Some(0) {
-            return Err(Error::setting("batch and epoch_rows must be at least 1"));
+        if self.batch_size == 0 || self.rows_per_epoch == Some(0) {
+            return Err(Error::setting(
+                "batch_size and rows_per_epoch must be at least 1",
+            ));
         }
         for rate in [Some(self.learning_rate), self.then_learning_rate]
             .into_iter()
@@ -227,9 +229,9 @@ impl TrainingSettings {
         if split.train.is_empty() {
             return Err(Error::setting("no rows to train on"));
         }
-        if self.select.needs_validation() && self.join_validation {
+        if self.select.needs_validation() && self.train_on_validation {
             let message = format!(
-                "select = {} needs the validation rows that join_validation trains on",
+                "select = {} needs the validation rows that train_on_validation trains on",
                 self.select
             );
             return Err(Error::setting(format!(
@@ -255,9 +257,9 @@ mod tests {
     fn shrinking_steps_fall_in_a_straight_line_to_the_last_step_of_all_epochs() {
         let settings = TrainingSettings {
             epochs: 5,
-            batch: 8,
+            batch_size: 8,
             learning_rate: 0.1,
-            decay: true,
+            lr_decay: true,
             ..TrainingSettings::default()
         };
         let rate = |step| settings.learning_rate_at(step, 9);
@@ -268,14 +270,14 @@ mod tests {
         );
         assert_eq!(
             TrainingSettings {
-                decay: false,
+                lr_decay: false,
                 ..settings
             }
             .learning_rate_at(11, 9),
             0.1
         );
         let fewer = TrainingSettings {
-            epoch_rows: Some(9),
+            rows_per_epoch: Some(9),
             ..settings
         };
         assert_eq!(

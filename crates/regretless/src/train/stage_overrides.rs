@@ -75,9 +75,9 @@ impl StageOverrides {
         TrainingSettings {
             learning_rate: self.learning_rate.unwrap_or(settings.learning_rate),
             epochs: self.epochs.unwrap_or(settings.epochs),
-            epoch_rows: self.rows.or(settings.epoch_rows),
-            batch: self.batch.unwrap_or(settings.batch),
-            decay: self.decay || settings.decay,
+            rows_per_epoch: self.rows.or(settings.rows_per_epoch),
+            batch_size: self.batch.unwrap_or(settings.batch_size),
+            lr_decay: self.decay || settings.lr_decay,
             ..settings
         }
     }

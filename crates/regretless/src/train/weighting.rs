@@ -52,8 +52,8 @@ pub(super) fn weights(
                     .iter()
                     .map(|row| task.data.optimal_objective(*row))
                     .collect();
-                let clipped =
-                    prepared.settings().clip_costs && prepared.stage.method.loss.can_vanish();
+                let clipped = prepared.settings().clip_instance_costs
+                    && prepared.stage.method.loss.can_vanish();
                 instance_costs(&regrets, &losses, &best, clipped)
             }
         };

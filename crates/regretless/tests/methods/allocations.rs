@@ -50,7 +50,7 @@ static ALLOCATOR: Counting = Counting;
 fn allocations(setting: &Setting, method: &str, epochs: usize) -> u64 {
     let settings = TrainingSettings {
         epochs,
-        batch: 2,
+        batch_size: 2,
         select: SelectionCriterion::Last,
         ..TrainingSettings::default()
     };

@@ -55,7 +55,7 @@ fn methods() -> Vec<String> {
 fn settings() -> TrainingSettings {
     TrainingSettings {
         epochs: 2,
-        batch: 4,
+        batch_size: 4,
         select: SelectionCriterion::ValidationLoss,
         ..quick()
     }

@@ -6,13 +6,14 @@ use std::fs;
 use crate::{check, files, root, shown};
 
 /// Modules that every module may use.
-const COMMON: [&str; 11] = [
+const COMMON: [&str; 12] = [
     "cancellation",
     "decision",
     "error",
     "simd",
     "parallel",
     "random",
+    "renamed",
     "sense",
     "checksummed_file",
     "size_limits",

@@ -115,7 +115,7 @@ fn resolved(mut options: CompareOptions, session: &CommandContext) -> Result<Com
     options.seeds.get_or_insert(5);
     options.seed.get_or_insert(0);
     options.training = options.training.resolved(standard_profile(&options));
-    let given = options.losses.take().unwrap_or_else(all_losses);
+    let given = options.methods.take().unwrap_or_else(all_losses);
     let mut losses: Vec<Method> = Vec::new();
     for loss in given {
         if !losses.contains(&loss) {
@@ -126,7 +126,7 @@ fn resolved(mut options: CompareOptions, session: &CommandContext) -> Result<Com
         session.warn("note: MSE runs too, as the reference of the ratios");
         losses.insert(0, reference());
     }
-    options.losses = Some(losses);
+    options.methods = Some(losses);
     if options.seeds == Some(0) {
         return Err(Error::setting("seeds must be at least 1"));
     }
@@ -255,7 +255,7 @@ impl Comparison {
                 .check(&data.split)?;
         }
         let races = options
-            .losses
+            .methods
             .iter()
             .flatten()
             .any(|loss| matches!(loss, Method::Auto(_)));
@@ -265,7 +265,7 @@ impl Comparison {
             ));
         }
         let methods = options
-            .losses
+            .methods
             .clone()
             .unwrap_or_default()
             .into_iter()

@@ -110,15 +110,15 @@ fn experiment(place: &str, text: &str, options: &ReproduceOptions) -> Result<Exp
 }
 
 fn runner(experiment: Experiment, options: &ReproduceOptions) -> Result<ExperimentRunner> {
-    if let Some(heuristic) = options.execution.decide_by {
+    if let Some(heuristic) = options.execution.heuristic {
         let message =
-            format!("an experiment decides as it is written; drop --decide-by '{heuristic}'");
+            format!("an experiment decides as it is written; drop --heuristic '{heuristic}'");
         return Err(Error::setting(message));
     }
     let out = options.out.clone().unwrap_or_else(|| PathBuf::from("runs"));
     let (folder, labels) = (out.join(&experiment.name), out.join("labels"));
     let limits = RunLimits {
-        budget: options.budget.as_deref().map(duration).transpose()?,
+        budget: options.time_budget.as_deref().map(duration).transpose()?,
         shard: options.shard.as_deref().map(str::parse).transpose()?,
     };
     let files = DataFiles {

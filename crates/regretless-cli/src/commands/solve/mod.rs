@@ -142,7 +142,7 @@ fn answer(
 ) -> std::result::Result<Solution, Result<SolveFailure, Error>> {
     let standard = SearchLimits::default();
     let limits = SearchLimits {
-        nodes: options.nodes.unwrap_or(standard.nodes),
+        nodes: options.node_limit.unwrap_or(standard.nodes),
         gap: options.gap.unwrap_or(standard.gap),
     };
     let mut costs = problem.costs.clone();

@@ -83,9 +83,9 @@ impl<'a> CandidateRace<'a> {
             ));
         }
         let settings = TrainingSettings {
-            rescale: true,
+            rescale_loss: true,
             select: SelectionCriterion::ValidationLoss,
-            join_validation: false,
+            train_on_validation: false,
             ..settings
         };
         let (began, spent_before) = (Instant::now(), cpu_seconds());

@@ -589,7 +589,7 @@ impl EpochRunner for FusedLinear<'_> {
         evaluated_rows: &[usize],
     ) -> Result<EpochResult> {
         let Self { setup, state, .. } = self;
-        let plan = BatchPlan::new(&setup.table, order, setup.prepared.settings().batch);
+        let plan = BatchPlan::new(&setup.table, order, setup.prepared.settings().batch_size);
         let verdict = BatchPlan::new(&setup.table, evaluated_rows, EVALUATION_ROWS_PER_CHUNK);
         let sums = if setup.scale_invariant {
             state.epoch_normalized(setup, &plan, &verdict)?

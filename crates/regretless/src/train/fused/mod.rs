@@ -184,13 +184,13 @@ impl<'a> FusedContext<'a> {
     /// The numbers of the Adam step with this number.
     fn adam(&self, step: i32) -> AdamCoefficients {
         let settings = self.prepared.settings();
-        let (beta1, beta2, epsilon, decay) = match settings.optimizer {
+        let (beta1, beta2, epsilon, weight_decay) = match settings.optimizer {
             Optimizer::Adam {
                 beta1,
                 beta2,
                 epsilon,
-                decay,
-            } => (beta1, beta2, epsilon, decay),
+                weight_decay,
+            } => (beta1, beta2, epsilon, weight_decay),
             Optimizer::Sgd { .. } => (0.0, 0.0, 0.0, 0.0),
         };
         let rate = settings.learning_rate_at(step, self.prepared.task.split.train.len());
@@ -200,7 +200,7 @@ impl<'a> FusedContext<'a> {
             beta1: beta1 as f32,
             beta2: beta2 as f32,
             epsilon: epsilon as f32,
-            keep: (1.0 - rate * decay) as f32,
+            keep: (1.0 - rate * weight_decay) as f32,
         }
     }
 }

@@ -48,7 +48,7 @@ impl FusedNetwork<'_> {
     /// An epoch in the long shape.
     pub(super) fn long_epoch(&mut self, order: &[usize], evaluated_rows: &[usize]) -> EpochSums {
         let setup = &self.setup;
-        let batch = setup.prepared.settings().batch;
+        let batch = setup.prepared.settings().batch_size;
         let workers = setup
             .workers_for(batch * setup.num_costs())
             .min(INSTANCE_GROUPS);
@@ -92,7 +92,7 @@ impl LongParallelEpoch<'_> {
     /// What one worker does.
     fn run_worker(&self, worker: usize, scratch: &mut LongWorkerScratch) {
         let _guard = self.barrier.guard();
-        let batch = self.setup.prepared.settings().batch;
+        let batch = self.setup.prepared.settings().batch_size;
         let groups = even_part(worker, self.workers, INSTANCE_GROUPS);
         scratch.load_parameters(self.setup);
         for (step, rows) in self.order.chunks(batch).enumerate() {

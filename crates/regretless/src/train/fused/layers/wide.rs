@@ -122,7 +122,7 @@ impl FusedNetwork<'_> {
         let (inputs, costs, batch) = (
             sizes[sizes.len() - 2],
             sizes[sizes.len() - 1],
-            setup.prepared.settings().batch,
+            setup.prepared.settings().batch_size,
         );
         let (groups, rows) = (
             groups(setup.maps.len()),
@@ -359,7 +359,7 @@ impl<'a> WideParallelEpoch<'a> {
         let batch = setup
             .prepared
             .settings()
-            .batch
+            .batch_size
             .max(EVALUATION_ROWS_PER_CHUNK);
         let slots = |width| PartialSums::new(groups.len(), width);
         let (barrier, stop) = (Barrier::new(workers), AtomicBool::new(false));
@@ -402,7 +402,7 @@ impl<'a> WideParallelEpoch<'a> {
     fn run_worker(&self, worker: usize, share: &mut WideColumnBlock<'_>) {
         let _guard = self.barrier.guard();
         let mut scratch = WideWorkerScratch::default();
-        let batch = self.setup.prepared.settings().batch;
+        let batch = self.setup.prepared.settings().batch_size;
         for (step, rows) in self.order.chunks(batch).enumerate() {
             if worker == 0 && self.setup.interrupted() {
                 self.stop.store(true, Ordering::Relaxed);

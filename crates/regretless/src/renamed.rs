@@ -1,0 +1,97 @@
+//! Setting words that were renamed before the first release.
+//!
+//! Old words are not accepted. An error that meets one gives the new word, wherever the setting is
+//! read from: a flag, a settings file, an experiment, a problem file, a keyword of Python.
+
+/// Old and new words, as settings files spell them. An old word may have several new words, one
+/// per place where it was used.
+const RENAMED_WORDS: [(&str, &str); 21] = [
+    ("batch", "batch_size"),
+    ("budget", "time_budget"),
+    ("clip_costs", "clip_instance_costs"),
+    ("decay", "lr_decay"),
+    ("decay", "weight_decay"),
+    ("decide_by", "heuristic"),
+    ("epoch_rows", "rows_per_epoch"),
+    ("given", "external"),
+    ("init_from", "init_model"),
+    ("join_validation", "train_on_validation"),
+    ("keep_every", "checkpoint_interval"),
+    ("kind", "file_format"),
+    ("loss", "method"),
+    ("loss", "methods"),
+    ("losses", "methods"),
+    ("nodes", "node_limit"),
+    ("number", "problem_number"),
+    ("output_map", "scale_costs"),
+    ("rescale", "rescale_loss"),
+    ("shortest_path", "grid_path"),
+    ("warm_start", "retrain_from_baseline"),
+];
+
+/// The new word for an old one, among the words that are known where it was used.
+pub fn new_word(old: &str, mut is_known: impl FnMut(&str) -> bool) -> Option<&'static str> {
+    RENAMED_WORDS
+        .iter()
+        .filter(|(renamed, _)| *renamed == old)
+        .map(|(_, new)| *new)
+        .find(|new| is_known(new))
+}
+
+/// A message of serde about an unknown field or variant; with the new word where it is an old one.
+pub fn explain(message: &str) -> String {
+    match unknown_word(message) {
+        Some(old) => match new_word(old, |new| message.contains(&format!("`{new}`"))) {
+            Some(new) => format!("'{old}' is called '{new}' now"),
+            None => message.to_owned(),
+        },
+        None => message.to_owned(),
+    }
+}
+
+/// The word between backticks in serde's "unknown field `…`" or "unknown variant `…`".
+fn unknown_word(message: &str) -> Option<&str> {
+    let (_, rest) = message
+        .split_once("unknown field `")
+        .or_else(|| message.split_once("unknown variant `"))?;
+    rest.split_once('`').map(|(word, _)| word)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{explain, new_word};
+    use crate::problem::ProblemSpec;
+    use crate::train::{Optimizer, TrainingSettings};
+
+    #[test]
+    fn the_new_word_depends_on_the_place() {
+        assert_eq!(new_word("loss", |word| word == "methods"), Some("methods"));
+        assert_eq!(new_word("loss", |word| word == "method"), Some("method"));
+        assert_eq!(new_word("loss", |_| false), None);
+        assert_eq!(new_word("learning_rate", |_| true), None);
+    }
+
+    #[test]
+    fn errors_of_settings_and_problems_give_the_new_word() {
+        let setting = |text: &str| serde_json::from_str::<TrainingSettings>(text).unwrap_err();
+        let optimizer = |text: &str| serde_json::from_str::<Optimizer>(text).unwrap_err();
+        let problem = |text: &str| serde_json::from_str::<ProblemSpec>(text).unwrap_err();
+        for (error, new) in [
+            (
+                setting(r#"{"join_validation": true}"#),
+                "train_on_validation",
+            ),
+            (setting(r#"{"decay": true}"#), "lr_decay"),
+            (
+                optimizer(r#"{"kind": "adam", "decay": 0.1}"#),
+                "weight_decay",
+            ),
+            (problem(r#"{"kind": "shortest_path"}"#), "grid_path"),
+            (problem(r#"{"kind": "given"}"#), "external"),
+        ] {
+            let message = explain(&error.to_string());
+            assert!(message.contains(&format!("'{new}' now")), "{message}");
+        }
+        assert_eq!(explain("unknown field `size`"), "unknown field `size`");
+    }
+}
