@@ -31,7 +31,7 @@ pub fn run(options: &DecideOptions, session: &CommandContext) -> Result<CommandR
     }
     let model = load_model(&model_file, options.problem.as_ref())?
         .with_threads(options.execution.threads.unwrap_or(0))?
-        .with_heuristic(options.execution.decide_by);
+        .with_heuristic(options.execution.heuristic);
     let predictor = model.predictor();
     let matching =
         match_model(predictor, model.problem().kind().as_ref()).map_err(in_file(&model_file))?;
