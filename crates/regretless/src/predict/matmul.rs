@@ -150,7 +150,7 @@ fn pack_columns(
                 .store(&mut out[k]);
         }
     } else {
-        simd.load_transposed(&b.values[first * b.strides[1]..], (cols, b.strides[1]), out);
+        simd.load_transposed(&b.values[first * b.strides[1]..], cols, b.strides[1], out);
     }
 }
 
@@ -250,7 +250,7 @@ fn weighted_row_sum_body(
         .chunks(F32_LANES * width)
         .zip(factors.chunks(F32_LANES))
     {
-        simd.load_transposed(rows, (factors.len(), width), turned);
+        simd.load_transposed(rows, factors.len(), width, turned);
         let factors = match factors.first_chunk() {
             Some(full) => simd.load(full),
             None => simd.load_partial(factors),

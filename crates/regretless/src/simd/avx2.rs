@@ -1,8 +1,8 @@
-//! Sixteen numbers as two AVX2 registers.
+//! Vectors of sixteen lanes in two AVX2 registers.
 
 #![allow(
     unsafe_code,
-    reason = "instructions beyond the baseline are called where the processor was asked for them"
+    reason = "instructions beyond the baseline are called only where they were detected"
 )]
 
 #[allow(
@@ -13,19 +13,19 @@ use std::arch::x86_64::*;
 
 use super::{AlignedF32x8, AlignedF32x16, AlignedF64x16, F32_LANES, F64_LANES, SIGN_BIT_SHIFTS};
 
-/// The promise that this processor has AVX2 and FMA.
+/// Proof that the CPU has AVX2 and FMA.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Avx2Fma(());
 
-/// Sixteen numbers in registers.
+/// Sixteen values in registers.
 #[derive(Clone, Copy)]
 pub(crate) struct F32x16([__m256; 2]);
 
-/// Four numbers in double precision in a register.
+/// Four values in double precision in a register.
 #[derive(Clone, Copy)]
 pub(crate) struct F64x4(__m256d);
 
-/// All bits sixteen times, then none sixteen times.
+/// Sixteen lanes with all bits set, then sixteen with none: windows of it mask partial loads.
 static PARTIAL_LOAD_MASKS: [i32; 2 * F32_LANES] = {
     let mut masks = [0; 2 * F32_LANES];
     let mut i = 0;
@@ -36,18 +36,19 @@ static PARTIAL_LOAD_MASKS: [i32; 2 * F32_LANES] = {
     masks
 };
 
-/// Turns eight rows of eight numbers into columns, stored in eight lanes from a place on.
+/// Transposes eight rows of eight values; stores each column in one of eight vectors, from lane
+/// `first_lane` on.
 ///
 /// # Safety
-/// The numbers and the room must be there, and the processor must have AVX.
+/// Rows and vectors must be valid for these reads and writes, and the CPU must have AVX.
 #[inline(always)]
 unsafe fn transpose_8x8(
     rows: *const f32,
     row_stride: usize,
     out: *mut AlignedF32x16,
-    place: usize,
+    first_lane: usize,
 ) {
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     unsafe {
         let row = |i: usize| _mm256_loadu_ps(rows.add(i * row_stride));
         let (a, b, c, d) = (row(0), row(1), row(2), row(3));
@@ -65,7 +66,7 @@ unsafe fn transpose_8x8(
         let (upper, lower) = (quad(a, b, c, d), quad(e, f, g, h));
         let mut i = 0;
         while i < 4 {
-            let to = |k: usize| out.add(k).cast::<f32>().add(place);
+            let to = |k: usize| out.add(k).cast::<f32>().add(first_lane);
             _mm256_storeu_ps(to(i), _mm256_permute2f128_ps::<0x20>(upper[i], lower[i]));
             _mm256_storeu_ps(
                 to(i + 4),
@@ -77,7 +78,7 @@ unsafe fn transpose_8x8(
 }
 
 impl Avx2Fma {
-    /// The promise, where it can be given.
+    /// The proof, where the CPU has the instructions.
     pub(crate) fn detect() -> Option<Self> {
         let both = is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma");
         both.then_some(Self(()))
@@ -85,22 +86,22 @@ impl Avx2Fma {
 
     #[inline(always)]
     pub(crate) fn splat(self, value: f32) -> F32x16 {
-        // SAFETY: `self` promises the instructions, here and in all functions below.
+        // SAFETY: `self` proves that the instructions exist, here and in all functions below.
         F32x16([unsafe { _mm256_set1_ps(value) }; 2])
     }
 
     #[inline(always)]
     pub(crate) fn load(self, values: &[f32; F32_LANES]) -> F32x16 {
         let start = values.as_ptr();
-        // SAFETY: sixteen numbers begin at `start`.
+        // SAFETY: sixteen values begin at `start`.
         unsafe { F32x16([_mm256_loadu_ps(start), _mm256_loadu_ps(start.add(8))]) }
     }
 
-    /// Fewer than sixteen numbers, zeros beyond.
+    /// Loads at most sixteen values; the other lanes are zero.
     #[inline(always)]
     pub(crate) fn load_partial(self, values: &[f32]) -> F32x16 {
         let (start, [low, high]) = (values.as_ptr(), self.mask(values.len()));
-        // SAFETY: lanes beyond the end are masked and not touched.
+        // SAFETY: lanes beyond the end are masked and not read.
         unsafe {
             F32x16([
                 _mm256_maskload_ps(start, low),
@@ -109,11 +110,11 @@ impl Avx2Fma {
         }
     }
 
-    /// All bits in this many lanes.
+    /// A mask with all bits set in the first `count` lanes.
     #[inline(always)]
     fn mask(self, count: usize) -> [__m256i; 2] {
         let start = &PARTIAL_LOAD_MASKS[F32_LANES - count.min(F32_LANES)..];
-        // SAFETY: at least sixteen numbers begin at `start`.
+        // SAFETY: at least sixteen values begin at `start`.
         unsafe {
             [
                 _mm256_loadu_si256(start.as_ptr().cast()),
@@ -122,39 +123,40 @@ impl Avx2Fma {
         }
     }
 
-    /// Column k of up to sixteen rows, which begin at this distance from each other, becomes lane
-    /// k; zeros where there is no row.
+    /// Loads up to sixteen rows, which begin every `row_stride` values, as columns: vector k holds
+    /// value k of each row, and zeros where there is no row.
     #[inline(always)]
     pub(crate) fn load_transposed(
         self,
         values: &[f32],
-        (rows, row_stride): (usize, usize),
+        rows: usize,
+        row_stride: usize,
         out: &mut [AlignedF32x16],
     ) {
         assert!(
             rows <= F32_LANES && (rows == 0 || values.len() >= (rows - 1) * row_stride + out.len()),
-            "rows must be there"
+            "values must contain all rows"
         );
-        let whole = if rows == F32_LANES {
+        let full_blocks = if rows == F32_LANES {
             out.len() / 8 * 8
         } else {
             0
         };
-        for (k, lanes) in out[..whole].chunks_exact_mut(8).enumerate() {
+        for (k, vectors) in out[..full_blocks].chunks_exact_mut(8).enumerate() {
             for half in 0..2 {
-                // SAFETY: by the assertion, eight numbers begin there in each of eight rows, and
-                // eight lanes have room.
+                // SAFETY: by the assertion, eight values begin there in each of eight rows; there
+                // are eight vectors.
                 unsafe {
                     transpose_8x8(
                         values.as_ptr().add(8 * half * row_stride + 8 * k),
                         row_stride,
-                        lanes.as_mut_ptr(),
+                        vectors.as_mut_ptr(),
                         8 * half,
                     );
                 }
             }
         }
-        for k in whole..out.len() {
+        for k in full_blocks..out.len() {
             out[k] = AlignedF32x16::ZERO;
             for row in 0..rows {
                 out[k].0[row] = values[row * row_stride + k];
@@ -162,11 +164,11 @@ impl Avx2Fma {
         }
     }
 
-    /// Minus zero where the bit of a lane is set in one half of a word, zero elsewhere.
+    /// −0 in the lanes whose bit is set in the lower (0) or upper (1) half of a word, 0 elsewhere.
     #[inline(always)]
     pub(crate) fn sign_mask(self, word: &u32, half: usize) -> F32x16 {
         let shifts = &SIGN_BIT_SHIFTS[half];
-        // SAFETY: sixteen numbers begin at `shifts`.
+        // SAFETY: sixteen values begin at `shifts`.
         unsafe {
             let word = _mm256_castps_si256(_mm256_broadcast_ss(&f32::from_bits(*word)));
             let sign = _mm256_set1_ps(-0.0);
@@ -184,23 +186,23 @@ impl Avx2Fma {
         F64x4(unsafe { _mm256_setzero_pd() })
     }
 
-    /// Four of sixteen numbers.
+    /// Loads values 4·index to 4·index + 3.
     #[inline(always)]
     pub(crate) fn load_f64x4(self, doubles: &AlignedF64x16, index: usize) -> F64x4 {
         let four = &doubles.0[F64_LANES * index..F64_LANES * index + F64_LANES];
-        // SAFETY: four numbers begin there.
+        // SAFETY: four values begin there.
         F64x4(unsafe { _mm256_loadu_pd(four.as_ptr()) })
     }
 
-    /// Asks for what lies some places after an address, before it is needed.
+    /// Prefetches the element `offset` places after an address into all cache levels.
     #[inline(always)]
-    pub(crate) fn prefetch<T>(self, start: *const T, places: usize) {
+    pub(crate) fn prefetch<T>(self, start: *const T, offset: usize) {
         // SAFETY: a prefetch never faults, whatever the address.
-        unsafe { _mm_prefetch::<_MM_HINT_T0>(start.wrapping_add(places).cast()) }
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(start.wrapping_add(offset).cast()) }
     }
 }
 
-/// Operations on both halves.
+/// Operations on both registers.
 macro_rules! halfwise {
     ($($(#[$doc:meta])* $name:ident($($arg:ident),*) = $of:expr;)*) => {
         impl F32x16 {
@@ -225,64 +227,64 @@ halfwise! {
     mul(other) = |a, b| _mm256_mul_ps(a, b);
     div(other) = |a, b| _mm256_div_ps(a, b);
     sqrt() = |a| _mm256_sqrt_ps(a);
-    /// Zero where it is less; what is no number becomes zero.
+    /// max(a, 0); NaN becomes 0.
     max_zero() = |a| _mm256_max_ps(a, _mm256_setzero_ps());
     and(other) = |a, b| _mm256_and_ps(a, b);
     or(other) = |a, b| _mm256_or_ps(a, b);
     xor(other) = |a, b| _mm256_xor_ps(a, b);
-    /// All bits where positive, none elsewhere.
+    /// All bits set where positive, none elsewhere.
     positive_mask() = |a| _mm256_cmp_ps::<_CMP_GT_OQ>(a, _mm256_setzero_ps());
-    /// All bits where not zero, none elsewhere.
+    /// All bits set where not zero, none elsewhere.
     nonzero_mask() = |a| _mm256_cmp_ps::<_CMP_NEQ_OQ>(a, _mm256_setzero_ps());
-    /// `other` where the sign of `guide` is minus.
+    /// `other` where the sign bit of `guide` is set.
     select_by_sign(other, guide) = |a, b, s| _mm256_blendv_ps(a, b, s);
-    /// Only the signs.
+    /// The sign bits only.
     sign_bits() = |a| _mm256_and_ps(a, _mm256_set1_ps(-0.0));
 }
 
 impl F32x16 {
     #[inline(always)]
-    pub(crate) fn store(self, lane: &mut AlignedF32x16) {
-        self.store_slice(&mut lane.0);
+    pub(crate) fn store(self, out: &mut AlignedF32x16) {
+        self.store_slice(&mut out.0);
     }
 
     #[inline(always)]
     pub(crate) fn store_slice(self, out: &mut [f32; F32_LANES]) {
         let start = out.as_mut_ptr();
-        // SAFETY: sixteen numbers begin at `start`.
+        // SAFETY: sixteen values begin at `start`.
         unsafe {
             _mm256_storeu_ps(start, self.0[0]);
             _mm256_storeu_ps(start.add(8), self.0[1]);
         }
     }
 
-    /// Stores as many numbers as there is room for.
+    /// Stores the first `out.len()` lanes, at most sixteen.
     #[inline(always)]
     pub(crate) fn store_partial(self, out: &mut [f32]) {
-        let mut lane = AlignedF32x16::ZERO;
-        self.store(&mut lane);
+        let mut stored = AlignedF32x16::ZERO;
+        self.store(&mut stored);
         let count = out.len().min(F32_LANES);
-        out[..count].copy_from_slice(&lane.0[..count]);
+        out[..count].copy_from_slice(&stored.0[..count]);
     }
 
-    /// Adds products to sums, those of the upper half first.
+    /// Adds the products of lanes i + 8, then of lanes i, to sum i.
     #[inline(always)]
     pub(crate) fn add_product_to(self, factor: Self, sums: &mut AlignedF32x8) {
         let start = sums.0.as_mut_ptr();
-        // SAFETY: eight numbers begin at `start`.
+        // SAFETY: eight values begin at `start`.
         unsafe {
             let upper = _mm256_fmadd_ps(self.0[1], factor.0[1], _mm256_loadu_ps(start));
             _mm256_storeu_ps(start, _mm256_fmadd_ps(self.0[0], factor.0[0], upper));
         }
     }
 
-    /// Stores in double precision.
+    /// Converts to double precision and stores.
     #[inline(always)]
     pub(crate) fn store_f64(self, out: &mut AlignedF64x16) {
         let start = out.0.as_mut_ptr();
         for i in 0..2 {
             let half = self.0[i];
-            // SAFETY: sixteen numbers begin at `start`.
+            // SAFETY: sixteen values begin at `start`.
             unsafe {
                 _mm256_storeu_pd(
                     start.add(8 * i),
@@ -304,11 +306,11 @@ impl F64x4 {
         Self(unsafe { _mm256_fmadd_pd(self.0, factor.0, term.0) })
     }
 
-    /// Adds each number to its sum.
+    /// Adds each lane to its sum.
     #[inline(always)]
     pub(crate) fn add_to(self, sums: &mut [f64; F64_LANES]) {
         let start = sums.as_mut_ptr();
-        // SAFETY: four numbers begin at `start`.
+        // SAFETY: four values begin at `start`.
         unsafe { _mm256_storeu_pd(start, _mm256_add_pd(_mm256_loadu_pd(start), self.0)) };
     }
 }

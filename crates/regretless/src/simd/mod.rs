@@ -1,16 +1,16 @@
-//! Sixteen numbers at once: the arithmetic of training and of matrix products.
+//! SIMD vectors of sixteen lanes: the arithmetic of training and of matrix products.
 //!
-//! On x86-64 a [`Lanes`] is two AVX2 registers, elsewhere an array. Both round every operation the
-//! same way, with fused multiplication and addition everywhere, so that results depend on neither.
-//! A value exists only where the processor has the instructions: the ways to make one need an
-//! [`Avx2Fma`], which only [`Avx2Fma::here`] gives.
+//! On x86-64 an [`F32x16`] is two AVX2 registers, elsewhere an array. Both round every operation
+//! the same way, with fused multiply-add everywhere, so that results are the same bits. A vector
+//! exists only where the CPU has the instructions: all constructors need an [`Avx2Fma`], which only
+//! [`Avx2Fma::detect`] returns.
 
-/// Numbers handled together.
+/// Lanes of a vector in single precision: two AVX2 registers, or one cache line in memory.
 pub(crate) const F32_LANES: usize = 16;
-/// Numbers handled together in double precision.
+/// Lanes of a vector in double precision.
 pub(crate) const F64_LANES: usize = 4;
 
-/// Sixteen numbers in memory, on a cache line of their own.
+/// Sixteen values in memory, aligned to a cache line.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[repr(C, align(64))]
 pub(crate) struct AlignedF32x16(pub(crate) [f32; F32_LANES]);
@@ -27,7 +27,7 @@ pub(crate) struct AlignedF32x8(pub(crate) [f32; F32_LANES / 2]);
 impl AlignedF32x8 {
     pub(crate) const ZERO: Self = Self([0.0; F32_LANES / 2]);
 
-    /// Adds the numbers to four sums in double precision, each with the one four places on.
+    /// Adds the eight sums to four sums in double precision: lanes i and i + 4 to sum i.
     pub(crate) fn add_to(&self, sums: &mut [f64; F64_LANES]) {
         let (low, high) = self.0.split_at(F64_LANES);
         for ((sum, low), high) in sums.iter_mut().zip(low).zip(high) {
@@ -36,7 +36,7 @@ impl AlignedF32x8 {
     }
 }
 
-/// Sixteen numbers in memory, in double precision.
+/// Sixteen values in double precision in memory.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[repr(C, align(64))]
 pub(crate) struct AlignedF64x16(pub(crate) [f64; F32_LANES]);
@@ -45,8 +45,8 @@ impl AlignedF64x16 {
     pub(crate) const ZERO: Self = Self([0.0; F32_LANES]);
 }
 
-/// By how many places a bit moves to become the sign of its lane: those of a word's lower half,
-/// then those of its upper half.
+/// The left shift that makes bit i of a word the sign bit of lane i: for the lower half of the
+/// word, then for the upper half.
 static SIGN_BIT_SHIFTS: [[u32; F32_LANES]; 2] = [
     [
         31, 30, 29, 28, 27, 26, 25, 24, 23, 22, 21, 20, 19, 18, 17, 16,
@@ -64,20 +64,33 @@ pub(crate) use avx2::{Avx2Fma, F32x16};
 #[cfg(not(target_arch = "x86_64"))]
 pub(crate) use portable::{Avx2Fma, F32x16};
 
-/// Defines a function that is compiled for AVX2 and FMA where the processor family has them. What
-/// its body calls must be inlined into it to profit, hence no closures over iterators there.
+/// Defines a function that is compiled for AVX2 and FMA on x86-64: `name = body <types> [constants]
+/// (arguments)`. What the body calls must be inlined into it to be compiled the same way, hence no
+/// closures over iterators there.
 macro_rules! dispatch_avx2 {
-    ($(#[$doc:meta])* $see:vis $name:ident = $body:ident [$($const:ident: $kind:ty),*] ($($arg:ident: $type:ty),* $(,)?)) => {
+    (
+        $(#[$doc:meta])*
+        $visibility:vis $name:ident = $body:ident
+        $(<$($param:ident: $bound:ident),+>)?
+        [$($const:ident: $kind:ty),*]
+        ($($arg:ident: $type:ty),* $(,)?)
+    ) => {
         $(#[$doc])*
-        $see fn $name<$(const $const: $kind),*>(simd: Avx2Fma, $($arg: $type),*) {
+        $visibility fn $name<$($($param: $bound,)+)? $(const $const: $kind),*>(
+            simd: Avx2Fma,
+            $($arg: $type),*
+        ) {
             #[cfg_attr(target_arch = "x86_64", target_feature(enable = "avx2,fma"))]
-            fn compiled<$(const $const: $kind),*>(simd: Avx2Fma, $($arg: $type),*) {
-                $body::<$($const),*>(simd, $($arg),*);
+            fn compiled<$($($param: $bound,)+)? $(const $const: $kind),*>(
+                simd: Avx2Fma,
+                $($arg: $type),*
+            ) {
+                $body::<$($($param,)+)? $($const),*>(simd, $($arg),*);
             }
-            // SAFETY: `here` promises that the instructions exist.
-            #[allow(unused_unsafe, reason = "other processors need no promise")]
+            // SAFETY: an `Avx2Fma` exists only where the CPU features were detected.
+            #[allow(unused_unsafe, reason = "safe on other architectures")]
             unsafe {
-                compiled::<$($const),*>(simd, $($arg),*);
+                compiled::<$($($param,)+)? $($const),*>(simd, $($arg),*);
             }
         }
     };
@@ -88,7 +101,7 @@ pub(crate) use dispatch_avx2;
 mod tests {
     use super::{AlignedF32x8, AlignedF32x16, AlignedF64x16, F32_LANES, portable};
 
-    /// Numbers of all kinds.
+    /// Values of all kinds.
     fn numbers(salt: u32) -> [f32; F32_LANES] {
         std::array::from_fn(|l| match l {
             0 => 0.0,
@@ -111,14 +124,13 @@ mod tests {
             .collect()
     }
 
-    /// Everything a `Lanes` can do, as bits.
-    macro_rules! everything {
+    /// The results of all operations of an `F32x16`, as bits.
+    macro_rules! all_operations {
         ($simd:expr, $x:expr, $y:expr, $z:expr) => {{
             let simd = $simd;
             let (x, y, z) = (simd.load($x), simd.load($y), simd.load($z));
             let mut found = Vec::new();
-            let mut note = |lanes: super::AlignedF32x16| found.extend(bits(&lanes.0));
-            for lanes in [
+            for vector in [
                 x.mul_add(y, z),
                 x.add(y),
                 x.sub(y),
@@ -134,9 +146,9 @@ mod tests {
                 simd.sign_mask(&0xa5c3_0f1e, 1).or(simd.splat(2.0)),
                 simd.load_partial(&$x[..11]),
             ] {
-                let mut lane = AlignedF32x16::ZERO;
-                lanes.store(&mut lane);
-                note(lane);
+                let mut stored = AlignedF32x16::ZERO;
+                vector.store(&mut stored);
+                found.extend(bits(&stored.0));
             }
             let mut half = AlignedF32x8([0.5; F32_LANES / 2]);
             z.add_product_to(z, &mut half);
@@ -159,7 +171,7 @@ mod tests {
             let table: Vec<f32> = (0..16 * 21).map(|i| i as f32).collect();
             for rows in [16, 9] {
                 let mut columns = [AlignedF32x16([3.0; F32_LANES]); 19];
-                simd.load_transposed(&table, (rows, 21), &mut columns);
+                simd.load_transposed(&table, rows, 21, &mut columns);
                 assert_eq!(columns[18].0[rows - 1], ((rows - 1) * 21 + 18) as f32);
                 found.extend(columns.iter().flat_map(|column| bits(&column.0)));
             }
@@ -169,7 +181,7 @@ mod tests {
 
     #[test]
     fn registers_and_arrays_compute_the_same_bits() {
-        let (Some(simd), Some(anywhere)) = (super::Avx2Fma::detect(), portable::Avx2Fma::detect())
+        let (Some(simd), Some(arrays)) = (super::Avx2Fma::detect(), portable::Avx2Fma::detect())
         else {
             return;
         };
@@ -178,8 +190,8 @@ mod tests {
             z[2..4].fill(1.5);
             let (x, y) = (numbers(salt), numbers(salt + 1000));
             assert_eq!(
-                everything!(simd, &x, &y, &z),
-                everything!(anywhere, &x, &y, &z)
+                all_operations!(simd, &x, &y, &z),
+                all_operations!(arrays, &x, &y, &z)
             );
         }
     }

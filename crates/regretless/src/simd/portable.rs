@@ -1,21 +1,21 @@
-//! Sixteen numbers as an array, for processors other than x86-64, and to compare with.
+//! Vectors of sixteen lanes as arrays: for CPUs other than x86-64, and as the reference of tests.
 
 use super::{AlignedF32x8, AlignedF32x16, AlignedF64x16, F32_LANES, F64_LANES, SIGN_BIT_SHIFTS};
 
-/// The promise that multiplying and adding in one is an instruction here.
+/// Proof that the CPU has a fused multiply-add instruction; named as on x86-64.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Avx2Fma(());
 
-/// Sixteen numbers.
+/// Sixteen values.
 #[derive(Clone, Copy)]
 pub(crate) struct F32x16([f32; F32_LANES]);
 
-/// Four numbers in double precision.
+/// Four values in double precision.
 #[derive(Clone, Copy)]
 pub(crate) struct F64x4([f64; F64_LANES]);
 
 impl Avx2Fma {
-    /// The promise, where it can be given.
+    /// The proof, where the CPU has the instructions.
     pub(crate) fn detect() -> Option<Self> {
         cfg!(any(target_arch = "aarch64", test)).then_some(Self(()))
     }
@@ -30,7 +30,7 @@ impl Avx2Fma {
         F32x16(*values)
     }
 
-    /// Fewer than sixteen numbers, zeros beyond.
+    /// Loads at most sixteen values; the other lanes are zero.
     #[inline(always)]
     pub(crate) fn load_partial(self, values: &[f32]) -> F32x16 {
         F32x16(std::array::from_fn(|l| {
@@ -38,17 +38,18 @@ impl Avx2Fma {
         }))
     }
 
-    /// Column k of up to sixteen rows, which begin at this distance from each other, becomes lane
-    /// k; zeros where there is no row.
+    /// Loads up to sixteen rows, which begin every `row_stride` values, as columns: vector k holds
+    /// value k of each row, and zeros where there is no row.
     #[inline(always)]
     pub(crate) fn load_transposed(
         self,
         values: &[f32],
-        (rows, row_stride): (usize, usize),
+        rows: usize,
+        row_stride: usize,
         out: &mut [AlignedF32x16],
     ) {
-        for (k, lane) in out.iter_mut().enumerate() {
-            *lane = AlignedF32x16(std::array::from_fn(|row| {
+        for (k, vector) in out.iter_mut().enumerate() {
+            *vector = AlignedF32x16(std::array::from_fn(|row| {
                 if row < rows {
                     values[row * row_stride + k]
                 } else {
@@ -58,7 +59,7 @@ impl Avx2Fma {
         }
     }
 
-    /// Minus zero where the bit of a lane is set in one half of a word, zero elsewhere.
+    /// −0 in the lanes whose bit is set in the lower (0) or upper (1) half of a word, 0 elsewhere.
     #[inline(always)]
     pub(crate) fn sign_mask(self, word: &u32, half: usize) -> F32x16 {
         F32x16(SIGN_BIT_SHIFTS[half].map(|shift| f32::from_bits(word << shift & 0x8000_0000)))
@@ -69,18 +70,18 @@ impl Avx2Fma {
         F64x4([0.0; F64_LANES])
     }
 
-    /// Four of sixteen numbers.
+    /// Loads values 4·index to 4·index + 3.
     #[inline(always)]
     pub(crate) fn load_f64x4(self, doubles: &AlignedF64x16, index: usize) -> F64x4 {
         F64x4(std::array::from_fn(|l| doubles.0[F64_LANES * index + l]))
     }
 
-    /// Nothing, where there is no way to ask.
+    /// Does nothing: prefetching is an optimization only.
     #[inline(always)]
-    pub(crate) fn prefetch<T>(self, _start: *const T, _places: usize) {}
+    pub(crate) fn prefetch<T>(self, _start: *const T, _offset: usize) {}
 }
 
-/// Operations lane by lane.
+/// Operations on each lane.
 macro_rules! lanewise {
     ($($(#[$doc:meta])* $name:ident($($arg:ident),*) = $of:expr;)*) => {
         impl F32x16 {
@@ -111,25 +112,25 @@ lanewise! {
     mul(other) = |a: f32, b: f32| a * b;
     div(other) = |a: f32, b: f32| a / b;
     sqrt() = |a: f32| a.sqrt();
-    /// Zero where it is less; what is no number becomes zero.
+    /// max(a, 0); NaN becomes 0.
     max_zero() = |a: f32| if a > 0.0 { a } else { 0.0 };
     and(other) = |a, b| bits(a, b, |a, b| a & b);
     or(other) = |a, b| bits(a, b, |a, b| a | b);
     xor(other) = |a, b| bits(a, b, |a, b| a ^ b);
-    /// All bits where positive, none elsewhere.
+    /// All bits set where positive, none elsewhere.
     positive_mask() = |a: f32| mask(a > 0.0);
-    /// All bits where not zero, none elsewhere.
+    /// All bits set where not zero, none elsewhere.
     nonzero_mask() = |a: f32| mask(a.abs() > 0.0);
-    /// `other` where the sign of `guide` is minus.
-    select_by_sign(other, guide) = |a: f32, b: f32, s: f32| if s.is_sign_negative() { b } else { a };
-    /// Only the signs.
+    /// `other` where the sign bit of `guide` is set.
+    select_by_sign(other, guide) = |a, b, s: f32| if s.is_sign_negative() { b } else { a };
+    /// The sign bits only.
     sign_bits() = |a: f32| bits(a, -0.0, |a, b| a & b);
 }
 
 impl F32x16 {
     #[inline(always)]
-    pub(crate) fn store(self, lane: &mut AlignedF32x16) {
-        lane.0 = self.0;
+    pub(crate) fn store(self, out: &mut AlignedF32x16) {
+        out.0 = self.0;
     }
 
     #[inline(always)]
@@ -137,13 +138,13 @@ impl F32x16 {
         *out = self.0;
     }
 
-    /// Stores as many numbers as there is room for.
+    /// Stores the first `out.len()` lanes, at most sixteen.
     #[inline(always)]
     pub(crate) fn store_partial(self, out: &mut [f32]) {
         out.iter_mut().zip(self.0).for_each(|(to, from)| *to = from);
     }
 
-    /// Adds products to sums, those of the upper half first.
+    /// Adds the products of lanes i + 8, then of lanes i, to sum i.
     #[inline(always)]
     pub(crate) fn add_product_to(self, factor: Self, sums: &mut AlignedF32x8) {
         for l in 0..F32_LANES / 2 {
@@ -152,7 +153,7 @@ impl F32x16 {
         }
     }
 
-    /// Stores in double precision.
+    /// Converts to double precision and stores.
     #[inline(always)]
     pub(crate) fn store_f64(self, out: &mut AlignedF64x16) {
         out.0 = self.0.map(f64::from);
@@ -167,7 +168,7 @@ impl F64x4 {
         }))
     }
 
-    /// Adds each number to its sum.
+    /// Adds each lane to its sum.
     #[inline(always)]
     pub(crate) fn add_to(self, sums: &mut [f64; F64_LANES]) {
         sums.iter_mut()

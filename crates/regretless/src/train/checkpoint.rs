@@ -28,7 +28,7 @@ use crate::predict::CostModel;
 use crate::problem::ProblemSpec;
 
 /// Kind and version of the file.
-const CHECKPOINT_FILE_FORMAT: &str = "checkpoint 1";
+const CHECKPOINT_FILE_FORMAT: &str = "checkpoint 2";
 /// The lock's name in the folder of checkpoints.
 const LOCK_FILE_NAME: &str = "lock";
 
@@ -96,6 +96,7 @@ struct CheckpointHeader {
     key: String,
     position: [usize; 3],
     steps: i32,
+    squares_resolved: bool,
     best: Option<usize>,
     members: usize,
     pool: Option<(usize, usize)>,
@@ -360,6 +361,7 @@ fn to_file(snapshot: Checkpoint, key: String) -> ChecksummedFile<CheckpointHeade
         key,
         position,
         steps: state.moments.steps,
+        squares_resolved: state.squares_resolved,
         best: best.map(|(epoch, _)| epoch),
         members: members.len(),
         pool: turnover,
@@ -378,7 +380,7 @@ fn to_file(snapshot: Checkpoint, key: String) -> ChecksummedFile<CheckpointHeade
         .with_array("parameters", state.parameters)
         .with_array("mean", state.moments.mean)
         .with_array("square", state.moments.square)
-        .with_array("sums", state.sums)
+        .with_array("gram", state.gram)
         .with_array("loss", loss)
         .with_array("epochs", reports.flat_map(numbers).collect::<Vec<f64>>())
         .with_array("pool.ends", ends.collect::<Vec<u64>>())
@@ -462,7 +464,8 @@ fn from_file(mut sealed: ChecksummedFile<CheckpointHeader>) -> Option<Checkpoint
             best_parameters: sealed.take_array("best.parameters"),
             moments,
             pool: pool(&mut sealed)?,
-            sums: sealed.take_array("sums")?,
+            gram: sealed.take_array("gram")?,
+            squares_resolved: sealed.about.squares_resolved,
         },
     })
 }
@@ -561,7 +564,8 @@ mod tests {
                 best_parameters: Some(vec![3.0, 4.0]),
                 moments,
                 pool: Some(pool),
-                sums: vec![0.1],
+                gram: vec![0.1],
+                squares_resolved: false,
             },
             best: Some((2, f64::INFINITY)),
             epochs: vec![epoch(0, None), epoch(1, Some(0.1 + 0.2))],

@@ -20,8 +20,10 @@ pub(super) struct TrainerState {
     pub moments: Moments,
     /// Known decisions, where a method keeps them.
     pub pool: Option<SolutionPool>,
-    /// What an engine would otherwise compute again with other rounding.
-    pub sums: Vec<f64>,
+    /// The Gram matrix of a fused linear predictor, which recomputed would be rounded differently.
+    pub gram: Vec<f64>,
+    /// Whether fused squared errors are still expanded; see `fused::expanded_squares`.
+    pub squares_resolved: bool,
 }
 
 /// Runs epochs and judges rows; which one runs changes the speed, not the result.
@@ -210,7 +212,8 @@ impl EpochRunner for MinibatchRunner<'_> {
                 .then(|| self.best_parameters.clone()),
             moments: self.stepper.moments.clone(),
             pool: self.batch.training_oracle().pool().cloned(),
-            sums: Vec::new(),
+            gram: Vec::new(),
+            squares_resolved: true,
         }
     }
 

@@ -1,33 +1,33 @@
-//! A barrier for steps of a few microseconds: waits by looking, and gives way only when it takes
-//! long.
+//! A spinning barrier for steps of a few microseconds: a waiting thread yields only when the wait
+//! takes long.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-/// Looks before a waiting thread gives way.
+/// Checks of a waiting thread before it yields. Trades the latency of a wake-up by the operating
+/// system against a core that is blocked while spinning; some tens of microseconds.
 const SPIN_LIMIT: u32 = 20_000;
 
-/// Holds threads until all of them have come.
+/// Holds threads until all of them have arrived.
 #[derive(Debug)]
 pub(super) struct Barrier {
     threads: usize,
     waiting: AtomicUsize,
     round: AtomicUsize,
-    /// Set when a thread will never come again.
+    /// Set when a thread has panicked and will not arrive again.
     broken: AtomicBool,
 }
 
 impl Barrier {
     pub(super) fn new(threads: usize) -> Self {
-        let (waiting, round, broken) = Default::default();
         Self {
             threads,
-            waiting,
-            round,
-            broken,
+            waiting: AtomicUsize::new(0),
+            round: AtomicUsize::new(0),
+            broken: AtomicBool::new(false),
         }
     }
 
-    /// Waits for the others; what they wrote before is visible afterwards.
+    /// Waits for the other threads; what they wrote before is visible afterwards.
     pub(super) fn wait(&self) {
         let round = self.round.load(Ordering::Acquire);
         if self.waiting.fetch_add(1, Ordering::AcqRel) + 1 == self.threads {
@@ -35,14 +35,14 @@ impl Barrier {
             self.round.store(round.wrapping_add(1), Ordering::Release);
             return;
         }
-        let mut looks = 0;
+        let mut spins = 0;
         while self.round.load(Ordering::Acquire) == round {
             assert!(
                 !self.broken.load(Ordering::Relaxed),
                 "another thread of this training failed"
             );
-            looks += 1;
-            if looks < SPIN_LIMIT {
+            spins += 1;
+            if spins < SPIN_LIMIT {
                 std::hint::spin_loop()
             } else {
                 std::thread::yield_now()
@@ -50,13 +50,13 @@ impl Barrier {
         }
     }
 
-    /// A guard that frees the others if its thread fails.
+    /// A guard that releases the other threads if its own thread panics.
     pub(super) fn guard(&self) -> BarrierGuard<'_> {
         BarrierGuard(self)
     }
 }
 
-/// Breaks the barrier when dropped by a failing thread.
+/// Breaks the barrier when dropped by a panicking thread.
 pub(super) struct BarrierGuard<'a>(&'a Barrier);
 
 impl Drop for BarrierGuard<'_> {

@@ -1,5 +1,5 @@
-//! How threads share the columns: groups of tiles that do not depend on the number of threads, each
-//! summed by itself, the sums added in order.
+//! The partition of the columns among threads: groups of tiles that do not depend on the number of
+//! threads, each summed separately, the sums added in a fixed order.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -8,102 +8,101 @@ use super::FusedContext;
 use super::kernel::TileBlock;
 use crate::simd::AlignedF32x16;
 
-/// Most parts of the columns that threads share out among themselves.
+/// Most groups. More balance the load on more threads; every worker adds all of their sums.
 const MAX_COLUMN_GROUPS: usize = 64;
-/// Fewest tiles of such a part.
+/// Fewest tiles of a group. Smaller groups have sums that cost more than the work they split.
 const MIN_TILES_PER_GROUP: usize = 32;
 
-/// Ranges of whole tiles that are summed by themselves; a tile that is not whole belongs to the
-/// last.
-pub(super) fn groups(whole: usize) -> Vec<Range<usize>> {
-    let count = (whole / MIN_TILES_PER_GROUP).clamp(1, MAX_COLUMN_GROUPS);
+/// Ranges of full tiles whose sums are stored separately; a partial tile belongs to the last.
+pub(super) fn groups(full_tiles: usize) -> Vec<Range<usize>> {
+    let count = (full_tiles / MIN_TILES_PER_GROUP).clamp(1, MAX_COLUMN_GROUPS);
     (0..count)
-        .map(|g| g * whole / count..(g + 1) * whole / count)
+        .map(|g| g * full_tiles / count..(g + 1) * full_tiles / count)
         .collect()
 }
 
-/// The part of the parameters one worker owns: whole groups, one after the other.
+/// The parameters that one worker owns: consecutive groups of columns.
 pub(super) struct ColumnBlock<'a> {
     pub(super) groups: Range<usize>,
     pub(super) tiles: &'a mut [AlignedF32x16],
     pub(super) moments: &'a mut [AlignedF32x16],
 }
 
-/// Where a block stands.
+/// The position of a block of tiles among those of its group and its worker.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct BlockPosition {
-    /// Whether it is the last of its worker that is whole.
-    pub(super) end: bool,
-    /// Whether it is the tile that is not whole.
-    pub(super) tail: bool,
+    /// Whether it is the worker's last block of full tiles.
+    pub(super) last_full_of_worker: bool,
+    /// Whether it is the partial tile.
+    pub(super) partial: bool,
     /// Whether it is the last of its group.
-    pub(super) last: bool,
+    pub(super) last_of_group: bool,
     pub(super) group: usize,
 }
 
 impl ColumnBlock<'_> {
     /// Number of the first tile.
-    pub(super) fn first(&self, setup: &FusedContext<'_>) -> usize {
-        setup.groups[self.groups.start].start
+    pub(super) fn first(&self, context: &FusedContext<'_>) -> usize {
+        context.groups[self.groups.start].start
     }
 
-    /// Calls `work` with each block of each group, of at most so many tiles.
-    pub(super) fn blocks(
+    /// Calls `work` with each block of each group, of at most `max_tiles` tiles.
+    pub(super) fn for_each_block(
         &mut self,
-        setup: &FusedContext<'_>,
-        max: usize,
+        context: &FusedContext<'_>,
+        max_tiles: usize,
         mut work: impl FnMut(BlockPosition, &mut TileBlock<'_>),
     ) {
-        let begin = self.first(setup);
+        let begin = self.first(context);
         for group in self.groups.clone() {
-            let range = setup.groups[group].clone();
-            let tail = group + 1 == setup.groups.len() && setup.maps.len() > range.end;
-            for first in range.clone().step_by(max) {
-                let end = (first + max).min(range.end);
-                let done = end == range.end;
-                let place = BlockPosition {
-                    end: done && group + 1 == self.groups.end,
-                    tail: false,
-                    last: done && !tail,
+            let range = context.groups[group].clone();
+            let is_last_group = group + 1 == context.groups.len();
+            let has_partial = is_last_group && context.maps.len() > range.end;
+            for first in range.clone().step_by(max_tiles) {
+                let end = (first + max_tiles).min(range.end);
+                let at_end = end == range.end;
+                let position = BlockPosition {
+                    last_full_of_worker: at_end && group + 1 == self.groups.end,
+                    partial: false,
+                    last_of_group: at_end && !has_partial,
                     group,
                 };
-                work(place, &mut self.block(setup, first..end, begin));
+                work(position, &mut self.block(context, first..end, begin));
             }
-            if tail {
-                let mut block = self.block(setup, range.end..range.end + 1, begin);
+            if has_partial {
+                let mut block = self.block(context, range.end..range.end + 1, begin);
+                // Targets of the partial tile are stored on their own.
                 block.first = 0;
-                work(
-                    BlockPosition {
-                        end: false,
-                        tail,
-                        last: true,
-                        group,
-                    },
-                    &mut block,
-                );
+                let position = BlockPosition {
+                    last_full_of_worker: false,
+                    partial: true,
+                    last_of_group: true,
+                    group,
+                };
+                work(position, &mut block);
             }
         }
     }
 
     fn block<'b>(
         &'b mut self,
-        setup: &'b FusedContext<'_>,
+        context: &'b FusedContext<'_>,
         tiles: Range<usize>,
         begin: usize,
     ) -> TileBlock<'b> {
-        let lanes = 2 * setup.width();
-        let own = (tiles.start - begin) * lanes..(tiles.end - begin) * lanes;
+        let vectors = 2 * context.width();
+        let own = (tiles.start - begin) * vectors..(tiles.end - begin) * vectors;
         TileBlock {
             first: tiles.start,
             tiles: &mut self.tiles[own.clone()],
             moments: &mut self.moments[own],
-            maps: &setup.maps[tiles.clone()],
-            quantile_weights: setup.quantile_weights.get(tiles).unwrap_or_default(),
+            maps: &context.maps[tiles.clone()],
+            quantile_weights: context.quantile_weights.get(tiles).unwrap_or_default(),
         }
     }
 }
 
-/// Numbers one worker leaves for all: a row of them per group.
+/// Sums per group, written by the worker that owns the group and read by all workers.
 pub(super) struct PartialSums {
     width: usize,
     values: Vec<AtomicU64>,
@@ -117,25 +116,21 @@ impl PartialSums {
         }
     }
 
-    /// Leaves numbers from a place in a group's row on.
-    pub(super) fn store(&self, group: usize, place: usize, values: impl Iterator<Item = f64>) {
-        let slots = &self.values[group * self.width + place..(group + 1) * self.width];
-        slots
-            .iter()
-            .zip(values)
-            .for_each(|(slot, value)| slot.store(value.to_bits(), Ordering::Relaxed));
+    /// Stores values in the row of a group, from `offset` on.
+    pub(super) fn store(&self, group: usize, offset: usize, values: impl Iterator<Item = f64>) {
+        let slots = &self.values[group * self.width + offset..(group + 1) * self.width];
+        for (slot, value) in slots.iter().zip(values) {
+            slot.store(value.to_bits(), Ordering::Relaxed);
+        }
     }
 
     /// Sums over all groups, in their order.
     pub(super) fn sum_groups(&self, out: &mut [f64]) {
         out.fill(0.0);
         for group in self.values.chunks_exact(self.width.max(1)) {
-            let values = group
-                .iter()
-                .map(|slot| f64::from_bits(slot.load(Ordering::Relaxed)));
-            out.iter_mut()
-                .zip(values)
-                .for_each(|(sum, value)| *sum += value);
+            for (sum, slot) in out.iter_mut().zip(group) {
+                *sum += f64::from_bits(slot.load(Ordering::Relaxed));
+            }
         }
     }
 }

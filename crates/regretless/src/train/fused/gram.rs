@@ -1,5 +1,6 @@
-//! The Gram matrix of parameters, WᵀW, in double precision: the lengths of all predictions follow
-//! from it, ‖W z‖² = zᵀ(WᵀW)z. In single precision it would be useless where predictions cancel.
+//! The Gram matrix of the parameters, G = WᵀW, in double precision: the norms of all predictions
+//! follow from it, ‖W z‖² = zᵀ G z. In single precision the sum would lose all digits where the
+//! terms of a prediction cancel.
 
 #![allow(
     clippy::needless_range_loop,
@@ -8,18 +9,20 @@
 
 use crate::simd::{AlignedF64x16, Avx2Fma, F32_LANES, F64_LANES};
 
-/// Tiles gathered while their parameters are in the first cache.
+/// Tiles gathered before they are added: their parameters stay in the first-level cache.
 pub(super) const TILES_PER_GATHER: usize = 8;
-/// Sides of the part of the matrix that registers hold.
+/// Rows and columns of the part of the matrix that is summed in registers: nine sums, three left
+/// factors and one right factor fit into the sixteen AVX2 registers.
 const REGISTER_BLOCK: usize = 3;
 
-/// Sums of the upper half of the matrix, and room for a few tiles.
+/// Sums of the upper triangle of the matrix, and scratch for a few tiles.
 #[derive(Debug, Clone)]
 pub(super) struct GramAccumulator {
     width: usize,
-    /// The width rounded up to whole parts; lines beyond stay zero.
+    /// The width rounded up to a multiple of the register block; entries beyond it stay zero.
     side: usize,
-    wide: Vec<AlignedF64x16>,
+    /// W of the gathered tiles.
+    w: Vec<AlignedF64x16>,
     sums: Vec<[f64; F64_LANES]>,
 }
 
@@ -29,7 +32,7 @@ impl GramAccumulator {
         Self {
             width,
             side,
-            wide: vec![AlignedF64x16::ZERO; TILES_PER_GATHER * side],
+            w: vec![AlignedF64x16::ZERO; TILES_PER_GATHER * side],
             sums: vec![[0.0; F64_LANES]; side * side],
         }
     }
@@ -38,7 +41,7 @@ impl GramAccumulator {
         self.sums.fill([0.0; F64_LANES]);
     }
 
-    /// The matrix, row after row, both halves.
+    /// The full matrix, row by row.
     pub(super) fn values(&self) -> impl Iterator<Item = f64> + '_ {
         let sum = |a: usize, b: usize| {
             let [p, q, r, s] = self.sums[a.min(b) * self.side + a.max(b)];
@@ -47,28 +50,28 @@ impl GramAccumulator {
         (0..self.width).flat_map(move |a| (0..self.width).map(move |b| sum(a, b)))
     }
 
-    /// Where the parameters of a tile, one of [`TILES`], belong.
+    /// The slot for W of a tile, one of [`TILES_PER_GATHER`].
     #[inline(always)]
-    pub(super) fn tile_mut(&mut self, place: usize) -> &mut [AlignedF64x16] {
-        &mut self.wide[place * self.side..][..self.width]
+    pub(super) fn tile_mut(&mut self, index: usize) -> &mut [AlignedF64x16] {
+        &mut self.w[index * self.side..][..self.width]
     }
 
-    /// Adds so many tiles.
+    /// Adds the first `tiles` gathered tiles.
     #[inline(always)]
     pub(super) fn add(&mut self, simd: Avx2Fma, tiles: usize) {
         for a in (0..self.side).step_by(REGISTER_BLOCK) {
-            self.add_part::<true>(simd, tiles, (a, a));
+            self.add_part::<true>(simd, tiles, a, a);
             for b in (a + REGISTER_BLOCK..self.side).step_by(REGISTER_BLOCK) {
-                self.add_part::<false>(simd, tiles, (a, b));
+                self.add_part::<false>(simd, tiles, a, b);
             }
         }
     }
 
-    /// Adds to nine entries, or to the upper six.
+    /// Adds to nine entries from row `a` and column `b` on, or to the six of the upper triangle.
     #[inline(always)]
-    fn add_part<const UPPER: bool>(&mut self, simd: Avx2Fma, tiles: usize, (a, b): (usize, usize)) {
+    fn add_part<const UPPER: bool>(&mut self, simd: Avx2Fma, tiles: usize, a: usize, b: usize) {
         let mut sums = [[simd.zero_f64x4(); REGISTER_BLOCK]; REGISTER_BLOCK];
-        for tile in self.wide[..tiles * self.side].chunks_exact(self.side) {
+        for tile in self.w[..tiles * self.side].chunks_exact(self.side) {
             let (Some(left), Some(right)) = (
                 tile[a..].first_chunk::<REGISTER_BLOCK>(),
                 tile[b..].first_chunk::<REGISTER_BLOCK>(),

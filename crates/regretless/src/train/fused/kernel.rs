@@ -1,10 +1,11 @@
 //! The passes of a fused step, over tiles of sixteen costs.
 //!
-//! Pass A predicts a tile for all rows of a batch, compares with the true costs, and leaves the
+//! Pass A predicts a tile for all rows of a batch, compares with the true costs, and computes the
 //! local gradient of the tile's parameters and two sums per row; predictions never reach memory.
-//! Pass B adds what only the sums of all tiles can tell, takes the Adam step, and gathers the Gram
-//! matrix of the new parameters, from which the lengths of the next predictions follow. Without
-//! normalisation both are one ([`step_alone`]), and the gradient never reaches memory either.
+//! Pass B adds the correction for the normalization, which depends on the sums of all tiles, takes
+//! the Adam step, and accumulates the Gram matrix of the new parameters, from which the norms of
+//! the next predictions follow. Without normalization both passes are one ([`step_separable`]), and
+//! the gradient never reaches memory either.
 //!
 //! Within a block of tiles lanes are summed in single precision, across blocks in double precision
 //! and in a fixed order. Loops over parameters stay loops: unrolled, the compiler would reorder
@@ -17,29 +18,32 @@
 )]
 #![allow(
     unsafe_code,
-    reason = "functions compiled for AVX2 and FMA are called after asking the processor for them"
+    reason = "functions compiled for AVX2 and FMA are called after the CPU features were detected"
 )]
 
 use super::adam::{AdamBroadcast, AdamCoefficients};
 use super::gram::{self, GramAccumulator};
-use super::slope::{RowTargets, slopes};
+use super::slope::{RowTargets, StaticSlopeKind, slopes};
 use crate::simd::{AlignedF32x8, AlignedF32x16, Avx2Fma, F32x16, dispatch_avx2};
 
-/// Rows handled together, so that a number from memory is used for several.
+/// Rows processed together, so that a value loaded from memory is used four times; their sums take
+/// eight of the sixteen AVX2 registers.
 pub(super) const ROWS_PER_QUAD: usize = 4;
 
-/// What is added to and multiplies the outputs of a tile.
+/// The affine map from the outputs of a tile to costs.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct TileAffine {
     pub(super) offset: AlignedF32x16,
     pub(super) scale: AlignedF32x16,
 }
 
-/// Sums of a row over the tiles of a block: its slopes times its errors, and times its costs.
+/// Sums of a row over the tiles of a block.
 #[derive(Debug, Clone, Copy)]
 #[repr(C, align(64))]
 pub(super) struct RowSums {
+    /// Σ slope · u.
     pub(super) loss: AlignedF32x8,
+    /// Σ slope · c.
     pub(super) projection: AlignedF32x8,
 }
 
@@ -52,51 +56,51 @@ impl RowSums {
 
 /// A block of tiles.
 pub(super) struct TileBlock<'a> {
-    /// Number of its first tile in the rows.
+    /// Number of its first tile in the targets of a row.
     pub(super) first: usize,
-    /// For each tile the parameters, the bias last, and the local gradient.
+    /// For each tile the parameters, the bias last, then the local gradient.
     pub(super) tiles: &'a mut [AlignedF32x16],
-    /// For each tile the running means of gradients and of their squares.
+    /// For each tile Adam's first moments, then its second moments.
     pub(super) moments: &'a mut [AlignedF32x16],
     pub(super) maps: &'a [TileAffine],
-    /// Weights of under-prediction; empty unless they aim.
+    /// Pinball weights of under-prediction; empty for other losses.
     pub(super) quantile_weights: &'a [AlignedF32x16],
 }
 
-/// Rows of a batch, padded with rows without effect to whole fours.
+/// Rows of a batch, padded to a multiple of four with rows whose coefficients are zero.
 #[derive(Clone, Copy)]
 pub(super) struct RowBatch<'a> {
-    /// For each four and each feature, and the 1 of the bias: times what makes minus the
-    /// prediction, at the length of the truth.
+    /// −(‖c‖/‖ĉ‖) z for each quad of rows and each entry of z: the prediction follows with the
+    /// norm of the true costs and a minus sign, ready to be added to them.
     pub(super) forward: &'a [[f32; ROWS_PER_QUAD]],
-    /// Times what makes a gradient of slopes.
+    /// z times minus the row's backward coefficient: times slopes, the gradient of the parameters.
     pub(super) backward: &'a [[f32; ROWS_PER_QUAD]],
     pub(super) targets: &'a [[RowTargets<'a>; ROWS_PER_QUAD]],
-    /// Rows whose costs are asked for before they are needed, and how many tiles ahead (or behind,
-    /// wrapping).
+    /// Rows whose costs are prefetched.
     pub(super) prefetch_targets: &'a [[RowTargets<'a>; ROWS_PER_QUAD]],
+    /// How many tiles ahead they are prefetched (or behind, wrapping).
     pub(super) prefetch_distance: usize,
 }
 
 impl RowBatch<'_> {
-    /// Whether the rows have these tiles, and a number for each of so many parameters.
-    pub(super) fn has_tiles<const MASK: u8>(&self, tiles: usize, width: usize) -> bool {
-        let numbers = self.targets.len() * width;
-        let there = |quad: &[RowTargets<'_>; ROWS_PER_QUAD]| {
-            quad.iter().all(|targets| targets.has_tiles::<MASK>(tiles))
+    /// Whether all rows contain the first `tiles` tiles, and coefficients for `width` parameters.
+    pub(super) fn has_tiles<K: StaticSlopeKind>(&self, tiles: usize, width: usize) -> bool {
+        let coefficients = self.targets.len() * width;
+        let quad_has_tiles = |quad: &[RowTargets<'_>; ROWS_PER_QUAD]| {
+            quad.iter().all(|targets| targets.has_tiles::<K>(tiles))
         };
-        self.forward.len() >= numbers
-            && self.backward.len() >= numbers
-            && self.targets.iter().all(there)
+        self.forward.len() >= coefficients
+            && self.backward.len() >= coefficients
+            && self.targets.iter().all(quad_has_tiles)
     }
 }
 
-/// Room for one tile, the sums of a batch, and the Gram matrix.
+/// Scratch for one tile, the sums of a batch, and the Gram matrix.
 #[derive(Debug, Clone)]
 pub(super) struct TileScratch {
-    /// Parameters as they act on features.
-    weights: Vec<AlignedF32x16>,
-    /// Gradients of a few tiles, each up to whole fours.
+    /// W for one tile: parameters as they act on features.
+    w: Vec<AlignedF32x16>,
+    /// Gradients of a few tiles, each padded to a multiple of four vectors.
     gradients: Vec<AlignedF32x16>,
     /// Sums of the rows of a batch.
     pub(super) sums: Vec<[RowSums; ROWS_PER_QUAD]>,
@@ -104,47 +108,49 @@ pub(super) struct TileScratch {
 }
 
 impl TileScratch {
-    /// Room for so many parameters per cost and fours of rows.
+    /// Scratch for `width` parameters per cost and `quads` quads of rows.
     pub(super) fn new(width: usize, quads: usize) -> Self {
-        let gradients = vec![
-            AlignedF32x16::ZERO;
-            gram::TILES_PER_GATHER * width.next_multiple_of(ROWS_PER_QUAD)
-        ];
-        let sums = vec![[RowSums::ZERO; ROWS_PER_QUAD]; quads];
+        let vectors = gram::TILES_PER_GATHER * width.next_multiple_of(ROWS_PER_QUAD);
         Self {
-            weights: vec![AlignedF32x16::ZERO; width],
-            gradients,
-            sums,
+            w: vec![AlignedF32x16::ZERO; width],
+            gradients: vec![AlignedF32x16::ZERO; vectors],
+            sums: vec![[RowSums::ZERO; ROWS_PER_QUAD]; quads],
             gram: GramAccumulator::new(width),
         }
     }
 }
 
 dispatch_avx2! {
-    /// Local gradients and sums of a block.
-    pub(super) pass_a = pass_a_body [ABSOLUTE: bool, MASK: u8] (
+    /// Pass A: local gradients and sums of a block.
+    pub(super) pass_a = pass_a_body <K: StaticSlopeKind> [] (
         block: &mut TileBlock<'_>, batch: &RowBatch<'_>, scratch: &mut TileScratch,
     )
 }
 
 dispatch_avx2! {
-    /// The Adam step of a block, given the correction that normalisation asks for, and its part of
-    /// the Gram matrix.
+    /// Pass B: the Adam step of a block, given the correction for the normalization, and its part
+    /// of the Gram matrix.
     pub(super) pass_b = pass_b_body [] (
-        block: &mut TileBlock<'_>, correction: &[[f32; ROWS_PER_QUAD]], step: &AdamCoefficients, scratch: &mut TileScratch,
+        block: &mut TileBlock<'_>,
+        correction: &[[f32; ROWS_PER_QUAD]],
+        step: &AdamCoefficients,
+        scratch: &mut TileScratch,
     )
 }
 
 dispatch_avx2! {
-    /// Gradients, sums and the Adam step of a block that knows of no other.
-    pub(super) step_alone = step_separable_body [ABSOLUTE: bool, MASK: u8] (
-        block: &mut TileBlock<'_>, batch: &RowBatch<'_>, step: &AdamCoefficients, scratch: &mut TileScratch,
+    /// Gradients, sums and the Adam step of a block, for losses that are separable over costs.
+    pub(super) step_separable = step_separable_body <K: StaticSlopeKind> [] (
+        block: &mut TileBlock<'_>,
+        batch: &RowBatch<'_>,
+        step: &AdamCoefficients,
+        scratch: &mut TileScratch,
     )
 }
 
 dispatch_avx2! {
     /// The sums of a block only.
-    pub(super) pass_loss = pass_loss_body [ABSOLUTE: bool, MASK: u8] (
+    pub(super) pass_loss = pass_loss_body <K: StaticSlopeKind> [] (
         block: &mut TileBlock<'_>, batch: &RowBatch<'_>, scratch: &mut TileScratch,
     )
 }
@@ -154,97 +160,102 @@ dispatch_avx2! {
     pub(super) pass_gram = pass_gram_body [] (block: &mut TileBlock<'_>, scratch: &mut TileScratch)
 }
 
-/// Parameters as they act on features: scaled, the offset added to the bias.
+/// W for one tile: parameters times the scale of their outputs, the offset added to the bias.
 #[inline(always)]
 fn scaled_parameters(
     simd: Avx2Fma,
     weights: &[AlignedF32x16],
     map: &TileAffine,
-    out: &mut [AlignedF32x16],
+    w: &mut [AlignedF32x16],
 ) {
     let scale = simd.load(&map.scale.0);
-    for (out, weight) in out.iter_mut().zip(weights) {
-        scale.mul(simd.load(&weight.0)).store(out);
+    for (w, weight) in w.iter_mut().zip(weights) {
+        scale.mul(simd.load(&weight.0)).store(w);
     }
-    if let (Some(out), Some(bias)) = (out.last_mut(), weights.last()) {
+    if let (Some(w), Some(bias)) = (w.last_mut(), weights.last()) {
         scale
             .mul_add(simd.load(&bias.0), simd.load(&map.offset.0))
-            .store(out);
+            .store(w);
     }
 }
 
-/// Adds to each of a few rows its numbers times the lines.
+/// Adds Σ vector · coefficient to the sums of a quad of rows.
 #[inline(always)]
 fn add_products(
     simd: Avx2Fma,
-    lines: &[AlignedF32x16],
-    numbers: &[[f32; ROWS_PER_QUAD]],
+    vectors: &[AlignedF32x16],
+    coefficients: &[[f32; ROWS_PER_QUAD]],
     mut sums: [F32x16; ROWS_PER_QUAD],
 ) -> [F32x16; ROWS_PER_QUAD] {
-    for (line, numbers) in lines.iter().zip(numbers) {
-        let line = simd.load(&line.0);
+    for (vector, coefficients) in vectors.iter().zip(coefficients) {
+        let vector = simd.load(&vector.0);
         for i in 0..ROWS_PER_QUAD {
-            sums[i] = line.mul_add(simd.splat(numbers[i]), sums[i]);
+            sums[i] = vector.mul_add(simd.splat(coefficients[i]), sums[i]);
         }
     }
     sums
 }
 
-/// Adds to each line its numbers times the rows.
+/// Adds Σ row · coefficient over a quad of rows to each vector of a gradient.
 #[inline(always)]
 pub(super) fn backward(
     simd: Avx2Fma,
     rows: &[F32x16; ROWS_PER_QUAD],
-    numbers: &[[f32; ROWS_PER_QUAD]],
-    lines: &mut [AlignedF32x16],
+    coefficients: &[[f32; ROWS_PER_QUAD]],
+    gradient: &mut [AlignedF32x16],
 ) {
-    for (line, numbers) in lines.iter_mut().zip(numbers) {
-        let mut sum = simd.load(&line.0);
+    for (vector, coefficients) in gradient.iter_mut().zip(coefficients) {
+        let mut sum = simd.load(&vector.0);
         for i in 0..ROWS_PER_QUAD {
-            sum = rows[i].mul_add(simd.splat(numbers[i]), sum);
+            sum = rows[i].mul_add(simd.splat(coefficients[i]), sum);
         }
-        sum.store(line);
+        sum.store(vector);
     }
 }
 
-/// What judges a tile: its parameters and its weight of under-prediction.
-type TileParameters<'a> = (&'a [AlignedF32x16], Option<&'a AlignedF32x16>);
+/// What the errors of a tile depend on besides its rows.
+#[derive(Clone, Copy)]
+struct TileParameters<'a> {
+    w: &'a [AlignedF32x16],
+    /// Pinball weights of under-prediction.
+    tau: Option<&'a AlignedF32x16>,
+}
 
-/// Predicts and judges one tile of a few rows, which must cover it; returns the slopes.
+/// Predicts one tile of a quad of rows, which must contain it, and adds to their sums; returns the
+/// slopes.
 #[inline(always)]
-fn evaluate_tile<const ABSOLUTE: bool, const MASK: u8, const PROJECTION: bool>(
+fn evaluate_tile<K: StaticSlopeKind, const PROJECTION: bool>(
     simd: Avx2Fma,
-    (weights, tau): TileParameters<'_>,
-    (targets, forward): (&[RowTargets<'_>; ROWS_PER_QUAD], &[[f32; ROWS_PER_QUAD]]),
+    parameters: TileParameters<'_>,
+    targets: &[RowTargets<'_>; ROWS_PER_QUAD],
+    forward: &[[f32; ROWS_PER_QUAD]],
     tile: usize,
     sums: &mut [RowSums; ROWS_PER_QUAD],
 ) -> [F32x16; ROWS_PER_QUAD] {
-    // SAFETY: the caller has asked all rows whether they cover the tile.
+    // SAFETY: the caller has checked that all rows contain the tile.
     let costs = |i: usize| simd.load(unsafe { targets[i].costs.get_unchecked(tile) });
-    let mut under = add_products(
-        simd,
-        weights,
-        forward,
-        [costs(0), costs(1), costs(2), costs(3)],
-    );
+    let costs_of_quad = [costs(0), costs(1), costs(2), costs(3)];
+    let u = add_products(simd, parameters.w, forward, costs_of_quad);
+    let mut slopes_of_quad = u;
     for i in 0..ROWS_PER_QUAD {
         // SAFETY: as above.
-        let slope = unsafe { slopes::<ABSOLUTE, MASK>(simd, under[i], &targets[i], tile, tau) };
-        slope.add_product_to(under[i], &mut sums[i].loss);
+        let slope = unsafe { slopes::<K>(simd, u[i], &targets[i], tile, parameters.tau) };
+        slope.add_product_to(u[i], &mut sums[i].loss);
         if PROJECTION {
             slope.add_product_to(costs(i), &mut sums[i].projection);
         }
-        under[i] = slope;
+        slopes_of_quad[i] = slope;
     }
-    under
+    slopes_of_quad
 }
 
 /// The local gradient of a tile; adds to the sums of the rows.
 #[inline(always)]
-fn tile_gradient<const ABSOLUTE: bool, const MASK: u8, const PROJECTION: bool>(
+fn tile_gradient<K: StaticSlopeKind, const PROJECTION: bool>(
     simd: Avx2Fma,
-    (batch, tile): (&RowBatch<'_>, usize),
-    about: TileParameters<'_>,
+    batch: &RowBatch<'_>,
+    tile: usize,
+    parameters: TileParameters<'_>,
     gradient: &mut [AlignedF32x16],
     sums: &mut [[RowSums; ROWS_PER_QUAD]],
 ) {
@@ -252,25 +263,25 @@ fn tile_gradient<const ABSOLUTE: bool, const MASK: u8, const PROJECTION: bool>(
     let width = gradient.len();
     for (i, (targets, sums)) in batch.targets.iter().zip(sums).enumerate() {
         prefetch_costs(simd, batch, i, tile);
-        let numbers = i * width..(i + 1) * width;
-        let rows = (targets, &batch.forward[numbers.clone()]);
-        let slopes = evaluate_tile::<ABSOLUTE, MASK, PROJECTION>(simd, about, rows, tile, sums);
-        backward(simd, &slopes, &batch.backward[numbers], gradient);
+        let range = i * width..(i + 1) * width;
+        let forward = &batch.forward[range.clone()];
+        let slopes = evaluate_tile::<K, PROJECTION>(simd, parameters, targets, forward, tile, sums);
+        backward(simd, &slopes, &batch.backward[range], gradient);
     }
 }
 
-/// Asks for the bits of the rows that come later, as far as the tiles ahead.
+/// Prefetches the decision bits of the rows that come next.
 #[inline(always)]
 fn prefetch_decision_bits(simd: Avx2Fma, batch: &RowBatch<'_>, block: &TileBlock<'_>) {
-    let place = block.first.wrapping_add(batch.prefetch_distance) / 2;
-    for prefetch_targets in batch.prefetch_targets {
-        for targets in prefetch_targets {
-            simd.prefetch(targets.chosen.as_ptr(), place);
+    let word = block.first.wrapping_add(batch.prefetch_distance) / 2;
+    for quad in batch.prefetch_targets {
+        for targets in quad {
+            simd.prefetch(targets.chosen.as_ptr(), word);
         }
     }
 }
 
-/// Asks for costs that come later.
+/// Prefetches the costs of the rows that come next.
 #[inline(always)]
 fn prefetch_costs(simd: Avx2Fma, batch: &RowBatch<'_>, quad: usize, tile: usize) {
     if let Some(prefetch_targets) = batch.prefetch_targets.get(quad) {
@@ -284,39 +295,34 @@ fn prefetch_costs(simd: Avx2Fma, batch: &RowBatch<'_>, quad: usize, tile: usize)
 }
 
 #[inline(always)]
-fn pass_a_body<const ABSOLUTE: bool, const MASK: u8>(
+fn pass_a_body<K: StaticSlopeKind>(
     simd: Avx2Fma,
     block: &mut TileBlock<'_>,
     batch: &RowBatch<'_>,
     scratch: &mut TileScratch,
 ) {
-    let width = scratch.weights.len();
+    let width = scratch.w.len();
     assert!(
-        batch.has_tiles::<MASK>(block.first + block.maps.len(), width),
-        "rows must cover the block"
+        batch.has_tiles::<K>(block.first + block.maps.len(), width),
+        "rows must contain the block"
     );
     prefetch_decision_bits(simd, batch, block);
-    for (t, (tile, map)) in block
-        .tiles
-        .chunks_exact_mut(2 * width)
-        .zip(block.maps)
-        .enumerate()
-    {
+    let tiles = block.tiles.chunks_exact_mut(2 * width);
+    for (t, (tile, map)) in tiles.zip(block.maps).enumerate() {
         let (weights, gradient) = tile.split_at_mut(width);
-        scaled_parameters(simd, weights, map, &mut scratch.weights);
-        let about = (scratch.weights.as_slice(), block.quantile_weights.get(t));
-        tile_gradient::<ABSOLUTE, MASK, true>(
-            simd,
-            (batch, block.first + t),
-            about,
-            gradient,
-            &mut scratch.sums,
-        );
+        scaled_parameters(simd, weights, map, &mut scratch.w);
+        let parameters = TileParameters {
+            w: scratch.w.as_slice(),
+            tau: block.quantile_weights.get(t),
+        };
+        let tile = block.first + t;
+        let sums = &mut scratch.sums;
+        tile_gradient::<K, true>(simd, batch, tile, parameters, gradient, sums);
     }
 }
 
 #[inline(always)]
-fn step_separable_body<const ABSOLUTE: bool, const MASK: u8>(
+fn step_separable_body<K: StaticSlopeKind>(
     simd: Avx2Fma,
     block: &mut TileBlock<'_>,
     batch: &RowBatch<'_>,
@@ -324,56 +330,53 @@ fn step_separable_body<const ABSOLUTE: bool, const MASK: u8>(
     scratch: &mut TileScratch,
 ) {
     let adam = AdamBroadcast::new(simd, step);
-    let width = scratch.weights.len();
+    let width = scratch.w.len();
     assert!(
-        batch.has_tiles::<MASK>(block.first + block.maps.len(), width),
-        "rows must cover the block"
+        batch.has_tiles::<K>(block.first + block.maps.len(), width),
+        "rows must contain the block"
     );
     prefetch_decision_bits(simd, batch, block);
-    let states = block
-        .tiles
-        .chunks_exact_mut(2 * width)
-        .zip(block.moments.chunks_exact_mut(2 * width));
+    let tiles = block.tiles.chunks_exact_mut(2 * width);
+    let states = tiles.zip(block.moments.chunks_exact_mut(2 * width));
     for (t, ((tile, moments), map)) in states.zip(block.maps).enumerate() {
         let weights = &mut tile[..width];
-        scaled_parameters(simd, weights, map, &mut scratch.weights);
-        let about = (scratch.weights.as_slice(), block.quantile_weights.get(t));
+        scaled_parameters(simd, weights, map, &mut scratch.w);
+        let parameters = TileParameters {
+            w: scratch.w.as_slice(),
+            tau: block.quantile_weights.get(t),
+        };
         let gradient = &mut scratch.gradients[..width];
-        tile_gradient::<ABSOLUTE, MASK, false>(
-            simd,
-            (batch, block.first + t),
-            about,
-            gradient,
-            &mut scratch.sums,
-        );
-        adam.tile(simd, (weights, gradient), moments, (map, &mut []));
+        let tile = block.first + t;
+        let sums = &mut scratch.sums;
+        tile_gradient::<K, false>(simd, batch, tile, parameters, gradient, sums);
+        adam.step_tile(simd, weights, gradient, moments, map, &mut []);
     }
 }
 
 #[inline(always)]
-fn pass_loss_body<const ABSOLUTE: bool, const MASK: u8>(
+fn pass_loss_body<K: StaticSlopeKind>(
     simd: Avx2Fma,
     block: &mut TileBlock<'_>,
     batch: &RowBatch<'_>,
     scratch: &mut TileScratch,
 ) {
-    let width = scratch.weights.len();
+    let width = scratch.w.len();
     assert!(
-        batch.has_tiles::<MASK>(block.first + block.maps.len(), width),
-        "rows must cover the block"
+        batch.has_tiles::<K>(block.first + block.maps.len(), width),
+        "rows must contain the block"
     );
-    for (t, (tile, map)) in block
-        .tiles
-        .chunks_exact(2 * width)
-        .zip(block.maps)
-        .enumerate()
-    {
-        scaled_parameters(simd, &tile[..width], map, &mut scratch.weights);
-        let about = (scratch.weights.as_slice(), block.quantile_weights.get(t));
+    let tiles = block.tiles.chunks_exact(2 * width);
+    for (t, (tile, map)) in tiles.zip(block.maps).enumerate() {
+        scaled_parameters(simd, &tile[..width], map, &mut scratch.w);
+        let parameters = TileParameters {
+            w: scratch.w.as_slice(),
+            tau: block.quantile_weights.get(t),
+        };
+        let tile = block.first + t;
         for (i, (targets, sums)) in batch.targets.iter().zip(&mut scratch.sums).enumerate() {
-            prefetch_costs(simd, batch, i, block.first + t);
-            let rows = (targets, &batch.forward[i * width..(i + 1) * width]);
-            evaluate_tile::<ABSOLUTE, MASK, false>(simd, about, rows, block.first + t, sums);
+            prefetch_costs(simd, batch, i, tile);
+            let forward = &batch.forward[i * width..(i + 1) * width];
+            evaluate_tile::<K, false>(simd, parameters, targets, forward, tile, sums);
         }
     }
 }
@@ -387,86 +390,70 @@ fn pass_b_body(
     scratch: &mut TileScratch,
 ) {
     let adam = AdamBroadcast::new(simd, step);
-    let (width, lanes) = (
-        scratch.weights.len(),
-        gram::TILES_PER_GATHER * 2 * scratch.weights.len(),
-    );
-    let pad = width.next_multiple_of(ROWS_PER_QUAD);
+    let width = scratch.w.len();
+    let vectors = gram::TILES_PER_GATHER * 2 * width;
+    let padded_width = width.next_multiple_of(ROWS_PER_QUAD);
     let parts = block
         .tiles
-        .chunks_mut(lanes)
-        .zip(block.moments.chunks_mut(lanes));
+        .chunks_mut(vectors)
+        .zip(block.moments.chunks_mut(vectors));
     for ((tiles, moments), maps) in parts.zip(block.maps.chunks(gram::TILES_PER_GATHER)) {
-        // One loop after the other, so that the roots and quotients of many parameters overlap.
-        for ((tile, gradient), map) in tiles
-            .chunks_exact(2 * width)
-            .zip(scratch.gradients.chunks_exact_mut(pad))
-            .zip(maps)
-        {
-            scaled_parameters(simd, &tile[..width], map, &mut scratch.weights);
-            add_correction(
-                simd,
-                &scratch.weights,
-                (&tile[width..], correction),
-                gradient,
-            );
+        // Two separate loops, so that the square roots and divisions of many parameters overlap.
+        let gradients = scratch.gradients.chunks_exact_mut(padded_width);
+        for ((tile, gradient), map) in tiles.chunks_exact(2 * width).zip(gradients).zip(maps) {
+            scaled_parameters(simd, &tile[..width], map, &mut scratch.w);
+            add_correction(simd, &scratch.w, &tile[width..], correction, gradient);
         }
         let states = tiles
             .chunks_exact_mut(2 * width)
             .zip(moments.chunks_exact_mut(2 * width));
-        for (place, ((tile, moments), map)) in states.zip(maps).enumerate() {
-            let gradient = &scratch.gradients[place * pad..];
-            adam.tile(
-                simd,
-                (&mut tile[..width], gradient),
-                moments,
-                (map, scratch.gram.tile_mut(place)),
-            );
+        for (t, ((tile, moments), map)) in states.zip(maps).enumerate() {
+            let gradient = &scratch.gradients[t * padded_width..];
+            let w = scratch.gram.tile_mut(t);
+            adam.step_tile(simd, &mut tile[..width], gradient, moments, map, w);
         }
         scratch.gram.add(simd, maps.len());
     }
 }
 
-/// Adds the correction of a tile to its local gradient.
+/// The gradient of a tile: its local gradient plus W times the correction matrix.
 #[inline(always)]
 pub(super) fn add_correction(
     simd: Avx2Fma,
-    weights: &[AlignedF32x16],
-    (local, correction): (&[AlignedF32x16], &[[f32; ROWS_PER_QUAD]]),
+    w: &[AlignedF32x16],
+    local: &[AlignedF32x16],
+    correction: &[[f32; ROWS_PER_QUAD]],
     out: &mut [AlignedF32x16],
 ) {
-    let width = weights.len();
-    for (i, lines) in out
+    let width = w.len();
+    for (i, out) in out
         .as_chunks_mut::<ROWS_PER_QUAD>()
         .0
         .iter_mut()
         .enumerate()
     {
-        let line = |j: usize| {
+        let vector = |j: usize| {
             local
                 .get(ROWS_PER_QUAD * i + j)
-                .map_or(simd.splat(0.0), |line| simd.load(&line.0))
+                .map_or(simd.splat(0.0), |vector| simd.load(&vector.0))
         };
-        let sums = [line(0), line(1), line(2), line(3)];
-        let sums = add_products(simd, weights, &correction[i * width..(i + 1) * width], sums);
+        let sums = [vector(0), vector(1), vector(2), vector(3)];
+        let sums = add_products(simd, w, &correction[i * width..(i + 1) * width], sums);
         for j in 0..ROWS_PER_QUAD {
-            sums[j].store(&mut lines[j]);
+            sums[j].store(&mut out[j]);
         }
     }
 }
 
 #[inline(always)]
 fn pass_gram_body(simd: Avx2Fma, block: &mut TileBlock<'_>, scratch: &mut TileScratch) {
-    let width = scratch.weights.len();
-    for (tiles, maps) in block
-        .tiles
-        .chunks(gram::TILES_PER_GATHER * 2 * width)
-        .zip(block.maps.chunks(gram::TILES_PER_GATHER))
-    {
-        for (place, (tile, map)) in tiles.chunks_exact(2 * width).zip(maps).enumerate() {
-            scaled_parameters(simd, &tile[..width], map, &mut scratch.weights);
-            for (weight, wide) in scratch.weights.iter().zip(scratch.gram.tile_mut(place)) {
-                simd.load(&weight.0).store_f64(wide);
+    let width = scratch.w.len();
+    let parts = block.tiles.chunks(gram::TILES_PER_GATHER * 2 * width);
+    for (tiles, maps) in parts.zip(block.maps.chunks(gram::TILES_PER_GATHER)) {
+        for (t, (tile, map)) in tiles.chunks_exact(2 * width).zip(maps).enumerate() {
+            scaled_parameters(simd, &tile[..width], map, &mut scratch.w);
+            for (w, wide) in scratch.w.iter().zip(scratch.gram.tile_mut(t)) {
+                simd.load(&w.0).store_f64(wide);
             }
         }
         scratch.gram.add(simd, maps.len());

@@ -1,11 +1,16 @@
-//! Fused training of a linear predictor on the cost-sensitive family: the same steps as the plain
-//! machinery, at the speed of memory.
+//! Fused training of a linear predictor with the cost-sensitive family of losses: the same steps
+//! as the minibatch runner, at the speed of memory.
 //!
-//! Costs are handled in tiles of sixteen, tiles in blocks that stay in cache, blocks in groups
+//! Symbols, in this folder and in the code as `w`, `z`, `gram`, `u`: W are the parameters as they
+//! act on features (scaled to costs, one row per cost, the bias last), z = (features, 1) is a row
+//! of the table, ĉ = W z its prediction, c its true costs, u = c − ĉ its errors, and G = WᵀW the
+//! Gram matrix of the parameters. The width is the length of z.
+//!
+//! Costs are processed in tiles of sixteen, tiles in blocks that stay in cache, blocks in groups
 //! whose sums are added in a fixed order, so that results do not depend on the number of threads.
-//! Without normalisation no cost knows of another, and every block runs through a whole epoch by
-//! itself. With it, a step has two passes: the lengths of the predictions follow from the Gram
-//! matrix of the parameters, ‖W z‖² = zᵀ(WᵀW)z, and the way back through the normalisation is one
+//! Without normalization the loss is separable over costs, and every block runs through a whole
+//! epoch on its own. With normalization a step has two passes: the norms of the predictions follow
+//! from the Gram matrix, ‖W z‖² = zᵀ G z, and the backward pass through the normalization is one
 //! small matrix.
 
 use std::ops::Range;
@@ -15,7 +20,7 @@ use self::expanded_squares::ExpandedSquares;
 use self::kernel::TileAffine;
 use self::layers::FusedNetwork;
 use self::row_constants::RowConstants;
-use self::slope::ErrorMask;
+use self::slope::{ErrorMask, SlopeKind};
 use self::tiled_targets::TiledTargets;
 use super::epoch_runner::EpochRunner;
 use super::{Optimizer, PreparedData, WeightedLoss};
@@ -34,14 +39,17 @@ mod expanded_squares;
 mod gram;
 mod kernel;
 mod layers;
+mod parallel_epoch;
 mod row_constants;
 mod slope;
 mod tiled_targets;
+mod worker_scratch;
 
-/// With more features the Gram matrix would cost more than the rest, and matrix products do better.
+/// With more features the Gram matrix, whose cost is quadratic in them, would cost more than the
+/// rest of a step, and matrix products are faster.
 const MAX_GRAM_FEATURES: usize = 64;
 
-/// The fused machinery, if predictor, loss and optimiser allow it.
+/// The fused epoch runner, if predictor, loss and optimizer allow it.
 pub(super) fn fused<'a>(
     prepared: &'a PreparedData<'a>,
     objective: WeightedLoss<'a>,
@@ -50,73 +58,74 @@ pub(super) fn fused<'a>(
     let settings = prepared.settings();
     let separable = objective.loss.separable()?;
     let simd = Avx2Fma::detect()?;
-    let fits = (!needs_decision_bits(separable.side) || has_binary_labels(prepared))
-        && settings.optimizer.is_scale_invariant()
-        && settings.fused;
+    let bits_suffice = !needs_decision_bits(separable.side) || has_binary_labels(prepared);
+    if !bits_suffice || !settings.optimizer.is_scale_invariant() || !settings.fused {
+        return None;
+    }
     let linear = network.is_linear()
         && network.num_features() <= MAX_GRAM_FEATURES
         && prepared.features.shape() == FeatureShape::Wide;
-    let setup = || FusedContext::new(simd, prepared, objective, separable);
-    fits.then(|| -> Box<dyn EpochRunner + 'a> {
-        if linear {
-            Box::new(FusedLinear::new(setup().with_features(), network))
-        } else {
-            Box::new(FusedNetwork::new(setup(), network))
-        }
+    let context = FusedContext::new(simd, prepared, objective, separable);
+    Some(if linear {
+        Box::new(FusedLinear::new(context.with_features(), network))
+    } else {
+        Box::new(FusedNetwork::new(context, network))
     })
 }
 
-/// Whether it matters which costs the best decision chooses.
+/// Whether the loss depends on which costs the label chooses.
 fn needs_decision_bits(side: &ErrorSide) -> bool {
-    matches!(side, ErrorSide::OneSided | ErrorSide::Sensitive(_))
+    match side {
+        ErrorSide::OneSided | ErrorSide::Sensitive(_) => true,
+        ErrorSide::Both | ErrorSide::Pinball(_) => false,
+    }
 }
 
-/// Whether all best decisions take each variable wholly or not at all, and nothing else is
-/// possible.
+/// Whether all variables are binary, in the problem and in all labels.
 fn has_binary_labels(prepared: &PreparedData<'_>) -> bool {
     let data = prepared.task.data;
     prepared.task.oracle.problem().bounds() == VariableBounds::Binary
         && (0..data.len()).all(|row| data.optimal_decision(row).is_binary())
 }
 
-/// What stays the same throughout fused training.
+/// What stays constant throughout fused training.
 struct FusedContext<'a> {
     simd: Avx2Fma,
     prepared: &'a PreparedData<'a>,
-    /// Whether errors are absolute, and which of them count.
-    kind: (bool, ErrorMask),
+    kind: SlopeKind,
     scale_invariant: bool,
     row_constants: RowConstants,
-    /// Where squared errors of all costs can be multiplied out.
+    /// Present where the squared errors of all costs can be expanded.
     squares: Option<ExpandedSquares>,
     table: TiledTargets<'a>,
+    /// The affine map from outputs to costs, per tile.
     maps: Vec<TileAffine>,
-    /// Weights of under-prediction; empty unless they aim.
+    /// Pinball weights of under-prediction, per tile; empty for other losses.
     quantile_weights: Vec<AlignedF32x16>,
-    /// Ranges of whole tiles that are summed by themselves.
+    /// Ranges of full tiles whose sums are stored separately.
     groups: Vec<Range<usize>>,
 }
 
 /// What changes from step to step.
 struct FusedState {
-    /// For each tile the parameters, the bias last, and the local gradient.
+    /// For each tile the parameters, the bias last, then the local gradient.
     tiles: Vec<AlignedF32x16>,
-    /// For each tile the running means of gradients and of their squares.
+    /// For each tile Adam's first moments, then its second moments.
     moments: Vec<AlignedF32x16>,
-    /// The Gram matrix of the parameters as they act on features, row after row; normalisation asks
-    /// for it.
+    /// The Gram matrix G = WᵀW, row by row; empty without normalization.
     gram: Vec<f64>,
-    /// Whether squares that are multiplied out still tell how large errors are.
+    /// Whether expanded squares still resolve the loss; once they do not, errors are computed from
+    /// predictions.
     resolved: bool,
     steps: i32,
 }
 
-/// Fused training.
+/// Fused training of a linear predictor.
 struct FusedLinear<'a> {
-    setup: FusedContext<'a>,
+    context: FusedContext<'a>,
     state: FusedState,
     network: Network,
-    /// Parameters of the best epoch, tile after tile.
+    /// Parameters of the best epoch, tile by tile.
     best_parameters: Option<Vec<AlignedF32x16>>,
 }
 
@@ -129,41 +138,39 @@ impl<'a> FusedContext<'a> {
     ) -> Self {
         let data = prepared.task.data;
         let costs = data.data().costs();
-        let aim = match separable.side {
+        let mask = match separable.side {
             ErrorSide::Both => ErrorMask::All,
             ErrorSide::OneSided => ErrorMask::OneSided,
             ErrorSide::Pinball(_) => ErrorMask::Pinball,
             ErrorSide::Sensitive(_) => ErrorMask::Sensitive,
         };
-        let table = TiledTargets::new(data, aim, separable.limits);
-        let row_constants = RowConstants::new(
-            prepared,
-            objective,
-            (separable.error, separable.scale_invariant),
-        );
+        let table = TiledTargets::new(data, mask, separable.limits);
         Self {
             simd,
             prepared,
-            kind: (separable.error == BaseError::Absolute, aim),
+            kind: SlopeKind {
+                error: separable.error,
+                mask,
+            },
             scale_invariant: separable.scale_invariant,
-            row_constants,
+            row_constants: RowConstants::new(prepared, objective, &separable),
             squares: None,
-            maps: maps(prepared, costs.cols()),
-            quantile_weights: taus(separable.side, costs.cols()),
+            maps: output_maps(prepared, costs.cols()),
+            quantile_weights: quantile_weights(separable.side, costs.cols()),
             groups: column_block::groups(table.full_tiles()),
             table,
         }
     }
 
+    /// The same with the features of every row, as a linear predictor needs them.
     fn with_features(self) -> Self {
-        let offset = &self.prepared.output.offset;
-        let plain = self.kind == (false, ErrorMask::All) && !self.scale_invariant;
-        let squares = plain.then(|| {
-            ExpandedSquares::new(
-                self.table.costs(),
-                offset,
-                self.prepared.task.oracle.threads(),
-            )
+        let all_squares = SlopeKind {
+            error: BaseError::Squared,
+            mask: ErrorMask::All,
+        };
+        let squares = (self.kind == all_squares && !self.scale_invariant).then(|| {
+            let threads = self.prepared.task.oracle.threads();
+            ExpandedSquares::new(self.table.costs(), &self.prepared.output.offset, threads)
         });
         Self {
             row_constants: self.row_constants.with_features(self.prepared),
@@ -181,7 +188,7 @@ impl<'a> FusedContext<'a> {
         self.row_constants.width()
     }
 
-    /// The numbers of the Adam step with this number.
+    /// The coefficients of the Adam step with this number, from 1.
     fn adam(&self, step: i32) -> AdamCoefficients {
         let settings = self.prepared.settings();
         let (beta1, beta2, epsilon, weight_decay) = match settings.optimizer {
@@ -195,36 +202,32 @@ impl<'a> FusedContext<'a> {
         };
         let rate = settings.learning_rate_at(step, self.prepared.task.split.train.len());
         AdamCoefficients {
-            rate: (rate / (1.0 - beta1.powi(step))) as f32,
-            unroot: (1.0 / (1.0 - beta2.powi(step)).sqrt()) as f32,
+            learning_rate: (rate / (1.0 - beta1.powi(step))) as f32,
+            second_correction: (1.0 / (1.0 - beta2.powi(step)).sqrt()) as f32,
             beta1: beta1 as f32,
             beta2: beta2 as f32,
             epsilon: epsilon as f32,
-            keep: (1.0 - rate * weight_decay) as f32,
+            decay_factor: (1.0 - rate * weight_decay) as f32,
         }
     }
 }
 
 impl<'a> FusedLinear<'a> {
-    fn new(setup: FusedContext<'a>, network: &Network) -> Self {
-        let lanes = setup.maps.len() * 2 * setup.width();
-        let (mut tiles, moments) = (
-            vec![AlignedF32x16::ZERO; lanes],
-            vec![AlignedF32x16::ZERO; lanes],
-        );
-        load(network, &mut tiles, setup.width());
+    fn new(context: FusedContext<'a>, network: &Network) -> Self {
+        let vectors = context.maps.len() * 2 * context.width();
         let mut state = FusedState {
-            tiles,
-            moments,
+            tiles: vec![AlignedF32x16::ZERO; vectors],
+            moments: vec![AlignedF32x16::ZERO; vectors],
             gram: Vec::new(),
             resolved: true,
             steps: 0,
         };
-        if setup.scale_invariant {
-            state.compute_gram(&setup);
+        load(network, &mut state.tiles, context.width());
+        if context.scale_invariant {
+            state.compute_gram(&context);
         }
         Self {
-            setup,
+            context,
             state,
             network: network.clone(),
             best_parameters: None,
@@ -232,8 +235,8 @@ impl<'a> FusedLinear<'a> {
     }
 }
 
-/// Names a row whose loss is not a number, and the output to blame where there is one.
-fn not_finite((epoch, instance): (usize, usize), output: Option<usize>) -> Error {
+/// The error for a row whose loss is not finite, with the first output that is not finite.
+fn not_finite(epoch: usize, instance: usize, output: Option<usize>) -> Error {
     let what = if output.is_some() {
         "prediction"
     } else {
@@ -247,69 +250,63 @@ fn not_finite((epoch, instance): (usize, usize), output: Option<usize>) -> Error
     }
 }
 
-/// Takes a network's parameters over into tiles.
+/// Copies the parameters of a network into tiles.
 fn load(network: &Network, tiles: &mut [AlignedF32x16], width: usize) {
+    let features = width - 1;
     let (weights, biases) = network
         .parameters()
-        .split_at(network.num_outputs() * (width - 1));
+        .split_at(network.num_outputs() * features);
     for (j, bias) in biases.iter().enumerate() {
         let tile = &mut tiles[j / F32_LANES * 2 * width..][..width];
-        let row = weights[j * (width - 1)..][..width - 1].iter().chain([bias]);
-        tile.iter_mut()
-            .zip(row)
-            .for_each(|(lane, weight)| lane.0[j % F32_LANES] = *weight);
-    }
-}
-
-/// Gives a network its parameters back from tiles that lie at this distance from each other.
-fn store(network: &mut Network, tiles: &[AlignedF32x16], (width, row_stride): (usize, usize)) {
-    let costs = network.num_outputs();
-    let (weights, biases) = network.parameters_mut().split_at_mut(costs * (width - 1));
-    for (j, bias) in biases.iter_mut().enumerate() {
-        let tile = &tiles[j / F32_LANES * row_stride..][..width];
-        let row = weights[j * (width - 1)..][..width - 1]
-            .iter_mut()
-            .chain([bias]);
-        row.zip(tile)
-            .for_each(|(weight, lane)| *weight = lane.0[j % F32_LANES]);
-    }
-}
-
-/// A value for every cost in tiles; zero beyond the last.
-fn tile_values(tile: usize, costs: usize, value: impl Fn(usize) -> f64) -> AlignedF32x16 {
-    AlignedF32x16(std::array::from_fn(|l| {
-        if tile * F32_LANES + l < costs {
-            value(tile * F32_LANES + l) as f32
-        } else {
-            0.0
+        let lane = j % F32_LANES;
+        for (vector, weight) in tile.iter_mut().zip(&weights[j * features..][..features]) {
+            vector.0[lane] = *weight;
         }
+        tile[features].0[lane] = *bias;
+    }
+}
+
+/// Copies parameters from tiles that begin every `stride` vectors into a network.
+fn store(network: &mut Network, tiles: &[AlignedF32x16], width: usize, stride: usize) {
+    let (costs, features) = (network.num_outputs(), width - 1);
+    let (weights, biases) = network.parameters_mut().split_at_mut(costs * features);
+    for (j, bias) in biases.iter_mut().enumerate() {
+        let tile = &tiles[j / F32_LANES * stride..][..width];
+        let lane = j % F32_LANES;
+        for (weight, vector) in weights[j * features..][..features].iter_mut().zip(tile) {
+            *weight = vector.0[lane];
+        }
+        *bias = tile[features].0[lane];
+    }
+}
+
+/// One value per cost of a tile; zeros beyond the last cost.
+fn tile_values(tile: usize, costs: usize, value: impl Fn(usize) -> f64) -> AlignedF32x16 {
+    AlignedF32x16(std::array::from_fn(|lane| {
+        let j = tile * F32_LANES + lane;
+        if j < costs { value(j) as f32 } else { 0.0 }
     }))
 }
 
-/// Offsets and scales in tiles; costs beyond the last are multiplied by zero.
-fn maps(prepared: &PreparedData<'_>, costs: usize) -> Vec<TileAffine> {
+/// The output scaler in tiles; lanes beyond the last cost are multiplied by zero.
+fn output_maps(prepared: &PreparedData<'_>, costs: usize) -> Vec<TileAffine> {
     let output = &prepared.output;
     // A shared predictor has one output for all costs.
-    let of = |values: &[f64], t: usize| tile_values(t, costs, |j| values[j % values.len()]);
+    let in_tile = |values: &[f64], t: usize| tile_values(t, costs, |j| values[j % values.len()]);
     let map = |t| TileAffine {
-        offset: of(&output.offset, t),
-        scale: of(&output.scale, t),
+        offset: in_tile(&output.offset, t),
+        scale: in_tile(&output.scale, t),
     };
     (0..costs.div_ceil(F32_LANES)).map(map).collect()
 }
 
-/// Weights of under-prediction in tiles, where there are any.
-fn taus(side: &ErrorSide, costs: usize) -> Vec<AlignedF32x16> {
-    let ErrorSide::Pinball(quantile_weights) = side else {
+/// Pinball weights of under-prediction in tiles; empty for other losses.
+fn quantile_weights(side: &ErrorSide, costs: usize) -> Vec<AlignedF32x16> {
+    let ErrorSide::Pinball(weights) = side else {
         return Vec::new();
     };
-    let tau = |j: usize| {
-        if quantile_weights.len() == 1 {
-            quantile_weights[0]
-        } else {
-            quantile_weights[j]
-        }
-    };
+    // One weight for all costs, or one per cost.
+    let tau = |j: usize| weights[j % weights.len()];
     (0..costs.div_ceil(F32_LANES))
         .map(|t| tile_values(t, costs, tau))
         .collect()

@@ -1,6 +1,6 @@
-//! The numbers by which rows act on parameters: features times what brings predictions to the
-//! length of the truth, on the way there, and times what makes a gradient of slopes, on the way
-//! back.
+//! Per-row constants of fused training, and the coefficients by which rows act on parameters:
+//! features times the norm ratio in the forward pass, and times the factor between slopes and
+//! gradient in the backward pass.
 
 #![allow(
     clippy::needless_range_loop,
@@ -8,103 +8,108 @@
 )]
 #![allow(
     unsafe_code,
-    reason = "functions compiled for AVX2 and FMA are called after asking the processor for them"
+    reason = "functions compiled for AVX2 and FMA are called after the CPU features were detected"
 )]
 
 use super::kernel::{ROWS_PER_QUAD, RowBatch};
 use super::slope::RowTargets;
 use crate::data::norm;
-use crate::loss::BaseError;
+use crate::loss::{BaseError, SeparableLoss};
 use crate::simd::{Avx2Fma, F64_LANES, dispatch_avx2};
 use crate::train::{PreparedData, WeightedLoss};
 
-/// Shorter predictions have no direction.
+/// A prediction with a smaller norm has no direction. Untuned: any value far below the norm of
+/// useful predictions works.
 const MIN_NORM: f64 = 1e-12;
 
-/// What stays the same about every row of the table.
+/// What stays constant about every row of the table.
 pub(super) struct RowConstants {
-    /// Features per row, and the 1 of the bias; none unless asked for.
+    /// The length of z; 0 without features.
     width: usize,
-    /// Each row in whole quarters.
+    /// z of each row, padded to a multiple of four.
     features: Vec<[f64; F64_LANES]>,
-    /// Lengths of costs; empty without normalisation.
+    /// ‖c‖ of each row; empty without normalization.
     norms: Vec<f64>,
-    /// The factor between a slope and a gradient, in a batch of one.
-    slopes: Vec<f64>,
-    /// The factor between the sum of a row's errors and its loss.
-    units: Vec<f64>,
+    /// The factor between a slope and a gradient, in a batch of one row.
+    slope_factors: Vec<f64>,
+    /// The factor between Σ slope · u of a row and its loss.
+    loss_factors: Vec<f64>,
     /// What training multiplies the loss by.
-    factor: f64,
+    rescaling: f64,
 }
 
-/// The length of a prediction at one step.
+/// The norm of a prediction at one step.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct PredictionNorm {
-    /// That of the prediction, or of the truth where the prediction has none; 1 without
-    /// normalisation.
+    /// ‖ĉ‖, or ‖c‖ where the prediction has no direction; 1 without normalization.
     divisor: f64,
-    /// What brings the prediction to the length of the truth.
+    /// ‖c‖/‖ĉ‖, which scales the prediction to the norm of the true costs.
     pub(super) norm_ratio: f64,
-    /// Whether the way back removes the part along the prediction.
+    /// Whether the backward pass removes the component along the prediction.
     has_direction: bool,
+}
+
+/// Sums of a row over all its costs.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct RowTotals {
+    /// Σ slope · u.
+    pub(super) loss: f64,
+    /// Σ slope · c.
+    pub(super) projection: f64,
 }
 
 impl RowConstants {
     pub(super) fn new(
         prepared: &PreparedData<'_>,
         objective: WeightedLoss<'_>,
-        (error, normal): (BaseError, bool),
+        separable: &SeparableLoss<'_>,
     ) -> Self {
-        let (rows, costs) = (
-            0..prepared.task.data.len(),
-            prepared.task.data.data().costs(),
-        );
-        let (count, factor) = (costs.cols() as f64, prepared.rescaling(objective));
-        let norms: Vec<f64> = if normal {
+        let rows = 0..prepared.task.data.len();
+        let costs = prepared.task.data.data().costs();
+        let (count, rescaling) = (costs.cols() as f64, prepared.rescaling(objective));
+        let norms: Vec<f64> = if separable.scale_invariant {
             rows.clone()
                 .map(|row| norm(costs.row(row)).max(MIN_NORM))
                 .collect()
         } else {
             Vec::new()
         };
-        let unit = |row: usize| norms.get(row).copied().unwrap_or(1.0);
-        let weight = |row: usize| objective.weight(row) / count;
-        let both = |row: usize| match error {
-            BaseError::Absolute => (factor * weight(row), weight(row) / unit(row)),
-            BaseError::Squared => (
-                2.0 * factor * weight(row) / unit(row),
-                weight(row) / (unit(row) * unit(row)),
-            ),
-        };
-        let (slopes, units) = rows.map(both).unzip();
+        let (mut slope_factors, mut loss_factors) = (Vec::new(), Vec::new());
+        for row in rows {
+            let norm = norms.get(row).copied().unwrap_or(1.0);
+            let weight = objective.weight(row) / count;
+            match separable.error {
+                BaseError::Absolute => {
+                    slope_factors.push(rescaling * weight);
+                    loss_factors.push(weight / norm);
+                }
+                BaseError::Squared => {
+                    slope_factors.push(2.0 * rescaling * weight / norm);
+                    loss_factors.push(weight / (norm * norm));
+                }
+            }
+        }
         Self {
             width: 0,
             features: Vec::new(),
             norms,
-            slopes,
-            units,
-            factor,
+            slope_factors,
+            loss_factors,
+            rescaling,
         }
     }
 
-    /// The same with the features of every row, which must be those of one instance.
+    /// The same with the features of every row of a wide table.
     pub(super) fn with_features(self, prepared: &PreparedData<'_>) -> Self {
         let width = prepared.features.names().len() + 1;
-        let mut features = vec![[0.0; F64_LANES]; self.units.len() * width.div_ceil(F64_LANES)];
-        for (row, out) in features
-            .chunks_exact_mut(width.div_ceil(F64_LANES))
-            .enumerate()
-        {
-            let values = prepared
-                .features
-                .instance(row)
-                .iter()
-                .map(|z| f64::from(*z))
-                .chain([1.0]);
-            out.as_flattened_mut()
-                .iter_mut()
-                .zip(values)
-                .for_each(|(to, from)| *to = from);
+        let quads = width.div_ceil(F64_LANES);
+        let mut features = vec![[0.0; F64_LANES]; self.loss_factors.len() * quads];
+        for (row, z) in features.chunks_exact_mut(quads).enumerate() {
+            let z = z.as_flattened_mut();
+            for (z, value) in z.iter_mut().zip(prepared.features.instance(row)) {
+                *z = f64::from(*value);
+            }
+            z[width - 1] = 1.0;
         }
         Self {
             width,
@@ -117,7 +122,7 @@ impl RowConstants {
         self.width
     }
 
-    /// Features of a row, and a 1.
+    /// z of a row: its features and a 1.
     pub(super) fn features(&self, row: usize) -> &[f64] {
         &self.features_f64x4(row).as_flattened()[..self.width]
     }
@@ -127,131 +132,130 @@ impl RowConstants {
         &self.features[row * count..][..count]
     }
 
-    /// The loss of a row, from the sum of its errors.
+    /// The loss of a row, from its Σ slope · u.
     pub(super) fn loss(&self, row: usize, sum: f64) -> f64 {
-        self.units[row] * sum
+        self.loss_factors[row] * sum
     }
 
-    /// What makes losses of squared errors that were weighted as in the gradient of a batch of so
-    /// many.
+    /// The factor between squared errors, weighted as in the gradient of `batch` rows, and their
+    /// loss.
     pub(super) fn loss_scale(&self, batch: usize) -> f64 {
-        batch as f64 / (2.0 * self.factor)
+        batch as f64 / (2.0 * self.rescaling)
     }
 
-    /// Lengths of the predictions of rows, by the Gram matrix of the parameters; `room` is for its
-    /// quarters.
+    /// Norms of the predictions of rows, ‖ĉ‖² = zᵀ G z; `gram_rows` is scratch for G, its rows
+    /// padded to a multiple of four.
     pub(super) fn prediction_norms(
         &self,
         simd: Avx2Fma,
         rows: &[usize],
         gram: &[f64],
-        (out, scratch): NormBuffers<'_>,
+        out: &mut Vec<PredictionNorm>,
+        gram_rows: &mut Vec<[f64; F64_LANES]>,
     ) {
         out.clear();
-        scratch.clear();
-        gram.chunks_exact(self.width.max(1))
-            .for_each(|line| scratch.extend(line.chunks(F64_LANES).map(pad_to_f64x4)));
+        gram_rows.clear();
+        for gram_row in gram.chunks_exact(self.width.max(1)) {
+            gram_rows.extend(gram_row.chunks(F64_LANES).map(pad_to_f64x4));
+        }
         for row in rows {
             let mut square = 1.0;
             if !self.norms.is_empty() {
-                weigh(
-                    simd,
-                    self.features_f64x4(*row),
-                    self.width,
-                    scratch,
-                    &mut square,
-                );
+                let z = self.features_f64x4(*row);
+                quadratic_form(simd, z, self.width, gram_rows, &mut square);
             }
             out.push(self.norm_from_square(*row, square));
         }
     }
 
-    /// The length of a prediction whose square is known.
+    /// The norm of a prediction, from its square.
     pub(super) fn norm_from_square(&self, row: usize, square: f64) -> PredictionNorm {
         match self.norms.get(row) {
-            Some(targets) => PredictionNorm::new(*targets, square.max(0.0).sqrt()),
+            Some(target_norm) => PredictionNorm::new(*target_norm, square.max(0.0).sqrt()),
             None => PredictionNorm::UNNORMALIZED,
         }
     }
 
-    /// What makes a gradient of slopes, for a row of a batch of so many.
+    /// The factor between slopes and gradient, for a row in a batch of `batch` rows.
     pub(super) fn backward_coefficient(
         &self,
         row: usize,
         batch: usize,
-        length: PredictionNorm,
+        norm: PredictionNorm,
     ) -> f64 {
-        self.slopes[row] / (batch as f64 * length.divisor)
+        self.slope_factors[row] / (batch as f64 * norm.divisor)
     }
 
-    /// What the way back through the normalisation makes of a prediction; `errors` and `costs` are
-    /// the slopes of the row times its errors, and times its costs.
+    /// The factor of the prediction in the gradient: the backward pass through the normalization
+    /// projects the gradient onto the complement of the prediction.
     pub(super) fn projection_coefficient(
         &self,
         row: usize,
         batch: usize,
-        length: PredictionNorm,
-        [errors, costs]: [f64; 2],
+        norm: PredictionNorm,
+        totals: RowTotals,
     ) -> f64 {
-        let dot = (errors - costs) / length.norm_ratio;
-        let share = -self.slopes[row] / batch as f64 * dot / length.divisor.powi(3);
-        if length.has_direction { share } else { 0.0 }
+        if !norm.has_direction {
+            return 0.0;
+        }
+        let dot = (totals.loss - totals.projection) / norm.norm_ratio;
+        -self.slope_factors[row] / batch as f64 * dot / norm.divisor.powi(3)
     }
 
-    /// The small matrix of the way back through the normalisation, for four parameters at a time;
-    /// `totals` are the slopes of each row times its errors, then times its costs.
+    /// The correction matrix of the backward pass through the normalization; `losses` and
+    /// `projections` are the totals of each row.
     pub(super) fn correction(
         &self,
         simd: Avx2Fma,
-        (rows, norms): (&[usize], &[PredictionNorm]),
-        totals: &[f64],
+        rows: &[usize],
+        norms: &[PredictionNorm],
+        losses: &[f64],
+        projections: &[f64],
         out: &mut NormalizationCorrection,
     ) {
-        let (errors, costs) = totals.split_at(totals.len() / 2);
-        let has_direction = rows
-            .iter()
-            .zip(norms)
-            .enumerate()
-            .filter(|(_, (_, length))| length.has_direction);
-        let share = |(i, (row, length)): (usize, (&usize, &PredictionNorm))| {
-            (
-                *row,
-                self.projection_coefficient(*row, rows.len(), *length, [errors[i], costs[i]]),
-            )
-        };
-        self.products(simd, has_direction.map(share), out);
-    }
-
-    /// Σ factor · z zᵀ over rows and their factors.
-    pub(super) fn products(
-        &self,
-        simd: Avx2Fma,
-        rows: impl Iterator<Item = (usize, f64)>,
-        out: &mut NormalizationCorrection,
-    ) {
-        out.matrix.clear();
-        out.matrix.resize(
-            self.width * self.width.div_ceil(F64_LANES),
-            [0.0; F64_LANES],
-        );
-        for (row, factor) in rows {
-            add_square(simd, self.features_f64x4(row), factor, &mut out.matrix);
+        out.clear(self.width);
+        for (i, (row, norm)) in rows.iter().zip(norms).enumerate() {
+            if norm.has_direction {
+                let totals = RowTotals {
+                    loss: losses[i],
+                    projection: projections[i],
+                };
+                let factor = self.projection_coefficient(*row, rows.len(), *norm, totals);
+                out.add(simd, self.features_f64x4(*row), factor);
+            }
         }
         out.interleave(self.width);
     }
+
+    /// Σ z zᵀ over the rows of a batch, weighted by their backward coefficients without
+    /// normalization.
+    pub(super) fn weighted_products(
+        &self,
+        simd: Avx2Fma,
+        rows: &[usize],
+    ) -> NormalizationCorrection {
+        let mut out = NormalizationCorrection::default();
+        out.clear(self.width);
+        for row in rows {
+            let norm = PredictionNorm::UNNORMALIZED;
+            let factor = self.backward_coefficient(*row, rows.len(), norm);
+            out.add(simd, self.features_f64x4(*row), factor);
+        }
+        out.interleave(self.width);
+        out
+    }
 }
 
-/// Where lengths go, and room.
-pub(super) type NormBuffers<'a> = (&'a mut Vec<PredictionNorm>, &'a mut Vec<[f64; F64_LANES]>);
-
-/// Up to four numbers, zeros beyond.
+/// Up to four values, padded with zeros.
 fn pad_to_f64x4(values: &[f64]) -> [f64; F64_LANES] {
     std::array::from_fn(|i| values.get(i).copied().unwrap_or(0.0))
 }
 
 dispatch_avx2! {
-    /// zᵀ G z for a matrix whose lines are quarters.
-    weigh = quadratic_form_body [] (z: &[[f64; F64_LANES]], width: usize, gram: &[[f64; F64_LANES]], out: &mut f64)
+    /// zᵀ G z for a matrix whose rows are padded to a multiple of four.
+    quadratic_form = quadratic_form_body [] (
+        z: &[[f64; F64_LANES]], width: usize, gram: &[[f64; F64_LANES]], out: &mut f64,
+    )
 }
 
 #[inline(always)]
@@ -263,12 +267,12 @@ fn quadratic_form_body(
     out: &mut f64,
 ) {
     let mut sums = [0.0; F64_LANES];
-    let lines = &z.as_flattened()[..width];
+    let entries = &z.as_flattened()[..width];
     for (q, own) in z.iter().enumerate() {
         let mut inner = [0.0; F64_LANES];
-        for (line, a) in gram.chunks_exact(z.len()).zip(lines) {
+        for (row, a) in gram.chunks_exact(z.len()).zip(entries) {
             for i in 0..F64_LANES {
-                inner[i] += a * line[q][i];
+                inner[i] += a * row[q][i];
             }
         }
         for i in 0..F64_LANES {
@@ -279,14 +283,21 @@ fn quadratic_form_body(
 }
 
 dispatch_avx2! {
-    /// Adds factor · z zᵀ to a matrix whose lines are quarters.
-    add_square = add_square_body [] (z: &[[f64; F64_LANES]], factor: f64, out: &mut [[f64; F64_LANES]])
+    /// Adds factor · z zᵀ to a matrix whose rows are padded to a multiple of four.
+    add_outer_product = add_outer_product_body [] (
+        z: &[[f64; F64_LANES]], factor: f64, out: &mut [[f64; F64_LANES]],
+    )
 }
 
 #[inline(always)]
-fn add_square_body(_: Avx2Fma, z: &[[f64; F64_LANES]], factor: f64, out: &mut [[f64; F64_LANES]]) {
-    for (line, a) in out.chunks_exact_mut(z.len()).zip(z.as_flattened()) {
-        for (sums, b) in line.iter_mut().zip(z) {
+fn add_outer_product_body(
+    _: Avx2Fma,
+    z: &[[f64; F64_LANES]],
+    factor: f64,
+    out: &mut [[f64; F64_LANES]],
+) {
+    for (row, a) in out.chunks_exact_mut(z.len()).zip(z.as_flattened()) {
+        for (sums, b) in row.iter_mut().zip(z) {
             for i in 0..F64_LANES {
                 sums[i] += factor * a * b[i];
             }
@@ -295,44 +306,55 @@ fn add_square_body(_: Avx2Fma, z: &[[f64; F64_LANES]], factor: f64, out: &mut [[
 }
 
 impl PredictionNorm {
-    /// That of a prediction nobody normalises.
+    /// That of a prediction that is not normalized.
     pub(super) const UNNORMALIZED: Self = Self {
         divisor: 1.0,
         norm_ratio: 1.0,
         has_direction: false,
     };
 
-    fn new(targets: f64, length: f64) -> Self {
-        let has_direction = length >= MIN_NORM;
+    fn new(target_norm: f64, norm: f64) -> Self {
+        let has_direction = norm >= MIN_NORM;
         Self {
-            divisor: if has_direction { length } else { targets },
-            norm_ratio: targets / length.max(MIN_NORM),
+            divisor: if has_direction { norm } else { target_norm },
+            norm_ratio: target_norm / norm.max(MIN_NORM),
             has_direction,
         }
     }
 }
 
-/// The small matrix of the way back through the normalisation.
+/// Σ factor · z zᵀ over rows: the correction matrix of the backward pass through the
+/// normalization, or the products of features where squared errors are expanded.
 #[derive(Debug, Clone, Default)]
 pub(super) struct NormalizationCorrection {
     matrix: Vec<[f64; F64_LANES]>,
-    /// The same for the kernel: four columns beside each other, one four after the other.
+    /// The same as the kernel reads it: for each quad of columns, four entries of every row.
     pub(super) quads: Vec<[f32; ROWS_PER_QUAD]>,
 }
 
 impl NormalizationCorrection {
+    fn clear(&mut self, width: usize) {
+        self.matrix.clear();
+        let quads = width * width.div_ceil(F64_LANES);
+        self.matrix.resize(quads, [0.0; F64_LANES]);
+    }
+
+    fn add(&mut self, simd: Avx2Fma, z: &[[f64; F64_LANES]], factor: f64) {
+        add_outer_product(simd, z, factor, &mut self.matrix);
+    }
+
     fn interleave(&mut self, width: usize) {
         self.quads.clear();
-        for first in (0..width).step_by(ROWS_PER_QUAD) {
-            for line in self.matrix.chunks_exact(width.div_ceil(F64_LANES)) {
-                self.quads
-                    .push(line[first / ROWS_PER_QUAD].map(|entry| entry as f32));
+        let quads_per_row = width.div_ceil(F64_LANES);
+        for quad in 0..quads_per_row {
+            for row in self.matrix.chunks_exact(quads_per_row) {
+                self.quads.push(row[quad].map(|entry| entry as f32));
             }
         }
     }
 }
 
-/// Numbers of rows for the kernel: four rows beside each other, one four after the other.
+/// Coefficients of rows as the kernel reads them: per quad of rows, four values per entry of z.
 #[derive(Debug, Clone, Default)]
 pub(super) struct RowCoefficients {
     forward: Vec<[f32; ROWS_PER_QUAD]>,
@@ -345,33 +367,31 @@ impl RowCoefficients {
         self.backward.clear();
     }
 
-    /// Adds the rows of a step.
+    /// Appends the rows of a step.
     pub(super) fn push(
         &mut self,
         row_constants: &RowConstants,
         rows: &[usize],
         norms: &[PredictionNorm],
     ) {
+        let width = row_constants.width;
         for (quad, norms) in rows.chunks(ROWS_PER_QUAD).zip(norms.chunks(ROWS_PER_QUAD)) {
             let start = self.forward.len();
-            self.forward
-                .resize(start + row_constants.width, [0.0; ROWS_PER_QUAD]);
-            self.backward
-                .resize(start + row_constants.width, [0.0; ROWS_PER_QUAD]);
-            for (i, (row, length)) in quad.iter().zip(norms).enumerate() {
-                let backward = row_constants.backward_coefficient(*row, rows.len(), *length);
-                let out = self.forward[start..]
-                    .iter_mut()
-                    .zip(&mut self.backward[start..]);
-                for ((to_ahead, to_back), z) in out.zip(row_constants.features(*row)) {
-                    to_ahead[i] = (-length.norm_ratio * z) as f32;
-                    to_back[i] = (-backward * z) as f32;
+            self.forward.resize(start + width, [0.0; ROWS_PER_QUAD]);
+            self.backward.resize(start + width, [0.0; ROWS_PER_QUAD]);
+            let forward = &mut self.forward[start..];
+            let backward = &mut self.backward[start..];
+            for (i, (row, norm)) in quad.iter().zip(norms).enumerate() {
+                let coefficient = row_constants.backward_coefficient(*row, rows.len(), *norm);
+                for (q, z) in row_constants.features(*row).iter().enumerate() {
+                    forward[q][i] = (-norm.norm_ratio * z) as f32;
+                    backward[q][i] = (-coefficient * z) as f32;
                 }
             }
         }
     }
 
-    /// The rows of a step whose numbers begin with this four.
+    /// The batch of a step whose coefficients begin at quad `first`.
     pub(super) fn batch<'b>(
         &'b self,
         first: usize,

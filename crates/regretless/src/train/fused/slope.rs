@@ -1,15 +1,16 @@
-//! Which errors of a tile count, and how steep the loss is at them: the one place where squared,
-//! absolute, one-sided, pinball and range-based errors differ.
+//! Slopes of a loss, per error: the one place where squared, absolute, one-sided, pinball and
+//! range-based errors differ.
 //!
-//! Errors are measured as by how much a cost is predicted too low, u = c − ĉ. The loss of a tile is
-//! the sum of slope · u, whatever the kind; for squared errors the slope is half the derivative.
-//! Where u is 0, so is the slope; where u is no number, slope · u is none either.
+//! The error of a cost is u = c − ĉ, positive where the prediction is too low. The loss of a tile
+//! is Σ slope · u for every kind of loss; for squared errors the slope is half the derivative.
+//! Where u is 0, so is the slope; where u is NaN, so is slope · u.
 
 #![allow(
     unsafe_code,
-    reason = "the innermost loop leaves a check of bounds to its caller, who asks once per block"
+    reason = "the innermost loop skips bounds checks that its caller makes once per block"
 )]
 
+use crate::loss::BaseError;
 use crate::simd::{AlignedF32x16, Avx2Fma, F32_LANES, F32x16};
 
 /// Which errors count.
@@ -17,95 +18,157 @@ use crate::simd::{AlignedF32x16, Avx2Fma, F32_LANES, F32x16};
 pub(super) enum ErrorMask {
     /// All of them.
     All,
-    /// Those that can mislead, by the bits of the best decision.
+    /// Those that can change the decision, by the bits of the label.
     OneSided,
-    /// Under- and over-prediction with weights of their own, per cost.
+    /// All, with separate weights per cost for under- and over-prediction.
     Pinball,
     /// Those beyond the end of a cost's range.
     Sensitive,
 }
 
-/// What is known about a row, in tiles.
+impl ErrorMask {
+    /// Whether the mask reads the bits of the label.
+    pub(super) const fn reads_decision_bits(self) -> bool {
+        match self {
+            Self::OneSided | Self::Sensitive => true,
+            Self::All | Self::Pinball => false,
+        }
+    }
+
+    /// Whether the mask reads the ends of the cost ranges.
+    const fn reads_limits(self) -> bool {
+        match self {
+            Self::Sensitive => true,
+            Self::All | Self::OneSided | Self::Pinball => false,
+        }
+    }
+}
+
+/// How errors are measured, and which of them count.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct SlopeKind {
+    pub(super) error: BaseError,
+    pub(super) mask: ErrorMask,
+}
+
+/// An [`SlopeKind`] as a type: each pass is compiled once per kind, without branches inside.
+pub(super) trait StaticSlopeKind {
+    const KIND: SlopeKind;
+}
+
+/// Marker types, one per value of [`SlopeKind`].
+macro_rules! static_slope_kinds {
+    ($($name:ident = $error:ident $mask:ident;)*) => {
+        $(
+            pub(super) struct $name;
+
+            impl StaticSlopeKind for $name {
+                const KIND: SlopeKind = SlopeKind {
+                    error: BaseError::$error,
+                    mask: ErrorMask::$mask,
+                };
+            }
+        )*
+    };
+}
+
+static_slope_kinds! {
+    SquaredAll = Squared All;
+    SquaredOneSided = Squared OneSided;
+    SquaredPinball = Squared Pinball;
+    SquaredSensitive = Squared Sensitive;
+    AbsoluteAll = Absolute All;
+    AbsoluteOneSided = Absolute OneSided;
+    AbsolutePinball = Absolute Pinball;
+    AbsoluteSensitive = Absolute Sensitive;
+}
+
+/// Calls a function compiled for an [`SlopeKind`] that is known at run time only.
+macro_rules! dispatch_slope_kind {
+    ($kind:expr, $module:ident::$pass:ident, $($arg:expr),* $(,)?) => {{
+        use $crate::loss::BaseError::{Absolute, Squared};
+        use $crate::train::fused::slope::{self, ErrorMask};
+        let kind = $kind;
+        match (kind.error, kind.mask) {
+            (Squared, ErrorMask::All) => $module::$pass::<slope::SquaredAll>($($arg),*),
+            (Squared, ErrorMask::OneSided) => $module::$pass::<slope::SquaredOneSided>($($arg),*),
+            (Squared, ErrorMask::Pinball) => $module::$pass::<slope::SquaredPinball>($($arg),*),
+            (Squared, ErrorMask::Sensitive) => $module::$pass::<slope::SquaredSensitive>($($arg),*),
+            (Absolute, ErrorMask::All) => $module::$pass::<slope::AbsoluteAll>($($arg),*),
+            (Absolute, ErrorMask::OneSided) => $module::$pass::<slope::AbsoluteOneSided>($($arg),*),
+            (Absolute, ErrorMask::Pinball) => $module::$pass::<slope::AbsolutePinball>($($arg),*),
+            (Absolute, ErrorMask::Sensitive) => {
+                $module::$pass::<slope::AbsoluteSensitive>($($arg),*)
+            }
+        }
+    }};
+}
+pub(super) use dispatch_slope_kind;
+
+/// Targets of one row, in tiles.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct RowTargets<'a> {
+    /// True costs.
     pub(super) costs: &'a [[f32; F32_LANES]],
-    /// One bit per cost, two tiles to a word: whether the best decision chooses it. Empty unless
-    /// bits aim.
+    /// One bit per cost, two tiles per word: whether the label chooses it. Empty unless the mask
+    /// reads bits.
     pub(super) chosen: &'a [u32],
-    /// Ends of ranges; empty unless they aim.
+    /// Ends of cost ranges; empty unless the mask reads them.
     pub(super) limits: &'a [[f32; F32_LANES]],
 }
 
 impl RowTargets<'_> {
-    /// Whether these tiles are there as far as the aim looks at them.
-    pub(super) fn has_tiles<const MASK: u8>(&self, tiles: usize) -> bool {
-        let bits = MASK == ErrorMask::OneSided as u8 || MASK == ErrorMask::Sensitive as u8;
+    /// Whether the first `tiles` tiles exist in everything that this kind of error reads.
+    pub(super) fn has_tiles<K: StaticSlopeKind>(&self, tiles: usize) -> bool {
+        let mask = K::KIND.mask;
         self.costs.len() >= tiles
-            && (!bits || 2 * self.chosen.len() >= tiles)
-            && (MASK != ErrorMask::Sensitive as u8 || self.limits.len() >= tiles)
+            && (!mask.reads_decision_bits() || 2 * self.chosen.len() >= tiles)
+            && (!mask.reads_limits() || self.limits.len() >= tiles)
     }
 }
 
-/// Calls a function with the constants that fit a loss: whether errors are absolute, and its
-/// [`ErrorMask`].
-macro_rules! dispatch_loss_kind {
-    ($kind:expr, $module:ident::$pass:ident, $($arg:expr),* $(,)?) => {
-        match $kind {
-            (false, ErrorMask::All) => $module::$pass::<false, 0>($($arg),*),
-            (false, ErrorMask::OneSided) => $module::$pass::<false, 1>($($arg),*),
-            (false, ErrorMask::Pinball) => $module::$pass::<false, 2>($($arg),*),
-            (false, ErrorMask::Sensitive) => $module::$pass::<false, 3>($($arg),*),
-            (true, ErrorMask::All) => $module::$pass::<true, 0>($($arg),*),
-            (true, ErrorMask::OneSided) => $module::$pass::<true, 1>($($arg),*),
-            (true, ErrorMask::Pinball) => $module::$pass::<true, 2>($($arg),*),
-            (true, ErrorMask::Sensitive) => $module::$pass::<true, 3>($($arg),*),
-        }
-    };
-}
-pub(super) use dispatch_loss_kind;
-
-/// The slope of every error of a tile of a row.
+/// The slopes of the errors `u` of one tile of a row; `tau` holds the pinball weights of
+/// under-prediction.
 ///
 /// # Safety
-/// The row must cover the tile ([`RowTargets::covers`]).
+/// The row must contain the tile ([`RowTargets::has_tiles`]).
 #[inline(always)]
-pub(super) unsafe fn slopes<const ABSOLUTE: bool, const MASK: u8>(
+pub(super) unsafe fn slopes<K: StaticSlopeKind>(
     simd: Avx2Fma,
-    under: F32x16,
+    u: F32x16,
     targets: &RowTargets<'_>,
     tile: usize,
     tau: Option<&AlignedF32x16>,
 ) -> F32x16 {
     let one = simd.splat(1.0);
-    let signed = if ABSOLUTE {
-        under.sign_bits().or(one).and(under.nonzero_mask())
-    } else {
-        under
+    let two_sided = match K::KIND.error {
+        BaseError::Absolute => u.sign_bits().or(one).and(u.nonzero_mask()),
+        BaseError::Squared => u,
     };
-    match MASK {
-        0 => signed,
-        1 => {
-            // SAFETY: the caller's promise.
-            let turn = simd.sign_mask(unsafe { targets.chosen.get_unchecked(tile / 2) }, tile % 2);
-            let turned = under.xor(turn);
-            if ABSOLUTE {
-                one.or(turn).and(turned.positive_mask())
-            } else {
-                turned.max_zero().xor(turn)
+    match K::KIND.mask {
+        ErrorMask::All => two_sided,
+        ErrorMask::OneSided => {
+            // SAFETY: the caller guarantees that the row contains the tile.
+            let word = unsafe { targets.chosen.get_unchecked(tile / 2) };
+            let chosen_sign = simd.sign_mask(word, tile % 2);
+            let misleading = u.xor(chosen_sign);
+            match K::KIND.error {
+                BaseError::Absolute => one.or(chosen_sign).and(misleading.positive_mask()),
+                BaseError::Squared => misleading.max_zero().xor(chosen_sign),
             }
         }
-        2 => {
+        ErrorMask::Pinball => {
             let tau = simd.load(tau.map_or(&[1.0; F32_LANES], |tau| &tau.0));
-            signed.mul(tau.select_by_sign(one.sub(tau), under))
+            two_sided.mul(tau.select_by_sign(one.sub(tau), u))
         }
-        _ => {
-            let free = simd
+        ErrorMask::Sensitive => {
+            let margin = simd
                 .load(&targets.limits[tile])
                 .sub(simd.load(&targets.costs[tile]));
-            let beyond = under
-                .add(free)
+            let beyond = u
+                .add(margin)
                 .xor(simd.sign_mask(&targets.chosen[tile / 2], tile % 2));
-            signed.and(beyond.positive_mask())
+            two_sided.and(beyond.positive_mask())
         }
     }
 }

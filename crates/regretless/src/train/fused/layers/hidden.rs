@@ -1,21 +1,37 @@
-//! A small network that every worker trains for itself: the same numbers everywhere, since all take
-//! the same steps.
+//! The hidden layers of a network. They are small, and every worker trains a copy of its own: all
+//! copies hold the same values, since all take the same steps.
 
 use super::super::adam::{AdamCoefficients, step_row};
 use crate::predict::{LEAKY_RELU_SLOPE, Network, Predictor, Tape};
 use crate::simd::Avx2Fma;
 
-/// A network, its moments, and room for a step.
+/// Adam's moments of a network's parameters.
+#[derive(Clone, Default)]
+pub(super) struct AdamMoments {
+    pub(super) first: Vec<f32>,
+    pub(super) second: Vec<f32>,
+}
+
+impl AdamMoments {
+    pub(super) fn zeros(parameters: usize) -> Self {
+        Self {
+            first: vec![0.0; parameters],
+            second: vec![0.0; parameters],
+        }
+    }
+}
+
+/// A network, its moments, and scratch for a step.
 #[derive(Clone)]
 pub(super) struct HiddenLayers {
     pub(super) network: Network,
-    pub(super) moments: [Vec<f32>; 2],
+    pub(super) moments: AdamMoments,
     pub(super) tape: Tape,
     pub(super) gradient: Vec<f32>,
 }
 
 impl HiddenLayers {
-    pub(super) fn new(network: Network, moments: [Vec<f32>; 2]) -> Self {
+    pub(super) fn new(network: Network, moments: AdamMoments) -> Self {
         let gradient = vec![0.0; network.parameters().len()];
         Self {
             network,
@@ -27,34 +43,26 @@ impl HiddenLayers {
 
     /// Takes a step along the gradient.
     pub(super) fn step(&mut self, simd: Avx2Fma, adam: &AdamCoefficients) {
-        let [means, squares] = &mut self.moments;
-        step_row(
-            simd,
-            self.network.parameters_mut(),
-            &self.gradient,
-            [means, squares],
-            adam,
-        );
+        let AdamMoments { first, second } = &mut self.moments;
+        let parameters = self.network.parameters_mut();
+        step_row(simd, parameters, &self.gradient, first, second, adam);
     }
 
-    /// Overwrites `out` with the activated outputs of rows of features.
-    pub(super) fn activate(&mut self, rows: &[f32], out: &mut Vec<f32>) {
+    /// The forward pass: overwrites `out` with the activated outputs of rows of features.
+    pub(super) fn forward(&mut self, rows: &[f32], out: &mut Vec<f32>) {
         self.network.predict(rows, &mut self.tape);
+        let activate = |a: &f32| if *a > 0.0 { *a } else { LEAKY_RELU_SLOPE * *a };
         out.clear();
-        out.extend(
-            self.tape
-                .outputs()
-                .iter()
-                .map(|a| if *a > 0.0 { *a } else { LEAKY_RELU_SLOPE * *a }),
-        );
+        out.extend(self.tape.outputs().iter().map(activate));
     }
 
-    /// Finds the gradient, given that of the activated outputs.
-    pub(super) fn backward(&mut self, rows: &[f32], blame: &mut [f32]) {
-        for (g, a) in blame.iter_mut().zip(self.tape.outputs()) {
+    /// The backward pass: computes the gradient of the parameters, given that of the activated
+    /// outputs.
+    pub(super) fn backward(&mut self, rows: &[f32], output_gradient: &mut [f32]) {
+        for (g, a) in output_gradient.iter_mut().zip(self.tape.outputs()) {
             *g *= if *a > 0.0 { 1.0 } else { LEAKY_RELU_SLOPE };
         }
         self.network
-            .backpropagate(rows, &mut self.tape, blame, &mut self.gradient);
+            .backpropagate(rows, &mut self.tape, output_gradient, &mut self.gradient);
     }
 }

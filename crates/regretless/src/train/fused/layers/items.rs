@@ -1,10 +1,11 @@
-//! A linear predictor that all items share: an instance is predicted, judged and sent back in one
-//! pass.
+//! A linear predictor that all items share: the forward pass, the loss and the backward pass of an
+//! instance in one pass over its items.
 //!
-//! Features lie sixteen items beside each other. With z = (features, 1) and v the parameters as
-//! they act on them, the length of a prediction follows from the Gram matrix of the instance's
-//! items, ‖Z v‖² = vᵀ(ZᵀZ)v, and so does the way back through the normalisation, which is a
-//! multiple of ZᵀZ v: no prediction is looked at twice, or kept.
+//! Features are stored in tiles of sixteen items. With z = (features, 1) of an item, Z the matrix
+//! of all items of an instance, and v the parameters as they act on features, the norm of a
+//! prediction follows from the Gram matrix of the items, ‖Z v‖² = vᵀ(ZᵀZ)v, and so does the
+//! backward pass through the normalization, which is a multiple of ZᵀZ v: no prediction is read
+//! twice, or stored.
 
 #![allow(
     clippy::needless_range_loop,
@@ -12,98 +13,91 @@
 )]
 #![allow(
     unsafe_code,
-    reason = "functions compiled for AVX2 and FMA are called after asking the processor for them"
+    reason = "functions compiled for AVX2 and FMA are called after the CPU features were detected"
 )]
 
 use super::super::FusedContext;
-use super::super::row_constants::PredictionNorm;
-use super::super::slope::{ErrorMask, RowTargets, dispatch_loss_kind, slopes};
+use super::super::row_constants::{PredictionNorm, RowTotals};
+use super::super::slope::{RowTargets, StaticSlopeKind, dispatch_slope_kind, slopes};
 use super::predictions::{TILES_PER_STRIP, total};
 use crate::simd::{AlignedF32x8, AlignedF32x16, Avx2Fma, F32_LANES, dispatch_avx2};
 
-/// Features of all instances as the pass reads them.
+/// Features of all instances as the kernel reads them.
 pub(super) struct ItemFeatures {
     features: usize,
-    /// For each instance and sixteen of its items, a lane per feature; zeros beyond the last item.
+    /// For each instance and sixteen of its items, one vector per feature; zeros beyond the last
+    /// item.
     tiles: Vec<AlignedF32x16>,
-    /// For each instance ZᵀZ, row after row; none without normalisation.
+    /// ZᵀZ of each instance, row by row; empty without normalization.
     grams: Vec<f64>,
 }
 
-/// One worker's room.
+/// One worker's scratch memory.
 #[derive(Debug, Clone)]
 pub(super) struct ItemScratch {
-    /// Parameters as they act on features, the bias last.
-    parameters: Vec<f64>,
-    /// The same times what makes minus the prediction, at the length of the truth.
-    ahead: Vec<f32>,
-    /// ZᵀZ times the parameters.
-    moved: Vec<f64>,
-    /// Slopes times features, summed over a few tiles.
-    lines: Vec<AlignedF32x8>,
+    /// v: parameters as they act on features, the bias last.
+    v: Vec<f64>,
+    /// −(‖c‖/‖ĉ‖) v: minus the prediction follows, at the norm of the true costs.
+    forward: Vec<f32>,
+    /// ZᵀZ v.
+    gram_v: Vec<f64>,
+    /// Σ slope · z over the tiles of a strip.
+    strip_gradient: Vec<AlignedF32x8>,
     /// The same over all of an instance.
-    blame: Vec<f64>,
+    gradient: Vec<f64>,
 }
 
 impl ItemScratch {
     pub(super) fn new(features: usize) -> Self {
-        let (zeros, lines) = (
-            vec![0.0; features + 1],
-            vec![AlignedF32x8::ZERO; features + 1],
-        );
+        let zeros = vec![0.0; features + 1];
         Self {
-            parameters: zeros.clone(),
-            ahead: Vec::new(),
-            moved: zeros.clone(),
-            lines,
-            blame: zeros,
+            v: zeros.clone(),
+            forward: Vec::new(),
+            gram_v: zeros.clone(),
+            strip_gradient: vec![AlignedF32x8::ZERO; features + 1],
+            gradient: zeros,
         }
     }
 
-    /// Takes parameters over as they act on features; call it after every step.
-    pub(super) fn load_parameters(&mut self, setup: &FusedContext<'_>, parameters: &[f32]) {
-        let [scale, offset] = map(setup);
-        self.parameters.clear();
-        self.parameters
+    /// Computes v from the parameters; to be called after every step.
+    pub(super) fn load_parameters(&mut self, context: &FusedContext<'_>, parameters: &[f32]) {
+        let scale = output_scale(context);
+        self.v.clear();
+        self.v
             .extend(parameters.iter().map(|p| scale * f64::from(*p)));
-        self.parameters
-            .iter_mut()
-            .next_back()
-            .into_iter()
-            .for_each(|bias| *bias += offset);
+        if let Some(bias) = self.v.last_mut() {
+            *bias += context.prepared.output.offset[0];
+        }
     }
 }
 
-/// What multiplies and is added to the one output.
-fn map(setup: &FusedContext<'_>) -> [f64; 2] {
-    let output = &setup.prepared.output;
-    [output.scale[0], output.offset[0]]
+/// The scale of the one output.
+fn output_scale(context: &FusedContext<'_>) -> f64 {
+    context.prepared.output.scale[0]
 }
 
 impl ItemFeatures {
-    pub(super) fn new(setup: &FusedContext<'_>) -> Self {
-        let features = setup.prepared.features.names().len();
-        let (instances, lanes) = (setup.prepared.task.data.len(), setup.maps.len() * features);
-        let mut tiles = vec![AlignedF32x16::ZERO; instances * lanes];
-        let mut grams = vec![
-            0.0;
-            if setup.scale_invariant {
-                instances * (features + 1) * (features + 1)
-            } else {
-                0
-            }
-        ];
+    pub(super) fn new(context: &FusedContext<'_>) -> Self {
+        let features = context.prepared.features.names().len();
+        let instances = context.prepared.task.data.len();
+        let vectors = context.maps.len() * features;
+        let gram_size = if context.scale_invariant {
+            (features + 1) * (features + 1)
+        } else {
+            0
+        };
+        let mut tiles = vec![AlignedF32x16::ZERO; instances * vectors];
+        let mut grams = vec![0.0; instances * gram_size];
         for row in 0..instances {
-            let values = setup.prepared.features.instance(row);
-            let tiles = tiles[row * lanes..][..lanes].chunks_exact_mut(features.max(1));
+            let values = context.prepared.features.instance(row);
+            let tiles = tiles[row * vectors..][..vectors].chunks_exact_mut(features.max(1));
             for (items, tile) in values.chunks(F32_LANES * features.max(1)).zip(tiles) {
-                setup
-                    .simd
-                    .load_transposed(items, (items.len() / features.max(1), features), tile);
+                let count = items.len() / features.max(1);
+                context.simd.load_transposed(items, count, features, tile);
             }
-            if setup.scale_invariant {
-                let size = (features + 1) * (features + 1);
-                add_products(values, features, &mut grams[row * size..][..size]);
+            if context.scale_invariant {
+                let gram = &mut grams[row * gram_size..][..gram_size];
+                add_outer_products(values, features, gram);
             }
         }
         Self {
@@ -113,148 +107,125 @@ impl ItemFeatures {
         }
     }
 
-    /// The length of the prediction of a row; leaves ZᵀZ times the parameters.
+    /// The norm of the prediction of a row; computes ZᵀZ v on the way.
     fn prediction_norm(
         &self,
-        setup: &FusedContext<'_>,
+        context: &FusedContext<'_>,
         row: usize,
         scratch: &mut ItemScratch,
     ) -> PredictionNorm {
         let width = self.features + 1;
-        let Some(gram) = self
-            .grams
-            .get(row * width * width..(row + 1) * width * width)
-        else {
+        let range = row * width * width..(row + 1) * width * width;
+        let Some(gram) = self.grams.get(range) else {
             return PredictionNorm::UNNORMALIZED;
         };
-        let dot = |line: &[f64]| -> f64 {
-            line.iter()
-                .zip(&scratch.parameters)
-                .map(|(a, b)| a * b)
-                .sum()
-        };
-        scratch.moved.clear();
-        scratch.moved.extend(gram.chunks_exact(width).map(dot));
-        setup.row_constants.norm_from_square(
-            row,
-            scratch
-                .moved
-                .iter()
-                .zip(&scratch.parameters)
-                .map(|(a, b)| a * b)
-                .sum(),
-        )
+        let v = &scratch.v;
+        let gram_rows = gram.chunks_exact(width);
+        scratch.gram_v.clear();
+        scratch
+            .gram_v
+            .extend(gram_rows.map(|gram_row| dot(gram_row, v)));
+        let square = dot(&scratch.gram_v, v);
+        context.row_constants.norm_from_square(row, square)
     }
 
-    /// Predicts and judges a row: its slopes times errors, and times costs; with `BACK` also times
-    /// features.
-    fn evaluate<const BACK: bool>(
+    /// The norm of the prediction of a row and its totals; with `BACKWARD` also Σ slope · z.
+    fn evaluate<const BACKWARD: bool>(
         &self,
-        setup: &FusedContext<'_>,
+        context: &FusedContext<'_>,
         row: usize,
         scratch: &mut ItemScratch,
-    ) -> (PredictionNorm, [f64; 2]) {
-        let length = self.prediction_norm(setup, row, scratch);
-        scratch.ahead.clear();
-        scratch.ahead.extend(
-            scratch
-                .parameters
-                .iter()
-                .map(|p| (-length.norm_ratio * p) as f32),
-        );
-        scratch.blame.fill(0.0);
-        let (lanes, mut sums) = (setup.maps.len() * self.features, [0.0; 2]);
-        let (tiles, whole) = (
-            &self.tiles[row * lanes..][..lanes],
-            setup.table.full_tiles(),
-        );
-        let mut strip = |first: usize, end: usize, targets: RowTargets<'_>, place: usize| {
-            let quantile_weights = setup.quantile_weights.get(first..end).unwrap_or_default();
-            let tiles = &tiles[first * self.features..end * self.features];
-            let there = (setup.num_costs() - first * F32_LANES).min(F32_LANES);
-            let strip = ItemStrip {
-                tiles,
-                count: end - first,
-                quantile_weights,
-                targets,
-                first: place,
-                there,
-            };
-            if BACK {
-                dispatch_loss_kind!(
-                    setup.kind,
-                    self::send_strip,
-                    setup.simd,
-                    &strip,
-                    scratch,
-                    &mut sums
-                );
-            } else {
-                dispatch_loss_kind!(
-                    setup.kind,
-                    self::judge_strip,
-                    setup.simd,
-                    &strip,
-                    scratch,
-                    &mut sums
-                );
-            }
-        };
-        for first in (0..whole).step_by(TILES_PER_STRIP) {
-            strip(
-                first,
-                (first + TILES_PER_STRIP).min(whole),
-                setup.table.targets(row),
-                first,
-            );
+    ) -> (PredictionNorm, RowTotals) {
+        let norm = self.prediction_norm(context, row, scratch);
+        let negative_scaled = scratch.v.iter().map(|p| (-norm.norm_ratio * p) as f32);
+        scratch.forward.clear();
+        scratch.forward.extend(negative_scaled);
+        scratch.gradient.fill(0.0);
+        let mut totals = RowTotals::default();
+        let full_tiles = context.table.full_tiles();
+        let targets = context.table.targets(row);
+        for first in (0..full_tiles).step_by(TILES_PER_STRIP) {
+            let end = (first + TILES_PER_STRIP).min(full_tiles);
+            let strip = self.strip(context, row, first, end, targets);
+            evaluate_strip::<BACKWARD>(context, &strip, scratch, &mut totals);
         }
-        if whole < setup.maps.len() {
-            strip(whole, whole + 1, setup.table.partial_tile(row), 0);
+        if full_tiles < context.maps.len() {
+            let targets = context.table.partial_tile(row);
+            let mut strip = self.strip(context, row, full_tiles, full_tiles + 1, targets);
+            // Targets of the partial tile are stored on their own.
+            strip.first = 0;
+            evaluate_strip::<BACKWARD>(context, &strip, scratch, &mut totals);
         }
-        (length, sums)
+        (norm, totals)
     }
 
-    /// The sum of errors of a row.
-    pub(super) fn errors(
+    /// Tiles `first` to `end` of a row.
+    fn strip<'b>(
+        &'b self,
+        context: &'b FusedContext<'_>,
+        row: usize,
+        first: usize,
+        end: usize,
+        targets: RowTargets<'b>,
+    ) -> ItemStrip<'b> {
+        let row_start = row * context.maps.len() * self.features;
+        let range = row_start + first * self.features..row_start + end * self.features;
+        ItemStrip {
+            tiles: &self.tiles[range],
+            count: end - first,
+            quantile_weights: context.quantile_weights.get(first..end).unwrap_or_default(),
+            targets,
+            first,
+            items_per_tile: (context.num_costs() - first * F32_LANES).min(F32_LANES),
+        }
+    }
+
+    /// Σ slope · u of a row.
+    pub(super) fn loss_sum(
         &self,
-        setup: &FusedContext<'_>,
+        context: &FusedContext<'_>,
         row: usize,
         scratch: &mut ItemScratch,
     ) -> f64 {
-        self.evaluate::<false>(setup, row, scratch).1[0]
+        self.evaluate::<false>(context, row, scratch).1.loss
     }
 
-    /// Adds the gradient of a row in a batch of so many to the sums; returns the sum of its errors.
+    /// Adds the gradient of a row in a batch of `batch` rows to the sums; returns Σ slope · u.
     pub(super) fn backward(
         &self,
-        setup: &FusedContext<'_>,
-        (row, batch): (usize, usize),
+        context: &FusedContext<'_>,
+        row: usize,
+        batch: usize,
         scratch: &mut ItemScratch,
         sums: &mut [f64],
     ) -> f64 {
-        let (length, found) = self.evaluate::<true>(setup, row, scratch);
-        let [scale, _] = map(setup);
-        let back = scale * setup.row_constants.backward_coefficient(row, batch, length);
-        let share = scale
-            * setup
-                .row_constants
-                .projection_coefficient(row, batch, length, found);
-        for ((sum, blame), moved) in sums.iter_mut().zip(&scratch.blame).zip(&scratch.moved) {
-            *sum += share * moved - back * blame;
+        let (norm, totals) = self.evaluate::<true>(context, row, scratch);
+        let (scale, constants) = (output_scale(context), &context.row_constants);
+        let slope_factor = scale * constants.backward_coefficient(row, batch, norm);
+        let projection = scale * constants.projection_coefficient(row, batch, norm, totals);
+        for ((sum, gradient), gram_v) in sums.iter_mut().zip(&scratch.gradient).zip(&scratch.gram_v)
+        {
+            *sum += projection * gram_v - slope_factor * gradient;
         }
-        found[0]
+        totals.loss
     }
 }
 
+fn dot(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(a, b)| a * b).sum()
+}
+
 /// Adds z zᵀ of every item.
-fn add_products(values: &[f32], features: usize, gram: &mut [f64]) {
+fn add_outer_products(values: &[f32], features: usize, gram: &mut [f64]) {
     let mut z = vec![1.0; features + 1];
     for item in values.chunks_exact(features.max(1)) {
-        z.iter_mut()
-            .zip(item)
-            .for_each(|(z, value)| *z = f64::from(*value));
-        for (line, a) in gram.chunks_exact_mut(features + 1).zip(&z) {
-            line.iter_mut().zip(&z).for_each(|(sum, b)| *sum += a * b);
+        for (z, value) in z.iter_mut().zip(item) {
+            *z = f64::from(*value);
+        }
+        for (gram_row, a) in gram.chunks_exact_mut(features + 1).zip(&z) {
+            for (sum, b) in gram_row.iter_mut().zip(&z) {
+                *sum += a * b;
+            }
         }
     }
 }
@@ -265,50 +236,93 @@ struct ItemStrip<'a> {
     count: usize,
     quantile_weights: &'a [AlignedF32x16],
     targets: RowTargets<'a>,
-    /// Number of the first tile in the truth.
+    /// Number of the first tile in the targets.
     first: usize,
-    /// Items of each tile.
-    there: usize,
+    /// Items of each tile; fewer than sixteen in the partial tile.
+    items_per_tile: usize,
+}
+
+fn evaluate_strip<const BACKWARD: bool>(
+    context: &FusedContext<'_>,
+    strip: &ItemStrip<'_>,
+    scratch: &mut ItemScratch,
+    totals: &mut RowTotals,
+) {
+    if BACKWARD {
+        dispatch_slope_kind!(
+            context.kind,
+            self::backward_pass,
+            context.simd,
+            strip,
+            scratch,
+            totals
+        );
+    } else {
+        dispatch_slope_kind!(
+            context.kind,
+            self::loss_pass,
+            context.simd,
+            strip,
+            scratch,
+            totals
+        );
+    }
 }
 
 dispatch_avx2! {
-    send_strip = backward_body [ABSOLUTE: bool, MASK: u8] (strip: &ItemStrip<'_>, scratch: &mut ItemScratch, sums: &mut [f64; 2])
+    backward_pass = backward_body <K: StaticSlopeKind> [] (
+        strip: &ItemStrip<'_>, scratch: &mut ItemScratch, totals: &mut RowTotals,
+    )
 }
 
 dispatch_avx2! {
-    judge_strip = evaluate_body [ABSOLUTE: bool, MASK: u8] (strip: &ItemStrip<'_>, scratch: &mut ItemScratch, sums: &mut [f64; 2])
+    loss_pass = loss_body <K: StaticSlopeKind> [] (
+        strip: &ItemStrip<'_>, scratch: &mut ItemScratch, totals: &mut RowTotals,
+    )
 }
 
 #[inline(always)]
-fn evaluate_body<const ABSOLUTE: bool, const MASK: u8>(
+fn loss_body<K: StaticSlopeKind>(
     simd: Avx2Fma,
     strip: &ItemStrip<'_>,
     scratch: &mut ItemScratch,
-    sums: &mut [f64; 2],
+    totals: &mut RowTotals,
 ) {
-    pass::<ABSOLUTE, MASK, false>(simd, strip, (&scratch.ahead, &mut scratch.lines), sums);
+    let ItemScratch {
+        forward,
+        strip_gradient,
+        ..
+    } = scratch;
+    pass::<K, false>(simd, strip, forward, strip_gradient, totals);
 }
 
 #[inline(always)]
-fn backward_body<const ABSOLUTE: bool, const MASK: u8>(
+fn backward_body<K: StaticSlopeKind>(
     simd: Avx2Fma,
     strip: &ItemStrip<'_>,
     scratch: &mut ItemScratch,
-    sums: &mut [f64; 2],
+    totals: &mut RowTotals,
 ) {
-    scratch.lines.fill(AlignedF32x8::ZERO);
-    pass::<ABSOLUTE, MASK, true>(simd, strip, (&scratch.ahead, &mut scratch.lines), sums);
-    for i in 0..scratch.lines.len() {
-        scratch.blame[i] += total(&scratch.lines[i]);
+    let ItemScratch {
+        forward,
+        strip_gradient,
+        gradient,
+        ..
+    } = scratch;
+    strip_gradient.fill(AlignedF32x8::ZERO);
+    pass::<K, true>(simd, strip, forward, strip_gradient, totals);
+    for i in 0..strip_gradient.len() {
+        gradient[i] += total(&strip_gradient[i]);
     }
 }
 
 #[inline(always)]
-fn pass<const ABSOLUTE: bool, const MASK: u8, const BACK: bool>(
+fn pass<K: StaticSlopeKind, const BACKWARD: bool>(
     simd: Avx2Fma,
     strip: &ItemStrip<'_>,
-    (ahead, lines): (&[f32], &mut [AlignedF32x8]),
-    sums: &mut [f64; 2],
+    forward: &[f32],
+    gradient: &mut [AlignedF32x8],
+    totals: &mut RowTotals,
 ) {
     let ItemStrip {
         tiles,
@@ -316,36 +330,35 @@ fn pass<const ABSOLUTE: bool, const MASK: u8, const BACK: bool>(
         quantile_weights,
         targets,
         first,
-        there,
+        items_per_tile,
     } = strip;
     assert!(
-        targets.has_tiles::<MASK>(first + count),
-        "the row must cover the strip"
+        targets.has_tiles::<K>(first + count),
+        "the row must contain the strip"
     );
-    let features = ahead.len() - 1;
-    let (one, mut errors, mut projection) =
-        (simd.splat(1.0), AlignedF32x8::ZERO, AlignedF32x8::ZERO);
-    let bias = simd.load_partial(&[ahead[features]; F32_LANES][..*there]);
+    let features = forward.len() - 1;
+    let one = simd.splat(1.0);
+    let (mut loss, mut projection) = (AlignedF32x8::ZERO, AlignedF32x8::ZERO);
+    let bias = simd.load_partial(&[forward[features]; F32_LANES][..*items_per_tile]);
     for t in 0..*count {
         let tile = &tiles[t * features..(t + 1) * features];
         let costs = simd.load(&targets.costs[first + t]);
-        let mut under = costs.add(bias);
+        let mut u = costs.add(bias);
         for q in 0..features {
-            under = simd.load(&tile[q].0).mul_add(simd.splat(ahead[q]), under);
+            u = simd.load(&tile[q].0).mul_add(simd.splat(forward[q]), u);
         }
-        // SAFETY: the row covers the strip.
-        let slope = unsafe {
-            slopes::<ABSOLUTE, MASK>(simd, under, targets, first + t, quantile_weights.get(t))
-        };
-        slope.add_product_to(under, &mut errors);
+        let tau = quantile_weights.get(t);
+        // SAFETY: the row contains the strip.
+        let slope = unsafe { slopes::<K>(simd, u, targets, first + t, tau) };
+        slope.add_product_to(u, &mut loss);
         slope.add_product_to(costs, &mut projection);
-        if BACK {
+        if BACKWARD {
             for q in 0..features {
-                slope.add_product_to(simd.load(&tile[q].0), &mut lines[q]);
+                slope.add_product_to(simd.load(&tile[q].0), &mut gradient[q]);
             }
-            slope.add_product_to(one, &mut lines[features]);
+            slope.add_product_to(one, &mut gradient[features]);
         }
     }
-    sums[0] += total(&errors);
-    sums[1] += total(&projection);
+    totals.loss += total(&loss);
+    totals.projection += total(&projection);
 }

@@ -1,8 +1,8 @@
 //! Epochs of a predictor that all items share: threads share the instances of a batch.
 //!
-//! An instance is predicted, judged and sent back while it is in cache. Instances are summed in
-//! groups that do not depend on the number of threads, groups in their order; every worker then
-//! takes the same step for itself.
+//! The forward pass, the loss and the backward pass of an instance run while it is in cache.
+//! Instances are summed in groups that do not depend on the number of threads, groups in their
+//! order; every worker then takes the same step on its own copy.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -10,25 +10,27 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use super::super::FusedContext;
 use super::super::barrier::Barrier;
 use super::super::column_block::PartialSums;
+use super::super::row_constants::{PredictionNorm, RowTotals};
 use super::hidden::HiddenLayers;
-use super::items::{self, ItemFeatures};
+use super::items::{ItemFeatures, ItemScratch};
 use super::predictions::{self, BackwardCoefficients};
 use super::{EpochSums, FusedNetwork};
 use crate::predict::Predictor;
 use crate::simd::F32_LANES;
 
-/// Groups of the instances of a batch.
+/// Groups of the instances of a batch, which bounds the number of workers. More groups allow more
+/// workers; each worker adds the gradients of all groups.
 const INSTANCE_GROUPS: usize = 16;
 
-/// What all workers of an epoch know.
+/// What all workers of an epoch share.
 struct LongParallelEpoch<'a> {
-    setup: &'a FusedContext<'a>,
+    context: &'a FusedContext<'a>,
     items: Option<&'a ItemFeatures>,
     order: &'a [usize],
     evaluated_rows: &'a [usize],
     workers: usize,
-    /// Steps before the epoch.
-    steps: i32,
+    /// Steps taken before the epoch.
+    previous_steps: i32,
     barrier: Barrier,
     stop: AtomicBool,
     gradients: PartialSums,
@@ -36,190 +38,194 @@ struct LongParallelEpoch<'a> {
     evaluation_sums: PartialSums,
 }
 
-/// One worker's network and room.
+/// One worker's copy of the network and scratch memory.
 struct LongWorkerScratch {
-    body: HiddenLayers,
+    layers: HiddenLayers,
+    /// Outputs of an instance, then their gradient.
     values: Vec<f32>,
-    sums: Vec<f64>,
-    scratch: items::ItemScratch,
+    /// The gradient of the parameters, summed over instances.
+    gradient_sums: Vec<f64>,
+    items: ItemScratch,
 }
 
 impl FusedNetwork<'_> {
-    /// An epoch in the long shape.
-    pub(super) fn long_epoch(&mut self, order: &[usize], evaluated_rows: &[usize]) -> EpochSums {
-        let setup = &self.setup;
-        let batch = setup.prepared.settings().batch_size;
-        let workers = setup
-            .workers_for(batch * setup.num_costs())
+    /// An epoch on a long table; `None` if it was interrupted.
+    pub(super) fn long_epoch(
+        &mut self,
+        order: &[usize],
+        evaluated_rows: &[usize],
+    ) -> Option<EpochSums> {
+        let context = &self.context;
+        let batch = context.prepared.settings().batch_size;
+        let workers = context
+            .workers_for(batch * context.num_costs())
             .min(INSTANCE_GROUPS);
-        let body = HiddenLayers::new(self.network.clone(), std::mem::take(&mut self.moments));
-        let scratch = LongWorkerScratch::new(setup, body);
+        let layers = HiddenLayers::new(self.network.clone(), std::mem::take(&mut self.moments));
         let epoch = LongParallelEpoch {
-            setup,
+            context,
             items: self.items.as_ref(),
             order,
             evaluated_rows,
             workers,
-            steps: self.steps,
+            previous_steps: self.steps,
             barrier: Barrier::new(workers),
             stop: AtomicBool::new(false),
-            gradients: PartialSums::new(INSTANCE_GROUPS, scratch.sums.len()),
+            gradients: PartialSums::new(INSTANCE_GROUPS, layers.gradient.len()),
             losses: PartialSums::new(1, order.len()),
             evaluation_sums: PartialSums::new(1, evaluated_rows.len()),
         };
-        let mut desks: Vec<LongWorkerScratch> = (1..workers)
-            .map(|_| LongWorkerScratch::new(setup, scratch.body.clone()))
+        let mut scratches: Vec<LongWorkerScratch> = (0..workers)
+            .map(|_| LongWorkerScratch::new(context, layers.clone()))
             .collect();
-        desks.insert(0, scratch);
-        setup
+        context
             .threads(workers)
-            .run_on_each(desks.iter_mut().collect(), |worker, scratch| {
+            .run_on_each(scratches.iter_mut().collect(), |worker, scratch| {
                 epoch.run_worker(worker, scratch)
             });
-        let body = desks.swap_remove(0).body;
-        (self.network, self.moments) = (body.network, body.moments);
+        // All copies are equal.
+        let layers = scratches.swap_remove(0).layers;
+        let sums = epoch.loss_sums();
+        self.network = layers.network;
+        self.moments = layers.moments;
         self.steps += order.len().div_ceil(batch) as i32;
-        let mut sums = [vec![0.0; order.len()], vec![0.0; evaluated_rows.len()]];
-        epoch.losses.sum_groups(&mut sums[0]);
-        epoch.evaluation_sums.sum_groups(&mut sums[1]);
-        let interrupted =
-            epoch.stop.load(Ordering::Relaxed) && sums[0].iter().all(|sum| sum.is_finite());
-        (!interrupted).then_some(sums)
+        sums
     }
 }
 
 impl LongParallelEpoch<'_> {
-    /// What one worker does.
+    /// Loss sums of all rows; `None` if the epoch was interrupted.
+    fn loss_sums(&self) -> Option<EpochSums> {
+        let mut sums = EpochSums {
+            training: vec![0.0; self.order.len()],
+            evaluation: vec![0.0; self.evaluated_rows.len()],
+        };
+        self.losses.sum_groups(&mut sums.training);
+        self.evaluation_sums.sum_groups(&mut sums.evaluation);
+        let finite = sums.training.iter().all(|sum| sum.is_finite());
+        let interrupted = self.stop.load(Ordering::Relaxed) && finite;
+        (!interrupted).then_some(sums)
+    }
+
+    /// The loop of one worker over all steps, then the evaluation.
     fn run_worker(&self, worker: usize, scratch: &mut LongWorkerScratch) {
         let _guard = self.barrier.guard();
-        let batch = self.setup.prepared.settings().batch_size;
+        let batch = self.context.prepared.settings().batch_size;
         let groups = even_part(worker, self.workers, INSTANCE_GROUPS);
-        scratch.load_parameters(self.setup);
+        scratch.load_parameters(self.context);
         for (step, rows) in self.order.chunks(batch).enumerate() {
             for group in groups.clone() {
-                self.group(scratch, (step * batch, rows), group);
+                self.group_gradient(scratch, step * batch, rows, group);
             }
-            if worker == 0 && self.setup.interrupted() {
+            if worker == 0 && self.context.interrupted() {
                 self.stop.store(true, Ordering::Relaxed);
             }
             self.barrier.wait();
             if self.stop.load(Ordering::Relaxed) {
                 return;
             }
-            self.gradients.sum_groups(&mut scratch.sums);
-            scratch
-                .body
-                .gradient
-                .iter_mut()
-                .zip(&scratch.sums)
-                .for_each(|(gradient, sum)| *gradient = *sum as f32);
-            scratch.body.step(
-                self.setup.simd,
-                &self.setup.adam(self.steps + 1 + step as i32),
-            );
-            scratch.load_parameters(self.setup);
+            self.gradients.sum_groups(&mut scratch.gradient_sums);
+            let gradient = scratch.layers.gradient.iter_mut();
+            for (gradient, sum) in gradient.zip(&scratch.gradient_sums) {
+                *gradient = *sum as f32;
+            }
+            let adam = self.context.adam(self.previous_steps + 1 + step as i32);
+            scratch.layers.step(self.context.simd, &adam);
+            scratch.load_parameters(self.context);
             self.barrier.wait();
         }
-        for place in even_part(worker, self.workers, self.evaluated_rows.len()) {
-            let errors = match self.items {
-                Some(items) => {
-                    items.errors(self.setup, self.evaluated_rows[place], &mut scratch.scratch)
-                }
-                None => scratch.predict(self.setup, self.evaluated_rows[place]).1[0],
+        for index in even_part(worker, self.workers, self.evaluated_rows.len()) {
+            let row = self.evaluated_rows[index];
+            let loss_sum = match self.items {
+                Some(items) => items.loss_sum(self.context, row, &mut scratch.items),
+                None => scratch.forward(self.context, row).1.loss,
             };
-            self.evaluation_sums.store(0, place, [errors].into_iter());
+            self.evaluation_sums
+                .store(0, index, std::iter::once(loss_sum));
         }
     }
 
-    /// The gradient of the rows of a group; the losses of a batch begin at a place.
-    fn group(
+    /// The gradient of the rows of a group; the losses of the batch begin at `first_loss`.
+    fn group_gradient(
         &self,
         scratch: &mut LongWorkerScratch,
-        (place, rows): (usize, &[usize]),
+        first_loss: usize,
+        rows: &[usize],
         group: usize,
     ) {
-        scratch.sums.fill(0.0);
+        scratch.gradient_sums.fill(0.0);
         for i in even_part(group, INSTANCE_GROUPS, rows.len()) {
-            let row = (rows[i], rows.len());
-            let errors = match self.items {
+            let (row, batch) = (rows[i], rows.len());
+            let loss_sum = match self.items {
                 Some(items) => {
-                    items.backward(self.setup, row, &mut scratch.scratch, &mut scratch.sums)
+                    let sums = &mut scratch.gradient_sums;
+                    items.backward(self.context, row, batch, &mut scratch.items, sums)
                 }
-                None => scratch.backward(self.setup, row),
+                None => scratch.backward(self.context, row, batch),
             };
-            self.losses.store(0, place + i, [errors].into_iter());
-            if !errors.is_finite() {
+            self.losses
+                .store(0, first_loss + i, std::iter::once(loss_sum));
+            if !loss_sum.is_finite() {
                 self.stop.store(true, Ordering::Relaxed);
             }
         }
-        self.gradients.store(group, 0, scratch.sums.iter().copied());
+        let sums = scratch.gradient_sums.iter().copied();
+        self.gradients.store(group, 0, sums);
     }
 }
 
-/// One of so many even parts of a range.
+/// Part `part` of `parts` even parts of `0..len`.
 fn even_part(part: usize, parts: usize, len: usize) -> Range<usize> {
     part * len / parts..(part + 1) * len / parts
 }
 
 impl LongWorkerScratch {
-    fn new(setup: &FusedContext<'_>, body: HiddenLayers) -> Self {
-        let sums = vec![0.0; body.gradient.len()];
-        let scratch = items::ItemScratch::new(setup.prepared.features.names().len());
+    fn new(context: &FusedContext<'_>, layers: HiddenLayers) -> Self {
         Self {
-            body,
-            values: vec![0.0; setup.maps.len() * F32_LANES],
-            sums,
-            scratch,
+            values: vec![0.0; context.maps.len() * F32_LANES],
+            gradient_sums: vec![0.0; layers.gradient.len()],
+            items: ItemScratch::new(context.prepared.features.names().len()),
+            layers,
         }
     }
 
-    /// Takes the parameters over into the room of a linear predictor.
-    fn load_parameters(&mut self, setup: &FusedContext<'_>) {
-        if self.body.network.is_linear() {
-            self.scratch
-                .load_parameters(setup, self.body.network.parameters());
+    /// Copies the parameters of a linear predictor into its scratch.
+    fn load_parameters(&mut self, context: &FusedContext<'_>) {
+        if self.layers.network.is_linear() {
+            self.items
+                .load_parameters(context, self.layers.network.parameters());
         }
     }
 
-    /// Predicts and judges an instance.
-    fn predict(
-        &mut self,
-        setup: &FusedContext<'_>,
-        row: usize,
-    ) -> (super::super::row_constants::PredictionNorm, [f64; 2]) {
-        let HiddenLayers { network, tape, .. } = &mut self.body;
-        network.predict(setup.prepared.features.instance(row), tape);
-        self.values[..setup.num_costs()].copy_from_slice(tape.outputs());
-        self.values[setup.num_costs()..].fill(0.0);
-        let square = predictions::scale_and_norm(setup, (row, 0), &mut self.values);
-        let length = setup.row_constants.norm_from_square(row, square);
-        (
-            length,
-            predictions::evaluate(setup, (row, 0), &mut self.values, length),
-        )
+    /// The forward pass and the totals of an instance.
+    fn forward(&mut self, context: &FusedContext<'_>, row: usize) -> (PredictionNorm, RowTotals) {
+        let HiddenLayers { network, tape, .. } = &mut self.layers;
+        network.predict(context.prepared.features.instance(row), tape);
+        self.values[..context.num_costs()].copy_from_slice(tape.outputs());
+        self.values[context.num_costs()..].fill(0.0);
+        let square = predictions::scale_and_norm(context, row, 0, &mut self.values);
+        let norm = context.row_constants.norm_from_square(row, square);
+        let totals = predictions::evaluate(context, row, 0, &mut self.values, norm);
+        (norm, totals)
     }
 
-    /// Adds the gradient of an instance to the sums; returns the sum of its errors.
-    fn backward(&mut self, setup: &FusedContext<'_>, (row, batch): (usize, usize)) -> f64 {
-        let (length, found) = self.predict(setup, row);
-        predictions::backward(
-            setup,
-            (row, 0),
-            &mut self.values,
-            BackwardCoefficients::new(setup, (row, batch), length, found),
-        );
+    /// Adds the gradient of an instance in a batch of `batch` rows to the sums; returns its
+    /// Σ slope · u.
+    fn backward(&mut self, context: &FusedContext<'_>, row: usize, batch: usize) -> f64 {
+        let (norm, totals) = self.forward(context, row);
+        let coefficients = BackwardCoefficients::new(context, row, batch, norm, totals);
+        predictions::backward(context, row, 0, &mut self.values, coefficients);
         let HiddenLayers {
             network,
             tape,
             gradient,
             ..
-        } = &mut self.body;
-        let blame = &self.values[..setup.num_costs()];
-        network.backpropagate(setup.prepared.features.instance(row), tape, blame, gradient);
-        self.sums
-            .iter_mut()
-            .zip(gradient)
-            .for_each(|(sum, gradient)| *sum += f64::from(*gradient));
-        found[0]
+        } = &mut self.layers;
+        let output_gradient = &self.values[..context.num_costs()];
+        let features = context.prepared.features.instance(row);
+        network.backpropagate(features, tape, output_gradient, gradient);
+        for (sum, gradient) in self.gradient_sums.iter_mut().zip(gradient) {
+            *sum += f64::from(*gradient);
+        }
+        totals.loss
     }
 }

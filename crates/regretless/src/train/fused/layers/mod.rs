@@ -1,12 +1,12 @@
 //! Fused training of networks with hidden layers, and of predictors that all items share.
 //!
-//! Predictions of a batch stay in single precision and are judged sixteen at a time. In the wide
-//! shape threads share the outputs of the last layer ([`wide`]); its gradient never reaches memory,
-//! since every block of outputs takes its Adam step at once. In the long shape they share the
-//! instances ([`long`]), and a linear predictor needs no predictions in memory ([`items`]). What is
-//! small every worker does for itself.
+//! Predictions of a batch stay in single precision and are evaluated sixteen at a time. For wide
+//! tables threads share the outputs of the last layer ([`wide`]); its gradient never reaches
+//! memory, since every block of outputs takes its Adam step at once. For long tables they share the
+//! instances ([`long`]), and a linear predictor needs no predictions in memory ([`items`]). Every
+//! worker does the small parts on its own.
 
-use self::hidden::HiddenLayers;
+use self::hidden::{AdamMoments, HiddenLayers};
 use self::items::ItemFeatures;
 use super::{FusedContext, not_finite};
 use crate::data::FeatureShape;
@@ -23,32 +23,32 @@ mod wide;
 
 /// Fused training of a network.
 pub(super) struct FusedNetwork<'a> {
-    setup: FusedContext<'a>,
+    context: FusedContext<'a>,
     network: Network,
-    /// Running means of gradients and of their squares.
-    moments: [Vec<f32>; 2],
+    moments: AdamMoments,
     steps: i32,
-    /// Room for predictions.
+    /// Scratch for predictions.
     predictions: Vec<f32>,
     best_parameters: Option<Vec<f32>>,
-    /// Where one linear predictor serves all items.
+    /// Present where one linear predictor serves all items.
     items: Option<ItemFeatures>,
 }
 
-/// What an epoch leaves: sums of errors of rows trained on and judged; none when it was
-/// interrupted.
-type EpochSums = Option<[Vec<f64>; 2]>;
+/// Loss sums of the rows of an epoch.
+struct EpochSums {
+    training: Vec<f64>,
+    evaluation: Vec<f64>,
+}
 
 impl<'a> FusedNetwork<'a> {
-    pub(super) fn new(setup: FusedContext<'a>, network: &Network) -> Self {
-        let moments = [(); 2].map(|()| vec![0.0; network.parameters().len()]);
-        let shared = network.is_linear()
-            && matches!(setup.prepared.features.shape(), FeatureShape::Long { .. });
-        let items = shared.then(|| ItemFeatures::new(&setup));
+    pub(super) fn new(context: FusedContext<'a>, network: &Network) -> Self {
+        let is_long = matches!(context.prepared.features.shape(), FeatureShape::Long { .. });
+        let shared = network.is_linear() && is_long;
+        let items = shared.then(|| ItemFeatures::new(&context));
         Self {
-            setup,
+            context,
             network: network.clone(),
-            moments,
+            moments: AdamMoments::zeros(network.parameters().len()),
             steps: 0,
             predictions: Vec::new(),
             best_parameters: None,
@@ -56,22 +56,29 @@ impl<'a> FusedNetwork<'a> {
         }
     }
 
-    fn check(&mut self, epoch: usize, rows: &[usize], sums: &[f64]) -> Result<Vec<f64>> {
+    /// Losses of rows from their sums.
+    ///
+    /// # Errors
+    /// When a loss is not finite.
+    fn losses(&self, epoch: usize, rows: &[usize], sums: &[f64]) -> Result<Vec<f64>> {
         let mut losses = Vec::with_capacity(rows.len());
         for (row, sum) in rows.iter().zip(sums) {
-            let loss = self.setup.row_constants.loss(*row, *sum);
+            let loss = self.context.row_constants.loss(*row, *sum);
             if !loss.is_finite() {
-                let mut body = HiddenLayers::new(self.network.clone(), Default::default());
-                body.network
-                    .predict(self.setup.prepared.features.instance(*row), &mut body.tape);
-                return Err(not_finite(
-                    (epoch, *row),
-                    body.tape.outputs().iter().position(|o| !o.is_finite()),
-                ));
+                return Err(self.not_finite(epoch, *row));
             }
             losses.push(loss);
         }
         Ok(losses)
+    }
+
+    /// The error for a row whose loss is not finite, with the first output that is not finite.
+    fn not_finite(&self, epoch: usize, row: usize) -> Error {
+        let mut layers = HiddenLayers::new(self.network.clone(), AdamMoments::default());
+        let features = self.context.prepared.features.instance(row);
+        layers.network.predict(features, &mut layers.tape);
+        let output = layers.tape.outputs().iter().position(|o| !o.is_finite());
+        not_finite(epoch, row, output)
     }
 }
 
@@ -82,15 +89,15 @@ impl EpochRunner for FusedNetwork<'_> {
         order: &[usize],
         evaluated_rows: &[usize],
     ) -> Result<EpochResult> {
-        let sums = match self.setup.prepared.features.shape() {
+        let sums = match self.context.prepared.features.shape() {
             FeatureShape::Wide => self.wide_epoch(order, evaluated_rows),
             FeatureShape::Long { .. } => self.long_epoch(order, evaluated_rows),
         };
-        let [trained, evaluation_sums] = sums.ok_or(Error::Interrupted)?;
-        let trained = self.check(epoch, order, &trained)?;
-        let evaluated_losses = self.check(epoch, evaluated_rows, &evaluation_sums)?;
+        let sums = sums.ok_or(Error::Interrupted)?;
+        let training_losses = self.losses(epoch, order, &sums.training)?;
+        let evaluated_losses = self.losses(epoch, evaluated_rows, &sums.evaluation)?;
         Ok(EpochResult {
-            loss: trained.iter().sum::<f64>() / order.len() as f64,
+            loss: training_losses.iter().sum::<f64>() / order.len() as f64,
             evaluated_losses,
         })
     }
@@ -100,10 +107,9 @@ impl EpochRunner for FusedNetwork<'_> {
     }
 
     fn save_best(&mut self) {
-        self.best_parameters.get_or_insert_default().clear();
-        self.best_parameters
-            .get_or_insert_default()
-            .extend_from_slice(self.network.parameters());
+        let best_parameters = self.best_parameters.get_or_insert_default();
+        best_parameters.clear();
+        best_parameters.extend_from_slice(self.network.parameters());
     }
 
     fn finish(mut self: Box<Self>) -> Network {
@@ -116,17 +122,17 @@ impl EpochRunner for FusedNetwork<'_> {
     }
 
     fn state(&mut self) -> TrainerState {
-        let [mean, square] = self.moments.clone();
         TrainerState {
             parameters: self.network.parameters().to_vec(),
             best_parameters: self.best_parameters.clone(),
             moments: Moments {
                 steps: self.steps,
-                mean,
-                square,
+                mean: self.moments.first.clone(),
+                square: self.moments.second.clone(),
             },
             pool: None,
-            sums: Vec::new(),
+            gram: Vec::new(),
+            squares_resolved: true,
         }
     }
 
@@ -153,7 +159,12 @@ impl EpochRunner for FusedNetwork<'_> {
             return false;
         }
         present.copy_from_slice(&parameters);
-        (self.moments, self.steps, self.best_parameters) = ([mean, square], steps, best_parameters);
+        self.moments = AdamMoments {
+            first: mean,
+            second: square,
+        };
+        self.steps = steps;
+        self.best_parameters = best_parameters;
         true
     }
 }

@@ -1,158 +1,172 @@
-//! Predicted rows in memory: their lengths, their losses, and the gradient that takes their place.
+//! Predicted rows in memory: their norms, their losses, and the gradient that replaces them.
 
 #![allow(
     unsafe_code,
-    reason = "functions compiled for AVX2 and FMA are called after asking the processor for them"
+    reason = "functions compiled for AVX2 and FMA are called after the CPU features were detected"
 )]
 
 use super::super::FusedContext;
 use super::super::kernel::TileAffine;
-use super::super::row_constants::PredictionNorm;
-use super::super::slope::{ErrorMask, RowTargets, dispatch_loss_kind, slopes};
+use super::super::row_constants::{PredictionNorm, RowTotals};
+use super::super::slope::{RowTargets, StaticSlopeKind, dispatch_slope_kind, slopes};
 use crate::simd::{AlignedF32x8, AlignedF32x16, Avx2Fma, F32_LANES, F64_LANES, dispatch_avx2};
 
-/// Most tiles whose lanes are summed in single precision.
+/// Most tiles whose lanes are summed in single precision: bounds the rounding error of a sum.
 pub(super) const TILES_PER_STRIP: usize = 16;
 
 /// A few tiles of one row.
 pub(super) struct TileStrip<'a> {
-    /// Outputs, then predictions, at last the gradient of outputs.
+    /// Outputs, then predictions, at last the gradient of the outputs.
     tiles: &'a mut [[f32; F32_LANES]],
     maps: &'a [TileAffine],
     quantile_weights: &'a [AlignedF32x16],
     targets: RowTargets<'a>,
-    /// Number of the first tile in the truth.
+    /// Number of the first tile in the targets.
     first: usize,
 }
 
-/// What makes a gradient: times the prediction at the length of the truth, of slopes, and of
-/// predictions.
+/// Coefficients of the backward pass of a row.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct BackwardCoefficients {
+    /// Scales predictions to the norm of the true costs.
     norm_ratio: f32,
-    back: f32,
-    share: f32,
+    /// The factor of the slopes in the gradient, with a minus sign.
+    slope: f32,
+    /// The factor of the predictions in the gradient.
+    projection: f32,
 }
 
-/// Calls `work` with the tiles of a row from `first` on, part by part.
+/// Calls `work` with the tiles of a row from `first` on, strip by strip.
 fn for_each_strip(
-    setup: &FusedContext<'_>,
+    context: &FusedContext<'_>,
     row: usize,
     first: usize,
     values: &mut [f32],
     mut work: impl FnMut(&mut TileStrip<'_>),
 ) {
-    let whole = setup.table.full_tiles();
+    let full_tiles = context.table.full_tiles();
     let tiles = values.as_chunks_mut::<F32_LANES>().0;
-    let (body, tail) = tiles.split_at_mut(tiles.len().min(whole.saturating_sub(first)));
-    let about = |start: usize, end: usize| {
-        (
-            &setup.maps[start..end],
-            setup.quantile_weights.get(start..end).unwrap_or_default(),
-        )
+    let (full, partial) = tiles.split_at_mut(tiles.len().min(full_tiles.saturating_sub(first)));
+    let quantile_weights = |start: usize, end: usize| {
+        let weights = context.quantile_weights.get(start..end);
+        weights.unwrap_or_default()
     };
-    for (part, tiles) in body.chunks_mut(TILES_PER_STRIP).enumerate() {
+    for (part, tiles) in full.chunks_mut(TILES_PER_STRIP).enumerate() {
         let first = first + part * TILES_PER_STRIP;
-        let (maps, quantile_weights) = about(first, first + tiles.len());
+        let end = first + tiles.len();
         work(&mut TileStrip {
             tiles,
-            maps,
-            quantile_weights,
-            targets: setup.table.targets(row),
+            maps: &context.maps[first..end],
+            quantile_weights: quantile_weights(first, end),
+            targets: context.table.targets(row),
             first,
         });
     }
-    if !tail.is_empty() {
-        let (maps, quantile_weights) = about(whole, whole + 1);
+    if !partial.is_empty() {
         work(&mut TileStrip {
-            tiles: tail,
-            maps,
-            quantile_weights,
-            targets: setup.table.partial_tile(row),
+            tiles: partial,
+            maps: &context.maps[full_tiles..full_tiles + 1],
+            quantile_weights: quantile_weights(full_tiles, full_tiles + 1),
+            targets: context.table.partial_tile(row),
             first: 0,
         });
     }
 }
 
-/// Turns outputs into predictions; returns the square of their length.
+/// Turns outputs into predictions, from tile `first` on; returns the square of their norm.
 pub(super) fn scale_and_norm(
-    setup: &FusedContext<'_>,
-    (row, first): (usize, usize),
+    context: &FusedContext<'_>,
+    row: usize,
+    first: usize,
     values: &mut [f32],
 ) -> f64 {
     let mut square = 0.0;
-    for_each_strip(setup, row, first, values, |strip| {
-        measure_strip(setup.simd, strip, &mut square)
+    for_each_strip(context, row, first, values, |strip| {
+        scale_and_norm_strip(context.simd, strip, &mut square)
     });
     square
 }
 
-/// Slopes of predictions times errors, and times costs.
+/// Totals of the predictions of a row, from tile `first` on.
 pub(super) fn evaluate(
-    setup: &FusedContext<'_>,
-    (row, first): (usize, usize),
+    context: &FusedContext<'_>,
+    row: usize,
+    first: usize,
     values: &mut [f32],
-    length: PredictionNorm,
-) -> [f64; 2] {
-    let mut sums = [0.0; 2];
-    for_each_strip(setup, row, first, values, |strip| {
-        dispatch_loss_kind!(
-            setup.kind,
-            self::judge_strip,
-            setup.simd,
+    norm: PredictionNorm,
+) -> RowTotals {
+    let mut totals = RowTotals::default();
+    for_each_strip(context, row, first, values, |strip| {
+        dispatch_slope_kind!(
+            context.kind,
+            self::evaluate_strip,
+            context.simd,
             strip,
-            length.norm_ratio as f32,
-            &mut sums
+            norm.norm_ratio as f32,
+            &mut totals
         );
     });
-    sums
+    totals
 }
 
-/// Turns predictions into the gradient of outputs.
+/// The backward pass: turns predictions into the gradient of the outputs, from tile `first` on.
 pub(super) fn backward(
-    setup: &FusedContext<'_>,
-    (row, first): (usize, usize),
+    context: &FusedContext<'_>,
+    row: usize,
+    first: usize,
     values: &mut [f32],
-    ways: BackwardCoefficients,
+    coefficients: BackwardCoefficients,
 ) {
-    for_each_strip(setup, row, first, values, |strip| {
-        dispatch_loss_kind!(setup.kind, self::blame_strip, setup.simd, strip, ways);
+    for_each_strip(context, row, first, values, |strip| {
+        dispatch_slope_kind!(
+            context.kind,
+            self::backward_strip,
+            context.simd,
+            strip,
+            coefficients
+        );
     });
 }
 
 impl BackwardCoefficients {
-    /// Those of a row in a batch of so many, by the sums of [`judge`].
+    /// Those of a row in a batch of `batch` rows, from the totals of [`evaluate`].
     pub(super) fn new(
-        setup: &FusedContext<'_>,
-        (row, batch): (usize, usize),
-        length: PredictionNorm,
-        sums: [f64; 2],
+        context: &FusedContext<'_>,
+        row: usize,
+        batch: usize,
+        norm: PredictionNorm,
+        totals: RowTotals,
     ) -> Self {
-        let row_constants = &setup.row_constants;
+        let row_constants = &context.row_constants;
         Self {
-            norm_ratio: length.norm_ratio as f32,
-            back: row_constants.backward_coefficient(row, batch, length) as f32,
-            share: row_constants.projection_coefficient(row, batch, length, sums) as f32,
+            norm_ratio: norm.norm_ratio as f32,
+            slope: row_constants.backward_coefficient(row, batch, norm) as f32,
+            projection: row_constants.projection_coefficient(row, batch, norm, totals) as f32,
         }
     }
 }
 
-pub(super) fn total(half: &AlignedF32x8) -> f64 {
+/// The sum of eight partial sums, in double precision.
+pub(super) fn total(partial_sums: &AlignedF32x8) -> f64 {
     let mut sums = [0.0; F64_LANES];
-    half.add_to(&mut sums);
+    partial_sums.add_to(&mut sums);
     (sums[0] + sums[1]) + (sums[2] + sums[3])
 }
 
 dispatch_avx2! {
-    measure_strip = scale_and_norm_body [] (strip: &mut TileStrip<'_>, square: &mut f64)
+    scale_and_norm_strip = scale_and_norm_body [] (strip: &mut TileStrip<'_>, square: &mut f64)
 }
 
 dispatch_avx2! {
-    judge_strip = evaluate_body [ABSOLUTE: bool, MASK: u8] (strip: &mut TileStrip<'_>, norm_ratio: f32, sums: &mut [f64; 2])
+    evaluate_strip = evaluate_body <K: StaticSlopeKind> [] (
+        strip: &mut TileStrip<'_>, norm_ratio: f32, totals: &mut RowTotals,
+    )
 }
 
 dispatch_avx2! {
-    blame_strip = backward_body [ABSOLUTE: bool, MASK: u8] (strip: &mut TileStrip<'_>, ways: BackwardCoefficients)
+    backward_strip = backward_body <K: StaticSlopeKind> [] (
+        strip: &mut TileStrip<'_>, coefficients: BackwardCoefficients,
+    )
 }
 
 #[inline(always)]
@@ -169,11 +183,11 @@ fn scale_and_norm_body(simd: Avx2Fma, strip: &mut TileStrip<'_>, square: &mut f6
 }
 
 #[inline(always)]
-fn evaluate_body<const ABSOLUTE: bool, const MASK: u8>(
+fn evaluate_body<K: StaticSlopeKind>(
     simd: Avx2Fma,
     strip: &mut TileStrip<'_>,
     norm_ratio: f32,
-    sums: &mut [f64; 2],
+    totals: &mut RowTotals,
 ) {
     let TileStrip {
         tiles,
@@ -183,30 +197,29 @@ fn evaluate_body<const ABSOLUTE: bool, const MASK: u8>(
         ..
     } = strip;
     assert!(
-        targets.has_tiles::<MASK>(*first + tiles.len()),
-        "the row must cover the strip"
+        targets.has_tiles::<K>(*first + tiles.len()),
+        "the row must contain the strip"
     );
-    let (mut errors, mut projection) = (AlignedF32x8::ZERO, AlignedF32x8::ZERO);
+    let (mut loss, mut projection) = (AlignedF32x8::ZERO, AlignedF32x8::ZERO);
     let norm_ratio = simd.splat(-norm_ratio);
     for (t, tile) in tiles.iter().enumerate() {
         let costs = simd.load(&targets.costs[*first + t]);
-        let under = simd.load(tile).mul_add(norm_ratio, costs);
-        // SAFETY: the row covers the strip.
-        let slope = unsafe {
-            slopes::<ABSOLUTE, MASK>(simd, under, targets, *first + t, quantile_weights.get(t))
-        };
-        slope.add_product_to(under, &mut errors);
+        let u = simd.load(tile).mul_add(norm_ratio, costs);
+        let tau = quantile_weights.get(t);
+        // SAFETY: the row contains the strip.
+        let slope = unsafe { slopes::<K>(simd, u, targets, *first + t, tau) };
+        slope.add_product_to(u, &mut loss);
         slope.add_product_to(costs, &mut projection);
     }
-    sums[0] += total(&errors);
-    sums[1] += total(&projection);
+    totals.loss += total(&loss);
+    totals.projection += total(&projection);
 }
 
 #[inline(always)]
-fn backward_body<const ABSOLUTE: bool, const MASK: u8>(
+fn backward_body<K: StaticSlopeKind>(
     simd: Avx2Fma,
     strip: &mut TileStrip<'_>,
-    ways: BackwardCoefficients,
+    coefficients: BackwardCoefficients,
 ) {
     let TileStrip {
         tiles,
@@ -216,22 +229,19 @@ fn backward_body<const ABSOLUTE: bool, const MASK: u8>(
         first,
     } = strip;
     assert!(
-        targets.has_tiles::<MASK>(*first + tiles.len()),
-        "the row must cover the strip"
+        targets.has_tiles::<K>(*first + tiles.len()),
+        "the row must contain the strip"
     );
-    let (norm_ratio, back, share) = (
-        simd.splat(-ways.norm_ratio),
-        simd.splat(-ways.back),
-        simd.splat(ways.share),
-    );
+    let norm_ratio = simd.splat(-coefficients.norm_ratio);
+    let slope_factor = simd.splat(-coefficients.slope);
+    let projection = simd.splat(coefficients.projection);
     for (t, (tile, map)) in tiles.iter_mut().zip(*maps).enumerate() {
         let predicted = simd.load(tile);
-        let under = predicted.mul_add(norm_ratio, simd.load(&targets.costs[*first + t]));
-        // SAFETY: the row covers the strip.
-        let slope = unsafe {
-            slopes::<ABSOLUTE, MASK>(simd, under, targets, *first + t, quantile_weights.get(t))
-        };
-        let gradient = slope.mul_add(back, predicted.mul(share));
+        let u = predicted.mul_add(norm_ratio, simd.load(&targets.costs[*first + t]));
+        let tau = quantile_weights.get(t);
+        // SAFETY: the row contains the strip.
+        let slope = unsafe { slopes::<K>(simd, u, targets, *first + t, tau) };
+        let gradient = slope.mul_add(slope_factor, predicted.mul(projection));
         gradient.mul(simd.load(&map.scale.0)).store_slice(tile);
     }
 }

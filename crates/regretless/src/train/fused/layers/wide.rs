@@ -1,10 +1,11 @@
 //! Epochs of a network whose last layer has an output for every cost: threads share these outputs,
 //! block by block.
 //!
-//! A step: every worker runs the hidden layers for itself, predicts its blocks, and meets the
-//! others for the lengths of the predictions, then for their sums; each block then turns into its
-//! gradient, leaves its part of what the hidden layers are blamed for, and takes its Adam step. The
-//! hidden layers follow, again in every worker.
+//! A step: every worker runs the hidden layers on its own copy and predicts its blocks. A first
+//! barrier completes the norms of the predictions, a second one their totals. Each block then turns
+//! its predictions into their gradient, adds its part of the gradient of the hidden outputs, and
+//! takes its Adam step. After a third barrier every worker runs the backward pass and the step of
+//! the hidden layers.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -13,8 +14,9 @@ use super::super::FusedContext;
 use super::super::adam::{AdamCoefficients, step_row};
 use super::super::barrier::Barrier;
 use super::super::column_block::PartialSums;
-use super::super::row_constants::PredictionNorm;
-use super::hidden::HiddenLayers;
+use super::super::epoch::EVALUATION_ROWS_PER_CHUNK;
+use super::super::row_constants::{PredictionNorm, RowTotals};
+use super::hidden::{AdamMoments, HiddenLayers};
 use super::predictions::{self, BackwardCoefficients};
 use super::{EpochSums, FusedNetwork};
 use crate::predict::matmul::{MatrixView, MatrixViewMut, multiply};
@@ -23,71 +25,106 @@ use crate::simd::F32_LANES;
 
 /// Tiles of outputs whose weights and their gradient stay in cache.
 const TILES_PER_BLOCK: usize = 8;
-/// Most groups of blocks.
+/// Most groups of blocks, which bounds the number of workers; each worker adds the sums of all
+/// groups.
 const MAX_BLOCK_GROUPS: usize = 16;
-/// Rows judged at a time outside training.
-const EVALUATION_ROWS_PER_CHUNK: usize = 32;
 
-/// What one worker owns: blocks of the last layer, one after the other, and hidden layers for
-/// itself.
+/// Parameters with Adam's first and second moments.
+struct AdamSlices<'a> {
+    values: &'a mut [f32],
+    first: &'a mut [f32],
+    second: &'a mut [f32],
+}
+
+impl<'a> AdamSlices<'a> {
+    /// Removes the first `count` parameters and returns them; all, if there are fewer.
+    fn take_front(&mut self, count: usize) -> AdamSlices<'a> {
+        AdamSlices {
+            values: take_front(&mut self.values, count),
+            first: take_front(&mut self.first, count),
+            second: take_front(&mut self.second, count),
+        }
+    }
+
+    fn range(&mut self, range: Range<usize>) -> AdamSlices<'_> {
+        AdamSlices {
+            values: &mut self.values[range.clone()],
+            first: &mut self.first[range.clone()],
+            second: &mut self.second[range],
+        }
+    }
+}
+
+fn take_front<'a>(slice: &mut &'a mut [f32], count: usize) -> &'a mut [f32] {
+    let count = count.min(slice.len());
+    slice.split_off_mut(..count).unwrap_or_default()
+}
+
+/// What one worker owns: consecutive blocks of the last layer, and a copy of the hidden layers.
 struct WideColumnBlock<'a> {
     hidden: Option<HiddenLayers>,
     groups: Range<usize>,
-    /// Weights and biases, each with running means of gradients and of their squares.
-    weights: [&'a mut [f32]; 3],
-    biases: [&'a mut [f32]; 3],
-    /// Room for the predictions of each block, one row after the other.
+    weights: AdamSlices<'a>,
+    biases: AdamSlices<'a>,
+    /// Scratch for the predictions of each block, row by row.
     predictions: &'a mut [f32],
 }
 
-/// One block at work.
+/// One block of outputs of the last layer.
 struct OutputBlock<'b> {
     group: usize,
-    /// Number of its first tile, and of all its tiles.
+    /// Number of its first tile.
     first: usize,
     tiles: usize,
-    weights: [&'b mut [f32]; 3],
-    biases: [&'b mut [f32]; 3],
+    weights: AdamSlices<'b>,
+    biases: AdamSlices<'b>,
     predictions: &'b mut [f32],
 }
 
-/// One worker's room.
+/// One worker's scratch memory.
 #[derive(Default)]
 struct WideWorkerScratch {
-    /// Features of the rows of a step, and what the hidden layers make of them.
+    /// Features of the rows of a step.
     features: Vec<f32>,
+    /// Activated outputs of the hidden layers.
     activated: Vec<f32>,
     norms: Vec<PredictionNorm>,
-    /// Sums of the rows of a step, over a group and over all.
-    partial: Vec<f64>,
+    /// Sums of the rows of a step over one group.
+    group_sums: Vec<f64>,
+    /// Loss sums of the rows of a step, then their projections.
     totals: Vec<f64>,
-    gradient: Vec<f32>,
+    weight_gradient: Vec<f32>,
     bias_gradient: Vec<f32>,
-    /// What the activated rows are blamed for, by a group and by all.
-    blame: Vec<f32>,
-    blames: Vec<f64>,
+    /// The gradient of the activated outputs: the part of one group, then the whole.
+    hidden_gradient: Vec<f32>,
+    /// The sum of these over all groups.
+    hidden_gradient_sums: Vec<f64>,
 }
 
-/// What all workers of an epoch know.
+/// What all workers of an epoch share.
 struct WideParallelEpoch<'a> {
-    setup: &'a FusedContext<'a>,
+    context: &'a FusedContext<'a>,
     order: &'a [usize],
     evaluated_rows: &'a [usize],
     /// Ranges of tiles.
     groups: &'a [Range<usize>],
     /// Inputs of the last layer.
     inputs: usize,
-    steps: i32,
+    /// Steps taken before the epoch.
+    previous_steps: i32,
     barrier: Barrier,
     stop: AtomicBool,
+    /// Squared norms of the predictions of a step, per group.
     squares: PartialSums,
+    /// Totals of the rows of a step, per group.
     rows: PartialSums,
-    blames: PartialSums,
+    /// Gradients of the activated outputs, per group.
+    hidden_gradients: PartialSums,
     losses: PartialSums,
     evaluation_sums: PartialSums,
 }
 
-/// Ranges of tiles, whole blocks each, that are summed by themselves.
+/// Ranges of tiles, a multiple of the block size each, whose sums are stored separately.
 fn groups(tiles: usize) -> Vec<Range<usize>> {
     let blocks = tiles.div_ceil(TILES_PER_BLOCK);
     let count = blocks.min(MAX_BLOCK_GROUPS);
@@ -95,127 +132,114 @@ fn groups(tiles: usize) -> Vec<Range<usize>> {
     (0..count).map(|g| start(g)..start(g + 1)).collect()
 }
 
-/// Parts of three rows.
-fn cut<'b>(all: &'b mut [&mut [f32]; 3], range: Range<usize>) -> [&'b mut [f32]; 3] {
-    all.each_mut().map(|part| &mut part[range.clone()])
-}
-
-/// Takes so many numbers off the front of each row.
-fn take<'b, const N: usize>(rest: &mut [&'b mut [f32]; N], count: usize) -> [&'b mut [f32]; N] {
-    rest.each_mut().map(|rest| {
-        rest.split_off_mut(..count.min(rest.len()))
-            .unwrap_or_default()
-    })
-}
-
 impl FusedNetwork<'_> {
-    /// An epoch in the wide shape.
-    pub(super) fn wide_epoch(&mut self, order: &[usize], evaluated_rows: &[usize]) -> EpochSums {
+    /// An epoch on a wide table; `None` if it was interrupted.
+    pub(super) fn wide_epoch(
+        &mut self,
+        order: &[usize],
+        evaluated_rows: &[usize],
+    ) -> Option<EpochSums> {
+        let sizes = self.network.sizes().to_vec();
+        let (inputs, costs) = (sizes[sizes.len() - 2], sizes[sizes.len() - 1]);
+        let hidden_count = self.network.parameters().len() - costs * (inputs + 1);
+        let hidden = self.hidden_layers(&sizes[..sizes.len() - 1], hidden_count);
         let Self {
-            setup,
+            context,
             network,
-            moments: [means, squares],
+            moments,
             predictions,
             ..
         } = self;
-        let sizes = network.sizes().to_vec();
-        let (inputs, costs, batch) = (
-            sizes[sizes.len() - 2],
-            sizes[sizes.len() - 1],
-            setup.prepared.settings().batch_size,
-        );
-        let (groups, rows) = (
-            groups(setup.maps.len()),
-            batch.min(order.len()).max(EVALUATION_ROWS_PER_CHUNK),
-        );
-        let workers = setup.workers_for(rows * inputs * costs).min(groups.len());
-        let epoch = WideParallelEpoch::new(
-            setup,
-            (order, evaluated_rows),
-            (&groups, inputs),
-            (workers, self.steps),
-        );
-        let before = network.parameters().len() - costs * (inputs + 1);
-        let hidden_sizes = &sizes[..sizes.len() - 1];
-        let hidden = Network::with_parameters(
-            hidden_sizes.to_vec(),
-            network.parameters()[..before].to_vec(),
-        )
-        .map(|hidden| {
-            HiddenLayers::new(
-                hidden,
-                [means[..before].to_vec(), squares[..before].to_vec()],
-            )
-        });
-        predictions.resize(setup.maps.len() * F32_LANES * rows, 0.0);
-        let mut weights = [network.parameters_mut(), means, squares].map(|all| &mut all[before..]);
-        let mut biases = take(&mut weights, costs * inputs);
-        std::mem::swap(&mut weights, &mut biases);
-        let mut rest = [predictions.as_mut_slice()];
-        let shares = (0..workers).map(|worker| {
+        let batch = context.prepared.settings().batch_size;
+        let groups = groups(context.maps.len());
+        let rows = batch.min(order.len()).max(EVALUATION_ROWS_PER_CHUNK);
+        let workers = context.workers_for(rows * inputs * costs).min(groups.len());
+        predictions.resize(context.maps.len() * F32_LANES * rows, 0.0);
+        let mut biases = AdamSlices {
+            values: &mut network.parameters_mut()[hidden_count..],
+            first: &mut moments.first[hidden_count..],
+            second: &mut moments.second[hidden_count..],
+        };
+        let mut weights = biases.take_front(costs * inputs);
+        let mut predictions = predictions.as_mut_slice();
+        let mut columns = Vec::with_capacity(workers);
+        for worker in 0..workers {
             let own = worker * groups.len() / workers..(worker + 1) * groups.len() / workers;
-            let tiles = groups[own.end - 1].end - groups[own.start].start;
-            let [predictions] = take(&mut rest, tiles * F32_LANES * rows);
-            let (weights, biases) = (
-                take(&mut weights, tiles * F32_LANES * inputs),
-                take(&mut biases, tiles * F32_LANES),
-            );
-            WideColumnBlock {
+            let outputs = F32_LANES * (groups[own.end - 1].end - groups[own.start].start);
+            columns.push(WideColumnBlock {
                 hidden: hidden.clone(),
                 groups: own,
-                weights,
-                biases,
-                predictions,
-            }
-        });
-        let mut shares: Vec<WideColumnBlock<'_>> = shares.collect();
-        setup
-            .threads(workers)
-            .run_on_each(shares.iter_mut().collect(), |worker, share| {
-                epoch.run_worker(worker, share)
+                weights: weights.take_front(outputs * inputs),
+                biases: biases.take_front(outputs),
+                predictions: take_front(&mut predictions, outputs * rows),
             });
-        let hidden = shares.swap_remove(0).hidden;
-        drop(shares);
-        let sums = epoch.sums();
+        }
+        let epoch = WideParallelEpoch::new(
+            context,
+            order,
+            evaluated_rows,
+            &groups,
+            inputs,
+            workers,
+            self.steps,
+        );
+        context
+            .threads(workers)
+            .run_on_each(columns.iter_mut().collect(), |worker, columns| {
+                epoch.run_worker(worker, columns)
+            });
+        // All copies of the hidden layers are equal.
+        let hidden = columns.swap_remove(0).hidden;
+        drop(columns);
+        let sums = epoch.loss_sums();
         self.steps += order.len().div_ceil(batch) as i32;
-        if let Some(HiddenLayers {
-            network, moments, ..
-        }) = hidden
-        {
-            self.network.parameters_mut()[..before].copy_from_slice(network.parameters());
-            self.moments
-                .iter_mut()
-                .zip(moments)
-                .for_each(|(all, own)| all[..before].copy_from_slice(&own));
+        if let Some(hidden) = hidden {
+            let parameters = hidden.network.parameters();
+            self.network.parameters_mut()[..hidden_count].copy_from_slice(parameters);
+            self.moments.first[..hidden_count].copy_from_slice(&hidden.moments.first);
+            self.moments.second[..hidden_count].copy_from_slice(&hidden.moments.second);
         }
         sums
+    }
+
+    /// A copy of the layers before the last, which have the first `count` parameters; `None` for a
+    /// linear predictor.
+    fn hidden_layers(&self, sizes: &[usize], count: usize) -> Option<HiddenLayers> {
+        let parameters = self.network.parameters()[..count].to_vec();
+        let network = Network::with_parameters(sizes.to_vec(), parameters)?;
+        let moments = AdamMoments {
+            first: self.moments.first[..count].to_vec(),
+            second: self.moments.second[..count].to_vec(),
+        };
+        Some(HiddenLayers::new(network, moments))
     }
 }
 
 impl WideColumnBlock<'_> {
-    /// Calls `work` with each block; a sheet has room for so many rows.
-    fn blocks(
+    /// Calls `work` with each block.
+    fn for_each_block(
         &mut self,
         epoch: &WideParallelEpoch<'_>,
         mut work: impl FnMut(&mut OutputBlock<'_>),
     ) {
         let begin = epoch.groups[self.groups.start].start;
-        let rows = self.predictions.len() / (epoch.groups[self.groups.end - 1].end - begin);
+        let end = epoch.groups[self.groups.end - 1].end;
+        let values_per_tile = self.predictions.len() / (end - begin);
         for group in self.groups.clone() {
             let range = epoch.groups[group].clone();
             for first in range.clone().step_by(TILES_PER_BLOCK) {
                 let tiles = (range.end - first).min(TILES_PER_BLOCK);
-                let outputs = (first - begin) * F32_LANES
-                    ..((first + tiles - begin) * F32_LANES).min(self.biases[0].len());
+                let (start, end) = (first - begin, first + tiles - begin);
+                let outputs = start * F32_LANES..(end * F32_LANES).min(self.biases.values.len());
                 let inputs = outputs.start * epoch.inputs..outputs.end * epoch.inputs;
                 work(&mut OutputBlock {
                     group,
                     first,
                     tiles,
-                    weights: cut(&mut self.weights, inputs),
-                    biases: cut(&mut self.biases, outputs),
+                    weights: self.weights.range(inputs),
+                    biases: self.biases.range(outputs),
                     predictions: &mut self.predictions
-                        [(first - begin) * rows..(first + tiles - begin) * rows],
+                        [start * values_per_tile..end * values_per_tile],
                 });
             }
         }
@@ -223,331 +247,296 @@ impl WideColumnBlock<'_> {
 }
 
 impl OutputBlock<'_> {
-    /// Numbers from one row of the sheet to the next.
+    /// Values from one row of predictions to the next.
     fn row_stride(&self) -> usize {
         self.tiles * F32_LANES
     }
 
-    /// Predicts rows; adds the squares of their lengths.
+    /// Predicts rows; adds the squares of their norms.
     fn predict(
         &mut self,
-        setup: &FusedContext<'_>,
+        context: &FusedContext<'_>,
         rows: &[usize],
         activated: &[f32],
         squares: &mut [f64],
     ) {
-        let (row_stride, outputs) = (self.row_stride(), self.biases[0].len());
-        for row in self
-            .predictions
-            .chunks_exact_mut(row_stride)
-            .take(rows.len())
-        {
-            row[..outputs].copy_from_slice(self.biases[0]);
+        let (row_stride, outputs) = (self.row_stride(), self.biases.values.len());
+        let predicted_rows = self.predictions.chunks_exact_mut(row_stride);
+        for row in predicted_rows.take(rows.len()) {
+            row[..outputs].copy_from_slice(self.biases.values);
             row[outputs..].fill(0.0);
         }
         let inputs = activated.len() / rows.len();
-        let weights = MatrixView::new(self.weights[0], outputs, inputs).transposed();
+        let weights = MatrixView::new(self.weights.values, outputs, inputs).transposed();
         let out = MatrixViewMut {
             values: self.predictions,
             row_stride,
             add: true,
         };
         multiply(MatrixView::new(activated, rows.len(), inputs), weights, out);
-        for ((values, row), square) in self
-            .predictions
-            .chunks_exact_mut(row_stride)
-            .zip(rows)
-            .zip(squares)
-        {
-            *square += predictions::scale_and_norm(setup, (*row, self.first), values);
+        let predicted_rows = self.predictions.chunks_exact_mut(row_stride);
+        for ((values, row), square) in predicted_rows.zip(rows).zip(squares) {
+            *square += predictions::scale_and_norm(context, *row, self.first, values);
         }
     }
 
-    /// Adds the sums of rows: errors first, then what the way back needs.
+    /// Adds the totals of rows: loss sums first, then projections.
     fn evaluate(
         &mut self,
-        setup: &FusedContext<'_>,
+        context: &FusedContext<'_>,
         rows: &[usize],
         norms: &[PredictionNorm],
         sums: &mut [f64],
     ) {
-        let (errors, projection) = sums.split_at_mut(rows.len());
+        let (losses, projections) = sums.split_at_mut(rows.len());
         let (row_stride, first) = (self.row_stride(), self.first);
-        let values = self.predictions.chunks_exact_mut(row_stride);
-        for (i, ((values, row), length)) in values.zip(rows).zip(norms).enumerate() {
-            let found = predictions::evaluate(setup, (*row, first), values, *length);
-            errors[i] += found[0];
-            projection[i] += found[1];
+        let predicted_rows = self.predictions.chunks_exact_mut(row_stride);
+        for (i, ((values, row), norm)) in predicted_rows.zip(rows).zip(norms).enumerate() {
+            let totals = predictions::evaluate(context, *row, first, values, *norm);
+            losses[i] += totals.loss;
+            projections[i] += totals.projection;
         }
     }
 
-    /// Turns predictions into their gradient, blames the activated rows, and takes a step.
+    /// Turns predictions into their gradient, adds to the gradient of the activated rows, and takes
+    /// a step.
     fn backward_and_step(
         &mut self,
-        setup: &FusedContext<'_>,
+        context: &FusedContext<'_>,
         rows: &[usize],
         scratch: &mut WideWorkerScratch,
         adam: &AdamCoefficients,
     ) {
-        let (row_stride, outputs, first) = (self.row_stride(), self.biases[0].len(), self.first);
-        let (errors, projection) = scratch.totals.split_at(rows.len());
-        for (i, (values, row)) in self
-            .predictions
-            .chunks_exact_mut(row_stride)
-            .zip(rows)
-            .enumerate()
-        {
-            let ways = BackwardCoefficients::new(
-                setup,
-                (*row, rows.len()),
-                scratch.norms[i],
-                [errors[i], projection[i]],
-            );
-            predictions::backward(setup, (*row, first), values, ways);
+        let (row_stride, outputs) = (self.row_stride(), self.biases.values.len());
+        let (losses, projections) = scratch.totals.split_at(rows.len());
+        let predicted_rows = self.predictions.chunks_exact_mut(row_stride);
+        for (i, (values, row)) in predicted_rows.zip(rows).enumerate() {
+            let totals = RowTotals {
+                loss: losses[i],
+                projection: projections[i],
+            };
+            let norm = scratch.norms[i];
+            let coefficients = BackwardCoefficients::new(context, *row, rows.len(), norm, totals);
+            predictions::backward(context, *row, self.first, values, coefficients);
         }
         let inputs = scratch.activated.len() / rows.len();
         let gradient = MatrixView::part(self.predictions, [rows.len(), outputs], row_stride);
-        if !scratch.blame.is_empty() {
-            let weights = MatrixView::new(self.weights[0], outputs, inputs);
-            multiply(
-                gradient,
-                weights,
-                MatrixViewMut {
-                    values: &mut scratch.blame,
-                    row_stride: inputs,
-                    add: true,
-                },
-            );
+        if !scratch.hidden_gradient.is_empty() {
+            let weights = MatrixView::new(self.weights.values, outputs, inputs);
+            let out = MatrixViewMut {
+                values: &mut scratch.hidden_gradient,
+                row_stride: inputs,
+                add: true,
+            };
+            multiply(gradient, weights, out);
         }
-        scratch.gradient.resize(outputs * inputs, 0.0);
+        scratch.weight_gradient.resize(outputs * inputs, 0.0);
         let out = MatrixViewMut {
-            values: &mut scratch.gradient,
+            values: &mut scratch.weight_gradient,
             row_stride: inputs,
             add: false,
         };
-        multiply(
-            gradient.transposed(),
-            MatrixView::new(&scratch.activated, rows.len(), inputs),
-            out,
-        );
+        let activated = MatrixView::new(&scratch.activated, rows.len(), inputs);
+        multiply(gradient.transposed(), activated, out);
         scratch.bias_gradient.clear();
         scratch.bias_gradient.resize(outputs, 0.0);
         for values in self.predictions.chunks_exact(row_stride).take(rows.len()) {
-            scratch
-                .bias_gradient
-                .iter_mut()
-                .zip(values)
-                .for_each(|(sum, value)| *sum += value);
+            for (sum, value) in scratch.bias_gradient.iter_mut().zip(values) {
+                *sum += value;
+            }
         }
-        for (all, gradient) in [
-            (&mut self.weights, &scratch.gradient),
+        for (slices, gradient) in [
+            (&mut self.weights, &scratch.weight_gradient),
             (&mut self.biases, &scratch.bias_gradient),
         ] {
-            let [weights, means, squares] = all;
-            step_row(setup.simd, weights, gradient, [means, squares], adam);
+            let AdamSlices {
+                values,
+                first,
+                second,
+            } = slices;
+            step_row(context.simd, values, gradient, first, second, adam);
         }
     }
 }
 
 impl<'a> WideParallelEpoch<'a> {
     fn new(
-        setup: &'a FusedContext<'a>,
-        (order, evaluated_rows): (&'a [usize], &'a [usize]),
-        (groups, inputs): (&'a [Range<usize>], usize),
-        (workers, steps): (usize, i32),
+        context: &'a FusedContext<'a>,
+        order: &'a [usize],
+        evaluated_rows: &'a [usize],
+        groups: &'a [Range<usize>],
+        inputs: usize,
+        workers: usize,
+        previous_steps: i32,
     ) -> Self {
-        let batch = setup
-            .prepared
-            .settings()
-            .batch_size
-            .max(EVALUATION_ROWS_PER_CHUNK);
-        let slots = |width| PartialSums::new(groups.len(), width);
-        let (barrier, stop) = (Barrier::new(workers), AtomicBool::new(false));
-        let (squares, rows, blames) = (slots(batch), slots(2 * batch), slots(batch * inputs));
-        let (losses, evaluation_sums) = (
-            PartialSums::new(1, order.len()),
-            PartialSums::new(1, evaluated_rows.len()),
-        );
+        let batch = context.prepared.settings().batch_size;
+        let rows = batch.max(EVALUATION_ROWS_PER_CHUNK);
         Self {
-            setup,
+            context,
             order,
             evaluated_rows,
             groups,
             inputs,
-            steps,
-            barrier,
-            stop,
-            squares,
-            rows,
-            blames,
-            losses,
-            evaluation_sums,
+            previous_steps,
+            barrier: Barrier::new(workers),
+            stop: AtomicBool::new(false),
+            squares: PartialSums::new(groups.len(), rows),
+            rows: PartialSums::new(groups.len(), 2 * rows),
+            hidden_gradients: PartialSums::new(groups.len(), rows * inputs),
+            losses: PartialSums::new(1, order.len()),
+            evaluation_sums: PartialSums::new(1, evaluated_rows.len()),
         }
     }
 
-    /// Sums of errors; none when the epoch was interrupted.
-    fn sums(&self) -> EpochSums {
-        let mut sums = [
-            vec![0.0; self.order.len()],
-            vec![0.0; self.evaluated_rows.len()],
-        ];
-        self.losses.sum_groups(&mut sums[0]);
-        self.evaluation_sums.sum_groups(&mut sums[1]);
-        let interrupted =
-            self.stop.load(Ordering::Relaxed) && sums[0].iter().all(|sum| sum.is_finite());
+    /// Loss sums of all rows; `None` if the epoch was interrupted.
+    fn loss_sums(&self) -> Option<EpochSums> {
+        let mut sums = EpochSums {
+            training: vec![0.0; self.order.len()],
+            evaluation: vec![0.0; self.evaluated_rows.len()],
+        };
+        self.losses.sum_groups(&mut sums.training);
+        self.evaluation_sums.sum_groups(&mut sums.evaluation);
+        let finite = sums.training.iter().all(|sum| sum.is_finite());
+        let interrupted = self.stop.load(Ordering::Relaxed) && finite;
         (!interrupted).then_some(sums)
     }
 
-    /// What one worker does.
-    fn run_worker(&self, worker: usize, share: &mut WideColumnBlock<'_>) {
+    /// The loop of one worker over all steps, then the evaluation.
+    fn run_worker(&self, worker: usize, columns: &mut WideColumnBlock<'_>) {
         let _guard = self.barrier.guard();
         let mut scratch = WideWorkerScratch::default();
-        let batch = self.setup.prepared.settings().batch_size;
+        let batch = self.context.prepared.settings().batch_size;
         for (step, rows) in self.order.chunks(batch).enumerate() {
-            if worker == 0 && self.setup.interrupted() {
+            if worker == 0 && self.context.interrupted() {
                 self.stop.store(true, Ordering::Relaxed);
             }
-            self.predict_and_evaluate(share, rows, &mut scratch);
-            let errors = &scratch.totals[..rows.len()];
+            self.predict_and_evaluate(columns, rows, &mut scratch);
+            let losses = &scratch.totals[..rows.len()];
             if worker == 0 {
-                self.losses.store(0, step * batch, errors.iter().copied());
+                self.losses.store(0, step * batch, losses.iter().copied());
             }
-            if self.stop.load(Ordering::Relaxed) || errors.iter().any(|sum| !sum.is_finite()) {
+            if self.stop.load(Ordering::Relaxed) || losses.iter().any(|sum| !sum.is_finite()) {
                 return;
             }
-            self.backward_and_step(
-                share,
-                rows,
-                &mut scratch,
-                &self.setup.adam(self.steps + 1 + step as i32),
-            );
+            let adam = self.context.adam(self.previous_steps + 1 + step as i32);
+            self.backward_and_step(columns, rows, &mut scratch, &adam);
         }
-        for (part, rows) in self
-            .evaluated_rows
-            .chunks(EVALUATION_ROWS_PER_CHUNK)
-            .enumerate()
-        {
-            self.predict_and_evaluate(share, rows, &mut scratch);
+        let chunks = self.evaluated_rows.chunks(EVALUATION_ROWS_PER_CHUNK);
+        for (chunk, rows) in chunks.enumerate() {
+            self.predict_and_evaluate(columns, rows, &mut scratch);
             if worker == 0 {
-                self.evaluation_sums.store(
-                    0,
-                    part * EVALUATION_ROWS_PER_CHUNK,
-                    scratch.totals[..rows.len()].iter().copied(),
-                );
+                let losses = scratch.totals[..rows.len()].iter().copied();
+                self.evaluation_sums
+                    .store(0, chunk * EVALUATION_ROWS_PER_CHUNK, losses);
             }
         }
     }
 
-    /// Predicts and judges rows; leaves lengths and sums on the desk.
+    /// Predicts rows; computes their norms and totals in the scratch.
     fn predict_and_evaluate(
         &self,
-        share: &mut WideColumnBlock<'_>,
+        columns: &mut WideColumnBlock<'_>,
         rows: &[usize],
         scratch: &mut WideWorkerScratch,
     ) {
-        let setup = self.setup;
+        let context = self.context;
         scratch.features.clear();
-        rows.iter().for_each(|row| {
-            scratch
-                .features
-                .extend_from_slice(setup.prepared.features.instance(*row))
-        });
-        match &mut share.hidden {
-            Some(hidden) => hidden.activate(&scratch.features, &mut scratch.activated),
+        for row in rows {
+            let features = context.prepared.features.instance(*row);
+            scratch.features.extend_from_slice(features);
+        }
+        match &mut columns.hidden {
+            Some(hidden) => hidden.forward(&scratch.features, &mut scratch.activated),
             None => scratch.activated.clone_from(&scratch.features),
         }
         let WideWorkerScratch {
             activated,
             norms,
-            partial,
+            group_sums,
             totals,
             ..
         } = scratch;
-        self.group_sums(
-            share,
-            (rows.len(), partial),
-            &self.squares,
-            |block, squares| {
-                block.predict(setup, rows, activated, squares);
-            },
-        );
-        totals.clear();
-        totals.resize(rows.len(), 0.0);
+        reset(group_sums, rows.len());
+        self.sum_blocks(columns, group_sums, &self.squares, |block, squares| {
+            block.predict(context, rows, activated, squares);
+        });
+        reset(totals, rows.len());
         self.squares.sum_groups(totals);
         norms.clear();
-        norms.extend(
-            rows.iter()
-                .zip(&*totals)
-                .map(|(row, square)| setup.row_constants.norm_from_square(*row, *square)),
-        );
-        self.group_sums(
-            share,
-            (2 * rows.len(), partial),
-            &self.rows,
-            |block, sums| {
-                block.evaluate(setup, rows, norms, sums);
-            },
-        );
-        totals.clear();
-        totals.resize(2 * rows.len(), 0.0);
+        for (row, square) in rows.iter().zip(&*totals) {
+            norms.push(context.row_constants.norm_from_square(*row, *square));
+        }
+        reset(group_sums, 2 * rows.len());
+        self.sum_blocks(columns, group_sums, &self.rows, |block, sums| {
+            block.evaluate(context, rows, norms, sums);
+        });
+        reset(totals, 2 * rows.len());
         self.rows.sum_groups(totals);
     }
 
-    /// Sums over the blocks of each group, left for all workers, who meet afterwards.
-    fn group_sums(
+    /// Sums over the blocks of each group and stores them for all workers; ends with a barrier.
+    fn sum_blocks(
         &self,
-        share: &mut WideColumnBlock<'_>,
-        (count, partial): (usize, &mut Vec<f64>),
-        slots: &PartialSums,
+        columns: &mut WideColumnBlock<'_>,
+        group_sums: &mut [f64],
+        sums: &PartialSums,
         mut work: impl FnMut(&mut OutputBlock<'_>, &mut [f64]),
     ) {
-        partial.clear();
-        partial.resize(count, 0.0);
-        share.blocks(self, |block| {
-            work(block, partial);
-            if block.first + block.tiles == self.groups[block.group].end {
-                slots.store(block.group, 0, partial.iter().copied());
-                partial.fill(0.0);
+        columns.for_each_block(self, |block| {
+            work(block, group_sums);
+            if self.is_last_of_group(block) {
+                sums.store(block.group, 0, group_sums.iter().copied());
+                group_sums.fill(0.0);
             }
         });
         self.barrier.wait();
     }
 
-    /// A step of all layers, the last one first.
+    fn is_last_of_group(&self, block: &OutputBlock<'_>) -> bool {
+        block.first + block.tiles == self.groups[block.group].end
+    }
+
+    /// The backward pass and a step of all layers, the last one first.
     fn backward_and_step(
         &self,
-        share: &mut WideColumnBlock<'_>,
+        columns: &mut WideColumnBlock<'_>,
         rows: &[usize],
         scratch: &mut WideWorkerScratch,
         adam: &AdamCoefficients,
     ) {
-        let deep = share.hidden.is_some();
-        scratch.blame.clear();
-        scratch
-            .blame
-            .resize(if deep { scratch.activated.len() } else { 0 }, 0.0);
-        share.blocks(self, |block| {
-            block.backward_and_step(self.setup, rows, scratch, adam);
-            if deep && block.first + block.tiles == self.groups[block.group].end {
-                self.blames.store(
-                    block.group,
-                    0,
-                    scratch.blame.iter().map(|blame| f64::from(*blame)),
-                );
-                scratch.blame.fill(0.0);
+        let deep = columns.hidden.is_some();
+        let hidden_outputs = if deep { scratch.activated.len() } else { 0 };
+        scratch.hidden_gradient.clear();
+        scratch.hidden_gradient.resize(hidden_outputs, 0.0);
+        columns.for_each_block(self, |block| {
+            block.backward_and_step(self.context, rows, scratch, adam);
+            if deep && self.is_last_of_group(block) {
+                let gradient = scratch.hidden_gradient.iter().map(|g| f64::from(*g));
+                self.hidden_gradients.store(block.group, 0, gradient);
+                scratch.hidden_gradient.fill(0.0);
             }
         });
         self.barrier.wait();
-        if let Some(hidden) = &mut share.hidden {
-            scratch.blames.resize(scratch.blame.len(), 0.0);
-            self.blames.sum_groups(&mut scratch.blames);
-            scratch
-                .blame
-                .iter_mut()
-                .zip(&scratch.blames)
-                .for_each(|(blame, sum)| *blame = *sum as f32);
-            hidden.backward(&scratch.features, &mut scratch.blame);
-            hidden.step(self.setup.simd, adam);
+        if let Some(hidden) = &mut columns.hidden {
+            let WideWorkerScratch {
+                features,
+                hidden_gradient,
+                hidden_gradient_sums,
+                ..
+            } = scratch;
+            hidden_gradient_sums.resize(hidden_gradient.len(), 0.0);
+            self.hidden_gradients.sum_groups(hidden_gradient_sums);
+            for (gradient, sum) in hidden_gradient.iter_mut().zip(&*hidden_gradient_sums) {
+                *gradient = *sum as f32;
+            }
+            hidden.backward(features, hidden_gradient);
+            hidden.step(self.context.simd, adam);
         }
     }
+}
+
+/// Resizes sums and sets all of them to zero.
+fn reset(sums: &mut Vec<f64>, len: usize) {
+    sums.clear();
+    sums.resize(len, 0.0);
 }

@@ -1,0 +1,176 @@
+//! The scratch memory of one worker of fused linear training, and the steps it takes with it.
+
+use super::FusedContext;
+use super::adam::AdamCoefficients;
+use super::column_block::{BlockPosition, PartialSums};
+use super::epoch::EVALUATION_ROWS_PER_CHUNK;
+use super::expanded_squares::{self, ExpandedScratch, ExpandedStep};
+use super::kernel::{self, ROWS_PER_QUAD, RowBatch, RowSums, TileBlock, TileScratch};
+use super::row_constants::{NormalizationCorrection, RowCoefficients};
+use super::slope::dispatch_slope_kind;
+use super::tiled_targets::BatchPlan;
+use crate::simd::{AlignedF32x8, F64_LANES};
+
+/// One worker's scratch memory.
+pub(super) struct WorkerScratch {
+    pub(super) tile: TileScratch,
+    /// Sums of rows over the blocks of a group, in double precision: losses, then projections.
+    totals: Vec<[f64; F64_LANES]>,
+    expanded: ExpandedScratch,
+}
+
+/// The rows of one step of a plan.
+#[derive(Clone, Copy)]
+pub(super) struct StepRows<'b> {
+    pub(super) plan: &'b BatchPlan<'b>,
+    pub(super) coefficients: &'b RowCoefficients,
+    pub(super) step: usize,
+}
+
+impl<'b> StepRows<'b> {
+    /// The batch of the step for a block that runs through all steps on its own, with prefetching
+    /// of the next step or, after the last one, of the next block.
+    fn batch(
+        &self,
+        context: &FusedContext<'_>,
+        position: BlockPosition,
+        block: &TileBlock<'_>,
+    ) -> RowBatch<'b> {
+        let Self {
+            plan,
+            coefficients,
+            step,
+        } = *self;
+        let targets = plan.step_targets(step, position.partial);
+        let (next_step, prefetch_distance) = if step + 1 < plan.steps() {
+            (step + 1, 0)
+        } else {
+            (0, block.maps.len())
+        };
+        RowBatch {
+            prefetch_targets: plan.step_targets(next_step, position.partial),
+            prefetch_distance,
+            ..coefficients.batch(plan.first_quad(step), targets, context.width())
+        }
+    }
+}
+
+impl WorkerScratch {
+    pub(super) fn new(context: &FusedContext<'_>, quads: usize, totals: usize) -> Self {
+        let width = context.width();
+        Self {
+            tile: TileScratch::new(width, quads),
+            totals: vec![[0.0; F64_LANES]; totals],
+            expanded: ExpandedScratch::new(width),
+        }
+    }
+
+    /// Adds the loss sums of the first `rows` rows of a block to their totals, which begin at
+    /// `first`.
+    pub(super) fn add_losses(&mut self, first: usize, rows: usize) {
+        let sums = self.tile.sums.as_flattened();
+        for (total, sum) in self.totals[first..].iter_mut().zip(sums).take(rows) {
+            sum.loss.add_to(total);
+        }
+    }
+
+    /// Adds the projection sums likewise.
+    pub(super) fn add_projections(&mut self, first: usize, rows: usize) {
+        let sums = self.tile.sums.as_flattened();
+        for (total, sum) in self.totals[first..].iter_mut().zip(sums).take(rows) {
+            sum.projection.add_to(total);
+        }
+    }
+
+    /// Stores the totals of a group and clears them for the next.
+    pub(super) fn store_group_sums(&mut self, sums: &PartialSums, group: usize) {
+        let totals = self.totals.iter().map(|[a, b, c, d]| (a + b) + (c + d));
+        sums.store(group, 0, totals);
+        self.totals.fill([0.0; F64_LANES]);
+    }
+
+    /// Evaluates all rows of a plan on a block; their totals begin at `first`.
+    pub(super) fn evaluate(
+        &mut self,
+        context: &FusedContext<'_>,
+        position: BlockPosition,
+        block: &mut TileBlock<'_>,
+        plan: &BatchPlan<'_>,
+        coefficients: &RowCoefficients,
+        first: usize,
+    ) {
+        for step in 0..plan.steps() {
+            let targets = plan.step_targets(step, position.partial);
+            let first_quad = step * EVALUATION_ROWS_PER_CHUNK / ROWS_PER_QUAD;
+            let mut batch = coefficients.batch(first_quad, targets, context.width());
+            batch.prefetch_targets = plan.step_targets(step + 1, position.partial);
+            self.tile.sums.fill([RowSums::ZERO; ROWS_PER_QUAD]);
+            dispatch_slope_kind!(
+                context.kind,
+                kernel::pass_loss,
+                context.simd,
+                block,
+                &batch,
+                &mut self.tile
+            );
+            let rows = plan.rows(step).len();
+            self.add_losses(first + step * EVALUATION_ROWS_PER_CHUNK, rows);
+        }
+    }
+
+    /// One step of a block of a separable loss.
+    pub(super) fn step(
+        &mut self,
+        context: &FusedContext<'_>,
+        position: BlockPosition,
+        block: &mut TileBlock<'_>,
+        rows: StepRows<'_>,
+        adam: &AdamCoefficients,
+    ) {
+        let batch = rows.batch(context, position, block);
+        self.tile.sums.fill([RowSums::ZERO; ROWS_PER_QUAD]);
+        dispatch_slope_kind!(
+            context.kind,
+            kernel::step_separable,
+            context.simd,
+            block,
+            &batch,
+            adam,
+            &mut self.tile
+        );
+        let StepRows { plan, step, .. } = rows;
+        self.add_losses(step * plan.batch(), plan.rows(step).len());
+    }
+
+    /// The same with expanded squares; adds one sum per step to the totals.
+    pub(super) fn step_expanded(
+        &mut self,
+        context: &FusedContext<'_>,
+        position: BlockPosition,
+        block: &mut TileBlock<'_>,
+        rows: StepRows<'_>,
+        products: &NormalizationCorrection,
+        adam: &AdamCoefficients,
+    ) {
+        let step = ExpandedStep {
+            batch: rows.batch(context, position, block),
+            products,
+            adam,
+        };
+        let mut sum = AlignedF32x8::ZERO;
+        expanded_squares::step_squares(context.simd, block, &step, &mut self.expanded, &mut sum);
+        sum.add_to(&mut self.totals[rows.step]);
+    }
+}
+
+/// Stores the Gram matrix of a group after its last block, and clears it for the next.
+pub(super) fn store_group_gram(
+    scratch: &mut TileScratch,
+    grams: &PartialSums,
+    position: BlockPosition,
+) {
+    if position.last_of_group {
+        grams.store(position.group, 0, scratch.gram.values());
+        scratch.gram.clear();
+    }
+}
