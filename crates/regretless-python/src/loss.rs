@@ -151,7 +151,7 @@ impl Loss {
             let loss = method.loss.build(&data, &oracle, observer)?;
             let best = rows.iter().map(|row| data.optimal_decision(*row));
             let pool = TrainingOracle::new(&oracle, method.oracle, (&*method.stage_name(), seed))?
-                .with_pool(best, loss.uses_pool())
+                .with_pool(best, method.loss.capabilities().uses_pool)
                 .pool()
                 .cloned();
             Ok((data, loss, pool))
@@ -238,7 +238,8 @@ impl Loss {
     /// Whether an evaluation in a training solves, so that it takes its time.
     #[getter]
     fn solves(&self) -> bool {
-        self.loss.calls_solver() || self.loss.uses_pool()
+        let capabilities = self.method.loss.capabilities();
+        capabilities.evaluates_in_parallel || capabilities.uses_pool
     }
 
     fn __len__(&self) -> usize {
@@ -262,7 +263,7 @@ fn single(method: &TrainingStage) -> Result<()> {
             "a loss is one method; 'then' belongs to train",
         ));
     }
-    if method.loss.weighting() != InstanceWeighting::Equal {
+    if method.loss.capabilities().weighting != InstanceWeighting::Equal {
         let message = format!(
             "{} weights instances by the regret of a trained baseline",
             method.loss
@@ -328,7 +329,7 @@ impl Loss {
         }
         check_finite(predictions, shape[1])?;
         let mut gradients = vec![T::rounded(0.0); predictions.len()];
-        let values = if self.method.loss.calls_solver() {
+        let values = if self.method.loss.capabilities().calls_solver {
             let (call, problem) = (PyCall::new(false), self.problem.get());
             let own = problem
                 .is_function()
@@ -362,7 +363,8 @@ impl Loss {
         let cols = self.data.data().costs().cols();
         let mut answering = self.training_oracle(oracle)?;
         let mut found = Vec::new();
-        if self.loss.uses_pool() && step.training {
+        let capabilities = self.method.loss.capabilities();
+        if capabilities.uses_pool && step.training {
             let sense = self.data.sense();
             let minimised: Vec<f64> = predictions
                 .iter()
@@ -379,7 +381,7 @@ impl Loss {
         };
         let mut slots: Vec<LossSlot<'_, T>> = gradients.chunks_exact_mut(cols).map(slot).collect();
         let one = Threads::single_threaded();
-        let threads = match self.loss.calls_solver() {
+        let threads = match capabilities.evaluates_in_parallel {
             true => oracle.solver_threads(),
             false if predictions.len() >= MIN_PARALLEL_VALUES => oracle.threads(),
             false => &one,
@@ -447,7 +449,7 @@ impl Loss {
     fn training_oracle<'o>(&self, oracle: &'o Oracle) -> Result<TrainingOracle<'o>> {
         let asks = (&*self.name(), self.seed);
         let mut answering = TrainingOracle::new(oracle, self.method.oracle, asks)?
-            .with_pool([], self.loss.uses_pool());
+            .with_pool([], self.method.loss.capabilities().uses_pool);
         if let Some(pool) = self
             .pool
             .lock()

@@ -66,7 +66,7 @@ fn every_loss_lowers_itself_and_the_regret_of_the_untrained_model() {
                 .model,
         )
         .regret;
-    for loss in LossSpec::examples() {
+    for loss in LossSpec::examples().unwrap() {
         let trained = setting.train(&loss.to_string(), quick()).unwrap();
         let epochs = &trained.report.rounds[0].epochs;
         let (first, last) = (
@@ -94,6 +94,7 @@ fn all_methods() -> Vec<String> {
         "NCE cache 50%",
     ];
     LossSpec::examples()
+        .unwrap()
         .iter()
         .map(LossSpec::to_string)
         .chain(with_state.map(str::to_owned))

@@ -1,4 +1,4 @@
-//! Buffers that a thread keeps from evaluation to evaluation, so that none allocates.
+//! Scratch buffers that each thread reuses from evaluation to evaluation, so that none allocates.
 
 use std::cell::RefCell;
 use std::ops::{Deref, DerefMut};
@@ -7,11 +7,11 @@ thread_local! {
     static FREE_BUFFERS: RefCell<Vec<Vec<f64>>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Numbers that go back to their thread when dropped.
+/// A buffer that returns to the free list of its thread when dropped.
 #[derive(Debug)]
 pub(crate) struct ScratchBuffer(Vec<f64>);
 
-/// This many zeros.
+/// A buffer of `len` zeros.
 pub(crate) fn zeros(len: usize) -> ScratchBuffer {
     let mut numbers = FREE_BUFFERS.with_borrow_mut(Vec::pop).unwrap_or_default();
     numbers.clear();
@@ -19,7 +19,7 @@ pub(crate) fn zeros(len: usize) -> ScratchBuffer {
     ScratchBuffer(numbers)
 }
 
-/// These numbers.
+/// A buffer of these values.
 pub(crate) fn filled(values: impl Iterator<Item = f64>) -> ScratchBuffer {
     let mut buffer = zeros(0);
     buffer.0.extend(values);
@@ -43,7 +43,7 @@ impl DerefMut for ScratchBuffer {
 impl Drop for ScratchBuffer {
     fn drop(&mut self) {
         let numbers = std::mem::take(&mut self.0);
-        // A thread that is ending has no place left to keep it.
-        let _ = FREE_BUFFERS.try_with(|kept| kept.borrow_mut().push(numbers));
+        // The free list of a thread that is ending may be gone; the buffer is then freed.
+        let _ = FREE_BUFFERS.try_with(|free| free.borrow_mut().push(numbers));
     }
 }

@@ -1,92 +1,93 @@
-//! Contrastive losses: the best decision against a pool Γ of known ones.
+//! Contrastive losses: the label against a solution pool Γ.
 //!
 //! ```text
-//! MAP = max_Γ  ĉ·x* − ĉ·x          gradient x* − x_worst
+//! MAP = max_Γ  ĉ·x* − ĉ·x          gradient x* − x_cheapest
 //! NCE = mean_Γ ĉ·x* − ĉ·x          gradient x* − mean_Γ x
 //! MAP_c, NCE_c: the same with ĉ − c in place of ĉ
 //! ```
 //!
-//! MAP is never below 0 once x* is in the pool, and 0 when no known decision looks better than the
-//! best one. NCE pushes the best decision below the average one and is unbounded; NCE_c and MAP_c
-//! compare errors, so that a right prediction costs nothing.
+//! MAP is never below 0 once x* is in the pool, and 0 when no decision of the pool is cheaper than
+//! the label under ĉ. NCE lowers the predicted cost of the label below the mean of the pool and is
+//! unbounded; NCE_c and MAP_c compare errors, so that a correct prediction has loss 0.
 //!
 //! Source: Mulamba, Mandi, Diligenti, Lombardi, Bucarey and Guns, "Contrastive losses and solution
 //! caching for predict-and-optimize" (2021). Solves per evaluation: none; training refreshes the
 //! pool with one solve per row and epoch (`MAP cache 5%`: with one in twenty, `MAP cache 0%`: with
-//! none). Use `MAP cache 0%` where solves are dear and decisions repeat; the pool must hold
-//! decisions worth comparing with.
+//! none). Needs the labels and a pool. Use `MAP cache 0%` where solves are expensive and decisions
+//! repeat; the pool must hold decisions worth comparing with.
 
 use std::fmt;
 
-use super::{DecisionGradient, GradientAccumulator, LossInput, pool_decisions};
+use super::registry::LossFamily;
+use super::{
+    Capabilities, DecisionGradient, GradientAccumulator, Loss, LossDefinition, LossInput,
+    pool_decisions,
+};
 use crate::decision::Decision;
 use crate::error::Result;
-use crate::oracle::OracleWorker;
+use crate::label::LabeledDataset;
+use crate::observer::Observer;
+use crate::oracle::{Oracle, OracleWorker};
 
-/// How comparisons with the pool are joined.
+/// How comparisons with the pool are combined.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PoolReduction {
-    /// The one that looks best (MAP).
+    /// The cheapest decision of the pool (MAP).
     Worst,
-    /// All of them (NCE).
+    /// The mean over the pool (NCE).
     Mean,
 }
 
 /// A contrastive loss.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Contrastive {
-    /// How comparisons are joined.
-    pub rivals: PoolReduction,
+    /// How comparisons are combined.
+    pub reduction: PoolReduction,
     /// Whether errors ĉ − c are compared instead of predictions.
-    pub centred: bool,
+    pub shifted: bool,
 }
 
-impl Contrastive {
-    /// All four, by their labels.
-    pub(super) const NAMES: [(&'static str, Self); 4] = [
-        (
-            "MAP",
-            Self {
-                rivals: PoolReduction::Worst,
-                centred: false,
-            },
-        ),
-        (
-            "MAP_c",
-            Self {
-                rivals: PoolReduction::Worst,
-                centred: true,
-            },
-        ),
-        (
-            "NCE",
-            Self {
-                rivals: PoolReduction::Mean,
-                centred: false,
-            },
-        ),
-        (
-            "NCE_c",
-            Self {
-                rivals: PoolReduction::Mean,
-                centred: true,
-            },
-        ),
-    ];
+pub(super) static FAMILY: LossFamily = LossFamily {
+    names: &["MAP", "MAP_c", "NCE", "NCE_c"],
+    usage: &["MAP", "MAP_c", "NCE", "NCE_c"],
+    parse: |name, _| {
+        Ok(match name {
+            "MAP" => Contrastive::MAP.into(),
+            "MAP_C" => Contrastive::MAP.shifted().into(),
+            "NCE" => Contrastive::NCE.into(),
+            _ => Contrastive::NCE.shifted().into(),
+        })
+    },
+    examples: &["MAP", "MAP_c", "NCE", "NCE_c"],
+};
 
-    /// The loss of this name, written in any case.
-    pub(super) fn parse_name(name: &str) -> Option<Self> {
-        Self::NAMES
-            .iter()
-            .find(|(known, _)| known.eq_ignore_ascii_case(name))
-            .map(|(_, loss)| *loss)
+impl Contrastive {
+    /// MAP, on predictions.
+    pub const MAP: Self = Self {
+        reduction: PoolReduction::Worst,
+        shifted: false,
+    };
+
+    /// NCE, on predictions.
+    pub const NCE: Self = Self {
+        reduction: PoolReduction::Mean,
+        shifted: false,
+    };
+
+    /// The same on errors ĉ − c: MAP_c, NCE_c.
+    #[must_use]
+    pub fn shifted(self) -> Self {
+        Self {
+            shifted: true,
+            ..self
+        }
     }
 
-    /// What a decision costs under the compared vector.
-    fn compared_objective(self, query: &LossInput<'_>, decision: &Decision) -> f64 {
-        let predicted = decision.dot(query.prediction);
-        if self.centred {
-            predicted - decision.dot(query.costs)
+    /// The objective of a decision under ĉ, or under ĉ − c.
+    fn compared_objective(self, input: &LossInput<'_>, decision: &Decision) -> f64 {
+        let predicted = decision.dot(input.prediction);
+        if self.shifted {
+            predicted - decision.dot(input.costs)
         } else {
             predicted
         }
@@ -95,47 +96,63 @@ impl Contrastive {
 
 impl fmt::Display for Contrastive {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let name = Self::NAMES
-            .iter()
-            .find(|(_, loss)| loss == self)
-            .map_or("", |(name, _)| name);
-        f.write_str(name)
+        f.write_str(match (self.reduction, self.shifted) {
+            (PoolReduction::Worst, false) => "MAP",
+            (PoolReduction::Worst, true) => "MAP_c",
+            (PoolReduction::Mean, false) => "NCE",
+            (PoolReduction::Mean, true) => "NCE_c",
+        })
+    }
+}
+
+impl LossDefinition for Contrastive {
+    fn capabilities(&self) -> Capabilities {
+        Capabilities {
+            uses_pool: true,
+            gradient_decisions: match self.reduction {
+                PoolReduction::Worst => Some(2),
+                PoolReduction::Mean => None,
+            },
+            ..Capabilities::CALLS_SOLVER
+        }
+    }
+
+    fn build(&self, _: &LabeledDataset, _: &Oracle, _: &dyn Observer) -> Result<Box<dyn Loss>> {
+        Ok(Box::new(*self))
     }
 }
 
 impl DecisionGradient for Contrastive {
     fn accumulate<S: GradientAccumulator + ?Sized>(
         &self,
-        query: &LossInput<'_>,
+        input: &LossInput<'_>,
         worker: &mut OracleWorker<'_>,
         gradient: &mut S,
     ) -> Result<f64> {
         let pool = pool_decisions(worker, || self.to_string())?;
-        let price = |decision: &Decision| self.compared_objective(query, decision);
-        gradient.add_decision(1.0, query.best);
-        let rival = match self.rivals {
+        gradient.add_decision(1.0, input.best);
+        let compared = match self.reduction {
             PoolReduction::Worst => {
-                let priced = pool.iter().map(|x| (x, price(x)));
-                let (worst, cost) = priced.fold((&pool[0], f64::INFINITY), |min, next| {
-                    if next.1 < min.1 { next } else { min }
-                });
-                gradient.add_decision(-1.0, worst);
-                cost
+                let (mut cheapest, mut min) = (&pool[0], f64::INFINITY);
+                for decision in pool {
+                    let objective = self.compared_objective(input, decision);
+                    if objective < min {
+                        (cheapest, min) = (decision, objective);
+                    }
+                }
+                gradient.add_decision(-1.0, cheapest);
+                min
             }
             PoolReduction::Mean => {
-                let share = 1.0 / pool.len() as f64;
-                pool.iter().for_each(|x| gradient.add_decision(-share, x));
-                pool.iter().map(price).sum::<f64>() * share
+                let weight = 1.0 / pool.len() as f64;
+                let mut sum = 0.0;
+                for decision in pool {
+                    gradient.add_decision(-weight, decision);
+                    sum += self.compared_objective(input, decision);
+                }
+                sum * weight
             }
         };
-        Ok(price(query.best) - rival)
-    }
-
-    fn num_decisions(&self) -> Option<usize> {
-        (self.rivals == PoolReduction::Worst).then_some(2)
-    }
-
-    fn uses_pool(&self) -> bool {
-        true
+        Ok(self.compared_objective(input, input.best) - compared)
     }
 }

@@ -1,40 +1,44 @@
-//! RFW and RFY: decisions smoothed by a quadratic term, found by the method of Frank and Wolfe.
+//! RFW and RFY: decisions regularized by a quadratic term, found by the Frank–Wolfe method.
 //!
 //! ```text
 //! μ(ĉ) = argmin over conv X of  ĉ·μ + Ω(μ),   Ω(μ) = λ/2 ‖μ‖²
-//! RFW: the decision layer μ(ĉ); a gradient g with respect to μ goes back as −P g/λ, P the projection on the
-//!      directions between the decisions that make up μ
+//! RFW: the decision layer μ(ĉ); a gradient g with respect to μ becomes −P g/λ, P the projection
+//!      on the span of differences between the decisions that make up μ
 //! RFY: the Fenchel–Young loss Ω(x*) − Ω(μ) + ĉ·(x* − μ), gradient x* − μ
 //! ```
 //!
-//! μ is a mean of decisions. Each step solves once for the decision that is cheapest under ĉ + λμ
-//! and moves towards it, or away from the dearest decision in use, whichever promises more (Guélat
-//! and Marcotte 1986), by exact line search. It stops when no decision promises more than `tol`.
+//! μ is a convex combination of decisions. Each step solves once for the decision that is cheapest
+//! under ĉ + λμ and steps toward it, or away from the most expensive decision in use, whichever
+//! has the larger gap (away steps: Guélat and Marcotte 1986), by exact line search. It stops when
+//! the Frank–Wolfe gap is at most `tol`.
 //!
 //! Source: Blondel, Martins and Niculae, "Learning with Fenchel–Young losses" (2020); the layer:
 //! Dalle, Baty, Bouvier and Parmentier (2022). Solves per evaluation: as many as steps, typically
-//! 10 to 100. RFY needs the best decisions, but no true costs. Use RFY in place of PFYL where
-//! gradients without noise are worth more solves; λ should be of the size of the costs.
+//! 10 to 100. RFY needs the labels, but no true costs. Use RFY in index of PFYL where gradients
+//! without noise are worth more solves; λ should be of the order of the costs.
 
 use std::fmt;
 
-use super::layer::{DecisionCriterion, DecisionLayer, LayerObjective};
+use super::layer::{DecisionCriterion, DecisionLayer, LayerDefinition, LayerLoss, LayerObjective};
 use super::name_options::{LossNameBuilder, LossOptions};
-use super::{Loss, LossInput, buffer};
+use super::registry::LossFamily;
+use super::{Capabilities, Loss, LossDefinition, LossInput, buffer};
 use crate::decision::Decision;
 use crate::error::Result;
-use crate::oracle::OracleWorker;
+use crate::label::LabeledDataset;
+use crate::observer::Observer;
+use crate::oracle::{Oracle, OracleWorker};
 
-/// The regularised problem and how closely it is solved.
+/// The regularized problem and how closely it is solved.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct FrankWolfe {
     /// λ, the weight of the quadratic term.
     pub lambda: f64,
-    /// Gap at which the search ends.
+    /// Frank–Wolfe gap at which the search stops.
     pub tolerance: f64,
-    /// Whether steps may lead away from a decision.
+    /// Whether away steps are used.
     pub away: bool,
-    /// Most steps.
+    /// Maximum number of steps.
     pub steps: usize,
 }
 
@@ -49,72 +53,90 @@ impl Default for FrankWolfe {
     }
 }
 
-/// A mean of decisions.
+/// Directions with a smaller norm depend on the earlier ones. Untuned: above rounding error, below
+/// any difference of two decisions.
+const MIN_DIRECTION_NORM: f64 = 1e-9;
+
+/// A convex combination of decisions.
 struct ConvexCombination {
     /// Decisions and their weights, which sum to 1.
     parts: Vec<(Decision, f64)>,
     /// The mean itself, dense.
     mean: buffer::ScratchBuffer,
-    /// Its cost beside the predicted ones.
+    /// The part of its objective that does not depend on the predicted costs.
     fixed: f64,
 }
 
+pub(super) static FAMILY: LossFamily = LossFamily {
+    names: &["RFW", "RFY"],
+    usage: &["RFW or RFY"],
+    parse: |name, options| {
+        let layer = FrankWolfe::read(options)?;
+        Ok(match name {
+            "RFY" => layer.into(),
+            _ => {
+                let objective = LayerObjective::read(options);
+                LayerLoss { layer, objective }.into()
+            }
+        })
+    },
+    examples: &["RFW", "RFY"],
+};
+
 impl FrankWolfe {
-    pub(super) fn read(options: &mut LossOptions) -> Result<Self> {
-        let usual = Self::default();
+    fn read(options: &mut LossOptions) -> Result<Self> {
+        let default = Self::default();
         Ok(Self {
-            lambda: options.positive("lambda", usual.lambda)?,
-            tolerance: options.positive("tol", usual.tolerance)?,
-            steps: options.count("steps", usual.steps)?,
+            lambda: options.positive("lambda", default.lambda)?,
+            tolerance: options.positive("tol", default.tolerance)?,
+            steps: options.count("steps", default.steps)?,
             away: !options.flag("plain"),
         })
     }
 
-    pub(super) fn label(&self) -> LossNameBuilder {
-        let usual = Self::default();
-        let name = LossNameBuilder::default().number("lambda", self.lambda, usual.lambda);
-        let name = name.number("tol", self.tolerance, usual.tolerance).number(
-            "steps",
-            self.steps,
-            usual.steps,
-        );
-        name.flag("plain", !self.away)
+    fn name_options(&self) -> LossNameBuilder {
+        let default = Self::default();
+        LossNameBuilder::default()
+            .number("lambda", self.lambda, default.lambda)
+            .number("tol", self.tolerance, default.tolerance)
+            .number("steps", self.steps, default.steps)
+            .flag("plain", !self.away)
     }
 
-    /// The regularised decision.
+    /// The regularized decision.
     fn solve(
         &self,
-        query: &LossInput<'_>,
+        input: &LossInput<'_>,
         worker: &mut OracleWorker<'_>,
     ) -> Result<ConvexCombination> {
-        let mut blend = ConvexCombination::of(
-            query.solve(worker, query.prediction)?.decision.clone(),
-            query.prediction.len(),
+        let mut combination = ConvexCombination::of(
+            input.solve(worker, input.prediction)?.decision.clone(),
+            input.prediction.len(),
         );
-        let mut slope = buffer::zeros(query.prediction.len());
+        let mut slope = buffer::zeros(input.prediction.len());
         for _ in 0..self.steps {
             for ((g, p), m) in slope
                 .iter_mut()
-                .zip(query.prediction)
-                .zip(blend.mean.iter())
+                .zip(input.prediction)
+                .zip(combination.mean.iter())
             {
                 *g = p + self.lambda * m;
             }
-            let here = dot(&slope, &blend.mean) + blend.fixed;
-            let cheapest = query.solve(worker, &slope)?;
+            let here = dot(&slope, &combination.mean) + combination.fixed;
+            let cheapest = input.solve(worker, &slope)?;
             let gap = here - cheapest.objective;
             if gap <= self.tolerance {
                 break;
             }
-            match blend
+            match combination
                 .most_expensive(&slope)
                 .filter(|(_, cost)| self.away && cost - here > gap)
             {
-                Some((place, cost)) => blend.step_away(place, cost - here, self.lambda),
-                None => blend.step_toward(&cheapest.decision, gap, self.lambda),
+                Some((index, cost)) => combination.step_away(index, cost - here, self.lambda),
+                None => combination.step_toward(&cheapest.decision, gap, self.lambda),
             }
         }
-        Ok(blend)
+        Ok(combination)
     }
 }
 
@@ -139,7 +161,7 @@ impl ConvexCombination {
             .parts
             .iter()
             .enumerate()
-            .map(|(place, (x, _))| (place, x.dot(costs)));
+            .map(|(index, (x, _))| (index, x.dot(costs)));
         priced.reduce(|max, next| if next.1 > max.1 { next } else { max })
     }
 
@@ -153,8 +175,8 @@ impl ConvexCombination {
             + square
     }
 
-    fn step_toward(&mut self, decision: &Decision, promise: f64, lambda: f64) {
-        let step = (promise / (lambda * self.distance(decision))).min(1.0);
+    fn step_toward(&mut self, decision: &Decision, gap: f64, lambda: f64) {
+        let step = (gap / (lambda * self.distance(decision))).min(1.0);
         self.scale_weights(1.0 - step);
         match self.parts.iter_mut().find(|(part, _)| part == decision) {
             Some((_, weight)) => *weight += step,
@@ -165,18 +187,18 @@ impl ConvexCombination {
         self.parts.retain(|(_, weight)| *weight > 0.0);
     }
 
-    fn step_away(&mut self, place: usize, promise: f64, lambda: f64) {
-        let weight = self.parts[place].1;
+    fn step_away(&mut self, index: usize, gap: f64, lambda: f64) {
+        let weight = self.parts[index].1;
         let max = weight / (1.0 - weight);
-        let best = promise / (lambda * self.distance(&self.parts[place].0));
+        let best = gap / (lambda * self.distance(&self.parts[index].0));
         let step = best.min(max);
         self.scale_weights(1.0 + step);
-        let (decision, weight) = &mut self.parts[place];
+        let (decision, weight) = &mut self.parts[index];
         *weight -= step;
         decision.add_to(-step, &mut self.mean);
         self.fixed -= step * decision.fixed();
         if best >= max {
-            self.parts.remove(place);
+            self.parts.remove(index);
         }
     }
 
@@ -197,7 +219,7 @@ impl ConvexCombination {
             let mut direction = buffer::zeros(vector.len());
             decision.write_dense(&mut direction);
             self.parts[0].0.add_to(-1.0, &mut direction);
-            // Twice, since rounding leaves a trace of the earlier directions.
+            // Gram–Schmidt twice: rounding leaves a part of the earlier directions after the first.
             for earlier in directions.iter().chain(&directions) {
                 let along = dot(&direction, earlier);
                 direction
@@ -205,9 +227,9 @@ impl ConvexCombination {
                     .zip(earlier.iter())
                     .for_each(|(d, e)| *d -= along * e);
             }
-            let length = dot(&direction, &direction).sqrt();
-            if length > 1e-9 {
-                direction.iter_mut().for_each(|d| *d /= length);
+            let norm = dot(&direction, &direction).sqrt();
+            if norm > MIN_DIRECTION_NORM {
+                direction.iter_mut().for_each(|d| *d /= norm);
                 let along = dot(&direction, vector);
                 out.iter_mut()
                     .zip(direction.iter())
@@ -220,7 +242,31 @@ impl ConvexCombination {
 
 impl fmt::Display for FrankWolfe {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.label().with_name("RFY"))
+        f.write_str(&self.name_options().with_name("RFY"))
+    }
+}
+
+/// RFY.
+impl LossDefinition for FrankWolfe {
+    fn capabilities(&self) -> Capabilities {
+        Capabilities::CALLS_SOLVER
+    }
+
+    fn build(&self, _: &LabeledDataset, _: &Oracle, _: &dyn Observer) -> Result<Box<dyn Loss>> {
+        Ok(Box::new(*self))
+    }
+}
+
+/// RFW.
+impl LayerDefinition for FrankWolfe {
+    type Layer = Self;
+
+    fn loss_name(&self, objective: LayerObjective) -> String {
+        objective.add_to_name(self.name_options()).with_name("RFW")
+    }
+
+    fn build_layer(&self) -> Self {
+        *self
     }
 }
 
@@ -228,25 +274,22 @@ impl fmt::Display for FrankWolfe {
 impl Loss for FrankWolfe {
     fn evaluate(
         &self,
-        query: &LossInput<'_>,
+        input: &LossInput<'_>,
         worker: &mut OracleWorker<'_>,
         gradient: &mut [f64],
     ) -> Result<f64> {
-        let blend = self.solve(query, worker)?;
-        let best_square: f64 = query.best.iter().map(|(_, x)| x * x).sum();
+        let combination = self.solve(input, worker)?;
+        let best_square: f64 = input.best.iter().map(|(_, x)| x * x).sum();
         let omega = |square: f64| self.lambda / 2.0 * square;
-        let difference =
-            query.best.dot(query.prediction) - dot(query.prediction, &blend.mean) - blend.fixed;
+        let difference = input.best.dot(input.prediction)
+            - dot(input.prediction, &combination.mean)
+            - combination.fixed;
         gradient
             .iter_mut()
-            .zip(blend.mean.iter())
+            .zip(combination.mean.iter())
             .for_each(|(g, m)| *g = -m);
-        query.best.add_to(1.0, gradient);
-        Ok(omega(best_square) - omega(dot(&blend.mean, &blend.mean)) + difference)
-    }
-
-    fn calls_solver(&self) -> bool {
-        true
+        input.best.add_to(1.0, gradient);
+        Ok(omega(best_square) - omega(dot(&combination.mean, &combination.mean)) + difference)
     }
 }
 
@@ -254,23 +297,16 @@ impl Loss for FrankWolfe {
 impl DecisionLayer for FrankWolfe {
     fn decide(
         &self,
-        query: &LossInput<'_>,
+        input: &LossInput<'_>,
         worker: &mut OracleWorker<'_>,
-        judge: &mut DecisionCriterion<'_>,
+        criterion: &mut DecisionCriterion<'_>,
         gradient: &mut [f64],
     ) -> Result<f64> {
-        let blend = self.solve(query, worker)?;
+        let combination = self.solve(input, worker)?;
         let mut upstream = buffer::zeros(gradient.len());
-        let value = judge(&blend.mean, &mut upstream);
-        blend.project(&upstream, gradient);
+        let value = criterion(&combination.mean, &mut upstream);
+        combination.project(&upstream, gradient);
         gradient.iter_mut().for_each(|g| *g /= -self.lambda);
         Ok(value)
-    }
-}
-
-impl FrankWolfe {
-    /// The label of the layer.
-    pub(super) fn layer_name(&self, goal: LayerObjective) -> String {
-        goal.write(self.label()).with_name("RFW")
     }
 }

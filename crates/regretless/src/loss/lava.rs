@@ -1,65 +1,51 @@
-//! LAVA: no vertex next to the best one may look better.
+//! LAVA: no vertex adjacent to the optimal one may have a lower predicted cost.
 //!
 //! ```text
-//! d_a = −ĉ·(x_a − x_rel)      x_rel the relaxed optimum under c, x_a the vertices next to it
+//! d_a = −ĉ·(x_a − x_rel)      x_rel the relaxed optimum under c, x_a its adjacent vertices
 //! loss = mean over a of d_a where d_a ≥ −threshold, else 0
 //! ```
 //!
-//! In a linear programme a vertex is best when and only when no vertex next to it is better, so a
-//! loss of 0 or less in every term means the right decision. The threshold (0.1) lets go of
-//! neighbours that are worse by more than that.
+//! A vertex of a linear program is optimal if and only if no adjacent vertex is better, so a loss
+//! of 0 or less in every term means the optimal decision. Adjacent vertices that are worse by more
+//! than the threshold (0.1) are ignored.
 //!
 //! Source: Berden, Mahmutoğulları, Tsouros and Guns, "Solver-free decision-focused learning for
 //! linear optimization problems" (2025). Solves per evaluation: none. Needs one relaxed solve per
-//! row, before training, and a problem that knows the vertices next to a relaxed optimum. Use it on
-//! linear programmes and problems whose relaxation is close; on degenerate ones there are many
-//! neighbours.
+//! row, before training, and a problem that lists the vertices adjacent to a relaxed optimum. Use it
+//! on linear programs and problems with a tight relaxation; degenerate vertices have many neighbors.
 
 use std::fmt;
 
 use super::name_options::{LossNameBuilder, LossOptions};
-use super::{Loss, LossInput};
+use super::registry::LossFamily;
+use super::{Capabilities, Loss, LossDefinition, LossInput};
 use crate::error::Result;
 use crate::label::LabeledDataset;
 use crate::observer::Observer;
 use crate::oracle::{Oracle, OracleWorker};
 use crate::solve::relaxation::VertexDelta;
 
-/// The loss in writing.
+/// The loss before it is built for a table.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LavaSpec {
-    /// How much worse a neighbour may look before it is let go.
+    /// How much worse an adjacent vertex may be before it is ignored.
     pub threshold: f64,
 }
 
+pub(super) static FAMILY: LossFamily = LossFamily {
+    names: &["LAVA"],
+    usage: &["LAVA"],
+    parse: |_, options| Ok(LavaSpec::read(options)?.into()),
+    examples: &["LAVA"],
+};
+
 impl LavaSpec {
+    /// The default of the released code.
     const THRESHOLD: f64 = 0.1;
 
-    pub(super) fn read(options: &mut LossOptions) -> Result<Self> {
+    fn read(options: &mut LossOptions) -> Result<Self> {
         Ok(Self {
             threshold: options.positive("threshold", Self::THRESHOLD)?,
-        })
-    }
-
-    /// The loss for one table: finds the neighbours of every row.
-    ///
-    /// # Errors
-    /// When the problem does not know them, a relaxation has no optimum, or the user interrupts.
-    pub fn build(
-        &self,
-        data: &LabeledDataset,
-        oracle: &Oracle,
-        observer: &dyn Observer,
-    ) -> Result<LavaLoss> {
-        let costs = data.data().costs();
-        let mut ways: Vec<Vec<VertexDelta>> = vec![Vec::new(); costs.rows()];
-        observer.begin("adjacent vertices", costs.rows() as u64);
-        let keep = |_: usize, (_, found), slot: &mut Vec<VertexDelta>| *slot = found;
-        oracle.adjacent_vertices_all(costs, &mut ways, keep, (&self.to_string(), observer))?;
-        observer.end();
-        Ok(LavaLoss {
-            threshold: self.threshold,
-            ways,
         })
     }
 }
@@ -74,37 +60,59 @@ impl fmt::Display for LavaSpec {
     }
 }
 
-/// The loss, ready for one table.
+impl LossDefinition for LavaSpec {
+    fn capabilities(&self) -> Capabilities {
+        Capabilities::SOLVER_FREE
+    }
+
+    /// Finds the adjacent vertices of every row.
+    fn build(
+        &self,
+        data: &LabeledDataset,
+        oracle: &Oracle,
+        observer: &dyn Observer,
+    ) -> Result<Box<dyn Loss>> {
+        let costs = data.data().costs();
+        let mut deltas: Vec<Vec<VertexDelta>> = vec![Vec::new(); costs.rows()];
+        observer.begin("adjacent vertices", costs.rows() as u64);
+        let keep = |_: usize, (_, found), slot: &mut Vec<VertexDelta>| *slot = found;
+        oracle.adjacent_vertices_all(costs, &mut deltas, keep, (&self.to_string(), observer))?;
+        observer.end();
+        Ok(Box::new(LavaLoss::new(self.threshold, deltas)))
+    }
+}
+
+/// The loss, built for one table.
 #[derive(Debug, Clone)]
 pub struct LavaLoss {
     threshold: f64,
-    /// The ways to the neighbours of each row's relaxed optimum.
-    ways: Vec<Vec<VertexDelta>>,
+    /// Differences between the adjacent vertices and the relaxed optimum, per row.
+    deltas: Vec<Vec<VertexDelta>>,
 }
 
 impl LavaLoss {
-    /// The loss with known ways to the neighbours of each row's relaxed optimum.
-    pub fn new(threshold: f64, ways: Vec<Vec<VertexDelta>>) -> Self {
-        Self { threshold, ways }
+    /// The loss, given the differences between the adjacent vertices and each row's relaxed optimum.
+    pub fn new(threshold: f64, deltas: Vec<Vec<VertexDelta>>) -> Self {
+        Self { threshold, deltas }
     }
 }
 
 impl Loss for LavaLoss {
     fn evaluate(
         &self,
-        query: &LossInput<'_>,
-        _asker: &mut OracleWorker<'_>,
+        input: &LossInput<'_>,
+        _worker: &mut OracleWorker<'_>,
         gradient: &mut [f64],
     ) -> Result<f64> {
-        let ways = &self.ways[query.instance];
-        let share = 1.0 / ways.len().max(1) as f64;
+        let deltas = &self.deltas[input.instance];
+        let weight = 1.0 / deltas.len().max(1) as f64;
         let mut total = 0.0;
         gradient.fill(0.0);
-        for way in ways {
-            let gain = -way.dot(query.prediction);
+        for delta in deltas {
+            let gain = -delta.dot(input.prediction);
             if gain >= -self.threshold {
-                total += share * gain;
-                way.add_to(-share, gradient);
+                total += weight * gain;
+                delta.add_to(-weight, gradient);
             }
         }
         Ok(total)

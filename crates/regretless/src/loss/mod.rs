@@ -1,9 +1,11 @@
-//! Losses: how wrong a prediction is, and in which direction to change it.
+//! Losses: the value of a prediction and its gradient with respect to the predicted costs.
 //!
 //! Every loss is a function of one instance and one prediction that returns value and gradient
-//! together, in closed form. Adding one is one file here, one variant of [`LossSpec`], and one line
-//! in [`LossSpec::examples`], which puts it under the gradient, scale, determinism and training
-//! tests.
+//! together, in closed form. Adding a loss takes one file here, its `mod` line, one entry of
+//! `registry.rs` and one line of documentation. The file implements [`LossDefinition`] (name,
+//! [`Capabilities`], building for a table) and [`Loss`] (or [`DecisionGradient`]), and states in
+//! its `FAMILY` the names, how options are parsed, and examples; the examples are part of the
+//! gradient, scale, determinism and training tests.
 
 use crate::data::Matrix;
 use crate::decision::Decision;
@@ -13,6 +15,7 @@ use crate::random::{Purpose, RandomStream};
 use crate::solve::Solution;
 
 pub(crate) mod buffer;
+mod capabilities;
 pub mod cave;
 pub mod contrastive;
 pub mod cos;
@@ -25,9 +28,11 @@ pub mod noise;
 pub mod perturbation_gradient;
 pub mod pfyl;
 pub mod ranking;
+mod registry;
 mod spec;
 pub mod spo_plus;
 
+pub use capabilities::Capabilities;
 pub use cave::Cave;
 pub use contrastive::Contrastive;
 pub use cos::{BaseError, CosSpec, ErrorSide, InstanceWeighting, SinglePrecisionInput};
@@ -37,23 +42,23 @@ pub use lava::LavaSpec;
 pub use layer::blackbox::Blackbox;
 pub use layer::implicit::ImplicitMle;
 pub use layer::perturbed::PerturbedOptimizer;
-pub use layer::{DecisionLayer, LayerLoss, LayerObjective};
+pub use layer::{DecisionLayer, LayerDefinition, LayerLoss, LayerObjective};
 pub use perturbation_gradient::PerturbationGradient;
 pub use pfyl::Pfyl;
 pub use ranking::Ranking;
-pub use spec::LossSpec;
+pub use spec::{LossDefinition, LossSpec};
 pub use spo_plus::SpoPlus;
 
-/// Which noise a perturbed method draws: the same on every thread, another in every epoch.
+/// Key of the noise that perturbed losses draw: the same on every thread, different in every epoch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct NoiseKey {
     /// Seed of the training.
     pub seed: u64,
-    /// Epoch; 0 wherever nothing is trained, so that epochs are judged with the same noise.
+    /// Epoch; 0 in evaluation, so that all epochs are evaluated with the same noise.
     pub epoch: usize,
 }
 
-/// One instance and what is predicted for it; costs are to be minimised.
+/// One instance and the prediction for it; costs are minimized.
 #[derive(Debug, Clone, Copy)]
 pub struct LossInput<'a> {
     /// Row of the table.
@@ -62,18 +67,17 @@ pub struct LossInput<'a> {
     pub costs: &'a [f64],
     /// Predicted costs.
     pub prediction: &'a [f64],
-    /// Best decision under the true costs.
+    /// The label: the optimal decision under the true costs.
     pub best: &'a Decision,
-    /// Which noise is drawn.
+    /// Key of the noise.
     pub draw: NoiseKey,
 }
 
 impl LossInput<'_> {
-    /// Asks for the best decision under some costs; the asker keeps the answer until the next
-    /// question.
+    /// Solves the problem under some costs; the worker keeps the solution until the next call.
     ///
     /// # Errors
-    /// When there is none; the error names the instance.
+    /// When the solve fails; the error names the instance.
     pub fn solve<'k>(
         &self,
         worker: &'k mut OracleWorker<'_>,
@@ -99,98 +103,81 @@ pub trait Loss: Send + Sync {
     /// The loss of a prediction; writes its gradient with respect to the predicted costs.
     ///
     /// # Errors
-    /// When a solve that the loss needs has no answer.
+    /// When a solve fails.
     fn evaluate(
         &self,
-        query: &LossInput<'_>,
+        input: &LossInput<'_>,
         worker: &mut OracleWorker<'_>,
         gradient: &mut [f64],
     ) -> Result<f64>;
 
-    /// The same, listing the entries of the gradient.
+    /// The same with the gradient as a list of entries.
     ///
     /// # Errors
-    /// As above.
+    /// When a solve fails.
     fn evaluate_sparse(
         &self,
-        query: &LossInput<'_>,
+        input: &LossInput<'_>,
         worker: &mut OracleWorker<'_>,
         gradient: &mut SparseGradient,
     ) -> Result<f64> {
-        let mut row = buffer::zeros(query.prediction.len());
-        let value = self.evaluate(query, worker, &mut row)?;
+        let mut row = buffer::zeros(input.prediction.len());
+        let value = self.evaluate(input, worker, &mut row)?;
         gradient.clear();
         gradient.push_nonzeros(&row);
         Ok(value)
     }
 
-    /// Value and gradient of a row in single precision, where the loss has a fast way for such; the
-    /// same but for rounding.
+    /// Value and gradient of a row in single precision, if the loss has a fast path for it; equal to
+    /// [`Self::evaluate`] up to rounding.
     fn evaluate_single(
         &self,
-        _query: &SinglePrecisionInput<'_>,
+        _input: &SinglePrecisionInput<'_>,
         _gradient: &mut [f32],
     ) -> Option<f64> {
         None
     }
 
-    /// About how many entries the gradient has where a decision has `chosen`, if it can do without
-    /// a whole row.
-    fn num_gradient_entries(&self, _chosen: usize) -> Option<usize> {
-        None
-    }
-
-    /// The factor that brings gradients to the order of 1, whatever the number of costs.
+    /// The factor that scales gradients to the order of 1, whatever the number of costs.
     ///
-    /// Adam forgets gradients smaller than its ε; under scale-invariant losses they shrink with the
-    /// number of costs. Training minimises the loss times this factor and reports the loss itself.
+    /// Adam ignores gradients smaller than its ε; those of scale-invariant losses shrink with the
+    /// number of costs. Training minimizes the loss times this factor and reports the loss itself.
     fn rescaling(&self, _costs: usize) -> f64 {
         1.0
     }
 
-    /// The loss as a sum over costs, if it is one, so that it can be fused with a linear predictor.
+    /// The loss as a sum over costs, if it is one, so that fused training can evaluate it together
+    /// with the predictor.
     fn separable(&self) -> Option<SeparableLoss<'_>> {
         None
     }
 
-    /// Whether an evaluation asks the oracle, so that a batch is worth spreading over threads.
-    fn calls_solver(&self) -> bool {
-        false
-    }
-
-    /// Whether the loss compares with known decisions ([`OracleWorker::known`]). Training then keeps a
-    /// pool and, before each step, lets the best decisions under the predictions of the batch join
-    /// it.
-    fn uses_pool(&self) -> bool {
-        false
-    }
-
-    /// All instances of a batch were evaluated, for training or only to judge.
+    /// Called after all instances of a batch, in training or evaluation.
     fn end_batch(&self, _training: bool) {}
 
-    /// What the loss has learned from the batches so far; empty for all but adaptive ones.
+    /// State that changes from batch to batch; empty for all but adaptive losses.
     fn state(&self) -> Vec<f64> {
         Vec::new()
     }
 
-    /// Goes on from such a state.
+    /// Restores such a state.
     fn restore(&self, _state: &[f64]) {}
 }
 
-/// A loss that is a sum over costs, after normalisation or without.
+/// A loss that is a sum over costs, with or without normalization.
 #[derive(Debug, Clone, Copy)]
 pub struct SeparableLoss<'a> {
     /// Squared or absolute.
     pub error: BaseError,
     /// Which direction of error counts.
     pub side: &'a ErrorSide,
-    /// Whether vectors are brought to unit length first.
+    /// Whether vectors are scaled to unit norm first.
     pub scale_invariant: bool,
-    /// Ends of cost ranges, one row per instance.
+    /// Limits of cost ranges, one row per instance.
     pub limits: Option<&'a Matrix>,
 }
 
-/// The known decisions, of which a loss that compares needs at least one.
+/// The solution pool, which a loss that compares with it needs to be nonempty.
 fn pool_decisions<'a>(
     worker: &OracleWorker<'a>,
     name: impl Fn() -> String,

@@ -1,67 +1,71 @@
-//! Labels with options in brackets, `PFYL(mul,samples=20)`: read and written in one way for all
+//! Names with options in brackets, `PFYL(mul,samples=20)`: parsed and printed in one way for all
 //! losses.
 //!
-//! Options at their defaults are not written, so that a label is as short as the literature prints
-//! it.
+//! Options at their defaults are not printed, so that a name is as short as in the literature.
 
 use std::fmt::Display;
 
 use crate::error::{Error, Result};
 
-/// The options of a label, taken one after the other by the loss that knows them.
+/// The options of a name, taken one after the other by the loss that defines them.
 #[derive(Debug)]
 pub(super) struct LossOptions {
-    name: String,
-    /// What stands in the brackets and was not taken yet, in lower case.
-    left: Vec<String>,
-    /// What was asked for, for messages.
-    known: Vec<&'static str>,
+    /// The whole name as typed.
+    text: String,
+    /// The options that were not taken yet, in lower case.
+    remaining: Vec<String>,
+    /// The options the loss looked for, for error messages.
+    recognized: Vec<&'static str>,
 }
 
 impl LossOptions {
-    /// Splits a label into its name and its options.
-    pub(super) fn of(text: &str) -> (String, Self) {
+    /// Splits a name into what stands before the brackets and the options.
+    pub(super) fn split_name(text: &str) -> (String, Self) {
         let compact: String = text.chars().filter(|c| !c.is_whitespace()).collect();
-        let inside = |rest: &str| rest.strip_suffix(')').unwrap_or(rest).to_ascii_lowercase();
-        let (name, options) = match compact.split_once('(') {
-            Some((name, rest)) => (name.to_owned(), inside(rest)),
-            None => (compact, String::new()),
+        let (name, inside) = match compact.split_once('(') {
+            Some((name, rest)) => (name, rest.strip_suffix(')').unwrap_or(rest)),
+            None => (compact.as_str(), ""),
         };
-        let left = options
-            .split(',')
-            .filter(|option| !option.is_empty())
-            .map(str::to_owned)
-            .collect();
-        (
-            name,
-            Self {
-                name: text.to_owned(),
-                left,
-                known: Vec::new(),
-            },
-        )
+        let mut remaining = Vec::new();
+        for option in inside.split(',') {
+            if !option.is_empty() {
+                remaining.push(option.to_ascii_lowercase());
+            }
+        }
+        let options = Self {
+            text: text.to_owned(),
+            remaining,
+            recognized: Vec::new(),
+        };
+        (name.to_owned(), options)
+    }
+
+    /// The whole name as typed, for losses with a grammar of their own; takes all options.
+    pub(super) fn take_text(&mut self) -> &str {
+        self.remaining.clear();
+        &self.text
     }
 
     /// Whether this word is among the options.
     pub(super) fn flag(&mut self, name: &'static str) -> bool {
-        self.known.push(name);
-        let found = self.left.iter().position(|option| option == name);
-        found.map(|place| self.left.remove(place)).is_some()
+        self.recognized.push(name);
+        let found = self.remaining.iter().position(|option| option == name);
+        found.map(|index| self.remaining.remove(index)).is_some()
     }
 
+    /// What follows `name=`, if it is given.
     fn value(&mut self, name: &'static str) -> Option<String> {
-        self.known.push(name);
-        let value = |option: &String| {
-            option
-                .strip_prefix(name)?
-                .strip_prefix('=')
-                .map(str::to_owned)
-        };
-        let place = self
-            .left
-            .iter()
-            .position(|option| value(option).is_some())?;
-        value(&self.left.remove(place))
+        self.recognized.push(name);
+        for index in 0..self.remaining.len() {
+            if let Some((key, value)) = self.remaining[index].split_once('=')
+                && key == name
+            {
+                let value = value.to_owned();
+                self.remaining.remove(index);
+                return Some(value);
+            }
+        }
+        None
     }
 
     /// A number above 0.
@@ -69,58 +73,61 @@ impl LossOptions {
         let Some(text) = self.value(name) else {
             return Ok(default);
         };
-        let number = text
-            .parse::<f64>()
-            .ok()
-            .filter(|x| x.is_finite() && *x > 0.0);
-        number.ok_or_else(|| self.invalid(&format!("{name} takes a number above 0, not '{text}'")))
+        match text.parse::<f64>() {
+            Ok(number) if number.is_finite() && number > 0.0 => Ok(number),
+            Ok(_) | Err(_) => {
+                Err(self.invalid(&format!("{name} takes a number above 0, not '{text}'")))
+            }
+        }
     }
 
-    /// A whole number from 1.
+    /// An integer of at least 1.
     pub(super) fn count(&mut self, name: &'static str, default: usize) -> Result<usize> {
         let Some(text) = self.value(name) else {
             return Ok(default);
         };
-        let number = text.parse::<usize>().ok().filter(|count| *count >= 1);
-        number.ok_or_else(|| {
-            self.invalid(&format!("{name} takes a whole number from 1, not '{text}'"))
-        })
+        match text.parse::<usize>() {
+            Ok(count) if count >= 1 => Ok(count),
+            Ok(_) | Err(_) => {
+                Err(self.invalid(&format!("{name} takes an integer from 1, not '{text}'")))
+            }
+        }
     }
 
-    /// Nothing may be left.
+    /// Checks that no option is left.
     pub(super) fn finish(self) -> Result<()> {
-        let Some(first) = self.left.first() else {
+        let Some(first) = self.remaining.first() else {
             return Ok(());
         };
-        if self.known.is_empty() {
+        if self.recognized.is_empty() {
             return Err(self.invalid(&format!("it takes no options, but '{first}' is given")));
         }
         Err(Error::unknown(
-            &format!("option in loss '{}':", self.name),
+            &format!("option in loss '{}':", self.text),
             first,
-            &self.known,
+            &self.recognized,
         ))
     }
 
-    fn invalid(&self, what: &str) -> Error {
-        Error::setting(format!("loss '{}': {what}", self.name))
+    fn invalid(&self, reason: &str) -> Error {
+        Error::setting(format!("loss '{}': {reason}", self.text))
     }
 }
 
-/// A label in the making.
+/// Collects the options of a name that is printed.
 #[derive(Debug, Default)]
 pub(super) struct LossNameBuilder(Vec<String>);
 
 impl LossNameBuilder {
-    /// Writes a word if it holds.
-    pub(super) fn flag(mut self, name: &str, holds: bool) -> Self {
-        if holds {
+    /// Adds a word if it is set.
+    pub(super) fn flag(mut self, name: &str, is_set: bool) -> Self {
+        if is_set {
             self.0.push(name.to_owned());
         }
         self
     }
 
-    /// Writes a number unless it is the default.
+    /// Adds a number unless it is the default.
     pub(super) fn number<T: Display + PartialEq + Copy>(
         mut self,
         name: &str,

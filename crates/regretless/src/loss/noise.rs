@@ -1,4 +1,4 @@
-//! Noise around a prediction: what perturbed methods draw, reproducibly.
+//! Noise around a prediction, drawn reproducibly for perturbed losses.
 //!
 //! Rows of noise depend on seed, epoch and instance only, never on threads; they are drawn one at a
 //! time, since a row has as many numbers as there are costs. Additive noise turns ĉ into ĉ + σξ,
@@ -30,20 +30,20 @@ pub enum NoiseDistribution {
 pub enum NoiseSource {
     /// Drawn for each seed, epoch and instance.
     Drawn(NoiseDistribution),
-    /// Known: for each instance its rows, one after the other.
+    /// Given: for each instance its rows, one after the other.
     Given(Vec<Vec<f64>>),
 }
 
 impl NoiseSource {
-    /// The rows of noise of a query, from the first.
-    pub(super) fn rows(&self, query: &LossInput<'_>) -> NoiseRows<'_> {
+    /// The rows of noise of an input, from the first.
+    pub(super) fn rows(&self, input: &LossInput<'_>) -> NoiseRows<'_> {
         let given = match self {
             Self::Drawn(_) => &[],
-            Self::Given(instances) => instances[query.instance].as_slice(),
+            Self::Given(instances) => instances[input.instance].as_slice(),
         };
         NoiseRows {
             noise: self,
-            stream: query.stream(),
+            stream: input.stream(),
             given,
         }
     }
@@ -53,7 +53,7 @@ impl NoiseSource {
 pub(super) struct NoiseRows<'n> {
     noise: &'n NoiseSource,
     stream: RandomStream,
-    /// Known rows still to come.
+    /// Given rows that were not used yet.
     given: &'n [f64],
 }
 
@@ -123,7 +123,7 @@ impl Perturbation {
     }
 }
 
-/// What perturbed methods hold: how much noise, and where it comes from.
+/// Noise of a perturbed loss: its size and its source.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PerturbedSettings {
     /// How noise changes a prediction.
@@ -133,32 +133,35 @@ pub struct PerturbedSettings {
 }
 
 impl PerturbedSettings {
-    /// Solves under every row of noise around a vector; shows each answer with its noise, prepared.
+    /// Solves under every row of noise around `center`; passes each solution on with its prepared
+    /// noise.
     pub(super) fn solve_each(
         &self,
-        (query, around): (&LossInput<'_>, &[f64]),
+        input: &LossInput<'_>,
+        center: &[f64],
         worker: &mut OracleWorker<'_>,
-        mut see: impl FnMut(&[f64], &Solution),
+        mut accept: impl FnMut(&[f64], &Solution),
     ) -> Result<()> {
-        let (mut row, mut costs) = (buffer::zeros(around.len()), buffer::zeros(around.len()));
-        let mut rows = self.noise.rows(query);
+        let (mut row, mut costs) = (buffer::zeros(center.len()), buffer::zeros(center.len()));
+        let mut rows = self.noise.rows(input);
         for _ in 0..self.perturbation.samples {
             rows.next(&mut row);
             self.perturbation.prepare(&mut row);
-            self.perturbation.apply(around, &row, &mut costs);
-            see(&row, query.solve(worker, &costs)?);
+            self.perturbation.apply(center, &row, &mut costs);
+            accept(&row, input.solve(worker, &costs)?);
         }
         Ok(())
     }
 
-    /// The decisions under every row of noise around a vector.
+    /// The decisions under every row of noise around `center`.
     pub(super) fn decisions(
         &self,
-        around: (&LossInput<'_>, &[f64]),
+        input: &LossInput<'_>,
+        center: &[f64],
         worker: &mut OracleWorker<'_>,
     ) -> Result<Vec<Decision>> {
         let mut decisions = Vec::with_capacity(self.perturbation.samples);
-        self.solve_each(around, worker, |_, sample| {
+        self.solve_each(input, center, worker, |_, sample| {
             decisions.push(sample.decision.clone())
         })?;
         Ok(decisions)

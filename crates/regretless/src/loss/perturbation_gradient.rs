@@ -5,19 +5,24 @@
 //! PG(central) = [z(ĉ + σc) − z(ĉ − σc)]/2σ         gradient [x(ĉ + σc) − x(ĉ − σc)]/2σ
 //! ```
 //!
-//! Both tend to c·x(ĉ), the true cost of the decision, as σ tends to 0; larger σ give smoother
-//! losses.
+//! Both tend to c·x(ĉ), the true cost of the decision, as σ tends to 0; a larger σ gives a smoother
+//! loss.
 //!
 //! Source: Huang and Gupta, "Decision-focused learning with directional gradients" (2024).
-//! Solves per evaluation: two. Needs true costs, but no best decisions.
-//! Use it where predictions cannot be right (a misspecified predictor), where SPO+ may lead astray.
+//! Solves per evaluation: two. Needs true costs, but no labels.
+//! Use it where the predictor is misspecified, so that minimizing SPO+ need not minimize regret.
 
 use std::fmt;
 
 use super::name_options::{LossNameBuilder, LossOptions};
-use super::{DecisionGradient, GradientAccumulator, LossInput, buffer};
+use super::registry::LossFamily;
+use super::{
+    Capabilities, DecisionGradient, GradientAccumulator, Loss, LossDefinition, LossInput, buffer,
+};
 use crate::error::Result;
-use crate::oracle::OracleWorker;
+use crate::label::LabeledDataset;
+use crate::observer::Observer;
+use crate::oracle::{Oracle, OracleWorker};
 
 /// The loss and its step.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -28,10 +33,19 @@ pub struct PerturbationGradient {
     pub central: bool,
 }
 
+pub(super) static FAMILY: LossFamily = LossFamily {
+    names: &["PG"],
+    usage: &["PG"],
+    parse: |_, options| Ok(PerturbationGradient::read(options)?.into()),
+    examples: &["PG", "PG(central,sigma=0.5)"],
+};
+
 impl PerturbationGradient {
+    /// Untuned: a small fraction of the true costs, so that the difference is close to a
+    /// derivative.
     const SIGMA: f64 = 0.1;
 
-    pub(super) fn read(options: &mut LossOptions) -> Result<Self> {
+    fn read(options: &mut LossOptions) -> Result<Self> {
         Ok(Self {
             central: options.flag("central"),
             sigma: options.positive("sigma", Self::SIGMA)?,
@@ -48,35 +62,39 @@ impl fmt::Display for PerturbationGradient {
     }
 }
 
+impl LossDefinition for PerturbationGradient {
+    fn capabilities(&self) -> Capabilities {
+        Capabilities {
+            gradient_decisions: Some(2),
+            ..Capabilities::CALLS_SOLVER
+        }
+    }
+
+    fn build(&self, _: &LabeledDataset, _: &Oracle, _: &dyn Observer) -> Result<Box<dyn Loss>> {
+        Ok(Box::new(*self))
+    }
+}
+
 impl DecisionGradient for PerturbationGradient {
     fn accumulate<S: GradientAccumulator + ?Sized>(
         &self,
-        query: &LossInput<'_>,
+        input: &LossInput<'_>,
         worker: &mut OracleWorker<'_>,
         gradient: &mut S,
     ) -> Result<f64> {
-        let (ahead, width) = if self.central {
+        let (forward, width) = if self.central {
             (self.sigma, 2.0 * self.sigma)
         } else {
             (0.0, self.sigma)
         };
         let mut value = 0.0;
-        for (step, share) in [(ahead, 1.0 / width), (-self.sigma, -1.0 / width)] {
-            let moved = buffer::filled(
-                query
-                    .prediction
-                    .iter()
-                    .zip(query.costs)
-                    .map(|(p, c)| p + step * c),
-            );
-            let found = query.solve(worker, &moved)?;
-            gradient.add_decision(share, &found.decision);
-            value += share * found.objective;
+        for (step, weight) in [(forward, 1.0 / width), (-self.sigma, -1.0 / width)] {
+            let pairs = input.prediction.iter().zip(input.costs);
+            let perturbed = buffer::filled(pairs.map(|(p, c)| p + step * c));
+            let solution = input.solve(worker, &perturbed)?;
+            gradient.add_decision(weight, &solution.decision);
+            value += weight * solution.objective;
         }
         Ok(value)
-    }
-
-    fn num_decisions(&self) -> Option<usize> {
-        Some(2)
     }
 }

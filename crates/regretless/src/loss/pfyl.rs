@@ -10,21 +10,32 @@
 //!
 //! Source: Berthet, Blondel, Teboul, Cuturi, Vert and Bach, "Learning with differentiable perturbed
 //! optimizers" (2020); the multiplicative form: Dalle, Baty, Bouvier and Parmentier (2022). Solves
-//! per evaluation: one per sample. Needs the best decisions, but no true costs. Use it where only
-//! decisions were observed, or as a smoother rival of SPO+ at ten times its price; σ should be of
-//! the size of the errors of ĉ.
+//! per evaluation: one per sample. Needs the labels, but no true costs. Use it where only decisions
+//! were observed, or as a smoother alternative to SPO+ at ten times its cost; σ should be of the
+//! order of the errors of ĉ.
 
 use std::fmt;
 
 use super::name_options::{LossNameBuilder, LossOptions};
 use super::noise::{NoiseDistribution, NoiseSource, Perturbation, PerturbedSettings};
-use super::{DecisionGradient, GradientAccumulator, LossInput};
+use super::registry::LossFamily;
+use super::{Capabilities, DecisionGradient, GradientAccumulator, Loss, LossDefinition, LossInput};
 use crate::error::Result;
-use crate::oracle::OracleWorker;
+use crate::label::LabeledDataset;
+use crate::observer::Observer;
+use crate::oracle::{Oracle, OracleWorker};
+use crate::solve::Solution;
 
 /// The loss and its noise.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Pfyl(pub PerturbedSettings);
+
+pub(super) static FAMILY: LossFamily = LossFamily {
+    names: &["PFYL"],
+    usage: &["PFYL", "PFYL(mul)"],
+    parse: |_, options| Ok(Pfyl::new(Perturbation::read(options)?).into()),
+    examples: &["PFYL", "PFYL(mul,samples=4,sigma=0.5)"],
+};
 
 impl Pfyl {
     /// With noise drawn from the normal distribution.
@@ -33,10 +44,6 @@ impl Pfyl {
             perturbation,
             noise: NoiseSource::Drawn(NoiseDistribution::Normal),
         })
-    }
-
-    pub(super) fn read(options: &mut LossOptions) -> Result<Self> {
-        Ok(Self::new(Perturbation::read(options)?))
     }
 }
 
@@ -50,7 +57,7 @@ impl Perturbation {
         })
     }
 
-    pub(super) fn label(&self) -> LossNameBuilder {
+    pub(super) fn name_options(&self) -> LossNameBuilder {
         let name = LossNameBuilder::default().flag("mul", self.multiplicative);
         name.number("samples", self.samples, Self::DEFAULT.samples)
             .number("sigma", self.sigma, Self::DEFAULT.sigma)
@@ -59,41 +66,47 @@ impl Perturbation {
 
 impl fmt::Display for Pfyl {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0.perturbation.label().with_name("PFYL"))
+        f.write_str(&self.0.perturbation.name_options().with_name("PFYL"))
+    }
+}
+
+impl LossDefinition for Pfyl {
+    fn capabilities(&self) -> Capabilities {
+        Capabilities {
+            gradient_decisions: Some(self.0.perturbation.samples + 1),
+            ..Capabilities::CALLS_SOLVER
+        }
+    }
+
+    fn build(&self, _: &LabeledDataset, _: &Oracle, _: &dyn Observer) -> Result<Box<dyn Loss>> {
+        Ok(Box::new(self.clone()))
     }
 }
 
 impl DecisionGradient for Pfyl {
     fn accumulate<S: GradientAccumulator + ?Sized>(
         &self,
-        query: &LossInput<'_>,
+        input: &LossInput<'_>,
         worker: &mut OracleWorker<'_>,
         gradient: &mut S,
     ) -> Result<f64> {
         let perturbation = self.0.perturbation;
-        let share = 1.0 / perturbation.samples as f64;
-        gradient.add_decision(1.0, query.best);
-        let mut value = query.best.dot(query.prediction);
+        let weight = 1.0 / perturbation.samples as f64;
+        gradient.add_decision(1.0, input.best);
+        let mut value = input.best.dot(input.prediction);
+        let add_sample = |noise: &[f64], sample: &Solution| {
+            value -= weight * sample.objective;
+            for (j, x) in sample.decision.iter() {
+                let factor = if perturbation.multiplicative {
+                    noise[j]
+                } else {
+                    1.0
+                };
+                gradient.add(j, -weight * x * factor);
+            }
+        };
         self.0
-            .solve_each((query, query.prediction), worker, |noise, sample| {
-                value -= share * sample.objective;
-                for (j, x) in sample.decision.iter() {
-                    gradient.add(
-                        j,
-                        -share
-                            * x
-                            * if perturbation.multiplicative {
-                                noise[j]
-                            } else {
-                                1.0
-                            },
-                    );
-                }
-            })?;
+            .solve_each(input, input.prediction, worker, add_sample)?;
         Ok(value)
-    }
-
-    fn num_decisions(&self) -> Option<usize> {
-        Some(self.0.perturbation.samples + 1)
     }
 }

@@ -1,5 +1,4 @@
-//! Learning to rank: predicted costs should put a pool Γ of known decisions in the order of their
-//! true costs.
+//! Learning to rank: predicted costs should order a solution pool Γ as the true costs do.
 //!
 //! ```text
 //! LTR(point) = mean_Γ ((ĉ − c)·x)²
@@ -8,31 +7,41 @@
 //! ```
 //!
 //! Source: Mandi, Bucarey, Mulamba and Guns, "Decision-focused learning: through the lens of
-//! learning to rank" (2022). Solves per evaluation: none; the pool is refreshed as for MAP. Use
-//! `LTR(pair)` or `LTR(list)` where a pool of decisions is at hand; the listwise one is smooth, the
-//! pairwise one indifferent to the scale of differences.
+//! learning to rank" (2022). Solves per evaluation: none; the pool is refreshed as for MAP. Needs a
+//! pool. Use `LTR(pair)` or `LTR(list)` where solves are expensive and decisions repeat; the
+//! listwise loss is smooth, the pairwise one does not depend on the scale of differences.
 
 use std::fmt;
 
 use super::name_options::{LossNameBuilder, LossOptions};
-use super::{Loss, LossInput, buffer, pool_decisions};
+use super::registry::LossFamily;
+use super::{Capabilities, Loss, LossDefinition, LossInput, buffer, pool_decisions};
 use crate::decision::Decision;
 use crate::error::{Error, Result};
-use crate::oracle::OracleWorker;
+use crate::label::LabeledDataset;
+use crate::observer::Observer;
+use crate::oracle::{Oracle, OracleWorker};
 
 /// What is compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ranking {
     /// The cost of each decision.
     Pointwise,
-    /// Each decision with the best of the pool.
+    /// Each decision with the cheapest of the pool under the true costs.
     Pairwise,
     /// The distribution over the whole pool.
     Listwise,
 }
 
+pub(super) static FAMILY: LossFamily = LossFamily {
+    names: &["LTR"],
+    usage: &["LTR(point)", "LTR(pair)", "LTR(list)"],
+    parse: |_, options| Ok(Ranking::read(options)?.into()),
+    examples: &["LTR(point)", "LTR(pair)", "LTR(list)"],
+};
+
 impl Ranking {
-    pub(super) fn read(options: &mut LossOptions) -> Result<Self> {
+    fn read(options: &mut LossOptions) -> Result<Self> {
         match ["point", "pair", "list"].map(|kind| options.flag(kind)) {
             [true, false, false] => Ok(Self::Pointwise),
             [false, true, false] => Ok(Self::Pairwise),
@@ -43,43 +52,47 @@ impl Ranking {
         }
     }
 
-    fn pointwise(query: &LossInput<'_>, pool: &[Decision], gradient: &mut [f64]) -> f64 {
-        let share = 1.0 / pool.len() as f64;
-        let each = pool.iter().map(|x| {
-            let error = x.dot(query.prediction) - x.dot(query.costs);
-            x.add_to(2.0 * share * error, gradient);
-            error * error
-        });
-        each.sum::<f64>() * share
+    fn pointwise(input: &LossInput<'_>, pool: &[Decision], gradient: &mut [f64]) -> f64 {
+        let weight = 1.0 / pool.len() as f64;
+        let mut sum = 0.0;
+        for x in pool {
+            let error = x.dot(input.prediction) - x.dot(input.costs);
+            x.add_to(2.0 * weight * error, gradient);
+            sum += error * error;
+        }
+        sum * weight
     }
 
-    fn pairwise(query: &LossInput<'_>, pool: &[Decision], gradient: &mut [f64]) -> f64 {
-        let priced = pool.iter().map(|x| (x, x.dot(query.costs)));
-        let cheapest = priced.fold((&pool[0], f64::INFINITY), |min, next| {
-            if next.1 < min.1 { next } else { min }
-        });
-        let (best, min) = (cheapest.0, cheapest.0.dot(query.prediction));
-        let share = 1.0 / (pool.len().max(2) - 1) as f64;
+    fn pairwise(input: &LossInput<'_>, pool: &[Decision], gradient: &mut [f64]) -> f64 {
+        let (mut cheapest, mut min_cost) = (&pool[0], f64::INFINITY);
+        for x in pool {
+            let cost = x.dot(input.costs);
+            if cost < min_cost {
+                (cheapest, min_cost) = (x, cost);
+            }
+        }
+        let predicted_cost = cheapest.dot(input.prediction);
+        let weight = 1.0 / (pool.len().max(2) - 1) as f64;
         let mut total = 0.0;
         for x in pool {
-            let excess = min - x.dot(query.prediction);
+            let excess = predicted_cost - x.dot(input.prediction);
             if excess > 0.0 {
-                best.add_to(share, gradient);
-                x.add_to(-share, gradient);
-                total += share * excess;
+                cheapest.add_to(weight, gradient);
+                x.add_to(-weight, gradient);
+                total += weight * excess;
             }
         }
         total
     }
 
-    fn listwise(query: &LossInput<'_>, pool: &[Decision], gradient: &mut [f64]) -> f64 {
-        let (mut truth, mut found) = (buffer::zeros(pool.len()), buffer::zeros(pool.len()));
-        log_softmax(pool, query.costs, &mut truth);
-        log_softmax(pool, query.prediction, &mut found);
+    fn listwise(input: &LossInput<'_>, pool: &[Decision], gradient: &mut [f64]) -> f64 {
+        let (mut log_p, mut log_p_hat) = (buffer::zeros(pool.len()), buffer::zeros(pool.len()));
+        log_softmax(pool, input.costs, &mut log_p);
+        log_softmax(pool, input.prediction, &mut log_p_hat);
         let mut total = 0.0;
-        for ((x, truth), found) in pool.iter().zip(truth.iter()).zip(found.iter()) {
-            total -= truth.exp() * found;
-            x.add_to(truth.exp() - found.exp(), gradient);
+        for ((x, log_p), log_p_hat) in pool.iter().zip(log_p.iter()).zip(log_p_hat.iter()) {
+            total -= log_p.exp() * log_p_hat;
+            x.add_to(log_p.exp() - log_p_hat.exp(), gradient);
         }
         total
     }
@@ -87,16 +100,12 @@ impl Ranking {
 
 /// Logarithms of the softmax of negated costs.
 fn log_softmax(pool: &[Decision], costs: &[f64], out: &mut [f64]) {
-    out.iter_mut()
-        .zip(pool)
-        .for_each(|(score, x)| *score = -x.dot(costs));
+    for (score, x) in out.iter_mut().zip(pool) {
+        *score = -x.dot(costs);
+    }
     let max = out.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    let shift = max
-        + out
-            .iter()
-            .map(|score| (score - max).exp())
-            .sum::<f64>()
-            .ln();
+    let sum: f64 = out.iter().map(|score| (score - max).exp()).sum();
+    let shift = max + sum.ln();
     out.iter_mut().for_each(|score| *score -= shift);
 }
 
@@ -111,27 +120,32 @@ impl fmt::Display for Ranking {
     }
 }
 
+impl LossDefinition for Ranking {
+    fn capabilities(&self) -> Capabilities {
+        Capabilities {
+            uses_pool: true,
+            ..Capabilities::CALLS_SOLVER
+        }
+    }
+
+    fn build(&self, _: &LabeledDataset, _: &Oracle, _: &dyn Observer) -> Result<Box<dyn Loss>> {
+        Ok(Box::new(*self))
+    }
+}
+
 impl Loss for Ranking {
     fn evaluate(
         &self,
-        query: &LossInput<'_>,
+        input: &LossInput<'_>,
         worker: &mut OracleWorker<'_>,
         gradient: &mut [f64],
     ) -> Result<f64> {
         let pool = pool_decisions(worker, || self.to_string())?;
         gradient.fill(0.0);
         Ok(match self {
-            Self::Pointwise => Self::pointwise(query, pool, gradient),
-            Self::Pairwise => Self::pairwise(query, pool, gradient),
-            Self::Listwise => Self::listwise(query, pool, gradient),
+            Self::Pointwise => Self::pointwise(input, pool, gradient),
+            Self::Pairwise => Self::pairwise(input, pool, gradient),
+            Self::Listwise => Self::listwise(input, pool, gradient),
         })
-    }
-
-    fn calls_solver(&self) -> bool {
-        true
-    }
-
-    fn uses_pool(&self) -> bool {
-        true
     }
 }

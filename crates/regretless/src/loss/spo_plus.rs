@@ -6,41 +6,65 @@
 //! ```
 //!
 //! Source: Elmachtoub and Grigas, "Smart 'Predict, then Optimize'" (2022). Solves per evaluation:
-//! one, at 2ĉ − c. Needs the best decisions. Use it where a solve is cheap, or with `cache` or
-//! `relax` where it is not: the strongest known surrogate on most small problems, without a setting
-//! to tune.
+//! one, at 2ĉ − c. Needs the labels. Use it where a solve is cheap, or with `cache` or `relax`
+//! where it is not: the strongest known surrogate on most small problems, without a setting to
+//! tune.
 
-use super::{DecisionGradient, GradientAccumulator, LossInput, buffer};
+use std::fmt;
+
+use super::registry::LossFamily;
+use super::{
+    Capabilities, DecisionGradient, GradientAccumulator, Loss, LossDefinition, LossInput, buffer,
+};
 use crate::error::Result;
-use crate::oracle::OracleWorker;
+use crate::label::LabeledDataset;
+use crate::observer::Observer;
+use crate::oracle::{Oracle, OracleWorker};
 
 /// The loss; it has no settings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SpoPlus;
 
+pub(super) static FAMILY: LossFamily = LossFamily {
+    names: &["SPO+"],
+    usage: &["SPO+"],
+    parse: |_, _| Ok(SpoPlus.into()),
+    examples: &["SPO+"],
+};
+
+impl fmt::Display for SpoPlus {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("SPO+")
+    }
+}
+
+impl LossDefinition for SpoPlus {
+    fn capabilities(&self) -> Capabilities {
+        Capabilities {
+            gradient_decisions: Some(2),
+            ..Capabilities::CALLS_SOLVER
+        }
+    }
+
+    fn build(&self, _: &LabeledDataset, _: &Oracle, _: &dyn Observer) -> Result<Box<dyn Loss>> {
+        Ok(Box::new(*self))
+    }
+}
+
 impl DecisionGradient for SpoPlus {
     fn accumulate<S: GradientAccumulator + ?Sized>(
         &self,
-        query: &LossInput<'_>,
+        input: &LossInput<'_>,
         worker: &mut OracleWorker<'_>,
         gradient: &mut S,
     ) -> Result<f64> {
-        let beyond = buffer::filled(
-            query
-                .prediction
-                .iter()
-                .zip(query.costs)
-                .map(|(p, c)| 2.0 * p - c),
-        );
-        let tempting = query.solve(worker, &beyond)?;
-        gradient.add_decision(2.0, query.best);
-        gradient.add_decision(-2.0, &tempting.decision);
-        Ok(2.0 * query.best.dot(query.prediction)
-            - query.best.dot(query.costs)
-            - tempting.objective)
-    }
-
-    fn num_decisions(&self) -> Option<usize> {
-        Some(2)
+        let pairs = input.prediction.iter().zip(input.costs);
+        let extrapolated = buffer::filled(pairs.map(|(p, c)| 2.0 * p - c));
+        let solution = input.solve(worker, &extrapolated)?;
+        gradient.add_decision(2.0, input.best);
+        gradient.add_decision(-2.0, &solution.decision);
+        Ok(2.0 * input.best.dot(input.prediction)
+            - input.best.dot(input.costs)
+            - solution.objective)
     }
 }

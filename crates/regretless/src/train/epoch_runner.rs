@@ -91,10 +91,7 @@ impl<'a> MinibatchRunner<'a> {
     ) -> Result<Self> {
         let settings = prepared.settings();
         let stepper = OptimizerState::new(settings.optimizer, network.parameters().len());
-        let batch = BatchWorkspace::new(
-            prepared.rescaling(objective),
-            prepared.training_oracle(objective.loss)?,
-        );
+        let batch = BatchWorkspace::new(prepared.rescaling(objective), prepared.training_oracle()?);
         let batch = batch.with_sparse_gradients(prepared, objective, &network);
         Ok(Self {
             prepared,

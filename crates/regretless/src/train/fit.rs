@@ -325,6 +325,7 @@ mod tests {
             let prepared = PreparedData::new(&task, &stage).unwrap();
             let loss = method.loss.build(&data, &oracle, &NoopObserver).unwrap();
             let objective = WeightedLoss {
+                capabilities: stage.method.loss.capabilities(),
                 loss: loss.as_ref(),
                 weights: None,
             };

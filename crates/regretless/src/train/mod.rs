@@ -10,7 +10,7 @@ use std::time::Instant;
 use crate::data::{CostSide, Features, SplitIndices};
 use crate::error::{Error, Result};
 use crate::label::LabeledDataset;
-use crate::loss::{InstanceWeighting, Loss};
+use crate::loss::{Capabilities, InstanceWeighting, Loss};
 use crate::observer::Observer;
 use crate::oracle::{Oracle, SolveCounts, TrainingOracle};
 use crate::parallel::cpu_seconds;
@@ -292,7 +292,7 @@ impl StageRun<'_> {
     ) -> Result<CostModel> {
         self.method.check()?;
         let prepared = PreparedData::new(task, self)?;
-        let plan = RoundSchedule::of(self.method.loss.weighting());
+        let plan = RoundSchedule::of(self.method.loss.capabilities().weighting);
         let loss = self
             .method
             .loss
@@ -301,6 +301,7 @@ impl StageRun<'_> {
         for round in earlier.round..=plan.count {
             let objective = WeightedLoss {
                 loss: loss.as_ref(),
+                capabilities: self.method.loss.capabilities(),
                 weights: earlier.weights.as_deref(),
             };
             let journal = keeper.map(|keeper| CheckpointContext {
@@ -384,6 +385,7 @@ impl RoundState {
 #[derive(Clone, Copy)]
 struct WeightedLoss<'a> {
     loss: &'a dyn Loss,
+    capabilities: Capabilities,
     /// One factor per row of the table.
     weights: Option<&'a [f64]>,
 }
@@ -513,7 +515,7 @@ impl<'a> PreparedData<'a> {
         let warm = self
             .settings()
             .retrain_from_baseline
-            .unwrap_or(self.stage.method.loss.can_vanish());
+            .unwrap_or(self.stage.method.loss.capabilities().can_vanish);
         let baseline = members.last().filter(|_| warm);
         baseline
             .or(self.network.as_ref())
@@ -528,7 +530,7 @@ impl<'a> PreparedData<'a> {
 
     /// The oracle as the method wants it to answer, knowing the best decisions of the training
     /// rows.
-    fn training_oracle(&self, loss: &dyn Loss) -> Result<TrainingOracle<'a>> {
+    fn training_oracle(&self) -> Result<TrainingOracle<'a>> {
         let method = self.stage.method;
         let context = (&*method.stage_name(), self.settings().seed);
         let best = self
@@ -538,7 +540,7 @@ impl<'a> PreparedData<'a> {
             .iter()
             .map(|row| self.task.data.optimal_decision(*row));
         let oracle = TrainingOracle::new(self.task.oracle, method.oracle, context)?
-            .with_pool(best, loss.uses_pool());
+            .with_pool(best, method.loss.capabilities().uses_pool);
         Ok(oracle.with_warm_starts(self.task.data.len()))
     }
 

@@ -59,7 +59,7 @@ impl TrainingStage {
     pub(crate) fn estimated_solver_calls(&self, epochs: usize) -> f64 {
         let share = self.oracle.cache.map_or(1.0, |cache| cache.solve_ratio);
         let epochs = self.budget.epochs.unwrap_or(epochs) as f64;
-        if self.loss.calls_solver() {
+        if self.loss.capabilities().calls_solver {
             share * epochs
         } else {
             0.0
@@ -74,7 +74,9 @@ impl TrainingStage {
     /// other.
     pub fn check(&self) -> Result<()> {
         self.oracle.check()?;
-        if self.oracle != self.oracle.exactness_preserving() && !self.loss.calls_solver() {
+        if self.oracle != self.oracle.exactness_preserving()
+            && !self.loss.capabilities().calls_solver
+        {
             let message = format!("'{}' asks no questions during training, so that", self.loss);
             return Err(Error::setting(format!(
                 "{message} '{}' means nothing here",
@@ -96,7 +98,7 @@ impl TrainingStage {
         let words = words(text);
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
         let Some((loss, mut rest)) = words.split_first().map(|(loss, rest)| (*loss, rest)) else {
-            return Err(Error::unknown("loss", text, &LossSpec::EXAMPLES));
+            return Err(Error::unknown("loss", text, &LossSpec::usage()));
         };
         let mut method = Self::from(loss.parse::<LossSpec>()?);
         while let Some(word) = rest.first() {
@@ -163,7 +165,7 @@ impl FromStr for TrainingStage {
             then: Some(Box::new(later)),
             ..earlier
         });
-        joined.ok_or_else(|| Error::unknown("loss", text, &LossSpec::EXAMPLES))
+        joined.ok_or_else(|| Error::unknown("loss", text, &LossSpec::usage()))
     }
 }
 

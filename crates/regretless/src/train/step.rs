@@ -74,7 +74,7 @@ impl<'a> BatchWorkspace<'a> {
             .first()
             .map_or(0, |row| data.optimal_decision(*row).indices().len());
         let few = objective
-            .loss
+            .capabilities
             .num_gradient_entries(chosen)
             .is_some_and(|entries| 2 * entries <= data.data().costs().cols());
         Self {
@@ -108,7 +108,7 @@ impl<'a> BatchWorkspace<'a> {
         objective: WeightedLoss<'_>,
         (step, instances): (StepId, &[usize]),
     ) -> Result<f64> {
-        if objective.loss.uses_pool() && step.training {
+        if objective.capabilities.uses_pool && step.training {
             self.refresh_pool(prepared, step, instances)?;
         }
         let width = prepared.task.data.data().costs().cols();
@@ -140,7 +140,7 @@ impl<'a> BatchWorkspace<'a> {
             outcome.found = worker.take_solved();
         };
         let one = Threads::single_threaded();
-        let threads = if objective.loss.calls_solver() {
+        let threads = if objective.capabilities.evaluates_in_parallel {
             oracle.oracle().solver_threads()
         } else {
             &one

@@ -29,6 +29,7 @@ pub(super) fn weights(
     rule: WeightingRule,
 ) -> Result<Vec<f64>> {
     let task = prepared.task;
+    let capabilities = prepared.stage.method.loss.capabilities();
     let rows = [task.split.train.as_slice(), &task.split.validation].concat();
     let predictions = mean_predictions(prepared, baseline, &rows)?;
     let regrets = regrets(
@@ -44,6 +45,7 @@ pub(super) fn weights(
             WeightingRule::RegretOverLoss => {
                 let unweighted = WeightedLoss {
                     loss,
+                    capabilities,
                     weights: None,
                 };
                 let losses = BatchWorkspace::new(1.0, TrainingOracle::exact(task.oracle))
@@ -52,8 +54,7 @@ pub(super) fn weights(
                     .iter()
                     .map(|row| task.data.optimal_objective(*row))
                     .collect();
-                let clipped = prepared.settings().clip_instance_costs
-                    && prepared.stage.method.loss.can_vanish();
+                let clipped = prepared.settings().clip_instance_costs && capabilities.can_vanish;
                 instance_costs(&regrets, &losses, &best, clipped)
             }
         };

@@ -5,7 +5,7 @@ use regretless::loss::cave::ConeProjection;
 use regretless::loss::layer::implicit::{ImplicitMle, ImplicitStepSize};
 use regretless::loss::noise::{Perturbation, PerturbedSettings};
 use regretless::loss::{
-    Blackbox, Cave, Contrastive, DecisionLayer, FrankWolfe, LossSpec, PerturbationGradient,
+    Blackbox, Cave, Contrastive, DecisionLayer, FrankWolfe, LayerDefinition, PerturbationGradient,
     PerturbedOptimizer, Pfyl, Ranking, SpoPlus,
 };
 use regretless::oracle::{CacheAction, CacheSettings, OracleSettings, StepId, TrainingOracle};
@@ -71,13 +71,8 @@ fn perturbation_gradients_equal_the_golden_values() {
 fn losses_over_a_pool_equal_the_golden_values() {
     for case in Case::all() {
         let answering = TrainingOracle::exact(&case.oracle).with_pool(&case.pool, true);
-        let contrastive = |label: &str| match label.parse().unwrap() {
-            LossSpec::Contrastive(loss) => loss,
-            other => panic!("{other}"),
-        };
-        let map: Contrastive = contrastive("MAP");
-        case.check("nce", &contrastive("NCE"), &answering, 1e-8);
-        case.check("cmap", &map, &answering, 1e-8);
+        case.check("nce", &Contrastive::NCE, &answering, 1e-8);
+        case.check("cmap", &Contrastive::MAP, &answering, 1e-8);
         case.check("ltr_listwise", &Ranking::Listwise, &answering, PADDED);
         case.check("ltr_pairwise", &Ranking::Pairwise, &answering, 1e-8);
         case.check("ltr_pointwise", &Ranking::Pointwise, &answering, 1e-8);
@@ -104,10 +99,7 @@ fn a_pool_refreshed_with_the_batch_equals_the_golden_pool_and_losses() {
                 .unwrap()
                 .len()
         );
-        let LossSpec::Contrastive(map) = "MAP".parse().unwrap() else {
-            panic!("MAP is contrastive")
-        };
-        case.check("cmap_refreshed", &map, &answering, 1e-8);
+        case.check("cmap_refreshed", &Contrastive::MAP, &answering, 1e-8);
     }
 }
 
@@ -173,11 +165,11 @@ fn implicit_mle_equals_the_golden_values() {
             let spec = ImplicitMle {
                 samples: 4,
                 sigma: case.number(golden, "sigma"),
-                reach: ImplicitStepSize::Fixed(case.number(golden, "lambd")),
+                step_size: ImplicitStepSize::Fixed(case.number(golden, "lambd")),
                 central,
                 noise: case.noise(golden, false),
             };
-            case.check_layer(golden, &spec.build() as &dyn DecisionLayer, PADDED);
+            case.check_layer(golden, &spec.build_layer() as &dyn DecisionLayer, PADDED);
         }
     }
 }

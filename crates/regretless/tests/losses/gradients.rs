@@ -3,7 +3,7 @@
 use regretless::Decision;
 use regretless::data::{Dataset, FeatureShape, Features, Matrix};
 use regretless::label::LabeledDataset;
-use regretless::loss::{Loss, LossInput, LossSpec, NoiseKey, SparseGradient};
+use regretless::loss::{CosSpec, Loss, LossInput, LossSpec, NoiseKey, SparseGradient};
 use regretless::observer::NoopObserver;
 use regretless::oracle::{Oracle, TrainingOracle};
 use regretless::problem::{GridPath, ProblemKind};
@@ -259,4 +259,32 @@ fn noise_differs_by_seed_epoch_and_instance_and_repeats_itself() {
             .iter()
             .all(|other| *other != reference)
     );
+}
+
+#[test]
+fn capabilities_say_what_an_evaluation_does() {
+    for spec in LossSpec::examples().unwrap() {
+        let place = Place::new();
+        let loss = spec
+            .build(&place.data, &place.oracle, &NoopObserver)
+            .unwrap();
+        let before = place.oracle.counts();
+        place.evaluate(loss.as_ref(), &place.prediction);
+        let solves = (place.oracle.counts() - before).exact;
+        let capabilities = spec.capabilities();
+        assert_eq!(
+            solves > 0,
+            capabilities.calls_solver && !capabilities.uses_pool,
+            "{spec}: {solves} solves"
+        );
+        assert!(
+            capabilities.evaluates_in_parallel || !capabilities.calls_solver,
+            "{spec}"
+        );
+        assert_eq!(
+            loss.separable().is_some(),
+            spec.downcast_ref::<CosSpec>().is_some(),
+            "{spec}"
+        );
+    }
 }

@@ -42,6 +42,7 @@ fn methods() -> Vec<String> {
         }
     };
     let losses = LossSpec::examples()
+        .unwrap()
         .iter()
         .map(LossSpec::to_string)
         .map(shorter)

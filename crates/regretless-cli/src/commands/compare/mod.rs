@@ -147,7 +147,7 @@ fn standard_profile(options: &CompareOptions) -> Profile {
 /// The loss all others are measured against.
 fn reference() -> Method {
     Method::Stages(Box::new(
-        LossSpec::Cos(CosSpec::plain(BaseError::Squared)).into(),
+        LossSpec::from(CosSpec::plain(BaseError::Squared)).into(),
     ))
 }
 
@@ -168,7 +168,7 @@ fn all_losses() -> Vec<Method> {
         for [costs, one_sided, scale_invariant] in
             labels.map(|name| name.map(|component| component == 1))
         {
-            let loss = LossSpec::Cos(CosSpec {
+            let loss = LossSpec::from(CosSpec {
                 error,
                 side: if one_sided {
                     ErrorSide::OneSided

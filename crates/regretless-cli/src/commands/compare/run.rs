@@ -4,7 +4,7 @@ use std::fmt;
 use std::time::Instant;
 
 use regretless::evaluate::Evaluation;
-use regretless::loss::{BaseError, CosSpec, ErrorSide, InstanceWeighting, LossSpec};
+use regretless::loss::{BaseError, CosSpec, ErrorSide, InstanceWeighting};
 use regretless::predict::PredictorSpec;
 use regretless::train::{Baseline, Method, TrainReport, TrainingContext, TrainingSettings};
 use regretless::{Error, Result};
@@ -153,9 +153,9 @@ impl ComparedMethod {
         let Self::Method(Method::Stages(method)) = self else {
             return None;
         };
-        match (&method.loss, &method.then) {
+        match (method.loss.downcast_ref::<CosSpec>(), &method.then) {
             (
-                LossSpec::Cos(CosSpec {
+                Some(CosSpec {
                     error,
                     side: ErrorSide::Both,
                     scale_invariant: false,

@@ -12,28 +12,43 @@ use crate::loss::{Loss, LossInput, SeparableLoss};
 use crate::oracle::OracleWorker;
 use crate::problem::VariableBounds;
 
-/// Shorter vectors are not divided by their own length.
+/// Vectors with a smaller norm are not normalized. Untuned: any small value works.
 pub(super) const MIN_NORM: f64 = 1e-12;
 
-/// A member of the family, ready for one table.
+/// A member of the family, built for one table.
 #[derive(Debug, Clone)]
 pub struct CosLoss {
     cos: CosSpec,
     bounds: VariableBounds,
     typical_norm: f64,
-    /// Ends of the ranges of all costs, one row per instance; with O_S only.
+    /// Limits of the ranges of all costs, one row per instance; with O_S only.
     limits: Option<Matrix>,
 }
 
 thread_local! {
-    /// Directions, free errors and normalised predictions of the instance at hand.
-    static SCRATCH: RefCell<(Vec<MisleadingDirection>, Vec<f64>, Vec<f64>)> = const { RefCell::new((Vec::new(), Vec::new(), Vec::new())) };
+    static SCRATCH: RefCell<EvaluationScratch> = const { RefCell::new(EvaluationScratch::EMPTY) };
+}
+
+/// Buffers of one evaluation, reused by the thread.
+struct EvaluationScratch {
+    directions: Vec<MisleadingDirection>,
+    free: Vec<f64>,
+    /// The prediction scaled to unit norm.
+    unit: Vec<f64>,
+}
+
+impl EvaluationScratch {
+    const EMPTY: Self = Self {
+        directions: Vec::new(),
+        free: Vec::new(),
+        unit: Vec::new(),
+    };
 }
 
 /// Which errors of an instance count.
 struct InstanceErrorMask<'a> {
-    guides: &'a [MisleadingDirection],
-    /// How far each error may go without counting; with O_S only.
+    directions: &'a [MisleadingDirection],
+    /// Largest free error of each cost; with O_S only.
     free: &'a [f64],
 }
 
@@ -48,21 +63,21 @@ impl CosLoss {
         }
     }
 
-    /// The same, told the usual length of a cost vector, which decides the rescaling.
+    /// The same with the mean norm of the cost vectors, which determines the rescaling.
     pub(super) fn with_typical_norm(mut self, norm: f64) -> Self {
         self.typical_norm = norm;
         self
     }
 
-    /// The same with the end of each cost's range on the side that can mislead, one row per
-    /// instance.
+    /// The same with the limit of each cost's range in the direction that can change the decision,
+    /// one row per instance.
     #[must_use]
     pub fn with_limits(mut self, limits: Matrix) -> Self {
         self.limits = Some(limits);
         self
     }
 
-    /// The same with the two directions of a pinball exchanged.
+    /// The same with the two directions of the pinball loss swapped.
     pub(super) fn with_pinball_swapped(mut self) -> Self {
         if let ErrorSide::Pinball(taus) = &mut self.cos.side {
             taus.iter_mut().for_each(|tau| *tau = 1.0 - *tau);
@@ -70,23 +85,20 @@ impl CosLoss {
         self
     }
 
-    /// Distance of each cost to the end of its range, in the units errors are measured in.
-    fn free_errors(&self, query: &LossInput<'_>, free: &mut Vec<f64>) {
+    /// Distance of each cost to the limit of its range, in the units of the errors.
+    fn free_errors(&self, input: &LossInput<'_>, free: &mut Vec<f64>) {
         free.clear();
         let Some(limits) = &self.limits else { return };
         let unit = if self.cos.scale_invariant {
-            norm(query.costs).max(MIN_NORM)
+            norm(input.costs).max(MIN_NORM)
         } else {
             1.0
         };
-        let ends = limits.row(query.instance).iter();
-        free.extend(
-            ends.zip(query.costs)
-                .map(|(end, cost)| (f64::from(*end) - cost) / unit),
-        );
+        let limits = limits.row(input.instance).iter().zip(input.costs);
+        free.extend(limits.map(|(limit, cost)| (f64::from(*limit) - cost) / unit));
     }
 
-    /// What one error costs, and the derivative.
+    /// The base error and its derivative.
     fn term(&self, error: f64) -> (f64, f64) {
         match self.cos.error {
             BaseError::Squared => (error * error, 2.0 * error),
@@ -95,13 +107,13 @@ impl CosLoss {
         }
     }
 
-    /// How much an error of output `j` counts.
-    fn error_weight(&self, j: usize, error: f64, aims: &InstanceErrorMask<'_>) -> f64 {
+    /// The weight of an error of output `j`.
+    fn error_weight(&self, j: usize, error: f64, mask: &InstanceErrorMask<'_>) -> f64 {
         match &self.cos.side {
             ErrorSide::Both => 1.0,
-            ErrorSide::OneSided => f64::from(u8::from(aims.guides[j].counts(error, 0.0))),
+            ErrorSide::OneSided => f64::from(u8::from(mask.directions[j].counts(error, 0.0))),
             ErrorSide::Sensitive(_) => {
-                f64::from(u8::from(aims.guides[j].counts(error, aims.free[j])))
+                f64::from(u8::from(mask.directions[j].counts(error, mask.free[j])))
             }
             ErrorSide::Pinball(taus) => {
                 let tau = if taus.len() == 1 { taus[0] } else { taus[j] };
@@ -114,55 +126,54 @@ impl CosLoss {
     fn sum(
         &self,
         errors: impl Iterator<Item = f64>,
-        aims: &InstanceErrorMask<'_>,
+        mask: &InstanceErrorMask<'_>,
         gradient: &mut [f64],
     ) -> f64 {
         let mut total = 0.0;
         for (j, error) in errors.enumerate() {
-            let share = self.error_weight(j, error, aims);
+            let weight = self.error_weight(j, error, mask);
             let (value, slope) = self.term(error);
-            total += share * value;
-            gradient[j] = share * slope;
+            total += weight * value;
+            gradient[j] = weight * slope;
         }
         total
     }
 
     fn evaluate_plain(
         &self,
-        query: &LossInput<'_>,
-        aims: &InstanceErrorMask<'_>,
+        input: &LossInput<'_>,
+        mask: &InstanceErrorMask<'_>,
         gradient: &mut [f64],
     ) -> f64 {
-        let errors = query.prediction.iter().zip(query.costs).map(|(p, c)| p - c);
-        self.sum(errors, aims, gradient)
+        let errors = input.prediction.iter().zip(input.costs).map(|(p, c)| p - c);
+        self.sum(errors, mask, gradient)
     }
 
-    /// Errors between unit vectors; the gradient goes back through the normalisation.
+    /// Errors between unit vectors; the gradient is propagated through the normalization.
     fn evaluate_normalized(
         &self,
-        query: &LossInput<'_>,
-        aims: &InstanceErrorMask<'_>,
-        (unit, gradient): (&mut Vec<f64>, &mut [f64]),
+        input: &LossInput<'_>,
+        mask: &InstanceErrorMask<'_>,
+        unit: &mut Vec<f64>,
+        gradient: &mut [f64],
     ) -> f64 {
-        let length = norm(query.prediction);
-        let true_length = norm(query.costs).max(MIN_NORM);
+        let prediction_norm = norm(input.prediction);
+        let cost_norm = norm(input.costs).max(MIN_NORM);
+        let divisor = prediction_norm.max(MIN_NORM);
         unit.clear();
-        unit.extend(query.prediction.iter().map(|p| p / length.max(MIN_NORM)));
-        let errors = unit
-            .iter()
-            .zip(query.costs)
-            .map(|(u, c)| u - c / true_length);
-        let total = self.sum(errors, aims, gradient);
-        if length < MIN_NORM {
-            // No direction to normalise: step as if the prediction had the length of the truth,
-            // since the true derivative, about 1e12, would ruin every running average of the
-            // optimiser.
-            gradient.iter_mut().for_each(|g| *g /= true_length);
+        unit.extend(input.prediction.iter().map(|p| p / divisor));
+        let pairs = unit.iter().zip(input.costs);
+        let errors = pairs.map(|(u, c)| u - c / cost_norm);
+        let total = self.sum(errors, mask, gradient);
+        if prediction_norm < MIN_NORM {
+            // The prediction has no direction: use the norm of the true costs, since the true
+            // derivative, about 1e12, would ruin the moving averages of the optimizer.
+            gradient.iter_mut().for_each(|g| *g /= cost_norm);
             return total;
         }
-        let along: f64 = gradient.iter().zip(unit.iter()).map(|(g, u)| g * u).sum();
+        let projection: f64 = gradient.iter().zip(unit.iter()).map(|(g, u)| g * u).sum();
         for (g, u) in gradient.iter_mut().zip(unit.iter()) {
-            *g = (*g - along * u) / length;
+            *g = (*g - projection * u) / prediction_norm;
         }
         total
     }
@@ -171,37 +182,39 @@ impl CosLoss {
 impl Loss for CosLoss {
     fn evaluate(
         &self,
-        query: &LossInput<'_>,
-        _asker: &mut OracleWorker<'_>,
+        input: &LossInput<'_>,
+        _worker: &mut OracleWorker<'_>,
         gradient: &mut [f64],
     ) -> Result<f64> {
-        let total = SCRATCH.with_borrow_mut(|(directions, free, unit)| {
-            if matches!(self.cos.side, ErrorSide::OneSided | ErrorSide::Sensitive(_)) {
-                misleading_directions(query.best, &self.bounds, directions, query.costs.len());
-            }
-            self.free_errors(query, free);
-            let aims = InstanceErrorMask {
-                guides: directions,
+        let total = SCRATCH.with_borrow_mut(|scratch| {
+            let EvaluationScratch {
+                directions,
                 free,
-            };
+                unit,
+            } = scratch;
+            if matches!(self.cos.side, ErrorSide::OneSided | ErrorSide::Sensitive(_)) {
+                misleading_directions(input.best, &self.bounds, directions, input.costs.len());
+            }
+            self.free_errors(input, free);
+            let mask = InstanceErrorMask { directions, free };
             if self.cos.scale_invariant {
-                self.evaluate_normalized(query, &aims, (unit, gradient))
+                self.evaluate_normalized(input, &mask, unit, gradient)
             } else {
-                self.evaluate_plain(query, &aims, gradient)
+                self.evaluate_plain(input, &mask, gradient)
             }
         });
-        let factor = 1.0 / query.costs.len() as f64;
+        let factor = 1.0 / input.costs.len() as f64;
         gradient.iter_mut().for_each(|g| *g *= factor);
         Ok(total * factor)
     }
 
     fn evaluate_single(
         &self,
-        query: &SinglePrecisionInput<'_>,
+        input: &SinglePrecisionInput<'_>,
         gradient: &mut [f32],
     ) -> Option<f64> {
         if self.bounds == VariableBounds::Binary {
-            single_precision::evaluate(&self.cos, query, gradient)
+            single_precision::evaluate(&self.cos, input, gradient)
         } else {
             None
         }
@@ -222,8 +235,8 @@ impl Loss for CosLoss {
         })
     }
 
-    /// The mean over d costs, the length of the vectors and, for squared errors, the smallness of
-    /// the entries of a unit vector all shrink gradients.
+    /// Gradients shrink with the mean over d costs, with the norm of the vectors and, for squared
+    /// errors, with the entries of a unit vector.
     fn rescaling(&self, costs: usize) -> f64 {
         let d = costs as f64;
         match (self.cos.scale_invariant, self.cos.error) {

@@ -5,22 +5,22 @@
 //! ```
 //!
 //! Source: Schutte, Berden, Guns, Postek and Yorke-Smith, "Scalable decision-focused learning
-//! through cost-sensitive regression" (2026). Components, all of them fields of [`Cos`]:
+//! through cost-sensitive regression" (2026). Components, all of them fields of [`CosSpec`]:
 //!
-//! * **O** (one-sided): only errors that can mislead count. Under-pricing what is chosen anyway and
-//!   over-pricing what is left anyway is free.
-//! * **O_S** (sensitivity-based): as O, but the free side reaches to the end of the range within
-//!   which the relaxed optimum stays optimal when this cost alone moves; beyond it the whole error
+//! * **O** (one-sided): only errors that can change the decision count. Underpredicting the cost of
+//!   a selected variable and overpredicting that of an unselected one is free.
+//! * **O_S** (sensitivity-based): as O, but errors are free up to the limit of the range within
+//!   which the relaxed optimum stays optimal when only this cost changes; beyond it the whole error
 //!   counts.
-//! * **S** (scale-invariant): both vectors are brought to unit length first, since decisions do not
+//! * **S** (scale-invariant): both vectors are scaled to unit norm first, since decisions do not
 //!   depend on the scale of costs.
-//! * **C** (instance costs) and its relatives **W(w)**, **IC(k)**, **EIC(k)**: weights per instance
-//!   from a baseline trained with the other components (the training recipe does that).
-//! * **tau=t** (pinball): weight t for under-prediction and 1−t for over-prediction.
+//! * **C** (instance costs) and its variants **W(w)**, **IC(k)**, **EIC(k)**: weights per instance
+//!   from a baseline trained with the other components (`train/weighting.rs`).
+//! * **tau=t** (pinball): weight t for underprediction and 1−t for overprediction.
 //!
-//! Solves per evaluation: none. O needs the best decisions, O_S one relaxed solve and C one exact
-//! solve per instance, all before training. Use `MAE(O,S)` first: it is the strongest member that
-//! needs no solve beyond the labels.
+//! Solves per evaluation: none. O needs the labels, O_S one relaxed solve and C one exact solve per
+//! instance, all before training. Use `MAE(O,S)` first: it is the strongest member that needs no
+//! solve beyond the labels.
 
 mod evaluate;
 mod name;
@@ -31,8 +31,11 @@ pub use evaluate::CosLoss;
 pub use single_precision::SinglePrecisionInput;
 
 use crate::data::{Matrix, norm};
+use crate::decision::Decision;
 use crate::error::Result;
 use crate::label::LabeledDataset;
+use crate::loss::registry::LossFamily;
+use crate::loss::{Capabilities, Loss, LossDefinition};
 use crate::observer::Observer;
 use crate::oracle::Oracle;
 use crate::problem::VariableBounds;
@@ -41,9 +44,9 @@ use crate::solve::relaxation::CostRangeKind;
 /// How an error is measured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BaseError {
-    /// (ĉ − c)², the `MSE` of the label.
+    /// (ĉ − c)²: `MSE`.
     Squared,
-    /// |ĉ − c|, the `MAE` of the label.
+    /// |ĉ − c|: `MAE`.
     Absolute,
 }
 
@@ -52,26 +55,26 @@ pub enum BaseError {
 pub enum ErrorSide {
     /// Both directions, fully.
     Both,
-    /// Under-prediction with weight τ, over-prediction with 1−τ; one τ for all outputs or one each.
+    /// Underprediction with weight τ, overprediction with 1−τ; one τ for all outputs or one each.
     Pinball(Vec<f64>),
-    /// Only the direction that can mislead the decision.
+    /// Only the direction that can change the decision.
     OneSided,
-    /// Only what leaves the range within which the relaxed decision stays best.
+    /// Only errors that leave the range within which the relaxed decision stays optimal.
     Sensitive(CostRangeKind),
 }
 
 /// How instances are weighted, given the regret and loss of a baseline.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum InstanceWeighting {
-    /// All alike.
+    /// Equally.
     Equal,
     /// C: regret divided by loss.
     InstanceCosts,
     /// W(w): w times regret plus 1−w (Lawless and Zhou 2022).
     Reweighted(f64),
-    /// IC(k): instance costs found anew in each of k rounds of training.
+    /// IC(k): instance costs recomputed in each of k rounds of training.
     Iterative(usize),
-    /// EIC(k): as IC, the baseline of a round being the mean of all models so far.
+    /// EIC(k): as IC; the baseline of a round is the mean of all models so far.
     Ensemble(usize),
 }
 
@@ -82,7 +85,7 @@ pub struct CosSpec {
     pub error: BaseError,
     /// Which direction counts.
     pub side: ErrorSide,
-    /// Whether vectors are brought to unit length first.
+    /// Whether vectors are scaled to unit norm first.
     pub scale_invariant: bool,
     /// How instances are weighted.
     pub weighting: InstanceWeighting,
@@ -99,103 +102,133 @@ impl CosSpec {
         }
     }
 
-    /// The loss for one table.
-    ///
-    /// # Errors
-    /// When the problem cannot give what a component needs, or the user interrupts.
-    pub fn build(
+    /// The same with one-sided errors (O).
+    #[must_use]
+    pub fn one_sided(self) -> Self {
+        Self {
+            side: ErrorSide::OneSided,
+            ..self
+        }
+    }
+
+    /// The same on vectors of unit norm (S).
+    #[must_use]
+    pub fn scale_invariant(self) -> Self {
+        Self {
+            scale_invariant: true,
+            ..self
+        }
+    }
+
+    /// The same with instances weighted.
+    #[must_use]
+    pub fn weighted(self, weighting: InstanceWeighting) -> Self {
+        Self { weighting, ..self }
+    }
+}
+
+pub(super) static FAMILY: LossFamily = LossFamily {
+    names: &["MSE", "MAE"],
+    usage: &["MSE or MAE with components, such as MAE(O,S)"],
+    parse: |_, options| Ok(options.take_text().parse::<CosSpec>()?.into()),
+    examples: &[
+        "MSE",
+        "MSE(S)",
+        "MSE(O)",
+        "MSE(O,S)",
+        "MSE(tau=0.3)",
+        "MSE(tau=0.3,S)",
+        "MAE",
+        "MAE(S)",
+        "MAE(O)",
+        "MAE(O,S)",
+        "MAE(tau=0.3)",
+        "MAE(tau=0.3,S)",
+    ],
+};
+
+impl LossDefinition for CosSpec {
+    fn capabilities(&self) -> Capabilities {
+        Capabilities {
+            can_vanish: matches!(self.side, ErrorSide::Sensitive(_)),
+            weighting: self.weighting,
+            ..Capabilities::SOLVER_FREE
+        }
+    }
+
+    fn build(
         &self,
         data: &LabeledDataset,
         oracle: &Oracle,
         observer: &dyn Observer,
-    ) -> Result<CosLoss> {
+    ) -> Result<Box<dyn Loss>> {
         let problem = oracle.problem();
         let mut loss = CosLoss::new(self.clone(), problem.bounds())
             .with_typical_norm(mean_norm(data.data().costs()));
-        // The pinball's directions are those of the user's costs, which a maximisation turns round.
+        // The directions of the pinball loss are those of the user's costs; maximization swaps
+        // them.
         if problem.sense().is_maximize() {
             loss = loss.with_pinball_swapped();
         }
         if let ErrorSide::Sensitive(kind) = self.side {
-            loss = loss.with_limits(sensitivity::limits(
-                data,
-                oracle,
-                kind,
-                (&self.to_string(), observer),
-            )?);
+            let limits = sensitivity::limits(data, oracle, kind, &self.to_string(), observer)?;
+            loss = loss.with_limits(limits);
         }
-        Ok(loss)
-    }
-
-    /// All components on both errors, for tests that every loss must pass.
-    pub fn examples() -> Vec<Self> {
-        let mut all = Vec::new();
-        for error in [BaseError::Squared, BaseError::Absolute] {
-            for side in [
-                ErrorSide::Both,
-                ErrorSide::OneSided,
-                ErrorSide::Pinball(vec![0.3]),
-            ] {
-                for scale_invariant in [false, true] {
-                    all.push(Self {
-                        side: side.clone(),
-                        scale_invariant,
-                        ..Self::plain(error)
-                    });
-                }
-            }
-        }
-        all
+        Ok(Box::new(loss))
     }
 }
 
-/// Mean Euclidean length of the rows, never 0.
+/// Mean Euclidean norm of the rows, never 0.
 fn mean_norm(costs: &Matrix) -> f64 {
     let total: f64 = (0..costs.rows()).map(|i| norm(costs.row(i))).sum();
-    (total / costs.rows().max(1) as f64).max(1e-12)
+    (total / costs.rows().max(1) as f64).max(evaluate::MIN_NORM)
 }
 
-/// What each variable's best value says about the direction that can mislead: +1 over-prediction,
-/// −1 under-prediction, 0 both, and [`MisleadingDirection::FREE`] neither.
+/// The direction of error in one cost that can change the decision, given the value of its variable
+/// in the label.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct MisleadingDirection(i8);
+enum MisleadingDirection {
+    /// Strictly between its bounds: both directions.
+    Both,
+    /// Fixed by its bounds: neither.
+    Neither,
+    /// At its upper bound: overprediction.
+    Over,
+    /// At its lower bound: underprediction.
+    Under,
+}
 
 impl MisleadingDirection {
-    const BOTH: Self = Self(0);
-    const FREE: Self = Self(2);
-    const OVER: Self = Self(1);
-    const UNDER: Self = Self(-1);
-
     fn of(value: f64, lower: f64, upper: f64) -> Self {
         match (value <= lower, value >= upper) {
-            (true, true) => Self::FREE,
-            (false, true) => Self::OVER,
-            (true, false) => Self::UNDER,
-            (false, false) => Self::BOTH,
+            (true, true) => Self::Neither,
+            (false, true) => Self::Over,
+            (true, false) => Self::Under,
+            (false, false) => Self::Both,
         }
     }
 
     /// Whether an error counts that goes beyond `free` (which has the sign of the error, or is 0).
     fn counts(self, error: f64, free: f64) -> bool {
         match self {
-            Self::OVER => error > free,
-            Self::UNDER => error < free,
-            Self::FREE => false,
-            _ => true,
+            Self::Over => error > free,
+            Self::Under => error < free,
+            Self::Neither => false,
+            Self::Both => true,
         }
     }
 }
 
-/// The guide of every variable of a decision.
+/// The misleading direction of every variable of a label.
 fn misleading_directions(
-    best: &crate::decision::Decision,
+    best: &Decision,
     bounds: &VariableBounds,
     out: &mut Vec<MisleadingDirection>,
     count: usize,
 ) {
     out.clear();
     match bounds {
-        VariableBounds::Binary => out.resize(count, MisleadingDirection::UNDER),
+        VariableBounds::Binary => out.resize(count, MisleadingDirection::Under),
         VariableBounds::Box { lower, upper } => out.extend(
             lower
                 .iter()

@@ -1,4 +1,4 @@
-//! How far each cost may be mispredicted before the relaxed decision changes.
+//! How far each cost may be mispredicted before the relaxed decision changes (cost ranging).
 
 use crate::data::Matrix;
 use crate::error::Result;
@@ -8,14 +8,15 @@ use crate::oracle::Oracle;
 use crate::problem::VariableBounds;
 use crate::solve::relaxation::{CostRangeKind, CostRanges};
 
-/// The end of each cost's range on the side that can mislead: the upper one where the variable is
-/// at its upper bound in the best decision, the lower one elsewhere. One number per cost is enough,
-/// since the other side is free.
+/// The limit of each cost's range in the direction that can change the decision: the upper one if
+/// the variable is at its upper bound in the label, the lower one otherwise. One number per cost
+/// is enough, since errors in the other direction are free.
 pub(super) fn limits(
     data: &LabeledDataset,
     oracle: &Oracle,
     kind: CostRangeKind,
-    (name, observer): (&str, &dyn Observer),
+    loss_name: &str,
+    observer: &dyn Observer,
 ) -> Result<Matrix> {
     let costs = data.data().costs();
     let mut limits = Matrix::zeros(costs.rows(), costs.cols());
@@ -30,18 +31,16 @@ pub(super) fn limits(
         VariableBounds::Box { upper, .. } => value >= upper[j],
     };
     let keep = |row: usize, ranges: &CostRanges, slot: &mut &mut [f32]| {
-        slot.iter_mut()
-            .zip(&ranges.lower)
-            .for_each(|(limit, lower)| *limit = *lower as f32);
-        for (j, _) in data
-            .optimal_decision(row)
-            .iter()
-            .filter(|(j, value)| at_upper(*j, *value))
-        {
-            slot[j] = ranges.upper[j] as f32;
+        for (limit, lower) in slot.iter_mut().zip(&ranges.lower) {
+            *limit = *lower as f32;
+        }
+        for (j, value) in data.optimal_decision(row).iter() {
+            if at_upper(j, value) {
+                slot[j] = ranges.upper[j] as f32;
+            }
         }
     };
-    oracle.ranges_all((costs, kind), &mut rows, keep, (name, observer))?;
+    oracle.ranges_all((costs, kind), &mut rows, keep, (loss_name, observer))?;
     observer.end();
     Ok(limits)
 }

@@ -1,10 +1,9 @@
-//! The family on rows in single precision, sixteen numbers at a time: for callers who hold rows of
-//! `f32` and want no others, such as the Python module.
+//! The family on rows in single precision, sixteen numbers at a time: for callers that store rows
+//! of `f32`, such as the Python module.
 //!
 //! Formula and tie rules are those of `evaluate.rs`; results differ from it by rounding only.
-//! One-sided errors are first judged as if nothing were chosen; the chosen few are then judged
-//! again, one by one. Answers only where all variables are 0 or 1 and errors count fully or on one
-//! side.
+//! One-sided errors are first evaluated as if no variable were selected; the few selected ones are
+//! then corrected one by one. Supports binary variables with two-sided or one-sided errors.
 
 #![allow(
     unsafe_code,
@@ -16,23 +15,24 @@ use super::{BaseError, CosSpec, ErrorSide};
 use crate::decision::Decision;
 use crate::simd::{AlignedF32x16, Avx2Fma, F32_LANES, F32x16, dispatch_avx2};
 
-/// Chunks summed in single precision before the sum is added up in double precision.
+/// Chunks summed in single precision before the sum is added in double precision: the trade-off
+/// between rounding error and the cost of the conversion.
 const CHUNKS_PER_F64_SUM: usize = 64;
 
 /// One instance in single precision.
 #[derive(Debug, Clone, Copy)]
 pub struct SinglePrecisionInput<'a> {
-    /// True costs, to be minimised.
+    /// True costs, minimized.
     pub costs: &'a [f32],
-    /// Predicted costs, in the sense of the user.
+    /// Predicted costs, in the user's sense.
     pub prediction: &'a [f32],
-    /// Turns predictions into costs to be minimised: 1 or −1.
+    /// Factor that turns predictions into minimized costs: 1 or −1.
     pub sign: f32,
-    /// Best decision under the true costs.
+    /// The label: the optimal decision under the true costs.
     pub best: &'a Decision,
 }
 
-/// What a row is multiplied by on its way to an error.
+/// Factors that normalize predictions and costs.
 #[derive(Clone, Copy)]
 struct NormScales {
     prediction: f32,
@@ -43,15 +43,15 @@ struct NormScales {
 #[derive(Default)]
 struct SinglePrecisionSums {
     value: f64,
-    /// Slopes along the scaled prediction.
-    along: f64,
+    /// Inner product of the slopes and the scaled prediction.
+    projection: f64,
 }
 
-/// The mean over costs, and its gradient with respect to the prediction in the sense of the user;
-/// nothing where this member, these bounds or this processor need the plain way.
+/// The mean over costs and its gradient with respect to the prediction in the user's sense; `None`
+/// if this member or this processor needs the double-precision path.
 pub(super) fn evaluate(
     cos: &CosSpec,
-    query: &SinglePrecisionInput<'_>,
+    input: &SinglePrecisionInput<'_>,
     gradient: &mut [f32],
 ) -> Option<f64> {
     let simd = Avx2Fma::detect()?;
@@ -61,81 +61,83 @@ pub(super) fn evaluate(
         ErrorSide::Sensitive(_) | ErrorSide::Pinball(_) => return None,
     };
     let absolute = cos.error == BaseError::Absolute;
-    let (length, true_length) = norms(simd, cos.scale_invariant, query);
+    let (prediction_norm, cost_norm) = norms(simd, cos.scale_invariant, input);
     let at = NormScales {
-        prediction: query.sign / length.max(MIN_NORM) as f32,
-        costs: 1.0 / true_length.max(MIN_NORM) as f32,
+        prediction: input.sign / prediction_norm.max(MIN_NORM) as f32,
+        costs: 1.0 / cost_norm.max(MIN_NORM) as f32,
     };
     let mut sums = SinglePrecisionSums::default();
     match (absolute, one_sided) {
-        (false, false) => slopes::<false, false>(simd, query, at, gradient, &mut sums),
-        (false, true) => slopes::<false, true>(simd, query, at, gradient, &mut sums),
-        (true, false) => slopes::<true, false>(simd, query, at, gradient, &mut sums),
-        (true, true) => slopes::<true, true>(simd, query, at, gradient, &mut sums),
+        (false, false) => slopes::<false, false>(simd, input, at, gradient, &mut sums),
+        (false, true) => slopes::<false, true>(simd, input, at, gradient, &mut sums),
+        (true, false) => slopes::<true, false>(simd, input, at, gradient, &mut sums),
+        (true, true) => slopes::<true, true>(simd, input, at, gradient, &mut sums),
     }
     if one_sided {
-        evaluate_selected(absolute, query, at, (gradient, &mut sums));
+        evaluate_selected(absolute, input, at, gradient, &mut sums);
     }
-    // What is no finite number, or too large for these sums, is left to the plain way and its
-    // messages.
-    if !(length.is_finite()
-        && true_length.is_finite()
-        && sums.along.is_finite()
+    // Values that are not finite or overflow these sums are left to the double-precision path and
+    // its error messages.
+    if !(prediction_norm.is_finite()
+        && cost_norm.is_finite()
+        && sums.projection.is_finite()
         && sums.value.is_finite())
     {
         return None;
     }
-    let count = query.costs.len() as f64;
-    // As in the plain way, a prediction without a direction steps as if it had the length of the
-    // truth.
-    let (unit, along) = if length < MIN_NORM {
-        (true_length, 0.0)
+    let count = input.costs.len() as f64;
+    // As in double precision, a prediction without a direction uses the norm of the true costs.
+    let (norm, projection) = if prediction_norm < MIN_NORM {
+        (cost_norm, 0.0)
     } else {
-        (length, sums.along)
+        (prediction_norm, sums.projection)
     };
-    let slope = f64::from(query.sign) / (unit * count);
-    let along = if cos.scale_invariant {
-        along * f64::from(at.prediction) * slope
+    let slope_factor = f64::from(input.sign) / (norm * count);
+    let prediction_factor = if cos.scale_invariant {
+        -(projection * f64::from(at.prediction) * slope_factor)
     } else {
-        0.0
+        -0.0
     };
     finish(
         simd,
-        query.prediction,
-        (slope as f32, -along as f32),
+        input.prediction,
+        slope_factor as f32,
+        prediction_factor as f32,
         gradient,
     );
     Some(sums.value / count)
 }
 
-/// Lengths of prediction and truth, or 1 where they do not matter.
-fn norms(simd: Avx2Fma, matter: bool, query: &SinglePrecisionInput<'_>) -> (f64, f64) {
-    let mut squares = [1.0; 2];
-    if matter {
-        square(simd, query.prediction, &mut squares[0]);
-        square(simd, query.costs, &mut squares[1]);
+/// Norms of predictions and costs, or 1 if the loss is not scale-invariant.
+fn norms(simd: Avx2Fma, scale_invariant: bool, input: &SinglePrecisionInput<'_>) -> (f64, f64) {
+    let (mut prediction_square, mut cost_square) = (1.0, 1.0);
+    if scale_invariant {
+        square(simd, input.prediction, &mut prediction_square);
+        square(simd, input.costs, &mut cost_square);
     }
-    (squares[0].sqrt(), squares[1].sqrt().max(MIN_NORM))
+    (prediction_square.sqrt(), cost_square.sqrt().max(MIN_NORM))
 }
 
-/// Judges the chosen variables again: theirs are the errors upwards.
+/// Corrects the selected variables: their errors count upward.
 fn evaluate_selected(
     absolute: bool,
-    query: &SinglePrecisionInput<'_>,
+    input: &SinglePrecisionInput<'_>,
     at: NormScales,
-    (gradient, sums): (&mut [f32], &mut SinglePrecisionSums),
+    gradient: &mut [f32],
+    sums: &mut SinglePrecisionSums,
 ) {
-    for (j, _) in query.best.iter() {
-        let scaled = query.prediction[j] * at.prediction;
-        let error = scaled - query.costs[j] * at.costs;
+    for (j, _) in input.best.iter() {
+        let scaled = input.prediction[j] * at.prediction;
+        let error = scaled - input.costs[j] * at.costs;
         let (value, slope) = match absolute {
             true if error == 0.0 => (0.0, 0.0),
             true => (error.abs(), error.signum()),
             false => (error * error, 2.0 * error),
         };
-        let counts = if error > 0.0 { 1.0 } else { -1.0 };
-        sums.value += counts * f64::from(value);
-        sums.along += counts * f64::from(slope) * f64::from(scaled);
+        // An upward error is added; a downward one was counted before and is removed.
+        let sign = if error > 0.0 { 1.0 } else { -1.0 };
+        sums.value += sign * f64::from(value);
+        sums.projection += sign * f64::from(slope) * f64::from(scaled);
         gradient[j] = if error > 0.0 { slope } else { 0.0 };
     }
 }
@@ -148,12 +150,16 @@ dispatch_avx2! {
 dispatch_avx2! {
     /// Sums of a row; leaves slopes with respect to the errors in `gradient`.
     slopes = slopes_body [ABSOLUTE: bool, ONE_SIDED: bool]
-        (query: &SinglePrecisionInput<'_>, at: NormScales, gradient: &mut [f32], sums: &mut SinglePrecisionSums)
+        (
+            input: &SinglePrecisionInput<'_>, at: NormScales, gradient: &mut [f32],
+            sums: &mut SinglePrecisionSums
+        )
 }
 
 dispatch_avx2! {
-    /// Slopes become the gradient: slope · first + prediction · second.
-    finish = finish_body [] (prediction: &[f32], factors: (f32, f32), gradient: &mut [f32])
+    /// Turns slopes into the gradient: slope · slope_factor + prediction · prediction_factor.
+    finish = finish_body []
+        (prediction: &[f32], slope_factor: f32, prediction_factor: f32, gradient: &mut [f32])
 }
 
 #[inline(always)]
@@ -172,20 +178,20 @@ fn square_body(simd: Avx2Fma, row: &[f32], out: &mut f64) {
 #[inline(always)]
 fn slopes_body<const ABSOLUTE: bool, const ONE_SIDED: bool>(
     simd: Avx2Fma,
-    query: &SinglePrecisionInput<'_>,
+    input: &SinglePrecisionInput<'_>,
     at: NormScales,
     gradient: &mut [f32],
     sums: &mut SinglePrecisionSums,
 ) {
     let (scale, true_scale) = (simd.splat(at.prediction), simd.splat(-at.costs));
-    let blocks = query
+    let blocks = input
         .prediction
         .chunks(CHUNKS_PER_F64_SUM * F32_LANES)
-        .zip(query.costs.chunks(CHUNKS_PER_F64_SUM * F32_LANES));
+        .zip(input.costs.chunks(CHUNKS_PER_F64_SUM * F32_LANES));
     for ((prediction, costs), gradient) in
         blocks.zip(gradient.chunks_mut(CHUNKS_PER_F64_SUM * F32_LANES))
     {
-        let (mut value, mut along) = (simd.splat(0.0), simd.splat(0.0));
+        let (mut value, mut projection) = (simd.splat(0.0), simd.splat(0.0));
         for ((p, c), g) in prediction
             .chunks(F32_LANES)
             .zip(costs.chunks(F32_LANES))
@@ -195,15 +201,15 @@ fn slopes_body<const ABSOLUTE: bool, const ONE_SIDED: bool>(
             let error = read(simd, c).mul_add(true_scale, scaled);
             let (term, slope) = evaluate_errors::<ABSOLUTE, ONE_SIDED>(simd, error);
             value = value.add(term);
-            along = slope.mul_add(scaled, along);
+            projection = slope.mul_add(scaled, projection);
             write(slope, g);
         }
         sums.value += total(value);
-        sums.along += total(along);
+        sums.projection += total(projection);
     }
 }
 
-/// What errors cost, and the derivatives; of one-sided ones only those downwards.
+/// Errors and their derivatives; of one-sided ones only the downward ones.
 #[inline(always)]
 fn evaluate_errors<const ABSOLUTE: bool, const ONE_SIDED: bool>(
     simd: Avx2Fma,
@@ -227,13 +233,20 @@ fn evaluate_errors<const ABSOLUTE: bool, const ONE_SIDED: bool>(
 }
 
 #[inline(always)]
-fn finish_body(simd: Avx2Fma, prediction: &[f32], factors: (f32, f32), gradient: &mut [f32]) {
-    let (slope, along) = (simd.splat(factors.0), simd.splat(factors.1));
-    for (p, g) in prediction
-        .chunks(F32_LANES)
-        .zip(gradient.chunks_mut(F32_LANES))
-    {
-        write(read(simd, p).mul_add(along, read(simd, g).mul(slope)), g);
+fn finish_body(
+    simd: Avx2Fma,
+    prediction: &[f32],
+    slope_factor: f32,
+    prediction_factor: f32,
+    gradient: &mut [f32],
+) {
+    let (slope, direction) = (simd.splat(slope_factor), simd.splat(prediction_factor));
+    let predictions = prediction.chunks(F32_LANES);
+    for (p, g) in predictions.zip(gradient.chunks_mut(F32_LANES)) {
+        write(
+            read(simd, p).mul_add(direction, read(simd, g).mul(slope)),
+            g,
+        );
     }
 }
 
@@ -253,7 +266,7 @@ fn write(lanes: F32x16, part: &mut [f32]) {
     }
 }
 
-/// All sixteen numbers added up, in order.
+/// The sum of all sixteen numbers, in order.
 #[inline(always)]
 fn total(lanes: F32x16) -> f64 {
     let mut lane = AlignedF32x16::ZERO;

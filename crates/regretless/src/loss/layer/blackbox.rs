@@ -1,22 +1,21 @@
 //! DBB and NID: one decision, differentiated as a black box.
 //!
 //! ```text
-//! decision x(ĉ), judged with gradient g
-//! DBB: gradient [x(ĉ + λg) − x(ĉ)]/λ, the slope of a linear interpolation of the judgement
+//! decision x(ĉ), whose value has gradient g
+//! DBB: gradient [x(ĉ + λg) − x(ĉ)]/λ, the slope of a linear interpolation of the value
 //! NID: gradient −g, as if the decision were −ĉ
 //! ```
 //!
 //! Sources: Vlastelica Pogančić, Paulus, Musil, Martius and Rolínek, "Differentiation of blackbox
 //! combinatorial solvers" (2020); Sahoo, Paulus, Vlastelica, Musil, Kuleshov and Martius,
 //! "Backpropagation through combinatorial algorithms: identity with projection works" (2023).
-//! Solves per evaluation: two (DBB), one (NID). λ of DBB should move decisions: of the size of the
-//! costs over that of g.
+//! Solves per evaluation: two (DBB), one (NID). Needs the labels. Use DBB with a λ large enough to
+//! change decisions: of the order of the costs over that of g.
 
-use std::fmt;
-
-use super::{DecisionCriterion, DecisionLayer, LayerObjective};
+use super::{DecisionCriterion, DecisionLayer, LayerDefinition, LayerLoss, LayerObjective};
 use crate::error::Result;
 use crate::loss::name_options::{LossNameBuilder, LossOptions};
+use crate::loss::registry::LossFamily;
 use crate::loss::{LossInput, buffer};
 use crate::oracle::OracleWorker;
 
@@ -25,65 +24,78 @@ use crate::oracle::OracleWorker;
 pub enum Blackbox {
     /// DBB with its λ.
     Interpolated {
-        /// How far costs are moved along the gradient.
+        /// Step along the gradient.
         lambda: f64,
     },
     /// NID.
     NegativeIdentity,
 }
 
+pub(in crate::loss) static FAMILY: LossFamily = LossFamily {
+    names: &["DBB", "NID"],
+    usage: &["DBB", "NID"],
+    parse: |name, options| {
+        let layer = match name {
+            "DBB" => Blackbox::read_interpolated(options)?,
+            _ => Blackbox::NegativeIdentity,
+        };
+        let objective = LayerObjective::read(options);
+        Ok(LayerLoss { layer, objective }.into())
+    },
+    examples: &["DBB", "DBB(lambda=2,distance)", "NID", "NID(distance)"],
+};
+
 impl Blackbox {
+    /// The default of the released code.
     const LAMBDA: f64 = 10.0;
 
-    pub(in crate::loss) fn read_interpolated(options: &mut LossOptions) -> Result<Self> {
+    fn read_interpolated(options: &mut LossOptions) -> Result<Self> {
         Ok(Self::Interpolated {
             lambda: options.positive("lambda", Self::LAMBDA)?,
         })
     }
-
-    pub(in crate::loss) fn label(self, goal: LayerObjective) -> String {
-        match self {
-            Self::Interpolated { lambda } => goal
-                .write(LossNameBuilder::default().number("lambda", lambda, Self::LAMBDA))
-                .with_name("DBB"),
-            Self::NegativeIdentity => goal.write(LossNameBuilder::default()).with_name("NID"),
-        }
-    }
 }
 
-impl fmt::Display for Blackbox {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.label(LayerObjective::Regret))
+impl LayerDefinition for Blackbox {
+    type Layer = Self;
+
+    fn loss_name(&self, objective: LayerObjective) -> String {
+        let options = LossNameBuilder::default();
+        match self {
+            Self::Interpolated { lambda } => objective
+                .add_to_name(options.number("lambda", *lambda, Self::LAMBDA))
+                .with_name("DBB"),
+            Self::NegativeIdentity => objective.add_to_name(options).with_name("NID"),
+        }
+    }
+
+    fn build_layer(&self) -> Self {
+        *self
     }
 }
 
 impl DecisionLayer for Blackbox {
     fn decide(
         &self,
-        query: &LossInput<'_>,
+        input: &LossInput<'_>,
         worker: &mut OracleWorker<'_>,
-        judge: &mut DecisionCriterion<'_>,
+        criterion: &mut DecisionCriterion<'_>,
         gradient: &mut [f64],
     ) -> Result<f64> {
-        let here = [query.solve(worker, query.prediction)?.decision.clone()];
+        let decision = [input.solve(worker, input.prediction)?.decision.clone()];
         let mut upstream = buffer::zeros(gradient.len());
-        let value = super::evaluate_mean(&here, judge, &mut upstream);
+        let value = super::evaluate_mean(&decision, criterion, &mut upstream);
         match self {
-            Self::NegativeIdentity => gradient
-                .iter_mut()
-                .zip(upstream.iter())
-                .for_each(|(out, g)| *out = -g),
+            Self::NegativeIdentity => {
+                for (out, g) in gradient.iter_mut().zip(upstream.iter()) {
+                    *out = -g;
+                }
+            }
             Self::Interpolated { lambda } => {
-                let moved = query
-                    .prediction
-                    .iter()
-                    .zip(upstream.iter())
-                    .map(|(p, g)| p + lambda * g);
-                let there = [query
-                    .solve(worker, &buffer::filled(moved))?
-                    .decision
-                    .clone()];
-                super::write_finite_difference((&there, &here), *lambda, gradient);
+                let pairs = input.prediction.iter().zip(upstream.iter());
+                let perturbed = buffer::filled(pairs.map(|(p, g)| p + lambda * g));
+                let forward = [input.solve(worker, &perturbed)?.decision.clone()];
+                super::write_finite_difference(&forward, &decision, *lambda, gradient);
             }
         }
         Ok(value)

@@ -1,32 +1,33 @@
-//! I-MLE: the mean decision under Sum-of-Gamma noise, differentiated by moving the costs along the
-//! gradient.
+//! I-MLE: the mean decision under Sum-of-Gamma noise, differentiated by a step of the costs along
+//! the gradient.
 //!
 //! ```text
-//! decision mean_k x(ĉ + σε_k), judged with gradient g
+//! decision mean_k x(ĉ + σε_k), whose value has gradient g
 //! I-MLE:          gradient mean_k [x(ĉ + λg + σε_k) − x(ĉ + σε_k)]/λ
 //! I-MLE(central): gradient mean_k [x(ĉ + λg + σε_k) − x(ĉ − λg + σε_k)]/2λ
-//! AI-MLE:         λ = α‖ĉ‖/‖g‖ in every instance; α starts at 1 and after each training step grows by 0.001 where
-//!                 gradients have fewer than one entry on (moving) average, and shrinks by as much otherwise
+//! AI-MLE:         λ = α‖ĉ‖/‖g‖ in every instance; α starts at 1 and, after each training step,
+//!                 grows by 0.001 if gradients have fewer than one nonzero on (moving) average
+//!                 and shrinks by as much otherwise
 //! ```
 //!
 //! Sources: Niepert, Minervini and Franceschi, "Implicit MLE: backpropagating through discrete
 //! exponential family distributions" (2021); Minervini, Franceschi and Niepert, "Adaptive
 //! perturbation-based gradient estimation" (2023). Solves per evaluation: two per sample, three
-//! when central.
+//! when central. Needs the labels. Use AI-MLE where a good λ is not known.
 
-use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use super::{DecisionCriterion, DecisionLayer, LayerObjective};
+use super::{DecisionCriterion, DecisionLayer, LayerDefinition, LayerLoss, LayerObjective};
 use crate::decision::Decision;
 use crate::error::Result;
 use crate::loss::name_options::{LossNameBuilder, LossOptions};
 use crate::loss::noise::{NoiseDistribution, NoiseSource, Perturbation, PerturbedSettings};
+use crate::loss::registry::LossFamily;
 use crate::loss::{LossInput, buffer};
 use crate::oracle::OracleWorker;
 
-/// How far costs are moved along the gradient.
+/// The step of the costs along the gradient.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum ImplicitStepSize {
     /// λ, always the same.
@@ -35,30 +36,51 @@ pub enum ImplicitStepSize {
     Adaptive,
 }
 
-/// The layer in writing.
+/// The layer before it is built for training.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ImplicitMle {
     /// Samples per evaluation.
     pub samples: usize,
     /// σ, the size of the noise.
     pub sigma: f64,
-    /// How far costs are moved.
-    pub reach: ImplicitStepSize,
-    /// Whether they are moved both ways.
+    /// The step of the costs along the gradient.
+    pub step_size: ImplicitStepSize,
+    /// Whether steps are taken in both directions.
     pub central: bool,
     /// Where noise comes from.
     pub noise: NoiseSource,
 }
 
+// The defaults of the released code.
 const SAMPLES: usize = 10;
 const SIGMA: f64 = 1.0;
 const LAMBDA: f64 = 10.0;
 const KAPPA: f64 = 5.0;
 const TERMS: usize = 10;
 
+/// Minimum norm of a gradient that a step size is divided by. Untuned: any small value works.
+const MIN_GRADIENT_NORM: f64 = 1e-7;
+/// Smaller entries of a gradient count as 0. Untuned: any small value works.
+const ZERO_TOLERANCE: f64 = 1e-12;
+
+pub(in crate::loss) static FAMILY: LossFamily = LossFamily {
+    names: &["I-MLE", "IMLE", "AI-MLE", "AIMLE"],
+    usage: &["I-MLE", "AI-MLE"],
+    parse: |name, options| {
+        let layer = ImplicitMle::read(options, name.starts_with("AI"))?;
+        let objective = LayerObjective::read(options);
+        Ok(LayerLoss { layer, objective }.into())
+    },
+    examples: &[
+        "I-MLE(samples=3)",
+        "I-MLE(central,samples=2,distance)",
+        "AI-MLE(samples=3)",
+    ],
+};
+
 impl ImplicitMle {
-    pub(in crate::loss) fn read(options: &mut LossOptions, adaptive: bool) -> Result<Self> {
-        let reach = if adaptive {
+    fn read(options: &mut LossOptions, adaptive: bool) -> Result<Self> {
+        let step_size = if adaptive {
             ImplicitStepSize::Adaptive
         } else {
             ImplicitStepSize::Fixed(options.positive("lambda", LAMBDA)?)
@@ -67,7 +89,7 @@ impl ImplicitMle {
         Ok(Self {
             samples: options.count("samples", SAMPLES)?,
             sigma: options.positive("sigma", SIGMA)?,
-            reach,
+            step_size,
             central: options.flag("central"),
             noise: NoiseSource::Drawn(NoiseDistribution::SumOfGamma {
                 kappa,
@@ -75,13 +97,17 @@ impl ImplicitMle {
             }),
         })
     }
+}
 
-    pub(in crate::loss) fn label(&self, goal: LayerObjective) -> String {
+impl LayerDefinition for ImplicitMle {
+    type Layer = ImplicitLayer;
+
+    fn loss_name(&self, objective: LayerObjective) -> String {
         let name = LossNameBuilder::default().flag("central", self.central);
         let name = name
             .number("samples", self.samples, SAMPLES)
             .number("sigma", self.sigma, SIGMA);
-        let (family, name) = match self.reach {
+        let (family, name) = match self.step_size {
             ImplicitStepSize::Fixed(lambda) => ("I-MLE", name.number("lambda", lambda, LAMBDA)),
             ImplicitStepSize::Adaptive => ("AI-MLE", name),
         };
@@ -91,11 +117,10 @@ impl ImplicitMle {
             }
             NoiseSource::Drawn(NoiseDistribution::Normal) | NoiseSource::Given(_) => name,
         };
-        goal.write(name).with_name(family)
+        objective.add_to_name(name).with_name(family)
     }
 
-    /// The layer ready for training.
-    pub fn build(&self) -> ImplicitLayer {
+    fn build_layer(&self) -> ImplicitLayer {
         let perturbation = Perturbation {
             samples: self.samples,
             sigma: self.sigma,
@@ -106,52 +131,43 @@ impl ImplicitMle {
                 perturbation,
                 noise: self.noise.clone(),
             },
-            reach: self.reach,
+            step_size: self.step_size,
             central: self.central,
-            adapting: AdaptiveStepSize::default(),
+            adaptive: AdaptiveStepSize::default(),
         }
     }
 }
 
-impl fmt::Display for ImplicitMle {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.label(LayerObjective::Regret))
-    }
-}
-
-/// The layer at work.
+/// The layer, built for training.
 #[derive(Debug)]
 pub struct ImplicitLayer {
     perturbed: PerturbedSettings,
-    reach: ImplicitStepSize,
+    step_size: ImplicitStepSize,
     central: bool,
-    adapting: AdaptiveStepSize,
+    adaptive: AdaptiveStepSize,
 }
 
 impl ImplicitLayer {
-    /// Decisions at the prediction moved along `direction`, one per row of noise.
+    /// Decisions after a step of the prediction along `direction`, one per row of noise.
     fn decisions(
         &self,
-        query: &LossInput<'_>,
+        input: &LossInput<'_>,
         worker: &mut OracleWorker<'_>,
-        (reach, direction): (f64, &[f64]),
+        step: f64,
+        direction: &[f64],
     ) -> Result<Vec<Decision>> {
-        let moved = buffer::filled(
-            query
-                .prediction
-                .iter()
-                .zip(direction)
-                .map(|(p, g)| p + reach * g),
-        );
-        self.perturbed.decisions((query, &moved), worker)
+        let pairs = input.prediction.iter().zip(direction);
+        let center = buffer::filled(pairs.map(|(p, g)| p + step * g));
+        self.perturbed.decisions(input, &center, worker)
     }
 
-    fn step_size(&self, query: &LossInput<'_>, upstream: &[f64]) -> f64 {
+    fn step_size(&self, input: &LossInput<'_>, upstream: &[f64]) -> f64 {
         let norm = |values: &[f64]| values.iter().map(|v| v * v).sum::<f64>().sqrt();
-        match self.reach {
+        match self.step_size {
             ImplicitStepSize::Fixed(lambda) => lambda,
             ImplicitStepSize::Adaptive => {
-                self.adapting.alpha() * norm(query.prediction) / norm(upstream).max(1e-7)
+                let gradient_norm = norm(upstream).max(MIN_GRADIENT_NORM);
+                self.adaptive.alpha() * norm(input.prediction) / gradient_norm
             }
         }
     }
@@ -160,62 +176,64 @@ impl ImplicitLayer {
 impl DecisionLayer for ImplicitLayer {
     fn decide(
         &self,
-        query: &LossInput<'_>,
+        input: &LossInput<'_>,
         worker: &mut OracleWorker<'_>,
-        judge: &mut DecisionCriterion<'_>,
+        criterion: &mut DecisionCriterion<'_>,
         gradient: &mut [f64],
     ) -> Result<f64> {
         let mut upstream = buffer::zeros(gradient.len());
-        let here = self.decisions(query, worker, (0.0, &upstream))?;
-        let value = super::evaluate_mean(&here, judge, &mut upstream);
-        let reach = self.step_size(query, &upstream);
+        let decisions = self.decisions(input, worker, 0.0, &upstream)?;
+        let value = super::evaluate_mean(&decisions, criterion, &mut upstream);
+        let step = self.step_size(input, &upstream);
         gradient.fill(0.0);
-        if reach > 0.0 {
-            let ahead = self.decisions(query, worker, (reach, &upstream))?;
-            let behind = if self.central {
-                self.decisions(query, worker, (-reach, &upstream))?
+        if step > 0.0 {
+            let forward = self.decisions(input, worker, step, &upstream)?;
+            let (backward, width) = if self.central {
+                let backward = self.decisions(input, worker, -step, &upstream)?;
+                (backward, 2.0 * step)
             } else {
-                here
+                (decisions, step)
             };
-            let width = if self.central { 2.0 * reach } else { reach };
-            super::write_finite_difference((&ahead, &behind), width, gradient);
+            super::write_finite_difference(&forward, &backward, width, gradient);
         }
-        self.adapting.record_gradient(gradient);
+        self.adaptive.record_gradient(gradient);
         Ok(value)
     }
 
     fn end_batch(&self, training: bool) {
-        self.adapting.end_batch(training);
+        self.adaptive.end_batch(training);
     }
 
     fn state(&self) -> Vec<f64> {
-        let (alpha, average) = *self
-            .adapting
-            .state
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        vec![alpha, average]
+        let state = self.adaptive.lock();
+        vec![state.alpha, state.mean_entries]
     }
 
     fn restore(&self, state: &[f64]) {
-        if let [alpha, average] = state {
-            *self
-                .adapting
-                .state
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner) = (*alpha, *average);
+        if let [alpha, mean_entries] = *state {
+            *self.adaptive.lock() = AdaptiveState {
+                alpha,
+                mean_entries,
+            };
         }
     }
 }
 
-/// The α of the adaptive form and what it adapts to. Entries are counted in whole numbers, so that
-/// their sum does not depend on the order in which threads add them.
+/// The α of AI-MLE and the moving average it adapts to.
+#[derive(Debug, Clone, Copy)]
+struct AdaptiveState {
+    alpha: f64,
+    /// Moving average of nonzero gradient entries per instance.
+    mean_entries: f64,
+}
+
+/// Adapts α from batch to batch. Entries are counted as integers, so that their sum does not depend
+/// on the order in which threads add them.
 #[derive(Debug)]
 struct AdaptiveStepSize {
     entries: AtomicU64,
     instances: AtomicU64,
-    /// α and the moving average of entries per instance.
-    state: Mutex<(f64, f64)>,
+    state: Mutex<AdaptiveState>,
 }
 
 impl Default for AdaptiveStepSize {
@@ -223,21 +241,29 @@ impl Default for AdaptiveStepSize {
         Self {
             entries: AtomicU64::new(0),
             instances: AtomicU64::new(0),
-            state: Mutex::new((1.0, 1.0)),
+            state: Mutex::new(AdaptiveState {
+                alpha: 1.0,
+                mean_entries: 1.0,
+            }),
         }
     }
 }
 
 impl AdaptiveStepSize {
+    /// Both values are those of the paper.
     const ADAPTATION_RATE: f64 = 1e-3;
     const MOMENTUM: f64 = 0.9;
 
+    fn lock(&self) -> MutexGuard<'_, AdaptiveState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     fn alpha(&self) -> f64 {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner).0
+        self.lock().alpha
     }
 
     fn record_gradient(&self, gradient: &[f64]) {
-        let entries = gradient.iter().filter(|g| g.abs() > 1e-12).count();
+        let entries = gradient.iter().filter(|g| g.abs() > ZERO_TOLERANCE).count();
         self.entries.fetch_add(entries as u64, Ordering::Relaxed);
         self.instances.fetch_add(1, Ordering::Relaxed);
     }
@@ -246,16 +272,15 @@ impl AdaptiveStepSize {
         let instances = self.instances.swap(0, Ordering::Relaxed);
         let entries = self.entries.swap(0, Ordering::Relaxed);
         if training && instances > 0 {
-            let (alpha, average) = &mut *self.state.lock().unwrap_or_else(PoisonError::into_inner);
-            *average = Self::MOMENTUM * *average
+            let mut state = self.lock();
+            state.mean_entries = Self::MOMENTUM * state.mean_entries
                 + (1.0 - Self::MOMENTUM) * entries as f64 / instances as f64;
-            *alpha = (*alpha
-                + if *average < 1.0 {
-                    Self::ADAPTATION_RATE
-                } else {
-                    -Self::ADAPTATION_RATE
-                })
-            .max(0.0);
+            let change = if state.mean_entries < 1.0 {
+                Self::ADAPTATION_RATE
+            } else {
+                -Self::ADAPTATION_RATE
+            };
+            state.alpha = (state.alpha + change).max(0.0);
         }
     }
 }

@@ -1,7 +1,7 @@
 //! DPO: the mean decision under perturbed costs, differentiated by the score of the noise.
 //!
 //! ```text
-//! decision mean_k x_k, x_k = x(ĉ + σξ_k), judged with gradient g; v_k = x_k·g
+//! decision mean_k x_k, x_k = x(ĉ + σξ_k), whose value has gradient g; v_k = x_k·g
 //! gradient = Σ_k ξ_k (v_k − b_k)/(nσ)       b_k = mean of the other v, or 0 (`plain`)
 //! multiplicative (`mul`): x_k = x(ĉ ⊙ exp(σξ_k − σ²/2)), gradient divided by ĉ
 //! ```
@@ -9,14 +9,15 @@
 //! The leave-one-out baseline b_k changes the variance of the gradient, not its mean.
 //!
 //! Source: Berthet, Blondel, Teboul, Cuturi, Vert and Bach, "Learning with differentiable perturbed
-//! optimizers" (2020). Solves per evaluation: one per sample.
+//! optimizers" (2020). Solves per evaluation: one per sample. Needs the labels. Use it where a
+//! decision is evaluated by more than its cost and an unbiased gradient is worth its variance.
 
-use std::fmt;
-
-use super::{DecisionCriterion, DecisionLayer, LayerObjective};
+use super::{DecisionCriterion, DecisionLayer, LayerDefinition, LayerLoss, LayerObjective};
+use crate::decision::Decision;
 use crate::error::Result;
 use crate::loss::name_options::LossOptions;
 use crate::loss::noise::{NoiseDistribution, NoiseSource, Perturbation, PerturbedSettings};
+use crate::loss::registry::LossFamily;
 use crate::loss::{LossInput, buffer};
 use crate::oracle::OracleWorker;
 
@@ -29,11 +30,23 @@ pub struct PerturbedOptimizer {
     pub baseline: bool,
 }
 
-/// Least size of a predicted cost that a multiplicative perturbation divides by.
+/// Minimum magnitude of a predicted cost that a multiplicative perturbation divides by. Untuned:
+/// any small value works.
 const MIN_ABS_COST: f64 = 1e-7;
 
+pub(in crate::loss) static FAMILY: LossFamily = LossFamily {
+    names: &["DPO"],
+    usage: &["DPO"],
+    parse: |_, options| {
+        let layer = PerturbedOptimizer::read(options)?;
+        let objective = LayerObjective::read(options);
+        Ok(LayerLoss { layer, objective }.into())
+    },
+    examples: &["DPO", "DPO(mul,plain)"],
+};
+
 impl PerturbedOptimizer {
-    pub(in crate::loss) fn read(options: &mut LossOptions) -> Result<Self> {
+    fn read(options: &mut LossOptions) -> Result<Self> {
         let perturbation = Perturbation::read(options)?;
         let perturbed = PerturbedSettings {
             perturbation,
@@ -44,51 +57,45 @@ impl PerturbedOptimizer {
             baseline: !options.flag("plain"),
         })
     }
-
-    pub(in crate::loss) fn label(&self, goal: LayerObjective) -> String {
-        let name = self
-            .perturbed
-            .perturbation
-            .label()
-            .flag("plain", !self.baseline);
-        goal.write(name).with_name("DPO")
-    }
 }
 
-impl fmt::Display for PerturbedOptimizer {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.label(LayerObjective::Regret))
+impl LayerDefinition for PerturbedOptimizer {
+    type Layer = Self;
+
+    fn loss_name(&self, objective: LayerObjective) -> String {
+        let options = self.perturbed.perturbation.name_options();
+        let options = options.flag("plain", !self.baseline);
+        objective.add_to_name(options).with_name("DPO")
+    }
+
+    fn build_layer(&self) -> Self {
+        self.clone()
     }
 }
 
 impl DecisionLayer for PerturbedOptimizer {
     fn decide(
         &self,
-        query: &LossInput<'_>,
+        input: &LossInput<'_>,
         worker: &mut OracleWorker<'_>,
-        judge: &mut DecisionCriterion<'_>,
+        criterion: &mut DecisionCriterion<'_>,
         gradient: &mut [f64],
     ) -> Result<f64> {
         let PerturbedSettings {
             perturbation,
             noise,
         } = &self.perturbed;
-        let decisions = self
-            .perturbed
-            .decisions((query, query.prediction), worker)?;
+        let decisions = self.perturbed.decisions(input, input.prediction, worker)?;
         let (mut upstream, mut row) =
             (buffer::zeros(gradient.len()), buffer::zeros(gradient.len()));
-        let value = super::evaluate_mean(&decisions, judge, &mut upstream);
-        let worth = buffer::filled(
-            decisions
-                .iter()
-                .map(|x| x.iter().map(|(j, x)| x * upstream[j]).sum()),
-        );
-        let (count, total) = (decisions.len() as f64, worth.iter().sum::<f64>());
-        // The same noise once more: rows of it are too long to keep them all.
-        let mut rows = noise.rows(query);
+        let value = super::evaluate_mean(&decisions, criterion, &mut upstream);
+        let directional = |x: &Decision| x.iter().map(|(j, x)| x * upstream[j]).sum();
+        let scores = buffer::filled(decisions.iter().map(directional));
+        let (count, total) = (decisions.len() as f64, scores.iter().sum::<f64>());
+        // The same noise is drawn again: keeping all rows would take too much memory.
+        let mut rows = noise.rows(input);
         gradient.fill(0.0);
-        for v in worth.iter() {
+        for v in scores.iter() {
             rows.next(&mut row);
             let others = if self.baseline && count > 1.0 {
                 (total - v) / (count - 1.0)
@@ -96,20 +103,18 @@ impl DecisionLayer for PerturbedOptimizer {
                 0.0
             };
             let factor = (v - others) / (count * perturbation.sigma);
-            gradient
-                .iter_mut()
-                .zip(row.iter())
-                .for_each(|(g, xi)| *g += factor * xi);
+            for (g, xi) in gradient.iter_mut().zip(row.iter()) {
+                *g += factor * xi;
+            }
         }
         if perturbation.multiplicative {
-            let divide = |(g, p): (&mut f64, &f64)| {
+            for (g, p) in gradient.iter_mut().zip(input.prediction) {
                 *g /= if p.abs() < MIN_ABS_COST {
                     MIN_ABS_COST.copysign(*p)
                 } else {
                     *p
-                }
-            };
-            gradient.iter_mut().zip(query.prediction).for_each(divide);
+                };
+            }
         }
         Ok(value)
     }

@@ -101,7 +101,7 @@ impl Default for Method {
             scale_invariant: true,
             ..CosSpec::plain(BaseError::Absolute)
         };
-        Self::Stages(Box::new(LossSpec::Cos(loss).into()))
+        Self::Stages(Box::new(LossSpec::from(loss).into()))
     }
 }
 
