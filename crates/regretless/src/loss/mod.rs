@@ -29,6 +29,7 @@ pub mod perturbation_gradient;
 pub mod pfyl;
 pub mod ranking;
 mod registry;
+pub mod self_contrastive;
 mod spec;
 pub mod spo_plus;
 
@@ -46,6 +47,7 @@ pub use layer::{DecisionLayer, LayerDefinition, LayerLoss, LayerObjective};
 pub use perturbation_gradient::PerturbationGradient;
 pub use pfyl::Pfyl;
 pub use ranking::Ranking;
+pub use self_contrastive::SelfContrastive;
 pub use spec::{LossDefinition, LossSpec};
 pub use spo_plus::SpoPlus;
 

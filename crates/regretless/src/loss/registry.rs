@@ -3,7 +3,7 @@
 use super::name_options::LossOptions;
 use super::{
     LossSpec, cave, contrastive, cos, frank_wolfe, lava, layer, perturbation_gradient, pfyl,
-    ranking, spo_plus,
+    ranking, self_contrastive, spo_plus,
 };
 use crate::error::Result;
 
@@ -25,6 +25,7 @@ pub(super) static LOSS_FAMILIES: &[&LossFamily] = &[
     &spo_plus::FAMILY,
     &pfyl::FAMILY,
     &contrastive::FAMILY,
+    &self_contrastive::FAMILY,
     &ranking::FAMILY,
     &perturbation_gradient::FAMILY,
     &layer::blackbox::FAMILY,

@@ -114,6 +114,8 @@ fn gradients_of_losses_agree_with_finite_differences() {
         "MAP_c",
         "NCE",
         "NCE_c",
+        "SCE",
+        "SCE_c",
         "LTR(point)",
         "LTR(pair)",
         "LTR(list)",
