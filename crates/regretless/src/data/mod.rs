@@ -6,6 +6,7 @@
 use crate::error::{Error, Place, Result};
 
 pub mod atomic_write;
+mod construct;
 mod cost_matching;
 pub mod csv;
 pub mod energy;
