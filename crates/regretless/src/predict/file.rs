@@ -1,4 +1,4 @@
-//! Model files: networks, maps and where they come from, sealed.
+//! Model files: networks, scalers and metadata in a checksummed file.
 
 use std::path::Path;
 
@@ -10,11 +10,12 @@ use serde::{Deserialize, Serialize};
 
 /// Kind and version of the file.
 const MODEL_FILE_FORMAT: &str = "model 1";
-/// More networks or layers than this are no model of ours.
+/// Most networks, and most layers of a network. Untuned: far above any trained model; limits what a
+/// forged file can make the reader allocate.
 const MAX_NETWORKS_OR_LAYERS: usize = 4096;
 
-/// The description in a model file.
-#[derive(Debug, Serialize, Deserialize)]
+/// The header of a model file.
+#[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct ModelFileHeader {
     /// Features, hidden layers and outputs of every network.
@@ -24,13 +25,13 @@ struct ModelFileHeader {
 }
 
 impl CostModel {
-    /// Writes the model; refuses to replace a file unless `force`.
+    /// Writes the model; replaces an existing file only with `force`.
     ///
     /// # Errors
-    /// When the path is taken or cannot be written.
+    /// When the file exists or cannot be written.
     pub fn save(&self, path: &Path, force: bool) -> Result<()> {
-        let sealed = self.to_file();
-        write_atomically(path, force, |out| sealed.write_to(out, MODEL_FILE_FORMAT))
+        let file = self.to_file();
+        write_atomically(path, force, |out| file.write_to(out, MODEL_FILE_FORMAT))
     }
 
     /// Writes the bytes of the model file.
@@ -46,87 +47,79 @@ impl CostModel {
     /// # Errors
     /// When the file cannot be read, is damaged, or is not a model.
     pub fn load(path: &Path) -> Result<Self> {
-        let sealed = ChecksummedFile::read(path, MODEL_FILE_FORMAT)?;
-        Self::from_file(sealed).map_err(|message| Error::input(Place::file(path), message))
+        let file = ChecksummedFile::read(path, MODEL_FILE_FORMAT)?;
+        Self::from_file(file).map_err(|message| Error::input(Place::file(path), message))
     }
 
     /// The bytes of the model file.
     ///
     /// # Errors
-    /// When the description cannot be written as JSON.
+    /// When the header cannot be serialized as JSON.
     pub fn to_bytes(&self) -> Result<Vec<u8>> {
         self.to_file().to_bytes(MODEL_FILE_FORMAT)
     }
 
     fn to_file(&self) -> ChecksummedFile<ModelFileHeader> {
-        let sizes = self
-            .members
-            .first()
-            .map(|network| network.sizes().to_vec())
-            .unwrap_or_default();
-        let description = ModelFileHeader {
-            sizes,
+        let first = self.members.first();
+        let header = ModelFileHeader {
+            sizes: first.map_or_else(Vec::new, |network| network.sizes().to_vec()),
             networks: self.members.len(),
             about: self.about.clone(),
         };
-        let mut sealed = ChecksummedFile::new(description)
+        let mut file = ChecksummedFile::new(header)
             .with_array("output.offset", self.output.offset.clone())
             .with_array("output.scale", self.output.scale.clone());
         if let Some(input) = &self.input {
-            sealed = sealed
+            file = file
                 .with_array("input.mean", input.mean.clone())
                 .with_array("input.deviation", input.deviation.clone());
         }
         for (index, network) in self.members.iter().enumerate() {
-            sealed = sealed.with_array(format!("network.{index}"), network.parameters().to_vec());
+            file = file.with_array(format!("network.{index}"), network.parameters().to_vec());
         }
-        sealed
+        file
     }
 
     /// The model in these bytes.
     ///
     /// # Errors
-    /// When they are damaged or no model.
+    /// When they are damaged or not a model.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
         ChecksummedFile::from_bytes(bytes, MODEL_FILE_FORMAT)
             .and_then(Self::from_file)
             .map_err(Error::data)
     }
 
-    fn from_file(
-        mut sealed: ChecksummedFile<ModelFileHeader>,
-    ) -> std::result::Result<Self, String> {
-        let wrong = |what: &str| format!("the model file contradicts itself: {what}");
+    fn from_file(mut file: ChecksummedFile<ModelFileHeader>) -> std::result::Result<Self, String> {
+        let inconsistent = |what: &str| format!("the model file is inconsistent: {what}");
         let ModelFileHeader {
             sizes,
             networks,
             about,
-        } = &sealed.about;
-        let (sizes, networks, about) = (sizes.clone(), *networks, about.clone());
+        } = file.about.clone();
         if networks == 0
             || networks > MAX_NETWORKS_OR_LAYERS
             || sizes.len() > MAX_NETWORKS_OR_LAYERS
             || sizes.contains(&0)
         {
-            return Err(wrong("number or size of its networks"));
+            return Err(inconsistent("number or size of its networks"));
         }
         let mut members = Vec::new();
         for index in 0..networks {
-            let parameters: Vec<f32> = sealed
+            let parameters: Vec<f32> = file
                 .take_array(&format!("network.{index}"))
-                .ok_or_else(|| wrong("a network is missing"))?;
+                .ok_or_else(|| inconsistent("a network is missing"))?;
             if let Some(bad) = parameters.iter().position(|p| !p.is_finite()) {
                 return Err(format!(
                     "parameter {bad} of network {index} is not a finite number"
                 ));
             }
             let network = Network::with_parameters(sizes.clone(), parameters);
-            members.push(network.ok_or_else(|| wrong("the sizes of its layers"))?);
+            members.push(network.ok_or_else(|| inconsistent("the sizes of its layers"))?);
         }
-        let is_scaled = sealed.has("input.mean") || sealed.has("input.deviation");
+        let is_scaled = file.has("input.mean") || file.has("input.deviation");
         let mut column = |name: &str, len: usize| {
-            sealed
-                .take_array::<Vec<f64>>(name)
+            file.take_array::<Vec<f64>>(name)
                 .filter(|v| v.len() == len && v.iter().all(|x| x.is_finite()))
         };
         let (features, outputs) = (sizes[0], sizes[sizes.len() - 1]);
@@ -134,21 +127,21 @@ impl CostModel {
             column("input.mean", features),
             column("input.deviation", features),
         ) {
-            // Features are divided by their deviation.
+            // Features are divided by their deviation, which must not be zero.
             (Some(mean), Some(deviation)) if deviation.iter().all(|d| *d > 0.0) => {
                 Some(FeatureScaler { mean, deviation })
             }
             (None, None) if !is_scaled => None,
-            _ => return Err(wrong("the scaling of its features")),
+            _ => return Err(inconsistent("the scaling of its features")),
         };
-        let map = column("output.offset", outputs).zip(column("output.scale", outputs));
-        let (offset, scale) = map.ok_or_else(|| wrong("its output map"))?;
-        if let Some(name) = sealed.unused_array() {
-            return Err(wrong(&format!("it holds '{name}', which no model has")));
+        let scaler = column("output.offset", outputs).zip(column("output.scale", outputs));
+        let (offset, scale) = scaler.ok_or_else(|| inconsistent("the scaling of its outputs"))?;
+        if let Some(name) = file.unused_array() {
+            return Err(inconsistent(&format!("unexpected array '{name}'")));
         }
         let costs = about.shape.rows_per_instance().checked_mul(outputs);
         if about.features.len() != features || Some(about.costs.len()) != costs {
-            return Err(wrong("the names of its features or costs"));
+            return Err(inconsistent("the names of its features or costs"));
         }
         Ok(Self {
             members,
@@ -194,7 +187,7 @@ mod tests {
         assert!(error.contains(word), "{error}");
     }
 
-    /// Files with the right seal whose content no training writes.
+    /// Files with a correct checksum whose content no training writes.
     #[test]
     fn forged_models_are_refused() {
         assert_eq!(

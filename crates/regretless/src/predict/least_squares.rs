@@ -1,9 +1,9 @@
 //! Ordinary least squares in closed form (Legendre 1805, Gauss 1809): the linear predictor of least
 //! squared error on the training rows, without a step of gradient descent.
 //!
-//! Features and costs are standardised first; the intercept is then the mean that the output map
-//! adds. The normal equations are solved by a Cholesky factorisation in double precision. It is the
-//! baseline that every trained model has to beat.
+//! Features and costs are standardized first; the intercept is then the mean that the output scaler
+//! adds. The normal equations are solved by a Cholesky factorization in double precision. The fit
+//! is the baseline that every trained model has to beat.
 
 use super::{CostScaler, FeatureScaler, Network, Predictor, Tape};
 use crate::data::{Dataset, Features};
@@ -15,14 +15,14 @@ use crate::error::{Error, Result};
 /// precision, in which they are stored.
 const RIDGE_PENALTY: f64 = 1e-8;
 
-/// A linear predictor fitted in closed form, with the maps around it.
+/// A linear predictor fitted in closed form, with its scalers.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LinearFit {
-    /// Standardises features.
+    /// Standardizes features.
     pub input: FeatureScaler,
     /// Weights and biases.
     pub network: Network,
-    /// Gives the costs in the sense of the table that was fitted.
+    /// Gives costs with the signs of the table that was fitted.
     pub output: CostScaler,
 }
 
@@ -45,8 +45,8 @@ impl LinearFit {
         input.apply(&mut features);
         let (width, outputs) = (input.mean.len(), output.scale.len());
         let mut targets = vec![0.0; outputs];
-        for (place, instance) in instances.iter().enumerate() {
-            let rows = features.instance(place).chunks_exact(width);
+        for (i, instance) in instances.iter().enumerate() {
+            let rows = features.instance(i).chunks_exact(width);
             let costs = data.costs().row(*instance).chunks_exact(outputs);
             for (row, costs) in rows.zip(costs) {
                 for (j, target) in targets.iter_mut().enumerate() {
@@ -59,8 +59,8 @@ impl LinearFit {
         Self::assemble(input, output, &weights)
     }
 
-    /// Predicted costs of all rows of features, one after the other, in the sense of the table that
-    /// was fitted.
+    /// Predicted costs of all rows of features, row by row, with the signs of the table that was
+    /// fitted.
     pub fn predict(&self, features: &Features) -> Vec<f32> {
         let mut features = features.clone();
         self.input.apply(&mut features);
@@ -78,8 +78,8 @@ impl LinearFit {
         let (width, outputs) = (input.mean.len(), output.scale.len());
         let mut parameters = vec![0.0_f32; outputs * (width + 1)];
         for (feature, row) in weights.chunks_exact(outputs).enumerate() {
-            for (place, weight) in row.iter().enumerate() {
-                parameters[place * width + feature] = *weight as f32;
+            for (output, weight) in row.iter().enumerate() {
+                parameters[output * width + feature] = *weight as f32;
             }
         }
         let network = Network::with_parameters(vec![width, outputs], parameters);
@@ -97,9 +97,9 @@ impl LinearFit {
 struct NormalEquations {
     width: usize,
     outputs: usize,
-    /// Lower triangle, row after row of a full square.
+    /// The lower triangle of XᵀX, stored in a full square, row by row.
     gram: Vec<f64>,
-    /// One row per feature.
+    /// Xᵀ times the targets, one row per feature.
     cross: Vec<f64>,
     rows: usize,
 }
@@ -187,14 +187,16 @@ impl NormalEquations {
     }
 }
 
-fn subtract(factor: f64, list: &[f64], from: &mut [f64]) {
-    for (entry, value) in from.iter_mut().zip(list) {
+fn subtract(factor: f64, values: &[f64], from: &mut [f64]) {
+    for (entry, value) in from.iter_mut().zip(values) {
         *entry -= factor * value;
     }
 }
 
-fn divide(row: &mut [f64], by: f64) {
-    row.iter_mut().for_each(|value| *value /= by);
+fn divide(row: &mut [f64], divisor: f64) {
+    for value in row {
+        *value /= divisor;
+    }
 }
 
 #[cfg(test)]
@@ -254,15 +256,12 @@ mod tests {
                 |row: usize| f64::from(data.costs().row(row)[cost]) - found[row * 2 + cost];
             assert!((0..20).map(residual).sum::<f64>().abs() < 1e-3);
             for feature in 0..3 {
-                let along: f64 = (0..20)
+                let dot: f64 = (0..20)
                     .map(|row| {
                         residual(row) * f64::from(data.features().values().row(row)[feature])
                     })
                     .sum();
-                assert!(
-                    along.abs() < 1e-3,
-                    "cost {cost}, feature {feature}: {along}"
-                );
+                assert!(dot.abs() < 1e-3, "cost {cost}, feature {feature}: {dot}");
             }
         }
     }

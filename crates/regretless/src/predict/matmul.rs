@@ -1,15 +1,15 @@
-//! The one matrix product.
+//! Matrix multiplication in single precision.
 //!
-//! Four rows by sixteen columns of the result stay in registers while the inner dimension passes
-//! by, so that a number from memory is used four or sixteen times. Where the right-hand factor has
-//! no sixteen neighbours in a row, as with weights that lie one row per output, sixteen of its rows
-//! are turned into columns first. Every entry is a sum in the order of the inner dimension,
-//! whatever the sizes and the number of threads. Processors without AVX2 and FMA use the kernels of
+//! Panels of four rows by sixteen columns of the result stay in registers while the loop runs over
+//! the inner dimension, so that a value loaded from memory is used four or sixteen times. Where the
+//! columns of the right-hand factor are not contiguous, as with weights stored one row per output,
+//! sixteen of them are packed first. Every entry is a sum in the order of the inner dimension,
+//! whatever the sizes and the number of threads. CPUs without AVX2 and FMA use the kernels of
 //! `matrixmultiply` instead.
 
 #![allow(
     unsafe_code,
-    reason = "the innermost loop works on pointers; lengths are checked once, for every caller"
+    reason = "the innermost loop works on pointers; all lengths are checked before"
 )]
 #![allow(
     clippy::needless_range_loop,
@@ -20,63 +20,71 @@ use std::cell::RefCell;
 
 use crate::simd::{AlignedF32x16, Avx2Fma, F32_LANES, F32x16, dispatch_avx2};
 
-/// Rows of the result handled together.
+/// Rows of a panel: their sums take eight of the sixteen AVX2 registers.
 const ROWS_PER_PANEL: usize = 4;
 
-/// Numbers that the nearest cache surely holds.
+/// Values, 8 KB of them, that fit into any first-level cache beside the other factor and the
+/// result.
 const L1_CACHE_VALUES: usize = 2048;
 
-/// A matrix, part of one, or its transpose, as a product sees it.
+/// A matrix, part of one, or its transpose, as a factor of a product.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct MatrixView<'a> {
     values: &'a [f32],
     rows: usize,
     cols: usize,
-    strides: [usize; 2],
+    row_stride: usize,
+    col_stride: usize,
 }
 
 impl<'a> MatrixView<'a> {
     /// A row-major matrix.
     pub(crate) fn new(values: &'a [f32], rows: usize, cols: usize) -> Self {
-        assert_eq!(values.len(), rows * cols, "a view must cover its values");
-        Self::part(values, [rows, cols], cols)
+        assert_eq!(
+            values.len(),
+            rows * cols,
+            "a view must have as many values as entries"
+        );
+        Self::part(values, rows, cols, cols)
     }
 
-    /// A row-major matrix whose rows begin at this distance from each other.
-    pub(crate) fn part(values: &'a [f32], [rows, cols]: [usize; 2], row_stride: usize) -> Self {
+    /// A row-major matrix whose rows begin every `row_stride` values.
+    pub(crate) fn part(values: &'a [f32], rows: usize, cols: usize, row_stride: usize) -> Self {
         assert!(
             rows == 0 || values.len() >= (rows - 1) * row_stride + cols,
-            "a view must lie within its values"
+            "a view must not exceed its values"
         );
         Self {
             values,
             rows,
             cols,
-            strides: [row_stride, 1],
+            row_stride,
+            col_stride: 1,
         }
     }
 
-    /// The same numbers with rows and columns exchanged.
+    /// The transposed matrix; no value moves.
     pub(crate) fn transposed(self) -> Self {
         Self {
             rows: self.cols,
             cols: self.rows,
-            strides: [self.strides[1], self.strides[0]],
+            row_stride: self.col_stride,
+            col_stride: self.row_stride,
             ..self
         }
     }
 }
 
-/// Where a product goes: rows that begin at some distance from each other.
+/// The destination of a product; its rows begin every `row_stride` values.
 pub(crate) struct MatrixViewMut<'a> {
     pub(crate) values: &'a mut [f32],
     pub(crate) row_stride: usize,
-    /// Whether it is added to what is there.
+    /// Whether the product is added to the values instead of replacing them.
     pub(crate) add: bool,
 }
 
 thread_local! {
-    /// Columns made of rows.
+    /// Packed columns of the right-hand factor.
     static PACKED_COLUMNS: RefCell<Vec<AlignedF32x16>> = const { RefCell::new(Vec::new()) };
 }
 
@@ -86,106 +94,134 @@ pub(crate) fn multiply(a: MatrixView<'_>, b: MatrixView<'_>, mut out: MatrixView
     let last = a.rows.saturating_sub(1) * out.row_stride;
     assert!(
         a.rows == 0 || out.values.len() >= last + b.cols,
-        "the result must fit"
+        "the destination must be large enough"
     );
     assert!(
-        b.strides.contains(&1),
+        b.row_stride == 1 || b.col_stride == 1,
         "one dimension of the right-hand factor must be contiguous"
     );
     match Avx2Fma::detect() {
         Some(simd) => {
-            PACKED_COLUMNS.with_borrow_mut(|turned| by_lanes(simd, &a, &b, &mut out, turned))
+            PACKED_COLUMNS.with_borrow_mut(|packed| multiply_simd(simd, &a, &b, &mut out, packed))
         }
         None => multiply_fallback(a, b, &mut out),
     }
 }
 
 dispatch_avx2! {
-    by_lanes = simd_body [] (a: &MatrixView<'_>, b: &MatrixView<'_>, out: &mut MatrixViewMut<'_>, turned: &mut Vec<AlignedF32x16>)
+    multiply_simd = multiply_simd_body [] (
+        a: &MatrixView<'_>,
+        b: &MatrixView<'_>,
+        out: &mut MatrixViewMut<'_>,
+        packed: &mut Vec<AlignedF32x16>,
+    )
 }
 
 #[inline(always)]
-fn simd_body(
+fn multiply_simd_body(
     simd: Avx2Fma,
     a: &MatrixView<'_>,
     b: &MatrixView<'_>,
     out: &mut MatrixViewMut<'_>,
-    turned: &mut Vec<AlignedF32x16>,
+    packed: &mut Vec<AlignedF32x16>,
 ) {
     for first in (0..b.cols).step_by(F32_LANES) {
         let cols = (b.cols - first).min(F32_LANES);
-        // Many lines far from each other would drive each other out of the nearest cache.
-        let near = b.rows * b.strides[0] <= L1_CACHE_VALUES || a.rows <= ROWS_PER_PANEL;
-        let lines = if b.strides[1] == 1 && cols == F32_LANES && near {
-            (b.values[first.min(b.values.len())..].as_ptr(), b.strides[0])
+        // Unless packed, rows that are far apart would evict each other from the first-level cache.
+        let near = b.rows * b.row_stride <= L1_CACHE_VALUES || a.rows <= ROWS_PER_PANEL;
+        let columns = if b.col_stride == 1 && cols == F32_LANES && near {
+            ColumnPanel {
+                start: b.values[first.min(b.values.len())..].as_ptr(),
+                row_stride: b.row_stride,
+                first,
+                cols,
+            }
         } else {
-            pack_columns(simd, b, (first, cols), turned);
-            (turned.as_ptr().cast(), F32_LANES)
+            pack_columns(simd, b, first, cols, packed);
+            ColumnPanel {
+                start: packed.as_ptr().cast(),
+                row_stride: F32_LANES,
+                first,
+                cols,
+            }
         };
-        let whole = a.rows / ROWS_PER_PANEL * ROWS_PER_PANEL;
-        for row in (0..whole).step_by(ROWS_PER_PANEL) {
-            // SAFETY: `multiply` has checked that all rows and columns lie within their slices; the
-            // lines are those of `b` from `first` on, or as many lanes.
-            unsafe { panel::<ROWS_PER_PANEL>(simd, (a, row), lines, out, (first, cols)) };
+        let full_rows = a.rows / ROWS_PER_PANEL * ROWS_PER_PANEL;
+        for row in (0..full_rows).step_by(ROWS_PER_PANEL) {
+            // SAFETY: `multiply` has checked that all rows and columns are within their slices; the
+            // panel points to the rows of `b` from `first` on, or to as many packed vectors.
+            unsafe { multiply_panel::<ROWS_PER_PANEL>(simd, a, row, columns, out) };
         }
-        for row in whole..a.rows {
+        for row in full_rows..a.rows {
             // SAFETY: as above.
-            unsafe { panel::<1>(simd, (a, row), lines, out, (first, cols)) };
+            unsafe { multiply_panel::<1>(simd, a, row, columns, out) };
         }
     }
 }
 
-/// Sixteen columns of a matrix, or fewer at its end, as lanes.
+/// Up to sixteen columns of the right-hand factor, sixteen values for each inner index.
+#[derive(Clone, Copy)]
+struct ColumnPanel {
+    start: *const f32,
+    row_stride: usize,
+    /// The first column, and how many columns of the result there are.
+    first: usize,
+    cols: usize,
+}
+
+/// Packs columns `first` to `first + cols` of a matrix, at most sixteen, one vector per row.
 #[inline(always)]
 fn pack_columns(
     simd: Avx2Fma,
     b: &MatrixView<'_>,
-    (first, cols): (usize, usize),
+    first: usize,
+    cols: usize,
     out: &mut Vec<AlignedF32x16>,
 ) {
     out.resize(b.rows, AlignedF32x16::ZERO);
-    if b.strides[1] == 1 {
+    if b.col_stride == 1 {
         for k in 0..b.rows {
-            simd.load_partial(&b.values[k * b.strides[0] + first..][..cols])
+            simd.load_partial(&b.values[k * b.row_stride + first..][..cols])
                 .store(&mut out[k]);
         }
     } else {
-        simd.load_transposed(&b.values[first * b.strides[1]..], cols, b.strides[1], out);
+        let start = &b.values[first * b.col_stride..];
+        simd.load_transposed(start, cols, b.col_stride, out);
     }
 }
 
-/// A few rows and up to sixteen columns of the result.
+/// Computes `R` rows and up to sixteen columns of the result.
 ///
 /// # Safety
-/// Rows and columns must lie within the matrices, and `lines` must hold sixteen numbers for each
-/// inner index.
+/// Rows and columns must be within the matrices, and `columns` must point to sixteen values for
+/// each inner index.
 #[inline(always)]
-unsafe fn panel<const R: usize>(
+unsafe fn multiply_panel<const R: usize>(
     simd: Avx2Fma,
-    (a, row): (&MatrixView<'_>, usize),
-    (lines, row_stride): (*const f32, usize),
+    a: &MatrixView<'_>,
+    row: usize,
+    columns: ColumnPanel,
     out: &mut MatrixViewMut<'_>,
-    (first, cols): (usize, usize),
 ) {
     let mut sums = [simd.splat(0.0); R];
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     unsafe {
-        let mut line = lines;
-        let mut number = a.values.as_ptr().wrapping_add(row * a.strides[0]);
+        let mut right = columns.start;
+        let mut left = a.values.as_ptr().wrapping_add(row * a.row_stride);
         for _ in 0..a.cols {
-            let columns = simd.load(&*line.cast());
+            let vector = simd.load(&*right.cast());
             for i in 0..R {
-                sums[i] = columns.mul_add(simd.splat(*number.add(i * a.strides[0])), sums[i]);
+                sums[i] = vector.mul_add(simd.splat(*left.add(i * a.row_stride)), sums[i]);
             }
-            line = line.wrapping_add(row_stride);
-            number = number.wrapping_add(a.strides[1]);
+            right = right.wrapping_add(columns.row_stride);
+            left = left.wrapping_add(a.col_stride);
         }
     }
     for i in 0..R {
+        let start = (row + i) * out.row_stride + columns.first;
         store_sum(
             simd,
             sums[i],
-            &mut out.values[(row + i) * out.row_stride + first..][..cols],
+            &mut out.values[start..][..columns.cols],
             out.add,
         );
     }
@@ -194,17 +230,22 @@ unsafe fn panel<const R: usize>(
 #[inline(always)]
 fn store_sum(simd: Avx2Fma, sum: F32x16, out: &mut [f32], add: bool) {
     match out.first_chunk_mut::<F32_LANES>() {
-        Some(full) => (if add { simd.load(full).add(sum) } else { sum }).store_slice(full),
-        None => (if add {
-            simd.load_partial(out).add(sum)
-        } else {
-            sum
-        })
-        .store_partial(out),
+        Some(full) => {
+            let result = if add { simd.load(full).add(sum) } else { sum };
+            result.store_slice(full);
+        }
+        None => {
+            let result = if add {
+                simd.load_partial(out).add(sum)
+            } else {
+                sum
+            };
+            result.store_partial(out);
+        }
     }
 }
 
-/// Writes the sum of all rows, each times its factor, and the sum of the factors.
+/// Writes Σ factor · row over all rows, and the sum of the factors.
 pub(crate) fn weighted_row_sum(rows: &[f32], factors: &[f32], sums: &mut [f32], total: &mut f32) {
     assert_eq!(
         rows.len(),
@@ -212,14 +253,15 @@ pub(crate) fn weighted_row_sum(rows: &[f32], factors: &[f32], sums: &mut [f32], 
         "every row needs a factor"
     );
     match Avx2Fma::detect() {
-        Some(simd) => PACKED_COLUMNS
-            .with_borrow_mut(|turned| weigh_by_lanes(simd, rows, factors, (sums, total), turned)),
+        Some(simd) => PACKED_COLUMNS.with_borrow_mut(|packed| {
+            weighted_row_sum_simd(simd, rows, factors, sums, total, packed)
+        }),
         None => {
             sums.fill(0.0);
             for (row, factor) in rows.chunks_exact(sums.len()).zip(factors) {
-                sums.iter_mut()
-                    .zip(row)
-                    .for_each(|(sum, value)| *sum += factor * value);
+                for (sum, value) in sums.iter_mut().zip(row) {
+                    *sum += factor * value;
+                }
             }
             *total = factors.iter().sum();
         }
@@ -227,8 +269,12 @@ pub(crate) fn weighted_row_sum(rows: &[f32], factors: &[f32], sums: &mut [f32], 
 }
 
 dispatch_avx2! {
-    weigh_by_lanes = weighted_row_sum_body [] (
-        rows: &[f32], factors: &[f32], out: (&mut [f32], &mut f32), turned: &mut Vec<AlignedF32x16>,
+    weighted_row_sum_simd = weighted_row_sum_body [] (
+        rows: &[f32],
+        factors: &[f32],
+        sums: &mut [f32],
+        total: &mut f32,
+        packed: &mut Vec<AlignedF32x16>,
     )
 }
 
@@ -238,41 +284,40 @@ fn weighted_row_sum_body(
     simd: Avx2Fma,
     rows: &[f32],
     factors: &[f32],
-    (sums, total): (&mut [f32], &mut f32),
-    turned: &mut Vec<AlignedF32x16>,
+    sums: &mut [f32],
+    total: &mut f32,
+    packed: &mut Vec<AlignedF32x16>,
 ) {
     let width = sums.len();
-    turned.clear();
-    turned.resize(2 * width, AlignedF32x16::ZERO);
-    let (turned, lanes) = turned.split_at_mut(width);
-    let mut all = simd.splat(0.0);
-    for (rows, factors) in rows
-        .chunks(F32_LANES * width)
-        .zip(factors.chunks(F32_LANES))
-    {
-        simd.load_transposed(rows, factors.len(), width, turned);
+    packed.clear();
+    packed.resize(2 * width, AlignedF32x16::ZERO);
+    let (packed, lane_sums) = packed.split_at_mut(width);
+    let mut factor_sums = simd.splat(0.0);
+    let chunks = rows.chunks(F32_LANES * width);
+    for (rows, factors) in chunks.zip(factors.chunks(F32_LANES)) {
+        simd.load_transposed(rows, factors.len(), width, packed);
         let factors = match factors.first_chunk() {
             Some(full) => simd.load(full),
             None => simd.load_partial(factors),
         };
-        all = all.add(factors);
+        factor_sums = factor_sums.add(factors);
         for k in 0..width {
-            simd.load(&turned[k].0)
-                .mul_add(factors, simd.load(&lanes[k].0))
-                .store(&mut lanes[k]);
+            simd.load(&packed[k].0)
+                .mul_add(factors, simd.load(&lane_sums[k].0))
+                .store(&mut lane_sums[k]);
         }
     }
     for k in 0..width {
-        sums[k] = lanes[k].0.iter().sum();
+        sums[k] = lane_sums[k].0.iter().sum();
     }
     let mut last = AlignedF32x16::ZERO;
-    all.store(&mut last);
+    factor_sums.store(&mut last);
     *total = last.0.iter().sum();
 }
 
 fn multiply_fallback(a: MatrixView<'_>, b: MatrixView<'_>, out: &mut MatrixViewMut<'_>) {
-    // SAFETY: `multiply` has checked that every index the kernel touches lies within its slice;
-    // `out` is borrowed mutably, so it overlaps neither input.
+    // SAFETY: `multiply` has checked that every index the kernel reads or writes is within its
+    // slice; `out` is borrowed mutably, so it overlaps neither input.
     unsafe {
         matrixmultiply::sgemm(
             a.rows,
@@ -280,11 +325,11 @@ fn multiply_fallback(a: MatrixView<'_>, b: MatrixView<'_>, out: &mut MatrixViewM
             b.cols,
             1.0,
             a.values.as_ptr(),
-            a.strides[0] as isize,
-            a.strides[1] as isize,
+            a.row_stride as isize,
+            a.col_stride as isize,
             b.values.as_ptr(),
-            b.strides[0] as isize,
-            b.strides[1] as isize,
+            b.row_stride as isize,
+            b.col_stride as isize,
             if out.add { 1.0 } else { 0.0 },
             out.values.as_mut_ptr(),
             out.row_stride as isize,
@@ -306,7 +351,7 @@ mod tests {
     /// Every entry by its definition, in double precision.
     fn expected(a: MatrixView<'_>, b: MatrixView<'_>) -> Vec<f64> {
         let at = |v: &MatrixView<'_>, i: usize, j: usize| {
-            f64::from(v.values[i * v.strides[0] + j * v.strides[1]])
+            f64::from(v.values[i * v.row_stride + j * v.col_stride])
         };
         let entry = |i: usize, j: usize| (0..a.cols).map(|k| at(&a, i, k) * at(&b, k, j)).sum();
         (0..a.rows)
@@ -318,14 +363,14 @@ mod tests {
     fn check(a: MatrixView<'_>, b: MatrixView<'_>) {
         let row_stride = b.cols + 3;
         for add in [false, true] {
-            for lanes in [true, false] {
+            for simd in [true, false] {
                 let mut values = vec![2.0; a.rows * row_stride];
                 let mut out = MatrixViewMut {
                     values: &mut values,
                     row_stride,
                     add,
                 };
-                if lanes {
+                if simd {
                     multiply(a, b, out);
                 } else {
                     multiply_fallback(a, b, &mut out);

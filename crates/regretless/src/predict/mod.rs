@@ -1,8 +1,8 @@
-//! Predictors: features in, costs out, and the way back for gradients.
+//! Predictors: the forward pass from features to costs, and the backward pass for gradients.
 //!
-//! A predictor maps rows of features to rows of outputs. In the wide shape a row is an instance and
-//! its outputs are all costs; in the long shape a row is one item and the one output is its cost,
-//! so the same predictor serves every item. Outputs pass a fixed [`CostScaler`] on their way out.
+//! A predictor maps rows of features to rows of outputs. In a wide table a row is an instance and
+//! its outputs are all costs; in a long table a row is one item and the one output is its cost, so
+//! that one predictor serves all items. A fixed [`CostScaler`] turns outputs into costs.
 
 use std::fmt;
 use std::str::FromStr;
@@ -25,7 +25,7 @@ pub(crate) use network::LEAKY_RELU_SLOPE;
 pub use network::Network;
 pub use scaler::{CostScaler, FeatureScaler};
 
-/// Something trainable between features and costs.
+/// A trainable map from features to outputs.
 pub trait Predictor: Send + Sync {
     /// Features per row.
     fn num_features(&self) -> usize;
@@ -33,11 +33,11 @@ pub trait Predictor: Send + Sync {
     /// Outputs per row.
     fn num_outputs(&self) -> usize;
 
-    /// Predicts rows of features; the outputs are the last entry of the tape.
+    /// The forward pass over rows of features; the outputs are the last entry of the tape.
     fn predict(&self, rows: &[f32], tape: &mut Tape);
 
-    /// Writes the gradient with respect to the parameters, given the gradient with respect to the
-    /// outputs of the rows predicted last with this tape.
+    /// The backward pass: writes the gradient with respect to the parameters, given the gradient
+    /// with respect to the outputs of the last forward pass with this tape.
     fn backpropagate(
         &self,
         rows: &[f32],
@@ -46,32 +46,32 @@ pub trait Predictor: Send + Sync {
         gradient: &mut [f32],
     );
 
-    /// All parameters, in one row.
+    /// All parameters, in one slice.
     fn parameters(&self) -> &[f32];
 
-    /// All parameters, to be changed.
+    /// All parameters, mutable.
     fn parameters_mut(&mut self) -> &mut [f32];
 }
 
-/// What a forward pass leaves behind for the way back; reused from step to step.
+/// Intermediate results of a forward pass for the backward pass; reused from step to step.
 #[derive(Debug, Clone, Default)]
 pub struct Tape {
-    /// Results of each layer, the outputs last.
+    /// Outputs of each layer, those of the network last.
     pub(crate) layers: Vec<Vec<f32>>,
-    /// Gradients travelling back.
-    pub(crate) back: [Vec<f32>; 2],
-    /// The gradient of a layer with few inputs, one row per input.
-    turned: Vec<f32>,
+    /// The gradients of the outputs and of the inputs of the present layer.
+    pub(crate) gradients: [Vec<f32>; 2],
+    /// The transposed gradient of a layer with few inputs, one row per input.
+    transposed: Vec<f32>,
 }
 
 impl Tape {
-    /// The outputs of the rows predicted last.
+    /// The outputs of the last forward pass.
     pub fn outputs(&self) -> &[f32] {
         self.layers.last().map_or(&[], Vec::as_slice)
     }
 }
 
-/// A predictor in writing: `linear`, `mlp`, or `mlp:64,32` with its hidden layers.
+/// The architecture of a predictor, written `linear`, `mlp`, or `mlp:64,32` with hidden layers.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub enum PredictorSpec {
@@ -85,11 +85,10 @@ pub enum PredictorSpec {
 }
 
 impl PredictorSpec {
-    /// Checks that a predictor of this size can be trained: the number of parameters has a limit,
-    /// and memory an end.
+    /// Checks that a predictor of this size can be trained: the number of parameters is limited.
     ///
     /// # Errors
-    /// When it cannot.
+    /// When it has too many parameters.
     pub fn check(&self, features: usize, outputs: usize) -> Result<()> {
         let hidden: &[usize] = match self {
             Self::Linear => &[],
@@ -98,7 +97,7 @@ impl PredictorSpec {
         size_limits::check_parameters(&[&[features], hidden, &[outputs]].concat())
     }
 
-    /// A fresh predictor whose parameters depend on the seed only.
+    /// A new predictor whose initial parameters depend on the seed only.
     pub fn build(&self, features: usize, outputs: usize, seed: u64) -> Network {
         match self {
             Self::Linear => Network::new(features, &[], outputs, seed),

@@ -1,4 +1,4 @@
-//! A trained model: what leaves the training room and is kept in a file.
+//! A trained model: networks, scalers and metadata.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,16 +6,16 @@ use super::{CostScaler, FeatureScaler, Network, Predictor, Tape};
 use crate::data::{CostMatching, CostNames, CostSide, FeatureShape, Features, Matrix};
 use crate::error::{Error, Result};
 
-/// Where a model comes from.
+/// The origin of a model, and what it expects.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ModelMetadata {
-    /// Label of the loss it was trained with.
+    /// Name of the loss it was trained with.
     pub loss: String,
-    /// The problem it was trained for, in writing.
+    /// The problem it was trained for, serialized.
     pub problem: serde_json::Value,
-    /// BLAKE3 of the file that the problem was read from, in hexadecimal digits; nothing for other
-    /// problems. Whoever reads that file again compares.
+    /// BLAKE3 of the file that the problem was read from, in hexadecimal digits; none for other
+    /// problems. Code that reads the file again compares the hash.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub problem_file_hash: Option<String>,
     /// Seed of the training.
@@ -29,41 +29,42 @@ pub struct ModelMetadata {
     pub shape: FeatureShape,
 }
 
-/// One network, or several whose predictions are averaged, with the maps around them.
+/// One network, or an ensemble whose predictions are averaged, with its scalers.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CostModel {
     /// The networks; all of one size.
     pub members: Vec<Network>,
     /// Applied to features first, if any.
     pub input: Option<FeatureScaler>,
-    /// Applied to outputs last; gives costs in the user's sense.
+    /// Applied to outputs last; gives costs in the objective sense of the user.
     pub output: CostScaler,
-    /// Where it comes from.
+    /// Its origin, and what it expects.
     pub about: ModelMetadata,
 }
 
-/// Rows predicted at a time, so that outputs stay small beside the result, and most outputs at a
-/// time.
-const PREDICTION_ROWS_PER_CHUNK: usize = 1024;
+/// Most rows predicted at a time. Untuned: large enough for the matrix product, small enough that
+/// the tape is small compared to the result.
+const MAX_ROWS_PER_CHUNK: usize = 1024;
+/// Most outputs predicted at a time: 128 MB of them.
 const MAX_OUTPUTS_PER_CHUNK: usize = 1 << 25;
 
 impl CostModel {
-    /// Predicted costs, one row per instance, in the user's sense.
+    /// Predicted costs, one row per instance, in the objective sense of the user.
     ///
     /// # Errors
     /// When the features are not those the model was trained on.
     pub fn predict(&self, features: &Features) -> Result<Matrix> {
         self.check(features)?;
         let mut features = features.clone();
-        if let Some(map) = &self.input {
-            map.apply(&mut features);
+        if let Some(scaler) = &self.input {
+            scaler.apply(&mut features);
         }
         let width = features.names().len();
         let mut costs = Vec::with_capacity(features.values().rows() * self.output.scale.len());
         let mut tape = Tape::default();
-        let at_a_time = (MAX_OUTPUTS_PER_CHUNK / self.output.scale.len().max(1))
-            .clamp(1, PREDICTION_ROWS_PER_CHUNK);
-        for rows in features.values().as_slice().chunks(at_a_time * width) {
+        let rows_per_chunk =
+            (MAX_OUTPUTS_PER_CHUNK / self.output.scale.len().max(1)).clamp(1, MAX_ROWS_PER_CHUNK);
+        for rows in features.values().as_slice().chunks(rows_per_chunk * width) {
             self.predict_rows(rows, &mut tape, &mut costs);
         }
         Matrix::new(
@@ -73,7 +74,7 @@ impl CostModel {
         )
     }
 
-    /// How the costs this model predicts belong to those that are wanted.
+    /// The matching of the costs this model predicts with those that are wanted.
     ///
     /// # Errors
     /// When both have names and the sets differ.
@@ -81,8 +82,8 @@ impl CostModel {
         CostMatching::new(self.cost_side(wanted.names), wanted)
     }
 
-    /// The costs this model predicts, beside others. A model file does not tell whether c0, c1, c2,
-    /// … are names or stand in for missing ones: they are names where the others are called so too.
+    /// The costs this model predicts, compared with others. A model file does not record whether
+    /// c0, c1, c2, … are names or placeholders: they are names where the others have the same.
     pub fn cost_side(&self, others: Option<&CostNames>) -> CostSide<'_> {
         let names = &self.about.costs;
         let are_names =
@@ -112,9 +113,9 @@ impl CostModel {
         for member in &self.members {
             member.predict(rows, tape);
             sums.resize(tape.outputs().len(), 0.0);
-            sums.iter_mut()
-                .zip(self.output.apply(tape.outputs()))
-                .for_each(|(sum, cost)| *sum += cost);
+            for (sum, cost) in sums.iter_mut().zip(self.output.apply(tape.outputs())) {
+                *sum += cost;
+            }
         }
         let members = self.members.len() as f64;
         costs.extend(sums.into_iter().map(|sum| (sum / members) as f32));

@@ -1,19 +1,20 @@
-//! Dense networks: linear with bias, or hidden layers with leaky ReLU between.
+//! Dense networks: linear with bias, or with hidden layers and leaky ReLU between them.
 //!
 //! Parameters start uniform on ±1/√(inputs of the layer), weights before bias, layer by layer.
-//! They lie in one row: each layer's weights (one row per output of the layer), then its biases.
+//! They are stored in one slice: each layer's weights (one row per output of the layer), then its
+//! biases.
 
 use super::matmul::{MatrixView, MatrixViewMut, multiply, weighted_row_sum};
 use super::{Predictor, Tape};
 use crate::random::{Purpose, RandomStream};
 use crate::size_limits;
 
-/// Slope of the activation below zero.
+/// Slope of the activation below zero: the default of PyTorch.
 pub(crate) const LEAKY_RELU_SLOPE: f32 = 0.01;
-/// Fewer inputs do not fill the sixteen columns that a product handles at once.
+/// Fewer inputs do not fill the sixteen columns of a panel of the matrix product.
 const MIN_PRODUCT_INPUTS: usize = 16;
 
-/// A dense network; with no hidden layer it is the linear predictor.
+/// A dense network; without hidden layers it is the linear predictor.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Network {
     /// Features, hidden layers, outputs.
@@ -22,7 +23,7 @@ pub struct Network {
 }
 
 impl Network {
-    /// A fresh network whose parameters depend on the seed only.
+    /// A new network whose initial parameters depend on the seed only.
     pub fn new(features: usize, hidden: &[usize], outputs: usize, seed: u64) -> Self {
         let sizes = [&[features], hidden, &[outputs]].concat();
         let mut stream = RandomStream::new(Purpose::Parameters, seed, [0, 0]);
@@ -36,7 +37,7 @@ impl Network {
         Self { sizes, parameters }
     }
 
-    /// A network with known parameters; `None` when their number does not fit the sizes.
+    /// A network with these parameters; `None` when their number does not fit the sizes.
     pub fn with_parameters(sizes: Vec<usize>, parameters: Vec<f32>) -> Option<Self> {
         (sizes.len() >= 2 && size_limits::parameters(&sizes) == Some(parameters.len()))
             .then_some(Self { sizes, parameters })
@@ -52,8 +53,8 @@ impl Network {
         self.sizes.len() == 2
     }
 
-    /// Adds to the gradient of a linear network what one row of features and some entries of its
-    /// output gradient make of it.
+    /// Adds the gradient of a linear network for one row of features, given the nonzero entries of
+    /// its output gradient.
     pub fn add_sparse(
         &self,
         row: &[f32],
@@ -62,16 +63,16 @@ impl Network {
     ) {
         debug_assert!(self.is_linear(), "hidden layers mix all outputs");
         let (weights, biases) = gradient.split_at_mut(self.num_outputs() * row.len());
-        for (output, blame) in entries {
-            let own = &mut weights[output * row.len()..][..row.len()];
-            own.iter_mut()
-                .zip(row)
-                .for_each(|(weight, feature)| *weight += blame * feature);
-            biases[output] += blame;
+        for (output, g) in entries {
+            let output_weights = &mut weights[output * row.len()..][..row.len()];
+            for (weight, feature) in output_weights.iter_mut().zip(row) {
+                *weight += g * feature;
+            }
+            biases[output] += g;
         }
     }
 
-    /// Inputs, outputs and place of the parameters of one layer.
+    /// Inputs, outputs and first parameter of one layer.
     fn layer(&self, depth: usize) -> DenseLayer {
         DenseLayer {
             inputs: self.sizes[depth],
@@ -105,13 +106,12 @@ impl DenseLayer {
     fn forward(self, parameters: &[f32], input: &[f32], output: &mut Vec<f32>) {
         let rows = input.len() / self.inputs;
         let (weights, biases) = self.split(parameters);
-        let (input, weights) = (
-            MatrixView::new(input, rows, self.inputs),
-            MatrixView::new(weights, self.outputs, self.inputs),
-        );
+        let input = MatrixView::new(input, rows, self.inputs);
+        let weights = MatrixView::new(weights, self.outputs, self.inputs);
         output.clear();
         if let [bias] = biases {
-            // The same numbers either way round; this way sixteen rows are handled at once.
+            // With one output the transposed product processes sixteen rows at once; the results
+            // are the same.
             output.resize(rows, *bias);
             multiply(
                 weights,
@@ -123,7 +123,9 @@ impl DenseLayer {
                 },
             );
         } else {
-            (0..rows).for_each(|_| output.extend_from_slice(biases));
+            for _ in 0..rows {
+                output.extend_from_slice(biases);
+            }
             multiply(
                 input,
                 weights.transposed(),
@@ -141,37 +143,37 @@ impl DenseLayer {
         self,
         input: &[f32],
         output_gradient: &[f32],
-        turned: &mut Vec<f32>,
+        transposed: &mut Vec<f32>,
         gradient: &mut [f32],
     ) {
         let rows = input.len() / self.inputs;
         let (weights, biases) =
             gradient[self.start..][..self.len()].split_at_mut(self.outputs * self.inputs);
-        let few = self.inputs < MIN_PRODUCT_INPUTS;
-        if let ([bias], true) = (&mut *biases, few) {
+        let few_inputs = self.inputs < MIN_PRODUCT_INPUTS;
+        if let ([bias], true) = (&mut *biases, few_inputs) {
             return weighted_row_sum(input, output_gradient, weights, bias);
         }
         let input = MatrixView::new(input, rows, self.inputs);
-        let blame = MatrixView::new(output_gradient, rows, self.outputs);
-        if few && self.outputs >= MIN_PRODUCT_INPUTS {
-            turned.resize(weights.len(), 0.0);
+        let gradient = MatrixView::new(output_gradient, rows, self.outputs);
+        if few_inputs && self.outputs >= MIN_PRODUCT_INPUTS {
+            transposed.resize(weights.len(), 0.0);
             multiply(
                 input.transposed(),
-                blame,
+                gradient,
                 MatrixViewMut {
-                    values: turned,
+                    values: transposed,
                     row_stride: self.outputs,
                     add: false,
                 },
             );
-            for (place, own) in weights.chunks_exact_mut(self.inputs).enumerate() {
-                own.iter_mut()
-                    .enumerate()
-                    .for_each(|(input, weight)| *weight = turned[input * self.outputs + place]);
+            for (output, weights) in weights.chunks_exact_mut(self.inputs).enumerate() {
+                for (input, weight) in weights.iter_mut().enumerate() {
+                    *weight = transposed[input * self.outputs + output];
+                }
             }
         } else {
             multiply(
-                blame.transposed(),
+                gradient.transposed(),
                 input,
                 MatrixViewMut {
                     values: weights,
@@ -182,31 +184,35 @@ impl DenseLayer {
         }
         biases.fill(0.0);
         for row in output_gradient.chunks_exact(self.outputs) {
-            biases.iter_mut().zip(row).for_each(|(bias, g)| *bias += g);
+            for (bias, g) in biases.iter_mut().zip(row) {
+                *bias += g;
+            }
         }
     }
 
-    /// Gradient of this layer's inputs; `activated` are the inputs, which passed a leaky ReLU.
+    /// Gradient of this layer's inputs before their activation; `activated` are the inputs after
+    /// it.
     fn input_gradient(
         self,
         parameters: &[f32],
         activated: &[f32],
-        (from, to): (&[f32], &mut Vec<f32>),
+        output_gradient: &[f32],
+        input_gradient: &mut Vec<f32>,
     ) {
         let rows = activated.len() / self.inputs;
         let (weights, _) = self.split(parameters);
-        to.resize(activated.len(), 0.0);
+        input_gradient.resize(activated.len(), 0.0);
         let weights = MatrixView::new(weights, self.outputs, self.inputs);
         multiply(
-            MatrixView::new(from, rows, self.outputs),
+            MatrixView::new(output_gradient, rows, self.outputs),
             weights,
             MatrixViewMut {
-                values: to,
+                values: input_gradient,
                 row_stride: self.inputs,
                 add: false,
             },
         );
-        for (g, a) in to.iter_mut().zip(activated) {
+        for (g, a) in input_gradient.iter_mut().zip(activated) {
             *g *= if *a > 0.0 { 1.0 } else { LEAKY_RELU_SLOPE };
         }
     }
@@ -230,9 +236,9 @@ impl Predictor for Network {
             let input = before.last().map_or(rows, Vec::as_slice);
             layer.forward(&self.parameters, input, &mut after[0]);
             if depth < last {
-                after[0]
-                    .iter_mut()
-                    .for_each(|a| *a = if *a > 0.0 { *a } else { LEAKY_RELU_SLOPE * *a });
+                for a in &mut after[0] {
+                    *a = if *a > 0.0 { *a } else { LEAKY_RELU_SLOPE * *a };
+                }
             }
         }
     }
@@ -246,18 +252,18 @@ impl Predictor for Network {
     ) {
         let Tape {
             layers,
-            back: [from, to],
-            turned,
+            gradients: [outputs, inputs],
+            transposed,
         } = tape;
-        from.clear();
-        from.extend_from_slice(output_gradient);
+        outputs.clear();
+        outputs.extend_from_slice(output_gradient);
         for depth in (0..self.sizes.len() - 1).rev() {
             let layer = self.layer(depth);
             let input = if depth == 0 { rows } else { &layers[depth - 1] };
-            layer.parameter_gradient(input, from, turned, gradient);
+            layer.parameter_gradient(input, outputs, transposed, gradient);
             if depth > 0 {
-                layer.input_gradient(&self.parameters, input, (from, to));
-                std::mem::swap(from, to);
+                layer.input_gradient(&self.parameters, input, outputs, inputs);
+                std::mem::swap(outputs, inputs);
             }
         }
     }
@@ -322,8 +328,8 @@ mod tests {
         (network, gradient)
     }
 
-    /// Adds to the gradient of the objective what one row makes of it, number by number in double
-    /// precision; returns the gradient of the inputs of the layers from `depth` on.
+    /// Adds the gradient of the objective for one row, entry by entry in double precision; returns
+    /// the gradient of the inputs of the layers from `depth` on.
     fn by_definition(
         network: &Network,
         depth: usize,
@@ -331,7 +337,7 @@ mod tests {
         gradient: &mut [f64],
     ) -> Vec<f64> {
         let (layer, last) = (network.layer(depth), depth + 2 == network.sizes.len());
-        let parameter = |place: usize| f64::from(network.parameters[layer.start + place]);
+        let parameter = |index: usize| f64::from(network.parameters[layer.start + index]);
         let bias = layer.outputs * layer.inputs;
         let weight = |o: usize, i: usize| parameter(o * layer.inputs + i);
         let sum = |o: usize| {
@@ -354,21 +360,26 @@ mod tests {
         } else {
             by_definition(network, depth + 1, &activated, gradient)
         };
-        let blame: Vec<f64> = above.iter().zip(&sums).map(|(g, s)| g * leak(s)).collect();
+        let sum_gradient: Vec<f64> = above.iter().zip(&sums).map(|(g, s)| g * leak(s)).collect();
         for o in 0..layer.outputs {
-            (0..layer.inputs)
-                .for_each(|i| gradient[layer.start + o * layer.inputs + i] += blame[o] * input[i]);
-            gradient[layer.start + bias + o] += blame[o];
+            (0..layer.inputs).for_each(|i| {
+                gradient[layer.start + o * layer.inputs + i] += sum_gradient[o] * input[i]
+            });
+            gradient[layer.start + bias + o] += sum_gradient[o];
         }
         (0..layer.inputs)
-            .map(|i| (0..layer.outputs).map(|o| blame[o] * weight(o, i)).sum())
+            .map(|i| {
+                (0..layer.outputs)
+                    .map(|o| sum_gradient[o] * weight(o, i))
+                    .sum()
+            })
             .collect()
     }
 
     #[test]
-    fn gradients_of_layers_of_all_widths_are_those_of_their_definition() {
-        // One output, many outputs after few inputs, and rows beyond a multiple of sixteen have
-        // ways of their own.
+    fn gradients_of_layers_of_all_widths_equal_their_definition() {
+        // One output, many outputs after few inputs, and rows beyond a multiple of sixteen take
+        // separate code paths.
         let rows: Vec<f32> = (0..3 * 37).map(|i| (i as f32 * 0.7).sin()).collect();
         for (hidden, outputs) in [
             (vec![], 1),

@@ -1,21 +1,25 @@
-//! Fixed affine maps around a predictor: features on the way in, costs on the way out.
+//! Scalers: fixed affine maps of the features before a predictor, and of its outputs to costs.
 
 use crate::data::{Dataset, FeatureShape, Features};
 
-/// Standard deviations below this count as this.
+/// Smallest scale of an output. A cost that hardly varies would otherwise never change during
+/// training. Untuned: any small value works.
 const MIN_STANDARD_DEVIATION: f64 = 1e-6;
 
-/// Brings features to mean 0 and standard deviation 1 over the training rows.
+/// Standard deviations below this are rounding error: the feature is constant.
+const MAX_CONSTANT_DEVIATION: f64 = 1e-12;
+
+/// Standardizes features: mean 0 and standard deviation 1 over the training rows.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FeatureScaler {
     /// Mean of each feature.
     pub mean: Vec<f64>,
-    /// Standard deviation of each feature; 1 where a feature never varies.
+    /// Standard deviation of each feature; 1 where a feature is constant.
     pub deviation: Vec<f64>,
 }
 
 impl FeatureScaler {
-    /// The map fitted on these instances.
+    /// The scaler fitted on these instances.
     pub fn fit(features: &Features, instances: &[usize]) -> Self {
         let width = features.names().len();
         let rows = || {
@@ -23,19 +27,16 @@ impl FeatureScaler {
                 .iter()
                 .flat_map(|i| features.instance(*i).chunks_exact(width))
         };
-        let moments = moments(width, rows, 0.0);
-        let deviation = moments
-            .1
-            .into_iter()
-            .map(|sd| if sd < 1e-12 { 1.0 } else { sd })
-            .collect();
-        Self {
-            mean: moments.0,
-            deviation,
+        let (mean, mut deviation) = mean_and_deviation(width, rows, 0.0);
+        for deviation in &mut deviation {
+            if *deviation < MAX_CONSTANT_DEVIATION {
+                *deviation = 1.0;
+            }
         }
+        Self { mean, deviation }
     }
 
-    /// Maps features in place.
+    /// Scales features in place.
     pub fn apply(&self, features: &mut Features) {
         for row in features
             .values_mut()
@@ -49,10 +50,10 @@ impl FeatureScaler {
     }
 }
 
-/// The fixed last step of a prediction: cost = offset + scale · output.
+/// The scaler of outputs: cost = offset + scale · output.
 ///
-/// With the mean and the sample standard deviation of the training costs, outputs of order 1 are
-/// costs of the right size, and no prediction starts at zero, where unit length has no meaning.
+/// With the mean and the sample standard deviation of the training costs, outputs of order 1 give
+/// costs of the right size, and no prediction starts at zero, where normalization is undefined.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CostScaler {
     /// Added to each output of a row.
@@ -62,7 +63,7 @@ pub struct CostScaler {
 }
 
 impl CostScaler {
-    /// Outputs are costs as they are.
+    /// Outputs are the costs.
     pub fn identity(outputs: usize) -> Self {
         Self {
             offset: vec![0.0; outputs],
@@ -70,7 +71,7 @@ impl CostScaler {
         }
     }
 
-    /// Mean and sample standard deviation of each cost; in the long shape those of all costs, since
+    /// Mean and sample standard deviation of each cost; for a long table those of all costs, since
     /// one output serves them all.
     pub fn fit(data: &Dataset, instances: &[usize]) -> Self {
         let width = match data.features().shape() {
@@ -82,7 +83,7 @@ impl CostScaler {
                 .iter()
                 .flat_map(|i| data.costs().row(*i).chunks_exact(width))
         };
-        let (offset, deviation) = moments(width, rows, 1.0);
+        let (offset, deviation) = mean_and_deviation(width, rows, 1.0);
         let scale = deviation
             .into_iter()
             .map(|sd| sd.max(MIN_STANDARD_DEVIATION))
@@ -90,7 +91,7 @@ impl CostScaler {
         Self { offset, scale }
     }
 
-    /// Overwrites `costs` with the costs of rows of outputs.
+    /// Overwrites `costs` with the costs for rows of outputs.
     pub fn write(&self, outputs: &[f32], costs: &mut Vec<f64>) {
         costs.clear();
         for row in outputs.chunks_exact(self.scale.len()) {
@@ -103,10 +104,10 @@ impl CostScaler {
         }
     }
 
-    /// Adds to `back` the gradient of outputs, `factor` times that of costs.
-    pub fn backward(&self, gradient: &[f64], factor: f64, back: &mut Vec<f32>) {
+    /// The backward pass: appends the gradient of outputs, `factor` times that of costs.
+    pub fn backward(&self, gradient: &[f64], factor: f64, output_gradient: &mut Vec<f32>) {
         for row in gradient.chunks_exact(self.scale.len()) {
-            back.extend(
+            output_gradient.extend(
                 row.iter()
                     .zip(&self.scale)
                     .map(|(g, scale)| (factor * scale * g) as f32),
@@ -114,7 +115,7 @@ impl CostScaler {
         }
     }
 
-    /// Costs of rows of outputs.
+    /// The costs for rows of outputs.
     pub fn apply<'a>(&'a self, outputs: &'a [f32]) -> impl Iterator<Item = f64> + 'a {
         let each = self.offset.iter().zip(&self.scale).cycle();
         outputs
@@ -123,7 +124,7 @@ impl CostScaler {
             .map(|(output, (offset, scale))| offset + scale * f64::from(*output))
     }
 
-    /// The map whose costs are the negatives of this one's.
+    /// The scaler whose costs are the negatives of this one's.
     #[must_use]
     pub fn negated(self) -> Self {
         let negate = |values: Vec<f64>| values.into_iter().map(|v| -v).collect();
@@ -134,20 +135,23 @@ impl CostScaler {
     }
 }
 
-/// Mean and standard deviation of each column, dividing by the number of rows less `lost`.
-fn moments<'a, I: Iterator<Item = &'a [f32]>>(
+/// Mean and standard deviation of each column; the variance is divided by the number of rows minus
+/// `lost_degrees` degrees of freedom.
+fn mean_and_deviation<'a, I: Iterator<Item = &'a [f32]>>(
     width: usize,
     rows: impl Fn() -> I,
-    lost: f64,
+    lost_degrees: f64,
 ) -> (Vec<f64>, Vec<f64>) {
     let (mut mean, mut square, mut count) = (vec![0.0; width], vec![0.0; width], 0.0);
     for row in rows() {
-        mean.iter_mut()
-            .zip(row)
-            .for_each(|(sum, v)| *sum += f64::from(*v));
+        for (sum, value) in mean.iter_mut().zip(row) {
+            *sum += f64::from(*value);
+        }
         count += 1.0;
     }
-    mean.iter_mut().for_each(|sum| *sum /= f64::max(count, 1.0));
+    for sum in &mut mean {
+        *sum /= f64::max(count, 1.0);
+    }
     for row in rows() {
         for ((sum, v), mean) in square.iter_mut().zip(row).zip(&mean) {
             *sum += (f64::from(*v) - mean).powi(2);
@@ -155,7 +159,7 @@ fn moments<'a, I: Iterator<Item = &'a [f32]>>(
     }
     let deviation = square
         .into_iter()
-        .map(|sum: f64| (sum / f64::max(count - lost, 1.0)).sqrt())
+        .map(|sum: f64| (sum / f64::max(count - lost_degrees, 1.0)).sqrt())
         .collect();
     (mean, deviation)
 }
