@@ -59,7 +59,7 @@ impl<T: Element> BorrowedArray<T> {
 }
 
 impl<T: Element + std::fmt::Debug> SharedArray<T> for BorrowedArray<T> {
-    fn numbers(&self) -> &[T] {
+    fn values(&self) -> &[T] {
         self.slice()
     }
 }

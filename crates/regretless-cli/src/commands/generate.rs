@@ -129,15 +129,12 @@ fn write_arrays(
     mut rows: SyntheticGenerator,
     session: &CommandContext,
 ) -> Result<()> {
-    let (shape, observer) = ([rows.rows(), rows.num_costs()], &session.progress);
+    let (num_rows, num_costs) = (rows.rows(), rows.num_costs());
+    let observer = &session.progress;
     let known = rows.features()?;
-    observer.begin("generating", shape[0] as u64);
-    npy::write_rows(
-        costs,
-        shape,
-        |row| rows.next_row(row),
-        (session.force, observer),
-    )?;
+    observer.begin("generating", num_rows as u64);
+    let next = |row: &mut Vec<f32>| rows.next_row(row);
+    npy::write_rows(costs, num_rows, num_costs, next, session.force, observer)?;
     observer.end();
     npy::write_predictions(features, known.values(), session.force)
 }

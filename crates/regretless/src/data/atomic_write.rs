@@ -1,11 +1,10 @@
-//! Files out: never over an existing one unless told so, and never half a file.
+//! Atomic writes: a complete file or none, and no existing file replaced without `force`.
 //!
-//! Everything is written to a temporary file in the folder of the target and moved into place when
-//! it is complete; a full disk or an interrupted run leaves what was there before. A process that
-//! is killed while it writes leaves its temporary file; the next process that writes to the same
-//! folder removes it. Whether its owner still lives is told by an advisory lock on the file: the
-//! system ends it with its process, and it holds between machines that share a folder, where
-//! numbers of processes mean nothing.
+//! Everything is written to a temporary file in the folder of the target and renamed when it is
+//! complete; a full disk or an interrupted run leaves the old file. A process that is killed while
+//! it writes leaves its temporary file; the next process that writes to the same folder removes it.
+//! An advisory lock on the file shows whether its owner is alive: the operating system releases it
+//! with the process, and it works between machines that share a folder, where process IDs do not.
 
 use std::collections::BTreeSet;
 use std::fs::{self, File, TryLockError};
@@ -17,10 +16,10 @@ use tempfile::NamedTempFile;
 
 use crate::error::{Error, Result};
 
-/// Writes a whole file or nothing. With `force`, a file that is there is replaced.
+/// Writes a complete file or none. With `force`, an existing file is replaced.
 ///
 /// # Errors
-/// [`Error::Exists`] when the path is taken and `force` is false; [`Error::Io`] when the folder is
+/// [`Error::Exists`] when the file exists and `force` is false; [`Error::Io`] when the folder is
 /// missing, the path is not a file, or writing fails.
 pub fn write_atomically(
     path: &Path,
@@ -42,10 +41,10 @@ pub fn write_atomically(
     })
 }
 
-/// Asks before long work whether its result could be written.
+/// Checks before long work that its result can be written.
 ///
 /// # Errors
-/// [`Error::Exists`] when the path is taken and `force` is false; [`Error::Io`] when the folder is
+/// [`Error::Exists`] when the file exists and `force` is false; [`Error::Io`] when the folder is
 /// missing or the path is not a file.
 pub fn check_free(path: &Path, force: bool) -> Result<()> {
     let refuse = |kind, message: String| Err(Error::io(path)(io::Error::new(kind, message)));
@@ -77,17 +76,17 @@ fn parent_folder(path: &Path) -> &Path {
     }
 }
 
-/// What a symbolic link points to, so that replacing writes there instead of cutting the link.
+/// The target of a symbolic link, so that replacing writes there and keeps the link.
 fn resolve_symlink(path: &Path) -> PathBuf {
     fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf())
 }
 
-/// What the names of temporary files begin and end with.
-const PREFIX: &str = ".regretless-";
-const SUFFIX: &str = ".tmp";
+/// Prefix and suffix of the names of temporary files.
+const TEMP_FILE_PREFIX: &str = ".regretless-";
+const TEMP_FILE_SUFFIX: &str = ".tmp";
 
-/// Tries to make and lock a temporary file so often: another process may take a file that is not
-/// locked yet for one that was left behind, and remove it.
+/// Attempts to create and lock a temporary file: another process may take a file that is not locked
+/// yet for a stale one and remove it. Untuned: a second collision is already unlikely.
 const MAX_TEMP_FILE_ATTEMPTS: usize = 10;
 
 fn temporary_beside(target: &Path) -> io::Result<NamedTempFile> {
@@ -97,7 +96,7 @@ fn temporary_beside(target: &Path) -> io::Result<NamedTempFile> {
         let file = temporary_in(folder)?;
         match file.as_file().try_lock() {
             Err(TryLockError::WouldBlock) => continue,
-            // Some file systems have no locks; then nobody removes anything there either.
+            // Some file systems have no locks; then no process removes files there either.
             Err(TryLockError::Error(_)) => return Ok(file),
             Ok(()) if is_at(file.as_file(), file.path()) => return Ok(file),
             Ok(()) => {}
@@ -108,54 +107,55 @@ fn temporary_beside(target: &Path) -> io::Result<NamedTempFile> {
 
 fn temporary_in(folder: &Path) -> io::Result<NamedTempFile> {
     let mut builder = tempfile::Builder::new();
-    builder.prefix(PREFIX).suffix(SUFFIX);
-    // Temporary files are private by default; results get what the user's umask allows.
+    builder.prefix(TEMP_FILE_PREFIX).suffix(TEMP_FILE_SUFFIX);
+    // Temporary files are private by default; results get the permissions of the user's umask.
     #[cfg(unix)]
     builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
     builder.tempfile_in(folder)
 }
 
-/// Removes temporary files in a folder whose processes have ended, the first time this process
-/// asks.
+/// Removes temporary files in a folder whose processes have ended, at the first call for the
+/// folder in this process.
 fn remove_stale_temp_files_once(folder: &Path) {
-    // Looking through a folder takes time, and experiments write thousands of files to one.
+    // Listing a folder takes time, and experiments write thousands of files to one.
     static CLEANED_FOLDERS: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
-    let Ok(place) = fs::canonicalize(folder) else {
+    let Ok(canonical) = fs::canonicalize(folder) else {
         return;
     };
-    if CLEANED_FOLDERS
+    let mut cleaned = CLEANED_FOLDERS
         .lock()
-        .unwrap_or_else(PoisonError::into_inner)
-        .insert(place)
-    {
+        .unwrap_or_else(PoisonError::into_inner);
+    let is_first_call = cleaned.insert(canonical);
+    drop(cleaned);
+    if is_first_call {
         remove_stale_temp_files(folder);
     }
 }
 
-/// Removes temporary files in a folder whose processes have ended. What cannot be removed stays,
-/// and is only in the way of nobody.
+/// Removes temporary files in a folder whose processes have ended. Files that cannot be removed
+/// stay; they do no harm.
 pub fn remove_stale_temp_files(folder: &Path) {
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         let name = entry.file_name();
-        let is_ours = name
-            .to_str()
-            .is_some_and(|name| name.starts_with(PREFIX) && name.ends_with(SUFFIX));
+        let is_ours = name.to_str().is_some_and(|name| {
+            name.starts_with(TEMP_FILE_PREFIX) && name.ends_with(TEMP_FILE_SUFFIX)
+        });
         if !is_ours || !entry.file_type().is_ok_and(|kind| kind.is_file()) {
             continue;
         }
         let Ok(file) = File::options().write(true).open(entry.path()) else {
             continue;
         };
-        // Removed while the lock is held: whoever made the file and did not lock it yet notices and
-        // makes another.
+        // Removed while the lock is held: a process that created the file and did not lock it yet
+        // notices and creates another.
         if file.try_lock().is_ok() {
             let _ = fs::remove_file(entry.path());
         }
     }
 }
 
-/// Opens a file, made if need be, and locks it until it is closed; nothing if another process holds
-/// the lock. Where the file system has no locks, the file is opened and that is all.
+/// Opens or creates a file and locks it until it is closed; `None` if another process holds the
+/// lock. Where the file system has no locks, the file is only opened.
 ///
 /// # Errors
 /// When the file cannot be opened.
@@ -169,7 +169,7 @@ pub fn lock_file(path: &Path) -> io::Result<Option<File>> {
         match file.try_lock() {
             Err(TryLockError::WouldBlock) => return Ok(None),
             Err(TryLockError::Error(_)) => return Ok(Some(file)),
-            // The holder before may have removed the file between opening and locking.
+            // The previous owner may have removed the file between opening and locking.
             Ok(()) if is_at(&file, path) => return Ok(Some(file)),
             Ok(()) => {}
         }
@@ -177,7 +177,7 @@ pub fn lock_file(path: &Path) -> io::Result<Option<File>> {
     Ok(None)
 }
 
-/// Whether an open file is the one that lies at this path.
+/// Whether an open file is the one at this path.
 #[cfg(unix)]
 fn is_at(file: &File, path: &Path) -> bool {
     use std::os::unix::fs::MetadataExt;
@@ -187,8 +187,7 @@ fn is_at(file: &File, path: &Path) -> bool {
     }
 }
 
-/// Whether an open file is the one that lies at this path: files that are open are not removed
-/// here.
+/// Whether an open file is the one at this path: this operating system does not remove open files.
 #[cfg(not(unix))]
 fn is_at(_file: &File, path: &Path) -> bool {
     path.exists()
@@ -206,7 +205,7 @@ fn move_into_place(file: NamedTempFile, target: &Path, force: bool) -> io::Resul
         Err(failed) if failed.error.kind() == ErrorKind::AlreadyExists || target.exists() => {
             Err(ErrorKind::AlreadyExists.into())
         }
-        // Some file systems know no "rename unless taken"; the path was free a moment ago.
+        // Some file systems cannot rename without replacing; the path did not exist a moment ago.
         Err(failed) => failed
             .file
             .persist(target)
@@ -230,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn a_taken_path_is_replaced_only_by_force() {
+    fn an_existing_file_is_replaced_only_by_force() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("out.csv");
         write_atomically(&path, false, |w| w.write_all(b"first")).unwrap();
@@ -258,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn files_left_behind_are_removed_unless_their_process_lives() {
+    fn stale_files_are_removed_unless_their_process_is_alive() {
         let folder = tempfile::tempdir().unwrap();
         let [dead, alive, other] = [
             ".regretless-dead00.tmp",

@@ -1,30 +1,30 @@
-//! Which cost of a table belongs to which cost of a problem.
+//! Matching of the costs of a table with those of a problem.
 //!
-//! Where both sides have names, names decide: the same set of names is brought into one order,
-//! different sets are refused. Where only one side has names, positions decide, and a notice says
-//! so. This is the only place where costs of one side are matched to those of another.
+//! Where both sides have names, costs are matched by name: the same set of names is reordered,
+//! different sets are refused. Where only one side has names, costs are matched by position, with a
+//! notice. No other module matches costs.
 
 use std::collections::HashMap;
 
 use super::CostNames;
 use crate::error::{Error, Result};
 
-/// Names that an error shows of each side.
+/// Most names that an error shows of each side.
 const MAX_NAMES_SHOWN: usize = 5;
 
-/// One side of a matching: whose costs they are, and their names.
+/// One side of a matching: the owner of the costs, and their names.
 #[derive(Debug, Clone, Copy)]
 pub struct CostSide<'a> {
-    /// In words, such as "the table".
+    /// The owner in messages, such as "the table".
     pub owner: &'a str,
-    /// The names; names that were not given count as none.
+    /// The names; placeholders count as none.
     pub names: Option<&'a CostNames>,
-    /// Whether the user could have given names, so that a notice about missing ones is of use.
+    /// Whether the user could have given names, so that a notice about missing ones helps.
     pub could_have_names: bool,
 }
 
 impl<'a> CostSide<'a> {
-    /// Costs that could have names, and those they have.
+    /// Costs that could have names, with the names they have.
     pub fn new(owner: &'a str, names: &'a CostNames) -> Self {
         Self {
             owner,
@@ -38,7 +38,7 @@ impl<'a> CostSide<'a> {
     }
 }
 
-/// How the costs that were found are brought into the order that is wanted.
+/// The order that brings the costs found into the order wanted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CostMatching {
     order: Option<Vec<usize>>,
@@ -47,10 +47,10 @@ pub struct CostMatching {
 }
 
 impl CostMatching {
-    /// Matches what was found to what is wanted.
+    /// Matches the costs found with those wanted.
     ///
     /// # Errors
-    /// When both sides have names and the sets differ; shows what each side lacks.
+    /// When both sides have names and the sets differ; the error shows what each side lacks.
     pub fn new(found: CostSide<'_>, wanted: CostSide<'_>) -> Result<Self> {
         match (found.given(), wanted.given()) {
             (Some(theirs), Some(ours)) => {
@@ -91,22 +91,22 @@ impl CostMatching {
         }
     }
 
-    /// For each wanted cost the number of the found one; nothing where the order is right already.
+    /// For each wanted cost the index of the found one; `None` where the order is the same.
     pub fn order(&self) -> Option<&[usize]> {
         self.order.as_deref()
     }
 
-    /// The names that are wanted, if there are any.
+    /// The wanted names, if there are any.
     pub fn names(&self) -> Option<&CostNames> {
         self.names.as_ref()
     }
 
-    /// What the user should know: that positions decided.
+    /// A message for the user if costs were matched by position.
     pub fn notice(&self) -> Option<&str> {
         self.notice.as_deref()
     }
 
-    /// The numbers of one row in the order that is wanted.
+    /// Reorders one row.
     pub fn apply_to_row<T: Copy>(&self, row: &mut Vec<T>) {
         if let Some(order) = &self.order {
             *row = order.iter().map(|old| row[*old]).collect();
@@ -114,7 +114,7 @@ impl CostMatching {
     }
 }
 
-/// For each of our names the number of theirs.
+/// For each of our names the index of theirs.
 fn order(
     their_owner: &str,
     theirs: &CostNames,
@@ -138,7 +138,9 @@ fn order(
         return Ok(order);
     }
     let mut used = vec![false; theirs.len()];
-    order.iter().for_each(|number| used[*number] = true);
+    for number in &order {
+        used[*number] = true;
+    }
     let unused = (0..theirs.len()).filter(|number| !used[*number]);
     let extra: Vec<String> = unused
         .map(|number| theirs.get(number).into_owned())
@@ -151,7 +153,7 @@ fn order(
     }
     Err(Error::data(format!(
         "costs are matched by name, and {their_owner} ({} costs) does not have the names of \
-            {our_owner} ({} costs): {}; \
+         {our_owner} ({} costs): {}; \
          rename them, or choose the costs that belong together",
         theirs.len(),
         ours.len(),
@@ -175,7 +177,7 @@ fn by_position(named_owner: &str, names: &CostNames, unnamed_owner: &str) -> Str
     let (first, last) = (names.get(0), names.get(names.len().saturating_sub(1)));
     format!(
         "costs are matched by position: {named_owner} names them ('{first}' to '{last}'), \
-            {unnamed_owner} does not"
+         {unnamed_owner} does not"
     )
 }
 
@@ -200,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn one_set_of_names_is_brought_into_the_wanted_order() {
+    fn equal_sets_of_names_are_reordered() {
         let found = matched(&names(&["c", "a", "b"]), &names(&["a", "b", "c"])).unwrap();
         assert_eq!(
             (found.order(), found.notice()),
@@ -213,7 +215,7 @@ mod tests {
         assert_eq!(
             counted.order(),
             Some(&[1, 0][..]),
-            "given names decide even where they follow the count"
+            "given names identify costs even where they are numbered"
         );
     }
 
@@ -240,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn positions_decide_where_a_side_has_no_names_and_a_notice_says_so() {
+    fn costs_are_matched_by_position_with_a_notice_where_a_side_has_no_names() {
         let (unnamed, named) = (CostNames::numbered(2), names(&["a", "b"]));
         let by_problem = matched(&unnamed, &named).unwrap();
         assert!(

@@ -1,10 +1,9 @@
-//! Irish electricity prices of 2011 to 2013 and what they decide: half-hours of 789 days, eight
-//! features each.
+//! Irish electricity prices of 2011 to 2013: half-hours of 789 days, eight features each.
 //!
-//! `prices2013.dat` as the energy-price challenge gave it out (plain or gzipped): two quoted words,
-//! then sixteen numbers a line. A carbon intensity of 0 counts as missing and is interpolated; days
-//! in which anything else is missing are left out. The 48-item knapsack has its values in a CSV of
-//! their own, weights in its first line.
+//! Reads `prices2013.dat` as published by the energy-price challenge (plain or gzipped): two quoted
+//! words, then sixteen numbers per line. A carbon intensity of 0 is a missing value and is
+//! interpolated; days with other missing values are skipped. The 48-item knapsack has its values in
+//! a separate CSV file, weights in its first line.
 
 use std::io::Read;
 use std::path::Path;
@@ -15,7 +14,7 @@ use crate::random::NumpyRandomState;
 
 /// Half-hours of a day.
 pub const SLOTS_PER_DAY: usize = 48;
-/// What the features are called, and where they stand among the numbers of a line.
+/// Names of the features, and their positions among the numbers of a line.
 const FEATURES: [(&str, usize); 8] = [
     ("HolidayFlag", 0),
     ("DayOfWeek", 1),
@@ -26,10 +25,11 @@ const FEATURES: [(&str, usize); 8] = [
     ("SMPEA", 9),
     ("CO2Intensity", 12),
 ];
-/// Where the price stands among the numbers of a line, how many there are, and which feature may be
-/// interpolated.
+/// Position of the price among the numbers of a line.
 const PRICE_FIELD: usize = 15;
+/// Numbers of a line.
 const VALUES_PER_LINE: usize = 16;
+/// Index of the feature that is interpolated, the carbon intensity.
 const INTENSITY_FEATURE: usize = 7;
 
 /// Days of prices and their features.
@@ -44,7 +44,7 @@ impl EnergyPrices {
     /// Reads the table of prices.
     ///
     /// # Errors
-    /// When the file cannot be read or a line is not what it should be; the message names it.
+    /// When the file cannot be read or a line is invalid; the error has the line.
     pub fn read(path: &Path) -> Result<Self> {
         let text = read_text(path)?;
         Self::parse(&text)
@@ -66,11 +66,14 @@ impl EnergyPrices {
         });
         let rows: Vec<[f64; VALUES_PER_LINE]> = rows.collect::<std::result::Result<_, String>>()?;
         if rows.is_empty() || !rows.len().is_multiple_of(SLOTS_PER_DAY) {
-            return Err(format!("{} half-hours are no whole days", rows.len()));
+            return Err(format!(
+                "{} half-hours are not a multiple of {SLOTS_PER_DAY}",
+                rows.len()
+            ));
         }
         let mut features: Vec<[f64; 8]> = rows
             .iter()
-            .map(|row| FEATURES.map(|(_, place)| row[place]))
+            .map(|row| FEATURES.map(|(_, field)| row[field]))
             .collect();
         interpolate(&mut features);
         let mut days = Self {
@@ -81,9 +84,9 @@ impl EnergyPrices {
             .chunks_exact(SLOTS_PER_DAY)
             .zip(rows.chunks_exact(SLOTS_PER_DAY))
         {
-            let whole = day.iter().flatten().all(|v| v.is_finite())
+            let complete = day.iter().flatten().all(|v| v.is_finite())
                 && numbers.iter().all(|row| row[PRICE_FIELD].is_finite());
-            if whole {
+            if complete {
                 days.features.extend_from_slice(day);
                 days.prices
                     .extend(numbers.iter().map(|row| row[PRICE_FIELD]));
@@ -92,7 +95,7 @@ impl EnergyPrices {
         Ok(days)
     }
 
-    /// Days that are whole.
+    /// Days without missing values.
     pub fn days(&self) -> usize {
         self.prices.len() / SLOTS_PER_DAY
     }
@@ -102,8 +105,8 @@ impl EnergyPrices {
         (&self.features, &self.prices)
     }
 
-    /// One instance per day, in an order that follows the seed: predicted prices, or other values
-    /// of the same days.
+    /// One instance per day, in an order that depends on the seed: the costs are the prices, or
+    /// `values` of the same days.
     ///
     /// # Errors
     /// When there are not as many values as half-hours.
@@ -111,7 +114,7 @@ impl EnergyPrices {
         let values = values.unwrap_or(&self.prices);
         if values.len() != self.prices.len() || rows > self.days() {
             let message = format!(
-                "{rows} days of {} values are asked for",
+                "{rows} days of {} values are requested",
                 values.len() / SLOTS_PER_DAY
             );
             return Err(Error::setting(format!(
@@ -149,40 +152,39 @@ impl EnergyPrices {
 /// Weights of the 48 items, and their values day by day.
 ///
 /// # Errors
-/// When the file cannot be read or a line is not what it should be.
+/// When the file cannot be read or a line is invalid.
 pub fn read_items(path: &Path) -> Result<(Vec<f64>, Vec<f64>)> {
     let text = read_text(path)?;
-    let wrong = |line: usize| {
+    let invalid = |line: usize| {
         Error::setting(format!(
             "{}: line {}: a word and {SLOTS_PER_DAY} numbers are needed",
             path.display(),
             line + 1
         ))
     };
-    let row = |(place, line): (usize, &str)| {
-        let numbers: Option<Vec<f64>> = line
-            .split(',')
-            .skip(1)
-            .map(|field| field.trim().parse().ok())
-            .collect();
-        numbers
-            .filter(|numbers| numbers.len() == SLOTS_PER_DAY)
-            .ok_or_else(|| wrong(place))
-    };
-    let mut rows = text
-        .lines()
-        .enumerate()
-        .filter(|(_, line)| !line.is_empty())
-        .map(row);
-    let weights = rows.next().ok_or_else(|| wrong(0))??;
-    Ok((weights, rows.collect::<Result<Vec<_>>>()?.concat()))
+    let mut weights = None;
+    let mut values = Vec::new();
+    for (number, line) in text.lines().enumerate() {
+        if line.is_empty() {
+            continue;
+        }
+        let fields = line.split(',').skip(1);
+        let row: Option<Vec<f64>> = fields.map(|field| field.trim().parse().ok()).collect();
+        let row = row.filter(|row| row.len() == SLOTS_PER_DAY);
+        let row = row.ok_or_else(|| invalid(number))?;
+        match weights {
+            None => weights = Some(row),
+            Some(_) => values.extend(row),
+        }
+    }
+    Ok((weights.ok_or_else(|| invalid(0))?, values))
 }
 
 /// Largest file of energy data, unpacked, in bytes. The known ones have 5 MB; a packed file of a
 /// few megabytes can unpack to any size.
 const MAX_FILE_BYTES: u64 = 100_000_000;
 
-/// All that there is to read, if it is not too much.
+/// All bytes of a reader, if there are not too many.
 fn read_bounded(from: impl Read, path: &Path) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
     from.take(MAX_FILE_BYTES + 1)
@@ -197,7 +199,7 @@ fn read_bounded(from: impl Read, path: &Path) -> Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// The text of a file, unpacked if need be.
+/// The text of a file, decompressed if necessary.
 fn read_text(path: &Path) -> Result<String> {
     let file = std::fs::File::open(path).map_err(Error::io(path))?;
     let bytes = read_bounded(file, path)?;
@@ -206,10 +208,10 @@ fn read_text(path: &Path) -> Result<String> {
         false => bytes,
     };
     String::from_utf8(bytes)
-        .map_err(|_| Error::setting(format!("{}: this is no text", path.display())))
+        .map_err(|_| Error::setting(format!("{}: the file is not text", path.display())))
 }
 
-/// The numbers behind two quoted words; what is missing is `NaN`.
+/// The numbers after two quoted words; missing ones are `NaN`.
 fn numbers(line: &str) -> Option<[f64; VALUES_PER_LINE]> {
     let rest = line.rsplit('"').next()?;
     let numbers: Option<Vec<f64>> = rest
@@ -219,25 +221,23 @@ fn numbers(line: &str) -> Option<[f64; VALUES_PER_LINE]> {
     numbers?.try_into().ok()
 }
 
-/// Replaces carbon intensities of 0 by a line between their neighbours.
+/// Replaces carbon intensities of 0 by linear interpolation.
 fn interpolate(features: &mut [[f64; 8]]) {
     let mut known: Option<usize> = None;
-    for place in 0..features.len() {
-        if features[place][INTENSITY_FEATURE] == 0.0 || features[place][INTENSITY_FEATURE].is_nan()
-        {
-            features[place][INTENSITY_FEATURE] = f64::NAN;
+    for slot in 0..features.len() {
+        if features[slot][INTENSITY_FEATURE] == 0.0 || features[slot][INTENSITY_FEATURE].is_nan() {
+            features[slot][INTENSITY_FEATURE] = f64::NAN;
             continue;
         }
-        if let Some(before) = known.filter(|before| before + 1 < place) {
+        if let Some(before) = known.filter(|before| before + 1 < slot) {
             let (from, to) = (
                 features[before][INTENSITY_FEATURE],
-                features[place][INTENSITY_FEATURE],
+                features[slot][INTENSITY_FEATURE],
             );
-            for (steps, row) in features[before..place].iter_mut().enumerate().skip(1) {
-                row[INTENSITY_FEATURE] =
-                    from + steps as f64 / (place - before) as f64 * (to - from);
+            for (steps, row) in features[before..slot].iter_mut().enumerate().skip(1) {
+                row[INTENSITY_FEATURE] = from + steps as f64 / (slot - before) as f64 * (to - from);
             }
         }
-        known = Some(place);
+        known = Some(slot);
     }
 }

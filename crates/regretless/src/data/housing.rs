@@ -1,13 +1,13 @@
 //! California housing (Pace and Barry 1997): 20,640 census blocks, eight features each, the median
 //! value in $100,000.
 //!
-//! The program brings no copy. It reads the classic nine raw columns (with a header or without) or
-//! the eight derived ones with their target, as scikit-learn's loader gives them, and checks the
-//! content: mean population 1425.4767 and the sum of all values. A variant that circulates with 207
-//! blank bedroom counts is refused.
+//! The data are not included. The reader accepts the original nine raw columns (with a header or
+//! without) or the eight derived ones with their target, as scikit-learn's loader returns them, and
+//! checks the content: mean population 1425.4767 and the sum of all values. A variant in
+//! circulation with 207 blank bedroom counts is refused.
 //!
-//! Instances are houses drawn with replacement from a fixed division of the blocks: a quarter to
-//! test, a third of the rest (0.33) to validate, by a seeded permutation.
+//! Instances are houses drawn with replacement from a fixed split of the blocks: a quarter for
+//! testing, a third of the rest (0.33) for validation, by a seeded permutation.
 
 use std::path::Path;
 
@@ -15,13 +15,13 @@ use super::{Dataset, FeatureShape, Features, Matrix};
 use crate::error::{Error, Result};
 use crate::random::{NumpyRandomState, Purpose, RandomStream};
 
-/// Blocks in the whole table.
+/// Blocks in the full table.
 const BLOCKS: usize = 20_640;
-/// Blocks that train, validate and test.
+/// Blocks for training, validation and testing.
 const PART_SIZES: [usize; 3] = [10_371, 5_109, 5_160];
 /// Sum of all median house values, in dollars.
 const TOTAL_VALUE: f64 = 4_269_504_061.0;
-/// What the derived features are called.
+/// Names of the derived features.
 const NAMES: [&str; 8] = [
     "MedInc",
     "HouseAge",
@@ -32,7 +32,7 @@ const NAMES: [&str; 8] = [
     "Latitude",
     "Longitude",
 ];
-/// The raw columns in the order of the classic file, lower case without separators.
+/// The raw columns in the order of the original file, lower case without separators.
 const RAW_COLUMNS: [&str; 9] = [
     "longitude",
     "latitude",
@@ -56,8 +56,8 @@ impl HousingTable {
     /// Reads and checks a file.
     ///
     /// # Errors
-    /// When the file cannot be read, lacks a column, or is not the table it should be; the message
-    /// says what differs.
+    /// When the file cannot be read, lacks a column, or is not the California housing table; the
+    /// error has the difference.
     pub fn read(path: &Path) -> Result<Self> {
         let text = std::fs::read_to_string(path).map_err(Error::io(path))?;
         Self::parse(&text)
@@ -97,9 +97,9 @@ impl HousingTable {
         Ok(houses)
     }
 
-    /// Whether this is the table it should be.
+    /// Checks that this is the California housing table.
     fn check(&self) -> std::result::Result<(), String> {
-        let hint = "scikit-learn's fetch_california_housing gives the right one";
+        let hint = "scikit-learn's fetch_california_housing returns the right one";
         if self.values.len() != BLOCKS {
             return Err(format!(
                 "{} blocks instead of {BLOCKS}; {hint}",
@@ -121,26 +121,26 @@ impl HousingTable {
         Ok(())
     }
 
-    /// Blocks that train, validate and test: numpy's permutations with seed 42, as scikit-learn
-    /// divides twice.
+    /// Blocks for training, validation and testing: numpy's permutations with seed 42, as two
+    /// splits by scikit-learn.
     pub fn parts() -> [Vec<usize>; 3] {
         let rest = BLOCKS - PART_SIZES[2];
         let first = NumpyRandomState::new(42).permutation(BLOCKS);
         let (test, others) = first.split_at(PART_SIZES[2]);
         let second = NumpyRandomState::new(42).permutation(rest);
         let (validation, train) = second.split_at(PART_SIZES[1]);
-        let of = |places: &[usize]| places.iter().map(|place| others[*place]).collect();
-        [of(train), of(validation), test.to_vec()]
+        let blocks = |indices: &[usize]| indices.iter().map(|index| others[*index]).collect();
+        [blocks(train), blocks(validation), test.to_vec()]
     }
 
-    /// Instances of so many houses: those that train, validate and test, each drawn from its own
-    /// part, features standardised on the training part.
+    /// Instances of `houses` houses for training, validation and testing, each drawn from its own
+    /// part; features are standardized on the training part.
     ///
     /// # Errors
-    /// When there is nothing to draw.
+    /// When the table would be empty.
     pub fn instances(&self, houses: usize, split: [usize; 3], seed: u32) -> Result<Dataset> {
         let parts = Self::parts();
-        let (mean, scale) = self.standard();
+        let (mean, scale) = self.mean_and_deviation();
         let mut stream = RandomStream::new(Purpose::Benchmark, u64::from(seed), [1, 0]);
         let (mut features, mut values) = (Vec::new(), Vec::new());
         for (part, instances) in parts.iter().zip(split) {
@@ -158,8 +158,8 @@ impl HousingTable {
         Dataset::new(features, Matrix::new(rows, houses, values)?, None)
     }
 
-    /// Mean and deviation of each feature over the training part.
-    pub fn standard(&self) -> ([f64; 8], [f64; 8]) {
+    /// Mean and standard deviation of each feature over the training part.
+    pub fn mean_and_deviation(&self) -> ([f64; 8], [f64; 8]) {
         let [blocks, _, _] = &Self::parts();
         let count = blocks.len() as f64;
         let mean = std::array::from_fn(|k| {
@@ -178,11 +178,11 @@ impl HousingTable {
     }
 }
 
-/// Which column is what.
+/// The columns of a file.
 enum HousingColumns {
-    /// Places of the raw columns.
+    /// Indices of the raw columns.
     Raw(Vec<usize>),
-    /// Places of the derived columns and the target.
+    /// Indices of the derived columns and the target.
     Derived(Vec<usize>),
 }
 
@@ -195,16 +195,11 @@ impl HousingColumns {
                 .to_ascii_lowercase()
         };
         let names: Vec<String> = header.split(',').map(plain).collect();
-        let place = |name: &str| names.iter().position(|known| known == name);
-        let all = |wanted: &[&str]| {
-            wanted
-                .iter()
-                .map(|name| place(&plain(name)))
-                .collect::<Option<Vec<usize>>>()
-        };
+        let index = |name: &&str| names.iter().position(|known| *known == plain(name));
+        let all = |wanted: &[&str]| wanted.iter().map(index).collect::<Option<Vec<usize>>>();
         let derived: Vec<&str> = NAMES.iter().copied().chain(["MedHouseVal"]).collect();
-        if let Some(places) = all(&RAW_COLUMNS) {
-            return Ok(Self::Raw(places));
+        if let Some(columns) = all(&RAW_COLUMNS) {
+            return Ok(Self::Raw(columns));
         }
         all(&derived).map(Self::Derived).ok_or_else(|| {
             format!(
@@ -217,28 +212,28 @@ impl HousingColumns {
 
     /// Features and value of a line.
     fn house(&self, fields: &[&str]) -> std::result::Result<([f64; 8], f64), String> {
-        let number = |place: usize| {
+        let number = |column: usize| {
             let field = fields
-                .get(place)
+                .get(column)
                 .ok_or_else(|| format!("only {} columns", fields.len()))?;
             if field.is_empty() {
-                let message = format!("column {} is blank", place + 1);
                 return Err(format!(
-                    "{message}; this is the variant with 207 blank bedroom counts, whose instances \
-                        would differ from everybody else's"
+                    "column {} is blank; this is the variant with 207 blank bedroom counts, whose \
+                     instances would differ from published ones",
+                    column + 1
                 ));
             }
             field
                 .parse::<f64>()
                 .ok()
                 .filter(|v| v.is_finite())
-                .ok_or_else(|| format!("'{field}' is no number"))
+                .ok_or_else(|| format!("'{field}' is not a number"))
         };
         match self {
-            Self::Raw(places) => {
-                let raw = places
+            Self::Raw(columns) => {
+                let raw = columns
                     .iter()
-                    .map(|place| number(*place))
+                    .map(|column| number(*column))
                     .collect::<std::result::Result<Vec<f64>, _>>()?;
                 let [
                     longitude,
@@ -254,23 +249,23 @@ impl HousingColumns {
                 else {
                     return Err("nine columns are needed".into());
                 };
-                let each = |total: f64| total / households;
+                let per_household = |total: f64| total / households;
                 let features = [
                     income,
                     age,
-                    each(rooms),
-                    each(bedrooms),
+                    per_household(rooms),
+                    per_household(bedrooms),
                     population,
-                    each(population),
+                    per_household(population),
                     latitude,
                     longitude,
                 ];
                 Ok((features, value / 100_000.0))
             }
-            Self::Derived(places) => {
-                let all = places
+            Self::Derived(columns) => {
+                let all = columns
                     .iter()
-                    .map(|place| number(*place))
+                    .map(|column| number(*column))
                     .collect::<std::result::Result<Vec<f64>, _>>()?;
                 Ok((std::array::from_fn(|k| all[k]), all[8]))
             }
@@ -306,16 +301,17 @@ mod tests {
     }
 
     #[test]
-    fn tables_that_are_not_the_right_one_are_refused_with_a_reason() {
-        let told = |text: &str| HousingTable::parse(text).unwrap_err();
-        assert!(told("").contains("empty"));
-        assert!(told("a,b,c\n1,2,3").contains("medianhousevalue"));
-        assert!(told("-122.23,37.88,41,880,,322,126,8.3252,452600").contains("207"));
+    fn other_tables_are_refused_with_a_reason() {
+        let message = |text: &str| HousingTable::parse(text).unwrap_err();
+        assert!(message("").contains("empty"));
+        assert!(message("a,b,c\n1,2,3").contains("medianhousevalue"));
+        assert!(message("-122.23,37.88,41,880,,322,126,8.3252,452600").contains("207"));
         assert!(
-            told("-122.23,37.88,41,880,129,322,126,8.3252,x").contains("line 1: 'x' is no number")
+            message("-122.23,37.88,41,880,129,322,126,8.3252,x")
+                .contains("line 1: 'x' is not a number")
         );
         assert!(
-            told("-122.23,37.88,41,880,129,322,126,8.3252,452600")
+            message("-122.23,37.88,41,880,129,322,126,8.3252,452600")
                 .contains("1 blocks instead of 20640")
         );
     }

@@ -1,8 +1,8 @@
-//! Which column of a table is what.
+//! The roles of the columns of a table.
 //!
-//! Columns are named outright or by patterns in which `*` stands for any characters. A list takes
-//! its patterns in the order they stand in, the matches of one pattern in the order of the file,
-//! and each column once. Names to ignore win over all others.
+//! Columns are selected by name or by patterns in which `*` matches any characters. The columns of
+//! a list are in the order of its patterns, the matches of one pattern in the order of the file,
+//! each column once. Names to ignore take precedence over all others.
 
 use std::path::Path;
 
@@ -40,7 +40,7 @@ pub struct LongColumns {
     pub instance: String,
     /// The column that names the item; without one, rows of an instance must follow each other.
     pub item: Option<String>,
-    /// The order of the items; empty means the order in which the first instance shows them.
+    /// The order of the items; empty means their order in the first instance.
     pub items: Vec<String>,
     /// The column with the cost.
     pub cost: String,
@@ -70,8 +70,8 @@ pub(super) struct ColumnSelection {
     pub features: Vec<usize>,
     /// Costs, in the order they are used.
     pub costs: Vec<usize>,
-    /// Whether the features are what was left over, so that columns of text among them drop out.
-    pub leftover: bool,
+    /// Whether the features are all remaining columns, so that columns of text are dropped.
+    pub all_remaining: bool,
 }
 
 /// The header of one file.
@@ -128,7 +128,9 @@ impl CsvHeader<'_> {
         taken: &[usize],
     ) -> Result<Vec<usize>> {
         let mut is_taken = vec![false; self.names.len()];
-        taken.iter().for_each(|j| is_taken[*j] = true);
+        for j in taken {
+            is_taken[*j] = true;
+        }
         let features = if listed.is_empty() {
             let free = |j: &usize| !is_taken[*j] && !matches_any(ignore, &self.names[*j]);
             (0..self.names.len()).filter(free).collect()
@@ -156,7 +158,7 @@ impl CsvHeader<'_> {
         }
     }
 
-    /// Fails when a name to ignore is in none of the headers: it would be a typing error.
+    /// Fails when a name to ignore is in none of the headers: probably a typing error.
     pub fn check_ignored(headers: &[Self], ignore: &[String]) -> Result<()> {
         let known = |pattern: &&String| {
             headers
@@ -168,28 +170,23 @@ impl CsvHeader<'_> {
             headers.first(),
         ) {
             (Some(pattern), Some(header)) => Err(header.no_match(pattern)),
-            _ => Ok(()),
+            (None, _) | (Some(_), None) => Ok(()),
         }
     }
 
     fn no_match(&self, pattern: &str) -> Error {
-        let there = listed(self.names);
+        let names = listed(self.names);
         Error::input(
             Place::file(self.path).row(1),
-            format!("no column matches '{pattern}'; the file has: {there}"),
+            format!("no column matches '{pattern}'; the file has: {names}"),
         )
     }
 }
 
-/// The first names of a list and how many more there are.
+/// The first names of a list, and the number of the others.
 fn listed(names: &[String]) -> String {
     const MAX_LISTED_NAMES: usize = 12;
-    let shown = names
-        .iter()
-        .take(MAX_LISTED_NAMES)
-        .map(String::as_str)
-        .collect::<Vec<_>>()
-        .join(", ");
+    let shown = names[..names.len().min(MAX_LISTED_NAMES)].join(", ");
     match names.len().saturating_sub(MAX_LISTED_NAMES) {
         0 => shown,
         more => format!("{shown} and {more} more"),
@@ -200,7 +197,7 @@ fn matches_any(patterns: &[String], name: &str) -> bool {
     patterns.iter().any(|pattern| matches(pattern, name))
 }
 
-/// Whether a name fits a pattern, each `*` standing for any characters or none.
+/// Whether a name matches a pattern; each `*` matches any characters or none.
 fn matches(pattern: &str, name: &str) -> bool {
     let Some((start, rest)) = pattern.split_once('*') else {
         return pattern == name;
@@ -224,7 +221,7 @@ mod tests {
     use super::{listed, matches};
 
     #[test]
-    fn a_star_stands_for_any_characters_or_none() {
+    fn a_star_matches_any_characters_or_none() {
         for (pattern, name) in [
             ("c*", "c"),
             ("c*", "c12"),

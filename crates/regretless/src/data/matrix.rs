@@ -1,9 +1,8 @@
-//! A rectangle of single-precision numbers, row after row, in memory, in a file, or owned by
-//! somebody else.
+//! A row-major matrix in single precision: owned, memory-mapped, or shared with another owner.
 //!
-//! Numbers that were given in double precision can be kept beside the rounded ones: what trains
-//! reads rows of `f32` ([`Matrix::row`]), what solves and judges reads rows of `f64`
-//! ([`Matrix::read`]), exact where they are known.
+//! Values given in double precision can be kept next to the rounded ones: training reads rows of
+//! `f32` ([`Matrix::row`]), solving and evaluation read rows of `f64` ([`Matrix::read`]), exact
+//! where they are known.
 
 use std::sync::Arc;
 
@@ -11,24 +10,24 @@ use super::mapped::MappedArray;
 use crate::decision::Decision;
 use crate::error::{Error, Result};
 
-/// Rows and columns of `f32`, stored row after row.
+/// A row-major matrix of `f32`.
 #[derive(Debug, Clone, Default)]
 pub struct Matrix {
     rows: usize,
     cols: usize,
     values: MatrixStorage,
-    /// The same numbers before they were rounded, if they are known.
+    /// The values before they were rounded, if they are known.
     doubles: Option<DoublePrecisionValues>,
 }
 
-/// Numbers in double precision; negated ones stay where they are.
+/// Values in double precision. They are negated on reading, not in place.
 #[derive(Debug, Clone)]
 struct DoublePrecisionValues {
-    numbers: Arc<dyn SharedArray<f64>>,
+    values: Arc<dyn SharedArray<f64>>,
     negated: bool,
 }
 
-/// Where the numbers are.
+/// Where the values are stored.
 #[derive(Debug, Clone)]
 enum MatrixStorage {
     Owned(Vec<f32>),
@@ -36,21 +35,21 @@ enum MatrixStorage {
     Shared(Arc<dyn SharedArray>),
 }
 
-/// Numbers that somebody else owns, such as an array of another language.
+/// Values with another owner, such as an array of another language.
 pub trait SharedArray<T = f32>: Send + Sync + std::fmt::Debug {
-    /// All of them, row after row; always the same.
-    fn numbers(&self) -> &[T];
+    /// All values, row by row; they never change.
+    fn values(&self) -> &[T];
 }
 
 impl SharedArray<f64> for Vec<f64> {
-    fn numbers(&self) -> &[f64] {
+    fn values(&self) -> &[f64] {
         self
     }
 }
 
 impl DoublePrecisionValues {
     fn row(&self, row: usize, cols: usize) -> &[f64] {
-        &self.numbers.numbers()[row * cols..][..cols]
+        &self.values.values()[row * cols..][..cols]
     }
 
     fn sign(&self) -> f64 {
@@ -71,7 +70,7 @@ impl PartialEq for Matrix {
 }
 
 impl Matrix {
-    /// A matrix from its rows, one after the other.
+    /// A matrix from its values, row by row.
     ///
     /// # Errors
     /// When the number of values is not rows × columns.
@@ -85,7 +84,7 @@ impl Matrix {
         })
     }
 
-    /// A matrix whose numbers stay in their file.
+    /// A matrix whose values stay in a memory-mapped file.
     ///
     /// # Errors
     /// When the number of values is not rows × columns.
@@ -99,12 +98,12 @@ impl Matrix {
         })
     }
 
-    /// A matrix of numbers that somebody else owns; they are copied only if they are to be changed.
+    /// A matrix of shared values; they are copied only before a change.
     ///
     /// # Errors
     /// When the number of values is not rows × columns.
     pub fn shared(rows: usize, cols: usize, values: Arc<dyn SharedArray>) -> Result<Self> {
-        check_size(rows, cols, values.numbers().len())?;
+        check_size(rows, cols, values.values().len())?;
         Ok(Self {
             rows,
             cols,
@@ -123,7 +122,7 @@ impl Matrix {
         }
     }
 
-    /// A matrix from double precision, rounded.
+    /// A matrix of values in double precision, rounded.
     ///
     /// # Errors
     /// When the number of values is not rows × columns.
@@ -131,92 +130,88 @@ impl Matrix {
         Self::new(rows, cols, values.iter().map(|v| *v as f32).collect())
     }
 
-    /// The same with what the numbers were before they were rounded.
+    /// The same with the values before they were rounded.
     ///
     /// # Errors
-    /// When there are not as many of them.
-    pub fn with_f64_values(mut self, numbers: Arc<dyn SharedArray<f64>>) -> Result<Self> {
-        check_size(self.rows, self.cols, numbers.numbers().len())?;
+    /// When their number differs.
+    pub fn with_f64_values(mut self, values: Arc<dyn SharedArray<f64>>) -> Result<Self> {
+        check_size(self.rows, self.cols, values.values().len())?;
         self.doubles = Some(DoublePrecisionValues {
-            numbers,
+            values,
             negated: false,
         });
         Ok(self)
     }
 
-    /// Whether it is known what the numbers were before they were rounded.
+    /// Whether the values before rounding are known.
     pub fn has_f64_values(&self) -> bool {
         self.doubles.is_some()
     }
 
-    /// The same, rounded numbers alone.
+    /// The same with the rounded values only.
     #[must_use]
     pub fn into_single_precision(mut self) -> Self {
         self.doubles = None;
         self
     }
 
-    /// Writes a row over `out` in double precision: as it was given, else widened.
+    /// Overwrites `out` with a row in double precision: the values before rounding, or else the
+    /// rounded ones.
     pub fn read(&self, row: usize, out: &mut Vec<f64>) {
         out.clear();
         match &self.doubles {
-            None => out.extend(self.row(row).iter().map(|number| f64::from(*number))),
+            None => out.extend(self.row(row).iter().map(|value| f64::from(*value))),
             Some(doubles) => {
-                let sign = doubles.sign();
-                out.extend(
-                    doubles
-                        .row(row, self.cols)
-                        .iter()
-                        .map(|number| sign * number),
-                );
+                let (sign, values) = (doubles.sign(), doubles.row(row, self.cols));
+                out.extend(values.iter().map(|value| sign * value));
             }
         }
     }
 
-    /// What a decision costs under a row, in double precision.
+    /// The objective of a decision under the costs of a row, in double precision.
     pub fn objective_of(&self, decision: &Decision, row: usize) -> f64 {
         match &self.doubles {
             None => decision.dot(self.row(row)),
             Some(doubles) => {
                 let (sign, costs) = (doubles.sign(), doubles.row(row, self.cols));
-                decision.dot_by(|place| sign * costs[place])
+                decision.dot_by(|j| sign * costs[j])
             }
         }
     }
 
-    /// The first row whose numbers differ by so little beside their size that single precision
-    /// tells fewer than a hundred of them apart.
+    /// The first row whose values differ by so little compared to their size that single precision
+    /// distinguishes fewer than a hundred levels.
     pub fn first_coarse_row(&self) -> Option<usize> {
         (0..self.rows()).find(|row| {
             let (mut min, mut max, mut size) = (f32::INFINITY, f32::NEG_INFINITY, 0.0_f32);
             for value in self.row(*row) {
                 (min, max, size) = (min.min(*value), max.max(*value), size.max(value.abs()));
             }
-            // Rows of equal small numbers are meant so; equal large ones have probably lost their
-            // digits.
-            let suspicious = max > min || size >= Self::LARGE;
+            // Equal small values are intended; equal large ones have probably lost their digits.
+            let suspicious = max > min || size >= Self::MIN_SUSPICIOUS_VALUE;
             self.cols() > 1 && suspicious && max - min < Self::MIN_LEVELS * f32::EPSILON * size
         })
     }
 
-    /// With fewer steps between the least and the greatest cost of a row, rounding changes
-    /// decisions.
+    /// Levels between the smallest and the largest cost of a row below which rounding changes
+    /// decisions. Untuned: the order of magnitude matters only.
     const MIN_LEVELS: f32 = 100.0;
-    /// Whole numbers beyond this size begin to lose digits in single precision.
-    const LARGE: f32 = 1.6e7;
+    /// Integers above about 2²⁴ lose digits in single precision.
+    const MIN_SUSPICIOUS_VALUE: f32 = 1.6e7;
 
-    /// The first number that is not finite, as it was given: row, column, number.
+    /// Row, column and value of the first value that is not finite, before rounding if known.
     pub fn first_not_finite(&self) -> Option<(usize, usize, f64)> {
         let found = match &self.doubles {
             None => {
-                first_not_finite(self.as_slice()).map(|at| (at, f64::from(self.as_slice()[at])))
+                let values = self.as_slice();
+                first_not_finite(values).map(|i| (i, f64::from(values[i])))
             }
             Some(doubles) => {
-                let numbers = doubles.numbers.numbers();
-                first_not_finite(numbers).map(|at| (at, doubles.sign() * numbers[at]))
+                let values = doubles.values.values();
+                first_not_finite(values).map(|i| (i, doubles.sign() * values[i]))
             }
         };
-        found.map(|(at, number)| (at / self.cols, at % self.cols, number))
+        found.map(|(i, value)| (i / self.cols, i % self.cols, value))
     }
 
     /// Number of rows.
@@ -229,15 +224,15 @@ impl Matrix {
         self.cols
     }
 
-    /// Whether the numbers are in a file.
+    /// Whether the values are memory-mapped.
     pub fn is_mapped(&self) -> bool {
         matches!(self.values, MatrixStorage::Mapped(_))
     }
 
-    /// Asks whether the file, if the numbers are in one, is still what it was.
+    /// Checks that the file of memory-mapped values has not changed.
     ///
     /// # Errors
-    /// When somebody wrote to it or cut it off.
+    /// When another program wrote to it or truncated it.
     pub fn check_unchanged(&self) -> Result<()> {
         match &self.values {
             MatrixStorage::Owned(_) | MatrixStorage::Shared(_) => Ok(()),
@@ -250,8 +245,8 @@ impl Matrix {
         &self.as_slice()[row * self.cols..][..self.cols]
     }
 
-    /// One row, to be changed; numbers in a file are taken into memory first, unrounded ones are
-    /// forgotten.
+    /// One row, mutable; mapped or shared values are copied into memory first, values before
+    /// rounding are dropped.
     pub fn row_mut(&mut self, row: usize) -> &mut [f32] {
         let cols = self.cols;
         &mut self.as_mut_slice()[row * cols..][..cols]
@@ -261,14 +256,16 @@ impl Matrix {
     #[must_use]
     pub fn select_rows(&self, rows: &[usize]) -> Self {
         let mut values = Vec::with_capacity(rows.len() * self.cols);
-        rows.iter()
-            .for_each(|row| values.extend_from_slice(self.row(*row)));
+        for row in rows {
+            values.extend_from_slice(self.row(*row));
+        }
         let doubles = self.doubles.as_ref().map(|doubles| {
-            let mut numbers = Vec::with_capacity(values.len());
-            rows.iter()
-                .for_each(|row| numbers.extend_from_slice(doubles.row(*row, self.cols)));
+            let mut selected = Vec::with_capacity(values.len());
+            for row in rows {
+                selected.extend_from_slice(doubles.row(*row, self.cols));
+            }
             DoublePrecisionValues {
-                numbers: Arc::new(numbers),
+                values: Arc::new(selected),
                 negated: doubles.negated,
             }
         });
@@ -280,17 +277,17 @@ impl Matrix {
         }
     }
 
-    /// All values, row after row.
+    /// All values, row by row.
     pub fn as_slice(&self) -> &[f32] {
         match &self.values {
             MatrixStorage::Owned(values) => values,
             MatrixStorage::Mapped(values) => values.as_slice(),
-            MatrixStorage::Shared(values) => values.numbers(),
+            MatrixStorage::Shared(values) => values.values(),
         }
     }
 
-    /// All values, to be changed; numbers in a file or of somebody else are copied first, unrounded
-    /// ones are forgotten.
+    /// All values, mutable; mapped or shared values are copied into memory first, values before
+    /// rounding are dropped.
     pub fn as_mut_slice(&mut self) -> &mut [f32] {
         self.doubles = None;
         if !matches!(self.values, MatrixStorage::Owned(_)) {
@@ -302,30 +299,34 @@ impl Matrix {
         }
     }
 
-    /// Changes the sign of all values: in memory, or in a temporary file where they are in a file.
+    /// Negates all values: in memory, or in a temporary file where they are memory-mapped.
     ///
     /// # Errors
-    /// When there is no room for that file.
+    /// When that file cannot be written.
     pub fn negate(&mut self) -> Result<()> {
         if let Some(doubles) = &mut self.doubles {
             doubles.negated = !doubles.negated;
         }
         match &mut self.values {
-            MatrixStorage::Owned(values) => values.iter_mut().for_each(|value| *value = -*value),
+            MatrixStorage::Owned(values) => {
+                for value in values {
+                    *value = -*value;
+                }
+            }
             MatrixStorage::Mapped(values) => *values = Arc::new(values.negated()?),
             MatrixStorage::Shared(values) => {
-                self.values =
-                    MatrixStorage::Owned(values.numbers().iter().map(|value| -value).collect());
+                let negated = values.values().iter().map(|value| -value).collect();
+                self.values = MatrixStorage::Owned(negated);
             }
         }
         Ok(())
     }
 
-    /// Puts the columns in another order: the new column j is the old column `order[j]`. In memory,
-    /// or in a temporary file where the values are in a file.
+    /// Reorders the columns: the new column j is the old column `order[j]`. In memory, or in a
+    /// temporary file where the values are memory-mapped.
     ///
     /// # Errors
-    /// When the order does not have as many columns, or there is no room for that file.
+    /// When the order has another number of columns, or that file cannot be written.
     pub fn reorder_columns(&mut self, order: &[usize]) -> Result<()> {
         let cols = self.cols;
         if order.len() != cols || order.iter().any(|old| *old >= cols) {
@@ -335,45 +336,44 @@ impl Matrix {
             )));
         }
         if let Some(doubles) = &mut self.doubles {
-            let numbers = with_columns_reordered(doubles.numbers.numbers(), order);
-            doubles.numbers = Arc::new(numbers);
+            let values = with_columns_reordered(doubles.values.values(), order);
+            doubles.values = Arc::new(values);
         }
         match &mut self.values {
             MatrixStorage::Mapped(values) => {
                 *values = Arc::new(values.with_columns_reordered(order)?)
             }
             MatrixStorage::Shared(values) => {
-                self.values = MatrixStorage::Owned(with_columns_reordered(values.numbers(), order))
+                self.values = MatrixStorage::Owned(with_columns_reordered(values.values(), order))
             }
             MatrixStorage::Owned(values) => {
                 // Row by row, so that there is no second copy of a large table.
                 let mut before = vec![0.0; cols];
                 for row in values.chunks_exact_mut(cols.max(1)) {
                     before.copy_from_slice(row);
-                    order
-                        .iter()
-                        .zip(row)
-                        .for_each(|(old, new)| *new = before[*old]);
+                    for (old, new) in order.iter().zip(row) {
+                        *new = before[*old];
+                    }
                 }
             }
         }
         Ok(())
     }
 
-    /// All values, given away.
+    /// The values, row by row.
     pub fn into_vec(self) -> Vec<f32> {
         match self.values {
             MatrixStorage::Owned(values) => values,
             MatrixStorage::Mapped(values) => values.as_slice().to_vec(),
-            MatrixStorage::Shared(values) => values.numbers().to_vec(),
+            MatrixStorage::Shared(values) => values.values().to_vec(),
         }
     }
 }
 
-/// Rows of numbers with their columns in another order.
-fn with_columns_reordered<T: Copy>(numbers: &[T], order: &[usize]) -> Vec<T> {
-    let mut out = Vec::with_capacity(numbers.len());
-    for row in numbers.chunks_exact(order.len().max(1)) {
+/// Rows of values with their columns reordered.
+fn with_columns_reordered<T: Copy>(values: &[T], order: &[usize]) -> Vec<T> {
+    let mut out = Vec::with_capacity(values.len());
+    for row in values.chunks_exact(order.len().max(1)) {
         out.extend(order.iter().map(|old| row[*old]));
     }
     out
@@ -388,9 +388,9 @@ fn check_size(rows: usize, cols: usize, count: usize) -> Result<()> {
     )))
 }
 
-/// Euclidean length of a row, summed in eight lanes so that no sum waits for the one before.
+/// Euclidean norm of a row, in eight partial sums, so that no addition waits for the one before.
 pub(crate) fn norm(row: &[f32]) -> f64 {
-    let mut lanes = [0.0; 8];
+    let mut sums = [0.0; 8];
     let chunks = row.chunks_exact(8);
     let rest: f64 = chunks
         .remainder()
@@ -398,20 +398,22 @@ pub(crate) fn norm(row: &[f32]) -> f64 {
         .map(|value| f64::from(*value).powi(2))
         .sum();
     for chunk in chunks {
-        lanes
-            .iter_mut()
-            .zip(chunk)
-            .for_each(|(lane, value)| *lane += f64::from(*value).powi(2));
+        for (sum, value) in sums.iter_mut().zip(chunk) {
+            *sum += f64::from(*value).powi(2);
+        }
     }
-    (lanes.iter().sum::<f64>() + rest).sqrt()
+    (sums.iter().sum::<f64>() + rest).sqrt()
 }
 
-/// The first number that is not finite. The common case, all are, is found without a branch per
-/// number.
+/// The index of the first value that is not finite. The common case, all are, is checked without a
+/// branch per value.
 pub(crate) fn first_not_finite<T: Copy + Into<f64>>(values: &[T]) -> Option<usize> {
-    let bad = |value: &T| !(*value).into().is_finite();
-    if values.iter().fold(false, |any, value| any | bad(value)) {
-        values.iter().position(bad)
+    let not_finite = |value: &T| !(*value).into().is_finite();
+    let any = values
+        .iter()
+        .fold(false, |any, value| any | not_finite(value));
+    if any {
+        values.iter().position(not_finite)
     } else {
         None
     }
@@ -426,16 +428,16 @@ mod tests {
     use crate::decision::Decision;
 
     #[derive(Debug)]
-    struct Theirs(Vec<f32>);
+    struct ForeignArray(Vec<f32>);
 
-    impl SharedArray for Theirs {
-        fn numbers(&self) -> &[f32] {
+    impl SharedArray for ForeignArray {
+        fn values(&self) -> &[f32] {
             &self.0
         }
     }
 
     #[test]
-    fn unrounded_numbers_are_read_until_the_matrix_changes() {
+    fn values_before_rounding_are_read_until_the_matrix_changes() {
         let given = vec![0.1, 0.7, -3.0, 1e-3];
         let mut matrix = Matrix::from_f64(2, 2, &given)
             .unwrap()
@@ -475,8 +477,8 @@ mod tests {
     }
 
     #[test]
-    fn numbers_of_somebody_else_are_copied_only_when_they_change() {
-        let theirs = Arc::new(Theirs(vec![1.0, 2.0, 3.0, 4.0]));
+    fn shared_values_are_copied_only_before_a_change() {
+        let theirs = Arc::new(ForeignArray(vec![1.0, 2.0, 3.0, 4.0]));
         let mut matrix = Matrix::shared(2, 2, theirs.clone()).unwrap();
         assert_eq!(matrix.as_slice().as_ptr(), theirs.0.as_ptr());
         matrix.row_mut(1)[0] = 9.0;
@@ -494,7 +496,7 @@ mod tests {
     }
 
     #[test]
-    fn columns_change_their_order_wherever_the_numbers_are() {
+    fn columns_are_reordered_in_every_storage() {
         let numbers = [1.0_f32, 2.0, 3.0, 4.0, 5.0, 6.0];
         let mut file = tempfile::NamedTempFile::new().unwrap();
         numbers
@@ -503,7 +505,7 @@ mod tests {
         let mapped = MappedArray::open(file.reopen().unwrap(), file.path(), 0, 6)
             .unwrap()
             .unwrap();
-        let theirs = Arc::new(Theirs(numbers.to_vec()));
+        let theirs = Arc::new(ForeignArray(numbers.to_vec()));
         let kinds = [
             Matrix::new(2, 3, numbers.to_vec()).unwrap(),
             Matrix::shared(2, 3, theirs).unwrap(),
@@ -534,12 +536,12 @@ mod tests {
         assert_eq!(
             row,
             [-(6.0 + 1e-12), -(4.0 + 1e-12), -(5.0 + 1e-12)],
-            "unrounded numbers move too"
+            "values before rounding move too"
         );
         assert_eq!(
             std::fs::read(file.path()).unwrap()[..4],
             1.0_f32.to_le_bytes(),
-            "the user's file stays as it was"
+            "the file of the user is unchanged"
         );
     }
 }

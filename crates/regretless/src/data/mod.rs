@@ -1,7 +1,7 @@
-//! Tables in, checked once at the door.
+//! Tables of features and costs, validated once on input.
 //!
 //! Two shapes. *Wide*: one row per instance, whose features predict all its costs. *Long*: one row
-//! per instance and cost, with features of its own, so that one shared predictor serves all costs.
+//! per instance and cost, with its own features, so that one shared predictor serves all costs.
 
 use crate::error::{Error, Place, Result};
 
@@ -53,7 +53,7 @@ impl FeatureShape {
     }
 }
 
-/// Features of instances, every number finite.
+/// Features of instances; all values are finite.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Features {
     values: Matrix,
@@ -62,11 +62,11 @@ pub struct Features {
 }
 
 impl Features {
-    /// Features with their column names; names may be left out.
+    /// Features with their column names; names are optional.
     ///
     /// # Errors
-    /// When a number is not finite, rows do not make whole instances, or names do not fit, are
-    /// empty or doubled.
+    /// When a value is not finite, the rows are not a multiple of the rows per instance, or names
+    /// have the wrong number, are empty or duplicated.
     pub fn new(values: Matrix, shape: FeatureShape, names: Option<Vec<String>>) -> Result<Self> {
         if let Some(given) = &names {
             check_names(given, "feature")?;
@@ -101,7 +101,7 @@ impl Features {
         &self.values
     }
 
-    /// All rows, to be changed in place.
+    /// All rows, mutable.
     pub fn values_mut(&mut self) -> &mut Matrix {
         &mut self.values
     }
@@ -124,10 +124,10 @@ impl Features {
     /// The features of the listed instances, in the order of the list.
     #[must_use]
     pub fn select_rows(&self, instances: &[usize]) -> Self {
-        let each = self.shape.rows_per_instance();
+        let rows_each = self.shape.rows_per_instance();
         let rows: Vec<usize> = instances
             .iter()
-            .flat_map(|instance| instance * each..(instance + 1) * each)
+            .flat_map(|instance| instance * rows_each..(instance + 1) * rows_each)
             .collect();
         Self {
             values: self.values.select_rows(&rows),
@@ -136,8 +136,8 @@ impl Features {
         }
     }
 
-    /// Puts the items of every instance in another order: the new item j is the old item
-    /// `order[j]`. Nothing happens in the wide shape, whose rows are whole instances.
+    /// Reorders the items of every instance: the new item j is the old item `order[j]`. Does
+    /// nothing to wide tables, whose rows are instances.
     fn reorder_items(&mut self, order: &[usize]) {
         match self.shape {
             FeatureShape::Wide => {}
@@ -151,14 +151,14 @@ impl Features {
         }
     }
 
-    /// The features of one instance, all its rows one after the other.
+    /// The features of one instance, all its rows in sequence.
     pub fn instance(&self, instance: usize) -> &[f32] {
         let size = self.shape.rows_per_instance() * self.values.cols();
         &self.values.as_slice()[instance * size..][..size]
     }
 }
 
-/// Features and the costs that were observed with them.
+/// Features with the observed costs.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Dataset {
     features: Features,
@@ -167,15 +167,15 @@ pub struct Dataset {
 }
 
 impl Dataset {
-    /// A table, checked: as many instances on both sides, every cost finite.
+    /// A validated table: features and costs have equally many instances, all costs are finite.
     ///
     /// # Errors
-    /// When counts differ, a number is not finite, or names of costs are empty or doubled.
+    /// When counts differ, a value is not finite, or names of costs are empty or duplicated.
     pub fn new(features: Features, costs: Matrix, cost_names: Option<CostNames>) -> Result<Self> {
         let table = Self::from_finite_parts(features, costs, cost_names)?;
         let name = |column: usize| table.cost_names.get(column).into_owned();
         check_finite(&table.costs, name)?;
-        // Numbers that were given in double precision may be too large when they are rounded.
+        // Values in double precision may overflow when they are rounded.
         if let Some(at) = first_not_finite(table.costs.as_slice()) {
             let (row, column) = (at / table.costs.cols(), at % table.costs.cols());
             let place = Place::default().row(row as u64).column(name(column));
@@ -187,7 +187,7 @@ impl Dataset {
         Ok(table)
     }
 
-    /// The same of costs that are known to be finite.
+    /// The same for costs that are known to be finite.
     fn from_finite_parts(
         features: Features,
         costs: Matrix,
@@ -233,7 +233,7 @@ impl Dataset {
         self.costs.rows()
     }
 
-    /// Whether there are no instances (never, once checked).
+    /// Whether there are no instances (never after validation).
     pub fn is_empty(&self) -> bool {
         self.costs.rows() == 0
     }
@@ -248,12 +248,12 @@ impl Dataset {
         &self.costs
     }
 
-    /// The costs, to be changed in place.
+    /// The costs, mutable.
     pub fn costs_mut(&mut self) -> &mut Matrix {
         &mut self.costs
     }
 
-    /// The table in single precision alone and, where more digits were given, the table with them.
+    /// The table in single precision and, where double precision was given, the table with it.
     pub fn into_single_precision(self) -> (Self, Option<Self>) {
         if !self.costs.has_f64_values() {
             return (self, None);
@@ -268,11 +268,10 @@ impl Dataset {
         &self.cost_names
     }
 
-    /// Brings the costs, and the items of a long table, into the order of a matching, under its
-    /// names.
+    /// Reorders and renames the costs, and the items of a long table, by a matching.
     ///
     /// # Errors
-    /// When costs in a file need a temporary file and there is no room for it.
+    /// When memory-mapped costs need a temporary file and it cannot be written.
     pub fn apply(&mut self, matching: &CostMatching) -> Result<()> {
         if let Some(order) = matching.order() {
             self.costs.reorder_columns(order)?;
@@ -285,10 +284,10 @@ impl Dataset {
     }
 }
 
-/// Finds the first number that is not finite; `name` gives the names of columns.
+/// Checks that all values are finite; `name` returns the name of a column.
 ///
 /// # Errors
-/// Where there is one; names row, counted from 0, and column.
+/// When one is not; the error has its row, counted from 0, and column.
 pub fn check_finite(values: &Matrix, name: impl Fn(usize) -> String) -> Result<()> {
     match values.first_not_finite() {
         None => Ok(()),

@@ -1,10 +1,10 @@
-//! Names of costs: listed, or only counted where they are c0, c1, c2, …
+//! Names of costs: a list, or only a count where they are c0, c1, c2, …
 //!
-//! Twelve million names would take more memory than the numbers they belong to. Names that follow
-//! the count are therefore never listed in memory, and in files only while there are few of them.
+//! Twelve million names would take more memory than the costs themselves. Numbered names are
+//! therefore never listed in memory, and in files only while there are few of them.
 //!
-//! Names that somebody gave (a header, a model file, a list) decide which cost is which, even if
-//! they happen to be c0, c1, c2, …; names that only stand in for missing ones do not.
+//! Names that were given (in a header, a model file, a list) identify costs, even if they happen to
+//! be c0, c1, c2, …; placeholders for missing names do not.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -12,29 +12,29 @@ use std::collections::HashSet;
 use crate::error::{Error, Result};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// What counted names begin with.
+/// Prefix of numbered names.
 const NUMBERED_NAME_PREFIX: &str = "c";
-/// Most counted names that a file lists one by one.
+/// Most numbered names that a file lists. Untuned: keeps headers of files below a megabyte.
 const MAX_LISTED_NAMES: usize = 100_000;
 
-/// Names of costs, in their order. Two are equal if they read the same, whoever gave them.
+/// Names of costs, in order. Two are equal if all names are the same, given or placeholders.
 #[derive(Debug, Clone)]
 pub struct CostNames(CostNamesRepr);
 
 #[derive(Debug, Clone)]
 enum CostNamesRepr {
-    /// Not all of them as they would be counted.
+    /// Names that are not all numbered.
     Listed(Vec<String>),
-    /// c0, c1, … up to this many.
+    /// c0, c1, c2, …
     Numbered {
         count: usize,
-        /// Whether somebody chose these names; otherwise they stand in for missing ones.
+        /// Whether these names were given; otherwise they are placeholders.
         given: bool,
     },
 }
 
 impl CostNames {
-    /// c0, c1, … up to this many, for costs without names.
+    /// The placeholders c0, c1, … of `count` costs without names.
     pub fn numbered(count: usize) -> Self {
         Self(CostNamesRepr::Numbered {
             count,
@@ -42,7 +42,7 @@ impl CostNames {
         })
     }
 
-    /// Whether somebody gave these names, so that they say which cost is which.
+    /// Whether these names were given, so that they identify costs.
     pub fn are_given(&self) -> bool {
         match &self.0 {
             CostNamesRepr::Listed(_) => true,
@@ -50,7 +50,7 @@ impl CostNames {
         }
     }
 
-    /// Whether they are c0, c1, c2, …, as names are that only stand in for missing ones.
+    /// Whether they are c0, c1, c2, …, like placeholders.
     pub fn are_numbered(&self) -> bool {
         match &self.0 {
             CostNamesRepr::Listed(_) => false,
@@ -58,7 +58,7 @@ impl CostNames {
         }
     }
 
-    /// The same names, given from now on.
+    /// The same names, marked as given.
     #[must_use]
     pub fn marked_as_given(&self) -> Self {
         match &self.0 {
@@ -70,7 +70,7 @@ impl CostNames {
         }
     }
 
-    /// Whether both have the same names in any order.
+    /// Whether both contain the same names in any order.
     pub fn same_set(&self, other: &Self) -> bool {
         if self.len() != other.len() {
             return false;
@@ -83,10 +83,10 @@ impl CostNames {
         other.iter().all(|name| ours.contains(&name))
     }
 
-    /// Checks that every name is there once.
+    /// Checks that names are unique and not empty; `what` is what they name, such as "cost".
     ///
     /// # Errors
-    /// When a name is empty or doubled; `what` says what is named, such as "cost".
+    /// When a name is empty or duplicated.
     pub fn check(&self, what: &str) -> Result<()> {
         match &self.0 {
             CostNamesRepr::Listed(names) => check_names(names, what),
@@ -94,7 +94,7 @@ impl CostNames {
         }
     }
 
-    /// How many there are.
+    /// Number of names.
     pub fn len(&self) -> usize {
         match &self.0 {
             CostNamesRepr::Listed(names) => names.len(),
@@ -102,7 +102,7 @@ impl CostNames {
         }
     }
 
-    /// Whether there is none.
+    /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -112,26 +112,26 @@ impl CostNames {
         match &self.0 {
             CostNamesRepr::Listed(names) => names
                 .get(number)
-                .map_or_else(|| count(number).into(), |name| name.as_str().into()),
-            CostNamesRepr::Numbered { .. } => count(number).into(),
+                .map_or_else(|| numbered_name(number).into(), |name| name.as_str().into()),
+            CostNamesRepr::Numbered { .. } => numbered_name(number).into(),
         }
     }
 
-    /// All of them, one after the other.
+    /// All names.
     pub fn iter(&self) -> impl Iterator<Item = Cow<'_, str>> {
         (0..self.len()).map(|number| self.get(number))
     }
 
-    /// All of them at once.
+    /// All names as a list.
     pub fn to_vec(&self) -> Vec<String> {
         self.iter().map(Cow::into_owned).collect()
     }
 }
 
-/// Checks that every name is there once; `what` says what is named, such as "feature".
+/// Checks that names are unique and not empty; `what` is what they name, such as "feature".
 ///
 /// # Errors
-/// When a name is empty or doubled.
+/// When a name is empty or duplicated.
 pub fn check_names(names: &[String], what: &str) -> Result<()> {
     let mut seen = HashSet::with_capacity(names.len());
     for (number, name) in names.iter().enumerate() {
@@ -149,7 +149,7 @@ pub fn check_names(names: &[String], what: &str) -> Result<()> {
     Ok(())
 }
 
-fn count(number: usize) -> String {
+fn numbered_name(number: usize) -> String {
     format!("{NUMBERED_NAME_PREFIX}{number}")
 }
 
@@ -171,11 +171,11 @@ impl Eq for CostNames {}
 
 impl From<Vec<String>> for CostNames {
     fn from(names: Vec<String>) -> Self {
-        let counted = names
+        let are_numbered = names
             .iter()
             .enumerate()
-            .all(|(number, name)| *name == count(number));
-        Self(if counted {
+            .all(|(number, name)| *name == numbered_name(number));
+        Self(if are_numbered {
             CostNamesRepr::Numbered {
                 count: names.len(),
                 given: true,
@@ -186,7 +186,7 @@ impl From<Vec<String>> for CostNames {
     }
 }
 
-/// Names in a file.
+/// Names as files contain them.
 #[derive(Serialize, Deserialize)]
 #[serde(untagged)]
 enum SerializedCostNames {
@@ -226,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn few_names_are_listed_and_many_that_follow_the_count_are_counted() {
+    fn few_names_are_listed_and_many_numbered_ones_are_counted() {
         let few = CostNames::from(vec!["c0".to_string(), "c1".to_string()]);
         assert_eq!(written(&few), r#"["c0","c1"]"#);
         let many = CostNames::numbered(MAX_LISTED_NAMES + 1);
@@ -242,18 +242,18 @@ mod tests {
     }
 
     #[test]
-    fn names_that_were_given_are_told_from_those_that_stand_in() {
+    fn given_names_are_distinguished_from_placeholders() {
         let given = CostNames::from(vec!["c0".to_string(), "c1".to_string()]);
         assert!(given.are_given() && !CostNames::numbered(2).are_given());
         assert!(CostNames::numbered(2).marked_as_given().are_given());
-        assert_eq!(given, CostNames::numbered(2), "they read the same");
-        let turned = CostNames::from(vec!["c1".to_string(), "c0".to_string()]);
-        assert!(turned.same_set(&given) && !turned.same_set(&CostNames::numbered(3)));
-        assert!(given.are_numbered() && !turned.are_numbered());
+        assert_eq!(given, CostNames::numbered(2), "the names are the same");
+        let reversed = CostNames::from(vec!["c1".to_string(), "c0".to_string()]);
+        assert!(reversed.same_set(&given) && !reversed.same_set(&CostNames::numbered(3)));
+        assert!(given.are_numbered() && !reversed.are_numbered());
     }
 
     #[test]
-    fn empty_and_doubled_names_are_refused() {
+    fn empty_and_duplicate_names_are_refused() {
         let refusal = |names: [&str; 3]| {
             CostNames::from(names.map(String::from).to_vec())
                 .check("cost")

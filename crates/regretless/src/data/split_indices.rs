@@ -1,18 +1,18 @@
-//! Which instances train, validate and test: lists of row numbers.
+//! The rows for training, validation and testing.
 
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
 use crate::random::{Purpose, RandomStream};
 
-/// Rows for training, validation and test.
+/// Rows for training, validation and testing.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SplitIndices {
     /// Rows the parameters are fitted on.
     pub train: Vec<usize>,
     /// Rows that choose the best epoch.
     pub validation: Vec<usize>,
-    /// Rows no training ever sees.
+    /// Rows that training never uses.
     pub test: Vec<usize>,
 }
 
@@ -20,7 +20,7 @@ impl SplitIndices {
     /// The first rows train, the next validate, the next test, in the order of the table.
     ///
     /// # Errors
-    /// When the table is too short or nothing is left to train on.
+    /// When the table is too short or there is no row for training.
     pub fn in_order(rows: usize, counts: [usize; 3]) -> Result<Self> {
         let [train, validation, test] = counts;
         let wanted = train.saturating_add(validation).saturating_add(test);
@@ -37,12 +37,12 @@ impl SplitIndices {
         })
     }
 
-    /// A random split into these shares of the rows; what is left over trains.
+    /// A random split by these fractions of the rows; the remaining rows are for training.
     ///
     /// # Errors
-    /// When a share is not between 0 and 1 or nothing is left to train on.
+    /// When a fraction is not between 0 and 1 or no row is left for training.
     pub fn random(rows: usize, validation: f64, test: f64, seed: u64) -> Result<Self> {
-        let valid = |share: f64| (0.0..1.0).contains(&share);
+        let valid = |fraction: f64| (0.0..1.0).contains(&fraction);
         if !valid(validation) || !valid(test) || validation + test >= 1.0 {
             let message = format!(
                 "shares of {validation} to validate and {test} to test leave nothing to train on"
@@ -51,7 +51,7 @@ impl SplitIndices {
         }
         let mut order: Vec<usize> = (0..rows).collect();
         RandomStream::new(Purpose::Split, seed, [0, 0]).shuffle(&mut order);
-        let count = |share: f64| (share * rows as f64).round() as usize;
+        let count = |fraction: f64| (fraction * rows as f64).round() as usize;
         let (validation, test) = (count(validation), count(test));
         if validation + test >= rows {
             return Err(Error::setting(format!(
@@ -114,7 +114,7 @@ impl SplitIndices {
     /// The same split without the rows that are not in a sorted list.
     ///
     /// # Errors
-    /// When nothing is left to train on.
+    /// When no row is left for training.
     pub fn restrict_to(mut self, rows: &[usize]) -> Result<Self> {
         for part in [&mut self.train, &mut self.validation, &mut self.test] {
             part.retain(|row| rows.binary_search(row).is_ok());

@@ -1,10 +1,10 @@
-//! Synthetic tables with the distribution of PyEPO's generators, equal to them bit for bit.
+//! Synthetic tables, bit-identical to those of PyEPO's generators.
 //!
 //! Features are standard normal. Each cost is a polynomial of a random 0/1 combination of the
-//! features, times noise: a linear predictor can never be exact, so it matters which errors it
-//! makes. Draws follow numpy's legacy stream in PyEPO's order, in double precision, rounded at the
-//! end. That order draws the noise of the costs last, row after row: rows can be made one at a time
-//! ([`SyntheticGenerator`]) and written down at once.
+//! features, times noise: a linear predictor cannot be exact, so it matters which errors it makes.
+//! Random numbers are drawn from numpy's legacy generator in PyEPO's order, in double precision,
+//! and rounded at the end. The noise of the costs is drawn last, row by row: rows can be generated
+//! one at a time ([`SyntheticGenerator`]) and written at once.
 
 use super::{Dataset, FeatureShape, Features, Matrix};
 use crate::error::{Error, Result};
@@ -27,7 +27,7 @@ pub struct SyntheticSpec {
 }
 
 impl SyntheticSpec {
-    /// The paper's choice: 5 features, degree 6, noise 0.5.
+    /// The paper's settings: 5 features, degree 6, noise 0.5.
     pub fn paper(instances: usize, seed: u32) -> Self {
         Self {
             instances,
@@ -38,7 +38,7 @@ impl SyntheticSpec {
         }
     }
 
-    fn checked(self) -> Result<Self> {
+    fn validate(self) -> Result<Self> {
         if self.instances == 0 || self.features == 0 || self.degree == 0 {
             return Err(Error::setting(
                 "synthetic data need at least one instance, one feature and degree 1",
@@ -53,8 +53,8 @@ impl SyntheticSpec {
         Ok(self)
     }
 
-    /// Checks that a table with this many costs per row can be made: its features and the weights
-    /// of the features in each cost are held in double precision, the features a second time in
+    /// Checks that a table with this number of costs per row fits into memory: its features and the
+    /// weights of the features in each cost are stored in double precision, the features also in
     /// single precision.
     fn check_memory_for(&self, costs: usize) -> Result<()> {
         size_limits::checked_product("costs of a row", &[costs], MAX_COSTS)?;
@@ -68,8 +68,8 @@ impl SyntheticSpec {
             &[costs, self.features],
             MAX_TABLE_VALUES,
         )?;
-        let in_double = features.saturating_add(mixing).saturating_add(costs);
-        let bytes = in_double
+        let doubles = features.saturating_add(mixing).saturating_add(costs);
+        let bytes = doubles
             .saturating_mul(size_of::<f64>())
             .saturating_add(features.saturating_mul(size_of::<f32>()));
         size_limits::check_memory("the table to be made", bytes)
@@ -89,7 +89,7 @@ impl SyntheticSpec {
     }
 }
 
-/// Makes the rows of a synthetic table one after the other.
+/// Generates the rows of a synthetic table one by one.
 #[derive(Debug, Clone)]
 pub struct SyntheticGenerator {
     spec: SyntheticSpec,
@@ -98,11 +98,11 @@ pub struct SyntheticGenerator {
     mixing: Vec<f64>,
     features: Vec<f64>,
     kind: SyntheticKind,
-    /// Rows made so far.
-    made: usize,
+    /// Rows generated so far.
+    generated: usize,
 }
 
-/// How a cost follows from its mixture of features and its noise.
+/// The function from the mixture of features and the noise to a cost.
 #[derive(Debug, Clone)]
 enum SyntheticKind {
     GridPath,
@@ -125,14 +125,14 @@ impl SyntheticGenerator {
     /// The features of all rows.
     ///
     /// # Errors
-    /// Never for a recipe that was checked.
+    /// Never for a valid specification.
     pub fn features(&self) -> Result<Features> {
         let values = Matrix::from_f64(self.spec.instances, self.spec.features, &self.features)?;
         Features::new(values, FeatureShape::Wide, None)
     }
 
-    /// Adds the costs of the next row, `shape((Bx)_j/√p + 3, ε)` with an ε of its own for each;
-    /// nothing after the last row.
+    /// Appends the costs of the next row, `shape((Bx)_j/√p + 3, ε)` with a separate ε for each;
+    /// does nothing after the last row.
     pub fn next_row(&mut self, out: &mut Vec<f32>) {
         match &self.kind {
             SyntheticKind::GridPath => {
@@ -157,11 +157,14 @@ impl SyntheticGenerator {
         }
     }
 
-    /// `shape` gets the distance that belongs to a cost, 0 where there is none.
+    /// `shape` receives the distance of a cost, 0 where there is none, its base and its noise.
     fn row(&mut self, out: &mut Vec<f32>, shape: impl Fn(f64, f64, f64) -> f64) {
         let p = self.spec.features;
         let (root, noise) = ((p as f64).sqrt(), self.spec.noise);
-        let Some(x) = self.features.get(self.made * p..(self.made + 1) * p) else {
+        let Some(x) = self
+            .features
+            .get(self.generated * p..(self.generated + 1) * p)
+        else {
             return;
         };
         let distances: &[f64] = if let SyntheticKind::Tsp(distances) = &self.kind {
@@ -179,7 +182,7 @@ impl SyntheticGenerator {
                 noise,
             ) as f32
         }));
-        self.made += 1;
+        self.generated += 1;
     }
 
     /// The whole table in memory.
@@ -191,7 +194,9 @@ impl SyntheticGenerator {
         let count =
             size_limits::checked_product("costs of a table", &[rows, cols], MAX_TABLE_VALUES)?;
         let mut costs = size_limits::try_with_capacity("the table of costs", count)?;
-        (0..rows).for_each(|_| self.next_row(&mut costs));
+        for _ in 0..rows {
+            self.next_row(&mut costs);
+        }
         Dataset::new(self.features()?, Matrix::new(rows, cols, costs)?, None)
     }
 }
@@ -199,7 +204,7 @@ impl SyntheticGenerator {
 /// Travel times of the arcs of a grid.
 ///
 /// # Errors
-/// When the recipe makes no table.
+/// When the specification is invalid or the table too large.
 pub fn shortest_path(spec: SyntheticSpec, arcs: usize) -> Result<Dataset> {
     shortest_path_rows(spec, arcs)?.dataset()
 }
@@ -207,9 +212,9 @@ pub fn shortest_path(spec: SyntheticSpec, arcs: usize) -> Result<Dataset> {
 /// The same, row by row.
 ///
 /// # Errors
-/// When the recipe makes no table.
+/// When the specification is invalid or the table too large.
 pub fn shortest_path_rows(spec: SyntheticSpec, arcs: usize) -> Result<SyntheticGenerator> {
-    let spec = spec.checked()?;
+    let spec = spec.validate()?;
     spec.check_memory_for(arcs)?;
     let mut stream = NumpyRandomState::new(spec.seed);
     let mixing = spec.draw_bernoulli(&mut stream, arcs);
@@ -220,14 +225,14 @@ pub fn shortest_path_rows(spec: SyntheticSpec, arcs: usize) -> Result<SyntheticG
         mixing,
         features,
         kind: SyntheticKind::GridPath,
-        made: 0,
+        generated: 0,
     })
 }
 
 /// Weights (one row per dimension) and values of knapsack items.
 ///
 /// # Errors
-/// When the recipe makes no table.
+/// When the specification is invalid or the table too large.
 pub fn knapsack(
     spec: SyntheticSpec,
     items: usize,
@@ -240,13 +245,13 @@ pub fn knapsack(
 /// The same, values row by row.
 ///
 /// # Errors
-/// When the recipe makes no table.
+/// When the specification is invalid or the table too large.
 pub fn knapsack_rows(
     spec: SyntheticSpec,
     items: usize,
     dimensions: usize,
 ) -> Result<(Vec<Vec<f64>>, SyntheticGenerator)> {
-    let spec = spec.checked()?;
+    let spec = spec.validate()?;
     spec.check_memory_for(items)?;
     let mut stream = NumpyRandomState::new(spec.seed);
     let weight = |stream: &mut NumpyRandomState| f64::from(300 + stream.index(500)) / 100.0;
@@ -263,7 +268,7 @@ pub fn knapsack_rows(
             mixing,
             features,
             kind: SyntheticKind::Knapsack,
-            made: 0,
+            generated: 0,
         },
     ))
 }
@@ -271,7 +276,7 @@ pub fn knapsack_rows(
 /// Travel costs of the edges (i < j, in lexicographic order) of a complete graph.
 ///
 /// # Errors
-/// When the recipe makes no table.
+/// When the specification is invalid or the table too large.
 pub fn tsp(spec: SyntheticSpec, nodes: usize) -> Result<Dataset> {
     tsp_rows(spec, nodes)?.dataset()
 }
@@ -279,50 +284,48 @@ pub fn tsp(spec: SyntheticSpec, nodes: usize) -> Result<Dataset> {
 /// The same, row by row.
 ///
 /// # Errors
-/// When the recipe makes no table.
+/// When the specification is invalid or the table too large.
 pub fn tsp_rows(spec: SyntheticSpec, nodes: usize) -> Result<SyntheticGenerator> {
-    let spec = spec.checked()?;
+    let spec = spec.validate()?;
     let edges = size_limits::pairs("edges", nodes)?;
     spec.check_memory_for(edges)?;
     let mut stream = NumpyRandomState::new(spec.seed);
-    let places = draw_positions(&mut stream, nodes);
+    let positions = draw_positions(&mut stream, nodes);
     let mut mixing = spec.draw_bernoulli(&mut stream, edges);
-    mixing
-        .iter_mut()
-        .for_each(|b| *b *= stream.uniform(-2.0, 2.0));
+    for b in &mut mixing {
+        *b *= stream.uniform(-2.0, 2.0);
+    }
     let features = spec.draw_features(&mut stream);
     Ok(SyntheticGenerator {
         spec,
         stream,
         mixing,
         features,
-        kind: SyntheticKind::Tsp(distances(&places)),
-        made: 0,
+        kind: SyntheticKind::Tsp(distances(&positions)),
+        generated: 0,
     })
 }
 
-/// Where the nodes of [`tour`] are.
+/// The positions of the nodes of [`tsp`].
 pub fn node_positions(nodes: usize, seed: u32) -> Vec<[f64; 2]> {
-    let places = draw_positions(&mut NumpyRandomState::new(seed), nodes);
-    places
-        .chunks_exact(2)
-        .map(|place| [place[0], place[1]])
-        .collect()
+    draw_positions(&mut NumpyRandomState::new(seed), nodes)
 }
 
-/// Coordinates of nodes, half of them uniform on a square, the others around its middle.
-fn draw_positions(stream: &mut NumpyRandomState, nodes: usize) -> Vec<f64> {
-    let mut places = stream.fill(nodes / 2 * 2, |s| s.uniform(-2.0, 2.0));
-    places.extend(stream.fill((nodes - nodes / 2) * 2, NumpyRandomState::normal));
-    places
+/// Positions of nodes, half of them uniform on a square, the others normal around its center.
+fn draw_positions(stream: &mut NumpyRandomState, nodes: usize) -> Vec<[f64; 2]> {
+    let mut coordinates = stream.fill(nodes / 2 * 2, |s| s.uniform(-2.0, 2.0));
+    coordinates.extend(stream.fill((nodes - nodes / 2) * 2, NumpyRandomState::normal));
+    let pairs = coordinates.chunks_exact(2);
+    pairs.map(|pair| [pair[0], pair[1]]).collect()
 }
 
 /// Euclidean distances of all pairs i < j.
-fn distances(places: &[f64]) -> Vec<f64> {
-    let nodes = places.len() / 2;
-    let place = |i: usize| (places[2 * i], places[2 * i + 1]);
-    let distance =
-        |(a, b): ((f64, f64), (f64, f64))| ((a.0 - b.0).powi(2) + (a.1 - b.1).powi(2)).sqrt();
-    let pairs = (0..nodes).flat_map(|i| (i + 1..nodes).map(move |j| (i, j)));
-    pairs.map(|(i, j)| distance((place(i), place(j)))).collect()
+fn distances(positions: &[[f64; 2]]) -> Vec<f64> {
+    let mut distances = Vec::new();
+    for (i, a) in positions.iter().enumerate() {
+        for b in &positions[i + 1..] {
+            distances.push(((a[0] - b[0]).powi(2) + (a[1] - b[1]).powi(2)).sqrt());
+        }
+    }
+    distances
 }

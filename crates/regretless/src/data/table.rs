@@ -1,4 +1,4 @@
-//! A table by its files: which reader serves which kind.
+//! A table by its files, with the reader of each format.
 
 use std::path::{Path, PathBuf};
 
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::{Dataset, Features, Layout, WideColumns, csv, npy};
 use crate::error::Result;
 
-/// Where a table is and how it is laid out.
+/// The files of a table and its layout.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "format", rename_all = "snake_case")]
 pub enum TableSource {
@@ -15,7 +15,7 @@ pub enum TableSource {
     Csv {
         /// The file.
         file: PathBuf,
-        /// Which column is what.
+        /// The roles of the columns.
         layout: Layout,
     },
     /// Two CSV files with a row per instance each.
@@ -24,7 +24,7 @@ pub enum TableSource {
         features: PathBuf,
         /// The file of the costs.
         costs: PathBuf,
-        /// Which columns to take.
+        /// The selected columns.
         #[serde(default)]
         columns: WideColumns,
     },
@@ -41,7 +41,7 @@ impl TableSource {
     /// Reads features and costs.
     ///
     /// # Errors
-    /// When the table cannot be used; the error names the place.
+    /// When the table is invalid; the error has the place.
     pub fn read(&self) -> Result<Dataset> {
         match self {
             Self::Csv { file, layout } => csv::read(file, layout),
@@ -54,10 +54,10 @@ impl TableSource {
         }
     }
 
-    /// Reads the features a model wants, in its order; costs need not be there.
+    /// Reads the features that a model expects, in its order; the table need not have costs.
     ///
     /// # Errors
-    /// When a column is missing or the table cannot be used; the error names the place.
+    /// When a column is missing or the table is invalid; the error has the place.
     pub fn read_features(&self, wanted: &[String]) -> Result<Features> {
         match self {
             Self::Csv { file, layout } => csv::read_features(file, layout, wanted),
@@ -68,7 +68,7 @@ impl TableSource {
         }
     }
 
-    /// The file that stands for the table; its labels are kept beside it.
+    /// The file with the costs; the labels of the table are stored next to it.
     pub fn costs_file(&self) -> &Path {
         match self {
             Self::Csv { file, .. } => file,

@@ -39,14 +39,9 @@ fn written(folder: &Folder, benchmark: &str) -> (ProblemSpec, PathBuf, PathBuf) 
         .unwrap();
     let (features, costs) = (folder.path("features.npy"), folder.path("costs.npy"));
     npy::write_predictions(&features, rows.features().unwrap().values(), true).unwrap();
-    let shape = [rows.rows(), rows.num_costs()];
-    npy::write_rows(
-        &costs,
-        shape,
-        |row| rows.next_row(row),
-        (true, &NoopObserver),
-    )
-    .unwrap();
+    let (num_rows, num_costs) = (rows.rows(), rows.num_costs());
+    let next = |row: &mut Vec<f32>| rows.next_row(row);
+    npy::write_rows(&costs, num_rows, num_costs, next, true, &NoopObserver).unwrap();
     (problem, features, costs)
 }
 
@@ -166,12 +161,8 @@ fn rows_that_are_interrupted_leave_no_file() {
     let folder = Folder::new();
     let path = folder.path("costs.npy");
     let observer = Impatient(AtomicUsize::new(2));
-    let found = npy::write_rows(
-        &path,
-        [5, 1000],
-        |row| row.resize(1000, 1.0),
-        (false, &observer),
-    );
+    let next = |row: &mut Vec<f32>| row.resize(1000, 1.0);
+    let found = npy::write_rows(&path, 5, 1000, next, false, &observer);
     assert!(matches!(found, Err(Error::Interrupted)), "{found:?}");
     assert_eq!(fs::read_dir(folder.path("")).unwrap().count(), 0);
 }

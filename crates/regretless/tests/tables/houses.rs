@@ -22,7 +22,7 @@ fn houses_are_divided_and_scaled_as_scikit_learn_does() {
     let expected = [part("train"), part("val"), part("test")];
     assert_eq!(HousingTable::parts(), expected);
     // Mean and scale of the training part as scikit-learn's StandardScaler has them.
-    let (mean, scale) = houses.standard();
+    let (mean, scale) = houses.mean_and_deviation();
     assert!(
         (mean[0] - 3.892_543_583_068_17).abs() < 1e-12
             && (mean[7] + 119.582_784_688_072_11).abs() < 1e-10

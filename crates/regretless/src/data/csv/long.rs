@@ -1,8 +1,8 @@
 //! Tables with one row per instance and cost.
 //!
-//! Instances keep the order in which they first appear. With a column that names the item, rows may
-//! come in any order and every instance has the same items; without one, rows of an instance follow
-//! each other and every instance has equally many.
+//! Instances are in the order of their first rows. With a column that names the item, rows may be
+//! in any order and every instance has the same items; without one, the rows of an instance are
+//! contiguous and every instance has equally many.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -25,7 +25,7 @@ pub(super) fn read(path: &Path, columns: &LongColumns) -> Result<Dataset> {
     let chosen = ColumnSelection {
         features,
         costs: vec![cost],
-        leftover: columns.features.is_empty(),
+        all_remaining: columns.features.is_empty(),
     };
     let table = LongTable::read(&mut table, keys, chosen, &columns.items)?;
     let costs = Matrix::new(table.instances, table.items, table.costs)?;
@@ -51,7 +51,7 @@ pub(super) fn read_features(
     Ok(LongTable::read(&mut table, keys, chosen, &columns.items)?.features)
 }
 
-/// The columns that say what a row is about.
+/// The columns with the keys of a row: instance and item.
 #[derive(Clone, Copy)]
 struct KeyColumns {
     instance: usize,
@@ -94,13 +94,19 @@ impl NameIndex {
     }
 }
 
-/// What each row is about.
+/// Indices of the instance and the item of a row; the item is 0 where none is named.
+#[derive(Clone, Copy)]
+struct RowKey {
+    instance: usize,
+    item: usize,
+}
+
+/// The keys of all rows.
 #[derive(Default)]
 struct RowKeys {
     instances: NameIndex,
     items: NameIndex,
-    /// Numbers of instance and item, row by row; the item is 0 where none is named.
-    rows: Vec<(usize, usize)>,
+    rows: Vec<RowKey>,
 }
 
 impl RowKeys {
@@ -115,18 +121,18 @@ impl RowKeys {
                 0
             }
         };
-        self.rows.push((instance, item));
+        self.rows.push(RowKey { instance, item });
         Ok(())
     }
 
     fn check_contiguous(&self, table: &CsvTable, column: usize, instance: usize) -> Result<()> {
-        // Numbers are given out in order, so the latest instance is the only one that may go on.
+        // Indices are assigned in order: only the last instance may have another row.
         if instance + 1 == self.instances.list.len() {
             return Ok(());
         }
         let name = quoted(&self.instances.list[instance]);
         let message = format!(
-            "instance {name} goes on after another; keep its rows together or name the items"
+            "instance {name} continues after another; keep its rows together or name the items"
         );
         Err(table.cell_error(column, message))
     }
@@ -142,7 +148,7 @@ fn key<'a>(table: &'a CsvTable, column: usize, what: &str) -> Result<&'a str> {
     }
 }
 
-/// A table in order: instance after instance, in each of them item after item.
+/// A table sorted by instance, then by item.
 struct LongTable {
     features: Features,
     costs: Vec<f32>,
@@ -172,15 +178,8 @@ impl LongTable {
                 let order = in_order(table, column, &keys, &items)?;
                 numbers.features = permuted(&numbers.features, &order);
                 numbers.costs = permuted(&numbers.costs, &order);
-                (
-                    items.len(),
-                    Some(
-                        items
-                            .iter()
-                            .map(|item| keys.items.list[*item].clone())
-                            .collect(),
-                    ),
-                )
+                let name = |item: &usize| keys.items.list[*item].clone();
+                (items.len(), Some(items.iter().map(name).collect()))
             }
         };
         let names = table.names_of(&numbers.feature_columns);
@@ -196,25 +195,25 @@ impl LongTable {
     }
 }
 
-/// How many rows every instance has.
+/// The number of rows of every instance.
 fn rows_of_each(table: &CsvTable, column: usize, keys: &RowKeys) -> Result<usize> {
     let mut counts = vec![0; keys.instances.list.len()];
-    keys.rows.iter().for_each(|row| counts[row.0] += 1);
+    for row in &keys.rows {
+        counts[row.instance] += 1;
+    }
     let Some(odd) = counts.iter().position(|count| *count != counts[0]) else {
         return Ok(counts[0]);
     };
     let first_row = keys
         .rows
         .iter()
-        .position(|row| row.0 == odd)
+        .position(|row| row.instance == odd)
         .unwrap_or_default();
-    let (name, first) = (
-        quoted(&keys.instances.list[odd]),
-        quoted(&keys.instances.list[0]),
-    );
+    let name = quoted(&keys.instances.list[odd]);
+    let first = quoted(&keys.instances.list[0]);
     let message = format!(
         "instance {name} has {} rows, but the first instance {first} has {}; all must have equally \
-            many",
+         many",
         counts[odd], counts[0]
     );
     Err(table.cell_error_at(first_row as u64 + 1, column, message))
@@ -226,75 +225,69 @@ fn items_of_each(keys: &RowKeys, wanted: usize) -> Vec<usize> {
         return (0..wanted).collect();
     }
     let mut seen = vec![false; keys.items.list.len()];
-    let first = keys.rows.iter().filter(|row| row.0 == 0).map(|row| row.1);
-    first
-        .filter(|item| !std::mem::replace(&mut seen[*item], true))
-        .collect()
+    let mut items = Vec::new();
+    for row in keys.rows.iter().filter(|row| row.instance == 0) {
+        if !std::mem::replace(&mut seen[row.item], true) {
+            items.push(row.item);
+        }
+    }
+    items
 }
 
-/// The row of every instance and item, in order. No more is allocated than there are rows: a file
-/// may claim many instances of many items and yet be short.
+/// The row of every instance and item, in order. Allocates no more than there are rows: a short
+/// file may name many instances and many items.
 fn in_order(
     table: &CsvTable,
     column: usize,
     keys: &RowKeys,
     items: &[usize],
 ) -> Result<Vec<usize>> {
-    let mut places = vec![None; keys.items.list.len()];
-    items
-        .iter()
-        .enumerate()
-        .for_each(|(place, item)| places[*item] = Some(place));
-    let wrong = |row: usize, item: usize, what: [&str; 2]| {
-        let instance = quoted(&keys.instances.list[keys.rows[row].0]);
-        let message = format!(
-            "instance {instance} {} {}{}",
-            what[0],
-            quoted(&keys.items.list[item]),
-            what[1]
-        );
+    let mut positions = vec![None; keys.items.list.len()];
+    for (position, item) in items.iter().enumerate() {
+        positions[*item] = Some(position);
+    }
+    let error = |row: usize, problem: String| {
+        let instance = quoted(&keys.instances.list[keys.rows[row].instance]);
+        let message = format!("instance {instance} {problem}");
         Err(table.cell_error_at(row as u64 + 1, column, message))
     };
+    let item_name = |item: usize| quoted(&keys.items.list[item]);
     let mut by_instance: Vec<usize> = (0..keys.rows.len()).collect();
-    by_instance.sort_by_key(|row| keys.rows[*row].0);
+    by_instance.sort_by_key(|row| keys.rows[*row].instance);
     let mut order = Vec::with_capacity(keys.rows.len());
     let mut slots = vec![None; items.len()];
-    for rows in by_instance.chunk_by(|a, b| keys.rows[*a].0 == keys.rows[*b].0) {
+    let same_instance = |a: &usize, b: &usize| keys.rows[*a].instance == keys.rows[*b].instance;
+    for rows in by_instance.chunk_by(same_instance) {
         slots.fill(None);
         for row in rows {
-            let item = keys.rows[*row].1;
-            let Some(place) = places[item] else {
-                return wrong(
-                    *row,
-                    item,
-                    [
-                        "has an item",
-                        ", which is not among those of the first instance",
-                    ],
-                );
+            let item = keys.rows[*row].item;
+            let Some(position) = positions[item] else {
+                let name = item_name(item);
+                let problem =
+                    format!("has an item {name}, which is not among those of the first instance");
+                return error(*row, problem);
             };
-            if slots[place].replace(*row).is_some() {
-                return wrong(*row, item, ["has item", " twice; once is right"]);
+            if slots[position].replace(*row).is_some() {
+                let name = item_name(item);
+                return error(*row, format!("has item {name} twice; once is right"));
             }
         }
-        if let Some(place) = slots.iter().position(Option::is_none) {
-            return wrong(
-                rows[0],
-                items[place],
-                ["has no item", "; every instance must have the same items"],
-            );
+        if let Some(position) = slots.iter().position(Option::is_none) {
+            let name = item_name(items[position]);
+            let problem = format!("has no item {name}; every instance must have the same items");
+            return error(rows[0], problem);
         }
         order.extend(slots.iter().flatten());
     }
     Ok(order)
 }
 
-/// Rows of numbers in another order.
-fn permuted(numbers: &[f32], order: &[usize]) -> Vec<f32> {
-    let width = numbers.len() / order.len();
-    order
-        .iter()
-        .flat_map(|row| &numbers[row * width..][..width])
-        .copied()
-        .collect()
+/// Rows of values in another order.
+fn permuted(values: &[f32], order: &[usize]) -> Vec<f32> {
+    let width = values.len() / order.len();
+    let mut permuted = Vec::with_capacity(values.len());
+    for row in order {
+        permuted.extend_from_slice(&values[row * width..][..width]);
+    }
+    permuted
 }

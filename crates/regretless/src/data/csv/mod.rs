@@ -1,8 +1,8 @@
-//! Tables in CSV files, in and out.
+//! Reading and writing of tables in CSV files.
 //!
-//! The first row names the columns. Numbers are rounded once, to single precision; on the way out
-//! they are written with as many digits as it takes to read the same bits back. Errors name the
-//! file, the row as a spreadsheet shows it, and the column.
+//! The first row names the columns. Numbers are rounded once, to single precision, and written with
+//! the fewest digits that read back as the same bits. Errors have the file, the row as a
+//! spreadsheet shows it, and the column.
 
 use std::path::Path;
 
@@ -22,8 +22,8 @@ pub use write::{DecisionFormat, write, write_decisions, write_predictions};
 /// Reads features and costs from one file.
 ///
 /// # Errors
-/// When a column is missing or named twice, a cell is not a finite number, or rows do not make
-/// whole instances.
+/// When a column is missing or duplicated, a cell is not a finite number, or an instance is
+/// incomplete.
 pub fn read(path: &Path, layout: &Layout) -> Result<Dataset> {
     match layout {
         Layout::Wide(columns) => wide::read(path, columns),
@@ -40,12 +40,11 @@ pub fn read_pair(features: &Path, costs: &Path, columns: &WideColumns) -> Result
     wide::read_pair(features, costs, columns)
 }
 
-/// Reads the features a model wants, in its order, whatever else the file holds. Of the layout only
-/// the columns that name instances and items count.
+/// Reads the features that a model expects, in its order, and ignores all other columns except
+/// those that name instances and items.
 ///
 /// # Errors
-/// When a wanted column is missing, a cell is not a finite number, or rows do not make whole
-/// instances.
+/// When a column is missing, a cell is not a finite number, or an instance is incomplete.
 pub fn read_features(path: &Path, layout: &Layout, wanted: &[String]) -> Result<Features> {
     match layout {
         Layout::Wide(_) => wide::read_features(path, wanted),

@@ -1,9 +1,9 @@
-//! One cell, one number.
+//! Numbers in cells.
 
-/// Reads a number, rounded once to single precision.
+/// Parses a number, rounded once to single precision.
 ///
 /// # Errors
-/// What was found and what would be right.
+/// A message with the cell and a remedy.
 pub(super) fn parse(cell: &str) -> Result<f32, String> {
     match cell.parse::<f32>() {
         Ok(number) if number.is_finite() => Ok(number),
@@ -37,7 +37,7 @@ fn looks_grouped(cell: &str) -> bool {
             .all(|b| b.is_ascii_digit() || b",.".contains(&b))
 }
 
-/// A cell in quotation marks, cut when long.
+/// A cell in quotation marks, truncated when long.
 pub(super) fn quoted(cell: &str) -> String {
     const MAX_QUOTED_CHARS: usize = 40;
     match cell.char_indices().nth(MAX_QUOTED_CHARS) {

@@ -1,8 +1,8 @@
-//! Rows as a spreadsheet counts them.
+//! Row numbers as a spreadsheet shows them.
 //!
 //! The parser numbers records: it skips empty lines, and a quoted cell may span several lines. A
-//! spreadsheet shows an empty line as a row and a quoted cell as part of one. The difference
-//! matters only when an error must name its row, so the file is counted again only then.
+//! spreadsheet shows an empty line as a row and a quoted cell as part of one row. The difference
+//! matters only for the row of an error, so that the file is scanned again only then.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader};

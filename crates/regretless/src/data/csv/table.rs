@@ -1,7 +1,7 @@
-//! A CSV file with a header, read row by row; every error knows its place.
+//! A CSV file with a header, read row by row; every error has its place.
 //!
-//! Cells are separated by commas and may be quoted; spaces around them do not count. Lines end in
-//! LF, CRLF or CR, a byte-order mark is passed over, empty lines are skipped.
+//! Cells are separated by commas and may be quoted; spaces around them are ignored. Lines end in
+//! LF, CRLF or CR; a byte-order mark and empty lines are skipped.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -13,7 +13,7 @@ use super::row_numbers::row_of;
 use crate::data::layout::{ColumnSelection, CsvHeader};
 use crate::error::{Error, Place, Result};
 
-/// An open file and its current row.
+/// An open file with its current row.
 pub(super) struct CsvTable {
     path: PathBuf,
     names: Vec<String>,
@@ -23,7 +23,7 @@ pub(super) struct CsvTable {
     index: u64,
 }
 
-/// The numbers of the chosen columns, row after row.
+/// The values of the selected columns, row by row.
 pub(super) struct NumericColumns {
     pub features: Vec<f32>,
     pub costs: Vec<f32>,
@@ -78,7 +78,7 @@ impl CsvTable {
         std::str::from_utf8(cell).map(str::trim).map_err(wrong)
     }
 
-    /// The number in a cell of the current row.
+    /// The value in a cell of the current row.
     pub fn number(&self, column: usize) -> Result<f32> {
         number::parse(self.text(column)?).map_err(|message| self.cell_error(column, message))
     }
@@ -100,7 +100,7 @@ impl CsvTable {
         )
     }
 
-    /// Reads all rows; `each_row` sees every one of them.
+    /// Reads all rows and calls `each_row` for each of them.
     pub fn read(
         &mut self,
         chosen: ColumnSelection,
@@ -115,7 +115,7 @@ impl CsvTable {
         };
         let mut text_columns = Vec::new();
         while self.next_row()? {
-            if found.rows == 0 && chosen.leftover {
+            if found.rows == 0 && chosen.all_remaining {
                 (text_columns, features) = self.text_columns(features)?;
             }
             each_row(self)?;
@@ -141,7 +141,7 @@ impl CsvTable {
         Ok(())
     }
 
-    /// Splits leftover columns by their first cell into those of text and those of numbers.
+    /// Splits columns by their first cell into those of text and those of numbers.
     fn text_columns(&self, columns: Vec<usize>) -> Result<(Vec<usize>, Vec<usize>)> {
         let is_text = |j: &usize| {
             self.text(*j)
@@ -155,7 +155,7 @@ impl CsvTable {
         Ok((text, numbers))
     }
 
-    /// A number in a column that began with text means that the first cell was a mistake.
+    /// Fails at a number in a column that began with text: the first cell was probably a mistake.
     fn check_text(&self, columns: &[usize]) -> Result<()> {
         let number = |j: &&usize| self.text(**j).is_ok_and(|cell| number::parse(cell).is_ok());
         let Some(column) = columns.iter().find(number) else {
@@ -164,7 +164,7 @@ impl CsvTable {
         let cell = number::quoted(self.text(*column)?);
         let message = format!(
             "found the number {cell} in a column that begins with text; correct it or ignore the \
-                column"
+             column"
         );
         Err(self.cell_error(*column, message))
     }
@@ -209,10 +209,10 @@ impl CsvTable {
             .filter(|j| !self.names[*j].is_empty())
             .collect();
         order.sort_by_key(|j| (&self.names[*j], *j));
-        let twins = order
+        let duplicates = order
             .windows(2)
             .find(|pair| self.names[pair[0]] == self.names[pair[1]]);
-        twins.map_or(Ok(()), |pair| {
+        duplicates.map_or(Ok(()), |pair| {
             let message = format!(
                 "columns {} and {} have the same name; rename one",
                 pair[0] + 1,

@@ -1,4 +1,4 @@
-//! Tables with one row per instance: features and costs side by side, or in two files.
+//! Tables with one row per instance: features and costs in one file, or in two.
 
 use std::path::Path;
 
@@ -23,7 +23,7 @@ pub(super) fn read(path: &Path, columns: &WideColumns) -> Result<Dataset> {
     let chosen = ColumnSelection {
         features,
         costs,
-        leftover: columns.features.is_empty(),
+        all_remaining: columns.features.is_empty(),
     };
     let mut numbers = table.read(chosen, |_| Ok(()))?;
     let costs = Matrix::new(
@@ -47,30 +47,34 @@ pub(super) fn read_pair(features: &Path, costs: &Path, columns: &WideColumns) ->
             .header()
             .features(&columns.features, &columns.ignore, &[])?,
         costs: Vec::new(),
-        leftover: columns.features.is_empty(),
+        all_remaining: columns.features.is_empty(),
     };
     let cost_columns = right
         .header()
         .features(&columns.costs, &columns.ignore, &[])?;
     let cost_names = right.names_of(&cost_columns);
-    let found = left.read(chosen, |_| Ok(()))?;
-    let paid = right.read(
+    let feature_columns = left.read(chosen, |_| Ok(()))?;
+    let cost_columns = right.read(
         ColumnSelection {
             costs: cost_columns,
             ..ColumnSelection::default()
         },
         |_| Ok(()),
     )?;
-    if found.rows != paid.rows {
-        let other = format!("{} has {}", features.display(), found.rows);
+    if feature_columns.rows != cost_columns.rows {
+        let other = format!("{} has {}", features.display(), feature_columns.rows);
         let message = format!(
             "{} rows of costs, but {other} rows of features; each row is one instance",
-            paid.rows
+            cost_columns.rows
         );
         return Err(Error::input(Place::file(costs), message));
     }
-    let costs = Matrix::new(paid.rows, cost_names.len(), paid.costs)?;
-    Dataset::new(features_of(&left, found)?, costs, Some(cost_names.into()))
+    let costs = Matrix::new(cost_columns.rows, cost_names.len(), cost_columns.costs)?;
+    Dataset::new(
+        features_of(&left, feature_columns)?,
+        costs,
+        Some(cost_names.into()),
+    )
 }
 
 /// The wanted features, in the wanted order.

@@ -1,4 +1,4 @@
-//! Tables, predictions and decisions as CSV.
+//! Writing of tables, predictions and decisions as CSV.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -12,7 +12,7 @@ use crate::decision::Decision;
 use crate::error::{Error, Result};
 use crate::text::escape_formula;
 
-/// How decisions are written.
+/// The format of written decisions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum DecisionFormat {
@@ -27,7 +27,7 @@ pub enum DecisionFormat {
 /// `instance` (counted from 0), `item`, the features and `cost`.
 ///
 /// # Errors
-/// When two columns would have the same name, the path is taken and `force` is false, or writing
+/// When two columns would have the same name, the file exists and `force` is false, or writing
 /// fails.
 pub fn write(path: &Path, data: &Dataset, force: bool) -> Result<()> {
     match data.features().shape() {
@@ -39,7 +39,7 @@ pub fn write(path: &Path, data: &Dataset, force: bool) -> Result<()> {
 /// Writes one row of costs per instance under their names.
 ///
 /// # Errors
-/// When names do not fit, the path is taken and `force` is false, or writing fails.
+/// When the number of names differs, the file exists and `force` is false, or writing fails.
 pub fn write_predictions(
     path: &Path,
     names: &CostNames,
@@ -60,13 +60,13 @@ pub fn write_predictions(
 /// formula (`=1+2`) is written with a single quote in front.
 ///
 /// # Errors
-/// When a decision has more variables than there are names, the path is taken and `force` is false,
+/// When a decision has more variables than there are names, the file exists and `force` is false,
 /// or writing fails.
 pub fn write_decisions(
     path: &Path,
     names: &CostNames,
     decisions: &[Decision],
-    form: DecisionFormat,
+    format: DecisionFormat,
     force: bool,
 ) -> Result<()> {
     let last = decisions
@@ -76,7 +76,7 @@ pub fn write_decisions(
     if let Some(last) = last.filter(|last| **last as usize >= names.len()) {
         check_width(names, *last as usize + 1)?;
     }
-    match form {
+    match format {
         DecisionFormat::Dense => {
             let mut dense = vec![0.0; names.len()];
             let row = |decision: &Decision| {
@@ -145,13 +145,13 @@ fn write_long(path: &Path, data: &Dataset, items: usize, force: bool) -> Result<
     write_rows(path, force, header, (0..features.rows()).map(row))
 }
 
-fn cells<T: Copy + std::fmt::Debug>(numbers: &[T]) -> impl Iterator<Item = String> + '_ {
-    numbers.iter().map(|number| shortest(*number))
+fn cells<T: Copy + std::fmt::Debug>(values: &[T]) -> impl Iterator<Item = String> + '_ {
+    values.iter().map(|value| shortest(*value))
 }
 
-/// A variable's name in a file of decisions. These files are made for spreadsheets and never read
-/// back, so a name that looks like a formula gets a quote in front; tables and predictions are read
-/// back and keep their names.
+/// A variable's name in a file of decisions. These files are for spreadsheets and never read back,
+/// so that a name that looks like a formula is quoted; tables and predictions are read back and
+/// keep their names.
 fn variable_name_cell(name: &str) -> String {
     escape_formula(name).into_owned()
 }
@@ -164,8 +164,8 @@ fn header<'a>(names: impl Iterator<Item = Cow<'a, str>>) -> Result<Vec<String>> 
     let names: Vec<String> = names.map(Cow::into_owned).collect();
     let mut seen = HashSet::new();
     match names.iter().find(|name| !seen.insert(name.as_str())) {
-        Some(twice) => Err(Error::data(format!(
-            "two columns would be named '{twice}'; rename one"
+        Some(duplicate) => Err(Error::data(format!(
+            "two columns would be named '{duplicate}'; rename one"
         ))),
         None => Ok(names),
     }

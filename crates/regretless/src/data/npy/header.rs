@@ -1,7 +1,8 @@
-//! What an NPY file claims to hold, believed only as far as its length goes.
+//! The header of an NPY file, checked against the length of the file.
 //!
-//! A file of 128 bytes may claim 745 GiB, or nest brackets until the parser's stack is gone. The
-//! claim is therefore read with narrow means first; only a plausible header reaches the parser.
+//! A file of 128 bytes may claim 745 GiB, or nest brackets until the stack of the parser overflows.
+//! The shape is therefore extracted by a restricted reader first; only a plausible header reaches
+//! the parser.
 
 use std::fs::File;
 use std::io::{BufReader, Cursor, Read};
@@ -14,23 +15,23 @@ use crate::error::{Error, Place, Result};
 /// Longest header that is read; numpy's own are 118 bytes long unless types are structured.
 const MAX_HEADER_BYTES: usize = 1 << 16;
 
-/// An open file behind its header.
+/// An open file, positioned after its header.
 pub(super) struct NpySource {
     pub header: NpyHeader,
     pub shape: Vec<usize>,
     pub kind: TypeStr,
-    /// Where the data begin, in bytes.
+    /// Offset of the data, in bytes.
     pub start: usize,
     pub data: BufReader<File>,
 }
 
 impl NpySource {
-    /// Whether the numbers are as a program uses them: single precision, little-endian, in C order.
+    /// Whether the file is in native format: single precision, little-endian, in C order.
     pub fn is_native(&self) -> bool {
         self.kind.to_string() == "<f4" && self.header.order() == Order::C
     }
 
-    /// Type and order, for people.
+    /// Type and order, for messages.
     pub fn describe(&self) -> String {
         let order = if self.header.order() == Order::C {
             "C"
@@ -103,7 +104,7 @@ fn header_bytes(file: &mut impl Read) -> Result<Vec<u8>, String> {
     Ok(start)
 }
 
-/// The shape, read without trusting anything else in the header.
+/// The shape, extracted without trusting anything else in the header.
 fn claimed_shape(header: &[u8]) -> Result<Vec<u64>, String> {
     let text = String::from_utf8_lossy(header);
     let count = |what: &str| text.matches(what).count();
@@ -135,15 +136,15 @@ fn claimed_shape(header: &[u8]) -> Result<Vec<u64>, String> {
     Ok(shape)
 }
 
-/// The bytes that a shape takes, if there are that many.
-fn check_fits(shape: &[u64], size: u64, there: u64) -> Result<u64, String> {
+/// The bytes of an array of this shape, if `available` suffices.
+fn check_fits(shape: &[u64], size: u64, available: u64) -> Result<u64, String> {
     let needed = shape
         .iter()
         .try_fold(size, |product, length| product.checked_mul(*length));
-    needed.filter(|needed| *needed <= there).ok_or_else(|| {
+    needed.filter(|needed| *needed <= available).ok_or_else(|| {
         format!(
-            "the shape {shape:?} takes more than the {there} bytes there are; the file was cut \
-            off or is damaged"
+            "the shape {shape:?} takes more than the {available} bytes there are; the file was \
+                 cut off or is damaged"
         )
     })
 }

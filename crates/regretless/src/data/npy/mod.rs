@@ -1,12 +1,12 @@
-//! Tables in NPY files, in and out: features in one file, costs in another.
+//! Reading and writing of tables in NPY files: features in one file, costs in another.
 //!
 //! Features are n × k (wide) or n × d × k (long), costs n × d. Numbers may be single or double
 //! precision or integers, in either byte order and in C or Fortran order; they are rounded once, to
 //! single precision. Rows and columns in messages count from 0, as numpy does.
 //!
-//! Large costs that are single precision, little-endian and in C order stay in their file
-//! ([`Storage`]), so that a table may be larger than memory. Their finiteness is checked in one
-//! pass like that of all others.
+//! Large costs that are single precision, little-endian and in C order are memory-mapped
+//! ([`Storage`]), so that a table may be larger than memory. They are checked for finiteness in one
+//! pass like all others.
 
 use std::path::Path;
 
@@ -23,22 +23,21 @@ use header::NpySource;
 
 pub use write::{write, write_decisions, write_predictions, write_rows};
 
-/// Where the numbers of a file are while they are used.
+/// Where the values of a file are stored while they are used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Storage {
-    /// In memory, or in their file from [`Storage::LARGE`] bytes on.
+    /// In memory, or memory-mapped from [`Storage::MAP_THRESHOLD_BYTES`] bytes on.
     #[default]
     BySize,
     /// In memory.
     Memory,
-    /// In their file, if they are as a program uses them: single precision, little-endian, in C
-    /// order.
+    /// Memory-mapped, if the file is in native format: single precision, little-endian, in C order.
     File,
 }
 
 impl Storage {
-    /// Bytes from which numbers stay in their file. Small files are better read: nobody can change
-    /// them then.
+    /// Size from which files are memory-mapped. Smaller files are read: no other program can change
+    /// the values then. Untuned: trades memory against that safety.
     pub const MAP_THRESHOLD_BYTES: u64 = 64 << 20;
 
     fn maps(self, bytes: u64) -> bool {
@@ -53,13 +52,13 @@ impl Storage {
 /// Reads features and costs.
 ///
 /// # Errors
-/// When a file is no plain array of finite numbers, is shorter than it claims, or the shapes of the
-/// two do not belong together.
+/// When a file is not a plain array of finite numbers, is shorter than its header says, or the
+/// shapes do not match.
 pub fn read(features: &Path, costs: &Path) -> Result<Dataset> {
     read_as(features, costs, Storage::BySize)
 }
 
-/// The same; `storage` says where costs are while they are used.
+/// The same with a choice of where costs are stored.
 ///
 /// # Errors
 /// As [`read`].
@@ -94,8 +93,8 @@ pub fn read_as(features: &Path, costs: &Path, storage: Storage) -> Result<Datase
 /// Reads costs alone; the table has one feature, which is always 0.
 ///
 /// # Errors
-/// When the file is no plain array of finite numbers with 2 dimensions, or is shorter than it
-/// claims.
+/// When the file is not a plain array of finite numbers with 2 dimensions, or is shorter than its
+/// header says.
 pub fn read_costs(path: &Path, storage: Storage) -> Result<Dataset> {
     let array = NpyArray::open(path, storage)?;
     let [instances, items] = array.shape[..] else {
@@ -105,16 +104,16 @@ pub fn read_costs(path: &Path, storage: Storage) -> Result<Dataset> {
     Dataset::from_finite_parts(nothing, array.matrix(instances, items)?, None)
 }
 
-/// What to tell a user whose large file was taken into memory, and how it would not have to be.
+/// A hint for users whose large file had to be read into memory, with the remedy.
 pub fn storage_hint(path: &Path, costs: &Matrix) -> Option<String> {
-    let claim = header::open(path).ok()?;
+    let source = header::open(path).ok()?;
     let large = size_of_val(costs.as_slice()) as u64 >= Storage::MAP_THRESHOLD_BYTES;
-    (large && !claim.is_native()).then(|| {
+    (large && !source.is_native()).then(|| {
         format!(
             "{}: converted and held in memory ({}); saved as float32 in C order it stays on disk: \
              np.save('costs.npy', np.ascontiguousarray(costs, dtype='<f4'))",
             path.display(),
-            claim.describe()
+            source.describe()
         )
     })
 }
@@ -122,8 +121,8 @@ pub fn storage_hint(path: &Path, costs: &Matrix) -> Option<String> {
 /// Reads features; with `names`, those of a model, there must be as many columns.
 ///
 /// # Errors
-/// When the file is no plain array of finite numbers, is shorter than it claims, or has another
-/// number of columns.
+/// When the file is not a plain array of finite numbers, is shorter than its header says, or has
+/// another number of columns.
 pub fn read_features(path: &Path, names: Option<&[String]>) -> Result<Features> {
     let array = NpyArray::open(path, Storage::Memory)?;
     let (rows, cols, shape) = match array.shape[..] {
@@ -149,13 +148,13 @@ pub fn read_features(path: &Path, names: Option<&[String]>) -> Result<Features> 
     )
 }
 
-/// The numbers of a file in C order.
+/// The values of a file in C order.
 struct NpyArray {
     shape: Vec<usize>,
     values: NpyValues,
 }
 
-/// Where they are.
+/// Where they are stored.
 enum NpyValues {
     Memory(Vec<f32>),
     File(MappedArray),
@@ -163,30 +162,29 @@ enum NpyValues {
 
 impl NpyArray {
     fn open(path: &Path, storage: Storage) -> Result<Self> {
-        let claim = header::open(path)?;
-        let count = claim.shape.iter().product::<usize>();
-        if claim.is_native() && storage.maps(4 * count as u64) {
-            let (shape, start) = (claim.shape.clone(), claim.start);
-            if let Some(values) = MappedArray::open(claim.data.into_inner(), path, start, count)? {
+        let source = header::open(path)?;
+        let count = source.shape.iter().product::<usize>();
+        if source.is_native() && storage.maps(4 * count as u64) {
+            let (shape, start) = (source.shape.clone(), source.start);
+            if let Some(values) = MappedArray::open(source.data.into_inner(), path, start, count)? {
                 return Self {
                     shape,
                     values: NpyValues::File(values),
                 }
-                .checked(path);
+                .check_finite(path);
             }
-            return Self::read(path, header::open(path)?)?.checked(path);
+            return Self::read(path, header::open(path)?)?.check_finite(path);
         }
-        Self::read(path, claim)?.checked(path)
+        Self::read(path, source)?.check_finite(path)
     }
 
-    fn read(path: &Path, claim: NpySource) -> Result<Self> {
-        let (shape, order) = (claim.shape, claim.header.order());
-        let (kind, size) = (claim.kind.type_char(), claim.kind.size_field());
-        let file = NpyFile::with_header(claim.header, claim.data);
-        let single = |v: f64| v as f32;
+    fn read(path: &Path, source: NpySource) -> Result<Self> {
+        let (shape, order) = (source.shape, source.header.order());
+        let (kind, size) = (source.kind.type_char(), source.kind.size_field());
+        let file = NpyFile::with_header(source.header, source.data);
         let values = match (kind, size) {
             (TypeChar::Float, 4) => numbers(file, |v: f32| v),
-            (TypeChar::Float, _) => numbers(file, single),
+            (TypeChar::Float, _) => numbers(file, |v: f64| v as f32),
             (TypeChar::Int, 1) => numbers(file, |v: i8| f32::from(v)),
             (TypeChar::Int, 2) => numbers(file, |v: i16| f32::from(v)),
             (TypeChar::Int, 4) => numbers(file, |v: i32| v as f32),
@@ -222,10 +220,10 @@ impl NpyArray {
         }
     }
 
-    fn checked(self, path: &Path) -> Result<Self> {
+    fn check_finite(self, path: &Path) -> Result<Self> {
         match first_not_finite(self.values()) {
             None => Ok(self),
-            Some(at) => Err(self.not_finite(path, at)),
+            Some(index) => Err(self.not_finite(path, index)),
         }
     }
 
@@ -236,47 +234,46 @@ impl NpyArray {
         )
     }
 
-    fn not_finite(&self, path: &Path, at: usize) -> Error {
+    fn not_finite(&self, path: &Path, index: usize) -> Error {
         let width = self.shape.last().copied().unwrap_or(1);
         let height = if self.shape.len() == 3 {
             self.shape[1]
         } else {
             1
         };
-        let (row, column) = (at / width / height, at % width);
+        let (row, column) = (index / width / height, index % width);
         let item = if self.shape.len() == 3 {
-            format!(", item {}", at / width % height)
+            format!(", item {}", index / width % height)
         } else {
             String::new()
         };
         let place = Place::file(path).row(row as u64).column(column.to_string());
         let message = "is not a finite number of single precision (at most 3.4e38); rows and \
             columns count from 0";
-        Error::input(place, format!("{}{item} {message}", self.values()[at]))
+        Error::input(place, format!("{}{item} {message}", self.values()[index]))
     }
 }
 
 fn numbers<T: npyz::Deserialize>(
     file: NpyFile<impl std::io::Read>,
-    single: fn(T) -> f32,
+    to_single: fn(T) -> f32,
 ) -> std::io::Result<Vec<f32>> {
     let mut values = Vec::new();
-    let full = |_| {
+    let out_of_memory = |_| {
         let message = "the numbers do not fit in memory; costs saved as float32 in C order stay on \
-            disk: \
-                       np.save('costs.npy', np.ascontiguousarray(costs, dtype='<f4'))";
+            disk: np.save('costs.npy', np.ascontiguousarray(costs, dtype='<f4'))";
         std::io::Error::new(std::io::ErrorKind::OutOfMemory, message)
     };
     values
         .try_reserve_exact(file.header().len() as usize)
-        .map_err(full)?;
+        .map_err(out_of_memory)?;
     for value in file.data::<T>().map_err(std::io::Error::other)? {
-        values.push(single(value?));
+        values.push(to_single(value?));
     }
     Ok(values)
 }
 
-/// Puts numbers whose first index runs fastest in the order in which the last one does.
+/// Converts values from Fortran order to C order.
 fn in_c_order(values: &[f32], shape: &[usize]) -> Vec<f32> {
     let mut strides = vec![1; shape.len()];
     for axis in 1..shape.len() {
@@ -284,7 +281,7 @@ fn in_c_order(values: &[f32], shape: &[usize]) -> Vec<f32> {
     }
     let mut index = vec![0; shape.len()];
     let mut next = || {
-        let at: usize = index
+        let offset: usize = index
             .iter()
             .zip(&strides)
             .map(|(i, stride)| i * stride)
@@ -296,7 +293,7 @@ fn in_c_order(values: &[f32], shape: &[usize]) -> Vec<f32> {
             }
             index[axis] = 0;
         }
-        values[at]
+        values[offset]
     };
     (0..values.len()).map(|_| next()).collect()
 }

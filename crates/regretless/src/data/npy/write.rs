@@ -1,4 +1,4 @@
-//! Tables, predictions and decisions as NPY, little-endian single precision in C order.
+//! Writing of tables, predictions and decisions as NPY: little-endian single precision in C order.
 
 use std::io::{self, ErrorKind};
 use std::path::Path;
@@ -6,18 +6,18 @@ use std::path::Path;
 use npyz::{WriteOptions, WriterBuilder};
 
 use crate::data::atomic_write::{check_free, write_atomically};
-use crate::data::mapped::write_numbers;
+use crate::data::mapped::write_values;
 use crate::data::{Dataset, FeatureShape, Matrix};
 use crate::decision::Decision;
 use crate::error::{Error, Result};
 use crate::observer::Observer;
 
-/// Writes features and costs, each to a file of its own.
+/// Writes features and costs to two files.
 ///
 /// # Errors
-/// When a path is taken and `force` is false, or writing fails.
+/// When a file exists and `force` is false, or writing fails.
 pub fn write(features: &Path, costs: &Path, data: &Dataset, force: bool) -> Result<()> {
-    // Nothing is written when the second file could not be.
+    // Fails before the first file is written.
     check_free(costs, force)?;
     let values = data.features().values();
     let shape = match data.features().shape() {
@@ -31,7 +31,7 @@ pub fn write(features: &Path, costs: &Path, data: &Dataset, force: bool) -> Resu
 /// Writes one row of costs per instance.
 ///
 /// # Errors
-/// When the path is taken and `force` is false, or writing fails.
+/// When the file exists and `force` is false, or writing fails.
 pub fn write_predictions(path: &Path, costs: &Matrix, force: bool) -> Result<()> {
     write_array(
         path,
@@ -41,10 +41,10 @@ pub fn write_predictions(path: &Path, costs: &Matrix, force: bool) -> Result<()>
     )
 }
 
-/// Writes decisions with all their zeros, one row per instance and `num_costs` columns.
+/// Writes dense decisions, one row per instance and `num_costs` columns.
 ///
 /// # Errors
-/// When a decision has more variables, the path is taken and `force` is false, or writing fails.
+/// When a decision has more variables, the file exists and `force` is false, or writing fails.
 pub fn write_decisions(
     path: &Path,
     num_costs: usize,
@@ -73,17 +73,19 @@ pub fn write_decisions(
     )
 }
 
-/// Writes rows of numbers one by one as they are made, so that they never are in memory all at
-/// once. `next` fills a row, which comes empty.
+/// Writes rows one by one as they are generated, so that the table never is in memory as a whole.
+/// `next` fills an empty row.
 ///
 /// # Errors
-/// When the path is taken and `force` is false, writing fails or the user interrupts; nothing is
-/// left behind then.
+/// When the file exists and `force` is false, writing fails or the observer interrupts; no file is
+/// left then.
 pub fn write_rows(
     path: &Path,
-    [rows, cols]: [usize; 2],
+    rows: usize,
+    cols: usize,
     mut next: impl FnMut(&mut Vec<f32>),
-    (force, observer): (bool, &dyn Observer),
+    force: bool,
+    observer: &dyn Observer,
 ) -> Result<()> {
     let written = write_atomically(path, force, |out| {
         let mut row = Vec::with_capacity(cols);
@@ -94,7 +96,7 @@ pub fn write_rows(
             }
             row.clear();
             next(&mut row);
-            write_numbers(out, row.iter().copied())?;
+            write_values(out, row.iter().copied())?;
             observer.advance(1);
         }
         Ok(())
@@ -119,12 +121,12 @@ pub fn write_rows(
     })
 }
 
-/// What stands before the numbers.
+/// The bytes before the values.
 fn header(shape: &[usize]) -> io::Result<Vec<u8>> {
     let shape: Vec<u64> = shape.iter().map(|length| *length as u64).collect();
     let kind = npyz::DType::Plain("<f4".parse().map_err(io::Error::other)?);
     let mut bytes = Vec::new();
-    // The numbers themselves are written by others: much faster, and a row at a time.
+    // Only the header: `write_values` is faster, and writes a row at a time.
     let _ = WriteOptions::<f32>::new()
         .dtype(kind)
         .shape(&shape)
@@ -141,6 +143,6 @@ fn write_array(
 ) -> Result<()> {
     write_atomically(path, force, |out| {
         out.write_all(&header(shape)?)?;
-        write_numbers(out, values)
+        write_values(out, values)
     })
 }
