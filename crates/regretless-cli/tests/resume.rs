@@ -127,7 +127,7 @@ fn a_shard_that_does_not_exist_is_refused() {
     let shop = tours();
     for shard in ["0/2", "3/2", "2", "a/b"] {
         shop.run(&format!("{LABEL} --shard {shard}"))
-            .failed(2, &["is no shard", "2/7"]);
+            .failed(2, &["is not a shard", "2/7"]);
     }
 }
 

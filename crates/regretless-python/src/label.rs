@@ -306,7 +306,7 @@ pub fn label<'py>(
     let (data, given) = data.into_single_precision();
     if let Some(shard) = shard.map(shard_of).transpose()? {
         let done = call.run(py, |observer| {
-            store.label_shard(data, (&problem.spec, &oracle), shard, observer)
+            store.label_shard(data, &problem.spec, &oracle, shard, observer)
         })?;
         done.warnings
             .iter()

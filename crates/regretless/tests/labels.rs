@@ -107,7 +107,7 @@ fn the_second_call_solves_nothing_and_gives_the_same() {
 }
 
 #[test]
-fn labels_are_those_of_a_plain_labelling() {
+fn stored_labels_equal_those_of_a_direct_solve() {
     let place = place();
     let problem = ProblemSpec::GridPath(GridPath { grid: [4, 5] });
     let recipe = SyntheticSpec {
@@ -275,7 +275,7 @@ fn a_folder_that_cannot_be_written_only_costs_time() {
         );
         let last = report.warnings.last().unwrap();
         assert!(
-            last.starts_with("labels could not be kept and will be computed again next time:"),
+            last.starts_with("labels could not be stored and will be computed again next time:"),
             "{last}"
         );
     }
@@ -294,7 +294,7 @@ fn an_oracle_for_another_problem_is_refused() {
     let error = error.unwrap_err().to_string();
     assert_eq!(
         error,
-        "labels of top 2 of 3 were asked of an oracle for top 1 of 3"
+        "the oracle does not solve top 2 of 3, but top 1 of 3"
     );
     assert!(!place.store.folder().exists());
 }

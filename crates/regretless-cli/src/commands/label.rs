@@ -57,7 +57,7 @@ pub fn run(options: &LabelOptions, session: &CommandContext) -> Result<CommandRe
         return Ok(report);
     };
     let done = store
-        .label_shard(table, (problem.spec(), &oracle), shard, &session.progress)
+        .label_shard(table, problem.spec(), &oracle, shard, &session.progress)
         .map_err(in_file(&file))?;
     done.warnings
         .iter()

@@ -1,9 +1,9 @@
-//! Labels as bytes: a sealed file, its decisions sparse.
+//! The format of label files: a checksummed file with sparse decisions.
 //!
-//! `indices` holds the non-zero entries of all instances one after the other, `offsets` where each
-//! instance begins, `values` is there only if one of them is not 1, `fixed` only if a decision has
-//! a fixed cost, `work` only where the solver counted what a label took. Instances without a
-//! decision are listed in the file's description, with the reason.
+//! `indices` contains the nonzero entries of all instances in sequence, `offsets` the first entry
+//! of each instance; `values` exists only if one of them is not 1, `fixed` only if a decision has a
+//! fixed cost, `work` only if the solver counts its work. Instances that could not be solved are
+//! listed in the header, with the reason.
 
 use serde::{Deserialize, Serialize};
 
@@ -15,52 +15,54 @@ use crate::solve::{Solution, SolveFailure, SolveStatus};
 /// Kind and version of the file.
 const LABEL_FILE_FORMAT: &str = "labels 1";
 
-/// What the file says about itself.
+/// The header of a label file.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct LabelFileHeader {
-    /// Hash over all that the labels depend on.
+    /// Hash over everything the labels depend on.
     key: String,
-    /// The heuristic that made the decisions, which then need not be the best; missing where a
-    /// search did.
+    /// The heuristic that computed the decisions, which then need not be optimal; none for exact
+    /// solves.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     heuristic: Option<Heuristic>,
-    /// Instances without a decision.
+    /// Instances that could not be solved.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     failed: Vec<(usize, SolveFailure)>,
-    /// The rows of the table, if the file holds only some.
+    /// The rows of the table in the file, if not all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     rows: Option<Vec<usize>>,
 }
 
-/// What labels belong to: a table, a problem, and who decided.
+/// What labels belong to: a table with a problem, and the heuristic.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct LabelContext<'a> {
-    /// Hash over all that the labels depend on.
+    /// Hash over everything the labels depend on.
     pub key: &'a str,
     pub heuristic: Option<Heuristic>,
 }
 
-/// The answers as a file: those of the whole table in its order, or of some rows.
+/// Results as the bytes of a file: those of the whole table in its order, or of some rows.
 pub(super) fn encode(
-    to: LabelContext<'_>,
+    context: LabelContext<'_>,
     rows: Option<&[usize]>,
-    answers: &[SolveResult],
+    results: &[SolveResult],
 ) -> Result<Vec<u8>, String> {
-    let failed = answers.iter().enumerate();
-    let failed = failed
-        .filter_map(|(i, answer)| answer.as_ref().err().map(|failure| (i, failure.clone())))
-        .collect();
-    let note = LabelFileHeader {
-        key: to.key.into(),
-        heuristic: to.heuristic,
+    let mut failed = Vec::new();
+    for (i, result) in results.iter().enumerate() {
+        if let Err(failure) = result {
+            failed.push((i, failure.clone()));
+        }
+    }
+    let header = LabelFileHeader {
+        key: context.key.into(),
+        heuristic: context.heuristic,
         failed,
         rows: rows.map(<[usize]>::to_vec),
     };
-    let nothing = Solution::optimal(Decision::from_indices([]), 0.0);
-    let labels: Vec<&Solution> = answers
+    let empty = Solution::optimal(Decision::from_indices([]), 0.0);
+    let labels: Vec<&Solution> = results
         .iter()
-        .map(|answer| answer.as_ref().unwrap_or(&nothing))
+        .map(|result| result.as_ref().unwrap_or(&empty))
         .collect();
     let decisions = || labels.iter().map(|label| &label.decision);
     let ends = decisions().scan(0, |sum, decision| {
@@ -73,7 +75,7 @@ pub(super) fn encode(
             .map(|label| number(label))
             .collect::<Vec<f64>>()
     };
-    let mut sealed = ChecksummedFile::new(note)
+    let mut file = ChecksummedFile::new(header)
         .with_array(
             "indices",
             decisions()
@@ -96,16 +98,16 @@ pub(super) fn encode(
         )
         .with_array("gaps", each(|label| status_to_number(label.status).1));
     if decisions().any(|decision| decision.fixed() != 0.0) {
-        sealed = sealed.with_array("fixed", each(|label| label.decision.fixed()));
+        file = file.with_array("fixed", each(|label| label.decision.fixed()));
     }
     if labels.iter().any(|label| label.work != 0) {
-        sealed = sealed.with_array(
+        file = file.with_array(
             "work",
             labels.iter().map(|label| label.work).collect::<Vec<u64>>(),
         );
     }
     if !decisions().all(Decision::is_binary) {
-        sealed = sealed.with_array(
+        file = file.with_array(
             "values",
             decisions()
                 .flat_map(Decision::iter)
@@ -113,51 +115,46 @@ pub(super) fn encode(
                 .collect::<Vec<f64>>(),
         );
     }
-    sealed
-        .to_bytes(LABEL_FILE_FORMAT)
+    file.to_bytes(LABEL_FILE_FORMAT)
         .map_err(|error| error.to_string())
 }
 
-/// The rows and answers of a file, if it is whole, belongs here, and fits a table of `instances`
-/// with `num_costs` costs.
+/// The rows and results in a file, if it is intact, belongs to the context, and fits a table of
+/// `instances` with `num_costs` costs.
 pub(super) fn decode(
     bytes: &[u8],
-    to: LabelContext<'_>,
+    context: LabelContext<'_>,
     instances: usize,
     num_costs: usize,
 ) -> Result<Vec<(usize, SolveResult)>, String> {
-    let mut sealed = ChecksummedFile::<LabelFileHeader>::from_bytes(bytes, LABEL_FILE_FORMAT)?;
-    if (sealed.about.key.as_str(), sealed.about.heuristic) != (to.key, to.heuristic) {
-        return Err("it holds something else than the labels of this table".into());
+    let mut file = ChecksummedFile::<LabelFileHeader>::from_bytes(bytes, LABEL_FILE_FORMAT)?;
+    if (file.about.key.as_str(), file.about.heuristic) != (context.key, context.heuristic) {
+        return Err("it does not contain the labels of this table".into());
     }
-    let rows = sealed
+    let rows = file
         .about
         .rows
         .take()
         .unwrap_or_else(|| (0..instances).collect());
     if rows.iter().any(|row| *row >= instances) {
-        return Err("it holds rows that the table does not have".into());
+        return Err("it contains rows that the table does not have".into());
     }
-    let columns = LabelColumns::take(&mut sealed, rows.len())
-        .ok_or("its lists have the wrong type or length")?;
-    let failed = std::mem::take(&mut sealed.about.failed);
-    let failure = |place: usize| {
-        failed
-            .iter()
-            .find(|(at, _)| *at == place)
-            .map(|(_, failure)| failure.clone())
-    };
-    let answer = |(place, row)| match failure(place) {
-        Some(failure) => Ok((row, Err(failure))),
-        None => columns
-            .label(place, num_costs)
-            .map(|label| (row, Ok(label))),
-    };
-    rows.into_iter().enumerate().map(answer).collect()
+    let columns = LabelColumns::take(&mut file, rows.len())
+        .ok_or("its arrays have the wrong type or length")?;
+    let mut results = Vec::with_capacity(rows.len());
+    for (i, row) in rows.into_iter().enumerate() {
+        let failure = file.about.failed.iter().find(|(failed, _)| *failed == i);
+        let result = match failure {
+            Some((_, failure)) => Err(failure.clone()),
+            None => Ok(columns.label(i, num_costs)?),
+        };
+        results.push((row, result));
+    }
+    Ok(results)
 }
 
-/// Most bytes that a file of labels can have.
-pub(super) fn most_bytes(instances: usize, num_costs: usize) -> u64 {
+/// Most bytes of a label file.
+pub(super) fn max_bytes(instances: usize, num_costs: usize) -> u64 {
     let (instances, num_costs) = (instances as u64, num_costs as u64);
     let entries = instances.saturating_mul(num_costs).saturating_mul(4 + 8);
     MAX_HEADER_BYTES
@@ -183,7 +180,7 @@ fn status_from_number(number: u32, gap: f64) -> Result<SolveStatus, String> {
     }
 }
 
-/// The lists of a file, their lengths checked.
+/// The arrays of a file, their lengths checked.
 struct LabelColumns {
     indices: Vec<u32>,
     offsets: Vec<usize>,
@@ -197,32 +194,32 @@ struct LabelColumns {
 }
 
 impl LabelColumns {
-    fn take(sealed: &mut ChecksummedFile<LabelFileHeader>, instances: usize) -> Option<Self> {
-        let offsets = sealed.take_array::<Vec<u64>>("offsets")?;
+    fn take(file: &mut ChecksummedFile<LabelFileHeader>, instances: usize) -> Option<Self> {
+        let offsets = file.take_array::<Vec<u64>>("offsets")?;
         let offsets: Vec<usize> = offsets
             .into_iter()
             .map(usize::try_from)
             .collect::<Result<_, _>>()
             .ok()?;
         let columns = Self {
-            indices: sealed.take_array("indices")?,
+            indices: file.take_array("indices")?,
             offsets,
-            values: sealed.take_array("values"),
-            fixed: sealed.take_array("fixed"),
-            objectives: sealed.take_array("objectives")?,
-            bounds: sealed.take_array("bounds")?,
-            statuses: sealed.take_array("statuses")?,
-            gaps: sealed.take_array("gaps")?,
-            work: sealed.take_array("work"),
+            values: file.take_array("values"),
+            fixed: file.take_array("fixed"),
+            objectives: file.take_array("objectives")?,
+            bounds: file.take_array("bounds")?,
+            statuses: file.take_array("statuses")?,
+            gaps: file.take_array("gaps")?,
+            work: file.take_array("work"),
         };
-        let of_instances = [
+        let lengths = [
             columns.objectives.len(),
             columns.bounds.len(),
             columns.statuses.len(),
             columns.gaps.len(),
         ];
         let entries = columns.indices.len();
-        let whole = of_instances == [instances; 4]
+        let consistent = lengths == [instances; 4]
             && columns.offsets.len() == instances + 1
             && columns
                 .values
@@ -238,7 +235,7 @@ impl LabelColumns {
                 .is_none_or(|work| work.len() == instances)
             && columns.offsets.is_sorted()
             && (columns.offsets[0], columns.offsets[instances]) == (0, entries);
-        whole.then_some(columns)
+        consistent.then_some(columns)
     }
 
     fn label(&self, instance: usize, num_costs: usize) -> Result<Solution, String> {
@@ -311,20 +308,20 @@ mod tests {
             assert!(
                 found
                     .iter()
-                    .all(|(_, answer)| answer.as_ref().is_ok_and(|label| label.work == 7))
+                    .all(|(_, result)| result.as_ref().is_ok_and(|label| label.work == 7))
             );
         }
     }
 
     #[test]
     fn some_rows_and_reasons_of_failure_are_read_back() {
-        let answers = [
+        let results = [
             labels().remove(2),
             Err(SolveFailure::LimitReached { nodes: 7 }),
             labels().remove(0),
         ];
-        let bytes = encode(KEY, Some(&[5, 0, 3]), &answers).unwrap();
-        let [third, failed, first] = answers;
+        let bytes = encode(KEY, Some(&[5, 0, 3]), &results).unwrap();
+        let [third, failed, first] = results;
         assert_eq!(
             decode(&bytes, KEY, 6, 4).unwrap(),
             [(5, third), (0, failed), (3, first)]
@@ -350,7 +347,7 @@ mod tests {
                 4
             )
             .unwrap_err()
-            .contains("something else")
+            .contains("not contain the labels of this table")
         );
         assert!(
             decode(&bytes, KEY, 4, 4)
@@ -365,7 +362,7 @@ mod tests {
     }
 
     #[test]
-    fn labels_of_a_heuristic_are_none_of_a_search() {
+    fn labels_of_a_heuristic_are_not_those_of_an_exact_solver() {
         let by_local_search = LabelContext {
             heuristic: Some(Heuristic::LocalSearch),
             ..KEY
@@ -375,29 +372,29 @@ mod tests {
         assert!(
             decode(&bytes, KEY, 3, 4)
                 .unwrap_err()
-                .contains("something else")
+                .contains("not contain the labels of this table")
         );
         assert!(
             String::from_utf8_lossy(&bytes).contains(r#"heuristic\":\"local-search"#),
-            "the file says so in plain text"
+            "the header is plain text"
         );
     }
 
     #[test]
-    fn every_flipped_bit_every_cut_and_every_added_byte_is_seen() {
-        let whole = encode(KEY, None, &labels()).unwrap();
-        for bit in 0..whole.len() * 8 {
-            let mut bytes = whole.clone();
+    fn every_flipped_bit_truncation_and_added_byte_is_detected() {
+        let intact = encode(KEY, None, &labels()).unwrap();
+        for bit in 0..intact.len() * 8 {
+            let mut bytes = intact.clone();
             bytes[bit / 8] ^= 1 << (bit % 8);
             assert!(decode(&bytes, KEY, 3, 4).is_err(), "bit {bit}");
         }
-        for length in 0..whole.len() {
+        for length in 0..intact.len() {
             assert!(
-                decode(&whole[..length], KEY, 3, 4).is_err(),
+                decode(&intact[..length], KEY, 3, 4).is_err(),
                 "length {length}"
             );
         }
-        assert!(decode(&[&whole[..], &[0]].concat(), KEY, 3, 4).is_err());
+        assert!(decode(&[&intact[..], &[0]].concat(), KEY, 3, 4).is_err());
     }
 
     #[test]
@@ -407,7 +404,11 @@ mod tests {
             None,
         )
         .unwrap();
-        assert!(decode(&foreign, KEY, 3, 4).unwrap_err().contains("no seal"));
+        assert!(
+            decode(&foreign, KEY, 3, 4)
+                .unwrap_err()
+                .contains("no checksum")
+        );
         assert!(decode(b"instance,item,value\n0,1,1\n", KEY, 3, 4).is_err());
     }
 }

@@ -1,29 +1,30 @@
-//! Robust labels: costs mixed with those of similar instances.
+//! Robust labels: costs averaged with those of similar instances.
 //!
 //! ```text
 //! c'_i = w·c_i + (1 − w)·mean of c over the k training instances nearest to i in features
 //! ```
 //!
-//! One observed cost vector is a single draw from what the features allow; its neighbours are
-//! further draws. Decisions that are best for the mixture are less a matter of luck, and every loss
-//! can be trained on them. Features are compared by Euclidean distance as they stand in the table;
-//! ties go to the earlier row, and an instance is no neighbour of itself. Where there are fewer
-//! than k others, all of them count. The mixture is solved once; released code of the field solves
-//! k mixtures, one per neighbour, and averages their decisions, which is then no decision any more.
+//! One observed cost vector is a single sample of the distribution given the features; its
+//! neighbors are further samples. Decisions that are optimal for the average depend less on noise,
+//! and every loss can be trained on them. Features are compared by Euclidean distance, unscaled;
+//! ties go to the earlier row, and an instance is not a neighbor of itself. Where there are fewer
+//! than k others, all of them count. The average is solved once; the published code solves k
+//! averages, one per neighbor, and averages their decisions, which is not a feasible decision in
+//! general.
 //!
 //! Source: Schutte, Postek and Yorke-Smith, "Robust losses for decision-focused learning" (2024).
-//! Needs one solve per training row, before training. Use it on noisy costs and few rows.
+//! Needs one solve per training row, before training. Use it for noisy costs and few rows.
 
 use std::fmt;
 
 use super::LabeledDataset;
 use crate::data::Dataset;
 
-/// How labels are made robust.
+/// Settings of robust labels.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct KnnRobustCosts {
-    /// Neighbours per instance.
-    pub neighbours: usize,
+    /// Neighbors per instance.
+    pub neighbors: usize,
     /// Weight of an instance's own costs, from 0 to 1.
     pub weight: f64,
 }
@@ -31,7 +32,7 @@ pub struct KnnRobustCosts {
 impl Default for KnnRobustCosts {
     fn default() -> Self {
         Self {
-            neighbours: 10,
+            neighbors: 10,
             weight: 0.5,
         }
     }
@@ -39,64 +40,63 @@ impl Default for KnnRobustCosts {
 
 impl fmt::Display for KnnRobustCosts {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "knn({},{})", self.neighbours, self.weight)
+        write!(f, "knn({},{})", self.neighbors, self.weight)
     }
 }
 
 impl KnnRobustCosts {
     /// `knn`, `knn(k)` or `knn(k,weight)`.
     pub(super) fn parse_name(word: &str) -> Option<Self> {
-        let usual = Self::default();
+        let default = Self::default();
         let rest = word.strip_prefix("knn")?;
         if rest.is_empty() {
-            return Some(usual);
+            return Some(default);
         }
         let inside = rest.strip_prefix('(')?.strip_suffix(')')?;
-        let (neighbours, weight) = inside
+        let (neighbors, weight) = inside
             .split_once(',')
             .map_or((inside, None), |(k, weight)| (k, Some(weight)));
-        let neighbours = neighbours.trim().parse().ok().filter(|k| *k >= 1)?;
-        let weight = weight.map_or(Some(usual.weight), |weight| weight.trim().parse().ok())?;
+        let neighbors = neighbors.trim().parse().ok().filter(|k| *k >= 1)?;
+        let weight = weight.map_or(Some(default.weight), |weight| weight.trim().parse().ok())?;
         (0.0..=1.0)
             .contains(&weight)
-            .then_some(Self { neighbours, weight })
+            .then_some(Self { neighbors, weight })
     }
 
-    /// Mixes the costs of the listed rows; their labels stay as they were.
+    /// Averages the costs of the listed rows; their labels do not change.
     pub(super) fn average_costs(&self, data: &mut LabeledDataset, rows: &[usize]) {
-        let mixed: Vec<Vec<f32>> = rows
+        let averaged: Vec<Vec<f32>> = rows
             .iter()
             .map(|row| self.averaged_costs(&data.data, rows, *row))
             .collect();
-        for (row, mixed) in rows.iter().zip(mixed) {
-            data.data.costs_mut().row_mut(*row).copy_from_slice(&mixed);
+        for (row, costs) in rows.iter().zip(averaged) {
+            data.data.costs_mut().row_mut(*row).copy_from_slice(&costs);
         }
     }
 
     fn averaged_costs(&self, data: &Dataset, rows: &[usize], row: usize) -> Vec<f32> {
         let nearest = self.nearest(data, rows, row);
-        let mut mean = vec![0.0; data.costs().cols()];
-        for neighbour in &nearest {
-            mean.iter_mut()
-                .zip(data.costs().row(*neighbour))
-                .for_each(|(sum, cost)| *sum += f64::from(*cost));
+        let own_costs = data.costs().row(row);
+        if nearest.is_empty() {
+            return own_costs.to_vec();
         }
-        let own = data.costs().row(row).iter().map(|cost| f64::from(*cost));
-        let count = nearest.len() as f64;
-        let mix = |(own, sum): (f64, f64)| {
-            if count > 0.0 {
-                self.weight * own + (1.0 - self.weight) * sum / count
-            } else {
-                own
+        let mut sums = vec![0.0; own_costs.len()];
+        for neighbor in &nearest {
+            for (sum, cost) in sums.iter_mut().zip(data.costs().row(*neighbor)) {
+                *sum += f64::from(*cost);
             }
+        }
+        let count = nearest.len() as f64;
+        let average = |(own, sum): (&f32, f64)| {
+            (self.weight * f64::from(*own) + (1.0 - self.weight) * sum / count) as f32
         };
-        own.zip(mean).map(|pair| mix(pair) as f32).collect()
+        own_costs.iter().zip(sums).map(average).collect()
     }
 
     fn nearest(&self, data: &Dataset, rows: &[usize], row: usize) -> Vec<usize> {
-        let here = data.features().instance(row);
+        let own_features = data.features().instance(row);
         let distance = |other: usize| -> f64 {
-            let pairs = here.iter().zip(data.features().instance(other));
+            let pairs = own_features.iter().zip(data.features().instance(other));
             pairs
                 .map(|(a, b)| (f64::from(*a) - f64::from(*b)).powi(2))
                 .sum()
@@ -107,7 +107,7 @@ impl KnnRobustCosts {
         others.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
         others
             .into_iter()
-            .take(self.neighbours)
+            .take(self.neighbors)
             .map(|(_, other)| other)
             .collect()
     }

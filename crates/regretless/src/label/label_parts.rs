@@ -1,11 +1,11 @@
-//! Labels on their way: what a run has solved is not solved again by the next, and several machines
-//! can share a table.
+//! Parts of labels: rows that one run has solved are not solved again by the next, and several
+//! machines can label one table.
 //!
-//! While a table is being labelled, parts lie in a folder beside the file they will become. A part
-//! holds the answers of some rows; it is written whole, renamed into place and never changed.
-//! Whoever labels the same table reads all parts first and solves the rows that are missing, so
-//! that it does not matter which rows are in which part. Damaged parts and parts of other tables
-//! are left alone and their rows solved.
+//! While a table is being labeled, parts are in a folder next to the later label file. A part
+//! contains the results of some rows; it is written atomically and never changed. Every run on the
+//! same table reads all parts first and solves the missing rows, so that it does not matter which
+//! rows are in which part. Damaged parts and parts of other tables are ignored, and their rows are
+//! solved.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -14,19 +14,19 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::file;
-use super::store::{checked, read};
+use super::store::{check_results, read};
 use crate::data::Matrix;
 use crate::data::atomic_write::{remove_stale_temp_files, write_atomically};
 use crate::error::{Error, Result};
 use crate::observer::Observer;
 use crate::oracle::{Oracle, SolveResult};
 
-/// One of several equal shares of the rows: row r belongs to shard r mod `count`.
+/// One of several equal parts of the rows: row r belongs to shard r mod `count`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Shard {
-    /// Counted from 0.
+    /// The shard, counted from 0.
     pub index: usize,
-    /// How many there are.
+    /// Number of shards.
     pub count: usize,
 }
 
@@ -44,28 +44,28 @@ impl std::str::FromStr for Shard {
                 count,
             }),
             _ => Err(Error::setting(format!(
-                "'{text}' is no shard; the second of seven is 2/7"
+                "'{text}' is not a shard; the second of seven is 2/7"
             ))),
         }
     }
 }
 
-/// The table whose parts these are.
+/// The parts of one table.
 pub(super) struct LabelParts<'a> {
     pub folder: PathBuf,
     pub key: &'a str,
     pub costs: &'a Matrix,
     pub oracle: &'a Oracle,
-    /// How long solved rows may wait before they are written down.
-    pub patience: Duration,
+    /// Time between writes of solved rows.
+    pub flush_interval: Duration,
 }
 
-/// Solved rows that are not written down yet.
+/// Solved rows that are not written yet.
 struct UnwrittenLabels {
     rows: Vec<(usize, SolveResult)>,
     since: Instant,
-    /// Why nothing can be written, once that is known.
-    refused: Option<Error>,
+    /// The first error of a write; nothing is written after it.
+    write_error: Option<Error>,
 }
 
 impl<'a> LabelParts<'a> {
@@ -76,12 +76,12 @@ impl<'a> LabelParts<'a> {
         }
     }
 
-    /// Answers of all rows whose parts are whole, and what is wrong with the others.
+    /// Results of the rows in valid parts, and warnings about the others.
     pub(super) fn load(&self) -> (BTreeMap<usize, SolveResult>, Vec<String>) {
         let (mut known, mut warnings) = (BTreeMap::new(), Vec::new());
         for path in self.files() {
             match self.part(&path) {
-                Ok(Some(answers)) => known.extend(answers),
+                Ok(Some(results)) => known.extend(results),
                 Ok(None) => {}
                 Err(reason) => {
                     warnings.push(format!(
@@ -95,67 +95,64 @@ impl<'a> LabelParts<'a> {
     }
 
     fn files(&self) -> Vec<PathBuf> {
-        let entries = fs::read_dir(&self.folder)
-            .into_iter()
-            .flatten()
-            .flatten()
-            .map(|entry| entry.path());
-        let mut files: Vec<PathBuf> = entries
-            .filter(|path| path.extension().is_some_and(|e| e == "part"))
-            .collect();
+        let mut files = Vec::new();
+        for entry in fs::read_dir(&self.folder).into_iter().flatten().flatten() {
+            let path = entry.path();
+            if path.extension().is_some_and(|e| e == "part") {
+                files.push(path);
+            }
+        }
         files.sort();
         files
     }
 
     fn part(&self, path: &Path) -> Result<Option<Vec<(usize, SolveResult)>>, String> {
         let (rows, cols) = (self.costs.rows(), self.costs.cols());
-        let Some(bytes) = read(path, file::most_bytes(rows, cols))? else {
+        let Some(bytes) = read(path, file::max_bytes(rows, cols))? else {
             return Ok(None);
         };
-        let answers = file::decode(&bytes, self.context(), rows, cols)?;
-        checked(&answers, self.costs, self.oracle)?;
-        Ok(Some(answers))
+        let results = file::decode(&bytes, self.context(), rows, cols)?;
+        check_results(&results, self.costs, self.oracle)?;
+        Ok(Some(results))
     }
 
-    /// Solves the rows, writing them down as they come; an interruption leaves them written.
+    /// Solves the rows and writes them as they are solved; with `write_all`, or when interrupted,
+    /// also the last ones. Returns the first error of a write next to the results.
     ///
     /// # Errors
-    /// When the user interrupts. What could not be written is a warning.
+    /// When the observer interrupts.
     pub(super) fn solve(
         &self,
         rows: &[usize],
-        keep: bool,
+        write_all: bool,
         observer: &dyn Observer,
     ) -> Result<(Vec<SolveResult>, Option<Error>)> {
         let pending = Mutex::new(UnwrittenLabels {
             rows: Vec::new(),
             since: Instant::now(),
-            refused: None,
+            write_error: None,
         });
-        let done = |row: usize, answer: &SolveResult| {
+        let done = |row: usize, result: &SolveResult| {
             let due = {
                 let mut pending = pending.lock().unwrap_or_else(PoisonError::into_inner);
-                pending.rows.push((row, answer.clone()));
-                pending.take_if_due(self.patience)
+                pending.rows.push((row, result.clone()));
+                pending.take_if_due(self.flush_interval)
             };
             self.queue_for_writing(due, &pending);
         };
         let outcome = self.oracle.solve_each(self.costs, rows, observer, done);
-        let left = {
+        let remaining = {
             let mut pending = pending.lock().unwrap_or_else(PoisonError::into_inner);
-            let wanted = keep || outcome.is_err();
-            if wanted {
+            if write_all || outcome.is_err() {
                 std::mem::take(&mut pending.rows)
             } else {
                 Vec::new()
             }
         };
-        self.queue_for_writing(left, &pending);
-        let refused = pending
-            .into_inner()
-            .unwrap_or_else(PoisonError::into_inner)
-            .refused;
-        outcome.map(|answers| (answers, refused))
+        self.queue_for_writing(remaining, &pending);
+        let pending = pending.into_inner();
+        let write_error = pending.unwrap_or_else(PoisonError::into_inner).write_error;
+        outcome.map(|results| (results, write_error))
     }
 
     fn queue_for_writing(
@@ -168,20 +165,16 @@ impl<'a> LabelParts<'a> {
         }
         rows.sort_by_key(|(row, _)| *row);
         if let Err(error) = self.write(rows) {
-            pending
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner)
-                .refused
-                .get_or_insert(error);
+            let mut pending = pending.lock().unwrap_or_else(PoisonError::into_inner);
+            pending.write_error.get_or_insert(error);
         }
     }
 
     fn write(&self, rows: Vec<(usize, SolveResult)>) -> Result<()> {
-        let (rows, answers): (Vec<usize>, Vec<SolveResult>) = rows.into_iter().unzip();
-        let bytes = file::encode(self.context(), Some(&rows), &answers).map_err(Error::data)?;
+        let (rows, results): (Vec<usize>, Vec<SolveResult>) = rows.into_iter().unzip();
+        let bytes = file::encode(self.context(), Some(&rows), &results).map_err(Error::data)?;
         fs::create_dir_all(&self.folder).map_err(Error::io(&self.folder))?;
-        // Named by its content: whoever else labels this table never takes the same name for
-        // something else.
+        // Named by its content: other runs never write something else under the same name.
         let name = format!(
             "{:08}-{}.part",
             rows[0],
@@ -190,10 +183,9 @@ impl<'a> LabelParts<'a> {
         write_atomically(&self.folder.join(name), true, |out| out.write_all(&bytes))
     }
 
-    /// Removes the parts, once their rows are in the file of all labels, and temporary files that
-    /// killed runs left.
+    /// Removes the parts, once their rows are in the label file, and stale temporary files.
     pub(super) fn remove(&self) {
-        // A part that stays behind costs room, nothing else.
+        // A part that cannot be removed only takes space.
         let _ = fs::remove_dir_all(&self.folder);
         if let Some(labels) = self.folder.parent() {
             remove_stale_temp_files(labels);
@@ -202,8 +194,8 @@ impl<'a> LabelParts<'a> {
 }
 
 impl UnwrittenLabels {
-    fn take_if_due(&mut self, patience: Duration) -> Vec<(usize, SolveResult)> {
-        if self.since.elapsed() < patience || self.refused.is_some() {
+    fn take_if_due(&mut self, flush_interval: Duration) -> Vec<(usize, SolveResult)> {
+        if self.since.elapsed() < flush_interval || self.write_error.is_some() {
             return Vec::new();
         }
         self.since = Instant::now();

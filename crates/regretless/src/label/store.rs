@@ -1,9 +1,10 @@
-//! Labels kept beside their table, so that no instance is solved twice.
+//! Labels stored next to their table, so that no instance is solved twice.
 //!
-//! The labels of `prices.csv` live in the folder `prices.csv.labels`, one file per problem, limits
-//! and costs; the file's name is the beginning of a hash over all that labels depend on. Whatever
-//! does not belong to the table, or was damaged, is computed again and never used. Until all rows
-//! are solved, those that are lie in a folder of parts beside it (`parts`).
+//! The labels of `prices.csv` are in the folder `prices.csv.labels`, one file per problem, limits
+//! and costs; the name of the file is the beginning of a hash over everything labels depend on.
+//! Files that belong to another table or are damaged are not used; their labels are computed again.
+//! Until all rows are solved, the solved ones are in a folder of parts next to the file
+//! (`label_parts`).
 
 use std::fs::{self, File};
 use std::io::{ErrorKind, Read};
@@ -20,31 +21,31 @@ use crate::oracle::{Oracle, SolveResult};
 use crate::problem::ProblemSpec;
 use crate::solve::SolveFailure;
 
-/// Raised when the form of the file changes, or when an engine begins to give other answers.
+/// Increased when the file format changes, or when a solver returns other decisions.
 const LABEL_KEY_VERSION: u32 = 1;
 
-/// Where labels came from.
+/// The origin of labels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LabelSource {
     /// Some or all instances were solved.
     Solved,
-    /// The labels lay beside the table; nothing was solved.
+    /// The labels were stored; nothing was solved.
     Found,
 }
 
-/// Where labels came from, where they are, and what the user should know.
+/// The origin of labels, their file, and warnings.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LabelReport {
     /// Whether anything was solved.
     pub source: LabelSource,
-    /// The file of the labels; missing only if it could not be written, which is among the
+    /// The file of the labels; it does not exist if it could not be written, which is among the
     /// warnings.
     pub file: PathBuf,
     /// Whether the labels are in the file.
     pub kept: bool,
-    /// Rows that an earlier or another run had solved.
+    /// Rows that another run had solved.
     pub continued: usize,
-    /// Rows without a decision, and why.
+    /// Rows that could not be solved, with the reason.
     pub failed: Vec<(usize, SolveFailure)>,
     /// A damaged file that was not used, or a folder that could not be written.
     pub warnings: Vec<String>,
@@ -54,15 +55,15 @@ pub struct LabelReport {
 #[derive(Debug, Clone)]
 pub struct LabelStore {
     folder: PathBuf,
-    patience: Duration,
+    flush_interval: Duration,
 }
 
-/// How far a shard of labels is.
+/// The progress of a shard of labels.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ShardReport {
     /// Rows of the shard that this run solved.
     pub solved: usize,
-    /// Rows of the whole table that are solved now, by whomever.
+    /// Rows of the table that are solved now, by all runs.
     pub known: usize,
     /// Rows of the table.
     pub rows: usize,
@@ -71,23 +72,24 @@ pub struct ShardReport {
 }
 
 impl LabelStore {
-    /// How long solved rows wait before they are written down, unless told otherwise.
+    /// The default time between writes of solved rows. Trades work lost when a run is killed
+    /// against the number of files.
     pub const FLUSH_INTERVAL: Duration = Duration::from_secs(2);
 
-    /// The store beside a table: the folder named like it, with `.labels` added.
+    /// The store of a table: the folder with its name and `.labels` appended.
     pub fn for_table(table: &Path) -> Self {
         let mut name = table.file_name().unwrap_or_default().to_os_string();
         name.push(".labels");
         Self {
             folder: table.with_file_name(name),
-            patience: Self::FLUSH_INTERVAL,
+            flush_interval: Self::FLUSH_INTERVAL,
         }
     }
 
-    /// The same store; what is solved waits so long at most before it is written down.
+    /// The same store with another time between writes of solved rows.
     #[must_use]
-    pub fn with_flush_interval(mut self, patience: Duration) -> Self {
-        self.patience = patience;
+    pub fn with_flush_interval(mut self, flush_interval: Duration) -> Self {
+        self.flush_interval = flush_interval;
         self
     }
 
@@ -96,13 +98,13 @@ impl LabelStore {
         &self.folder
     }
 
-    /// The best decision of every instance: found if they were solved before, solved and kept if
-    /// not. Instances without a decision are reported, and are not among the rows of the labelled
-    /// table.
+    /// The labels of a table: read if they are stored, else computed and stored. Instances that
+    /// cannot be solved are reported, and are not among the rows of the labeled table.
     ///
     /// # Errors
-    /// When the table does not fit the problem, no instance has a decision, or the user interrupts,
-    /// after which the next call goes on; never because labels could not be read or kept.
+    /// When the table does not fit the problem, no instance can be solved, or the observer
+    /// interrupts, after which the next call resumes; never because labels could not be read or
+    /// written.
     pub fn label(
         &self,
         mut data: Dataset,
@@ -123,11 +125,11 @@ impl LabelStore {
             failed: Vec::new(),
             warnings: coarse_costs(data.costs()).into_iter().collect(),
         };
-        let answers = match load(&report.file, &parts) {
-            Ok(Some(answers)) => {
-                // A run that was killed after it joined the parts left them.
+        let results = match load(&report.file, &parts) {
+            Ok(Some(results)) => {
+                // A run that was killed after it merged the parts left them.
                 parts.remove();
-                answers
+                results
             }
             Ok(None) => finish(&parts, &mut report, observer)?,
             Err(reason) => {
@@ -138,20 +140,21 @@ impl LabelStore {
                 finish(&parts, &mut report, observer)?
             }
         };
-        let labelled =
-            LabeledDataset::from_partial_results(data, sense, answers, &mut report.failed)?;
-        Ok((labelled, report))
+        let labeled =
+            LabeledDataset::from_partial_results(data, sense, results, &mut report.failed)?;
+        Ok((labeled, report))
     }
 
-    /// Solves the rows of one shard and writes them down; the call of [`Self::label`] that follows
-    /// finds them.
+    /// Solves the rows of one shard and stores them; a later call of [`Self::label`] uses them.
     ///
     /// # Errors
-    /// When the table does not fit the problem, the user interrupts, or the rows cannot be written.
+    /// When the table does not fit the problem, the observer interrupts, or the rows cannot be
+    /// written.
     pub fn label_shard(
         &self,
         mut data: Dataset,
-        (problem, oracle): (&ProblemSpec, &Oracle),
+        problem: &ProblemSpec,
+        oracle: &Oracle,
         shard: Shard,
         observer: &dyn Observer,
     ) -> Result<ShardReport> {
@@ -170,12 +173,12 @@ impl LabelStore {
             });
         }
         let (known, warnings) = parts.load();
-        let mine = (shard.index..rows).step_by(shard.count);
-        let missing: Vec<usize> = mine.filter(|row| !known.contains_key(row)).collect();
-        observer.begin("labelling", missing.len() as u64);
-        let (_, refused) = parts.solve(&missing, true, observer)?;
+        let shard_rows = (shard.index..rows).step_by(shard.count);
+        let missing: Vec<usize> = shard_rows.filter(|row| !known.contains_key(row)).collect();
+        observer.begin("labeling", missing.len() as u64);
+        let (_, write_error) = parts.solve(&missing, true, observer)?;
         observer.end();
-        match refused {
+        match write_error {
             Some(error) => Err(error),
             None => Ok(ShardReport {
                 solved: missing.len(),
@@ -192,12 +195,12 @@ impl LabelStore {
             key,
             costs,
             oracle,
-            patience: self.patience,
+            flush_interval: self.flush_interval,
         }
     }
 }
 
-/// Solves what no part holds and writes all labels as one file.
+/// Solves the rows that are in no part and writes all labels to one file.
 fn finish(
     parts: &LabelParts<'_>,
     report: &mut LabelReport,
@@ -210,32 +213,37 @@ fn finish(
     let missing: Vec<usize> = (0..parts.costs.rows())
         .filter(|row| !known.contains_key(row))
         .collect();
-    observer.begin("labelling", parts.costs.rows() as u64);
+    observer.begin("labeling", parts.costs.rows() as u64);
     observer.advance(known.len() as u64);
-    let (answers, _) = parts.solve(&missing, false, observer)?;
+    let (results, _) = parts.solve(&missing, false, observer)?;
     observer.end();
-    known.extend(missing.into_iter().zip(answers));
-    let answers: Vec<SolveResult> = known.into_values().collect();
-    match write_labels(&report.file, parts.context(), &answers) {
+    known.extend(missing.into_iter().zip(results));
+    let results: Vec<SolveResult> = known.into_values().collect();
+    match write_labels(&report.file, parts.context(), &results) {
         Ok(()) => parts.remove(),
         Err(error) => {
             report.kept = false;
             report.warnings.push(format!(
-                "labels could not be kept and will be computed again next time: {error}"
+                "labels could not be stored and will be computed again next time: {error}"
             ));
         }
     }
-    Ok(answers)
+    Ok(results)
 }
 
-fn write_labels(path: &Path, to: file::LabelContext<'_>, answers: &[SolveResult]) -> Result<()> {
-    let bytes = file::encode(to, None, answers).map_err(Error::data)?;
+fn write_labels(
+    path: &Path,
+    context: file::LabelContext<'_>,
+    results: &[SolveResult],
+) -> Result<()> {
+    let bytes = file::encode(context, None, results).map_err(Error::data)?;
     let folder = path.parent().unwrap_or(Path::new("."));
     fs::create_dir_all(folder).map_err(Error::io(folder))?;
     write_atomically(path, true, |out| out.write_all(&bytes))
 }
 
-/// Labels of one problem must never be kept under the name of another.
+/// Checks that specification and oracle are of the same problem: labels must never be stored under
+/// the key of another.
 fn check_same(spec: &ProblemSpec, oracle: &Oracle) -> Result<()> {
     let solved = oracle.problem();
     if let ProblemSpec::External(given) = spec
@@ -243,43 +251,43 @@ fn check_same(spec: &ProblemSpec, oracle: &Oracle) -> Result<()> {
     {
         return Ok(());
     }
-    let written = spec.build()?;
-    if (written.name(), written.sense(), written.num_costs())
+    let built = spec.build()?;
+    if (built.name(), built.sense(), built.num_costs())
         == (solved.name(), solved.sense(), solved.num_costs())
     {
         return Ok(());
     }
     Err(Error::setting(format!(
-        "labels of {} were asked of an oracle for {}",
-        written.name(),
+        "the oracle does not solve {}, but {}",
+        built.name(),
         solved.name()
     )))
 }
 
-/// A hash over all that labels depend on.
+/// A hash over everything labels depend on.
 fn key(problem: &ProblemSpec, oracle: &Oracle, costs: &Matrix) -> Result<String> {
-    let beyond = oracle.problem().fingerprint();
-    let written = serde_json::to_vec(&(
+    let fingerprint = oracle.problem().fingerprint();
+    let serialized = serde_json::to_vec(&(
         LABEL_KEY_VERSION,
         problem,
-        beyond,
+        fingerprint,
         oracle.limits(),
         costs.rows(),
         costs.cols(),
     ));
-    let written = written
-        .map_err(|error| Error::setting(format!("the problem cannot be written down: {error}")))?;
+    let serialized = serialized
+        .map_err(|error| Error::setting(format!("the problem cannot be serialized: {error}")))?;
     let mut hasher = blake3::Hasher::new();
     hasher
-        .update(&(written.len() as u64).to_le_bytes())
-        .update(&written);
+        .update(&(serialized.len() as u64).to_le_bytes())
+        .update(&serialized);
     let mut bytes = Vec::new();
     for row in 0..costs.rows() {
         bytes.clear();
         bytes.extend(costs.row(row).iter().flat_map(|cost| cost.to_le_bytes()));
         hasher.update(&bytes);
     }
-    // Labels of a search keep the key they had before there were others.
+    // Labels of exact solves have the key of the time before there were heuristics.
     if let Some(heuristic) = oracle.heuristic() {
         hasher.update(format!("decided by {heuristic}").as_bytes());
     }
@@ -287,30 +295,29 @@ fn key(problem: &ProblemSpec, oracle: &Oracle, costs: &Matrix) -> Result<String>
     Ok(hasher.finalize().to_hex().to_string())
 }
 
-/// The answers of a file, each checked against the problem and its costs; nothing if there is none.
+/// The results in a file, each checked against the problem and its costs; `None` without a file.
 fn load(path: &Path, parts: &LabelParts<'_>) -> Result<Option<Vec<SolveResult>>, String> {
     let costs = parts.costs;
-    let Some(bytes) = read(path, file::most_bytes(costs.rows(), costs.cols()))? else {
+    let Some(bytes) = read(path, file::max_bytes(costs.rows(), costs.cols()))? else {
         return Ok(None);
     };
-    let answers = file::decode(&bytes, parts.context(), costs.rows(), costs.cols())?;
-    if !answers.iter().map(|(row, _)| *row).eq(0..costs.rows()) {
+    let results = file::decode(&bytes, parts.context(), costs.rows(), costs.cols())?;
+    if !results.iter().map(|(row, _)| *row).eq(0..costs.rows()) {
         return Err("it holds only some of the rows".into());
     }
-    checked(&answers, costs, parts.oracle)?;
-    Ok(Some(
-        answers.into_iter().map(|(_, answer)| answer).collect(),
-    ))
+    check_results(&results, costs, parts.oracle)?;
+    let results = results.into_iter().map(|(_, result)| result).collect();
+    Ok(Some(results))
 }
 
-/// Checks answers that were read against the problem and its costs.
-pub(super) fn checked(
-    answers: &[(usize, SolveResult)],
+/// Checks stored results against the problem and its costs.
+pub(super) fn check_results(
+    results: &[(usize, SolveResult)],
     costs: &Matrix,
     oracle: &Oracle,
 ) -> Result<(), String> {
-    for (row, answer) in answers {
-        let Ok(label) = answer else { continue };
+    for (row, result) in results {
+        let Ok(label) = result else { continue };
         oracle
             .problem()
             .check(&label.decision)
@@ -324,6 +331,7 @@ pub(super) fn checked(
     Ok(())
 }
 
+/// The bytes of a file of at most `max` bytes; `None` if it does not exist.
 pub(super) fn read(path: &Path, max: u64) -> Result<Option<Vec<u8>>, String> {
     let file = match File::open(path) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),

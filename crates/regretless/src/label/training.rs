@@ -1,10 +1,10 @@
-//! Labels to train on, where they are not the best decisions under the costs of the table.
+//! Labels for training that are not the optimal decisions under the costs of the table.
 //!
-//! In writing they follow the loss: `MSE(O) knn(10,0.5)` trains on robust labels ([`Robust`]);
-//! `SPO+ relax labels relaxed` on the optima of the linear relaxation, so that question and label
-//! live in the same polytope (Mandi, Demirović, Stuckey and Guns 2020); `labels relaxed tight`
-//! takes the strongest relaxation the problem has. Rows that validate and test keep their best
-//! decisions.
+//! In the name of a method they follow the loss: `MSE(O) knn(10,0.5)` trains on robust labels
+//! ([`KnnRobustCosts`]); `SPO+ relax labels relaxed` on the optima of the linear relaxation, so
+//! that solver calls and labels are in the same polytope (Mandi, Demirović, Stuckey and Guns 2020);
+//! `labels relaxed tight` uses the strongest relaxation of the problem. Rows for validation and
+//! testing keep their optimal decisions.
 
 use std::fmt;
 
@@ -14,24 +14,25 @@ use crate::observer::Observer;
 use crate::oracle::Oracle;
 use crate::solve::relaxation::Relaxation;
 
-/// How labels to train on are made.
+/// The labels for training.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct TrainingLabels {
-    /// Whether costs are mixed with those of similar rows first.
+    /// Costs averaged with those of similar rows first, if any.
     pub robust: Option<KnnRobustCosts>,
-    /// Which relaxation labels are optima of, if not of the problem itself.
+    /// The relaxation whose optima are the labels, if not the problem itself.
     pub relaxed: Option<Relaxation>,
 }
 
 impl TrainingLabels {
-    /// How settings look, for messages.
+    /// Examples for messages.
     pub const EXAMPLES: [&'static str; 3] =
         ["knn(10,0.5)", "labels relaxed", "labels relaxed tight"];
 
-    /// Reads one setting from the front of a list of words, if it is one; the rest stays.
+    /// Parses one setting at the front of a list of words and removes it; false, and nothing
+    /// removed, if there is none.
     ///
     /// # Errors
-    /// When the setting is given twice or is not complete.
+    /// When the setting is given twice or is incomplete.
     pub fn read(&mut self, words: &mut &[&str]) -> Result<bool> {
         let (name, twice, count) = match words {
             ["labels", "relaxed", "tight", ..] => (
@@ -62,36 +63,39 @@ impl TrainingLabels {
         Ok(true)
     }
 
-    /// The table with these labels in the listed rows, if they are others than those it has;
-    /// `method` is who asks.
+    /// The table with these labels in the listed rows; `None` if the labels are the optimal
+    /// decisions. `method` is the name of the method for errors.
     ///
     /// # Errors
-    /// When the problem has no such relaxation, an instance has no decision, or the user
+    /// When the problem has no such relaxation, an instance cannot be solved, or the observer
     /// interrupts.
     pub fn apply(
         &self,
         data: &LabeledDataset,
         rows: &[usize],
         method: &str,
-        (oracle, observer): (&Oracle, &dyn Observer),
+        oracle: &Oracle,
+        observer: &dyn Observer,
     ) -> Result<Option<LabeledDataset>> {
         if *self == Self::default() {
             return Ok(None);
         }
-        let mut made = data.clone();
+        let mut relabeled = data.clone();
         if let Some(robust) = &self.robust {
-            robust.average_costs(&mut made, rows);
+            robust.average_costs(&mut relabeled, rows);
         }
-        observer.begin("labelling anew", rows.len() as u64);
-        let answers = match self.relaxed {
-            None => oracle.solve_rows(made.data.costs(), rows, observer)?,
-            Some(kind) => oracle.relax_rows((made.data.costs(), rows), kind, (method, observer))?,
+        observer.begin("relabeling", rows.len() as u64);
+        let results = match self.relaxed {
+            None => oracle.solve_rows(relabeled.data.costs(), rows, observer)?,
+            Some(kind) => {
+                oracle.relax_rows((relabeled.data.costs(), rows), kind, (method, observer))?
+            }
         };
         observer.end();
-        for (row, answer) in rows.iter().zip(answers) {
-            made.best[*row] = answer.map_err(|failure| Error::solver(*row, failure))?;
+        for (row, result) in rows.iter().zip(results) {
+            relabeled.best[*row] = result.map_err(|failure| Error::solver(*row, failure))?;
         }
-        Ok(Some(made))
+        Ok(Some(relabeled))
     }
 }
 

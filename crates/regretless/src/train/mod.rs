@@ -211,10 +211,13 @@ impl<'a> StagedTraining<'a> {
                 settings.for_later_stage()
             })
             .with_batch_at_most(split.train.len());
-        let context = (task.oracle, task.observer);
-        let labels = method
-            .labels
-            .apply(task.data, &split.train, &method.stage_name(), context)?;
+        let labels = method.labels.apply(
+            task.data,
+            &split.train,
+            &method.stage_name(),
+            task.oracle,
+            task.observer,
+        )?;
         let task = TrainingContext {
             data: labels.as_ref().unwrap_or(task.data),
             split,

@@ -173,11 +173,14 @@ fn robust_labels_mix_costs_with_those_of_similar_rows_and_solve_again() {
     let rows = &setting.split.train;
     let labels = |neighbours, weight| {
         let labels = TrainingLabels {
-            robust: Some(KnnRobustCosts { neighbours, weight }),
+            robust: Some(KnnRobustCosts {
+                neighbors: neighbours,
+                weight,
+            }),
             relaxed: None,
         };
         labels
-            .apply(&setting.data, rows, "MSE", (&setting.oracle, &NoopObserver))
+            .apply(&setting.data, rows, "MSE", &setting.oracle, &NoopObserver)
             .unwrap()
             .unwrap()
     };
@@ -236,14 +239,14 @@ fn robust_costs_are_half_their_own_and_half_the_mean_of_the_nearest() {
     );
     let labels = TrainingLabels {
         robust: Some(KnnRobustCosts {
-            neighbours: 2,
+            neighbors: 2,
             weight: 0.5,
         }),
         relaxed: None,
     };
     let rows = &setting.split.train;
     let made = labels
-        .apply(&setting.data, rows, "MSE", (&setting.oracle, &NoopObserver))
+        .apply(&setting.data, rows, "MSE", &setting.oracle, &NoopObserver)
         .unwrap()
         .unwrap();
     let found: Vec<f32> = (0..5).map(|row| made.data().costs().row(row)[0]).collect();
@@ -269,12 +272,14 @@ fn relaxed_labels_are_optima_of_the_relaxation_in_training_rows_only() {
         relaxed: Some(Relaxation::Plain),
     };
     let before = setting.oracle.counts();
-    let context = (
-        &setting.oracle,
-        &NoopObserver as &dyn regretless::observer::Observer,
-    );
     let made = labels
-        .apply(&setting.data, &setting.split.train, "SPO+", context)
+        .apply(
+            &setting.data,
+            &setting.split.train,
+            "SPO+",
+            &setting.oracle,
+            &NoopObserver,
+        )
         .unwrap()
         .unwrap();
     let spent = setting.oracle.counts() - before;
