@@ -1,65 +1,65 @@
-//! Cancellation: a solve that takes long learns that nobody waits for it any more.
+//! Cancellation of running solves.
 //!
-//! Solvers know neither users nor signals. Whoever starts work on a thread enters a
-//! [`Cancellation`] there; every solver that may take long asks [`requested`] now and then, and
-//! workers inherit the cancellation of the thread that gave them work (`parallel.rs`). A search
-//! that is cancelled ends in any way that is quick; the oracle throws its answer away and says that
-//! the solve was interrupted. So a request can end an answer, but never change one.
+//! Solvers do not depend on observers or signals. The caller enters a [`Cancellation`] on its
+//! thread; every solver that may take long polls [`requested`], and workers inherit the
+//! cancellation of the thread that started them (`parallel.rs`). A canceled search ends as fast as
+//! it can; the oracle discards its result and reports an interrupted solve. A request can therefore
+//! end a solve, but never change a result.
 
 use std::cell::RefCell;
 use std::marker::PhantomData;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Whether somebody asked some work to stop; copies are the same question.
+/// A cancellation flag; clones share it.
 #[derive(Debug, Clone, Default)]
 pub struct Cancellation(Arc<AtomicBool>);
 
 thread_local! {
-    /// What the work on this thread asks.
+    /// The cancellation of the work on this thread.
     static CURRENT: RefCell<Option<Cancellation>> = const { RefCell::new(None) };
 }
 
 impl Cancellation {
-    /// Nobody asked yet.
+    /// A flag that is not set.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Asks all work that entered this cancellation to stop.
+    /// Requests all work that entered this cancellation to stop.
     pub fn request(&self) {
         self.0.store(true, Ordering::Relaxed);
     }
 
-    /// Whether somebody asked.
+    /// Whether a stop was requested.
     pub fn is_requested(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }
 
-    /// Lets the work on this thread ask this cancellation, until the scope ends.
+    /// Makes this the cancellation of the work on this thread, until the scope ends.
     #[must_use = "the scope ends when it is dropped"]
     pub fn enter(&self) -> CancellationScope {
         inherit(Some(self.clone()))
     }
 }
 
-/// The time in which a thread's work asks a cancellation; then the one before counts again.
+/// Restores the previous cancellation of the thread when dropped.
 #[derive(Debug)]
 pub struct CancellationScope {
     before: Option<Cancellation>,
-    /// The scope belongs to one thread.
-    _here: PhantomData<*const ()>,
+    /// Makes the scope neither `Send` nor `Sync`: it belongs to one thread.
+    _not_send: PhantomData<*const ()>,
 }
 
 impl Drop for CancellationScope {
     fn drop(&mut self) {
         let before = self.before.take();
-        // A thread that is ending asks nothing any more.
+        // Thread-local storage is gone while a thread ends; then nothing polls it either.
         let _ = CURRENT.try_with(|current| *current.borrow_mut() = before);
     }
 }
 
-/// What the work on this thread asks, for workers that do part of it.
+/// The cancellation of the work on this thread, for its workers.
 pub fn current() -> Option<Cancellation> {
     CURRENT
         .try_with(|current| current.borrow().clone())
@@ -67,7 +67,7 @@ pub fn current() -> Option<Cancellation> {
         .flatten()
 }
 
-/// Lets a worker ask what the thread that gave it work asks.
+/// Makes a worker use the cancellation of the thread that started it.
 #[must_use = "the scope ends when it is dropped"]
 pub fn inherit(cancellation: Option<Cancellation>) -> CancellationScope {
     let before = CURRENT
@@ -76,23 +76,23 @@ pub fn inherit(cancellation: Option<Cancellation>) -> CancellationScope {
         .flatten();
     CancellationScope {
         before,
-        _here: PhantomData,
+        _not_send: PhantomData,
     }
 }
 
-/// Whether the work on this thread was asked to stop. It takes a nanosecond or two: cheap enough
-/// for every node of a search.
+/// Whether the work on this thread should stop. Takes one or two nanoseconds: cheap enough for
+/// every node of a search.
 pub fn requested() -> bool {
-    let asked = |current: &RefCell<Option<Cancellation>>| {
+    let is_requested = |current: &RefCell<Option<Cancellation>>| {
         current
             .borrow()
             .as_ref()
             .is_some_and(Cancellation::is_requested)
     };
-    CURRENT.try_with(asked).unwrap_or(false)
+    CURRENT.try_with(is_requested).unwrap_or(false)
 }
 
-/// Whether the work on this thread could be asked to stop at all.
+/// Whether the work on this thread has a cancellation.
 pub fn is_possible() -> bool {
     CURRENT
         .try_with(|current| current.borrow().is_some())
@@ -105,7 +105,7 @@ mod tests {
     use crate::parallel::Threads;
 
     #[test]
-    fn a_request_is_heard_within_its_scope_only() {
+    fn a_request_takes_effect_within_its_scope_only() {
         let (outer, inner) = (Cancellation::new(), Cancellation::new());
         inner.request();
         assert!(!requested() && !is_possible());
@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn workers_hear_the_request_of_whoever_gave_them_work() {
+    fn workers_inherit_the_cancellation_of_their_caller() {
         let cancellation = Cancellation::new();
         cancellation.request();
         for threads in [
@@ -131,21 +131,21 @@ mod tests {
             Threads::new(2).unwrap(),
             Threads::new(3).unwrap().without_pool(),
         ] {
-            let heard = |heard: &mut Vec<bool>| {
-                threads.fill_slots(heard, || (), |(), _, slot| *slot = requested())
+            let poll = |requests: &mut Vec<bool>| {
+                threads.fill_slots(requests, || (), |(), _, slot| *slot = requested())
             };
             let mut inside = vec![false; 50];
             let scope = cancellation.enter();
-            heard(&mut inside);
+            poll(&mut inside);
             let mut each = vec![false; threads.count()];
             threads.run_on_each(each.iter_mut().collect(), |_, slot| **slot = requested());
             drop(scope);
-            assert!(inside.iter().chain(&each).all(|heard| *heard));
+            assert!(inside.iter().chain(&each).all(|requested| *requested));
             let mut outside = vec![true; 50];
-            heard(&mut outside);
+            poll(&mut outside);
             assert!(
-                outside.iter().all(|heard| !heard),
-                "no worker keeps a request that is over"
+                outside.iter().all(|requested| !requested),
+                "no worker keeps a cancellation after its scope"
             );
         }
     }

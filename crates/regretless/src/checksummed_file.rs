@@ -1,8 +1,8 @@
-//! Sealed files: arrays and a description in one safetensors file, with a checksum over all of it.
+//! Checksummed files: arrays and a header in one safetensors file, with a checksum over all of it.
 //!
-//! Reading one executes nothing and believes nothing: sizes are checked against the length of the
-//! file before anything is allocated, the checksum covers every array, and the file must be, byte
-//! for byte, what this module writes for its content, so that no damaged bit goes unnoticed.
+//! Reading executes nothing and trusts nothing: sizes are checked against the length of the file
+//! before memory is allocated, the checksum covers every array, and the file must be, byte for
+//! byte, what this module writes for its content, so that every flipped bit is detected.
 
 use std::collections::HashMap;
 use std::fs;
@@ -14,21 +14,21 @@ use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 use crate::error::{Error, Place, Result};
 
-/// Longest header that is read: names and descriptions, never arrays.
+/// Longest header that is read. It contains names and metadata, never arrays.
 pub const MAX_HEADER_BYTES: u64 = 16 << 20;
 /// The one metadata key, so that the order of a hash map cannot change the bytes.
 const METADATA_KEY: &str = "regretless";
-/// Numbers turned into bytes at a time, so that large arrays are never there twice.
+/// Values converted to bytes at a time, so that large arrays are not copied as a whole.
 const VALUES_PER_CHUNK: usize = 1 << 14;
 
-/// An array of numbers with its shape.
+/// An array with its shape.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Tensor {
     shape: Vec<usize>,
     values: TensorValues,
 }
 
-/// The numbers of an array.
+/// The values of an array.
 #[derive(Debug, Clone, PartialEq)]
 pub enum TensorValues {
     /// Single precision.
@@ -44,13 +44,14 @@ pub enum TensorValues {
 macro_rules! kinds {
     ($($name:ident $type:ty, $bytes:literal;)*) => {
         impl TensorValues {
-            /// Hands on all bytes, some at a time.
+            /// Calls `take` with all bytes, chunk by chunk.
             fn bytes(&self, mut take: impl FnMut(&[u8]) -> io::Result<()>) -> io::Result<()> {
                 match self { $(Self::$name(values) => {
                     let mut bytes = vec![0; VALUES_PER_CHUNK * $bytes];
                     for part in values.chunks(VALUES_PER_CHUNK) {
-                        let places = bytes.chunks_exact_mut($bytes);
-                        places.zip(part).for_each(|(place, x)| place.copy_from_slice(&x.to_le_bytes()));
+                        for (out, x) in bytes.chunks_exact_mut($bytes).zip(part) {
+                            out.copy_from_slice(&x.to_le_bytes());
+                        }
                         take(&bytes[..part.len() * $bytes])?;
                     }
                     Ok(())
@@ -68,7 +69,9 @@ macro_rules! kinds {
             fn from_bytes(dtype: Dtype, bytes: &[u8]) -> Option<Self> {
                 $(if dtype == Dtype::$name {
                     let number = |b: &[u8]| b.try_into().map(<$type>::from_le_bytes);
-                    return bytes.chunks($bytes).map(number).collect::<std::result::Result<_, _>>().ok().map(Self::$name);
+                    let values: std::result::Result<Vec<$type>, _> =
+                        bytes.chunks($bytes).map(number).collect();
+                    return values.ok().map(Self::$name);
                 })*
                 None
             }
@@ -97,10 +100,10 @@ kinds! {
     U64 u64, 8;
 }
 
-/// Everything in a sealed file: a description, and arrays by name.
+/// The content of a checksummed file: a header, and arrays by name.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ChecksummedFile<T> {
-    /// What the arrays are.
+    /// The header: metadata of the arrays.
     pub about: T,
     arrays: Vec<(String, Tensor)>,
 }
@@ -111,13 +114,13 @@ pub struct ChecksummedFile<T> {
 struct ChecksumHeader<T> {
     /// Kind and version of the file, such as `model 1`.
     format: String,
-    /// BLAKE3 over the description and all arrays in the order of their names.
+    /// BLAKE3 over the header and all arrays in the order of their names.
     checksum: String,
     about: T,
 }
 
 impl<T: Serialize + DeserializeOwned> ChecksummedFile<T> {
-    /// A file with this description and no arrays yet.
+    /// A file with this header and no arrays.
     pub fn new(about: T) -> Self {
         Self {
             about,
@@ -133,18 +136,18 @@ impl<T: Serialize + DeserializeOwned> ChecksummedFile<T> {
         self
     }
 
-    /// Takes an array out by name; `None` when it is missing or of another kind.
+    /// Removes and returns an array by name; `None` when it is missing or of another type.
     pub fn take_array<V: TryFrom<Tensor>>(&mut self, name: &str) -> Option<V> {
-        let at = self.arrays.iter().position(|(found, _)| found == name)?;
-        V::try_from(self.arrays.remove(at).1).ok()
+        let index = self.arrays.iter().position(|(found, _)| found == name)?;
+        V::try_from(self.arrays.remove(index).1).ok()
     }
 
-    /// Whether there is an array of this name.
+    /// Whether the file has an array with this name.
     pub fn has(&self, name: &str) -> bool {
         self.arrays.iter().any(|(found, _)| found == name)
     }
 
-    /// The name of an array that nobody has taken out, if there is one.
+    /// The name of an array that was not taken, if there is one.
     pub fn unused_array(&self) -> Option<&str> {
         self.arrays.first().map(|(name, _)| name.as_str())
     }
@@ -152,27 +155,27 @@ impl<T: Serialize + DeserializeOwned> ChecksummedFile<T> {
     /// The bytes of the file.
     ///
     /// # Errors
-    /// When the description cannot be written as JSON.
+    /// When the header cannot be serialized as JSON.
     pub fn to_bytes(&self, format: &str) -> Result<Vec<u8>> {
         let mut bytes = Vec::new();
-        let unwritable =
-            |e: io::Error| Error::data(format!("cannot write the file's description: {e}"));
-        self.write_to(&mut bytes, format).map_err(unwritable)?;
+        let invalid = |e: io::Error| Error::data(format!("cannot write the file's header: {e}"));
+        self.write_to(&mut bytes, format).map_err(invalid)?;
         Ok(bytes)
     }
 
-    /// Writes the file, without a second copy of its arrays.
+    /// Writes the file, without copying its arrays.
     ///
     /// # Errors
-    /// When writing fails, or the description cannot be written as JSON.
+    /// When writing fails, or the header cannot be serialized as JSON.
     pub fn write_to(&self, out: &mut dyn Write, format: &str) -> io::Result<()> {
-        let seal = ChecksumHeader {
+        let checksum_header = ChecksumHeader {
             format: format.into(),
             checksum: self.checksum(format)?,
             about: &self.about,
         };
-        let seal = HashMap::from([(METADATA_KEY.to_owned(), serde_json::to_string(&seal)?)]);
-        // The order that safetensors asks for: the widest numbers first, then by name.
+        let json = serde_json::to_string(&checksum_header)?;
+        let metadata = HashMap::from([(METADATA_KEY.to_owned(), json)]);
+        // The order that safetensors requires: the widest types first, then by name.
         let mut arrays: Vec<&(String, Tensor)> = self.arrays.iter().collect();
         arrays.sort_by(|a, b| {
             b.1.values
@@ -180,26 +183,26 @@ impl<T: Serialize + DeserializeOwned> ChecksummedFile<T> {
                 .cmp(&a.1.values.dtype())
                 .then(a.0.cmp(&b.0))
         });
-        let infos = arrays.iter().scan(0, |start, (name, array)| {
-            let end = *start + array.values.size();
-            let data_offsets = (std::mem::replace(start, end), end);
-            Some((
-                name.clone(),
-                TensorInfo {
-                    dtype: array.values.dtype(),
-                    shape: array.shape.clone(),
-                    data_offsets,
-                },
-            ))
-        });
-        let metadata = Metadata::new(Some(seal), infos.collect()).map_err(io::Error::other)?;
+        let (mut infos, mut start) = (Vec::with_capacity(arrays.len()), 0);
+        for (name, array) in &arrays {
+            let end = start + array.values.size();
+            let info = TensorInfo {
+                dtype: array.values.dtype(),
+                shape: array.shape.clone(),
+                data_offsets: (start, end),
+            };
+            infos.push((name.clone(), info));
+            start = end;
+        }
+        let metadata = Metadata::new(Some(metadata), infos).map_err(io::Error::other)?;
         let mut header = serde_json::to_vec(&metadata)?;
         header.resize(header.len().next_multiple_of(size_of::<u64>()), b' ');
         out.write_all(&(header.len() as u64).to_le_bytes())?;
         out.write_all(&header)?;
-        arrays
-            .into_iter()
-            .try_for_each(|(_, array)| array.values.bytes(|bytes| out.write_all(bytes)))
+        for (_, array) in arrays {
+            array.values.bytes(|bytes| out.write_all(bytes))?;
+        }
+        Ok(())
     }
 
     fn checksum(&self, format: &str) -> io::Result<String> {
@@ -220,7 +223,7 @@ impl<T: Serialize + DeserializeOwned> ChecksummedFile<T> {
     /// Reads a file of this format.
     ///
     /// # Errors
-    /// When it cannot be read, is damaged, or is of another kind; the message says which.
+    /// When it cannot be read, is damaged, or has another format; the error says which.
     pub fn read(path: &Path, format: &str) -> Result<Self> {
         let mut bytes = Vec::new();
         fs::File::open(path)
@@ -229,25 +232,25 @@ impl<T: Serialize + DeserializeOwned> ChecksummedFile<T> {
         Self::from_bytes(&bytes, format).map_err(|message| Error::input(Place::file(path), message))
     }
 
-    /// The content of these bytes, or what is wrong with them.
+    /// The content of these bytes.
     ///
     /// # Errors
-    /// In words, for the reader of a message that already names the file.
+    /// A message without the name of the file, which the caller adds.
     pub fn from_bytes(bytes: &[u8], format: &str) -> std::result::Result<Self, String> {
         let kind = format.split(' ').next().unwrap_or(format);
         let damaged = |what: &str| {
-            format!("this is not a whole {kind} file ({what}); it may be damaged or cut off")
+            format!("this is not an intact {kind} file ({what}); it may be damaged or truncated")
         };
         check_header(bytes).map_err(damaged)?;
         let (_, metadata) =
             SafeTensors::read_metadata(bytes).map_err(|e| damaged(&e.to_string()))?;
-        let seal = metadata
+        let header = metadata
             .metadata()
             .as_ref()
             .and_then(|m| m.get(METADATA_KEY))
-            .ok_or_else(|| damaged("no seal"))?;
+            .ok_or_else(|| damaged("no checksum"))?;
         let outer: ChecksumHeader<serde_json::Value> =
-            serde_json::from_str(seal).map_err(|e| damaged(&e.to_string()))?;
+            serde_json::from_str(header).map_err(|e| damaged(&e.to_string()))?;
         if outer.format != format {
             return Err(format!(
                 "this file is '{}'; '{format}' is needed",
@@ -256,9 +259,9 @@ impl<T: Serialize + DeserializeOwned> ChecksummedFile<T> {
         }
         let about = serde_json::from_value(outer.about).map_err(|e| damaged(&e.to_string()))?;
         let tensors = SafeTensors::deserialize(bytes).map_err(|e| damaged(&e.to_string()))?;
-        let mut sealed = Self::new(about);
+        let mut file = Self::new(about);
         for (name, view) in tensors.iter() {
-            // Whoever writes these files writes vectors; another shape was made by hand.
+            // This module writes vectors only; another shape was not written by it.
             if view.shape().len() != 1 {
                 return Err(damaged(
                     "an array has another number of dimensions than one",
@@ -266,7 +269,7 @@ impl<T: Serialize + DeserializeOwned> ChecksummedFile<T> {
             }
             let values = TensorValues::from_bytes(view.dtype(), view.data())
                 .ok_or_else(|| damaged("unknown number type"))?;
-            sealed.arrays.push((
+            file.arrays.push((
                 name.to_owned(),
                 Tensor {
                     shape: view.shape().to_vec(),
@@ -274,16 +277,16 @@ impl<T: Serialize + DeserializeOwned> ChecksummedFile<T> {
                 },
             ));
         }
-        sealed.arrays.sort_by(|a, b| a.0.cmp(&b.0));
-        let mut same = ByteComparer(bytes);
-        match sealed.write_to(&mut same, format) {
-            Ok(()) if same.0.is_empty() => Ok(sealed),
-            _ => Err(damaged("its checksum does not match")),
+        file.arrays.sort_by(|a, b| a.0.cmp(&b.0));
+        let mut comparer = ByteComparer(bytes);
+        match file.write_to(&mut comparer, format) {
+            Ok(()) if comparer.0.is_empty() => Ok(file),
+            Ok(()) | Err(_) => Err(damaged("its checksum does not match")),
         }
     }
 }
 
-/// Takes only the bytes that it expects; holds those still to come.
+/// Accepts only the expected bytes; contains those still to come.
 struct ByteComparer<'a>(&'a [u8]);
 
 impl Write for ByteComparer<'_> {
@@ -300,8 +303,8 @@ impl Write for ByteComparer<'_> {
     }
 }
 
-/// Refuses a header that is too long, or arrays that claim to reach beyond the end of the file,
-/// before any sum of their lengths is formed, which could overflow.
+/// Refuses a header that is too long, or arrays beyond the end of the file, before any sum of their
+/// lengths is computed, which could overflow.
 fn check_header(bytes: &[u8]) -> std::result::Result<(), &'static str> {
     let (length, rest) = bytes.split_first_chunk().ok_or("too short")?;
     let length = u64::from_le_bytes(*length);
@@ -312,8 +315,10 @@ fn check_header(bytes: &[u8]) -> std::result::Result<(), &'static str> {
         .get(..length as usize)
         .ok_or("shorter than its header")?;
     let header: serde_json::Value =
-        serde_json::from_slice(header).map_err(|_| "its header is no JSON")?;
-    let arrays = header.as_object().ok_or("its header is no JSON object")?;
+        serde_json::from_slice(header).map_err(|_| "its header is not JSON")?;
+    let arrays = header
+        .as_object()
+        .ok_or("its header is not a JSON object")?;
     let within = |array: &serde_json::Value| {
         array["data_offsets"][1]
             .as_u64()
@@ -389,10 +394,11 @@ mod tests {
             ]
             .concat()
         };
-        let huge = r#"{"a":{"dtype":"U8","shape":[18446744073709551615],"data_offsets":[0,18446744073709551615]}}"#;
+        let max = u64::MAX;
+        let huge = format!(r#"{{"a":{{"dtype":"U8","shape":[{max}],"data_offsets":[0,{max}]}}}}"#);
         let message =
             |bytes: &[u8]| ChecksummedFile::<String>::from_bytes(bytes, "test 1").unwrap_err();
-        assert!(message(&file(huge)).contains("beyond its end"));
+        assert!(message(&file(&huge)).contains("beyond its end"));
         assert!(message(&(1_u64 << 40).to_le_bytes()).contains("too long"));
         assert!(message(&100_u64.to_le_bytes()).contains("shorter"));
         assert!(message(&file("[]")).contains("no JSON object"));

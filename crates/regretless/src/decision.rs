@@ -1,11 +1,11 @@
-//! Decisions: what a solver chooses, kept sparse.
+//! Decisions: sparse values of the variables of a problem.
 //!
-//! A tour over 1000 nodes has 499,500 variables and 1000 ones. Every decision therefore stores only
-//! its non-zero entries; dense vectors exist where a caller asks for them.
+//! A tour over 1000 nodes has 499,500 variables, 1000 of them one. Every decision therefore stores
+//! only its nonzero entries; dense vectors are created on request.
 //!
-//! A problem may also have variables whose costs are known. Those are no part of a decision, but
-//! what they cost is: it is the decision's *fixed* cost, and [`Decision::dot`] counts it. Regrets
-//! and losses compare totals and so are right without knowing of it; it is 0 for most problems.
+//! A problem may also have variables whose costs are known. They are not part of a decision, but
+//! their cost is: the *fixed* cost of the decision, which [`Decision::dot`] adds. Regrets and
+//! losses compare totals and are correct without special treatment; it is 0 for most problems.
 
 /// A feasible point of a problem: sparse, its entries in increasing order of index.
 #[derive(Debug, PartialEq, Default)]
@@ -26,7 +26,7 @@ impl Clone for Decision {
         }
     }
 
-    /// Keeps the memory, which the derived form would not.
+    /// Reuses the allocation, which the derived implementation would not.
     fn clone_from(&mut self, other: &Self) {
         self.indices.clone_from(&other.indices);
         self.values.clone_from(&other.values);
@@ -44,7 +44,7 @@ impl Decision {
     }
 
     /// Becomes the decision that chooses exactly these variables (sorted or not, without
-    /// repetition), in the memory it has.
+    /// repetition), in its existing allocation.
     pub fn assign_indices(&mut self, indices: impl IntoIterator<Item = u32>) {
         self.indices.clear();
         self.indices.extend(indices);
@@ -73,19 +73,19 @@ impl Decision {
         }
     }
 
-    /// The same decision with this fixed cost (to be minimised, as all costs are).
+    /// The same decision with this fixed cost (minimized, as all costs are).
     #[must_use]
     pub fn with_fixed(mut self, fixed: f64) -> Self {
         self.fixed = fixed;
         self
     }
 
-    /// What the decision costs whatever the predicted costs are.
+    /// The cost that does not depend on the predicted costs.
     pub fn fixed(&self) -> f64 {
         self.fixed
     }
 
-    /// Non-zero entries in increasing order of index.
+    /// Nonzero entries in increasing order of index.
     pub fn iter(&self) -> impl Iterator<Item = (usize, f64)> + '_ {
         let value = |position: usize| self.values.as_ref().map_or(1.0, |values| values[position]);
         self.indices
@@ -94,12 +94,12 @@ impl Decision {
             .map(move |(position, j)| (*j as usize, value(position)))
     }
 
-    /// Indices of the non-zero entries, increasing.
+    /// Indices of the nonzero entries, increasing.
     pub fn indices(&self) -> &[u32] {
         &self.indices
     }
 
-    /// Values of the non-zero entries; `None` means that all are 1.
+    /// Values of the nonzero entries; `None` means that all are 1.
     pub fn values(&self) -> Option<&[f64]> {
         self.values.as_deref()
     }

@@ -1,24 +1,25 @@
-//! How long work tells where it is and asks whether to go on.
+//! Progress, messages and cancellation of long work.
 
-/// Someone who watches long work: a progress bar, a log, a signal handler, or nobody.
+/// Receives the progress of long work and may interrupt it: a progress bar, a log, a signal
+/// handler.
 pub trait Observer: Sync {
-    /// A task with this many steps begins.
+    /// A task with `_steps` steps begins.
     fn begin(&self, _task: &str, _steps: u64) {}
-    /// Steps were done, on whichever thread.
+    /// Steps were completed; called on any thread.
     fn advance(&self, _steps: u64) {}
-    /// A word about the running task, such as its present loss.
+    /// A message about the running task, such as its present loss.
     fn message(&self, _text: &str) {}
-    /// Something the user should know, whatever is running.
+    /// A warning for the user.
     fn warn(&self, _text: &str) {}
-    /// The task begun last is over.
+    /// The last task that began has ended.
     fn end(&self) {}
-    /// Whether the user asked to stop; polled at least once a second by all long work.
+    /// Whether work should stop; all long work polls it at least once a second.
     fn interrupted(&self) -> bool {
         false
     }
 }
 
-/// Nobody watches.
+/// Ignores everything and never interrupts.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct NoopObserver;
 

@@ -1,7 +1,9 @@
-//! Threads: an own pool per process, and maps whose results never depend on the number of threads.
+//! Threads: a pool per process, and parallel loops whose results do not depend on the number of
+//! threads.
 //!
 //! Rayon's global pool does not survive `fork()`: its threads do not exist in the child, which then
-//! waits for them for ever. Pools are therefore kept per process id; a forked child builds its own.
+//! waits for them forever. Pools are therefore stored per process ID; a forked child builds its
+//! own.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -10,13 +12,13 @@ use rayon::{ThreadPool, ThreadPoolBuilder};
 use crate::cancellation;
 use crate::error::{Error, Result};
 
-/// More threads than this per core only take turns, and thousands of them starve the rest of the
-/// machine.
+/// Most threads per core. More only alternate, and thousands of them starve other programs.
 const MAX_THREADS_PER_CORE: usize = 8;
-/// So many are allowed on any machine, so that one command serves machines of different sizes.
+/// Threads that are allowed on any machine, so that one command works on machines of different
+/// sizes.
 const MIN_THREAD_LIMIT: usize = 64;
 
-/// A number of threads and where they come from.
+/// A number of threads and their source.
 #[derive(Debug, Clone)]
 pub struct Threads {
     workers: ThreadSource,
@@ -28,7 +30,7 @@ enum ThreadSource {
     Caller,
     /// The threads of a pool.
     Pool(Arc<ThreadPool>),
-    /// This many threads, started for each piece of work.
+    /// Threads that are started for each call.
     Spawned(usize),
 }
 
@@ -42,8 +44,8 @@ impl Threads {
         }
     }
 
-    /// As many threads, started for each piece of work instead of taken from the pool. For work
-    /// that may itself wait for the pool: a pool whose threads all wait for the pool never goes on.
+    /// The same number of threads, started for each call instead of taken from the pool. For work
+    /// that may itself wait for the pool: a pool whose threads all wait for it deadlocks.
     #[must_use]
     pub fn without_pool(&self) -> Self {
         match self.count() {
@@ -54,7 +56,7 @@ impl Threads {
         }
     }
 
-    /// This many threads; 0 means as many as the machine has.
+    /// A number of threads; 0 means one per core.
     ///
     /// # Errors
     /// When there are more than eight per core (64 are always allowed), or when the operating
@@ -89,7 +91,7 @@ impl Threads {
         })
     }
 
-    /// How many threads work.
+    /// Number of threads.
     pub fn count(&self) -> usize {
         match &self.workers {
             ThreadSource::Caller => 1,
@@ -98,9 +100,9 @@ impl Threads {
         }
     }
 
-    /// Runs `work` on every state at the same time, each on a thread of its own; they may wait for
-    /// each other. There must not be more states than threads, and the caller must not be one of
-    /// the threads.
+    /// Runs `work` on all states concurrently, each on its own thread; they may wait for each
+    /// other. There must not be more states than threads, and the caller must not be one of the
+    /// threads.
     pub fn run_on_each<S: Send>(
         &self,
         mut states: Vec<S>,
@@ -141,9 +143,9 @@ impl Threads {
         }
     }
 
-    /// Fills `slots`, each by itself, in any order; `init` makes the scratch of one worker.
+    /// Fills `slots` independently, in any order; `init` creates the scratch of one worker.
     ///
-    /// What `work` writes may depend on the slot and its index only; then the outcome is the same
+    /// What `work` writes must depend on the slot and its index only; then the result is the same
     /// for any number of threads.
     pub fn fill_slots<S, T: Send>(
         &self,
@@ -154,8 +156,8 @@ impl Threads {
         self.distribute(slots.iter_mut().enumerate(), init, work);
     }
 
-    /// The same, slots of which more work is expected first: a long piece that starts last would
-    /// leave the other threads idle. Of equals the lower index comes first.
+    /// The same, slots with the most expected work first: a long one that starts last would leave
+    /// the other threads idle. Ties go to the lower index.
     pub fn fill_longest_first<S, T: Send>(
         &self,
         slots: &mut [T],
@@ -169,8 +171,8 @@ impl Threads {
         self.distribute(longest_first(slots, expected).into_iter(), init, work);
     }
 
-    /// Whoever is free takes the next slots of the queue: one at a time, a few where very many are
-    /// left, so that no thread waits for longer than one piece of work takes another.
+    /// Free workers take the next slots of the queue: one at a time, a few where very many are
+    /// left, so that no thread is idle for longer than one slot takes.
     fn distribute<'t, S, T: Send + 't>(
         &self,
         queue: impl ExactSizeIterator<Item = (usize, &'t mut T)> + Send,
@@ -193,9 +195,9 @@ impl Threads {
                 if taken.is_empty() {
                     return;
                 }
-                taken
-                    .drain(..)
-                    .for_each(|(index, slot)| work(&mut scratch, index, slot));
+                for (index, slot) in taken.drain(..) {
+                    work(&mut scratch, index, slot);
+                }
             }
         };
         match &self.workers {
@@ -212,7 +214,7 @@ impl Threads {
     }
 }
 
-/// Slots and their indices, those of which most is expected first.
+/// Slots with their indices, most expected work first.
 fn longest_first<T>(slots: &mut [T], expected: impl Fn(usize) -> f64) -> Vec<(usize, &mut T)> {
     let slots = slots.iter_mut().enumerate();
     let mut queue: Vec<(f64, (usize, &mut T))> =
@@ -221,9 +223,11 @@ fn longest_first<T>(slots: &mut [T], expected: impl Fn(usize) -> f64) -> Vec<(us
     queue.into_iter().map(|(_, slot)| slot).collect()
 }
 
-/// Most slots that a thread takes at once, and the share of what is left for its threads that it
-/// takes.
+/// Most slots that a worker takes at once. More would reduce locking further and balance the load
+/// less.
 const MAX_SLOTS_PER_CLAIM: usize = 64;
+/// A worker takes one of this many slots left per worker, at least one: the lock of a long queue is
+/// rarely contended, and its end is balanced slot by slot.
 const CLAIM_FRACTION: usize = 1024;
 
 fn take_next<I: ExactSizeIterator>(queue: &Mutex<I>, workers: usize, taken: &mut Vec<I::Item>) {
@@ -232,14 +236,14 @@ fn take_next<I: ExactSizeIterator>(queue: &Mutex<I>, workers: usize, taken: &mut
     taken.extend(queue.by_ref().take(count));
 }
 
-/// What all threads of this program have spent on processors so far, where the system tells it.
+/// CPU time of all threads of this process so far, where the operating system reports it.
 #[cfg(unix)]
 pub fn cpu_seconds() -> Option<f64> {
     let spent = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
     Some(spent.tv_sec as f64 + 1e-9 * spent.tv_nsec as f64)
 }
 
-/// What all threads of this program have spent on processors so far, where the system tells it.
+/// CPU time of all threads of this process so far, where the operating system reports it.
 #[cfg(not(unix))]
 pub fn cpu_seconds() -> Option<f64> {
     None

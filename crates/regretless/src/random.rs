@@ -1,5 +1,5 @@
-//! Randomness with names: a keyed stream for everything of ours, and numpy's legacy stream for
-//! benchmark data that must equal PyEPO's to the bit.
+//! Random streams keyed by purpose, seed and position, and numpy's legacy generator for benchmark
+//! data that must equal PyEPO's bit for bit.
 
 use std::sync::LazyLock;
 
@@ -7,7 +7,7 @@ use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 use rand_mt::Mt;
 
-/// What a random stream is for; streams of different purposes never overlap.
+/// The purpose of a random stream; streams of different purposes are independent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u64)]
 pub enum Purpose {
@@ -15,17 +15,17 @@ pub enum Purpose {
     Parameters = 1,
     /// The order of instances in an epoch.
     BatchOrder = 2,
-    /// How a table is split.
+    /// The split of a table.
     Split = 3,
     /// Noise drawn by a loss.
     Loss = 4,
-    /// Coins thrown by the oracle.
+    /// Cache decisions of the oracle.
     Oracle = 5,
-    /// Data of a benchmark that has no recipe of its own.
+    /// Data of a benchmark without a published generator.
     Benchmark = 6,
 }
 
-/// A stream that depends on what it is for and nothing else: not on threads, not on time.
+/// A stream that depends on purpose, seed and position only: not on threads, not on time.
 #[derive(Debug, Clone)]
 pub struct RandomStream {
     generator: ChaCha8Rng,
@@ -74,8 +74,9 @@ impl RandomStream {
     /// Fills a slice with standard normals.
     pub fn fill_normal(&mut self, out: &mut [f64]) {
         let ziggurat = Ziggurat::get();
-        out.iter_mut()
-            .for_each(|number| *number = ziggurat.draw(self));
+        for value in out {
+            *value = ziggurat.draw(self);
+        }
     }
 
     /// Gamma with this shape and scale 1 (Marsaglia and Tsang 2000; shapes below 1 by their power
@@ -95,7 +96,7 @@ impl RandomStream {
         }
     }
 
-    /// Puts a slice in random order (Fisher and Yates).
+    /// Shuffles a slice (Fisher and Yates).
     pub fn shuffle<T>(&mut self, items: &mut [T]) {
         for last in (1..items.len()).rev() {
             items.swap(last, self.index_below(last + 1));
@@ -103,21 +104,22 @@ impl RandomStream {
     }
 }
 
-/// Standard normals by rejection from a stack of layers of equal area (Marsaglia and Tsang 2000):
-/// 98 in 100 draws take one number, one product and one comparison.
+/// Standard normals by the ziggurat method, rejection from layers of equal area (Marsaglia and
+/// Tsang 2000): 98 of 100 draws take one random number, one product and one comparison.
 struct Ziggurat {
-    /// Half-widths of the layers from the lowest up; the first is that of a box as large as the
-    /// lowest layer with its tail, the last is 0.
+    /// Half-widths of the layers from the lowest up; the first is that of a box with the area of
+    /// the lowest layer and its tail, the last is 0.
     widths: [f64; Self::ZIGGURAT_LAYERS + 1],
-    /// exp(−x²/2) at those.
+    /// exp(−x²/2) at these.
     heights: [f64; Self::ZIGGURAT_LAYERS + 1],
 }
 
 static ZIGGURAT: LazyLock<Ziggurat> = LazyLock::new(Ziggurat::new);
 
 impl Ziggurat {
+    /// 256 layers, as published: eight random bits choose one.
     const ZIGGURAT_LAYERS: usize = 256;
-    /// Where the tail begins, and the area of a layer, for this many layers.
+    /// Start of the tail, and area of a layer, for this number of layers.
     const ZIGGURAT_TAIL_START: f64 = 3.654_152_885_361_009;
     const ZIGGURAT_LAYER_AREA: f64 = 0.004_928_673_233_974_648;
 
@@ -143,7 +145,7 @@ impl Ziggurat {
 
     fn draw(&self, stream: &mut RandomStream) -> f64 {
         loop {
-            // The lowest bits choose the layer, the upper 53 the place: none serves both.
+            // The lowest bits choose the layer, the upper 53 the position: no bit is used twice.
             let bits = stream.generator.next_u64();
             let layer = bits as usize % Self::ZIGGURAT_LAYERS;
             let x = (bits.cast_signed() >> 11) as f64
@@ -162,7 +164,7 @@ impl Ziggurat {
         }
     }
 
-    /// A normal beyond where the tail begins (Marsaglia 1964).
+    /// A normal beyond the start of the tail (Marsaglia 1964).
     fn tail(stream: &mut RandomStream) -> f64 {
         loop {
             let beyond = -(1.0 - stream.unit()).ln() / Self::ZIGGURAT_TAIL_START;
@@ -173,11 +175,11 @@ impl Ziggurat {
     }
 }
 
-/// The stream of numpy's `RandomState`: MT19937 and the legacy transforms on top of it.
+/// The generator of numpy's `RandomState`: MT19937 with the legacy transforms.
 #[derive(Debug, Clone)]
 pub struct NumpyRandomState {
     generator: Mt,
-    /// The second normal of the last polar pair, kept for the next call as numpy does.
+    /// The second normal of the last polar pair, for the next call, as in numpy.
     spare_normal: Option<f64>,
 }
 
@@ -235,16 +237,16 @@ impl NumpyRandomState {
         }
     }
 
-    /// The numbers below `count` in random order, as `permutation(count)` gives them.
+    /// The integers below `count` in random order, as `permutation(count)` returns them.
     pub fn permutation(&mut self, count: usize) -> Vec<usize> {
         let mut order: Vec<usize> = (0..count).collect();
-        for place in (1..count).rev() {
-            order.swap(place, self.index(place as u32 + 1) as usize);
+        for last in (1..count).rev() {
+            order.swap(last, self.index(last as u32 + 1) as usize);
         }
         order
     }
 
-    /// `count` draws in a row, as filling an array does.
+    /// `count` draws, in the order in which numpy fills an array.
     pub fn fill(&mut self, count: usize, mut draw: impl FnMut(&mut Self) -> f64) -> Vec<f64> {
         (0..count).map(|_| draw(self)).collect()
     }

@@ -1,10 +1,10 @@
-//! Sizes from outside: products that cannot overflow, stated limits, and memory that is asked for
-//! before it is used.
+//! Limits on sizes from input: products that cannot overflow, fixed limits, and memory that is
+//! reserved before it is used.
 //!
-//! A few characters in a file or a name can ask for any amount of memory (`DIMENSION: 65535`,
-//! `KS100000000`, `mlp:100000,100000`). Believing them ends the process: Rust aborts when memory
-//! runs out. Whoever makes an array whose length comes from outside asks here first and gets an
-//! ordinary [`Error`].
+//! A few characters in a file or a name can request any amount of memory (`DIMENSION: 65535`,
+//! `KS100000000`, `mlp:100000,100000`). Rust aborts the process when an allocation fails. Code that
+//! allocates an array whose length comes from input checks it here first and returns an ordinary
+//! [`Error`].
 
 use crate::error::{Error, Result};
 
@@ -12,30 +12,28 @@ use crate::error::{Error, Result};
 /// then takes 1.6 GB in double precision; no solver here is of use beyond that.
 pub const MAX_COSTS: usize = 200_000_000;
 
-/// Most nodes of a tour or of routes: their edges are [`MOST_COSTS`] at most.
+/// Most nodes of a tour or of routes: their edges are at most [`MAX_COSTS`].
 pub const MAX_NODES: usize = 20_000;
 
-/// Largest cost, in size, that a solver takes. Solvers add and multiply costs; from here, sums of
-/// all costs, their products with other data and their squares stay far below the largest number
-/// (1.8e308).
+/// Largest absolute cost that a solver accepts. Solvers add and multiply costs; up to this value,
+/// sums of all costs, their products with other data and their squares stay far below the largest
+/// f64 (1.8e308).
 pub const MAX_ABS_COST: f64 = 1e100;
 
-/// Most parameters of a predictor: a thousand million. Training holds several arrays of that
-/// length.
+/// Most parameters of a predictor: a billion. Training stores several arrays of that length.
 pub const MAX_PARAMETERS: usize = 1_000_000_000;
 
-/// Arrays as long as the parameters that training holds at once: parameters, gradient, two moments,
-/// the best epoch.
+/// Arrays of that length in training: parameters, gradient, two moments, the best epoch.
 const PARAMETER_ARRAYS_IN_TRAINING: usize = 5;
 
-/// Most numbers of one table that is made in memory: 2³⁶, 256 GiB in single precision. Larger
-/// tables are mapped files.
+/// Most values of one table that is generated in memory: 2³⁶, 256 GiB in single precision. Larger
+/// tables are memory-mapped files.
 pub const MAX_TABLE_VALUES: usize = 1 << 36;
 
-/// The product of sizes, if it is at most `most`.
+/// The product of sizes, if it is at most `max`.
 ///
 /// # Errors
-/// When it is more, or more than the machine can count; `what` says what there would be so many of.
+/// When it is larger or overflows; `what` names what is counted.
 pub fn checked_product(what: &str, factors: &[usize], max: usize) -> Result<usize> {
     let mut product: usize = 1;
     for factor in factors {
@@ -54,10 +52,10 @@ pub fn checked_product(what: &str, factors: &[usize], max: usize) -> Result<usiz
     )))
 }
 
-/// The number of pairs of `count` things, if it is at most [`MOST_COSTS`].
+/// The number of pairs of `count` nodes, if it is at most [`MAX_COSTS`].
 ///
 /// # Errors
-/// When it is more.
+/// When it is larger.
 pub fn pairs(what: &str, count: usize) -> Result<usize> {
     let twice = count.checked_mul(count.saturating_sub(1));
     let pairs = twice
@@ -70,10 +68,10 @@ pub fn pairs(what: &str, count: usize) -> Result<usize> {
     })
 }
 
-/// An empty vector with room for `count` values.
+/// An empty vector with capacity for `count` values.
 ///
 /// # Errors
-/// When the system has not got that much memory.
+/// When there is not enough memory.
 pub fn try_with_capacity<T>(what: &str, count: usize) -> Result<Vec<T>> {
     let mut values = Vec::new();
     match values.try_reserve_exact(count) {
@@ -82,18 +80,19 @@ pub fn try_with_capacity<T>(what: &str, count: usize) -> Result<Vec<T>> {
     }
 }
 
-/// Asks whether the system would give this much memory, and gives it back at once.
+/// Checks that this much memory can be allocated, and frees it at once.
 ///
 /// # Errors
-/// When it would not.
+/// When it cannot.
 pub fn check_memory(what: &str, bytes: usize) -> Result<()> {
     try_with_capacity::<u8>(what, bytes).map(drop)
 }
 
-/// Checks the number of parameters between layers of these sizes, and that training them has room.
+/// Checks the number of parameters between layers of these sizes, and that there is memory to train
+/// them.
 ///
 /// # Errors
-/// When there are more than [`MOST_PARAMETERS`], or not enough memory.
+/// When there are more than [`MAX_PARAMETERS`], or not enough memory.
 pub fn check_parameters(sizes: &[usize]) -> Result<()> {
     let count = parameters(sizes).filter(|count| *count <= MAX_PARAMETERS);
     let shape = || {

@@ -1,33 +1,31 @@
-//! Text from outside that is shown, becomes part of a path, or is written to a spreadsheet.
+//! Untrusted text that is displayed, becomes part of a path, or is written for a spreadsheet.
 //!
-//! Cells, names of columns and methods, and file names may hold anything: escape sequences that
-//! drive a terminal, marks that turn the reading order, line breaks that fake a line of ours, `../`
-//! that leaves a folder, or a formula that a spreadsheet would run. Each danger has one function
-//! here, and everybody uses that one.
+//! Cells, names of columns and methods, and file names may contain anything: escape sequences for
+//! the terminal, marks that reverse the reading order, line breaks that imitate output of this
+//! program, `../` that leaves a folder, or a formula that a spreadsheet would run. There is one
+//! function here against each of these.
 
 use std::borrow::Cow;
 use std::path::Path;
 
 use crate::error::{Error, Result};
 
-/// Longest name, in bytes, that may become the name of a folder. File systems allow 255 bytes; what
-/// is added to the name (a number, a hash, an ending, the ending of a temporary file) needs the
-/// rest.
+/// Longest name, in bytes, that may become the name of a folder. File systems allow 255 bytes; a
+/// number, a hash and the suffixes of files, also temporary ones, need the rest.
 pub const MAX_NAME_BYTES: usize = 100;
 
-/// Longest file name, in bytes, that Linux, macOS and Windows take.
+/// Longest file name, in bytes, on Linux, macOS and Windows.
 pub const MAX_FILE_NAME_BYTES: usize = 255;
 
-/// Characters kept of a long text that becomes part of a file name.
+/// Characters of a long text that become part of a file name.
 const MAX_FILE_NAME_PART_CHARS: usize = 64;
 
-/// Checks a name that will become the name of a file or folder: it must stay in the folder it is
-/// put in.
+/// Checks a name that will become the name of a file or folder: it must not leave its folder.
 ///
 /// # Errors
-/// When the name is empty, longer than [`LONGEST_NAME`] bytes, made of dots alone, or holds a
-/// separator of paths, a colon (a drive on Windows) or a control character. `what` says whose name
-/// it is.
+/// When the name is empty, longer than [`MAX_NAME_BYTES`] bytes, consists of dots, or contains a
+/// path separator, a colon (a drive on Windows) or a control character. `what` is the owner of the
+/// name, for the message.
 pub fn check_name(what: &str, name: &str) -> Result<()> {
     let problem = if name.is_empty() {
         "is empty".to_string()
@@ -43,18 +41,17 @@ pub fn check_name(what: &str, name: &str) -> Result<()> {
     let shown: String = name.chars().take(MAX_FILE_NAME_PART_CHARS).collect();
     Err(Error::setting(format!(
         "the name '{shown}' of {what} {problem}; it becomes the name of a folder: use letters, \
-            digits, spaces, '-' and \
-         '_'"
+         digits, spaces, '-' and '_'"
     )))
 }
 
-/// Separators of paths on any system, the mark behind a drive, and what cannot be seen.
+/// Path separators of all systems, the colon of a drive, and invisible characters.
 fn is_unsafe_in_name(c: char) -> bool {
     matches!(c, '/' | '\\' | ':') || is_hidden(c)
 }
 
 /// Any text as a part of a file name: ASCII letters and digits stay, all else becomes `_`. A long
-/// text is cut and ends in a hash of the whole, so that two long texts stay two names.
+/// text is truncated and gets a hash of the whole, so that different texts have different names.
 pub fn file_name_part(text: &str) -> String {
     let plain = |c: char| if c.is_ascii_alphanumeric() { c } else { '_' };
     if text.chars().count() <= MAX_FILE_NAME_PART_CHARS {
@@ -69,11 +66,11 @@ pub fn file_name_part(text: &str) -> String {
     format!("{kept}-{}", &hash[..16])
 }
 
-/// Checks before long work that file systems take the name of a file with the endings that will be
-/// added to it.
+/// Checks before long work that file systems accept the name of a file with the suffixes that will
+/// be appended to it.
 ///
 /// # Errors
-/// When the longest of them has more than [`LONGEST_FILE_NAME`] bytes.
+/// When the longest of them has more than [`MAX_FILE_NAME_BYTES`] bytes.
 pub fn check_file_name_fits(path: &Path, endings: &[&str]) -> Result<()> {
     let name = path
         .file_name()
@@ -88,14 +85,13 @@ pub fn check_file_name_fits(path: &Path, endings: &[&str]) -> Result<()> {
     }
     let message = format!(
         "the name of {name} bytes leaves no room for '{longest}', which is written beside it; a \
-            file name has at most \
-         {MAX_FILE_NAME_BYTES} bytes"
+         file name has at most {MAX_FILE_NAME_BYTES} bytes"
     );
     Err(Error::setting(format!("{}: {message}", display_path(path))))
 }
 
-/// Text for one line of a terminal: control characters, line breaks and marks that turn the reading
-/// order are written as escapes such as `\n` and `\u{1b}`.
+/// Text for one line of a terminal: control characters, line breaks and marks that reverse the
+/// reading order are written as escapes such as `\n` and `\u{1b}`.
 pub fn escaped(text: &str) -> Cow<'_, str> {
     escape(text, is_hidden)
 }
@@ -105,7 +101,7 @@ pub fn escaped_lines(text: &str) -> Cow<'_, str> {
     escape(text, |c| c != '\n' && is_hidden(c))
 }
 
-/// Several lines of a parser's message as one.
+/// Several lines of a message as one.
 pub fn one_line(text: &str) -> String {
     let lines: Vec<&str> = text
         .lines()
@@ -120,9 +116,8 @@ pub fn display_path(path: &Path) -> String {
     escaped(&path.display().to_string()).into_owned()
 }
 
-/// JSON text for a terminal: what is hidden is written as `\uXXXX`, which means the same in JSON.
-/// Such characters stand inside strings alone, since no JSON writer of ours puts them anywhere
-/// else.
+/// JSON text for a terminal: invisible characters are written as `\uXXXX`, which is equivalent in
+/// JSON. Such characters occur in strings only, since the JSON writer puts them nowhere else.
 pub fn escaped_json(json: &str) -> Cow<'_, str> {
     if !json.chars().any(|c| c != '\n' && is_hidden(c)) {
         return Cow::Borrowed(json);
@@ -156,17 +151,21 @@ fn escape(text: &str, hidden: impl Fn(char) -> bool) -> Cow<'_, str> {
     Cow::Owned(safe)
 }
 
-/// What a terminal does not show but obeys: control characters (C0, DEL, C1), marks of the reading
-/// order, separators of lines and paragraphs, and the byte order mark.
+/// Characters that a terminal does not display but obeys: control characters (C0, DEL, C1), marks
+/// of the reading order, separators of lines and paragraphs, and the byte order mark.
 fn is_hidden(c: char) -> bool {
     c.is_control()
-        || matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+        || matches!(
+            c,
+            '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}'
+        )
+        || matches!(c, '\u{2066}'..='\u{2069}')
         || matches!(c, '\u{2028}' | '\u{2029}' | '\u{feff}')
 }
 
-/// Text of a user in a CSV cell: a spreadsheet would run what begins with `=`, `+`, `-`, `@`, TAB
-/// or CR as a formula, so such text gets a single quote in front. Numbers such as `-1.5` stay as
-/// they are.
+/// User text in a CSV cell: a spreadsheet would run text that begins with `=`, `+`, `-`, `@`, TAB
+/// or CR as a formula, so that it is prefixed with a single quote. Numbers such as `-1.5` are
+/// unchanged.
 pub fn escape_formula(text: &str) -> Cow<'_, str> {
     let begins_a_formula = text.starts_with(['=', '+', '-', '@', '\t', '\r']);
     if begins_a_formula && text.parse::<f64>().is_err() {

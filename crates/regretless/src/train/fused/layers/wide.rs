@@ -320,7 +320,7 @@ impl OutputBlock<'_> {
             predictions::backward(context, *row, self.first, values, coefficients);
         }
         let inputs = scratch.activated.len() / rows.len();
-        let gradient = MatrixView::part(self.predictions, [rows.len(), outputs], row_stride);
+        let gradient = MatrixView::part(self.predictions, rows.len(), outputs, row_stride);
         if !scratch.hidden_gradient.is_empty() {
             let weights = MatrixView::new(self.weights.values, outputs, inputs);
             let out = MatrixViewMut {
