@@ -146,7 +146,7 @@ impl Loss {
             let other =
                 method
                     .labels
-                    .apply(&data, &rows, &method.stage_name(), (&oracle, observer))?;
+                    .apply(&data, &rows, &method.stage_name(), &oracle, observer)?;
             let data = other.map_or(data, Arc::new);
             let loss = method.loss.build(&data, &oracle, observer)?;
             let best = rows.iter().map(|row| data.optimal_decision(*row));
