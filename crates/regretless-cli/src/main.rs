@@ -10,6 +10,7 @@ use regretless::{Error, ErrorKind};
 
 mod args;
 mod commands;
+mod csv_text;
 mod input;
 mod output;
 mod progress;

@@ -1,7 +1,7 @@
-//! What leaves the program: results on standard output, errors and remarks on standard error.
+//! Output: results on standard output, errors and warnings on standard error.
 //!
-//! Nothing from a file reaches a terminal raw: control characters and the like are escaped here,
-//! whoever made the text.
+//! Control characters and other hidden characters are escaped here, so that no text from a file
+//! reaches a terminal unescaped.
 
 use std::fmt::Write as _;
 use std::io::{self, ErrorKind, Write};
@@ -12,35 +12,34 @@ use regretless::text::{escaped, escaped_json, escaped_lines};
 use regretless::{Error, Result};
 use serde_json::Value;
 
-/// What a command found, for people and for machines.
+/// Result of a command, as text and as JSON.
 #[derive(Debug, Default)]
 pub struct CommandReport {
-    /// For people.
+    /// Text for the terminal.
     pub text: String,
-    /// For machines.
+    /// JSON for `--json`.
     pub json: Value,
-    /// What went wrong after there was something to report.
+    /// An error that occurred although there are results to report.
     pub failure: Option<Error>,
 }
 
 impl CommandReport {
-    /// Adds a line for people. Line breaks before and behind it stay; inside they can only come
-    /// from a name or a cell and are shown as `\n`. Text of several lines is pushed to `text` by
-    /// whoever made these lines.
+    /// Adds a line of text. Leading and trailing line breaks stay; others can only come from a name
+    /// or a cell and are escaped as `\n`. Text of several lines is pushed to `text` directly.
     pub fn line(&mut self, line: impl AsRef<str>) {
         let line = line.as_ref();
-        let words = line.trim_matches('\n');
-        let (before, behind) = line
-            .split_once(words)
-            .filter(|_| !words.is_empty())
+        let content = line.trim_matches('\n');
+        let (before, after) = line
+            .split_once(content)
+            .filter(|_| !content.is_empty())
             .unwrap_or((line, ""));
         self.text.push_str(before);
-        self.text.push_str(&escaped(words));
-        self.text.push_str(behind);
+        self.text.push_str(&escaped(content));
+        self.text.push_str(after);
         self.text.push('\n');
     }
 
-    /// Prints one of the two forms. A reader who has seen enough, such as `head`, is no error.
+    /// Prints the text or the JSON. A reader that closes the pipe early, such as `head`, is no error.
     pub fn print(&self, json: bool) -> Result<()> {
         let json_text;
         let text = if json {
@@ -63,7 +62,7 @@ impl CommandReport {
     }
 }
 
-/// Prints an error, and what to do about it on a line of its own where the error says so.
+/// Prints an error; what follows the first semicolon of its message is a hint on a second line.
 pub fn print_error(error: &Error) {
     let message = match error {
         Error::Exists(path) => format!(
@@ -80,12 +79,12 @@ pub fn print_error(error: &Error) {
     let _ = writeln!(io::stderr().lock(), "{text}");
 }
 
-/// Prints one line on standard error; nobody may be listening, which is fine.
+/// Prints one line on standard error; a failure to print it is ignored.
 pub fn print_warning(text: &str) {
     let _ = writeln!(io::stderr().lock(), "{}", escaped(text));
 }
 
-/// A path as JSON; what is not UTF-8 in it is shown as such.
+/// A path as JSON; bytes that are not UTF-8 are replaced.
 pub fn path_json(path: &Path) -> Value {
     Value::String(path.display().to_string())
 }
@@ -95,7 +94,7 @@ pub fn write_text(path: &Path, text: &str, force: bool) -> Result<()> {
     write_atomically(path, force, |out| out.write_all(text.as_bytes()))
 }
 
-/// A number with a comma between thousands.
+/// An integer with thousands separators.
 pub fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::new();
@@ -108,7 +107,7 @@ pub fn grouped(number: u64) -> String {
     text
 }
 
-/// A number with about five digits that matter.
+/// A number with about five significant digits.
 pub fn number(value: f64) -> String {
     match value.abs() {
         size if size == 0.0 || (1e-3..1e6).contains(&size) => {
@@ -119,11 +118,11 @@ pub fn number(value: f64) -> String {
     }
 }
 
-/// A share as a percentage.
-pub fn percent(share: f64) -> String {
-    // A share of next to nothing says nothing: best objectives can add up to 0.
-    if share.abs() < 1e4 {
-        format!("{:.2} %", 100.0 * share)
+/// A fraction as a percentage.
+pub fn percent(fraction: f64) -> String {
+    // Optimal objectives can sum to almost 0, which makes ratios to them meaningless.
+    if fraction.abs() < 1e4 {
+        format!("{:.2} %", 100.0 * fraction)
     } else {
         "–".into()
     }

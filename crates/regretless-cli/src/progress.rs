@@ -1,8 +1,8 @@
 //! Progress bars on standard error, and Ctrl-C.
 //!
-//! Bars show after a moment, and only on a terminal. The first Ctrl-C asks the work to stop, which
-//! keeps what is finished; the second, or a single solve that takes too long to notice, ends the
-//! program at once. Files are whole at any moment, so that nothing is lost that was written down.
+//! Bars appear after a short delay, and only on a terminal. The first Ctrl-C requests cancellation,
+//! which keeps finished results. A second one, or a solve that does not react in time, ends the
+//! program at once. Files are written atomically, so that nothing stored is lost.
 
 use std::io::{IsTerminal, stderr};
 use std::sync::{LazyLock, Mutex, PoisonError};
@@ -13,16 +13,17 @@ use regretless::cancellation::{Cancellation, CancellationScope};
 use regretless::observer::Observer;
 use regretless::text::escaped;
 
-/// Whether the user pressed Ctrl-C; solvers ask it too.
+/// Whether the user pressed Ctrl-C; solvers check it too.
 static INTERRUPTED: LazyLock<Cancellation> = LazyLock::new(Cancellation::new);
 
-/// Work shorter than this shows no bar.
+/// Tasks shorter than this show no bar. Untuned: shorter delays flicker.
 const PROGRESS_BAR_DELAY: Duration = Duration::from_millis(500);
 
-/// Work that is still running so long after Ctrl-C is ended.
+/// The program ends this long after Ctrl-C even if the work has not stopped: just below one second,
+/// which users perceive as immediate, and long enough to finish a write.
 const MAX_INTERRUPT_DELAY: Duration = Duration::from_millis(900);
 
-/// Turns Ctrl-C into a question that all long work asks now and then.
+/// Turns Ctrl-C into a cancellation request that long computations poll.
 pub fn listen_for_interrupts() {
     let handler = || {
         if INTERRUPTED.is_requested() {
@@ -40,13 +41,13 @@ pub fn listen_for_interrupts() {
     }
 }
 
-/// Lets everything that the calling thread works on end early after Ctrl-C, within a solve too.
+/// Cancels the work of the calling thread after Ctrl-C, solves included.
 #[must_use = "the scope ends when it is dropped"]
 pub fn enter_cancellation_scope() -> CancellationScope {
     INTERRUPTED.enter()
 }
 
-/// One bar for the task at work.
+/// Shows one progress bar for the current task.
 pub struct ProgressObserver {
     shown: bool,
     quiet: bool,
@@ -60,7 +61,7 @@ struct ProgressBarState {
 }
 
 impl ProgressObserver {
-    /// Bars on a terminal, unless the user wants it quiet.
+    /// Bars on a terminal, unless `quiet`.
     pub fn new(quiet: bool) -> Self {
         Self {
             shown: !quiet && stderr().is_terminal(),
@@ -145,7 +146,7 @@ impl Observer for ProgressObserver {
     }
 }
 
-/// Listens for interruption only: for work that is itself one step of the task on show.
+/// Reports interruption only: for work that is one step of the task shown.
 pub struct InterruptOnlyObserver;
 
 impl Observer for InterruptOnlyObserver {

@@ -1,7 +1,7 @@
-//! Settings: what a file says, with what the command line says laid over it.
+//! Settings files, overridden by the flags of the command line.
 //!
-//! Options are laid over the file as one flat table of names, then read back as options. The names
-//! that may stand in a file are those of the command's flags, so the two can never drift apart.
+//! Flags override the file as one flat table of names, which is then read back as options. The
+//! names allowed in a file are those of the command's flags, so that the two cannot drift apart.
 
 use std::fs;
 use std::path::Path;
@@ -14,7 +14,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use toml::{Table, Value};
 
-/// Names of the commands; tables of these names hold for their command only.
+/// Names of the commands; a table of this name applies to its command only.
 const COMMANDS: [&str; 8] = [
     "generate",
     "label",
@@ -26,7 +26,7 @@ const COMMANDS: [&str; 8] = [
     "reproduce",
 ];
 
-/// The options of a command: flags first, then the file.
+/// The options of a command: flags override the file.
 pub fn merged<O: Args + Serialize + DeserializeOwned>(
     flags: O,
     config: Option<&Path>,
@@ -55,7 +55,7 @@ pub fn merged<O: Args + Serialize + DeserializeOwned>(
         .map_err(|e: toml::de::Error| in_file(path, &one_line(&explain(e.message()))))
 }
 
-/// Options as the text of a settings file that gives the same run again.
+/// Options as the text of a settings file that repeats the run.
 pub fn text<O: Serialize>(options: &O, command: &str) -> Result<String> {
     let body = toml::to_string(options)
         .map_err(|e| Error::setting(format!("settings cannot be written: {e}")))?;
@@ -71,7 +71,7 @@ pub fn read_toml<T: DeserializeOwned>(path: &Path) -> Result<T> {
     parse_toml(&fs::read_to_string(path).map_err(Error::io(path))?, path)
 }
 
-/// Reads TOML text as a value of any type; errors name its place.
+/// Reads TOML text as a value of any type; errors name the line.
 pub fn parse_toml<T: DeserializeOwned>(text: &str, path: &Path) -> Result<T> {
     toml::from_str(text).map_err(|e| {
         let line = e
@@ -112,7 +112,7 @@ fn check_names<O: Args>(table: &Table, path: &Path, command: &str) -> Result<()>
     Err(in_file(path, &message))
 }
 
-/// Reads every setting by itself first, since errors of the whole do not say which one is wrong.
+/// Reads every setting separately first, since errors of the whole do not name the setting.
 fn check_values<O: DeserializeOwned>(table: &Table, path: &Path) -> Result<()> {
     for (name, value) in table {
         let single = Table::from_iter([(name.clone(), value.clone())]);

@@ -1,4 +1,4 @@
-//! Plain tables of text: the first column to the left, all others to the right.
+//! Plain text tables: the first column is left-aligned, all others right-aligned.
 
 use regretless::text::escaped;
 
@@ -48,21 +48,16 @@ impl TextTable {
 }
 
 fn line(cells: &[String], widths: &[usize]) -> String {
-    let pad = |(column, (cell, width)): (usize, (&String, &usize))| {
+    let mut line = String::new();
+    for (column, (cell, width)) in cells.iter().zip(widths).enumerate() {
         let space = " ".repeat(width - length(cell));
         if column == 0 {
-            format!("{cell}{space}")
+            line = format!("{cell}{space}");
         } else {
-            format!("{space}{cell}")
+            line = format!("{line}   {space}{cell}");
         }
-    };
-    cells
-        .iter()
-        .zip(widths)
-        .enumerate()
-        .map(pad)
-        .collect::<Vec<_>>()
-        .join("   ")
+    }
+    line
 }
 
 fn length(text: &str) -> usize {
@@ -75,13 +70,13 @@ mod tests {
 
     #[test]
     fn columns_line_up() {
-        let mut table = TextTable::new(["loss", "ratio"]);
+        let mut table = TextTable::new(["method", "ratio"]);
         table.row(["MSE".into(), "1.000".into()]);
         table.row(["MAE(O,S)".into(), "0.8 ± 0.1".into()]);
         let text = table.text();
         assert_eq!(
             text,
-            "loss           ratio\n────────────────────\nMSE            1.000\nMAE(O,S)   0.8 ± \
+            "method         ratio\n────────────────────\nMSE            1.000\nMAE(O,S)   0.8 ± \
                 0.1\n"
         );
     }

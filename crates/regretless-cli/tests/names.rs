@@ -332,7 +332,7 @@ fn a_problem_file_that_changed_since_training_is_refused() {
     shop.run(decide).succeeded();
     shop.write("toy.lp", &LP.replace("<= 2", "<= 7"));
     shop.run(decide)
-        .failed(3, &["toy.lp", "changed since training", "--problem"]);
+        .failed(3, &["toy.lp", "changed since training", "problem file"]);
     shop.run("evaluate --model kept/m.safetensors --data wide.csv")
         .failed(3, &["changed since training"]);
     // With a problem of the user's own the new file counts.

@@ -291,7 +291,7 @@ fn all_that_is_built_in_runs_tiny() {
         let folder = format!("runs/{}", experiment["results"]["name"].as_str().unwrap());
         let page = shop.read(&format!("{folder}/report.html"));
         assert!(
-            page.contains("<h1>Smoke run: ") && page.contains("Nothing is learnt"),
+            page.contains("<h1>Smoke test: ") && page.contains("Nothing is learned"),
             "{folder}"
         );
         assert!(

@@ -4,7 +4,7 @@
 //! one divides the sum by the sum of best objectives, the relative one averages each instance's
 //! share.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::data::{CostMatching, CostSide, Dataset, Matrix, norm};
 use crate::error::{Error, Result};
@@ -15,7 +15,7 @@ use crate::predict::CostModel;
 use crate::problem::{ProblemKind, match_costs};
 
 /// What predictions are worth on a set of instances.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Evaluation {
     /// Instances evaluated.
     pub instances: usize,

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use super::data::{ColumnOptions, DataOptions, ProblemOptions};
 use super::training::TrainingOptions;
-use super::values::{FileFormat, RelaxationArg, TableFormat, one_or_many_methods};
+use super::values::{FileFormat, GeneratedFormat, RelaxationArg, one_or_many_methods};
 use super::{ExecutionOptions, ProblemSource};
 
 /// Options of `generate`.
@@ -42,7 +42,7 @@ pub struct GenerateOptions {
     pub out: Option<PathBuf>,
     /// csv: table.csv; npy: features.npy and costs.npy [default: csv]
     #[arg(long, value_enum, value_name = "FORMAT", hide_possible_values = true)]
-    pub format: Option<TableFormat>,
+    pub format: Option<GeneratedFormat>,
 }
 
 /// Options of `solve`.

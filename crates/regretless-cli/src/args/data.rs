@@ -1,4 +1,4 @@
-//! Options that say where instances come from and what is decided.
+//! Options of the data and the problem.
 
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -15,13 +15,13 @@ use super::values::one_or_many;
 #[derive(Debug, Clone, Default, Args, Serialize, Deserialize)]
 #[command(next_help_heading = "Data")]
 pub struct DataOptions {
-    /// Table: CSV with features and costs, or features alone beside --cost-data (CSV or NPY)
+    /// Table: CSV with features and costs, or features only with --cost-data (CSV or NPY)
     #[arg(long, value_name = "FILE")]
     pub data: Option<PathBuf>,
-    /// Costs in a file of their own, row by row beside --data (CSV or NPY)
+    /// Costs in a separate file with the rows of --data (CSV or NPY)
     #[arg(long, value_name = "FILE")]
     pub cost_data: Option<PathBuf>,
-    /// Feature columns, by name or pattern such as 'x*' [default: all other columns of numbers]
+    /// Feature columns, by name or pattern such as 'x*' [default: all other numeric columns]
     #[arg(long, value_delimiter = ',', value_name = "COLUMNS")]
     #[serde(default, deserialize_with = "one_or_many")]
     pub features: Option<Vec<String>>,
@@ -29,7 +29,7 @@ pub struct DataOptions {
     #[arg(long, value_delimiter = ',', value_name = "COLUMNS")]
     #[serde(default, deserialize_with = "one_or_many")]
     pub costs: Option<Vec<String>>,
-    /// Columns to leave out, by name or pattern
+    /// Columns to ignore, by name or pattern
     #[arg(long, value_delimiter = ',', value_name = "COLUMNS")]
     #[serde(default, deserialize_with = "one_or_many")]
     pub ignore: Option<Vec<String>>,
@@ -42,7 +42,7 @@ pub struct DataOptions {
     pub cost_column: Option<String>,
 }
 
-/// Columns that say what a row of a long table is about.
+/// Columns that identify the rows of a long table.
 #[derive(Debug, Clone, Default, Args, Serialize, Deserialize)]
 #[command(next_help_heading = "Data")]
 pub struct ColumnOptions {
@@ -56,7 +56,7 @@ pub struct ColumnOptions {
 }
 
 impl DataOptions {
-    /// Whether a table is given at all.
+    /// Whether a table is given.
     pub fn is_given(&self) -> bool {
         self.data.is_some() || self.cost_data.is_some()
     }
@@ -108,14 +108,14 @@ impl ColumnOptions {
     }
 }
 
-/// What is decided.
+/// The problem.
 #[derive(Debug, Clone, Default, Args, Serialize, Deserialize)]
 #[command(next_help_heading = "Problem")]
 pub struct ProblemOptions {
     /// Problem file, as generate writes it; a settings file may hold it as a table of this name
     #[arg(long, value_name = "FILE.toml")]
     pub problem: Option<ProblemSource>,
-    /// Built-in data and problem instead of a table: KS32, SP5x5, TSP20, or another size
+    /// Built-in data and problem instead of a table: KS32, SP5x5, TSP20, CVRP20, or another size
     #[arg(long, value_name = "NAME")]
     pub benchmark: Option<Benchmark>,
 }

@@ -22,8 +22,8 @@ pub use commands::{
 };
 pub use data::{ColumnOptions, DataOptions, ProblemOptions, ProblemSource};
 pub use training::Profile;
+pub use values::GeneratedFormat;
 use values::Seconds;
-pub use values::TableFormat;
 
 const EXIT_CODES: &str = "\
 Start here:

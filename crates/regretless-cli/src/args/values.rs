@@ -1,4 +1,4 @@
-//! Values that are written as one word: formats, kinds, the optimiser, lists.
+//! Values of options: times, formats, the optimizer, lists.
 
 use std::fmt;
 use std::str::FromStr;
@@ -10,18 +10,18 @@ use regretless::train::{Method, Optimizer};
 use regretless::{Error, Result};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
-/// A length of time in seconds, 0 or more.
+/// A duration in seconds.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "f64", into = "f64")]
 pub struct Seconds(f64);
 
 impl Seconds {
-    /// Most seconds there are: eleven days, beyond which nobody waits for a checkpoint.
+    /// About eleven days; any bound works that `Duration` can hold.
     const MAX_SECONDS: f64 = 1e6;
 
-    /// The same time.
+    /// As a standard duration.
     pub fn duration(self) -> Duration {
-        // Checked when it was made, so that this cannot panic.
+        // Validated by `try_from`, so that this cannot panic.
         Duration::from_secs_f64(self.0)
     }
 }
@@ -30,12 +30,12 @@ impl TryFrom<f64> for Seconds {
     type Error = Error;
 
     fn try_from(seconds: f64) -> Result<Self> {
-        // A number that is none lies in no range.
+        // NaN is in no range.
         if (0.0..=Self::MAX_SECONDS).contains(&seconds) {
             return Ok(Self(seconds));
         }
         Err(Error::setting(format!(
-            "{seconds} is no time; give seconds from 0 to {}",
+            "{seconds} is not a time; give seconds from 0 to {}",
             Self::MAX_SECONDS
         )))
     }
@@ -53,7 +53,7 @@ impl FromStr for Seconds {
     fn from_str(text: &str) -> Result<Self> {
         let number: f64 = text
             .parse()
-            .map_err(|_| Error::setting(format!("'{text}' is no number of seconds")))?;
+            .map_err(|_| Error::setting(format!("'{text}' is not a number of seconds")))?;
         number.try_into()
     }
 }
@@ -61,32 +61,32 @@ impl FromStr for Seconds {
 /// Format of generated tables.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum TableFormat {
+pub enum GeneratedFormat {
     /// One CSV file with features and costs
     Csv,
     /// Two NPY files
     Npy,
 }
 
-/// Kinds of files that can be solved.
+/// Formats of problem files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum FileFormat {
-    /// Tours and routes as TSPLIB and CVRPLIB write them
+    /// TSPLIB and CVRPLIB: TSP and CVRP
     Tsplib,
-    /// Knapsacks as the OR-Library writes them
+    /// OR-Library: multi-dimensional knapsacks
     Knapsack,
     /// MPS and LP models
     Linear,
 }
 
-/// Linear relaxations.
+/// LP relaxations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum RelaxationArg {
     /// Integrality dropped, nothing added
     Plain,
-    /// With all cuts the problem knows
+    /// With the cuts of the problem
     Tight,
 }
 
@@ -142,7 +142,7 @@ impl<'de> Deserialize<'de> for OptimizerSpec {
     }
 }
 
-/// The words of a value: a list's entries, or a text split at its separator.
+/// The entries of a list, or the parts of a text between separators.
 fn words(value: &toml::Value, separator: char) -> Vec<String> {
     match value {
         toml::Value::Array(entries) => entries
@@ -161,7 +161,7 @@ fn words(value: &toml::Value, separator: char) -> Vec<String> {
 pub fn one_or_many<'de, D: Deserializer<'de>>(
     deserializer: D,
 ) -> std::result::Result<Option<Vec<String>>, D::Error> {
-    // Names within a list are taken as they are: a column's name may hold a comma.
+    // Names in a list are not split: a column name may contain a comma.
     Ok(Some(match toml::Value::deserialize(deserializer)? {
         toml::Value::Array(entries) => entries
             .into_iter()

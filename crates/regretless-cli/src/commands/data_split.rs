@@ -1,4 +1,4 @@
-//! What is trained on: labelled rows, how they are divided, and the problem they belong to.
+//! What is trained on: labeled rows, how they are divided, and the problem they belong to.
 //!
 //! Built-in data are made anew for every seed, and the seed is also numpy's: `--seed 3` trains on
 //! the table that `generate --seed 3` writes. A user's table stays the same; its split follows the
@@ -13,7 +13,7 @@ use regretless::label::LabeledDataset;
 use regretless::problem::Benchmark;
 use regretless::{Error, Problem, Result};
 
-use super::{CommandContext, labelled, oracle, store};
+use super::{CommandContext, labeled, oracle, store};
 use crate::args::{DataOptions, ExecutionOptions, ProblemOptions};
 use crate::input::{in_file, load_problem, table_source};
 use crate::output::grouped;
@@ -161,7 +161,7 @@ impl<'a> DataSource<'a> {
                 let split = |seed: &u32| split.with_seed(u64::from(*seed)).apply(data.len());
                 let splits = seeds.iter().map(split).collect::<Result<Vec<_>>>()?;
                 let labels = store(&file, execution);
-                let found = labelled(
+                let found = labeled(
                     data,
                     &labels,
                     &problem,

@@ -1,4 +1,4 @@
-//! `evaluate`: the regret of a model, or of anybody's predictions.
+//! `evaluate`: the regret of a model, or of given predictions.
 
 use std::path::Path;
 
@@ -14,7 +14,7 @@ use regretless::oracle::Oracle;
 use regretless::{Error, Model, Result};
 use serde_json::json;
 
-use super::{CommandContext, json, labelled, oracle, predict_rows, store};
+use super::{CommandContext, json, labeled, oracle, predict_rows, store};
 use crate::args::EvaluateOptions;
 use crate::input::{
     TableFormat, costs_only, dataset_for_model, in_file, load_model, load_problem,
@@ -22,28 +22,28 @@ use crate::input::{
 };
 use crate::output::{CommandReport, grouped, number, percent};
 
-/// Predictions, and what they are judged by.
+/// Predictions, and the labeled rows they are evaluated on.
 struct EvaluationInput {
     predictions: PredictionSource,
     data: LabeledDataset,
     oracle: Oracle,
 }
 
-/// Who predicts.
+/// Source of the predictions.
 enum PredictionSource {
     Model(Box<Model>),
-    /// Known for all rows, in the user's sense.
+    /// Given for all rows, in the problem's sense.
     Known(Matrix),
 }
 
-/// Predicts or reads predictions, decides, and measures.
+/// Predicts or reads predictions, solves, and measures the regret.
 pub fn run(options: &EvaluateOptions, session: &CommandContext) -> Result<CommandReport> {
     let case = match (&options.model, &options.predictions) {
         (Some(model), None) => EvaluationInput::of_model(model, options, session)?,
         (None, Some(file)) => EvaluationInput::of_predictions(file, options, session)?,
         _ => {
             return Err(Error::setting(
-                "nothing to judge; give either --model or --predictions",
+                "nothing to evaluate; give either --model or --predictions",
             ));
         }
     };
@@ -83,7 +83,7 @@ impl EvaluationInput {
             ));
         }
         let labels = store(source.costs_file(), &options.execution);
-        let found = labelled(table, &labels, problem, &oracle, session);
+        let found = labeled(table, &labels, problem, &oracle, session);
         let (data, _) = found.map_err(in_file(source.costs_file()))?;
         Ok(Self {
             predictions: PredictionSource::Model(Box::new(model)),
@@ -97,7 +97,7 @@ impl EvaluationInput {
         options: &EvaluateOptions,
         session: &CommandContext,
     ) -> Result<Self> {
-        let missing = || Error::setting("--problem is missing; predictions do not know theirs");
+        let missing = || Error::setting("--problem is missing; predictions do not name one");
         let problem = load_problem(options.problem.as_ref().ok_or_else(missing)?)?;
         let oracle = oracle(&problem, &options.execution)?;
         let (costs_file, mut table) = costs_only(&options.data)?;
@@ -121,7 +121,7 @@ impl EvaluationInput {
         }
         let labels = store(&costs_file, &options.execution);
         let (data, _) =
-            labelled(table, &labels, &problem, &oracle, session).map_err(in_file(&costs_file))?;
+            labeled(table, &labels, &problem, &oracle, session).map_err(in_file(&costs_file))?;
         Ok(Self {
             predictions: PredictionSource::Known(predictions),
             data,
@@ -129,7 +129,7 @@ impl EvaluationInput {
         })
     }
 
-    /// Predictions for some rows, to be minimised.
+    /// Predictions for some rows, to be minimized.
     fn predicted(&self, rows: &[usize]) -> Result<Matrix> {
         match &self.predictions {
             PredictionSource::Model(model) => predict_rows(model.predictor(), &self.data, rows),
@@ -158,7 +158,7 @@ fn report_evaluation(found: &Evaluation, solves: u64, report: &mut CommandReport
     let lines = [
         ("instances", grouped(found.instances as u64)),
         ("mean regret", number(found.regret)),
-        ("normalised regret", percent(found.normalized_regret)),
+        ("normalized regret", percent(found.normalized_regret)),
         ("relative regret", percent(found.relative_regret)),
         ("decisions optimal", percent(found.optimal_fraction)),
         ("mean squared error", number(found.mse)),

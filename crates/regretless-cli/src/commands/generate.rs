@@ -11,7 +11,7 @@ use regretless::{Error, Problem, Result};
 use serde_json::json;
 
 use super::CommandContext;
-use crate::args::{GenerateOptions, TableFormat};
+use crate::args::{GenerateOptions, GeneratedFormat};
 use crate::input::require;
 use crate::output::{CommandReport, grouped, path_json, write_text};
 
@@ -23,7 +23,7 @@ pub fn run(options: &GenerateOptions, session: &CommandContext) -> Result<Comman
     let (spec, rows) = benchmark.rows(synthetic)?;
     let costs = rows.num_costs();
     let problem = Problem::from_spec(spec)?;
-    let files = GeneratedFiles::within(&folder, options.format.unwrap_or(TableFormat::Csv));
+    let files = GeneratedFiles::within(&folder, options.format.unwrap_or(GeneratedFormat::Csv));
     let problem_text =
         toml::to_string(problem.spec()).map_err(|e| Error::setting(format!("the problem: {e}")))?;
     files.write(
@@ -72,7 +72,7 @@ fn synthetic_spec(options: &GenerateOptions) -> SyntheticSpec {
     }
 }
 
-/// Where things go.
+/// Output paths.
 struct GeneratedFiles {
     /// One table, or features and costs.
     tables: Vec<PathBuf>,
@@ -80,10 +80,10 @@ struct GeneratedFiles {
 }
 
 impl GeneratedFiles {
-    fn within(folder: &Path, format: TableFormat) -> Self {
+    fn within(folder: &Path, format: GeneratedFormat) -> Self {
         let names = match format {
-            TableFormat::Csv => vec!["table.csv"],
-            TableFormat::Npy => vec!["features.npy", "costs.npy"],
+            GeneratedFormat::Csv => vec!["table.csv"],
+            GeneratedFormat::Npy => vec!["features.npy", "costs.npy"],
         };
         Self {
             tables: names.iter().map(|name| folder.join(name)).collect(),
@@ -91,7 +91,7 @@ impl GeneratedFiles {
         }
     }
 
-    /// Writes all files, or none if one is there already.
+    /// Writes all files, or none if one exists already.
     fn write(
         &self,
         rows: SyntheticGenerator,
@@ -107,13 +107,13 @@ impl GeneratedFiles {
             .chain([&self.problem])
             .try_for_each(|path| check_free(path, force))?;
         match &self.tables[..] {
-            [features, costs] => write_arrays((features, costs), rows, session)?,
+            [features, costs] => write_arrays(features, costs, rows, session)?,
             single => csv::write(&single[0], &rows.dataset()?, force)?,
         }
         write_text(&self.problem, problem, force)
     }
 
-    /// How `train` is told of the tables.
+    /// The flags of `train` for these tables.
     fn flags(&self) -> String {
         match &self.tables[..] {
             [features, costs] => format!("--data {} --cost-data {}", shell(features), shell(costs)),
@@ -122,10 +122,11 @@ impl GeneratedFiles {
     }
 }
 
-/// Writes costs row by row as they are made; features come second, so that costs that find no room
-/// leave nothing.
+/// Writes costs row by row as they are generated. Features come second: where the disk has no room
+/// for the costs, nothing is left behind.
 fn write_arrays(
-    (features, costs): (&Path, &Path),
+    features: &Path,
+    costs: &Path,
     mut rows: SyntheticGenerator,
     session: &CommandContext,
 ) -> Result<()> {
@@ -139,7 +140,7 @@ fn write_arrays(
     npy::write_predictions(features, known.values(), session.force)
 }
 
-/// A path as a shell takes it.
+/// A path quoted for the shell.
 fn shell(path: &Path) -> String {
     let text = path.display().to_string();
     let plain = |c: char| c.is_ascii_alphanumeric() || "/._-".contains(c);

@@ -1,17 +1,17 @@
-//! `label`: the best decision of every row, found once and kept beside the table, by one machine or
-//! several.
+//! `label`: the optimal decision of every row, computed once and stored next to the table, on one
+//! machine or several.
 
 use regretless::error::Place;
 use regretless::label::{LabelSource, Shard};
 use regretless::{Error, Result};
 use serde_json::json;
 
-use super::{CommandContext, labelled, oracle, store};
+use super::{CommandContext, labeled, oracle, store};
 use crate::args::LabelOptions;
 use crate::input::{costs_only, in_file, load_problem, require};
 use crate::output::{CommandReport, grouped, path_json};
 
-/// Labels the whole table or a share of it.
+/// Labels the whole table or a shard of it.
 pub fn run(options: &LabelOptions, session: &CommandContext) -> Result<CommandReport> {
     let shard = options
         .shard
@@ -25,7 +25,7 @@ pub fn run(options: &LabelOptions, session: &CommandContext) -> Result<CommandRe
     let store = store(&file, &options.execution);
     let Some(shard) = shard else {
         let (data, found) =
-            labelled(table, &store, &problem, &oracle, session).map_err(in_file(&file))?;
+            labeled(table, &store, &problem, &oracle, session).map_err(in_file(&file))?;
         let solved = oracle.counts().total();
         let shown = json!({
             "heuristic": oracle.heuristic(), "rows": data.len(), "solved": solved, "continued": found.continued,
@@ -37,18 +37,20 @@ pub fn run(options: &LabelOptions, session: &CommandContext) -> Result<CommandRe
             ..CommandReport::default()
         };
         let (rows, solved) = (grouped(data.rows().len() as u64), grouped(solved));
-        let what = oracle.heuristic().map_or("best decisions".into(), |how| {
-            format!("decisions by '{how}'")
-        });
+        let what = oracle
+            .heuristic()
+            .map_or("optimal decisions".into(), |how| {
+                format!("decisions by '{how}'")
+            });
         if found.kept {
             report.line(format!(
                 "{what} of {rows} rows in {}, {solved} solved now",
                 found.file.display()
             ));
         } else {
-            // To keep labels is all that this command is for.
+            // Labels that are not stored are a failure of this command.
             report.line(format!(
-                "{what} of {rows} rows found and not kept, {solved} solved now"
+                "{what} of {rows} rows computed but not stored, {solved} solved now"
             ));
             let message = "the labels could not be written; make their folder writable, or copy \
                 the table elsewhere";
@@ -70,7 +72,7 @@ pub fn run(options: &LabelOptions, session: &CommandContext) -> Result<CommandRe
     let [solved, known, rows] =
         [done.solved, done.known, done.rows].map(|count| grouped(count as u64));
     report.line(format!(
-        "{solved} rows solved, {known} of {rows} known; the command without --shard joins them"
+        "{solved} rows solved, {known} of {rows} known; the command without --shard merges them"
     ));
     Ok(report)
 }

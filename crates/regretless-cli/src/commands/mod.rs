@@ -1,4 +1,4 @@
-//! One file per command. Each turns its options into a plan, carries it out, and reports.
+//! One file per command. Each turns its options into calls of the library and reports.
 
 use std::path::Path;
 
@@ -30,11 +30,11 @@ mod reproduce;
 mod solve;
 mod train;
 
-/// What every command works with.
+/// Shared state of a command.
 pub struct CommandContext {
-    /// Shows progress and hears Ctrl-C.
+    /// Progress bars and Ctrl-C.
     pub progress: ProgressObserver,
-    /// Whether outputs that exist are replaced.
+    /// Whether existing outputs are replaced.
     pub force: bool,
     quiet: bool,
 }
@@ -48,7 +48,7 @@ impl CommandContext {
         }
     }
 
-    /// Says something that is not a result.
+    /// Prints a warning, unless `--quiet`.
     pub fn warn(&self, text: &str) {
         if !self.quiet {
             print_warning(text);
@@ -57,7 +57,7 @@ impl CommandContext {
 }
 
 impl CommandContext {
-    /// Brings the costs of a table into the order of the problem's; tells where positions decide.
+    /// Reorders the costs of a table to match the problem; warns where they match by position only.
     fn match_table(&self, data: &mut Dataset, file: &Path, problem: &Problem) -> Result<()> {
         let found = CostSide::new("the table", data.cost_names());
         let matching = match_costs(found, problem.kind().as_ref()).map_err(in_file(file))?;
@@ -66,14 +66,14 @@ impl CommandContext {
         Ok(())
     }
 
-    /// Tells where positions decide which cost is which.
+    /// Warns where costs are matched by position.
     fn warn_about_matching(&self, file: &Path, matching: &CostMatching) {
         if let Some(notice) = matching.notice() {
             self.warn(&format!("note: {}: {notice}", file.display()));
         }
     }
 
-    /// Tells how a large table could have stayed on disk, where it did not.
+    /// Hints at a format in which a large table stays on disk.
     fn hint_at_storage(&self, source: &TableSource, data: &Dataset) {
         if let TableSource::Npy { costs, .. } = source
             && let Some(hint) = npy::storage_hint(costs, data.costs())
@@ -83,7 +83,7 @@ impl CommandContext {
     }
 }
 
-/// Carries out a command and prints what it found; returns what went wrong after that.
+/// Runs a command and prints its report; returns the failure that the report contains.
 pub fn run(command: Command) -> Result<Option<Error>> {
     match command {
         Command::Generate(call) => run_command(call, "generate", generate::run),
@@ -105,14 +105,14 @@ fn run_command<O: clap::Args + Serialize + DeserializeOwned>(
     let session = CommandContext::new(&call.common);
     let options = settings::merged(call.options, call.common.config.as_deref(), name)?;
     let outcome = work(&options, &session);
-    // Work that failed leaves its bar behind, which would be drawn over the error.
+    // A failed command leaves its progress bar, which would be drawn over the error.
     session.progress.end();
     let report = outcome?;
     report.print(call.common.json)?;
     Ok(report.failure)
 }
 
-/// An oracle on as many threads as the user allows, deciding as the user wants.
+/// The oracle of a problem with the threads and heuristic of the options.
 fn oracle(problem: &Problem, execution: &ExecutionOptions) -> Result<Oracle> {
     let threads = Threads::new(execution.threads.unwrap_or(0))?;
     Oracle::new(problem.kind().clone())
@@ -120,35 +120,32 @@ fn oracle(problem: &Problem, execution: &ExecutionOptions) -> Result<Oracle> {
         .with_heuristic(execution.heuristic)
 }
 
-/// The labels beside a table.
+/// The label store next to a table.
 fn store(file: &Path, execution: &ExecutionOptions) -> LabelStore {
     LabelStore::for_table(file)
         .with_flush_interval(execution.checkpoint_interval(LabelStore::FLUSH_INTERVAL))
 }
 
-/// Labels a table, from the labels beside its file if there are any.
-fn labelled(
+/// Labels a table; stored labels are used where they exist.
+fn labeled(
     data: Dataset,
     store: &LabelStore,
     problem: &Problem,
     oracle: &Oracle,
     session: &CommandContext,
 ) -> Result<(LabeledDataset, LabelReport)> {
-    let (labelled, report) = store.label(data, problem.spec(), oracle, &session.progress)?;
+    let (labeled, report) = store.label(data, problem.spec(), oracle, &session.progress)?;
     report
         .warnings
         .iter()
         .for_each(|warning| session.warn(&format!("note: {warning}")));
     if let Some(heuristic) = oracle.heuristic() {
         session.warn(&format!(
-            "note: decisions by '{heuristic}' stand for the best, which they need not be"
+            "note: labels are decisions of '{heuristic}', which need not be optimal"
         ));
     }
     if report.source == LabelSource::Found {
-        session.warn(&format!(
-            "note: best decisions taken from {}",
-            report.file.display()
-        ));
+        session.warn(&format!("note: labels read from {}", report.file.display()));
     }
     if report.continued > 0 {
         session.warn(&format!(
@@ -158,19 +155,19 @@ fn labelled(
     }
     for (row, failure) in report.failed.iter().take(10) {
         session.warn(&format!(
-            "note: row {row} (counted from 0) is left out: {failure}"
+            "note: row {row} (counted from 0) is skipped: {failure}"
         ));
     }
     if report.failed.len() > 10 {
         session.warn(&format!(
-            "note: {} rows are left out in all",
+            "note: {} rows are skipped in total",
             grouped(report.failed.len() as u64)
         ));
     }
-    Ok((labelled, report))
+    Ok((labeled, report))
 }
 
-/// What a model's decisions are worth on some rows of a labelled table.
+/// Evaluates a model on some rows of a labeled table.
 fn evaluate_model(
     model: &CostModel,
     data: &LabeledDataset,

@@ -1,4 +1,4 @@
-//! `train`: one model on one loss.
+//! `train`: one model with one method.
 
 use std::fmt::Write as _;
 use std::io::Write;
@@ -18,10 +18,14 @@ use serde_json::json;
 use super::data_split::{DataSource, DataSplit, standard_split};
 use super::{CommandContext, json, oracle};
 use crate::args::{Profile, TrainOptions};
+use crate::csv_text::{CsvText, optional_cell};
 use crate::output::{CommandReport, grouped, number, path_json, percent};
 use crate::settings;
 
-/// Files of one training.
+/// Model file unless `--out` is given.
+const DEFAULT_MODEL_FILE: &str = "model.safetensors";
+
+/// Output files of one training.
 struct TrainOutputs {
     model: PathBuf,
     epochs: [PathBuf; 2],
@@ -31,16 +35,16 @@ struct TrainOutputs {
 
 impl TrainOutputs {
     fn of(model: &Path) -> Self {
-        let beside = |end: &str| model.with_extension(end);
+        let next_to_model = |extension: &str| model.with_extension(extension);
         Self {
             model: model.to_path_buf(),
-            epochs: [beside("epochs.csv"), beside("epochs.jsonl")],
-            report: beside("report.json"),
-            settings: beside("settings.toml"),
+            epochs: [next_to_model("epochs.csv"), next_to_model("epochs.jsonl")],
+            report: next_to_model("report.json"),
+            settings: next_to_model("settings.toml"),
         }
     }
 
-    /// Asks before the work whether all of them could be written.
+    /// Checks before the training that all of them can be written.
     fn check(&self, results: &ResultFiles<'_>) -> Result<()> {
         check_file_name_fits(&self.model, &[CheckpointFolder::CHECKPOINT_FOLDER_SUFFIX])?;
         for path in [
@@ -59,14 +63,12 @@ impl TrainOutputs {
 
 /// Trains, tests and writes the model.
 pub fn run(options: &TrainOptions, session: &CommandContext) -> Result<CommandReport> {
-    let options = resolved(options.clone())?;
-    let seed = u64::from(options.seed.unwrap_or(0));
-    let out = TrainOutputs::of(
-        options
-            .out
-            .as_deref()
-            .unwrap_or(Path::new("model.safetensors")),
-    );
+    let ResolvedTraining {
+        options,
+        trainer,
+        seed,
+        out,
+    } = resolve(options.clone())?;
     check_names(&options)?;
     let settings = settings::text(&options, "train")?;
     let checkpoints = CheckpointFolder::for_model(&out.model).with_interval(
@@ -81,20 +83,13 @@ pub fn run(options: &TrainOptions, session: &CommandContext) -> Result<CommandRe
     };
     out.check(&results)?;
     let _lock = checkpoints.lock()?;
-    let plan = Trainer {
-        method: options.method.clone().unwrap_or_default(),
-        predictor: options
-            .split
-            .predictor
-            .clone()
-            .unwrap_or(PredictorSpec::Linear),
-        settings: options.training.settings(Profile::Default, seed),
+    let trainer = Trainer {
         start: options
             .init_model
             .as_deref()
             .map(CostModel::load)
             .transpose()?,
-        threads: 0,
+        ..trainer
     };
     let source = DataSource::open(
         &options.data,
@@ -103,10 +98,10 @@ pub fn run(options: &TrainOptions, session: &CommandContext) -> Result<CommandRe
         &options.execution,
         session,
     )?;
-    let grounds = source.data_splits(options.seed.into_iter())?;
-    let data_split = grounds
+    let data_splits = source.data_splits(std::iter::once(seed))?;
+    let data_split = data_splits
         .first()
-        .ok_or_else(|| Error::setting("--seed is missing"))?;
+        .ok_or_else(|| Error::setting("no data for the seed"))?;
     let DataSplit {
         problem,
         data,
@@ -119,9 +114,9 @@ pub fn run(options: &TrainOptions, session: &CommandContext) -> Result<CommandRe
         oracle,
         observer: &session.progress,
     };
-    let outcome = plan.fit_and_evaluate(&task, problem.spec(), Some(&checkpoints))?;
+    let outcome = trainer.fit_and_evaluate(&task, problem.spec(), Some(&checkpoints))?;
     let found = TrainCommandResult {
-        plan: &plan,
+        trainer: &trainer,
         outcome: &outcome,
     };
     write(&out, &found, &settings, &results)?;
@@ -129,8 +124,7 @@ pub fn run(options: &TrainOptions, session: &CommandContext) -> Result<CommandRe
     found.report(&out, data_split)
 }
 
-/// Settings are written beside the model, and a settings file is text: file names that are none are
-/// refused by name.
+/// Settings are written next to the model as TOML, which is UTF-8; other file names are refused.
 fn check_names(options: &TrainOptions) -> Result<()> {
     check_utf8([
         &options.data.data,
@@ -149,35 +143,55 @@ pub fn check_utf8<const N: usize>(paths: [&Option<PathBuf>; N]) -> Result<()> {
     {
         Some(path) => Err(Error::input(
             Place::file(path),
-            "the name is not UTF-8, as settings files must be; rename it",
+            "the file name is not UTF-8, as settings files must be; rename it",
         )),
         None => Ok(()),
     }
 }
 
-/// The options with every default written out.
-fn resolved(mut options: TrainOptions) -> Result<TrainOptions> {
-    let split = standard_split(&options.data, &options.problem)?;
-    options.split.split.get_or_insert(split);
-    options.split.predictor.get_or_insert(PredictorSpec::Linear);
-    options.method.get_or_insert_with(Method::default);
-    options.seed.get_or_insert(0);
-    options
-        .out
-        .get_or_insert_with(|| "model.safetensors".into());
-    options.training = options.training.resolved(Profile::Default);
-    Ok(options)
+/// Options of a training with their defaults.
+struct ResolvedTraining {
+    /// The options with every default filled in, as the settings file shows them.
+    options: TrainOptions,
+    /// The trainer, without an initial model.
+    trainer: Trainer,
+    seed: u32,
+    out: TrainOutputs,
 }
 
-/// What there is to tell.
+fn resolve(mut options: TrainOptions) -> Result<ResolvedTraining> {
+    let split = standard_split(&options.data, &options.problem)?;
+    options.split.split.get_or_insert(split);
+    let predictor = options.split.predictor.get_or_insert(PredictorSpec::Linear);
+    let method = options.method.get_or_insert_with(Method::default);
+    let seed = *options.seed.get_or_insert(0);
+    let model = options.out.get_or_insert_with(|| DEFAULT_MODEL_FILE.into());
+    let trainer = Trainer {
+        method: method.clone(),
+        predictor: predictor.clone(),
+        settings: options.training.settings(Profile::Default, u64::from(seed)),
+        start: None,
+        threads: 0,
+    };
+    let out = TrainOutputs::of(model);
+    options.training = options.training.resolved(Profile::Default);
+    Ok(ResolvedTraining {
+        options,
+        trainer,
+        seed,
+        out,
+    })
+}
+
+/// Result of the command.
 struct TrainCommandResult<'a> {
-    plan: &'a Trainer,
+    trainer: &'a Trainer,
     outcome: &'a TrainingOutcome,
 }
 
 impl TrainCommandResult<'_> {
     fn json(&self) -> Result<serde_json::Value> {
-        json(&self.plan.summary(self.outcome))
+        json(&self.trainer.summary(self.outcome))
     }
 
     fn report(&self, out: &TrainOutputs, data: &DataSplit) -> Result<CommandReport> {
@@ -194,7 +208,7 @@ impl TrainCommandResult<'_> {
             .map_or(0, |round| round.epochs.len().saturating_sub(1));
         report.line(format!(
             "{} on {}, {}",
-            self.plan.method,
+            self.trainer.method,
             data.problem.name(),
             data.rows()
         ));
@@ -208,9 +222,9 @@ impl TrainCommandResult<'_> {
             ("test regret", &self.outcome.test),
         ] {
             if let Some(part) = part {
-                let share = percent(part.normalized_regret);
+                let normalized = percent(part.normalized_regret);
                 report.line(format!(
-                    "  {name:<18} {} ({share} of the best objective)",
+                    "  {name:<18} {} (normalized {normalized})",
                     number(part.regret)
                 ));
             }
@@ -222,7 +236,7 @@ impl TrainCommandResult<'_> {
         }
         if let Some(heuristic) = self.outcome.heuristic {
             report.line(format!(
-                "  decided by         {heuristic}, which need not find the best"
+                "  heuristic          {heuristic}; its decisions need not be optimal"
             ));
         }
         report.line(format!(
@@ -236,14 +250,14 @@ impl TrainCommandResult<'_> {
 }
 
 impl TrainCommandResult<'_> {
-    /// What `auto` tried, and what it chose.
+    /// The candidates of `auto` and the chosen one.
     fn report_candidates(&self, report: &mut CommandReport) {
         for entry in &self.outcome.tried {
             let regret = entry.regret.map(number).unwrap_or_default();
-            let judged = match entry.scoring {
+            let score = match entry.scoring {
                 ScoringKind::Exact => regret,
                 ScoringKind::Relaxed => format!("{regret} (relaxed)"),
-                ScoringKind::Unscored => "not judged".into(),
+                ScoringKind::Unscored => "not scored".into(),
                 ScoringKind::Failed => "failed".into(),
             };
             let chosen = if entry.method == self.outcome.trained.model.about.loss {
@@ -252,19 +266,19 @@ impl TrainCommandResult<'_> {
                 ""
             };
             report.line(format!(
-                "  tried {:<44} {judged} in {:.2} s{chosen}",
+                "  tried {:<44} {score} in {:.2} s{chosen}",
                 entry.method, entry.seconds
             ));
         }
         if let Some(seconds) = self.outcome.trained.report.timed_solve_seconds {
             report.line(format!(
-                "  planned from a solve of {seconds} s by the clock: not reproducible"
+                "  planned from a measured solve time of {seconds} s: not reproducible"
             ));
         }
     }
 }
 
-/// Writes what lies beside the model first: a model file means that all of it is there.
+/// Writes the model last: where it exists, all other files exist too.
 fn write(
     out: &TrainOutputs,
     found: &TrainCommandResult<'_>,
@@ -274,7 +288,7 @@ fn write(
     let trained = &found.outcome.trained;
     let [as_csv, as_lines] = &out.epochs;
     let texts = [
-        (as_csv, epochs_csv(&trained.report)),
+        (as_csv, epochs_csv(&trained.report)?),
         (as_lines, epochs_jsonl(&trained.report)?),
         (&out.report, format!("{:#}\n", found.json()?)),
         (&out.settings, settings.to_owned()),
@@ -294,19 +308,28 @@ fn write(
     results.write(&files)
 }
 
-fn epochs_csv(report: &TrainReport) -> String {
-    let cell = |value: Option<f64>| value.map(|value| value.to_string()).unwrap_or_default();
-    let mut text =
-        String::from("round,epoch,training_loss,validation_loss,validation_regret,seconds\n");
+fn epochs_csv(report: &TrainReport) -> Result<String> {
+    let mut table = CsvText::new(&[
+        "round",
+        "epoch",
+        "training_loss",
+        "validation_loss",
+        "validation_regret",
+        "seconds",
+    ])?;
     for (round, epochs) in report.rounds.iter().enumerate() {
-        for e in &epochs.epochs {
-            let scores = [e.training_loss, e.validation_loss, e.validation_regret]
-                .map(cell)
-                .join(",");
-            let _ = writeln!(text, "{},{},{scores},{:.6}", round + 1, e.epoch, e.seconds);
+        for epoch in &epochs.epochs {
+            table.row(&[
+                (round + 1).to_string(),
+                epoch.epoch.to_string(),
+                optional_cell(epoch.training_loss),
+                optional_cell(epoch.validation_loss),
+                optional_cell(epoch.validation_regret),
+                format!("{:.6}", epoch.seconds),
+            ])?;
         }
     }
-    text
+    table.finish()
 }
 
 fn epochs_jsonl(report: &TrainReport) -> Result<String> {

@@ -1,11 +1,11 @@
-//! One cell: a problem, a seed, a method, and what came of them.
+//! One cell: a problem, a seed, a method, and its outcome.
 
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
+use super::cell_data::CellData;
 use super::example::{ExampleDecision, example_decisions};
-use super::ground::DataSplit;
 use super::spec::{Experiment, ExperimentMethod, ExperimentProblem};
 use crate::data::atomic_write::write_atomically;
 use crate::error::{Error, Result};
@@ -19,10 +19,10 @@ use crate::train::{
     TrainingSettings,
 };
 
-/// Raised when what a cell means changes.
-const CELL_VERSION: u32 = 2;
+/// Increased when the content or meaning of cell files changes.
+const CELL_VERSION: u32 = 3;
 
-/// What is run.
+/// Specification of a cell; its hash identifies the outcome.
 #[derive(Debug, Clone, Serialize)]
 pub(super) struct ExperimentCell {
     format: u32,
@@ -40,18 +40,18 @@ struct CellSpec {
     settings: TrainingSettings,
 }
 
-/// A cell and its outcome, as the file holds them.
+/// A cell and its outcome, as stored in a file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct CellRecord {
-    /// Hash over all that the outcome depends on.
+    /// Hash of everything the outcome depends on.
     pub key: String,
     /// The problem.
     pub problem: String,
-    /// The method as tables call it.
+    /// The name of the method in tables.
     pub name: String,
     /// The seed.
     pub seed: u32,
-    /// What came of it.
+    /// The outcome.
     pub outcome: CellOutcome,
 }
 
@@ -59,46 +59,37 @@ pub struct CellRecord {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum CellOutcome {
-    /// A model was trained and judged.
+    /// A model was trained and evaluated.
     Done(Box<CellMetrics>),
-    /// There is none, and why.
+    /// The error message.
     Failed(String),
 }
 
-/// What a trained model is worth, and what it took.
+/// Quality of a trained model and cost of its training.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct CellMetrics {
-    /// Mean regret on the test rows.
-    pub regret: f64,
-    /// Sum of regrets over the sum of best objectives' sizes.
-    pub normalized_regret: f64,
-    /// Mean of each row's regret over the size of its best objective.
-    pub relative_regret: f64,
-    /// Mean squared error on the test rows.
-    pub mse: f64,
-    /// Mean absolute error on the test rows.
-    pub mae: f64,
-    /// Share of test rows whose decision is as good as the best.
-    pub optimal_fraction: f64,
-    /// The epoch that was kept, in the last round.
+    /// Evaluation on the test rows.
+    #[serde(flatten)]
+    pub test: Evaluation,
+    /// The selected epoch of the last round.
     pub best_epoch: usize,
-    /// Seconds of training, labels and test not included.
+    /// Seconds of training, without labeling and test.
     pub seconds: f64,
-    /// Seconds of training on all processors together, where the system tells them. Other programs
-    /// lengthen these less than `seconds`; cells that run side by side are counted together and
-    /// mean nothing.
+    /// CPU seconds of training over all cores, where the system reports them. Other programs
+    /// affect them less than `seconds`; they are meaningless for cells that run in parallel, which
+    /// are counted together.
     #[serde(default)]
     pub cpu_seconds: Option<f64>,
-    /// Solves by kind, labels and test not included.
+    /// Solves by kind, without labeling and test.
     pub solves: SolveCounts,
-    /// Why the last round ended.
+    /// Why the last round stopped.
     pub stopped: Option<StopReason>,
     /// The epochs of the last round.
     pub curve: Vec<CurvePoint>,
     /// Decisions of some test rows, of the first seed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub shown: Vec<ExampleDecision>,
-    /// Competitors of `auto`.
+    /// Candidates of `auto`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tried: Vec<CandidateReport>,
 }
@@ -108,7 +99,7 @@ pub struct CellMetrics {
 pub struct CurvePoint {
     /// Seconds since the round began.
     pub seconds: f64,
-    /// Mean loss over the rows that trained.
+    /// Mean loss over the training rows.
     pub training_loss: Option<f64>,
     /// Mean loss over the validation rows.
     pub validation_loss: Option<f64>,
@@ -141,8 +132,7 @@ impl ExperimentCell {
         })
     }
 
-    /// Roughly how long it takes: questions asked per training row. Solves outweigh everything
-    /// else.
+    /// Rough estimate of the run time: solver calls per training row, which dominate it.
     pub(super) fn estimated_solver_calls(&self) -> f64 {
         let settings = &self.recipe.settings;
         match self.recipe.method.parse() {
@@ -155,14 +145,14 @@ impl ExperimentCell {
         }
     }
 
-    /// Hash over all that the outcome depends on.
+    /// Hash of everything the outcome depends on.
     pub(super) fn key(&self) -> Result<String> {
         let text = serde_json::to_vec(&(self, env!("CARGO_PKG_VERSION")))
             .map_err(|e| Error::setting(format!("a cell cannot be written: {e}")))?;
         Ok(blake3::hash(&text).to_hex()[..16].to_string())
     }
 
-    /// Where its record is kept.
+    /// The file of its record.
     pub(super) fn file(&self, folder: &Path) -> Result<PathBuf> {
         let name = file_name_part(&self.name);
         Ok(folder.join("cells").join(&self.problem).join(format!(
@@ -172,7 +162,7 @@ impl ExperimentCell {
         )))
     }
 
-    /// The record, if it was run before; a damaged file counts as none.
+    /// The record of an earlier run; damaged files are ignored.
     pub(super) fn load(&self, folder: &Path) -> Result<Option<CellRecord>> {
         let Ok(text) = std::fs::read(self.file(folder)?) else {
             return Ok(None);
@@ -183,10 +173,10 @@ impl ExperimentCell {
             .filter(|record| record.key == key))
     }
 
-    /// Trains, judges and keeps; only an interruption or a full disk is an error.
+    /// Trains, evaluates and stores the record; only interruptions and file errors are errors.
     pub(super) fn run(
         &self,
-        data: &DataSplit,
+        data: &CellData,
         oracle: &Oracle,
         folder: &Path,
         observer: &dyn Observer,
@@ -230,7 +220,7 @@ impl ExperimentCell {
 
     fn train(
         &self,
-        data: &DataSplit,
+        data: &CellData,
         oracle: &Oracle,
         observer: &dyn Observer,
     ) -> Result<(FitResult, Vec<CandidateReport>)> {
@@ -251,29 +241,29 @@ impl ExperimentCell {
     fn evaluate(
         &self,
         trained: &FitResult,
-        data: &DataSplit,
+        data: &CellData,
         oracle: &Oracle,
         observer: &dyn Observer,
     ) -> Result<CellMetrics> {
         let (data, rows) = (&data.data, &data.split.test);
         let predictions = predict_rows(&trained.model, data, rows)?;
-        let answers = oracle.solve_all(&predictions, observer)?;
+        let solutions = oracle.solve_all(&predictions, observer)?;
         let shown = if self.seed == 0 {
-            example_decisions(&answers, data, rows)
+            example_decisions(&solutions, data, rows)
         } else {
             Vec::new()
         };
-        let regrets = regrets_from_results(answers, data, rows)?;
+        let regrets = regrets_from_results(solutions, data, rows)?;
         Ok(CellMetrics::new(
             &trained.report,
-            &summarize(regrets, &predictions, data, rows),
+            summarize(regrets, &predictions, data, rows),
             shown,
         ))
     }
 }
 
 impl CellMetrics {
-    fn new(report: &TrainReport, test: &Evaluation, shown: Vec<ExampleDecision>) -> Self {
+    fn new(report: &TrainReport, test: Evaluation, shown: Vec<ExampleDecision>) -> Self {
         let last = report.rounds.last();
         let point = |epoch: &EpochReport| CurvePoint {
             seconds: epoch.seconds,
@@ -282,12 +272,7 @@ impl CellMetrics {
             validation_regret: epoch.validation_regret,
         };
         Self {
-            regret: test.regret,
-            normalized_regret: test.normalized_regret,
-            relative_regret: test.relative_regret,
-            mse: test.mse,
-            mae: test.mae,
-            optimal_fraction: test.optimal_fraction,
+            test,
             best_epoch: report.best_epoch(),
             seconds: report.seconds,
             cpu_seconds: None,

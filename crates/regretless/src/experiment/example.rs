@@ -1,4 +1,4 @@
-//! Decisions that a person can look at: the tour, the path, the chosen items.
+//! Example decisions for figures: the tour, the path, the chosen items.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,9 +8,9 @@ use crate::label::LabeledDataset;
 use crate::oracle::SolveResult;
 use crate::problem::{Benchmark, ProblemSpec};
 
-/// Test rows whose decisions are kept.
+/// Test rows whose decisions are stored. Untuned: figures show a few of them.
 const MAX_EXAMPLE_ROWS: usize = 8;
-/// Costs above which nothing is drawn: nobody would see anything.
+/// Number of costs above which decisions are not drawn: single items would not be visible.
 const MAX_DRAWN_COSTS: usize = 20_000;
 
 /// The decision of one test row under predicted costs.
@@ -20,31 +20,31 @@ pub struct ExampleDecision {
     pub row: usize,
     /// Its regret.
     pub regret: f64,
-    /// What was chosen.
+    /// Indices of the chosen costs.
     pub chosen: Vec<u32>,
 }
 
-/// The best decision of one test row, and its true costs.
+/// The optimal decision of one test row, and its true costs.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Example {
     /// Row of the table.
     pub row: usize,
-    /// The best decision.
+    /// The optimal decision.
     pub best: Vec<u32>,
-    /// Its objective, in the user's sense.
+    /// Its objective, in the problem's sense.
     pub objective: f64,
-    /// True costs in the user's sense.
+    /// True costs in the problem's sense.
     pub costs: Vec<f32>,
 }
 
-/// Where costs are on a picture.
+/// How decisions of a problem are drawn.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "kind")]
 pub enum Drawing {
     /// Nodes in the plane; costs belong to pairs i < j in lexicographic order. The first node is
     /// the depot where there is one.
     Graph {
-        /// Where the nodes are.
+        /// Coordinates of the nodes.
         places: Vec<[f64; 2]>,
         /// Whether the first node is a depot.
         depot: bool,
@@ -60,7 +60,7 @@ pub enum Drawing {
     Items {
         /// One row per dimension.
         weights: Vec<Vec<f64>>,
-        /// Room in each dimension.
+        /// Capacity in each dimension.
         capacity: Vec<f64>,
     },
 }
@@ -109,25 +109,24 @@ pub(super) fn examples(data: &LabeledDataset, rows: &[usize]) -> Vec<Example> {
 
 /// The decisions of the same rows under predicted costs.
 pub(super) fn example_decisions(
-    answers: &[SolveResult],
+    solutions: &[SolveResult],
     data: &LabeledDataset,
     rows: &[usize],
 ) -> Vec<ExampleDecision> {
     if data.data().costs().cols() > MAX_DRAWN_COSTS {
         return Vec::new();
     }
-    let one = |(row, answer): (&usize, &SolveResult)| {
-        let decision = &answer.as_ref().ok()?.decision;
-        let regret = decision.dot(data.data().costs().row(*row)) - data.optimal_objective(*row);
-        Some(ExampleDecision {
-            row: *row,
-            regret,
-            chosen: decision.indices().to_vec(),
-        })
-    };
-    rows.iter()
-        .zip(answers)
-        .take(MAX_EXAMPLE_ROWS)
-        .filter_map(one)
-        .collect()
+    let mut examples = Vec::new();
+    for (row, solution) in rows.iter().zip(solutions).take(MAX_EXAMPLE_ROWS) {
+        if let Ok(solution) = solution {
+            let decision = &solution.decision;
+            let objective = decision.dot(data.data().costs().row(*row));
+            examples.push(ExampleDecision {
+                row: *row,
+                regret: objective - data.optimal_objective(*row),
+                chosen: decision.indices().to_vec(),
+            });
+        }
+    }
+    examples
 }

@@ -1,14 +1,14 @@
-//! Experiments: problems × methods × seeds, each a cell that is run once and kept.
+//! Experiments: problems × methods × seeds, each combination a cell that is run once and stored.
 //!
-//! An [`Experiment`] is a TOML file anyone can copy and change; those of the paper are built in
-//! ([`Experiment::named`]). A [`ExperimentRunner`] fills a folder with one file per cell. A cell's file name
-//! holds a hash over all that its outcome depends on, so that nothing is run twice and nothing old
-//! is mistaken for new; shards on several machines fill the same folder, or folders that are copied
-//! together. [`Results`] are what the cells say together.
+//! An [`Experiment`] is a TOML file; those of the paper are built in ([`Experiment::built_in`]). An
+//! [`ExperimentRunner`] fills a folder with one file per cell. The name of a cell's file contains a
+//! hash of everything its outcome depends on, so that no cell is run twice and no outdated result
+//! is reused. Shards on several machines fill one folder, or folders that are copied together.
+//! [`ExperimentResults`] aggregates the cells.
 
 mod cell;
+mod cell_data;
 mod example;
-mod ground;
 mod named_problem;
 mod results;
 mod runner;

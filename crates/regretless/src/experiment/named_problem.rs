@@ -1,4 +1,4 @@
-//! What an experiment runs on: named benchmarks, and real data from files the user brings.
+//! Problems of experiments by name: benchmarks, and real data from files of the user.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -16,7 +16,7 @@ use crate::problem::{Benchmark, Knapsack, ProblemSpec, paper_weights};
 /// Dimensions of a knapsack of houses.
 const HOUSE_DIMENSIONS: usize = 4;
 
-/// Files that real data come from.
+/// Files of real data.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct DataFiles {
     /// California housing, as scikit-learn's loader or the classic file gives it.
@@ -46,7 +46,7 @@ pub enum NamedProblem {
     },
     /// `ENERGYKS60`: the most valuable of 48 items, whose values follow real prices.
     EnergyItems {
-        /// Room for items that weigh 3, 5 or 7.
+        /// Capacity for items of weight 3, 5 or 7.
         capacity: usize,
     },
 }
@@ -140,7 +140,7 @@ impl NamedProblem {
         })
     }
 
-    /// The same kind of problem, small enough for a trial of seconds.
+    /// The same kind of problem, small enough for a smoke test.
     #[must_use]
     pub fn smoke_version(self) -> Self {
         match self {

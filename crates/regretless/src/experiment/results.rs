@@ -1,9 +1,9 @@
-//! What the cells of an experiment say together.
+//! Results of an experiment, aggregated over its cells.
 //!
 //! The ratio of a method is the mean over seeds of its test regret divided by that of the reference
 //! on the same seed. Differences are paired by seed. A method is on the Pareto front when no other
-//! has at most its regret in at most its time, times that differ by little counting as equal, and
-//! is better in one of both.
+//! method has at most its regret in at most its time and is better in one of both; times within a
+//! tolerance count as equal.
 
 use serde::{Deserialize, Serialize};
 
@@ -17,41 +17,41 @@ use super::spec::{
 use super::statistics::{ConfidenceInterval, MeanAndDeviation};
 use crate::oracle::SolveCounts;
 
-/// An experiment and what came of it.
+/// An experiment and its results.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ExperimentResults {
     /// Its short name.
     pub name: String,
-    /// What is shown above.
+    /// Title of the report.
     pub title: String,
     /// What it is about.
     pub about: String,
-    /// The method all others are measured against.
+    /// The method whose regret is the denominator of ratios.
     pub reference: String,
-    /// What is drawn.
+    /// Figures of the report.
     pub figures: Vec<FigureKind>,
     /// Times that differ by less count as equal on a Pareto front, in seconds.
     #[serde(default = "standard_tolerance")]
     pub equal_seconds: f64,
-    /// Whether the experiment was so small that its numbers mean nothing; it then has no ratios.
+    /// Whether it is a smoke test, whose numbers are meaningless; it has no ratios.
     #[serde(default)]
     pub smoke: bool,
-    /// Where the numbers come from.
+    /// Origin of the results.
     pub provenance: Provenance,
     /// One entry per problem.
     pub problems: Vec<ProblemResults>,
 }
 
-/// Where numbers come from.
+/// Origin of the results.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Provenance {
     /// Version of the program.
     pub version: String,
     /// Processor and number of threads.
     pub machine: String,
-    /// How the experiment was called; empty until somebody fills it in.
+    /// Command line; empty unless the caller sets it.
     pub command: String,
-    /// When; empty until somebody fills it in.
+    /// Date; empty unless the caller sets it.
     pub date: String,
 }
 
@@ -62,15 +62,15 @@ pub struct ProblemResults {
     pub name: String,
     /// Rows to train, validate and test on.
     pub rows: [usize; 3],
-    /// Costs per row; 0 until something was run.
+    /// Costs per row; 0 before the first cell.
     pub costs: usize,
-    /// Seeds that were asked for.
+    /// Number of seeds.
     pub seeds: u32,
-    /// Seconds that finding the best decisions took, over seeds.
+    /// Seconds of labeling, over seeds.
     pub label_seconds: MeanAndDeviation,
     /// One entry per method, in the order of the experiment.
     pub methods: Vec<MethodResults>,
-    /// Where decisions can be drawn.
+    /// How decisions can be drawn.
     pub drawing: Option<Drawing>,
     /// Test rows that are drawn.
     pub examples: Vec<Example>,
@@ -79,9 +79,9 @@ pub struct ProblemResults {
 /// One method on one problem.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct MethodResults {
-    /// What tables call it.
+    /// Its name in tables.
     pub name: String,
-    /// Regret over that of the reference.
+    /// Regret divided by that of the reference.
     pub ratio: MeanAndDeviation,
     /// Ratio minus 1 with its interval.
     pub difference: Option<ConfidenceInterval>,
@@ -93,17 +93,17 @@ pub struct MethodResults {
     pub seconds: MeanAndDeviation,
     /// Mean number of solves by kind.
     pub solves: [(String, f64); 6],
-    /// What the paper says of its solves.
+    /// Number of solves according to the paper.
     pub solves_said: Option<String>,
-    /// What others published.
+    /// Published result.
     pub published: Option<PublishedResult>,
-    /// Seeds that were run, and what came of each: seed, ratio, seconds.
+    /// Finished seeds: seed, ratio, seconds.
     pub seeds: Vec<(u32, f64, f64)>,
     /// Epochs of the first seed.
     pub curve: Vec<CurvePoint>,
     /// Decisions of the first seed.
     pub shown: Vec<ExampleDecision>,
-    /// Why there are no numbers, or fewer than asked for.
+    /// Why results of some seeds are missing.
     pub note: Option<String>,
     /// Whether it is on the Pareto front.
     pub on_front: bool,
@@ -145,7 +145,7 @@ impl ExperimentResults {
         }
     }
 
-    /// Cells that were asked for and have no outcome yet.
+    /// Number of cells without an outcome.
     pub fn missing(&self) -> usize {
         let missing = |problem: &ProblemResults| {
             let open = |method: &MethodResults| {
@@ -166,7 +166,7 @@ impl ExperimentResults {
 }
 
 impl MethodResults {
-    /// Removes all that compares the method with the reference.
+    /// Removes comparisons with the reference.
     fn drop_ratios(&mut self) {
         self.ratio = MeanAndDeviation {
             mean: None,
@@ -182,10 +182,10 @@ impl MethodResults {
     }
 }
 
-/// The processor by its own name, where the system tells it.
+/// Name of the processor, where the system reports it.
 fn processor() -> String {
-    let told = std::fs::read_to_string("/proc/cpuinfo").ok();
-    let line = told
+    let info = std::fs::read_to_string("/proc/cpuinfo").ok();
+    let line = info
         .as_deref()
         .and_then(|text| text.lines().find(|line| line.starts_with("model name")));
     let name = line
@@ -206,20 +206,23 @@ fn problem(
         .filter(|record| record.problem == name)
         .collect();
     let reference: Vec<(u32, f64)> = measured(&of, &experiment.reference)
-        .map(|(seed, cell)| (seed, cell.regret))
+        .map(|(seed, cell)| (seed, cell.test.regret))
         .collect();
     let mut methods: Vec<MethodResults> = experiment
         .methods_of(problem)
-        .map(|tested| method(experiment, problem, &tested, (&of, &reference)))
+        .map(|tested| method(experiment, problem, &tested, &of, &reference))
         .collect();
     mark(&mut methods, experiment.equal_seconds);
-    let scenes: Vec<_> = runner
+    let contexts: Vec<_> = runner
         .seeds(problem)
         .filter_map(|seed| runner.read_context(problem, seed))
         .collect();
-    let label_seconds: Vec<f64> = scenes.iter().map(|context| context.label_seconds).collect();
+    let label_seconds: Vec<f64> = contexts
+        .iter()
+        .map(|context| context.label_seconds)
+        .collect();
     let (costs, first) = (
-        scenes.first().map_or(0, |context| context.costs),
+        contexts.first().map_or(0, |context| context.costs),
         runner.read_context(problem, 0),
     );
     let (drawing, examples) = first
@@ -255,7 +258,8 @@ fn method(
     experiment: &Experiment,
     problem: &ExperimentProblem,
     method: &ExperimentMethod,
-    (records, reference): (&[&CellRecord], &[(u32, f64)]),
+    records: &[&CellRecord],
+    reference: &[(u32, f64)],
 ) -> MethodResults {
     let cells: Vec<(u32, &CellMetrics)> = measured(records, &method.name).collect();
     let base = |seed: u32| {
@@ -265,7 +269,7 @@ fn method(
             .map(|(_, regret)| regret.max(1e-300))
     };
     let ratio = |(seed, cell): &(u32, &CellMetrics)| {
-        base(*seed).map(|base| (*seed, cell.regret / base, cell.seconds))
+        base(*seed).map(|base| (*seed, cell.test.regret / base, cell.seconds))
     };
     let seeds: Vec<(u32, f64, f64)> = cells.iter().filter_map(ratio).collect();
     let of = |value: &dyn Fn(&CellMetrics) -> f64| {
@@ -290,8 +294,8 @@ fn method(
             lower: at.lower - 1.0,
             upper: at.upper - 1.0,
         }),
-        regret: of(&|cell| cell.regret),
-        relative_regret: of(&|cell| cell.relative_regret),
+        regret: of(&|cell| cell.test.regret),
+        relative_regret: of(&|cell| cell.test.relative_regret),
         seconds: of(&|cell| cell.seconds),
         solves: solves(&cells),
         solves_said: method.solves.clone(),
@@ -305,7 +309,8 @@ fn method(
         note: note(
             records,
             method,
-            (seeds.len(), experiment.seeds_of(problem) as usize),
+            seeds.len(),
+            experiment.seeds_of(problem) as usize,
         ),
         seeds,
         on_front: false,
@@ -328,11 +333,12 @@ fn solves(cells: &[(u32, &CellMetrics)]) -> [(String, f64); 6] {
     ]
 }
 
-/// Why there are fewer numbers than asked for.
+/// Why results of some seeds are missing.
 fn note(
     records: &[&CellRecord],
     method: &ExperimentMethod,
-    (found, asked): (usize, usize),
+    finished: usize,
+    seeds: usize,
 ) -> Option<String> {
     let failed = records
         .iter()
@@ -341,10 +347,10 @@ fn note(
             CellOutcome::Failed(reason) => Some(format!("seed {}: {reason}", record.seed)),
             CellOutcome::Done(_) => None,
         });
-    failed.or_else(|| match asked - found.min(asked) {
+    failed.or_else(|| match seeds - finished.min(seeds) {
         0 => None,
-        open if open == asked => Some("not run yet".into()),
-        open => Some(format!("not run yet: {open} of {asked} seeds")),
+        missing if missing == seeds => Some("not run yet".into()),
+        missing => Some(format!("not run yet: {missing} of {seeds} seeds")),
     })
 }
 

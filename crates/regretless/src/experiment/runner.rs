@@ -1,8 +1,8 @@
-//! Fills a folder with cells.
+//! Runs the cells of an experiment and stores their records in a folder.
 //!
-//! Problem by problem and seed by seed: rows are made and solved once, then every method that has
-//! no record yet is run. What is there is never run again; what is missing at the end of a budget
-//! is run by the next call.
+//! Problem by problem and seed by seed: rows are generated and labeled once, then every method
+//! without a record is run. Existing records are never run again; cells that are missing when the
+//! time budget ends are run by the next call.
 
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -10,23 +10,23 @@ use std::time::{Duration, Instant};
 use serde::{Deserialize, Serialize};
 
 use super::cell::{CellOutcome, CellRecord, ExperimentCell};
+use super::cell_data::CellData;
 use super::example::{Drawing, Example, examples};
-use super::ground::DataSplit;
 use super::named_problem::DataFiles;
 use super::results::ExperimentResults;
 use super::spec::{Experiment, ExperimentMethod, ExperimentProblem};
 use crate::data::atomic_write::write_atomically;
 use crate::error::{Error, Result};
 use crate::label::Shard;
-use crate::observer::{NoopObserver, Observer};
+use crate::observer::Observer;
 use crate::oracle::Oracle;
 use crate::parallel::Threads;
 use crate::problem::ProblemSpec;
 
-/// How much of an experiment is run.
+/// Limits of one call.
 #[derive(Debug, Clone, Default)]
 pub struct RunLimits {
-    /// No cell is begun after this long.
+    /// No cell starts after this time.
     pub budget: Option<Duration>,
     /// Only these pairs of problem and seed.
     pub shard: Option<Shard>,
@@ -37,20 +37,19 @@ pub struct RunLimits {
 pub struct ExperimentRunner {
     /// What is run.
     pub experiment: Experiment,
-    /// Where records are kept.
+    /// Folder of the records.
     pub folder: PathBuf,
-    /// Where best decisions are kept; experiments with the same problem, rows and seed share them
-    /// here.
+    /// Folder of the labels; experiments with the same problem, rows and seed share them.
     pub labels: PathBuf,
     /// Files of real data.
     pub files: DataFiles,
-    /// How much of it.
+    /// Time budget and shard.
     pub limits: RunLimits,
-    /// On how many threads.
+    /// Threads.
     pub threads: Threads,
 }
 
-/// What is known of a problem and seed beyond its cells.
+/// Data of a problem and seed that its cells share.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct CellContext {
     pub(super) costs: usize,
@@ -67,11 +66,11 @@ struct CellBatch<'a> {
 }
 
 impl ExperimentRunner {
-    /// Runs what is missing and returns all there is.
+    /// Runs the missing cells and returns all results.
     ///
     /// # Errors
-    /// When the experiment makes no sense, the folder cannot be written, or the user interrupts;
-    /// what is finished is kept.
+    /// When the experiment is invalid, the folder cannot be written, or the user interrupts;
+    /// finished cells are kept.
     pub fn run(&self, observer: &dyn Observer) -> Result<ExperimentResults> {
         self.experiment.check()?;
         let batches = self.batches()?;
@@ -91,10 +90,10 @@ impl ExperimentRunner {
         self.collect_results(refused)
     }
 
-    /// What the records say, without running anything.
+    /// Results of the existing records, without running anything.
     ///
     /// # Errors
-    /// When the experiment makes no sense.
+    /// When the experiment is invalid.
     pub fn results(&self) -> Result<ExperimentResults> {
         self.experiment.check()?;
         self.collect_results(Vec::new())
@@ -106,36 +105,35 @@ impl ExperimentRunner {
             .is_some_and(|budget| begun.elapsed() >= budget)
     }
 
-    /// Problems and seeds of this shard with the cells that are missing.
+    /// Problems and seeds of this shard with their missing cells.
     fn batches(&self) -> Result<Vec<CellBatch<'_>>> {
         let pairs = self
             .experiment
             .problems
             .iter()
             .flat_map(|problem| self.seeds(problem).map(move |seed| (problem, seed)));
-        let mine = |place: usize| {
-            self.limits
+        let mut batches = Vec::new();
+        for (index, (problem, seed)) in pairs.enumerate() {
+            let in_shard = self
+                .limits
                 .shard
-                .is_none_or(|shard| place % shard.count == shard.index)
-        };
-        let chosen = pairs
-            .enumerate()
-            .filter(|(place, _)| mine(*place))
-            .map(|(_, pair)| pair);
-        let batch = |(problem, seed)| {
-            let cells = self.cells(problem, seed)?.into_iter();
-            let missing = cells.map(|cell| Ok((cell.load(&self.folder)?.is_none(), cell)));
-            let missing: Vec<(bool, ExperimentCell)> = missing.collect::<Result<_>>()?;
-            Ok(CellBatch {
+                .is_none_or(|shard| index % shard.count == shard.index);
+            if !in_shard {
+                continue;
+            }
+            let mut cells = Vec::new();
+            for cell in self.cells(problem, seed)? {
+                if cell.load(&self.folder)?.is_none() {
+                    cells.push(cell);
+                }
+            }
+            batches.push(CellBatch {
                 problem,
                 seed,
-                cells: missing
-                    .into_iter()
-                    .filter_map(|(new, cell)| new.then_some(cell))
-                    .collect(),
-            })
-        };
-        chosen.map(batch).collect()
+                cells,
+            });
+        }
+        Ok(batches)
     }
 
     pub(super) fn seeds(&self, problem: &ExperimentProblem) -> std::ops::Range<u32> {
@@ -143,15 +141,15 @@ impl ExperimentRunner {
     }
 
     fn cells(&self, problem: &ExperimentProblem, seed: u32) -> Result<Vec<ExperimentCell>> {
-        let trials: Vec<ExperimentMethod> = self.experiment.methods_of(problem).collect();
-        trials
+        let methods: Vec<ExperimentMethod> = self.experiment.methods_of(problem).collect();
+        methods
             .iter()
             .map(|method| ExperimentCell::new(&self.experiment, problem, method, seed))
             .collect()
     }
 
-    /// Runs the cells of a batch; when there are no rows to run them on, the reason is kept for the
-    /// report alone, so that the next call tries again.
+    /// Runs the cells of a batch. Where its data cannot be prepared, the cells are reported as
+    /// failed but not stored, so that the next call tries again.
     fn run_batch(
         &self,
         batch: &CellBatch<'_>,
@@ -162,9 +160,11 @@ impl ExperimentRunner {
         observer.message(&format!("{} seed {}", batch.problem.name, batch.seed));
         let oracle =
             |problem: &ProblemSpec| Ok(self.oracle(problem)?.with_threads(self.threads.clone()));
-        let data = DataSplit::generate(
-            (batch.problem, batch.seed),
-            (&self.files, &self.labels),
+        let data = CellData::generate(
+            batch.problem,
+            batch.seed,
+            &self.files,
+            &self.labels,
             oracle,
             &InterruptOnlyObserver(observer),
         );
@@ -201,7 +201,7 @@ impl ExperimentRunner {
     fn run_in_parallel(
         &self,
         batch: &CellBatch<'_>,
-        data: &DataSplit,
+        data: &CellData,
         observer: &dyn Observer,
     ) -> Result<()> {
         let run = |cell: &ExperimentCell| {
@@ -218,7 +218,7 @@ impl ExperimentRunner {
             record.map(drop)
         };
         let mut ends: Vec<Result<()>> = batch.cells.iter().map(|_| Ok(())).collect();
-        // A long cell that began last would leave the other threads idle.
+        // A long cell that starts last would leave the other threads idle.
         let expected = |place: usize| batch.cells[place].estimated_solver_calls();
         self.threads.fill_longest_first(
             &mut ends,
@@ -232,7 +232,7 @@ impl ExperimentRunner {
     fn run_sequentially(
         &self,
         batch: &CellBatch<'_>,
-        data: &DataSplit,
+        data: &CellData,
         begun: Instant,
         observer: &dyn Observer,
     ) -> Result<()> {
@@ -266,7 +266,7 @@ impl ExperimentRunner {
             .join(format!("scene-{seed}-{train}-{validation}-{test}.json"))
     }
 
-    fn write_context(&self, batch: &CellBatch<'_>, data: &DataSplit) -> Result<()> {
+    fn write_context(&self, batch: &CellBatch<'_>, data: &CellData) -> Result<()> {
         let file = self.context_file(batch.problem, batch.seed);
         if file.exists() {
             return Ok(());
@@ -315,15 +315,11 @@ impl ExperimentRunner {
     }
 }
 
-/// Hears interruptions and shows no bars of its own: the bar counts cells.
+/// Reports interruption only: the progress bar counts cells.
 struct InterruptOnlyObserver<'a>(&'a dyn Observer);
 
 impl Observer for InterruptOnlyObserver<'_> {
     fn interrupted(&self) -> bool {
         self.0.interrupted()
-    }
-
-    fn warn(&self, text: &str) {
-        NoopObserver.warn(text);
     }
 }

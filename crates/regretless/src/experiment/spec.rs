@@ -1,4 +1,4 @@
-//! What is run: problems, methods, seeds, and how to train.
+//! Specification of an experiment: problems, methods, seeds and training settings.
 //!
 //! ```toml
 //! name = "mine"
@@ -40,7 +40,7 @@ const BUILT_IN_EXPERIMENTS: [(&str, &str); 7] = [
     ("auto", include_str!("../../experiments/auto.toml")),
 ];
 
-/// Settings by name, laid over others.
+/// Settings by name that override others.
 type SettingsOverrides = Map<String, Value>;
 
 /// Problems × methods × seeds.
@@ -50,40 +50,41 @@ pub struct Experiment {
     /// A short name; its results are written to a folder of this name, so it must pass
     /// [`check_name`].
     pub name: String,
-    /// What is shown above.
+    /// Title of the report.
     pub title: String,
-    /// What it is about, in a few sentences.
+    /// Description in a few sentences.
     #[serde(default)]
     pub about: String,
-    /// The method all others are measured against.
+    /// The method whose regret is the denominator of ratios.
     #[serde(default = "standard_reference")]
     pub reference: String,
-    /// Seeds 0, 1, … of data, first parameters and batches.
+    /// Number of seeds (0, 1, …) of data, initial parameters and batches.
     pub seeds: u32,
-    /// Whether cells run side by side, a thread each; else one after the other on all threads, so
-    /// that their times can be compared.
+    /// Whether cells run in parallel, one thread each; otherwise they run one after the other on all
+    /// threads, so that their times can be compared.
     #[serde(default)]
     pub side_by_side: bool,
-    /// What the report draws.
+    /// Figures of the report.
     #[serde(default)]
     pub figures: Vec<FigureKind>,
     /// Times that differ by less count as equal on a Pareto front, in seconds.
     #[serde(default = "standard_tolerance")]
     pub equal_seconds: f64,
-    /// What is trained.
+    /// The predictor.
     #[serde(default = "standard_predictor")]
     pub predictor: PredictorSpec,
-    /// How to train, where it is not as in the paper's component table.
+    /// Training settings that differ from the paper's component table.
     #[serde(default)]
     pub training: SettingsOverrides,
-    /// What is decided.
+    /// The problems.
     pub problems: Vec<ExperimentProblem>,
-    /// Who competes.
+    /// The methods.
     pub methods: Vec<MethodEntry>,
-    /// What others published: problem, then method.
+    /// Published results by problem and method.
     #[serde(default)]
     pub published: BTreeMap<String, BTreeMap<String, PublishedResult>>,
-    /// Whether it is so small that its numbers mean nothing; set by [`Experiment::tiny`].
+    /// Whether it is a smoke test, whose numbers are meaningless; set by
+    /// [`Experiment::smoke_version`].
     #[serde(skip)]
     pub smoke: bool,
 }
@@ -94,9 +95,9 @@ pub struct Experiment {
 pub enum FigureKind {
     /// Ratios of all methods as bars with deviations.
     Bars,
-    /// Which component adds what: from no component to all.
+    /// Contribution of each component: from no component to all.
     Components,
-    /// Ratio against the weight w of W(w), with C, IC and EIC as levels.
+    /// Ratio against the weight w of W(w), with C, IC and EIC as horizontal lines.
     Weighting,
     /// Regret against training time with the Pareto front.
     Pareto,
@@ -116,18 +117,18 @@ pub struct ExperimentProblem {
     pub name: NamedProblem,
     /// Rows to train, validate and test on.
     pub split: [usize; 3],
-    /// Fewer or more seeds than the experiment has.
+    /// Number of seeds, if different from the experiment.
     #[serde(default)]
     pub seeds: Option<u32>,
-    /// Settings of this problem alone.
+    /// Settings of this problem only.
     #[serde(default)]
     pub training: SettingsOverrides,
-    /// Labels of the methods that are run here beside the reference; all where none is named.
+    /// Names of the methods that are run on this problem next to the reference; all if empty.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub methods: Vec<String>,
 }
 
-/// A method, perhaps with settings and a label of its own.
+/// A method, optionally with its own name and settings.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(untagged, try_from = "Value")]
 pub enum MethodEntry {
@@ -141,38 +142,38 @@ pub enum MethodEntry {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ExperimentMethod {
-    /// What tables call it.
+    /// Its name in tables.
     pub name: String,
-    /// What it does.
+    /// The method.
     pub method: Method,
     /// Its own settings.
     #[serde(default)]
     pub training: SettingsOverrides,
-    /// What the paper says of its solves.
+    /// Number of solves according to the paper.
     #[serde(default)]
     pub solves: Option<String>,
 }
 
-/// What others published of a method on a problem; `*` in the paper is no number at all.
+/// Published result of a method on a problem; entries `*` of the paper are left out.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PublishedResult {
-    /// Regret over that of MSE.
+    /// Regret divided by that of MSE.
     pub ratio: f64,
-    /// Its deviation over seeds.
+    /// Its standard deviation over seeds.
     #[serde(default)]
     pub sd: Option<f64>,
-    /// Seconds on their machine.
+    /// Seconds on the authors' machine.
     #[serde(default)]
     pub seconds: Option<f64>,
 }
 
 impl ExperimentProblem {
-    /// Keeps methods of these labels; where that leaves none, the reference alone.
-    fn retain_methods(&mut self, labels: &[String], reference: &str) {
-        let named = !self.methods.is_empty();
-        self.methods.retain(|name| labels.contains(name));
-        if named && self.methods.is_empty() {
+    /// Keeps methods with these names; where none is left, the reference.
+    fn retain_methods(&mut self, names: &[String], reference: &str) {
+        let has_own_methods = !self.methods.is_empty();
+        self.methods.retain(|name| names.contains(name));
+        if has_own_methods && self.methods.is_empty() {
             self.methods.push(reference.to_string());
         }
     }
@@ -181,7 +182,7 @@ impl ExperimentProblem {
 impl TryFrom<Value> for MethodEntry {
     type Error = Error;
 
-    /// By hand, so that the message says what is wrong with a method.
+    /// Not derived, so that the error says what is wrong with a method.
     fn try_from(value: Value) -> Result<Self> {
         match value {
             Value::String(name) => name.parse().map(Self::Plain),
@@ -227,7 +228,7 @@ impl Experiment {
         })
     }
 
-    /// All methods, each with its label.
+    /// All methods, each with its name.
     pub fn methods(&self) -> impl Iterator<Item = ExperimentMethod> + '_ {
         self.methods.iter().map(|entry| match entry {
             MethodEntry::Plain(method) => ExperimentMethod {
@@ -255,8 +256,8 @@ impl Experiment {
         problem.seeds.unwrap_or(self.seeds)
     }
 
-    /// The settings of a cell: the paper's, then the experiment's, the problem's and the method's
-    /// own.
+    /// The settings of a cell: the paper's, overridden by those of the experiment, the problem and
+    /// the method.
     ///
     /// # Errors
     /// When a setting is unknown or has no such value.
@@ -288,25 +289,25 @@ impl Experiment {
     /// Checks everything before anything is run.
     ///
     /// # Errors
-    /// When a name cannot be that of a folder, labels repeat, the reference is missing, or a
-    /// setting means nothing.
+    /// When a name cannot be a folder name, a method occurs twice, the reference is missing, or a
+    /// setting is invalid.
     pub fn check(&self) -> Result<()> {
         check_name("the experiment", &self.name)?;
         for problem in &self.problems {
             check_name("a problem", &problem.name.to_string())?;
         }
-        let labels: Vec<String> = self.methods().map(|method| method.name).collect();
-        if let Some(name) = labels
+        let names: Vec<String> = self.methods().map(|method| method.name).collect();
+        let repeated = names
             .iter()
             .enumerate()
-            .find_map(|(i, name)| labels[..i].contains(name).then_some(name))
-        {
+            .find_map(|(i, name)| names[..i].contains(name).then_some(name));
+        if let Some(name) = repeated {
             return Err(Error::setting(format!(
                 "experiment '{}' has the method '{name}' twice",
                 self.name
             )));
         }
-        if !labels.contains(&self.reference) {
+        if !names.contains(&self.reference) {
             let message = format!(
                 "experiment '{}' lacks its reference '{}'",
                 self.name, self.reference
@@ -335,8 +336,8 @@ impl Experiment {
             )));
         }
         for problem in &self.problems {
-            if let Some(name) = problem.methods.iter().find(|name| !labels.contains(name)) {
-                let known: Vec<&str> = labels.iter().map(String::as_str).collect();
+            if let Some(name) = problem.methods.iter().find(|name| !names.contains(name)) {
+                let known: Vec<&str> = names.iter().map(String::as_str).collect();
                 return Err(Error::unknown(
                     &format!("method of {}:", problem.name),
                     name,
@@ -349,8 +350,8 @@ impl Experiment {
         Ok(())
     }
 
-    /// The same with a handful of rows, seeds, epochs and a small problem of each kind: everything
-    /// runs, nothing is learnt.
+    /// The same with few rows, seeds and epochs and a small problem of each kind: every part runs,
+    /// nothing is learned.
     #[must_use]
     pub fn smoke_version(mut self) -> Self {
         let mut seen: Vec<NamedProblem> = Vec::new();
@@ -363,11 +364,10 @@ impl Experiment {
         });
         self.seeds = self.seeds.min(2);
         self.name = format!("{}-smoke", self.name);
-        self.title = format!("Smoke run: {}", self.title);
+        self.title = format!("Smoke test: {}", self.title);
         self.about =
-            "A smoke run: two epochs on a handful of rows show that every part runs. Nothing is \
-                learnt, so that \
-                      regrets are not compared."
+            "A smoke test: two epochs on a few rows show that every part runs. Nothing is \
+            learned, so that regrets are not compared."
                 .into();
         self.smoke = true;
         self.figures.retain(|figure| match figure {
@@ -382,12 +382,12 @@ impl Experiment {
         self
     }
 
-    /// Keeps problems and methods that bear one of these names, and always the reference.
+    /// Keeps problems and methods with one of these names, and always the reference.
     ///
     /// # Errors
-    /// When a name is none of either.
+    /// When a name is neither a problem nor a method.
     pub fn retain_named(&mut self, names: &[String]) -> Result<()> {
-        let trials: Vec<ExperimentMethod> = self.methods().collect();
+        let methods: Vec<ExperimentMethod> = self.methods().collect();
         let is = |name: &str, other: &String| name.eq_ignore_ascii_case(other.trim());
         let is_named_problem = |problem: &ExperimentProblem| {
             names.iter().any(|name| is(&problem.name.to_string(), name))
@@ -399,11 +399,11 @@ impl Experiment {
                 .problems
                 .iter()
                 .any(|problem| is(&problem.name.to_string(), name))
-                || trials.iter().any(|method| is(&method.name, name));
+                || methods.iter().any(|method| is(&method.name, name));
             if !known {
                 let problems = self.problems.iter().map(|problem| problem.name.to_string());
                 let choices: Vec<String> = problems
-                    .chain(trials.into_iter().map(|method| method.name))
+                    .chain(methods.into_iter().map(|method| method.name))
                     .collect();
                 let choices: Vec<&str> = choices.iter().map(String::as_str).collect();
                 return Err(Error::unknown("problem or method", name, &choices));
@@ -412,9 +412,9 @@ impl Experiment {
         if self.problems.iter().any(is_named_problem) {
             self.problems.retain(is_named_problem);
         }
-        if trials.iter().any(is_named_method) {
+        if methods.iter().any(is_named_method) {
             let reference = self.reference.clone();
-            let kept = trials
+            let kept = methods
                 .into_iter()
                 .filter(|entry| is_named_method(entry) || entry.name == reference);
             self.methods = kept.map(MethodEntry::Full).collect();

@@ -1,8 +1,8 @@
-//! Numbers over seeds: mean, deviation, and intervals of paired differences.
+//! Statistics over seeds: mean, standard deviation, and confidence intervals.
 //!
-//! Differences are taken seed by seed, since seeds differ more than methods do. The interval is
-//! Student's (1908) at 95 %: the true mean difference lies within it in 19 of 20 experiments, if
-//! differences are about normal.
+//! Differences are paired by seed, since seeds differ more than methods. The interval is Student's
+//! (1908) at 95 %: it contains the true mean difference in 19 of 20 experiments, if differences are
+//! approximately normal.
 
 use serde::{Deserialize, Serialize};
 
@@ -13,12 +13,12 @@ pub struct MeanAndDeviation {
     pub mean: Option<f64>,
     /// The sample standard deviation; none below two values.
     pub sd: Option<f64>,
-    /// How many values there are.
+    /// Number of values.
     pub count: usize,
 }
 
 impl MeanAndDeviation {
-    /// Mean and deviation of some values.
+    /// Mean and standard deviation of some values.
     pub fn of(values: &[f64]) -> Self {
         let count = values.len() as f64;
         let mean = values.iter().sum::<f64>() / count;
@@ -30,7 +30,7 @@ impl MeanAndDeviation {
         }
     }
 
-    /// The interval that holds the true mean with 95 % confidence.
+    /// The 95 % confidence interval of the mean.
     pub fn interval(&self) -> Option<ConfidenceInterval> {
         let (mean, sd) = (self.mean?, self.sd?);
         let reach = student_t_quantile(self.count - 1) * sd / (self.count as f64).sqrt();
@@ -42,7 +42,7 @@ impl MeanAndDeviation {
     }
 }
 
-/// A mean and where the true one lies with 95 % confidence.
+/// A mean with its 95 % confidence interval.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct ConfidenceInterval {
     /// The mean.
@@ -53,7 +53,7 @@ pub struct ConfidenceInterval {
     pub upper: f64,
 }
 
-/// The 97.5 % point of Student's distribution.
+/// The 97.5 % quantile of Student's t distribution.
 fn student_t_quantile(freedom: usize) -> f64 {
     const T_QUANTILES: [f64; 10] = [
         12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228,
@@ -64,7 +64,7 @@ fn student_t_quantile(freedom: usize) -> f64 {
     {
         return *point;
     }
-    // Cornish and Fisher's expansion around the normal point.
+    // Cornish–Fisher expansion around the normal quantile.
     let (z, v) = (1.959_963_985_f64, freedom as f64);
     let first = (z.powi(3) + z) / 4.0;
     let second = (5.0 * z.powi(5) + 16.0 * z.powi(3) + 3.0 * z) / 96.0;

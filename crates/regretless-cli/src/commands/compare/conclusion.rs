@@ -1,5 +1,5 @@
-//! What a comparison says, in sentences: whether a trained method is worth it, and which figures
-//! not to trust.
+//! Conclusions of a comparison in sentences: whether training pays off, and which results are
+//! unreliable.
 
 use regretless::experiment::MeanAndDeviation;
 use regretless::loss::BaseError;
@@ -9,16 +9,15 @@ use super::run::ComparedMethod;
 use super::summary::{ComparisonSummary, SummaryRow};
 use crate::output::number;
 
-/// How much larger than that of least squares the error of a method may be before it is named.
-/// Twenty percent is far beyond what chance on a test set or the choice of an epoch by regret
-/// explains.
+/// Prediction error relative to least squares above which a method is reported. Twenty percent is
+/// far more than chance on a test set or the selection of the epoch by regret explains.
 const ERROR_RATIO_WARNING_THRESHOLD: f64 = 1.2;
 
-/// The verdict first, then warnings. A comparison that lacks runs has no verdict. Where all seeds
-/// are tested on the same rows, they say nothing about other rows.
-pub fn sentences(summary: &ComparisonSummary, whole: bool, same_rows: bool) -> Vec<String> {
+/// The verdict first, then warnings. An incomplete comparison has no verdict. Where all seeds are
+/// tested on the same rows, nothing follows for other rows.
+pub fn sentences(summary: &ComparisonSummary, is_complete: bool, same_rows: bool) -> Vec<String> {
     let mut sentences = Vec::new();
-    if whole {
+    if is_complete {
         sentences.extend(conclusion(summary, same_rows));
     }
     sentences.extend(not_converged(summary));
@@ -40,7 +39,7 @@ fn conclusion(summary: &ComparisonSummary, same_rows: bool) -> Option<String> {
     let (method, reached) = best(summary, false)?;
     let (baseline, simple) = best(summary, true)?;
     if reached >= simple {
-        let enough = match &baseline.method {
+        let enough = match &baseline.compared {
             ComparedMethod::Baseline(Baseline::LeastSquares) => {
                 "a linear regression is enough here"
             }
@@ -52,7 +51,7 @@ fn conclusion(summary: &ComparisonSummary, same_rows: bool) -> Option<String> {
             }
             ComparedMethod::Method(_) => return None,
         };
-        // What a training that had not converged would have reached is not known.
+        // What a converged training would reach is unknown.
         let (how, enough) = if is_still_falling(method) {
             (", as trained here,", "")
         } else {
@@ -64,11 +63,11 @@ fn conclusion(summary: &ComparisonSummary, same_rows: bool) -> Option<String> {
             format!(": {enough}")
         };
         return Some(format!(
-            "Nothing{how} decides better than {} (mean test regret {}; the best method, {}, has \
+            "No method{how} decides better than {} (mean test regret {}; the best method, {}, has \
                 {}){end}.",
-            baseline.loss,
+            baseline.method,
             number(simple),
-            method.loss,
+            method.method,
             number(reached)
         ));
     }
@@ -79,15 +78,14 @@ fn conclusion(summary: &ComparisonSummary, same_rows: bool) -> Option<String> {
     };
     let claim = format!(
         "{} has {less} less test regret than {}, the best baseline",
-        method.loss, baseline.loss
+        method.method, baseline.method
     );
     let differences: Vec<f64> = paired(method, baseline);
     Some(match MeanAndDeviation::of(&differences).interval() {
-        None => format!("{claim}, on one seed; more seeds tell whether that is chance."),
+        None => format!("{claim}, on one seed; more seeds show whether that is chance."),
         Some(_) if same_rows => {
             format!(
-                "{claim}; all seeds are tested on the same rows, so that other rows may say \
-                    otherwise."
+                "{claim}; all seeds are tested on the same rows, so that other rows may differ."
             )
         }
         Some(interval) if interval.upper >= 0.0 => {
@@ -107,7 +105,7 @@ fn is_still_falling(line: &SummaryRow) -> bool {
     2 * line.still_falling > line.runs
 }
 
-/// Regret of one less that of the other, seed by seed.
+/// Differences of regret, seed by seed.
 fn paired(one: &SummaryRow, other: &SummaryRow) -> Vec<f64> {
     let mut differences = Vec::new();
     for (seed, regret) in &one.regrets {
@@ -123,7 +121,7 @@ fn not_converged(summary: &ComparisonSummary) -> Option<String> {
         .lines
         .iter()
         .filter(|line| is_still_falling(line))
-        .map(|line| line.loss.as_str())
+        .map(|line| line.method.as_str())
         .collect();
     let what = match named.as_slice() {
         [] => return None,
@@ -135,19 +133,19 @@ fn not_converged(summary: &ComparisonSummary) -> Option<String> {
     };
     Some(format!(
         "{what} still falling at the end; more --epochs or a larger --learning-rate would change \
-            the figures."
+            the results."
     ))
 }
 
-/// Methods that minimise an error of the costs and yet have more of it than least squares.
+/// Methods that minimize a prediction error and yet have more of it than least squares.
 fn worse_than_least_squares(summary: &ComparisonSummary) -> Vec<String> {
     let simple = ComparedMethod::Baseline(Baseline::LeastSquares);
-    let Some(simple) = summary.lines.iter().find(|line| line.method == simple) else {
+    let Some(simple) = summary.lines.iter().find(|line| line.compared == simple) else {
         return Vec::new();
     };
     let mut sentences = Vec::new();
     for line in &summary.lines {
-        let Some(error) = line.method.own_error() else {
+        let Some(error) = line.compared.own_error() else {
             continue;
         };
         let (name, own, other) = match error {
@@ -159,9 +157,8 @@ fn worse_than_least_squares(summary: &ComparisonSummary) -> Vec<String> {
         {
             sentences.push(format!(
                 "{} predicts worse than least squares under its own error (mean {name} error {} \
-                    against {}): it is not \
-                 trained as it should be, and ratios to it flatter the others.",
-                line.loss,
+                    instead of {}): it is undertrained, and ratios to it flatter the other methods.",
+                line.method,
                 number(own),
                 number(other)
             ));

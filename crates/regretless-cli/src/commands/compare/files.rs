@@ -1,8 +1,8 @@
-//! The folder of a comparison: runs as they finish, then the tables.
+//! The result folder of a comparison: runs as they finish, then the tables.
 //!
-//! `results.jsonl` has a line per finished run, with a key over all that the run depends on. A
-//! folder whose runs all belong to the present comparison and of which some are missing is one that
-//! was interrupted: it is gone on with.
+//! `results.jsonl` has a line per finished run, with a hash of everything the run depends on. A
+//! folder that holds some runs of the present comparison and no others belongs to an interrupted
+//! comparison and is resumed.
 
 use std::fs::{self, File};
 use std::io::{ErrorKind, Write};
@@ -26,49 +26,48 @@ const RESULT_FILE_NAMES: [&str; 4] = [
     "settings.toml",
 ];
 
-/// A folder that will hold results; nothing is made before the first run has finished.
+/// The folder of the results; it is created when the first run has finished.
 pub struct ResultFolder {
     path: PathBuf,
 }
 
-/// Held while a comparison runs. The lock is one of the operating system, which ends with the
-/// process.
+/// Lock of the folder while a comparison runs. The operating system releases it with the process.
 pub struct FolderLock {
     folder: PathBuf,
-    /// Closing it ends the lock.
+    /// Closing the file releases the lock.
     _file: File,
 }
 
 impl Drop for FolderLock {
-    /// Removes the lock's file while the lock is held, and the folder if nothing was written to it.
+    /// Removes the lock file while the lock is held, and the folder if it is empty.
     fn drop(&mut self) {
-        // What stays behind is empty and in nobody's way.
+        // A failure leaves an empty file or folder, which does no harm.
         let _ = fs::remove_file(self.folder.join(LOCK_FILE_NAME));
         let _ = fs::remove_dir(&self.folder);
     }
 }
 
-/// The comparison that a folder is for.
+/// Identity of a comparison.
 pub struct ComparisonKey<'a> {
-    /// What each run depends on.
+    /// Hashes of what each run depends on.
     pub keys: &'a [String],
-    /// Its settings, in writing.
+    /// Its settings as TOML.
     pub settings: &'a str,
 }
 
-/// What a folder holds, seen from a comparison.
+/// Content of a folder with respect to a comparison.
 enum FolderState {
     /// No results.
     Empty,
     /// Some of the comparison's runs, and nothing else.
     Resumable(Vec<RunResult>),
-    /// All of its runs, or something else: the file that shows it.
+    /// All of its runs, or results of another comparison; the file that shows it.
     Other(PathBuf),
 }
 
 impl ResultFolder {
-    /// The given folder, or else one under `runs`: the last one if it holds an interrupted run of
-    /// the same comparison, or the first free one. Returns the runs that it holds already.
+    /// The given folder, or else one under `runs`: the last one if it holds the same comparison
+    /// interrupted, or the first unused one. Returns the runs that it already holds.
     ///
     /// # Errors
     /// When the given folder holds other results, or all of these, and `force` is false.
@@ -87,7 +86,7 @@ impl ResultFolder {
             };
             return match folder.state(wanted)? {
                 FolderState::Empty => Ok((folder, Vec::new())),
-                FolderState::Resumable(outcomes) => Ok((folder, outcomes)),
+                FolderState::Resumable(runs) => Ok((folder, runs)),
                 FolderState::Other(_) if force => Ok((folder, Vec::new())),
                 FolderState::Other(file) => Err(Error::Exists(file)),
             };
@@ -100,14 +99,14 @@ impl ResultFolder {
             number += 1;
         }
         if number > 1
-            && let FolderState::Resumable(outcomes) = numbered(number - 1).state(wanted)?
+            && let FolderState::Resumable(runs) = numbered(number - 1).state(wanted)?
         {
-            return Ok((numbered(number - 1), outcomes));
+            return Ok((numbered(number - 1), runs));
         }
         Ok((numbered(number), Vec::new()))
     }
 
-    /// Makes the folder and keeps other comparisons out of it, for as long as the lock is held.
+    /// Creates the folder and locks it against other comparisons.
     pub fn lock(&self) -> Result<FolderLock> {
         fs::create_dir_all(&self.path).map_err(Error::io(&self.path))?;
         let path = self.path.join(LOCK_FILE_NAME);
@@ -117,8 +116,8 @@ impl ResultFolder {
                 _file: file,
             }),
             None => {
-                let message = "another comparison writes there at this moment; wait until it ends, \
-                    or give another --out";
+                let message = "another comparison is writing there; wait until it ends, or choose \
+                    another --out";
                 Err(Error::input(Place::file(&self.path), message))
             }
         }
@@ -143,28 +142,28 @@ impl ResultFolder {
         }
         let text = match fs::read(&results) {
             Ok(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
-            // A run that was killed before its first line leaves its settings alone.
+            // A comparison that was killed before its first run leaves only its settings.
             Err(error) if error.kind() == ErrorKind::NotFound => String::new(),
             Err(error) => return Err(Error::io(&results)(error)),
         };
-        let mut outcomes = Vec::new();
+        let mut runs = Vec::new();
         for line in text.split_inclusive('\n') {
             match serde_json::from_str::<RunResult>(line) {
-                Ok(outcome) if wanted.keys.contains(&outcome.key) => outcomes.push(outcome),
-                // Cut off when the program was killed; its run is done again.
+                Ok(run) if wanted.keys.contains(&run.key) => runs.push(run),
+                // Truncated when the program was killed; the run is repeated.
                 Err(_) if !line.ends_with('\n') => {}
                 Ok(_) | Err(_) => return Ok(FolderState::Other(results)),
             }
         }
-        Ok(if outcomes.len() >= wanted.keys.len() {
+        Ok(if runs.len() >= wanted.keys.len() {
             FolderState::Other(results)
         } else {
-            FolderState::Resumable(outcomes)
+            FolderState::Resumable(runs)
         })
     }
 
-    /// Whether the folder was made with the same settings, the number of threads aside, which
-    /// changes no result.
+    /// Whether the folder was created with the same settings. The number of threads may differ, as
+    /// it changes no result.
     fn has_settings(&self, wanted: &ComparisonKey<'_>) -> Result<bool> {
         let path = self.path.join("settings.toml");
         let written = match fs::read(&path) {
@@ -183,38 +182,38 @@ impl ResultFolder {
         Ok(written.is_some() && written == wanted)
     }
 
-    /// The list of runs, to be added to.
+    /// The log of finished runs.
     pub fn runs(&self, settings: String, earlier: Vec<RunResult>) -> Result<RunLog> {
-        let runs = RunLog {
+        let log = RunLog {
             folder: self.path.clone(),
             settings,
             earlier,
             file: Mutex::new(None),
         };
-        if !runs.earlier.is_empty() {
-            // Lines that were cut off go, so that what is appended stands on lines of its own.
+        if !log.earlier.is_empty() {
+            // Removes a truncated last line, so that appended runs start on new lines.
             write_text(
                 &self.path.join(RESULTS_FILE_NAME),
-                &lines(&runs.earlier)?,
+                &lines(&log.earlier)?,
                 true,
             )?;
         }
-        Ok(runs)
+        Ok(log)
     }
 
-    /// Writes the tables, and the runs in their order.
-    pub fn finish(&self, outcomes: &[RunResult], summary: &ComparisonSummary) -> Result<()> {
-        write_text(&self.path.join(RESULTS_FILE_NAME), &lines(outcomes)?, true)?;
+    /// Writes the tables, and the runs in order.
+    pub fn finish(&self, runs: &[RunResult], summary: &ComparisonSummary) -> Result<()> {
+        write_text(&self.path.join(RESULTS_FILE_NAME), &lines(runs)?, true)?;
         write_text(
             &self.path.join("results.csv"),
-            &summary.runs_csv(outcomes)?,
+            &summary.runs_csv(runs)?,
             true,
         )?;
         write_text(&self.path.join("summary.csv"), &summary.csv()?, true)
     }
 }
 
-/// Finished runs, each a line of a file.
+/// Finished runs, one line each.
 pub struct RunLog {
     folder: PathBuf,
     settings: String,
@@ -223,16 +222,13 @@ pub struct RunLog {
 }
 
 impl RunLog {
-    /// A run that was finished earlier.
+    /// A run of an earlier call.
     pub fn find(&self, key: &str) -> Option<RunResult> {
-        self.earlier
-            .iter()
-            .find(|outcome| outcome.key == key)
-            .cloned()
+        self.earlier.iter().find(|run| run.key == key).cloned()
     }
 
-    /// Writes down a run that has finished, the settings before the first.
-    pub fn append(&self, outcome: &RunResult) -> Result<()> {
+    /// Appends a finished run; writes the settings before the first one.
+    pub fn append(&self, run: &RunResult) -> Result<()> {
         let path = self.folder.join(RESULTS_FILE_NAME);
         let mut kept = self.file.lock().unwrap_or_else(PoisonError::into_inner);
         let mut file = match kept.take() {
@@ -250,20 +246,20 @@ impl RunLog {
                 }
             }
         };
-        file.write_all(lines(std::slice::from_ref(outcome))?.as_bytes())
+        file.write_all(lines(std::slice::from_ref(run))?.as_bytes())
             .map_err(Error::io(&path))?;
         *kept = Some(file);
         Ok(())
     }
 }
 
-/// Outcomes as lines of JSON.
-fn lines(outcomes: &[RunResult]) -> Result<String> {
+/// Runs as lines of JSON.
+fn lines(runs: &[RunResult]) -> Result<String> {
     let mut text = String::new();
-    for outcome in outcomes {
-        let line = serde_json::to_string(outcome);
+    for run in runs {
+        let line = serde_json::to_string(run);
         text += &line
-            .map_err(|error| Error::setting(format!("a run cannot be written down: {error}")))?;
+            .map_err(|error| Error::setting(format!("a run cannot be serialized: {error}")))?;
         text.push('\n');
     }
     Ok(text)

@@ -1,8 +1,8 @@
 //! `compare`: several methods and the baselines, several seeds, one problem.
 //!
-//! Every pair of contender and seed is one run on one thread; runs are spread over threads, and
-//! what they find does not depend on how many. Each run is written down as it finishes; the same
-//! command after an interruption goes on with the runs that are missing.
+//! Every pair of method and seed is one run on one thread. Runs are distributed over threads, and
+//! results do not depend on their number. Each run is written to disk as it finishes; after an
+//! interruption the same command resumes with the missing runs.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -32,7 +32,7 @@ use files::{ComparisonKey, ResultFolder};
 use run::{ComparedMethod, RunResult, RunSettings};
 use summary::ComparisonSummary;
 
-/// Runs everything and reports.
+/// Runs all methods on all seeds and reports.
 pub fn run(options: &CompareOptions, session: &CommandContext) -> Result<CommandReport> {
     check_utf8([&options.data.data, &options.data.cost_data, &options.out])?;
     let options = resolved(options.clone(), session)?;
@@ -50,7 +50,7 @@ pub fn run(options: &CompareOptions, session: &CommandContext) -> Result<Command
     )?;
     if !earlier.is_empty() {
         session.warn(&format!(
-            "note: {} of {} runs were finished earlier",
+            "note: resuming; {} of {} runs are finished",
             earlier.len(),
             keys.len()
         ));
@@ -62,8 +62,8 @@ pub fn run(options: &CompareOptions, session: &CommandContext) -> Result<Command
     let settings = settings::text(&written, "compare")?;
     let _lock = folder.lock()?;
     let found = comparison.run(&options, session, &keys, &folder.runs(settings, earlier)?)?;
-    let summary = ComparisonSummary::of(&comparison.contenders, &found.outcomes);
-    folder.finish(&found.outcomes, &summary)?;
+    let summary = ComparisonSummary::of(&comparison.methods, &found.runs);
+    folder.finish(&found.runs, &summary)?;
     let mut report = CommandReport {
         json: summary.json(folder.path(), &found.failures),
         ..CommandReport::default()
@@ -71,11 +71,12 @@ pub fn run(options: &CompareOptions, session: &CommandContext) -> Result<Command
     report.line(comparison.title(&options));
     report.line("");
     report.text.push_str(&summary.text());
-    let whole = found.failures.is_empty() && !session.progress.interrupted();
-    let mut sentences = conclusion::sentences(&summary, whole, comparison.shares_test_rows());
+    let is_complete = found.failures.is_empty() && !session.progress.interrupted();
+    let same_rows = comparison.shares_test_rows();
+    let mut sentences = conclusion::sentences(&summary, is_complete, same_rows);
     sentences.extend(regretless::evaluate::few_rows_warning(
         "test",
-        comparison.least_test_rows(),
+        comparison.min_test_rows(),
     ));
     report.json["verdict"] = serde_json::json!(sentences);
     for sentence in &sentences {
@@ -91,9 +92,9 @@ pub fn run(options: &CompareOptions, session: &CommandContext) -> Result<Command
         .next()
         .map(|failure| failure.error);
     if session.progress.interrupted() {
-        let done = found.outcomes.len();
+        let done = found.runs.len();
         report.line(format!(
-            "interrupted after {done} of {} runs; the same command goes on with the others",
+            "interrupted after {done} of {} runs; the same command resumes",
             keys.len()
         ));
         report.failure = Some(Error::Interrupted);
@@ -101,7 +102,7 @@ pub fn run(options: &CompareOptions, session: &CommandContext) -> Result<Command
     Ok(report)
 }
 
-/// The options with every default written out.
+/// The options with every default filled in.
 fn resolved(mut options: CompareOptions, session: &CommandContext) -> Result<CompareOptions> {
     if !options.data.is_given() && options.problem.problem.is_none() {
         options
@@ -115,27 +116,26 @@ fn resolved(mut options: CompareOptions, session: &CommandContext) -> Result<Com
     options.seeds.get_or_insert(5);
     options.seed.get_or_insert(0);
     options.training = options.training.resolved(standard_profile(&options));
-    let given = options.methods.take().unwrap_or_else(all_losses);
-    let mut losses: Vec<Method> = Vec::new();
-    for loss in given {
-        if !losses.contains(&loss) {
-            losses.push(loss);
+    let given = options.methods.take().unwrap_or_else(default_methods);
+    let mut methods: Vec<Method> = Vec::new();
+    for method in given {
+        if !methods.contains(&method) {
+            methods.push(method);
         }
     }
-    if !losses.contains(&reference()) {
+    if !methods.contains(&reference()) {
         session.warn("note: MSE runs too, as the reference of the ratios");
-        losses.insert(0, reference());
+        methods.insert(0, reference());
     }
-    options.methods = Some(losses);
+    options.methods = Some(methods);
     if options.seeds == Some(0) {
         return Err(Error::setting("seeds must be at least 1"));
     }
     Ok(options)
 }
 
-/// The paper's profile reproduces the paper's tables on built-in data. Its features are not
-/// standardised, which leaves MSE untrained on the tables that people have, so these get the
-/// default profile.
+/// The paper's profile reproduces the paper's tables on built-in data. It does not standardize
+/// features, which leaves MSE untrained on ordinary tables; these get the default profile.
 fn standard_profile(options: &CompareOptions) -> Profile {
     if options.problem.benchmark.is_some() {
         Profile::Paper
@@ -144,16 +144,16 @@ fn standard_profile(options: &CompareOptions) -> Profile {
     }
 }
 
-/// The loss all others are measured against.
+/// The method whose regret is the denominator of all ratios.
 fn reference() -> Method {
     Method::Stages(Box::new(
         LossSpec::from(CosSpec::plain(BaseError::Squared)).into(),
     ))
 }
 
-/// Squared and absolute error with every choice of C, O and S.
-fn all_losses() -> Vec<Method> {
-    let labels = [
+/// Squared and absolute error with every subset of the components C, O and S.
+fn default_methods() -> Vec<Method> {
+    let components = [
         [0, 0, 0],
         [1, 0, 0],
         [0, 1, 0],
@@ -163,10 +163,10 @@ fn all_losses() -> Vec<Method> {
         [0, 1, 1],
         [1, 1, 1],
     ];
-    let mut losses = Vec::new();
+    let mut methods = Vec::new();
     for error in [BaseError::Squared, BaseError::Absolute] {
         for [costs, one_sided, scale_invariant] in
-            labels.map(|name| name.map(|component| component == 1))
+            components.map(|subset| subset.map(|included| included == 1))
         {
             let loss = LossSpec::from(CosSpec {
                 error,
@@ -182,13 +182,13 @@ fn all_losses() -> Vec<Method> {
                     InstanceWeighting::Equal
                 },
             });
-            losses.push(Method::Stages(Box::new(TrainingStage::from(loss))));
+            methods.push(Method::Stages(Box::new(TrainingStage::from(loss))));
         }
     }
-    losses
+    methods
 }
 
-/// What the comparison is called.
+/// Name of the comparison: the benchmark or the table.
 fn name(options: &CompareOptions) -> String {
     match (options.problem.benchmark, &options.data.data) {
         (Some(benchmark), _) => benchmark.to_string(),
@@ -199,33 +199,33 @@ fn name(options: &CompareOptions) -> String {
     }
 }
 
-/// Contenders, seeds, and what each seed trains on.
+/// Methods, seeds, and the data of each seed.
 struct Comparison {
-    contenders: Vec<ComparedMethod>,
+    methods: Vec<ComparedMethod>,
     seeds: Vec<u32>,
-    grounds: Vec<DataSplit>,
+    data: Vec<DataSplit>,
 }
 
-/// Which contender on which seed: places in the lists of a comparison.
+/// A method on a seed: indices in the lists of a comparison.
 #[derive(Debug, Clone, Copy)]
 struct RunId {
     seed: usize,
     method: usize,
 }
 
-/// A run by its name, and why it failed.
+/// A run by its name, and its error.
 struct FailedRun {
     run: String,
     error: Error,
 }
 
-/// What came of all runs, in order.
+/// Results of all runs, in order.
 struct ComparisonResult {
-    outcomes: Vec<RunResult>,
+    runs: Vec<RunResult>,
     failures: Vec<FailedRun>,
 }
 
-/// What a run came to: nothing yet, or an outcome, or an error.
+/// The state of a run: none before it has finished, then its result or error.
 type RunSlot = Option<Result<RunResult>>;
 
 impl Comparison {
@@ -242,50 +242,45 @@ impl Comparison {
             &options.execution,
             session,
         )?;
-        let grounds = source.data_splits(seeds.iter().copied())?;
-        if grounds.iter().any(|data| data.split.test.is_empty()) {
+        let data = source.data_splits(seeds.iter().copied())?;
+        if data.iter().any(|data| data.split.test.is_empty()) {
             return Err(Error::setting(
-                "compare needs rows to test on; give --split a share or rows for the test",
+                "compare needs test rows; give --split a fraction or a number of test rows",
             ));
         }
-        for (data, seed) in grounds.iter().zip(&seeds) {
+        for (data, seed) in data.iter().zip(&seeds) {
             options
                 .training
                 .settings(standard_profile(options), u64::from(*seed))
                 .check(&data.split)?;
         }
-        let races = options
-            .methods
+        let trained = options.methods.clone().unwrap_or_default();
+        let has_auto = trained
             .iter()
-            .flatten()
-            .any(|loss| matches!(loss, Method::Auto(_)));
-        if races && grounds.iter().any(|data| data.split.validation.is_empty()) {
+            .any(|method| matches!(method, Method::Auto(_)));
+        if has_auto && data.iter().any(|data| data.split.validation.is_empty()) {
             return Err(Error::setting(
-                "auto judges by validation rows; give --split a share or rows for them",
+                "auto needs validation rows; give --split a fraction or a number of them",
             ));
         }
-        let methods = options
-            .methods
-            .clone()
-            .unwrap_or_default()
-            .into_iter()
-            .map(ComparedMethod::Method);
-        let mut contenders: Vec<ComparedMethod> = methods.collect();
-        contenders
-            .extend([Baseline::LeastSquares, Baseline::HistoryMean].map(ComparedMethod::Baseline));
+        let mut methods: Vec<ComparedMethod> =
+            trained.into_iter().map(ComparedMethod::Method).collect();
+        for baseline in [Baseline::LeastSquares, Baseline::HistoryMean] {
+            methods.push(ComparedMethod::Baseline(baseline));
+        }
         // In a random split the row before a test row is as likely a training row as any other.
         if matches!(options.split.split, Some(SplitRule::Counts(_))) {
-            contenders.push(ComparedMethod::Baseline(Baseline::PreviousRow));
+            methods.push(ComparedMethod::Baseline(Baseline::PreviousRow));
         }
         Ok(Self {
-            contenders,
+            methods,
             seeds,
-            grounds,
+            data,
         })
     }
 
     fn title(&self, options: &CompareOptions) -> String {
-        let data = &self.grounds[0];
+        let data = &self.data[0];
         let epochs = options.training.epochs.unwrap_or(0);
         let seeds = if self.seeds.len() == 1 {
             "1 seed".into()
@@ -312,39 +307,39 @@ impl Comparison {
 
     /// Whether all seeds are tested on the same rows of the same table.
     fn shares_test_rows(&self) -> bool {
-        let first = &self.grounds[0];
-        // A user's table is read once for all seeds; built-in data are made anew for each.
+        let first = &self.data[0];
+        // A table is read once for all seeds; built-in data are generated for each seed.
         let same = |data: &DataSplit| {
             data.split.test == first.split.test && Arc::ptr_eq(&data.data, &first.data)
         };
-        self.grounds[1..].iter().all(same)
+        self.data[1..].iter().all(same)
     }
 
-    fn least_test_rows(&self) -> usize {
-        self.grounds
+    fn min_test_rows(&self) -> usize {
+        self.data
             .iter()
             .map(|data| data.split.test.len())
             .min()
             .unwrap_or(0)
     }
 
-    /// Seed by seed, so that an interrupted comparison has whole seeds to compare.
+    /// Seed by seed, so that an interrupted comparison has complete seeds to compare.
     fn order(&self) -> impl Iterator<Item = RunId> + '_ {
-        let contenders = self.contenders.len();
+        let methods = self.methods.len();
         (0..self.seeds.len())
-            .flat_map(move |seed| (0..contenders).map(move |method| RunId { seed, method }))
+            .flat_map(move |seed| (0..methods).map(move |method| RunId { seed, method }))
     }
 
-    /// What each run depends on, as a hash, in the order of the runs.
+    /// Hashes of what each run depends on, in the order of the runs.
     fn keys(&self, options: &CompareOptions) -> Result<Vec<String>> {
         let mut keys = Vec::new();
         let mut tasks = Vec::new();
-        for data in &self.grounds {
+        for data in &self.data {
             tasks.push(run::task_key(data, options)?);
         }
         for run in self.order() {
             let settings = self.settings(run, options);
-            keys.push(self.contenders[run.method].key(&tasks[run.seed], &settings)?);
+            keys.push(self.methods[run.method].key(&tasks[run.seed], &settings)?);
         }
         Ok(keys)
     }
@@ -364,24 +359,24 @@ impl Comparison {
     fn name(&self, run: RunId) -> String {
         format!(
             "{}, seed {}",
-            self.contenders[run.method], self.seeds[run.seed]
+            self.methods[run.method], self.seeds[run.seed]
         )
     }
 
-    /// Runs every contender on every seed, but for what `kept` holds already; each run is kept as
+    /// Runs every method on every seed, except for runs in `finished`; each run is added to it as
     /// it finishes.
     fn run(
         &self,
         options: &CompareOptions,
         session: &CommandContext,
         keys: &[String],
-        kept: &files::RunLog,
+        finished: &files::RunLog,
     ) -> Result<ComparisonResult> {
         let threads = Threads::new(options.execution.threads.unwrap_or(0))?;
         let runs: Vec<RunId> = self.order().collect();
         let slots: Vec<Mutex<RunSlot>> = keys
             .iter()
-            .map(|key| Mutex::new(kept.find(key).map(Ok)))
+            .map(|key| Mutex::new(finished.find(key).map(Ok)))
             .collect();
         let next = AtomicUsize::new(0);
         let work = || {
@@ -391,20 +386,20 @@ impl Comparison {
             }
             let mut slot = slots[index].lock().unwrap_or_else(PoisonError::into_inner);
             if slot.is_none() {
-                let (run, data) = (runs[index], &self.grounds[runs[index].seed]);
+                let (run, data) = (runs[index], &self.data[runs[index].seed]);
                 let settings = self.settings(run, options);
-                let outcome = self.contenders[run.method].run(data, &settings, &options.execution);
-                let outcome = outcome.map(|outcome| RunResult {
+                let result = self.methods[run.method].run(data, &settings, &options.execution);
+                let result = result.map(|result| RunResult {
                     key: keys[index].clone(),
-                    ..outcome
+                    ..result
                 });
-                *slot = Some(outcome.and_then(|found| kept.append(&found).map(|()| found)));
+                *slot = Some(result.and_then(|result| finished.append(&result).map(|()| result)));
             }
             session.progress.advance(1);
             true
         };
         session.progress.begin("comparing", runs.len() as u64);
-        // Each worker takes the next run in line, so that runs begin in order.
+        // Each worker takes the next run, so that runs start in order.
         threads.fill_slots(
             &mut vec![(); threads.count()],
             || (),
@@ -417,28 +412,31 @@ impl Comparison {
         self.sorted(runs, slots)
     }
 
-    /// Outcomes and failures in order; when nothing worked, the first failure is all there is.
+    /// Results and failures in order; the first failure where no method was trained.
     fn sorted(
         &self,
         runs: Vec<RunId>,
         slots: impl Iterator<Item = RunSlot>,
     ) -> Result<ComparisonResult> {
-        let (mut outcomes, mut failures) = (Vec::new(), Vec::new());
+        let (mut results, mut failures) = (Vec::new(), Vec::new());
         for (run, slot) in runs.into_iter().zip(slots) {
             match slot {
                 None | Some(Err(Error::Interrupted)) => {}
-                Some(Ok(outcome)) => outcomes.push(outcome),
+                Some(Ok(result)) => results.push(result),
                 Some(Err(error)) => failures.push(FailedRun {
                     run: self.name(run),
                     error,
                 }),
             }
         }
-        let trained = outcomes.iter().any(|outcome| !outcome.is_baseline);
+        let trained = results.iter().any(|result| !result.is_baseline);
         match (trained, failures.is_empty()) {
             (false, true) => Err(Error::Interrupted),
             (false, false) => Err(failures.swap_remove(0).error),
-            (true, _) => Ok(ComparisonResult { outcomes, failures }),
+            (true, _) => Ok(ComparisonResult {
+                runs: results,
+                failures,
+            }),
         }
     }
 }

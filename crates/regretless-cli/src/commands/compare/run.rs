@@ -1,4 +1,4 @@
-//! One run of a comparison: a contender, a seed, and what came of them.
+//! One run of a comparison: a method or baseline on one seed, and its result.
 
 use std::fmt;
 use std::time::Instant;
@@ -15,12 +15,12 @@ use super::super::{evaluate_model, oracle};
 use crate::args::{CompareOptions, ExecutionOptions};
 use crate::progress::InterruptOnlyObserver;
 
-/// What takes part in a comparison.
+/// A method or a baseline of a comparison.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ComparedMethod {
     /// A method that is trained, or `auto`.
     Method(Method),
-    /// A prediction without training.
+    /// A baseline, which needs no training.
     Baseline(Baseline),
 }
 
@@ -33,43 +33,38 @@ impl fmt::Display for ComparedMethod {
     }
 }
 
-/// How a run trains.
+/// Predictor and training settings of a run.
 #[derive(Debug, Clone, Serialize)]
 pub struct RunSettings {
-    /// What is trained.
+    /// The predictor.
     pub predictor: PredictorSpec,
-    /// How.
+    /// The training settings.
     pub training: TrainingSettings,
 }
 
-/// What a run found.
+/// Result of a run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RunResult {
-    /// Hash over all that the run depends on.
+    /// Hash of everything the run depends on.
     pub key: String,
-    /// The contender's name.
-    pub loss: String,
+    /// Name of the method or baseline.
+    pub method: String,
     pub seed: u64,
     pub best_epoch: usize,
     pub epochs: usize,
     pub validation_regret: Option<f64>,
-    pub test_regret: f64,
-    pub test_normalized_regret: f64,
-    pub test_relative_regret: f64,
-    pub test_mse: f64,
-    pub test_mae: f64,
-    pub test_optimal_fraction: f64,
-    /// Solves of training, those of all candidates for `auto`.
+    /// Evaluation on the test rows.
+    pub test: Evaluation,
+    /// Solves of training; for `auto` those of all candidates.
     pub solves: u64,
     pub seconds: f64,
-    /// Whether it took no training.
+    /// Whether it is a baseline.
     pub is_baseline: bool,
-    /// Whether the training loss was clearly still falling at the end; none where that cannot be
-    /// told.
+    /// Whether the training loss was clearly still falling at the end; none where that is unknown.
     pub still_falling: Option<bool>,
 }
 
-/// A hash over rows, labels, split and problem of one seed.
+/// Hash of the rows, labels, split and problem of one seed.
 pub fn task_key(data: &DataSplit, options: &CompareOptions) -> Result<String> {
     let oracle = oracle(&data.problem, &one_thread(&options.execution))?;
     task(data, &oracle).fingerprint(data.problem.spec())
@@ -92,17 +87,15 @@ fn task<'a>(data: &'a DataSplit, oracle: &'a regretless::oracle::Oracle) -> Trai
 }
 
 impl ComparedMethod {
-    /// A hash over all that its run on one seed depends on.
+    /// Hash of everything its run on one seed depends on.
     pub fn key(&self, task: &str, settings: &RunSettings) -> Result<String> {
-        let written =
-            serde_json::to_vec(&(env!("CARGO_PKG_VERSION"), task, self.to_string(), settings))
-                .map_err(|error| {
-                    Error::setting(format!("a run cannot be written down: {error}"))
-                })?;
-        Ok(blake3::hash(&written).to_hex()[..16].to_string())
+        let version = env!("CARGO_PKG_VERSION");
+        let serialized = serde_json::to_vec(&(version, task, self.to_string(), settings))
+            .map_err(|error| Error::setting(format!("a run cannot be serialized: {error}")))?;
+        Ok(blake3::hash(&serialized).to_hex()[..16].to_string())
     }
 
-    /// Trains, if there is something to train, and judges on the test rows, on one thread.
+    /// Trains on one thread, unless it is a baseline, and evaluates on the test rows.
     pub fn run(
         &self,
         data: &DataSplit,
@@ -125,10 +118,10 @@ impl ComparedMethod {
                 )?;
                 let still_falling = match method {
                     Method::Stages(_) => trained.report.is_still_falling(),
-                    // Its steps shrink to nothing, so that its losses always settle.
+                    // The learning rate decays to 0, so that the loss always settles.
                     Method::Auto(_) => None,
                 };
-                let outcome = RunResult::from_evaluation(self.to_string(), seed, &test);
+                let outcome = RunResult::from_evaluation(self.to_string(), seed, test);
                 Ok(RunResult {
                     still_falling,
                     ..outcome.with_training(&trained.report)
@@ -141,14 +134,13 @@ impl ComparedMethod {
                 Ok(RunResult {
                     is_baseline: true,
                     seconds,
-                    ..RunResult::from_evaluation(self.to_string(), seed, &test)
+                    ..RunResult::from_evaluation(self.to_string(), seed, test)
                 })
             }
         }
     }
 
-    /// The error that its loss minimises, if that is one of predicted costs alone: squared or
-    /// absolute.
+    /// The prediction error that its loss minimizes, squared or absolute; none for other losses.
     pub fn own_error(&self) -> Option<BaseError> {
         let Self::Method(Method::Stages(method)) = self else {
             return None;
@@ -169,20 +161,15 @@ impl ComparedMethod {
 }
 
 impl RunResult {
-    fn from_evaluation(loss: String, seed: u64, test: &Evaluation) -> Self {
+    fn from_evaluation(method: String, seed: u64, test: Evaluation) -> Self {
         Self {
             key: String::new(),
-            loss,
+            method,
             seed,
             best_epoch: 0,
             epochs: 0,
             validation_regret: None,
-            test_regret: test.regret,
-            test_normalized_regret: test.normalized_regret,
-            test_relative_regret: test.relative_regret,
-            test_mse: test.mse,
-            test_mae: test.mae,
-            test_optimal_fraction: test.optimal_fraction,
+            test,
             solves: 0,
             seconds: 0.0,
             is_baseline: false,

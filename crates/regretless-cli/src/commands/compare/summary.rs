@@ -1,24 +1,26 @@
-//! Numbers of a comparison.
+//! Averages of a comparison over its seeds.
 //!
-//! The ratio of a contender is the mean over seeds of its test regret divided by the test regret of
+//! The ratio of a method is the mean over seeds of its test regret divided by the test regret of
 //! MSE on the same seed, with the sample standard deviation over seeds.
 
 use std::path::Path;
 
+use regretless::Result;
 use regretless::experiment::MeanAndDeviation;
-use regretless::{Error, Result};
 use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::run::{ComparedMethod, RunResult};
 use super::{FailedRun, reference};
+use crate::csv_text::{CsvText, optional_cell};
 use crate::output::{grouped, number, percent};
 use crate::text_table::TextTable;
 
-/// One contender over all its seeds.
+/// One method or baseline over all its seeds.
 #[derive(Debug, Clone, Serialize)]
 pub struct SummaryRow {
-    pub loss: String,
+    /// Its name.
+    pub method: String,
     pub runs: usize,
     pub ratio: Option<f64>,
     pub ratio_sd: Option<f64>,
@@ -32,13 +34,13 @@ pub struct SummaryRow {
     /// Runs whose training loss was clearly still falling at the end.
     pub still_falling: usize,
     #[serde(skip)]
-    pub method: ComparedMethod,
+    pub compared: ComparedMethod,
     /// Seed and test regret of each run.
     #[serde(skip)]
     pub regrets: Vec<(u64, f64)>,
 }
 
-/// All contenders.
+/// All methods and baselines.
 #[derive(Debug, Clone)]
 pub struct ComparisonSummary {
     /// In the order of the table: methods, then baselines.
@@ -48,19 +50,19 @@ pub struct ComparisonSummary {
 }
 
 impl ComparisonSummary {
-    /// Averages of all runs, contender by contender.
-    pub fn of(contenders: &[ComparedMethod], outcomes: &[RunResult]) -> Self {
+    /// Averages of all runs, method by method.
+    pub fn of(methods: &[ComparedMethod], outcomes: &[RunResult]) -> Self {
         let mse = reference().to_string();
         let reference = outcomes
             .iter()
-            .filter(|run| run.loss == mse)
-            .map(|run| (run.seed, run.test_regret))
+            .filter(|run| run.method == mse)
+            .map(|run| (run.seed, run.test.regret))
             .collect();
         let mut summary = Self {
             lines: Vec::new(),
             reference,
         };
-        for method in contenders {
+        for method in methods {
             let line = summary.line(method, outcomes);
             summary.lines.push(line);
         }
@@ -69,7 +71,7 @@ impl ComparisonSummary {
 
     fn line(&self, method: &ComparedMethod, outcomes: &[RunResult]) -> SummaryRow {
         let name = method.to_string();
-        let runs: Vec<&RunResult> = outcomes.iter().filter(|run| run.loss == name).collect();
+        let runs: Vec<&RunResult> = outcomes.iter().filter(|run| run.method == name).collect();
         let mean = |value: fn(&RunResult) -> f64| {
             MeanAndDeviation::of(&runs.iter().map(|run| value(run)).collect::<Vec<_>>()).mean
         };
@@ -80,14 +82,14 @@ impl ComparisonSummary {
             ..
         } = MeanAndDeviation::of(&ratios);
         SummaryRow {
-            loss: name,
+            method: name,
             runs: runs.len(),
             ratio,
             ratio_sd,
-            test_regret: mean(|run| run.test_regret),
-            test_normalized_regret: mean(|run| run.test_normalized_regret),
-            test_mse: mean(|run| run.test_mse),
-            test_mae: mean(|run| run.test_mae),
+            test_regret: mean(|run| run.test.regret),
+            test_normalized_regret: mean(|run| run.test.normalized_regret),
+            test_mse: mean(|run| run.test.mse),
+            test_mae: mean(|run| run.test.mae),
             solves: mean(|run| run.solves as f64),
             seconds: mean(|run| run.seconds),
             is_baseline: matches!(method, ComparedMethod::Baseline(_)),
@@ -95,18 +97,19 @@ impl ComparisonSummary {
                 .iter()
                 .filter(|run| run.still_falling == Some(true))
                 .count(),
-            method: method.clone(),
-            regrets: runs.iter().map(|run| (run.seed, run.test_regret)).collect(),
+            compared: method.clone(),
+            regrets: runs.iter().map(|run| (run.seed, run.test.regret)).collect(),
         }
     }
 
-    /// Regret of a run over that of MSE on the same seed; none if MSE has not run or has no regret.
+    /// Regret of a run divided by that of MSE on the same seed; none if MSE has not run or has no
+    /// regret.
     fn ratio(&self, run: &RunResult) -> Option<f64> {
         let (_, regret) = self.reference.iter().find(|(seed, _)| *seed == run.seed)?;
-        (*regret > 0.0).then(|| run.test_regret / regret)
+        (*regret > 0.0).then(|| run.test.regret / regret)
     }
 
-    /// The lowest ratio there is.
+    /// The lowest ratio of all rows.
     fn lowest(&self) -> Option<f64> {
         self.lines
             .iter()
@@ -117,16 +120,16 @@ impl ComparisonSummary {
     /// The table for people.
     pub fn text(&self) -> String {
         let mut table = TextTable::new([
-            "loss",
+            "method",
             "ratio to MSE",
             " ",
             "test regret",
-            "normalised",
+            "normalized",
             "solves",
             "seconds",
         ]);
-        let shown = |value: Option<f64>, form: fn(f64) -> String| {
-            value.map_or_else(|| "–".to_owned(), form)
+        let shown = |value: Option<f64>, format: fn(f64) -> String| {
+            value.map_or_else(|| "–".to_owned(), format)
         };
         for line in &self.lines {
             let ratio = shown(line.ratio, |ratio| format!("{ratio:.3}"));
@@ -136,7 +139,7 @@ impl ComparisonSummary {
                 .unwrap_or_default();
             let best = line.ratio.is_some() && line.ratio == self.lowest();
             table.row([
-                line.loss.clone(),
+                line.method.clone(),
                 ratio + &deviation,
                 if best { "*" } else { " " }.to_owned(),
                 shown(line.test_regret, number),
@@ -146,16 +149,16 @@ impl ComparisonSummary {
             ]);
         }
         let notes = "\
-ratio to MSE: test regret over that of MSE on the same seed, mean ± deviation over seeds; * lowest
-all other columns are means over seeds; solves and seconds are those of training
+ratio to MSE: test regret / test regret of MSE on the same seed, mean ± standard deviation; * lowest
+other columns: means over seeds; normalized: regret / optimal objective; solves, seconds: training
 ";
         format!("{}\n{notes}\n", table.text())
     }
 
     /// The table for spreadsheets.
     pub fn csv(&self) -> Result<String> {
-        let header = [
-            "loss",
+        let mut table = CsvText::new(&[
+            "method",
             "runs",
             "ratio",
             "ratio_sd",
@@ -163,8 +166,7 @@ all other columns are means over seeds; solves and seconds are those of training
             "test_normalized_regret",
             "solves",
             "seconds",
-        ];
-        let mut rows = vec![header.map(str::to_owned).to_vec()];
+        ])?;
         for line in &self.lines {
             let values = [
                 line.ratio,
@@ -174,17 +176,17 @@ all other columns are means over seeds; solves and seconds are those of training
                 line.solves,
                 line.seconds,
             ];
-            let mut row = vec![line.loss.clone(), line.runs.to_string()];
-            row.extend(values.map(cell));
-            rows.push(row);
+            let mut row = vec![line.method.clone(), line.runs.to_string()];
+            row.extend(values.map(optional_cell));
+            table.row(&row)?;
         }
-        csv_text(rows)
+        table.finish()
     }
 
     /// Every run, for spreadsheets.
     pub fn runs_csv(&self, outcomes: &[RunResult]) -> Result<String> {
-        let header = [
-            "loss",
+        let mut table = CsvText::new(&[
+            "method",
             "seed",
             "best_epoch",
             "epochs",
@@ -198,28 +200,29 @@ all other columns are means over seeds; solves and seconds are those of training
             "ratio",
             "solves",
             "seconds",
-        ];
-        let mut rows = vec![header.map(str::to_owned).to_vec()];
+        ])?;
         for run in outcomes {
             let values = [
                 run.validation_regret,
-                Some(run.test_regret),
-                Some(run.test_normalized_regret),
-                Some(run.test_relative_regret),
-                Some(run.test_mse),
-                Some(run.test_mae),
-                Some(run.test_optimal_fraction),
+                Some(run.test.regret),
+                Some(run.test.normalized_regret),
+                Some(run.test.relative_regret),
+                Some(run.test.mse),
+                Some(run.test.mae),
+                Some(run.test.optimal_fraction),
                 self.ratio(run),
             ];
-            let mut row = vec![run.loss.clone()];
-            row.extend(
-                [run.seed as usize, run.best_epoch, run.epochs].map(|count| count.to_string()),
-            );
-            row.extend(values.map(cell));
+            let mut row = vec![
+                run.method.clone(),
+                run.seed.to_string(),
+                run.best_epoch.to_string(),
+                run.epochs.to_string(),
+            ];
+            row.extend(values.map(optional_cell));
             row.extend([run.solves.to_string(), run.seconds.to_string()]);
-            rows.push(row);
+            table.row(&row)?;
         }
-        csv_text(rows)
+        table.finish()
     }
 
     /// The table for machines.
@@ -228,25 +231,7 @@ all other columns are means over seeds; solves and seconds are those of training
             .iter()
             .map(|failure| json!({"run": failure.run, "error": failure.error.to_string()}))
             .collect();
-        // A path need not be text, which JSON is.
-        json!({"out": folder.to_string_lossy(), "losses": self.lines, "failed": failed})
+        // A path need not be UTF-8, as JSON must be.
+        json!({"out": folder.to_string_lossy(), "methods": self.lines, "failed": failed})
     }
-}
-
-fn cell(value: Option<f64>) -> String {
-    value.map(|value| value.to_string()).unwrap_or_default()
-}
-
-fn csv_text(rows: Vec<Vec<String>>) -> Result<String> {
-    let broken = |error: String| Error::setting(format!("a table cannot be written: {error}"));
-    let mut writer = csv::Writer::from_writer(Vec::new());
-    for row in rows {
-        writer
-            .write_record(row)
-            .map_err(|error| broken(error.to_string()))?;
-    }
-    let bytes = writer
-        .into_inner()
-        .map_err(|error| broken(error.to_string()))?;
-    String::from_utf8(bytes).map_err(|error| broken(error.to_string()))
 }

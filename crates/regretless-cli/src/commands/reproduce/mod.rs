@@ -1,7 +1,7 @@
-//! `reproduce`: experiments in folders, resumable cell by cell, with tables, figures and a report.
+//! `reproduce`: runs experiments cell by cell, resumable, with tables, figures and a report.
 
 use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
 use regretless::experiment::{
     DataFiles, Experiment, ExperimentResults, ExperimentRunner, RunLimits,
@@ -9,6 +9,7 @@ use regretless::experiment::{
 use regretless::parallel::Threads;
 use regretless::{Error, Result};
 use serde_json::json;
+use time::OffsetDateTime;
 
 use super::CommandContext;
 use crate::args::ReproduceOptions;
@@ -21,11 +22,8 @@ mod tables;
 pub fn run(options: &ReproduceOptions, session: &CommandContext) -> Result<CommandReport> {
     let texts = texts(options)?;
     if options.show {
-        let text = texts
-            .iter()
-            .map(|(_, text)| text.as_str())
-            .collect::<Vec<_>>()
-            .join("\n");
+        let texts: Vec<&str> = texts.iter().map(|text| text.toml.as_str()).collect();
+        let text = texts.join("\n");
         return Ok(CommandReport {
             json: json!({ "experiments": text }),
             text,
@@ -34,7 +32,7 @@ pub fn run(options: &ReproduceOptions, session: &CommandContext) -> Result<Comma
     }
     let experiments = texts
         .iter()
-        .map(|(place, text)| experiment(place, text, options))
+        .map(|text| experiment(text, options))
         .collect::<Result<Vec<_>>>()?;
     let mut report = CommandReport {
         json: json!([]),
@@ -65,8 +63,14 @@ pub fn run(options: &ReproduceOptions, session: &CommandContext) -> Result<Comma
     Ok(report)
 }
 
-/// Each experiment by where it comes from and its text.
-fn texts(options: &ReproduceOptions) -> Result<Vec<(String, String)>> {
+/// The TOML of an experiment.
+struct ExperimentText {
+    /// Name or path it comes from, for errors.
+    source: String,
+    toml: String,
+}
+
+fn texts(options: &ReproduceOptions) -> Result<Vec<ExperimentText>> {
     let mut names = options.experiments.clone();
     if names.is_empty() {
         let smoke = options.smoke.unwrap_or(false);
@@ -76,22 +80,24 @@ fn texts(options: &ReproduceOptions) -> Result<Vec<(String, String)>> {
             vec!["components".into()]
         };
     }
-    let text = |name: String| {
-        if Path::new(&name)
+    let mut texts = Vec::new();
+    for source in names {
+        let path = Path::new(&source);
+        let toml = if path
             .extension()
             .is_some_and(|extension| extension == "toml")
         {
-            let text = std::fs::read_to_string(&name).map_err(Error::io(Path::new(&name)))?;
-            return Ok((name, text));
-        }
-        let text = Experiment::built_in(&name)?.to_string();
-        Ok((name, text))
-    };
-    names.into_iter().map(text).collect()
+            std::fs::read_to_string(path).map_err(Error::io(path))?
+        } else {
+            Experiment::built_in(&source)?.to_string()
+        };
+        texts.push(ExperimentText { source, toml });
+    }
+    Ok(texts)
 }
 
-fn experiment(place: &str, text: &str, options: &ReproduceOptions) -> Result<Experiment> {
-    let mut experiment: Experiment = parse_toml(text, Path::new(place))?;
+fn experiment(text: &ExperimentText, options: &ReproduceOptions) -> Result<Experiment> {
+    let mut experiment: Experiment = parse_toml(&text.toml, Path::new(&text.source))?;
     if !options.only.is_empty() {
         experiment.retain_named(&options.only)?;
     }
@@ -100,10 +106,9 @@ fn experiment(place: &str, text: &str, options: &ReproduceOptions) -> Result<Exp
     }
     if let Some(seeds) = options.seeds {
         experiment.seeds = seeds;
-        experiment
-            .problems
-            .iter_mut()
-            .for_each(|stage| stage.seeds = None);
+        for problem in &mut experiment.problems {
+            problem.seeds = None;
+        }
     }
     experiment.check()?;
     Ok(experiment)
@@ -111,8 +116,7 @@ fn experiment(place: &str, text: &str, options: &ReproduceOptions) -> Result<Exp
 
 fn runner(experiment: Experiment, options: &ReproduceOptions) -> Result<ExperimentRunner> {
     if let Some(heuristic) = options.execution.heuristic {
-        let message =
-            format!("an experiment decides as it is written; drop --heuristic '{heuristic}'");
+        let message = format!("experiments use exact solvers; remove --heuristic '{heuristic}'");
         return Err(Error::setting(message));
     }
     let out = options.out.clone().unwrap_or_else(|| PathBuf::from("runs"));
@@ -152,28 +156,16 @@ fn duration(text: &str) -> Result<Duration> {
     let seconds = seconds.filter(|seconds| (0.0..1e9).contains(seconds));
     seconds
         .map(Duration::from_secs_f64)
-        .ok_or_else(|| Error::setting(format!("'{text}' is no time; give 90s, 30m or 2h")))
+        .ok_or_else(|| Error::setting(format!("'{text}' is not a time; give 90s, 30m or 2h")))
 }
 
-/// Writes tables and the experiment itself beside its cells.
+/// Writes tables, figures, report and the experiment itself next to its cells.
 fn write_results(
     runner: &ExperimentRunner,
     mut results: ExperimentResults,
 ) -> Result<ExperimentResults> {
-    results.provenance.command =
-        std::env::args()
-            .skip(1)
-            .fold("regretless".into(), |line, word| {
-                let plain = word
-                    .chars()
-                    .all(|c| c.is_ascii_alphanumeric() || "-_./,=+%".contains(c));
-                if plain {
-                    format!("{line} {word}")
-                } else {
-                    format!("{line} '{word}'")
-                }
-            });
-    results.provenance.date = today();
+    results.provenance.command = command_line();
+    results.provenance.date = OffsetDateTime::now_utc().date().to_string();
     let folder = &runner.folder;
     std::fs::create_dir_all(folder).map_err(Error::io(folder))?;
     let text = toml::to_string(&runner.experiment)
@@ -184,12 +176,12 @@ fn write_results(
     write_text(&folder.join("results.json"), &json, true)?;
     write_text(
         &folder.join("cells.csv"),
-        &tables::cells_csv(&results),
+        &tables::cells_csv(&results)?,
         true,
     )?;
     write_text(
         &folder.join("summary.csv"),
-        &tables::summary_csv(&results),
+        &tables::summary_csv(&results)?,
         true,
     )?;
     write_text(
@@ -228,33 +220,26 @@ fn draw(folder: &Path, results: &ExperimentResults) -> Result<()> {
     Ok(())
 }
 
-/// Today's date, UTC.
-fn today() -> String {
-    let seconds = SystemTime::now()
-        .duration_since(UNIX_EPOCH)
-        .map_or(0, |since| since.as_secs());
-    let (year, month, day) = civil_from_days(seconds / 86_400);
-    format!("{year:04}-{month:02}-{day:02}")
-}
-
-/// Year, month and day of a number of days since 1970-01-01 in the Gregorian calendar, counted in
-/// eras of 400 years that begin on 1 March.
-fn civil_from_days(days: u64) -> (u64, u64, u64) {
-    let days = days + 719_468;
-    let (era, of_era) = (days / 146_097, days % 146_097);
-    let year = (of_era - of_era / 1_460 + of_era / 36_524 - of_era / 146_096) / 365;
-    let of_year = of_era - (365 * year + year / 4 - year / 100);
-    let month = (5 * of_year + 2) / 153;
-    let day = of_year - (153 * month + 2) / 5 + 1;
-    let month = if month < 10 { month + 3 } else { month - 9 };
-    (era * 400 + year + u64::from(month <= 2), month, day)
+/// The command line of this run, quoted for a shell.
+fn command_line() -> String {
+    let mut line = String::from("regretless");
+    for argument in std::env::args().skip(1) {
+        let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./,=+%".contains(c);
+        line.push(' ');
+        if argument.chars().all(is_plain) {
+            line.push_str(&argument);
+        } else {
+            line.push_str(&format!("'{argument}'"));
+        }
+    }
+    line
 }
 
 #[cfg(test)]
 mod tests {
     use std::time::Duration;
 
-    use super::{civil_from_days, duration};
+    use super::duration;
 
     #[test]
     fn times_are_read_as_people_write_them() {
@@ -263,12 +248,5 @@ mod tests {
         }
         assert!(duration("soon").unwrap_err().to_string().contains("30m"));
         assert!(duration("-3m").is_err());
-    }
-
-    #[test]
-    fn days_become_dates() {
-        assert_eq!(civil_from_days(0), (1970, 1, 1));
-        assert_eq!(civil_from_days(11_016), (2000, 2, 29));
-        assert_eq!(civil_from_days(20_772), (2026, 11, 15));
     }
 }

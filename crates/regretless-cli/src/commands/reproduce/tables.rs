@@ -2,9 +2,11 @@
 
 use std::fmt::Write as _;
 
+use regretless::Result;
 use regretless::experiment::{ExperimentResults, MeanAndDeviation, MethodResults, ProblemResults};
 use regretless::text::{escape_formula, escaped};
 
+use crate::csv_text::{CsvText, optional_cell};
 use crate::output::number;
 use crate::text_table::TextTable;
 
@@ -43,6 +45,7 @@ fn problem_text(problem: &ProblemResults) -> String {
             .published
             .map(|p| format!("{:.2}", p.ratio))
             .unwrap_or_default();
+        // The first four kinds are solver calls; certificates and cache hits are not.
         let solves: f64 = method.solves.iter().take(4).map(|(_, count)| count).sum();
         let counted = if method.regret.count == 0 {
             String::new()
@@ -67,13 +70,13 @@ fn problem_text(problem: &ProblemResults) -> String {
             counted,
         ]);
     }
-    let noted = problem
-        .methods
-        .iter()
-        .filter_map(|method| Some((method, method.note.as_ref()?)));
-    noted.fold(table.text(), |text, (method, note)| {
-        format!("{text}  {}: {}\n", escaped(&method.name), escaped(note))
-    })
+    let mut text = table.text();
+    for method in &problem.methods {
+        if let Some(note) = &method.note {
+            let _ = writeln!(text, "  {}: {}", escaped(&method.name), escaped(note));
+        }
+    }
+    text
 }
 
 fn spread(spread: &MeanAndDeviation, digits: usize) -> String {
@@ -86,78 +89,84 @@ fn spread(spread: &MeanAndDeviation, digits: usize) -> String {
 }
 
 /// One line per cell.
-pub fn cells_csv(results: &ExperimentResults) -> String {
-    let mut text = String::from("problem,method,seed,ratio,seconds\n");
-    for (problem, method) in each(results) {
-        for (seed, ratio, seconds) in &method.seeds {
-            // A smoke run has no ratios.
-            let ratio = if ratio.is_nan() {
-                String::new()
-            } else {
-                ratio.to_string()
-            };
-            let _ = writeln!(
-                text,
-                "{},{},{seed},{ratio},{seconds}",
-                problem.name,
-                quoted(&method.name)
-            );
+pub fn cells_csv(results: &ExperimentResults) -> Result<String> {
+    let mut table = CsvText::new(&["problem", "method", "seed", "ratio", "seconds"])?;
+    for problem in &results.problems {
+        for method in &problem.methods {
+            for (seed, ratio, seconds) in &method.seeds {
+                // A smoke test has no ratios.
+                let ratio = Some(*ratio).filter(|ratio| !ratio.is_nan());
+                table.row(&[
+                    problem.name.clone(),
+                    escape_formula(&method.name).into_owned(),
+                    seed.to_string(),
+                    optional_cell(ratio),
+                    seconds.to_string(),
+                ])?;
+            }
         }
     }
-    text
+    table.finish()
 }
 
 /// One line per problem and method.
-pub fn summary_csv(results: &ExperimentResults) -> String {
-    let mut text = String::from(
-        "problem,method,seeds,ratio_mean,ratio_sd,difference_lower,difference_upper,regret,relative_regret,seconds,\
-         exact,relaxed,heuristic,projected,certified,pooled,published_ratio,published_seconds,on_front,note\n",
-    );
-    for (problem, method) in each(results) {
-        let cell = |value: Option<f64>| value.map(|value| value.to_string()).unwrap_or_default();
-        let means = [
-            method.ratio.mean,
-            method.ratio.sd,
-            method.difference.map(|interval| interval.lower),
-            method.difference.map(|interval| interval.upper),
-            method.regret.mean,
-            method.relative_regret.mean,
-            method.seconds.mean,
-        ];
-        let solves = method.solves.iter().map(|(_, count)| Some(*count));
-        let published = [
-            method.published.map(|p| p.ratio),
-            method.published.and_then(|p| p.seconds),
-        ];
-        let numbers: Vec<String> = means
-            .into_iter()
-            .chain(solves)
-            .chain(published)
-            .map(cell)
-            .collect();
-        let (method_name, note) = (
-            quoted(&method.name),
-            quoted(method.note.as_deref().unwrap_or_default()),
-        );
-        let (name, seeds) = (&problem.name, method.seeds.len());
-        let _ = writeln!(
-            text,
-            "{name},{method_name},{seeds},{},{},{note}",
-            numbers.join(","),
-            method.on_front
-        );
+pub fn summary_csv(results: &ExperimentResults) -> Result<String> {
+    let mut table = CsvText::new(&[
+        "problem",
+        "method",
+        "seeds",
+        "ratio_mean",
+        "ratio_sd",
+        "difference_lower",
+        "difference_upper",
+        "regret",
+        "relative_regret",
+        "seconds",
+        "exact",
+        "relaxed",
+        "heuristic",
+        "projected",
+        "certified",
+        "cache_hits",
+        "published_ratio",
+        "published_seconds",
+        "on_front",
+        "note",
+    ])?;
+    for problem in &results.problems {
+        for method in &problem.methods {
+            table.row(&summary_row(problem, method))?;
+        }
     }
-    text
+    table.finish()
 }
 
-fn each(results: &ExperimentResults) -> impl Iterator<Item = (&ProblemResults, &MethodResults)> {
-    results
-        .problems
-        .iter()
-        .flat_map(|problem| problem.methods.iter().map(move |method| (problem, method)))
-}
-
-/// Labels and reasons hold commas and quotes, and could be read as formulas.
-fn quoted(text: &str) -> String {
-    format!("\"{}\"", escape_formula(text).replace('"', "\"\""))
+/// Names and notes may contain text that spreadsheets read as formulas, which is escaped.
+fn summary_row(problem: &ProblemResults, method: &MethodResults) -> Vec<String> {
+    let mut row = vec![
+        problem.name.clone(),
+        escape_formula(&method.name).into_owned(),
+        method.seeds.len().to_string(),
+    ];
+    let means = [
+        method.ratio.mean,
+        method.ratio.sd,
+        method.difference.map(|interval| interval.lower),
+        method.difference.map(|interval| interval.upper),
+        method.regret.mean,
+        method.relative_regret.mean,
+        method.seconds.mean,
+    ];
+    row.extend(means.map(optional_cell));
+    for (_, count) in &method.solves {
+        row.push(count.to_string());
+    }
+    row.push(optional_cell(method.published.map(|result| result.ratio)));
+    row.push(optional_cell(
+        method.published.and_then(|result| result.seconds),
+    ));
+    row.push(method.on_front.to_string());
+    let note = method.note.as_deref().unwrap_or_default();
+    row.push(escape_formula(note).into_owned());
+    row
 }

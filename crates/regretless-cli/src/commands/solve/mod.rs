@@ -1,7 +1,7 @@
-//! `solve`: published files and models, solved as they are.
+//! `solve`: problem files, solved with the costs they contain.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Instant;
 
 use regretless::data::atomic_write::check_free;
@@ -22,11 +22,11 @@ mod target;
 
 use target::SolveTarget;
 
-/// What became of one problem.
+/// Outcome of one problem.
 struct ProblemOutcome {
     name: String,
-    /// Objective, bound and status in the user's sense, or what went wrong.
-    found: std::result::Result<SolvedProblem, Error>,
+    /// Objective, bound and status in the problem's sense, or the error.
+    found: Result<SolvedProblem>,
     seconds: f64,
 }
 
@@ -53,14 +53,15 @@ pub fn run(options: &SolveOptions, session: &CommandContext) -> Result<CommandRe
                 found: Err(error),
                 seconds: 0.0,
             }),
-            Ok(subjects) => {
-                let several = subjects.len() > 1 || options.files.len() > 1;
-                for (place, problem) in subjects.iter().enumerate() {
+            Ok(targets) => {
+                let one_of_many = targets.len() > 1 || options.files.len() > 1;
+                for (index, problem) in targets.iter().enumerate() {
                     if observer.interrupted() {
                         return Err(Error::Interrupted);
                     }
                     observer.message(&problem.name);
-                    outcomes.push(solved(problem, (place, several), options, session));
+                    let out = output_path(options, one_of_many, problem);
+                    outcomes.push(solve_and_write(problem, index, out, options, session));
                 }
             }
         }
@@ -70,25 +71,20 @@ pub fn run(options: &SolveOptions, session: &CommandContext) -> Result<CommandRe
     Ok(report(outcomes))
 }
 
-fn solved(
+/// Solves the problem with this index in its file; writes the decision where a path is given.
+fn solve_and_write(
     problem: &SolveTarget,
-    (place, several): (usize, bool),
+    index: usize,
+    out: Option<OutputPath>,
     options: &SolveOptions,
     session: &CommandContext,
 ) -> ProblemOutcome {
     let begun = Instant::now();
-    let out = options
-        .out
-        .as_ref()
-        .map(|out| target(out, several, problem));
     let free = out
-        .as_deref()
-        .map_or(Ok(()), |path| check_output_free(path, several, session));
+        .as_ref()
+        .map_or(Ok(()), |out| out.check_free(session.force));
     let found = free.and_then(|()| {
-        let solution = answer(problem, options).map_err(|failure| match failure {
-            Ok(failure) => Error::solver(place, failure),
-            Err(error) => error,
-        })?;
+        let solution = solve(problem, index, options)?;
         let solution = problem.problem.sense().convert_solution(solution);
         let found = SolvedProblem {
             objective: solution.objective,
@@ -100,14 +96,10 @@ fn solved(
                 SolveStatus::LimitReached => "limit reached".into(),
             },
         };
-        if let Some(path) = &out {
-            write_text(
-                path,
-                &problem
-                    .form
-                    .write(&problem.name, &solution.decision, found.objective),
-                session.force,
-            )?;
+        if let Some(out) = &out {
+            let format = &problem.form;
+            let text = format.write(&problem.name, &solution.decision, found.objective)?;
+            write_text(&out.path, &text, session.force)?;
         }
         Ok(found)
     });
@@ -118,28 +110,43 @@ fn solved(
     }
 }
 
-/// The file itself, or one of its own for each problem in a folder.
-fn target(out: &Path, several: bool, problem: &SolveTarget) -> PathBuf {
-    if several {
+/// Where the decision of one problem is written.
+struct OutputPath {
+    path: PathBuf,
+    /// Whether it is one of several files in a folder, which is created.
+    in_folder: bool,
+}
+
+/// The path given by `--out`, or a file per problem in that folder.
+fn output_path(
+    options: &SolveOptions,
+    one_of_many: bool,
+    problem: &SolveTarget,
+) -> Option<OutputPath> {
+    let out = options.out.as_ref()?;
+    let path = if one_of_many {
         out.join(format!("{}.{}", problem.name, problem.form.ending()))
     } else {
-        out.to_path_buf()
+        out.clone()
+    };
+    Some(OutputPath {
+        path,
+        in_folder: one_of_many,
+    })
+}
+
+impl OutputPath {
+    /// Checks before the solve that the decision can be written.
+    fn check_free(&self, force: bool) -> Result<()> {
+        if let (true, Some(folder)) = (self.in_folder, self.path.parent()) {
+            fs::create_dir_all(folder).map_err(Error::io(folder))?;
+        }
+        check_free(&self.path, force)
     }
 }
 
-/// Asks before the work whether the decision could be written.
-fn check_output_free(path: &Path, several: bool, session: &CommandContext) -> Result<()> {
-    if let (true, Some(folder)) = (several, path.parent()) {
-        fs::create_dir_all(folder).map_err(Error::io(folder))?;
-    }
-    check_free(path, session.force)
-}
-
-/// The best decision, or the optimum of the relaxation.
-fn answer(
-    problem: &SolveTarget,
-    options: &SolveOptions,
-) -> std::result::Result<Solution, Result<SolveFailure, Error>> {
+/// The optimal decision, or the optimum of the relaxation.
+fn solve(problem: &SolveTarget, index: usize, options: &SolveOptions) -> Result<Solution> {
     let standard = SearchLimits::default();
     let limits = SearchLimits {
         nodes: options.node_limit.unwrap_or(standard.nodes),
@@ -147,23 +154,21 @@ fn answer(
     };
     let mut costs = problem.costs.clone();
     problem.problem.sense().convert_slice(&mut costs);
-    let Some(relax) = options.relax else {
-        let oracle = Oracle::new(problem.problem.clone()).with_limits(limits);
-        return oracle.worker().solve(&costs).map_err(Ok);
+    let solution = match options.relax {
+        None => {
+            let oracle = Oracle::new(problem.problem.clone()).with_limits(limits);
+            oracle.worker().solve(&costs)
+        }
+        Some(relaxation) => {
+            let name = problem.problem.name();
+            let mut solver = problem
+                .problem
+                .relaxation_solver(Relaxation::from(relaxation), &limits)
+                .ok_or_else(|| Error::setting(format!("{name} has no LP relaxation")))?;
+            solver.relax(&costs)
+        }
     };
-    let kind: Relaxation = relax.into();
-    let missing = || {
-        Error::setting(format!(
-            "{} has no linear relaxation",
-            problem.problem.name()
-        ))
-    };
-    let mut relaxer = problem
-        .problem
-        .relaxation_solver(kind, &limits)
-        .ok_or_else(missing)
-        .map_err(Err)?;
-    relaxer.relax(&costs).map_err(Ok)
+    solution.map_err(|failure| Error::solver(index, failure))
 }
 
 fn report(outcomes: Vec<ProblemOutcome>) -> CommandReport {
@@ -188,7 +193,7 @@ fn report(outcomes: Vec<ProblemOutcome>) -> CommandReport {
 }
 
 impl ProblemOutcome {
-    /// Infeasible and unbounded are findings about the problem; everything else is an error.
+    /// Infeasible and unbounded are properties of the problem; everything else is an error.
     fn status(&self) -> String {
         match &self.found {
             Ok(found) => found.status.clone(),
@@ -240,7 +245,7 @@ impl ProblemOutcome {
 }
 
 impl SolvedProblem {
-    /// By which share of the objective the decision may be off.
+    /// Relative gap between objective and dual bound.
     fn gap(&self) -> f64 {
         let distance = (self.objective - self.bound).abs();
         if distance == 0.0 {
@@ -251,11 +256,11 @@ impl SolvedProblem {
     }
 }
 
-/// From here on digits before the point say nothing: whole numbers are not told apart any more.
+/// Largest absolute value printed without an exponent: a double has fewer than 16 decimal digits.
 const MAX_PLAIN_NUMBER: f64 = 1e15;
 
-/// Whole numbers with commas, others with all digits that matter, very large ones with a power of
-/// ten.
+/// Integers with thousands separators, other numbers with up to ten decimals, very large ones with
+/// an exponent.
 fn exact(value: f64) -> String {
     if value.abs() >= MAX_PLAIN_NUMBER {
         return format!("{value:e}");

@@ -1,16 +1,18 @@
-//! Decisions as files: TSPLIB tours, CVRPLIB routes, or values by name.
+//! Solution files: TSPLIB tours, CVRPLIB solutions, or values by variable name.
 
 use std::fmt::Write as _;
 
+use regretless::Result;
 use regretless::decision::Decision;
 use regretless::solve::complete_graph::order_of;
 use regretless::solve::cvrp::routes_of;
 use regretless::text::escape_formula;
 
 use super::target::SolutionFormat;
+use crate::csv_text::CsvText;
 
 impl SolutionFormat {
-    /// How the file of a decision ends.
+    /// Extension of the file.
     pub fn ending(&self) -> &'static str {
         match self {
             Self::TsplibTour(_) => "tour",
@@ -20,10 +22,10 @@ impl SolutionFormat {
     }
 
     /// A decision as text.
-    pub fn write(&self, name: &str, decision: &Decision, objective: f64) -> String {
+    pub fn write(&self, name: &str, decision: &Decision, objective: f64) -> Result<String> {
         match self {
-            Self::TsplibTour(nodes) => tour(name, *nodes, decision),
-            Self::CvrplibSolution(nodes) => routes(*nodes, decision, objective),
+            Self::TsplibTour(nodes) => Ok(tour(name, *nodes, decision)),
+            Self::CvrplibSolution(nodes) => Ok(routes(*nodes, decision, objective)),
             Self::Values(names) => values(names, decision),
         }
     }
@@ -50,7 +52,7 @@ fn routes(nodes: usize, decision: &Decision, objective: f64) -> String {
     text
 }
 
-/// A number with all its digits, or with a power of ten where these would be many.
+/// A number with all its digits, or with an exponent where it is very large.
 fn plain(value: f64) -> String {
     if value.abs() >= super::MAX_PLAIN_NUMBER {
         format!("{value:e}")
@@ -59,19 +61,12 @@ fn plain(value: f64) -> String {
     }
 }
 
-fn values(names: &[String], decision: &Decision) -> String {
-    let mut text = String::from("name,value\n");
+fn values(names: &[String], decision: &Decision) -> Result<String> {
+    let mut table = CsvText::new(&["name", "value"])?;
     for (index, value) in decision.iter() {
-        let name = escape_formula(&names[index]);
-        let quoted = name.contains([',', '"', '\n', '\r']);
-        let name = if quoted {
-            format!("\"{}\"", name.replace('"', "\"\""))
-        } else {
-            name.into_owned()
-        };
-        let _ = writeln!(text, "{name},{}", plain(value));
+        table.row(&[escape_formula(&names[index]).as_ref(), &plain(value)])?;
     }
-    text
+    table.finish()
 }
 
 #[cfg(test)]
@@ -84,7 +79,7 @@ mod tests {
         let text =
             SolutionFormat::TsplibTour(4).write("box", &Decision::from_indices([1, 2, 3, 4]), 4.0);
         assert_eq!(
-            text,
+            text.unwrap(),
             "NAME : box\nTYPE : TOUR\nDIMENSION : 4\nTOUR_SECTION\n1\n3\n2\n4\n-1\nEOF\n"
         );
     }
@@ -94,7 +89,9 @@ mod tests {
         // 0-1 twice; 0-2, 0-3, 2-3.
         let decision = Decision::from_dense(&[2.0, 1.0, 1.0, 0.0, 0.0, 1.0]);
         assert_eq!(
-            SolutionFormat::CvrplibSolution(4).write("", &decision, 7.5),
+            SolutionFormat::CvrplibSolution(4)
+                .write("", &decision, 7.5)
+                .unwrap(),
             "Route #1: 1\nRoute #2: 2 3\nCost 7.5\n"
         );
     }
@@ -104,13 +101,13 @@ mod tests {
         let names = ["=1+2", "x"].map(String::from).to_vec();
         let text =
             SolutionFormat::Values(names).write("", &Decision::from_dense(&[-1.0, 1.0]), 0.0);
-        assert_eq!(text, "name,value\n'=1+2,-1\nx,1\n");
+        assert_eq!(text.unwrap(), "name,value\n'=1+2,-1\nx,1\n");
     }
 
     #[test]
     fn names_with_commas_are_quoted() {
         let names = ["a", "b,\"c"].map(String::from).to_vec();
         let text = SolutionFormat::Values(names).write("", &Decision::from_dense(&[0.0, 0.5]), 0.0);
-        assert_eq!(text, "name,value\n\"b,\"\"c\",0.5\n");
+        assert_eq!(text.unwrap(), "name,value\n\"b,\"\"c\",0.5\n");
     }
 }

@@ -1,4 +1,4 @@
-//! What a file asks to be solved: a problem, its costs, and how its decisions are written.
+//! Problems of a file: the problem, its costs, and the format of its solutions.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -12,19 +12,19 @@ use crate::args::SolveOptions;
 pub struct SolveTarget {
     /// The file's name, with the number of the problem where it has several.
     pub name: String,
-    /// What is feasible.
+    /// The problem.
     pub problem: Arc<dyn ProblemKind>,
-    /// Costs in the user's sense.
+    /// Costs in the problem's sense.
     pub costs: Vec<f64>,
-    /// How its decisions are written.
+    /// Format of its solution file.
     pub form: SolutionFormat,
 }
 
-/// How a decision is written.
+/// Format of a solution file.
 pub enum SolutionFormat {
-    /// A tour through so many nodes.
+    /// A TSPLIB tour through this number of nodes.
     TsplibTour(usize),
-    /// Routes from node 0 through so many nodes.
+    /// CVRPLIB routes from node 0 through this number of nodes.
     CvrplibSolution(usize),
     /// Values of variables with these names.
     Values(Vec<String>),

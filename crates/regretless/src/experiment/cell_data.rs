@@ -1,4 +1,4 @@
-//! What the cells of one problem and seed share: rows with their best decisions.
+//! Labeled rows of one problem and seed, shared by its cells.
 
 use std::path::Path;
 use std::time::Instant;
@@ -13,20 +13,22 @@ use crate::observer::Observer;
 use crate::oracle::Oracle;
 use crate::problem::ProblemSpec;
 
-/// Labelled rows of one seed.
-pub(super) struct DataSplit {
+/// Labeled rows of one seed.
+pub(super) struct CellData {
     pub(super) problem: ProblemSpec,
     pub(super) data: LabeledDataset,
     pub(super) split: SplitIndices,
-    /// Seconds the best decisions took; 0 where they were known.
+    /// Seconds of labeling; about 0 where stored labels were found.
     pub(super) label_seconds: f64,
 }
 
-impl DataSplit {
-    /// Makes the rows and finds their best decisions, or takes them from the folder.
+impl CellData {
+    /// Generates or reads the rows and labels them, from stored labels where they exist.
     pub(super) fn generate(
-        (problem, seed): (&ExperimentProblem, u32),
-        (files, labels): (&DataFiles, &Path),
+        problem: &ExperimentProblem,
+        seed: u32,
+        files: &DataFiles,
+        labels: &Path,
         oracle: impl FnOnce(&ProblemSpec) -> Result<Oracle>,
         observer: &dyn Observer,
     ) -> Result<Self> {
@@ -43,7 +45,7 @@ impl DataSplit {
         })
     }
 
-    /// The picture on which decisions can be drawn, if there is one.
+    /// How decisions can be drawn, if they can be.
     pub(super) fn drawing(&self, problem: NamedProblem, seed: u32) -> Option<Drawing> {
         Drawing::of(&self.problem, problem, seed)
     }
