@@ -60,7 +60,7 @@ class Training:
 
     def batches(self, epoch: int) -> Any:
         """A loader that yields the batches of an epoch."""
-        order, size = self.orders[epoch].tolist(), self.job["batch"]
+        order, size = self.orders[epoch].tolist(), self.job["batch_size"]
         parts = [order[begin : begin + size] for begin in range(0, len(order), size)]
         return torch.utils.data.DataLoader(self.train, batch_sampler=parts)
 
@@ -68,7 +68,7 @@ class Training:
         """Trains one method; times, mean loss of each epoch, regret at the end."""
         samples = method["samples"]
         network = predictor(self.parameters, self.train.feats.shape[1], self.train.costs.shape[1])
-        optimizer = torch.optim.Adam(network.parameters(), lr=self.job["rate"])
+        optimizer = torch.optim.Adam(network.parameters(), lr=self.job["learning_rate"])
         if samples:
             pfyl = func.perturbedFenchelYoung(self.model, n_samples=samples, sigma=1.0, processes=1)
             loss_of = lambda predicted, c, w, z: pfyl(predicted, w)
@@ -88,7 +88,7 @@ class Training:
             clock.mark()
             losses.append(total / len(self.train))
         regret = metric.regret(network, self.model, torch.utils.data.DataLoader(self.test, batch_size=256))
-        return {"form": method["label"], **clock.times(), "losses": losses, "regret": float(regret)}
+        return {"form": method["name"], **clock.times(), "losses": losses, "regret": float(regret)}
 
 
 def main() -> None:

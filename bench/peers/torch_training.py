@@ -82,12 +82,12 @@ def run(form: str, job: dict[str, Any], data: Data) -> dict[str, Any]:
     network = model(job, data)
     best = form == "best"
     loss_of = (best_loss if best else eager_loss)(job["loss"], data)
-    optimizer = torch.optim.Adam(network.parameters(), lr=job["rate"], **({"fused": True} if best else {}))
+    optimizer = torch.optim.Adam(network.parameters(), lr=job["learning_rate"], **({"fused": True} if best else {}))
     clock = common.EpochClock()
     losses: list[float] = []
     for order in data.orders[: job["epochs"]]:
         total = 0.0
-        for rows in order.split(job["batch"]):
+        for rows in order.split(job["batch_size"]):
             predicted = network(data.features[rows])
             if job["shared"]:
                 predicted = predicted.squeeze(-1)

@@ -1,4 +1,4 @@
-//! What can be asked on the command line.
+//! Command line of the benchmark program.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -6,25 +6,25 @@ use std::path::{Path, PathBuf};
 use clap::{Parser, ValueEnum};
 use regretless::{Error, Result};
 
-/// Races regretless against its peers.
+/// Benchmarks regretless and other implementations.
 #[derive(Debug, Parser)]
 #[command(name = "regretless-bench")]
 pub struct Cli {
-    /// What is raced.
-    pub race: Suite,
-    /// A small size that takes less than a minute.
+    /// Which suite to run.
+    pub suite: Suite,
+    /// Small sizes; takes less than a minute.
     #[arg(long)]
     pub smoke: bool,
     /// Only cases whose name contains this text; may be repeated.
     #[arg(long = "case", value_name = "TEXT")]
     pub cases: Vec<String>,
-    /// Time ourselves only.
+    /// Time regretless only.
     #[arg(long)]
     pub no_peers: bool,
-    /// Threads of each contender, where the race does not fix them.
+    /// Threads of each program, where the suite does not fix them.
     #[arg(long, default_value_t = 2)]
     pub threads: usize,
-    /// Python that has the peers.
+    /// Python with the other implementations.
     #[arg(long, value_name = "PROGRAM", default_value_os_t = own_python())]
     pub python: PathBuf,
     /// Folder for instances and results.
@@ -32,19 +32,19 @@ pub struct Cli {
     pub out: PathBuf,
 }
 
-/// What is raced.
+/// A benchmark suite.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Suite {
-    /// Epochs of SPO+ and PFYL, beside PyEPO.
+    /// Epochs of SPO+ and PFYL; next to PyEPO.
     Methods,
-    /// One more cost vector, beside solvers of the Python world.
+    /// Time per cost vector; next to solvers with a Python interface.
     Solvers,
-    /// Epochs of training without solves, beside torch.
+    /// Epochs of training without solver calls; next to torch.
     Training,
 }
 
 impl Suite {
-    /// The name of the race, as typed.
+    /// The name on the command line.
     pub fn name(self) -> &'static str {
         match self {
             Self::Methods => "methods",
@@ -60,12 +60,12 @@ impl Cli {
         self.cases.is_empty() || self.cases.iter().any(|text| name.contains(text.as_str()))
     }
 
-    /// The folder of the race, made if it is missing.
+    /// The folder of the suite; created if missing.
     ///
     /// # Errors
-    /// When it cannot be made.
+    /// When it cannot be created.
     pub fn folder(&self) -> Result<PathBuf> {
-        let folder = self.out.join(self.race.name());
+        let folder = self.out.join(self.suite.name());
         fs::create_dir_all(&folder).map_err(Error::io(&folder))?;
         Ok(folder)
     }

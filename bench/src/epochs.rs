@@ -18,7 +18,7 @@ pub const BATCH_SIZE: usize = 32;
 /// Seed of parameters and batches.
 pub const SEED: u64 = 135;
 
-/// One contender's epochs.
+/// Epochs of one program.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Epochs {
     /// Who, and how it was written.

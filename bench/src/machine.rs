@@ -1,15 +1,16 @@
-//! What the machine can do at best: memory bandwidth and arithmetic, on as many threads as a race
-//! uses.
+//! Limits of the machine: memory bandwidth and arithmetic, with the threads of a benchmark. Also
+//! used by the library's benchmark of training.
 //!
 //! Bandwidth is measured twice: by the triad a = b + s·c of STREAM (McCalpin 1995; two reads, one
-//! write), and by the mix of an Adam step (four reads, three writes in place). Bytes are those the
-//! program names; what a cache fetches in order to write is not counted. Arithmetic is
+//! write), and by the mix of an Adam step (four reads, three writes in place). Only bytes that the
+//! program reads and writes are counted, not those a cache reads before a write. Arithmetic is
 //! single-precision multiply-adds in registers.
 
 #![allow(
     unsafe_code,
-    reason = "a function compiled for AVX2 and FMA is called after asking the processor for them"
+    reason = "a function compiled for AVX2 and FMA is called after checking the processor for them"
 )]
+#![allow(dead_code, reason = "each user of this file needs a part of it")]
 
 use std::hint::black_box;
 use std::thread;
@@ -17,9 +18,9 @@ use std::time::Instant;
 
 use serde::Serialize;
 
-/// Numbers per array and thread: 64 MB, beyond any cache.
+/// Values per array and thread: 64 MB, larger than any cache.
 const VALUES_PER_ARRAY: usize = 16 << 20;
-/// Accumulators of eight numbers that hide the latency of a multiply-add.
+/// Independent accumulators of eight lanes, which hide the latency of a multiply-add.
 const CHAINS: usize = 12;
 
 /// Limits of the machine.
@@ -36,7 +37,7 @@ pub struct Machine {
 }
 
 impl Machine {
-    /// Measures for a second or so.
+    /// Measures for about a second.
     pub fn measure(threads: usize, smoke: bool) -> Self {
         let length = if smoke {
             VALUES_PER_ARRAY / 64
@@ -54,7 +55,7 @@ impl Machine {
         }
     }
 
-    /// The higher of each limit.
+    /// The higher value of each limit.
     #[must_use]
     pub fn max_with(self, other: Self) -> Self {
         Self {
@@ -65,7 +66,7 @@ impl Machine {
         }
     }
 
-    /// The limits in words.
+    /// The limits as text.
     pub fn describe(&self) -> String {
         let Self {
             threads,
@@ -76,13 +77,12 @@ impl Machine {
         let (triad, adam, flops) = (triad / 1e9, adam / 1e9, flops / 1e9);
         format!(
             "machine, {threads} threads: triad {triad:.1} GB/s, Adam mix (4 reads, 3 writes) \
-                {adam:.1} GB/s, \
-             multiply-add {flops:.0} GFLOP/s"
+                {adam:.1} GB/s, multiply-add {flops:.0} GFLOP/s"
         )
     }
 }
 
-/// Processor, and how busy it already is: what a reader of times must know.
+/// Processor and its load, which a reader of times must know.
 pub fn host() -> String {
     let read = |path| std::fs::read_to_string(path).unwrap_or_default();
     let processor = read("/proc/cpuinfo");
@@ -103,13 +103,13 @@ pub fn host() -> String {
     )
 }
 
-/// Work whose rate is a limit.
+/// A workload whose rate is a limit of the machine.
 trait Workload: Send {
-    /// Does it once; returns how much it was.
+    /// Runs once; returns the amount of work.
     fn run(&mut self) -> f64;
 }
 
-/// The highest sum of the threads' rates over several rounds; neighbours on the machine only ever
+/// Sum over threads of the highest rate of several rounds; other programs on the machine can only
 /// slow it down.
 fn best<W: Workload>(threads: usize, rounds: usize, make: impl Fn() -> W + Sync) -> f64 {
     let rate = || {
@@ -195,7 +195,7 @@ impl Workload for MultiplyAdd {
     fn run(&mut self) -> f64 {
         #[cfg(target_arch = "x86_64")]
         if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
-            // SAFETY: the processor was just asked for both features.
+            // SAFETY: both features were detected just above.
             black_box(unsafe { chains_avx2(self.steps) });
             return (self.steps * CHAINS * 8 * 2) as f64;
         }

@@ -1,9 +1,10 @@
-//! Races against peers: the same instances, the same data, the same number of threads, side by
-//! side.
+//! Benchmark suites: regretless and other implementations on the same instances, the same data and
+//! the same number of threads.
 //!
-//! Each race generates its cases with the library, times the library, writes the cases for the
-//! peers, starts one Python process per peer (`peers/`), checks that all found the same, and prints
-//! tables of medians and ratios. A peer that is not installed or refuses is skipped with a word.
+//! Each suite generates its cases with the library, times the library, writes the cases to disk,
+//! starts one Python process per other implementation (`peers/`), checks that the results agree, and
+//! prints tables of medians and ratios. An implementation that is not installed or fails to start is
+//! skipped with a message.
 
 use std::process::ExitCode;
 
@@ -34,7 +35,7 @@ fn main() -> ExitCode {
 
 fn run(cli: &Cli) -> Result<()> {
     let host = machine::host();
-    let mut report = match cli.race {
+    let mut report = match cli.suite {
         Suite::Methods => methods::run_suite(cli)?,
         Suite::Solvers => solvers::run_suite(cli)?,
         Suite::Training => training::run_suite(cli)?,

@@ -2,7 +2,7 @@
 //! measured.
 //!
 //! A job is a JSON file; the answer is the last line of standard output, also JSON. `{"skipped":
-//! "why"}` says that the peer cannot take part, for want of a package or a licence.
+//! "why"}` says that the program cannot run, for lack of a package or a license.
 
 use std::fs;
 use std::path::Path;
@@ -23,7 +23,7 @@ pub struct Peer<'a> {
     pub environment: &'a [(&'a str, &'a str)],
 }
 
-/// What a peer answers.
+/// Response of a program.
 #[derive(Debug, serde::Deserialize)]
 #[serde(untagged)]
 enum PeerResponse<T> {
@@ -32,7 +32,7 @@ enum PeerResponse<T> {
 }
 
 impl Peer<'_> {
-    /// Runs the peer on a job, whose file is kept in `folder`; `None` when it cannot take part.
+    /// Runs the program on a job, whose file is kept in `folder`; `None` when it cannot run.
     ///
     /// # Errors
     /// When the job cannot be written.

@@ -1,4 +1,4 @@
-//! What a race found: tables on the screen, as Markdown and as CSV, and the raw figures as JSON.
+//! Report of a suite: tables on the screen, as Markdown and as CSV, and the raw data as JSON.
 
 use std::fs;
 use std::io::Write;
@@ -17,7 +17,7 @@ pub struct ReportTable {
     rows: Vec<Vec<String>>,
 }
 
-/// Everything a race found.
+/// Results of a suite.
 #[derive(Debug, Default)]
 pub struct Report {
     /// Tables, in the order in which they are shown.
@@ -83,7 +83,7 @@ fn line(cells: &[String], widths: &[usize]) -> String {
 }
 
 impl Report {
-    /// Keeps the tables beside the raw figures and prints them.
+    /// Writes the tables next to the raw data and prints them.
     ///
     /// # Errors
     /// When a file cannot be written.

@@ -1,6 +1,6 @@
 //! Medians, means and ratios of times.
 
-/// Times of one contender, in seconds.
+/// Times of one program, in seconds.
 #[derive(Debug, Clone, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Times(pub Vec<f64>);
 

@@ -1,4 +1,4 @@
-//! Problems and methods of the methods race.
+//! Problems and methods of the benchmark of methods.
 
 use std::path::Path;
 
@@ -11,14 +11,14 @@ use regretless::problem::{Benchmark, ProblemSpec};
 use crate::args::Cli;
 use crate::epochs::{SEED, order};
 
-/// Size of a step.
+/// Learning rate.
 pub const LEARNING_RATE: f64 = 0.01;
 
-/// A method as both sides know it.
+/// A method of both programs.
 #[derive(Debug)]
 pub struct Method {
-    /// Our label.
-    pub label: &'static str,
+    /// Our name of the method.
+    pub name: &'static str,
     /// Samples per row; 0 for SPO+, which draws none.
     pub samples: usize,
 }
@@ -26,15 +26,15 @@ pub struct Method {
 /// What is trained; ten samples are the default on both sides.
 const METHODS: [Method; 3] = [
     Method {
-        label: "SPO+",
+        name: "SPO+",
         samples: 0,
     },
     Method {
-        label: "PFYL(samples=1)",
+        name: "PFYL(samples=1)",
         samples: 1,
     },
     Method {
-        label: "PFYL",
+        name: "PFYL",
         samples: 10,
     },
 ];
@@ -43,15 +43,15 @@ const METHODS: [Method; 3] = [
 #[derive(Debug)]
 pub struct MethodCase {
     benchmark: Benchmark,
-    /// Rows that train.
+    /// Training rows.
     pub train: usize,
-    /// Rows that test.
+    /// Test rows.
     pub test: usize,
     epochs: usize,
 }
 
 impl MethodCase {
-    /// All cases of the race.
+    /// All cases of the benchmark.
     pub fn all(smoke: bool) -> Result<Vec<Self>> {
         let sizes: &[(&str, usize, usize)] = if smoke {
             &[("SP5x5", 96, 2), ("KS32", 64, 2), ("TSP20", 32, 1)]
@@ -69,7 +69,7 @@ impl MethodCase {
         sizes.iter().map(case).collect()
     }
 
-    /// What the case is called.
+    /// Name of the case.
     pub fn name(&self) -> String {
         self.benchmark.to_string()
     }
@@ -78,7 +78,7 @@ impl MethodCase {
     pub fn methods(&self, cli: &Cli) -> Vec<&'static Method> {
         METHODS
             .iter()
-            .filter(|method| cli.wants(&format!("{} {}", self.name(), method.label)))
+            .filter(|method| cli.wants(&format!("{} {}", self.name(), method.name)))
             .collect()
     }
 
@@ -94,9 +94,9 @@ impl MethodCase {
 
 /// The table of a case.
 pub struct MethodTable {
-    /// The problem in writing.
+    /// The problem.
     pub problem: ProblemSpec,
-    /// Rows that train, then rows that test.
+    /// Training rows, then test rows.
     pub data: Dataset,
 }
 
@@ -109,7 +109,7 @@ impl MethodTable {
         Ok(Self { problem, data })
     }
 
-    /// Everything the peer needs to do the same: table, first parameters, order of every epoch.
+    /// Writes what the other program needs: table, initial parameters, order of every epoch.
     pub fn write(&self, case: &MethodCase, folder: &Path) -> Result<()> {
         npy::write(
             &folder.join("features.npy"),
@@ -125,7 +125,7 @@ impl MethodTable {
             .build(features, costs, SEED)
             .parameters()
             .to_vec();
-        // Our networks predict costs to be minimised, the peer's in the sense of the problem.
+        // Our networks predict costs to be minimized, PyEPO's in the sense of the problem.
         self.problem.build()?.sense().convert_single(&mut first);
         let first = Matrix::new(1, first.len(), first)?;
         npy::write_predictions(&folder.join("parameters.npy"), &first, true)?;

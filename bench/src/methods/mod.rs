@@ -1,9 +1,9 @@
-//! Methods race: epochs of losses that solve the problem for every row, beside PyEPO with Gurobi.
+//! Method suite: epochs of losses that solve the problem for every row, next to PyEPO with
+//! Gurobi.
 //!
 //! Both train a linear model on the same table from the same parameters, with the same batches of
-//! 32 rows and Adam. SPO+ draws nothing at random, so that losses must agree epoch by epoch; PFYL
-//! draws noise of its own on each side, so that what was learned is compared by the regret on test
-//! rows.
+//! 32 rows and Adam. SPO+ is deterministic, so that losses must agree epoch by epoch; PFYL draws
+//! different noise on each side, so that the models are compared by the regret on test rows.
 
 use std::fs;
 use std::path::Path;
@@ -23,9 +23,10 @@ use crate::peer::Peer;
 use crate::report::{Report, ReportTable};
 use crate::statistics::{milliseconds, ratio};
 
-/// Goals of the project: at least so many times as fast as PyEPO, on one thread.
+/// Goals of the project: minimum speedup over PyEPO, on one thread.
 const SPEEDUP_GOALS: [(&str, f64); 3] = [("SP5x5", 100.0), ("KS32", 100.0), ("TSP20", 15.0)];
-/// Losses of SPO+ may differ by this share: other tie rules, other orders of summation.
+/// Tolerated relative difference of SPO+ losses: solvers break ties differently, and sums are
+/// computed in different orders.
 const LOSS_TOLERANCE: f64 = 1e-2;
 
 #[derive(Debug, Deserialize)]
@@ -34,17 +35,17 @@ struct PyepoAnswer {
     runs: Vec<MethodRun>,
 }
 
-/// A method trained by one contender.
+/// A method trained by one program.
 #[derive(Debug, Deserialize, serde::Serialize)]
 pub struct MethodRun {
-    /// Times and losses; the form is the label of the method.
+    /// Times and losses; the form is the name of the method.
     #[serde(flatten)]
     epochs: Epochs,
-    /// Regret on the test rows over the sum of best objectives.
+    /// Normalized regret on the test rows.
     regret: f64,
 }
 
-/// Runs the race.
+/// Runs the suite.
 ///
 /// # Errors
 /// When training fails or a file cannot be written.
@@ -116,12 +117,12 @@ impl MethodMeasurement {
     fn measure(cli: &Cli, case: &MethodCase) -> Result<Self> {
         let rows = Rows::generate(case)?;
         let methods = case.methods(cli);
-        let single = ours::runs(case, &rows, (&methods, 1))?;
-        let double = ours::runs(case, &rows, (&methods, 2))?;
+        let single = ours::runs(case, &rows, &methods, 1)?;
+        let double = ours::runs(case, &rows, &methods, 2)?;
         let answer = if cli.no_peers {
             None
         } else {
-            run_pyepo(cli, case, (&rows, &methods))?
+            run_pyepo(cli, case, &rows, &methods)?
         };
         let (version, pyepo) = answer.map_or((None, Vec::new()), |answer| {
             (Some(answer.version), answer.runs)
@@ -175,8 +176,12 @@ impl MethodMeasurement {
     }
 
     fn raw(&self, case: &MethodCase) -> Value {
-        json!({ "case": case.name(), "ours, 1 thread": self.single, "ours, 2 \
-            threads": self.double, "PyEPO": self.pyepo })
+        json!({
+            "case": case.name(),
+            "ours, 1 thread": self.single,
+            "ours, 2 threads": self.double,
+            "PyEPO": self.pyepo,
+        })
     }
 }
 
@@ -194,17 +199,22 @@ fn agreement(ours: &Epochs, theirs: &Epochs) -> String {
 fn run_pyepo(
     cli: &Cli,
     case: &MethodCase,
-    (rows, methods): (&Rows, &[&Method]),
+    rows: &Rows,
+    methods: &[&Method],
 ) -> Result<Option<PyepoAnswer>> {
     let folder = cli.folder()?.join(case.name());
     fs::create_dir_all(&folder).map_err(Error::io(&folder))?;
     rows.write(case, &folder)?;
     let methods: Vec<Value> = methods
         .iter()
-        .map(|method| json!({ "label": method.label, "samples": method.samples, "epochs": case.epochs_of(method) }))
+        .map(|method| json!({ "name": method.name, "samples": method.samples, "epochs": case.epochs_of(method) }))
         .collect();
     let job = json!({
-        "folder": Path::new(&folder), "problem": rows.problem, "methods": methods, "batch": BATCH_SIZE, "rate": LEARNING_RATE,
+        "folder": Path::new(&folder),
+        "problem": rows.problem,
+        "methods": methods,
+        "batch_size": BATCH_SIZE,
+        "learning_rate": LEARNING_RATE,
         "train": case.train,
     });
     Peer {

@@ -1,4 +1,4 @@
-//! Our side of the methods race: the public `train` call and the regret of what it learned.
+//! Our side of the benchmark of methods: the public `train` call and the regret of its model.
 
 use regretless::Result;
 use regretless::data::{Matrix, SplitIndices};
@@ -13,14 +13,15 @@ use regretless::train::{
 };
 
 use super::MethodRun;
-use super::case::{LEARNING_RATE, Method as Known, MethodCase, MethodTable};
+use super::case::{LEARNING_RATE, Method, MethodCase, MethodTable};
 use crate::epochs::{BATCH_SIZE, Epochs, SEED, train_timed};
 
-/// Trains every method on so many threads.
+/// Trains every method with this number of threads.
 pub fn runs(
     case: &MethodCase,
     table: &MethodTable,
-    (methods, threads): (&[&Known], usize),
+    methods: &[&Method],
+    threads: usize,
 ) -> Result<Vec<MethodRun>> {
     let oracle = Oracle::new(table.problem.build()?).with_threads(Threads::new(threads)?);
     let data = LabeledDataset::solve(table.data.clone(), &oracle, &NoopObserver)?;
@@ -33,14 +34,14 @@ pub fn runs(
     };
     methods
         .iter()
-        .map(|method| run(&task, table, method.label, case.epochs_of(method)))
+        .map(|method| run(&task, table, method.name, case.epochs_of(method)))
         .collect()
 }
 
 fn run(
     task: &TrainingContext<'_>,
     table: &MethodTable,
-    label: &str,
+    name: &str,
     epochs: usize,
 ) -> Result<MethodRun> {
     let settings = TrainingSettings {
@@ -52,7 +53,7 @@ fn run(
         ..TrainingSettings::paper(SEED)
     };
     let trainer = StageTrainer::new(
-        label.parse::<TrainingStage>()?,
+        name.parse::<TrainingStage>()?,
         PredictorSpec::Linear,
         settings,
     );
@@ -65,7 +66,7 @@ fn run(
     let evaluation = evaluate(&predictions, task.data, rows, task.oracle, &NoopObserver)?;
     Ok(MethodRun {
         epochs: Epochs {
-            form: label.to_owned(),
+            form: name.to_owned(),
             ..timed
         },
         regret: evaluation.normalized_regret,

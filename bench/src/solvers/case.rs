@@ -1,4 +1,4 @@
-//! The instances of the solvers race.
+//! Instances of the benchmark of solvers.
 
 use std::path::Path;
 
@@ -8,9 +8,9 @@ use regretless::predict::LinearFit;
 use regretless::problem::{Benchmark, ProblemSpec};
 use regretless::{Error, Result};
 
-/// Kinds of costs, as files are called.
+/// Kinds of costs, which are also file names.
 pub const KINDS: [&str; 3] = ["true", "predicted", "2ĉ−c"];
-/// Rows the predicting model is fitted on.
+/// Rows on which the predictor is fitted.
 const FITTED_ROWS: usize = 500;
 /// Seed of the data.
 const SEED: u32 = 135;
@@ -19,20 +19,20 @@ const SEED: u32 = 135;
 #[derive(Debug)]
 pub struct SolverCase {
     benchmark: Benchmark,
-    /// The problem in writing.
+    /// The problem.
     pub problem: ProblemSpec,
     /// Cost vectors of each kind, in the sense of the problem.
     pub costs: [Matrix; 3],
-    /// How often all are solved; the least time counts.
+    /// Passes over all cost vectors; the shortest time counts.
     pub passes: usize,
-    /// Seconds a peer may spend on one kind of costs.
+    /// Time limit of another solver for one kind of costs, in seconds.
     pub budget: f64,
-    /// Seconds a peer may spend on one instance.
+    /// Time limit of another solver for one instance, in seconds.
     pub limit: f64,
 }
 
 impl SolverCase {
-    /// All cases of the race.
+    /// All cases of the benchmark.
     pub fn all(smoke: bool) -> Result<Vec<Self>> {
         let sizes: &[(&str, usize, usize)] = if smoke {
             &[
@@ -55,28 +55,33 @@ impl SolverCase {
                 ("CVRP30", 8, 1),
             ]
         };
+        let budget = if smoke { 2.0 } else { 12.0 };
         sizes
             .iter()
-            .map(|size| Self::new(*size, if smoke { 2.0 } else { 12.0 }))
+            .map(|(name, instances, passes)| Self::new(name, *instances, *passes, budget))
             .collect()
     }
 
-    fn new((name, instances, passes): (&str, usize, usize), budget: f64) -> Result<Self> {
+    fn new(name: &str, instances: usize, passes: usize, budget: f64) -> Result<Self> {
         let benchmark: Benchmark = name.parse()?;
         let (problem, data) =
             benchmark.generate(SyntheticSpec::paper(FITTED_ROWS.max(instances), SEED))?;
         let (width, rows) = (data.costs().cols(), (0..data.len()).collect::<Vec<_>>());
-        // What is predicted before anybody thinks of decisions.
+        // Prediction-focused costs: least squares, without regard to decisions.
         let fit = LinearFit::least_squares(&data, &rows)?;
         let predicted: Vec<f32> = fit.predict(&data.features().select_rows(&rows[..instances]));
-        let truth = &data.costs().as_slice()[..instances * width];
+        let true_costs = &data.costs().as_slice()[..instances * width];
         let mixed: Vec<f32> = predicted
             .iter()
-            .zip(truth)
+            .zip(true_costs)
             .map(|(p, c)| 2.0 * p - c)
             .collect();
         let matrix = |values: Vec<f32>| Matrix::new(instances, width, values);
-        let costs = [matrix(truth.to_vec())?, matrix(predicted)?, matrix(mixed)?];
+        let costs = [
+            matrix(true_costs.to_vec())?,
+            matrix(predicted)?,
+            matrix(mixed)?,
+        ];
         Ok(Self {
             benchmark,
             problem,
@@ -87,12 +92,12 @@ impl SolverCase {
         })
     }
 
-    /// What the case is called.
+    /// Name of the case.
     pub fn name(&self) -> String {
         self.benchmark.to_string()
     }
 
-    /// Writes the cost vectors for peers.
+    /// Writes the cost vectors for the other solvers.
     pub fn write(&self, folder: &Path) -> Result<()> {
         let write = |(kind, costs)| {
             npy::write_predictions(&folder.join(format!("{kind}.npy")), costs, true)
@@ -100,13 +105,13 @@ impl SolverCase {
         KINDS.iter().zip(&self.costs).try_for_each(write)
     }
 
-    /// Whether high totals are good.
+    /// Whether the problem is a maximization.
     pub fn is_maximization(&self) -> Result<bool> {
         Ok(self.problem.build()?.sense().is_maximize())
     }
 }
 
-/// An answer that is missing where there must be one.
+/// The error of a missing solution.
 pub fn failed(case: &SolverCase, why: impl std::fmt::Display) -> Error {
     Error::setting(format!("{}: {why}", case.name()))
 }

@@ -1,4 +1,4 @@
-//! Times and objectives of one contender, and how they compare with ours.
+//! Times and objectives of one solver, and how they compare with ours.
 
 use std::collections::BTreeMap;
 
@@ -6,25 +6,25 @@ use serde::{Deserialize, Serialize};
 
 use crate::statistics::Times;
 
-/// Objectives within this share of each other count as equal: the gap at which most peers stop.
+/// Relative difference up to which objectives count as equal: the default gap of most solvers.
 const OBJECTIVE_TOLERANCE: f64 = 1e-4;
-/// A peer whose decision is better by more than this share has found a mistake of ours.
+/// A solver whose objective is better by more than this fraction shows that ours is not optimal.
 const WRONG_OPTIMUM_TOLERANCE: f64 = 1e-6;
 
 /// A solver and what it measured.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct SolverRun {
-    /// Who.
+    /// Name of the solver.
     pub name: String,
-    /// Which.
+    /// Its version.
     pub version: String,
-    /// Whether it proves nothing.
+    /// Whether it is a heuristic.
     pub heuristic: bool,
     /// Solves by kind of costs.
     pub kinds: BTreeMap<String, SolveRecords>,
-    /// Whether the problem is a maximisation.
+    /// Whether the problem is a maximization.
     #[serde(default)]
-    pub maximises: bool,
+    pub is_maximization: bool,
     /// Whether its feasible set is larger than ours.
     #[serde(default)]
     pub relaxes: bool,
@@ -33,16 +33,16 @@ pub struct SolverRun {
 /// One entry per instance.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct SolveRecords {
-    /// Seconds by the clock on the wall.
+    /// Wall-clock seconds.
     pub wall: Vec<f64>,
-    /// Seconds of processor time.
+    /// CPU seconds.
     pub cpu: Vec<f64>,
     /// Seconds by the solver's own clock.
     #[serde(default)]
     pub own: Vec<Option<f64>>,
     /// Objective of the decision, if there is one, in the sense of the problem.
     pub objective: Vec<Option<f64>>,
-    /// Whether the decision was proved to be the best.
+    /// Whether the decision was proven optimal.
     pub proven: Vec<bool>,
 }
 
@@ -53,7 +53,7 @@ pub struct ObjectiveComparison {
     pub equal: usize,
     /// Better than ours, beyond rounding.
     pub better: usize,
-    /// By how much the worst is worse, as a share.
+    /// Largest relative excess over ours.
     pub worst: f64,
 }
 
@@ -62,7 +62,7 @@ impl SolveRecords {
         self.cpu.len()
     }
 
-    /// Adds an instance; times are wall and processor.
+    /// Adds an instance; times are wall-clock and CPU.
     pub fn push(&mut self, [wall, cpu]: [f64; 2], objective: f64, proven: bool) {
         self.wall.push(wall);
         self.cpu.push(cpu);
@@ -88,7 +88,7 @@ impl SolveRecords {
         part
     }
 
-    /// Processor times.
+    /// CPU times.
     pub fn times(&self) -> Times {
         Times(self.cpu.clone())
     }
@@ -98,14 +98,14 @@ impl SolveRecords {
         Times(self.own.iter().flatten().copied().collect())
     }
 
-    /// Whether every decision was proved to be the best.
+    /// Whether every decision was proven optimal.
     pub fn all_proven(&self) -> bool {
         self.proven.iter().all(|proven| *proven)
     }
 
     /// Compares objectives with ours.
-    pub fn compare_with(&self, ours: &Self, maximises: bool) -> ObjectiveComparison {
-        let sign = if maximises { -1.0 } else { 1.0 };
+    pub fn compare_with(&self, ours: &Self, is_maximization: bool) -> ObjectiveComparison {
+        let sign = if is_maximization { -1.0 } else { 1.0 };
         let mut found = ObjectiveComparison::default();
         for (theirs, ours) in self.objective.iter().zip(&ours.objective) {
             let (Some(theirs), Some(ours)) = (theirs, ours) else {

@@ -1,11 +1,10 @@
-//! Solvers race: one more cost vector, beside solvers that a Python user can install, one thread
-//! each.
+//! Solver suite: time per cost vector, next to solvers that a Python user can install, one
+//! thread each.
 //!
-//! All solve the same instances with three kinds of costs: true ones, those a least-squares model
-//! predicts, and 2·predicted − true, which the SPO+ loss asks for. Times are processor time, the
-//! least of several passes over the instances; the clock of peers runs around their Python
-//! interface, since that is what their users pay. Ratios are of medians over the instances that
-//! both solved.
+//! All solve the same instances with three kinds of costs: true costs, predictions of least squares,
+//! and 2·predicted − true, for which the SPO+ loss is solved. Times are CPU times, the shortest of
+//! several passes over the instances; those of the other solvers include their Python interface, as
+//! for their users. Ratios are of medians over the instances that both solved.
 
 use std::fs;
 
@@ -24,7 +23,7 @@ use crate::peer::Peer;
 use crate::report::{Report, ReportTable};
 use crate::statistics::{digits, milliseconds, ratio};
 
-/// Scripts of the peers and the kinds of problems they have a model for.
+/// Scripts of the other solvers and the kinds of problems they model.
 const PEERS: [(&str, &[&str]); 6] = [
     ("gurobi_solver", &["SP", "KS", "TSP", "CVRP"]),
     ("highs_solver", &["SP", "KS", "TSP"]),
@@ -34,14 +33,14 @@ const PEERS: [(&str, &[&str]); 6] = [
     ("pyvrp_solver", &["CVRP"]),
 ];
 
-/// Goals of the project: at least so many times as fast as Gurobi, for every kind of costs.
+/// Goals of the project: minimum speedup over Gurobi, for every kind of costs.
 const SPEEDUP_GOALS: [(&str, f64); 3] = [("TSP20", 10.0), ("KS32", 10.0), ("TSP50", 5.0)];
 
-/// Runs the race.
+/// Runs the suite.
 ///
 /// # Errors
-/// When a solve of ours fails, a peer proves a better decision than ours, or a file cannot be
-/// written.
+/// When a solve of ours fails, another solver finds a better decision than ours, or a file cannot
+/// be written.
 pub fn run_suite(cli: &Cli) -> Result<Report> {
     let mut tables = SolverTables::new();
     let mut raw = Vec::new();
@@ -55,7 +54,8 @@ pub fn run_suite(cli: &Cli) -> Result<Report> {
         for kind in KINDS {
             tables.add(&case, kind, &ours, &peers);
         }
-        raw.push(json!({ "case": case.name(), "runs": std::iter::once(&ours).chain(&peers).collect::<Vec<_>>() }));
+        let runs: Vec<&SolverRun> = std::iter::once(&ours).chain(&peers).collect();
+        raw.push(json!({ "case": case.name(), "runs": runs }));
     }
     tables.report(raw)
 }
@@ -68,7 +68,11 @@ fn run_peers(cli: &Cli, case: &SolverCase) -> Result<Vec<SolverRun>> {
     fs::create_dir_all(&folder).map_err(Error::io(&folder))?;
     case.write(&folder)?;
     let job = json!({
-        "folder": folder, "problem": case.problem, "kinds": KINDS, "passes": case.passes, "budget": case.budget,
+        "folder": folder,
+        "problem": case.problem,
+        "kinds": KINDS,
+        "passes": case.passes,
+        "budget": case.budget,
         "limit": case.limit,
     });
     let mut found = Vec::new();
@@ -84,12 +88,14 @@ fn run_peers(cli: &Cli, case: &SolverCase) -> Result<Vec<SolverRun>> {
             .run::<SolverRun>(cli, &folder, &job)?,
         );
     }
-    let maximises = case.is_maximization()?;
-    found.iter_mut().for_each(|peer| peer.maximises = maximises);
+    let is_maximization = case.is_maximization()?;
+    found
+        .iter_mut()
+        .for_each(|peer| peer.is_maximization = is_maximization);
     Ok(found)
 }
 
-/// The tables of the race, row by row.
+/// The tables of the suite, row by row.
 struct SolverTables {
     times: ReportTable,
     details: ReportTable,
@@ -100,7 +106,7 @@ struct SolverTables {
 
 impl SolverTables {
     fn new() -> Self {
-        let clock = "processor time in milliseconds";
+        let clock = "CPU time in milliseconds";
         Self {
             times: ReportTable::new(
                 format!("Solvers: median {clock} per cost vector, one thread each"),
@@ -140,7 +146,7 @@ impl SolverTables {
             kind.to_owned(),
             milliseconds(own.times().median()),
         ];
-        self.detail(&name, kind, (ours, own), own);
+        self.detail(&name, kind, ours, own);
         for column in ["Gurobi", "HiGHS", "SCIP", "CP-SAT", "LKH", "PyVRP"] {
             let solves = peers
                 .iter()
@@ -160,22 +166,17 @@ impl SolverTables {
                 "†"
             };
             wide.extend([milliseconds(theirs) + unproven, ratio(theirs, same)]);
-            self.detail(&name, kind, (peer, solves), own);
-            self.check_objectives(&name, kind, (peer, solves), own);
+            self.detail(&name, kind, peer, own);
+            self.check_objectives(&name, kind, peer, own);
         }
         self.times.row(wide);
     }
 
-    fn detail(
-        &mut self,
-        case: &str,
-        kind: &str,
-        (who, solves): (&SolverRun, &SolveRecords),
-        ours: &SolveRecords,
-    ) {
+    fn detail(&mut self, case: &str, kind: &str, solver: &SolverRun, ours: &SolveRecords) {
+        let solves = &solver.kinds[kind];
         let same = ours.first(solves.len());
         let (times, own_times) = (solves.times(), same.times());
-        let against = solves.compare_with(&same, who.maximises);
+        let against = solves.compare_with(&same, solver.is_maximization);
         let clock = solves.own_clock();
         let shown = if clock.0.is_empty() {
             String::new()
@@ -190,7 +191,7 @@ impl SolverTables {
         self.details.row(vec![
             case.to_owned(),
             kind.to_owned(),
-            who.name.clone() + if who.heuristic { "*" } else { "" },
+            solver.name.clone() + if solver.heuristic { "*" } else { "" },
             solves.len().to_string(),
             milliseconds(times.median()),
             milliseconds(times.mean()),
@@ -213,24 +214,25 @@ impl SolverTables {
         &mut self,
         case: &str,
         kind: &str,
-        (who, solves): (&SolverRun, &SolveRecords),
+        solver: &SolverRun,
         ours: &SolveRecords,
     ) {
+        let solves = &solver.kinds[kind];
         let same = ours.first(solves.len());
-        if who.name == "Gurobi" && SPEEDUP_GOALS.iter().any(|(name, _)| *name == case) {
+        if solver.name == "Gurobi" && SPEEDUP_GOALS.iter().any(|(name, _)| *name == case) {
             self.goals.push((
                 case.to_owned(),
                 solves.times().median() / same.times().median(),
             ));
         }
-        let better = solves.compare_with(&same, who.maximises).better;
-        if better > 0 && !who.relaxes {
+        let better = solves.compare_with(&same, solver.is_maximization).better;
+        if better > 0 && !solver.relaxes {
             self.contradictions.push(format!(
                 "{} found {better} better decisions on {case} {kind}",
-                who.name
+                solver.name
             ));
         }
-        let version = format!("{} {}", who.name, who.version);
+        let version = format!("{} {}", solver.name, solver.version);
         if !self.versions.contains(&version) {
             self.versions.push(version);
         }
@@ -257,7 +259,7 @@ impl SolverTables {
     }
 }
 
-/// How the goals were met; nothing where Gurobi did not run.
+/// Goals and whether they are met; none where Gurobi did not run.
 fn goals(found: &[(String, f64)]) -> Option<ReportTable> {
     let mut table = ReportTable::new(
         "Goals: times as fast as Gurobi, the least of the three kinds of costs",

@@ -1,4 +1,4 @@
-//! Our side of the solvers race: one question at a time to the library's oracle.
+//! Our side of the solver suite: one solver call at a time through the library's oracle.
 
 use std::collections::BTreeMap;
 use std::time::Instant;
@@ -34,13 +34,13 @@ pub fn solve(case: &SolverCase) -> Result<SolverRun> {
         kinds.insert((*kind).to_owned(), solves);
     }
     let version = env!("CARGO_PKG_VERSION").to_owned();
-    let maximises = case.is_maximization()?;
+    let is_maximization = case.is_maximization()?;
     Ok(SolverRun {
         name: "ours".into(),
         version,
         heuristic: false,
         kinds,
-        maximises,
+        is_maximization,
         relaxes: false,
     })
 }

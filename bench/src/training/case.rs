@@ -1,4 +1,4 @@
-//! The sizes that are raced, and their data.
+//! Sizes of the training suite, and their data.
 //!
 //! Costs are a linear function of the features plus noise; decisions choose as many variables at
 //! random as a tour through the graph would. No solver is asked: only the arithmetic of training is
@@ -46,7 +46,7 @@ pub struct TrainingCase {
 }
 
 impl TrainingCase {
-    /// All cases of the race.
+    /// All cases of the suite.
     pub fn all(smoke: bool) -> Vec<Self> {
         let sizes: &[[usize; 5]] = if smoke {
             &[[40, 200, 8, 10, 3], [4950, 64, 100, 4, 2]]
@@ -204,11 +204,7 @@ pub struct TrainingData {
 
 impl TrainingData {
     /// The table with its decisions as labels, and the oracle that training asks for threads.
-    pub fn labelled(
-        &self,
-        case: &TrainingCase,
-        threads: usize,
-    ) -> Result<(LabeledDataset, Oracle)> {
+    pub fn labeled(&self, case: &TrainingCase, threads: usize) -> Result<(LabeledDataset, Oracle)> {
         let oracle = Oracle::new(case.problem().build()?).with_threads(Threads::new(threads)?);
         let known = self
             .decisions
@@ -221,7 +217,7 @@ impl TrainingData {
         ))
     }
 
-    /// Everything the peer needs to do the same: table, decisions, first parameters, order of every
+    /// Writes what the other program needs: table, decisions, initial parameters, order of every
     /// epoch.
     pub fn write(&self, case: &TrainingCase, folder: &Path) -> Result<()> {
         let array = |name: &str, rows: usize, values: Vec<f32>| {

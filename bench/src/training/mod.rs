@@ -1,9 +1,9 @@
-//! Training race: epochs of losses that need no solves, beside torch, two threads each.
+//! Training suite: epochs of losses without solver calls, next to torch, two threads each.
 //!
 //! Both train on the same arrays from the same parameters with the same batches, so that their
 //! losses can be compared epoch by epoch. Ours is the public `train` call, whose report has the
-//! time of every epoch. Torch is raced as people write it (`eager`) and as well as we could write
-//! it (`best`), with the memory allocator as it comes and told to keep its pages.
+//! time of every epoch. Torch is timed as usually written (`eager`) and as well as we could write
+//! it (`best`), with the default memory allocator and with one that keeps its pages.
 
 use std::fs;
 
@@ -29,7 +29,7 @@ const KEEP_PAGES: [(&str, &str); 2] = [
     ("MALLOC_MMAP_THRESHOLD_", "4294967296"),
     ("MALLOC_TRIM_THRESHOLD_", "17179869184"),
 ];
-/// Losses of two contenders may differ by this share: single precision, other orders of summation.
+/// Tolerated relative difference of losses: single precision, different orders of summation.
 const LOSS_TOLERANCE: f64 = 2e-3;
 
 #[derive(Debug, Deserialize)]
@@ -38,7 +38,7 @@ struct TorchAnswer {
     runs: Vec<Epochs>,
 }
 
-/// Runs the race.
+/// Runs the suite.
 ///
 /// # Errors
 /// When training fails or a file cannot be written.
@@ -82,7 +82,7 @@ pub fn run_suite(cli: &Cli) -> Result<Report> {
             .for_each(|version| note_once(&mut report, &format!("torch {version}")));
         all.push((case, found));
     }
-    // Neighbours only ever slow a machine down: its limits are the best of both times.
+    // Other programs only slow a machine down: its limits are the higher of both measurements.
     let machine = before.max_with(Machine::measure(cli.threads, cli.smoke));
     for (case, found) in &all {
         table.row(found.row(case, &machine));
@@ -153,8 +153,14 @@ impl TrainingMeasurement {
             (&KEEP_PAGES[..], &["eager", "best"][..], ", pages kept"),
         ] {
             let job = json!({
-                "folder": folder, "forms": forms, "threads": cli.threads, "epochs": case.torch_epochs,
-                "batch": BATCH_SIZE, "rate": case::LEARNING_RATE, "loss": case.loss, "hidden": case.hidden,
+                "folder": folder,
+                "forms": forms,
+                "threads": cli.threads,
+                "epochs": case.torch_epochs,
+                "batch_size": BATCH_SIZE,
+                "learning_rate": case::LEARNING_RATE,
+                "loss": case.loss,
+                "hidden": case.hidden,
                 "shared": case.shared,
             });
             let peer = Peer {
@@ -195,7 +201,7 @@ impl TrainingMeasurement {
         cells
     }
 
-    /// Whether all contenders learned the same.
+    /// Whether the losses of all programs agree.
     fn agreement(&self) -> String {
         let worst = self
             .torch

@@ -1,4 +1,4 @@
-//! Our side of the training race: the public `train` call.
+//! Our side of the training suite: the public `train` call.
 
 use regretless::Result;
 use regretless::data::SplitIndices;
@@ -12,10 +12,10 @@ use crate::epochs::{BATCH_SIZE, Epochs, SEED, train_timed};
 
 /// Trains and keeps the time of each epoch.
 pub fn epochs(case: &TrainingCase, data: &TrainingData, threads: usize) -> Result<Epochs> {
-    let (labelled, oracle) = data.labelled(case, threads)?;
+    let (labeled, oracle) = data.labeled(case, threads)?;
     let split = SplitIndices::in_order(case.instances, [case.instances, 0, 0])?;
     let task = TrainingContext {
-        data: &labelled,
+        data: &labeled,
         split: &split,
         oracle: &oracle,
         observer: &NoopObserver,

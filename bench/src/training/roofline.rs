@@ -1,4 +1,5 @@
-//! The least time an epoch could take on this machine: its roofline.
+//! Lower bound on the time of an epoch on this machine: its roofline (Williams, Waterman and
+//! Patterson 2009).
 //!
 //! Arithmetic per number of the table: a multiply-add per parameter to predict and one to send
 //! back, and a few operations for the error; plain squared errors multiply out and need no
@@ -30,7 +31,7 @@ pub fn seconds(case: &TrainingCase, machine: &Machine) -> f64 {
     memory.max(demand.work / machine.flops)
 }
 
-/// What an epoch asks of the machine at least.
+/// Minimum memory traffic and arithmetic of an epoch.
 struct ResourceDemand {
     /// Floating-point operations.
     work: f64,
