@@ -1,5 +1,4 @@
-//! The frame of a plot: axes, ticks, grid lines, titles of axes, and labels that do not run into
-//! each other.
+//! Axes of a plot: ticks, grid lines, titles, and labels that do not overlap.
 
 use crate::scale::AxisScale;
 use crate::svg::{Anchor, Point, Rect, SMALL_TEXT_HEIGHT, Svg, space};
@@ -17,8 +16,8 @@ impl Axes {
         (self.x.at(x), self.y.at(y))
     }
 
-    /// Grid lines, ticks and what the axes show.
-    pub(crate) fn draw(&self, svg: &mut Svg, (x_title, y_title): (&str, &str)) {
+    /// Draws grid lines, ticks and titles.
+    pub(crate) fn draw(&self, svg: &mut Svg, x_title: &str, y_title: &str) {
         let area = &self.area;
         for (value, text) in self.y.ticks() {
             let y = self.y.at(value);
@@ -66,7 +65,7 @@ pub(crate) fn bottom_axis(svg: &mut Svg, area: &Rect, x: &AxisScale, title: &str
     );
 }
 
-/// Places for labels: each beside its point, none on another.
+/// Places labels next to their points without overlaps.
 #[derive(Debug)]
 pub(crate) struct LabelPlacement {
     taken: Vec<Rect>,
@@ -74,9 +73,9 @@ pub(crate) struct LabelPlacement {
 }
 
 impl LabelPlacement {
-    /// Labels in the colour of the text.
+    /// Class of labels in the color of the text.
     pub(crate) const PLAIN: &'static str = "small halo";
-    /// Labels in the colour of what they belong to.
+    /// Class of labels in the color of their mark.
     pub(crate) const TINTED: &'static str = "small halo tinted";
 
     pub(crate) fn new(class: &'static str) -> Self {
@@ -87,13 +86,15 @@ impl LabelPlacement {
     }
 
     /// Keeps labels away from a mark.
-    pub(crate) fn reserve_point(&mut self, (x, y): Point, size: f64) {
+    pub(crate) fn reserve_point(&mut self, point: Point, size: f64) {
+        let (x, y) = point;
         self.taken
             .push(Rect::new(x - size, y - size, 2.0 * size, 2.0 * size));
     }
 
     /// Keeps labels away from a line across or up the figure.
-    pub(crate) fn reserve_line(&mut self, (x1, y1): Point, (x2, y2): Point) {
+    pub(crate) fn reserve_line(&mut self, from: Point, to: Point) {
+        let ((x1, y1), (x2, y2)) = (from, to);
         self.taken.push(Rect::new(
             x1.min(x2),
             y1.min(y2) - 1.0,
@@ -102,15 +103,10 @@ impl LabelPlacement {
         ));
     }
 
-    /// Writes a small text near a point, where there is room within the area; else nothing.
-    pub(crate) fn write(
-        &mut self,
-        svg: &mut Svg,
-        within: &Rect,
-        (x, y): Point,
-        text: &str,
-    ) -> bool {
-        let beside = [
+    /// Writes a small text next to a point if there is space within the area.
+    pub(crate) fn write(&mut self, svg: &mut Svg, within: &Rect, point: Point, text: &str) -> bool {
+        let (x, y) = point;
+        let candidates = [
             ((x + 9.0, y + 3.5), Anchor::Start),
             ((x - 9.0, y + 3.5), Anchor::End),
             ((x, y - 9.0), Anchor::Middle),
@@ -120,12 +116,13 @@ impl LabelPlacement {
             ((x - 8.0, y - 7.0), Anchor::End),
             ((x - 8.0, y + 14.0), Anchor::End),
         ];
-        for (place, anchor) in beside {
-            let room = space(place, anchor, SMALL_TEXT_HEIGHT, text);
-            let inside = room.left >= within.left && room.right() <= within.right() + 6.0;
-            let inside = inside && room.top >= within.top - 4.0 && room.bottom() <= within.bottom();
-            if inside && !self.taken.iter().any(|other| other.intersects(&room)) {
-                self.taken.push(room);
+        for (place, anchor) in candidates {
+            let extent = space(place, anchor, SMALL_TEXT_HEIGHT, text);
+            let inside = extent.left >= within.left && extent.right() <= within.right() + 6.0;
+            let inside =
+                inside && extent.top >= within.top - 4.0 && extent.bottom() <= within.bottom();
+            if inside && !self.taken.iter().any(|other| other.intersects(&extent)) {
+                self.taken.push(extent);
                 draw_halo(svg, place, anchor, text);
                 svg.text(place, anchor, self.class, text);
                 return true;
@@ -135,22 +132,23 @@ impl LabelPlacement {
     }
 }
 
-/// Lets what lies below a small text fade, so that it can be read.
+/// Draws a translucent background behind a small text.
 pub(crate) fn draw_halo(svg: &mut Svg, place: Point, anchor: Anchor, text: &str) {
-    let room = space(place, anchor, SMALL_TEXT_HEIGHT, text);
+    let extent = space(place, anchor, SMALL_TEXT_HEIGHT, text);
     svg.rect(
         Rect::new(
-            room.left - 1.0,
-            room.top - 1.0,
-            room.width * 0.94,
-            room.height + 2.0,
+            extent.left - 1.0,
+            extent.top - 1.0,
+            extent.width * 0.94,
+            extent.height + 2.0,
         ),
         "veil",
     );
 }
 
-/// Heights near the wanted ones, in order, at least a gap apart and within limits.
-pub(crate) fn spread_out(wanted: &[f64], gap: f64, (top, bottom): (f64, f64)) -> Vec<f64> {
+/// Heights close to the wanted ones, in the same order, at least `gap` apart, between `top` and
+/// `bottom`.
+pub(crate) fn spread_out(wanted: &[f64], gap: f64, top: f64, bottom: f64) -> Vec<f64> {
     let mut order: Vec<usize> = (0..wanted.len()).collect();
     order.sort_by(|a, b| wanted[*a].total_cmp(&wanted[*b]));
     let mut places = wanted.to_vec();
@@ -174,7 +172,7 @@ mod tests {
 
     #[test]
     fn crowded_heights_are_moved_apart_and_keep_their_order() {
-        let places = spread_out(&[50.0, 10.0, 51.0, 49.0], 10.0, (0.0, 60.0));
+        let places = spread_out(&[50.0, 10.0, 51.0, 49.0], 10.0, 0.0, 60.0);
         assert_eq!(places, [50.0, 10.0, 60.0, 40.0]);
     }
 

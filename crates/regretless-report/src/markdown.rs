@@ -5,8 +5,7 @@ use regretless::experiment::{ExperimentResults, MethodResults, ProblemResults};
 use crate::table::{MISSING_VALUE, columns, gap, notes, provenance, spread, winner};
 use crate::text::{change, plain_markdown, pluralize, ratio};
 
-/// The tables of an experiment as Markdown: all problems side by side, then each with all its
-/// numbers.
+/// The tables of an experiment as Markdown: an overview of all problems, then each in detail.
 pub fn markdown(results: &ExperimentResults) -> String {
     let mut out = format!("## {}\n\n", plain_markdown(&results.title));
     if !results.about.is_empty() {
@@ -20,7 +19,7 @@ pub fn markdown(results: &ExperimentResults) -> String {
     }
     let notes = notes(results);
     if !notes.is_empty() {
-        out += "\n### Missing numbers\n\n";
+        out += "\n### Missing results\n\n";
         for (problem, methods, reason) in notes {
             out += &format!(
                 "* {}, {}: {}\n",
@@ -30,7 +29,7 @@ pub fn markdown(results: &ExperimentResults) -> String {
             );
         }
     }
-    out += "\n### Where the numbers come from\n\n";
+    out += "\n### Origin of the results\n\n";
     for (name, text) in provenance(results) {
         out += &format!("* {name}: {}\n", plain_markdown(text));
     }
@@ -42,8 +41,8 @@ fn comparison(results: &ExperimentResults) -> String {
     let reference = plain_markdown(&results.reference);
     let mut out = format!(
         "Test regret relative to {reference}, mean ± standard deviation over seeds; the lowest is \
-            bold. In brackets \
-        what was published and our difference to it. `{MISSING_VALUE}`: no number, see below.\n\n"
+            bold. In parentheses the published ratio and our difference to it. \
+            `{MISSING_VALUE}`: no result, see below.\n\n"
     );
     out += &overview(results);
     out
@@ -106,7 +105,7 @@ fn detail(problem: &ProblemResults, reference: &str) -> String {
     let [train, validation, test] = problem.rows;
     let mut out = format!("\n### {}\n\n", plain_markdown(&problem.name));
     out += &format!(
-        "{train} rows to train on, {validation} to validate, {test} to test; {}.",
+        "{train} training, {validation} validation and {test} test rows; {}.",
         pluralize(problem.seeds as usize, "seed")
     );
     if let Some(winner) = winner(problem, reference) {

@@ -1,8 +1,8 @@
-//! From numbers to places along an axis, and where its ticks are.
+//! Scales of axes: positions of values, and ticks.
 
 use crate::text::trimmed;
 
-/// An axis: values `low..high` lie between the places `from..to`.
+/// An axis that maps values `low..high` to positions `from..to`.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct AxisScale {
     low: f64,
@@ -10,13 +10,13 @@ pub(crate) struct AxisScale {
     from: f64,
     to: f64,
     log: bool,
-    /// Whether ticks are whole numbers only.
+    /// Whether ticks are integers only.
     whole: bool,
 }
 
 impl AxisScale {
-    /// An even axis that begins and ends at round numbers.
-    pub(crate) fn even(values: impl IntoIterator<Item = f64>, (from, to): (f64, f64)) -> Self {
+    /// A linear axis that begins and ends at round numbers.
+    pub(crate) fn even(values: impl IntoIterator<Item = f64>, from: f64, to: f64) -> Self {
         let (low, high) = ends(values);
         let (low, high) = if low < high {
             (low, high)
@@ -34,8 +34,8 @@ impl AxisScale {
         }
     }
 
-    /// An even axis of whole numbers from the lowest to the highest value.
-    pub(crate) fn whole(values: impl IntoIterator<Item = f64>, (from, to): (f64, f64)) -> Self {
+    /// A linear axis with integer ticks from the lowest to the highest value.
+    pub(crate) fn whole(values: impl IntoIterator<Item = f64>, from: f64, to: f64) -> Self {
         let (low, high) = ends(values);
         Self {
             low,
@@ -47,8 +47,8 @@ impl AxisScale {
         }
     }
 
-    /// An axis whose equal steps are equal factors; values of 0 and below lie at its low end.
-    pub(crate) fn log(values: impl IntoIterator<Item = f64>, (from, to): (f64, f64)) -> Self {
+    /// A logarithmic axis; values of 0 and below are at its low end.
+    pub(crate) fn log(values: impl IntoIterator<Item = f64>, from: f64, to: f64) -> Self {
         let (low, high) = ends(values.into_iter().filter(|value| *value > 0.0));
         let (low, high) = if low > 0.0 && high.is_finite() {
             (low / 1.3, high * 1.3)
@@ -65,7 +65,7 @@ impl AxisScale {
         }
     }
 
-    /// The place of a value; values outside lie at the ends.
+    /// The position of a value; values outside are at the ends.
     pub(crate) fn at(&self, value: f64) -> f64 {
         let share = if self.log {
             (value.max(self.low) / self.low).ln() / (self.high / self.low).ln()
@@ -79,7 +79,7 @@ impl AxisScale {
         self.high
     }
 
-    /// Values with a tick, and how they are written.
+    /// Values with a tick, and their labels.
     pub(crate) fn ticks(&self) -> Vec<(f64, String)> {
         let values = if self.log {
             self.log_ticks()
@@ -95,7 +95,7 @@ impl AxisScale {
     fn even_ticks(&self) -> Vec<f64> {
         let step = step(self.high - self.low);
         let step = if self.whole { step.ceil() } else { step };
-        // Round numbers are rarely exact in binary, so the ends get a little leeway.
+        // Round numbers are rarely exact in binary: 1e-6 of a step absorbs the rounding.
         let (first, last) = (
             (self.low / step - 1e-6).ceil() as i64,
             (self.high / step + 1e-6).floor() as i64,
@@ -149,7 +149,7 @@ mod tests {
 
     #[test]
     fn even_axes_begin_and_end_at_round_numbers() {
-        let scale = AxisScale::even([0.0, 1.13], (0.0, 100.0));
+        let scale = AxisScale::even([0.0, 1.13], 0.0, 100.0);
         assert_eq!(
             written(&scale),
             ["0", "0.2", "0.4", "0.6", "0.8", "1", "1.2"]
@@ -161,18 +161,18 @@ mod tests {
     #[test]
     fn axes_of_whole_numbers_have_whole_ticks() {
         assert_eq!(
-            written(&AxisScale::whole([1.0, 15.0], (0.0, 1.0))),
+            written(&AxisScale::whole([1.0, 15.0], 0.0, 1.0)),
             ["3", "6", "9", "12", "15"]
         );
         assert_eq!(
-            written(&AxisScale::whole([0.0, 2.0], (0.0, 1.0))),
+            written(&AxisScale::whole([0.0, 2.0], 0.0, 1.0)),
             ["0", "1", "2"]
         );
     }
 
     #[test]
     fn log_axes_have_ticks_at_powers_of_ten() {
-        let scale = AxisScale::log([0.02, 3000.0], (0.0, 100.0));
+        let scale = AxisScale::log([0.02, 3000.0], 0.0, 100.0);
         assert_eq!(written(&scale), ["0.1", "1", "10", "100", "1,000"]);
         assert!(scale.at(0.0) == 0.0 && scale.at(10.0) > scale.at(1.0));
         assert!((scale.at(10.0) - scale.at(1.0) - scale.at(1.0) + scale.at(0.1)).abs() < 1e-9);
@@ -181,9 +181,9 @@ mod tests {
     #[test]
     fn an_axis_of_one_value_or_none_still_has_a_length() {
         for scale in [
-            AxisScale::even([3.0], (0.0, 9.0)),
-            AxisScale::even([], (0.0, 9.0)),
-            AxisScale::log([0.0], (0.0, 9.0)),
+            AxisScale::even([3.0], 0.0, 9.0),
+            AxisScale::even([], 0.0, 9.0),
+            AxisScale::log([0.0], 0.0, 9.0),
         ] {
             assert!(scale.ticks().len() > 1 && scale.at(1.0).is_finite());
         }

@@ -1,15 +1,15 @@
-//! Colours and shapes.
+//! Colors and shapes.
 //!
-//! Colours are those of Okabe and Ito (2008), which people with any kind of colour blindness can
-//! tell apart; on dark paper they are lighter. Every method has a colour and a shape of its own, so
-//! that nothing hangs on colour alone.
+//! Colors are those of Okabe and Ito (2008), which are distinguishable with any kind of color
+//! blindness; on a dark background they are lighter. Every method also has a shape, so that color
+//! is never the only difference.
 
 use crate::svg::{Point, Svg};
 
-/// How figures look, in terms of named colours.
+/// Style sheet of figures, with named colors.
 const FIGURE_CSS: &str = include_str!("../assets/figure.css");
 
-/// Named colours: on light paper and on dark.
+/// Named colors: on a light and on a dark background.
 const COLORS: [(&str, &str, &str); 16] = [
     ("paper", "#ffffff", "#16181d"),
     ("ink", "#1c1e22", "#e8e8ea"),
@@ -29,31 +29,31 @@ const COLORS: [(&str, &str, &str); 16] = [
     ("c6", "#666b75", "#b4b9c3"),
 ];
 
-/// Colours for methods, kinds and components.
+/// Colors for methods, kinds and components.
 pub(crate) const METHOD_COLORS: usize = 7;
-/// Different shapes of marks; with [`METHOD_COLORS`] it has no common divisor, so that 42 methods differ.
+/// Shapes of marks; coprime to [`METHOD_COLORS`], so that 42 methods differ.
 const MARK_SHAPES: usize = 6;
 
-/// The class of a colour.
+/// The class of a color.
 pub(crate) fn hue(place: usize) -> String {
     format!("c{}", place % METHOD_COLORS)
 }
 
-/// The class of a line: methods of one colour are told apart by their dashes.
+/// The class of a line: methods of one color differ by their dashes.
 pub(crate) fn dash(place: usize) -> String {
     format!("dash{}", place % MARK_SHAPES)
 }
 
-/// The style sheet of a figure that stands alone: plain colours, since few programs know CSS
-/// variables.
+/// The style sheet of a standalone figure: literal colors, since few viewers support CSS variables.
 pub(crate) fn standalone() -> String {
-    let colour = |css: String, (name, light, _): &(&str, &str, &str)| {
-        css.replace(&format!("var(--{name})"), light)
-    };
-    COLORS.iter().fold(FIGURE_CSS.to_string(), colour)
+    let mut css = FIGURE_CSS.to_string();
+    for (name, light, _) in COLORS {
+        css = css.replace(&format!("var(--{name})"), light);
+    }
+    css
 }
 
-/// The style sheet of figures on a page, light or dark as the reader has it, and light in print.
+/// The style sheet of figures on a page: light or dark as the reader prefers, and light in print.
 pub(crate) fn on_page() -> String {
     let of = |dark: bool| -> String {
         COLORS
@@ -70,7 +70,8 @@ pub(crate) fn on_page() -> String {
 }
 
 /// The mark of a method: its shape around a point.
-pub(crate) fn mark(svg: &mut Svg, method: usize, (x, y): Point, size: f64, class: &str) {
+pub(crate) fn mark(svg: &mut Svg, method: usize, center: Point, size: f64, class: &str) {
+    let (x, y) = center;
     let corners: &[Point] = match method % MARK_SHAPES {
         0 => {
             return svg

@@ -1,8 +1,7 @@
-//! Writes SVG: elements, attributes, text; every value is escaped or a number.
+//! Writes SVG elements, attributes and text; every value is escaped or a number.
 //!
-//! Looks come from classes only, so that the same figure is readable on paper and on a dark page: a
-//! figure that stands alone carries its own style sheet in the light colours, a figure on the page
-//! takes the page's.
+//! Styles come from classes only, so that the same figure is readable on paper and on a dark page: a
+//! standalone figure contains a style sheet with light colors, a figure on the page uses the page's.
 
 use std::fmt::Write;
 
@@ -14,7 +13,7 @@ pub(crate) const TEXT_HEIGHT: f64 = 12.0;
 /// Height of small text.
 pub(crate) const SMALL_TEXT_HEIGHT: f64 = 10.5;
 
-/// A place in a figure.
+/// A point of a figure: x and y.
 pub(crate) type Point = (f64, f64);
 
 /// A rectangle: left, top, width and height.
@@ -52,7 +51,7 @@ impl Rect {
     }
 }
 
-/// Which end of a text its place is.
+/// Alignment of a text relative to its point.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Anchor {
     Start,
@@ -60,7 +59,7 @@ pub(crate) enum Anchor {
     End,
 }
 
-/// A figure in the making.
+/// A figure under construction.
 #[derive(Debug, Clone)]
 pub(crate) struct Svg {
     body: String,
@@ -69,13 +68,13 @@ pub(crate) struct Svg {
     height: f64,
 }
 
-/// An element in the making.
+/// An element under construction.
 pub(crate) struct SvgElement<'a> {
     svg: &'a mut Svg,
     name: &'static str,
 }
 
-/// A number with at most two digits behind the point.
+/// A number with at most two decimals.
 fn number(value: f64) -> String {
     let text = format!("{value:.2}");
     let text = text.trim_end_matches('0').trim_end_matches('.');
@@ -87,7 +86,7 @@ fn number(value: f64) -> String {
 }
 
 impl Svg {
-    /// A figure without paper.
+    /// A figure without a background.
     pub(crate) fn bare(width: f64, height: f64) -> Self {
         Self {
             body: String::new(),
@@ -121,12 +120,12 @@ impl Svg {
         }
     }
 
-    pub(crate) fn line(&mut self, (x1, y1): Point, (x2, y2): Point, class: &str) {
+    pub(crate) fn line(&mut self, from: Point, to: Point, class: &str) {
         self.tag("line")
-            .num("x1", x1)
-            .num("y1", y1)
-            .num("x2", x2)
-            .num("y2", y2)
+            .num("x1", from.0)
+            .num("y1", from.1)
+            .num("x2", to.0)
+            .num("y2", to.1)
             .set("class", class)
             .done();
     }
@@ -141,43 +140,42 @@ impl Svg {
 
     /// A line through several points.
     pub(crate) fn path(&mut self, points: &[Point], class: &str) {
-        let step = |(place, (x, y)): (usize, &Point)| {
-            format!(
-                "{}{} {}",
-                if place == 0 { 'M' } else { 'L' },
-                number(*x),
-                number(*y)
-            )
-        };
-        let steps: String = points.iter().enumerate().map(step).collect();
-        self.tag("path").set("d", &steps).set("class", class).done();
+        let mut commands = String::new();
+        for (index, (x, y)) in points.iter().enumerate() {
+            let command = if index == 0 { 'M' } else { 'L' };
+            let _ = write!(commands, "{command}{} {}", number(*x), number(*y));
+        }
+        self.tag("path")
+            .set("d", &commands)
+            .set("class", class)
+            .done();
     }
 
-    pub(crate) fn text(&mut self, (x, y): Point, anchor: Anchor, class: &str, text: &str) {
+    pub(crate) fn text(&mut self, at: Point, anchor: Anchor, class: &str, text: &str) {
         let anchor = match anchor {
             Anchor::Start => "start",
             Anchor::Middle => "middle",
             Anchor::End => "end",
         };
         self.tag("text")
-            .num("x", x)
-            .num("y", y)
+            .num("x", at.0)
+            .num("y", at.1)
             .set("text-anchor", anchor)
             .set("class", class)
             .with_text(text);
     }
 
-    /// A text that reads upwards.
-    pub(crate) fn vertical_text(&mut self, (x, y): Point, class: &str, text: &str) {
-        let turn = format!("translate({} {}) rotate(-90)", number(x), number(y));
+    /// A text that runs upwards.
+    pub(crate) fn vertical_text(&mut self, at: Point, class: &str, text: &str) {
+        let transform = format!("translate({} {}) rotate(-90)", number(at.0), number(at.1));
         self.tag("text")
-            .set("transform", &turn)
+            .set("transform", &transform)
             .set("text-anchor", "middle")
             .set("class", class)
             .with_text(text);
     }
 
-    /// What a mark means, shown by viewers when the mouse rests on it.
+    /// Tooltip of the current group.
     pub(crate) fn tip(&mut self, text: &str) {
         let _ = write!(self.body, "<title>{}</title>", escaped(text));
     }
@@ -187,7 +185,7 @@ impl Svg {
         self.wrapped(name, "", "")
     }
 
-    /// The figure as a file of its own.
+    /// The figure as a standalone file.
     pub(crate) fn alone(&self, name: &str) -> String {
         let style = format!("<style>{}</style>", style::standalone());
         let size = format!(
@@ -202,8 +200,7 @@ impl Svg {
         let (width, height, name) = (number(self.width), number(self.height), escaped(name));
         format!(
             "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"drawn\" role=\"img\" \
-                aria-label=\"{name}\" \
-            viewBox=\"0 0 {width} {height}\"{size}>{style}{}</svg>",
+            aria-label=\"{name}\" viewBox=\"0 0 {width} {height}\"{size}>{style}{}</svg>",
             self.body
         )
     }
@@ -220,7 +217,7 @@ impl<'a> SvgElement<'a> {
         self
     }
 
-    /// Ends an element that holds nothing.
+    /// Ends an empty element.
     pub(crate) fn done(self) {
         self.svg.body.push_str("/>");
     }
@@ -238,8 +235,9 @@ impl<'a> SvgElement<'a> {
     }
 }
 
-/// The space a text takes whose baseline begins at a point.
-pub(crate) fn space((x, y): Point, anchor: Anchor, size: f64, text: &str) -> Rect {
+/// The extent of a text at a point of its baseline.
+pub(crate) fn space(at: Point, anchor: Anchor, size: f64, text: &str) -> Rect {
+    let (x, y) = at;
     let wide = width(text) * size;
     let left = match anchor {
         Anchor::Start => x,

@@ -1,20 +1,20 @@
-//! What tables say, for the page and for Markdown alike.
+//! Content of the tables, for the page and for Markdown.
 
 use regretless::experiment::{ExperimentResults, MeanAndDeviation, MethodResults, ProblemResults};
 
 use crate::text::{change, count, ratio, short};
 
-/// Shown where there is no number.
+/// Shown where there is no result.
 pub(crate) const MISSING_VALUE: &str = "*";
 
 /// A column of a problem's table.
 pub(crate) struct Column {
     pub(crate) title: &'static str,
-    /// What it means, in a sentence.
+    /// Explanation in a sentence.
     pub(crate) hint: &'static str,
-    /// What a cell says.
+    /// Text of a cell.
     pub(crate) text: fn(&MethodResults) -> Option<String>,
-    /// What it is sorted by.
+    /// Sort key.
     pub(crate) key: fn(&MethodResults) -> Option<f64>,
 }
 
@@ -28,8 +28,8 @@ const COLUMNS: [Column; 9] = [
     },
     Column {
         title: "95 % interval of ratio − 1",
-        hint: "where the true mean of the paired difference to the reference lies with 95 % \
-            confidence (Student's t)",
+        hint: "95 % confidence interval of the mean paired difference to the reference (Student's \
+            t)",
         text: |method| {
             method
                 .difference
@@ -57,13 +57,13 @@ const COLUMNS: [Column; 9] = [
     },
     Column {
         title: "relative regret, %",
-        hint: "mean over test rows of regret over the best objective",
+        hint: "mean over test rows of regret divided by the optimal objective",
         text: |method| spread(&percent(&method.relative_regret), short),
         key: |method| method.relative_regret.mean,
     },
     Column {
         title: "seconds",
-        hint: "training time on this machine, finding labels and testing not included",
+        hint: "training time on this machine, without labeling and test",
         text: |method| spread(&method.seconds, short),
         key: |method| method.seconds.mean,
     },
@@ -76,13 +76,13 @@ const COLUMNS: [Column; 9] = [
     },
     Column {
         title: "seeds",
-        hint: "how many seeds the numbers are the mean of",
+        hint: "number of finished seeds",
         text: |method| Some(method.ratio.count.to_string()),
         key: |method| Some(method.ratio.count as f64),
     },
 ];
 
-/// The columns a problem has something to say in.
+/// The columns with content for a problem.
 pub(crate) fn columns(problem: &ProblemResults) -> impl Iterator<Item = &'static Column> + use<'_> {
     COLUMNS.iter().filter(|column| {
         problem
@@ -95,7 +95,7 @@ pub(crate) fn columns(problem: &ProblemResults) -> impl Iterator<Item = &'static
 /// `0.65 ± 0.09`.
 pub(crate) fn spread(spread: &MeanAndDeviation, write: fn(f64) -> String) -> Option<String> {
     let mean = write(spread.mean?);
-    // The deviation with the digits of the mean: more would say nothing.
+    // The standard deviation has as many decimals as the mean.
     let digits = mean.split_once('.').map_or(0, |(_, digits)| digits.len());
     let sd = spread.sd.map(|sd| {
         if mean.contains('e') || sd >= 100.0 {
@@ -132,14 +132,14 @@ pub(crate) fn gap(method: &MethodResults) -> Option<f64> {
     Some(method.ratio.mean? - method.published?.ratio)
 }
 
-/// Solves proper: the first four kinds.
+/// Number of solves: the first four kinds.
 fn solves(method: &MethodResults) -> Option<f64> {
     method.regret.mean?;
     Some(method.solves.iter().take(4).map(|(_, number)| number).sum())
 }
 
-/// Problem, methods and reason of all cells that lack numbers; cells of a problem with one reason
-/// share a line.
+/// Problem, methods and reason of all cells without results; cells of a problem with the same
+/// reason share a line.
 pub(crate) fn notes(results: &ExperimentResults) -> Vec<(&str, String, &str)> {
     let mut out: Vec<(&str, Vec<&str>, &str)> = Vec::new();
     for (problem, method, reason) in missing(results) {
@@ -170,23 +170,23 @@ pub(crate) fn notes(results: &ExperimentResults) -> Vec<(&str, String, &str)> {
 fn missing(results: &ExperimentResults) -> Vec<(&str, &str, &str)> {
     let all = results.problems.iter().flat_map(|problem| {
         problem.methods.iter().filter_map(|method| {
-            let lacks_numbers = method.ratio.mean.is_none() && !results.smoke;
+            let lacks_results = method.ratio.mean.is_none() && !results.smoke;
             let reason = method
                 .note
                 .as_deref()
-                .or(lacks_numbers.then_some("no numbers"))?;
+                .or(lacks_results.then_some("no results"))?;
             Some((problem.name.as_str(), method.name.as_str(), reason))
         })
     });
     all.collect()
 }
 
-/// Who has the lowest ratio on a problem, in a sentence.
+/// The method with the lowest ratio on a problem, in a sentence.
 pub(crate) fn winner(problem: &ProblemResults, reference: &str) -> Option<String> {
     let best = problem.methods.iter().find(|method| method.is_best)?;
     let mean = best.ratio.mean?;
     if best.name == reference {
-        return Some(format!("nothing beats {reference}"));
+        return Some(format!("no method beats {reference}"));
     }
     let sure = best.difference.map(|at| {
         format!(
@@ -201,16 +201,17 @@ pub(crate) fn winner(problem: &ProblemResults, reference: &str) -> Option<String
     ))
 }
 
-/// Name and content of what is said about where the numbers come from.
+/// Names and values of the provenance.
 pub(crate) fn provenance(results: &ExperimentResults) -> Vec<(&'static str, &str)> {
     let from = &results.provenance;
-    let told = [
+    let fields = [
         ("version", &from.version),
         ("machine", &from.machine),
         ("command", &from.command),
         ("date", &from.date),
     ];
-    told.into_iter()
+    fields
+        .into_iter()
         .map(|(name, text)| {
             (
                 name,

@@ -1,6 +1,6 @@
-//! Words and numbers as people read them, and as HTML, SVG and Markdown may hold them.
+//! Formatting of text and numbers, and escaping for HTML, SVG and Markdown.
 
-/// Text that is nothing but text in HTML and XML, in elements and in attributes.
+/// Escapes text for HTML and XML, in elements and in attributes.
 pub(crate) fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
@@ -10,7 +10,7 @@ pub(crate) fn escaped(text: &str) -> String {
             '>' => out.push_str("&gt;"),
             '"' => out.push_str("&quot;"),
             '\'' => out.push_str("&#39;"),
-            // XML knows no other control characters, not even as references.
+            // XML allows no other control characters, not even as references.
             c if c.is_control() && !matches!(c, '\n' | '\t') => out.push('\u{fffd}'),
             '\u{fffe}' | '\u{ffff}' => out.push('\u{fffd}'),
             c => out.push(c),
@@ -19,7 +19,7 @@ pub(crate) fn escaped(text: &str) -> String {
     out
 }
 
-/// Text that is nothing but text in a cell of a Markdown table.
+/// Escapes text for a cell of a Markdown table.
 pub(crate) fn plain_markdown(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
@@ -37,7 +37,7 @@ pub(crate) fn plain_markdown(text: &str) -> String {
     out
 }
 
-/// A name that every file system takes.
+/// A name that is valid in every file system.
 pub(crate) fn file_name(text: &str) -> String {
     let plain = |c: char| {
         if c.is_ascii_alphanumeric() || c == '-' {
@@ -49,7 +49,7 @@ pub(crate) fn file_name(text: &str) -> String {
     text.chars().map(plain).collect()
 }
 
-/// A number with about three digits that matter.
+/// A number with about three significant digits.
 pub(crate) fn short(value: f64) -> String {
     let size = value.abs();
     let text = match size {
@@ -62,7 +62,7 @@ pub(crate) fn short(value: f64) -> String {
     signed(&text)
 }
 
-/// The same without zeros at its end.
+/// The same without trailing zeros.
 pub(crate) fn trimmed(value: f64) -> String {
     let text = short((value * 1e9).round() / 1e9);
     if text.contains('.') && !text.contains('e') {
@@ -72,7 +72,7 @@ pub(crate) fn trimmed(value: f64) -> String {
     }
 }
 
-/// A whole number with its thousands apart.
+/// An integer with thousands separators.
 fn grouped(value: f64) -> String {
     let digits = format!("{value:.0}");
     let (sign, digits) = digits
@@ -88,7 +88,7 @@ fn grouped(value: f64) -> String {
     out
 }
 
-/// A number of things, averaged over seeds.
+/// A count, averaged over seeds.
 pub(crate) fn count(value: f64) -> String {
     if value.fract() == 0.0 || value >= 100.0 {
         grouped(value.round())
@@ -97,7 +97,7 @@ pub(crate) fn count(value: f64) -> String {
     }
 }
 
-/// Two digits behind the point, as ratios are published.
+/// Two decimals, as ratios are published.
 pub(crate) fn ratio(value: f64) -> String {
     if value.abs() >= 100.0 {
         short(value)
@@ -134,7 +134,7 @@ pub(crate) fn pluralize(number: usize, thing: &str) -> String {
     }
 }
 
-/// A label no longer than a figure has room for.
+/// A label truncated to the space of a figure.
 pub(crate) fn clipped(name: &str) -> String {
     const MAX_LABEL_CHARS: usize = 28;
     if name.chars().count() <= MAX_LABEL_CHARS {
@@ -147,7 +147,7 @@ pub(crate) fn clipped(name: &str) -> String {
     }
 }
 
-/// Estimated width of a text in ems of a sans-serif font; a little too much rather than too little.
+/// Estimated width of a text in ems of a sans-serif font, slightly too large rather than too small.
 pub(crate) fn width(text: &str) -> f64 {
     let one = |c: char| match c {
         'i' | 'j' | 'l' | '|' | '\'' | '.' | ',' | ':' | ';' | '!' => 0.31,
@@ -161,7 +161,7 @@ pub(crate) fn width(text: &str) -> f64 {
     text.chars().map(one).sum()
 }
 
-/// Lines no wider than so many ems, broken at spaces.
+/// Lines of at most `ems` width, broken at spaces.
 pub(crate) fn lines(text: &str, ems: f64) -> Vec<String> {
     let mut out: Vec<String> = Vec::new();
     for word in text.split_whitespace() {

@@ -1,4 +1,4 @@
-//! Ratios of all methods as bars, with deviations and published means.
+//! Ratios of all methods as bars, with standard deviations and published means.
 
 use regretless::experiment::MethodResults;
 
@@ -11,7 +11,8 @@ use crate::text::{clipped, ratio};
 const WIDTH: f64 = 760.0;
 const ROW: f64 = 20.0;
 const TOP: f64 = 36.0;
-/// Ratios beyond are cut off, since one bad method would press all others together.
+/// Ratios above are truncated: one bad method would compress all others. Untuned: above 1 all
+/// methods are worse than the reference anyway.
 const MAX_RATIO_SHOWN: f64 = 2.0;
 
 pub(super) fn draw(context: &FigureContext<'_>) -> FigureWithCaption {
@@ -30,27 +31,27 @@ pub(super) fn draw(context: &FigureContext<'_>) -> FigureWithCaption {
         ]
     });
     let longest = ends.flatten().fold(1.05, f64::max).min(MAX_RATIO_SHOWN);
-    let x = AxisScale::even([0.0, longest], (area.left, area.right()));
+    let x = AxisScale::even([0.0, longest], area.left, area.right());
     let mut svg = Svg::new(WIDTH, area.bottom() + 44.0);
     context.heading(&mut svg);
     let title = format!("test regret relative to {}", context.results.reference);
     bottom_axis(&mut svg, &area, &x, &title);
     for (place, method) in methods.iter().enumerate() {
-        row(&mut svg, (place, method), &area, &x);
+        row(&mut svg, place, method, &area, &x);
     }
     svg.line((x.at(1.0), area.top), (x.at(1.0), area.bottom()), "one");
     Some((svg, caption(context)))
 }
 
-fn row(svg: &mut Svg, (place, method): (usize, &MethodResults), area: &Rect, x: &AxisScale) {
+fn row(svg: &mut Svg, place: usize, method: &MethodResults, area: &Rect, x: &AxisScale) {
     let middle = area.top + (place as f64 + 0.5) * ROW;
-    // One colour for all: names and lengths say who is who.
-    let colour = if method.is_best {
+    // One color for all: names identify the methods.
+    let color = if method.is_best {
         "missed mark"
     } else {
         "c0 mark"
     };
-    svg.group(colour).num("data-method", place as f64).open();
+    svg.group(color).num("data-method", place as f64).open();
     svg.tip(&tip(method));
     let strong = if method.is_best { "strong" } else { "" };
     svg.text(
@@ -76,7 +77,7 @@ fn row(svg: &mut Svg, (place, method): (usize, &MethodResults), area: &Rect, x: 
                     "line",
                 );
             }
-            deviation(svg, method, (mean, middle), x);
+            deviation(svg, method, mean, middle, x);
             let sd = method
                 .ratio
                 .sd
@@ -103,7 +104,7 @@ fn row(svg: &mut Svg, (place, method): (usize, &MethodResults), area: &Rect, x: 
     svg.end();
 }
 
-fn deviation(svg: &mut Svg, method: &MethodResults, (mean, middle): (f64, f64), x: &AxisScale) {
+fn deviation(svg: &mut Svg, method: &MethodResults, mean: f64, middle: f64, x: &AxisScale) {
     if let Some(sd) = method
         .ratio
         .sd
@@ -124,7 +125,7 @@ fn caption(context: &FigureContext<'_>) -> String {
         .iter()
         .any(|method| method.published.is_some());
     let ticks = if published {
-        " Upright strokes are published means."
+        " Vertical ticks are published means."
     } else {
         ""
     };
@@ -132,14 +133,13 @@ fn caption(context: &FigureContext<'_>) -> String {
         .measured()
         .any(|(_, _, mean)| mean > MAX_RATIO_SHOWN);
     let cut = if cut {
-        " Arrows: the bar goes on to the number at its right."
+        " Arrows: the bar continues to the number at its right."
     } else {
         ""
     };
     format!(
-        "Regret on unseen rows, as a multiple of that of {reference}; shorter is better, below 1 \
-            beats {reference}. \
-        Whiskers are standard deviations over seeds.{ticks}{cut}{}",
+        "Test regret, as a multiple of that of {reference}; shorter is better, below 1 beats \
+            {reference}. Error bars are standard deviations over seeds.{ticks}{cut}{}",
         best.unwrap_or_default()
     )
 }

@@ -1,8 +1,8 @@
-//! Which component adds what: from no component over one and two to all.
+//! Contribution of each component: from no component over one and two to all.
 //!
-//! Labels are read as `BASE(A,B,…)`. A panel shows one base with C, S and one of O and O_S. Columns
-//! count components, lines join sets that differ by one, and the thick way takes at each step the
-//! set with the lowest ratio.
+//! Method names are read as `BASE(A,B,…)`. A panel shows one base with C, S and one of O and O_S.
+//! Columns count components, lines join sets that differ by one component, and the thick path is
+//! greedy: at each step it adds the component with the lowest ratio.
 
 use super::{FigureContext, FigureWithCaption, tip};
 use crate::axes::{Axes, draw_halo, spread_out};
@@ -14,7 +14,7 @@ use crate::text::{change, ratio, width};
 const WIDTH: f64 = 760.0;
 const PANEL: f64 = 170.0;
 const STEP: f64 = PANEL + 62.0;
-/// Components of a panel beside the one-sided one.
+/// Components of every panel, next to the one-sided one.
 const FIXED_COMPONENTS: [&str; 2] = ["C", "S"];
 const BASES: [&str; 2] = ["MSE", "MAE"];
 const SIDES: [&str; 2] = ["O", "O_S"];
@@ -26,7 +26,7 @@ struct ComponentSet {
     ratio: f64,
 }
 
-/// Base and components of a label.
+/// Base and components of a method's name.
 fn parts(name: &str) -> (&str, Vec<String>) {
     match name.strip_suffix(')').and_then(|rest| rest.split_once('(')) {
         Some((base, inside)) => (
@@ -60,7 +60,7 @@ pub(super) fn draw(context: &FigureContext<'_>) -> FigureWithCaption {
     let panels: Vec<((&str, &str), Vec<ComponentSet>)> = panels
         .map(|(base, side)| ((base, side), steps(context, base, side)))
         .collect();
-    // A panel needs a beginning, and sets with the component it is about.
+    // A panel needs the base without components, and sets with its one-sided component.
     let useful = |((_, side), steps): &((&str, &str), Vec<ComponentSet>)| {
         let with = |part: &str| {
             steps
@@ -83,17 +83,12 @@ pub(super) fn draw(context: &FigureContext<'_>) -> FigureWithCaption {
     let mut sentences = Vec::new();
     for (place, (name, steps)) in panels.iter().enumerate() {
         let area = Rect::new(58.0, 68.0 + place as f64 * STEP, WIDTH - 58.0 - 12.0, PANEL);
-        let y = AxisScale::even(
-            ratios.iter().copied().chain([1.0]),
-            (area.bottom(), area.top),
-        );
-        let x = AxisScale::even([0.0, 3.0], (area.left + 24.0, area.right() - 150.0));
-        sentences.extend(panel(
-            &mut svg,
-            context,
-            (*name, steps),
-            &Axes { area, x, y },
-        ));
+        let values = ratios.iter().copied().chain([1.0]);
+        let y = AxisScale::even(values, area.bottom(), area.top);
+        let x = AxisScale::even([0.0, 3.0], area.left + 24.0, area.right() - 150.0);
+        let (base, side) = *name;
+        let frame = Axes { area, x, y };
+        sentences.extend(panel(&mut svg, context, base, side, steps, &frame));
     }
     Some((svg, caption(context, &sentences)))
 }
@@ -101,7 +96,9 @@ pub(super) fn draw(context: &FigureContext<'_>) -> FigureWithCaption {
 fn panel(
     svg: &mut Svg,
     context: &FigureContext<'_>,
-    ((base, side), steps): ((&str, &str), &[ComponentSet]),
+    base: &str,
+    side: &str,
+    steps: &[ComponentSet],
     frame: &Axes,
 ) -> Option<String> {
     let area = frame.area;
@@ -146,8 +143,8 @@ fn panel(
             svg.end();
         }
     }
-    let way = way(steps);
-    for pair in way.windows(2) {
+    let path = greedy_path(steps);
+    for pair in path.windows(2) {
         let class = if pair[1].ratio <= pair[0].ratio {
             "missed"
         } else {
@@ -157,8 +154,8 @@ fn panel(
         svg.line(at(pair[0]), at(pair[1]), "thick");
         svg.end();
     }
-    points(svg, context, (steps, &way), frame);
-    sentence(base, &way)
+    points(svg, context, steps, &path, frame);
+    sentence(base, &path)
 }
 
 fn adds_one(before: &ComponentSet, after: &ComponentSet) -> bool {
@@ -166,30 +163,31 @@ fn adds_one(before: &ComponentSet, after: &ComponentSet) -> bool {
         && before.parts.iter().all(|part| after.parts.contains(part))
 }
 
-/// From no component on, always to the lowest ratio that one more component reaches.
-fn way(steps: &[ComponentSet]) -> Vec<&ComponentSet> {
-    let mut way: Vec<&ComponentSet> = steps
+/// Greedy path: from no component, always to the lowest ratio with one more component.
+fn greedy_path(steps: &[ComponentSet]) -> Vec<&ComponentSet> {
+    let mut path: Vec<&ComponentSet> = steps
         .iter()
         .filter(|step| step.parts.is_empty())
         .take(1)
         .collect();
-    while let Some(here) = way.last().copied() {
+    while let Some(here) = path.last().copied() {
         let next = steps
             .iter()
             .filter(|after| adds_one(here, after))
             .min_by(|a, b| a.ratio.total_cmp(&b.ratio));
         match next {
-            Some(next) => way.push(next),
+            Some(next) => path.push(next),
             None => break,
         }
     }
-    way
+    path
 }
 
 fn points(
     svg: &mut Svg,
     context: &FigureContext<'_>,
-    (steps, way): (&[ComponentSet], &[&ComponentSet]),
+    steps: &[ComponentSet],
+    path: &[&ComponentSet],
     frame: &Axes,
 ) {
     for count in 0..=3 {
@@ -198,7 +196,7 @@ fn points(
             .filter(|step| step.parts.len() == count)
             .collect();
         let wanted: Vec<f64> = column.iter().map(|step| frame.y.at(step.ratio)).collect();
-        let heights = spread_out(&wanted, 13.0, (frame.area.top - 4.0, frame.area.bottom()));
+        let heights = spread_out(&wanted, 13.0, frame.area.top - 4.0, frame.area.bottom());
         for (step, height) in column.iter().zip(heights) {
             let (x, y) = frame.at(count as f64, step.ratio);
             svg.group("ink mark")
@@ -206,7 +204,7 @@ fn points(
                 .open();
             svg.tip(&tip(&context.problem.methods[step.place]));
             mark(svg, 0, (x, y), 4.5, "fill measured");
-            let change = way
+            let change = path
                 .windows(2)
                 .find(|pair| pair[1].place == step.place)
                 .map(|pair| step.ratio - pair[0].ratio);
@@ -216,29 +214,29 @@ fn points(
     }
 }
 
-/// Components and ratio of a set and, on the way, how much the step to it changes.
-fn label(svg: &mut Svg, step: &ComponentSet, (x, y): Point, amount: Option<f64>) {
+/// Components and ratio of a set and, on the path, the change of the step to it.
+fn label(svg: &mut Svg, step: &ComponentSet, at: Point, amount: Option<f64>) {
     let name = if step.parts.is_empty() {
         "none".to_string()
     } else {
         step.parts.join(",")
     };
     let text = format!("{name} {}", ratio(step.ratio));
-    draw_halo(svg, (x, y), Anchor::Start, &text);
-    svg.text((x, y), Anchor::Start, "small", &text);
+    draw_halo(svg, at, Anchor::Start, &text);
+    svg.text(at, Anchor::Start, "small", &text);
     if let Some(amount) = amount {
         svg.group(if amount <= 0.0 { "missed" } else { "wrong" })
             .open();
-        let place = (x + width(&text) * SMALL_TEXT_HEIGHT + 4.0, y);
+        let place = (at.0 + width(&text) * SMALL_TEXT_HEIGHT + 4.0, at.1);
         draw_halo(svg, place, Anchor::Start, &change(amount));
         svg.text(place, Anchor::Start, "small strong tinted", &change(amount));
         svg.end();
     }
 }
 
-fn sentence(base: &str, way: &[&ComponentSet]) -> Option<String> {
-    let (first, last) = (way.first()?, way.last()?);
-    let added: Vec<String> = way
+fn sentence(base: &str, path: &[&ComponentSet]) -> Option<String> {
+    let (first, last) = (path.first()?, path.last()?);
+    let added: Vec<String> = path
         .windows(2)
         .map(|pair| {
             let new = pair[1]
@@ -252,7 +250,7 @@ fn sentence(base: &str, way: &[&ComponentSet]) -> Option<String> {
             )
         })
         .collect();
-    (way.len() > 1).then(|| {
+    (path.len() > 1).then(|| {
         format!(
             "{base}: {} → {} by adding {}.",
             ratio(first.ratio),
@@ -265,10 +263,9 @@ fn sentence(base: &str, way: &[&ComponentSet]) -> Option<String> {
 fn caption(context: &FigureContext<'_>, sentences: &[String]) -> String {
     format!(
         "Each dot is a loss with some components; its height is its regret relative to {}, lower \
-            is better. Lines \
-        join losses that differ by one component. The thick line adds, step by step, the component \
-        that helps most; \
-        it is green where the ratio falls and orange where it rises. {}",
+            is better. Lines join losses that differ by one component. The thick line adds, step \
+            by step, the component that helps most; it is green where the ratio falls and orange \
+            where it rises. {}",
         context.results.reference,
         sentences.join(" ")
     )
@@ -276,7 +273,7 @@ fn caption(context: &FigureContext<'_>, sentences: &[String]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{ComponentSet, parts, way};
+    use super::{ComponentSet, greedy_path, parts};
 
     #[test]
     fn labels_are_bases_with_components() {
@@ -301,7 +298,7 @@ mod tests {
             step("M(C,S)", 0.85),
             step("M(C,O)", 0.1),
         ];
-        let ratios: Vec<f64> = way(&steps).iter().map(|step| step.ratio).collect();
+        let ratios: Vec<f64> = greedy_path(&steps).iter().map(|step| step.ratio).collect();
         assert_eq!(ratios, [1.0, 0.8, 0.85]);
     }
 }

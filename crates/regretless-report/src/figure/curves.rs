@@ -1,4 +1,4 @@
-//! Losses and regrets over epochs, of the reference and the best methods.
+//! Loss and regret over epochs, of the reference and the best methods.
 
 use regretless::experiment::{CurvePoint, MethodResults};
 
@@ -11,21 +11,33 @@ use crate::text::clipped;
 
 const WIDTH: f64 = 760.0;
 const HEIGHT: f64 = 330.0;
-/// More lines than this nobody follows.
+/// Number of methods shown. Untuned: more lines are hard to distinguish.
 const MAX_CURVES: usize = 6;
 
 type CurveEntry<'a> = (usize, &'a MethodResults);
 type CurveValue = fn(&CurvePoint) -> Option<f64>;
-/// What is read from an epoch, whether relative to the first one, and the title of its axis.
-type Panel = (CurveValue, bool, &'static str);
+
+/// A panel of the figure.
+struct Panel {
+    /// The value of an epoch.
+    value: CurveValue,
+    /// Whether values are divided by the first one.
+    is_relative: bool,
+    /// Title of the axis.
+    title: &'static str,
+}
 
 const PANELS: [Panel; 2] = [
-    (|point| point.validation_regret, false, "validation regret"),
-    (
-        |point| point.validation_loss.or(point.training_loss),
-        true,
-        "loss relative to its first value",
-    ),
+    Panel {
+        value: |point| point.validation_regret,
+        is_relative: false,
+        title: "validation regret",
+    },
+    Panel {
+        value: |point| point.validation_loss.or(point.training_loss),
+        is_relative: true,
+        title: "loss relative to its first value",
+    },
 ];
 
 /// The reference, then the lowest ratios.
@@ -48,18 +60,21 @@ fn chosen<'a>(context: &FigureContext<'a>) -> Vec<CurveEntry<'a>> {
         .collect()
 }
 
-/// Epochs, of which the first, 0, is the untrained model, and what was read.
-fn line(method: &MethodResults, (reading, relative, _): &Panel) -> Vec<(f64, f64)> {
-    let read = method.curve.iter().enumerate();
-    let read = read.filter_map(|(place, point)| {
-        Some((place as f64, reading(point).filter(|v| v.is_finite())?))
-    });
-    let mut read: Vec<(f64, f64)> = read.collect();
-    let first = read.first().map_or(1.0, |(_, value)| value.abs());
-    if *relative && first > 0.0 {
-        read.iter_mut().for_each(|(_, value)| *value /= first);
+/// Epochs and values; epoch 0 is the untrained model.
+fn line(method: &MethodResults, panel: &Panel) -> Vec<(f64, f64)> {
+    let mut line = Vec::new();
+    for (epoch, point) in method.curve.iter().enumerate() {
+        if let Some(value) = (panel.value)(point).filter(|value| value.is_finite()) {
+            line.push((epoch as f64, value));
+        }
     }
-    read
+    let first = line.first().map_or(1.0, |(_, value)| value.abs());
+    if panel.is_relative && first > 0.0 {
+        for (_, value) in &mut line {
+            *value /= first;
+        }
+    }
+    line
 }
 
 pub(super) fn draw(context: &FigureContext<'_>) -> FigureWithCaption {
@@ -85,7 +100,10 @@ pub(super) fn draw(context: &FigureContext<'_>) -> FigureWithCaption {
         );
         draw_panel(&mut svg, &methods, panel, area);
     }
-    Some((svg, caption(context, panels.len() == 2 || !panels[0].1)))
+    Some((
+        svg,
+        caption(context, panels.len() == 2 || !panels[0].is_relative),
+    ))
 }
 
 fn draw_panel(svg: &mut Svg, methods: &[CurveEntry<'_>], panel: &Panel, area: Rect) {
@@ -96,19 +114,20 @@ fn draw_panel(svg: &mut Svg, methods: &[CurveEntry<'_>], panel: &Panel, area: Re
     let all = || lines.iter().flat_map(|(.., line)| line.iter());
     let frame = Axes {
         area,
-        x: AxisScale::whole(all().map(|(epoch, _)| *epoch), (area.left, area.right())),
+        x: AxisScale::whole(all().map(|(epoch, _)| *epoch), area.left, area.right()),
         y: AxisScale::even(
             all().map(|(_, value)| *value).chain([0.0]),
-            (area.bottom(), area.top),
+            area.bottom(),
+            area.top,
         ),
     };
-    frame.draw(svg, ("epoch", panel.2));
+    frame.draw(svg, "epoch", panel.title);
     let ends: Vec<f64> = lines
         .iter()
         .filter_map(|(.., line)| line.last())
         .map(|(_, value)| frame.y.at(*value))
         .collect();
-    let heights = spread_out(&ends, 13.0, (area.top, area.bottom()));
+    let heights = spread_out(&ends, 13.0, area.top, area.bottom());
     for ((place, method, line), height) in lines.iter().zip(heights) {
         let way: Vec<Point> = line
             .iter()
@@ -140,14 +159,13 @@ fn draw_panel(svg: &mut Svg, methods: &[CurveEntry<'_>], panel: &Panel, area: Re
 
 fn caption(context: &FigureContext<'_>, regret: bool) -> String {
     let left = if regret {
-        " Regret on the validation rows says how good decisions are."
+        " Validation regret measures the quality of decisions."
     } else {
         ""
     };
     format!(
         "The first seed, epoch by epoch: {} and the methods with the lowest ratios.{left} Losses \
-            of different methods \
-        have different units, so each is divided by its own first value.",
+            of different methods have different units, so each is divided by its own first value.",
         context.results.reference
     )
 }

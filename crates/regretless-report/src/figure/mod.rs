@@ -12,34 +12,34 @@ use regretless::experiment::{
     ExperimentResults, FigureKind as Kind, MethodResults, ProblemResults,
 };
 
-use crate::svg::{Anchor, Rect, Svg, TEXT_HEIGHT};
+use crate::svg::{Anchor, Point, Rect, Svg, TEXT_HEIGHT};
 use crate::text::{clipped, file_name, pluralize, ratio, short, width};
 
-/// A drawn figure and its words.
+/// A drawn figure with its caption.
 pub(crate) struct RenderedFigure {
     pub(crate) kind: Kind,
-    /// Which problem it is about.
+    /// Index of the problem.
     pub(crate) problem: usize,
-    /// Whether its time axis is even; the page alone shows that.
+    /// Whether its time axis is linear; shown on the page only.
     pub(crate) even_time: bool,
     pub(crate) name: String,
-    /// What is said below it.
+    /// Text below the figure.
     pub(crate) caption: String,
     pub(crate) svg: Svg,
 }
 
-/// What a figure is drawn from.
+/// Data of a figure.
 #[derive(Clone, Copy)]
 pub(crate) struct FigureContext<'a> {
     pub(crate) results: &'a ExperimentResults,
     pub(crate) problem: &'a ProblemResults,
 }
 
-/// A figure and what is said below it.
+/// A figure and its caption.
 type FigureWithCaption = Option<(Svg, String)>;
 
 impl<'a> FigureContext<'a> {
-    /// Methods with numbers, each with its place among all methods.
+    /// Methods with results, each with its index among all methods.
     fn measured(&self) -> impl Iterator<Item = (usize, &'a MethodResults, f64)> + use<'a> {
         let all = self.problem.methods.iter().enumerate();
         all.filter_map(|(place, method)| {
@@ -90,12 +90,12 @@ impl<'a> FigureContext<'a> {
         match (counts().min(), counts().max()) {
             (Some(least), Some(max)) if least < max => format!("{least} to {max} seeds"),
             (Some(_), Some(max)) => pluralize(max, "seed"),
-            _ => "no numbers yet".into(),
+            _ => "no results yet".into(),
         }
     }
 }
 
-/// All figures an experiment asks for, in its order.
+/// All figures of an experiment, in its order.
 pub(crate) fn all(results: &ExperimentResults) -> Vec<RenderedFigure> {
     let mut out = Vec::new();
     for kind in &results.figures {
@@ -147,7 +147,7 @@ pub(crate) fn word(kind: Kind) -> &'static str {
     }
 }
 
-/// What a method's mark says when the mouse rests on it.
+/// Tooltip of a method's mark.
 fn tip(method: &MethodResults) -> String {
     let mut out = method.name.clone();
     if let Some(mean) = method.ratio.mean {
@@ -176,7 +176,7 @@ fn tip(method: &MethodResults) -> String {
     out
 }
 
-/// A group that belongs to a method: hidden and shown with it.
+/// A group of a method, which the legend hides and shows.
 fn open<'a>(svg: &'a mut Svg, place: usize, class: &str) -> &'a mut Svg {
     let class = format!("{} {class}", crate::style::hue(place));
     svg.group(class.trim())
@@ -184,27 +184,29 @@ fn open<'a>(svg: &'a mut Svg, place: usize, class: &str) -> &'a mut Svg {
         .open()
 }
 
-/// The room the longest of some labels takes.
+/// Width of the longest label.
 fn widest<'a>(labels: impl Iterator<Item = &'a str>) -> f64 {
     labels
         .map(|name| width(&clipped(name)) * TEXT_HEIGHT)
         .fold(40.0, f64::max)
 }
 
-/// A vertical error bar or, turned, a horizontal one.
-fn whisker(svg: &mut Svg, (x1, y1): (f64, f64), (x2, y2): (f64, f64)) {
+/// A vertical or horizontal error bar.
+fn whisker(svg: &mut Svg, from: Point, to: Point) {
+    let ((x1, y1), (x2, y2)) = (from, to);
     let (dx, dy) = if (x1 - x2).abs() < 1e-9 {
         (3.0, 0.0)
     } else {
         (0.0, 3.0)
     };
-    svg.line((x1, y1), (x2, y2), "whisker");
+    svg.line(from, to, "whisker");
     svg.line((x1 - dx, y1 - dy), (x1 + dx, y1 + dy), "whisker");
     svg.line((x2 - dx, y2 - dy), (x2 + dx, y2 + dy), "whisker");
 }
 
-/// Words and swatches in one row.
-fn key_row(svg: &mut Svg, (mut x, y): (f64, f64), entries: &[(&str, &str)]) {
+/// A legend in one row: color swatches with text.
+fn key_row(svg: &mut Svg, start: Point, entries: &[(&str, &str)]) {
+    let (mut x, y) = start;
     for (class, text) in entries {
         svg.group(class).open();
         svg.rect(Rect::new(x, y - 9.0, 10.0, 10.0), "soft");

@@ -9,7 +9,7 @@ use crate::text::clipped;
 
 const WIDTH: f64 = 760.0;
 const HEIGHT: f64 = 430.0;
-/// Ratios beyond lie at the upper edge.
+/// Ratios above are drawn at the upper edge, as in the bar chart.
 const MAX_RATIO_SHOWN: f64 = 2.0;
 
 pub(super) fn draw(context: &FigureContext<'_>, even_time: bool) -> FigureWithCaption {
@@ -24,11 +24,9 @@ pub(super) fn draw(context: &FigureContext<'_>, even_time: bool) -> FigureWithCa
     let mut svg = Svg::new(WIDTH, HEIGHT);
     context.heading(&mut svg);
     let scale = if even_time { "" } else { ", log scale" };
-    let titles = (
-        format!("training time in seconds{scale}"),
-        format!("test regret relative to {}", context.results.reference),
-    );
-    frame.draw(&mut svg, (&titles.0, &titles.1));
+    let x_title = format!("training time in seconds{scale}");
+    let y_title = format!("test regret relative to {}", context.results.reference);
+    frame.draw(&mut svg, &x_title, &y_title);
     let steps = front_line(&mut svg, context, &frame);
     let mut labels = LabelPlacement::new(LabelPlacement::PLAIN);
     steps
@@ -48,7 +46,7 @@ pub(super) fn draw(context: &FigureContext<'_>, even_time: bool) -> FigureWithCa
         labels.reserve_point(here, 5.0);
         svg.end();
     }
-    marks(&mut svg, context, (&frame, &mut labels), &points);
+    marks(&mut svg, context, &frame, &mut labels, &points);
     Some((svg, caption(context)))
 }
 
@@ -70,20 +68,21 @@ fn frame(context: &FigureContext<'_>, points: &[(usize, f64, f64)], even_time: b
         .iter()
         .map(|(_, _, ratio)| *ratio)
         .chain(said().map(|said| said.ratio));
-    let across = (area.left + 8.0, area.right() - 8.0);
+    let (left, right) = (area.left + 8.0, area.right() - 8.0);
     let x = if even_time {
-        AxisScale::even(times.chain([0.0]), across)
+        AxisScale::even(times.chain([0.0]), left, right)
     } else {
-        AxisScale::log(times, across)
+        AxisScale::log(times, left, right)
     };
     let y = AxisScale::even(
         ratios.map(|ratio| ratio.min(MAX_RATIO_SHOWN)).chain([1.0]),
-        (area.bottom(), area.top),
+        area.bottom(),
+        area.top,
     );
     Axes { area, x, y }
 }
 
-/// Steps along the methods that no other beats.
+/// Step function along the Pareto front.
 fn front_line(svg: &mut Svg, context: &FigureContext<'_>, frame: &Axes) -> Vec<Point> {
     let front = context.measured().filter(|(_, method, _)| method.on_front);
     let mut front: Vec<(f64, f64)> = front
@@ -108,13 +107,14 @@ fn front_line(svg: &mut Svg, context: &FigureContext<'_>, frame: &Axes) -> Vec<P
 fn marks(
     svg: &mut Svg,
     context: &FigureContext<'_>,
-    (frame, labels): (&Axes, &mut LabelPlacement),
+    frame: &Axes,
+    labels: &mut LabelPlacement,
     points: &[(usize, f64, f64)],
 ) {
     points
         .iter()
         .for_each(|(_, seconds, ratio)| labels.reserve_point(frame.at(*seconds, *ratio), 6.0));
-    // The front is labelled first: it must not lose its names to others.
+    // The front is labeled first, so that its labels have priority.
     let mut order: Vec<_> = points.iter().collect();
     order.sort_by_key(|(place, ..)| !context.problem.methods[*place].on_front);
     for (place, seconds, ratio) in order {
@@ -153,15 +153,14 @@ fn caption(context: &FigureContext<'_>) -> String {
         .measured()
         .any(|(_, _, mean)| mean > MAX_RATIO_SHOWN);
     let cut = if cut {
-        " Marks at the upper edge lie above it."
+        " Marks at the upper edge are above it."
     } else {
         ""
     };
     format!(
         "Low and left is better. Ringed marks on the line are the Pareto front: no other method \
-            has at most their \
-        regret in at most their time, times that differ by less than {} seconds counting as equal \
-        ({}).{hollow}{cut}",
+            has at most their regret in at most their time; times that differ by less than {} \
+            seconds count as equal ({}).{hollow}{cut}",
         context.results.equal_seconds,
         front.join(", ")
     )

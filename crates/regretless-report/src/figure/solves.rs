@@ -1,4 +1,4 @@
-//! Solves by kind, beside what formulas say.
+//! Number of solves by kind, next to the formulas of the paper.
 
 use regretless::experiment::MethodResults;
 
@@ -30,7 +30,7 @@ pub(super) fn draw(context: &FigureContext<'_>) -> FigureWithCaption {
         .iter()
         .map(|(_, method)| total(method))
         .fold(1.0, f64::max);
-    let x = AxisScale::even([0.0, max], (area.left, area.right()));
+    let x = AxisScale::even([0.0, max], area.left, area.right());
     let mut svg = Svg::new(WIDTH, area.bottom() + 44.0);
     context.heading(&mut svg);
     let used = |kind: usize| {
@@ -68,15 +68,11 @@ pub(super) fn draw(context: &FigureContext<'_>) -> FigureWithCaption {
         &mut svg,
         &area,
         &x,
-        "questions to the solver during training, mean over seeds",
+        "solver calls during training, mean over seeds",
     );
-    for (row, entry) in methods.iter().enumerate() {
-        draw_row(
-            &mut svg,
-            *entry,
-            area.top + (row as f64 + 0.5) * ROW,
-            (&area, &x),
-        );
+    for (row, (place, method)) in methods.iter().enumerate() {
+        let middle = area.top + (row as f64 + 0.5) * ROW;
+        draw_row(&mut svg, *place, method, middle, &area, &x);
     }
     Some((svg, caption(context)))
 }
@@ -85,16 +81,18 @@ fn total(method: &MethodResults) -> f64 {
     method.solves.iter().map(|(_, number)| number).sum()
 }
 
-/// Questions that took a solve: the first four kinds.
+/// Solver calls that were solved: the first four kinds.
 fn solves(method: &MethodResults) -> f64 {
     method.solves.iter().take(4).map(|(_, number)| number).sum()
 }
 
 fn draw_row(
     svg: &mut Svg,
-    (place, method): (usize, &MethodResults),
+    place: usize,
+    method: &MethodResults,
     middle: f64,
-    (area, x): (&Rect, &AxisScale),
+    area: &Rect,
+    x: &AxisScale,
 ) {
     svg.group("mark").num("data-method", place as f64).open();
     let kinds = method.solves.iter().filter(|(_, number)| *number > 0.0);
@@ -102,7 +100,7 @@ fn draw_row(
         .map(|(kind, number)| format!("{} {kind}", count(*number)))
         .collect();
     let kinds = if kinds.is_empty() {
-        "no question to a solver".into()
+        "no solver calls".into()
     } else {
         kinds.join(", ")
     };
@@ -149,12 +147,9 @@ fn draw_row(
 fn caption(context: &FigureContext<'_>) -> String {
     let [train, validation, _] = context.problem.rows;
     format!(
-        "Every question a method asks a solver while it trains on {train} rows ({validation} to \
-            validate), by how it \
-        was answered: exact solves, solves of the relaxation, heuristics, projections on a cone, \
-        and answers without \
-        a solve (certified: proved still best; pooled: from known decisions). The number counts \
-        those that took a \
-        solve. Finding the best decisions of the table beforehand is not counted."
+        "Solver calls of a method during training on {train} rows ({validation} for validation), \
+            by kind: exact solves, solves of the relaxation, heuristics, projections onto a cone, \
+            and calls without a solve (certified: the old decision is proven optimal; cache hits: \
+            from the solution pool). The number counts the solves. Labeling is not counted."
     )
 }

@@ -1,4 +1,4 @@
-//! Ratio against the weight w of W(w), with C, IC and EIC as levels.
+//! Ratio against the weight w of W(w), with C, IC and EIC as horizontal lines.
 
 use regretless::experiment::MethodResults;
 
@@ -17,7 +17,7 @@ fn weight(name: &str) -> Option<f64> {
     name.split_once("(W(")?.1.strip_suffix("))")?.parse().ok()
 }
 
-/// Whether a label is that of C, IC or EIC alone.
+/// Whether a method has only C, IC or EIC.
 fn is_level(name: &str) -> bool {
     name.ends_with("(C)") || name.contains("(IC(") || name.contains("(EIC(")
 }
@@ -50,15 +50,16 @@ pub(super) fn draw(context: &FigureContext<'_>) -> FigureWithCaption {
     let area = Rect::new(64.0, 40.0, WIDTH - 64.0 - 170.0, HEIGHT - 40.0 - 52.0);
     let frame = Axes {
         area,
-        x: AxisScale::even([0.0, 1.0], (area.left + 12.0, area.right() - 12.0)),
-        y: AxisScale::even(heights, (area.bottom(), area.top)),
+        x: AxisScale::even([0.0, 1.0], area.left + 12.0, area.right() - 12.0),
+        y: AxisScale::even(heights, area.bottom(), area.top),
     };
     let mut svg = Svg::new(WIDTH, HEIGHT);
     context.heading(&mut svg);
     let title = format!("test regret relative to {}", context.results.reference);
     frame.draw(
         &mut svg,
-        ("weight w of the baseline's regret in W(w)", &title),
+        "weight w of the baseline's regret in W(w)",
+        &title,
     );
     svg.line(
         (area.left, frame.y.at(1.0)),
@@ -73,7 +74,7 @@ pub(super) fn draw(context: &FigureContext<'_>) -> FigureWithCaption {
 fn draw_levels(svg: &mut Svg, levels: &[WeightingEntry<'_>], frame: &Axes) {
     let area = &frame.area;
     let wanted: Vec<f64> = levels.iter().map(|(.., mean)| frame.y.at(*mean)).collect();
-    let heights = spread_out(&wanted, 14.0, (area.top, area.bottom()));
+    let heights = spread_out(&wanted, 14.0, area.top, area.bottom());
     for ((place, method, mean), height) in levels.iter().zip(heights) {
         let (svg, y) = (open(svg, *place, "mark"), frame.y.at(*mean));
         svg.tip(&tip(method));
@@ -124,15 +125,14 @@ fn caption(
     let level = levels.iter().min_by(|a, b| a.2.total_cmp(&b.2));
     let level = level.map(|(_, method, mean)| {
         format!(
-            " Level lines need no weight to be chosen; the lowest is {} with {}.",
+            " Horizontal lines need no choice of a weight; the lowest is {} with {}.",
             method.name,
             ratio(*mean)
         )
     });
     format!(
         "Each dot weights instances by w times the regret of a baseline plus 1 − w; lower is \
-            better, the dashed line \
-        is {}. Whiskers are standard deviations over seeds.{}{}",
+            better, the dashed line is {}. Error bars are standard deviations over seeds.{}{}",
         context.results.reference,
         best.unwrap_or_default(),
         level.unwrap_or_default()

@@ -1,7 +1,7 @@
-//! The page: one HTML file that needs nothing else.
+//! The page: one self-contained HTML file.
 //!
-//! Its policy allows its own script and style, by their hashes, and nothing from anywhere. Without
-//! a script the page shows everything at once.
+//! Its content security policy allows its own script and style, by their hashes, and no network.
+//! Without JavaScript the page shows everything at once.
 
 mod parts;
 mod tables;
@@ -17,10 +17,10 @@ use crate::text::escaped;
 const STYLE: &str = include_str!("../../assets/page.css");
 const SCRIPT: &str = include_str!("../../assets/page.js");
 
-/// What is drawn or told elsewhere on the page, and would only make it heavy.
+/// Fields that the page shows elsewhere, left out of its JSON to keep it small.
 const OMITTED_FIELDS: [&str; 4] = ["examples", "drawing", "curve", "shown"];
 
-/// An experiment as one HTML page that works from anywhere, without network.
+/// An experiment as one self-contained HTML page.
 pub fn page(results: &ExperimentResults) -> String {
     let style = format!("{}{STYLE}", style::on_page());
     let policy = format!(
@@ -44,20 +44,28 @@ pub fn page(results: &ExperimentResults) -> String {
         parts::footer(results),
     ];
     let (title, policy) = (escaped(&results.title), escaped(&policy));
-    format!(
-        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta \
-        http-equiv=\"Content-Security-Policy\" content=\"{policy}\">\n<meta name=\"viewport\" \
-        content=\"width=device-width, initial-scale=1\">\n<title>{title}</title>\n<link \
-        rel=\"icon\" \
-        href=\"data:,\">\n<style>{style}</style>\n</head>\n<body>\n{}\n<script \
-        type=\"application/json\" \
-        id=\"numbers\">{}</script>\n<script>{SCRIPT}</script>\n</body>\n</html>\n",
-        body.join("\n"),
-        script_safe_json(&numbers(results))
-    )
+    let head = [
+        "<meta charset=\"utf-8\">".to_string(),
+        format!("<meta http-equiv=\"Content-Security-Policy\" content=\"{policy}\">"),
+        "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">".to_string(),
+        format!("<title>{title}</title>"),
+        "<link rel=\"icon\" href=\"data:,\">".to_string(),
+        format!("<style>{style}</style>"),
+    ];
+    let numbers = script_safe_json(&numbers(results));
+    let lines = [
+        "<!DOCTYPE html>".to_string(),
+        "<html lang=\"en\">".to_string(),
+        format!("<head>\n{}\n</head>", head.join("\n")),
+        format!("<body>\n{}", body.join("\n")),
+        format!("<script type=\"application/json\" id=\"numbers\">{numbers}</script>"),
+        format!("<script>{SCRIPT}</script>"),
+        "</body>\n</html>\n".to_string(),
+    ];
+    lines.join("\n")
 }
 
-/// A hash as the policy names it.
+/// A hash in the syntax of a content security policy.
 fn csp_hash(text: &str) -> String {
     format!("sha256-{}", base64(&Sha256::digest(text)))
 }
@@ -82,7 +90,7 @@ fn base64(bytes: &[u8]) -> String {
     bytes.chunks(3).flat_map(four).collect()
 }
 
-/// The numbers for other programs, and what a figure needs to stand alone.
+/// The results for other programs, and the style sheet of standalone figures.
 fn numbers(results: &ExperimentResults) -> Value {
     let mut value = serde_json::to_value(results).unwrap_or_default();
     drop_omitted_fields(&mut value);
@@ -100,7 +108,7 @@ fn drop_omitted_fields(value: &mut Value) {
     }
 }
 
-/// JSON in which nothing can end the element around it.
+/// JSON that cannot end the script element around it.
 fn script_safe_json(value: &Value) -> String {
     value
         .to_string()

@@ -1,4 +1,4 @@
-//! Everything on the page that is no table.
+//! Parts of the page: header, controls, figures, footer.
 
 use regretless::experiment::{ExperimentResults, FigureKind as Kind};
 
@@ -8,7 +8,7 @@ use crate::svg::Svg;
 use crate::table::{provenance, winner};
 use crate::text::{escaped, pluralize};
 
-/// What it is about, and what came of it.
+/// Title, description and main results.
 pub(super) fn header(results: &ExperimentResults) -> String {
     let reference = escaped(&results.reference);
     let winners: String = results
@@ -35,8 +35,7 @@ pub(super) fn header(results: &ExperimentResults) -> String {
     let open = match results.missing() {
         0 => String::new(),
         open => format!(
-            "<p class=\"warn\">{} asked for and not made yet; numbers below are of what is \
-                there.</p>",
+            "<p class=\"warn\">{} not run yet; results below are of finished runs.</p>",
             pluralize(open, "run")
         ),
     };
@@ -45,8 +44,7 @@ pub(super) fn header(results: &ExperimentResults) -> String {
     } else {
         format!(
             " The <b>ratio</b> divides it by the regret of {reference} on the same data: 1 is as \
-                good as {reference}, \
-            0.5 loses half as much."
+                good as {reference}, 0.5 has half the regret."
         )
     };
     let about = format!(
@@ -54,50 +52,53 @@ pub(super) fn header(results: &ExperimentResults) -> String {
         if results.smoke { " class=\"warn\"" } else { "" },
         escaped(&results.about)
     );
-    format!(
-        "<header><h1>{}</h1><p class=\"size\">{size}</p>{about}{open}<p class=\"faint\">A model \
-            predicts costs, a \
-        solver finds the best decision for them. <b>Regret</b> is what that decision truly costs \
-        beyond the best \
-        one.{ratio}</p><ul class=\"winners\">{winners}</ul></header>",
-        escaped(&results.title)
-    )
+    let title = escaped(&results.title);
+    let regret = "A model predicts costs, a solver finds the optimal decision for them. \
+        <b>Regret</b> is how much worse that decision is than the optimal one under the true costs.";
+    [
+        format!("<header><h1>{title}</h1><p class=\"size\">{size}</p>"),
+        about,
+        open,
+        format!("<p class=\"faint\">{regret}{ratio}</p>"),
+        format!("<ul class=\"winners\">{winners}</ul></header>"),
+    ]
+    .concat()
 }
 
-/// Which problem, which methods, which time axis.
+/// Choice of the problem, the methods and the time axis.
 pub(super) fn controls(results: &ExperimentResults) -> String {
-    let tab = |(place, name): (String, &str)| {
-        format!(
-            "<button type=\"button\" role=\"tab\" data-tab=\"{place}\" \
-                aria-selected=\"false\">{}</button>",
-            escaped(name)
-        )
-    };
-    let names = results
-        .problems
-        .iter()
-        .enumerate()
-        .map(|(place, problem)| (place.to_string(), problem.name.as_str()));
-    let tabs: String = std::iter::once(("all".to_string(), "All problems"))
-        .chain(names)
-        .map(tab)
-        .collect();
+    let mut tabs = tab("all", "All problems");
+    for (index, problem) in results.problems.iter().enumerate() {
+        tabs += &tab(&index.to_string(), &problem.name);
+    }
     let time = if results.figures.contains(&Kind::Pareto) {
-        "<span class=\"group\">time axis <button type=\"button\" data-time=\"log\" \
-        aria-pressed=\"true\">log</button><button type=\"button\" data-time=\"even\" \
-        aria-pressed=\"false\">linear</button></span>"
+        TIME_AXIS_BUTTONS
     } else {
         ""
     };
-    format!(
-        "<nav class=\"controls\"><div role=\"tablist\" \
-        aria-label=\"problem\">{tabs}</div>{time}<details><summary>Methods <span \
-        class=\"faint\">(click to hide or \
-        show, double-click to see one alone)</span></summary><div class=\"legend\">{}<button \
-        type=\"button\" \
-        data-every=\"show\">show all</button></div></details></nav>",
-        legend(results)
-    )
+    [
+        "<nav class=\"controls\">",
+        &format!("<div role=\"tablist\" aria-label=\"problem\">{tabs}</div>"),
+        time,
+        "<details><summary>Methods ",
+        "<span class=\"faint\">(click to hide or show, double-click to see one alone)</span>",
+        "</summary>",
+        &format!("<div class=\"legend\">{}", legend(results)),
+        "<button type=\"button\" data-every=\"show\">show all</button>",
+        "</div></details></nav>",
+    ]
+    .concat()
+}
+
+const TIME_AXIS_BUTTONS: &str = "<span class=\"group\">time axis \
+    <button type=\"button\" data-time=\"log\" aria-pressed=\"true\">log</button>\
+    <button type=\"button\" data-time=\"even\" aria-pressed=\"false\">linear</button>\
+    </span>";
+
+fn tab(id: &str, name: &str) -> String {
+    let attributes = format!("type=\"button\" role=\"tab\" data-tab=\"{id}\"");
+    let name = escaped(name);
+    format!("<button {attributes} aria-selected=\"false\">{name}</button>")
 }
 
 fn legend(results: &ExperimentResults) -> String {
@@ -105,35 +106,28 @@ fn legend(results: &ExperimentResults) -> String {
         .problems
         .first()
         .map_or(&[][..], |problem| &problem.methods);
-    let one = |(place, name): (usize, &str)| {
+    let mut legend = String::new();
+    for (index, method) in methods.iter().enumerate() {
         let mut swatch = Svg::bare(14.0, 14.0);
-        swatch.group(&hue(place)).open();
-        mark(&mut swatch, place, (7.0, 7.0), 4.5, "fill");
+        swatch.group(&hue(index)).open();
+        mark(&mut swatch, index, (7.0, 7.0), 4.5, "fill");
         swatch.end();
-        let name = escaped(name);
-        format!(
-            "<button type=\"button\" data-legend=\"{place}\" \
-                aria-pressed=\"true\">{}<span>{name}</span></button>",
-            swatch.inline("")
-        )
-    };
-    methods
-        .iter()
-        .map(|method| method.name.as_str())
-        .enumerate()
-        .map(one)
-        .collect()
+        let attributes = format!("type=\"button\" data-legend=\"{index}\" aria-pressed=\"true\"");
+        let (swatch, name) = (swatch.inline(""), escaped(&method.name));
+        legend += &format!("<button {attributes}>{swatch}<span>{name}</span></button>");
+    }
+    legend
 }
 
 fn title(kind: Kind) -> &'static str {
     match kind {
         Kind::Bars => "Regret of every method",
-        Kind::Components => "What each component brings",
-        Kind::Weighting => "Weights of instances",
+        Kind::Components => "Contribution of each component",
+        Kind::Weighting => "Instance weights",
         Kind::Pareto => "Regret against training time",
-        Kind::Curves => "How training goes",
-        Kind::Solves => "Questions to the solver",
-        Kind::Examples => "What decisions look like",
+        Kind::Curves => "Training curves",
+        Kind::Solves => "Solver calls",
+        Kind::Examples => "Example decisions",
     }
 }
 
@@ -183,28 +177,28 @@ fn figure(results: &ExperimentResults, drawn: &RenderedFigure) -> String {
     } else {
         drawn.name.clone()
     };
-    format!(
-        "<figure data-problem=\"{}\"{time}>{}<figcaption>{caption} <button type=\"button\" \
-            class=\"save\" \
-        data-save=\"{}\">Download SVG</button></figcaption></figure>",
-        drawn.problem,
-        drawn.svg.inline(&alt_text),
-        escaped(&name)
-    )
+    let (problem, svg, name) = (drawn.problem, drawn.svg.inline(&alt_text), escaped(&name));
+    let attributes = format!("type=\"button\" class=\"save\" data-save=\"{name}\"");
+    [
+        format!("<figure data-problem=\"{problem}\"{time}>{svg}"),
+        format!("<figcaption>{caption} <button {attributes}>Download SVG</button></figcaption>"),
+        "</figure>".to_string(),
+    ]
+    .concat()
 }
 
-/// Where the numbers come from.
+/// Origin of the results.
 pub(super) fn footer(results: &ExperimentResults) -> String {
     let lines: String = provenance(results)
         .into_iter()
         .map(|(name, text)| format!("<dt>{name}</dt><dd>{}</dd>", escaped(text)))
         .collect();
     let name = escaped(&results.name);
-    format!(
-        "<footer><h2>Where the numbers come \
-            from</h2><dl><dt>experiment</dt><dd>{name}</dd>{lines}</dl><button \
-        type=\"button\" id=\"save-numbers\">Download all numbers (JSON)</button></footer><div \
-        id=\"tip\" \
-        role=\"status\" hidden></div>"
-    )
+    [
+        "<footer><h2>Origin of the results</h2>",
+        &format!("<dl><dt>experiment</dt><dd>{name}</dd>{lines}</dl>"),
+        "<button type=\"button\" id=\"save-numbers\">Download all numbers (JSON)</button>",
+        "</footer><div id=\"tip\" role=\"status\" hidden></div>",
+    ]
+    .concat()
 }

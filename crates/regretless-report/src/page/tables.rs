@@ -1,20 +1,18 @@
-//! Tables of the page: all problems side by side, then each problem with all its numbers.
+//! Tables of the page: an overview of all problems, then each problem in detail.
 
 use regretless::experiment::{ExperimentResults, MethodResults, ProblemResults};
 
 use crate::table::{MISSING_VALUE, columns, gap, notes, spread};
 use crate::text::{change, count, escaped, pluralize, ratio};
 
-/// A title that sorts its column.
+/// A column title; a click sorts the column.
 fn head(title: &str, hint: &str) -> String {
     let (title, hint) = (escaped(title), escaped(hint));
-    format!(
-        "<th scope=\"col\" aria-sort=\"none\"><button type=\"button\" \
-            title=\"{hint}\">{title}</button></th>"
-    )
+    let button = format!("<button type=\"button\" title=\"{hint}\">{title}</button>");
+    format!("<th scope=\"col\" aria-sort=\"none\">{button}</th>")
 }
 
-/// A cell that sorts by a number; without one it comes last.
+/// A cell with its sort key; cells without one come last.
 fn cell(key: Option<f64>, tip: &str, inside: &str) -> String {
     let key = key
         .map(|key| format!(" data-key=\"{key}\""))
@@ -27,13 +25,11 @@ fn cell(key: Option<f64>, tip: &str, inside: &str) -> String {
     format!("<td{key}{tip}>{inside}</td>")
 }
 
-/// A row whose head is a method; `place` sorts back to the experiment's order.
+/// A row of a method; sorting by `place` restores the order of the experiment.
 fn row(place: usize, method: &MethodResults, cells: &str) -> String {
     let name = escaped(&method.name);
-    format!(
-        "<tr data-method=\"{place}\"><th scope=\"row\" \
-            data-key=\"{place}\">{name}</th>{cells}</tr>"
-    )
+    let head = format!("<th scope=\"row\" data-key=\"{place}\">{name}</th>");
+    format!("<tr data-method=\"{place}\">{head}{cells}</tr>")
 }
 
 /// Method × problem.
@@ -62,23 +58,26 @@ pub(super) fn overview(results: &ExperimentResults) -> String {
             row(place, method, &cells)
         })
         .collect();
-    format!(
-        "<section id=\"overview\"><h2>All methods on all problems</h2><p class=\"faint\">Test \
-            regret relative to {}, \
-        mean ± standard deviation over seeds; lower is better, the lowest of a column is bold. \
-        Small print: the \
-        published ratio and our difference to it. {MISSING_VALUE}: no number or fewer seeds than asked for; \
-        the reason is \
-        shown on hover and listed below. Click a title to sort.</p><div class=\"wide\"><table \
-        class=\"sortable{}\"><thead><tr>{}{}</tr></thead><tbody>{rows}</tbody><tfoot><tr><th \
-        scope=\"row\">asked \
-        for</th>{}</tr></tfoot></table></div></section>",
-        escaped(&results.reference),
-        if problems.len() > 3 { " many" } else { "" },
-        head("method", "click for the order of the experiment"),
-        problems.iter().map(title).collect::<String>(),
-        problems.iter().map(seeds).collect::<String>()
-    )
+    let reference = escaped(&results.reference);
+    let explanation = format!(
+        "Test regret relative to {reference}, mean ± standard deviation over seeds; lower is \
+            better, the lowest of a column is bold. Small print: the published ratio and our \
+            difference to it. {MISSING_VALUE}: no result or missing seeds; the reason is shown on \
+            hover and listed below. Click a title to sort."
+    );
+    let many = if problems.len() > 3 { " many" } else { "" };
+    let method_title = head("method", "click for the order of the experiment");
+    let titles: String = problems.iter().map(title).collect();
+    let seeds: String = problems.iter().map(seeds).collect();
+    [
+        "<section id=\"overview\"><h2>All methods on all problems</h2>".to_string(),
+        format!("<p class=\"faint\">{explanation}</p>"),
+        format!("<div class=\"wide\"><table class=\"sortable{many}\">"),
+        format!("<thead><tr>{method_title}{titles}</tr></thead><tbody>{rows}</tbody>"),
+        format!("<tfoot><tr><th scope=\"row\">seeds</th>{seeds}</tr></tfoot>"),
+        "</table></div></section>".to_string(),
+    ]
+    .concat()
 }
 
 /// Ratio, published ratio and difference in one cell.
@@ -88,7 +87,7 @@ fn summary(method: &MethodResults) -> String {
         let said = method
             .published
             .map(|said| format!("<small>published {}</small>", ratio(said.ratio)));
-        let reason = if note.is_empty() { "no numbers" } else { note };
+        let reason = if note.is_empty() { "no results" } else { note };
         return cell(
             None,
             reason,
@@ -137,7 +136,7 @@ fn detail(place: usize, problem: &ProblemResults, results: &ExperimentResults) -
     let [train, validation, test] = problem.rows;
     let labels = spread(&problem.label_seconds, crate::text::short);
     let labels = labels
-        .map(|time| format!(" Finding the best decisions took {time} s per seed."))
+        .map(|time| format!(" Labeling took {time} s per seed."))
         .unwrap_or_default();
     let titles: String = columns(problem)
         .map(|column| head(column.title, column.hint))
@@ -162,21 +161,25 @@ fn detail(place: usize, problem: &ProblemResults, results: &ExperimentResults) -
             row(place, method, &cells)
         })
         .collect();
-    format!(
-        "<div class=\"detail\" data-problem=\"{place}\"><h3>{}</h3><p class=\"faint\">{train} rows \
-            to train on, \
-        {validation} to validate, {test} to test; {}; {} asked for. Reference: {}.{labels}</p><div \
-        class=\"wide\"><table \
-        class=\"sortable\"><thead><tr>{}{titles}</tr></thead><tbody>{rows}</tbody></table></div></div>",
-        escaped(&problem.name),
+    let (name, reference) = (escaped(&problem.name), escaped(&results.reference));
+    let size = format!(
+        "{train} training, {validation} validation and {test} test rows; {}; {}. Reference: \
+            {reference}.{labels}",
         pluralize(problem.costs, "cost"),
         pluralize(problem.seeds as usize, "seed"),
-        escaped(&results.reference),
-        head("method", "click for the order of the experiment")
-    )
+    );
+    let method_title = head("method", "click for the order of the experiment");
+    [
+        format!("<div class=\"detail\" data-problem=\"{place}\"><h3>{name}</h3>"),
+        format!("<p class=\"faint\">{size}</p>"),
+        "<div class=\"wide\"><table class=\"sortable\">".to_string(),
+        format!("<thead><tr>{method_title}{titles}</tr></thead><tbody>{rows}</tbody>"),
+        "</table></div></div>".to_string(),
+    ]
+    .concat()
 }
 
-/// Why a number is missing, or what a count is made of.
+/// Why a result is missing, or the parts of a count.
 fn tip(method: &MethodResults, column: &str) -> String {
     if let Some(note) = &method.note {
         return note.clone();
@@ -191,22 +194,16 @@ fn tip(method: &MethodResults, column: &str) -> String {
         .join(", ")
 }
 
-/// Every star and its reason.
+/// Missing results and their reasons.
 pub(super) fn missing(results: &ExperimentResults) -> String {
-    let line = |(problem, methods, reason): (&str, String, &str)| {
-        format!(
-            "<li><b>{}</b>, {}: {}</li>",
-            escaped(problem),
-            escaped(&methods),
-            escaped(reason)
-        )
-    };
-    let lines: String = notes(results).into_iter().map(line).collect();
-    if lines.is_empty() {
-        lines
-    } else {
-        format!(
-            "<section id=\"missing\"><h2>Missing numbers ({MISSING_VALUE})</h2><ul>{lines}</ul></section>"
-        )
+    let mut lines = String::new();
+    for (problem, methods, reason) in notes(results) {
+        let (problem, methods) = (escaped(problem), escaped(&methods));
+        lines += &format!("<li><b>{problem}</b>, {methods}: {}</li>", escaped(reason));
     }
+    if lines.is_empty() {
+        return lines;
+    }
+    let title = format!("<h2>Missing results ({MISSING_VALUE})</h2>");
+    format!("<section id=\"missing\">{title}<ul>{lines}</ul></section>")
 }

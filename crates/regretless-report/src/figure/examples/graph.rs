@@ -1,11 +1,12 @@
-//! Tours and routes on the places of their nodes.
+//! Tours and routes, drawn at the coordinates of their nodes.
 
 use super::{DecisionView, ExampleInput};
 use crate::axes::LabelPlacement;
 use crate::svg::{Point, Rect, Svg};
 use crate::text::trimmed;
 
-/// Edges of each kind whose costs are written; those of others are left to the mouse.
+/// Edges of each kind with a cost label; others have it in the tooltip. Untuned: more labels
+/// overlap.
 pub(super) const MAX_EDGE_LABELS: usize = 6;
 
 /// The two nodes of an edge among pairs i < j in lexicographic order.
@@ -21,13 +22,13 @@ pub(super) fn ends(edge: u32, nodes: usize) -> Option<(usize, usize)> {
     None
 }
 
-/// Height over width of what the places cover.
+/// Aspect ratio of the bounding box: height over width.
 pub(super) fn aspect(places: &[[f64; 2]]) -> f64 {
     let ((left, right), (low, high)) = reach(places);
     ((high - low) / (right - left).max(1e-12)).clamp(0.4, 1.2)
 }
 
-/// Lowest and highest places in both directions.
+/// Bounding box: lowest and highest coordinates in both directions.
 fn reach(places: &[[f64; 2]]) -> ((f64, f64), (f64, f64)) {
     let of = |axis: usize| {
         let values = || places.iter().map(move |place| place[axis]);
@@ -39,7 +40,7 @@ fn reach(places: &[[f64; 2]]) -> ((f64, f64), (f64, f64)) {
     (of(0), of(1))
 }
 
-/// Places stretched to an area, both directions by the same factor.
+/// Coordinates scaled to an area, by the same factor in both directions.
 fn fitted(places: &[[f64; 2]], area: &Rect) -> Vec<Point> {
     let ((left, right), (low, high)) = reach(places);
     let factor =
@@ -55,8 +56,10 @@ fn fitted(places: &[[f64; 2]], area: &Rect) -> Vec<Point> {
 
 pub(super) fn draw(
     svg: &mut Svg,
-    (case, view): (&ExampleInput<'_>, &DecisionView),
-    (places, depot): (&[[f64; 2]], bool),
+    case: &ExampleInput<'_>,
+    view: &DecisionView,
+    places: &[[f64; 2]],
+    depot: bool,
     area: Rect,
 ) {
     let nodes = fitted(places, &area);
@@ -88,15 +91,11 @@ pub(super) fn draw(
         }
     }
     draw_nodes(svg, &nodes, depot);
-    costs(svg, (case, view), (&nodes, area));
+    costs(svg, case, view, &nodes, area);
 }
 
-/// True costs at the middle of the costliest edges that differ.
-fn costs(
-    svg: &mut Svg,
-    (case, view): (&ExampleInput<'_>, &DecisionView),
-    (nodes, area): (&[Point], Rect),
-) {
+/// True costs at the middle of the most expensive edges that differ.
+fn costs(svg: &mut Svg, case: &ExampleInput<'_>, view: &DecisionView, nodes: &[Point], area: Rect) {
     let mut labels = LabelPlacement::new(LabelPlacement::TINTED);
     nodes
         .iter()

@@ -5,13 +5,13 @@ use crate::axes::LabelPlacement;
 use crate::svg::{Anchor, Point, Rect, Svg};
 use crate::text::trimmed;
 
-/// Columns above which costs are left to the mouse.
+/// Columns up to which arcs have cost labels; wider grids have them in tooltips only.
 pub(super) const MAX_LABELED_COLUMNS: usize = 12;
 
 type Node = (usize, usize);
 
 /// The two nodes of an arc: row by row, first those to the right, then those down.
-pub(super) fn ends(arc: u32, (rows, cols): (usize, usize)) -> Option<(Node, Node)> {
+pub(super) fn ends(arc: u32, rows: usize, cols: usize) -> Option<(Node, Node)> {
     let stride = (2 * cols).checked_sub(1).filter(|stride| *stride > 0)?;
     let (row, rest) = (arc as usize / stride, arc as usize % stride);
     let right = cols - 1;
@@ -25,8 +25,10 @@ pub(super) fn ends(arc: u32, (rows, cols): (usize, usize)) -> Option<(Node, Node
 
 pub(super) fn draw(
     svg: &mut Svg,
-    (case, view): (&ExampleInput<'_>, &DecisionView),
-    (rows, cols): (usize, usize),
+    case: &ExampleInput<'_>,
+    view: &DecisionView,
+    rows: usize,
+    cols: usize,
     area: Rect,
 ) {
     let (wide, tall) = (
@@ -34,7 +36,7 @@ pub(super) fn draw(
         area.height / (rows.max(2) - 1) as f64,
     );
     let at = |(row, col): Node| (area.left + col as f64 * wide, area.top + row as f64 * tall);
-    let arc = |entry: u32| ends(entry, (rows, cols)).map(|(from, to)| (at(from), at(to)));
+    let arc = |entry: u32| ends(entry, rows, cols).map(|(from, to)| (at(from), at(to)));
     for (from, to) in (0..case.example.costs.len() as u32).filter_map(arc) {
         svg.line(from, to, "grid");
     }
@@ -135,7 +137,7 @@ mod tests {
 
     #[test]
     fn arcs_go_right_and_then_down() {
-        let arcs: Vec<_> = (0..5).filter_map(|arc| ends(arc, (2, 2))).collect();
+        let arcs: Vec<_> = (0..5).filter_map(|arc| ends(arc, 2, 2)).collect();
         assert_eq!(
             arcs,
             [

@@ -1,4 +1,4 @@
-//! Items as bars: how much each is worth, how much room it takes, and who takes it.
+//! Items as bars: value, weight, and which decisions contain them.
 
 use super::{DecisionView, ExampleInput, WIDTH, key, write_story};
 use crate::figure::FigureContext;
@@ -6,15 +6,15 @@ use crate::scale::AxisScale;
 use crate::svg::{Anchor, Rect, Svg};
 use crate::text::{pluralize, trimmed};
 
-/// Items that find room; those on which decisions differ come first.
+/// Items shown; those on which decisions differ come first. Untuned: more bars are too narrow.
 const MAX_ITEMS: usize = 90;
 /// Items above which bars are too narrow for numbers.
 pub(super) const MAX_LABELED_ITEMS: usize = 40;
 const PANEL: f64 = 96.0;
 const STEP: f64 = PANEL + 62.0;
 
-/// The room an item takes: the largest of its shares of a capacity.
-fn room(item: usize, weights: &[Vec<f64>], capacity: &[f64]) -> f64 {
+/// Relative weight of an item: the largest fraction of a capacity.
+fn relative_weight(item: usize, weights: &[Vec<f64>], capacity: &[f64]) -> f64 {
     let share = |(row, all): (&Vec<f64>, &f64)| {
         row.get(item).map_or(0.0, |weight| weight / all.max(1e-300))
     };
@@ -54,7 +54,7 @@ pub(super) fn draw(
     context.heading_with(&mut svg, "first seed");
     key(&mut svg, case);
     let values = items.iter().map(|item| case.cost(*item)).chain([0.0]);
-    let y = AxisScale::even(values, (PANEL, 0.0));
+    let y = AxisScale::even(values, PANEL, 0.0);
     for (place, view) in case.views.iter().enumerate() {
         let area = Rect::new(52.0, 84.0 + STEP * place as f64, WIDTH - 64.0, PANEL);
         svg.text(
@@ -63,7 +63,7 @@ pub(super) fn draw(
             "strong",
             &view.title,
         );
-        bars(&mut svg, (case, view), &items, (&area, &y));
+        bars(&mut svg, case, view, &items, &area, &y);
         write_story(
             &mut svg,
             (area.left, area.bottom() + 18.0),
@@ -77,16 +77,16 @@ pub(super) fn draw(
         WIDTH - 64.0,
         44.0,
     );
-    let rooms: Vec<f64> = items
+    let weights_shown: Vec<f64> = items
         .iter()
-        .map(|item| room(*item as usize, weights, capacity))
+        .map(|item| relative_weight(*item as usize, weights, capacity))
         .collect();
     let left_out = case.example.costs.len() - items.len();
-    sizes(&mut svg, &items, &rooms, (&area, left_out));
+    sizes(&mut svg, &items, &weights_shown, &area, left_out);
     svg
 }
 
-/// Where the bar of an item begins, and how wide it is.
+/// Left end and width of the bar of an item.
 fn column(area: &Rect, place: usize, count: usize) -> (f64, f64) {
     let share = (area.width / count.max(1) as f64).min(40.0);
     (
@@ -97,9 +97,11 @@ fn column(area: &Rect, place: usize, count: usize) -> (f64, f64) {
 
 fn bars(
     svg: &mut Svg,
-    (case, view): (&ExampleInput<'_>, &DecisionView),
+    case: &ExampleInput<'_>,
+    view: &DecisionView,
     items: &[u32],
-    (area, y): (&Rect, &AxisScale),
+    area: &Rect,
+    y: &AxisScale,
 ) {
     svg.vertical_text(
         (area.left - 32.0, area.top + area.height / 2.0),
@@ -146,19 +148,19 @@ fn bars(
     }
 }
 
-/// How much room items take, below all.
-fn sizes(svg: &mut Svg, items: &[u32], rooms: &[f64], (area, left_out): (&Rect, usize)) {
-    let max = rooms.iter().copied().fold(1e-12, f64::max);
+/// Relative weights of the items, below all panels.
+fn sizes(svg: &mut Svg, items: &[u32], weights_shown: &[f64], area: &Rect, left_out: usize) {
+    let max = weights_shown.iter().copied().fold(1e-12, f64::max);
     svg.line((area.left, area.top), (area.right(), area.top), "axis");
-    for (place, (item, room)) in items.iter().zip(rooms).enumerate() {
+    for (place, (item, weight)) in items.iter().zip(weights_shown).enumerate() {
         let (left, wide) = column(area, place, items.len());
         svg.group("c5 mark").open();
         svg.tip(&format!(
-            "item {item}\ntakes {} % of the room in its tightest dimension",
-            trimmed(100.0 * room)
+            "item {item}\nweight {} % of the capacity in its tightest dimension",
+            trimmed(100.0 * weight)
         ));
         svg.rect(
-            Rect::new(left, area.top, wide, room / max * area.height),
+            Rect::new(left, area.top, wide, weight / max * area.height),
             "soft",
         );
         svg.end();
@@ -169,9 +171,8 @@ fn sizes(svg: &mut Svg, items: &[u32], rooms: &[f64], (area, left_out): (&Rect, 
         String::new()
     };
     let text = format!(
-        "Downward bars: room an item takes, as a share of the capacity in its tightest dimension \
-            (longest {} %). Most \
-        valuable items first.{out}",
+        "Downward bars: weight of an item relative to the capacity of its tightest dimension \
+            (longest {} %). Most valuable items first.{out}",
         trimmed(100.0 * max)
     );
     write_story(svg, (area.left, area.bottom() + 18.0), &text, area.width);

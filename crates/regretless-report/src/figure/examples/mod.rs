@@ -1,8 +1,8 @@
-//! Decisions drawn: the best one, the reference's and the best method's, on the test row where the
-//! reference does worst.
+//! Example decisions: the optimal one, that of the reference and that of the best method, on the
+//! test row with the largest regret of the reference.
 //!
-//! What a decision shares with the best one is quiet; what it has beyond it and what it lacks stand
-//! out, with their true costs: the difference of their sums is the regret.
+//! What a decision shares with the optimal one is gray; what it adds and what it lacks are colored,
+//! with their true costs: the difference of their sums is the regret.
 
 mod graph;
 mod grid;
@@ -11,33 +11,33 @@ mod items;
 use regretless::experiment::{Drawing, Example, MethodResults};
 
 use super::{FigureContext, FigureWithCaption, key_row};
-use crate::svg::{Anchor, Rect, Svg};
+use crate::svg::{Anchor, Point, Rect, Svg};
 use crate::text::{lines, pluralize, trimmed};
 
 const WIDTH: f64 = 760.0;
 
-/// A decision and how it differs from the best.
+/// A decision and its differences from the optimal one.
 struct DecisionView {
     title: String,
     shared: Vec<u32>,
     wrong: Vec<u32>,
     missed: Vec<u32>,
-    /// What it costs more, or is worth less, than the best; none for the best itself.
+    /// Its regret; none for the optimal decision.
     regret: Option<f64>,
 }
 
-/// Everything to be drawn.
+/// Data of the figure.
 struct ExampleInput<'a> {
     example: &'a Example,
     views: Vec<DecisionView>,
     text: Terms,
 }
 
-/// What things are called.
+/// Nouns of a problem.
 struct Terms {
     thing: &'static str,
     whole: &'static str,
-    /// Whether more is better.
+    /// Whether the problem is a maximization.
     worth: bool,
 }
 
@@ -111,7 +111,7 @@ impl<'a> ExampleInput<'a> {
         entries.iter().map(|entry| self.cost(*entry)).sum()
     }
 
-    /// What a decision costs, and why that is more than it need be.
+    /// The objective of a decision, and where its regret comes from.
     fn story(&self, view: &DecisionView) -> String {
         let Terms {
             thing,
@@ -161,7 +161,7 @@ impl<'a> ExampleInput<'a> {
         }
     }
 
-    /// What something says when the mouse rests on it.
+    /// Tooltip of an item.
     fn tip(&self, entry: u32, name: &str, role: &str) -> String {
         let noun = if self.text.worth { "value" } else { "cost" };
         format!("{name}\ntrue {noun} {}\n{role}", trimmed(self.cost(entry)))
@@ -212,18 +212,18 @@ pub(super) fn draw(context: &FigureContext<'_>) -> FigureWithCaption {
     let svg = match drawing {
         Drawing::Graph { places, depot } => {
             side_by_side(context, &case, graph::aspect(places), |svg, view, area| {
-                graph::draw(svg, (&case, view), (places, *depot), area);
+                graph::draw(svg, &case, view, places, *depot, area);
             })
         }
         Drawing::Grid { rows, cols } => side_by_side(context, &case, 1.0, |svg, view, area| {
-            grid::draw(svg, (&case, view), (*rows, *cols), area);
+            grid::draw(svg, &case, view, *rows, *cols, area);
         }),
         Drawing::Items { weights, capacity } => items::draw(context, &case, weights, capacity),
     };
     Some((svg, caption(context, &case, drawing)))
 }
 
-/// One panel per decision, each with its story below.
+/// One panel per decision, each with its description below.
 fn side_by_side(
     context: &FigureContext<'_>,
     case: &ExampleInput<'_>,
@@ -253,7 +253,8 @@ fn side_by_side(
     svg
 }
 
-fn write_story(svg: &mut Svg, (left, top): (f64, f64), text: &str, wide: f64) {
+fn write_story(svg: &mut Svg, at: Point, text: &str, wide: f64) {
+    let (left, top) = at;
     for (place, line) in lines(text, wide / 10.5).iter().enumerate() {
         svg.text(
             (left, top + 14.0 * place as f64),
@@ -264,7 +265,7 @@ fn write_story(svg: &mut Svg, (left, top): (f64, f64), text: &str, wide: f64) {
     }
 }
 
-/// What the colours mean.
+/// Legend of the colors.
 fn key(svg: &mut Svg, case: &ExampleInput<'_>) {
     let thing = case.text.thing;
     let not = if case.text.whole.ends_with('s') {
@@ -282,7 +283,7 @@ fn key(svg: &mut Svg, case: &ExampleInput<'_>) {
     );
 }
 
-/// Whether every difference has its cost beside it.
+/// Whether every difference is labeled with its cost.
 fn all_written(case: &ExampleInput<'_>, drawing: &Drawing) -> bool {
     match drawing {
         Drawing::Graph { .. } => case
@@ -300,17 +301,16 @@ fn caption(context: &FigureContext<'_>, case: &ExampleInput<'_>, drawing: &Drawi
         if case.text.worth { "values" } else { "costs" },
     );
     format!(
-        "One test row (row {} of the table, first seed), the one of the {} kept on which \
-            {reference} does worst. \
-        Every decision is the best for predicted {noun}; what counts are the true {noun}. Where a \
-        decision differs \
-        from the best, numbers are true {noun}{}; that difference is the regret.",
+        "One test row (row {} of the table, first seed): the one of the {} stored on which \
+            {reference} has the largest regret. Every decision is optimal for predicted {noun}; \
+            the true {noun} count. Where a decision differs from the optimal one, numbers are \
+            true {noun}{}; their difference is the regret.",
         case.example.row,
         context.problem.examples.len(),
         if all_written(case, drawing) {
             ""
         } else {
-            " (where there is room; on the page rest the mouse on others)"
+            " (where there is space; on the page hover over others)"
         }
     )
 }
