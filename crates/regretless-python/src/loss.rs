@@ -150,7 +150,8 @@ impl Loss {
             let data = other.map_or(data, Arc::new);
             let loss = method.loss.build(&data, &oracle, observer)?;
             let best = rows.iter().map(|row| data.optimal_decision(*row));
-            let pool = TrainingOracle::new(&oracle, method.oracle, (&*method.stage_name(), seed))?
+            let pool = TrainingOracle::new(&oracle, method.oracle, seed)
+                .map_err(|error| error.for_method(&method.stage_name()))?
                 .with_pool(best, method.loss.capabilities().uses_pool)
                 .pool()
                 .cloned();
@@ -371,7 +372,7 @@ impl Loss {
                 .map(|number| sense.convert(number.wide()))
                 .collect();
             let best = |instance: usize| self.data.optimal_decision(instance);
-            found = answering.solve_for_pool((step, rows), &minimised, best, observer)?;
+            found = answering.solve_for_pool(step, rows, &minimised, best, observer)?;
             answering.add_to_pool(&found);
         }
         let slot = |gradient| LossSlot {
@@ -447,8 +448,8 @@ impl Loss {
 
     /// The oracle as the method wants it to answer, with the decisions known so far.
     fn training_oracle<'o>(&self, oracle: &'o Oracle) -> Result<TrainingOracle<'o>> {
-        let asks = (&*self.name(), self.seed);
-        let mut answering = TrainingOracle::new(oracle, self.method.oracle, asks)?
+        let mut answering = TrainingOracle::new(oracle, self.method.oracle, self.seed)
+            .map_err(|error| error.for_method(&self.name()))?
             .with_pool([], self.method.loss.capabilities().uses_pool);
         if let Some(pool) = self
             .pool

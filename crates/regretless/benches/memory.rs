@@ -50,7 +50,7 @@ fn main() {
         warm: word("warm"),
         ..OracleSettings::default()
     };
-    let answering = TrainingOracle::new(&oracle, settings, ("memory", 0))
+    let answering = TrainingOracle::new(&oracle, settings, 0)
         .unwrap()
         .with_warm_starts(rows);
     let mut answers = Vec::new();

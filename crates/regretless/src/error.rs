@@ -276,6 +276,25 @@ impl Error {
         }
     }
 
+    /// Names the method that needs a missing capability; other errors are unchanged.
+    #[must_use]
+    pub fn for_method(self, name: &str) -> Self {
+        match self {
+            Self::Capability {
+                capability,
+                problem,
+                instead,
+                ..
+            } => Self::Capability {
+                method: name.to_owned(),
+                capability,
+                problem,
+                instead,
+            },
+            other => other,
+        }
+    }
+
     /// Wraps an operating-system error with the path it is about.
     pub fn io(path: &Path) -> impl FnOnce(std::io::Error) -> Self + '_ {
         move |source| Self::Io {

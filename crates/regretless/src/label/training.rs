@@ -87,9 +87,9 @@ impl TrainingLabels {
         observer.begin("relabeling", rows.len() as u64);
         let results = match self.relaxed {
             None => oracle.solve_rows(relabeled.data.costs(), rows, observer)?,
-            Some(kind) => {
-                oracle.relax_rows((relabeled.data.costs(), rows), kind, (method, observer))?
-            }
+            Some(kind) => oracle
+                .relax_rows(relabeled.data.costs(), rows, kind, observer)
+                .map_err(|error| error.for_method(method))?,
         };
         observer.end();
         for (row, result) in rows.iter().zip(results) {

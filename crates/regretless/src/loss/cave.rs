@@ -132,10 +132,12 @@ impl Cave {
         v: &[f64],
     ) -> Result<Vec<f64>> {
         if self.ratio < 1.0 && input.stream().unit() >= self.ratio {
-            let cone = worker.cone(input.best, &self.to_string())?;
+            let cone = worker
+                .cone(input.best)
+                .map_err(|error| error.for_method(&self.to_string()))?;
             return Ok(shift_inward(&cone, v.to_vec(), norm(v)));
         }
-        let point = worker.project(input.best, &self.to_string(), |cone| {
+        let point = worker.project(input.best, |cone| {
             let point = match self.projection {
                 ConeProjection::Nearest { steps } => cone.project_within(v, steps),
                 ConeProjection::Early { steps } => cone.project_interior(v, steps)?,
@@ -145,7 +147,8 @@ impl Cave {
             } else {
                 point
             })
-        })?;
+        });
+        let point = point.map_err(|error| error.for_method(&self.to_string()))?;
         point.map_err(|failure| Error::solver(input.instance, failure))
     }
 }

@@ -75,8 +75,10 @@ impl LossDefinition for LavaSpec {
         let costs = data.data().costs();
         let mut deltas: Vec<Vec<VertexDelta>> = vec![Vec::new(); costs.rows()];
         observer.begin("adjacent vertices", costs.rows() as u64);
-        let keep = |_: usize, (_, found), slot: &mut Vec<VertexDelta>| *slot = found;
-        oracle.adjacent_vertices_all(costs, &mut deltas, keep, (&self.to_string(), observer))?;
+        let keep = |_, _, found, slot: &mut Vec<VertexDelta>| *slot = found;
+        oracle
+            .adjacent_vertices_all(costs, &mut deltas, keep, observer)
+            .map_err(|error| error.for_method(&self.to_string()))?;
         observer.end();
         Ok(Box::new(LavaLoss::new(self.threshold, deltas)))
     }

@@ -1,37 +1,38 @@
-//! Answers by kind: the one place where they are counted.
+//! Counters of solver calls by kind: the one place where they are counted.
 //!
-//! Every question is counted once, by how it was answered. A warm start is a solve like any other.
+//! Each solver call is counted once, by the way it was answered. A warm-started solve counts as a
+//! solve.
 
 use std::ops::{Add, Sub};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use serde::{Deserialize, Serialize};
 
-/// How often an oracle was asked, by how it answered.
+/// Numbers of solver calls, by the way they were answered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct SolveCounts {
     /// Solves of the problem itself.
     pub exact: u64,
     /// Solves of its linear relaxation, those for cost ranges included.
     pub relaxed: u64,
-    /// Decisions by local search, or by a search that stops after a few nodes.
+    /// Solves by local search, or by branch and bound with a node limit.
     pub heuristic: u64,
-    /// Projections on the cone of a decision.
+    /// Projections onto the normal cone of a decision.
     pub projected: u64,
-    /// Questions answered with the decision of last time, proved to be still the best without a
-    /// solve.
+    /// Solver calls answered with the instance's previous decision, certified to be still optimal
+    /// without a solve.
     pub certified: u64,
-    /// Questions answered with the best known decision, without a solve.
+    /// Solver calls answered with the cheapest decision of the pool, without a solve.
     pub cache_hits: u64,
 }
 
 impl SolveCounts {
-    /// Solves of any kind; answers by certificate or from a pool are none.
+    /// Solves of any kind, without certified answers and cache hits.
     pub fn total(&self) -> u64 {
         self.exact + self.relaxed + self.heuristic + self.projected
     }
 
-    /// Questions of any kind.
+    /// Solver calls of any kind.
     pub fn total_calls(&self) -> u64 {
         self.total() + self.certified + self.cache_hits
     }
@@ -40,14 +41,14 @@ impl SolveCounts {
 impl Add for SolveCounts {
     type Output = Self;
 
-    fn add(self, more: Self) -> Self {
+    fn add(self, other: Self) -> Self {
         Self {
-            exact: self.exact + more.exact,
-            relaxed: self.relaxed + more.relaxed,
-            heuristic: self.heuristic + more.heuristic,
-            projected: self.projected + more.projected,
-            certified: self.certified + more.certified,
-            cache_hits: self.cache_hits + more.cache_hits,
+            exact: self.exact + other.exact,
+            relaxed: self.relaxed + other.relaxed,
+            heuristic: self.heuristic + other.heuristic,
+            projected: self.projected + other.projected,
+            certified: self.certified + other.certified,
+            cache_hits: self.cache_hits + other.cache_hits,
         }
     }
 }
@@ -55,7 +56,7 @@ impl Add for SolveCounts {
 impl Sub for SolveCounts {
     type Output = Self;
 
-    /// What happened since `earlier`.
+    /// The solver calls since `earlier`.
     fn sub(self, earlier: Self) -> Self {
         Self {
             exact: self.exact - earlier.exact,
@@ -68,7 +69,7 @@ impl Sub for SolveCounts {
     }
 }
 
-/// How a question was answered.
+/// How a solver call was answered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum SolveKind {
     Exact,
@@ -79,7 +80,7 @@ pub(super) enum SolveKind {
     CacheHit,
 }
 
-/// Counters that all threads share, one per [`Kind`].
+/// Counters shared by all threads, one per [`SolveKind`].
 #[derive(Debug, Default)]
 pub(super) struct SolveCounters {
     by_kind: [AtomicU64; 6],

@@ -1,15 +1,15 @@
-//! The one front of all engines: whole tables of costs in, decisions out, every solve counted.
+//! The oracle: solves a problem for whole tables of costs and counts every solver call.
 //!
-//! An oracle knows how many threads may work and how far a search may go, checks each answer with
-//! code of its own, and keeps idle engines for the next batch. One failed instance does not stop
-//! the others; its place in the answers says why. `facts` asks linear relaxations the same way.
+//! An oracle holds the threads and the search limits, checks each solution independently of the
+//! solver, and keeps idle solvers for the next batch. A failed instance does not stop the others;
+//! its result holds the reason. Module `sensitivity` solves linear relaxations in the same way.
 //!
-//! During training an [`TrainingOracle`] stands between losses and oracle: by its [`OracleSettings`] a
-//! question is solved, answered from the linear relaxation, by a heuristic, or from a [`Pool`] of
-//! known decisions. What was found for a row of the table may help with its next question
-//! (`store`); it changes how long an answer takes and not what the answer is, up to ties and last
-//! digits ([`crate::solve::warm_start`] has the rules), so that a training that goes on without its
-//! memories goes on the same.
+//! During training a [`TrainingOracle`] stands between losses and oracle: its [`OracleSettings`]
+//! decide whether a solver call is solved exactly, by the linear relaxation, by a heuristic, or
+//! answered from a [`SolutionPool`]. The state of a row's last solve may warm-start its next one
+//! (module `warm_start_store`). Warm starts change the time of a solve and not its result, up to
+//! ties and rounding ([`crate::solve::warm_start`] has the rules), so a resumed training that lost
+//! its warm starts continues with the same results.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -41,11 +41,11 @@ use counts::SolveCounters;
 use worker::WorkerContext;
 use worker_solver::{SolverRole, WorkerSolver};
 
-/// What to do where there is no local search.
+/// The alternative for problems without a local search.
 const NO_LOCAL_SEARCH: &str =
     "use 'node-limit 100', branch and bound with a node limit, which every problem has";
 
-/// What an oracle says about one cost vector.
+/// The result of one solver call.
 pub type SolveResult = std::result::Result<Solution, SolveFailure>;
 
 /// Solves a problem for many cost vectors.
@@ -54,7 +54,7 @@ pub struct Oracle {
     limits: SearchLimits,
     heuristic: Option<Heuristic>,
     threads: Threads,
-    /// Those that call engines.
+    /// The threads that may call solvers.
     solver_threads: Threads,
     counters: SolveCounters,
     idle: Mutex<Vec<WorkerSolver>>,
@@ -62,13 +62,11 @@ pub struct Oracle {
 
 impl std::fmt::Debug for Oracle {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let mut shown = f.debug_struct("Oracle");
-        shown
-            .field("problem", &self.problem)
-            .field("limits", &self.limits);
-        shown
-            .field("counts", &self.counts())
-            .finish_non_exhaustive()
+        let mut output = f.debug_struct("Oracle");
+        output.field("problem", &self.problem);
+        output.field("limits", &self.limits);
+        output.field("counts", &self.counts());
+        output.finish_non_exhaustive()
     }
 }
 
@@ -106,9 +104,8 @@ impl Oracle {
         self
     }
 
-    /// The same oracle, which decides by a heuristic wherever it would search for the best: for
-    /// problems so large that nothing else ends. Its decisions are counted as what they are, and
-    /// labels made of them say so.
+    /// The same oracle with a heuristic instead of the exact solver: for problems too large for
+    /// exact solves. Its solves are counted as heuristic, and label files record the heuristic.
     ///
     /// # Errors
     /// When the problem has no local search.
@@ -117,22 +114,19 @@ impl Oracle {
         match self.solver(self.default_role()) {
             Some(solver) => self.return_solver(solver),
             None => {
-                return Err(self.unsupported(
-                    "the heuristic 'local-search'",
-                    "a local search",
-                    NO_LOCAL_SEARCH,
-                ));
+                let error = self.unsupported("a local search", NO_LOCAL_SEARCH);
+                return Err(error.for_method("the heuristic 'local-search'"));
             }
         }
         Ok(self)
     }
 
-    /// The heuristic by which it decides, if it does not search for the best.
+    /// The heuristic that replaces the exact solver, if there is one.
     pub fn heuristic(&self) -> Option<Heuristic> {
         self.heuristic
     }
 
-    /// Who answers where nothing else is asked for.
+    /// The solver of calls without other settings.
     fn default_role(&self) -> SolverRole {
         self.heuristic
             .map_or(SolverRole::Exact, SolverRole::Heuristic)
@@ -143,33 +137,33 @@ impl Oracle {
         &self.problem
     }
 
-    /// How far a search may go.
+    /// The search limits.
     pub fn limits(&self) -> &SearchLimits {
         &self.limits
     }
 
-    /// The threads for work that calls no engine.
+    /// The threads for work that calls no solver.
     pub fn threads(&self) -> &Threads {
         &self.threads
     }
 
-    /// The threads that may call engines: fewer where the problem does not allow several at a time.
+    /// The threads that may call solvers: fewer if the problem does not allow concurrent calls.
     pub fn solver_threads(&self) -> &Threads {
         &self.solver_threads
     }
 
-    /// Solves done so far, by kind.
+    /// Solver calls so far, by kind.
     pub fn counts(&self) -> SolveCounts {
         self.counters.read()
     }
 
-    /// Work of all solves so far in nanoseconds, as [`crate::solve::Solver::work`] counts. The sum
-    /// of whole numbers does not depend on the order of threads.
+    /// Work of all solves so far in nanoseconds, as [`crate::solve::Solver::work`] counts. A sum of
+    /// integers does not depend on the order of threads.
     pub fn work(&self) -> u64 {
         self.counters.work()
     }
 
-    /// An engine for the calling thread; it goes back when dropped.
+    /// A worker for the calling thread; its solver is returned when it is dropped.
     pub fn worker(&self) -> OracleWorker<'_> {
         OracleWorker::new(
             self,
@@ -178,8 +172,7 @@ impl Oracle {
         )
     }
 
-    /// An engine for this role, an idle one if there is one; `None` when the problem has nobody for
-    /// it.
+    /// A solver for this role, an idle one if possible; `None` if the problem has no such solver.
     fn solver(&self, role: SolverRole) -> Option<WorkerSolver> {
         self.idle_solver(role).or_else(|| self.new_solver(role))
     }
@@ -210,10 +203,10 @@ impl Oracle {
         let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
         idle.iter()
             .rposition(|solver| solver.role() == role)
-            .map(|place| idle.swap_remove(place))
+            .map(|index| idle.swap_remove(index))
     }
 
-    /// Keeps an engine for whoever asks next.
+    /// Keeps an idle solver for the next worker.
     fn return_solver(&self, solver: WorkerSolver) {
         self.idle
             .lock()
@@ -221,19 +214,19 @@ impl Oracle {
             .push(solver);
     }
 
-    /// The best decision for each row of costs (to be minimised), in the order of the rows.
+    /// The optimal decision for each row of costs (to be minimized), in row order.
     ///
     /// # Errors
-    /// Only when the user interrupts; failures of single instances are among the answers.
+    /// Only when the user interrupts; failures of single instances are among the results.
     pub fn solve_all(&self, costs: &Matrix, observer: &dyn Observer) -> Result<Vec<SolveResult>> {
         let rows: Vec<usize> = (0..costs.rows()).collect();
         self.solve_rows(costs, &rows, observer)
     }
 
-    /// The best decision for each of the listed rows of costs, in the order of the list.
+    /// The optimal decision for each listed row of costs, in the order of the list.
     ///
     /// # Errors
-    /// Only when the user interrupts; failures of single instances are among the answers.
+    /// Only when the user interrupts; failures of single instances are among the results.
     pub fn solve_rows(
         &self,
         costs: &Matrix,
@@ -243,11 +236,11 @@ impl Oracle {
         self.solve_each(costs, rows, observer, |_, _| ())
     }
 
-    /// The same; `done` hears of each row and its answer as soon as it is there, on whichever
-    /// thread.
+    /// As [`Self::solve_rows`]; `done` is called with each row and its result as soon as it is
+    /// solved, on any thread.
     ///
     /// # Errors
-    /// Only when the user interrupts; failures of single instances are among the answers.
+    /// Only when the user interrupts; failures of single instances are among the results.
     pub fn solve_each(
         &self,
         costs: &Matrix,
@@ -256,30 +249,30 @@ impl Oracle {
         done: impl Fn(usize, &SolveResult) + Sync + Send,
     ) -> Result<Vec<SolveResult>> {
         TrainingOracle::exact(self).solve_each(
-            (rows, observer),
+            rows,
             |index, row| costs.read(rows[index], row),
             done,
+            observer,
         )
     }
 }
 
-/// Engines may take for granted that costs are numbers, and that sums and squares of costs do not
-/// overflow.
+/// Checks what solvers rely on: costs are finite, and their sums and squares do not overflow.
 fn check_costs(costs: &[f64]) -> std::result::Result<(), SolveFailure> {
-    // A number that is none fails every comparison. The fold has no early end, so that several
-    // costs are compared at once.
+    // NaN fails every comparison. The fold has no early exit, so that it vectorizes.
     let fits = |cost: &f64| cost.abs() <= MAX_ABS_COST;
     if costs.iter().fold(true, |all, cost| all & fits(cost)) {
         return Ok(());
     }
-    let bad = costs
-        .iter()
-        .position(|cost| !fits(cost))
-        .unwrap_or_default();
-    let cost = costs.get(bad).copied().unwrap_or_default();
-    let message = match cost.is_finite() {
-        true => format!("cost {bad} is {cost:e}; costs go up to {MAX_ABS_COST:e} in size"),
-        false => format!("cost {bad} is not finite"),
+    let index = costs.iter().position(|cost| !fits(cost));
+    let index = index.unwrap_or_default();
+    let cost = costs.get(index).copied().unwrap_or_default();
+    let message = if cost.is_finite() {
+        format!(
+            "cost {index} is {cost:e}; the absolute value of a cost is at most {MAX_ABS_COST:e}"
+        )
+    } else {
+        format!("cost {index} is not finite")
     };
     Err(SolveFailure::Engine(message))
 }

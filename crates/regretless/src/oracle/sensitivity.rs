@@ -1,7 +1,8 @@
-//! Asking linear relaxations: optima, cost ranges, adjacent vertices, cones.
+//! Solves of linear relaxations: optima, cost ranges, adjacent vertices, normal cones.
 //!
-//! Every question that solves a relaxation is counted once, here. What a problem does not offer is
-//! an error that names the method that asked, what it asked for, the problem, and a way out.
+//! Each solve of a relaxation is counted once, here. A capability that the problem lacks is an
+//! error that names the capability, the problem and an alternative; callers add the name of the
+//! method ([`Error::for_method`]).
 
 use super::counts::SolveKind;
 use super::worker::WorkerContext;
@@ -12,165 +13,149 @@ use crate::decision::Decision;
 use crate::error::{Error, Result};
 use crate::observer::Observer;
 use crate::solve::cone::NormalCone;
-use crate::solve::relaxation::{CostRangeKind, CostRanges, Relaxation, VertexDelta};
+use crate::solve::relaxation::{
+    AdjacentVertices, CostRangeKind, CostRanges, CostRanging, Relaxation, VertexDelta,
+};
 use crate::solve::{Solution, SolveFailure, check_not_cancelled};
 
 impl Oracle {
-    /// Solves of the linear relaxation done so far.
+    /// Solves of the linear relaxation so far.
     pub fn relaxed_solves(&self) -> u64 {
         self.counts().relaxed
     }
 
-    /// Makes sure that the problem has this relaxation, before a method counts on it.
+    /// Checks that the problem has this relaxation.
     ///
     /// # Errors
     /// When it has none.
-    pub fn require_relaxation(&self, kind: Relaxation, method: &str) -> Result<()> {
+    pub fn require_relaxation(&self, kind: Relaxation) -> Result<()> {
         match self.solver(SolverRole::Relaxed(kind)) {
             Some(solver) => {
                 self.return_solver(solver);
                 Ok(())
             }
-            None => Err(self.unsupported(
-                method,
-                "a linear relaxation",
-                "use the exact solver instead",
-            )),
+            None => Err(self.unsupported("a linear relaxation", "use the exact solver instead")),
         }
     }
 
-    /// The best point of the relaxation for each row of costs (to be minimised), in the order of
-    /// the rows.
+    /// The optimum of the relaxation for each row of costs (to be minimized), in row order.
     ///
     /// # Errors
     /// When the problem has no such relaxation or the user interrupts; failures of single instances
-    /// are among the answers.
+    /// are among the results.
     pub fn relax_all(
         &self,
-        (costs, kind): (&Matrix, Relaxation),
-        context: (&str, &dyn Observer),
+        costs: &Matrix,
+        kind: Relaxation,
+        observer: &dyn Observer,
     ) -> Result<Vec<SolveResult>> {
         let rows: Vec<usize> = (0..costs.rows()).collect();
-        self.relax_rows((costs, &rows), kind, context)
+        self.relax_rows(costs, &rows, kind, observer)
     }
 
-    /// The best point of the relaxation for each of the listed rows of costs, in the order of the
-    /// list.
+    /// The optimum of the relaxation for each listed row of costs, in the order of the list.
     ///
     /// # Errors
-    /// As above.
+    /// As [`Self::relax_all`].
     pub fn relax_rows(
         &self,
-        (costs, rows): (&Matrix, &[usize]),
+        costs: &Matrix,
+        rows: &[usize],
         kind: Relaxation,
-        (method, observer): (&str, &dyn Observer),
+        observer: &dyn Observer,
     ) -> Result<Vec<SolveResult>> {
-        self.require_relaxation(kind, method)?;
-        let mut answers: Vec<Option<SolveResult>> = rows.iter().map(|_| None).collect();
+        self.require_relaxation(kind)?;
+        let mut results: Vec<Option<SolveResult>> = rows.iter().map(|_| None).collect();
         self.solver_threads.fill_slots(
-            &mut answers,
+            &mut results,
             || {
                 self.solver(SolverRole::Relaxed(kind))
                     .map(|solver| OracleWorker::new(self, Some(solver), WorkerContext::default()))
             },
             |worker, index, slot| {
                 if let Some(worker) = worker.as_mut().filter(|_| !observer.interrupted()) {
-                    let answer = worker.solve_with(|row| costs.read(rows[index], row));
-                    if answer != Err(SolveFailure::Interrupted) {
-                        *slot = Some(answer);
+                    let result = worker.solve_with(|row| costs.read(rows[index], row));
+                    if result != Err(SolveFailure::Interrupted) {
+                        *slot = Some(result);
                         observer.advance(1);
                     }
                 }
             },
         );
-        answers
-            .into_iter()
-            .collect::<Option<_>>()
-            .ok_or(Error::Interrupted)
+        let results: Option<Vec<SolveResult>> = results.into_iter().collect();
+        results.ok_or(Error::Interrupted)
     }
 
-    /// Cost ranges of each row of costs (to be minimised), each handed to `keep` with its row
-    /// number and slot; one solve of the relaxation per row.
+    /// Computes the cost ranges of each row of costs (to be minimized) by one solve of the
+    /// relaxation and passes them to `keep` with the row number and the row's slot.
     ///
     /// # Errors
     /// When the problem has no such ranges, a relaxation has no optimum, or the user interrupts.
     pub fn ranges_all<T: Send>(
         &self,
-        (costs, kind): (&Matrix, CostRangeKind),
+        costs: &Matrix,
+        kind: CostRangeKind,
         slots: &mut [T],
         keep: impl Fn(usize, &CostRanges, &mut T) + Sync + Send,
-        (method, observer): (&str, &dyn Observer),
+        observer: &dyn Observer,
     ) -> Result<()> {
-        let ranger = || self.problem.cost_ranging(kind, &self.limits);
-        if ranger().is_none() {
-            return Err(self.missing_ranges(kind, method));
+        let make = || self.problem.cost_ranging(kind, &self.limits);
+        if make().is_none() {
+            return Err(self.missing_ranges(kind));
         }
+        let solve = |solver: &mut Box<dyn CostRanging>, costs: &[f64]| solver.ranges(costs);
         let keep = |row: usize, ranges: CostRanges, slot: &mut T| keep(row, &ranges, slot);
-        self.run_on_rows(
-            costs,
-            slots,
-            (
-                ranger,
-                |ranger, costs| self.count_relaxed_solve(costs, |c| ranger.ranges(c)),
-                keep,
-            ),
-            observer,
-        )
+        self.run_on_rows(costs, slots, make, solve, keep, observer)
     }
 
-    /// The relaxed optimum of each row of costs (to be minimised) and the ways to the vertices next
-    /// to it, handed to `keep` with the row number and slot; one solve of the relaxation per row.
+    /// Computes the relaxed optimum of each row of costs (to be minimized) and the differences to
+    /// its adjacent vertices by one solve of the relaxation, and passes them to `keep` with the row
+    /// number and the row's slot.
     ///
     /// # Errors
-    /// When the problem cannot tell, a relaxation has no optimum, or the user interrupts.
+    /// When the problem has no adjacent vertices, a relaxation has no optimum, or the user
+    /// interrupts.
     pub fn adjacent_vertices_all<T: Send>(
         &self,
         costs: &Matrix,
         slots: &mut [T],
-        keep: impl Fn(usize, (Solution, Vec<VertexDelta>), &mut T) + Sync + Send,
-        (method, observer): (&str, &dyn Observer),
+        keep: impl Fn(usize, Solution, Vec<VertexDelta>, &mut T) + Sync + Send,
+        observer: &dyn Observer,
     ) -> Result<()> {
-        let neighbours = || self.problem.adjacent_vertices(&self.limits);
-        if neighbours().is_none() {
-            return Err(self.unsupported(
-                method,
-                "adjacent vertices",
-                "use another loss, such as MAE(O,S)",
-            ));
+        let make = || self.problem.adjacent_vertices(&self.limits);
+        if make().is_none() {
+            return Err(self.unsupported("adjacent vertices", "use another loss, such as MAE(O,S)"));
         }
-        let ask = |solver: &mut Box<dyn crate::solve::relaxation::AdjacentVertices>,
-                   costs: &[f64]| {
-            self.count_relaxed_solve(costs, |costs| solver.neighbours(costs))
+        let solve =
+            |solver: &mut Box<dyn AdjacentVertices>, costs: &[f64]| solver.neighbours(costs);
+        let keep = |row: usize, found: (Solution, Vec<VertexDelta>), slot: &mut T| {
+            keep(row, found.0, found.1, slot);
         };
-        self.run_on_rows(costs, slots, (neighbours, ask, keep), observer)
+        self.run_on_rows(costs, slots, make, solve, keep, observer)
     }
 
-    /// The cone of a decision; solves nothing.
+    /// The normal cone of a decision, computed without a solve.
     ///
     /// # Errors
     /// When the problem has none.
-    pub fn cone(&self, decision: &Decision, method: &str) -> Result<NormalCone> {
-        let missing = || {
+    pub fn cone(&self, decision: &Decision) -> Result<NormalCone> {
+        self.problem.cone(decision).ok_or_else(|| {
             self.unsupported(
-                method,
                 "the cone of binding constraints",
                 "use another loss, such as MAE(O,S)",
             )
-        };
-        self.problem.cone(decision).ok_or_else(missing)
+        })
     }
 
-    /// Asks one engine per thread about each row of costs; `parts` make an engine, ask it, and keep
-    /// what it says.
-    fn run_on_rows<E, X, T: Send>(
+    /// Runs one solver per thread on the rows of costs: `make` builds a solver, `solve` runs it on
+    /// one row, `keep` stores its result in the row's slot.
+    fn run_on_rows<S, R, T: Send>(
         &self,
         costs: &Matrix,
         slots: &mut [T],
-        (make, ask, keep): (
-            impl Fn() -> Option<E> + Sync + Send,
-            impl Fn(&mut E, &[f64]) -> Result<X, SolveFailure> + Sync + Send,
-            impl Fn(usize, X, &mut T) + Sync + Send,
-        ),
+        make: impl Fn() -> Option<S> + Sync + Send,
+        solve: impl Fn(&mut S, &[f64]) -> Result<R, SolveFailure> + Sync + Send,
+        keep: impl Fn(usize, R, &mut T) + Sync + Send,
         observer: &dyn Observer,
     ) -> Result<()> {
         let mut outcomes: Vec<Result<()>> = Vec::new();
@@ -185,53 +170,53 @@ impl Oracle {
                     return;
                 };
                 costs.read(row, widened);
-                let answer = ask(solver, widened).map(|answer| keep(row, answer, slot));
-                **outcome = answer.map_err(|failure| Error::solver(row, failure));
+                let result = self.count_relaxed_solve(widened, |costs| solve(solver, costs));
+                **outcome = match result {
+                    Ok(found) => {
+                        keep(row, found, slot);
+                        Ok(())
+                    }
+                    Err(failure) => Err(Error::solver(row, failure)),
+                };
                 observer.advance(1);
             },
         );
         outcomes.into_iter().collect()
     }
 
-    /// Counts a relaxed solve and does it.
-    fn count_relaxed_solve<X>(
+    /// Counts a solve of the relaxation and runs it.
+    fn count_relaxed_solve<R>(
         &self,
         costs: &[f64],
-        solve: impl FnOnce(&[f64]) -> Result<X, SolveFailure>,
-    ) -> Result<X, SolveFailure> {
+        solve: impl FnOnce(&[f64]) -> Result<R, SolveFailure>,
+    ) -> Result<R, SolveFailure> {
         self.counters.count(SolveKind::Relaxed);
         check_costs(costs)?;
-        let answer = solve(costs)?;
+        let result = solve(costs)?;
         check_not_cancelled()?;
-        Ok(answer)
+        Ok(result)
     }
 
-    fn missing_ranges(&self, kind: CostRangeKind, method: &str) -> Error {
-        let other = |kind| self.problem.cost_ranging(kind, &self.limits).is_some();
+    fn missing_ranges(&self, kind: CostRangeKind) -> Error {
+        let has_ranges = |kind| self.problem.cost_ranging(kind, &self.limits).is_some();
         match kind {
-            CostRangeKind::Basis if other(CostRangeKind::Exact) => self.unsupported(
-                method,
+            CostRangeKind::Basis if has_ranges(CostRangeKind::Exact) => self.unsupported(
                 "cost ranges of a basis",
                 "use O_S(exact) instead of O_S, or build with HiGHS",
             ),
-            CostRangeKind::Exact if other(CostRangeKind::Basis) => {
-                self.unsupported(method, "exact cost ranges", "use O_S instead of O_S(exact)")
+            CostRangeKind::Exact if has_ranges(CostRangeKind::Basis) => {
+                self.unsupported("exact cost ranges", "use O_S instead of O_S(exact)")
             }
             CostRangeKind::Basis | CostRangeKind::Exact => {
-                self.unsupported(method, "cost ranges", "use O instead of O_S")
+                self.unsupported("cost ranges", "use O instead of O_S")
             }
         }
     }
 
-    /// The error for something this problem does not offer.
-    pub(super) fn unsupported(
-        &self,
-        method: &str,
-        capability: &'static str,
-        instead: &str,
-    ) -> Error {
+    /// The error for a capability that this problem lacks; the caller may add the method's name.
+    pub(super) fn unsupported(&self, capability: &'static str, instead: &str) -> Error {
         Error::Capability {
-            method: method.to_owned(),
+            method: "this method".to_owned(),
             capability,
             problem: self.problem.name(),
             instead: instead.to_owned(),

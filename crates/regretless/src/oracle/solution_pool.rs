@@ -1,8 +1,7 @@
-//! A pool of known decisions: each once, sparse, bounded.
+//! Solution pool: distinct known decisions, sparse and bounded in number.
 //!
-//! Which decisions a pool holds, and in which order, depends on the order of [`Pool::add`] only.
-//! When the pool is full the oldest decision leaves. Ties between decisions go to the place with
-//! the lower number.
+//! The contents of a pool and their order depend only on the order of [`SolutionPool::add`]. A full
+//! pool evicts its oldest decision. Ties go to the decision with the lower index.
 
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -13,15 +12,15 @@ use crate::decision::Decision;
 #[derive(Debug, Clone, Default)]
 pub struct SolutionPool {
     decisions: Vec<Decision>,
-    /// Places of the decisions with this hash.
-    places: HashMap<u64, Vec<usize>>,
+    /// Indices of the decisions with each hash.
+    by_hash: HashMap<u64, Vec<usize>>,
     capacity: usize,
-    /// The place that is given away next once the pool is full.
+    /// Index of the decision that a full pool evicts next.
     oldest: usize,
 }
 
 impl SolutionPool {
-    /// An empty pool for at most this many decisions, at least one.
+    /// An empty pool for at most `capacity` decisions; at least one.
     pub fn new(capacity: usize) -> Self {
         Self {
             capacity: capacity.max(1),
@@ -29,56 +28,52 @@ impl SolutionPool {
         }
     }
 
-    /// Adds a decision unless it is known already.
+    /// Adds a decision unless the pool holds it already.
     pub fn add(&mut self, decision: &Decision) {
         let hash = hash(decision);
-        let known = self.places.get(&hash);
-        if known.is_some_and(|places| {
-            places
-                .iter()
-                .any(|place| self.decisions[*place] == *decision)
-        }) {
+        if let Some(indices) = self.by_hash.get(&hash)
+            && indices.iter().any(|i| self.decisions[*i] == *decision)
+        {
             return;
         }
-        let place = if self.decisions.len() < self.capacity {
+        let index = if self.decisions.len() < self.capacity {
             self.decisions.push(decision.clone());
             self.decisions.len() - 1
         } else {
             self.evict_oldest(decision)
         };
-        self.places.entry(hash).or_default().push(place);
+        self.by_hash.entry(hash).or_default().push(index);
     }
 
     fn evict_oldest(&mut self, decision: &Decision) -> usize {
-        let place = self.oldest;
-        self.oldest = (place + 1) % self.capacity;
-        let left = std::mem::replace(&mut self.decisions[place], decision.clone());
-        let hash = hash(&left);
-        if let Some(places) = self.places.get_mut(&hash) {
-            places.retain(|other| *other != place);
-            if places.is_empty() {
-                self.places.remove(&hash);
+        let index = self.oldest;
+        self.oldest = (index + 1) % self.capacity;
+        let evicted = std::mem::replace(&mut self.decisions[index], decision.clone());
+        let hash = hash(&evicted);
+        if let Some(indices) = self.by_hash.get_mut(&hash) {
+            indices.retain(|other| *other != index);
+            if indices.is_empty() {
+                self.by_hash.remove(&hash);
             }
         }
-        place
+        index
     }
 
-    /// A pool with these decisions at these places, of which `oldest` is given away next.
+    /// A pool with these decisions in this order, of which `oldest` is evicted next.
     pub fn from_parts(capacity: usize, decisions: Vec<Decision>, oldest: usize) -> Self {
-        let mut places: HashMap<u64, Vec<usize>> = HashMap::new();
-        decisions
-            .iter()
-            .enumerate()
-            .for_each(|(place, decision)| places.entry(hash(decision)).or_default().push(place));
+        let mut by_hash: HashMap<u64, Vec<usize>> = HashMap::new();
+        for (index, decision) in decisions.iter().enumerate() {
+            by_hash.entry(hash(decision)).or_default().push(index);
+        }
         Self {
             decisions,
-            places,
+            by_hash,
             capacity: capacity.max(1),
             oldest,
         }
     }
 
-    /// Most decisions it may hold, and the place that is given away next.
+    /// The capacity and the index of the decision that is evicted next.
     pub fn eviction_state(&self) -> (usize, usize) {
         (self.capacity, self.oldest)
     }
@@ -88,32 +83,33 @@ impl SolutionPool {
         &self.decisions
     }
 
-    /// The cheapest decision under these costs and what it costs; `None` when the pool is empty.
+    /// The cheapest decision under these costs and its objective; `None` when the pool is empty.
     pub fn cheapest(&self, costs: &[f64]) -> Option<(&Decision, f64)> {
-        let priced = self
-            .decisions
-            .iter()
-            .map(|decision| (decision, decision.dot(costs)));
-        priced.reduce(|best, next| if next.1 < best.1 { next } else { best })
+        let mut cheapest: Option<(&Decision, f64)> = None;
+        for decision in &self.decisions {
+            let objective = decision.dot(costs);
+            if cheapest.is_none_or(|(_, least)| objective < least) {
+                cheapest = Some((decision, objective));
+            }
+        }
+        cheapest
     }
 }
 
 impl<'d> Extend<&'d Decision> for SolutionPool {
     fn extend<I: IntoIterator<Item = &'d Decision>>(&mut self, decisions: I) {
-        decisions
-            .into_iter()
-            .for_each(|decision| self.add(decision));
+        for decision in decisions {
+            self.add(decision);
+        }
     }
 }
 
 fn hash(decision: &Decision) -> u64 {
     let mut hasher = DefaultHasher::new();
     decision.indices().hash(&mut hasher);
-    decision
-        .values()
-        .into_iter()
-        .flatten()
-        .for_each(|value| value.to_bits().hash(&mut hasher));
+    for value in decision.values().into_iter().flatten() {
+        value.to_bits().hash(&mut hasher);
+    }
     hasher.finish()
 }
 
@@ -144,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn a_full_pool_gives_up_its_oldest_decision_and_may_take_it_back() {
+    fn a_full_pool_evicts_its_oldest_decision_and_may_add_it_again() {
         assert_eq!(pool(2, &[1, 2, 3]), [3, 2]);
         assert_eq!(pool(2, &[1, 2, 3, 2, 1]), [3, 1]);
     }

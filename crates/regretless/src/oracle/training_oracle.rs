@@ -1,9 +1,9 @@
-//! An oracle at the service of one training: it answers by its settings and keeps pool and
-//! memories.
+//! The oracle of one training: answers solver calls by its settings and holds the solution pool and
+//! the warm starts.
 //!
-//! Losses ask an [`OracleWorker`] and do not know where the answer comes from. Within a batch the pool
-//! does not change; what was found joins it afterwards, in the order of the instances, so that
-//! results do not depend on threads.
+//! Losses call an [`OracleWorker`] and do not depend on how it answers. The pool does not change
+//! within a batch; new solutions join it afterwards, in the order of the instances, so that results
+//! do not depend on threads.
 
 use super::warm_start_store::WarmStartStore;
 use super::worker::{OracleWorker, WorkerContext};
@@ -19,28 +19,28 @@ use crate::observer::Observer;
 use crate::random::{Purpose, RandomStream};
 use crate::solve::SolveFailure;
 
-/// Whether a question is solved or answered from the pool.
+/// Whether a solver call is solved or answered from the pool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CacheAction {
-    /// Solved, exactly or relaxed.
+    /// Solved, by whichever solver the settings name.
     Solve,
-    /// Answered with the cheapest known decision.
+    /// Answered with the cheapest decision of the pool.
     Lookup,
 }
 
-/// Where in a training a question is asked; coins depend on this and the seed only.
+/// Position of a solver call in a training; cache draws depend on it and the seed only.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StepId {
     /// Epoch, counted from 1.
     pub epoch: usize,
     /// Batch of the epoch, counted from 0.
     pub batch: usize,
-    /// Whether the answer trains. Questions that only judge are answered from the pool if there is
-    /// one.
+    /// Whether the call is part of a gradient step. Calls of evaluations are answered from the
+    /// cache if there is one.
     pub training: bool,
 }
 
-/// An oracle with settings, a pool and memories.
+/// An oracle with settings, a solution pool and warm starts.
 #[derive(Debug)]
 pub struct TrainingOracle<'a> {
     oracle: &'a Oracle,
@@ -51,7 +51,7 @@ pub struct TrainingOracle<'a> {
 }
 
 impl<'a> TrainingOracle<'a> {
-    /// Every question is solved exactly.
+    /// Solves every solver call exactly.
     pub fn exact(oracle: &'a Oracle) -> Self {
         Self {
             oracle,
@@ -62,20 +62,16 @@ impl<'a> TrainingOracle<'a> {
         }
     }
 
-    /// Questions are answered by these settings; `method` is who asks, for messages.
+    /// Answers solver calls by these settings; `seed` keys the draws of the cache.
     ///
     /// # Errors
     /// When the settings contradict each other, or the problem has no such relaxation or heuristic.
-    pub fn new(
-        oracle: &'a Oracle,
-        settings: OracleSettings,
-        (method, seed): (&str, u64),
-    ) -> Result<Self> {
+    pub fn new(oracle: &'a Oracle, settings: OracleSettings, seed: u64) -> Result<Self> {
         settings.check()?;
         if let Some(heuristic) = oracle.heuristic.filter(|_| settings.uses_warm_starts()) {
             return Err(Error::setting(format!(
-                "'warm' and 'certify' speed up exact answers; all decisions are made by \
-                    '{heuristic}'; leave one of them out"
+                "'warm' and 'certify' speed up exact solves, but '{heuristic}' replaces the exact \
+                 solver; leave one of them out"
             )));
         }
         let pool = settings
@@ -91,18 +87,18 @@ impl<'a> TrainingOracle<'a> {
         match (training.solver(), training.role()) {
             (Some(solver), _) => oracle.return_solver(solver),
             (None, SolverRole::Heuristic(_)) => {
-                return Err(oracle.unsupported(method, "a local search", NO_LOCAL_SEARCH));
+                return Err(oracle.unsupported("a local search", NO_LOCAL_SEARCH));
             }
             (None, SolverRole::Relaxed(_) | SolverRole::Exact) => {
                 let instead = "leave out 'relax', or use another problem";
-                return Err(oracle.unsupported(method, "a linear relaxation", instead));
+                return Err(oracle.unsupported("a linear relaxation", instead));
             }
         }
         Ok(training)
     }
 
-    /// The same with memories for this many rows of the table, if the settings want them; how long
-    /// their solves take is noted in any case.
+    /// The same with warm starts for this many rows of the table, if the settings use them; the
+    /// times of their solves are recorded in any case.
     #[must_use]
     pub fn with_warm_starts(mut self, rows: usize) -> Self {
         self.store = Some(WarmStartStore::new(
@@ -113,14 +109,14 @@ impl<'a> TrainingOracle<'a> {
         self
     }
 
-    /// The same with a pool of these decisions (in this order), if there is a cache or `wanted`.
+    /// The same with a pool of these decisions (in this order), if there is a cache or `required`.
     #[must_use]
     pub fn with_pool<'d>(
         mut self,
         decisions: impl IntoIterator<Item = &'d Decision>,
-        wanted: bool,
+        required: bool,
     ) -> Self {
-        if self.pool.is_some() || wanted {
+        if self.pool.is_some() || required {
             self.pool
                 .get_or_insert_with(|| SolutionPool::new(CacheSettings::DEFAULT_CAPACITY))
                 .extend(decisions);
@@ -128,7 +124,7 @@ impl<'a> TrainingOracle<'a> {
         self
     }
 
-    /// The oracle behind.
+    /// The oracle that solves.
     pub fn oracle(&self) -> &'a Oracle {
         self.oracle
     }
@@ -150,28 +146,27 @@ impl<'a> TrainingOracle<'a> {
         self.oracle.solver(self.role())
     }
 
-    /// Access for the calling thread.
+    /// A worker for the calling thread.
     pub fn worker(&self) -> OracleWorker<'_> {
-        let help = WorkerContext {
+        let context = WorkerContext {
             settings: self.settings,
             pool: self.pool.as_ref(),
             store: self.store.as_ref(),
         };
-        OracleWorker::new(self.oracle, self.solver(), help)
+        OracleWorker::new(self.oracle, self.solver(), context)
     }
 
-    /// Seconds that questions about a row are expected to take, by what they took last time; 0
-    /// where nobody knows.
+    /// Expected seconds of a row's solver calls, by the times of its last ones; 0 if unknown.
     pub fn expected_seconds(&self, instance: usize) -> f64 {
         self.store
             .as_ref()
             .map_or(0.0, |store| store.expected_seconds(instance))
     }
 
-    /// The answer for each row of costs, which belong to these instances, in their order.
+    /// The result for each row of costs, which belong to these instances, in their order.
     ///
     /// # Errors
-    /// Only when the user interrupts; failures of single instances are among the answers.
+    /// Only when the user interrupts; failures of single instances are among the results.
     pub fn solve_rows(
         &self,
         costs: &Matrix,
@@ -179,56 +174,57 @@ impl<'a> TrainingOracle<'a> {
         observer: &dyn Observer,
     ) -> Result<Vec<SolveResult>> {
         self.solve_each(
-            (instances, observer),
+            instances,
             |index, row| costs.read(index, row),
             |_, _| (),
+            observer,
         )
     }
 
     /// Solves all instances, those that took longest last time first; `read` writes the costs of
-    /// one over a row, `done` hears of each and its answer as soon as it is there, on whichever
-    /// thread.
+    /// the instance at an index into a buffer, `done` is called with each instance and its result
+    /// as soon as it is solved, on any thread.
     pub(super) fn solve_each(
         &self,
-        (instances, observer): (&[usize], &dyn Observer),
+        instances: &[usize],
         read: impl Fn(usize, &mut Vec<f64>) + Sync + Send,
         done: impl Fn(usize, &SolveResult) + Sync + Send,
+        observer: &dyn Observer,
     ) -> Result<Vec<SolveResult>> {
-        let mut answers: Vec<Option<SolveResult>> = instances.iter().map(|_| None).collect();
+        let mut results: Vec<Option<SolveResult>> = instances.iter().map(|_| None).collect();
         self.oracle.solver_threads().fill_longest_first(
-            &mut answers,
+            &mut results,
             |index| self.expected_seconds(instances[index]),
             || self.worker(),
             |worker, index, slot| {
                 if !observer.interrupted() {
                     worker.set_instance(instances[index]);
-                    let answer = worker.solve_with(|row| read(index, row));
-                    // An interrupted solve is no answer: nobody may keep it as one.
-                    if answer != Err(SolveFailure::Interrupted) {
-                        done(instances[index], slot.insert(answer));
+                    let result = worker.solve_with(|row| read(index, row));
+                    // An interrupted solve has no result: it must not be stored as a failure.
+                    if result != Err(SolveFailure::Interrupted) {
+                        done(instances[index], slot.insert(result));
                         observer.advance(1);
                     }
                 }
             },
         );
-        answers
-            .into_iter()
-            .collect::<Option<_>>()
-            .ok_or(Error::Interrupted)
+        let results: Option<Vec<SolveResult>> = results.into_iter().collect();
+        results.ok_or(Error::Interrupted)
     }
 
-    /// What the coin says for an instance on this occasion.
+    /// Draws whether the solver calls of an instance at this step are solved or looked up.
     pub fn cache_action(&self, step: StepId, instance: usize) -> CacheAction {
         match self.settings.cache {
             None => CacheAction::Solve,
             Some(_) if !step.training => CacheAction::Lookup,
             Some(cache) => {
-                let place = match cache.granularity {
+                // Batches count down from the maximum: their keys differ from all instances'.
+                let key = match cache.granularity {
                     CacheGranularity::Batch => u64::MAX - step.batch as u64,
                     CacheGranularity::Instance => instance as u64,
                 };
                 let mut stream =
-                    RandomStream::new(Purpose::Oracle, self.seed, [step.epoch as u64, place]);
+                    RandomStream::new(Purpose::Oracle, self.seed, [step.epoch as u64, key]);
                 if stream.unit() < cache.solve_ratio {
                     CacheAction::Solve
                 } else {
@@ -238,18 +234,19 @@ impl<'a> TrainingOracle<'a> {
         }
     }
 
-    /// The best decisions under the predictions of a batch (to be minimised, one row after the
-    /// other), solved where the coin says so, in the order of the instances. They are for the pool
-    /// ([`Self::keep`]) of losses that compare with known decisions, before the batch is evaluated;
-    /// a search that goes downhill may start from `best` of an instance.
+    /// The decisions under the predicted costs of a batch (to be minimized, one row after the
+    /// other), solved where [`Self::cache_action`] says so, in the order of the instances. They
+    /// join the pool ([`Self::add_to_pool`]) of losses that compare with known decisions, before
+    /// the batch is evaluated; a local search may start from the instance's `label`.
     ///
     /// # Errors
     /// When an instance has no decision under its prediction, or the user interrupts.
-    pub fn solve_for_pool<'b>(
+    pub fn solve_for_pool<'l>(
         &self,
-        (step, instances): (StepId, &[usize]),
+        step: StepId,
+        instances: &[usize],
         predictions: &[f64],
-        best: impl Fn(usize) -> &'b Decision + Sync + Send,
+        label: impl Fn(usize) -> &'l Decision + Sync + Send,
         observer: &dyn Observer,
     ) -> Result<Vec<Decision>> {
         let width = predictions.len() / instances.len().max(1);
@@ -265,26 +262,25 @@ impl<'a> TrainingOracle<'a> {
                     *slot = Err(Error::Interrupted);
                 } else if self.cache_action(step, instance) == CacheAction::Solve {
                     worker.set_instance(instance);
-                    let answer = worker
-                        .solve_from(&predictions[index * width..][..width], Some(best(instance)));
-                    let wrong = |failure| Error::solver(instance, failure);
-                    *slot = answer
-                        .map(|solution| Some(solution.decision.clone()))
-                        .map_err(wrong);
+                    let costs = &predictions[index * width..][..width];
+                    *slot = match worker.solve_from(costs, Some(label(instance))) {
+                        Ok(solution) => Ok(Some(solution.decision.clone())),
+                        Err(failure) => Err(Error::solver(instance, failure)),
+                    };
                 }
             },
         );
         found.into_iter().filter_map(Result::transpose).collect()
     }
 
-    /// Goes on with the pool of an earlier run, if this one keeps a pool.
+    /// Restores the pool of an interrupted run, if this one has a pool.
     pub fn replace_pool(&mut self, pool: SolutionPool) {
         if self.pool.is_some() {
             self.pool = Some(pool);
         }
     }
 
-    /// Lets decisions join the pool, if there is one.
+    /// Adds decisions to the pool, if there is one.
     pub fn add_to_pool<'d>(&mut self, found: impl IntoIterator<Item = &'d Decision>) {
         if let Some(pool) = &mut self.pool {
             pool.extend(found);

@@ -1,29 +1,29 @@
-//! Memories of instances: bounded, and the same for any number of threads.
+//! Warm-start states of all instances: bounded in memory, independent of the number of threads.
 //!
-//! Each row of the table has a memory for the first question of an evaluation and one for those
-//! that follow: the first is the same question every epoch (SPO+, DBB), while of later ones each is
-//! nearest to the one before (the second of DBB and PG, steps of Frank and Wolfe, samples of PFYL).
-//! Questions about one row are asked one after the other, by one thread, so what a memory holds
-//! depends on the row's own questions only.
+//! Each row of the table has one state for the first solver call of a loss evaluation and one for
+//! the calls that follow. The first call has the same form in every epoch (SPO+, DBB); each later
+//! call is closest to the call before it (the second of DBB and PG, Frank–Wolfe steps, samples of
+//! PFYL). The solver calls of one row run one after the other on one thread, so a state depends on
+//! the row's own calls only.
 //!
-//! The budget is shared out evenly: a memory that takes more than its share keeps its cheap part or
-//! nothing, whatever the others take.
+//! The memory limit is divided evenly: a state larger than its part keeps its cheap part or
+//! nothing, regardless of the size of the others.
 //!
-//! Beside them stands how long the last solves took. It decides which row is begun first, never an
-//! answer.
+//! The store also records how long the last solves took. The times decide which row is started
+//! first; they never change a result.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::solve::warm_start::WarmStart;
 
-/// Memories per row.
+/// Warm-start states per row: one for the first solver call, one for all later ones.
 const SLOTS_PER_ROW: usize = 2;
 
-/// The memories of all rows.
+/// The warm-start states of all rows.
 #[derive(Debug)]
 pub(super) struct WarmStartStore {
     rows: Vec<Mutex<RowWarmStarts>>,
-    /// Most bytes of one memory.
+    /// Limit on the bytes of one state.
     max_bytes: usize,
     collect_certificates: bool,
 }
@@ -34,12 +34,12 @@ struct RowWarmStarts {
     seconds: [f32; SLOTS_PER_ROW],
 }
 
-/// Which memory is meant.
+/// Identifies one warm-start state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct WarmStartSlot {
     /// Row of the table.
     pub(super) instance: usize,
-    /// Questions about it before this one.
+    /// Number of earlier solver calls of this evaluation.
     pub(super) call_index: usize,
 }
 
@@ -50,8 +50,8 @@ impl WarmStartSlot {
 }
 
 impl WarmStartStore {
-    /// Empty memories for this many rows that take this many bytes together at most; `prove` says
-    /// whether proofs that can be used again are worth some work.
+    /// Empty states for `rows` rows, limited to `budget` bytes together. `collect_certificates`:
+    /// solvers may spend work on certificates that can be reused.
     pub(super) fn new(rows: usize, budget: usize, collect_certificates: bool) -> Self {
         let max_bytes = budget / (SLOTS_PER_ROW * rows.max(1));
         Self {
@@ -70,17 +70,18 @@ impl WarmStartStore {
         )
     }
 
-    /// Takes a memory out; empty where nothing is known.
+    /// Takes a state out of the store; a new one if there is none.
     pub(super) fn take(&self, slot: WarmStartSlot) -> WarmStart {
-        let known = self
-            .row(slot.instance)
-            .map(|mut row| std::mem::take(&mut row.warm_starts[slot.slot_index()]));
-        known
-            .filter(|warm_start| !warm_start.is_empty())
-            .unwrap_or_else(|| WarmStart::new(self.collect_certificates))
+        if let Some(mut row) = self.row(slot.instance) {
+            let stored = std::mem::take(&mut row.warm_starts[slot.slot_index()]);
+            if !stored.is_empty() {
+                return stored;
+            }
+        }
+        WarmStart::new(self.collect_certificates)
     }
 
-    /// Puts a memory back, as far as it may be kept.
+    /// Puts a state back, shrunk to the memory limit.
     pub(super) fn store(&self, slot: WarmStartSlot, mut warm_start: WarmStart) {
         warm_start.shrink_to(self.max_bytes);
         if let Some(mut row) = self.row(slot.instance) {
@@ -88,14 +89,14 @@ impl WarmStartStore {
         }
     }
 
-    /// Notes how long a solve took.
+    /// Records the time of a solve.
     pub(super) fn record_seconds(&self, slot: WarmStartSlot, seconds: f32) {
         if let Some(mut row) = self.row(slot.instance) {
             row.seconds[slot.slot_index()] = seconds;
         }
     }
 
-    /// Seconds that the next questions about a row are expected to take.
+    /// Expected seconds of a row's next evaluation, by the times of its last solves.
     pub(super) fn expected_seconds(&self, instance: usize) -> f64 {
         self.row(instance).map_or(0.0, |row| {
             row.seconds.iter().map(|seconds| f64::from(*seconds)).sum()
@@ -121,7 +122,7 @@ mod tests {
         }
     }
 
-    fn spot(instance: usize, call_index: usize) -> WarmStartSlot {
+    fn slot(instance: usize, call_index: usize) -> WarmStartSlot {
         WarmStartSlot {
             instance,
             call_index,
@@ -136,42 +137,42 @@ mod tests {
     }
 
     #[test]
-    fn every_memory_keeps_to_its_own_share_of_the_budget() {
+    fn every_state_keeps_to_its_own_part_of_the_memory_limit() {
         let store = WarmStartStore::new(10, 2000, false);
         assert_eq!(
-            [kept(&store, spot(3, 0), 100), kept(&store, spot(3, 0), 101)],
+            [kept(&store, slot(3, 0), 100), kept(&store, slot(3, 0), 101)],
             [100, 10]
         );
         assert_eq!(
             [
-                kept(&store, spot(3, 0), 1000),
-                kept(&store, spot(3, 0), 1010)
+                kept(&store, slot(3, 0), 1000),
+                kept(&store, slot(3, 0), 1010)
             ],
             [100, 0]
         );
-        assert_eq!(kept(&store, spot(10, 0), 1), 0, "there is no such row");
+        assert_eq!(kept(&store, slot(10, 0), 1), 0, "there is no such row");
     }
 
     #[test]
-    fn the_first_question_has_a_memory_of_its_own_and_the_others_share_one() {
+    fn the_first_call_has_a_state_of_its_own_and_later_calls_share_one() {
         let store = WarmStartStore::new(2, 1 << 20, true);
         for (call_index, bytes) in [(0, 5), (1, 6), (2, 7)] {
-            let mut warm_start = store.take(spot(1, call_index));
+            let mut warm_start = store.take(slot(1, call_index));
             assert!(warm_start.wants_proof());
             warm_start.set(Bytes(bytes));
-            store.store(spot(1, call_index), warm_start);
+            store.store(slot(1, call_index), warm_start);
         }
-        let bytes = [0, 1].map(|call_index| store.take(spot(1, call_index)).bytes());
+        let bytes = [0, 1].map(|call_index| store.take(slot(1, call_index)).bytes());
         assert_eq!(bytes, [5, 7]);
-        assert!(store.take(spot(0, 0)).is_empty());
+        assert!(store.take(slot(0, 0)).is_empty());
     }
 
     #[test]
-    fn seconds_of_both_places_add_up() {
+    fn seconds_of_both_slots_add_up() {
         let store = WarmStartStore::new(2, 0, false);
-        store.record_seconds(spot(0, 0), 1.0);
-        store.record_seconds(spot(0, 4), 0.5);
-        store.record_seconds(spot(0, 1), 0.25);
+        store.record_seconds(slot(0, 0), 1.0);
+        store.record_seconds(slot(0, 4), 0.5);
+        store.record_seconds(slot(0, 1), 0.25);
         assert_eq!(
             (
                 store.expected_seconds(0),

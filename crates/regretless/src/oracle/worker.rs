@@ -1,11 +1,11 @@
-//! One thread's access to an oracle.
+//! One thread's handle to an oracle.
 
 use std::cell::RefCell;
 use std::time::Instant;
 
 use super::counts::SolveKind;
 use super::warm_start_store::{WarmStartSlot, WarmStartStore};
-use super::worker_solver::{SolverCall, WorkerSolver};
+use super::worker_solver::WorkerSolver;
 use super::{CacheAction, Oracle, OracleSettings, SolutionPool, SolveResult, check_costs};
 use crate::decision::Decision;
 use crate::error::Result;
@@ -14,7 +14,7 @@ use crate::solve::cone::NormalCone;
 use crate::solve::{Solution, SolveFailure, SolveStatus, check_not_cancelled};
 
 thread_local! {
-    /// The last answer of the asker before, for its memory.
+    /// The last solution of the thread's previous worker; its allocations are reused.
     static SPARE_SOLUTION: RefCell<Solution> = RefCell::new(Solution::empty());
 }
 
@@ -22,23 +22,23 @@ fn take_spare_solution() -> Solution {
     SPARE_SOLUTION.with(|spare| spare.replace(Solution::empty()))
 }
 
-/// Asks an oracle; the engine goes back when dropped.
+/// Answers the solver calls of one thread; its solver is returned to the oracle when dropped.
 pub struct OracleWorker<'a> {
     oracle: &'a Oracle,
     /// Present until dropped.
     solver: Option<WorkerSolver>,
     context: WorkerContext<'a>,
     cache_action: CacheAction,
-    /// What the next call_index is about, if somebody said so.
+    /// The warm start of the next solver call, if an instance was set.
     slot: Option<WarmStartSlot>,
-    /// What was solved since the last time somebody took it, if there is a pool.
+    /// Decisions solved since the last [`Self::take_solved`], if there is a pool.
     solved: Vec<Decision>,
     widened: Vec<f64>,
-    /// The latest answer, whose memory the next one uses.
-    answer: Solution,
+    /// The latest solution; the next one reuses its allocations.
+    solution: Solution,
 }
 
-/// What an asker may look at beside its engine.
+/// What a worker uses beside its solver.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct WorkerContext<'a> {
     pub(super) settings: OracleSettings,
@@ -52,16 +52,15 @@ impl<'a> OracleWorker<'a> {
         solver: Option<WorkerSolver>,
         context: WorkerContext<'a>,
     ) -> Self {
-        let (solved, widened) = (Vec::new(), Vec::new());
         Self {
             oracle,
             solver,
             context,
             cache_action: CacheAction::Solve,
             slot: None,
-            solved,
-            widened,
-            answer: take_spare_solution(),
+            solved: Vec::new(),
+            widened: Vec::new(),
+            solution: take_spare_solution(),
         }
     }
 
@@ -70,18 +69,18 @@ impl<'a> OracleWorker<'a> {
         self.oracle.problem.as_ref()
     }
 
-    /// The decisions known so far; none where nobody keeps a pool.
+    /// The decisions of the pool; empty without a pool.
     pub fn pool_decisions(&self) -> &'a [Decision] {
         self.context.pool.map_or(&[], SolutionPool::decisions)
     }
 
-    /// From now on questions are solved or answered from the pool.
+    /// Sets whether the following solver calls are solved or answered from the pool.
     pub fn set_cache_action(&mut self, cache_action: CacheAction) {
         self.cache_action = cache_action;
     }
 
-    /// From now on questions are about this row of the table; what is remembered of it may help.
-    /// One thread at a time asks about a row.
+    /// Sets the row of the table that the following solver calls belong to; they use its warm
+    /// starts. Only one thread at a time may work on a row.
     pub fn set_instance(&mut self, instance: usize) {
         self.slot = Some(WarmStartSlot {
             instance,
@@ -89,12 +88,12 @@ impl<'a> OracleWorker<'a> {
         });
     }
 
-    /// What was solved since the last call, for the pool.
+    /// The decisions solved since the last call, for the pool.
     pub fn take_solved(&mut self) -> Vec<Decision> {
         std::mem::take(&mut self.solved)
     }
 
-    /// The best decision for a row of single-precision costs.
+    /// The solution for a row of single-precision costs.
     ///
     /// # Errors
     /// When there is none.
@@ -105,25 +104,25 @@ impl<'a> OracleWorker<'a> {
         })
     }
 
-    /// The best decision for the costs that `read` writes over a row.
+    /// The solution for the costs that `read` writes into a buffer.
     pub(super) fn solve_with(&mut self, read: impl FnOnce(&mut Vec<f64>)) -> SolveResult {
         let mut costs = std::mem::take(&mut self.widened);
         read(&mut costs);
-        let answer = self.solve(&costs);
+        let result = self.solve(&costs);
         self.widened = costs;
-        answer
+        result
     }
 
-    /// The answer for these costs: solved, counted and checked, or the cheapest known decision.
+    /// The solution for these costs: solved, counted and checked, or the cheapest of the pool.
     ///
     /// # Errors
     /// When there is none.
     pub fn solve(&mut self, costs: &[f64]) -> SolveResult {
         self.solve_ref(costs)?;
-        Ok(std::mem::replace(&mut self.answer, Solution::empty()))
+        Ok(std::mem::replace(&mut self.solution, Solution::empty()))
     }
 
-    /// The same answer, kept here until the next call_index.
+    /// As [`Self::solve`]; the solution stays in the worker until the next solver call.
     ///
     /// # Errors
     /// When there is none.
@@ -131,7 +130,7 @@ impl<'a> OracleWorker<'a> {
         self.solve_from(costs, None)
     }
 
-    /// The same, where a search that goes downhill may start from this decision.
+    /// As [`Self::solve_ref`]; a local search may start from this decision.
     ///
     /// # Errors
     /// When there is none.
@@ -144,36 +143,35 @@ impl<'a> OracleWorker<'a> {
         match self.cache_action {
             CacheAction::Lookup => self.lookup(costs)?,
             CacheAction::Solve => {
-                self.solve_uncached((costs, start))?;
+                self.solve_uncached(costs, start)?;
                 if self.context.pool.is_some() {
-                    self.solved.push(self.answer.decision.clone());
+                    self.solved.push(self.solution.decision.clone());
                 }
             }
         }
-        Ok(&self.answer)
+        Ok(&self.solution)
     }
 
-    /// The cone of costs that keep a decision best; `method` is who asks.
+    /// The normal cone of a decision: the costs for which it is optimal.
     ///
     /// # Errors
     /// When the problem has none.
-    pub fn cone(&self, decision: &Decision, method: &str) -> Result<NormalCone> {
-        self.oracle.cone(decision, method)
+    pub fn cone(&self, decision: &Decision) -> Result<NormalCone> {
+        self.oracle.cone(decision)
     }
 
-    /// What `how` makes of the cone of a decision, counted as a projection.
+    /// The value of `projection` on the normal cone of a decision, counted as a projection.
     ///
     /// # Errors
     /// When the problem has no cones.
     pub fn project<T>(
         &self,
         decision: &Decision,
-        method: &str,
-        how: impl FnOnce(&NormalCone) -> T,
+        projection: impl FnOnce(&NormalCone) -> T,
     ) -> Result<T> {
-        let cone = self.cone(decision, method)?;
+        let cone = self.cone(decision)?;
         self.oracle.counters.count(SolveKind::Projection);
-        Ok(how(&cone))
+        Ok(projection(&cone))
     }
 
     fn lookup(&mut self, costs: &[f64]) -> Result<(), SolveFailure> {
@@ -183,80 +181,79 @@ impl<'a> OracleWorker<'a> {
             .pool
             .and_then(|pool| pool.cheapest(costs))
             .ok_or(SolveFailure::NothingKnown)?;
-        self.answer.decision.clone_from(cheapest);
-        self.answer.objective = objective;
-        self.answer.bound = f64::NEG_INFINITY;
-        self.answer.status = SolveStatus::LimitReached;
+        self.solution.decision.clone_from(cheapest);
+        self.solution.objective = objective;
+        self.solution.bound = f64::NEG_INFINITY;
+        self.solution.status = SolveStatus::LimitReached;
         Ok(())
     }
 
-    fn solve_uncached(&mut self, (costs, start): SolverCall<'_>) -> Result<(), SolveFailure> {
+    /// Solves, checks the decision of an exact or heuristic solver and recomputes its objective.
+    fn solve_uncached(
+        &mut self,
+        costs: &[f64],
+        start: Option<&Decision>,
+    ) -> Result<(), SolveFailure> {
         let Some(mut solver) = self.solver.take() else {
-            return Err(SolveFailure::Engine("the engine is gone".into()));
+            return Err(SolveFailure::Engine("the worker has no solver".into()));
         };
-        let outcome = match self.context.store.zip(self.slot) {
-            Some(place) => self.solve_timed(&mut solver, (costs, start), place),
-            None => self.solve_cold(&mut solver, (costs, start)),
-        };
+        let outcome = self.run_solver(&mut solver, costs, start);
         if let Some(slot) = &mut self.slot {
             slot.call_index += 1;
         }
-        let exact = !matches!(solver, WorkerSolver::Relaxed(..));
+        let is_integral = !matches!(solver, WorkerSolver::Relaxed(..));
         let work = solver.work().unwrap_or(0);
         self.solver = Some(solver);
         if work > 0 {
             self.oracle.counters.add_work(work);
         }
         outcome?;
-        // What a cancelled search found so far is not what it would have found.
+        // The incumbent of a canceled search is not the result of the search.
         check_not_cancelled()?;
-        self.answer.work = work;
-        if exact {
+        self.solution.work = work;
+        if is_integral {
             self.oracle
                 .problem
-                .check(&self.answer.decision)
+                .check(&self.solution.decision)
                 .map_err(SolveFailure::WrongAnswer)?;
-            self.answer.objective = self.answer.decision.dot(costs);
+            self.solution.objective = self.solution.decision.dot(costs);
         }
         Ok(())
     }
 
-    fn solve_cold(
+    /// Counts and runs one solve, warm if the settings say so, and records its time if several
+    /// threads work.
+    fn run_solver(
         &mut self,
         solver: &mut WorkerSolver,
-        call_index: SolverCall<'_>,
+        costs: &[f64],
+        start: Option<&Decision>,
     ) -> Result<(), SolveFailure> {
-        self.oracle.counters.count(solver.kind());
-        solver.solve_into(call_index, &mut self.answer)
-    }
-
-    /// Solves and notes how long it took, if more than one thread works.
-    fn solve_timed(
-        &mut self,
-        solver: &mut WorkerSolver,
-        call_index: SolverCall<'_>,
-        place: (&WarmStartStore, WarmStartSlot),
-    ) -> Result<(), SolveFailure> {
+        let Some((store, slot)) = self.context.store.zip(self.slot) else {
+            self.oracle.counters.count(solver.kind());
+            return solver.solve_into(costs, start, &mut self.solution);
+        };
         let started = (self.oracle.solver_threads.count() > 1).then(Instant::now);
         let outcome = if self.context.settings.uses_warm_starts() {
-            self.solve_warm(solver, call_index.0, place)
-                .map(|solution| self.answer = solution)
+            self.solve_warm(solver, costs, store, slot)
+                .map(|solution| self.solution = solution)
         } else {
-            self.solve_cold(solver, call_index)
+            self.oracle.counters.count(solver.kind());
+            solver.solve_into(costs, start, &mut self.solution)
         };
         if let Some(started) = started {
-            place
-                .0
-                .record_seconds(place.1, started.elapsed().as_secs_f32());
+            store.record_seconds(slot, started.elapsed().as_secs_f32());
         }
         outcome
     }
 
+    /// Certifies the instance's previous decision, or solves from its warm start.
     fn solve_warm(
         &self,
         solver: &mut WorkerSolver,
         costs: &[f64],
-        (store, slot): (&WarmStartStore, WarmStartSlot),
+        store: &WarmStartStore,
+        slot: WarmStartSlot,
     ) -> SolveResult {
         let mut warm_start = store.take(slot);
         if self.context.settings.certify
@@ -270,11 +267,11 @@ impl<'a> OracleWorker<'a> {
             warm_start.clear();
         }
         self.oracle.counters.count(solver.kind());
-        let answer = solver.solve_again(costs, &mut warm_start);
-        if answer.is_ok() {
+        let result = solver.solve_warm(costs, &mut warm_start);
+        if result.is_ok() {
             store.store(slot, warm_start);
         }
-        answer
+        result
     }
 }
 
@@ -283,8 +280,8 @@ impl Drop for OracleWorker<'_> {
         if let Some(solver) = self.solver.take() {
             self.oracle.return_solver(solver);
         }
-        let answer = std::mem::replace(&mut self.answer, Solution::empty());
-        // A thread that is ending has no place left to keep it.
-        let _ = SPARE_SOLUTION.try_with(|spare| spare.replace(answer));
+        let solution = std::mem::replace(&mut self.solution, Solution::empty());
+        // Fails on a thread that is exiting, where nothing needs to be kept.
+        let _ = SPARE_SOLUTION.try_with(|spare| spare.replace(solution));
     }
 }

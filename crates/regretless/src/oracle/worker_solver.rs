@@ -1,4 +1,4 @@
-//! What solves behind an oracle: the problem itself, its relaxation, or a heuristic.
+//! The solver of one worker: exact, relaxed or heuristic.
 
 use super::counts::SolveKind;
 use super::{Heuristic, SolveResult};
@@ -7,21 +7,18 @@ use crate::solve::relaxation::{Relaxation, RelaxationSolver};
 use crate::solve::warm_start::WarmStart;
 use crate::solve::{Solution, SolveFailure, Solver};
 
-/// Who answers when a question is not answered from a pool.
+/// Which solver runs when a solver call is not answered from the pool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum SolverRole {
-    /// The problem itself.
+    /// The exact solver of the problem.
     Exact,
-    /// Its relaxation.
+    /// The solver of a relaxation.
     Relaxed(Relaxation),
-    /// Something that need not find the best.
+    /// A heuristic.
     Heuristic(Heuristic),
 }
 
-/// Costs, and a decision to start from if there is one.
-pub(super) type SolverCall<'q> = (&'q [f64], Option<&'q Decision>);
-
-/// An engine of one thread.
+/// A solver used by one thread.
 pub(super) enum WorkerSolver {
     Exact(Box<dyn Solver>),
     Relaxed(Relaxation, Box<dyn RelaxationSolver>),
@@ -46,10 +43,11 @@ impl WorkerSolver {
         }
     }
 
-    /// Solves, downhill from a decision where that is what the engine is for.
+    /// Solves; a local search from the label starts from `start`, other solvers ignore it.
     pub(super) fn solve_into(
         &mut self,
-        (costs, start): SolverCall<'_>,
+        costs: &[f64],
+        start: Option<&Decision>,
         solution: &mut Solution,
     ) -> Result<(), SolveFailure> {
         match (self, start) {
@@ -59,17 +57,17 @@ impl WorkerSolver {
             (Self::Exact(solver) | Self::Heuristic(_, solver), _) => {
                 solver.solve_into(costs, solution)?
             }
-            (Self::Relaxed(_, relaxer), _) => *solution = relaxer.relax(costs)?,
+            (Self::Relaxed(_, relaxation), _) => *solution = relaxation.relax(costs)?,
         }
         Ok(())
     }
 
-    pub(super) fn solve_again(&mut self, costs: &[f64], warm_start: &mut WarmStart) -> SolveResult {
+    pub(super) fn solve_warm(&mut self, costs: &[f64], warm_start: &mut WarmStart) -> SolveResult {
         match self {
             Self::Exact(solver) | Self::Heuristic(_, solver) => {
                 solver.solve_warm(costs, warm_start)
             }
-            Self::Relaxed(_, relaxer) => relaxer.relax_warm(costs, warm_start),
+            Self::Relaxed(_, relaxation) => relaxation.relax_warm(costs, warm_start),
         }
     }
 
@@ -77,14 +75,14 @@ impl WorkerSolver {
     pub(super) fn work(&self) -> Option<u64> {
         match self {
             Self::Exact(solver) | Self::Heuristic(_, solver) => solver.work(),
-            Self::Relaxed(_, relaxer) => relaxer.work(),
+            Self::Relaxed(_, relaxation) => relaxation.work(),
         }
     }
 
     pub(super) fn certify(&mut self, costs: &[f64], warm_start: &WarmStart) -> Option<Solution> {
         match self {
             Self::Exact(solver) | Self::Heuristic(_, solver) => solver.certify(costs, warm_start),
-            Self::Relaxed(_, relaxer) => relaxer.certify(costs, warm_start),
+            Self::Relaxed(_, relaxation) => relaxation.certify(costs, warm_start),
         }
     }
 }

@@ -535,14 +535,14 @@ impl<'a> PreparedData<'a> {
     /// rows.
     fn training_oracle(&self) -> Result<TrainingOracle<'a>> {
         let method = self.stage.method;
-        let context = (&*method.stage_name(), self.settings().seed);
         let best = self
             .task
             .split
             .train
             .iter()
             .map(|row| self.task.data.optimal_decision(*row));
-        let oracle = TrainingOracle::new(self.task.oracle, method.oracle, context)?
+        let oracle = TrainingOracle::new(self.task.oracle, method.oracle, self.settings().seed)
+            .map_err(|error| error.for_method(&method.stage_name()))?
             .with_pool(best, method.loss.capabilities().uses_pool);
         Ok(oracle.with_warm_starts(self.task.data.len()))
     }
@@ -550,12 +550,9 @@ impl<'a> PreparedData<'a> {
     /// The oracle as it judges: exactly, with the help of memories where the method wants them.
     fn validation_oracle(&self) -> Result<TrainingOracle<'a>> {
         let method = self.stage.method;
-        let context = (&*method.stage_name(), self.settings().seed);
-        let oracle = TrainingOracle::new(
-            self.task.oracle,
-            method.oracle.exactness_preserving(),
-            context,
-        )?;
+        let settings = method.oracle.exactness_preserving();
+        let oracle = TrainingOracle::new(self.task.oracle, settings, self.settings().seed)
+            .map_err(|error| error.for_method(&method.stage_name()))?;
         Ok(oracle.with_warm_starts(self.task.data.len()))
     }
 

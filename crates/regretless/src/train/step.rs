@@ -174,7 +174,7 @@ impl<'a> BatchWorkspace<'a> {
         let best = |instance: usize| data.optimal_decision(instance);
         let found =
             self.oracle
-                .solve_for_pool((step, instances), &self.predictions, best, observer)?;
+                .solve_for_pool(step, instances, &self.predictions, best, observer)?;
         self.oracle.add_to_pool(&found);
         Ok(())
     }

@@ -110,7 +110,7 @@ fn spo_plus_that_never_solves_equals_the_golden_values() {
             cache: Some(CacheSettings::new(0.0)),
             ..OracleSettings::default()
         };
-        let answering = TrainingOracle::new(&case.oracle, settings, ("SPO+", 0))
+        let answering = TrainingOracle::new(&case.oracle, settings, 0)
             .unwrap()
             .with_pool(&case.pool, false);
         let step = StepId {

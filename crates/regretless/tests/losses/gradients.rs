@@ -134,7 +134,7 @@ fn gradients_of_losses_agree_with_finite_differences() {
 #[test]
 fn cave_from_inside_aligns_with_a_point_beyond_the_nearest() {
     let place = Place::new();
-    let cone = place.oracle.cone(&place.best, "CaVE").unwrap();
+    let cone = place.oracle.cone(&place.best).unwrap();
     let v = place.prediction.map(|p| -p);
     let length = |vector: &[f64]| vector.iter().map(|x| x * x).sum::<f64>().sqrt();
     let cosine = |aim: &[f64]| {

@@ -290,7 +290,7 @@ fn an_empty_pool_is_named_with_what_to_do() {
         cache: Some(CacheSettings::new(0.0)),
         ..OracleSettings::default()
     };
-    let empty = TrainingOracle::new(&setting.oracle, settings, ("MAP", 0)).unwrap();
+    let empty = TrainingOracle::new(&setting.oracle, settings, 0).unwrap();
     let costs = vec![1.0; 24];
     let query = LossInput {
         instance: 3,

@@ -8,9 +8,9 @@
 #[path = "../common/mod.rs"]
 mod common;
 
-mod asking;
+mod adjacent_vertices;
 mod cones;
-mod neighbours;
+mod oracle;
 mod ranges;
 
 #[cfg(feature = "highs")]

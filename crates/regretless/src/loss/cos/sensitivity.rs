@@ -40,7 +40,9 @@ pub(super) fn limits(
             }
         }
     };
-    oracle.ranges_all((costs, kind), &mut rows, keep, (loss_name, observer))?;
+    oracle
+        .ranges_all(costs, kind, &mut rows, keep, observer)
+        .map_err(|error| error.for_method(loss_name))?;
     observer.end();
     Ok(limits)
 }

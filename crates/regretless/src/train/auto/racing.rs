@@ -360,7 +360,8 @@ impl ValidationScorer {
             let mut min = Vec::with_capacity(rows.len());
             for answer in task
                 .oracle
-                .relax_all((&costs, kind), ("auto", task.observer))?
+                .relax_all(&costs, kind, task.observer)
+                .map_err(|error| error.for_method("auto"))?
             {
                 let instance = rows[min.len()];
                 min.push(
@@ -419,7 +420,8 @@ impl ValidationScorer {
                 let predictions = predict_rows(&trained.model, data, rows)?;
                 let answers = task
                     .oracle
-                    .relax_all((&predictions, *kind), ("auto", task.observer))?;
+                    .relax_all(&predictions, *kind, task.observer)
+                    .map_err(|error| error.for_method("auto"))?;
                 let mut regrets = Vec::with_capacity(rows.len());
                 for ((instance, answer), min) in rows.iter().zip(answers).zip(min) {
                     let solution = answer.map_err(|failure| Error::solver(*instance, failure))?;

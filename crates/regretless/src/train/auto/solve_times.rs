@@ -146,11 +146,9 @@ fn probe(task: &TrainingContext<'_>, relaxation: Option<Relaxation>) -> Result<O
         ..OracleSettings::default()
     };
     let before = task.oracle.work();
-    TrainingOracle::new(task.oracle, settings, ("auto", 0))?.solve_rows(
-        &costs,
-        &rows,
-        &InterruptOnlyObserver(task),
-    )?;
+    let oracle =
+        TrainingOracle::new(task.oracle, settings, 0).map_err(|error| error.for_method("auto"))?;
+    oracle.solve_rows(&costs, &rows, &InterruptOnlyObserver(task))?;
     let work = task.oracle.work() - before;
     Ok((work > 0).then(|| 1e-9 * work as f64 / rows.len() as f64))
 }

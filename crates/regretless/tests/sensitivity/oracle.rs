@@ -1,4 +1,4 @@
-//! How the oracle asks relaxations: counted, in order, and with a clear word when there is none.
+//! Relaxed solves of the oracle: counted, in row order, with a clear error when unsupported.
 
 use std::sync::Arc;
 
@@ -9,16 +9,16 @@ use regretless::oracle::Oracle;
 use regretless::parallel::Threads;
 use regretless::problem::{GridPath, Knapsack, ProblemKind, Sense};
 use regretless::solve::relaxation::{CostRangeKind, Relaxation};
-use regretless::solve::{SearchLimits, Solver};
+use regretless::solve::{SearchLimits, Solution, Solver};
 use regretless::{Decision, Error};
 
-/// A problem that knows nothing beyond its best decisions.
+/// A problem with an exact solver and no other capability.
 #[derive(Debug)]
-struct Silence;
+struct SolveOnly;
 
-impl ProblemKind for Silence {
+impl ProblemKind for SolveOnly {
     fn name(&self) -> String {
-        "a silent problem".into()
+        "a minimal problem".into()
     }
 
     fn sense(&self) -> Sense {
@@ -58,10 +58,10 @@ fn knapsack() -> (Oracle, Matrix) {
 }
 
 #[test]
-fn relaxed_answers_are_counted_and_do_not_depend_on_threads() {
+fn relaxed_solves_are_counted_and_do_not_depend_on_threads() {
     let (oracle, costs) = knapsack();
     let one = oracle
-        .relax_all((&costs, Relaxation::Plain), ("SPO+ relax", &NoopObserver))
+        .relax_all(&costs, Relaxation::Plain, &NoopObserver)
         .unwrap();
     assert_eq!(
         (oracle.relaxed_solves(), oracle.counts().exact, one.len()),
@@ -70,7 +70,7 @@ fn relaxed_answers_are_counted_and_do_not_depend_on_threads() {
     let oracle = oracle.with_threads(Threads::new(3).unwrap());
     assert_eq!(
         oracle
-            .relax_all((&costs, Relaxation::Tight), ("SPO+ relax", &NoopObserver))
+            .relax_all(&costs, Relaxation::Tight, &NoopObserver)
             .unwrap(),
         one
     );
@@ -80,21 +80,19 @@ fn relaxed_answers_are_counted_and_do_not_depend_on_threads() {
 }
 
 #[test]
-fn neighbours_and_ranges_are_counted_and_reach_their_rows() {
+fn adjacent_vertices_and_ranges_are_counted_and_stored_by_row() {
     let (oracle, costs) = knapsack();
     let oracle = oracle.with_threads(Threads::new(2).unwrap());
     let mut objectives = vec![0.0; 50];
-    let keep = |_: usize,
-                (solution, deltas): (regretless::solve::Solution, Vec<Decision>),
-                slot: &mut f64| {
+    let keep = |_, solution: Solution, deltas: Vec<Decision>, slot: &mut f64| {
         assert!(deltas.len() >= 18);
         *slot = solution.objective;
     };
     oracle
-        .adjacent_vertices_all(&costs, &mut objectives, keep, ("LAVA", &NoopObserver))
+        .adjacent_vertices_all(&costs, &mut objectives, keep, &NoopObserver)
         .unwrap();
     let relaxed = oracle
-        .relax_all((&costs, Relaxation::Plain), ("LAVA", &NoopObserver))
+        .relax_all(&costs, Relaxation::Plain, &NoopObserver)
         .unwrap();
     assert_eq!(
         objectives,
@@ -106,10 +104,11 @@ fn neighbours_and_ranges_are_counted_and_reach_their_rows() {
     let mut rows = vec![usize::MAX; 50];
     oracle
         .ranges_all(
-            (&costs, CostRangeKind::Basis),
+            &costs,
+            CostRangeKind::Basis,
             &mut rows,
             |row, _, slot| *slot = row,
-            ("O_S", &NoopObserver),
+            &NoopObserver,
         )
         .unwrap();
     assert_eq!(rows, (0..50).collect::<Vec<_>>());
@@ -117,73 +116,44 @@ fn neighbours_and_ranges_are_counted_and_reach_their_rows() {
 }
 
 #[test]
-fn what_is_missing_is_named_with_the_method_and_a_way_out() {
-    let oracle = Oracle::new(Arc::new(Silence));
+fn a_missing_capability_is_an_error_with_the_method_and_an_alternative() {
+    let oracle = Oracle::new(Arc::new(SolveOnly));
     let costs = Matrix::zeros(1, 4);
     let mut slots = [()];
-    let words = |error: Error| {
+    let no_ranges = oracle.ranges_all(
+        &costs,
+        CostRangeKind::Basis,
+        &mut slots,
+        |_, _, ()| (),
+        &NoopObserver,
+    );
+    let no_vertices =
+        oracle.adjacent_vertices_all(&costs, &mut slots, |_, _, _, ()| (), &NoopObserver);
+    let errors = [
+        (
+            oracle.require_relaxation(Relaxation::Plain).unwrap_err(),
+            "relaxation",
+        ),
+        (
+            oracle
+                .relax_all(&costs, Relaxation::Tight, &NoopObserver)
+                .unwrap_err(),
+            "relaxation",
+        ),
+        (oracle.cone(&Decision::default()).unwrap_err(), "cone"),
+        (no_vertices.unwrap_err(), "adjacent vertices"),
+        (no_ranges.unwrap_err(), "cost ranges"),
+    ];
+    for (error, capability) in errors {
         assert!(matches!(error, Error::Capability { .. }));
-        error.to_string()
-    };
-    for (message, method, capability) in [
-        (
-            words(
-                oracle
-                    .require_relaxation(Relaxation::Plain, "SPO+ relax")
-                    .unwrap_err(),
-            ),
-            "SPO+ relax",
-            "relaxation",
-        ),
-        (
-            words(
-                oracle
-                    .relax_all((&costs, Relaxation::Tight), ("PFYL", &NoopObserver))
-                    .unwrap_err(),
-            ),
-            "PFYL",
-            "relaxation",
-        ),
-        (
-            words(oracle.cone(&Decision::default(), "CaVE").unwrap_err()),
-            "CaVE",
-            "cone",
-        ),
-        (
-            words(
-                oracle
-                    .adjacent_vertices_all(
-                        &costs,
-                        &mut slots,
-                        |_, _, ()| (),
-                        ("LAVA", &NoopObserver),
-                    )
-                    .unwrap_err(),
-            ),
-            "LAVA",
-            "adjacent vertices",
-        ),
-        (
-            words(
-                oracle
-                    .ranges_all(
-                        (&costs, CostRangeKind::Basis),
-                        &mut slots,
-                        |_, _, ()| (),
-                        ("O_S", &NoopObserver),
-                    )
-                    .unwrap_err(),
-            ),
-            "O_S",
-            "cost ranges",
-        ),
-    ] {
+        assert!(error.to_string().starts_with("this method needs"));
+        let message = error.for_method("CaVE(inner)").to_string();
         assert!(
-            message.starts_with(&format!("{method} needs")) && message.contains(capability),
+            message.starts_with("CaVE(inner) needs") && message.contains(capability),
             "{message}"
         );
         assert!(
-            message.contains("a silent problem") && message.contains("; use "),
+            message.contains("a minimal problem") && message.contains("; use "),
             "{message}"
         );
     }
@@ -191,14 +161,15 @@ fn what_is_missing_is_named_with_the_method_and_a_way_out() {
 }
 
 #[test]
-fn the_other_kind_of_ranges_is_pointed_to() {
+fn the_error_names_the_other_kind_of_ranges() {
     let (oracle, costs) = knapsack();
     let mut slots = vec![(); 50];
     let found = oracle.ranges_all(
-        (&costs, CostRangeKind::Exact),
+        &costs,
+        CostRangeKind::Exact,
         &mut slots,
         |_, _, ()| (),
-        ("MSE(O_S(exact))", &NoopObserver),
+        &NoopObserver,
     );
     assert!(
         found
@@ -209,19 +180,20 @@ fn the_other_kind_of_ranges_is_pointed_to() {
 }
 
 #[test]
-fn costs_that_are_no_numbers_fail_their_own_row_only() {
+fn costs_that_are_not_finite_fail_their_own_row_only() {
     let oracle = Oracle::new(Arc::new(GridPath { grid: [2, 2] }));
     let costs = Matrix::new(2, 4, [[1.0; 4], [f32::NAN; 4]].concat()).unwrap();
     let answers = oracle
-        .relax_all((&costs, Relaxation::Plain), ("SPO+ relax", &NoopObserver))
+        .relax_all(&costs, Relaxation::Plain, &NoopObserver)
         .unwrap();
     assert!(answers[0].is_ok() && answers[1].is_err());
     let mut slots = [(); 2];
     let found = oracle.ranges_all(
-        (&costs, CostRangeKind::Exact),
+        &costs,
+        CostRangeKind::Exact,
         &mut slots,
         |_, _, ()| (),
-        ("O_S", &NoopObserver),
+        &NoopObserver,
     );
     assert!(matches!(found, Err(Error::Solver { instance: 1, .. })));
 }
