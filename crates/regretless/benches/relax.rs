@@ -76,9 +76,9 @@ fn benchmark(name: &str, instances: usize) {
             });
         }
     }
-    if let Some(mut neighbours) = problem.adjacent_vertices(&limits) {
+    if let Some(mut neighbors) = problem.adjacent_vertices(&limits) {
         report(&format!("{name} neighbours"), &costs, |costs| {
-            drop(black_box(neighbours.neighbours(costs)))
+            drop(black_box(neighbors.adjacent_vertices(costs)))
         });
     }
     let mut solver = problem.solver(&limits);

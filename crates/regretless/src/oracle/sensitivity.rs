@@ -127,7 +127,7 @@ impl Oracle {
             return Err(self.unsupported("adjacent vertices", "use another loss, such as MAE(O,S)"));
         }
         let solve =
-            |solver: &mut Box<dyn AdjacentVertices>, costs: &[f64]| solver.neighbours(costs);
+            |solver: &mut Box<dyn AdjacentVertices>, costs: &[f64]| solver.adjacent_vertices(costs);
         let keep = |row: usize, found: (Solution, Vec<VertexDelta>), slot: &mut T| {
             keep(row, found.0, found.1, slot);
         };

@@ -17,6 +17,7 @@ pub mod cone;
 mod cutting_plane;
 #[cfg(feature = "highs")]
 pub mod cvrp;
+mod dense_tableau;
 pub mod grid_path;
 #[cfg(feature = "highs")]
 pub mod highs;

@@ -107,5 +107,8 @@ pub trait AdjacentVertices: Send {
     ///
     /// # Errors
     /// When the relaxation has no optimum.
-    fn neighbours(&mut self, costs: &[f64]) -> Result<(Solution, Vec<VertexDelta>), SolveFailure>;
+    fn adjacent_vertices(
+        &mut self,
+        costs: &[f64],
+    ) -> Result<(Solution, Vec<VertexDelta>), SolveFailure>;
 }

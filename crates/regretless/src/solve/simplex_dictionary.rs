@@ -166,7 +166,7 @@ impl SimplexDictionary {
     }
 
     /// Moves to the adjacent vertices, in the order they are found.
-    pub(super) fn neighbours(mut self) -> Vec<EdgeDirection> {
+    pub(super) fn adjacent_vertices(mut self) -> Vec<EdgeDirection> {
         self.pivot_out_fixed();
         let mut walk = BasisTraversal {
             several: self.is_degenerate(),

@@ -92,7 +92,10 @@ impl CostRanging for TopKSolver {
 
 /// Exchanges come in the order of how little they matter: dear items against cheap ones first.
 impl AdjacentVertices for TopKSolver {
-    fn neighbours(&mut self, costs: &[f64]) -> Result<(Solution, Vec<VertexDelta>), SolveFailure> {
+    fn adjacent_vertices(
+        &mut self,
+        costs: &[f64],
+    ) -> Result<(Solution, Vec<VertexDelta>), SolveFailure> {
         let number = self.rank(costs)?;
         let (chosen, left) = self.order.split_at(number);
         let mut found: Vec<VertexDelta> = Vec::new();

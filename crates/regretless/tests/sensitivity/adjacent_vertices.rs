@@ -170,9 +170,9 @@ fn dense(decision: &Decision, count: usize) -> Vec<f64> {
 /// The relaxed optimum and its neighbours, all dense.
 fn ask(problem: &dyn ProblemKind, costs: &[f64]) -> (Vec<f64>, Vec<Vec<f64>>) {
     let mut engine = problem.adjacent_vertices(&SearchLimits::default()).unwrap();
-    let (solution, deltas) = engine.neighbours(costs).unwrap();
+    let (solution, deltas) = engine.adjacent_vertices(costs).unwrap();
     assert_eq!(
-        engine.neighbours(costs).unwrap(),
+        engine.adjacent_vertices(costs).unwrap(),
         (solution.clone(), deltas.clone()),
         "the answer changed"
     );
@@ -342,7 +342,7 @@ fn large_knapsacks_have_sparse_neighbours() {
     let (_, deltas) = problem
         .adjacent_vertices(&SearchLimits::default())
         .unwrap()
-        .neighbours(&costs)
+        .adjacent_vertices(&costs)
         .unwrap();
     assert_eq!(deltas.len(), 300, "one per nonbasic variable");
     assert!(deltas.iter().all(|delta| delta.indices().len() <= 5));
@@ -357,7 +357,7 @@ fn large_grids_list_ten_thousand_detours_at_most() {
     let (solution, deltas) = problem
         .adjacent_vertices(&SearchLimits::default())
         .unwrap()
-        .neighbours(&costs)
+        .adjacent_vertices(&costs)
         .unwrap();
     assert_eq!(deltas.len(), 10_000);
     let path = dense(&solution.decision, costs.len());
@@ -432,7 +432,7 @@ mod linear {
             let detours = grid
                 .adjacent_vertices(&SearchLimits::default())
                 .unwrap()
-                .neighbours(&costs)
+                .adjacent_vertices(&costs)
                 .unwrap()
                 .1;
             assert_eq!(found.len(), detours.len(), "case {case}");
@@ -450,7 +450,7 @@ mod linear {
         let (solution, deltas) = problem
             .adjacent_vertices(&SearchLimits::default())
             .unwrap()
-            .neighbours(&[2.0])
+            .adjacent_vertices(&[2.0])
             .unwrap();
         assert_eq!((solution.objective, deltas.len()), (2.0, 1));
         assert_eq!(

@@ -241,7 +241,7 @@ fn ranges_and_neighbours_of_large_models_equal_those_of_the_knapsack_engine() {
         problem
             .adjacent_vertices(&SearchLimits::default())
             .unwrap()
-            .neighbours(&costs)
+            .adjacent_vertices(&costs)
             .unwrap()
     };
     let sorted = |(_, deltas): (_, Vec<regretless::Decision>)| {

@@ -12,7 +12,10 @@ use crate::solve::relaxation::{AdjacentVertices, MAX_ADJACENT_VERTICES, VertexDe
 use crate::solve::{Solution, SolveFailure, Solver};
 
 impl AdjacentVertices for GridPathSolver {
-    fn neighbours(&mut self, costs: &[f64]) -> Result<(Solution, Vec<VertexDelta>), SolveFailure> {
+    fn adjacent_vertices(
+        &mut self,
+        costs: &[f64],
+    ) -> Result<(Solution, Vec<VertexDelta>), SolveFailure> {
         let solution = self.solve(costs)?;
         let search = Detours::new(self.cols, self.walk_back().to_vec());
         Ok((solution, search.all()))

@@ -1,50 +1,48 @@
-//! The bounded dual simplex method on a [`Tableau`].
+//! The bounded dual simplex method on a [`KnapsackTableau`].
 //!
-//! The basic variable furthest outside its bounds leaves; the nonbasic variable with the smallest
-//! ratio of reduced cost to cell enters. Where an item would have to move by more than 1 it is
-//! flipped to its other bound instead, and the next ratio is taken (the long-step rule), so a few
-//! pivots are enough. The objective only rises: stopping early still leaves a valid bound. Ties of
-//! ratios go to the lower position; after many pivots without an end the lowest-numbered choices
-//! are taken (Bland's rule), which cannot cycle.
+//! The basic variable with the largest bound violation leaves; the nonbasic variable with the
+//! smallest ratio of reduced cost to cell enters (ratio test). An item that would have to move by
+//! more than 1 is flipped to its other bound instead, and the next ratio is taken (bound flipping,
+//! the long-step rule), so a few pivots suffice. The objective never decreases: stopping early
+//! leaves a valid lower bound. Ties of ratios go to the lower position; after many pivots the
+//! first violated row leaves (as in Bland's rule), which ends cycles.
 
 use std::cmp::Ordering;
 use std::ops::Range;
 
 use super::simd::{self, PIVOT_TOLERANCE};
 use super::tableau::KnapsackTableau;
+use crate::solve::dense_tableau::TableauStatus;
 
-/// Columns from which on flips are looked for together at once.
+/// Number of columns above which all flips of a pivot are found by one selection instead of one
+/// minimum search each: it trades the allocation of an order for repeated passes over all ratios.
 const MIN_BATCH_FLIP_COLUMNS: usize = 64;
-/// Flips looked for one by one before they are looked for together.
+/// Flips found one by one, in narrow tableaus and among the last candidates of a selection; for so
+/// few, a minimum search is cheaper than a partition.
 const MAX_SEQUENTIAL_FLIPS: usize = 8;
-/// How far outside its bounds a basic variable may stay.
+/// Bound violation that a basic variable may keep; values are scaled to about 1.
 pub(super) const FEASIBILITY_TOLERANCE: f64 = 1e-10;
 
-/// How a linear programme ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum TableauStatus {
-    /// Cheapest point found.
-    Solved,
-    /// Nothing feasible, or nothing below the cutoff.
-    CutOff,
-    /// Too many pivots; the objective is a valid bound all the same.
-    Stuck,
-}
+/// Pivots per row before the careful rule, and a constant part for small tableaus; untuned: far
+/// above what a solve needs. Four times as many pivots end a solve.
+const CAREFUL_AFTER_PIVOTS: usize = 50;
+/// Cells at least this small cannot cover any violation.
+const NEGLIGIBLE_CELL: f64 = 1e-13;
 
-/// The method and its scratch memory.
+/// The method with its scratch memory.
 #[derive(Debug, Clone, Default)]
 pub(super) struct DualSimplex {
     ratios: Vec<f64>,
-    /// Ratios and columns, in order as far as needed.
+    /// Ratios and columns, sorted as far as needed.
     order: Vec<(f64, u32)>,
 }
 
 impl DualSimplex {
-    /// Solves, or stops once the objective reaches the cutoff.
+    /// Reoptimizes, or stops when the objective reaches the cutoff.
     pub(super) fn solve(&mut self, tableau: &mut KnapsackTableau, cutoff: f64) -> TableauStatus {
-        let patience = 50 * tableau.rows() + 50;
-        for step in 0..4 * patience {
-            let careful = step > patience;
+        let limit = CAREFUL_AFTER_PIVOTS * (tableau.rows() + 1);
+        for step in 0..4 * limit {
+            let careful = step > limit;
             let Some((row, above)) = worst_row(tableau, careful) else {
                 return TableauStatus::Solved;
             };
@@ -63,10 +61,10 @@ impl DualSimplex {
         TableauStatus::Stuck
     }
 
-    /// Drives a basic variable, which is below 0, out of the basis.
+    /// Drives a negative basic variable out of the basis.
     pub(super) fn pivot_out(&mut self, tableau: &mut KnapsackTableau, row: usize) -> TableauStatus {
         simd::ratios(tableau, row, &mut self.ratios);
-        match self.choose(tableau, row) {
+        match self.choose_entering(tableau, row) {
             Some(position) => {
                 tableau.pivot(row, position);
                 TableauStatus::Solved
@@ -80,15 +78,15 @@ impl DualSimplex {
         }
     }
 
-    /// The entering position; items passed on the way are flipped.
-    fn choose(&mut self, tableau: &mut KnapsackTableau, row: usize) -> Option<usize> {
-        let patience = if tableau.width() > MIN_BATCH_FLIP_COLUMNS {
+    /// The position of the entering variable; items passed on the way are flipped.
+    fn choose_entering(&mut self, tableau: &mut KnapsackTableau, row: usize) -> Option<usize> {
+        let max_flips = if tableau.width() > MIN_BATCH_FLIP_COLUMNS {
             1
         } else {
             MAX_SEQUENTIAL_FLIPS
         };
         for flips in 0.. {
-            if flips == patience {
+            if flips == max_flips {
                 let last = self.flip_many(tableau, row);
                 if let Some(position) = self.choose_among(tableau, row, last) {
                     return Some(position);
@@ -102,7 +100,7 @@ impl DualSimplex {
         None
     }
 
-    /// Whether a column covers all that a row still needs; if not it is flipped.
+    /// Whether a column covers the remaining violation of a row; otherwise it is flipped.
     fn covers_or_flips(
         &mut self,
         tableau: &mut KnapsackTableau,
@@ -117,17 +115,15 @@ impl DualSimplex {
         covers
     }
 
-    /// Flips all but the last few items that have to be flipped, found by halving; returns where
-    /// the last few stand in the order.
+    /// Flips all but the last few items that have to be flipped, found by bisection with partial
+    /// sorting; returns the range of the last few in the order.
     fn flip_many(&mut self, tableau: &mut KnapsackTableau, row: usize) -> Range<usize> {
         self.order.clear();
-        let open = self
-            .ratios
-            .iter()
-            .enumerate()
-            .filter(|(_, ratio)| **ratio < f64::INFINITY);
-        self.order
-            .extend(open.map(|(at, ratio)| (*ratio, at as u32)));
+        for (position, ratio) in self.ratios.iter().enumerate() {
+            if *ratio < f64::INFINITY {
+                self.order.push((*ratio, position as u32));
+            }
+        }
         let mut rest = 0..self.order.len();
         while rest.len() > MAX_SEQUENTIAL_FLIPS {
             let middle = rest.start + rest.len() / 2;
@@ -135,14 +131,14 @@ impl DualSimplex {
             let near = &self.order[rest.start..middle];
             let covered: f64 = near
                 .iter()
-                .map(|(_, at)| reach(tableau, row, *at as usize))
+                .map(|(_, position)| reach(tableau, row, *position as usize))
                 .sum();
             if tableau.values()[row] + covered >= 0.0 {
                 rest.end = middle;
             } else {
-                for (_, at) in near {
-                    self.ratios[*at as usize] = f64::INFINITY;
-                    tableau.flip(*at as usize);
+                for (_, position) in near {
+                    self.ratios[*position as usize] = f64::INFINITY;
+                    tableau.flip(*position as usize);
                 }
                 rest.start = middle;
             }
@@ -150,7 +146,7 @@ impl DualSimplex {
         rest
     }
 
-    /// Goes through a few columns in order of ratio until one covers the need.
+    /// Tries a few columns in order of ratio until one covers the violation.
     fn choose_among(
         &mut self,
         tableau: &mut KnapsackTableau,
@@ -158,8 +154,8 @@ impl DualSimplex {
         few: Range<usize>,
     ) -> Option<usize> {
         self.order[few.clone()].sort_unstable_by(by_ratio);
-        for at in few {
-            let position = self.order[at].1 as usize;
+        for index in few {
+            let position = self.order[index].1 as usize;
             if self.covers_or_flips(tableau, row, position) {
                 return Some(position);
             }
@@ -172,7 +168,7 @@ fn by_ratio(a: &(f64, u32), b: &(f64, u32)) -> Ordering {
     a.0.total_cmp(&b.0).then(a.1.cmp(&b.1))
 }
 
-/// How much of a row's need a column covers by going all the way.
+/// The part of a row's violation that a column covers by moving to its other bound.
 fn reach(tableau: &KnapsackTableau, row: usize, position: usize) -> f64 {
     if tableau.steps()[position] > 0.0 {
         tableau.row(row)[position].abs()
@@ -181,16 +177,19 @@ fn reach(tableau: &KnapsackTableau, row: usize, position: usize) -> f64 {
     }
 }
 
-/// What the cells that are too small to pivot on could still cover.
+/// The part of a row's violation that cells too small to pivot on could cover.
 fn sub_tolerance_contribution(tableau: &KnapsackTableau, row: usize) -> f64 {
     let cells = tableau.row(row).iter().zip(tableau.steps());
-    let small = cells.filter(|(cell, _)| **cell < -1e-13 && **cell >= -PIVOT_TOLERANCE);
-    small
-        .map(|(cell, step)| if *step > 0.0 { -cell } else { f64::INFINITY })
-        .sum()
+    let mut sum = 0.0;
+    for (cell, step) in cells {
+        if *cell < -NEGLIGIBLE_CELL && *cell >= -PIVOT_TOLERANCE {
+            sum += if *step > 0.0 { -cell } else { f64::INFINITY };
+        }
+    }
+    sum
 }
 
-/// How far the worst basic variable is out of bounds.
+/// The largest bound violation of a basic variable.
 pub(super) fn worst_violation(tableau: &KnapsackTableau) -> f64 {
     let bounded = tableau.values().iter().zip(tableau.uppers());
     bounded
@@ -198,14 +197,15 @@ pub(super) fn worst_violation(tableau: &KnapsackTableau) -> f64 {
         .fold(0.0, f64::max)
 }
 
-/// The basic variable furthest out of bounds, and whether it is above; the first one when careful.
+/// The basic variable with the largest bound violation (the first violated one if `careful`), and
+/// whether it is above its upper bound.
 fn worst_row(tableau: &KnapsackTableau, careful: bool) -> Option<(usize, bool)> {
     let mut worst = (FEASIBILITY_TOLERANCE, None);
     for (row, (value, upper)) in tableau.values().iter().zip(tableau.uppers()).enumerate() {
         let (below, above) = (-value, value - upper);
-        let outside = below.max(above);
-        if outside > worst.0 {
-            worst = (outside, Some((row, above > below)));
+        let violation = below.max(above);
+        if violation > worst.0 {
+            worst = (violation, Some((row, above > below)));
             if careful {
                 break;
             }

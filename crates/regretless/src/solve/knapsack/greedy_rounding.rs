@@ -1,26 +1,33 @@
-//! A good first choice: the linear programme rounded down, filled up, and improved by swaps.
+//! Primal heuristic: rounds the LP solution down, adds items greedily, and improves by swaps.
 //!
-//! Filling takes the fitting item with the least reduced cost. A swap exchanges one chosen item for
-//! a cheaper one that fits, the best pair first, followed by filling; ties go to the first pair
-//! found.
+//! The greedy step adds the fitting item with the smallest reduced cost. A swap exchanges one
+//! chosen item for a cheaper one that fits, the best pair first, followed by greedy steps; ties go
+//! to the first pair found.
 
 use super::incumbent::KnapsackIncumbent;
 use super::tableau::{KnapsackTableau, TableauInput};
 
-/// Pairs looked at before swapping ends.
+/// Limit on the pairs examined by swaps: bounds the time of the heuristic to some milliseconds.
+/// Untuned.
 const MAX_SWAP_PAIRS: usize = 1_000_000;
+
+/// Smallest gain of a swap, far below the objective tolerance: scaled costs are about 1.
+const MIN_SWAP_GAIN: f64 = 1e-12;
+/// Distance from 0 or 1 below which a basic item counts as integral; a misjudged item is left out
+/// and may be added again.
+const INTEGRALITY_TOLERANCE: f64 = 1e-9;
 
 /// Scratch memory of the heuristic.
 #[derive(Debug, Clone, Default)]
 pub(super) struct GreedyRounding {
     inside: Vec<u32>,
-    /// Items left out, with their reduced costs.
+    /// Items not chosen, with their reduced costs.
     outside: Vec<(f64, u32)>,
     room: Vec<f64>,
 }
 
 impl GreedyRounding {
-    /// Rounds a solved linear programme down and fills what is left.
+    /// Offers the LP solution of a node rounded down, with items added greedily.
     pub(super) fn round(
         &mut self,
         source: TableauInput,
@@ -33,7 +40,7 @@ impl GreedyRounding {
         best.offer(source, taken.iter().chain(&self.inside).copied());
     }
 
-    /// The same, improved by swaps among the undecided items.
+    /// The same, improved by swaps among the free items.
     pub(super) fn polish(
         &mut self,
         source: TableauInput,
@@ -45,10 +52,10 @@ impl GreedyRounding {
         self.fill(source);
         let pairs = 1 + self.inside.len() * self.outside.len();
         for _ in 0..1 + MAX_SWAP_PAIRS / pairs {
-            let Some((place, other)) = self.best_swap(source) else {
+            let Some((inside, outside)) = self.best_swap(source) else {
                 break;
             };
-            self.swap(source, place, other);
+            self.swap(source, inside, outside);
             self.fill(source);
         }
         best.offer(source, taken.iter().chain(&self.inside).copied());
@@ -61,29 +68,27 @@ impl GreedyRounding {
         self.room.extend_from_slice(tableau.rest());
         for (code, reduced) in tableau.codes().iter().zip(tableau.reduced()) {
             if tableau.is_item(*code) {
-                self.place(source, code.variable(), (code.complemented(), *reduced));
+                self.place(source, code.variable(), code.complemented(), *reduced);
             }
         }
         for (code, value) in tableau.basics().iter().zip(tableau.values()) {
             if tableau.is_item(*code) {
-                let full = if code.complemented() {
-                    *value < 1e-9
+                let is_chosen = if code.complemented() {
+                    *value < INTEGRALITY_TOLERANCE
                 } else {
-                    *value > 1.0 - 1e-9
+                    *value > 1.0 - INTEGRALITY_TOLERANCE
                 };
-                self.place(source, code.variable(), (full, 0.0));
+                self.place(source, code.variable(), is_chosen, 0.0);
             }
         }
     }
 
-    fn place(&mut self, source: TableauInput, item: usize, (full, reduced): (bool, f64)) {
-        if full {
+    fn place(&mut self, source: TableauInput, item: usize, is_chosen: bool, reduced: f64) {
+        if is_chosen {
             self.inside.push(item as u32);
-            let column = source.items.column(item);
-            self.room
-                .iter_mut()
-                .zip(column)
-                .for_each(|(room, weight)| *room -= weight);
+            for (room, weight) in self.room.iter_mut().zip(source.items.column(item)) {
+                *room -= weight;
+            }
         } else {
             self.outside.push((reduced, item as u32));
         }
@@ -101,28 +106,28 @@ impl GreedyRounding {
                 .iter()
                 .enumerate()
                 .filter(|(_, (_, item))| fits(&self.room, *item));
-            let Some((place, _)) = fitting.min_by(|a, b| a.1.0.total_cmp(&b.1.0)) else {
+            let Some((index, _)) = fitting.min_by(|a, b| a.1.0.total_cmp(&b.1.0)) else {
                 return;
             };
-            let (_, item) = self.outside.swap_remove(place);
-            self.place(source, item as usize, (true, 0.0));
+            let (_, item) = self.outside.swap_remove(index);
+            self.place(source, item as usize, true, 0.0);
         }
     }
 
     fn best_swap(&self, source: TableauInput) -> Option<(usize, usize)> {
         let mut found = None;
-        let mut max = 1e-12;
+        let mut max = MIN_SWAP_GAIN;
         let rows = self.room.len();
-        for (place, item) in self.inside.iter().enumerate() {
+        for (inside, item) in self.inside.iter().enumerate() {
             let own = source.items.column(*item as usize);
             let cost = source.costs[*item as usize];
-            for (other, (_, rival)) in self.outside.iter().enumerate() {
-                let gain = cost - source.costs[*rival as usize];
+            for (outside, (_, candidate)) in self.outside.iter().enumerate() {
+                let gain = cost - source.costs[*candidate as usize];
                 if gain > max {
-                    let column = source.items.column(*rival as usize);
+                    let column = source.items.column(*candidate as usize);
                     if (0..rows).all(|i| column[i] <= self.room[i] + own[i]) {
                         max = gain;
-                        found = Some((place, other));
+                        found = Some((inside, outside));
                     }
                 }
             }
@@ -130,15 +135,14 @@ impl GreedyRounding {
         found
     }
 
-    fn swap(&mut self, source: TableauInput, place: usize, other: usize) {
-        let leaving = self.inside.swap_remove(place);
-        let (_, entering) = self.outside.swap_remove(other);
+    fn swap(&mut self, source: TableauInput, inside: usize, outside: usize) {
+        let leaving = self.inside.swap_remove(inside);
+        let (_, entering) = self.outside.swap_remove(outside);
         let column = source.items.column(leaving as usize);
-        self.room
-            .iter_mut()
-            .zip(column)
-            .for_each(|(room, weight)| *room += weight);
+        for (room, weight) in self.room.iter_mut().zip(column) {
+            *room += weight;
+        }
         self.outside.push((0.0, leaving));
-        self.place(source, entering as usize, (true, 0.0));
+        self.place(source, entering as usize, true, 0.0);
     }
 }

@@ -1,17 +1,17 @@
-//! The best choice so far, and the objective below which a better one must lie.
+//! The incumbent and the cutoff.
 //!
-//! Every choice is tested with exact row sums before it counts. A search that is told what to
-//! expect also looks for choices as good as the best, so that it is known whether there is a tie.
-//! Where costs lie on a grid (whole numbers, decimals) a better choice is better by at least one
-//! step; otherwise improvements below 1.1e-9 of the objective do not count, which is what the
-//! tolerance of the capacities can be worth.
+//! Every candidate is checked with exact row sums before it becomes the incumbent. A search with a
+//! known objective also looks for choices as good as the best, to detect ties. If costs have a
+//! granularity (integers, decimals) a better choice is better by at least one step; otherwise
+//! improvements below 1.1e-9 of the objective do not count, which is what the tolerance of the
+//! capacities can be worth.
 
 use super::tableau::TableauInput;
+use crate::solve::dense_tableau;
 
-/// Share of the objective below which two objectives count as equal.
+/// Relative difference below which two objectives count as equal: slightly above the relative
+/// tolerance of the capacities, 1e-9.
 const OBJECTIVE_TOLERANCE: f64 = 1.1e-9;
-/// Share of a step that rounding errors never reach.
-const ROUNDING_FRACTION: f64 = 1e-3;
 
 /// The incumbent of a search.
 #[derive(Debug, Clone, Default)]
@@ -19,38 +19,41 @@ pub(super) struct KnapsackIncumbent {
     chosen: Vec<u32>,
     objective: f64,
     cutoff: f64,
-    /// What a choice is known to cost, with a margin; such a search looks for ties.
-    ceiling: Option<f64>,
-    /// Whether another choice is as good as the best.
-    tied: bool,
-    /// Least difference between two objectives; 0 when costs lie on no grid.
+    /// Objective of a known choice plus a margin; such a search looks for ties.
+    known_objective: Option<f64>,
+    /// Whether another choice is as good as the incumbent.
+    is_tied: bool,
+    /// Smallest difference between two objectives; 0 if unknown.
     granularity: f64,
     gap: f64,
     candidate: Vec<u32>,
 }
 
 impl KnapsackIncumbent {
-    /// Forgets everything: nothing is chosen.
+    /// Resets to the empty choice.
     pub(super) fn reset(&mut self, granularity: f64, gap: f64) {
         self.chosen.clear();
         self.objective = 0.0;
-        self.ceiling = None;
-        self.tied = false;
+        self.known_objective = None;
+        self.is_tied = false;
         self.granularity = granularity;
         self.gap = gap;
         self.set_cutoff();
     }
 
-    /// Something is known to cost no more than this: only what is as good is of interest. For costs
-    /// on no grid.
+    /// A choice with this objective is known to exist: only choices as good are searched for. For
+    /// costs without granularity.
     pub(super) fn set_known_objective(&mut self, objective: f64) {
-        self.ceiling = Some(objective + min_improvement(objective, 0.0));
+        self.known_objective = Some(objective + min_improvement(objective, 0.0));
         self.set_cutoff();
     }
 
-    /// Whether something was found that is as good as expected, and nothing else is as good.
+    /// Whether a choice as good as the known one was found, and no other is as good.
     pub(super) fn is_unique_optimum(&self) -> bool {
-        !self.tied && self.ceiling.is_none_or(|ceiling| self.objective <= ceiling)
+        !self.is_tied
+            && self
+                .known_objective
+                .is_none_or(|known_objective| self.objective <= known_objective)
     }
 
     pub(super) fn chosen(&self) -> &[u32] {
@@ -61,12 +64,12 @@ impl KnapsackIncumbent {
         self.objective
     }
 
-    /// What cannot get below this is of no interest.
+    /// Objective from which on nodes are pruned.
     pub(super) fn cutoff(&self) -> f64 {
         self.cutoff
     }
 
-    /// Considers a choice; false when it does not fit.
+    /// Offers a candidate; returns false if it violates a capacity.
     pub(super) fn offer(
         &mut self,
         source: TableauInput,
@@ -85,7 +88,7 @@ impl KnapsackIncumbent {
             .sum();
         let gain = min_improvement(self.objective, self.granularity);
         if self.candidate != self.chosen && objective <= self.objective + gain {
-            self.tied = objective >= self.objective - gain;
+            self.is_tied = objective >= self.objective - gain;
         }
         if objective < self.objective {
             self.objective = objective;
@@ -96,20 +99,16 @@ impl KnapsackIncumbent {
     }
 
     fn set_cutoff(&mut self) {
-        let size = self.objective.abs();
+        let magnitude = self.objective.abs();
         let gain = min_improvement(self.objective, self.granularity);
-        self.cutoff = match self.ceiling {
-            None => self.objective - gain.max(self.gap * size),
-            Some(ceiling) => ceiling.min(self.objective + gain),
+        self.cutoff = match self.known_objective {
+            None => self.objective - gain.max(self.gap * magnitude),
+            Some(known_objective) => known_objective.min(self.objective + gain),
         };
     }
 }
 
-/// How much less a choice must cost to count as better than one of this objective.
+/// The difference by which a choice must improve on this objective.
 pub(super) fn min_improvement(objective: f64, granularity: f64) -> f64 {
-    if granularity > 0.0 {
-        granularity * (1.0 - ROUNDING_FRACTION)
-    } else {
-        OBJECTIVE_TOLERANCE * objective.abs()
-    }
+    dense_tableau::min_improvement(objective.abs(), granularity, OBJECTIVE_TOLERANCE)
 }

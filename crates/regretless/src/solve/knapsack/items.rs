@@ -1,24 +1,34 @@
-//! The items of one knapsack, scaled for the simplex method, and the exact test of a choice.
+//! The items of one knapsack, scaled for the simplex method, and the exact feasibility check.
 //!
 //! A load may exceed its capacity by `1e-9 · max(capacity, 1)`, so that decimal weights whose exact
-//! sum equals the capacity fit although their binary sum is a hair above. The linear programme uses
-//! the same widened capacity, or the largest load that weights on a decimal grid can make within
-//! it: no feasible choice is ever cut off. Rows are scaled by powers of two, which costs no digit.
+//! sum equals the capacity fit although their binary sum is slightly larger. The LP uses the same
+//! capacity plus tolerance, or the largest load within it that weights with a granularity can sum
+//! to: no feasible choice is cut off. Rows are scaled by powers of two, which is exact.
 
-use super::granularity;
+use crate::solve::dense_tableau::largest_common_step;
 
-/// Weights and capacities, fixed for the life of an engine.
+/// Relative tolerance of a capacity (absolute below 1).
+const CAPACITY_TOLERANCE: f64 = 1e-9;
+/// Relative margin of the LP's right-hand sides over the exact check: sums round, and the LP must
+/// not be tighter than the check.
+const RHS_MARGIN: f64 = 1e-12;
+/// Fraction of a weight step by which a capacity may miss a multiple of it and still reach it.
+const STEP_TOLERANCE: f64 = 1e-6;
+/// Largest absolute exponent of a scale, well within the range of `f64`.
+const MAX_SCALE_EXPONENT: f64 = 900.0;
+
+/// Weights and capacities of one solver.
 #[derive(Debug, Clone)]
 pub(super) struct KnapsackItems {
     count: usize,
     weights: Vec<Vec<f64>>,
     /// Capacity plus tolerance per dimension.
     limits: Vec<f64>,
-    /// Per item its scaled weights, then the 1 of the counting row.
+    /// Per item its scaled weights, then the 1 of the cardinality row.
     columns: Vec<f64>,
-    /// What each scaled weight was multiplied by, per dimension.
+    /// Scale of the weights per dimension.
     scales: Vec<f64>,
-    /// Scaled limits as far as they can be reached, then the right-hand side of the counting row.
+    /// Scaled reachable limits, then the right-hand side of the cardinality row.
     rhs: Vec<f64>,
     /// The same without tolerance, for the linear relaxation.
     strict_rhs: Vec<f64>,
@@ -29,7 +39,10 @@ pub(super) struct KnapsackItems {
 impl KnapsackItems {
     pub(super) fn new(weights: &[Vec<f64>], capacity: &[f64]) -> Self {
         let count = weights.first().map_or(0, Vec::len);
-        let limits: Vec<f64> = capacity.iter().map(|c| c + 1e-9 * c.max(1.0)).collect();
+        let limits: Vec<f64> = capacity
+            .iter()
+            .map(|c| c + CAPACITY_TOLERANCE * c.max(1.0))
+            .collect();
         let fits: Vec<bool> = (0..count)
             .map(|j| weights.iter().zip(&limits).all(|(w, l)| w[j] <= *l))
             .collect();
@@ -47,13 +60,11 @@ impl KnapsackItems {
             .zip(&limits)
             .map(|(row, limit)| reachable(row, *limit))
             .collect();
-        // Summing rounds; the linear programme must not be tighter than the exact test.
-        let slack = 1.0 + 1e-12;
         let scaled = |rhs: &[f64], factor: f64| -> Vec<f64> {
             let rows = rhs.iter().zip(&scales).map(|(r, s)| r * s * factor);
             rows.chain([count as f64 + 1.0]).collect()
         };
-        let (rhs, strict_rhs) = (scaled(&reachable, slack), scaled(capacity, 1.0));
+        let (rhs, strict_rhs) = (scaled(&reachable, 1.0 + RHS_MARGIN), scaled(capacity, 1.0));
         Self {
             count,
             weights: weights.to_vec(),
@@ -70,7 +81,7 @@ impl KnapsackItems {
         self.count
     }
 
-    /// Rows of the linear programme: one per dimension, and one that counts items.
+    /// Rows of the LP: one per dimension, and the cardinality row.
     pub(super) fn rows(&self) -> usize {
         self.limits.len() + 1
     }
@@ -80,7 +91,7 @@ impl KnapsackItems {
         &self.columns[item * self.rows()..][..self.rows()]
     }
 
-    /// Right-hand sides of all rows; the counting row never binds until a number is asked for.
+    /// Right-hand sides of all rows; the cardinality row binds only after the number is fixed.
     pub(super) fn rhs(&self) -> &[f64] {
         &self.rhs
     }
@@ -99,7 +110,7 @@ impl KnapsackItems {
         self.fits[item]
     }
 
-    /// Whether some share of an item fits: it weighs nothing where there is no capacity.
+    /// Whether a fraction of an item fits: its weight is 0 in dimensions without capacity.
     pub(super) fn fits_in_part(&self, item: usize) -> bool {
         self.column(item)
             .iter()
@@ -107,35 +118,27 @@ impl KnapsackItems {
             .all(|(weight, rhs)| *weight == 0.0 || *rhs > 0.0)
     }
 
-    /// Whether an item weighs nothing in any dimension.
+    /// Whether an item's weight is 0 in all dimensions.
     pub(super) fn weightless(&self, item: usize) -> bool {
         let column = self.column(item);
         column[..column.len() - 1].iter().all(|w| *w == 0.0)
     }
 
-    /// Costs less what the weights are worth at these prices.
+    /// Reduced costs at these duals.
     pub(super) fn reduced_costs(&self, costs: &[f64], duals: &[f64]) -> Vec<f64> {
-        let worth = |j: usize| {
-            self.weights
-                .iter()
-                .zip(duals)
-                .map(|(row, dual)| dual * row[j])
-                .sum::<f64>()
-        };
-        costs
-            .iter()
-            .enumerate()
-            .map(|(j, cost)| cost - worth(j))
-            .collect()
+        let mut reduced_costs = Vec::with_capacity(costs.len());
+        for (j, cost) in costs.iter().enumerate() {
+            let prices = self.weights.iter().zip(duals);
+            let price: f64 = prices.map(|(row, dual)| dual * row[j]).sum();
+            reduced_costs.push(cost - price);
+        }
+        reduced_costs
     }
 
-    /// What all capacities, tolerance included, are worth at these prices.
+    /// Dual objective of the capacities, tolerance included.
     pub(super) fn dual_value(&self, prices: &[f64]) -> f64 {
-        self.limits
-            .iter()
-            .zip(prices)
-            .map(|(limit, price)| limit * price)
-            .sum()
+        let limits = self.limits.iter().zip(prices);
+        limits.map(|(limit, price)| limit * price).sum()
     }
 
     /// The weights of an item, one per dimension.
@@ -143,7 +146,7 @@ impl KnapsackItems {
         self.weights.iter().map(move |row| row[item])
     }
 
-    /// Whether loads that were summed in another order may fit.
+    /// Whether loads may fit whose sums have this relative rounding error.
     pub(super) fn fits_within(&self, loads: &[f64], rounding: f64) -> bool {
         loads
             .iter()
@@ -151,28 +154,27 @@ impl KnapsackItems {
             .all(|(load, limit)| *load <= limit + rounding * (limit + load))
     }
 
-    /// Raises the price of a dimension without capacity until no item is worth its weight there:
-    /// it costs the objective nothing, and without it the prices would prove nothing.
+    /// Lowers the dual of a dimension without capacity until no reduced cost of its items is
+    /// negative: the objective does not change, and the duals become feasible.
     pub(super) fn price_closed_dimensions(&self, duals: &mut [f64], reduced_costs: &mut [f64]) {
         for (row, (weights, rhs)) in self.weights.iter().zip(&self.strict_rhs).enumerate() {
             if *rhs > 0.0 {
                 continue;
             }
-            let ratios = weights
-                .iter()
-                .zip(&*reduced_costs)
-                .filter(|(w, _)| **w > 0.0)
-                .map(|(w, r)| r / w);
-            let rise = ratios.fold(0.0, f64::min);
-            duals[row] += rise;
-            weights
-                .iter()
-                .zip(&mut *reduced_costs)
-                .for_each(|(w, r)| *r -= rise * w);
+            let mut change = 0.0_f64;
+            for (weight, reduced) in weights.iter().zip(&*reduced_costs) {
+                if *weight > 0.0 {
+                    change = change.min(reduced / weight);
+                }
+            }
+            duals[row] += change;
+            for (weight, reduced) in weights.iter().zip(&mut *reduced_costs) {
+                *reduced -= change * weight;
+            }
         }
     }
 
-    /// Whether these items, in increasing order, fit together: summed as any check would.
+    /// Whether these items, in increasing order, are feasible: summed as the independent check does.
     pub(super) fn holds(&self, chosen: &[u32]) -> bool {
         let load = |row: &Vec<f64>| chosen.iter().map(|j| row[*j as usize]).sum::<f64>();
         self.weights
@@ -182,29 +184,31 @@ impl KnapsackItems {
     }
 }
 
-/// The largest load within a limit that sums of these weights can make.
+/// The largest load within a limit that sums of these weights can reach.
 fn reachable(row: &[f64], limit: f64) -> f64 {
-    match granularity::step(&row.iter().copied()) {
-        Some(step) => limit.min(step * (limit / step + 1e-6).floor()),
+    match largest_common_step(&row.iter().copied()) {
+        Some(step) => limit.min(step * (limit / step + STEP_TOLERANCE).floor()),
         None => limit,
     }
 }
 
-/// The power of two that brings the largest useful weight of a row near 1.
+/// The power of two that scales the largest weight of a row, among items that fit, to about 1.
 fn row_scale(row: &[f64], fits: &[bool]) -> f64 {
-    let largest = row
-        .iter()
-        .zip(fits)
-        .filter(|(_, fits)| **fits)
-        .map(|(w, _)| *w)
-        .fold(0.0, f64::max);
+    let mut largest = 0.0_f64;
+    for (weight, fits) in row.iter().zip(fits) {
+        if *fits {
+            largest = largest.max(*weight);
+        }
+    }
     power_of_two_near(largest)
 }
 
-/// The power of two whose product with a number lies in (0.5, 1], within reason; 1 for 0.
+/// The power of two whose product with a number lies in (0.5, 1], up to its exponent limit; 1 for 0.
 pub(super) fn power_of_two_near(number: f64) -> f64 {
     if number > 0.0 {
-        (-number.log2().ceil()).clamp(-900.0, 900.0).exp2()
+        (-number.log2().ceil())
+            .clamp(-MAX_SCALE_EXPONENT, MAX_SCALE_EXPONENT)
+            .exp2()
     } else {
         1.0
     }

@@ -1,70 +1,70 @@
-//! The linear relaxation of the knapsack: items may be taken in part.
+//! The optimal vertex of the knapsack's LP relaxation.
 
 use super::tableau::KnapsackTableau;
 use crate::decision::Decision;
 
-/// A basic variable of a linear programme.
+/// A basic variable of the LP relaxation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum KnapsackBasicVariable {
-    /// The share taken of an item.
+    /// The chosen fraction of an item.
     Item(u32),
-    /// What is left of the capacity of a dimension.
+    /// The slack of the capacity of a dimension.
     Slack(u32),
 }
 
-/// The cheapest point of the linear relaxation, a vertex.
+/// An optimal vertex of the LP relaxation with its basis and duals.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LpVertex {
-    /// How much is taken of each item.
+    /// The chosen fraction of each item.
     pub decision: Decision,
-    /// Its cost.
+    /// Its objective.
     pub objective: f64,
-    /// What one more unit of each capacity changes in the objective: never positive.
+    /// Dual price of each capacity: never positive.
     pub duals: Vec<f64>,
     /// Reduced cost of each item, `cost − Σ dual · weight`: negative at 1, positive at 0, 0
     /// between.
     pub reduced_costs: Vec<f64>,
-    /// One basic variable per dimension, in no particular order of meaning.
+    /// One basic variable per dimension, in no particular order.
     pub basis: Vec<KnapsackBasicVariable>,
 }
 
-/// The shares of all items that a solved tableau takes.
-pub(super) fn item_values(tableau: &KnapsackTableau, taken: &[u32], out: &mut [f64]) {
+/// The values of all items in a solved tableau.
+pub(super) fn item_values(tableau: &KnapsackTableau, chosen: &[u32], out: &mut [f64]) {
     out.fill(0.0);
-    taken.iter().for_each(|item| out[*item as usize] = 1.0);
-    for code in tableau
-        .codes()
-        .iter()
-        .filter(|code| tableau.is_item(**code) && code.complemented())
-    {
-        out[code.variable()] = 1.0;
+    for item in chosen {
+        out[*item as usize] = 1.0;
+    }
+    for code in tableau.codes() {
+        if tableau.is_item(*code) && code.complemented() {
+            out[code.variable()] = 1.0;
+        }
     }
     for (code, value) in tableau.basics().iter().zip(tableau.values()) {
         if tableau.is_item(*code) {
-            let share = if code.complemented() {
+            let fraction = if code.complemented() {
                 1.0 - value
             } else {
                 *value
             };
-            out[code.variable()] = share.clamp(0.0, 1.0);
+            out[code.variable()] = fraction.clamp(0.0, 1.0);
         }
     }
 }
 
 /// The basic variables of the capacity rows.
 pub(super) fn basis(tableau: &KnapsackTableau, items: usize) -> Vec<KnapsackBasicVariable> {
-    let name = |variable: usize| match variable.checked_sub(items) {
+    let basic = |variable: usize| match variable.checked_sub(items) {
         None => KnapsackBasicVariable::Item(variable as u32),
         Some(row) => KnapsackBasicVariable::Slack(row as u32),
     };
-    let counting = tableau.rows() - 1;
-    tableau.basics()[..counting]
+    let capacity_rows = tableau.rows() - 1;
+    tableau.basics()[..capacity_rows]
         .iter()
-        .map(|code| name(code.variable()))
+        .map(|code| basic(code.variable()))
         .collect()
 }
 
-/// The duals of the capacity rows in the tableau's own scale.
+/// The duals of the capacity rows, in the scale of the tableau.
 pub(super) fn duals(tableau: &KnapsackTableau, items: usize, out: &mut [f64]) {
     out.fill(0.0);
     for (code, reduced) in tableau.codes().iter().zip(tableau.reduced()) {

@@ -1,14 +1,16 @@
-//! Exact knapsack search: the cheapest choice of items within one or more capacities.
+//! Exact branch and bound for the multidimensional knapsack problem.
 //!
-//! Items that cost 0 or more are left out, and so is whatever does not fit alone. Of several
-//! choices with the same cost (to a relative 1e-9) the one met first is kept; the order of the
-//! search depends on the costs only, so the answer does too. A load may exceed its capacity by
-//! `1e-9 · max(capacity, 1)`. The parts: `items` (numbers), `tableau` and `dual` (linear
-//! programmes), `start` (first choice), `search` (branch and bound), `relax` (linear relaxation),
-//! `facts` (what the relaxation knows), `memory` (what is kept of an instance).
+//! Items with cost 0 or more are left out, and so are items that do not fit alone. Among choices
+//! with the same objective (to a relative 1e-9) the first one found is kept; the order of the search
+//! depends on the costs only, and so does the decision. A load may exceed its capacity by
+//! `1e-9 · max(capacity, 1)`.
+//!
+//! * `items`: scaled weights and the feasibility check. `tableau`, `dual_simplex`, `refactor`,
+//!   `simd`: the LP. `search_tree`, `incumbent`, `greedy_rounding`: branch and bound.
+//! * `lp_vertex`, `relaxation`: the LP relaxation with cost ranges and adjacent vertices.
+//! * `warm_start`: warm starts and certificates.
 
 mod dual_simplex;
-mod granularity;
 mod greedy_rounding;
 mod incumbent;
 mod items;
@@ -20,28 +22,30 @@ mod simd;
 mod tableau;
 mod warm_start;
 
-use self::dual_simplex::TableauStatus;
-pub(super) use self::granularity::step;
 use self::items::{KnapsackItems, power_of_two_near};
 pub use self::lp_vertex::{KnapsackBasicVariable, LpVertex};
-pub(super) use self::refactor::invert;
 pub use self::relaxation::KnapsackRelaxation;
 use self::search_tree::{KnapsackSearchTree, Workspace};
 use self::tableau::{KnapsackTableau, TableauInput};
 use self::warm_start::KnapsackWarmStart;
+use super::dense_tableau::{TableauStatus, largest_common_step};
 use super::warm_start::WarmStart;
 use super::{SearchLimits, Solution, SolveFailure, SolveStatus, Solver};
 use crate::decision::Decision;
 
-/// Scaled overload of a relaxed point that is let pass where weights are too small to pivot on.
+/// Scaled bound violation of a relaxed point that is accepted when weights are too small to pivot
+/// on.
 const OVERLOAD_TOLERANCE: f64 = 1e-8;
 
-/// Which root is built.
+/// Relative gap up to which a solution counts as optimal: the tolerance of the objectives.
+const OPTIMALITY_GAP_TOLERANCE: f64 = 1e-9;
+
+/// The LP that is solved at the root.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum RootModel {
-    /// Capacities with tolerance, without items that fit in part only.
+    /// For branch and bound: capacities with tolerance, without items that do not fit whole.
     Integer,
-    /// The linear relaxation as it stands.
+    /// The LP relaxation with the capacities as given.
     Relaxed,
 }
 
@@ -50,50 +54,49 @@ enum RootModel {
 pub struct KnapsackBranchAndBound {
     items: KnapsackItems,
     limits: SearchLimits,
-    workshop: Workspace,
+    workspace: Workspace,
     /// Costs times a power of two.
-    scaled: Vec<f64>,
+    scaled_costs: Vec<f64>,
     nodes: u64,
 }
 
 impl KnapsackBranchAndBound {
-    /// An engine for items with one row of weights per dimension.
+    /// A solver for items with one row of weights per dimension.
     pub fn new(weights: &[Vec<f64>], capacity: &[f64], limits: SearchLimits) -> Self {
         let items = KnapsackItems::new(weights, capacity);
-        let scaled = vec![0.0; items.count()];
         Self {
+            scaled_costs: vec![0.0; items.count()],
             items,
             limits,
-            workshop: Workspace::default(),
-            scaled,
+            workspace: Workspace::default(),
             nodes: 0,
         }
     }
 
-    /// Nodes of the last search: a measure of how hard it was.
+    /// Branch-and-bound nodes of the last search.
     pub fn nodes(&self) -> u64 {
         self.nodes
     }
 
-    /// The cheapest point when items may be taken in part.
+    /// The optimum of the LP relaxation.
     ///
     /// # Errors
-    /// When the number of costs is wrong, or the simplex method does not come to an end.
+    /// When the number of costs is wrong, or the simplex method does not terminate.
     pub fn relax(&mut self, costs: &[f64]) -> Result<LpVertex, SolveFailure> {
         let scale = self.load(costs)?;
-        let end = self.solve_root(RootModel::Relaxed);
-        if end != TableauStatus::Solved
-            && dual_simplex::worst_violation(&self.workshop.levels[0]) > OVERLOAD_TOLERANCE
+        let status = self.solve_root(RootModel::Relaxed);
+        if status != TableauStatus::Solved
+            && dual_simplex::worst_violation(&self.workspace.levels[0]) > OVERLOAD_TOLERANCE
         {
             return Err(SolveFailure::Engine(
-                "the simplex method makes no progress".into(),
+                "the simplex method did not terminate".into(),
             ));
         }
-        let (root, count) = (&self.workshop.levels[0], self.items.count());
-        let mut shares = vec![0.0; count];
-        lp_vertex::item_values(root, &self.workshop.taken, &mut shares);
+        let (root, count) = (&self.workspace.levels[0], self.items.count());
+        let mut values = vec![0.0; count];
+        lp_vertex::item_values(root, &self.workspace.chosen, &mut values);
         let mut duals = self.root_duals(scale);
-        let decision = Decision::from_dense(&shares);
+        let decision = Decision::from_dense(&values);
         let objective = decision.dot(costs);
         let basis = lp_vertex::basis(root, count);
         let mut reduced_costs = self.items.reduced_costs(costs, &duals);
@@ -113,19 +116,18 @@ impl KnapsackBranchAndBound {
         })
     }
 
-    /// What one more unit of each capacity changes in the objective of the root.
+    /// Dual prices of the capacities in the root LP, in the units of costs and weights.
     fn root_duals(&self, scale: f64) -> Vec<f64> {
         let mut prices = vec![0.0; self.items.rows()];
-        lp_vertex::duals(&self.workshop.levels[0], self.items.count(), &mut prices);
+        lp_vertex::duals(&self.workspace.levels[0], self.items.count(), &mut prices);
         prices.pop();
-        prices
-            .iter_mut()
-            .enumerate()
-            .for_each(|(row, price)| *price *= self.items.scale(row) / scale);
+        for (row, price) in prices.iter_mut().enumerate() {
+            *price *= self.items.scale(row) / scale;
+        }
         prices
     }
 
-    /// Takes in costs; returns what they were multiplied by.
+    /// Scales the costs; returns the scale.
     fn load(&mut self, costs: &[f64]) -> Result<f64, SolveFailure> {
         if costs.len() != self.items.count() {
             let (found, expected) = (costs.len(), self.items.count());
@@ -135,47 +137,46 @@ impl KnapsackBranchAndBound {
         }
         let largest = costs.iter().fold(0.0_f64, |max, cost| max.max(-cost));
         let scale = power_of_two_near(largest);
-        self.scaled
-            .iter_mut()
-            .zip(costs)
-            .for_each(|(scaled, cost)| *scaled = cost * scale);
+        for (scaled, cost) in self.scaled_costs.iter_mut().zip(costs) {
+            *scaled = cost * scale;
+        }
         Ok(scale)
     }
 
-    /// Builds the root and solves its linear programme.
+    /// Builds the root and solves its LP.
     fn solve_root(&mut self, model: RootModel) -> TableauStatus {
         let source = TableauInput {
             items: &self.items,
-            costs: &self.scaled,
+            costs: &self.scaled_costs,
         };
         let Workspace {
             levels,
             simplex,
-            taken,
+            chosen,
             ..
-        } = &mut self.workshop;
+        } = &mut self.workspace;
         levels.resize_with(levels.len().max(1), KnapsackTableau::default);
         let root = &mut levels[0];
         let rhs = match model {
             RootModel::Integer => source.items.rhs(),
             RootModel::Relaxed => source.items.strict_rhs(),
         };
-        root.clear_decisions(rhs, source.items.count());
-        taken.clear();
+        root.clear_fixings(rhs, source.items.count());
+        chosen.clear();
         for item in 0..source.items.count() {
             if source.costs[item] < 0.0 && source.items.weightless(item) {
-                taken.push(root.take(item, source));
+                chosen.push(root.choose_item(item, source));
             }
         }
-        let undecided = |item: &u32| {
+        let is_free = |item: &u32| {
             let item = *item as usize;
-            let possible = match model {
+            let can_be_chosen = match model {
                 RootModel::Integer => source.items.fits(item),
                 RootModel::Relaxed => source.items.fits_in_part(item),
             };
-            source.costs[item] < 0.0 && possible && !source.items.weightless(item)
+            source.costs[item] < 0.0 && can_be_chosen && !source.items.weightless(item)
         };
-        root.start(source, (0..source.items.count() as u32).filter(undecided));
+        root.start(source, (0..source.items.count() as u32).filter(is_free));
         simplex.solve(root, f64::INFINITY)
     }
 }
@@ -206,10 +207,15 @@ impl Solver for KnapsackBranchAndBound {
             .take::<KnapsackWarmStart>()
             .filter(|known| known.fits(&self.items) && has_no_granularity(costs));
         let warm = known.map(|known| self.search(costs, scale, Some(known.cost(costs))));
-        let unique = |warm: &Solution| {
-            warm.status == SolveStatus::Optimal && self.workshop.best.is_unique_optimum()
+        let solution = match warm {
+            Some(warm)
+                if warm.status == SolveStatus::Optimal
+                    && self.workspace.incumbent.is_unique_optimum() =>
+            {
+                warm
+            }
+            Some(_) | None => self.solve(costs)?,
         };
-        let solution = warm.filter(unique).map_or_else(|| self.solve(costs), Ok)?;
         warm_start.set(KnapsackWarmStart::new(&solution.decision, &prices));
         Ok(solution)
     }
@@ -225,31 +231,31 @@ impl Solver for KnapsackBranchAndBound {
 }
 
 impl KnapsackBranchAndBound {
-    /// Searches below the root, which is solved; `known` is what a choice is known to cost.
+    /// Searches below the solved root; `known` is the objective of a known choice.
     fn search(&mut self, costs: &[f64], scale: f64, known: Option<f64>) -> Solution {
         let granularity = granularity(costs).map_or(0.0, |step| step * scale);
-        self.workshop.best.reset(granularity, self.limits.gap);
+        self.workspace.incumbent.reset(granularity, self.limits.gap);
         if let Some(known) = known {
-            self.workshop.best.set_known_objective(known * scale);
+            self.workspace.incumbent.set_known_objective(known * scale);
         }
-        let lowest = self.workshop.levels[0].objective();
+        let lowest = self.workspace.levels[0].objective();
         let source = TableauInput {
             items: &self.items,
-            costs: &self.scaled,
+            costs: &self.scaled_costs,
         };
-        let mut search = KnapsackSearchTree::new(source, &mut self.workshop, self.limits.nodes);
+        let mut search = KnapsackSearchTree::new(source, &mut self.workspace, self.limits.nodes);
         search.run();
         let open = search.open_bound();
         self.nodes = search.nodes();
-        let best = &self.workshop.best;
-        let decision = Decision::from_indices(best.chosen().iter().copied());
+        let incumbent = &self.workspace.incumbent;
+        let decision = Decision::from_indices(incumbent.chosen().iter().copied());
         let objective = decision.dot(costs);
-        let proved = if self.limits.gap > 0.0 {
-            best.cutoff().max(lowest)
+        let proven = if self.limits.gap > 0.0 {
+            incumbent.cutoff().max(lowest)
         } else {
-            best.objective()
+            incumbent.objective()
         };
-        let bound = (proved.min(open.max(lowest)) / scale).min(objective);
+        let bound = (proven.min(open.max(lowest)) / scale).min(objective);
         Solution {
             decision,
             objective,
@@ -258,27 +264,25 @@ impl KnapsackBranchAndBound {
             work: 0,
         }
     }
-}
 
-impl KnapsackBranchAndBound {
     fn status(&self, open: f64, objective: f64, bound: f64) -> SolveStatus {
-        let share = (objective - bound) / objective.abs().max(f64::MIN_POSITIVE);
-        if open.is_finite() && share > self.limits.gap {
+        let gap = (objective - bound) / objective.abs().max(f64::MIN_POSITIVE);
+        if open.is_finite() && gap > self.limits.gap {
             SolveStatus::LimitReached
-        } else if share > 1e-9 {
-            SolveStatus::WithinGap(share)
+        } else if gap > OPTIMALITY_GAP_TOLERANCE {
+            SolveStatus::WithinGap(gap)
         } else {
             SolveStatus::Optimal
         }
     }
 }
 
-/// The step of the grid on which all costs lie that matter.
+/// The granularity of the negative costs, the only ones that matter.
 fn granularity(costs: &[f64]) -> Option<f64> {
-    step(&costs.iter().map(|cost| cost.min(0.0)))
+    largest_common_step(&costs.iter().map(|cost| cost.min(0.0)))
 }
 
-/// Whether ties are as good as impossible.
+/// Whether ties are practically impossible.
 fn has_no_granularity(costs: &[f64]) -> bool {
     granularity(costs).is_none()
 }

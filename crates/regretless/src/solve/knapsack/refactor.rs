@@ -1,10 +1,11 @@
-//! Computing a [`Tableau`] anew from the data, so that the rounding errors of many pivots do not
-//! add up.
+//! Refactorization: recomputes a [`KnapsackTableau`] from the data, so that the rounding errors of
+//! many pivots do not accumulate.
 
 use super::tableau::{KnapsackTableau, TableauInput, VariableCode};
+use crate::solve::dense_tableau::invert;
 
 impl KnapsackTableau {
-    /// The number of a variable's own column entry in a row of the original system.
+    /// The entry of a variable in a row of the original system.
     fn entry(&self, code: VariableCode, row: usize, source: TableauInput) -> f64 {
         match code.variable().checked_sub(self.first_slack) {
             None => {
@@ -23,8 +24,8 @@ impl KnapsackTableau {
         }
     }
 
-    /// Computes every number anew from the data, for the basis as it is. False, and nothing is
-    /// changed, when the basis is numerically singular.
+    /// Recomputes the tableau of the current basis from the data. Returns false, and changes
+    /// nothing, if the basis is numerically singular.
     pub(super) fn refactor(&mut self, source: TableauInput) -> bool {
         let Some(inverse) = self.inverse(source) else {
             return false;
@@ -64,14 +65,15 @@ impl KnapsackTableau {
 
     fn refresh_values(&mut self, inverse: &[Vec<f64>], source: TableauInput) {
         let mut right = self.rest.clone();
-        let mut objective = self.spent;
-        let held = self.codes().iter().chain(&self.basics).copied();
-        for code in held.filter(|code| self.is_item(*code) && code.complemented()) {
+        let mut objective = self.fixed_cost;
+        for code in self.codes().iter().chain(&self.basics) {
+            if !self.is_item(*code) || !code.complemented() {
+                continue;
+            }
             objective += source.costs[code.variable()];
-            right
-                .iter_mut()
-                .zip(source.items.column(code.variable()))
-                .for_each(|(r, w)| *r -= w);
+            for (r, w) in right.iter_mut().zip(source.items.column(code.variable())) {
+                *r -= w;
+            }
         }
         for (row, line) in inverse.iter().enumerate() {
             self.values[row] = line.iter().zip(&right).map(|(a, b)| a * b).sum();
@@ -81,48 +83,15 @@ impl KnapsackTableau {
     }
 }
 
-/// The inverse of a small matrix by Gauss and Jordan; `None` when it has none to working precision.
-pub(in crate::solve) fn invert(mut matrix: Vec<Vec<f64>>) -> Option<Vec<Vec<f64>>> {
-    let size = matrix.len();
-    for (i, row) in matrix.iter_mut().enumerate() {
-        row.extend((0..size).map(|j| f64::from(u8::from(i == j))));
-    }
-    for column in 0..size {
-        let largest = (column..size).max_by(|a, b| {
-            matrix[*a][column]
-                .abs()
-                .total_cmp(&matrix[*b][column].abs())
-        })?;
-        matrix.swap(column, largest);
-        let inverse = 1.0 / matrix[column][column];
-        if !inverse.is_finite() || inverse.abs() > 1e10 {
-            return None;
-        }
-        matrix[column]
-            .iter_mut()
-            .for_each(|entry| *entry *= inverse);
-        let own = matrix[column].clone();
-        for (_, row) in matrix.iter_mut().enumerate().filter(|(i, _)| *i != column) {
-            let factor = row[column];
-            row.iter_mut()
-                .zip(&own)
-                .for_each(|(entry, pivot)| *entry -= factor * pivot);
-        }
-    }
-    matrix.iter_mut().for_each(|row| {
-        row.drain(..size);
-    });
-    Some(matrix)
-}
-
 #[cfg(test)]
 mod tests {
-    use super::super::dual_simplex::{DualSimplex, TableauStatus};
+    use super::super::dual_simplex::DualSimplex;
     use super::super::items::KnapsackItems;
     use super::{KnapsackTableau, TableauInput};
+    use crate::solve::dense_tableau::TableauStatus;
 
     #[test]
-    fn a_tableau_computed_anew_equals_the_one_that_was_pivoted() {
+    fn a_refactored_tableau_equals_the_pivoted_one() {
         let weights = [
             vec![3.0, 5.5, 4.0, 7.0, 2.0, 6.0],
             vec![6.0, 2.0, 4.5, 3.0, 5.0, 7.0],
@@ -134,29 +103,31 @@ mod tests {
             costs: &costs,
         };
         let mut tableau = KnapsackTableau::default();
-        tableau.clear_decisions(items.rhs(), items.count());
+        tableau.clear_fixings(items.rhs(), items.count());
         tableau.start(source, 0..6);
         assert_eq!(
             DualSimplex::default().solve(&mut tableau, f64::INFINITY),
             TableauStatus::Solved
         );
         assert!(tableau.age() > 0);
-        let mut anew = tableau.clone();
-        assert!(anew.refactor(source));
-        assert_eq!(anew.age(), 0);
+        let mut refactored = tableau.clone();
+        assert!(refactored.refactor(source));
+        assert_eq!(refactored.age(), 0);
         let close = |a: &f64, b: &f64| (a - b).abs() < 1e-12;
         assert!(
-            anew.cells
+            refactored
+                .cells
                 .iter()
                 .zip(&tableau.cells)
                 .all(|(a, b)| close(a, b))
         );
         assert!(
-            anew.values
+            refactored
+                .values
                 .iter()
                 .zip(&tableau.values)
                 .all(|(a, b)| close(a, b))
         );
-        assert!(close(&anew.objective, &tableau.objective));
+        assert!(close(&refactored.objective, &tableau.objective));
     }
 }

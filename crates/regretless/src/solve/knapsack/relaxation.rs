@@ -1,27 +1,27 @@
-//! What the linear relaxation of a knapsack knows: optimum, cost ranges, adjacent vertices.
+//! The LP relaxation of a knapsack: optimum, cost ranges, adjacent vertices.
 //!
-//! The basis has one member per dimension, so its inverse is a matrix of at most 8 by 8 and every
-//! column of the tableau is one small product. Items that weigh something where there is no
-//! capacity can never be taken, not even in part: their costs may move without end, and they stand
-//! in nobody's way.
+//! The basis has one variable per dimension, so its inverse is a small matrix and every column of
+//! the simplex dictionary is a small product. Items with positive weight in a dimension without
+//! capacity can never be chosen, not even in part: the ranges of their costs are unbounded, and
+//! they take no part in pivots.
 
-use super::refactor::invert;
 use super::{KnapsackBasicVariable, KnapsackBranchAndBound, LpVertex};
 use crate::decision::Decision;
+use crate::solve::dense_tableau::invert;
 use crate::solve::relaxation::{
     AdjacentVertices, CostRanges, CostRanging, RelaxationSolver, VertexDelta,
 };
 use crate::solve::simplex_dictionary::{DictionaryVariable, SimplexDictionary};
 use crate::solve::{SearchLimits, Solution, SolveFailure};
 
-/// Answers questions about the relaxation of one knapsack.
+/// Solver of the LP relaxation of one knapsack, with sensitivity analysis.
 #[derive(Debug)]
 pub struct KnapsackRelaxation {
     search: KnapsackBranchAndBound,
 }
 
 impl KnapsackRelaxation {
-    /// Facts about items with one row of weights per dimension.
+    /// A solver for items with one row of weights per dimension.
     pub fn new(weights: &[Vec<f64>], capacity: &[f64]) -> Self {
         Self {
             search: KnapsackBranchAndBound::new(weights, capacity, SearchLimits::default()),
@@ -32,8 +32,8 @@ impl KnapsackRelaxation {
         self.search.items.count()
     }
 
-    /// An item, or the slack of a dimension, numbered after the items; slacks are scaled as the
-    /// weights are.
+    /// An item, or the slack of a dimension, numbered after the items; slacks have the scale of the
+    /// weights.
     fn variable(&self, number: usize, point: &[f64]) -> DictionaryVariable {
         let bounds = match number.checked_sub(self.items()) {
             None if self.search.items.fits_in_part(number) => [0.0, 1.0],
@@ -60,11 +60,11 @@ impl KnapsackRelaxation {
         let (count, rows) = (self.items(), self.search.items.rows() - 1);
         let mut values = vec![0.0; count + rows];
         let mut rest = self.search.items.strict_rhs()[..rows].to_vec();
-        for (item, share) in point.decision.iter() {
-            values[item] = share;
-            rest.iter_mut()
-                .zip(self.search.items.column(item))
-                .for_each(|(rest, weight)| *rest -= share * weight);
+        for (item, fraction) in point.decision.iter() {
+            values[item] = fraction;
+            for (rest, weight) in rest.iter_mut().zip(self.search.items.column(item)) {
+                *rest -= fraction * weight;
+            }
         }
         for (slack, rest) in values[count..].iter_mut().zip(rest) {
             *slack = rest.max(0.0);
@@ -72,7 +72,7 @@ impl KnapsackRelaxation {
         values
     }
 
-    /// The relaxed optimum as its basis sees it.
+    /// The simplex dictionary at the relaxed optimum.
     fn dictionary(&self, point: &LpVertex) -> Result<SimplexDictionary, SolveFailure> {
         let values = self.values(point);
         let number = |basic: &KnapsackBasicVariable| match basic {
@@ -83,7 +83,7 @@ impl KnapsackRelaxation {
         let line = |row: usize| basics.iter().map(|basic| self.entry(*basic, row)).collect();
         let matrix = (0..basics.len()).map(line).collect();
         let inverse = invert(matrix)
-            .ok_or_else(|| SolveFailure::Engine("the final basis is singular".into()))?;
+            .ok_or_else(|| SolveFailure::Engine("the optimal basis is singular".into()))?;
         let mut dictionary = SimplexDictionary::new(
             basics
                 .iter()
@@ -121,9 +121,12 @@ impl CostRanging for KnapsackRelaxation {
 }
 
 impl AdjacentVertices for KnapsackRelaxation {
-    fn neighbours(&mut self, costs: &[f64]) -> Result<(Solution, Vec<VertexDelta>), SolveFailure> {
+    fn adjacent_vertices(
+        &mut self,
+        costs: &[f64],
+    ) -> Result<(Solution, Vec<VertexDelta>), SolveFailure> {
         let point = self.search.relax(costs)?;
-        let moves = self.dictionary(&point)?.neighbours();
+        let moves = self.dictionary(&point)?.adjacent_vertices();
         let items = |(number, _): &(u32, f64)| (*number as usize) < costs.len();
         let deltas = moves
             .into_iter()

@@ -1,16 +1,15 @@
-//! The two loops that decide how fast a node is, written for several columns at a time.
+//! The hot loops of a node, ratio test and penalties, written so that the compiler vectorizes them.
 //!
-//! Every lane keeps a minimum of its own and choices are made by selecting values, not by jumping,
-//! so that the compiler can use vector instructions. A minimum does not depend on the order in
-//! which it is taken: the answers are those of the plain loop.
+//! Every lane keeps its own minimum, and values are selected without branches. A minimum does not
+//! depend on the order of its operands: the results are those of the scalar loop.
 
 use super::tableau::KnapsackTableau;
 
-/// Columns treated together.
+/// Columns per iteration: four `f64` fill an AVX2 register.
 const COLUMNS_PER_CHUNK: usize = 4;
-/// Least size of a cell that may be pivoted on.
+/// Smallest absolute value of a pivot; smaller ones are not distinguishable from rounding errors.
 pub(super) const PIVOT_TOLERANCE: f64 = 1e-9;
-/// Least size of a cell that counts as different from 0 in a penalty.
+/// Smallest absolute value of a cell that counts as nonzero in a penalty.
 const ZERO_TOLERANCE: f64 = 1e-12;
 
 #[inline(always)]
@@ -23,7 +22,8 @@ fn max(a: f64, b: f64) -> f64 {
     if b > a { b } else { a }
 }
 
-/// What rounding a basic item down and up costs at least.
+/// Penalties (Driebeek 1966) of fixing a basic item at 0 and at 1: lower bounds on the increase of
+/// the objective.
 pub(super) fn penalties(tableau: &KnapsackTableau, row: usize, value: f64) -> [f64; 2] {
     let (cells, reduced, steps) = (tableau.row(row), tableau.reduced(), tableau.steps());
     let cost = |cell: f64, reduced: f64, step: f64| {
@@ -45,13 +45,13 @@ pub(super) fn penalties(tableau: &KnapsackTableau, row: usize, value: f64) -> [f
         [f64::INFINITY; COLUMNS_PER_CHUNK],
         [f64::INFINITY; COLUMNS_PER_CHUNK],
     );
-    let whole = cells.len() / COLUMNS_PER_CHUNK * COLUMNS_PER_CHUNK;
-    let (head, tail) = (0..whole, whole..cells.len());
-    for at in head.step_by(COLUMNS_PER_CHUNK) {
+    let chunked = cells.len() / COLUMNS_PER_CHUNK * COLUMNS_PER_CHUNK;
+    let (head, tail) = (0..chunked, chunked..cells.len());
+    for start in head.step_by(COLUMNS_PER_CHUNK) {
         let (cells, reduced, steps) = (
-            &cells[at..][..COLUMNS_PER_CHUNK],
-            &reduced[at..][..COLUMNS_PER_CHUNK],
-            &steps[at..][..COLUMNS_PER_CHUNK],
+            &cells[start..][..COLUMNS_PER_CHUNK],
+            &reduced[start..][..COLUMNS_PER_CHUNK],
+            &steps[start..][..COLUMNS_PER_CHUNK],
         );
         for lane in 0..COLUMNS_PER_CHUNK {
             let (d, u) = cost(cells[lane], reduced[lane], steps[lane]);
@@ -59,8 +59,8 @@ pub(super) fn penalties(tableau: &KnapsackTableau, row: usize, value: f64) -> [f
             up[lane] = min(up[lane], u);
         }
     }
-    for at in tail {
-        let (d, u) = cost(cells[at], reduced[at], steps[at]);
+    for i in tail {
+        let (d, u) = cost(cells[i], reduced[i], steps[i]);
         down[0] = min(down[0], d);
         up[0] = min(up[0], u);
     }
@@ -70,7 +70,7 @@ pub(super) fn penalties(tableau: &KnapsackTableau, row: usize, value: f64) -> [f
     ]
 }
 
-/// Writes the ratio of every column that could enter for a row, infinity for the others.
+/// Writes the dual ratio of every column that may enter for a row, infinity for the others.
 pub(super) fn ratios(tableau: &KnapsackTableau, row: usize, out: &mut Vec<f64>) {
     let ratio = |(cell, reduced): (&f64, &f64)| {
         let ratio = max(*reduced, 0.0) / -cell;
@@ -84,7 +84,7 @@ pub(super) fn ratios(tableau: &KnapsackTableau, row: usize, out: &mut Vec<f64>) 
     out.extend(tableau.row(row).iter().zip(tableau.reduced()).map(ratio));
 }
 
-/// The first position of the least number, unless all are infinite.
+/// The first position of the minimum, unless all numbers are infinite.
 pub(super) fn argmin(numbers: &[f64]) -> Option<usize> {
     let mut lanes = [f64::INFINITY; COLUMNS_PER_CHUNK];
     let chunks = numbers.chunks_exact(COLUMNS_PER_CHUNK);

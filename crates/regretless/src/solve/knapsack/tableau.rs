@@ -1,55 +1,61 @@
-//! A simplex tableau small enough to be kept whole: few rows, and only the columns still undecided.
+//! A dense simplex tableau with few rows and a column per item that is not yet fixed.
 //!
 //! Every basic variable is written as `value − Σ cell · nonbasic`, the objective as
 //! `objective + Σ reduced · nonbasic`. All variables have lower bound 0; a nonbasic variable at its
-//! upper bound is replaced by its complement (`1 − x`), so that every nonbasic variable stands at 0
-//! and every reduced cost is at least 0. Decided items leave the tableau altogether. One pivot
-//! costs rows × columns; a copy of the tableau is all that a search tree needs to come back.
+//! upper bound is replaced by its complement (`1 − x`), so that every nonbasic variable is 0 and
+//! every reduced cost is at least 0. Fixed items leave the tableau. A pivot costs rows × columns;
+//! the search tree backtracks by copies of the tableau.
 
 use super::items::KnapsackItems;
+use crate::solve::dense_tableau::BranchDirection;
 
 /// A variable: an item, or the slack of a row (numbered after the items).
+///
+/// Its number and two flags share one word: every node copies the codes of all columns, and a
+/// pivot swaps two of them, so half the bytes of a struct with two `bool`s are saved and a move is one
+/// instruction. Bit 0: complemented; bit 1: fixed; the other bits: the number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct VariableCode(u32);
 
+const COMPLEMENTED_BIT: u32 = 1;
+const FIXED_BIT: u32 = 2;
+const FLAG_BITS: u32 = 2;
+
+/// Inverse of a pivot from which on the tableau is refactored before its next use: the pivot's
+/// rounding error is then up to 1e6 times that of an ordinary one.
+const MAX_INVERSE_PIVOT: f64 = 1e6;
+/// Age of a tableau that must be refactored.
+const MUST_REFACTOR: u32 = u32::MAX;
+
 impl VariableCode {
     pub(super) fn new(variable: usize) -> Self {
-        Self((variable as u32) << 2)
+        Self((variable as u32) << FLAG_BITS)
     }
 
     pub(super) fn variable(self) -> usize {
-        (self.0 >> 2) as usize
+        (self.0 >> FLAG_BITS) as usize
     }
 
     /// Whether the tableau holds `1 − x` instead of `x`.
     pub(super) fn complemented(self) -> bool {
-        self.0 & 1 != 0
+        self.0 & COMPLEMENTED_BIT != 0
     }
 
-    /// Whether the variable must be 0 from now on and leaves the tableau with the basis.
+    /// Whether the variable is fixed at 0: it leaves the tableau when it leaves the basis.
     pub(super) fn fixed(self) -> bool {
-        self.0 & 2 != 0
+        self.0 & FIXED_BIT != 0
     }
 
     fn toggled(self) -> Self {
-        Self(self.0 ^ 1)
+        Self(self.0 ^ COMPLEMENTED_BIT)
     }
 
     fn with_fixed(self) -> Self {
-        Self(self.0 | 2)
+        Self(self.0 | FIXED_BIT)
     }
 }
 
-/// Which way a fractional item is decided.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum BranchDirection {
-    /// The variable as held becomes 0.
-    Down,
-    /// The variable as held becomes 1.
-    Up,
-}
-
-/// What the tableau of a node is built from.
+/// The data that tableaus are computed from.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct TableauInput<'a> {
     pub(super) items: &'a KnapsackItems,
@@ -57,28 +63,28 @@ pub(super) struct TableauInput<'a> {
     pub(super) costs: &'a [f64],
 }
 
-/// Basic and nonbasic variables, and how they depend on each other.
+/// The tableau of a basis.
 #[derive(Debug, Clone, Default)]
 pub(super) struct KnapsackTableau {
-    /// Number of the first slack.
+    /// Number of the first slack variable.
     pub(super) first_slack: usize,
     pub(super) rows: usize,
     pub(super) width: usize,
     pub(super) stride: usize,
-    /// Row after row, `stride` apart; the last row holds the reduced costs.
+    /// Row-major with `stride` cells per row; the last row holds the reduced costs.
     pub(super) cells: Vec<f64>,
     pub(super) codes: Vec<VariableCode>,
-    /// Least move of each nonbasic variable: 1 for items, 0 for slacks.
+    /// Smallest move of each nonbasic variable: 1 for items, 0 for slacks.
     steps: Vec<f64>,
     pub(super) basics: Vec<VariableCode>,
     pub(super) values: Vec<f64>,
     uppers: Vec<f64>,
     pub(super) objective: f64,
-    /// What the decided items leave of each right-hand side.
+    /// Right-hand sides minus the weights of the items fixed at 1.
     pub(super) rest: Vec<f64>,
-    /// The cost of the decided items.
-    pub(super) spent: f64,
-    /// Pivots since the cells were last computed from the data.
+    /// Cost of the items fixed at 1.
+    pub(super) fixed_cost: f64,
+    /// Pivots since the last refactorization.
     pub(super) age: u32,
 }
 
@@ -135,14 +141,14 @@ impl KnapsackTableau {
         code.variable() < self.first_slack
     }
 
-    /// Starts over from the slack basis with these undecided items; what is decided stays.
-    pub(super) fn start(&mut self, source: TableauInput, undecided: impl Iterator<Item = u32>) {
+    /// Builds the tableau of the slack basis with these free items; fixed items stay fixed.
+    pub(super) fn start(&mut self, source: TableauInput, free: impl Iterator<Item = u32>) {
         let (rows, count) = (source.items.rows(), source.items.count());
         self.first_slack = count;
         self.rows = rows;
         self.codes.clear();
         self.codes
-            .extend(undecided.map(|item| VariableCode::new(item as usize)));
+            .extend(free.map(|item| VariableCode::new(item as usize)));
         self.width = self.codes.len();
         self.steps.clear();
         self.steps.resize(self.width, 1.0);
@@ -150,14 +156,14 @@ impl KnapsackTableau {
         self.cells.clear();
         self.cells.resize((rows + 1) * self.stride, 0.0);
         self.values.clone_from(&self.rest);
-        self.objective = self.spent;
+        self.objective = self.fixed_cost;
         self.age = 0;
         for position in 0..self.width {
             self.fill(position, source);
         }
     }
 
-    /// Writes the column of an item that is nonbasic beside slacks, at its better bound.
+    /// Writes the column of a nonbasic item in the slack basis, at its better bound.
     fn fill(&mut self, position: usize, source: TableauInput) {
         let item = self.codes[position].variable();
         let cost = source.costs[item];
@@ -166,25 +172,24 @@ impl KnapsackTableau {
         if cost < 0.0 {
             self.codes[position] = self.codes[position].toggled();
             self.objective += cost;
-            self.values
-                .iter_mut()
-                .zip(weights)
-                .for_each(|(value, weight)| *value -= weight);
-            column
-                .zip(weights.iter().chain([&cost]))
-                .for_each(|(cell, entry)| *cell = -entry);
+            for (value, weight) in self.values.iter_mut().zip(weights) {
+                *value -= weight;
+            }
+            for (cell, entry) in column.zip(weights.iter().chain([&cost])) {
+                *cell = -entry;
+            }
         } else {
-            column
-                .zip(weights.iter().chain([&cost]))
-                .for_each(|(cell, entry)| *cell = *entry);
+            for (cell, entry) in column.zip(weights.iter().chain([&cost])) {
+                *cell = *entry;
+            }
         }
     }
 
-    /// Forgets all decisions; every row has its own slack in the basis.
-    pub(super) fn clear_decisions(&mut self, rhs: &[f64], count: usize) {
+    /// Frees all items and restores the slack basis.
+    pub(super) fn clear_fixings(&mut self, rhs: &[f64], count: usize) {
         self.rest.clear();
         self.rest.extend_from_slice(rhs);
-        self.spent = 0.0;
+        self.fixed_cost = 0.0;
         self.reset_basis(rhs.len(), count);
     }
 
@@ -196,24 +201,24 @@ impl KnapsackTableau {
         self.uppers.resize(rows, f64::INFINITY);
     }
 
-    /// Puts the slacks back into the basis; a counting row that was fixed stays fixed.
-    pub(super) fn restart(&mut self, source: TableauInput, counted: bool) {
-        let mut undecided: Vec<u32> = Vec::with_capacity(self.width + self.rows);
-        let held = self.codes().iter().chain(&self.basics);
-        undecided.extend(
-            held.filter(|code| self.is_item(**code))
-                .map(|code| code.variable() as u32),
-        );
-        undecided.sort_unstable();
+    /// Restores the slack basis; `is_count_fixed` keeps the cardinality row an equation.
+    pub(super) fn restart(&mut self, source: TableauInput, is_count_fixed: bool) {
+        let mut free: Vec<u32> = Vec::with_capacity(self.width + self.rows);
+        for code in self.codes().iter().chain(&self.basics) {
+            if self.is_item(*code) {
+                free.push(code.variable() as u32);
+            }
+        }
+        free.sort_unstable();
         self.reset_basis(self.rows, self.first_slack);
-        if counted {
+        if is_count_fixed {
             self.basics[self.rows - 1] = self.basics[self.rows - 1].with_fixed();
             self.uppers[self.rows - 1] = 0.0;
         }
-        self.start(source, undecided.into_iter());
+        self.start(source, free.into_iter());
     }
 
-    /// Becomes equal to another tableau.
+    /// Copies another tableau, without the columns it removed.
     pub(super) fn copy_from(&mut self, other: &Self) {
         self.first_slack = other.first_slack;
         self.rows = other.rows;
@@ -232,20 +237,20 @@ impl KnapsackTableau {
         self.uppers.clone_from(&other.uppers);
         self.objective = other.objective;
         self.rest.clone_from(&other.rest);
-        self.spent = other.spent;
+        self.fixed_cost = other.fixed_cost;
         self.age = other.age;
     }
 
     /// Moves a nonbasic item to its other bound.
     pub(super) fn flip(&mut self, position: usize) {
-        let mut at = position;
+        let mut index = position;
         for value in &mut self.values {
-            *value -= self.cells[at];
-            self.cells[at] = -self.cells[at];
-            at += self.stride;
+            *value -= self.cells[index];
+            self.cells[index] = -self.cells[index];
+            index += self.stride;
         }
-        self.objective += self.cells[at];
-        self.cells[at] = -self.cells[at];
+        self.objective += self.cells[index];
+        self.cells[index] = -self.cells[index];
         self.codes[position] = self.codes[position].toggled();
     }
 
@@ -260,12 +265,12 @@ impl KnapsackTableau {
 
     fn negate(&mut self, row: usize) {
         let start = row * self.stride;
-        self.cells[start..start + self.width]
-            .iter_mut()
-            .for_each(|cell| *cell = -*cell);
+        for cell in &mut self.cells[start..start + self.width] {
+            *cell = -*cell;
+        }
     }
 
-    /// Asks for an exact number of items in all.
+    /// Fixes the number of chosen items: the cardinality row becomes an equation.
     pub(super) fn fix_item_count(&mut self, number: usize, rhs: f64) {
         let row = self.rows - 1;
         let shift = rhs - number as f64;
@@ -279,15 +284,15 @@ impl KnapsackTableau {
         }
     }
 
-    /// Decides a basic item; it must leave the basis next.
+    /// Fixes a basic item, which must leave the basis next. Returns the item if it is chosen.
     pub(super) fn fix_basic(
         &mut self,
         row: usize,
-        side: BranchDirection,
+        direction: BranchDirection,
         source: TableauInput,
     ) -> Option<u32> {
         let code = self.basics[row];
-        match side {
+        match direction {
             BranchDirection::Down => {
                 self.values[row] = -self.values[row];
                 self.negate(row);
@@ -296,24 +301,24 @@ impl KnapsackTableau {
         }
         self.basics[row] = code.with_fixed();
         self.uppers[row] = 0.0;
-        let taken = code.complemented() == (side == BranchDirection::Down);
-        taken.then(|| self.take(code.variable(), source))
+        let is_chosen = code.complemented() == (direction == BranchDirection::Down);
+        is_chosen.then(|| self.choose_item(code.variable(), source))
     }
 
-    /// Decides a nonbasic item at the value it has.
+    /// Fixes a nonbasic item at its value. Returns the item if it is chosen.
     pub(super) fn fix_nonbasic(&mut self, position: usize, source: TableauInput) -> Option<u32> {
         let code = self.codes[position];
         self.remove(position);
         code.complemented()
-            .then(|| self.take(code.variable(), source))
+            .then(|| self.choose_item(code.variable(), source))
     }
 
-    /// Books an item as taken.
-    pub(super) fn take(&mut self, item: usize, source: TableauInput) -> u32 {
+    /// Subtracts a chosen item from the right-hand sides and adds its cost.
+    pub(super) fn choose_item(&mut self, item: usize, source: TableauInput) -> u32 {
         for (rest, weight) in self.rest.iter_mut().zip(source.items.column(item)) {
             *rest -= weight;
         }
-        self.spent += source.costs[item];
+        self.fixed_cost += source.costs[item];
         item as u32
     }
 
@@ -327,15 +332,18 @@ impl KnapsackTableau {
         self.steps[position] = self.steps[last];
     }
 
-    /// Exchanges a basic variable, which becomes 0, for a nonbasic one.
+    /// Exchanges a basic variable, which becomes 0, for a nonbasic one. The elimination is the
+    /// hot loop of the search.
     pub(super) fn pivot(&mut self, row: usize, position: usize) {
         let (stride, width) = (self.stride, self.width);
         let inverse = 1.0 / self.cells[row * stride + position];
         let (before, rest) = self.cells.split_at_mut(row * stride);
-        let (own, after) = rest.split_at_mut(stride);
-        let own = &mut own[..width];
-        own.iter_mut().for_each(|cell| *cell *= inverse);
-        own[position] = inverse;
+        let (pivot_row, after) = rest.split_at_mut(stride);
+        let pivot_row = &mut pivot_row[..width];
+        for cell in &mut *pivot_row {
+            *cell *= inverse;
+        }
+        pivot_row[position] = inverse;
         let entering = self.values[row] * inverse;
         let others = before
             .chunks_exact_mut(stride)
@@ -344,7 +352,7 @@ impl KnapsackTableau {
         for (cells, value) in others.zip(values) {
             let factor = cells[position];
             cells[position] = 0.0;
-            for (cell, pivot) in cells[..width].iter_mut().zip(&*own) {
+            for (cell, pivot) in cells[..width].iter_mut().zip(&*pivot_row) {
                 *cell -= factor * pivot;
             }
             match value {
@@ -354,14 +362,14 @@ impl KnapsackTableau {
         }
         self.values[row] = entering;
         self.exchange(row, position);
-        self.age = if inverse.abs() > 1e6 {
-            u32::MAX
+        self.age = if inverse.abs() > MAX_INVERSE_PIVOT {
+            MUST_REFACTOR
         } else {
             self.age.saturating_add(1)
         };
     }
 
-    /// Swaps the names of a basic and a nonbasic variable; a fixed one is forgotten.
+    /// Swaps the codes of a basic and a nonbasic variable; a fixed one is removed.
     fn exchange(&mut self, row: usize, position: usize) {
         let (leaving, entering) = (self.basics[row], self.codes[position]);
         self.basics[row] = entering;

@@ -1,17 +1,16 @@
-//! What a knapsack search keeps of an instance: what was chosen, and what the capacities were
-//! worth.
+//! Warm start of a knapsack instance: the last optimal choice and the dual prices of the capacities.
 //!
-//! A warm search is told that something at most as dear as the old choice exists, not what it is:
-//! whatever cannot get there is dropped from the start, and the choice is found by the search
-//! itself. That is sound for any drift, so none is too large. Which of several best choices a
-//! search finds depends on its way; a choice is therefore given from memory only if it is the only
-//! one, and costs on a grid, where ties abound, are solved from nothing.
+//! A warm search gets the objective of the old choice under the new costs as its cutoff, and not
+//! the choice itself: nodes that cannot reach it are pruned from the start, and the search finds
+//! the choice again. That is sound for any change of the costs. Which of several optimal choices a
+//! search finds depends on its path; a warm result is therefore returned only if it is the unique
+//! optimum, and costs with a granularity, where ties are common, are solved cold.
 //!
 //! The certificate: at any prices u ≤ 0 of the capacities b every choice x costs c·x ≥ u·b + Σ
-//! min(0, r_j) + Σ |r_j| over the items on the wrong side of r_j = c_j − u·w_j. Under the new costs
-//! and the old prices only a few items can change sides without costing more than the old choice;
-//! these are tried out, all combinations that the bound leaves open. If none but the old choice
-//! fits and is as cheap, that is the best.
+//! min(0, r_j) + Σ |r_j|, the last sum over the items on the wrong side of r_j = c_j − u·w_j. Under
+//! the new costs and the old prices only a few items can change sides without costing more than the
+//! old choice; all combinations that the bound leaves open are enumerated. If no other combination
+//! is feasible and as cheap, the old choice is still the unique optimum.
 
 use super::KnapsackBranchAndBound;
 use super::incumbent::min_improvement;
@@ -20,14 +19,15 @@ use crate::decision::Decision;
 use crate::solve::Solution;
 use crate::solve::warm_start::{WarmStart, WarmStartState};
 
-/// Combinations tried before a proof is given up.
+/// Combinations examined before the certificate is abandoned. Trades the time of failed
+/// certificates against solves; untuned.
 const MAX_ALTERNATIVES: usize = 512;
 
-/// A choice and the prices at which it was found.
+/// An optimal choice and the dual prices of its root LP.
 #[derive(Debug)]
 pub(super) struct KnapsackWarmStart {
     chosen: Box<[u32]>,
-    /// Per dimension, never positive.
+    /// Dual price per dimension, never positive.
     prices: Box<[f64]>,
 }
 
@@ -45,20 +45,20 @@ impl KnapsackWarmStart {
         }
     }
 
-    /// Whether it can be of this knapsack.
+    /// Whether its sizes fit this knapsack.
     pub(super) fn fits(&self, items: &KnapsackItems) -> bool {
         let last = self.chosen.last().map_or(0, |last| *last as usize + 1);
         self.prices.len() + 1 == items.rows() && last <= items.count()
     }
 
-    /// What the old choice costs now.
+    /// Objective of the old choice under these costs.
     pub(super) fn cost(&self, costs: &[f64]) -> f64 {
         self.chosen.iter().map(|item| costs[*item as usize]).sum()
     }
 }
 
 impl KnapsackBranchAndBound {
-    /// The choice in memory, if it is proved to be still the cheapest.
+    /// The choice of the warm start, if it is certified to be still the unique optimum.
     pub(super) fn certify_warm_start(
         &self,
         costs: &[f64],
@@ -69,104 +69,106 @@ impl KnapsackBranchAndBound {
             .filter(|known| known.fits(&self.items))?;
         let cost = known.cost(costs);
         let cutoff = cost + min_improvement(cost, 0.0);
-        let (trial, bound) = AlternativeSearch::new((&self.items, costs), known);
-        let rivalled = trial.has_alternative(bound, cutoff)?;
-        (!rivalled)
-            .then(|| Solution::optimal(Decision::from_indices(known.chosen.iter().copied()), cost))
+        let (search, bound) = AlternativeSearch::new(&self.items, costs, known);
+        if search.has_alternative(bound, cutoff)? {
+            return None;
+        }
+        let decision = Decision::from_indices(known.chosen.iter().copied());
+        Some(Solution::optimal(decision, cost))
     }
 }
 
-/// All choices that the prices cannot rule out.
+/// Enumerates the choices that the dual bound does not exclude.
 struct AlternativeSearch<'a> {
     items: &'a KnapsackItems,
     costs: &'a [f64],
     known: &'a KnapsackWarmStart,
-    /// The choice in hand: at first items on the side their reduced cost wants.
-    inside: Vec<bool>,
-    /// What it costs at least to put an item on its other side; items that never fit are left out.
+    /// The current choice; at first every item is on the side of its reduced cost.
+    is_chosen: Vec<bool>,
+    /// Penalty of moving an item to its other side; items that never fit are left out.
     flips: Vec<(f64, u32)>,
-    /// Cost and loads of the choice in hand, up to rounding.
+    /// Cost and loads of the current choice, up to rounding.
     cost: f64,
     loads: Vec<f64>,
-    tried: usize,
+    examined: usize,
 }
 
-/// Sums that were changed back and forth are trusted up to this share.
+/// Relative error of sums that are updated incrementally, with a wide margin; candidates within it
+/// are recomputed exactly.
 const SUM_TOLERANCE: f64 = 1e-11;
 
 impl<'a> AlternativeSearch<'a> {
-    /// The trial and the bound that the prices give.
+    /// The search and the dual bound.
     fn new(
-        (items, costs): (&'a KnapsackItems, &'a [f64]),
+        items: &'a KnapsackItems,
+        costs: &'a [f64],
         known: &'a KnapsackWarmStart,
     ) -> (Self, f64) {
         let mut bound = items.dual_value(&known.prices);
-        let (inside, loads) = (vec![false; costs.len()], vec![0.0; known.prices.len()]);
-        let mut trial = Self {
+        let mut search = Self {
             items,
             costs,
             known,
-            inside,
+            is_chosen: vec![false; costs.len()],
             flips: Vec::new(),
             cost: 0.0,
-            loads,
-            tried: 0,
+            loads: vec![0.0; known.prices.len()],
+            examined: 0,
         };
-        let reduced = items
-            .reduced_costs(costs, &known.prices)
-            .into_iter()
-            .enumerate();
-        for (item, reduced) in reduced.filter(|(item, _)| items.fits(*item)) {
+        let reduced_costs = items.reduced_costs(costs, &known.prices);
+        for (item, reduced) in reduced_costs.into_iter().enumerate() {
+            if !items.fits(item) {
+                continue;
+            }
             bound += reduced.min(0.0);
-            trial.flips.push((reduced.abs(), item as u32));
+            search.flips.push((reduced.abs(), item as u32));
             if reduced < 0.0 {
-                trial.flip(item);
+                search.flip(item);
             }
         }
-        (trial, bound)
+        (search, bound)
     }
 
     fn flip(&mut self, item: usize) {
-        self.inside[item] ^= true;
-        let sign = if self.inside[item] { 1.0 } else { -1.0 };
+        self.is_chosen[item] ^= true;
+        let sign = if self.is_chosen[item] { 1.0 } else { -1.0 };
         self.cost += sign * self.costs[item];
-        self.loads
-            .iter_mut()
-            .zip(self.items.weights(item))
-            .for_each(|(load, weight)| *load += sign * weight);
+        for (load, weight) in self.loads.iter_mut().zip(self.items.weights(item)) {
+            *load += sign * weight;
+        }
     }
 
-    /// Whether another choice that fits costs less than the level; `None` when there are too many
-    /// to try.
+    /// Whether another feasible choice costs less than the cutoff; `None` when there are too many
+    /// to enumerate.
     fn has_alternative(mut self, bound: f64, cutoff: f64) -> Option<bool> {
-        let room = cutoff - bound;
-        self.flips.retain(|(penalty, _)| *penalty < room);
-        // The dearest first: then a branch ends soon.
+        let gap = cutoff - bound;
+        self.flips.retain(|(penalty, _)| *penalty < gap);
+        // The largest penalty first: it closes the gap soonest.
         self.flips
             .sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
-        self.search(0, room, cutoff)
+        self.search(0, gap, cutoff)
     }
 
-    /// Tries the flips from a place on, as long as they cost less than the room that is left.
-    fn search(&mut self, from: usize, room: f64, cutoff: f64) -> Option<bool> {
-        if room <= 0.0 {
+    /// Enumerates the flips from a position on whose penalties fit into the remaining gap.
+    fn search(&mut self, from: usize, gap: f64, cutoff: f64) -> Option<bool> {
+        if gap <= 0.0 {
             return Some(false);
         }
-        self.tried += 1;
-        if self.tried > MAX_ALTERNATIVES {
+        self.examined += 1;
+        if self.examined > MAX_ALTERNATIVES {
             return None;
         }
         if self.is_alternative(cutoff) {
             return Some(true);
         }
-        let affordable = self.flips.partition_point(|(penalty, _)| *penalty >= room);
-        for place in from.max(affordable)..self.flips.len() {
-            let (penalty, item) = self.flips[place];
+        let affordable = self.flips.partition_point(|(penalty, _)| *penalty >= gap);
+        for position in from.max(affordable)..self.flips.len() {
+            let (penalty, item) = self.flips[position];
             self.flip(item as usize);
-            let rivalled = self.search(place + 1, room - penalty, cutoff);
+            let found = self.search(position + 1, gap - penalty, cutoff);
             self.flip(item as usize);
-            if rivalled != Some(false) {
-                return rivalled;
+            if found != Some(false) {
+                return found;
             }
         }
         Some(false)
@@ -181,7 +183,7 @@ impl<'a> AlternativeSearch<'a> {
 
     fn is_alternative_exactly(&self, cutoff: f64) -> bool {
         let chosen: Vec<u32> = (0..self.costs.len() as u32)
-            .filter(|item| self.inside[*item as usize])
+            .filter(|item| self.is_chosen[*item as usize])
             .collect();
         let cost: f64 = chosen.iter().map(|item| self.costs[*item as usize]).sum();
         cost < cutoff && chosen[..] != *self.known.chosen && self.items.holds(&chosen)

@@ -172,9 +172,12 @@ impl CostRanging for LinearRelaxation {
 }
 
 impl AdjacentVertices for LinearRelaxation {
-    fn neighbours(&mut self, costs: &[f64]) -> Result<(Solution, Vec<VertexDelta>), SolveFailure> {
+    fn adjacent_vertices(
+        &mut self,
+        costs: &[f64],
+    ) -> Result<(Solution, Vec<VertexDelta>), SolveFailure> {
         let (solution, _) = self.solve(costs)?;
-        let moves = self.dictionary()?.neighbours();
+        let moves = self.dictionary()?.adjacent_vertices();
         let deltas = moves.iter().map(|moves| self.delta(moves));
         let tells = |delta: &VertexDelta| !delta.indices().is_empty() || delta.fixed() != 0.0;
         Ok((solution, deltas.filter(tells).collect()))

@@ -1,16 +1,23 @@
-//! The best point so far, and the objective below which a better one must lie.
+//! The incumbent and the cutoff.
 //!
-//! A point counts once every row holds to [`FEASIBILITY_TOLERANCE`]. Where costs lie on a grid a better point is
-//! better by a step; otherwise improvements below [`OBJECTIVE_TOLERANCE`] of the objective do not count.
+//! A point becomes the incumbent only if every row holds to [`FEASIBILITY_TOLERANCE`]. If objectives
+//! have a granularity a better point is better by a step; otherwise improvements below
+//! [`OBJECTIVE_TOLERANCE`] of the objective do not count.
 
 use super::{DenseModel, SearchRequest};
+use crate::solve::dense_tableau::min_improvement;
 
-/// Share of the objective below which two objectives count as equal.
+/// Relative difference below which two objectives count as equal.
 const OBJECTIVE_TOLERANCE: f64 = 1e-9;
-/// Share of a step that rounding errors never reach.
-const ROUNDING_FRACTION: f64 = 1e-3;
-/// How far a row may be missed, relative to the greatest number in it (at least 1).
+/// Violation of a row relative to its largest term (at least 1): that of the independent check of
+/// linear problems is larger.
 const FEASIBILITY_TOLERANCE: f64 = 1e-8;
+
+/// Distance below which a value counts as integral when it is rounded down or up.
+const INTEGRALITY_TOLERANCE: f64 = 1e-6;
+/// Fraction of a unit by which a move may exceed the slack of a row; the point is checked
+/// afterwards.
+const UNIT_TOLERANCE: f64 = 1e-9;
 
 /// The incumbent of a search.
 #[derive(Debug, Clone, Default)]
@@ -21,12 +28,12 @@ pub(super) struct DenseIncumbent {
     granularity: f64,
     gap: f64,
     offset: f64,
-    /// No point costs less than this, once a search is complete.
-    proved: f64,
+    /// Lower bound that a complete search proves.
+    proven_bound: f64,
 }
 
 impl DenseIncumbent {
-    /// Forgets everything.
+    /// Resets to no incumbent.
     pub(super) fn reset(&mut self, request: &SearchRequest<'_>, granularity: f64) {
         self.point.clear();
         (self.objective, self.cutoff) = (f64::INFINITY, f64::INFINITY);
@@ -41,38 +48,35 @@ impl DenseIncumbent {
         self.objective
     }
 
-    /// What a complete search that left out nothing below the cutoff proves.
+    /// The lower bound that a complete search proves.
     pub(super) fn proven_bound(&self) -> f64 {
-        self.proved
+        self.proven_bound
     }
 
-    /// What cannot get below this is of no interest.
+    /// Objective from which on nodes are pruned.
     pub(super) fn cutoff(&self) -> f64 {
         self.cutoff
     }
 
-    /// Considers a point; false when a row does not hold.
+    /// Offers a point; returns false if it violates a row.
     pub(super) fn offer(&mut self, data: &DenseModel, costs: &[f64], point: &[f64]) -> bool {
         if !(0..data.rows).all(|row| slack(data, row, point).is_some()) {
             return false;
         }
-        let objective: f64 = costs
-            .iter()
-            .zip(point)
-            .map(|(cost, value)| cost * value)
-            .sum();
+        let terms = costs.iter().zip(point);
+        let objective: f64 = terms.map(|(cost, value)| cost * value).sum();
         if objective < self.objective {
             self.objective = objective;
             self.point.clear();
             self.point.extend_from_slice(point);
-            let size = (objective + self.offset).abs();
-            let min = if self.granularity > 0.0 {
-                self.granularity * (1.0 - ROUNDING_FRACTION)
-            } else {
-                OBJECTIVE_TOLERANCE * size.max(objective.abs())
-            };
-            self.cutoff = objective - min.max(self.gap * size);
-            self.proved = if self.gap * size <= min {
+            let magnitude = (objective + self.offset).abs();
+            let min = min_improvement(
+                magnitude.max(objective.abs()),
+                self.granularity,
+                OBJECTIVE_TOLERANCE,
+            );
+            self.cutoff = objective - min.max(self.gap * magnitude);
+            self.proven_bound = if self.gap * magnitude <= min {
                 objective
             } else {
                 self.cutoff
@@ -81,17 +85,17 @@ impl DenseIncumbent {
         true
     }
 
-    /// Rounds a point of the relaxation down and up, and offers what comes of it.
+    /// Rounds a point of the relaxation down and up, improves the results greedily, and offers
+    /// them.
     pub(super) fn offer_rounded(&mut self, data: &DenseModel, costs: &[f64], point: &[f64]) {
         for up in [false, true] {
             let mut rounded = point.to_vec();
-            for (value, _) in rounded
-                .iter_mut()
-                .zip(&data.integer)
-                .filter(|(_, integer)| **integer)
-            {
-                let near = (*value - value.round()).abs() < 1e-6;
-                *value = if near {
+            for (value, is_integer) in rounded.iter_mut().zip(&data.integer) {
+                if !is_integer {
+                    continue;
+                }
+                let is_integral = (*value - value.round()).abs() < INTEGRALITY_TOLERANCE;
+                *value = if is_integral {
                     value.round()
                 } else if up {
                     value.ceil()
@@ -100,34 +104,35 @@ impl DenseIncumbent {
                 };
             }
             if self.offer(data, costs, &rounded) {
-                fill(data, costs, &mut rounded);
+                improve(data, costs, &mut rounded);
                 self.offer(data, costs, &rounded);
             }
         }
     }
 }
 
-/// What is left to the bounds of a row; `None` when it does not hold.
+/// Slacks of a row to its lower and upper bound; `None` if it is violated.
 fn slack(data: &DenseModel, row: usize, point: &[f64]) -> Option<[f64; 2]> {
-    let (mut activity, mut size) = (0.0, 1.0_f64);
+    let (mut activity, mut magnitude) = (0.0, 1.0_f64);
     for (entry, value) in data.row(row).iter().zip(point) {
         activity += entry * value;
-        size = size.max((entry * value).abs());
+        magnitude = magnitude.max((entry * value).abs());
     }
     let [lower, upper] = data.bounds[data.columns + row];
-    let room = [activity - lower, upper - activity];
-    room.iter()
-        .all(|room| *room >= -FEASIBILITY_TOLERANCE * size)
-        .then_some(room)
+    let slacks = [activity - lower, upper - activity];
+    let tolerance = FEASIBILITY_TOLERANCE * magnitude;
+    let holds = slacks.iter().all(|slack| *slack >= -tolerance);
+    holds.then_some(slacks)
 }
 
-/// Moves whole columns, the dearest first, as far in the direction of less cost as all rows allow.
-fn fill(data: &DenseModel, costs: &[f64], point: &mut [f64]) {
+/// Moves integer columns, those with the largest costs first, as far in the direction of lower
+/// cost as all rows allow.
+fn improve(data: &DenseModel, costs: &[f64], point: &mut [f64]) {
     let mut order: Vec<usize> = (0..data.columns)
         .filter(|column| data.integer[*column] && costs[*column] != 0.0)
         .collect();
     order.sort_by(|a, b| costs[*b].abs().total_cmp(&costs[*a].abs()));
-    let mut rooms: Vec<[f64; 2]> = (0..data.rows)
+    let mut slacks: Vec<[f64; 2]> = (0..data.rows)
         .filter_map(|row| slack(data, row, point))
         .collect();
     for column in order {
@@ -139,18 +144,20 @@ fn fill(data: &DenseModel, costs: &[f64], point: &mut [f64]) {
         } else {
             point[column] - lower
         };
-        for (row, room) in rooms.iter().enumerate() {
+        for (row, [below, above]) in slacks.iter().enumerate() {
             let entry = sign * data.row(row)[column];
             if entry != 0.0 {
-                reach = reach
-                    .min((room[usize::from(entry > 0.0)].max(0.0) / entry.abs() + 1e-9).floor());
+                let slack = if entry > 0.0 { above } else { below };
+                let units = slack.max(0.0) / entry.abs() + UNIT_TOLERANCE;
+                reach = reach.min(units.floor());
             }
         }
         if reach >= 1.0 && reach.is_finite() {
             point[column] += sign * reach;
-            for (row, room) in rooms.iter_mut().enumerate() {
+            for (row, [below, above]) in slacks.iter_mut().enumerate() {
                 let by = sign * reach * data.row(row)[column];
-                *room = [room[0] + by, room[1] - by];
+                *below += by;
+                *above -= by;
             }
         }
     }

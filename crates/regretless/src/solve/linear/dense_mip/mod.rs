@@ -1,18 +1,18 @@
-//! A search over whole numbers for small models, on a dense tableau of our own.
+//! Branch and bound for small mixed-integer programs, on a dense simplex tableau.
 //!
 //! HiGHS prepares every search as if it were a long one: cuts, probing and heuristics cost
 //! milliseconds before the first node, which is most of the time on a model of a few dozen columns.
 //! Here a node costs microseconds (Land and Doig 1960, with the penalties of Driebeek 1966 and
-//! Tomlin 1971), so that thousands of them are cheaper than one preparation.
+//! Tomlin 1971), so that thousands of nodes are cheaper than one preparation.
 //!
-//! Not every model is taken. It must be small, its numbers must not differ by more than [`RATIO`]
-//! within a row, and every column must have a bound on the side its cost pushes it to. A search
-//! that comes to nothing within [`MAX_CELL_UPDATES`], or meets a doubtful pivot, gives up, and HiGHS
-//! starts from the beginning: that depends on model and costs only, never on time. What is found is
-//! checked against every row as HiGHS's answers are.
+//! Not every model is accepted. It must be small, its entries must not differ by more than
+//! [`MAX_COEFFICIENT_RATIO`] within a row, and every column must have a bound on the side its cost
+//! favors. A search that does not finish within [`MAX_CELL_UPDATES`], or needs a pivot that is too
+//! small, gives up, and HiGHS starts from scratch: that depends on model and costs only, never on
+//! time. Solutions are checked against every row as those of HiGHS are.
 //!
-//! * `tableau`: the bounded dual simplex method. `refresh`: the same numbers anew, from the data.
-//! * `best`: the best point so far and good guesses. `tree`: the search.
+//! * `tableau`: the bounded dual simplex method. `refactor`: its refactorization.
+//! * `incumbent`: the incumbent and the rounding heuristic. `search_tree`: branch and bound.
 
 mod incumbent;
 mod refactor;
@@ -22,65 +22,69 @@ mod tableau;
 use self::incumbent::DenseIncumbent;
 use self::search_tree::DenseSearchTree;
 use self::tableau::DenseTableau;
+use crate::solve::dense_tableau::largest_common_step;
 use crate::solve::highs::{LinearModel, integer_bounds};
-use crate::solve::knapsack::step;
 
-/// Most cells of a tableau: rows times columns.
+/// Maximum cells of a tableau, rows times columns: 32 KB, the size of an L1 data cache.
 const MAX_CELLS: usize = 4096;
-/// Most rows; a tableau is computed anew in the third power of them.
+/// Maximum rows: the time of a refactorization grows with their cube.
 const MAX_ROWS: usize = 64;
-/// Greatest ratio of the sizes of two entries in a row.
+/// Largest ratio of the absolute values of two entries in a row: the tableau has no presolve or
+/// equilibration for more.
 const MAX_COEFFICIENT_RATIO: f64 = 1e5;
-/// Most changes of cells before HiGHS takes over: some tens of milliseconds.
+/// Maximum cell updates before HiGHS takes over: some tens of milliseconds.
 const MAX_CELL_UPDATES: u64 = 30_000_000;
 
-/// What is searched: a model, dense, each row scaled by a power of two.
+/// Largest absolute exponent of a row's scale, well within the range of `f64`.
+const MAX_SCALE_EXPONENT: f64 = 900.0;
+
+/// A dense model, each row scaled by a power of two.
 #[derive(Debug, Default)]
 struct DenseModel {
     columns: usize,
     rows: usize,
-    /// Row after row.
+    /// Row-major.
     matrix: Vec<f64>,
-    /// Least and greatest value of every variable: columns, then activities of rows.
+    /// Lower and upper bound of every variable: columns, then activities of rows.
     bounds: Vec<[f64; 2]>,
-    /// Whether each variable takes whole numbers only; activities count as any numbers.
+    /// Whether each variable is an integer; activities count as continuous.
     integer: Vec<bool>,
 }
 
-/// A proof that no point costs less than `bound`, up to rounding.
+/// The result of a complete search: no point has an objective below `bound`, up to rounding.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct BoundProof {
-    /// The bound.
+    /// The proven lower bound.
     pub(super) bound: f64,
-    /// Nodes of the search.
+    /// Branch-and-bound nodes of the search.
     pub(super) nodes: u64,
 }
 
-/// The engine for one small model.
+/// The solver for one small model.
 #[derive(Debug)]
 pub(super) struct DenseMip {
     data: DenseModel,
     levels: Vec<DenseTableau>,
-    best: DenseIncumbent,
-    /// Changes of cells of the last search.
-    changes: u64,
+    incumbent: DenseIncumbent,
+    /// Cell updates of the last search.
+    cell_updates: u64,
 }
 
-/// What a search goes by.
+/// Costs and tolerances of one search.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct SearchRequest<'a> {
     /// Cost of every column.
     pub(super) costs: &'a [f64],
-    /// Constant part of the objective, which the gap is relative to as well.
+    /// Constant part of the objective; the gap is relative to the objective with it.
     pub(super) offset: f64,
-    /// Share of the objective by which the answer may miss the optimum.
+    /// Relative gap to the optimum that is allowed.
     pub(super) gap: f64,
-    /// What the costs were multiplied by.
+    /// Scale of the costs.
     pub(super) scale: f64,
 }
 
 impl DenseMip {
-    /// An engine, if the model is of the kind this search is made for.
+    /// A solver, if the model is of the kind that this search accepts.
     pub(super) fn of(model: &LinearModel) -> Option<Self> {
         let (columns, rows) = (model.cost.len(), model.row_bounds.len());
         let fits = rows <= MAX_ROWS && columns * rows <= MAX_CELLS && columns <= MAX_CELLS;
@@ -104,87 +108,80 @@ impl DenseMip {
         for row in 0..rows {
             data.add_row(row, model)?;
         }
-        data.integer = model
-            .integer
-            .iter()
-            .copied()
-            .chain((0..rows).map(|_| false))
-            .collect();
-        let sound = data.bounds.iter().all(|[lower, upper]| lower <= upper);
-        sound.then(|| Self {
+        data.integer.clone_from(&model.integer);
+        data.integer.resize(columns + rows, false);
+        let is_consistent = data.bounds.iter().all(|[lower, upper]| lower <= upper);
+        is_consistent.then(|| Self {
             data,
             levels: Vec::new(),
-            best: DenseIncumbent::default(),
-            changes: 0,
+            incumbent: DenseIncumbent::default(),
+            cell_updates: 0,
         })
     }
 
-    /// Searches; on success the best point is written. `None` when HiGHS must decide.
+    /// Searches, and on success writes the optimal point. `None` when HiGHS must decide.
     pub(super) fn search(
         &mut self,
         request: &SearchRequest<'_>,
         point: &mut Vec<f64>,
     ) -> Option<BoundProof> {
-        self.best.reset(request, self.granularity(request));
+        self.incumbent.reset(request, self.granularity(request));
         let mut tree = DenseSearchTree::new(
             &self.data,
             request.costs,
-            (&mut self.levels, &mut self.best),
+            &mut self.levels,
+            &mut self.incumbent,
         );
         let found = tree.run();
-        self.changes = tree.changes();
+        self.cell_updates = tree.cell_updates();
         let (lowest, nodes) = found?;
         point.clear();
-        point.extend_from_slice(self.best.point()?);
-        let bound = self
-            .best
-            .proven_bound()
-            .max(lowest)
-            .min(self.best.objective());
+        point.extend_from_slice(self.incumbent.point()?);
+        let bound = self.incumbent.proven_bound().max(lowest);
+        let bound = bound.min(self.incumbent.objective());
         Some(BoundProof {
             bound: bound + request.offset,
             nodes,
         })
     }
 
-    /// Work of the last search in nanoseconds: a change of a cell takes about one.
+    /// Work of the last search in nanoseconds: a cell update takes about one.
     pub(super) fn work(&self) -> u64 {
-        self.changes
+        self.cell_updates
     }
 
-    /// By how much two objectives differ at least, if only whole columns cost something and their
-    /// costs lie on a grid; else 0.
+    /// Granularity of the objective, if only integer columns have costs; else 0.
     fn granularity(&self, request: &SearchRequest<'_>) -> f64 {
-        let paid = request
-            .costs
-            .iter()
-            .enumerate()
-            .filter(|(_, cost)| **cost != 0.0);
-        if paid.clone().any(|(column, _)| !self.data.integer[column]) {
+        let costs = request.costs.iter().enumerate();
+        let nonzero = costs.filter(|(_, cost)| **cost != 0.0);
+        if nonzero
+            .clone()
+            .any(|(column, _)| !self.data.integer[column])
+        {
             return 0.0;
         }
-        step(&paid.map(|(_, cost)| cost / request.scale)).map_or(0.0, |step| step * request.scale)
+        largest_common_step(&nonzero.map(|(_, cost)| cost / request.scale))
+            .map_or(0.0, |step| step * request.scale)
     }
 }
 
 impl DenseModel {
     fn add_row(&mut self, row: usize, model: &LinearModel) -> Option<()> {
-        let sizes = || {
-            model
-                .rows
-                .entries(row)
-                .map(|(_, entry)| entry.abs())
-                .filter(|size| *size > 0.0)
-        };
-        let (min, max) = (
-            sizes().fold(f64::INFINITY, f64::min),
-            sizes().fold(0.0, f64::max),
-        );
+        let (mut min, mut max) = (f64::INFINITY, 0.0_f64);
+        for (_, entry) in model.rows.entries(row) {
+            let magnitude = entry.abs();
+            if magnitude > 0.0 {
+                min = min.min(magnitude);
+                max = max.max(magnitude);
+            }
+        }
         if max > MAX_COEFFICIENT_RATIO * min {
             return None;
         }
         let scale = if max > 0.0 {
-            (-max.log2().floor()).clamp(-900.0, 900.0).exp2()
+            (-max.log2().floor())
+                .clamp(-MAX_SCALE_EXPONENT, MAX_SCALE_EXPONENT)
+                .exp2()
         } else {
             1.0
         };
@@ -206,7 +203,7 @@ mod tests {
     use super::{DenseMip, SearchRequest};
     use crate::solve::highs::LinearModel;
 
-    /// Columns with these bounds, all whole, and one row.
+    /// Integer columns with these bounds, and one row.
     fn model(bounds: &[[f64; 2]], row: &[f64], row_bounds: [f64; 2]) -> LinearModel {
         let mut model = LinearModel {
             integer: vec![true; bounds.len()],
@@ -234,13 +231,13 @@ mod tests {
     }
 
     #[test]
-    fn whole_columns_are_searched_to_the_end() {
+    fn integer_columns_are_solved_to_optimality() {
         let equation = model(
             &[[0.0, 9.0], [-2.0, 4.0], [0.0, 1.0]],
             &[3.0, 5.0, -7.0],
             [8.0, 8.0],
         );
-        // 3x + 5y − 7z = 8: (1, 1, 0), (6, −2, 0), (0, 3, 1) and (5, 0, 1) are all there is.
+        // 3x + 5y − 7z = 8: (1, 1, 0), (6, −2, 0), (0, 3, 1) and (5, 0, 1) are all feasible points.
         assert_eq!(
             search(&equation, &[1.0, 0.5, 0.75], 0.0),
             Some((vec![1.0, 1.0, 0.0], 11.5))
@@ -256,25 +253,25 @@ mod tests {
     }
 
     #[test]
-    fn what_it_is_not_made_for_is_left_to_highs() {
+    fn unsuitable_models_are_left_to_highs() {
         let infinite = f64::INFINITY;
         let open = model(&[[0.0, infinite]], &[1.0], [-infinite, 4.5]);
         assert_eq!(search(&open, &[1.0], 0.0), Some((vec![0.0], 10.0)));
         assert_eq!(
             search(&open, &[-1.0], 0.0),
             None,
-            "nothing holds the column where its cost pushes it"
+            "the column has no bound on the side its cost favors"
         );
         let wide = model(&[[0.0, 1.0], [0.0, 1.0]], &[1.0, -1e7], [-infinite, 0.0]);
         assert!(
             DenseMip::of(&wide).is_none(),
-            "numbers of very different size"
+            "entries of very different magnitude"
         );
         let none = model(&[[0.0, 1.0], [0.0, 1.0]], &[1.0, 1.0], [3.0, infinite]);
         assert_eq!(
             search(&none, &[1.0, 1.0], 0.0),
             None,
-            "HiGHS confirms that nothing is feasible"
+            "HiGHS confirms infeasibility"
         );
         let mut continuous = none;
         continuous.integer.fill(false);
@@ -282,7 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn a_gap_is_proved_as_such_unless_costs_leave_nothing_between() {
+    fn a_gap_is_reported_unless_the_granularity_closes_it() {
         let items = model(
             &[[0.0, 1.0]; 6],
             &[3.0, 5.0, 4.0, 7.0, 2.0, 6.0],

@@ -1,9 +1,9 @@
-//! Computing a [`Tableau`] anew from the data, so that the rounding errors of many pivots do not
-//! add up.
+//! Refactorization: recomputes a [`DenseTableau`] from the data, so that the rounding errors of many
+//! pivots do not accumulate.
 
 use super::DenseModel;
 use super::tableau::DenseTableau;
-use crate::solve::knapsack::invert;
+use crate::solve::dense_tableau::invert;
 
 /// The entry of a variable in a row of the system `activity − Σ entry · column = 0`.
 fn entry(data: &DenseModel, variable: usize, row: usize) -> f64 {
@@ -14,8 +14,8 @@ fn entry(data: &DenseModel, variable: usize, row: usize) -> f64 {
 }
 
 impl DenseTableau {
-    /// Computes every number anew for the basis as it is. False, and nothing is changed, when the
-    /// basis is numerically singular.
+    /// Recomputes the tableau of the current basis from the data. Returns false, and changes
+    /// nothing, if the basis is numerically singular.
     pub(super) fn refactor(&mut self, data: &DenseModel, costs: &[f64]) -> bool {
         let row = |row: usize| {
             self.basic
@@ -47,36 +47,30 @@ impl DenseTableau {
     }
 
     fn refresh_values(&mut self, inverse: &[Vec<f64>], data: &DenseModel, costs: &[f64]) {
-        let place = self.nonbasic_values(self.bounds.len());
+        let values = self.nonbasic_values(self.bounds.len());
         let right = |row: usize| {
-            let columns = data
-                .row(row)
-                .iter()
-                .zip(&place)
-                .map(|(entry, value)| entry * value)
-                .sum::<f64>();
-            columns - place[data.columns + row]
+            let terms = data.row(row).iter().zip(&values);
+            let activity: f64 = terms.map(|(entry, value)| entry * value).sum();
+            activity - values[data.columns + row]
         };
         let right: Vec<f64> = (0..self.rows).map(right).collect();
         for (row, line) in inverse.iter().enumerate() {
             self.values[row] = line.iter().zip(&right).map(|(a, b)| a * b).sum();
         }
         let point = self.point(data.columns);
-        self.objective = costs
-            .iter()
-            .zip(&point)
-            .map(|(cost, value)| cost * value)
-            .sum();
+        let terms = costs.iter().zip(&point);
+        self.objective = terms.map(|(cost, value)| cost * value).sum();
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::tableau::{DenseTableau, TableauStatus};
+    use super::super::tableau::DenseTableau;
     use super::DenseModel;
+    use crate::solve::dense_tableau::TableauStatus;
 
     #[test]
-    fn a_tableau_computed_anew_equals_the_one_that_was_pivoted() {
+    fn a_refactored_tableau_equals_the_pivoted_one() {
         let matrix = vec![1.0, 2.0, 1.5, 1.0, -1.0, 0.5, 1.0, 1.0, 1.0];
         let infinite = f64::INFINITY;
         let bounds = vec![
@@ -99,27 +93,29 @@ mod tests {
         assert!(tableau.start(&data, &costs));
         assert_eq!(tableau.solve(infinite, &mut 0), TableauStatus::Solved);
         assert!(tableau.age > 0);
-        let mut anew = tableau.clone();
-        assert!(anew.refactor(&data, &costs));
+        let mut refactored = tableau.clone();
+        assert!(refactored.refactor(&data, &costs));
         let close = |a: &f64, b: &f64| (a - b).abs() < 1e-12;
         for row in 0..=3 {
             assert!(
-                anew.row(row)
+                refactored
+                    .row(row)
                     .iter()
                     .zip(tableau.row(row))
                     .all(|(a, b)| close(a, b))
             );
         }
         assert!(
-            anew.values
+            refactored
+                .values
                 .iter()
                 .zip(&tableau.values)
                 .all(|(a, b)| close(a, b))
         );
-        // x + y + z = 3 and x + 2y + 1.5z ≥ 2.5 with x − y + z/2 ≤ 1/4: as little z and as much y
-        // as there may be.
+        // x + y + z = 3 and x + 2y + 1.5z ≥ 2.5 with x − y + z/2 ≤ 1/4: the optimum has the
+        // smallest z and the largest y.
         assert!(
-            close(&tableau.objective, &-4.0) && close(&anew.objective, &-4.0),
+            close(&tableau.objective, &-4.0) && close(&refactored.objective, &-4.0),
             "{tableau:?}"
         );
     }

@@ -1,78 +1,59 @@
-//! Branch and bound on tableaus: depth first, one [`Tableau`] per depth.
+//! Branch and bound: depth first, one [`DenseTableau`] per depth.
 //!
-//! In every node nonbasic whole columns are confined to what the remaining gap allows at their
-//! reduced costs. The penalty of a side is what the first pivot must cost at least, knowing that
-//! whole columns move by whole steps; a side whose penalty closes it is not visited, and the column
-//! whose cheaper side costs most is branched on, the cheaper side first. Ties go to the first row
-//! of the tableau.
+//! In every node the bounds of nonbasic integer columns are tightened to what the remaining gap
+//! allows at their reduced costs. Branching uses penalties (Driebeek 1966, Tomlin 1971; see
+//! [`crate::solve::dense_tableau`]); ties go to the first row of the tableau.
 
 use super::incumbent::DenseIncumbent;
-use super::tableau::{DenseTableau, TableauStatus};
+use super::tableau::DenseTableau;
 use super::{DenseModel, MAX_CELL_UPDATES};
 use crate::cancellation;
+use crate::solve::dense_tableau::{
+    BranchDirection, BranchingRule, MAX_ROUNDED_NODES, NodeAction, TableauStatus,
+};
 
-/// Distance from a whole number below which a value counts as one.
+/// Distance from an integer below which a value counts as integral. Points are checked against the
+/// rows, so it only has to exceed rounding errors.
 const INTEGRALITY_TOLERANCE: f64 = 1e-9;
-/// Pivots after which a tableau is computed anew.
+/// Pivots after which a tableau is refactored: trades the time of a refactorization against
+/// accumulated rounding errors. Untuned.
 const REFACTOR_INTERVAL: u32 = 50;
-/// Deepest branch.
+/// Maximum depth: bounds the memory of the levels; deeper searches are left to HiGHS.
 const MAX_DEPTH: usize = 200;
-/// Nodes whose point is rounded.
-const MAX_ROUNDED_NODES: u64 = 10;
-
-/// Which way a column is branched.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum BranchDirection {
-    Down,
-    Up,
-}
-
-/// What a node does next.
-#[derive(Debug, Clone, Copy)]
-enum DenseNodeAction {
-    /// Nothing better below.
-    Close,
-    /// One side is all that is left.
-    Force(usize, BranchDirection),
-    /// First one side, then the other if its penalty still allows.
-    Branch {
-        row: usize,
-        first: BranchDirection,
-        penalty: f64,
-    },
-}
 
 /// One search.
 pub(super) struct DenseSearchTree<'a> {
     data: &'a DenseModel,
     costs: &'a [f64],
     levels: &'a mut Vec<DenseTableau>,
-    best: &'a mut DenseIncumbent,
+    incumbent: &'a mut DenseIncumbent,
     nodes: u64,
+    /// Cell updates so far.
     work: u64,
-    /// Whether the search has given up.
-    lost: bool,
+    /// Whether the search has given up and leaves the model to HiGHS.
+    has_given_up: bool,
 }
 
 impl<'a> DenseSearchTree<'a> {
     pub(super) fn new(
         data: &'a DenseModel,
         costs: &'a [f64],
-        (levels, best): (&'a mut Vec<DenseTableau>, &'a mut DenseIncumbent),
+        levels: &'a mut Vec<DenseTableau>,
+        incumbent: &'a mut DenseIncumbent,
     ) -> Self {
         Self {
             data,
             costs,
             levels,
-            best,
+            incumbent,
             nodes: 0,
             work: 0,
-            lost: false,
+            has_given_up: false,
         }
     }
 
-    /// Searches; returns the optimum of the relaxation and the number of nodes, or nothing when it
-    /// gave up.
+    /// Searches; returns the optimum of the LP relaxation and the number of nodes, or `None` when
+    /// it gave up.
     pub(super) fn run(&mut self) -> Option<(f64, u64)> {
         if self.levels.is_empty() {
             self.levels.push(DenseTableau::default());
@@ -82,75 +63,73 @@ impl<'a> DenseSearchTree<'a> {
         }
         let lowest = self.levels[0].objective;
         self.explore(0);
-        (!self.lost).then_some((lowest, self.nodes))
+        (!self.has_given_up).then_some((lowest, self.nodes))
     }
 
-    /// Changes of cells so far.
-    pub(super) fn changes(&self) -> u64 {
+    /// Cell updates so far.
+    pub(super) fn cell_updates(&self) -> u64 {
         self.work
     }
 
-    /// Solves the linear programme of a level; false when that closes it, or the search is lost.
+    /// Solves the LP of a level; false when that prunes it, or the search gives up.
     fn reoptimize(&mut self, level: usize) -> bool {
         let tableau = &mut self.levels[level];
-        let fresh = tableau.age <= REFACTOR_INTERVAL || tableau.refactor(self.data, self.costs);
-        let end = if fresh {
-            tableau.solve(self.best.cutoff(), &mut self.work)
+        let is_accurate =
+            tableau.age <= REFACTOR_INTERVAL || tableau.refactor(self.data, self.costs);
+        let status = if is_accurate {
+            tableau.solve(self.incumbent.cutoff(), &mut self.work)
         } else {
             TableauStatus::Stuck
         };
-        self.lost |= end == TableauStatus::Stuck || self.work > MAX_CELL_UPDATES;
-        end == TableauStatus::Solved && !self.lost
+        self.has_given_up |= status == TableauStatus::Stuck || self.work > MAX_CELL_UPDATES;
+        status == TableauStatus::Solved && !self.has_given_up
     }
 
-    /// Visits a node whose linear programme has been solved, and all below it.
+    /// Explores a node whose LP is solved, and its subtree.
     fn explore(&mut self, depth: usize) {
-        while !self.lost {
+        while !self.has_given_up {
             self.nodes += 1;
-            // HiGHS, which takes over, ends at once as well.
-            self.lost |= cancellation::requested();
-            let go_on = match self.inspect(depth) {
-                DenseNodeAction::Close => false,
-                DenseNodeAction::Force(row, side) => self.branch(depth, row, side),
-                DenseNodeAction::Branch {
+            // HiGHS, which takes over, stops at once as well.
+            self.has_given_up |= cancellation::requested();
+            let is_open = match self.inspect(depth) {
+                NodeAction::Prune => false,
+                NodeAction::Fix { row, direction } => self.branch(depth, row, direction),
+                NodeAction::Branch {
                     row,
                     first,
                     penalty,
-                } => self.branch_both(depth, (row, first, penalty)),
+                } => self.branch_both(depth, row, first, penalty),
+                // Integral points are pruned by `inspect`.
+                NodeAction::Split => false,
             };
-            if !go_on {
+            if !is_open {
                 return;
             }
         }
     }
 
-    /// Visits one child in the next level; true when the other remains, in this level.
+    /// Explores the first child in the next level; true when the second remains, in this level.
     fn branch_both(
         &mut self,
         depth: usize,
-        (row, first, penalty): (usize, BranchDirection, f64),
+        row: usize,
+        first: BranchDirection,
+        penalty: f64,
     ) -> bool {
         if depth == MAX_DEPTH {
-            self.lost = true;
+            self.has_given_up = true;
             return false;
         }
         self.descend(depth);
         if self.branch(depth + 1, row, first) {
             self.explore(depth + 1);
         }
-        if self.lost || self.levels[depth].objective + penalty >= self.best.cutoff() {
+        let bound = self.levels[depth].objective + penalty;
+        if self.has_given_up || bound >= self.incumbent.cutoff() {
             return false;
         }
         self.tighten_bounds(depth);
-        self.branch(
-            depth,
-            row,
-            if first == BranchDirection::Down {
-                BranchDirection::Up
-            } else {
-                BranchDirection::Down
-            },
-        )
+        self.branch(depth, row, first.opposite())
     }
 
     fn descend(&mut self, depth: usize) {
@@ -162,127 +141,104 @@ impl<'a> DenseSearchTree<'a> {
         self.work += lower[0].cells.len() as u64;
     }
 
-    /// Keeps a basic column on one side of its value; false when that closes the node.
-    fn branch(&mut self, level: usize, row: usize, side: BranchDirection) -> bool {
+    /// Restricts a basic column to one side of its value; false when that prunes the node.
+    fn branch(&mut self, level: usize, row: usize, direction: BranchDirection) -> bool {
         let tableau = &mut self.levels[level];
         let value = tableau.values[row];
         let bounds = &mut tableau.bounds[tableau.basic[row] as usize];
-        match side {
+        match direction {
             BranchDirection::Down => bounds[1] = value.floor(),
             BranchDirection::Up => bounds[0] = value.ceil(),
         }
         self.reoptimize(level)
     }
 
-    /// Confines nonbasic whole columns to what the remaining gap allows.
+    /// Tightens the bounds of nonbasic integer columns by their reduced costs.
     fn tighten_bounds(&mut self, level: usize) {
         let tableau = &mut self.levels[level];
-        let gap = self.best.cutoff() - tableau.objective;
+        let gap = self.incumbent.cutoff() - tableau.objective;
         for position in (0..tableau.width).rev() {
-            let price = tableau.reduced_cost_toward(position);
-            if price > 0.0
+            let reduced = tableau.reduced_cost_toward(position);
+            if reduced > 0.0
                 && self.data.integer[tableau.nonbasic[position] as usize]
                 && gap.is_finite()
             {
-                tableau.tighten_bounds(position, (gap.max(0.0) / price).floor());
+                tableau.tighten_bounds(position, (gap.max(0.0) / reduced).floor());
             }
         }
     }
 
-    fn inspect(&mut self, depth: usize) -> DenseNodeAction {
+    fn inspect(&mut self, depth: usize) -> NodeAction {
         let tableau = &self.levels[depth];
-        if tableau.objective >= self.best.cutoff() {
-            return DenseNodeAction::Close;
+        if tableau.objective >= self.incumbent.cutoff() {
+            return NodeAction::Prune;
         }
-        let whole = !fractional(tableau, self.data).any(|_| true);
-        if whole || self.nodes <= MAX_ROUNDED_NODES {
+        let is_integral = fractional(tableau, self.data).next().is_none();
+        if is_integral || self.nodes <= MAX_ROUNDED_NODES {
             let mut point = tableau.point(self.data.columns);
-            if whole {
+            if is_integral {
                 round(&mut point, self.data);
-                // A point that the tableau takes for feasible and the rows do not: somebody else
-                // must decide.
-                self.lost |= !self.best.offer(self.data, self.costs, &point);
-                return DenseNodeAction::Close;
+                // A point that is feasible in the tableau and violates a row: HiGHS must decide.
+                self.has_given_up |= !self.incumbent.offer(self.data, self.costs, &point);
+                return NodeAction::Prune;
             }
-            self.best.offer_rounded(self.data, self.costs, &point);
+            self.incumbent.offer_rounded(self.data, self.costs, &point);
         }
         self.tighten_bounds(depth);
         self.choose(depth)
     }
 
-    /// The row to branch on and what both sides cost at least.
-    fn choose(&self, depth: usize) -> DenseNodeAction {
+    /// Chooses the branching row by penalties.
+    fn choose(&self, depth: usize) -> NodeAction {
         let tableau = &self.levels[depth];
-        let gap = self.best.cutoff() - tableau.objective;
-        let (mut chosen, mut max) = (DenseNodeAction::Close, (-1.0, -1.0));
+        let mut rule = BranchingRule::new(self.incumbent.cutoff() - tableau.objective);
         for (row, value) in fractional(tableau, self.data) {
-            let [down, up] = self.penalties(tableau, row, value);
-            let (min, other) = (down.min(up), down.max(up));
-            if min >= gap {
-                return DenseNodeAction::Close;
-            }
-            let first = if down <= up {
-                BranchDirection::Down
-            } else {
-                BranchDirection::Up
-            };
-            if other >= gap {
-                (chosen, max) = (
-                    DenseNodeAction::Force(row, first),
-                    (f64::INFINITY, f64::INFINITY),
-                );
-            } else if (min, other) > max {
-                (chosen, max) = (
-                    DenseNodeAction::Branch {
-                        row,
-                        first,
-                        penalty: other,
-                    },
-                    (min, other),
-                );
+            if rule.prunes(row, self.penalties(tableau, row, value)) {
+                return NodeAction::Prune;
             }
         }
-        chosen
+        rule.action()
     }
 
-    /// What keeping a basic column below or above its value costs at least.
+    /// Penalties of rounding a basic column down and up: lower bounds on the increase of the
+    /// objective.
     fn penalties(&self, tableau: &DenseTableau, row: usize, value: f64) -> [f64; 2] {
-        let needed = [value - value.floor(), value.ceil() - value];
-        let mut min = [f64::INFINITY; 2];
+        let (down_by, up_by) = (value - value.floor(), value.ceil() - value);
+        let (mut down, mut up) = (f64::INFINITY, f64::INFINITY);
         for position in 0..tableau.width {
             let rise = tableau.entry_toward(row, position);
             if rise != 0.0 {
-                let side = usize::from(rise > 0.0);
-                let step = f64::from(u8::from(
-                    self.data.integer[tableau.nonbasic[position] as usize],
-                ));
-                let cost =
-                    tableau.reduced_cost_toward(position) * (needed[side] / rise.abs()).max(step);
-                min[side] = min[side].min(cost);
+                let is_integer = self.data.integer[tableau.nonbasic[position] as usize];
+                let step = f64::from(u8::from(is_integer));
+                let by = if rise > 0.0 { up_by } else { down_by };
+                let cost = tableau.reduced_cost_toward(position) * (by / rise.abs()).max(step);
+                if rise > 0.0 {
+                    up = up.min(cost);
+                } else {
+                    down = down.min(cost);
+                }
             }
         }
-        min
+        [down, up]
     }
 }
 
-/// Rows of whole columns with other values, and these.
+/// Rows of integer columns with fractional values, and the values.
 fn fractional<'t>(
     tableau: &'t DenseTableau,
     data: &'t DenseModel,
 ) -> impl Iterator<Item = (usize, f64)> + 't {
     let values = tableau.basic.iter().zip(&tableau.values).enumerate();
-    let split = values.filter(|(_, (variable, value))| {
+    let fractional = values.filter(|(_, (variable, value))| {
         data.integer[**variable as usize] && (**value - value.round()).abs() > INTEGRALITY_TOLERANCE
     });
-    split.map(|(row, (_, value))| (row, *value))
+    fractional.map(|(row, (_, value))| (row, *value))
 }
 
 fn round(point: &mut [f64], data: &DenseModel) {
-    for (value, _) in point
-        .iter_mut()
-        .zip(&data.integer)
-        .filter(|(_, integer)| **integer)
-    {
-        *value = value.round();
+    for (value, is_integer) in point.iter_mut().zip(&data.integer) {
+        if *is_integer {
+            *value = value.round();
+        }
     }
 }

@@ -1,0 +1,105 @@
+//! Statuses of a tableau, actions of a node, and the choice of the branching variable.
+
+/// How the dual simplex method ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::solve) enum TableauStatus {
+    /// The tableau is optimal.
+    Solved,
+    /// Infeasible, or the objective reached the cutoff.
+    CutOff,
+    /// Too many pivots, or only pivots on entries too small to trust. The objective is still a
+    /// valid lower bound.
+    Stuck,
+}
+
+/// Side of a branch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::solve) enum BranchDirection {
+    /// The variable is at most its value rounded down.
+    Down,
+    /// The variable is at least its value rounded up.
+    Up,
+}
+
+impl BranchDirection {
+    pub(in crate::solve) fn opposite(self) -> Self {
+        match self {
+            Self::Down => Self::Up,
+            Self::Up => Self::Down,
+        }
+    }
+}
+
+/// What the search does next in a node.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::solve) enum NodeAction {
+    /// Nothing below the node can improve the incumbent.
+    Prune,
+    /// One side of the basic variable of a row is pruned: continue on the other.
+    Fix {
+        row: usize,
+        direction: BranchDirection,
+    },
+    /// Explore one side, then the other unless `penalty`, its penalty, prunes it by then.
+    Branch {
+        row: usize,
+        first: BranchDirection,
+        penalty: f64,
+    },
+    /// No basic variable is fractional, and yet the node is open.
+    Split,
+}
+
+/// Chooses the branching row from penalties.
+pub(in crate::solve) struct BranchingRule {
+    /// Cutoff minus the objective of the node.
+    gap: f64,
+    action: NodeAction,
+    /// Smaller and larger penalty of the row chosen so far.
+    best: (f64, f64),
+}
+
+impl BranchingRule {
+    pub(in crate::solve) fn new(gap: f64) -> Self {
+        Self {
+            gap,
+            action: NodeAction::Split,
+            best: (-1.0, -1.0),
+        }
+    }
+
+    /// Considers a fractional row with the penalties of both sides, down first. Returns whether
+    /// both sides are pruned, and the node with them.
+    #[inline]
+    pub(in crate::solve) fn prunes(&mut self, row: usize, [down, up]: [f64; 2]) -> bool {
+        let (smaller, larger) = (down.min(up), down.max(up));
+        if smaller >= self.gap {
+            return true;
+        }
+        let first = if down <= up {
+            BranchDirection::Down
+        } else {
+            BranchDirection::Up
+        };
+        if larger >= self.gap {
+            self.action = NodeAction::Fix {
+                row,
+                direction: first,
+            };
+            self.best = (f64::INFINITY, f64::INFINITY);
+        } else if (smaller, larger) > self.best {
+            self.action = NodeAction::Branch {
+                row,
+                first,
+                penalty: larger,
+            };
+            self.best = (smaller, larger);
+        }
+        false
+    }
+
+    /// The action for the rows considered so far.
+    pub(in crate::solve) fn action(&self) -> NodeAction {
+        self.action
+    }
+}

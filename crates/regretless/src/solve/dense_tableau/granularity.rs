@@ -1,0 +1,80 @@
+//! Granularity of objectives: if all costs are multiples of a step, so are all differences of
+//! objectives of integral points. That raises the improvement an incumbent needs and prunes nodes.
+
+/// Maximum number of decimals of a step. Data files rarely have more; each one costs a pass over
+/// the costs.
+const MAX_DECIMALS: i32 = 6;
+/// Largest sum of costs in steps. Rounding errors of such sums stay below 1e-6 of a step, so that
+/// objectives remain distinguishable.
+const MAX_SUM_IN_STEPS: f64 = 1e9;
+/// Fraction of a step reserved for rounding errors.
+const ROUNDING_FRACTION: f64 = 1e-3;
+
+/// The difference by which an objective must improve on one of this magnitude: almost a step if
+/// objectives have a granularity, otherwise the relative `tolerance`.
+#[inline]
+pub(in crate::solve) fn min_improvement(magnitude: f64, granularity: f64, tolerance: f64) -> f64 {
+    if granularity > 0.0 {
+        granularity * (1.0 - ROUNDING_FRACTION)
+    } else {
+        tolerance * magnitude
+    }
+}
+
+/// The largest step of which all numbers are multiples, up to rounding in their last digit; `None`
+/// if it is not among the integers and the decimals with at most [`MAX_DECIMALS`] digits.
+pub(in crate::solve) fn largest_common_step(
+    numbers: &(impl Iterator<Item = f64> + Clone),
+) -> Option<f64> {
+    let total: f64 = numbers.clone().map(f64::abs).sum();
+    for decimals in 0..=MAX_DECIMALS {
+        let factor = 10_f64.powi(decimals);
+        if total * factor > MAX_SUM_IN_STEPS {
+            return None;
+        }
+        let divisor = common_divisor(numbers.clone().map(|number| number * factor));
+        if let Some(divisor) = divisor.filter(|divisor| *divisor > 0) {
+            return Some(divisor as f64 / factor);
+        }
+    }
+    None
+}
+
+/// The greatest common divisor of these numbers, if all are integers.
+fn common_divisor(mut numbers: impl Iterator<Item = f64>) -> Option<u64> {
+    numbers.try_fold(0, |divisor, number| Some(gcd(divisor, as_integer(number)?)))
+}
+
+/// The absolute value as an integer, if it is one up to rounding.
+fn as_integer(number: f64) -> Option<u64> {
+    let magnitude = number.abs();
+    let nearest = magnitude.round();
+    ((magnitude - nearest).abs() <= 4.0 * f64::EPSILON * magnitude).then_some(nearest as u64)
+}
+
+/// The greatest common divisor (Euclid).
+fn gcd(mut a: u64, mut b: u64) -> u64 {
+    if a == 1 {
+        return 1;
+    }
+    while b != 0 {
+        (a, b) = (b, a % b);
+    }
+    a
+}
+
+#[cfg(test)]
+mod tests {
+    use super::largest_common_step;
+
+    #[test]
+    fn integers_and_decimals_have_a_step_and_other_numbers_do_not() {
+        let step = |numbers: &[f64]| largest_common_step(&numbers.iter().copied());
+        assert_eq!(step(&[6.0, -9.0, 0.0]), Some(3.0));
+        assert_eq!(step(&[0.3, 0.7, 20.0]), Some(0.1));
+        assert_eq!(step(&[0.25, 0.5]), Some(0.25));
+        assert_eq!(step(&[1.0 / 3.0, 1.0]), None);
+        assert_eq!(step(&[0.0]), None);
+        assert_eq!(step(&[f64::from(0.1_f32), 1.0]), None);
+    }
+}
