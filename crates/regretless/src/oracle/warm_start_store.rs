@@ -158,7 +158,7 @@ mod tests {
         let store = WarmStartStore::new(2, 1 << 20, true);
         for (call_index, bytes) in [(0, 5), (1, 6), (2, 7)] {
             let mut warm_start = store.take(slot(1, call_index));
-            assert!(warm_start.wants_proof());
+            assert!(warm_start.collects_certificates());
             warm_start.set(Bytes(bytes));
             store.store(slot(1, call_index), warm_start);
         }

@@ -1,9 +1,8 @@
-//! Engines: the cheapest decision for one cost vector.
+//! Solvers: the optimal decision for one cost vector.
 //!
-//! Every engine minimises, knows nothing of the problem it serves beyond the numbers it was built
-//! from, and is used by one thread at a time. What it answers may depend on the cost vector only,
-//! never on what it solved before: a warm start from a [`Memory`] is allowed to change the time,
-//! not the answer.
+//! Every solver minimizes, depends on its problem only through the numbers it was built from, and
+//! is used by one thread at a time. Its result depends on the cost vector only, never on earlier
+//! solves: a [`WarmStart`] may change the time of a solve, not its result.
 
 pub use crate::error::SolveFailure;
 
@@ -31,49 +30,48 @@ pub mod top_k;
 pub mod tsp;
 pub mod warm_start;
 
-/// Finds cheapest decisions; one per thread.
+/// Finds optimal decisions; one solver per thread.
 pub trait Solver: Send {
-    /// Nodes of the last search, if the engine counts them.
+    /// Branch-and-bound nodes of the last solve, if the solver counts them.
     fn nodes(&self) -> Option<u64> {
         None
     }
 
-    /// Work of the last solve in nanoseconds, estimated from what was counted (simplex iterations,
-    /// nodes), never from a clock: the same on every machine. About the processor time of the
-    /// machine that the documentation names. None where the solver counts nothing, since its time
-    /// follows from the size of the problem.
+    /// Work of the last solve in nanoseconds, estimated from counts (simplex iterations, nodes) and
+    /// never from a clock: the same on every machine. About the processor time of the machine that
+    /// the documentation names. `None` for solvers without counts, whose time follows from the size
+    /// of the problem.
     fn work(&self) -> Option<u64> {
         None
     }
 
-    /// The decision with the lowest total cost.
+    /// The decision with the lowest objective.
     ///
     /// # Errors
     /// When there is no decision to return; the failure says why.
     fn solve(&mut self, costs: &[f64]) -> Result<Solution, SolveFailure>;
 
-    /// As good an answer as [`Solver::solve`]'s, sooner where `memory` holds what was found for
-    /// earlier costs of the same instance; what is found now takes its place. Most engines have no
-    /// use for one.
+    /// The result of [`Solver::solve`], faster if `warm_start` holds the state of an earlier solve
+    /// of the same instance, which it replaces. Solvers without warm starts ignore it.
     ///
     /// # Errors
     /// As [`Solver::solve`].
     fn solve_warm(
         &mut self,
         costs: &[f64],
-        _memory: &mut WarmStart,
+        _warm_start: &mut WarmStart,
     ) -> Result<Solution, SolveFailure> {
         self.solve(costs)
     }
 
-    /// The decision in memory, if what is kept with it proves, without a solve, that it is the
-    /// cheapest under these costs as well.
-    fn certify(&mut self, _costs: &[f64], _memory: &WarmStart) -> Option<Solution> {
+    /// The decision of the warm start, if its certificate proves, without a solve, that it is also
+    /// optimal under these costs.
+    fn certify(&mut self, _costs: &[f64], _warm_start: &WarmStart) -> Option<Solution> {
         None
     }
 
-    /// A decision found by going downhill from another one, for searches that need not find the
-    /// best; others have no use for it.
+    /// The local optimum reached from a decision, for local searches; exact solvers ignore the
+    /// start.
     ///
     /// # Errors
     /// As [`Solver::solve`].
@@ -81,21 +79,21 @@ pub trait Solver: Send {
         self.solve(costs)
     }
 
-    /// The cheapest decision, written over an earlier solution; engines that answer in less time
-    /// than memory takes to find use its memory.
+    /// As [`Solver::solve`], written over an earlier solution; solvers that are faster than an
+    /// allocation reuse its buffers.
     ///
     /// # Errors
-    /// As above; what is left in `solution` then means nothing.
+    /// As [`Solver::solve`]; the contents of `solution` are then unspecified.
     fn solve_into(&mut self, costs: &[f64], solution: &mut Solution) -> Result<(), SolveFailure> {
         *solution = self.solve(costs)?;
         Ok(())
     }
 }
 
-/// Ends a search that was cancelled.
+/// Ends a search that was canceled.
 ///
 /// # Errors
-/// [`Failure::Interrupted`] when somebody asked this thread's work to stop.
+/// [`SolveFailure::Interrupted`] when the work of this thread is to stop.
 pub(crate) fn check_not_cancelled() -> Result<(), SolveFailure> {
     if cancellation::requested() {
         Err(SolveFailure::Interrupted)
@@ -104,17 +102,18 @@ pub(crate) fn check_not_cancelled() -> Result<(), SolveFailure> {
     }
 }
 
-/// How far a search may go. Limits count work, not seconds, so that answers are reproducible.
+/// Limits of a search. They count work, not seconds, so that results are reproducible.
 #[derive(Debug, Clone, Copy, PartialEq, serde::Serialize, serde::Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct SearchLimits {
-    /// Most nodes of a search tree.
+    /// Maximum number of branch-and-bound nodes.
     pub nodes: u64,
-    /// Relative gap between decision and bound at which a search may stop.
+    /// Relative gap between objective and dual bound at which a search may stop.
     pub gap: f64,
 }
 
 impl Default for SearchLimits {
+    /// Exact solves; the node limit is a safety net.
     fn default() -> Self {
         Self {
             nodes: 10_000_000,
@@ -123,33 +122,33 @@ impl Default for SearchLimits {
     }
 }
 
-/// How good a decision is known to be.
+/// Proven quality of a decision.
 #[derive(Debug, Clone, Copy, PartialEq, serde::Serialize, serde::Deserialize)]
 pub enum SolveStatus {
-    /// No decision is cheaper.
+    /// Optimal.
     Optimal,
-    /// No decision is cheaper by more than this share of the objective.
+    /// Within this relative gap of the optimum.
     WithinGap(f64),
-    /// The search stopped at its limit; the solution's bound says how far off it may be.
+    /// The search stopped at its limit; the solution's bound gives the remaining gap.
     LimitReached,
 }
 
-/// A decision and what is known about it.
+/// A decision with its objective and dual bound.
 #[derive(Debug, Clone)]
 pub struct Solution {
     /// The decision.
     pub decision: Decision,
-    /// Its cost.
+    /// Its objective.
     pub objective: f64,
-    /// No decision costs less than this.
+    /// Dual bound: no decision has a lower objective.
     pub bound: f64,
-    /// How good it is known to be.
+    /// Its proven quality.
     pub status: SolveStatus,
-    /// What it took to find, as [`Solver::work`] counts; 0 where nobody counted.
+    /// Work of the solve, as [`Solver::work`] counts; 0 if it was not counted.
     pub work: u64,
 }
 
-/// What it took to find a solution does not make it another one.
+/// Solutions are equal whatever their work.
 impl PartialEq for Solution {
     fn eq(&self, other: &Self) -> bool {
         let Self {
@@ -170,7 +169,7 @@ impl PartialEq for Solution {
 }
 
 impl Solution {
-    /// A decision proved to be the cheapest.
+    /// An optimal decision.
     pub fn optimal(decision: Decision, objective: f64) -> Self {
         Self {
             decision,
@@ -181,7 +180,7 @@ impl Solution {
         }
     }
 
-    /// No decision yet; for whoever keeps a place for solutions.
+    /// A placeholder to be overwritten.
     pub fn empty() -> Self {
         Self::optimal(Decision::default(), 0.0)
     }

@@ -1,7 +1,7 @@
-//! What a linear relaxation knows: its optimum, how far each cost may move, which vertices lie next
-//! to it, and which cone of costs keeps a decision best.
+//! Linear relaxations and their sensitivity analysis: optimum, cost ranges, adjacent vertices.
 //!
-//! Every problem offers what it can; a method asks, and gets an error that names the missing part.
+//! Every problem implements what it can; the oracle turns a missing capability into an error that
+//! names it.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,40 +9,41 @@ use super::warm_start::WarmStart;
 use super::{Solution, SolveFailure};
 use crate::decision::Decision;
 
-/// Which relaxation is meant.
+/// Strength of a relaxation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Relaxation {
-    /// Integrality dropped and nothing added: for tours the degree constraints alone.
+    /// Integrality dropped and no cuts added: for the TSP the degree constraints only.
     Plain,
-    /// The strongest one the problem has: for tours all subtour constraints, for routes capacity
-    /// cuts.
+    /// The strongest relaxation of the problem: for the TSP all subtour constraints, for the CVRP
+    /// capacity cuts.
     Tight,
 }
 
-/// Where a cost range comes from.
+/// Method of cost ranging.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum CostRangeKind {
-    /// The optimal basis the simplex method ends with. Valid, but on degenerate problems narrower
-    /// than necessary, and dependent on the basis.
+    /// Ranges within which the optimal basis stays optimal. Valid, but on degenerate problems
+    /// narrower than necessary, and dependent on the basis.
     Basis,
-    /// The true tolerance of the decision, from a combinatorial routine; the same whoever computes
-    /// it.
+    /// The largest ranges within which the decision stays optimal, by a combinatorial algorithm;
+    /// independent of the algorithm.
     Exact,
 }
 
-/// The interval within which each cost may move, alone, while the relaxed optimum stays optimal.
+/// The interval within which each cost may change, the others fixed, while the relaxed optimum stays
+/// optimal.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CostRanges {
-    /// Least value of each cost; may be −∞.
+    /// Lower end of each range; may be −∞.
     pub lower: Vec<f64>,
-    /// Greatest value of each cost; may be +∞.
+    /// Upper end of each range; may be +∞.
     pub upper: Vec<f64>,
 }
 
 impl CostRanges {
-    /// Ranges without end.
+    /// Unbounded ranges.
     pub fn unbounded(count: usize) -> Self {
         Self {
             lower: vec![f64::NEG_INFINITY; count],
@@ -51,12 +52,12 @@ impl CostRanges {
     }
 }
 
-/// Solves the relaxation; one per thread. The answer depends on the costs only.
+/// Solves a relaxation; one solver per thread. The result depends on the costs only.
 pub trait RelaxationSolver: Send {
-    /// The cheapest point of the relaxation; entries may be fractional.
+    /// The optimum of the relaxation; entries may be fractional.
     ///
     /// # Errors
-    /// When there is no such point.
+    /// When there is no optimum.
     fn relax(&mut self, costs: &[f64]) -> Result<Solution, SolveFailure>;
 
     /// Work of the last solve, as [`crate::solve::Solver::work`] counts.
@@ -64,46 +65,47 @@ pub trait RelaxationSolver: Send {
         None
     }
 
-    /// As good a point as [`RelaxationSolver::relax`]'s, sooner where `memory` holds what was found for
-    /// earlier costs of the same instance; what is found now takes its place.
+    /// The result of [`RelaxationSolver::relax`], faster if `warm_start` holds the state of an
+    /// earlier solve of the same instance, which it replaces.
     ///
     /// # Errors
     /// As [`RelaxationSolver::relax`].
     fn relax_warm(
         &mut self,
         costs: &[f64],
-        _memory: &mut WarmStart,
+        _warm_start: &mut WarmStart,
     ) -> Result<Solution, SolveFailure> {
         self.relax(costs)
     }
 
-    /// The point in memory, if what is kept with it proves, without a solve, that it is the
-    /// cheapest under these costs as well.
-    fn certify(&mut self, _costs: &[f64], _memory: &WarmStart) -> Option<Solution> {
+    /// The point of the warm start, if its certificate proves, without a solve, that it is also
+    /// optimal under these costs.
+    fn certify(&mut self, _costs: &[f64], _warm_start: &WarmStart) -> Option<Solution> {
         None
     }
 }
 
-/// Finds cost ranges; one per thread. The answer depends on the costs only.
+/// Cost ranging; one solver per thread. The result depends on the costs only.
 pub trait CostRanging: Send {
-    /// The ranges of all costs around their present values.
+    /// The ranges of all costs.
     ///
     /// # Errors
     /// When the relaxation has no optimum.
     fn ranges(&mut self, costs: &[f64]) -> Result<CostRanges, SolveFailure>;
 }
 
-/// The way from one vertex to another: their difference, its fixed cost included, so that `dot`
-/// says what the way costs.
+/// The difference of two vertices, fixed cost included, so that `dot` is the difference of their
+/// objectives.
 pub type VertexDelta = Decision;
 
-/// Most neighbours that are listed.
+/// Maximum number of adjacent vertices that are listed: bounds memory on problems with very many.
 pub const MAX_ADJACENT_VERTICES: usize = 10_000;
 
-/// Finds the vertices next to the relaxed optimum; one per thread. The answer depends on the costs
-/// only.
+/// Finds the vertices adjacent to the relaxed optimum; one solver per thread. The result depends on
+/// the costs only.
 pub trait AdjacentVertices: Send {
-    /// The relaxed optimum and the way to each vertex adjacent to it, at most [`MAX_ADJACENT_VERTICES`].
+    /// The relaxed optimum and the difference to each adjacent vertex, at most
+    /// [`MAX_ADJACENT_VERTICES`].
     ///
     /// # Errors
     /// When the relaxation has no optimum.

@@ -1,96 +1,102 @@
-//! What an engine keeps of one instance, to be faster when its costs have moved a little.
+//! Warm starts: the state that a solver keeps of one instance to solve it faster after a small
+//! change of its costs.
 //!
-//! In training an instance comes back every epoch with costs that drifted. What was found last time
-//! (a tour and its multipliers, a simplex basis, cuts) is then nearly right. Only the engine that
-//! wrote a memory understands it. The rules for whoever uses one:
+//! In training an instance is solved in every epoch with costs that drifted. The state of the last
+//! solve (a tour and its multipliers, a simplex basis, cuts) is then nearly optimal. Only the solver
+//! that wrote a state reads it. The rules for solvers:
 //!
-//! * The answer is as good as without: the same objective, and the same decision wherever the
-//!   optimum is unique by more than the engine's own tolerance. Among equal decisions the memory
-//!   may decide which is given; of a relaxed point the last digits may differ.
-//! * A warm search that ends at its limit of nodes is done again without memory, and where a gap is
-//!   allowed memories are not used at all: answers that need not be best would depend on them.
-//! * Each engine states the drift up to which it starts warm ([`CostSample::drift`]); beyond it starts
-//!   cold.
+//! * The result is that of a cold start: the same objective, and the same decision wherever the
+//!   optimum is unique by more than the solver's own tolerance. Among tied decisions the warm start
+//!   may change which one is returned; of a relaxed point the last digits may differ.
+//! * A warm search that ends at its node limit is repeated cold, and solvers with an allowed gap use
+//!   no warm starts: suboptimal results would depend on them.
+//! * Each solver states the drift up to which it starts warm ([`CostSample::drift`]); beyond it
+//!   starts cold.
 
 use std::any::Any;
 use std::fmt;
 
-/// What an engine leaves behind.
+/// The state that a solver keeps.
 pub trait WarmStartState: Any + Send + fmt::Debug {
-    /// Memory it takes, in bytes, roughly.
+    /// Approximate memory in bytes.
     fn bytes(&self) -> usize;
 
-    /// Drops what is large and keeps what is cheap; may leave everything as it is.
+    /// Drops the large parts and keeps the cheap ones; may do nothing.
     fn shrink(&mut self) {}
 }
 
-/// The memory of one instance for one purpose.
+/// The warm start of one instance for one kind of solver call.
 #[derive(Debug, Default)]
 pub struct WarmStart {
-    kept: Option<Box<dyn WarmStartState>>,
-    /// Whether a proof that can be used again is worth some work.
-    prove: bool,
+    state: Option<Box<dyn WarmStartState>>,
+    /// Whether solvers may spend work on certificates that can be reused.
+    collect_certificates: bool,
 }
 
 impl WarmStart {
-    /// An empty memory; `prove` says whether proofs that can be used again are worth some work.
-    pub fn new(prove: bool) -> Self {
-        Self { kept: None, prove }
-    }
-
-    /// Whether a proof that can be used again is worth some work.
-    pub fn wants_proof(&self) -> bool {
-        self.prove
-    }
-
-    /// What an engine of this kind kept.
-    pub fn get<K: WarmStartState>(&self) -> Option<&K> {
-        let kept: &dyn Any = self.kept.as_deref()?;
-        kept.downcast_ref()
-    }
-
-    /// Takes out what an engine of this kind kept.
-    pub fn take<K: WarmStartState>(&mut self) -> Option<Box<K>> {
-        self.get::<K>()?;
-        let kept: Box<dyn Any> = self.kept.take()?;
-        kept.downcast().ok()
-    }
-
-    /// Keeps this and forgets what was kept before.
-    pub fn set(&mut self, keepsake: impl WarmStartState) {
-        self.kept = Some(Box::new(keepsake));
-    }
-
-    /// Forgets everything.
-    pub fn clear(&mut self) {
-        self.kept = None;
-    }
-
-    /// Whether nothing is kept.
-    pub fn is_empty(&self) -> bool {
-        self.kept.is_none()
-    }
-
-    /// Bytes taken.
-    pub fn bytes(&self) -> usize {
-        self.kept.as_ref().map_or(0, |kept| kept.bytes())
-    }
-
-    /// Keeps within an allowance: the cheap part only, or nothing, where the whole is too large.
-    pub fn shrink_to(&mut self, allowance: usize) {
-        if self.bytes() > allowance {
-            self.kept.iter_mut().for_each(|kept| kept.shrink());
+    /// An empty warm start; `collect_certificates` allows work on certificates that can be reused.
+    pub fn new(collect_certificates: bool) -> Self {
+        Self {
+            state: None,
+            collect_certificates,
         }
-        if self.bytes() > allowance {
-            self.kept = None;
+    }
+
+    /// Whether solvers may spend work on certificates that can be reused.
+    pub fn collects_certificates(&self) -> bool {
+        self.collect_certificates
+    }
+
+    /// The state, if it is of this type.
+    pub fn get<S: WarmStartState>(&self) -> Option<&S> {
+        let state: &dyn Any = self.state.as_deref()?;
+        state.downcast_ref()
+    }
+
+    /// Takes the state out, if it is of this type.
+    pub fn take<S: WarmStartState>(&mut self) -> Option<Box<S>> {
+        self.get::<S>()?;
+        let state: Box<dyn Any> = self.state.take()?;
+        state.downcast().ok()
+    }
+
+    /// Replaces the state.
+    pub fn set(&mut self, state: impl WarmStartState) {
+        self.state = Some(Box::new(state));
+    }
+
+    /// Drops the state.
+    pub fn clear(&mut self) {
+        self.state = None;
+    }
+
+    /// Whether there is no state.
+    pub fn is_empty(&self) -> bool {
+        self.state.is_none()
+    }
+
+    /// Approximate memory in bytes.
+    pub fn bytes(&self) -> usize {
+        self.state.as_ref().map_or(0, |state| state.bytes())
+    }
+
+    /// Shrinks the state to a memory limit, or drops it.
+    pub fn shrink_to(&mut self, max_bytes: usize) {
+        if self.bytes() > max_bytes
+            && let Some(state) = &mut self.state
+        {
+            state.shrink();
+        }
+        if self.bytes() > max_bytes {
+            self.state = None;
         }
     }
 }
 
-/// Most costs kept to tell how far they moved.
+/// Maximum number of costs in a sample: enough for an estimate of the drift, at 2 KB.
 const MAX_SAMPLED_COSTS: usize = 512;
 
-/// A few costs, evenly spread, to tell later how far they moved.
+/// A few costs, evenly spaced, to measure later how far they drifted.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CostSample {
     step: usize,
@@ -101,25 +107,22 @@ impl CostSample {
     /// A sample of these costs.
     pub fn of(costs: &[f64]) -> Self {
         let step = costs.len().div_ceil(MAX_SAMPLED_COSTS).max(1);
+        let sampled = costs.iter().step_by(step);
         Self {
             step,
-            values: costs
-                .iter()
-                .step_by(step)
-                .map(|cost| *cost as f32)
-                .collect(),
+            values: sampled.map(|cost| *cost as f32).collect(),
         }
     }
 
-    /// The relative change √(Σ(c − c_old)² / Σc_old²); infinite where costs are too large for it.
+    /// The relative change √(Σ(c − c_old)² / Σc_old²); infinite on overflow.
     pub fn drift(&self, costs: &[f64]) -> f64 {
-        let (mut moved, mut size) = (0.0, 0.0);
+        let (mut change, mut norm) = (0.0, 0.0);
         for (old, new) in self.values.iter().zip(costs.iter().step_by(self.step)) {
             let old = f64::from(*old);
-            moved += (new - old) * (new - old);
-            size += old * old;
+            change += (new - old) * (new - old);
+            norm += old * old;
         }
-        let ratio = if moved == 0.0 { 0.0 } else { moved / size };
+        let ratio = if change == 0.0 { 0.0 } else { change / norm };
         if ratio.is_finite() {
             ratio.sqrt()
         } else {
@@ -127,7 +130,7 @@ impl CostSample {
         }
     }
 
-    /// Bytes taken.
+    /// Approximate memory in bytes.
     pub fn bytes(&self) -> usize {
         size_of::<Self>() + size_of_val(&*self.values)
     }
@@ -160,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_kind_that_was_kept_is_recalled() {
+    fn only_a_state_of_the_same_type_is_returned() {
         let mut warm_start = WarmStart::new(false);
         assert!(warm_start.is_empty() && warm_start.get::<TestState>().is_none());
         warm_start.set(TestState(vec![1], vec![]));
@@ -174,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_too_large_goes_first_and_the_rest_if_need_be() {
+    fn a_state_above_the_limit_is_shrunk_and_then_dropped() {
         let mut warm_start = WarmStart::new(true);
         warm_start.set(TestState(vec![0; 10], vec![0; 90]));
         warm_start.shrink_to(100);
@@ -186,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn drift_is_relative_and_safe_at_the_edges() {
+    fn drift_is_relative_and_handles_zero_and_overflow() {
         let costs: Vec<f64> = (0..2000).map(|j| f64::from(j) - 700.0).collect();
         let sample = CostSample::of(&costs);
         assert!(sample.values.len() <= 512 && sample.values.len() > 400);

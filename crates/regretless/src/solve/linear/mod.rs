@@ -1,17 +1,17 @@
-//! Any linear or mixed-integer problem, by HiGHS.
+//! Linear and mixed-integer programs, solved by HiGHS.
 //!
-//! Predicted costs replace the objective of some columns; the others keep theirs, and what they
-//! cost goes into the decision's fixed cost. Every solve starts from nothing, so an answer depends
-//! on the costs alone, unless a memory is given (`memory`). Costs are scaled by a power of two
+//! Predicted costs replace the objective of some columns; the others keep theirs, and their cost
+//! goes into the decision's fixed cost. Every solve is a cold start, so that a solution depends on
+//! the costs only, unless a warm start is given (`warm_start`). Costs are scaled by a power of two
 //! before HiGHS sees them: its tolerances are absolute, and a decision must not change because all
-//! costs are halved. Answers are rounded where they are whole up to tolerance, and the whole point,
-//! columns without predicted costs included, is checked against every row before it is given out.
+//! costs are halved. Values that are integral up to tolerance are rounded, and the complete point,
+//! columns without predicted costs included, is checked against every row before it is returned.
 //!
-//! [`LinearRelaxation`] is what the linear relaxation knows. Searches over few columns go to a tableau
-//! of our own first (`small`), with a memory or without. HiGHS solves small models without
-//! presolve, and searches without the feasibility-jump heuristic: on a knapsack of 32 items both
-//! cost more than the search itself, as do searches within the search, symmetry and cuts below the
-//! root.
+//! [`LinearRelaxation`] solves the LP relaxation with sensitivity analysis. Small mixed-integer
+//! programs go to branch and bound on a dense tableau first (`dense_mip`), with or without a warm
+//! start. HiGHS solves small models without presolve, and all searches without the feasibility-jump
+//! heuristic: on a knapsack of 32 items both cost more than the search itself, as do the sub-MIP
+//! heuristics, symmetry detection and cuts below the root.
 
 mod dense_mip;
 mod relaxation;
@@ -28,12 +28,14 @@ use super::warm_start::WarmStart;
 use super::{SearchLimits, Solution, SolveFailure, SolveStatus, Solver};
 use crate::decision::Decision;
 
-/// Most matrix entries of a linear programme and of a search over whole numbers without presolve:
-/// on knapsacks and grids it doubled the time of the former up to here, and paid for the latter
-/// from here.
-const PRESOLVE_THRESHOLD: [usize; 2] = [10_000, 100];
+/// Matrix entries up to which an LP is solved without presolve: on knapsacks and grids up to this
+/// size presolve doubled the time.
+const LP_PRESOLVE_THRESHOLD: usize = 10_000;
+/// Matrix entries up to which a mixed-integer program is solved without presolve: on knapsacks and
+/// grids above this size presolve saved time.
+const MIP_PRESOLVE_THRESHOLD: usize = 100;
 
-/// What costs more than it saves in a search on a small model.
+/// Options that cost more time than they save in a search on a small model.
 const OPTIONS_OFF_WHEN_SMALL: [&CStr; 5] = [
     c"mip_heuristic_run_rins",
     c"mip_heuristic_run_rens",
@@ -42,116 +44,147 @@ const OPTIONS_OFF_WHEN_SMALL: [&CStr; 5] = [
     c"mip_allow_cut_separation_at_nodes",
 ];
 
-/// Nanoseconds of one solve by HiGHS and of each of its simplex iterations, for searches over whole
-/// numbers and for linear programmes. In a search the iterations stand for all that goes on beside
-/// them (cuts, probing, heuristics). Measured on nine published models of 18 to 319 columns and on
-/// locations, knapsacks and assignments of 30 to 3,600: 50 to 350 microseconds an iteration; the
-/// figure is near the upper end, so that plans keep their promises.
-const MIP_WORK_NS: [u64; 2] = [2_000_000, 180_000];
-const LP_WORK_NS: [u64; 2] = [100_000, 4_000];
-/// Nanoseconds of one solve by HiGHS per column, and ten times that of an iteration.
+/// Estimated work of HiGHS in nanoseconds.
+#[derive(Debug, Clone, Copy)]
+struct WorkModel {
+    /// Per solve.
+    solve: u64,
+    /// Per simplex iteration.
+    iteration: u64,
+}
+
+/// Work of a mixed-integer program. The iterations stand for everything beside them (cuts, probing,
+/// heuristics). Measured on nine published models of 18 to 319 columns and on facility locations,
+/// knapsacks and assignments of 30 to 3,600: 50 to 350 microseconds an iteration; the figure is near
+/// the upper end, so that planned times are kept.
+const MIP_WORK_NS: WorkModel = WorkModel {
+    solve: 2_000_000,
+    iteration: 180_000,
+};
+/// Work of an LP, measured on the same models.
+const LP_WORK_NS: WorkModel = WorkModel {
+    solve: 100_000,
+    iteration: 4_000,
+};
+/// Work of a solve per column in nanoseconds, and ten times that of an iteration per column.
 const COLUMN_WORK_NS: u64 = 300;
 
-/// Limits below this many nodes are for HiGHS alone.
+/// Node limit below which the dense search is skipped: with few nodes HiGHS finds better points,
+/// because its heuristics need none.
 const MIN_DENSE_NODE_LIMIT: u64 = 1_000_000;
 
-/// Binary digits of a value that is not whole.
+/// Significant bits of a fractional value, about ten decimal digits: later ones depend on the path
+/// to a vertex.
 const ROUNDING_BITS: f64 = 34.0;
+/// Distance from an integer below which an integer column is rounded; above the tolerance of HiGHS,
+/// 1e-6.
+const INTEGER_ROUNDING_TOLERANCE: f64 = 1e-5;
+/// Distance from an integer below which a continuous column is rounded.
+const CONTINUOUS_ROUNDING_TOLERANCE: f64 = 1e-9;
 
-/// The greatest cost HiGHS sees.
+/// Integrality tolerance of HiGHS, its default.
+const MIP_FEASIBILITY_TOLERANCE: f64 = 1e-6;
+/// Integrality tolerance for models with large coefficients: 1e-9 times a coefficient of 1e6 is
+/// still below the feasibility tolerance of a row.
+const TIGHT_MIP_FEASIBILITY_TOLERANCE: f64 = 1e-9;
+
+/// Upper bound of the scaled costs. Large enough for the absolute tolerances of HiGHS (1e-7) to
+/// resolve small cost differences; otherwise untuned.
 const SCALED_MAX_COST: f64 = 128.0;
+/// Largest absolute exponent of the scale, well within the range of `f64`.
+const MAX_SCALE_EXPONENT: f64 = 900.0;
+/// Relative difference between objective and dual bound that counts as rounding.
+const OPTIMALITY_TOLERANCE: f64 = 1e-6;
 
-/// How a solve ended.
+/// The result of a search by HiGHS or on the dense tableau.
 #[derive(Debug)]
 struct HighsSearchResult {
-    /// Not stopped at a limit.
+    /// Whether it ended before a limit.
     finished: bool,
-    /// No point costs less than this.
+    /// Dual bound.
     bound: f64,
-    /// The factor on all costs.
+    /// Scale of the costs.
     scale: f64,
 }
 
-/// A model and the columns whose costs are predicted.
+/// Solver of a model with predicted costs on some columns.
 #[derive(Debug)]
 pub struct LinearSolver {
     model: Arc<LinearModel>,
     predicted: Arc<[usize]>,
     limits: SearchLimits,
-    /// Built at the first solve that needs it, so that making an engine cannot fail.
+    /// Built at the first solve that needs it, so that constructing a solver cannot fail.
     lp: Option<Lp>,
-    /// Present if the model is one for it.
+    /// Present if the model is small enough.
     dense: Option<DenseMip>,
     costs: Vec<f64>,
-    /// What the costs of the last solve were multiplied by.
+    /// Scale of the costs of the last solve.
     scale: f64,
     point: PrimalDualPoint,
-    /// Where the next search over whole numbers starts.
+    /// Initial incumbent of the next mixed-integer search.
     start: Option<Box<[f64]>>,
-    /// The same problem without whole numbers, once somebody asked for a proof.
+    /// Solver of the LP relaxation, built for the first certificate.
     relaxation: Option<Box<Self>>,
-    /// Of the last search over whole numbers.
+    /// Nodes of the last mixed-integer search.
     nodes: Option<u64>,
-    /// Of the last solve, in nanoseconds.
+    /// Work of the last solve in nanoseconds.
     work: u64,
 }
 
 impl LinearSolver {
-    /// An engine for a model to be minimised; cost `j` of a solve is that of column `predicted[j]`,
+    /// A solver for a model to be minimized; cost `j` of a solve is that of column `predicted[j]`,
     /// whose cost in the model is 0.
     pub fn new(model: Arc<LinearModel>, predicted: Arc<[usize]>, limits: SearchLimits) -> Self {
-        // With few nodes to spend HiGHS is better: it knows how to find a point without any.
         let dense = if limits.nodes >= MIN_DENSE_NODE_LIMIT {
             DenseMip::of(&model)
         } else {
             None
         };
-        let (costs, point) = (Vec::new(), PrimalDualPoint::default());
-        let (lp, start, relaxation, nodes) = (None, None, None, None);
         Self {
             model,
             predicted,
             limits,
-            lp,
+            lp: None,
             dense,
-            costs,
+            costs: Vec::new(),
             scale: 1.0,
-            point,
-            start,
-            relaxation,
-            nodes,
+            point: PrimalDualPoint::default(),
+            start: None,
+            relaxation: None,
+            nodes: None,
             work: 0,
         }
     }
 
     fn take_solver(&mut self) -> Result<Lp, SolveFailure> {
-        self.lp
-            .take()
-            .map_or_else(|| Self::build(&self.model, &self.limits), Ok)
+        match self.lp.take() {
+            Some(lp) => Ok(lp),
+            None => Self::build(&self.model, &self.limits),
+        }
     }
 
     fn build(model: &LinearModel, limits: &SearchLimits) -> Result<Lp, SolveFailure> {
         let mut lp = Lp::from_model(model)?;
-        let dense = !is_large(model, &lp);
-        lp.use_presolve(!dense)?;
+        let is_large = is_large(model, &lp);
+        lp.use_presolve(is_large)?;
         lp.set_option(c"mip_heuristic_run_feasibility_jump", false)?;
-        if dense {
-            OPTIONS_OFF_WHEN_SMALL
-                .iter()
-                .try_for_each(|option| lp.set_option(option, false))?;
+        if !is_large {
+            for option in OPTIONS_OFF_WHEN_SMALL {
+                lp.set_option(option, false)?;
+            }
         }
         lp.set_gap(limits.gap, 0.0)?;
         lp.limit_nodes(limits.nodes)?;
         Ok(lp)
     }
 
-    /// Method and presolve as for a solve from nothing.
+    /// Restores simplex method and presolve for cold starts.
     fn configure_cold(&self, lp: &mut Lp) -> Result<(), SolveFailure> {
         lp.use_presolve(is_large(&self.model, lp))?;
         lp.use_simplex(SimplexMethod::Dual)
     }
 
-    /// Hands the objective over; returns the scale.
+    /// Sets the objective in HiGHS; returns the scale.
     fn load(&mut self, lp: &mut Lp, costs: &[f64]) -> Result<f64, SolveFailure> {
         let scale = self.scale_costs(costs);
         lp.set_costs(0, &self.costs)?;
@@ -159,7 +192,7 @@ impl LinearSolver {
         Ok(scale)
     }
 
-    /// Writes the whole objective, scaled; returns the scale.
+    /// Writes the scaled costs of all columns; returns the scale.
     fn scale_costs(&mut self, costs: &[f64]) -> f64 {
         self.costs.clear();
         self.costs.extend_from_slice(&self.model.cost);
@@ -167,19 +200,21 @@ impl LinearSolver {
             self.costs[*column] = *cost;
         }
         let scale = scale_of(&self.costs);
-        self.costs.iter_mut().for_each(|cost| *cost *= scale);
+        for cost in &mut self.costs {
+            *cost *= scale;
+        }
         self.scale = scale;
         scale
     }
 
-    /// Rounds the point where it is whole up to tolerance, the rest to ten digits, since later ones
-    /// depend on the way to a vertex, and brings it within its bounds.
+    /// Rounds values that are integral up to tolerance, other values to [`ROUNDING_BITS`], and moves
+    /// all within their bounds.
     fn round_point(&mut self) {
         for (column, value) in self.point.value.iter_mut().enumerate() {
             let tolerance = if self.model.integer[column] {
-                1e-5
+                INTEGER_ROUNDING_TOLERANCE
             } else {
-                1e-9
+                CONTINUOUS_ROUNDING_TOLERANCE
             };
             if (*value - value.round()).abs() <= tolerance {
                 *value = value.round();
@@ -192,17 +227,17 @@ impl LinearSolver {
         }
     }
 
-    /// Searches a small model; nothing when it is none, or HiGHS must decide.
+    /// Searches on the dense tableau; `None` when the model is too large or the search gives up.
     fn search_dense(&mut self, costs: &[f64]) -> Option<Solution> {
         let mut dense = self.dense.take()?;
         let scale = self.scale_costs(costs);
-        let wish = SearchRequest {
+        let request = SearchRequest {
             costs: &self.costs,
             offset: self.model.offset * scale,
             gap: self.limits.gap,
             scale,
         };
-        let proof = dense.search(&wish, &mut self.point.value);
+        let proof = dense.search(&request, &mut self.point.value);
         self.work += dense.work();
         self.dense = Some(dense);
         let proof = proof?;
@@ -219,16 +254,15 @@ impl LinearSolver {
         ))
     }
 
-    /// Solves from nothing and leaves a tidy point; returns how it ended and what was proved,
-    /// unscaled.
+    /// Solves from a cold start and stores the rounded point; returns the unscaled dual bound.
     fn search(&mut self, lp: &mut Lp, scale: f64) -> Result<HighsSearchResult, SolveFailure> {
         lp.reset_basis_and_solution()?;
         if let Some(start) = self.start.take() {
             lp.set_start(&start)?;
         }
-        let outcome = lp.solve()?;
+        let status = lp.solve()?;
         self.count_work(lp);
-        match outcome {
+        match status {
             LpStatus::Optimal => {}
             LpStatus::NodeLimit | LpStatus::IterationLimit | LpStatus::ObjectiveBound
                 if lp.has_point() => {}
@@ -239,23 +273,24 @@ impl LinearSolver {
             LpStatus::Unbounded => return Err(SolveFailure::Unbounded),
             LpStatus::UnboundedOrInfeasible => return Err(self.classify_failure(lp)?),
         }
-        self.read(lp, outcome == LpStatus::Optimal, scale)
+        self.read(lp, status == LpStatus::Optimal, scale)
     }
 
-    /// Adds the work of the solve that HiGHS has just ended.
+    /// Adds the work of the last solve by HiGHS.
     fn count_work(&mut self, lp: &Lp) {
-        let [once, each] = if self.is_integral() {
+        let model = if self.is_integral() {
             MIP_WORK_NS
         } else {
             LP_WORK_NS
         };
         let columns = self.model.cost.len() as u64;
         let iterations = lp.iterations().map_or(0, u64::from);
-        self.work +=
-            once + COLUMN_WORK_NS * columns + (each + COLUMN_WORK_NS * columns / 10) * iterations;
+        let solve = model.solve + COLUMN_WORK_NS * columns;
+        let iteration = model.iteration + COLUMN_WORK_NS * columns / 10;
+        self.work += solve + iteration * iterations;
     }
 
-    /// Reads the point and tidies it.
+    /// Reads the point and rounds it.
     fn read(
         &mut self,
         lp: &Lp,
@@ -281,17 +316,20 @@ impl LinearSolver {
         })
     }
 
-    /// A column that counts as whole at 1e-6 may carry 1 unit through a coefficient of 1e6, and
-    /// rounding it then breaks a row. Such a point is searched for again with a strict tolerance,
-    /// and if that does not help, the other columns are solved for anew with the whole ones held.
+    /// A column that counts as integral at 1e-6 may carry 1 unit through a coefficient of 1e6, and
+    /// rounding it then violates a row. The search is repeated with a tight tolerance; if that does
+    /// not help, the continuous columns are solved again with the integer columns fixed.
     fn search_with_tight_integrality(
         &mut self,
         lp: &mut Lp,
         scale: f64,
     ) -> Result<HighsSearchResult, SolveFailure> {
-        lp.set_option(c"mip_feasibility_tolerance", 1e-9)?;
+        lp.set_option(
+            c"mip_feasibility_tolerance",
+            TIGHT_MIP_FEASIBILITY_TOLERANCE,
+        )?;
         let found = self.search(lp, scale);
-        lp.set_option(c"mip_feasibility_tolerance", 1e-6)?;
+        lp.set_option(c"mip_feasibility_tolerance", MIP_FEASIBILITY_TOLERANCE)?;
         let found = found?;
         if self.model.check(&self.point.value).is_err() {
             self.polish(lp, scale)?;
@@ -299,21 +337,22 @@ impl LinearSolver {
         Ok(found)
     }
 
+    /// Solves for the continuous columns with the integer columns fixed at their rounded values.
     fn polish(&mut self, lp: &mut Lp, scale: f64) -> Result<(), SolveFailure> {
         let model = Arc::clone(&self.model);
-        let whole: Vec<usize> = (0..model.integer.len())
+        let integer: Vec<usize> = (0..model.integer.len())
             .filter(|column| model.integer[*column])
             .collect();
-        for column in &whole {
+        for column in &integer {
             lp.set_column_bounds(*column, [self.point.value[*column]; 2])?;
         }
         let found = self.search(lp, scale);
-        for column in &whole {
+        for column in &integer {
             lp.set_column_bounds(*column, model.column_bounds[*column])?;
         }
-        let lost =
-            |failure| SolveFailure::WrongAnswer(format!("with whole numbers rounded, {failure}"));
-        found.map_err(lost)?;
+        found.map_err(|failure| {
+            SolveFailure::WrongAnswer(format!("with integer columns rounded, {failure}"))
+        })?;
         self.model
             .check(&self.point.value)
             .map_err(SolveFailure::WrongAnswer)
@@ -332,20 +371,20 @@ impl LinearSolver {
         Ok(self.solution(costs, &found))
     }
 
-    /// The dual simplex method, HiGHS's first choice, now and then gives up where a slope is slight
-    /// and nothing stops it; the primal one tells such a model from a bounded one.
+    /// The dual simplex method, HiGHS's default, sometimes fails on models that are unbounded along
+    /// a direction with a small cost; the primal one detects unboundedness.
     fn solve_by_primal(&mut self, lp: &mut Lp, costs: &[f64]) -> Result<Solution, SolveFailure> {
         lp.use_simplex(SimplexMethod::Primal)?;
-        let answer = self.solve_with(lp, costs);
+        let result = self.solve_with(lp, costs);
         lp.use_simplex(SimplexMethod::Dual)?;
-        answer
+        result
     }
 
     fn is_integral(&self) -> bool {
         self.model.integer.contains(&true)
     }
 
-    /// Without costs nothing is unbounded: what is still not solvable is infeasible.
+    /// Solves without costs: a model that is not infeasible is then solvable.
     fn classify_failure(&mut self, lp: &mut Lp) -> Result<SolveFailure, SolveFailure> {
         self.costs.fill(0.0);
         lp.reset_basis_and_solution()?;
@@ -365,12 +404,12 @@ impl LinearSolver {
             .collect();
         let decision = Decision::from_dense(&chosen).with_fixed(self.fixed());
         let objective = decision.dot(costs);
-        let missing = objective - found.bound;
-        let rounding = 1e-6 * objective.abs().max(SCALED_MAX_COST / found.scale);
-        if found.finished && missing <= rounding {
+        let difference = objective - found.bound;
+        let tolerance = OPTIMALITY_TOLERANCE * objective.abs().max(SCALED_MAX_COST / found.scale);
+        if found.finished && difference <= tolerance {
             return Solution::optimal(decision, objective);
         }
-        let gap = missing.max(0.0) / objective.abs().max(f64::MIN_POSITIVE);
+        let gap = difference.max(0.0) / objective.abs().max(f64::MIN_POSITIVE);
         let status = if found.finished {
             SolveStatus::WithinGap(gap)
         } else {
@@ -385,15 +424,15 @@ impl LinearSolver {
         }
     }
 
-    /// Cost of the columns without predicted costs at the present point.
+    /// Cost of the columns without predicted costs at the current point.
     fn fixed(&self) -> f64 {
-        let paid = self
-            .model
-            .cost
-            .iter()
-            .zip(&self.point.value)
-            .filter(|(cost, _)| **cost != 0.0);
-        self.model.offset + paid.map(|(cost, value)| cost * value).sum::<f64>()
+        let mut sum = 0.0;
+        for (cost, value) in self.model.cost.iter().zip(&self.point.value) {
+            if *cost != 0.0 {
+                sum += cost * value;
+            }
+        }
+        self.model.offset + sum
     }
 }
 
@@ -413,14 +452,14 @@ impl Solver for LinearSolver {
             return Ok(solution);
         }
         let mut lp = self.take_solver()?;
-        let mut answer = self.solve_with(&mut lp, costs);
-        if matches!(answer, Err(SolveFailure::Engine(_))) && !self.is_integral() {
+        let mut result = self.solve_with(&mut lp, costs);
+        if matches!(result, Err(SolveFailure::Engine(_))) && !self.is_integral() {
             lp = Self::build(&self.model, &self.limits)?;
-            answer = self.solve_by_primal(&mut lp, costs);
+            result = self.solve_by_primal(&mut lp, costs);
         }
-        // An engine that failed may be in any state; the next solve builds a new one.
-        self.lp = answer.is_ok().then_some(lp);
-        answer
+        // After a failure HiGHS may be in any state; the next solve builds a new instance.
+        self.lp = result.is_ok().then_some(lp);
+        result
     }
 
     fn solve_warm(
@@ -442,17 +481,23 @@ impl Solver for LinearSolver {
 
 /// Whether presolve is worth its time.
 fn is_large(model: &LinearModel, lp: &Lp) -> bool {
-    lp.num_entries() > PRESOLVE_THRESHOLD[usize::from(model.integer.contains(&true))]
+    let threshold = if model.integer.contains(&true) {
+        MIP_PRESOLVE_THRESHOLD
+    } else {
+        LP_PRESOLVE_THRESHOLD
+    };
+    lp.num_entries() > threshold
 }
 
-/// The power of two that brings the greatest cost to between [`SCALED_MAX_COST`] and half of it.
+/// The power of two that scales the largest cost to between half of [`SCALED_MAX_COST`] and all
+/// of it.
 fn scale_of(costs: &[f64]) -> f64 {
-    let greatest = costs.iter().fold(0.0_f64, |max, cost| max.max(cost.abs()));
-    if greatest == 0.0 {
+    let largest = costs.iter().fold(0.0_f64, |max, cost| max.max(cost.abs()));
+    if largest == 0.0 {
         1.0
     } else {
-        (SCALED_MAX_COST.log2() - 1.0 - greatest.log2().floor())
-            .clamp(-900.0, 900.0)
+        (SCALED_MAX_COST.log2() - 1.0 - largest.log2().floor())
+            .clamp(-MAX_SCALE_EXPONENT, MAX_SCALE_EXPONENT)
             .exp2()
     }
 }

@@ -1,8 +1,8 @@
-//! What the linear relaxation of any linear problem knows: optimum, cost ranges, adjacent vertices.
+//! The LP relaxation of a linear problem: optimum, cost ranges, adjacent vertices.
 //!
-//! Ranges and neighbours are those of the basis HiGHS ends with. Columns without predicted costs
-//! move along: what that costs is part of the way to a neighbour, and neighbours that differ in
-//! such columns alone and cost the same are left out.
+//! Ranges and adjacent vertices are those of the optimal basis of HiGHS. Columns without predicted
+//! costs move as well: their cost is part of the difference to an adjacent vertex, and vertices that
+//! differ only in such columns and have the same objective are left out.
 
 use std::sync::Arc;
 
@@ -16,32 +16,31 @@ use crate::solve::simplex_dictionary::{DictionaryVariable, SimplexDictionary};
 use crate::solve::warm_start::WarmStart;
 use crate::solve::{SearchLimits, Solution, SolveFailure, Solver};
 
-/// Answers questions about the relaxation of one model.
+/// Solver of the LP relaxation of one model, with sensitivity analysis.
 #[derive(Debug)]
 pub struct LinearRelaxation {
     search: LinearSolver,
-    /// The predicted cost of each column, if it has one.
-    place: Vec<Option<u32>>,
+    /// Index of the predicted cost of each column, if it has one.
+    cost_index: Vec<Option<u32>>,
 }
 
 impl LinearRelaxation {
-    /// Facts about a model to be minimised; cost `j` is that of column `predicted[j]`, whose cost
+    /// A solver for a model to be minimized; cost `j` is that of column `predicted[j]`, whose cost
     /// in the model is 0. Columns count as continuous.
     pub fn new(model: &LinearModel, predicted: &Arc<[usize]>, limits: SearchLimits) -> Self {
-        let mut place = vec![None; model.cost.len()];
-        predicted
-            .iter()
-            .enumerate()
-            .for_each(|(cost, column)| place[*column] = Some(cost as u32));
+        let mut cost_index = vec![None; model.cost.len()];
+        for (cost, column) in predicted.iter().enumerate() {
+            cost_index[*column] = Some(cost as u32);
+        }
         let mut relaxed = model.clone();
         relaxed.integer.fill(false);
         Self {
             search: LinearSolver::new(Arc::new(relaxed), Arc::clone(predicted), limits),
-            place,
+            cost_index,
         }
     }
 
-    /// The optimum, and the solver as the solve left it.
+    /// The optimum, and HiGHS with the optimal basis.
     fn solve(&mut self, costs: &[f64]) -> Result<(Solution, &mut Lp), SolveFailure> {
         let solution = self.search.solve(costs)?;
         let lp = self.search.lp.as_mut().ok_or_else(missing_solver)?;
@@ -62,8 +61,8 @@ impl LinearRelaxation {
         }
     }
 
-    /// The relaxed optimum as HiGHS's basis sees it. HiGHS counts the negated activity of a row as
-    /// a variable.
+    /// The simplex dictionary of the optimal basis. In HiGHS the logical variable of a row is its
+    /// negated activity.
     fn dictionary(&mut self) -> Result<SimplexDictionary, SolveFailure> {
         let columns = self.search.model.cost.len();
         let count = columns + self.search.model.row_bounds.len();
@@ -72,15 +71,17 @@ impl LinearRelaxation {
             BasicVariable::Column(column) => column,
             BasicVariable::Row(row) => columns + row,
         };
-        // HiGHS has no factor of a basis without members.
-        let members = if count > columns {
+        // HiGHS has no factorization of an empty basis.
+        let basic_variables = if count > columns {
             lp.basic_variables()?
         } else {
             Vec::new()
         };
-        let basics: Vec<usize> = members.into_iter().map(number).collect();
+        let basics: Vec<usize> = basic_variables.into_iter().map(number).collect();
         let mut is_basic = vec![false; count];
-        basics.iter().for_each(|basic| is_basic[*basic] = true);
+        for basic in &basics {
+            is_basic[*basic] = true;
+        }
         let mut dictionary =
             SimplexDictionary::new(basics.iter().map(|basic| self.variable(*basic)).collect());
         let mut cells = Vec::new();
@@ -104,21 +105,21 @@ impl LinearRelaxation {
         Ok(dictionary)
     }
 
-    /// Ranges of all columns, scaled, when there is no row.
+    /// Scaled ranges of all columns of a model without rows.
     fn unconstrained(&mut self) -> Result<CostRanges, SolveFailure> {
         let dictionary = self.dictionary()?;
         let costs = &self.search.costs;
         Ok(dictionary.cost_ranges(|column| costs[column as usize], costs.len()))
     }
 
-    /// What moves of columns and rows mean for a decision.
+    /// The difference of decisions along an edge.
     fn delta(&self, moves: &[(u32, f64)]) -> VertexDelta {
         let columns = moves
             .iter()
-            .take_while(|(number, _)| (*number as usize) < self.place.len());
+            .take_while(|(number, _)| (*number as usize) < self.cost_index.len());
         let (mut entries, mut fixed) = (Vec::new(), 0.0);
         for (column, by) in columns {
-            match self.place[*column as usize] {
+            match self.cost_index[*column as usize] {
                 Some(cost) => entries.push((cost, *by)),
                 None => fixed += by * self.search.model.cost[*column as usize],
             }
@@ -179,11 +180,11 @@ impl AdjacentVertices for LinearRelaxation {
         let (solution, _) = self.solve(costs)?;
         let moves = self.dictionary()?.adjacent_vertices();
         let deltas = moves.iter().map(|moves| self.delta(moves));
-        let tells = |delta: &VertexDelta| !delta.indices().is_empty() || delta.fixed() != 0.0;
-        Ok((solution, deltas.filter(tells).collect()))
+        let is_nonzero = |delta: &VertexDelta| !delta.indices().is_empty() || delta.fixed() != 0.0;
+        Ok((solution, deltas.filter(is_nonzero).collect()))
     }
 }
 
 fn missing_solver() -> SolveFailure {
-    SolveFailure::Engine("HiGHS is gone".into())
+    SolveFailure::Engine("the LP has no solver after a failed solve".into())
 }

@@ -1,16 +1,16 @@
-//! What is kept of a linear problem: the optimal basis, or the point as a start for a search over
-//! whole numbers.
+//! Warm start of a linear problem: the optimal basis, or the optimal point as the initial incumbent
+//! of a mixed-integer search.
 //!
-//! After a change of costs the old basis is still primal feasible, so that the primal simplex
-//! method goes on from it. It also is a certificate: if every reduced cost under the new costs has
-//! the right sign, the vertex is optimal still. That takes a factor of the basis, one solve for the
-//! duals and one pass over the matrix, and no pivot. A problem over whole numbers has such a
-//! certificate where its linear relaxation has the same optimum.
+//! After a change of costs the old basis is still primal feasible, so the primal simplex method
+//! continues from it. It also is a certificate: if every reduced cost under the new costs has the
+//! right sign, the vertex is still optimal. That takes a factorization of the basis, one solve for
+//! the duals and one pass over the matrix, and no pivot. A mixed-integer program has such a
+//! certificate if its LP relaxation has the same optimum.
 //!
-//! Which of several optimal vertices is found depends on the way. An answer is therefore given from
-//! memory only if every reduced cost out of the basis is plainly not zero, so that the vertex is
-//! the only one; otherwise the problem is solved from nothing. A search over whole numbers has no
-//! such test: of points whose costs differ by less than HiGHS's tolerance the old one may win.
+//! Which of several optimal vertices is found depends on the path. A warm result is therefore
+//! returned only if every nonbasic reduced cost is clearly nonzero, so that the vertex is the
+//! unique optimum; otherwise the problem is solved cold. A mixed-integer search has no such test:
+//! among points whose objectives differ by less than HiGHS's tolerance the old one may win.
 
 use std::sync::Arc;
 
@@ -20,21 +20,22 @@ use crate::solve::highs::{BasicVariable, Basis, BasisStatus, LinearModel, Lp};
 use crate::solve::warm_start::{CostSample, WarmStart, WarmStartState};
 use crate::solve::{Solution, SolveFailure, SolveStatus, Solver};
 
-/// Drift up to which a linear solve starts from the old basis, and a search from the old point.
-pub(super) const MAX_DRIFT: [f64; 2] = [0.5, 0.5];
+/// Drift of the costs up to which a warm start is used, be it a basis or an incumbent: beyond it the
+/// old vertex is no closer to the new optimum than the start of a cold solve. Untuned.
+const MAX_DRIFT: f64 = 0.5;
 
-/// How far a reduced cost must be from zero, next to a greatest cost of [`SCALED_MAX_COST`]; ten times
-/// what HiGHS lets pass.
+/// Smallest absolute value of a nonzero reduced cost, at scaled costs up to [`SCALED_MAX_COST`]; ten
+/// times the dual feasibility tolerance of HiGHS.
 const REDUCED_COST_TOLERANCE: f64 = 1e-8 * SCALED_MAX_COST;
 
-/// What was found last.
+/// The last solution of an instance.
 #[derive(Debug)]
 pub(super) struct LinearWarmStart {
     sample: CostSample,
     decision: Decision,
-    /// Of the relaxation, if it has this decision as its optimum.
+    /// Optimal basis of the LP relaxation, if its optimum is this decision.
     basis: Option<Basis>,
-    /// The whole point, where whole numbers are searched for.
+    /// All columns, for mixed-integer programs.
     point: Box<[f64]>,
 }
 
@@ -55,32 +56,31 @@ impl LinearSolver {
         warm_start: &mut WarmStart,
     ) -> Result<Solution, SolveFailure> {
         self.work = 0;
-        let whole = self.is_integral();
-        let near =
-            |known: &LinearWarmStart| known.sample.drift(costs) <= MAX_DRIFT[usize::from(whole)];
+        let is_integral = self.is_integral();
         let known = warm_start
             .take::<LinearWarmStart>()
-            .filter(|known| near(known));
+            .filter(|known| known.sample.drift(costs) <= MAX_DRIFT);
         let warm = match &known {
-            Some(known) if whole => self.solve_from_point(costs, &known.point),
+            Some(known) if is_integral => self.solve_from_point(costs, &known.point),
             Some(known) => known
                 .basis
                 .as_ref()
                 .and_then(|basis| self.solve_from_basis(costs, basis)),
             None => None,
         };
-        let finished = warm.filter(|warm| warm.status != SolveStatus::LimitReached);
-        let solution = finished.map_or_else(|| self.solve(costs), Ok)?;
-        let (sample, decision) = (CostSample::of(costs), solution.decision.clone());
+        let solution = match warm {
+            Some(warm) if warm.status != SolveStatus::LimitReached => warm,
+            Some(_) | None => self.solve(costs)?,
+        };
         let mut found = LinearWarmStart {
-            sample,
-            decision,
+            sample: CostSample::of(costs),
+            decision: solution.decision.clone(),
             basis: None,
             point: Box::default(),
         };
-        if whole {
+        if is_integral {
             found.point = self.point.value.as_slice().into();
-            found.basis = if warm_start.wants_proof() {
+            found.basis = if warm_start.collects_certificates() {
                 self.relaxed_basis(costs, &found.decision)
             } else {
                 None
@@ -92,13 +92,13 @@ impl LinearSolver {
         Ok(solution)
     }
 
-    /// The optimum from an earlier basis, by the primal simplex method without presolve; nothing if
+    /// The optimum from an earlier basis, by the primal simplex method without presolve; `None` if
     /// that fails.
     fn solve_from_basis(&mut self, costs: &[f64], basis: &Basis) -> Option<Solution> {
         let mut lp = self.take_solver().ok()?;
-        let answer = self.warm_solve(&mut lp, costs, basis);
-        let back = self.configure_cold(&mut lp);
-        let solution = answer.ok().flatten().filter(|_| back.is_ok())?;
+        let result = self.warm_solve(&mut lp, costs, basis);
+        let restored = self.configure_cold(&mut lp);
+        let solution = result.ok().flatten().filter(|_| restored.is_ok())?;
         self.lp = Some(lp);
         Some(solution)
     }
@@ -115,28 +115,28 @@ impl LinearSolver {
         lp.set_basis(basis)?;
         lp.use_presolve(false)?;
         lp.use_simplex(SimplexMethod::Primal)?;
-        let outcome = lp.solve()?;
+        let status = lp.solve()?;
         self.count_work(lp);
-        if outcome != LpStatus::Optimal {
+        if status != LpStatus::Optimal {
             return Ok(None);
         }
         let found = self.read(lp, true, scale)?;
-        let unique = lp.basis().is_some_and(|basis| {
+        let is_unique = lp.basis().is_some_and(|basis| {
             self.is_unique_optimum(&basis, &self.point.reduced_cost, &self.point.dual)
         });
-        let sound = unique && self.model.check(&self.point.value).is_ok();
-        Ok(sound.then(|| self.solution(costs, &found)))
+        let is_valid = is_unique && self.model.check(&self.point.value).is_ok();
+        Ok(is_valid.then(|| self.solution(costs, &found)))
     }
 
-    /// The optimum over whole numbers, from a known point; nothing if that fails.
+    /// The mixed-integer optimum with a known point as the initial incumbent; `None` if that fails.
     fn solve_from_point(&mut self, costs: &[f64], point: &[f64]) -> Option<Solution> {
         self.start = Some(point.into());
-        let answer = self.solve(costs);
+        let result = self.solve(costs);
         self.start = None;
-        answer.ok()
+        result.ok()
     }
 
-    /// The basis of the linear relaxation, if its optimum is this decision.
+    /// The optimal basis of the LP relaxation, if its optimum is this decision.
     fn relaxed_basis(&mut self, costs: &[f64], decision: &Decision) -> Option<Basis> {
         let relaxation = self.relaxation();
         let relaxed = relaxation.solve(costs).ok()?;
@@ -144,7 +144,7 @@ impl LinearSolver {
         basis.filter(|_| relaxed.decision == *decision)
     }
 
-    /// The same problem without whole numbers.
+    /// The solver of the LP relaxation.
     fn relaxation(&mut self) -> &mut Self {
         let (model, predicted, limits) = (&self.model, &self.predicted, self.limits);
         self.relaxation.get_or_insert_with(|| {
@@ -154,7 +154,7 @@ impl LinearSolver {
         })
     }
 
-    /// The decision in memory, if its basis is optimal under these costs as well.
+    /// The decision of the warm start, if its basis is certified to be optimal under these costs.
     pub(super) fn certify_warm_start(
         &mut self,
         costs: &[f64],
@@ -165,62 +165,66 @@ impl LinearSolver {
         let basis = known
             .basis
             .as_ref()
-            .filter(|_| known.sample.drift(costs) <= MAX_DRIFT[0])?;
+            .filter(|_| known.sample.drift(costs) <= MAX_DRIFT)?;
         let solver = if self.is_integral() {
             self.relaxation()
         } else {
             self
         };
-        let stays = solver.stays_optimal(costs, basis).unwrap_or(false);
-        stays.then(|| Solution::optimal(known.decision.clone(), known.decision.dot(costs)))
+        if !solver.stays_optimal(costs, basis).unwrap_or(false) {
+            return None;
+        }
+        let decision = known.decision.clone();
+        let objective = decision.dot(costs);
+        Some(Solution::optimal(decision, objective))
     }
 
-    /// Whether a basis is optimal, and no other vertex is, given that it is feasible.
+    /// Whether the vertex of a feasible basis is the unique optimum.
     fn stays_optimal(&mut self, costs: &[f64], basis: &Basis) -> Result<bool, SolveFailure> {
         self.scale_costs(costs);
         let mut lp = self.take_solver()?;
         lp.reset_basis_and_solution()?;
         lp.set_basis(basis)?;
-        let members = lp.basic_variables()?;
-        let cost = |member: &BasicVariable| match member {
+        let basics = lp.basic_variables()?;
+        let cost = |basic: &BasicVariable| match basic {
             BasicVariable::Column(column) => self.costs[*column],
             BasicVariable::Row(_) => 0.0,
         };
-        let costs: Vec<f64> = members.iter().map(cost).collect();
+        let costs: Vec<f64> = basics.iter().map(cost).collect();
         let mut duals = Vec::new();
         lp.duals(&costs, &mut duals)?;
         self.lp = Some(lp);
         let mut reduced = self.costs.clone();
-        for (row, dual) in duals.iter().enumerate().filter(|(_, dual)| **dual != 0.0) {
-            self.model
-                .rows
-                .entries(row)
-                .for_each(|(column, entry)| reduced[column] -= dual * entry);
+        for (row, dual) in duals.iter().enumerate() {
+            if *dual != 0.0 {
+                for (column, entry) in self.model.rows.entries(row) {
+                    reduced[column] -= dual * entry;
+                }
+            }
         }
         Ok(self.is_unique_optimum(basis, &reduced, &duals))
     }
 
-    /// Whether every way out of a vertex costs something, given reduced costs and duals of its
+    /// Whether every edge out of a vertex has a positive cost, given reduced costs and duals of its
     /// basis.
     fn is_unique_optimum(&self, basis: &Basis, reduced: &[f64], duals: &[f64]) -> bool {
-        let dear =
-            |((status, slope), [lower, upper]): ((&BasisStatus, &f64), &[f64; 2])| match status {
-                BasisStatus::Basic => true,
-                BasisStatus::Lower => *slope > REDUCED_COST_TOLERANCE || lower == upper,
-                BasisStatus::Upper => *slope < -REDUCED_COST_TOLERANCE || lower == upper,
-                BasisStatus::Zero | BasisStatus::Nonbasic => lower == upper,
-            };
-        basis
-            .columns
-            .iter()
-            .zip(reduced)
+        let columns = basis.columns.iter().zip(reduced);
+        let rows = basis.rows.iter().zip(duals);
+        columns
             .zip(&self.model.column_bounds)
-            .all(dear)
-            && basis
-                .rows
-                .iter()
-                .zip(duals)
+            .all(|((status, cost), bounds)| is_uniquely_at_bound(*status, *cost, *bounds))
+            && rows
                 .zip(&self.model.row_bounds)
-                .all(dear)
+                .all(|((status, dual), bounds)| is_uniquely_at_bound(*status, *dual, *bounds))
+    }
+}
+
+/// Whether a variable cannot leave its bound without a cost.
+fn is_uniquely_at_bound(status: BasisStatus, reduced: f64, [lower, upper]: [f64; 2]) -> bool {
+    match status {
+        BasisStatus::Basic => true,
+        BasisStatus::Lower => reduced > REDUCED_COST_TOLERANCE || lower == upper,
+        BasisStatus::Upper => reduced < -REDUCED_COST_TOLERANCE || lower == upper,
+        BasisStatus::Zero | BasisStatus::Nonbasic => lower == upper,
     }
 }

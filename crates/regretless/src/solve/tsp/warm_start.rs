@@ -111,7 +111,7 @@ impl TspBranchAndBound {
             let found = self.to_warm_start(costs, &solution);
             (solution, found)
         });
-        if warm_start.wants_proof() && found.proof {
+        if warm_start.collects_certificates() && found.proof {
             found = self.with_certificate_margin(costs, found);
         }
         warm_start.set(found);
