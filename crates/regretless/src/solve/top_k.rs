@@ -1,11 +1,11 @@
-//! Choosing the cheapest items, with nothing but their number to respect.
+//! Top-k selection: the cheapest items, subject to bounds on their number only.
 //!
-//! The smallest engine of the house, and the one to read first. Ties go to the item with the lower
-//! index.
+//! The smallest solver of the library, and the one to read first. Ties go to the item with the
+//! lower index.
 //!
-//! All vertices of its relaxation are choices. Next to a choice lie those with one item less, where
-//! fewer are allowed, one more, where more are allowed, and one exchanged, where the number could
-//! not go the other way: adding and dropping are then no two steps on the way.
+//! The LP relaxation is integral: all its vertices are selections. A selection is adjacent to those
+//! with one item less, if fewer are allowed, one more, if more are allowed, and, if its number is at
+//! a bound, one exchanged; otherwise an exchange is a sum of two edges.
 
 use super::relaxation::{
     AdjacentVertices, CostRanges, CostRanging, MAX_ADJACENT_VERTICES, RelaxationSolver, VertexDelta,
@@ -13,7 +13,7 @@ use super::relaxation::{
 use super::{Solution, SolveFailure, Solver};
 use crate::decision::Decision;
 
-/// Picks between `least` and `most` of the items, the cheapest ones.
+/// Selects between `min` and `max` items.
 #[derive(Debug, Clone)]
 pub struct TopKSolver {
     min: usize,
@@ -22,7 +22,7 @@ pub struct TopKSolver {
 }
 
 impl TopKSolver {
-    /// An engine for `items` items of which `least..=most` are chosen.
+    /// A solver for `items` items of which `min..=max` are chosen.
     pub fn new(items: usize, min: usize, max: usize) -> Self {
         Self {
             min,
@@ -30,10 +30,8 @@ impl TopKSolver {
             order: (0..items as u32).collect(),
         }
     }
-}
 
-impl TopKSolver {
-    /// Brings the items into order of cost; returns how many of the first are chosen.
+    /// Sorts the items by cost; returns the number of chosen ones.
     fn rank(&mut self, costs: &[f64]) -> Result<usize, SolveFailure> {
         if self.min > self.max.min(costs.len()) {
             return Err(SolveFailure::Infeasible);
@@ -41,8 +39,8 @@ impl TopKSolver {
         let cost = |j: &u32| costs[*j as usize];
         self.order
             .sort_unstable_by(|a, b| cost(a).total_cmp(&cost(b)).then(a.cmp(b)));
-        let worthwhile = self.order.partition_point(|j| cost(j) < 0.0);
-        Ok(worthwhile.clamp(self.min, self.max.min(costs.len())))
+        let negative = self.order.partition_point(|j| cost(j) < 0.0);
+        Ok(negative.clamp(self.min, self.max.min(costs.len())))
     }
 
     fn solution(&self, number: usize, costs: &[f64]) -> Solution {
@@ -65,32 +63,34 @@ impl RelaxationSolver for TopKSolver {
     }
 }
 
-/// A chosen item may rise to the cheapest one left out, one left out may fall to the dearest
-/// chosen; where the number may change, neither may pass 0.
+/// A chosen item may rise to the cheapest one left out, one left out may fall to the most expensive
+/// chosen one; where the number may change, neither may pass 0.
 impl CostRanging for TopKSolver {
     fn ranges(&mut self, costs: &[f64]) -> Result<CostRanges, SolveFailure> {
         let number = self.rank(costs)?;
         let (chosen, left) = self.order.split_at(number);
         let cost = |item: Option<&u32>| item.map(|j| costs[*j as usize]);
-        let mut ceiling = cost(left.first()).unwrap_or(f64::INFINITY);
-        let mut lower_bound = cost(chosen.last()).unwrap_or(f64::NEG_INFINITY);
+        let mut chosen_upper = cost(left.first()).unwrap_or(f64::INFINITY);
+        let mut left_lower = cost(chosen.last()).unwrap_or(f64::NEG_INFINITY);
         if number > self.min {
-            ceiling = ceiling.min(0.0);
+            chosen_upper = chosen_upper.min(0.0);
         }
         if number < self.max {
-            lower_bound = lower_bound.max(0.0);
+            left_lower = left_lower.max(0.0);
         }
         let mut ranges = CostRanges::unbounded(costs.len());
-        chosen
-            .iter()
-            .for_each(|j| ranges.upper[*j as usize] = ceiling);
-        left.iter()
-            .for_each(|j| ranges.lower[*j as usize] = lower_bound);
+        for j in chosen {
+            ranges.upper[*j as usize] = chosen_upper;
+        }
+        for j in left {
+            ranges.lower[*j as usize] = left_lower;
+        }
         Ok(ranges)
     }
 }
 
-/// Exchanges come in the order of how little they matter: dear items against cheap ones first.
+/// Exchanges are listed roughly by increasing cost: expensive chosen items against cheap others
+/// first.
 impl AdjacentVertices for TopKSolver {
     fn adjacent_vertices(
         &mut self,
@@ -118,8 +118,8 @@ impl AdjacentVertices for TopKSolver {
     }
 }
 
-/// One chosen item, counted from the dearest, for one left out, counted from the cheapest, lowest
-/// sums of the two counts first.
+/// One chosen item, ranked from the most expensive, for one left out, ranked from the cheapest,
+/// lowest sums of the two ranks first.
 fn exchanges(chosen: &[u32], left: &[u32]) -> impl Iterator<Item = VertexDelta> {
     let sums = 0..(chosen.len() + left.len()).saturating_sub(1);
     let pairs = sums.flat_map(move |sum| {

@@ -1,26 +1,29 @@
-//! Projection on a cone by a semismooth Newton method.
+//! Projection onto a cone by a semismooth Newton method.
 //!
-//! The function of the multipliers is convex and piecewise quadratic. On the piece at hand its
-//! second derivative is `A_D A_Dᵀ`, with the columns `D` that are not explained yet; each step
-//! solves with its Cholesky factor. The matrix is singular when rows depend on each other; a share
-//! of the slope is added to its diagonal, at least a trifle, and keeps steps short that would lead
-//! to other pieces. Inequalities whose multiplier is 0 and would fall are left out of a step
-//! (projected Newton, Bertsekas 1982), and a step is halved until the function falls enough.
+//! The objective is a convex, piecewise quadratic function of the multipliers. On the current piece
+//! its Hessian is `A_D A_Dᵀ`, with the columns `D` of nonzero residual; each step solves with its
+//! Cholesky factor. The matrix is singular if rows are dependent; a fraction of the gradient's norm,
+//! at least a small one, is added to its diagonal and shortens steps that would lead to other
+//! pieces. Inequalities whose multiplier is 0 and would become negative are left out of a step
+//! (projected Newton, Bertsekas 1982), and a step is halved until the objective decreases enough
+//! (Armijo 1966).
 
 use super::NormalCone;
 
-/// Share of the vector's length at which the gradient counts as 0.
+/// Fraction of the vector's norm at which the gradient counts as 0: near machine precision.
 const GRADIENT_TOLERANCE: f64 = 1e-13;
-/// What is added to the diagonal at least, as a share of its greatest entry.
+/// Smallest shift of the diagonal, as a fraction of its largest entry.
 const MIN_DIAGONAL_SHIFT: f64 = 1e-10;
-/// Share of the promised fall that a step must bring.
+/// Fraction of the predicted decrease that a step must reach (Armijo's usual constant).
 const ARMIJO_FRACTION: f64 = 1e-4;
 
-/// Share of the function below which a fall is lost in rounding.
+/// Fraction of the objective below which a decrease is lost in rounding.
 const ROUNDING_TOLERANCE: f64 = 1e-14;
+/// Shortest step of the line search.
+const MIN_STEP: f64 = 1e-12;
 
-/// The point of a cone nearest to a vector, or where the method stands after this many steps: what
-/// rows and rays explain of the vector is in the cone at every step.
+/// The point of a cone nearest to a vector, or the iterate after this many steps: the vector without
+/// its residual is in the cone at every step.
 pub(super) fn project(cone: &NormalCone, vector: &[f64], steps: usize) -> Vec<f64> {
     let mut newton = SemismoothNewton::new(cone, vector);
     for _ in 0..steps {
@@ -28,55 +31,52 @@ pub(super) fn project(cone: &NormalCone, vector: &[f64], steps: usize) -> Vec<f6
             break;
         }
     }
-    vector
-        .iter()
-        .zip(&newton.rest)
-        .map(|(entry, rest)| entry - rest)
-        .collect()
+    let entries = vector.iter().zip(&newton.residual);
+    entries.map(|(entry, residual)| entry - residual).collect()
 }
 
 struct SemismoothNewton<'a> {
     cone: &'a NormalCone,
     vector: &'a [f64],
-    length: f64,
+    norm: f64,
     multipliers: Vec<f64>,
-    /// What is not explained yet; the projection is the vector without it.
-    rest: Vec<f64>,
-    half_square: f64,
-    /// The entries of all rows by column: where each column starts, and row and value of each
+    /// The residual; the projection is the vector without it.
+    residual: Vec<f64>,
+    /// Half the squared norm of the residual.
+    objective: f64,
+    /// The entries of all rows by column: the start of each column, and row and value of each
     /// entry.
     starts: Vec<usize>,
     entries: Vec<(u32, f64)>,
-    /// Columns of which something is left.
-    unexplained: Vec<u32>,
-    /// Rows whose multipliers the present step moves.
-    moving: Vec<u32>,
-    trial: (Vec<f64>, Vec<f64>),
+    /// Columns with a nonzero residual.
+    active_columns: Vec<u32>,
+    /// Rows whose multipliers the current step changes.
+    free_rows: Vec<u32>,
+    /// Multipliers of the last trial step.
+    trial_multipliers: Vec<f64>,
+    /// Residual of the last trial step.
+    trial_residual: Vec<f64>,
 }
 
 impl<'a> SemismoothNewton<'a> {
     fn new(cone: &'a NormalCone, vector: &'a [f64]) -> Self {
-        let (multipliers, rest) = (vec![0.0; cone.num_rows()], vec![0.0; vector.len()]);
-        let length = vector.iter().map(|entry| entry * entry).sum::<f64>().sqrt();
         let (starts, entries) = columns(cone);
-        let trial = (multipliers.clone(), rest.clone());
-        let (half_square, unexplained, moving) =
-            (0.0, Vec::with_capacity(vector.len()), Vec::new());
         let mut newton = Self {
             cone,
             vector,
-            length,
-            multipliers,
-            rest,
-            half_square,
+            norm: vector.iter().map(|entry| entry * entry).sum::<f64>().sqrt(),
+            multipliers: vec![0.0; cone.num_rows()],
+            residual: vec![0.0; vector.len()],
+            objective: 0.0,
             starts,
             entries,
-            unexplained,
-            moving,
-            trial,
+            active_columns: Vec::with_capacity(vector.len()),
+            free_rows: Vec::new(),
+            trial_multipliers: vec![0.0; cone.num_rows()],
+            trial_residual: vec![0.0; vector.len()],
         };
-        let half_square = newton.try_step(0.0, &[]);
-        newton.accept_step(half_square);
+        let objective = newton.try_step(0.0, &[]);
+        newton.accept_step(objective);
         newton
     }
 
@@ -85,199 +85,179 @@ impl<'a> SemismoothNewton<'a> {
         &self.entries[self.starts[column]..self.starts[column + 1]]
     }
 
-    /// Lists the columns that are not explained yet, without a branch that no processor could
-    /// foresee.
+    /// Lists the columns with a nonzero residual, without an unpredictable branch.
     fn list_active_columns(&mut self) {
-        self.unexplained.resize(self.rest.len(), 0);
+        self.active_columns.resize(self.residual.len(), 0);
         let mut count = 0;
-        for (column, rest) in self.rest.iter().enumerate() {
-            self.unexplained[count] = column as u32;
-            count += usize::from(*rest != 0.0);
+        for (column, residual) in self.residual.iter().enumerate() {
+            self.active_columns[count] = column as u32;
+            count += usize::from(*residual != 0.0);
         }
-        self.unexplained.truncate(count);
+        self.active_columns.truncate(count);
     }
 
-    /// One step; false when there is nothing to gain.
+    /// One step; false when the method has converged.
     fn step(&mut self) -> bool {
-        let mut slope = self.slope();
-        let held: Vec<bool> = slope
-            .iter()
-            .enumerate()
-            .map(|(row, slope)| self.is_held(row, *slope))
-            .collect();
-        self.moving.clear();
-        self.moving.extend(
-            (0..)
-                .zip(&held)
-                .filter(|(_, held)| !**held)
-                .map(|(row, _)| row),
-        );
-        slope
-            .iter_mut()
-            .zip(&held)
-            .filter(|(_, held)| **held)
-            .for_each(|(slope, _)| *slope = 0.0);
-        let steepest = steepest(&slope);
-        if steepest <= GRADIENT_TOLERANCE * self.length {
+        let mut gradient = self.gradient();
+        self.free_rows.clear();
+        for (row, slope) in gradient.iter_mut().enumerate() {
+            if self.is_held(row, *slope) {
+                *slope = 0.0;
+            } else {
+                self.free_rows.push(row as u32);
+            }
+        }
+        let norm = max_norm(&gradient);
+        if norm <= GRADIENT_TOLERANCE * self.norm {
             return false;
         }
-        let mut factor = self.curvature(MIN_DIAGONAL_SHIFT.max(steepest / self.length));
-        let mut moves: Vec<f64> = self
-            .moving
-            .iter()
-            .map(|row| -slope[*row as usize])
-            .collect();
+        let mut factor = self.hessian(MIN_DIAGONAL_SHIFT.max(norm / self.norm));
+        let rows = self.free_rows.iter();
+        let mut moves: Vec<f64> = rows.map(|row| -gradient[*row as usize]).collect();
         solve(&mut factor, &mut moves);
-        let mut direction = vec![0.0; slope.len()];
-        self.moving
-            .iter()
-            .zip(moves)
-            .for_each(|(row, by)| direction[*row as usize] = by);
-        self.search(&slope, &direction) || self.polish(&direction, steepest)
+        let mut direction = vec![0.0; gradient.len()];
+        for (row, by) in self.free_rows.iter().zip(moves) {
+            direction[*row as usize] = by;
+        }
+        self.line_search(&gradient, &direction) || self.polish(&direction, norm)
     }
 
-    /// Whether a row's multiplier is 0, must not fall, and would.
+    /// Whether a row's multiplier is at its bound 0 and would become negative.
     fn is_held(&self, row: usize, slope: f64) -> bool {
         !self.cone.free[row]
-            && self.multipliers[row] <= GRADIENT_TOLERANCE * self.length
+            && self.multipliers[row] <= GRADIENT_TOLERANCE * self.norm
             && slope >= 0.0
     }
 
     /// The gradient with respect to the multipliers.
-    fn slope(&self) -> Vec<f64> {
-        let mut slope = vec![0.0; self.multipliers.len()];
-        for column in self.unexplained.iter().map(|column| *column as usize) {
-            let rest = self.rest[column];
-            self.column(column)
-                .iter()
-                .for_each(|(row, value)| slope[*row as usize] -= value * rest);
+    fn gradient(&self) -> Vec<f64> {
+        let mut gradient = vec![0.0; self.multipliers.len()];
+        for column in &self.active_columns {
+            let column = *column as usize;
+            let residual = self.residual[column];
+            for (row, value) in self.column(column) {
+                gradient[*row as usize] -= value * residual;
+            }
         }
-        slope
+        gradient
     }
 
-    /// The second derivative in the multipliers that move, lower triangle row after row, with this
-    /// share of its greatest entry added to the diagonal.
-    fn curvature(&self, extra: f64) -> Vec<f64> {
-        let size = self.moving.len();
-        let mut places = vec![u32::MAX; self.multipliers.len()];
-        self.moving
-            .iter()
-            .zip(0..)
-            .for_each(|(row, place)| places[*row as usize] = place);
+    /// The Hessian in the free multipliers, lower triangle in row-major order, with this fraction
+    /// of its largest diagonal entry added to the diagonal.
+    fn hessian(&self, shift: f64) -> Vec<f64> {
+        let size = self.free_rows.len();
+        let mut index_of_row = vec![u32::MAX; self.multipliers.len()];
+        for (row, index) in self.free_rows.iter().zip(0..) {
+            index_of_row[*row as usize] = index;
+        }
         let mut matrix = vec![0.0; size * size];
         let mut entries: Vec<(usize, f64)> = Vec::new();
-        for column in &self.unexplained {
-            let placed = self
-                .column(*column as usize)
-                .iter()
-                .map(|(row, value)| (places[*row as usize], *value));
+        for column in &self.active_columns {
             entries.clear();
-            entries.extend(
-                placed
-                    .filter(|(place, _)| *place != u32::MAX)
-                    .map(|(place, value)| (place as usize, value)),
-            );
-            for (at, (row, value)) in entries.iter().enumerate() {
-                for (other, factor) in &entries[..=at] {
+            for (row, value) in self.column(*column as usize) {
+                let index = index_of_row[*row as usize];
+                if index != u32::MAX {
+                    entries.push((index as usize, *value));
+                }
+            }
+            for (i, (row, value)) in entries.iter().enumerate() {
+                for (other, factor) in &entries[..=i] {
                     matrix[row * size + other] += value * factor;
                 }
             }
         }
-        let greatest = (0..size)
-            .map(|row| matrix[row * (size + 1)])
-            .fold(f64::MIN_POSITIVE, f64::max);
-        (0..size).for_each(|row| matrix[row * (size + 1)] += extra * greatest);
+        let diagonal = (0..size).map(|row| matrix[row * (size + 1)]);
+        let largest = diagonal.fold(f64::MIN_POSITIVE, f64::max);
+        for row in 0..size {
+            matrix[row * (size + 1)] += shift * largest;
+        }
         matrix
     }
 
-    /// Goes along a direction, stopping multipliers of inequalities at 0, as far as the function
-    /// falls.
-    fn search(&mut self, slope: &[f64], direction: &[f64]) -> bool {
-        let mut share = 1.0;
-        while share > 1e-12 {
-            let found = self.try_step(share, direction);
-            let moves = self
-                .trial
-                .0
-                .iter()
-                .zip(&self.multipliers)
-                .map(|(to, from)| to - from);
-            let promised: f64 = slope.iter().zip(moves).map(|(slope, by)| slope * by).sum();
-            // Nearer to 0 than this the function's own rounding would decide.
-            if promised.abs() < ROUNDING_TOLERANCE * self.half_square {
+    /// Moves along a direction, stopping multipliers of inequalities at 0, until the objective
+    /// decreases enough; false when it does not.
+    fn line_search(&mut self, gradient: &[f64], direction: &[f64]) -> bool {
+        let mut step = 1.0;
+        while step > MIN_STEP {
+            let found = self.try_step(step, direction);
+            let moves = self.trial_multipliers.iter().zip(&self.multipliers);
+            let moves = moves.map(|(to, from)| to - from);
+            let terms = gradient.iter().zip(moves);
+            let predicted: f64 = terms.map(|(slope, by)| slope * by).sum();
+            // Closer to 0 than this the rounding error of the objective would decide.
+            if predicted.abs() < ROUNDING_TOLERANCE * self.objective {
                 return false;
             }
-            if promised < 0.0 && found <= self.half_square + ARMIJO_FRACTION * promised {
+            if predicted < 0.0 && found <= self.objective + ARMIJO_FRACTION * predicted {
                 self.accept_step(found);
                 return true;
             }
-            share *= 0.5;
+            step *= 0.5;
         }
         false
     }
 
-    /// Near the end the function is flat to its last digit; a whole step then counts when it halves
-    /// the slope.
-    fn polish(&mut self, direction: &[f64], steepest_before: f64) -> bool {
+    /// Near the optimum the objective is constant to its last digit; a full step is then accepted
+    /// if it halves the gradient.
+    fn polish(&mut self, direction: &[f64], norm_before: f64) -> bool {
         let found = self.try_step(1.0, direction);
-        let before = self.half_square;
+        let before = self.objective;
         self.accept_step(found);
-        let slope = self.slope();
-        let open = |(row, slope): (usize, &f64)| {
+        let mut gradient = self.gradient();
+        for (row, slope) in gradient.iter_mut().enumerate() {
             if self.is_held(row, *slope) {
-                0.0
-            } else {
-                *slope
+                *slope = 0.0;
             }
-        };
-        let better = steepest(&slope.iter().enumerate().map(open).collect::<Vec<_>>())
-            < 0.5 * steepest_before;
-        if !better {
+        }
+        let is_better = max_norm(&gradient) < 0.5 * norm_before;
+        if !is_better {
             self.accept_step(before);
         }
-        better
+        is_better
     }
 
-    /// Tries a share of a direction; returns the function there.
-    fn try_step(&mut self, share: f64, direction: &[f64]) -> f64 {
-        let (mut multipliers, mut rest) = std::mem::take(&mut self.trial);
+    /// Tries a step along a direction; returns the objective there.
+    fn try_step(&mut self, step: f64, direction: &[f64]) -> f64 {
+        let mut multipliers = std::mem::take(&mut self.trial_multipliers);
+        let mut residual = std::mem::take(&mut self.trial_residual);
         for ((row, trial), by) in multipliers.iter_mut().enumerate().zip(direction) {
-            let to = self.multipliers[row] + share * by;
+            let to = self.multipliers[row] + step * by;
             *trial = if self.cone.free[row] { to } else { to.max(0.0) };
         }
         let mut total = 0.0;
-        for (column, (rest, status)) in rest.iter_mut().zip(&self.cone.stands).enumerate() {
-            let explained: f64 = self
-                .column(column)
-                .iter()
+        for (column, (residual, status)) in residual.iter_mut().zip(&self.cone.statuses).enumerate()
+        {
+            let terms = self.column(column).iter();
+            let combination: f64 = terms
                 .map(|(row, value)| multipliers[*row as usize] * value)
                 .sum();
-            *rest = status.residual(self.vector[column] - explained);
-            total += *rest * *rest;
+            *residual = status.residual(self.vector[column] - combination);
+            total += *residual * *residual;
         }
-        self.trial = (multipliers, rest);
+        self.trial_multipliers = multipliers;
+        self.trial_residual = residual;
         0.5 * total
     }
 
-    /// Changes places with the point tried last.
-    fn accept_step(&mut self, half_square: f64) {
-        std::mem::swap(&mut self.multipliers, &mut self.trial.0);
-        std::mem::swap(&mut self.rest, &mut self.trial.1);
-        self.half_square = half_square;
+    /// Swaps the current point with the last trial point.
+    fn accept_step(&mut self, objective: f64) {
+        std::mem::swap(&mut self.multipliers, &mut self.trial_multipliers);
+        std::mem::swap(&mut self.residual, &mut self.trial_residual);
+        self.objective = objective;
         self.list_active_columns();
     }
 }
 
-fn steepest(slope: &[f64]) -> f64 {
-    slope.iter().fold(0.0, |max, slope| max.max(slope.abs()))
+fn max_norm(gradient: &[f64]) -> f64 {
+    gradient.iter().fold(0.0, |max, slope| max.max(slope.abs()))
 }
 
 /// All entries by column, rows increasing.
 fn columns(cone: &NormalCone) -> (Vec<usize>, Vec<(u32, f64)>) {
-    let mut starts = vec![0; cone.stands.len() + 1];
-    cone.index
-        .iter()
-        .for_each(|column| starts[*column as usize + 1] += 1);
+    let mut starts = vec![0; cone.statuses.len() + 1];
+    for column in &cone.index {
+        starts[*column as usize + 1] += 1;
+    }
     for column in 1..starts.len() {
         starts[column] += starts[column - 1];
     }
@@ -293,8 +273,8 @@ fn columns(cone: &NormalCone) -> (Vec<usize>, Vec<(u32, f64)>) {
 }
 
 /// Solves a positive definite system in place. The matrix, a lower triangle, gets its Cholesky
-/// factor Uᵀ above the diagonal, and on the diagonal one over the factor's: rows of U are what
-/// every loop runs along.
+/// factor U above the diagonal, and the inverse of the factor's diagonal on it: every loop runs
+/// along rows of U, contiguous in memory.
 fn solve(matrix: &mut [f64], right: &mut [f64]) {
     let size = right.len();
     for row in 0..size {
@@ -307,7 +287,7 @@ fn solve(matrix: &mut [f64], right: &mut [f64]) {
             above[column * size + row] = value;
             left -= value * value;
         }
-        // Rounding may leave nothing of a diagonal entry; its direction is then not to be used.
+        // Rounding may cancel a diagonal entry; its direction is then not used.
         own[row] = if left > 0.0 { 1.0 / left.sqrt() } else { 0.0 };
     }
     for row in 0..size {
@@ -327,9 +307,9 @@ fn solve(matrix: &mut [f64], right: &mut [f64]) {
     }
 }
 
-/// Takes a multiple of one list off another.
-fn subtract(factor: f64, list: &[f64], from: &mut [f64]) {
-    from.iter_mut()
-        .zip(list)
-        .for_each(|(entry, value)| *entry -= factor * value);
+/// Subtracts a multiple of one vector from another.
+fn subtract(factor: f64, vector: &[f64], from: &mut [f64]) {
+    for (entry, value) in from.iter_mut().zip(vector) {
+        *entry -= factor * value;
+    }
 }

@@ -1,37 +1,36 @@
-//! How far the cost of each arc of a grid may move while the shortest path stays shortest.
+//! Exact cost ranging of a grid: the range of each arc's cost within which the shortest path stays
+//! shortest.
 //!
-//! With the cheapest way from the start to every node and from every node to the end, the cheapest
-//! path through an arc costs `to its tail + arc + from its head`. An arc off the path may fall by
-//! what that path costs more. Every path has exactly one arc between two anti-diagonals, so without
-//! an arc of the path the best is the cheapest path through another arc of the same layer: the arc
-//! may rise by what that costs more.
+//! With the distances from the start to every node and from every node to the end, the shortest
+//! path through an arc costs `distance to its tail + arc + distance from its head`. The cost of an
+//! arc off the shortest path may fall by the excess of that path. Every path has exactly one arc
+//! between two anti-diagonals, so without an arc of the shortest path the best alternative is the
+//! shortest path through another arc of the same layer: the cost may rise by its excess.
 
 use super::GridPathSolver;
 use crate::solve::SolveFailure;
 use crate::solve::relaxation::{CostRanges, CostRanging};
 
-/// Finds exact ranges for one grid.
+/// Exact cost ranging for one grid.
 #[derive(Debug, Clone)]
 pub struct GridCostRanging {
     path: GridPathSolver,
-    /// Cheapest way from the start to each node.
+    /// Distance from the start to each node.
     forward: Vec<f64>,
-    /// Cheapest way from each node to the end.
+    /// Distance from each node to the end.
     backward: Vec<f64>,
-    /// Cheapest path through an arc of each layer that is not on the shortest path.
+    /// Length of the shortest path through another arc of each layer.
     second: Vec<f64>,
 }
 
 impl GridCostRanging {
-    /// A ranger for a grid with this many rows and columns of nodes, both at least 1.
+    /// A solver for a grid with this many rows and columns of nodes, both at least 1.
     pub fn new(rows: usize, cols: usize) -> Self {
-        let nodes = vec![0.0; rows * cols];
-        let second = vec![0.0; rows + cols - 2];
         Self {
             path: GridPathSolver::new(rows, cols),
-            forward: nodes.clone(),
-            backward: nodes,
-            second,
+            forward: vec![0.0; rows * cols],
+            backward: vec![0.0; rows * cols],
+            second: vec![0.0; rows + cols - 2],
         }
     }
 
@@ -43,10 +42,10 @@ impl GridCostRanging {
             let own = &mut own[..cols];
             if row > 0 {
                 let down = &costs[row * stride - cols..][..cols];
-                let ways = above[(row - 1) * cols..].iter().zip(down);
-                own.iter_mut()
-                    .zip(ways)
-                    .for_each(|(min, (reach, cost))| *min = reach + cost);
+                let arcs = above[(row - 1) * cols..].iter().zip(down);
+                for (distance, (tail, cost)) in own.iter_mut().zip(arcs) {
+                    *distance = tail + cost;
+                }
             } else {
                 own.fill(f64::INFINITY);
                 own[0] = 0.0;
@@ -64,10 +63,10 @@ impl GridCostRanging {
             let (own, below) = self.backward[row * cols..].split_at_mut(cols);
             if row + 1 < rows {
                 let down = &costs[row * stride + cols - 1..][..cols];
-                let ways = below.iter().zip(down);
-                own.iter_mut()
-                    .zip(ways)
-                    .for_each(|(min, (reach, cost))| *min = reach + cost);
+                let arcs = below.iter().zip(down);
+                for (distance, (head, cost)) in own.iter_mut().zip(arcs) {
+                    *distance = head + cost;
+                }
             } else {
                 own.fill(f64::INFINITY);
                 own[cols - 1] = 0.0;
@@ -78,7 +77,7 @@ impl GridCostRanging {
         }
     }
 
-    /// What arcs may fall by when they are not on the path, and the second-best path of each layer.
+    /// Lower ends of the ranges of arcs off the path, and the second-best path of each layer.
     fn slack_of_arcs(&mut self, costs: &[f64], path: &[u32], lower: &mut [f64]) {
         let (rows, cols) = (self.path.rows, self.path.cols);
         let best = self.backward[0];

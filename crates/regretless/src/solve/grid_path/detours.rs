@@ -1,10 +1,9 @@
-//! Vertices next to a path: paths that leave it once and come back once.
+//! Adjacent vertices of a path: paths that leave it once and return once.
 //!
-//! Two paths are joined by an edge of the flow polytope when and only when they differ by a single
-//! detour, one that meets the path at its two ends and nowhere between. Of two ways from one node
-//! of the path to another the detour keeps to one side, so it starts and ends with moves that the
-//! path does not make there. Short detours come first, and among those of equal length the ones
-//! nearer to the start.
+//! Two paths are adjacent vertices of the flow polytope if and only if they differ by a single
+//! detour, which shares only its two end nodes with the path. A detour stays on one side of the
+//! path, so it starts and ends with directions that the path does not take there. Short detours are
+//! listed first, and among those of equal length the ones nearer to the start.
 
 use super::GridPathSolver;
 use crate::decision::Decision;
@@ -22,19 +21,19 @@ impl AdjacentVertices for GridPathSolver {
     }
 }
 
-/// Which of the two ways an arc leads.
+/// Direction of an arc.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum GridDirection {
     Right,
     Down,
 }
 
-/// All detours of one path.
+/// Enumerates the detours of one path.
 struct Detours {
     cols: usize,
     /// Arcs of the path in order.
     path: Vec<u32>,
-    ways: Vec<GridDirection>,
+    directions: Vec<GridDirection>,
     /// Row and column of each node of the path.
     nodes: Vec<(usize, usize)>,
     found: Vec<VertexDelta>,
@@ -42,26 +41,24 @@ struct Detours {
 
 impl Detours {
     fn new(cols: usize, path: Vec<u32>) -> Self {
-        let across = |arc: u32| (arc as usize % (2 * cols - 1)) < cols - 1;
-        let ways: Vec<GridDirection> = path
-            .iter()
-            .map(|arc| {
-                if across(*arc) {
-                    GridDirection::Right
-                } else {
-                    GridDirection::Down
-                }
-            })
-            .collect();
-        let mut nodes = vec![(0, 0)];
-        nodes.extend(ways.iter().scan((0, 0), |node, way| {
-            *node = step(*node, *way);
-            Some(*node)
-        }));
+        let mut directions = Vec::with_capacity(path.len());
+        let mut node = (0, 0);
+        let mut nodes = vec![node];
+        for arc in &path {
+            let is_horizontal = (*arc as usize % (2 * cols - 1)) < cols - 1;
+            let direction = if is_horizontal {
+                GridDirection::Right
+            } else {
+                GridDirection::Down
+            };
+            node = step(node, direction);
+            directions.push(direction);
+            nodes.push(node);
+        }
         Self {
             cols,
             path,
-            ways,
+            directions,
             nodes,
             found: Vec::new(),
         }
@@ -71,21 +68,21 @@ impl Detours {
         for length in 2..=self.path.len() {
             for start in 0..=self.path.len() - length {
                 let end = start + length;
-                if self.ways[start] != self.ways[end - 1]
+                if self.directions[start] != self.directions[end - 1]
                     && self.found.len() < MAX_ADJACENT_VERTICES
                 {
-                    let away = other(self.ways[start]);
+                    let away = opposite(self.directions[start]);
                     let mut arcs = vec![self.arc(self.nodes[start], away)];
-                    self.extend(step(self.nodes[start], away), (start, end), &mut arcs);
+                    self.extend(step(self.nodes[start], away), start, end, &mut arcs);
                 }
             }
         }
         self.found
     }
 
-    /// Goes on from a node off the path; it can always turn away from the path until it is level
-    /// with the end, so no way leads nowhere.
-    fn extend(&mut self, node: (usize, usize), (start, end): (usize, usize), arcs: &mut Vec<u32>) {
+    /// Extends a detour from a node off the path. It can always turn away from the path until it is
+    /// in the row or column of the end, so there are no dead ends.
+    fn extend(&mut self, node: (usize, usize), start: usize, end: usize, arcs: &mut Vec<u32>) {
         if self.found.len() >= MAX_ADJACENT_VERTICES {
             return;
         }
@@ -94,20 +91,21 @@ impl Detours {
             self.found.push(self.delta(start..end, arcs));
             return;
         }
-        for way in [GridDirection::Right, GridDirection::Down] {
-            let next = step(node, way);
-            let meets = self.nodes[next.0 + next.1] == next;
-            if next.0 <= goal.0 && next.1 <= goal.1 && (next == goal || !meets) {
-                arcs.push(self.arc(node, way));
-                self.extend(next, (start, end), arcs);
+        for direction in [GridDirection::Right, GridDirection::Down] {
+            let next = step(node, direction);
+            let is_on_path = self.nodes[next.0 + next.1] == next;
+            if next.0 <= goal.0 && next.1 <= goal.1 && (next == goal || !is_on_path) {
+                arcs.push(self.arc(node, direction));
+                self.extend(next, start, end, arcs);
                 arcs.pop();
             }
         }
     }
 
-    fn arc(&self, (row, col): (usize, usize), way: GridDirection) -> u32 {
+    fn arc(&self, node: (usize, usize), direction: GridDirection) -> u32 {
+        let (row, col) = node;
         let first = row * (2 * self.cols - 1) + col;
-        let arc = match way {
+        let arc = match direction {
             GridDirection::Right => first,
             GridDirection::Down => first + self.cols - 1,
         };
@@ -115,22 +113,24 @@ impl Detours {
     }
 
     fn delta(&self, replaced: std::ops::Range<usize>, arcs: &[u32]) -> VertexDelta {
-        let left = self.path[replaced].iter().map(|arc| (*arc, -1.0));
-        let mut entries: Vec<(u32, f64)> = left.chain(arcs.iter().map(|arc| (*arc, 1.0))).collect();
+        let removed = self.path[replaced].iter().map(|arc| (*arc, -1.0));
+        let mut entries: Vec<(u32, f64)> =
+            removed.chain(arcs.iter().map(|arc| (*arc, 1.0))).collect();
         entries.sort_unstable_by_key(|(arc, _)| *arc);
         Decision::from_entries(entries)
     }
 }
 
-fn step((row, col): (usize, usize), way: GridDirection) -> (usize, usize) {
-    match way {
+fn step(node: (usize, usize), direction: GridDirection) -> (usize, usize) {
+    let (row, col) = node;
+    match direction {
         GridDirection::Right => (row, col + 1),
         GridDirection::Down => (row + 1, col),
     }
 }
 
-fn other(way: GridDirection) -> GridDirection {
-    match way {
+fn opposite(direction: GridDirection) -> GridDirection {
+    match direction {
         GridDirection::Right => GridDirection::Down,
         GridDirection::Down => GridDirection::Right,
     }

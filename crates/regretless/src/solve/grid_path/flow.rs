@@ -1,4 +1,4 @@
-//! The paths of a grid as a linear model: one unit flows from the first node to the last.
+//! The flow model of a grid: one unit flows from the first node to the last.
 
 use super::GridPathSolver;
 #[cfg(feature = "highs")]
@@ -17,11 +17,11 @@ pub fn balances(rows: usize, cols: usize) -> Vec<Vec<(usize, f64)>> {
 
 /// The nodes an arc joins, numbered row by row.
 pub fn ends(cols: usize, arc: usize) -> (usize, usize) {
-    let (row, place) = (arc / (2 * cols - 1), arc % (2 * cols - 1));
-    if place < cols - 1 {
-        (row * cols + place, row * cols + place + 1)
+    let (row, index) = (arc / (2 * cols - 1), arc % (2 * cols - 1));
+    if index < cols - 1 {
+        (row * cols + index, row * cols + index + 1)
     } else {
-        let col = place - (cols - 1);
+        let col = index - (cols - 1);
         (row * cols + col, (row + 1) * cols + col)
     }
 }

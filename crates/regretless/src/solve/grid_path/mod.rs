@@ -1,9 +1,9 @@
 //! Shortest path through a grid from the top left to the bottom right corner, by dynamic
 //! programming.
 //!
-//! Arcs lead right and down only, so the grid has no cycle and costs of any sign are welcome. Arcs
+//! Arcs lead right and down only, so the grid is acyclic and costs may have any sign. Arcs
 //! are numbered row by row: first the row's horizontal arcs from left to right, then the vertical
-//! arcs to the next row. Where both ways into a node cost the same, the path comes from above.
+//! arcs to the next row. Ties between the two arcs into a node go to the one from above.
 
 pub mod flow;
 
@@ -15,22 +15,22 @@ pub use cost_ranges::GridCostRanging;
 use super::relaxation::RelaxationSolver;
 use super::{Solution, SolveFailure, SolveStatus, Solver};
 
-/// The dynamic programme of one grid.
+/// Dynamic programming on one grid.
 #[derive(Debug, Clone)]
 pub struct GridPathSolver {
     rows: usize,
     cols: usize,
-    /// Cheapest way to each node of the present row.
+    /// Distance from the start to each node of the current row.
     reach: Vec<f64>,
-    /// Whether the cheapest way into each node comes from above; not looked at in the first row and
+    /// Whether the shortest path to each node comes from above; unused in the first row and
     /// column.
     from_above: Vec<bool>,
-    /// Arcs of the path found last.
+    /// Arcs of the last path.
     path: Vec<u32>,
 }
 
 impl GridPathSolver {
-    /// An engine for a grid with this many rows and columns of nodes, both at least 1.
+    /// A solver for a grid with this many rows and columns of nodes, both at least 1.
     pub fn new(rows: usize, cols: usize) -> Self {
         let path = vec![0; rows + cols - 2];
         Self {
@@ -52,8 +52,8 @@ impl GridPathSolver {
         2 * self.cols - 1
     }
 
-    /// Cheapest ways to all nodes. Which way is cheaper is as good as random, so no branch may hang
-    /// on it.
+    /// Distances to all nodes. The cheaper arc is unpredictable, so the loop selects without a
+    /// branch.
     fn sweep(&mut self, costs: &[f64]) {
         let cols = self.cols;
         let (first, below) = costs.split_at(cols - 1);
@@ -78,15 +78,15 @@ impl GridPathSolver {
         }
     }
 
-    /// The arcs of the cheapest path in order.
+    /// The arcs of the shortest path in order.
     fn walk_back(&mut self) -> &[u32] {
         let (mut row, mut col) = (self.rows - 1, self.cols - 1);
-        for place in (0..self.path.len()).rev() {
+        for step in (0..self.path.len()).rev() {
             if col == 0 || (row > 0 && self.from_above[row * self.cols + col]) {
-                self.path[place] = (row * self.stride() - self.cols + col) as u32;
+                self.path[step] = (row * self.stride() - self.cols + col) as u32;
                 row -= 1;
             } else {
-                self.path[place] = (row * self.stride() + col - 1) as u32;
+                self.path[step] = (row * self.stride() + col - 1) as u32;
                 col -= 1;
             }
         }
