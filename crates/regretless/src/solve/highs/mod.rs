@@ -1,15 +1,16 @@
-//! Linear and mixed-integer programmes through HiGHS (Huangfu and Hall, 2018), linked statically.
+//! Linear and mixed-integer programs through HiGHS (Huangfu and Hall, 2018), linked statically.
 //!
-//! [`Lp`] is one model and one solver, for one thread at a time: quiet, one thread, no presolve,
-//! all costs and rows changeable between solves. After a change of costs the last basis stays
-//! primal feasible, so [`SimplexMethod::Primal`] goes on from it; after a change of rows or bounds it
-//! stays dual feasible, so [`SimplexMethod::Dual`] does. [`Lp::forget`] makes the next solve start from
-//! nothing, which is what makes an answer independent of earlier ones.
+//! [`Lp`] is one model with one solver, for one thread at a time: without output, on one thread,
+//! without presolve; costs and rows may change between solves. After a change of costs the last
+//! basis stays primal feasible, so [`SimplexMethod::Primal`] continues from it; after a change of
+//! rows or bounds it stays dual feasible, so [`SimplexMethod::Dual`] does.
+//! [`Lp::reset_basis_and_solution`] makes the next solve a cold start, so that its result does not
+//! depend on earlier solves.
 //!
-//! HiGHS drops matrix entries of size 1e-9 or less and refuses those of 1e15 or more. It has no
-//! lazy constraints: a branch-and-cut adds rows between solves.
+//! HiGHS drops matrix entries with an absolute value of 1e-9 or less and refuses those of 1e15 or
+//! more. It has no lazy constraints: branch and cut adds rows between solves.
 //!
-//! `ffi` holds every unsafe call; nothing else in the crate talks to HiGHS.
+//! `ffi` holds every unsafe call; no other module calls HiGHS.
 
 use std::ffi::{CStr, CString};
 use std::path::Path;
@@ -32,16 +33,16 @@ pub use model_parts::{
     SimplexMethod, SparseVectors,
 };
 
-/// A linear or mixed-integer programme and its solver.
+/// A linear or mixed-integer program and its solver.
 #[derive(Debug)]
 pub struct Lp {
     raw: HighsHandle,
-    /// Whether HiGHS's basis came from a solve or from us; what else it holds is stale.
+    /// Whether HiGHS holds a basis of a solve or one that was set; any other is stale.
     has_basis: bool,
 }
 
 impl Lp {
-    /// An empty model to be minimised.
+    /// An empty model to be minimized.
     ///
     /// # Errors
     /// When HiGHS cannot start.
@@ -60,7 +61,7 @@ impl Lp {
     /// A model with this matrix given by rows.
     ///
     /// # Errors
-    /// When the parts make no model.
+    /// When the parts are not a valid model.
     pub fn by_rows(columns: &LpColumns, rows: &LpRows) -> Result<Self, SolveFailure> {
         let mut lp = Self::new()?;
         lp.add_columns(columns)?;
@@ -71,7 +72,7 @@ impl Lp {
     /// A model with this matrix given by columns.
     ///
     /// # Errors
-    /// When the parts make no model.
+    /// When the parts are not a valid model.
     pub fn by_columns(rows: &LpRows, columns: &LpColumns) -> Result<Self, SolveFailure> {
         let mut lp = Self::new()?;
         lp.add_rows(rows)?;
@@ -79,10 +80,10 @@ impl Lp {
         Ok(lp)
     }
 
-    /// A model as it stands in a file.
+    /// A model with the contents of a [`LinearModel`].
     ///
     /// # Errors
-    /// When the parts make no model.
+    /// When the parts are not a valid model.
     pub fn from_model(model: &LinearModel) -> Result<Self, SolveFailure> {
         let (mut columns, mut rows) = (LpColumns::default(), LpRows::default());
         for (column, bounds) in model.column_bounds.iter().enumerate() {
@@ -115,23 +116,23 @@ impl Lp {
         self.raw.num_entries()
     }
 
-    /// Adds columns behind those that are there; a basis stays, the new columns out of it.
+    /// Appends columns; a basis is kept, with the new columns nonbasic.
     ///
     /// # Errors
-    /// When an entry lies in no row, appears twice, or a number cannot be used.
+    /// When an entry is in a missing row or appears twice, or a number is invalid.
     pub fn add_columns(&mut self, columns: &LpColumns) -> Result<(), SolveFailure> {
         self.raw.add_columns(columns)
     }
 
-    /// Adds rows below those that are there; a basis stays, the new rows in it.
+    /// Appends rows; a basis is kept, with the new rows basic.
     ///
     /// # Errors
-    /// When an entry lies in no column, appears twice, or a number cannot be used.
+    /// When an entry is in a missing column or appears twice, or a number is invalid.
     pub fn add_rows(&mut self, rows: &LpRows) -> Result<(), SolveFailure> {
         self.raw.add_rows(rows)
     }
 
-    /// Deletes the marked columns; those behind move up.
+    /// Deletes the marked columns; later ones are renumbered.
     ///
     /// # Errors
     /// When there is not one mark per column.
@@ -139,7 +140,7 @@ impl Lp {
         self.raw.delete_columns(delete)
     }
 
-    /// Deletes the marked rows; those below move up.
+    /// Deletes the marked rows; later ones are renumbered.
     ///
     /// # Errors
     /// When there is not one mark per row.
@@ -162,7 +163,7 @@ impl Lp {
         self.raw.set_costs(first, costs)
     }
 
-    /// Changes the least and greatest value of a column.
+    /// Changes the bounds of a column.
     ///
     /// # Errors
     /// When there is no such column.
@@ -174,7 +175,7 @@ impl Lp {
         self.raw.set_column_bounds(column, bounds)
     }
 
-    /// Changes the least and greatest activity of a row.
+    /// Changes the bounds of a row.
     ///
     /// # Errors
     /// When there is no such row.
@@ -182,7 +183,7 @@ impl Lp {
         self.raw.set_row_bounds(row, bounds)
     }
 
-    /// Says of the columns from `first` on which take whole numbers only.
+    /// Sets which of the columns from `first` on are integer.
     ///
     /// # Errors
     /// When there are more marks than columns.
@@ -190,7 +191,7 @@ impl Lp {
         self.raw.set_integer(first, integer)
     }
 
-    /// Whether to maximise, and the constant part of the objective.
+    /// Sets the sense and the constant part of the objective.
     ///
     /// # Errors
     /// When the constant is not finite.
@@ -198,19 +199,20 @@ impl Lp {
         self.raw.set_objective(maximize, offset)
     }
 
-    /// Names columns and rows, for files written later.
+    /// Names columns and rows, for files.
     ///
     /// # Errors
-    /// When there are too many names or one cannot be a name.
+    /// When there are too many names or one is invalid.
     pub fn set_names(&mut self, columns: &[String], rows: &[String]) -> Result<(), SolveFailure> {
-        let plain = |name: &String| {
-            CString::new(name.as_str()).map_err(|_| SolveFailure::Engine(format!("name {name:?}")))
+        let c_string = |name: &String| {
+            CString::new(name.as_str())
+                .map_err(|_| SolveFailure::Engine(format!("the name {name:?} contains NUL")))
         };
         for (column, name) in columns.iter().enumerate() {
-            self.raw.set_column_name(column, &plain(name)?)?;
+            self.raw.set_column_name(column, &c_string(name)?)?;
         }
         for (row, name) in rows.iter().enumerate() {
-            self.raw.set_row_name(row, &plain(name)?)?;
+            self.raw.set_row_name(row, &c_string(name)?)?;
         }
         Ok(())
     }
@@ -218,7 +220,7 @@ impl Lp {
     /// Sets any option of HiGHS by its name, as in `lp.set_option(c"random_seed", 7)`.
     ///
     /// # Errors
-    /// When there is no such option or the value does not fit it.
+    /// When there is no such option or its value is invalid.
     pub fn set_option<'a>(
         &mut self,
         name: &CStr,
@@ -240,7 +242,7 @@ impl Lp {
         self.set_option(c"simplex_strategy", strategy)
     }
 
-    /// Switches presolve; off pays for models that are tiny or start warm.
+    /// Switches presolve; without it tiny and warm-started models are solved faster.
     ///
     /// # Errors
     /// Never in practice.
@@ -248,7 +250,7 @@ impl Lp {
         self.set_option(c"presolve", if on { c"on" } else { c"off" })
     }
 
-    /// Stops the simplex method after this many iterations, or never.
+    /// Limits the iterations of the simplex method, or removes the limit.
     ///
     /// # Errors
     /// Never in practice.
@@ -259,7 +261,7 @@ impl Lp {
         )
     }
 
-    /// Stops a search over whole numbers after this many nodes.
+    /// Limits the nodes of a mixed-integer search.
     ///
     /// # Errors
     /// Never in practice.
@@ -267,7 +269,7 @@ impl Lp {
         self.set_option(c"mip_max_nodes", i32::try_from(max).unwrap_or(i32::MAX))
     }
 
-    /// Lets a search over whole numbers stop at this gap between point and bound.
+    /// Sets the gaps between incumbent and dual bound at which a mixed-integer search may stop.
     ///
     /// # Errors
     /// When a gap is negative.
@@ -276,8 +278,8 @@ impl Lp {
         self.set_option(c"mip_abs_gap", absolute)
     }
 
-    /// Lets the dual simplex method stop once a minimum is known to lie above this; it may still go
-    /// on to the optimum, as it does when that is few iterations away.
+    /// Lets the dual simplex method stop when the minimum is known to exceed this value; it may
+    /// still continue to the optimum, as it does when that is few iterations away.
     ///
     /// # Errors
     /// Never in practice.
@@ -285,10 +287,10 @@ impl Lp {
         self.set_option(c"objective_bound", objective)
     }
 
-    /// Solves from the present basis, or from nothing when there is none.
+    /// Solves from the current basis, or cold if there is none.
     ///
     /// # Errors
-    /// When HiGHS fails, which is not the same as finding that there is no point.
+    /// When HiGHS fails; infeasibility is a status and not a failure.
     pub fn solve(&mut self) -> Result<LpStatus, SolveFailure> {
         self.has_basis = false;
         let status = self.raw.run()?;
@@ -311,7 +313,7 @@ impl Lp {
         }
     }
 
-    /// Forgets basis and point: the next solve depends on the model alone.
+    /// Drops basis and solution: the next solve depends on the model only.
     ///
     /// # Errors
     /// Never in practice.
@@ -320,8 +322,8 @@ impl Lp {
         self.raw.clear_solver()
     }
 
-    /// Forgets model, basis and point, and keeps options: a new object takes HiGHS longer than a
-    /// small model.
+    /// Drops model, basis and solution, and keeps the options: creating a HiGHS object takes longer
+    /// than solving a small model.
     ///
     /// # Errors
     /// Never in practice.
@@ -330,7 +332,7 @@ impl Lp {
         self.raw.clear_model()
     }
 
-    /// Starts the next search over whole numbers from this point.
+    /// Sets the initial incumbent of the next mixed-integer search.
     ///
     /// # Errors
     /// When there is not one value per column.
@@ -344,7 +346,7 @@ impl Lp {
     /// When the extension is another or the file cannot be written.
     pub fn write(&mut self, path: &Path) -> Result<()> {
         read::ModelFileFormat::of(path)?;
-        let name = read::plain_path(path)?;
+        let name = read::c_path(path)?;
         let refused = |failure: SolveFailure| Error::input(Place::file(path), failure.to_string());
         HighsResult::map_err(self.raw.write(&name), refused)
     }

@@ -1,24 +1,24 @@
-//! A whole model as plain values, and whether a point satisfies it.
+//! A model as plain values, with the independent feasibility check of a point.
 
 use super::SparseVectors;
 use crate::size_limits::MAX_ABS_COST;
 
-/// A linear model: what is read from a file, or built to make an [`Lp`](super::Lp) from.
+/// A linear model, read from a file or built in memory, from which an [`Lp`](super::Lp) is made.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct LinearModel {
-    /// Whether the objective is to be maximised.
+    /// Whether the objective is maximized.
     pub maximize: bool,
     /// Constant part of the objective.
     pub offset: f64,
     /// Objective coefficient of each column.
     pub cost: Vec<f64>,
-    /// Least and greatest value of each column.
+    /// Lower and upper bound of each column.
     pub column_bounds: Vec<[f64; 2]>,
-    /// Whether each column takes whole numbers only.
+    /// Whether each column is integer.
     pub integer: Vec<bool>,
     /// Name of each column.
     pub column_names: Vec<String>,
-    /// Least and greatest activity of each row.
+    /// Lower and upper bound of each row.
     pub row_bounds: Vec<[f64; 2]>,
     /// Name of each row.
     pub row_names: Vec<String>,
@@ -26,9 +26,10 @@ pub struct LinearModel {
     pub rows: SparseVectors,
 }
 
-/// The whole numbers within bounds; a bound that misses one by less than [`FEASIBILITY_TOLERANCE`] means it.
+/// Bounds rounded inward to integers; a bound within [`FEASIBILITY_TOLERANCE`] of an integer means
+/// that integer.
 pub(crate) fn integer_bounds([lower, upper]: [f64; 2]) -> [f64; 2] {
-    // A bound that is whole stays as it is, to the sign of its zero: labels are known by it.
+    // An integral bound is unchanged, including the sign of a zero: hashes of labels depend on it.
     let lower = if lower.fract() == 0.0 || !lower.is_finite() {
         lower
     } else {
@@ -42,16 +43,17 @@ pub(crate) fn integer_bounds([lower, upper]: [f64; 2]) -> [f64; 2] {
     [lower, upper]
 }
 
-/// How far a row or bound may be missed, relative to the greatest number involved (at least 1).
+/// Violation of a row or bound that is accepted, relative to the largest number involved (at least
+/// 1): the tolerance of HiGHS, as a relative one.
 pub const FEASIBILITY_TOLERANCE: f64 = 1e-6;
 
 impl LinearModel {
-    /// Prepares a model that came from outside: bounds of whole columns are rounded inwards, since
-    /// HiGHS can search for ever between 1e-9 and 1; numbers whose sums would overflow are refused.
+    /// Prepares a model of the user: bounds of integer columns are rounded inward, since HiGHS may
+    /// search forever between 1e-9 and 1; numbers whose sums would overflow are refused.
     ///
     /// # Errors
-    /// When a column has no whole number within its bounds, or a number of the objective is too
-    /// large, in words.
+    /// A message, when an integer column has no integer within its bounds, or a number of the
+    /// objective is too large.
     pub fn prepare(&mut self) -> Result<(), String> {
         for column in 0..self.column_bounds.len() {
             let ([lower, upper], name) = (self.column_bounds[column], &self.column_names[column]);
@@ -62,42 +64,45 @@ impl LinearModel {
             let [min, max] = self.column_bounds[column];
             if min > max && lower <= upper {
                 return Err(format!(
-                    "column {name} takes whole numbers, and there is none from {lower} to {upper}"
+                    "column {name} is an integer, and there is none from {lower} to {upper}"
                 ));
             }
         }
         if let Some(column) = self.cost.iter().position(|cost| cost.abs() > MAX_ABS_COST) {
             let (name, cost) = (&self.column_names[column], self.cost[column]);
             return Err(format!(
-                "column {name} costs {cost:e}; costs go up to {MAX_ABS_COST:e} in size"
+                "column {name} costs {cost:e}; the absolute value of a cost is at most \
+                 {MAX_ABS_COST:e}"
             ));
         }
         if self.offset.abs() > MAX_ABS_COST {
             let offset = self.offset;
             return Err(format!(
-                "the objective's constant is {offset:e}; it may go up to {MAX_ABS_COST:e} in size"
+                "the constant of the objective is {offset:e}; its absolute value is at most \
+                 {MAX_ABS_COST:e}"
             ));
         }
         Ok(())
     }
 
-    /// Checks a point against bounds, whole numbers and rows, without HiGHS.
+    /// Checks a point against bounds, integrality and rows, independently of HiGHS.
     ///
     /// # Errors
-    /// The first that does not hold, in words.
+    /// A message about the first violation.
     pub fn check(&self, values: &[f64]) -> Result<(), String> {
         self.check_partly(|column| Some(values[column]))
     }
 
-    /// Checks what can be checked when some values are not known: known ones as in
-    /// [`Model::check`], and rows by whether any values within the bounds of the unknown columns
-    /// would do.
+    /// Checks a partial point: known values as in [`LinearModel::check`], and rows by whether some
+    /// values of the unknown columns within their bounds satisfy them.
     ///
     /// # Errors
-    /// The first that does not hold, in words.
+    /// A message about the first violation.
     pub fn check_partly(&self, value: impl Fn(usize) -> Option<f64>) -> Result<(), String> {
         for column in 0..self.column_bounds.len() {
-            value(column).map_or(Ok(()), |value| self.check_column(column, value))?;
+            if let Some(value) = value(column) {
+                self.check_column(column, value)?;
+            }
         }
         (0..self.row_bounds.len()).try_for_each(|row| self.check_row(row, &value))
     }
@@ -105,12 +110,11 @@ impl LinearModel {
     fn check_column(&self, column: usize, value: f64) -> Result<(), String> {
         let ([lower, upper], name) = (self.column_bounds[column], &self.column_names[column]);
         if self.integer[column] && (value - value.round()).abs() > FEASIBILITY_TOLERANCE {
-            return Err(format!("column {name} is {value}, not a whole number"));
+            return Err(format!("column {name} is {value}, not an integer"));
         }
-        let slack = FEASIBILITY_TOLERANCE * value.abs().max(1.0);
-        // A value that is not a number fails every comparison.
-        let inside = value >= lower - slack && value <= upper + slack;
-        if inside {
+        let tolerance = FEASIBILITY_TOLERANCE * value.abs().max(1.0);
+        // NaN fails every comparison.
+        if value >= lower - tolerance && value <= upper + tolerance {
             Ok(())
         } else {
             Err(format!(
@@ -126,21 +130,22 @@ impl LinearModel {
             let [a, b] = range.map(|end| if entry == 0.0 { 0.0 } else { entry * end });
             min += a.min(b);
             max += a.max(b);
-            scale = [a, b]
-                .iter()
-                .filter(|end| end.is_finite())
-                .fold(scale, |scale, end| scale.max(end.abs()));
+            for end in [a, b] {
+                if end.is_finite() {
+                    scale = scale.max(end.abs());
+                }
+            }
         }
         let [lower, upper] = self.row_bounds[row];
-        let slack = |bound: f64| {
-            FEASIBILITY_TOLERANCE
-                * if bound.is_finite() {
-                    scale.max(bound.abs())
-                } else {
-                    scale
-                }
+        let tolerance = |bound: f64| {
+            let magnitude = if bound.is_finite() {
+                scale.max(bound.abs())
+            } else {
+                scale
+            };
+            FEASIBILITY_TOLERANCE * magnitude
         };
-        if max >= lower - slack(lower) && min <= upper + slack(upper) {
+        if max >= lower - tolerance(lower) && min <= upper + tolerance(upper) {
             return Ok(());
         }
         let found = if min == max {

@@ -1,6 +1,6 @@
-//! What goes into a linear model and what comes out of a solve, as plain values.
+//! Parts of a linear model and results of a solve, as plain values.
 
-/// Sparse vectors one after the other: the rows or the columns of a matrix.
+/// Compressed sparse vectors: the rows or the columns of a matrix.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct SparseVectors {
     pub(super) starts: Vec<i32>,
@@ -18,12 +18,12 @@ impl SparseVectors {
         }
     }
 
-    /// How many vectors there are.
+    /// Number of vectors.
     pub fn len(&self) -> usize {
         self.starts.len()
     }
 
-    /// Whether there are none.
+    /// Whether it is empty.
     pub fn is_empty(&self) -> bool {
         self.starts.is_empty()
     }
@@ -31,17 +31,13 @@ impl SparseVectors {
     /// The entries of one vector.
     pub fn entries(&self, vector: usize) -> impl Iterator<Item = (usize, f64)> + '_ {
         let from = self.starts[vector] as usize;
-        let to = self
-            .starts
-            .get(vector + 1)
-            .map_or(self.index.len(), |start| *start as usize);
-        self.index[from..to]
-            .iter()
-            .zip(&self.value[from..to])
-            .map(|(index, value)| (*index as usize, *value))
+        let next = self.starts.get(vector + 1);
+        let to = next.map_or(self.index.len(), |start| *start as usize);
+        let entries = self.index[from..to].iter().zip(&self.value[from..to]);
+        entries.map(|(index, value)| (*index as usize, *value))
     }
 
-    /// Removes all vectors and keeps the memory.
+    /// Removes all vectors and keeps the allocations.
     pub fn clear(&mut self) {
         self.starts.clear();
         self.index.clear();
@@ -60,7 +56,7 @@ pub struct LpColumns {
 }
 
 impl LpColumns {
-    /// Adds a continuous column: cost, least and greatest value, entries by row.
+    /// Adds a continuous column: cost, bounds, entries by row.
     pub fn push(
         &mut self,
         cost: f64,
@@ -74,24 +70,24 @@ impl LpColumns {
         self.entries.push(entries);
     }
 
-    /// Says that the column added last takes whole numbers only.
+    /// Makes the last column an integer.
     pub fn mark_last_integer(&mut self) {
         if let Some(last) = self.integer.last_mut() {
             *last = true;
         }
     }
 
-    /// How many columns there are.
+    /// Number of columns.
     pub fn len(&self) -> usize {
         self.cost.len()
     }
 
-    /// Whether there are none.
+    /// Whether it is empty.
     pub fn is_empty(&self) -> bool {
         self.cost.is_empty()
     }
 
-    /// Removes all columns and keeps the memory.
+    /// Removes all columns and keeps the allocations.
     pub fn clear(&mut self) {
         self.cost.clear();
         self.lower.clear();
@@ -110,25 +106,24 @@ pub struct LpRows {
 }
 
 impl LpRows {
-    /// Adds a row: least and greatest activity (infinite where there is no limit), entries by
-    /// column.
+    /// Adds a row: bounds (possibly infinite), entries by column.
     pub fn push(&mut self, bounds: [f64; 2], entries: impl IntoIterator<Item = (usize, f64)>) {
         self.lower.push(bounds[0]);
         self.upper.push(bounds[1]);
         self.entries.push(entries);
     }
 
-    /// How many rows there are.
+    /// Number of rows.
     pub fn len(&self) -> usize {
         self.lower.len()
     }
 
-    /// Whether there are none.
+    /// Whether it is empty.
     pub fn is_empty(&self) -> bool {
         self.lower.is_empty()
     }
 
-    /// Removes all rows and keeps the memory.
+    /// Removes all rows and keeps the allocations.
     pub fn clear(&mut self) {
         self.lower.clear();
         self.upper.clear();
@@ -136,18 +131,18 @@ impl LpRows {
     }
 }
 
-/// Where a variable or a row's activity stands in a basis.
+/// Basis status of a column or row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BasisStatus {
     /// At its lower bound.
     Lower,
-    /// In the basis.
+    /// Basic.
     Basic,
     /// At its upper bound.
     Upper,
-    /// Free and at zero.
+    /// Nonbasic, free and at zero.
     Zero,
-    /// Out of the basis, the bound left to HiGHS.
+    /// Nonbasic; HiGHS chooses the bound.
     Nonbasic,
 }
 
@@ -175,16 +170,16 @@ impl BasisStatus {
     }
 }
 
-/// A basis: where each column and each row stands.
+/// A basis: the status of each column and each row.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Basis {
-    /// Of each column.
+    /// Status of each column.
     pub columns: Vec<BasisStatus>,
-    /// Of each row.
+    /// Status of each row.
     pub rows: Vec<BasisStatus>,
 }
 
-/// A member of the basis.
+/// A basic variable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BasicVariable {
     /// A column.
@@ -198,26 +193,26 @@ pub enum BasicVariable {
 pub struct PrimalDualPoint {
     /// Value of each column.
     pub value: Vec<f64>,
-    /// Reduced cost of each column; zeros after a search over whole numbers.
+    /// Reduced cost of each column; zeros after a mixed-integer solve.
     pub reduced_cost: Vec<f64>,
     /// Activity of each row.
     pub activity: Vec<f64>,
-    /// Dual value of each row; zeros after a search over whole numbers.
+    /// Dual value of each row; zeros after a mixed-integer solve.
     pub dual: Vec<f64>,
 }
 
 /// How a solve ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LpStatus {
-    /// Optimal, within the gap for a search over whole numbers.
+    /// Optimal, or within the gap of a mixed-integer search.
     Optimal,
     /// No point satisfies the constraints.
     Infeasible,
     /// The objective is unbounded.
     Unbounded,
-    /// One of the two; HiGHS did not find out which.
+    /// Unbounded or infeasible; HiGHS did not determine which.
     UnboundedOrInfeasible,
-    /// The objective passed the bound at which the solve may stop.
+    /// The objective reached the bound at which the solve may stop.
     ObjectiveBound,
     /// Stopped at the iteration limit.
     IterationLimit,
@@ -225,27 +220,27 @@ pub enum LpStatus {
     NodeLimit,
 }
 
-/// Which simplex method solves a linear programme.
+/// The simplex method of an LP.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SimplexMethod {
     /// HiGHS chooses.
     Auto,
-    /// Dual simplex: right after rows or bounds changed.
+    /// Dual simplex, for solves after a change of rows or bounds.
     Dual,
-    /// Primal simplex: right after costs changed.
+    /// Primal simplex, for solves after a change of costs.
     Primal,
 }
 
-/// A value of one of HiGHS's options.
+/// The value of a HiGHS option.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum OptionValue<'a> {
-    /// Yes or no.
+    /// A Boolean.
     Bool(bool),
-    /// A whole number.
+    /// An integer.
     Int(i32),
-    /// A number.
+    /// A floating-point number.
     Float(f64),
-    /// A word.
+    /// A string.
     Text(&'a std::ffi::CStr),
 }
 

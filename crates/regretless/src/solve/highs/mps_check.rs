@@ -1,14 +1,14 @@
-//! Looks over an MPS file before HiGHS reads it: form is checked here, line by line, meaning there.
+//! Checks the syntax of an MPS file, line by line, before HiGHS reads it.
 //!
-//! HiGHS takes `12x` for 12 and `abc` for 0, and passes over rows it does not know. We would rather
-//! say which line is wrong. Fields are separated by blanks, as in free MPS; fixed MPS is the same
-//! as long as no name has a blank in it. Sections come in the order ROWS, COLUMNS, RHS, RANGES,
-//! BOUNDS, ENDATA; the last three before ENDATA may be absent, and BOUNDS may come anywhere after
-//! COLUMNS.
+//! HiGHS reads `12x` as 12 and `abc` as 0, and ignores entries of unknown rows. This check reports
+//! the invalid line instead. Fields are separated by blanks, as in free MPS; fixed MPS is read in
+//! the same way as long as no name contains a blank. Sections come in the order ROWS, COLUMNS, RHS,
+//! RANGES, BOUNDS, ENDATA; the last three before ENDATA are optional, and BOUNDS may come anywhere
+//! after COLUMNS.
 
 use std::collections::{HashMap, HashSet};
 
-/// A line, counted from 1, and what is wrong with it.
+/// A line number, counted from 1, and a message.
 pub(super) type LineError = (u64, String);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd)]
@@ -22,7 +22,7 @@ enum MpsSection {
     Bounds,
 }
 
-/// Sections of what is not linear, or not a plain row.
+/// Sections of nonlinear models or special constraints.
 const UNSUPPORTED_SECTIONS: [&str; 15] = [
     "QUADOBJ",
     "QMATRIX",
@@ -41,21 +41,21 @@ const UNSUPPORTED_SECTIONS: [&str; 15] = [
     "PWLCON",
 ];
 
-/// What has been read of a file so far.
+/// State of the scan.
 #[derive(Debug)]
 struct MpsScan<'a> {
     section: MpsSection,
     seen: Vec<MpsSection>,
     rows: HashSet<&'a str>,
-    /// Number of the column each name stands for.
+    /// Index of each column name.
     columns: HashMap<&'a str, usize>,
     last_column: &'a str,
-    /// Rows in which the present column has an entry.
+    /// Rows in which the current column has an entry.
     entries: HashSet<&'a str>,
     in_integers: bool,
 }
 
-/// Finds the first line that is no MPS.
+/// Checks a file; the error is the first invalid line.
 pub(super) fn check_mps(text: &str) -> Result<(), LineError> {
     let mut scan = MpsScan {
         section: MpsSection::Head,
@@ -81,7 +81,7 @@ pub(super) fn check_mps(text: &str) -> Result<(), LineError> {
 }
 
 impl<'a> MpsScan<'a> {
-    /// Takes in one line; true at the end of the data.
+    /// Scans one line; true at the end of the data.
     fn line(&mut self, words: &[&'a str]) -> Result<bool, String> {
         let keyword = words[0].to_ascii_uppercase();
         let alone = words.len() == 1;
@@ -96,7 +96,7 @@ impl<'a> MpsScan<'a> {
             "ENDATA" if alone => return Ok(true),
             foreign if UNSUPPORTED_SECTIONS.contains(&foreign) && words.len() <= 2 => {
                 return Err(format!(
-                    "section {foreign} cannot be used; only linear models are solved"
+                    "section {foreign} is not supported; only linear models are solved"
                 ));
             }
             _ => self.data(words)?,
@@ -128,8 +128,7 @@ impl<'a> MpsScan<'a> {
 
     fn enter(&mut self, section: MpsSection, name: &str) -> Result<(), String> {
         let needs = |needed: MpsSection, needed_name: &str| {
-            let there = self.seen.contains(&needed);
-            if there {
+            if self.seen.contains(&needed) {
                 Ok(())
             } else {
                 Err(format!(
@@ -226,7 +225,7 @@ impl<'a> MpsScan<'a> {
     }
 
     fn right_hand_side(&self, words: &[&str]) -> Result<(), String> {
-        // The name of the set may be left out.
+        // The name of the set is optional.
         let pairs = if self.rows.contains(words[0]) {
             words
         } else {
@@ -246,20 +245,20 @@ impl<'a> MpsScan<'a> {
 
     fn bound(&self, words: &[&str]) -> Result<(), String> {
         let kind = words[0];
-        let bare = ["FR", "MI", "PL", "BV"].contains(&kind);
-        if !bare && !["UP", "LO", "FX", "LI", "UI", "SC", "SI"].contains(&kind) {
+        let has_no_value = ["FR", "MI", "PL", "BV"].contains(&kind);
+        if !has_no_value && !["UP", "LO", "FX", "LI", "UI", "SC", "SI"].contains(&kind) {
             return Err(format!("unknown type of bound {kind}"));
         }
-        let named = words
+        let has_no_set = words
             .get(1)
             .is_some_and(|word| self.columns.contains_key(word));
-        let rest = if named {
+        let rest = if has_no_set {
             &words[1..]
         } else {
             words.get(2..).unwrap_or_default()
         };
         match rest {
-            [column] if bare => self.known_column(column),
+            [column] if has_no_value => self.known_column(column),
             [column, value] => self
                 .known_column(column)
                 .and_then(|()| number(value).map(|_| ())),
@@ -287,8 +286,7 @@ impl<'a> MpsScan<'a> {
     }
 
     fn check_end(&self) -> Result<(), String> {
-        let complete = self.seen.contains(&MpsSection::Columns);
-        if complete {
+        if self.seen.contains(&MpsSection::Columns) {
             Ok(())
         } else {
             Err("there is no section COLUMNS".into())
@@ -298,8 +296,8 @@ impl<'a> MpsScan<'a> {
 
 fn sense(words: &[&str]) -> Result<(), String> {
     let word = words[0].to_ascii_uppercase();
-    let known = words.len() == 1 && (word.starts_with("MAX") || word.starts_with("MIN"));
-    if known {
+    let is_known = words.len() == 1 && (word.starts_with("MAX") || word.starts_with("MIN"));
+    if is_known {
         Ok(())
     } else {
         Err(format!(
@@ -311,12 +309,12 @@ fn sense(words: &[&str]) -> Result<(), String> {
 
 fn fields(rule: &str, words: &[&str]) -> String {
     format!(
-        "{rule}, but this line has {} fields (names with blanks cannot be read)",
+        "{rule}, but this line has {} fields (names with blanks are not supported)",
         words.len()
     )
 }
 
-/// A number as MPS writes it, Fortran's `1.5D3` included.
+/// A number in MPS notation, including Fortran's `1.5D3`.
 fn number(word: &str) -> Result<f64, String> {
     match word.replace(['d', 'D'], "e").parse::<f64>() {
         Ok(value) if !value.is_nan() => Ok(value),
@@ -338,7 +336,7 @@ mod tests {
     }
 
     #[test]
-    fn the_wrong_line_is_named() {
+    fn the_error_names_the_invalid_line() {
         let wrong = |from: &str, to: &str| check_mps(&GOOD.replace(from, to)).unwrap_err();
         assert_eq!(
             wrong("y obj 1", "y obj 1x"),

@@ -1,9 +1,9 @@
 //! Reading model files: `.mps` (free or fixed) and `.lp`.
 //!
-//! HiGHS gives files their meaning; in particular an entry of an MPS file's RHS section in the
-//! objective row is minus the objective's constant part (netlib's lists leave that constant out, as
-//! in e226), and an integer column between markers without bounds is 0 or 1. Files it would read
-//! only in part are refused, and so is everything that is not linear.
+//! HiGHS interprets the files; in particular an entry of an MPS file's RHS section in the objective
+//! row is minus the constant part of the objective (netlib's published optima leave that constant
+//! out, as for e226), and an integer column between markers without bounds is binary. Files that
+//! HiGHS would read only in part are refused, and so are nonlinear models.
 
 use std::ffi::CString;
 use std::path::Path;
@@ -13,7 +13,7 @@ use super::mps_check::check_mps;
 use super::{LinearModel, Lp};
 use crate::error::{Error, Place, Result};
 
-/// The file formats there are.
+/// File formats of models.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ModelFileFormat {
     Mps,
@@ -21,39 +21,36 @@ pub(super) enum ModelFileFormat {
 }
 
 impl ModelFileFormat {
-    /// By the extension of a file.
+    /// The format by the extension of a file.
     pub(super) fn of(path: &Path) -> Result<Self> {
-        let extension = path
-            .extension()
-            .and_then(|e| e.to_str())
-            .unwrap_or_default()
-            .to_ascii_lowercase();
+        let extension = path.extension().and_then(|e| e.to_str());
+        let extension = extension.unwrap_or_default().to_ascii_lowercase();
         match extension.as_str() {
             "mps" => Ok(Self::Mps),
             "lp" => Ok(Self::Lp),
             _ => Err(Error::input(
                 Place::file(path),
-                "a model file ends in .mps or .lp (unpacked)",
+                "a model file ends in .mps or .lp (uncompressed)",
             )),
         }
     }
 }
 
-/// A path as HiGHS takes it.
-pub(super) fn plain_path(path: &Path) -> Result<CString> {
+/// A path as a C string.
+pub(super) fn c_path(path: &Path) -> Result<CString> {
     let text = path.to_str().and_then(|text| CString::new(text).ok());
-    text.ok_or_else(|| Error::input(Place::file(path), "HiGHS needs a path in plain UTF-8"))
+    text.ok_or_else(|| Error::input(Place::file(path), "HiGHS needs a path in UTF-8 without NUL"))
 }
 
 impl LinearModel {
     /// Reads an `.mps` or `.lp` file.
     ///
     /// # Errors
-    /// When the file cannot be read or is not a linear model; names the line where one can be told.
+    /// When the file cannot be read or is not a linear model; names the line if it is known.
     pub fn read(path: &Path) -> Result<Self> {
         let format = ModelFileFormat::of(path)?;
         let text = read_text(path)?;
-        check_form(format, &text).map_err(|(line, message)| {
+        check_syntax(format, &text).map_err(|(line, message)| {
             Error::input(
                 Place {
                     row: line,
@@ -64,11 +61,11 @@ impl LinearModel {
         })?;
         let refused = |message: String| Error::input(Place::file(path), message);
         let mut lp = Lp::new().map_err(|failure| refused(failure.to_string()))?;
-        let said = lp
+        let log = lp
             .raw
-            .read(&plain_path(path)?)
-            .map_err(|said| refused(strip_banner(&said)))?;
-        check_no_warnings(&said).map_err(refused)?;
+            .read(&c_path(path)?)
+            .map_err(|log| refused(strip_banner(&log)))?;
+        check_no_warnings(&log).map_err(refused)?;
         linear_only(&lp.raw).map_err(refused)?;
         convert(&lp.raw, text.len()).map_err(refused)
     }
@@ -77,52 +74,46 @@ impl LinearModel {
 fn read_text(path: &Path) -> Result<String> {
     let bytes = std::fs::read(path).map_err(Error::io(path))?;
     String::from_utf8(bytes).map_err(|error| {
-        let good = &error.as_bytes()[..error.utf8_error().valid_up_to()];
-        let line = 1 + good.iter().filter(|byte| **byte == b'\n').count() as u64;
-        Error::input(
-            Place::file(path).row(line),
-            "this line is not text in UTF-8",
-        )
+        let valid = &error.as_bytes()[..error.utf8_error().valid_up_to()];
+        let line = 1 + valid.iter().filter(|byte| **byte == b'\n').count() as u64;
+        Error::input(Place::file(path).row(line), "this line is not valid UTF-8")
     })
 }
 
-/// Finds what HiGHS would misread in silence, and the line where one can be told.
-fn check_form(format: ModelFileFormat, text: &str) -> Result<(), (Option<u64>, String)> {
+/// Finds what HiGHS would misread silently, and its line if it is known.
+fn check_syntax(format: ModelFileFormat, text: &str) -> Result<(), (Option<u64>, String)> {
     match format {
         ModelFileFormat::Mps => check_mps(text).map_err(|(line, message)| (Some(line), message)),
         ModelFileFormat::Lp => check_lp(text),
     }
 }
 
-/// HiGHS tells no line of an LP file; what can be told by a look at single lines is told here.
+/// HiGHS reports no line numbers of LP files; errors that are visible in single lines are found
+/// here.
 fn check_lp(text: &str) -> Result<(), (Option<u64>, String)> {
-    let plain = |line: &'_ str| {
-        line.split('\\')
-            .next()
-            .unwrap_or_default()
-            .trim()
-            .to_ascii_lowercase()
+    let without_comment = |line: &'_ str| {
+        let content = line.split('\\').next().unwrap_or_default();
+        content.trim().to_ascii_lowercase()
     };
-    let mut lines = (1..).zip(text.lines().map(plain));
+    let mut lines = (1..).zip(text.lines().map(without_comment));
     if let Some(line) = conditional_row(lines.clone()) {
         return Err((
             Some(line),
-            "conditional rows (->) cannot be used; only linear models are solved".into(),
+            "conditional rows (->) are not supported; only linear models are solved".into(),
         ));
     }
-    let complete = lines.any(|(_, line)| line == "end");
-    if complete {
+    if lines.any(|(_, line)| line == "end") {
         Ok(())
     } else {
         Err((
             None,
-            "an LP file has a last line `end`; this one has none (cut off?)".into(),
+            "an LP file ends with the line `end`; this one does not (truncated?)".into(),
         ))
     }
 }
 
-/// The line of the first `>` that follows a sign, whatever space or lines are between: HiGHS takes
-/// that for a conditional row, and says so on standard output, where only results belong.
+/// The line of the first `>` that follows a sign, with any white space between: HiGHS reads that as
+/// a conditional row, and prints a message to standard output.
 fn conditional_row(lines: impl Iterator<Item = (u64, String)>) -> Option<u64> {
     let mut last = ' ';
     for (number, line) in lines {
@@ -136,33 +127,33 @@ fn conditional_row(lines: impl Iterator<Item = (u64, String)>) -> Option<u64> {
     None
 }
 
-/// HiGHS's own words, without its banner and line breaks.
-fn strip_banner(said: &str) -> String {
-    let lines = said.lines().map(str::trim);
-    let errors = lines
-        .filter_map(|line| line.strip_prefix("ERROR:"))
-        .map(str::trim);
-    let errors: Vec<&str> = errors
-        .filter(|line| !line.starts_with("Parser error"))
-        .collect();
+/// The errors in a log of HiGHS.
+fn strip_banner(log: &str) -> String {
+    let mut errors: Vec<&str> = Vec::new();
+    for line in log.lines() {
+        if let Some(error) = line.trim().strip_prefix("ERROR:")
+            && !error.trim().starts_with("Parser error")
+        {
+            errors.push(error.trim());
+        }
+    }
     match errors.as_slice() {
         [] => "HiGHS cannot read this as a linear model".into(),
         errors => format!("HiGHS cannot read this: {}", errors.join("; ")),
     }
 }
 
-/// HiGHS warns where it passes over part of a file, such as a second bound of the same kind.
-fn check_no_warnings(said: &str) -> Result<(), String> {
-    let warnings = said
-        .lines()
-        .filter_map(|line| line.trim().strip_prefix("WARNING:"));
-    match warnings
-        .map(str::trim)
-        .find(|warning| warning.contains("ignored"))
-    {
-        Some(warning) => Err(format!("HiGHS would read this in part only: {warning}")),
-        None => Ok(()),
+/// Refuses files of which HiGHS ignores a part, such as a second bound of the same kind.
+fn check_no_warnings(log: &str) -> Result<(), String> {
+    for line in log.lines() {
+        if let Some(warning) = line.trim().strip_prefix("WARNING:")
+            && warning.contains("ignored")
+        {
+            let warning = warning.trim();
+            return Err(format!("HiGHS would read this in part only: {warning}"));
+        }
     }
+    Ok(())
 }
 
 fn linear_only(raw: &HighsHandle) -> Result<(), String> {
@@ -176,7 +167,7 @@ fn linear_only(raw: &HighsHandle) -> Result<(), String> {
 }
 
 fn convert(raw: &HighsHandle, longest_name: usize) -> Result<LinearModel, String> {
-    let whole = raw.model().map_err(|failure| failure.to_string())?;
+    let model = raw.model().map_err(|failure| failure.to_string())?;
     let RawModel {
         sense,
         offset,
@@ -187,7 +178,7 @@ fn convert(raw: &HighsHandle, longest_name: usize) -> Result<LinearModel, String
         row_upper,
         rows,
         kind,
-    } = whole;
+    } = model;
     let [column_names, row_names] = raw
         .names(longest_name)
         .map_err(|failure| failure.to_string())?;
@@ -197,11 +188,8 @@ fn convert(raw: &HighsHandle, longest_name: usize) -> Result<LinearModel, String
             "column {name} is semi-continuous, which is not supported"
         ));
     }
-    if cost
-        .iter()
-        .chain(&rows.value)
-        .any(|number| !number.is_finite())
-    {
+    let mut coefficients = cost.iter().chain(&rows.value);
+    if coefficients.any(|number| !number.is_finite()) {
         return Err("a coefficient is not finite".into());
     }
     let pairs = |lower: Vec<f64>, upper: Vec<f64>| {

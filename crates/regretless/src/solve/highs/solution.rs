@@ -1,16 +1,16 @@
-//! What an [`Lp`] knows after a solve.
+//! Results of the last solve of an [`Lp`].
 
 use super::{BasicVariable, Basis, BasisStatus, Lp, PrimalDualPoint};
 use crate::solve::SolveFailure;
 use crate::solve::relaxation::CostRanges;
 
 impl Lp {
-    /// Objective of the last solve's point.
+    /// Objective of the last solution.
     pub fn objective(&self) -> f64 {
         self.raw.objective()
     }
 
-    /// What the last search over whole numbers proved: no point is better than this.
+    /// Dual bound of the last mixed-integer search.
     ///
     /// # Errors
     /// When nothing was solved.
@@ -18,7 +18,7 @@ impl Lp {
         self.raw.float_info(c"mip_dual_bound")
     }
 
-    /// Nodes of the last search over whole numbers.
+    /// Nodes of the last mixed-integer search.
     ///
     /// # Errors
     /// When nothing was solved.
@@ -26,7 +26,7 @@ impl Lp {
         Ok(self.raw.long_info(c"mip_node_count")?.max(0).unsigned_abs())
     }
 
-    /// Iterations of the last linear solve.
+    /// Simplex iterations of the last solve.
     ///
     /// # Errors
     /// When nothing was solved.
@@ -45,7 +45,7 @@ impl Lp {
             .is_ok_and(|status| status == highs_sys::SOLUTION_STATUS_FEASIBLE)
     }
 
-    /// The point the last solve ended at.
+    /// The point of the last solve.
     ///
     /// # Errors
     /// When nothing was solved.
@@ -55,7 +55,7 @@ impl Lp {
         Ok(point)
     }
 
-    /// Overwrites `point` with the point the last solve ended at, feasible or not.
+    /// Overwrites `point` with the point of the last solve, feasible or not.
     ///
     /// # Errors
     /// When nothing was solved since the model changed.
@@ -65,44 +65,42 @@ impl Lp {
                 "HiGHS has no point; solve first".into(),
             ));
         }
-        self.raw.solution([
+        self.raw.solution(
             &mut point.value,
             &mut point.reduced_cost,
             &mut point.activity,
             &mut point.dual,
-        ])
+        )
     }
 
-    /// The present basis, if there is one. It stays when rows or columns are added, and when rows
-    /// in it or columns out of it are deleted.
+    /// The current basis, if there is one. It stays valid when rows or columns are added, and when
+    /// basic rows or nonbasic columns are deleted.
     pub fn basis(&self) -> Option<Basis> {
         let [columns, rows] = self.has_basis.then(|| self.raw.basis().ok()).flatten()?;
-        // After other deletions there are too many members or too few.
-        let members = columns
-            .iter()
-            .chain(&rows)
-            .filter(|code| **code == BasisStatus::Basic.code())
-            .count();
-        let stands = |codes: &[i32]| {
+        // After other deletions the number of basic variables is wrong.
+        let codes = columns.iter().chain(&rows);
+        let basic = codes.filter(|code| **code == BasisStatus::Basic.code());
+        let num_basic = basic.count();
+        let statuses = |codes: &[i32]| {
             codes
                 .iter()
                 .map(|code| BasisStatus::from_code(*code))
                 .collect::<Option<_>>()
         };
         let basis = Basis {
-            columns: stands(&columns)?,
-            rows: stands(&rows)?,
+            columns: statuses(&columns)?,
+            rows: statuses(&rows)?,
         };
-        (members == basis.rows.len()).then_some(basis)
+        (num_basic == basis.rows.len()).then_some(basis)
     }
 
-    /// Starts the next linear solve from this basis.
+    /// Sets the initial basis of the next solve.
     ///
     /// # Errors
     /// When the basis does not fit the model.
     pub fn set_basis(&mut self, basis: &Basis) -> Result<(), SolveFailure> {
-        let codes = |stands: &[BasisStatus]| {
-            stands
+        let codes = |statuses: &[BasisStatus]| {
+            statuses
                 .iter()
                 .map(|status| status.code())
                 .collect::<Vec<_>>()
@@ -113,32 +111,28 @@ impl Lp {
         Ok(())
     }
 
-    /// Members of the basis, in the order that reduced columns count them.
+    /// The basic variables, in the order of the entries of reduced columns.
     ///
     /// # Errors
     /// When there is no basis.
     pub fn basic_variables(&mut self) -> Result<Vec<BasicVariable>, SolveFailure> {
-        let member = |code: i32| match usize::try_from(code) {
+        let variable = |code: i32| match usize::try_from(code) {
             Ok(column) => BasicVariable::Column(column),
             Err(_) => BasicVariable::Row((-1 - code).unsigned_abs() as usize),
         };
-        Ok(self
-            .raw
-            .basic_variables()?
-            .into_iter()
-            .map(member)
-            .collect())
+        let codes = self.raw.basic_variables()?;
+        Ok(codes.into_iter().map(variable).collect())
     }
 
-    /// Overwrites `out` with the duals of rows that these costs of the members of the basis give.
+    /// Overwrites `out` with the duals of the rows for these costs of the basic variables.
     ///
     /// # Errors
-    /// When there is no basis, or not one cost per member.
+    /// When there is no basis, or not one cost per basic variable.
     pub fn duals(&mut self, costs: &[f64], out: &mut Vec<f64>) -> Result<(), SolveFailure> {
         self.raw.transpose_solve(costs, out)
     }
 
-    /// Overwrites `out` with column `column` of `B⁻¹A`: one number per member of the basis.
+    /// Overwrites `out` with column `column` of `B⁻¹A`: one number per basic variable.
     ///
     /// # Errors
     /// When there is no such column or the last linear solve left no basis.
@@ -150,7 +144,7 @@ impl Lp {
         self.raw.reduced_column(column, out)
     }
 
-    /// Overwrites `out` with column `row` of `B⁻¹`: one number per member of the basis.
+    /// Overwrites `out` with column `row` of `B⁻¹`: one number per basic variable.
     ///
     /// # Errors
     /// When there is no such row or the last linear solve left no basis.
@@ -158,8 +152,8 @@ impl Lp {
         self.raw.inverse_column(row, out)
     }
 
-    /// Overwrites `out` with row `row` of `B⁻¹`: what the duals gain when that member of the basis
-    /// becomes dearer by one.
+    /// Overwrites `out` with row `row` of `B⁻¹`: the change of the duals per unit of cost of that
+    /// basic variable.
     ///
     /// # Errors
     /// When there is no such row or the last linear solve left no basis.
@@ -175,10 +169,10 @@ impl Lp {
         self.raw.reduced_row(row, out)
     }
 
-    /// How far each cost can move before the optimal basis changes.
+    /// Cost ranging: the range of each cost within which the basis stays optimal.
     ///
     /// # Errors
-    /// When the last solve was not a linear one that ended optimal.
+    /// When the last solve was not an LP solved to optimality.
     pub fn cost_ranges(&mut self) -> Result<CostRanges, SolveFailure> {
         let [lower, upper] = self.raw.cost_ranges()?;
         Ok(CostRanges { lower, upper })

@@ -10,38 +10,38 @@ use super::{HighsHandle, HighsResult, check_status, int};
 use crate::solve::SolveFailure;
 
 impl HighsHandle {
-    /// Reads a model file; returns what HiGHS had to say, as an error when it could not.
+    /// Reads a model file; returns the log of HiGHS, as an error if reading failed.
     pub(in crate::solve::highs) fn read(&mut self, path: &CStr) -> Result<String, String> {
-        let mut said = String::new();
-        let status = self.with_log_capture(&mut said, |object| {
+        let mut log = String::new();
+        let status = self.with_log_capture(&mut log, |object| {
             // SAFETY: live object and a string that ends in NUL.
             unsafe { c::Highs_readModel(object, path.as_ptr()) }
         });
         self.update_size();
         if status == c::STATUS_ERROR {
-            Err(said)
+            Err(log)
         } else {
-            Ok(said)
+            Ok(log)
         }
     }
 
-    /// Calls HiGHS while its messages are written down.
+    /// Calls HiGHS and captures its log.
     fn with_log_capture(
         &mut self,
-        said: &mut String,
+        log: &mut String,
         call: impl FnOnce(*mut c_void) -> c::HighsInt,
     ) -> c::HighsInt {
-        let (object, notebook) = (self.pointer(), ptr::from_mut(said).cast::<c_void>());
-        // SAFETY: `notebook` outlives the callback, which is taken off again before this function
-        // ends and is called on this thread only.
+        let (object, log) = (self.pointer(), ptr::from_mut(log).cast::<c_void>());
+        // SAFETY: `log` outlives the callback, which is removed before this function ends and is
+        // called on this thread only.
         unsafe {
             c::Highs_setBoolOptionValue(object, c"log_to_console".as_ptr(), 0);
             c::Highs_setBoolOptionValue(object, c"output_flag".as_ptr(), 1);
-            c::Highs_setCallback(object, Some(log_callback), notebook);
+            c::Highs_setCallback(object, Some(log_callback), log);
             c::Highs_startCallback(object, c::kHighsCallbackLogging);
         }
         let status = call(object);
-        // SAFETY: live object; afterwards HiGHS no longer knows the notebook.
+        // SAFETY: live object; afterwards HiGHS has no pointer to the log.
         unsafe {
             c::Highs_stopCallback(object, c::kHighsCallbackLogging);
             c::Highs_setCallback(object, None, ptr::null_mut());
@@ -83,7 +83,7 @@ impl HighsHandle {
                 model.kind.as_mut_ptr(),
             )
         };
-        check_status("give the model", status)?;
+        check_status("return the model", status)?;
         Ok(model)
     }
 
@@ -91,18 +91,18 @@ impl HighsHandle {
     pub(in crate::solve::highs) fn names(&self, longest: usize) -> HighsResult<[Vec<String>; 2]> {
         let mut buffer = vec![0_u8; longest.max(c::kHighsMaximumStringLength as usize) + 1];
         let mut name = |row: bool, index: usize| {
-            let place = buffer.as_mut_ptr().cast::<c_char>();
+            let target = buffer.as_mut_ptr().cast::<c_char>();
             // SAFETY: HiGHS writes the name and a NUL; the buffer is longer than any name there is.
             let status = unsafe {
                 if row {
-                    c::Highs_getRowName(self.pointer(), int(index), place)
+                    c::Highs_getRowName(self.pointer(), int(index), target)
                 } else {
-                    c::Highs_getColName(self.pointer(), int(index), place)
+                    c::Highs_getColName(self.pointer(), int(index), target)
                 }
             };
-            check_status("give a name", status)?;
+            check_status("return a name", status)?;
             let text = CStr::from_bytes_until_nul(&buffer)
-                .map_err(|_| SolveFailure::Engine("a name has no end".into()))?;
+                .map_err(|_| SolveFailure::Engine("a name has no terminating NUL".into()))?;
             Ok(text.to_string_lossy().into_owned())
         };
         let columns = (0..self.num_columns())
@@ -115,7 +115,7 @@ impl HighsHandle {
     }
 }
 
-/// A model in HiGHS's own vectors.
+/// A model in HiGHS's representation.
 #[derive(Debug, Default)]
 pub(in crate::solve::highs) struct RawModel {
     pub(in crate::solve::highs) sense: c::HighsInt,
@@ -150,19 +150,19 @@ impl RawModel {
     }
 }
 
-/// Receives one of HiGHS's messages.
+/// Appends a message of HiGHS to the log.
 unsafe extern "C" fn log_callback(
     _kind: c_int,
     message: *const c_char,
     _out: *const c::HighsCallbackDataOut,
     _in: *mut c::HighsCallbackDataIn,
-    notebook: *mut c_void,
+    log: *mut c_void,
 ) {
-    if message.is_null() || notebook.is_null() {
+    if message.is_null() || log.is_null() {
         return;
     }
-    // SAFETY: HiGHS passes a string that ends in NUL, and the pointer that `listening` gave it,
-    // whose `String` is borrowed by nobody else for as long as HiGHS knows it.
-    let (message, notebook) = unsafe { (CStr::from_ptr(message), &mut *notebook.cast::<String>()) };
-    notebook.push_str(&message.to_string_lossy());
+    // SAFETY: HiGHS passes a string that ends in NUL, and the pointer that `with_log_capture`
+    // gave it, whose `String` is not borrowed elsewhere as long as HiGHS holds the pointer.
+    let (message, log) = unsafe { (CStr::from_ptr(message), &mut *log.cast::<String>()) };
+    log.push_str(&message.to_string_lossy());
 }

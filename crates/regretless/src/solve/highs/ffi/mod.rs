@@ -2,7 +2,7 @@
 //! and indices are checked on this side, so that no C++ code ever reads or writes outside our
 //! memory.
 //!
-//! This file makes and changes models and runs them; `answers` reads results, `files` model files.
+//! This file builds, changes and solves models; `solution` reads results, `files` model files.
 
 #![allow(
     unsafe_code,
@@ -29,15 +29,17 @@ pub(super) type HighsResult<T = ()> = Result<T, SolveFailure>;
 #[derive(Debug)]
 pub(super) struct HighsHandle {
     object: NonNull<c_void>,
-    /// Most columns and rows the model ever had: HiGHS may still hold vectors of that length.
-    max: [usize; 2],
-    /// Whether a column ever took whole numbers only.
+    /// Largest number of columns so far: HiGHS may still hold vectors of that length.
+    max_columns: usize,
+    /// Largest number of rows so far.
+    max_rows: usize,
+    /// Whether a column was ever integer.
     has_integers: bool,
 }
 
-/// Rows and columns from which on the simplex and interior-point methods are asked whether to stop:
-/// HiGHS asks after every iteration, which would slow down small models that take milliseconds
-/// anyway.
+/// Rows plus columns from which on the simplex and interior-point methods check for cancellation:
+/// HiGHS calls back after every iteration, which would slow down small models that take
+/// milliseconds anyway.
 const MIN_CANCEL_CALLBACK_SIZE: usize = 1000;
 
 // SAFETY: a HiGHS object has no ties to the thread that made it: its state is reached through the
@@ -55,17 +57,17 @@ impl Drop for HighsHandle {
 unsafe extern "C" fn stop_if_cancelled(
     _kind: c_int,
     _message: *const c_char,
-    _told: *const c::HighsCallbackDataOut,
-    answer: *mut c::HighsCallbackDataIn,
+    _output: *const c::HighsCallbackDataOut,
+    input: *mut c::HighsCallbackDataIn,
     _data: *mut c_void,
 ) {
-    if !answer.is_null() && cancellation::requested() {
-        // SAFETY: HiGHS hands over its own structure for the answer, which lives during the call.
-        unsafe { (*answer).user_interrupt = 1 };
+    if !input.is_null() && cancellation::requested() {
+        // SAFETY: HiGHS passes its own input structure, which lives during the call.
+        unsafe { (*input).user_interrupt = 1 };
     }
 }
 
-/// Turns HiGHS's return code into a result; warnings pass.
+/// Converts HiGHS's return code into a result; warnings are ignored.
 fn check_status(what: &str, status: c::HighsInt) -> HighsResult {
     if status == c::STATUS_ERROR {
         Err(SolveFailure::Engine(format!("HiGHS could not {what}")))
@@ -84,11 +86,11 @@ fn int(value: usize) -> c::HighsInt {
     c::HighsInt::try_from(value).unwrap_or(c::HighsInt::MAX)
 }
 
-/// Entries must lie in vectors that exist; HiGHS is not asked to find out.
+/// Checks that entries lie in existing vectors, instead of relying on HiGHS.
 fn check_entries(entries: &SparseVectors, max: usize, what: &str) -> HighsResult {
     match entries.index.iter().find(|index| **index as usize >= max) {
         Some(index) => Err(SolveFailure::Engine(format!(
-            "an entry lies in {what} {index} of {max}"
+            "an entry is in {what} {index} of {max}"
         ))),
         None if entries.index.len() > i32::MAX as usize => {
             Err(SolveFailure::Engine("too many entries".into()))
@@ -104,7 +106,8 @@ impl HighsHandle {
         let object = object.ok_or_else(|| SolveFailure::Engine("HiGHS could not start".into()))?;
         Ok(Self {
             object,
-            max: [0, 0],
+            max_columns: 0,
+            max_rows: 0,
             has_integers: false,
         })
     }
@@ -134,10 +137,8 @@ impl HighsHandle {
     }
 
     fn update_size(&mut self) {
-        self.max = [
-            self.max[0].max(self.num_columns()),
-            self.max[1].max(self.num_rows()),
-        ];
+        self.max_columns = self.max_columns.max(self.num_columns());
+        self.max_rows = self.max_rows.max(self.num_rows());
     }
 
     pub(super) fn set_option(&mut self, name: &CStr, value: OptionValue<'_>) -> HighsResult {
@@ -167,7 +168,7 @@ impl HighsHandle {
         let first = self.num_columns();
         check_entries(&block.entries, self.num_rows(), "row")?;
         let (lower, upper, entries) = (&block.lower, &block.upper, &block.entries);
-        // SAFETY: `Columns` keeps all its vectors equally long; entries were checked above; HiGHS
+        // SAFETY: `LpColumns` keeps all its vectors equally long; entries were checked above; HiGHS
         // copies.
         let status = unsafe {
             c::Highs_addCols(
@@ -194,7 +195,7 @@ impl HighsHandle {
     pub(super) fn add_rows(&mut self, block: &LpRows) -> HighsResult {
         check_entries(&block.entries, self.num_columns(), "column")?;
         let (lower, upper, entries) = (&block.lower, &block.upper, &block.entries);
-        // SAFETY: `Rows` keeps all its vectors equally long; entries were checked above; HiGHS
+        // SAFETY: `LpRows` keeps all its vectors equally long; entries were checked above; HiGHS
         // copies.
         let status = unsafe {
             c::Highs_addRows(
@@ -235,7 +236,8 @@ impl HighsHandle {
         })
     }
 
-    /// The range `first..first + count` as HiGHS wants it, or `None` when there is nothing in it.
+    /// The range `first..first + count` with an inclusive end, as HiGHS takes it, or `None` if it
+    /// is empty.
     fn column_range(
         &self,
         first: usize,
@@ -254,7 +256,7 @@ impl HighsHandle {
         self.has_integers |= integer.contains(&true);
         let kinds: Vec<c::HighsInt> = integer.iter().map(|integer| (*integer).into()).collect();
         // SAFETY: the range lies in the model and `kinds` has one entry for each column of it.
-        check_status("set kinds", unsafe {
+        check_status("set the integrality of columns", unsafe {
             c::Highs_changeColsIntegralityByRange(self.pointer(), from, to, kinds.as_ptr())
         })
     }
@@ -319,18 +321,18 @@ impl HighsHandle {
         })
     }
 
-    /// Solves; returns HiGHS's model status. Where this thread's work can be cancelled, so can the
+    /// Solves; returns HiGHS's model status. If the work of this thread can be canceled, so can the
     /// solve.
     pub(super) fn run(&mut self) -> HighsResult<c::HighsInt> {
         let is_large = self.num_columns() + self.num_rows() >= MIN_CANCEL_CALLBACK_SIZE;
-        let context = cancellation::is_possible() && (is_large || self.has_integers);
-        if context {
+        let is_cancelable = cancellation::is_possible() && (is_large || self.has_integers);
+        if is_cancelable {
             self.install_cancel_callback(is_large);
         }
         // SAFETY: live object, used by one thread at a time since `self` is exclusive.
         let status = unsafe { c::Highs_run(self.pointer()) };
-        if context {
-            // SAFETY: live object; afterwards HiGHS calls nobody.
+        if is_cancelable {
+            // SAFETY: live object; afterwards HiGHS has no callback.
             unsafe { c::Highs_setCallback(self.pointer(), None, ptr::null_mut()) };
         }
         check_status("solve", status)?;
@@ -338,10 +340,10 @@ impl HighsHandle {
         Ok(unsafe { c::Highs_getModelStatus(self.pointer()) })
     }
 
-    /// Lets HiGHS ask now and then during a solve whether it should stop.
+    /// Makes HiGHS call back during a solve to check for cancellation.
     fn install_cancel_callback(&mut self, is_large: bool) {
         let object = self.pointer();
-        // SAFETY: live object; the callback looks at a flag of its thread and at nothing of ours.
+        // SAFETY: live object; the callback reads a flag of its thread and no other state.
         unsafe {
             c::Highs_setCallback(object, Some(stop_if_cancelled), ptr::null_mut());
             c::Highs_startCallback(object, c::kHighsCallbackMipInterrupt);
@@ -352,29 +354,29 @@ impl HighsHandle {
         }
     }
 
-    /// Forgets basis, solution and everything else a solve left behind; the model stays.
+    /// Drops basis, solution and all other results of a solve; the model stays.
     pub(super) fn clear_solver(&mut self) -> HighsResult {
         // SAFETY: live object.
-        check_status("forget the last solve", unsafe {
+        check_status("clear the last solve", unsafe {
             c::Highs_clearSolver(self.pointer())
         })
     }
 
-    /// Forgets the model too; options stay.
+    /// Drops the model too; options stay.
     pub(super) fn clear_model(&mut self) -> HighsResult {
         // SAFETY: live object.
-        check_status("forget the model", unsafe {
+        check_status("clear the model", unsafe {
             c::Highs_clearModel(self.pointer())
         })
     }
 
-    /// A point to start a search over whole numbers from.
+    /// Sets the initial incumbent of a mixed-integer search.
     pub(super) fn set_start(&mut self, values: &[f64]) -> HighsResult {
         if values.len() != self.num_columns() {
             return length_mismatch("values of columns", values.len(), self.num_columns());
         }
         // SAFETY: one value per column, as checked above; null stands for what is not given.
-        check_status("take a start", unsafe {
+        check_status("set the initial point", unsafe {
             c::Highs_setSolution(
                 self.pointer(),
                 values.as_ptr(),

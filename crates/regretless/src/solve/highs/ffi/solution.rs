@@ -1,4 +1,4 @@
-//! What a solve left behind: point, basis, rows and columns of the tableau, cost ranges, figures.
+//! Results of a solve: point, basis, rows and columns of the tableau, cost ranges, statistics.
 
 use std::ffi::CStr;
 use std::ptr;
@@ -11,7 +11,7 @@ impl HighsHandle {
     pub(in crate::solve::highs) fn int_info(&self, name: &CStr) -> HighsResult<i32> {
         let mut value = 0;
         // SAFETY: live object, a string that ends in NUL, a place for one number.
-        check_status("tell a figure", unsafe {
+        check_status("return a statistic", unsafe {
             c::Highs_getIntInfoValue(self.pointer(), name.as_ptr(), &mut value)
         })?;
         Ok(value)
@@ -20,7 +20,7 @@ impl HighsHandle {
     pub(in crate::solve::highs) fn long_info(&self, name: &CStr) -> HighsResult<i64> {
         let mut value = 0;
         // SAFETY: live object, a string that ends in NUL, a place for one number.
-        check_status("tell a figure", unsafe {
+        check_status("return a statistic", unsafe {
             c::Highs_getInt64InfoValue(self.pointer(), name.as_ptr(), &mut value)
         })?;
         Ok(value)
@@ -29,7 +29,7 @@ impl HighsHandle {
     pub(in crate::solve::highs) fn float_info(&self, name: &CStr) -> HighsResult<f64> {
         let mut value = 0.0;
         // SAFETY: live object, a string that ends in NUL, a place for one number.
-        check_status("tell a figure", unsafe {
+        check_status("return a statistic", unsafe {
             c::Highs_getDoubleInfoValue(self.pointer(), name.as_ptr(), &mut value)
         })?;
         Ok(value)
@@ -43,32 +43,28 @@ impl HighsHandle {
     /// Overwrites values and reduced costs of columns, activities and duals of rows.
     pub(in crate::solve::highs) fn solution(
         &self,
-        [value, reduced, activity, dual]: [&mut Vec<f64>; 4],
+        value: &mut Vec<f64>,
+        reduced: &mut Vec<f64>,
+        activity: &mut Vec<f64>,
+        dual: &mut Vec<f64>,
     ) -> HighsResult {
-        for (vector, max) in [
-            (&mut *value, 0),
-            (&mut *reduced, 0),
-            (&mut *activity, 1),
-            (&mut *dual, 1),
-        ] {
+        for vector in [&mut *value, &mut *reduced] {
             vector.clear();
-            vector.resize(self.max[max], 0.0);
+            vector.resize(self.max_columns, 0.0);
         }
-        let pointers = (
-            value.as_mut_ptr(),
-            reduced.as_mut_ptr(),
-            activity.as_mut_ptr(),
-            dual.as_mut_ptr(),
-        );
+        for vector in [&mut *activity, &mut *dual] {
+            vector.clear();
+            vector.resize(self.max_rows, 0.0);
+        }
         // SAFETY: HiGHS writes as many numbers as its own vectors hold, never more than the model
         // ever had columns or rows, and ours are that long.
-        check_status("give the solution", unsafe {
+        check_status("return the solution", unsafe {
             c::Highs_getSolution(
                 self.pointer(),
-                pointers.0,
-                pointers.1,
-                pointers.2,
-                pointers.3,
+                value.as_mut_ptr(),
+                reduced.as_mut_ptr(),
+                activity.as_mut_ptr(),
+                dual.as_mut_ptr(),
             )
         })?;
         let (columns, rows) = (self.num_columns(), self.num_rows());
@@ -79,11 +75,11 @@ impl HighsHandle {
         Ok(())
     }
 
-    /// Codes of where columns and rows stand; -1 where HiGHS does not know.
+    /// Status codes of columns and rows; -1 where HiGHS has none.
     pub(in crate::solve::highs) fn basis(&self) -> HighsResult<[Vec<c::HighsInt>; 2]> {
-        let [mut columns, mut rows] = self.max.map(|max| vec![-1; max]);
+        let (mut columns, mut rows) = (vec![-1; self.max_columns], vec![-1; self.max_rows]);
         // SAFETY: as for the solution, both vectors are as long as HiGHS's own ever were.
-        check_status("give the basis", unsafe {
+        check_status("return the basis", unsafe {
             c::Highs_getBasis(self.pointer(), columns.as_mut_ptr(), rows.as_mut_ptr())
         })?;
         columns.truncate(self.num_columns());
@@ -103,33 +99,29 @@ impl HighsHandle {
             return length_mismatch("rows of a basis", rows.len(), self.num_rows());
         }
         // SAFETY: one code per column and per row, as checked above; HiGHS refuses unknown codes.
-        check_status("take the basis", unsafe {
+        check_status("set the basis", unsafe {
             c::Highs_setBasis(self.pointer(), columns.as_ptr(), rows.as_ptr())
         })
     }
 
-    /// Members of the basis in their order: a column, or minus one minus a row.
+    /// Codes of the basic variables: a column, or minus one minus a row.
     pub(in crate::solve::highs) fn basic_variables(&mut self) -> HighsResult<Vec<c::HighsInt>> {
-        let mut members = vec![0; self.num_rows()];
+        let mut codes = vec![0; self.num_rows()];
         // SAFETY: the vector has one place per row, which is the size of a basis.
         check_status("list the basis", unsafe {
-            c::Highs_getBasicVariables(self.pointer(), members.as_mut_ptr())
+            c::Highs_getBasicVariables(self.pointer(), codes.as_mut_ptr())
         })?;
-        Ok(members)
+        Ok(codes)
     }
 
-    /// Solves `Bᵀ y = right`, dense over the members of the basis and the rows of the model.
+    /// Solves `Bᵀ y = right`, dense over the basic variables and the rows of the model.
     pub(in crate::solve::highs) fn transpose_solve(
         &mut self,
         right: &[f64],
         out: &mut Vec<f64>,
     ) -> HighsResult {
         if right.len() != self.num_rows() {
-            return length_mismatch(
-                "numbers for members of a basis",
-                right.len(),
-                self.num_rows(),
-            );
+            return length_mismatch("numbers for basic variables", right.len(), self.num_rows());
         }
         out.clear();
         out.resize(self.num_rows(), 0.0);
@@ -157,10 +149,19 @@ impl HighsHandle {
         out.resize(self.num_rows(), 0.0);
         // SAFETY: the vector has one place per row; null pointers say that no sparse form is
         // wanted; HiGHS refuses a row that does not exist and a model without a factor.
-        check_status("give a row of the inverse; is the model solved?", unsafe {
-            let (count, index) = (ptr::null_mut(), ptr::null_mut());
-            c::Highs_getBasisInverseRow(self.pointer(), int(row), out.as_mut_ptr(), count, index)
-        })
+        check_status(
+            "return a row of the inverse; is the model solved?",
+            unsafe {
+                let (count, index) = (ptr::null_mut(), ptr::null_mut());
+                c::Highs_getBasisInverseRow(
+                    self.pointer(),
+                    int(row),
+                    out.as_mut_ptr(),
+                    count,
+                    index,
+                )
+            },
+        )
     }
 
     /// Column of `B⁻¹A`, dense over the rows.
@@ -173,7 +174,7 @@ impl HighsHandle {
         out.resize(self.num_rows(), 0.0);
         // SAFETY: the vector has one place per row; null pointers say that no sparse form is
         // wanted; HiGHS refuses a column that does not exist and a model without a factor.
-        check_status("give a reduced column; is the model solved?", unsafe {
+        check_status("return a reduced column; is the model solved?", unsafe {
             let (count, index) = (ptr::null_mut(), ptr::null_mut());
             c::Highs_getReducedColumn(self.pointer(), int(column), out.as_mut_ptr(), count, index)
         })
@@ -190,7 +191,7 @@ impl HighsHandle {
         // SAFETY: the vector has one place per row; null pointers say that no sparse form is
         // wanted; HiGHS refuses a row that does not exist and a model without a factor.
         check_status(
-            "give a column of the inverse; is the model solved?",
+            "return a column of the inverse; is the model solved?",
             unsafe {
                 let (count, index) = (ptr::null_mut(), ptr::null_mut());
                 c::Highs_getBasisInverseCol(
@@ -214,26 +215,26 @@ impl HighsHandle {
         out.resize(self.num_columns(), 0.0);
         // SAFETY: the vector has one place per column; null pointers say that no sparse form is
         // wanted; HiGHS refuses a row that does not exist and a model without a factor.
-        check_status("give a reduced row; is the model solved?", unsafe {
+        check_status("return a reduced row; is the model solved?", unsafe {
             let (count, index) = (ptr::null_mut(), ptr::null_mut());
             c::Highs_getReducedRow(self.pointer(), int(row), out.as_mut_ptr(), count, index)
         })
     }
 
-    /// Lower and upper limits of costs.
+    /// Lower and upper ends of the cost ranges.
     pub(in crate::solve::highs) fn cost_ranges(&mut self) -> HighsResult<[Vec<f64>; 2]> {
         let (mut lower, mut upper) = (vec![0.0; self.num_columns()], vec![0.0; self.num_columns()]);
-        let (no, nor) = (ptr::null_mut::<f64>, ptr::null_mut::<c::HighsInt>);
+        let (no_f64, no_int) = (ptr::null_mut::<f64>, ptr::null_mut::<c::HighsInt>);
         let (up, down) = (upper.as_mut_ptr(), lower.as_mut_ptr());
-        // SAFETY: both vectors have one place per column; HiGHS leaves out what a null pointer
+        // SAFETY: both vectors have one place per column; HiGHS skips what a null pointer
         // stands for.
         #[rustfmt::skip]
         let status = unsafe {
             c::Highs_getRanging(
                 self.pointer(),
-                up, no(), nor(), nor(), down, no(), nor(), nor(),
-                no(), no(), nor(), nor(), no(), no(), nor(), nor(),
-                no(), no(), nor(), nor(), no(), no(), nor(), nor(),
+                up, no_f64(), no_int(), no_int(), down, no_f64(), no_int(), no_int(),
+                no_f64(), no_f64(), no_int(), no_int(), no_f64(), no_f64(), no_int(), no_int(),
+                no_f64(), no_f64(), no_int(), no_int(), no_f64(), no_f64(), no_int(), no_int(),
             )
         };
         check_status("range the costs; is the model solved?", status)?;
