@@ -32,8 +32,8 @@ pub enum CostRangeKind {
     Exact,
 }
 
-/// The interval within which each cost may change, the others fixed, while the relaxed optimum stays
-/// optimal.
+/// The interval within which each cost may change, the others fixed, while the relaxed optimum
+/// stays optimal.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CostRanges {
     /// Lower end of each range; may be −∞.

@@ -5,17 +5,17 @@
 //! adjacent vertex: one ratio test per column finds them all if the vertex has one basis.
 //!
 //! If basic variables are at a bound themselves the vertex is *degenerate*: it has several bases,
-//! and a column may be blocked at step 0. Exchanging the blocking variable leads to another basis of
-//! the same vertex, with other columns free. Bases are visited depth first in the order of columns
-//! and rows, up to [`MAX_BASES`]; edges found from several bases count once. The list may then be
-//! incomplete, but every vertex on it is adjacent. The traversal is deterministic.
+//! and a column may be blocked at step 0. Exchanging the blocking variable leads to another basis
+//! of the same vertex, with other columns free. Bases are visited depth first in the order of
+//! columns and rows, up to [`MAX_BASES`]; edges found from several bases count once. The list may
+//! then be incomplete, but every vertex on it is adjacent. The traversal is deterministic.
 
 use std::collections::HashSet;
 
 use super::relaxation::{CostRanges, MAX_ADJACENT_VERTICES};
 
-/// Maximum number of bases of a degenerate vertex that are visited: their number can be exponential.
-/// Trades the time against missed edges.
+/// Maximum number of bases of a degenerate vertex that are visited: their number can be
+/// exponential. Trades the time against missed edges.
 pub(super) const MAX_BASES: usize = 250;
 /// Distance to a bound, relative to the value (at least 1), below which a variable is at it.
 const BOUND_TOLERANCE: f64 = 1e-9;

@@ -4,8 +4,8 @@
 //! lower index.
 //!
 //! The LP relaxation is integral: all its vertices are selections. A selection is adjacent to those
-//! with one item less, if fewer are allowed, one more, if more are allowed, and, if its number is at
-//! a bound, one exchanged; otherwise an exchange is a sum of two edges.
+//! with one item less, if fewer are allowed, one more, if more are allowed, and, if its number is
+//! at a bound, one exchanged; otherwise an exchange is a sum of two edges.
 
 use super::relaxation::{
     AdjacentVertices, CostRanges, CostRanging, MAX_ADJACENT_VERTICES, RelaxationSolver, VertexDelta,

@@ -2,14 +2,14 @@
 //! change of its costs.
 //!
 //! In training an instance is solved in every epoch with costs that drifted. The state of the last
-//! solve (a tour and its multipliers, a simplex basis, cuts) is then nearly optimal. Only the solver
-//! that wrote a state reads it. The rules for solvers:
+//! solve (a tour and its multipliers, a simplex basis, cuts) is then nearly optimal. Only the
+//! solver that wrote a state reads it. The rules for solvers:
 //!
 //! * The result is that of a cold start: the same objective, and the same decision wherever the
 //!   optimum is unique by more than the solver's own tolerance. Among tied decisions the warm start
 //!   may change which one is returned; of a relaxed point the last digits may differ.
-//! * A warm search that ends at its node limit is repeated cold, and solvers with an allowed gap use
-//!   no warm starts: suboptimal results would depend on them.
+//! * A warm search that ends at its node limit is repeated cold, and solvers with an allowed gap
+//!   use no warm starts: suboptimal results would depend on them.
 //! * Each solver states the drift up to which it starts warm ([`CostSample::drift`]); beyond it
 //!   starts cold.
 

@@ -2,8 +2,8 @@
 //!
 //! The objective is a convex, piecewise quadratic function of the multipliers. On the current piece
 //! its Hessian is `A_D A_Dᵀ`, with the columns `D` of nonzero residual; each step solves with its
-//! Cholesky factor. The matrix is singular if rows are dependent; a fraction of the gradient's norm,
-//! at least a small one, is added to its diagonal and shortens steps that would lead to other
+//! Cholesky factor. The matrix is singular if rows are dependent; a fraction of the gradient's
+//! norm, at least a small one, is added to its diagonal and shortens steps that would lead to other
 //! pieces. Inequalities whose multiplier is 0 and would become negative are left out of a step
 //! (projected Newton, Bertsekas 1982), and a step is halved until the objective decreases enough
 //! (Armijo 1966).
@@ -22,8 +22,8 @@ const ROUNDING_TOLERANCE: f64 = 1e-14;
 /// Shortest step of the line search.
 const MIN_STEP: f64 = 1e-12;
 
-/// The point of a cone nearest to a vector, or the iterate after this many steps: the vector without
-/// its residual is in the cone at every step.
+/// The point of a cone nearest to a vector, or the iterate after this many steps: the vector
+/// without its residual is in the cone at every step.
 pub(super) fn project(cone: &NormalCone, vector: &[f64], steps: usize) -> Vec<f64> {
     let mut newton = SemismoothNewton::new(cone, vector);
     for _ in 0..steps {

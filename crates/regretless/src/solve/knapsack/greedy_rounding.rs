@@ -23,7 +23,7 @@ pub(super) struct GreedyRounding {
     inside: Vec<u32>,
     /// Items not chosen, with their reduced costs.
     outside: Vec<(f64, u32)>,
-    room: Vec<f64>,
+    slack: Vec<f64>,
 }
 
 impl GreedyRounding {
@@ -64,8 +64,8 @@ impl GreedyRounding {
     fn load(&mut self, source: TableauInput, tableau: &KnapsackTableau) {
         self.inside.clear();
         self.outside.clear();
-        self.room.clear();
-        self.room.extend_from_slice(tableau.rest());
+        self.slack.clear();
+        self.slack.extend_from_slice(tableau.rest());
         for (code, reduced) in tableau.codes().iter().zip(tableau.reduced()) {
             if tableau.is_item(*code) {
                 self.place(source, code.variable(), code.complemented(), *reduced);
@@ -86,8 +86,8 @@ impl GreedyRounding {
     fn place(&mut self, source: TableauInput, item: usize, is_chosen: bool, reduced: f64) {
         if is_chosen {
             self.inside.push(item as u32);
-            for (room, weight) in self.room.iter_mut().zip(source.items.column(item)) {
-                *room -= weight;
+            for (slack, weight) in self.slack.iter_mut().zip(source.items.column(item)) {
+                *slack -= weight;
             }
         } else {
             self.outside.push((reduced, item as u32));
@@ -95,8 +95,9 @@ impl GreedyRounding {
     }
 
     fn fill(&mut self, source: TableauInput) {
-        let fits = |room: &[f64], item: u32| {
-            room.iter()
+        let fits = |slack: &[f64], item: u32| {
+            slack
+                .iter()
                 .zip(source.items.column(item as usize))
                 .all(|(r, w)| w <= r)
         };
@@ -105,7 +106,7 @@ impl GreedyRounding {
                 .outside
                 .iter()
                 .enumerate()
-                .filter(|(_, (_, item))| fits(&self.room, *item));
+                .filter(|(_, (_, item))| fits(&self.slack, *item));
             let Some((index, _)) = fitting.min_by(|a, b| a.1.0.total_cmp(&b.1.0)) else {
                 return;
             };
@@ -117,7 +118,7 @@ impl GreedyRounding {
     fn best_swap(&self, source: TableauInput) -> Option<(usize, usize)> {
         let mut found = None;
         let mut max = MIN_SWAP_GAIN;
-        let rows = self.room.len();
+        let rows = self.slack.len();
         for (inside, item) in self.inside.iter().enumerate() {
             let own = source.items.column(*item as usize);
             let cost = source.costs[*item as usize];
@@ -125,7 +126,7 @@ impl GreedyRounding {
                 let gain = cost - source.costs[*candidate as usize];
                 if gain > max {
                     let column = source.items.column(*candidate as usize);
-                    if (0..rows).all(|i| column[i] <= self.room[i] + own[i]) {
+                    if (0..rows).all(|i| column[i] <= self.slack[i] + own[i]) {
                         max = gain;
                         found = Some((inside, outside));
                     }
@@ -139,8 +140,8 @@ impl GreedyRounding {
         let leaving = self.inside.swap_remove(inside);
         let (_, entering) = self.outside.swap_remove(outside);
         let column = source.items.column(leaving as usize);
-        for (room, weight) in self.room.iter_mut().zip(column) {
-            *room += weight;
+        for (slack, weight) in self.slack.iter_mut().zip(column) {
+            *slack += weight;
         }
         self.outside.push((0.0, leaving));
         self.place(source, entering as usize, true, 0.0);

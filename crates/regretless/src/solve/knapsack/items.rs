@@ -174,7 +174,8 @@ impl KnapsackItems {
         }
     }
 
-    /// Whether these items, in increasing order, are feasible: summed as the independent check does.
+    /// Whether these items, in increasing order, are feasible: summed as the independent check
+    /// does.
     pub(super) fn holds(&self, chosen: &[u32]) -> bool {
         let load = |row: &Vec<f64>| chosen.iter().map(|j| row[*j as usize]).sum::<f64>();
         self.weights
@@ -203,7 +204,8 @@ fn row_scale(row: &[f64], fits: &[bool]) -> f64 {
     power_of_two_near(largest)
 }
 
-/// The power of two whose product with a number lies in (0.5, 1], up to its exponent limit; 1 for 0.
+/// The power of two whose product with a number lies in (0.5, 1], up to its exponent limit; 1 for
+/// 0.
 pub(super) fn power_of_two_near(number: f64) -> f64 {
     if number > 0.0 {
         (-number.log2().ceil())

@@ -1,8 +1,8 @@
 //! Exact branch and bound for the multidimensional knapsack problem.
 //!
 //! Items with cost 0 or more are left out, and so are items that do not fit alone. Among choices
-//! with the same objective (to a relative 1e-9) the first one found is kept; the order of the search
-//! depends on the costs only, and so does the decision. A load may exceed its capacity by
+//! with the same objective (to a relative 1e-9) the first one found is kept; the order of the
+//! search depends on the costs only, and so does the decision. A load may exceed its capacity by
 //! `1e-9 · max(capacity, 1)`.
 //!
 //! * `items`: scaled weights and the feasibility check. `tableau`, `dual_simplex`, `refactor`,

@@ -11,8 +11,8 @@ use crate::solve::dense_tableau::BranchDirection;
 
 /// A variable: an item, or the slack of a row (numbered after the items).
 ///
-/// Its number and two flags share one word: every node copies the codes of all columns, and a
-/// pivot swaps two of them, so half the bytes of a struct with two `bool`s are saved and a move is one
+/// Its number and two flags share one word: every node copies the codes of all columns, and a pivot
+/// swaps two of them, so half the bytes of a struct with two `bool`s are saved and a move is one
 /// instruction. Bit 0: complemented; bit 1: fixed; the other bits: the number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct VariableCode(u32);

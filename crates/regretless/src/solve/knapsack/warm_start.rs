@@ -1,4 +1,5 @@
-//! Warm start of a knapsack instance: the last optimal choice and the dual prices of the capacities.
+//! Warm start of a knapsack instance: the last optimal choice and the dual prices of the
+//! capacities.
 //!
 //! A warm search gets the objective of the old choice under the new costs as its cutoff, and not
 //! the choice itself: nodes that cannot reach it are pruned from the start, and the search finds

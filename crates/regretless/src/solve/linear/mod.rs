@@ -55,8 +55,8 @@ struct WorkModel {
 
 /// Work of a mixed-integer program. The iterations stand for everything beside them (cuts, probing,
 /// heuristics). Measured on nine published models of 18 to 319 columns and on facility locations,
-/// knapsacks and assignments of 30 to 3,600: 50 to 350 microseconds an iteration; the figure is near
-/// the upper end, so that planned times are kept.
+/// knapsacks and assignments of 30 to 3,600: 50 to 350 microseconds an iteration; the figure is
+/// near the upper end, so that planned times are kept.
 const MIP_WORK_NS: WorkModel = WorkModel {
     solve: 2_000_000,
     iteration: 180_000,
@@ -207,8 +207,8 @@ impl LinearSolver {
         scale
     }
 
-    /// Rounds values that are integral up to tolerance, other values to [`ROUNDING_BITS`], and moves
-    /// all within their bounds.
+    /// Rounds values that are integral up to tolerance, other values to [`ROUNDING_BITS`], and
+    /// moves all within their bounds.
     fn round_point(&mut self) {
         for (column, value) in self.point.value.iter_mut().enumerate() {
             let tolerance = if self.model.integer[column] {

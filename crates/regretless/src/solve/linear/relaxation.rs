@@ -1,8 +1,8 @@
 //! The LP relaxation of a linear problem: optimum, cost ranges, adjacent vertices.
 //!
 //! Ranges and adjacent vertices are those of the optimal basis of HiGHS. Columns without predicted
-//! costs move as well: their cost is part of the difference to an adjacent vertex, and vertices that
-//! differ only in such columns and have the same objective are left out.
+//! costs move as well: their cost is part of the difference to an adjacent vertex, and vertices
+//! that differ only in such columns and have the same objective are left out.
 
 use std::sync::Arc;
 

@@ -20,12 +20,12 @@ use crate::solve::highs::{BasicVariable, Basis, BasisStatus, LinearModel, Lp};
 use crate::solve::warm_start::{CostSample, WarmStart, WarmStartState};
 use crate::solve::{Solution, SolveFailure, SolveStatus, Solver};
 
-/// Drift of the costs up to which a warm start is used, be it a basis or an incumbent: beyond it the
-/// old vertex is no closer to the new optimum than the start of a cold solve. Untuned.
+/// Drift of the costs up to which a warm start is used, be it a basis or an incumbent: beyond it
+/// the old vertex is no closer to the new optimum than the start of a cold solve. Untuned.
 const MAX_DRIFT: f64 = 0.5;
 
-/// Smallest absolute value of a nonzero reduced cost, at scaled costs up to [`SCALED_MAX_COST`]; ten
-/// times the dual feasibility tolerance of HiGHS.
+/// Smallest absolute value of a nonzero reduced cost, at scaled costs up to [`SCALED_MAX_COST`];
+/// ten times the dual feasibility tolerance of HiGHS.
 const REDUCED_COST_TOLERANCE: f64 = 1e-8 * SCALED_MAX_COST;
 
 /// The last solution of an instance.

@@ -1,7 +1,7 @@
 //! The incumbent and the cutoff.
 //!
-//! A point becomes the incumbent only if every row holds to [`FEASIBILITY_TOLERANCE`]. If objectives
-//! have a granularity a better point is better by a step; otherwise improvements below
+//! A point becomes the incumbent only if every row holds to [`FEASIBILITY_TOLERANCE`]. If
+//! objectives have a granularity a better point is better by a step; otherwise improvements below
 //! [`OBJECTIVE_TOLERANCE`] of the objective do not count.
 
 use super::{DenseModel, SearchRequest};
