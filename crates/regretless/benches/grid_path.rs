@@ -1,5 +1,4 @@
-//! How long the way from a table to a model takes: labels per instance and a training run, on one
-//! thread.
+//! Time from a table to a model: labels per instance and a training run, on one thread.
 
 #![allow(
     clippy::unwrap_used,
@@ -20,7 +19,7 @@ use regretless::train::{
     SelectionCriterion, StageTrainer, TrainingContext, TrainingSettings, TrainingStage, train,
 };
 
-/// Best of several labellings, in microseconds per instance.
+/// Best of several labelings, in microseconds per instance.
 fn label(name: &str, instances: usize) -> (ProblemSpec, Oracle, LabeledDataset) {
     let benchmark: Benchmark = name.parse().unwrap();
     let (problem, data) = benchmark.generate(DataRecipe::paper(instances, 0)).unwrap();

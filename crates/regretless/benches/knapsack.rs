@@ -1,9 +1,8 @@
-//! How long the knapsack engine takes: medians over benchmark instances, one thread.
+//! Time of the knapsack solver: medians over benchmark instances, one thread.
 //!
-//! `c` are true costs, `h` the predictions of a linear model fitted by least squares. Behind
-//! "general" the same problems are solved as mixed-integer programmes that know of no knapsack,
-//! each instance several times and the least time taken, which is what a thread works when nobody
-//! disturbs it.
+//! `c` are true costs, `h` the predictions of a linear model fitted by least squares. Lines
+//! with "general" solve the same problems as general mixed-integer programs, each instance several
+//! times with the minimum reported, the time of an undisturbed thread.
 
 #![allow(
     clippy::unwrap_used,
@@ -59,17 +58,17 @@ fn negated(row: &[f32]) -> Vec<f64> {
 }
 
 fn report(name: &str, problem: &Knapsack, costs: &[Vec<f64>]) {
-    let mut engine =
+    let mut solver =
         KnapsackBranchAndBound::new(&problem.weights, &problem.capacity, SearchLimits::default());
     let (mut total, mut nodes) = (0.0, 0);
     let mut times: Vec<f64> = Vec::new();
     for costs in costs {
         let started = Instant::now();
-        let solution = engine.solve(costs).unwrap();
+        let solution = solver.solve(costs).unwrap();
         times.push(started.elapsed().as_secs_f64() * 1e3);
         assert_eq!(solution.status, SolveStatus::Optimal);
         total += solution.objective;
-        nodes += engine.nodes();
+        nodes += solver.nodes();
     }
     print(name, &mut times);
     println!(
@@ -79,10 +78,10 @@ fn report(name: &str, problem: &Knapsack, costs: &[Vec<f64>]) {
     );
 }
 
-/// Instances solved as general problems.
+/// Instances solved as general mixed-integer programs.
 #[cfg(feature = "highs")]
 const GENERAL: usize = 100;
-/// How often each of them is solved.
+/// Runs of each of them.
 #[cfg(feature = "highs")]
 const OFTEN: usize = 5;
 
@@ -99,17 +98,17 @@ fn general(name: &str, problem: &Knapsack, costs: &[Vec<f64>]) {
             weights.iter().copied().enumerate(),
         );
     }
-    let mut engine = build.build().unwrap().solver(&SearchLimits::default());
+    let mut solver = build.build().unwrap().solver(&SearchLimits::default());
     let (mut total, mut nodes) = (0.0, 0);
     let timed = |costs: &Vec<f64>| {
         let one = |_| {
             let started = Instant::now();
-            let solution = engine.solve(costs).unwrap();
+            let solution = solver.solve(costs).unwrap();
             (started.elapsed().as_secs_f64() * 1e3, solution)
         };
         let tries: Vec<_> = (0..OFTEN).map(one).collect();
         total += tries[0].1.objective;
-        nodes += engine.nodes().unwrap_or(0);
+        nodes += solver.nodes().unwrap_or(0);
         tries
             .iter()
             .map(|(time, _)| *time)
@@ -125,11 +124,11 @@ fn general(name: &str, problem: &Knapsack, costs: &[Vec<f64>]) {
 }
 
 fn relaxations(name: &str, problem: &Knapsack, costs: &[Vec<f64>]) {
-    let mut engine =
+    let mut solver =
         KnapsackBranchAndBound::new(&problem.weights, &problem.capacity, SearchLimits::default());
     let timed = |costs: &Vec<f64>| {
         let started = Instant::now();
-        engine.relax(costs).unwrap();
+        solver.relax(costs).unwrap();
         started.elapsed().as_secs_f64() * 1e3
     };
     let mut times: Vec<f64> = costs.iter().map(timed).collect();
@@ -174,7 +173,7 @@ fn least_squares(features: &Matrix, costs: &[Vec<f64>]) -> Vec<Vec<f64>> {
     (0..costs.len()).map(predict).collect()
 }
 
-/// Gauss and Jordan; the system is positive definite.
+/// Gauss–Jordan elimination; the system is positive definite.
 fn eliminate(system: &mut [Vec<f64>]) {
     for column in 0..system.len() {
         let pivot = system[column][column];

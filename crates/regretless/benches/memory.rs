@@ -1,11 +1,10 @@
-//! How much memory it takes to label a table of large tours, on two threads.
+//! Memory needed to label a table of large tours, on two threads.
 //!
-//! `cargo bench -p regretless --bench memory`, or with the number of rows of the table and of rows
-//! that are solved behind `--` (12 and 12 unless said otherwise): `-- 200 12` holds a whole table
-//! and solves a part of it. Costs are linear in five features, as predicted ones are, or, after the
-//! word `true`, those of the paper, which take longer. After the word `warm` what was found is kept
-//! for the next time, as in training; labelling keeps nothing. Prints the memory in use and its
-//! peak as rows are done.
+//! `cargo bench -p regretless --bench memory`, optionally with the number of rows of the table and
+//! of rows to solve after `--` (default 12 and 12): `-- 200 12` holds a full table and solves a
+//! part of it. Costs are linear in five features, as predicted costs are, or, with the word `true`,
+//! those of the paper, which take longer. With the word `warm` warm starts are kept, as in
+//! training; labeling keeps none. Prints the memory in use and its peak as rows are solved.
 
 #![allow(clippy::print_stdout, reason = "a benchmark reports")]
 #![allow(clippy::unwrap_used, reason = "a benchmark stops at the first error")]
@@ -50,17 +49,21 @@ fn main() {
         warm: word("warm"),
         ..OracleSettings::default()
     };
-    let answering = TrainingOracle::new(&oracle, settings, 0)
+    let training_oracle = TrainingOracle::new(&oracle, settings, 0)
         .unwrap()
         .with_warm_starts(rows);
-    let mut answers = Vec::new();
+    let mut results = Vec::new();
     let all: Vec<usize> = (0..rows.min(solved)).collect();
     for rows in all.chunks(TOGETHER) {
         let part = part(&costs, rows);
-        answers.extend(answering.solve_rows(&part, rows, &NoopObserver).unwrap());
-        println!("{:3} rows solved: {}", answers.len(), memory());
+        results.extend(
+            training_oracle
+                .solve_rows(&part, rows, &NoopObserver)
+                .unwrap(),
+        );
+        println!("{:3} rows solved: {}", results.len(), memory());
     }
-    assert!(answers.iter().all(Result::is_ok));
+    assert!(results.iter().all(Result::is_ok));
 }
 
 /// Some rows of a table.
@@ -96,7 +99,7 @@ fn predicted(rows: usize, count: usize) -> Matrix {
     costs
 }
 
-/// Memory in use and its peak, where the system tells.
+/// Memory in use and its peak, if the system reports them.
 fn memory() -> String {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let of = |name: &str| {

@@ -1,4 +1,5 @@
-//! How long it takes to ask a relaxation: ranges, neighbours and projections, one thread, medians.
+//! Time of sensitivity analysis: cost ranges, adjacent vertices and projections, one thread,
+//! medians.
 
 #![allow(
     clippy::unwrap_used,
@@ -23,7 +24,7 @@ use regretless::solve::complete_graph::{edge_index, num_edges};
 use regretless::solve::cone::NormalCone;
 use regretless::solve::relaxation::{CostRangeKind, Relaxation};
 
-/// Calls timed together, so that the clock does not count.
+/// Calls timed together, so that the time of the clock is negligible.
 const TOGETHER: usize = 20;
 
 fn main() {
@@ -64,9 +65,9 @@ fn benchmark(name: &str, instances: usize) {
     };
     let costs: Vec<Vec<f64>> = (0..instances).map(row).collect();
     let limits = SearchLimits::default();
-    if let Some(mut relaxer) = problem.relaxation_solver(Relaxation::Plain, &limits) {
+    if let Some(mut relaxation_solver) = problem.relaxation_solver(Relaxation::Plain, &limits) {
         report(&format!("{name} relaxed"), &costs, |costs| {
-            drop(black_box(relaxer.relax(costs)))
+            drop(black_box(relaxation_solver.relax(costs)))
         });
     }
     for kind in [CostRangeKind::Basis, CostRangeKind::Exact] {
@@ -77,7 +78,7 @@ fn benchmark(name: &str, instances: usize) {
         }
     }
     if let Some(mut neighbors) = problem.adjacent_vertices(&limits) {
-        report(&format!("{name} neighbours"), &costs, |costs| {
+        report(&format!("{name} neighbors"), &costs, |costs| {
             drop(black_box(neighbors.adjacent_vertices(costs)))
         });
     }
@@ -104,7 +105,7 @@ fn benchmark(name: &str, instances: usize) {
     }
 }
 
-/// Tours through all nodes in order, and disturbed costs under which another tour would be better.
+/// Tours through all nodes in order, and perturbed costs under which another tour would be better.
 fn tours(nodes: usize) {
     let tour = Decision::from_indices(
         (0..nodes).map(|node| edge_index(nodes, node, (node + 1) % nodes) as u32),
@@ -122,10 +123,10 @@ fn tours(nodes: usize) {
     });
 }
 
-fn report<T>(name: &str, cases: &[T], mut ask: impl FnMut(&T)) {
+fn report<T>(name: &str, cases: &[T], mut run: impl FnMut(&T)) {
     let mut times: Vec<f64> = Vec::new();
     for chunk in cases.chunks(TOGETHER) {
-        let (time, ()) = timed(|| chunk.iter().for_each(&mut ask));
+        let (time, ()) = timed(|| chunk.iter().for_each(&mut run));
         times.push(time * 1e3 / chunk.len() as f64);
     }
     println!(

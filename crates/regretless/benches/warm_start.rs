@@ -1,9 +1,10 @@
-//! What memories save: solves from nothing, warm solves and certificates side by side, one thread.
+//! Savings of warm starts: cold solves, warm solves and certificates side by side, one thread.
 //!
-//! `cargo bench -p regretless --bench warm`, or with names of lines to be measured behind `--`.
-//! Costs are 2·m − c, m the mean of the table, as SPO+ asks for at the start of training; they then
-//! drift: each cost is multiplied by 1 + δ·ξ, ξ standard normal. Every time is the least of several
-//! runs, since neighbours on the machine only add; lines show the mean over instances.
+//! `cargo bench -p regretless --bench warm_start`, optionally with names of lines after `--`. Costs
+//! are 2·m − c, m the mean of the table, as in the solver calls of SPO+ at the start of training;
+//! they then drift: each cost is multiplied by 1 + δ·ξ, ξ standard normal. Every time is the
+//! minimum of several runs, since other processes only add time; lines show the mean over
+//! instances.
 
 #![allow(clippy::print_stdout, reason = "a benchmark reports")]
 #![allow(clippy::unwrap_used, reason = "a benchmark stops at the first error")]
@@ -33,7 +34,7 @@ fn main() {
     let chosen = |name: &str| wanted.is_empty() || wanted.iter().any(|word| word == name);
     println!(
         "{:22} {:>6} {:>11} {:>11} {:>6} {:>9} {:>11} {:>6}",
-        "", "drift", "cold µs", "warm µs", "ratio", "certified", "question µs", "other"
+        "", "drift", "cold µs", "warm µs", "ratio", "certified", "certify µs", "other"
     );
     for (name, instances) in [
         ("TSP20", 300),
@@ -45,7 +46,7 @@ fn main() {
         if chosen(name) {
             let (problem, costs) = costs(name, instances);
             measure(name, &costs, || {
-                Asked::Exact(problem.solver(&SearchLimits::default()))
+                AnySolver::Exact(problem.solver(&SearchLimits::default()))
             });
         }
     }
@@ -66,7 +67,7 @@ fn main() {
         if chosen(&label) {
             let (problem, costs) = costs(name, instances);
             measure(&label, &costs, || {
-                Asked::Relaxed(
+                AnySolver::Relaxed(
                     problem
                         .relaxation_solver(kind, &SearchLimits::default())
                         .unwrap(),
@@ -78,7 +79,7 @@ fn main() {
     linear(&chosen);
 }
 
-/// Grid paths and knapsacks as any linear model, by HiGHS.
+/// Grid paths and knapsacks as linear models, solved by HiGHS.
 #[cfg(feature = "highs")]
 fn linear(chosen: &dyn Fn(&str) -> bool) {
     for (name, side, instances) in [("SP5x5", 5, 100), ("SP50x50", 50, 5)] {
@@ -88,21 +89,21 @@ fn linear(chosen: &dyn Fn(&str) -> bool) {
             let model = Arc::new(regretless::solve::grid_path::flow::model(side, side));
             let all: Arc<[usize]> = (0..problem.num_costs()).collect();
             let search = || LinearSolver::new(model.clone(), all.clone(), SearchLimits::default());
-            measure(&label, &costs, || Asked::Exact(Box::new(search())));
+            measure(&label, &costs, || AnySolver::Exact(Box::new(search())));
         }
     }
     if chosen("KS32 as MIP") {
         let (_, costs) = costs("KS32", 40);
-        let problem = whole("KS32");
+        let problem = integer_knapsack("KS32");
         measure("KS32 as MIP", &costs, || {
-            Asked::Exact(problem.solver(&SearchLimits::default()))
+            AnySolver::Exact(problem.solver(&SearchLimits::default()))
         });
     }
 }
 
-/// A knapsack as a problem over whole numbers.
+/// A knapsack as a mixed-integer program.
 #[cfg(feature = "highs")]
-fn whole(name: &str) -> LinearProblem {
+fn integer_knapsack(name: &str) -> LinearProblem {
     let (spec, _) = name
         .parse::<Benchmark>()
         .unwrap()
@@ -124,40 +125,40 @@ fn whole(name: &str) -> LinearProblem {
     build.build().unwrap()
 }
 
-/// An engine of either kind.
-enum Asked {
+/// A solver of either kind.
+enum AnySolver {
     Exact(Box<dyn Solver>),
     Relaxed(Box<dyn RelaxationSolver>),
 }
 
-impl Asked {
+impl AnySolver {
     fn solve(&mut self, costs: &[f64]) -> Result<Solution, SolveFailure> {
         match self {
             Self::Exact(solver) => solver.solve(costs),
-            Self::Relaxed(relaxer) => relaxer.relax(costs),
+            Self::Relaxed(relaxation_solver) => relaxation_solver.relax(costs),
         }
     }
 
-    fn solve_again(
+    fn solve_warm(
         &mut self,
         costs: &[f64],
-        memory: &mut WarmStart,
+        warm_start: &mut WarmStart,
     ) -> Result<Solution, SolveFailure> {
         match self {
-            Self::Exact(solver) => solver.solve_warm(costs, memory),
-            Self::Relaxed(relaxer) => relaxer.relax_warm(costs, memory),
+            Self::Exact(solver) => solver.solve_warm(costs, warm_start),
+            Self::Relaxed(relaxation_solver) => relaxation_solver.relax_warm(costs, warm_start),
         }
     }
 
-    fn certify(&mut self, costs: &[f64], memory: &WarmStart) -> Option<Solution> {
+    fn certify(&mut self, costs: &[f64], warm_start: &WarmStart) -> Option<Solution> {
         match self {
-            Self::Exact(solver) => solver.certify(costs, memory),
-            Self::Relaxed(relaxer) => relaxer.certify(costs, memory),
+            Self::Exact(solver) => solver.certify(costs, warm_start),
+            Self::Relaxed(relaxation_solver) => relaxation_solver.certify(costs, warm_start),
         }
     }
 }
 
-/// Costs that SPO+ might ask about, to be minimised.
+/// Costs of solver calls of SPO+, to be minimized.
 fn costs(name: &str, instances: usize) -> (Arc<dyn ProblemKind>, Vec<Vec<f64>>) {
     let (spec, data) = name
         .parse::<Benchmark>()
@@ -177,13 +178,16 @@ fn costs(name: &str, instances: usize) -> (Arc<dyn ProblemKind>, Vec<Vec<f64>>) 
         .collect();
     let mean = |j: usize| rows.iter().map(|row| row[j]).sum::<f64>() / rows.len() as f64;
     let means: Vec<f64> = (0..problem.num_costs()).map(mean).collect();
-    let asked = |row: &Vec<f64>| {
+    let call_costs = |row: &Vec<f64>| {
         row.iter()
             .zip(&means)
             .map(|(cost, mean)| 2.0 * mean - cost)
             .collect()
     };
-    (problem, rows.iter().take(instances).map(asked).collect())
+    (
+        problem,
+        rows.iter().take(instances).map(call_costs).collect(),
+    )
 }
 
 fn drifted(costs: &[f64], drift: f64, row: usize) -> Vec<f64> {
@@ -194,7 +198,7 @@ fn drifted(costs: &[f64], drift: f64, row: usize) -> Vec<f64> {
         .collect()
 }
 
-/// Runs something a few times and keeps the least time.
+/// Runs a closure a few times and keeps the minimum time.
 fn least<X>(runs: usize, mut run: impl FnMut() -> (f64, X)) -> (f64, X) {
     let first = run();
     (1..runs).map(|_| run()).fold(
@@ -209,20 +213,21 @@ fn timed<X>(work: impl FnOnce() -> X) -> (f64, X) {
     (started.elapsed().as_secs_f64() * 1e6, found)
 }
 
-fn measure(name: &str, rows: &[Vec<f64>], engine: impl Fn() -> Asked) {
-    let mut engine = engine();
+fn measure(name: &str, rows: &[Vec<f64>], solver: impl Fn() -> AnySolver) {
+    let mut solver = solver();
     for drift in DRIFTS {
-        let (mut cold, mut warm, mut certified, mut question, mut other) = (0.0, 0.0, 0, 0.0, 0);
+        let (mut cold, mut warm, mut certified, mut certify_time, mut other) =
+            (0.0, 0.0, 0, 0.0, 0);
         for (row, costs) in rows.iter().enumerate() {
             let moved = drifted(costs, drift, row);
-            let (time, fresh) = least(3, || timed(|| engine.solve(&moved).unwrap()));
+            let (time, fresh) = least(3, || timed(|| solver.solve(&moved).unwrap()));
             cold += time;
             let runs = if time > 1e5 { 1 } else { 3 };
-            let mut memory = WarmStart::new(true);
+            let mut warm_start = WarmStart::new(true);
             let (time, again) = least(runs, || {
-                memory = WarmStart::new(false);
-                engine.solve_again(costs, &mut memory).unwrap();
-                timed(|| engine.solve_again(&moved, &mut memory).unwrap())
+                warm_start = WarmStart::new(false);
+                solver.solve_warm(costs, &mut warm_start).unwrap();
+                timed(|| solver.solve_warm(&moved, &mut warm_start).unwrap())
             });
             warm += time;
             let size = fresh.objective.abs().max(1.0);
@@ -231,10 +236,10 @@ fn measure(name: &str, rows: &[Vec<f64>], engine: impl Fn() -> Asked) {
                 "{name} {row}: {fresh:?} {again:?}"
             );
             other += u32::from(again.decision != fresh.decision);
-            memory = WarmStart::new(true);
-            engine.solve_again(costs, &mut memory).unwrap();
-            let (time, proof) = least(3, || timed(|| engine.certify(&moved, &memory)));
-            question += time;
+            warm_start = WarmStart::new(true);
+            solver.solve_warm(costs, &mut warm_start).unwrap();
+            let (time, proof) = least(3, || timed(|| solver.certify(&moved, &warm_start)));
+            certify_time += time;
             certified += u32::from(proof.is_some());
             if let Some(proof) = proof {
                 assert!(
@@ -245,10 +250,10 @@ fn measure(name: &str, rows: &[Vec<f64>], engine: impl Fn() -> Asked) {
         }
         let count = rows.len() as f64;
         let share = 100.0 * f64::from(certified) / count;
-        let (cold, warm, question) = (cold / count, warm / count, question / count);
+        let (cold, warm, certify_time) = (cold / count, warm / count, certify_time / count);
         let ratio = cold / warm;
         println!(
-            "{name:22} {:>5}% {cold:11.1} {warm:11.1} {ratio:6.1} {share:8.1}% {question:11.2} \
+            "{name:22} {:>5}% {cold:11.1} {warm:11.1} {ratio:6.1} {share:8.1}% {certify_time:11.2} \
                 {other:6}",
             100.0 * drift
         );

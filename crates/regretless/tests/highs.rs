@@ -1,4 +1,4 @@
-//! The wrapper around HiGHS: published optima, ranging, bases, and files that are no models.
+//! The wrapper around HiGHS: published optima, cost ranging, bases, and invalid files.
 
 #![cfg(feature = "highs")]
 #![allow(clippy::unwrap_used, reason = "a failing test may panic")]
@@ -34,8 +34,8 @@ fn close(found: f64, expected: f64) {
 #[test]
 fn a_small_programme_has_the_point_and_duals_of_a_hand_calculation() {
     let mut lp = small();
-    // At (3, 1) the bound on x and both rows are tight: move the second row away to have one
-    // answer.
+    // At (3, 1) the bound on x and both rows are tight: relax the second row to make the duals
+    // unique.
     lp.set_row_bounds(1, [f64::NEG_INFINITY, 9.0]).unwrap();
     assert_eq!(lp.solve().unwrap(), LpStatus::Optimal);
     let point = lp.point().unwrap();
@@ -52,8 +52,8 @@ fn cost_ranges_of_a_small_programme_agree_with_a_hand_calculation() {
     lp.set_row_bounds(1, [f64::NEG_INFINITY, 9.0]).unwrap();
     lp.solve().unwrap();
     let ranges = lp.cost_ranges().unwrap();
-    // x stays at its bound while it earns at least as much as y in the shared row; y stays basic
-    // while it earns something and not more than x.
+    // x stays at its bound while its value is at least that of y in the shared row; y stays basic
+    // while its value is positive and at most that of x.
     assert_close(&ranges.lower, &[2.0, 0.0], 1e-9, "lower");
     assert_close(&ranges.upper, &[f64::INFINITY, 3.0], 1e-9, "upper");
 }
@@ -110,7 +110,7 @@ fn costs_rows_columns_and_bounds_can_change_between_solves() {
 }
 
 #[test]
-fn a_basis_can_be_taken_out_and_put_back() {
+fn a_basis_can_be_read_and_set() {
     let mut lp = small();
     lp.solve().unwrap();
     let basis = lp.basis().unwrap();
@@ -194,21 +194,21 @@ fn a_basis_survives_new_rows_and_columns() {
     assert_eq!(
         lp.basis().unwrap().rows.len(),
         2,
-        "a row of the basis may go"
+        "a basic row may be deleted"
     );
     let tight = lp
         .basis()
         .unwrap()
         .rows
         .iter()
-        .map(|stand| *stand != BasisStatus::Basic)
+        .map(|status| *status != BasisStatus::Basic)
         .collect::<Vec<_>>();
     lp.delete_rows(&tight).unwrap();
-    assert_eq!(lp.basis(), None, "a tight row may not");
+    assert_eq!(lp.basis(), None, "a nonbasic row may not");
 }
 
 #[test]
-fn what_does_not_fit_the_model_is_refused() {
+fn invalid_arguments_are_refused() {
     let mut lp = small();
     assert!(lp.point().is_err(), "nothing was solved yet");
     assert!(lp.cost_ranges().is_err(), "nothing was solved yet");
@@ -228,7 +228,7 @@ fn what_does_not_fit_the_model_is_refused() {
 }
 
 #[test]
-fn infeasible_unbounded_and_stopped_solves_say_so() {
+fn infeasible_unbounded_and_stopped_solves_are_reported() {
     let mut lp = small();
     lp.set_row_bounds(0, [9.0, 9.0]).unwrap();
     assert_eq!(lp.solve().unwrap(), LpStatus::Infeasible);
@@ -319,7 +319,7 @@ fn relaxations_of_published_integer_programmes_have_their_published_optima() {
 
 const SLOW: [&str; 3] = ["stein27", "mod008", "misc03"];
 
-fn check_integer_programmes(chosen: impl Fn(&str) -> bool) {
+fn check_integer_programs(chosen: impl Fn(&str) -> bool) {
     let Some((folder, table)) = optima("optima_mip.csv") else {
         return;
     };
@@ -334,13 +334,13 @@ fn check_integer_programmes(chosen: impl Fn(&str) -> bool) {
 
 #[test]
 fn published_integer_programmes_have_their_published_optima() {
-    check_integer_programmes(|name| !SLOW.contains(&name));
+    check_integer_programs(|name| !SLOW.contains(&name));
 }
 
 #[test]
 #[ignore = "takes some seconds"]
 fn slow_published_integer_programmes_have_their_published_optima() {
-    check_integer_programmes(|name| SLOW.contains(&name));
+    check_integer_programs(|name| SLOW.contains(&name));
 }
 
 #[test]

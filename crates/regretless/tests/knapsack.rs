@@ -1,8 +1,8 @@
-//! The knapsack engine against brute force, golden values and published optima.
+//! The knapsack solver against brute force, golden values and published optima.
 
 #![allow(
     clippy::unwrap_used,
-    reason = "a test that cannot read its data must stop"
+    reason = "a test panics if its data cannot be read"
 )]
 
 mod common;
@@ -41,7 +41,7 @@ fn brute_force(problem: &Knapsack, costs: &[f64]) -> f64 {
         .fold(0.0, f64::min)
 }
 
-/// A small instance whose kind changes with its number.
+/// A small instance whose type depends on its number.
 fn small_instance(number: u64) -> (Knapsack, Vec<f64>) {
     let mut stream = RandomStream::new(Purpose::Benchmark, 99, [number, 0]);
     let items = 1 + stream.index_below(14);
@@ -57,8 +57,8 @@ fn small_instance(number: u64) -> (Knapsack, Vec<f64>) {
     let weights: Vec<Vec<f64>> = (0..dimensions)
         .map(|_| (0..items).map(&mut weight).collect())
         .collect();
-    let share = [0.5, 0.3, 0.1, 0.7, 1.0, 0.0][(number / 6 % 6) as usize];
-    let mut problem = Knapsack::with_capacity_share(weights, share);
+    let fraction = [0.5, 0.3, 0.1, 0.7, 1.0, 0.0][(number / 6 % 6) as usize];
+    let mut problem = Knapsack::with_capacity_share(weights, fraction);
     if number % 6 == 1 {
         problem.capacity.fill(20.0);
     }
@@ -72,7 +72,7 @@ fn small_instance(number: u64) -> (Knapsack, Vec<f64>) {
     (problem, costs)
 }
 
-fn engine(problem: &Knapsack, limits: SearchLimits) -> KnapsackBranchAndBound {
+fn solver(problem: &Knapsack, limits: SearchLimits) -> KnapsackBranchAndBound {
     KnapsackBranchAndBound::new(&problem.weights, &problem.capacity, limits)
 }
 
@@ -80,12 +80,12 @@ fn engine(problem: &Knapsack, limits: SearchLimits) -> KnapsackBranchAndBound {
 fn small_instances_have_the_value_brute_force_finds() {
     for number in 0..1500 {
         let (problem, costs) = small_instance(number);
-        let solution = engine(&problem, SearchLimits::default())
+        let solution = solver(&problem, SearchLimits::default())
             .solve(&costs)
             .unwrap();
         problem
             .check(&solution.decision)
-            .unwrap_or_else(|word| panic!("instance {number}: {word}"));
+            .unwrap_or_else(|error| panic!("instance {number}: {error}"));
         let expected = brute_force(&problem, &costs);
         assert_close(
             &[solution.objective],
@@ -99,15 +99,12 @@ fn small_instances_have_the_value_brute_force_finds() {
             .indices()
             .iter()
             .all(|j| costs[*j as usize] < 0.0);
-        assert!(
-            kept,
-            "instance {number} takes an item that is worth nothing"
-        );
+        assert!(kept, "instance {number} chooses an item without value");
     }
 }
 
-/// The lowest cost of whole weights in two dimensions, by dynamic programming over loads.
-fn dynamic_programme(weights: [&[f64]; 2], capacity: [usize; 2], costs: &[f64]) -> f64 {
+/// The optimal objective for integer weights in two dimensions, by dynamic programming over loads.
+fn dynamic_program(weights: [&[f64]; 2], capacity: [usize; 2], costs: &[f64]) -> f64 {
     let (wide, deep) = (capacity[0] + 1, capacity[1] + 1);
     let mut min = vec![0.0_f64; wide * deep];
     for (item, cost) in costs.iter().enumerate() {
@@ -122,7 +119,7 @@ fn dynamic_programme(weights: [&[f64]; 2], capacity: [usize; 2], costs: &[f64]) 
 }
 
 #[test]
-fn larger_instances_have_the_value_a_dynamic_programme_finds() {
+fn larger_instances_have_the_value_a_dynamic_program_finds() {
     let mut stream = RandomStream::new(Purpose::Benchmark, 7, [0, 0]);
     for number in 0..60 {
         let items = 50 + stream.index_below(150);
@@ -148,27 +145,27 @@ fn larger_instances_have_the_value_a_dynamic_programme_finds() {
             weights: rows.clone(),
             capacity: capacity.map(|c| c as f64).to_vec(),
         };
-        let found = engine(&problem, SearchLimits::default())
+        let found = solver(&problem, SearchLimits::default())
             .solve(&costs)
             .unwrap()
             .objective;
-        let expected = dynamic_programme([&rows[0], &rows[1]], capacity, &costs);
+        let expected = dynamic_program([&rows[0], &rows[1]], capacity, &costs);
         assert_close(&[found], &[expected], 2e-9, &format!("instance {number}"));
     }
 }
 
 #[test]
-fn the_relaxation_is_below_the_optimum_and_its_certificate_holds() {
+fn the_relaxation_is_a_lower_bound_and_its_duals_prove_it() {
     for number in 0..600 {
         let (problem, costs) = small_instance(number);
-        let mut engine = engine(&problem, SearchLimits::default());
-        let relaxed = engine.relax(&costs).unwrap();
-        let best = engine.solve(&costs).unwrap();
+        let mut solver = solver(&problem, SearchLimits::default());
+        let relaxed = solver.relax(&costs).unwrap();
+        let best = solver.solve(&costs).unwrap();
         let scale = best
             .objective
             .abs()
             .max(costs.iter().fold(0.0, |max: f64, c| max.max(c.abs())));
-        // Where there is no capacity, only the tolerance of whole choices lets specks in.
+        // Without capacity, only the tolerance of integral choices admits tiny weights.
         let closed = problem.capacity.contains(&0.0);
         assert!(
             closed || relaxed.objective <= best.objective + 1e-8 * scale,
@@ -207,7 +204,7 @@ fn the_relaxation_is_below_the_optimum_and_its_certificate_holds() {
 }
 
 #[test]
-fn one_engine_answers_as_a_fresh_one_does() {
+fn a_reused_solver_returns_what_a_new_one_does() {
     let mut stream = RandomStream::new(Purpose::Benchmark, 5, [0, 0]);
     let row = |stream: &mut RandomStream| {
         (0..40)
@@ -215,11 +212,13 @@ fn one_engine_answers_as_a_fresh_one_does() {
             .collect()
     };
     let problem = Knapsack::with_capacity_share((0..3).map(|_| row(&mut stream)).collect(), 0.3);
-    let mut reused = engine(&problem, SearchLimits::default());
+    let mut reused = solver(&problem, SearchLimits::default());
     for kind in 0..40 {
-        let whole = |cost: f64| if kind % 2 == 0 { cost.round() } else { cost };
-        let costs: Vec<f64> = (0..40).map(|_| whole(stream.uniform(-8.0, 1.0))).collect();
-        let fresh = engine(&problem, SearchLimits::default())
+        let rounded = |cost: f64| if kind % 2 == 0 { cost.round() } else { cost };
+        let costs: Vec<f64> = (0..40)
+            .map(|_| rounded(stream.uniform(-8.0, 1.0)))
+            .collect();
+        let fresh = solver(&problem, SearchLimits::default())
             .solve(&costs)
             .unwrap();
         assert_eq!(reused.solve(&costs).unwrap(), fresh);
@@ -227,18 +226,18 @@ fn one_engine_answers_as_a_fresh_one_does() {
 }
 
 #[test]
-fn a_limit_leaves_an_honest_bound() {
+fn a_node_limit_leaves_a_valid_bound() {
     let mut stream = RandomStream::new(Purpose::Benchmark, 6, [0, 0]);
     let row = |stream: &mut RandomStream| (0..60).map(|_| stream.uniform(3.0, 8.0)).collect();
     let problem = Knapsack::with_capacity_share((0..4).map(|_| row(&mut stream)).collect(), 0.4);
     let (mut stopped, mut loose) = (0, 0);
     for _ in 0..20 {
         let costs: Vec<f64> = (0..60).map(|_| stream.uniform(-8.0, -4.0)).collect();
-        let best = engine(&problem, SearchLimits::default())
+        let best = solver(&problem, SearchLimits::default())
             .solve(&costs)
             .unwrap();
         for nodes in [1, 5, 30] {
-            let early = engine(&problem, SearchLimits { nodes, gap: 0.0 })
+            let early = solver(&problem, SearchLimits { nodes, gap: 0.0 })
                 .solve(&costs)
                 .unwrap();
             problem.check(&early.decision).unwrap();
@@ -247,7 +246,7 @@ fn a_limit_leaves_an_honest_bound() {
             );
             stopped += u32::from(early.status == SolveStatus::LimitReached);
         }
-        let near = engine(
+        let near = solver(
             &problem,
             SearchLimits {
                 gap: 0.01,
@@ -263,8 +262,8 @@ fn a_limit_leaves_an_honest_bound() {
             best.objective
         );
         assert!(near.objective - near.bound <= 0.01 * near.objective.abs() + 1e-9);
-        if let SolveStatus::WithinGap(share) = near.status {
-            assert!(share <= 0.01 + 1e-12);
+        if let SolveStatus::WithinGap(gap) = near.status {
+            assert!(gap <= 0.01 + 1e-12);
             loose += 1;
         }
     }
@@ -278,24 +277,24 @@ fn decimal_weights_may_fill_a_capacity_exactly() {
         weights,
         capacity: vec![20.0],
     };
-    let solution = engine(&problem, SearchLimits::default())
+    let solution = solver(&problem, SearchLimits::default())
         .solve(&[-6.9, -6.7, -6.4, -3.0, 0.0, -1e-3])
         .unwrap();
     assert_eq!(solution.decision.indices(), [0, 1, 2]);
 }
 
 #[test]
-fn worthless_items_stay_out_and_weightless_ones_go_in() {
+fn items_without_value_are_left_out_and_items_without_weight_are_chosen() {
     let problem = Knapsack {
         weights: vec![vec![0.0, 0.0, 1.0, 9.0]],
         capacity: vec![2.0],
     };
-    let solution = engine(&problem, SearchLimits::default())
+    let solution = solver(&problem, SearchLimits::default())
         .solve(&[-1.0, 0.0, 2.0, -50.0])
         .unwrap();
     assert_eq!(solution.decision.indices(), [0]);
     assert!(
-        engine(&problem, SearchLimits::default())
+        solver(&problem, SearchLimits::default())
             .solve(&[1.0])
             .is_err()
     );
@@ -312,20 +311,20 @@ fn golden_knapsack_has_its_optima_and_linear_optima() {
         weights: rows(&case["problem"]["weights"]),
         capacity,
     };
-    let mut engine = engine(&problem, SearchLimits::default());
+    let mut solver = solver(&problem, SearchLimits::default());
     let (best, linear) = (
         numbers(&case["objectives"]),
         numbers(&case["lp_objectives"]),
     );
-    let (points, shares) = (rows(&case["solutions"]), rows(&case["lp_solutions"]));
+    let (points, fractions) = (rows(&case["solutions"]), rows(&case["lp_solutions"]));
     for (index, values) in rows(&case["costs"]).iter().enumerate() {
         let costs: Vec<f64> = values.iter().map(|v| -v).collect();
-        let solution = engine.solve(&costs).unwrap();
+        let solution = solver.solve(&costs).unwrap();
         assert_close(&[-solution.objective], &[best[index]], 1e-8, "objective");
         let mut dense = vec![0.0; costs.len()];
         solution.decision.write_dense(&mut dense);
         assert_eq!(dense, points[index]);
-        let relaxed = engine.relax(&costs).unwrap();
+        let relaxed = solver.relax(&costs).unwrap();
         assert_close(
             &[-relaxed.objective],
             &[linear[index]],
@@ -333,7 +332,7 @@ fn golden_knapsack_has_its_optima_and_linear_optima() {
             "linear objective",
         );
         relaxed.decision.write_dense(&mut dense);
-        assert_close(&dense, &shares[index], 1e-8, "linear point");
+        assert_close(&dense, &fractions[index], 1e-8, "linear point");
         for basic in &relaxed.basis {
             if let KnapsackBasicVariable::Item(item) = basic {
                 assert_eq!(relaxed.reduced_costs[*item as usize], 0.0);
@@ -384,15 +383,15 @@ fn published_small_instances_reach_their_optima() {
     for ((problem, costs), (optimum, linear)) in
         instances.into_iter().zip(optima.into_iter().zip(linear))
     {
-        let mut engine = engine(&problem, SearchLimits::default());
+        let mut solver = solver(&problem, SearchLimits::default());
         assert_close(
-            &[-engine.solve(&costs).unwrap().objective],
+            &[-solver.solve(&costs).unwrap().objective],
             &[optimum],
             1e-9,
             "optimum",
         );
         assert_close(
-            &[-engine.relax(&costs).unwrap().objective],
+            &[-solver.relax(&costs).unwrap().objective],
             &[linear],
             1e-7,
             "linear optimum",
@@ -408,7 +407,7 @@ fn solve_hard(count: usize) {
     let optima = column("mkp/mknapcb1_best.csv", 1);
     assert_eq!(instances.len(), optima.len());
     for ((problem, costs), optimum) in instances.into_iter().zip(optima).take(count) {
-        let solution = engine(&problem, SearchLimits::default())
+        let solution = solver(&problem, SearchLimits::default())
             .solve(&costs)
             .unwrap();
         assert_eq!(
@@ -424,12 +423,12 @@ fn published_hard_instances_reach_their_optima() {
 }
 
 #[test]
-#[ignore = "the whole set takes several seconds"]
+#[ignore = "the full set takes several seconds"]
 fn all_published_hard_instances_reach_their_optima() {
     solve_hard(30);
 }
 
-/// House prices in dollars, row after row.
+/// House prices in dollars, in row order.
 fn house_prices() -> Vec<f64> {
     let text =
         std::fs::read_to_string(reference_data().unwrap().join("california/cal_housing.csv"))
@@ -440,7 +439,7 @@ fn house_prices() -> Vec<f64> {
         .collect()
 }
 
-/// Solves every instance of a file of house knapsacks, with true and, where given, predicted
+/// Solves every instance of a file of house knapsacks, with true and, if present, predicted
 /// values.
 fn solve_houses(file: &str) {
     let Some(folder) = reference_data() else {
@@ -458,9 +457,9 @@ fn solve_houses(file: &str) {
         capacity: numbers(&case["capacity_hundredths"]),
     };
     let prices = house_prices();
-    let mut engine = engine(&problem, SearchLimits::default());
+    let mut solver = solver(&problem, SearchLimits::default());
     let mut check = |costs: &[f64], optimum: &serde_json::Value| {
-        let solution = engine.solve(costs).unwrap();
+        let solution = solver.solve(costs).unwrap();
         assert_eq!(-solution.objective, optimum.as_f64().unwrap());
         problem.check(&solution.decision).unwrap();
     };
@@ -496,7 +495,7 @@ fn knapsacks_of_1000_houses_reach_their_optima() {
 }
 
 #[test]
-fn a_knapsack_without_items_is_refused_in_words() {
+fn a_knapsack_without_items_is_refused_with_a_message() {
     let empty = Knapsack {
         weights: vec![vec![]],
         capacity: vec![1.0],

@@ -1,4 +1,4 @@
-//! Linear problems of every kind: against enumeration, hand calculation, and themselves.
+//! Linear problems: compared with enumeration, hand calculation, and other formulations.
 
 #![cfg(feature = "highs")]
 #![allow(clippy::unwrap_used, reason = "a failing test may panic")]
@@ -45,7 +45,7 @@ fn knapsack(
     (build.build().unwrap(), weights)
 }
 
-/// The least cost over all choices of items that fit.
+/// The minimum cost over all feasible choices of items.
 fn enumerate(weights: &[Vec<f64>], costs: &[f64]) -> f64 {
     let total = |set: u32, of: &[f64]| -> f64 {
         of.iter()
@@ -84,8 +84,8 @@ fn knapsacks_agree_with_enumeration() {
     }
 }
 
-/// Small problems of many kinds: rows of every sense, columns of every domain, whole or real
-/// numbers, some without a solution.
+/// Small random problems: rows of every sense, columns of every domain, integer or continuous, some
+/// without a solution.
 fn random_problem(case: u64) -> (LinearProblem, Vec<f64>) {
     let mut stream = RandomStream::new(Purpose::Benchmark, 77, [case, 0]);
     let (columns, rows) = (2 + stream.index_below(14), stream.index_below(9));
@@ -94,7 +94,7 @@ fn random_problem(case: u64) -> (LinearProblem, Vec<f64>) {
         let number = stream.uniform(-span, span);
         if plain { number.round() } else { number }
     };
-    // Real numbers, equations and no bound: no search need ever end.
+    // Continuous columns, equations and no bound: a search may never end.
     let far = if plain { INFINITE } else { 20.0 };
     let mut build = LinearBuilder::new(
         "random",
@@ -136,18 +136,18 @@ fn random_problem(case: u64) -> (LinearProblem, Vec<f64>) {
             .iter()
             .map(|(column, entry)| entry * point[*column])
             .sum();
-        // Rows hold at a known point, but for some that may make the problem infeasible.
+        // Rows hold at a known point, except for some that may make the problem infeasible.
         let activity = if stream.index_below(25) == 0 {
             activity + number(&mut stream, 30.0)
         } else {
             activity
         };
-        let room = stream.index_below(5) as f64;
+        let slack = stream.index_below(5) as f64;
         let bounds = [
             [activity, activity],
-            [activity - room, INFINITE],
-            [-INFINITE, activity + room],
-            [activity - room, activity + 1.0],
+            [activity - slack, INFINITE],
+            [-INFINITE, activity + slack],
+            [activity - slack, activity + 1.0],
         ];
         build.row(bounds[stream.index_below(4)], entries);
     }
@@ -155,10 +155,10 @@ fn random_problem(case: u64) -> (LinearProblem, Vec<f64>) {
     (build.build().unwrap(), costs)
 }
 
-/// Compares our own search, which small problems go to, with HiGHS's, which keeps low limits of
-/// nodes.
+/// Compares the dense search, which solves small problems, with HiGHS, which solves problems with
+/// low node limits.
 fn compare_with_highs(cases: std::ops::Range<u64>) {
-    let (mut solved, mut hopeless) = (0, 0);
+    let (mut solved, mut unsolvable) = (0, 0);
     for case in cases {
         let (problem, costs) = random_problem(case);
         let own = solve(&problem, &costs);
@@ -182,31 +182,31 @@ fn compare_with_highs(cases: std::ops::Range<u64>) {
                 );
             }
             (Err(own), Err(highs)) => {
-                hopeless += 1;
+                unsolvable += 1;
                 assert_eq!(own, highs, "case {case}");
             }
             _ => panic!("case {case}: {own:?} but {highs:?}"),
         }
     }
     assert!(
-        solved > 4 * hopeless && hopeless > 0,
-        "{solved} solved, {hopeless} hopeless"
+        solved > 4 * unsolvable && unsolvable > 0,
+        "{solved} solved, {unsolvable} without a solution"
     );
 }
 
 #[test]
-fn our_own_search_and_that_of_highs_agree_on_small_problems() {
+fn the_dense_search_and_highs_agree_on_small_problems() {
     compare_with_highs(0..600);
 }
 
 #[test]
 #[ignore = "takes two minutes"]
-fn our_own_search_and_that_of_highs_agree_on_very_many_small_problems() {
+fn the_dense_search_and_highs_agree_on_very_many_small_problems() {
     compare_with_highs(600..4_000);
 }
 
 #[test]
-fn small_whole_problems_agree_with_enumeration() {
+fn small_integer_problems_agree_with_enumeration() {
     let mut compared = 0;
     for case in (0..600).filter(|case| case / 2 % 4 == 0) {
         let (problem, costs) = random_problem(case);
@@ -246,11 +246,11 @@ fn small_whole_problems_agree_with_enumeration() {
 }
 
 #[test]
-fn answers_depend_on_the_costs_only() {
+fn solutions_depend_on_the_costs_only() {
     let mut stream = RandomStream::new(Purpose::Benchmark, 12, [0, 0]);
     let (problem, _) = knapsack(&mut stream, 12, Sense::Maximize);
     for problem in [problem.relaxed(), problem] {
-        // Few different costs: many decisions are equally good.
+        // Few different costs: many decisions are tied.
         let all: Vec<f64> = (0..20 * 12)
             .map(|_| -stream.uniform(1.0, 4.0).floor())
             .collect();
@@ -263,9 +263,9 @@ fn answers_depend_on_the_costs_only() {
             let oracle =
                 Oracle::new(Arc::new(problem.clone())).with_threads(Threads::new(threads).unwrap());
             for _ in 0..2 {
-                let answers = oracle.solve_all(&table, &NoopObserver).unwrap();
-                let answers: Vec<_> = answers.into_iter().map(Result::unwrap).collect();
-                assert_eq!(answers, fresh);
+                let solutions = oracle.solve_all(&table, &NoopObserver).unwrap();
+                let solutions: Vec<_> = solutions.into_iter().map(Result::unwrap).collect();
+                assert_eq!(solutions, fresh);
             }
         }
     }
@@ -285,7 +285,7 @@ fn a_decision_does_not_change_when_all_costs_are_scaled() {
 
 #[test]
 fn equalities_integers_and_continuous_columns_are_respected() {
-    // x + y + z = 4.5 with x whole: the cheap x takes as much of it as it can.
+    // x + y + z = 4.5 with x integer: the cheap x is as large as possible.
     let mut build = LinearBuilder::new("mix", Sense::Minimize);
     let x = build.predicted("x", VariableDomain::Integer([-2.0, 3.0]));
     let y = build.predicted("y", VariableDomain::Continuous([0.0, 1.25]));
@@ -328,7 +328,7 @@ fn machines(sense: Sense) -> LinearProblem {
 }
 
 #[test]
-fn fixed_terms_steer_the_decision_and_count_in_its_cost() {
+fn fixed_terms_affect_the_decision_and_its_objective() {
     for sense in [Sense::Minimize, Sense::Maximize] {
         let problem = machines(sense);
         assert_eq!(problem.cost_names().unwrap().to_vec(), ["run_a", "run_b"]);
@@ -339,7 +339,7 @@ fn fixed_terms_steer_the_decision_and_count_in_its_cost() {
             (vec![3.0, 0.0], 107.0)
         );
         assert_eq!(a_alone.decision.fixed(), 104.0);
-        // Dear A: 4 + 3·6 = 22; both: 5 + 6 + 4 = 15; B and a missing unit: 15 + nothing for A's
+        // Expensive A: 4 + 3·6 = 22; both: 5 + 6 + 4 = 15; B and a missing unit: 15, without A's
         // switch.
         let both = solve(&problem, &[5.5, 2.0]).unwrap();
         assert_eq!(
@@ -370,7 +370,7 @@ fn regret_compares_totals_with_fixed_costs() {
 }
 
 #[test]
-fn decisions_are_checked_as_far_as_they_tell() {
+fn partial_decisions_are_checked() {
     let problem = machines(Sense::Minimize);
     let check = |values: &[f64]| problem.check(&regretless::Decision::from_dense(values));
     assert_eq!(check(&[3.0, 0.0]), Ok(()));
@@ -399,7 +399,7 @@ fn decisions_are_checked_as_far_as_they_tell() {
         knapsack
             .check(&regretless::Decision::from_dense(&[0.5]))
             .unwrap_err()
-            .contains("whole number")
+            .contains("not an integer")
     );
     assert_eq!(
         knapsack
@@ -417,7 +417,7 @@ fn decisions_are_checked_as_far_as_they_tell() {
 }
 
 #[test]
-fn infeasible_and_unbounded_problems_say_so() {
+fn infeasible_and_unbounded_problems_are_reported() {
     for integer in [false, true] {
         let domain = |bounds| {
             if integer {
@@ -446,7 +446,7 @@ fn infeasible_and_unbounded_problems_say_so() {
 }
 
 #[test]
-fn an_engine_that_failed_once_still_solves() {
+fn a_solver_works_after_a_failure() {
     let mut build = LinearBuilder::new("for ever", Sense::Minimize);
     build.predicted("x", VariableDomain::Continuous([-1.0, INFINITE]));
     let mut solver = build.build().unwrap().solver(&SearchLimits::default());
@@ -474,7 +474,7 @@ fn limits_are_kept_and_reported() {
     let stopped = solved(SearchLimits { nodes: 1, gap: 0.0 });
     assert_eq!(stopped.status, SolveStatus::LimitReached);
     assert!(stopped.bound < stopped.objective);
-    // The first is for our own search, the second for HiGHS's.
+    // The first is solved by the dense search, the second by HiGHS.
     for nodes in [1_000_000, 900_000] {
         let loose = solved(SearchLimits { nodes, gap: 0.02 });
         let SolveStatus::WithinGap(gap) = loose.status else {
@@ -486,8 +486,8 @@ fn limits_are_kept_and_reported() {
 }
 
 #[test]
-fn a_switch_that_is_on_by_less_than_the_tolerance_is_off() {
-    // With a capacity of 1e7 a switch at 1e-7 lets one unit through; a whole switch must be paid.
+fn a_switch_within_the_integrality_tolerance_is_off() {
+    // With a capacity of 1e7 a switch at 1e-7 admits one unit; an integral switch must be paid for.
     let mut build = LinearBuilder::new("switch", Sense::Minimize);
     let flow = build.predicted("flow", VariableDomain::Continuous([0.0, 1.0]));
     let switch = build.auxiliary("switch", VariableDomain::Binary, 5.0);
@@ -506,7 +506,7 @@ fn a_switch_that_is_on_by_less_than_the_tolerance_is_off() {
 }
 
 #[test]
-fn what_makes_no_problem_is_refused_with_the_name_of_the_part() {
+fn invalid_problems_are_refused_with_the_name_of_the_part() {
     let refused = |change: &dyn Fn(&mut LinearBuilder)| {
         let mut build = LinearBuilder::new("shop", Sense::Minimize);
         build.predicted("x", VariableDomain::Binary);
@@ -531,9 +531,9 @@ fn what_makes_no_problem_is_refused_with_the_name_of_the_part() {
     );
 }
 
-/// HiGHS's dual simplex method ends this one without a word on why.
+/// HiGHS's dual simplex method fails on this one without a status.
 #[test]
-fn a_slight_slope_that_nothing_stops_is_unbounded() {
+fn a_direction_with_a_small_cost_and_no_bound_is_unbounded() {
     let mut build = LinearBuilder::new("slope", Sense::Minimize);
     for (column, bounds) in [
         [0.0, INFINITE],
@@ -567,7 +567,7 @@ fn a_slight_slope_that_nothing_stops_is_unbounded() {
 }
 
 #[test]
-fn a_problem_with_all_its_numbers_is_the_same_after_it_was_written_down() {
+fn a_problem_survives_serialization() {
     let column = |upper, cost| LinearColumn {
         name: None,
         lower: Some(0.0),
@@ -591,7 +591,7 @@ fn a_problem_with_all_its_numbers_is_the_same_after_it_was_written_down() {
     });
     let text = serde_json::to_string(&spec).unwrap();
     assert_eq!(serde_json::from_str::<ProblemSpec>(&text).unwrap(), spec);
-    // Both items are worth 4 and 3; room for the second costs half a unit for each of two.
+    // Both items are worth 4 and 3; capacity for the second costs half a unit for each of two.
     let problem = spec.build().unwrap();
     let found = problem
         .solver(&SearchLimits::default())
@@ -607,9 +607,9 @@ fn a_problem_with_all_its_numbers_is_the_same_after_it_was_written_down() {
     );
 }
 
-/// HiGHS searches for ever where a whole column begins at 1e-9 and nodes are limited.
+/// HiGHS searches forever if the lower bound of an integer column is 1e-9 and nodes are limited.
 #[test]
-fn bounds_of_whole_columns_are_rounded_inwards() {
+fn bounds_of_integer_columns_are_rounded_inward() {
     let mut build = LinearBuilder::new("tiny", Sense::Minimize);
     build.predicted("a", VariableDomain::Integer([1e-9, 10.0]));
     build.predicted("b", VariableDomain::Integer([0.5, 7.5]));

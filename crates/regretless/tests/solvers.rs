@@ -1,8 +1,8 @@
-//! Engines against golden optima and brute force.
+//! Solvers against golden optima and brute force.
 
 #![allow(
     clippy::unwrap_used,
-    reason = "a test that cannot go on should say where"
+    reason = "a failing test panics with its location"
 )]
 
 mod common;
@@ -74,7 +74,7 @@ fn a_grid_of_one_row_has_one_path() {
 }
 
 #[test]
-fn problems_that_make_no_sense_are_refused() {
+fn invalid_problems_are_refused() {
     for grid in [[0, 5], [5, 0], [1, 1]] {
         assert!(GridPath { grid }.validate().is_err());
     }
@@ -91,7 +91,7 @@ fn problems_that_make_no_sense_are_refused() {
 }
 
 #[test]
-fn wrong_decisions_do_not_pass_the_check() {
+fn infeasible_decisions_fail_the_check() {
     let path = GridPath { grid: [3, 3] };
     for wrong in [vec![], vec![0, 1], vec![0, 1, 4, 11], vec![2, 7, 10, 99]] {
         assert!(
@@ -112,29 +112,29 @@ fn the_oracle_counts_every_solve_and_keeps_the_order_of_rows() {
         .map(|i| ((i * 37 % 101) as f32).sin())
         .collect();
     let costs = Matrix::new(400, 12, costs).unwrap();
-    let answers = |threads: usize| {
+    let results = |threads: usize| {
         let oracle = Oracle::new(Arc::new(GridPath { grid: [3, 3] }))
             .with_threads(Threads::new(threads).unwrap());
-        let answers = oracle.solve_all(&costs, &NoopObserver).unwrap();
+        let results = oracle.solve_all(&costs, &NoopObserver).unwrap();
         assert_eq!(oracle.counts().exact, 400);
-        answers
+        results
             .into_iter()
-            .map(|answer| answer.unwrap().decision)
+            .map(|result| result.unwrap().decision)
             .collect::<Vec<_>>()
     };
-    let one = answers(1);
-    assert_eq!(one, answers(2));
-    assert_eq!(one, answers(3));
+    let one = results(1);
+    assert_eq!(one, results(2));
+    assert_eq!(one, results(3));
 }
 
 #[test]
 fn a_failed_instance_leaves_the_others_alone() {
     let oracle = Oracle::new(Arc::new(GridPath { grid: [2, 2] }));
     let costs = Matrix::new(3, 4, [[1.0; 4], [f32::NAN; 4], [2.0; 4]].concat()).unwrap();
-    let answers = oracle.solve_all(&costs, &NoopObserver).unwrap();
-    assert!(answers[0].is_ok() && answers[2].is_ok());
+    let results = oracle.solve_all(&costs, &NoopObserver).unwrap();
+    assert!(results[0].is_ok() && results[2].is_ok());
     assert!(
-        matches!(&answers[1], Err(SolveFailure::Engine(message)) if message.contains("cost 0"))
+        matches!(&results[1], Err(SolveFailure::Engine(message)) if message.contains("cost 0"))
     );
 }
 
@@ -142,14 +142,22 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 
     #[test]
-    fn paths_are_shortest(rows in 1_usize..4, cols in 2_usize..4, costs in prop::collection::vec(-3.0..5.0_f64, 12)) {
+    fn paths_are_shortest(
+        rows in 1_usize..4,
+        cols in 2_usize..4,
+        costs in prop::collection::vec(-3.0..5.0_f64, 12),
+    ) {
         let problem = GridPath { grid: [rows, cols] };
         let costs = &costs[..problem.num_costs()];
         prop_assert!((solve(&problem, costs).unwrap() - brute_force(&problem, costs)).abs() < 1e-12);
     }
 
     #[test]
-    fn choices_are_cheapest(k in 0_usize..8, at_most: bool, costs in prop::collection::vec(-3_i8..3, 8)) {
+    fn choices_are_cheapest(
+        k in 0_usize..8,
+        at_most: bool,
+        costs in prop::collection::vec(-3_i8..3, 8),
+    ) {
         let problem = TopK { items: 8, k, at_most, sense: Sense::Minimize };
         let costs: Vec<f64> = costs.into_iter().map(f64::from).collect();
         prop_assert!(solve(&problem, &costs).unwrap() == brute_force(&problem, &costs));

@@ -1,9 +1,8 @@
-//! How questions are answered during training: with memories, by certificate, by heuristics, and
-//! all of it counted.
+//! Solver calls during training: warm starts, certificates and heuristics, and their counts.
 
 #![allow(
     clippy::unwrap_used,
-    reason = "a test that cannot go on should say where"
+    reason = "a failing test panics with its location"
 )]
 
 #[path = "common/setting.rs"]
@@ -40,8 +39,8 @@ fn setting(name: &str, threads: usize) -> Setting {
     )
 }
 
-/// Small steps, so that costs drift little, judged by regret.
-fn gentle() -> TrainingSettings {
+/// A small learning rate, so that costs drift little, with epochs evaluated by regret.
+fn small_rate() -> TrainingSettings {
     let select = SelectionCriterion::ValidationRegret;
     TrainingSettings {
         epochs: EPOCHS as usize,
@@ -52,18 +51,22 @@ fn gentle() -> TrainingSettings {
     }
 }
 
-fn unjudged() -> TrainingSettings {
+fn without_evaluation() -> TrainingSettings {
     TrainingSettings {
         select: SelectionCriterion::Last,
-        ..gentle()
+        ..small_rate()
     }
 }
 
 fn counts(setting: &Setting, method: &str) -> SolveCounts {
-    setting.train(method, unjudged()).unwrap().report.solves
+    setting
+        .train(method, without_evaluation())
+        .unwrap()
+        .report
+        .solves
 }
 
-/// What was learnt, epoch by epoch.
+/// Training and validation loss by epoch.
 fn course(trained: &FitResult) -> Vec<(Option<f64>, Option<f64>)> {
     trained
         .report
@@ -75,7 +78,7 @@ fn course(trained: &FitResult) -> Vec<(Option<f64>, Option<f64>)> {
 }
 
 #[test]
-fn memories_change_no_model_and_no_report() {
+fn warm_starts_change_no_model_and_no_report() {
     for (benchmark, methods) in [
         (
             "TSP12",
@@ -92,24 +95,24 @@ fn memories_change_no_model_and_no_report() {
     ] {
         let setting = setting(benchmark, 1);
         for method in methods {
-            let plain = setting.train(method, gentle()).unwrap();
-            for memory in ["warm", "certify", "warm certify", "warm certify memory 1MB"] {
-                let helped = setting
-                    .train(&format!("{method} {memory}"), gentle())
+            let plain = setting.train(method, small_rate()).unwrap();
+            for setting_words in ["warm", "certify", "warm certify", "warm certify memory 1MB"] {
+                let warm = setting
+                    .train(&format!("{method} {setting_words}"), small_rate())
                     .unwrap();
                 assert_eq!(
-                    helped.model.members, plain.model.members,
-                    "{benchmark} {method} {memory}"
+                    warm.model.members, plain.model.members,
+                    "{benchmark} {method} {setting_words}"
                 );
                 assert_eq!(
-                    course(&helped),
+                    course(&warm),
                     course(&plain),
-                    "{benchmark} {method} {memory}"
+                    "{benchmark} {method} {setting_words}"
                 );
                 assert_eq!(
-                    helped.report.solves.total_calls(),
+                    warm.report.solves.total_calls(),
                     plain.report.solves.total_calls(),
-                    "{benchmark} {method} {memory}"
+                    "{benchmark} {method} {setting_words}"
                 );
             }
         }
@@ -118,27 +121,29 @@ fn memories_change_no_model_and_no_report() {
 
 #[cfg(feature = "highs")]
 #[test]
-fn memories_of_relaxations_change_no_model() {
+fn warm_starts_of_relaxations_change_no_model() {
     let setting = setting("TSP10", 1);
     for method in ["SPO+ relax", "SPO+ relax tight"] {
-        let plain = setting.train(method, gentle()).unwrap();
-        let helped = setting
-            .train(&format!("{method} warm certify"), gentle())
+        let plain = setting.train(method, small_rate()).unwrap();
+        let warm = setting
+            .train(&format!("{method} warm certify"), small_rate())
             .unwrap();
-        assert_eq!(helped.model.members, plain.model.members, "{method}");
-        assert_eq!(helped.report.solves.relaxed, EPOCHS * ROWS, "{method}");
+        assert_eq!(warm.model.members, plain.model.members, "{method}");
+        assert_eq!(warm.report.solves.relaxed, EPOCHS * ROWS, "{method}");
     }
 }
 
 #[test]
-fn memories_are_the_same_for_any_number_of_threads() {
+fn warm_starts_do_not_depend_on_the_number_of_threads() {
     for (benchmark, method) in [
         ("TSP12", "SPO+ warm certify"),
         ("TSP12", "PFYL(samples=3) warm certify memory 1MB"),
     ] {
-        let one = setting(benchmark, 1).train(method, gentle()).unwrap();
+        let one = setting(benchmark, 1).train(method, small_rate()).unwrap();
         for threads in [2, 3] {
-            let more = setting(benchmark, threads).train(method, gentle()).unwrap();
+            let more = setting(benchmark, threads)
+                .train(method, small_rate())
+                .unwrap();
             assert_eq!(
                 more.model.members, one.model.members,
                 "{method}, {threads} threads"
@@ -152,12 +157,12 @@ fn memories_are_the_same_for_any_number_of_threads() {
 }
 
 #[test]
-fn certificates_take_the_place_of_solves_and_are_counted_apart() {
+fn certificates_replace_solves_and_are_counted_separately() {
     let setting = setting("TSP12", 1);
     let found = counts(&setting, "SPO+ certify");
     assert_eq!(found.exact + found.certified, EPOCHS * ROWS);
     assert!(found.certified > ROWS, "{found:?}");
-    assert_eq!(found.total(), found.exact, "a certificate is no solve");
+    assert_eq!(found.total(), found.exact, "a certificate is not a solve");
     assert_eq!(
         counts(&setting, "SPO+ warm"),
         SolveCounts {
@@ -177,25 +182,24 @@ fn certificates_take_the_place_of_solves_and_are_counted_apart() {
 }
 
 #[test]
-fn epochs_of_a_loss_that_asks_nothing_are_judged_with_memories_too() {
+fn epochs_of_a_loss_without_solver_calls_are_evaluated_with_warm_starts_too() {
     let setting = setting("TSP12", 1);
-    let plain = setting.train("MAE(O,S)", gentle()).unwrap();
-    let helped = setting.train("MAE(O,S) warm certify", gentle()).unwrap();
-    assert_eq!(course(&helped), course(&plain));
+    let plain = setting.train("MAE(O,S)", small_rate()).unwrap();
+    let warm = setting
+        .train("MAE(O,S) warm certify", small_rate())
+        .unwrap();
+    assert_eq!(course(&warm), course(&plain));
     assert_eq!(plain.report.solves.exact, (EPOCHS + 1) * VALIDATION);
-    assert_eq!(
-        helped.report.solves.total_calls(),
-        (EPOCHS + 1) * VALIDATION
-    );
+    assert_eq!(warm.report.solves.total_calls(), (EPOCHS + 1) * VALIDATION);
     assert!(
-        helped.report.solves.certified > VALIDATION,
+        warm.report.solves.certified > VALIDATION,
         "{:?}",
-        helped.report.solves
+        warm.report.solves
     );
 }
 
 #[test]
-fn too_little_memory_is_no_memory() {
+fn a_small_memory_limit_disables_warm_starts() {
     let (problem, data) = "TSP40"
         .parse::<Benchmark>()
         .unwrap()
@@ -215,7 +219,7 @@ fn too_little_memory_is_no_memory() {
     let still = TrainingSettings {
         learning_rate: 1e-9,
         epochs: 2,
-        ..unjudged()
+        ..without_evaluation()
     };
     let certified = |method: &str| {
         setting
@@ -228,13 +232,13 @@ fn too_little_memory_is_no_memory() {
     assert_eq!(
         certified("SPO+ certify memory 1MB"),
         0,
-        "209 bytes for each memory hold no tour"
+        "209 bytes per state are too few for a tour"
     );
     assert!(certified("SPO+ certify") > 10);
 }
 
 #[test]
-fn heuristics_answer_and_are_counted_apart() {
+fn heuristic_solves_are_counted_separately() {
     let heuristic = SolveCounts {
         heuristic: EPOCHS * ROWS,
         ..SolveCounts::default()
@@ -281,27 +285,33 @@ fn heuristics_answer_and_are_counted_apart() {
             "{method}: {regret}, untrained {untrained}"
         );
     }
-    let judged = tours
-        .train("SPO+ local-search", gentle())
+    let evaluated = tours
+        .train("SPO+ local-search", small_rate())
         .unwrap()
         .report
         .solves;
     assert_eq!(
-        judged.exact,
+        evaluated.exact,
         (EPOCHS + 1) * VALIDATION,
         "regrets are always exact"
     );
 }
 
 #[test]
-fn a_search_that_may_go_far_enough_is_exact() {
+fn a_search_with_a_large_node_limit_is_exact() {
     let setting = setting("KS20", 1);
-    let members = |method: &str| setting.train(method, unjudged()).unwrap().model.members;
+    let members = |method: &str| {
+        setting
+            .train(method, without_evaluation())
+            .unwrap()
+            .model
+            .members
+    };
     assert_eq!(members("SPO+ node-limit 100000"), members("SPO+"));
 }
 
 #[test]
-fn local_tours_are_tours_and_never_better_than_the_best() {
+fn tours_of_local_search_are_feasible_and_not_better_than_the_optimum() {
     let mut worse = 0;
     for number in 0..200 {
         let problem = Tsp {
@@ -338,12 +348,12 @@ fn local_tours_are_tours_and_never_better_than_the_best() {
     }
     assert!(
         worse > 0,
-        "a local search that always finds the best would make this test pointless"
+        "if local search always finds the optimum, this test checks nothing"
     );
 }
 
-/// Downhill from what is best under other costs: a decision, no dearer than that one and no cheaper
-/// than the best.
+/// Local search from the optimum under other costs: a feasible decision that costs at most as much
+/// as its start and at least as much as the optimum.
 fn check_descent(
     problem: &dyn ProblemKind,
     (costs, min): (&[f64], f64),
@@ -373,7 +383,7 @@ fn check_descent(
 }
 
 #[test]
-fn local_routes_are_routes_and_never_better_than_the_best() {
+fn routes_of_local_search_are_feasible_and_not_better_than_the_optimum() {
     let mut worse = [0, 0];
     for number in 0..60 {
         let customers = 4 + number as usize % 9;
@@ -409,7 +419,7 @@ fn local_routes_are_routes_and_never_better_than_the_best() {
             let behind = found.objective > best.objective + 1e-9;
             assert!(
                 found.status != SolveStatus::Optimal || !behind,
-                "proved, and not the best"
+                "proven optimal, but not the optimum"
             );
             *worse += usize::from(behind);
         }
@@ -417,14 +427,20 @@ fn local_routes_are_routes_and_never_better_than_the_best() {
     }
     assert!(
         worse[0] <= worse[1] && worse[1] < 30,
-        "{worse:?}: more kicks find more"
+        "{worse:?}: more kicks find better routes"
     );
 }
 
 #[test]
-fn a_search_from_the_best_decision_teaches_something_else_than_one_from_nothing() {
+fn local_search_from_the_label_gives_another_model_than_a_cold_one() {
     let tours = setting("TSP30", 1);
-    let members = |method: &str| tours.train(method, unjudged()).unwrap().model.members;
+    let members = |method: &str| {
+        tours
+            .train(method, without_evaluation())
+            .unwrap()
+            .model
+            .members
+    };
     for loss in ["SPO+", "MAP cache 50%"] {
         assert_ne!(
             members(&format!("{loss} local-search:from-label")),
@@ -432,14 +448,18 @@ fn a_search_from_the_best_decision_teaches_something_else_than_one_from_nothing(
             "{loss}"
         );
     }
-    let refused = |method: &str| tours.train(method, unjudged()).unwrap_err().to_string();
+    let refused = |method: &str| {
+        tours
+            .train(method, without_evaluation())
+            .unwrap_err()
+            .to_string()
+    };
     assert!(refused("SPO+ local-search:from-label labels relaxed").contains("fractional"));
 }
 
-/// A start that carries too much, or does not serve everybody, is no start: the search begins
-/// afresh.
+/// An infeasible start (overloaded, or with unserved customers) is ignored: the search starts cold.
 #[test]
-fn a_descent_from_what_is_not_allowed_ends_with_what_is() {
+fn local_search_from_an_infeasible_start_returns_a_feasible_decision() {
     let problem = Cvrp {
         demands: vec![4.0, 5.0, 1.0, 3.0],
         capacity: 9.0,
@@ -458,7 +478,7 @@ fn a_descent_from_what_is_not_allowed_ends_with_what_is() {
 }
 
 #[test]
-fn a_missing_local_search_is_named_with_what_to_do() {
+fn a_missing_local_search_is_an_error_with_an_alternative() {
     let error = setting("KS20", 1)
         .train("SPO+ local-search", quick())
         .unwrap_err();
@@ -471,8 +491,8 @@ fn a_missing_local_search_is_named_with_what_to_do() {
     );
 }
 
-/// Table 1 of the paper with labels that are not known before: n* + t·n, and each kind of answer in
-/// its own column.
+/// Table 1 of the paper without precomputed labels: n* + t·n, with each kind of solver call counted
+/// separately.
 #[test]
 fn solves_by_kind_are_those_of_the_papers_table() {
     let (problem, data) = "SP4x4"

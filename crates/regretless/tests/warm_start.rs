@@ -1,9 +1,9 @@
-//! Memories change how long an answer takes, not the answer: warm solves and certificates against
-//! solves from nothing, on costs that drift, whole and real, positive and negative.
+//! Warm starts change the time of a solve, not its result: warm solves and certificates against
+//! cold solves, on drifting costs, integer and real, positive and negative.
 
 #![allow(
     clippy::unwrap_used,
-    reason = "a test that cannot go on should say where"
+    reason = "a failing test panics with its location"
 )]
 
 use regretless::problem::{GridPath, Knapsack, ProblemKind, Tsp};
@@ -12,14 +12,14 @@ use regretless::solve::relaxation::RelaxationSolver;
 use regretless::solve::warm_start::WarmStart;
 use regretless::solve::{SearchLimits, Solution, SolveFailure, SolveStatus, Solver};
 
-/// Drifts that instances go through, one after the other.
+/// Successive drifts of an instance.
 const DRIFTS: [f64; 10] = [0.002, 0.0, 0.02, 0.002, 0.0005, 0.1, 0.002, 1e-9, 0.02, 1.0];
 
 fn stream(test: u64, case: u64) -> RandomStream {
     RandomStream::new(Purpose::Benchmark, 4000 + test, [case, 0])
 }
 
-/// A relaxation, asked as a solver is.
+/// A relaxation as a solver.
 struct Relaxed(Box<dyn RelaxationSolver>);
 
 impl Solver for Relaxed {
@@ -30,28 +30,28 @@ impl Solver for Relaxed {
     fn solve_warm(
         &mut self,
         costs: &[f64],
-        memory: &mut WarmStart,
+        warm_start: &mut WarmStart,
     ) -> Result<Solution, SolveFailure> {
-        self.0.relax_warm(costs, memory)
+        self.0.relax_warm(costs, warm_start)
     }
 
-    fn certify(&mut self, costs: &[f64], memory: &WarmStart) -> Option<Solution> {
-        self.0.certify(costs, memory)
+    fn certify(&mut self, costs: &[f64], warm_start: &WarmStart) -> Option<Solution> {
+        self.0.certify(costs, warm_start)
     }
 }
 
-/// What happened on the way of one instance.
+/// Counts over the drifts of one instance.
 #[derive(Debug, Default)]
-struct Tally {
-    asked: usize,
+struct WarmCounts {
+    solver_calls: usize,
     certified: usize,
-    /// Answers with another decision than the cold one's.
+    /// Results whose decision differs from the cold one.
     other: usize,
 }
 
-impl Tally {
+impl WarmCounts {
     fn add(&mut self, more: &Self) {
-        self.asked += more.asked;
+        self.solver_calls += more.solver_calls;
         self.certified += more.certified;
         self.other += more.other;
     }
@@ -60,9 +60,9 @@ impl Tally {
 /// One instance whose costs drift.
 struct Case {
     costs: Vec<f64>,
-    /// Costs stay whole numbers, so that there are ties.
-    whole: bool,
-    /// Whether ties may go another way than without memory.
+    /// Costs stay integers, so that there are ties.
+    has_integer_costs: bool,
+    /// Whether ties may be broken differently than in a cold solve.
     tied_otherwise: bool,
 }
 
@@ -70,7 +70,7 @@ impl Case {
     fn drift(&mut self, by: f64, stream: &mut RandomStream) {
         for cost in &mut self.costs {
             *cost *= 1.0 + by * stream.normal();
-            if self.whole {
+            if self.has_integer_costs {
                 *cost = (*cost
                     + if by > 0.01 {
                         stream.uniform(-1.0, 1.0)
@@ -82,29 +82,29 @@ impl Case {
         }
     }
 
-    /// Follows the instance with all its drifts; cold and warm engine are strangers to each other.
-    fn follow(
+    /// Solves the instance with all its drifts, by independent cold and warm solvers.
+    fn check(
         mut self,
         [cold, warm]: &mut [Box<dyn Solver>; 2],
         stream: &mut RandomStream,
-    ) -> Tally {
-        let mut tally = Tally::default();
-        let mut memory = WarmStart::new(true);
+    ) -> WarmCounts {
+        let mut counts = WarmCounts::default();
+        let mut warm_start = WarmStart::new(true);
         for drift in DRIFTS {
             self.drift(drift, stream);
             let Ok(right) = cold.solve(&self.costs) else {
-                return tally;
+                return counts;
             };
             assert_eq!(right.status, SolveStatus::Optimal);
-            tally.asked += 1;
-            if let Some(proved) = warm.certify(&self.costs, &memory) {
-                tally.certified += 1;
-                tally.other += usize::from(self.differ(&right, &proved));
+            counts.solver_calls += 1;
+            if let Some(proved) = warm.certify(&self.costs, &warm_start) {
+                counts.certified += 1;
+                counts.other += usize::from(self.differ(&right, &proved));
             }
-            let again = warm.solve_warm(&self.costs, &mut memory).unwrap();
-            tally.other += usize::from(self.differ(&right, &again));
+            let again = warm.solve_warm(&self.costs, &mut warm_start).unwrap();
+            counts.other += usize::from(self.differ(&right, &again));
         }
-        tally
+        counts
     }
 
     /// Whether decisions differ; objectives must not.
@@ -122,28 +122,28 @@ impl Case {
     }
 }
 
-/// Follows many instances of a problem: at least 1000 questions, and no other decision, ties or
-/// not.
-fn follow_all(
+/// Solves many instances of a problem: at least 1000 solver calls, and the same decisions, with
+/// ties or without.
+fn check_all(
     instances: u64,
     make: impl Fn(&mut RandomStream, u64) -> (Case, [Box<dyn Solver>; 2]),
-) -> Tally {
-    let mut tally = Tally::default();
+) -> WarmCounts {
+    let mut counts = WarmCounts::default();
     for number in 0..instances {
         let mut stream = stream(instances, number);
-        let (case, mut engines) = make(&mut stream, number);
-        let may_tie = case.whole && case.tied_otherwise;
-        let one = case.follow(&mut engines, &mut stream);
+        let (case, mut solvers) = make(&mut stream, number);
+        let may_tie = case.has_integer_costs && case.tied_otherwise;
+        let one = case.check(&mut solvers, &mut stream);
         assert!(may_tie || one.other == 0, "instance {number}: {one:?}");
-        tally.add(&one);
+        counts.add(&one);
     }
-    assert!(tally.asked >= 1000, "{tally:?}");
-    tally
+    assert!(counts.solver_calls >= 1000, "{counts:?}");
+    counts
 }
 
-/// Costs of both signs; every fourth instance has whole ones.
+/// Costs of both signs; every fourth instance has integer costs.
 fn case(stream: &mut RandomStream, number: u64, costs: usize) -> Case {
-    let whole = number % 4 == 3;
+    let has_integer_costs = number % 4 == 3;
     let draw = |_| match number % 4 {
         0 => stream.uniform(-20.0, 5.0),
         1 => stream.unit(),
@@ -152,7 +152,7 @@ fn case(stream: &mut RandomStream, number: u64, costs: usize) -> Case {
     };
     Case {
         costs: (0..costs).map(draw).collect(),
-        whole,
+        has_integer_costs,
         tied_otherwise: false,
     }
 }
@@ -163,7 +163,7 @@ fn twice(make: impl Fn() -> Box<dyn Solver>) -> [Box<dyn Solver>; 2] {
 
 #[test]
 fn tours_are_the_same_warm_certified_and_cold() {
-    let tally = follow_all(150, |stream, number| {
+    let counts = check_all(150, |stream, number| {
         let problem = Tsp {
             nodes: 3 + (number as usize * 7) % 30,
         };
@@ -172,14 +172,14 @@ fn tours_are_the_same_warm_certified_and_cold() {
             twice(|| problem.solver(&SearchLimits::default())),
         )
     });
-    assert!(tally.certified > 300, "{tally:?}");
+    assert!(counts.certified > 300, "{counts:?}");
 }
 
 #[cfg(feature = "highs")]
 #[test]
 fn tours_by_branch_and_cut_are_the_same_warm_certified_and_cold() {
     use regretless::solve::tsp::branch_and_cut::TspBranchAndCut;
-    let tally = follow_all(110, |stream, number| {
+    let counts = check_all(110, |stream, number| {
         let nodes = 5 + (number as usize * 7) % 35;
         let make =
             || Box::new(TspBranchAndCut::new(nodes, SearchLimits::default())) as Box<dyn Solver>;
@@ -191,14 +191,14 @@ fn tours_by_branch_and_cut_are_the_same_warm_certified_and_cold() {
             twice(make),
         )
     });
-    assert!(tally.certified > 50, "{tally:?}");
+    assert!(counts.certified > 50, "{counts:?}");
 }
 
 #[cfg(feature = "highs")]
 #[test]
 fn relaxed_tours_are_the_same_warm_and_cold() {
     use regretless::solve::relaxation::Relaxation;
-    follow_all(120, |stream, number| {
+    check_all(120, |stream, number| {
         let problem = Tsp {
             nodes: 5 + (number as usize * 7) % 30,
         };
@@ -233,20 +233,20 @@ fn knapsack(stream: &mut RandomStream, number: u64) -> Knapsack {
 
 #[test]
 fn knapsacks_are_the_same_warm_certified_and_cold() {
-    let tally = follow_all(200, |stream, number| {
+    let counts = check_all(200, |stream, number| {
         let problem = knapsack(stream, number);
         (
             case(stream, number, problem.num_costs()),
             twice(|| problem.solver(&SearchLimits::default())),
         )
     });
-    assert!(tally.certified > 500, "{tally:?}");
+    assert!(counts.certified > 500, "{counts:?}");
 }
 
 #[cfg(feature = "highs")]
 mod linear {
     use super::{
-        Case, GridPath, RandomStream, Relaxed, SearchLimits, Solver, case, follow_all, knapsack,
+        Case, GridPath, RandomStream, Relaxed, SearchLimits, Solver, case, check_all, knapsack,
         twice,
     };
     use regretless::problem::{LinearBuilder, LinearProblem, ProblemKind, Sense, VariableDomain};
@@ -274,11 +274,11 @@ mod linear {
                 .collect();
             let activity: f64 = entries.iter().map(|(j, entry)| entry * point[*j]).sum();
             entries.push((columns, 1.0));
-            let room = stream.uniform(0.1, 3.0);
+            let slack = stream.uniform(0.1, 3.0);
             let bounds = match stream.index_below(4) {
-                0 => [f64::NEG_INFINITY, activity + room],
-                1 => [activity - room, f64::INFINITY],
-                2 => [activity - room, activity + room],
+                0 => [f64::NEG_INFINITY, activity + slack],
+                1 => [activity - slack, f64::INFINITY],
+                2 => [activity - slack, activity + slack],
                 _ => [activity, activity],
             };
             build.row(bounds, entries);
@@ -288,7 +288,7 @@ mod linear {
 
     #[test]
     fn linear_problems_are_the_same_warm_certified_and_cold() {
-        let tally = follow_all(160, |stream, number| {
+        let counts = check_all(160, |stream, number| {
             let columns = 3 + stream.index_below(12);
             let problem = random(stream, columns);
             (
@@ -296,12 +296,12 @@ mod linear {
                 twice(|| problem.solver(&SearchLimits::default())),
             )
         });
-        assert!(tally.certified > 500, "{tally:?}");
+        assert!(counts.certified > 500, "{counts:?}");
     }
 
     #[test]
     fn paths_as_linear_problems_are_the_same_warm_certified_and_cold() {
-        let tally = follow_all(104, |stream, number| {
+        let counts = check_all(104, |stream, number| {
             let problem = GridPath {
                 grid: [3 + number as usize % 4, 5],
             };
@@ -320,14 +320,13 @@ mod linear {
             };
             (case(stream, number, problem.num_costs()), twice(make))
         });
-        assert!(tally.certified > 300, "{tally:?}");
+        assert!(counts.certified > 300, "{counts:?}");
     }
 
-    /// Knapsacks and choices as problems over whole numbers; the relaxation of a choice has its
-    /// optimum.
+    /// Knapsacks and top-k as mixed-integer programs; the relaxation of top-k is integral.
     #[test]
-    fn problems_over_whole_numbers_are_the_same_warm_certified_and_cold() {
-        let tally = follow_all(110, |stream, number| {
+    fn mixed_integer_programs_are_the_same_warm_certified_and_cold() {
+        let counts = check_all(110, |stream, number| {
             let items = knapsack(stream, number);
             let count = items.num_costs().min(12);
             let mut build = LinearBuilder::new("items", Sense::Minimize);
@@ -354,31 +353,31 @@ mod linear {
                 twice(|| problem.solver(&SearchLimits::default())),
             )
         });
-        assert!(tally.certified > 100, "{tally:?}");
+        assert!(counts.certified > 100, "{counts:?}");
     }
 
     #[test]
     fn relaxed_linear_problems_are_the_same_warm_certified_and_cold() {
-        let tally = follow_all(104, |stream, number| {
+        let counts = check_all(104, |stream, number| {
             let columns = 3 + stream.index_below(12);
             let problem = random(stream, columns);
-            let relaxer = || {
+            let relaxation_solver = || {
                 problem
                     .relaxation_solver(Relaxation::Plain, &SearchLimits::default())
                     .unwrap()
             };
             (
                 case(stream, number, columns),
-                twice(|| Box::new(Relaxed(relaxer()))),
+                twice(|| Box::new(Relaxed(relaxation_solver()))),
             )
         });
-        assert!(tally.certified > 300, "{tally:?}");
+        assert!(counts.certified > 300, "{counts:?}");
     }
 }
 
-/// As in training: one engine, and instances that come back in turn.
+/// As in training: one solver for many instances in turn.
 #[test]
-fn one_engine_serves_many_instances_in_turn() {
+fn one_solver_serves_many_instances_in_turn() {
     let items = knapsack(&mut stream(11, 0), 3);
     for problem in [&Tsp { nodes: 14 } as &dyn ProblemKind, &items] {
         let [mut cold, mut warm] = twice(|| problem.solver(&SearchLimits::default()));
@@ -392,16 +391,16 @@ fn one_engine_serves_many_instances_in_turn() {
             .collect();
         let mut certified = 0;
         for round in 0..40 {
-            for (number, (case, memory)) in instances.iter_mut().enumerate() {
+            for (number, (case, warm_start)) in instances.iter_mut().enumerate() {
                 case.drift(
                     [0.003, 0.0, 0.03, 0.001][round % 4],
                     &mut stream(round as u64, number as u64),
                 );
                 let right = cold.solve(&case.costs).unwrap();
-                let proved = warm.certify(&case.costs, memory);
+                let proved = warm.certify(&case.costs, warm_start);
                 certified += usize::from(proved.is_some());
                 let again = proved
-                    .map_or_else(|| warm.solve_warm(&case.costs, memory), Ok)
+                    .map_or_else(|| warm.solve_warm(&case.costs, warm_start), Ok)
                     .unwrap();
                 assert!(
                     !case.differ(&right, &again),
@@ -413,13 +412,13 @@ fn one_engine_serves_many_instances_in_turn() {
     }
 }
 
-/// Engines with limits that make answers other than optimal possible.
+/// Solvers with limits that allow suboptimal solutions.
 fn limited(problem: &dyn ProblemKind, limits: SearchLimits) -> [Box<dyn Solver>; 2] {
     twice(|| problem.solver(&limits))
 }
 
 #[test]
-fn a_warm_search_that_ends_at_its_limit_answers_as_a_cold_one() {
+fn a_warm_search_that_ends_at_its_limit_returns_the_cold_result() {
     let mut limited_answers = 0;
     for number in 0..60 {
         let mut stream = stream(7, number);
@@ -428,12 +427,12 @@ fn a_warm_search_that_ends_at_its_limit_answers_as_a_cold_one() {
         for problem in [&tour as &dyn ProblemKind, &items] {
             let mut case = case(&mut stream, 2, problem.num_costs());
             let [mut cold, mut warm] = limited(problem, SearchLimits { nodes: 1, gap: 0.0 });
-            let mut memory = WarmStart::new(false);
+            let mut warm_start = WarmStart::new(false);
             for _ in 0..4 {
                 case.drift(0.01, &mut stream);
                 let (right, found) = (
                     cold.solve(&case.costs).unwrap(),
-                    warm.solve_warm(&case.costs, &mut memory),
+                    warm.solve_warm(&case.costs, &mut warm_start),
                 );
                 let found = found.unwrap();
                 if found.status == SolveStatus::LimitReached {
@@ -448,7 +447,7 @@ fn a_warm_search_that_ends_at_its_limit_answers_as_a_cold_one() {
 }
 
 #[test]
-fn where_a_gap_is_allowed_nothing_is_remembered() {
+fn solvers_with_a_gap_use_no_warm_starts() {
     let mut stream = stream(8, 0);
     let items = knapsack(&mut stream, 0);
     for problem in [&Tsp { nodes: 12 } as &dyn ProblemKind, &items] {
@@ -460,17 +459,17 @@ fn where_a_gap_is_allowed_nothing_is_remembered() {
                 ..SearchLimits::default()
             },
         );
-        let mut memory = WarmStart::new(true);
+        let mut warm_start = WarmStart::new(true);
         assert_eq!(
-            warm.solve_warm(&case.costs, &mut memory),
+            warm.solve_warm(&case.costs, &mut warm_start),
             cold.solve(&case.costs)
         );
-        assert!(memory.is_empty());
+        assert!(warm_start.is_empty());
     }
 }
 
 #[test]
-fn the_memory_of_another_problem_is_of_no_use_and_does_no_harm() {
+fn the_warm_start_of_another_problem_is_ignored() {
     let mut stream = stream(9, 0);
     let problems: Vec<Box<dyn ProblemKind>> = vec![
         Box::new(Tsp { nodes: 12 }),
@@ -481,15 +480,17 @@ fn the_memory_of_another_problem_is_of_no_use_and_does_no_harm() {
         Box::new(knapsack(&mut stream, 6)),
         Box::new(GridPath { grid: [4, 4] }),
     ];
-    let mut memory = WarmStart::new(true);
+    let mut warm_start = WarmStart::new(true);
     for _ in 0..2 {
         for problem in &problems {
             let case = case(&mut stream, 2, problem.num_costs());
             let [mut cold, mut warm] = limited(problem.as_ref(), SearchLimits::default());
-            assert!(warm.certify(&case.costs, &memory).is_none());
+            assert!(warm.certify(&case.costs, &warm_start).is_none());
             let right = cold.solve(&case.costs).unwrap();
             assert_eq!(
-                warm.solve_warm(&case.costs, &mut memory).unwrap().decision,
+                warm.solve_warm(&case.costs, &mut warm_start)
+                    .unwrap()
+                    .decision,
                 right.decision
             );
         }
@@ -497,21 +498,21 @@ fn the_memory_of_another_problem_is_of_no_use_and_does_no_harm() {
 }
 
 #[test]
-fn what_is_light_is_enough_for_a_warm_start() {
+fn a_shrunk_state_is_enough_for_a_warm_start() {
     let problem = Tsp { nodes: 30 };
     let mut lighter = 0;
     for number in 0..40 {
         let mut stream = stream(10, number);
         let mut case = case(&mut stream, 0, problem.num_costs());
         let [mut cold, mut warm] = limited(&problem, SearchLimits::default());
-        let mut memory = WarmStart::new(false);
-        warm.solve_warm(&case.costs, &mut memory).unwrap();
-        let whole = memory.bytes();
-        memory.shrink_to(whole - 1);
-        lighter += usize::from(!memory.is_empty());
+        let mut warm_start = WarmStart::new(false);
+        warm.solve_warm(&case.costs, &mut warm_start).unwrap();
+        let bytes = warm_start.bytes();
+        warm_start.shrink_to(bytes - 1);
+        lighter += usize::from(!warm_start.is_empty());
         case.drift(0.01, &mut stream);
-        let found = warm.solve_warm(&case.costs, &mut memory).unwrap();
+        let found = warm.solve_warm(&case.costs, &mut warm_start).unwrap();
         assert_eq!(found.decision, cold.solve(&case.costs).unwrap().decision);
     }
-    assert!(lighter > 10, "only {lighter} memories had a part to drop");
+    assert!(lighter > 10, "only {lighter} states had a part to drop");
 }

@@ -1,7 +1,6 @@
-//! Neighbours: exactly the adjacent vertices that enumeration finds.
+//! Adjacent vertices: exactly those that enumeration finds.
 //!
-//! Two vertices are adjacent when the constraints that bind at both leave one direction only: a
-//! rank test.
+//! Two vertices are adjacent if the constraints that bind at both leave one direction: a rank test.
 
 use std::collections::BTreeSet;
 
@@ -68,7 +67,7 @@ impl Polytope {
         self.rank(&both) + 1 == a.len()
     }
 
-    /// All vertices, from every choice of rows that meet in one point.
+    /// All vertices, from every set of rows that intersect in one point.
     fn vertices(&self, count: usize) -> Vec<Vec<f64>> {
         let mut found = Vec::new();
         let mut seen = BTreeSet::new();
@@ -85,7 +84,11 @@ impl Polytope {
                         .collect::<Vec<_>>(),
                 )
             };
-            found.extend(meet(system).filter(|point| self.holds(point)).filter(fresh));
+            found.extend(
+                intersect(system)
+                    .filter(|point| self.holds(point))
+                    .filter(fresh),
+            );
         });
         found
     }
@@ -132,8 +135,8 @@ fn rank(mut rows: Vec<Vec<f64>>) -> usize {
     rank
 }
 
-/// The one point that satisfies a square system, if there is one.
-fn meet(mut system: Vec<(Vec<f64>, f64)>) -> Option<Vec<f64>> {
+/// The unique solution of a square system, if there is one.
+fn intersect(mut system: Vec<(Vec<f64>, f64)>) -> Option<Vec<f64>> {
     for column in 0..system.len() {
         let size = |row: &usize| system[*row].0[column].abs();
         let best = (column..system.len()).max_by(|a, b| size(a).total_cmp(&size(b)))?;
@@ -167,14 +170,14 @@ fn dense(decision: &Decision, count: usize) -> Vec<f64> {
     out
 }
 
-/// The relaxed optimum and its neighbours, all dense.
-fn ask(problem: &dyn ProblemKind, costs: &[f64]) -> (Vec<f64>, Vec<Vec<f64>>) {
-    let mut engine = problem.adjacent_vertices(&SearchLimits::default()).unwrap();
-    let (solution, deltas) = engine.adjacent_vertices(costs).unwrap();
+/// The relaxed optimum and its neighbors, all dense.
+fn adjacent(problem: &dyn ProblemKind, costs: &[f64]) -> (Vec<f64>, Vec<Vec<f64>>) {
+    let mut solver = problem.adjacent_vertices(&SearchLimits::default()).unwrap();
+    let (solution, deltas) = solver.adjacent_vertices(costs).unwrap();
     assert_eq!(
-        engine.adjacent_vertices(costs).unwrap(),
+        solver.adjacent_vertices(costs).unwrap(),
         (solution.clone(), deltas.clone()),
-        "the answer changed"
+        "the result changed"
     );
     let best = dense(&solution.decision, costs.len());
     let add = |delta: &Decision| {
@@ -186,31 +189,31 @@ fn ask(problem: &dyn ProblemKind, costs: &[f64]) -> (Vec<f64>, Vec<Vec<f64>>) {
     (best, all)
 }
 
-/// Checks feasibility, adjacency, distinctness, and that no neighbour is better.
+/// Checks feasibility, adjacency, distinctness, and that no neighbor is better.
 fn check(
     problem: &dyn ProblemKind,
     polytope: &Polytope,
     costs: &[f64],
     what: &str,
 ) -> (Vec<f64>, Vec<Vec<f64>>) {
-    let (best, neighbours) = ask(problem, costs);
+    let (best, neighbors) = adjacent(problem, costs);
     let cost = |point: &[f64]| point.iter().zip(costs).map(|(x, c)| x * c).sum::<f64>();
     assert!(
         polytope.is_vertex(&best),
-        "{what}: the optimum is no vertex"
+        "{what}: the optimum is not a vertex"
     );
-    for (number, neighbour) in neighbours.iter().enumerate() {
+    for (number, neighbor) in neighbors.iter().enumerate() {
         assert!(
-            polytope.is_vertex(neighbour),
-            "{what}: neighbour {number} is no vertex: {neighbour:?}"
+            polytope.is_vertex(neighbor),
+            "{what}: neighbor {number} is not a vertex: {neighbor:?}"
         );
         assert!(
-            polytope.are_adjacent(&best, neighbour),
-            "{what}: neighbour {number} is not adjacent"
+            polytope.are_adjacent(&best, neighbor),
+            "{what}: neighbor {number} is not adjacent"
         );
         assert!(
-            cost(neighbour) >= cost(&best) - 1e-7,
-            "{what}: neighbour {number} is better"
+            cost(neighbor) >= cost(&best) - 1e-7,
+            "{what}: neighbor {number} is better"
         );
     }
     let round = |point: &Vec<f64>| {
@@ -219,31 +222,32 @@ fn check(
             .map(|x| (x * 1e6).round() as i64)
             .collect::<Vec<_>>()
     };
-    let distinct: BTreeSet<Vec<i64>> = neighbours.iter().map(round).collect();
+    let distinct: BTreeSet<Vec<i64>> = neighbors.iter().map(round).collect();
     assert_eq!(
         distinct.len(),
-        neighbours.len(),
-        "{what}: a neighbour is listed twice"
+        neighbors.len(),
+        "{what}: a neighbor is listed twice"
     );
-    (best, neighbours)
+    (best, neighbors)
 }
 
-/// Compares with all vertices; then tries costs under which the optimum is another vertex, which
-/// some neighbour must tell.
+/// Compares with all vertices; then tries other costs: if the optimum is another vertex, some
+/// neighbor must be better.
 fn compare(
     problem: &dyn ProblemKind,
     polytope: &Polytope,
     vertices: &[Vec<f64>],
-    (stream, case): (&mut RandomStream, u64),
+    stream: &mut RandomStream,
+    case: u64,
 ) {
     let costs = costs(stream, problem, case);
     let what = format!("case {case}");
-    let (best, neighbours) = check(problem, polytope, &costs, &what);
+    let (best, neighbors) = check(problem, polytope, &costs, &what);
     let adjacent = vertices
         .iter()
         .filter(|vertex| polytope.are_adjacent(&best, vertex))
         .count();
-    assert_eq!(neighbours.len(), adjacent, "{what}: {best:?}");
+    assert_eq!(neighbors.len(), adjacent, "{what}: {best:?}");
     for _ in 0..5 {
         let other = super::costs(stream, problem, 0);
         let cost = |point: &[f64]| point.iter().zip(&other).map(|(x, c)| x * c).sum::<f64>();
@@ -251,7 +255,7 @@ fn compare(
             .iter()
             .map(|vertex| cost(vertex))
             .fold(f64::INFINITY, f64::min);
-        let improves = neighbours
+        let improves = neighbors
             .iter()
             .any(|vertex| cost(vertex) < cost(&best) - 1e-9);
         if crate::is_unbounded(problem, &other) {
@@ -260,12 +264,12 @@ fn compare(
         assert_eq!(
             improves,
             min < cost(&best) - 1e-9,
-            "{what}: optimal must mean that no neighbour is better"
+            "{what}: optimal must mean that no neighbor is better"
         );
     }
 }
 
-/// All 0/1 points that a problem allows.
+/// All feasible binary points of a problem.
 fn choices(problem: &dyn ProblemKind) -> Vec<Vec<f64>> {
     let subsets = (0_u32..1 << problem.num_costs()).map(|bits| {
         Decision::from_indices((0..problem.num_costs() as u32).filter(|j| bits >> j & 1 == 1))
@@ -276,7 +280,7 @@ fn choices(problem: &dyn ProblemKind) -> Vec<Vec<f64>> {
 }
 
 #[test]
-fn neighbours_of_paths_are_all_adjacent_paths() {
+fn neighbors_of_paths_are_all_adjacent_paths() {
     for case in 0..150 {
         let mut stream = stream(11, case);
         let problem = grid(&mut stream, 4);
@@ -297,12 +301,12 @@ fn neighbours_of_paths_are_all_adjacent_paths() {
                 f64::from(u8::from(node == 0)) - f64::from(u8::from(node == rows * cols - 1));
             polytope.row([supply, supply], &row);
         }
-        compare(&problem, &polytope, &choices(&problem), (&mut stream, case));
+        compare(&problem, &polytope, &choices(&problem), &mut stream, case);
     }
 }
 
 #[test]
-fn neighbours_of_choices_are_all_adjacent_choices() {
+fn neighbors_of_choices_are_all_adjacent_choices() {
     for case in 0..300 {
         let mut stream = stream(12, case);
         let problem = choice(&mut stream, 7);
@@ -313,12 +317,12 @@ fn neighbours_of_choices_are_all_adjacent_choices() {
             problem.k as f64
         };
         polytope.row([min, problem.k as f64], &vec![1.0; problem.items]);
-        compare(&problem, &polytope, &choices(&problem), (&mut stream, case));
+        compare(&problem, &polytope, &choices(&problem), &mut stream, case);
     }
 }
 
 #[test]
-fn neighbours_of_knapsacks_are_all_adjacent_vertices() {
+fn neighbors_of_knapsacks_are_all_adjacent_vertices() {
     for case in 0..400 {
         let mut stream = stream(13, case);
         let problem = knapsack(&mut stream, case, 6);
@@ -327,12 +331,12 @@ fn neighbours_of_knapsacks_are_all_adjacent_vertices() {
             polytope.row([f64::NEG_INFINITY, *capacity], weights);
         }
         let vertices = polytope.vertices(problem.num_costs());
-        compare(&problem, &polytope, &vertices, (&mut stream, case));
+        compare(&problem, &polytope, &vertices, &mut stream, case);
     }
 }
 
 #[test]
-fn large_knapsacks_have_sparse_neighbours() {
+fn large_knapsacks_have_sparse_neighbors() {
     let mut stream = stream(14, 0);
     let weights: Vec<Vec<f64>> = (0..4)
         .map(|_| (0..300).map(|_| stream.uniform(3.0, 8.0)).collect())
@@ -391,7 +395,7 @@ mod linear {
     }
 
     #[test]
-    fn neighbours_in_linear_problems_are_all_adjacent_vertices() {
+    fn neighbors_in_linear_problems_are_all_adjacent_vertices() {
         for case in 0..250 {
             let mut stream = stream(15, case);
             let problem = linear(&mut stream, case, 4);
@@ -404,13 +408,14 @@ mod linear {
                 &problem,
                 &polytope,
                 &polytope.vertices(4),
-                (&mut stream, case),
+                &mut stream,
+                case,
             );
         }
     }
 
     #[test]
-    fn neighbours_of_degenerate_paths_through_the_simplex_method_are_adjacent() {
+    fn neighbors_of_degenerate_paths_through_the_simplex_method_are_adjacent() {
         let grid = regretless::problem::GridPath { grid: [3, 3] };
         let mut build = LinearBuilder::new("grid", Sense::Minimize);
         for arc in 0..12 {
@@ -439,9 +444,9 @@ mod linear {
         }
     }
 
-    /// One unit comes from a shop whose price is predicted or from one whose price is known.
+    /// One unit is bought in a shop with a predicted price or in one with a known price.
     #[test]
-    fn what_auxiliary_columns_cost_is_part_of_the_way() {
+    fn the_cost_of_auxiliary_columns_is_part_of_the_difference() {
         let mut build = LinearBuilder::new("shops", Sense::Minimize);
         let a = build.predicted("a", VariableDomain::Continuous([0.0, 1.0]));
         let b = build.auxiliary("b", VariableDomain::Continuous([0.0, 1.0]), 3.0);

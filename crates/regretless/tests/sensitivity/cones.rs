@@ -1,5 +1,5 @@
-//! Cones: the binding normals of golden decisions, and projections against a slow method and
-//! optimality conditions.
+//! Normal cones: the binding normals of golden decisions, and projections against a slow method and
+//! the optimality conditions.
 
 use super::{choice, costs, grid, knapsack, stream};
 #[cfg(feature = "highs")]
@@ -23,11 +23,11 @@ fn rays(cone: &NormalCone) -> Vec<Vec<f64>> {
         entries.iter().for_each(|(j, value)| ray[*j] = sign * value);
         rays.push(ray);
     };
-    for (j, stand) in cone.statuses().iter().enumerate() {
-        if matches!(stand, BoundStatus::Lower | BoundStatus::Fixed) {
+    for (j, status) in cone.statuses().iter().enumerate() {
+        if matches!(status, BoundStatus::Lower | BoundStatus::Fixed) {
             add(&[(j, 1.0)], -1.0);
         }
-        if matches!(stand, BoundStatus::Upper | BoundStatus::Fixed) {
+        if matches!(status, BoundStatus::Upper | BoundStatus::Fixed) {
             add(&[(j, 1.0)], 1.0);
         }
     }
@@ -46,7 +46,8 @@ fn dot(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(a, b)| a * b).sum()
 }
 
-/// Nonnegative least squares by the active sets of Lawson and Hanson (1974): slow and independent.
+/// Nonnegative least squares by the active-set method of Lawson and Hanson (1974): slow and
+/// independent.
 fn slow_projection(rays: &[Vec<f64>], vector: &[f64]) -> Vec<f64> {
     let mut weights = vec![0.0; rays.len()];
     let combine = |weights: &[f64]| -> Vec<f64> {
@@ -78,9 +79,9 @@ fn slow_projection(rays: &[Vec<f64>], vector: &[f64]) -> Vec<f64> {
             let bad: Vec<usize> = (0..passive.len())
                 .filter(|at| solution[*at] <= 0.0)
                 .collect();
-            let share =
+            let step_to_zero =
                 |at: &usize| weights[passive[*at]] / (weights[passive[*at]] - solution[*at]);
-            let step = bad.iter().map(share).fold(1.0, f64::min);
+            let step = bad.iter().map(step_to_zero).fold(1.0, f64::min);
             for (at, ray) in passive.iter().enumerate() {
                 weights[*ray] += step * (solution[at] - weights[*ray]);
             }
@@ -132,8 +133,8 @@ fn least_squares(rays: &[&[f64]], vector: &[f64]) -> Vec<f64> {
         .collect()
 }
 
-/// The nearest point of a cone is the one whose rest makes no acute angle with any ray and a right
-/// one with itself. Returns whether one step is too few to find it.
+/// The nearest point of a cone is the one whose residual makes no acute angle with any ray and a
+/// right angle with the point. Returns whether one step is too few to find it.
 fn assert_nearest(cone: &NormalCone, vector: &[f64], what: &str) -> bool {
     let found = cone.project(vector);
     let rest: Vec<f64> = vector.iter().zip(&found).map(|(v, p)| v - p).collect();
@@ -151,7 +152,7 @@ fn assert_nearest(cone: &NormalCone, vector: &[f64], what: &str) -> bool {
     );
     let slow = slow_projection(&rays(cone), vector);
     assert_close(&found, &slow, 1e-8, what);
-    // Stopped on its way, the search stands at a point of the cone, further off.
+    // Stopped early, the method returns a point of the cone that is further away.
     let early = cone.project_within(vector, 1);
     assert_close(
         &cone.project(&early),
@@ -207,7 +208,7 @@ fn projections_equal_those_of_a_slow_method() {
 }
 
 #[test]
-fn random_cones_with_many_rows_are_projected_on() {
+fn projections_onto_random_cones_with_many_rows_are_nearest() {
     for case in 0..300 {
         let mut stream = stream(22, case);
         let count = 2 + stream.index_below(12);
@@ -231,7 +232,7 @@ fn random_cones_with_many_rows_are_projected_on() {
 }
 
 #[test]
-fn costs_under_which_a_decision_is_best_are_their_own_projection() {
+fn costs_under_which_a_decision_is_optimal_are_their_own_projection() {
     for case in 0..60 {
         let mut stream = stream(23, case);
         let problem = grid(&mut stream, 6);
@@ -244,7 +245,7 @@ fn costs_under_which_a_decision_is_best_are_their_own_projection() {
         let negated: Vec<f64> = costs.iter().map(|cost| -cost).collect();
         let found = problem.cone(&best).unwrap().project(&negated);
         assert_close(&found, &negated, 1e-10, &format!("case {case}"));
-        // Under its projection a decision is best, whatever was projected.
+        // A decision is optimal under the projection of any vector.
         let any = vector(&mut stream, costs.len());
         let onto = problem.cone(&best).unwrap().project(&any);
         let within: Vec<f64> = onto.iter().map(|entry| -entry).collect();
@@ -257,7 +258,7 @@ fn costs_under_which_a_decision_is_best_are_their_own_projection() {
     }
 }
 
-/// What CaVE projects in a golden file: minus the costs to be minimised.
+/// The vectors that CaVE projects in a golden file: minus the costs to be minimized.
 fn projected(file: &Value) -> Vec<Vec<f64>> {
     let sign = if file["sense"] == "max" { 1.0 } else { -1.0 };
     rows(&file["inputs"]["pred"])
@@ -356,7 +357,7 @@ fn golden_tours_have_their_normals_and_projections() {
 }
 
 #[test]
-fn rings_that_a_tour_leaves_loose_add_nothing_to_its_cone() {
+fn subtour_constraints_with_slack_add_nothing_to_the_cone() {
     let tour = Decision::from_indices([0, 4, 5, 9, 12, 14]);
     let problem = Tsp { nodes: 6 };
     assert_eq!(problem.check(&tour), Ok(()));
@@ -375,11 +376,11 @@ fn rings_that_a_tour_leaves_loose_add_nothing_to_its_cone() {
     );
 }
 
-/// Under the projection of any costs a tour is the best point of the plain relaxation, and routes
-/// are the best routes.
+/// Under the projection of any costs a tour is the optimum of the plain relaxation, and routes are
+/// optimal routes.
 #[cfg(feature = "highs")]
 #[test]
-fn tours_and_routes_are_best_under_what_is_projected_on_their_cones() {
+fn tours_and_routes_are_optimal_under_projections_onto_their_cones() {
     let (mut at_the_depot, mut full) = (0, 0);
     for case in 0..80 {
         let mut stream = stream(25, case);
@@ -441,11 +442,11 @@ fn linear_problems_have_the_cone_of_their_relaxed_optimum() {
         if crate::is_unbounded(&problem, &costs) {
             continue;
         }
-        let mut relaxer = problem
+        let mut relaxation_solver = problem
             .relaxation_solver(Relaxation::Plain, &SearchLimits::default())
             .unwrap();
         let cone = problem
-            .cone(&relaxer.relax(&costs).unwrap().decision)
+            .cone(&relaxation_solver.relax(&costs).unwrap().decision)
             .unwrap();
         let negated: Vec<f64> = costs.iter().map(|cost| -cost).collect();
         assert_close(

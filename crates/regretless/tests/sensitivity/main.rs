@@ -1,8 +1,9 @@
-//! What linear relaxations know: ranges, neighbours, cones, and how the oracle asks for them.
+//! Sensitivity analysis of linear relaxations: cost ranges, adjacent vertices, normal cones, and
+//! the oracle's solves of relaxations.
 
 #![allow(
     clippy::unwrap_used,
-    reason = "a test that cannot go on should say where"
+    reason = "a failing test panics with its location"
 )]
 
 #[path = "../common/mod.rs"]
@@ -20,7 +21,7 @@ use regretless::random::{Purpose, RandomStream};
 use regretless::solve::relaxation::Relaxation;
 use regretless::solve::{SearchLimits, SolveFailure};
 
-/// A stream of its own for each case of a test.
+/// An independent random stream for each case of a test.
 fn stream(test: u64, case: u64) -> RandomStream {
     RandomStream::new(Purpose::Benchmark, 1000 + test, [case, 0])
 }
@@ -41,8 +42,8 @@ fn choice(stream: &mut RandomStream, max: usize) -> TopK {
     }
 }
 
-/// Knapsacks whose kind changes with their number: general, decimal, whole and so often degenerate,
-/// closed.
+/// Knapsacks whose type depends on their number: general, decimal, integer and thus often
+/// degenerate, without capacity.
 fn knapsack(stream: &mut RandomStream, case: u64, max: usize) -> Knapsack {
     let (items, dimensions) = (1 + stream.index_below(max), 1 + stream.index_below(3));
     let mut weight = |_| match case % 4 {
@@ -69,7 +70,7 @@ fn tour(stream: &mut RandomStream, max: usize) -> Box<dyn ProblemKind> {
     })
 }
 
-/// Routes of 4 nodes or more; every other time a single customer may have one.
+/// Routes of 4 nodes or more; every other problem allows routes with a single customer.
 #[cfg(feature = "highs")]
 fn routes(stream: &mut RandomStream, case: u64, max: usize) -> Box<dyn ProblemKind> {
     let demands: Vec<f64> = (0..3 + stream.index_below(max - 3))
@@ -86,11 +87,11 @@ fn routes(stream: &mut RandomStream, case: u64, max: usize) -> Box<dyn ProblemKi
     })
 }
 
-/// Costs that are real or, every third time, whole and so full of ties.
+/// Costs that are real or, in every third case, integers with many ties.
 fn costs(stream: &mut RandomStream, problem: &dyn ProblemKind, case: u64) -> Vec<f64> {
-    let whole = case % 3 == 2;
+    let is_integer = case % 3 == 2;
     let cost = |_| {
-        if whole {
+        if is_integer {
             stream.index_below(9) as f64 - 6.0
         } else {
             stream.uniform(-6.0, 3.0)
@@ -99,12 +100,12 @@ fn costs(stream: &mut RandomStream, problem: &dyn ProblemKind, case: u64) -> Vec
     (0..problem.num_costs()).map(cost).collect()
 }
 
-/// Whether costs can fall for ever.
+/// Whether the problem is unbounded.
 fn is_unbounded(problem: &dyn ProblemKind, costs: &[f64]) -> bool {
-    let mut relaxer = problem
+    let mut relaxation_solver = problem
         .relaxation_solver(Relaxation::Plain, &SearchLimits::default())
         .unwrap();
-    relaxer.relax(costs) == Err(SolveFailure::Unbounded)
+    relaxation_solver.relax(costs) == Err(SolveFailure::Unbounded)
 }
 
 /// A linear problem with bounded columns, rows of all kinds, and a feasible point. Every fifth
@@ -135,16 +136,16 @@ fn linear(
             .map(|j| (j, stream.index_below(5) as f64 - 2.0))
             .collect();
         let activity: f64 = entries.iter().map(|(j, entry)| entry * point[*j]).sum();
-        // Room of 0 makes degenerate vertices.
-        let room = if case.is_multiple_of(2) {
+        // A slack of 0 makes degenerate vertices.
+        let slack = if case.is_multiple_of(2) {
             stream.index_below(3) as f64
         } else {
             stream.uniform(0.5, 4.0)
         };
         let bounds = match stream.index_below(4) {
-            0 => [f64::NEG_INFINITY, activity + room],
-            1 => [activity - room, f64::INFINITY],
-            2 => [activity - room, activity + room],
+            0 => [f64::NEG_INFINITY, activity + slack],
+            1 => [activity - slack, f64::INFINITY],
+            2 => [activity - slack, activity + slack],
             _ => [activity, activity],
         };
         build.row(bounds, entries);

@@ -98,7 +98,7 @@ fn adjacent_vertices_and_ranges_are_counted_and_stored_by_row() {
         objectives,
         relaxed
             .into_iter()
-            .map(|answer| answer.unwrap().objective)
+            .map(|result| result.unwrap().objective)
             .collect::<Vec<_>>()
     );
     let mut rows = vec![usize::MAX; 50];
@@ -183,10 +183,10 @@ fn the_error_names_the_other_kind_of_ranges() {
 fn costs_that_are_not_finite_fail_their_own_row_only() {
     let oracle = Oracle::new(Arc::new(GridPath { grid: [2, 2] }));
     let costs = Matrix::new(2, 4, [[1.0; 4], [f32::NAN; 4]].concat()).unwrap();
-    let answers = oracle
+    let results = oracle
         .relax_all(&costs, Relaxation::Plain, &NoopObserver)
         .unwrap();
-    assert!(answers[0].is_ok() && answers[1].is_err());
+    assert!(results[0].is_ok() && results[1].is_err());
     let mut slots = [(); 2];
     let found = oracle.ranges_all(
         &costs,

@@ -1,4 +1,4 @@
-//! Ranges: valid on many random cases, tight where they are exact, and equal to golden ones.
+//! Cost ranges: valid on many random cases, tight if exact, and equal to golden ones.
 
 use super::{choice, costs, grid, knapsack, stream};
 #[cfg(feature = "highs")]
@@ -8,7 +8,7 @@ use regretless::problem::{GridPath, Knapsack, ProblemKind};
 use regretless::solve::relaxation::{CostRangeKind, CostRanges, Relaxation};
 use regretless::solve::{SearchLimits, SolveFailure};
 
-/// How far inside and outside an end the tests look.
+/// Distance from the end of a range at which costs are tested, inside and outside.
 const NEAR: f64 = 1e-6;
 
 fn ranges(problem: &dyn ProblemKind, kind: CostRangeKind, costs: &[f64]) -> CostRanges {
@@ -19,21 +19,21 @@ fn ranges(problem: &dyn ProblemKind, kind: CostRangeKind, costs: &[f64]) -> Cost
         .unwrap()
 }
 
-/// What the point found under `costs` costs more than the optimum when cost `j` becomes `cost`.
+/// Excess of the optimum under `costs` over the new optimum when cost `j` becomes `cost`.
 fn excess(problem: &dyn ProblemKind, costs: &[f64], j: usize, cost: f64) -> f64 {
-    let mut relaxer = problem
+    let mut relaxation_solver = problem
         .relaxation_solver(Relaxation::Plain, &SearchLimits::default())
         .unwrap();
-    let point = relaxer.relax(costs).unwrap().decision;
+    let point = relaxation_solver.relax(costs).unwrap().decision;
     let mut moved = costs.to_vec();
     moved[j] = cost;
-    match relaxer.relax(&moved) {
+    match relaxation_solver.relax(&moved) {
         Err(SolveFailure::Unbounded) => f64::INFINITY,
         found => point.dot(&moved) - found.unwrap().objective,
     }
 }
 
-/// Checks every range of a problem; returns how many ends were finite.
+/// Checks every range of a problem; returns the number of finite ends.
 fn check(problem: &dyn ProblemKind, kind: CostRangeKind, costs: &[f64], what: &str) -> usize {
     let ranges = ranges(problem, kind, costs);
     let mut finite = 0;
@@ -80,7 +80,7 @@ fn exact_ranges_of_grids_are_valid_and_cannot_be_wider() {
             &format!("case {case}"),
         );
     }
-    assert!(finite > 2000, "only {finite} ends were looked at");
+    assert!(finite > 2000, "only {finite} ends were tested");
 }
 
 #[test]
@@ -97,7 +97,7 @@ fn exact_ranges_of_choices_are_valid_and_cannot_be_wider() {
             &format!("case {case}"),
         );
     }
-    assert!(finite > 2000, "only {finite} ends were looked at");
+    assert!(finite > 2000, "only {finite} ends were tested");
 }
 
 #[test]
@@ -114,7 +114,7 @@ fn ranges_of_knapsacks_are_valid() {
             &format!("case {case}"),
         );
     }
-    assert!(finite > 2000, "only {finite} ends were looked at");
+    assert!(finite > 2000, "only {finite} ends were tested");
 }
 
 #[test]
@@ -176,7 +176,7 @@ fn ranges_of_linear_problems_are_valid() {
             );
         }
     }
-    assert!(finite > 2000, "only {finite} ends were looked at");
+    assert!(finite > 2000, "only {finite} ends were tested");
 }
 
 #[cfg(feature = "highs")]
@@ -208,11 +208,11 @@ fn ranges_of_tours_and_routes_are_valid() {
     );
 }
 
-/// A model so large that HiGHS simplifies it first has the ranges of the same model solved by our
-/// own method.
+/// A model large enough for presolve has the ranges of the same model solved by the knapsack
+/// solver.
 #[cfg(feature = "highs")]
 #[test]
-fn ranges_and_neighbours_of_large_models_equal_those_of_the_knapsack_engine() {
+fn ranges_and_neighbors_of_large_models_equal_those_of_the_knapsack_solver() {
     use regretless::problem::{LinearBuilder, Sense, VariableDomain};
     let mut stream = stream(7, 0);
     let weights: Vec<Vec<f64>> = (0..8)
@@ -237,7 +237,7 @@ fn ranges_and_neighbours_of_large_models_equal_those_of_the_knapsack_engine() {
     );
     assert_close(&a.lower, &b.lower, 1e-6, "lower ends");
     assert_close(&a.upper, &b.upper, 1e-6, "upper ends");
-    let neighbours = |problem: &dyn ProblemKind| {
+    let neighbors = |problem: &dyn ProblemKind| {
         problem
             .adjacent_vertices(&SearchLimits::default())
             .unwrap()
@@ -249,9 +249,9 @@ fn ranges_and_neighbours_of_large_models_equal_those_of_the_knapsack_engine() {
         ways.sort_by(f64::total_cmp);
         ways
     };
-    let (ours, theirs) = (sorted(neighbours(&own)), sorted(neighbours(&other)));
+    let (ours, theirs) = (sorted(neighbors(&own)), sorted(neighbors(&other)));
     assert_eq!(ours.len(), 1300);
-    assert_close(&ours, &theirs, 1e-6, "ways to neighbours");
+    assert_close(&ours, &theirs, 1e-6, "differences to neighbors");
 }
 
 #[cfg(feature = "highs")]
@@ -286,7 +286,7 @@ fn golden_grids_have_their_exact_ranges_and_linear_optima() {
     };
     let case = &file["problems"]["SP4x6"];
     let problem = GridPath { grid: [4, 6] };
-    let mut relaxer = problem
+    let mut relaxation_solver = problem
         .relaxation_solver(Relaxation::Plain, &SearchLimits::default())
         .unwrap();
     let (lower, upper) = (
@@ -299,7 +299,7 @@ fn golden_grids_have_their_exact_ranges_and_linear_optima() {
         assert_close(&found.lower, &lower[row], 1e-8, "lower ends");
         assert_close(&found.upper, &upper[row], 1e-8, "upper ends");
         assert_close(
-            &[relaxer.relax(costs).unwrap().objective],
+            &[relaxation_solver.relax(costs).unwrap().objective],
             &[objectives[row]],
             1e-8,
             "linear optimum",
@@ -318,7 +318,7 @@ fn golden_knapsacks_have_their_ranges_and_linear_optima() {
         weights: rows(&case["problem"]["weights"]),
         capacity,
     };
-    let mut relaxer = problem
+    let mut relaxation_solver = problem
         .relaxation_solver(Relaxation::Plain, &SearchLimits::default())
         .unwrap();
     let negated = |row: &[f64]| row.iter().map(|value| -value).collect::<Vec<f64>>();
@@ -330,7 +330,7 @@ fn golden_knapsacks_have_their_ranges_and_linear_optima() {
         assert_close(&negated(&found.upper), &lower[row], 1e-8, "lower ends");
         assert_close(&negated(&found.lower), &upper[row], 1e-8, "upper ends");
         assert_close(
-            &[-relaxer.relax(&costs).unwrap().objective],
+            &[-relaxation_solver.relax(&costs).unwrap().objective],
             &[objectives[row]],
             1e-8,
             "linear optimum",
