@@ -52,10 +52,10 @@ impl WorkerSolver {
     ) -> Result<(), SolveFailure> {
         match (self, start) {
             (Self::Heuristic(Heuristic::LocalSearchFromLabel, solver), Some(start)) => {
-                *solution = solver.solve_from(costs, start)?
+                *solution = solver.solve_from(costs, start)?;
             }
             (Self::Exact(solver) | Self::Heuristic(_, solver), _) => {
-                solver.solve_into(costs, solution)?
+                solver.solve_into(costs, solution)?;
             }
             (Self::Relaxed(_, relaxation), _) => *solution = relaxation.relax(costs)?,
         }

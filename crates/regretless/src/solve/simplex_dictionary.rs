@@ -305,7 +305,7 @@ impl BasisTraversal {
                 }
                 match dictionary.ratio(column, up) {
                     RatioTest::Unblocked(step) => {
-                        self.record_edge(dictionary, column, if up { step } else { -step })
+                        self.record_edge(dictionary, column, if up { step } else { -step });
                     }
                     RatioTest::Blocked(rows) => {
                         let cells = dictionary.column(column);

@@ -140,7 +140,7 @@ impl<'a> MpsScan<'a> {
             MpsSection::Head | MpsSection::Sense | MpsSection::Rows => {}
             MpsSection::Columns => needs(MpsSection::Rows, "ROWS")?,
             MpsSection::Rhs | MpsSection::Ranges | MpsSection::Bounds => {
-                needs(MpsSection::Columns, "COLUMNS")?
+                needs(MpsSection::Columns, "COLUMNS")?;
             }
         }
         if self.seen.contains(&section)

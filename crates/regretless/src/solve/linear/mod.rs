@@ -364,7 +364,7 @@ impl LinearSolver {
         match self.model.check(&self.point.value) {
             Ok(()) => {}
             Err(_) if self.is_integral() => {
-                found = self.search_with_tight_integrality(lp, scale)?
+                found = self.search_with_tight_integrality(lp, scale)?;
             }
             Err(message) => return Err(SolveFailure::WrongAnswer(message)),
         }
