@@ -28,21 +28,39 @@ enum GridDirection {
     Down,
 }
 
+/// A node of the grid.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct GridNode {
+    row: usize,
+    col: usize,
+}
+
+impl GridNode {
+    /// The node at the end of the arc in a direction.
+    fn step(self, direction: GridDirection) -> Self {
+        let Self { row, col } = self;
+        match direction {
+            GridDirection::Right => Self { row, col: col + 1 },
+            GridDirection::Down => Self { row: row + 1, col },
+        }
+    }
+}
+
 /// Enumerates the detours of one path.
 struct Detours {
     cols: usize,
     /// Arcs of the path in order.
     path: Vec<u32>,
     directions: Vec<GridDirection>,
-    /// Row and column of each node of the path.
-    nodes: Vec<(usize, usize)>,
+    /// Nodes of the path, one per anti-diagonal.
+    nodes: Vec<GridNode>,
     found: Vec<VertexDelta>,
 }
 
 impl Detours {
     fn new(cols: usize, path: Vec<u32>) -> Self {
         let mut directions = Vec::with_capacity(path.len());
-        let mut node = (0, 0);
+        let mut node = GridNode { row: 0, col: 0 };
         let mut nodes = vec![node];
         for arc in &path {
             let is_horizontal = (*arc as usize % (2 * cols - 1)) < cols - 1;
@@ -51,7 +69,7 @@ impl Detours {
             } else {
                 GridDirection::Down
             };
-            node = step(node, direction);
+            node = node.step(direction);
             directions.push(direction);
             nodes.push(node);
         }
@@ -73,7 +91,7 @@ impl Detours {
                 {
                     let away = opposite(self.directions[start]);
                     let mut arcs = vec![self.arc(self.nodes[start], away)];
-                    self.extend(step(self.nodes[start], away), start, end, &mut arcs);
+                    self.extend(self.nodes[start].step(away), start, end, &mut arcs);
                 }
             }
         }
@@ -82,7 +100,7 @@ impl Detours {
 
     /// Extends a detour from a node off the path. It can always turn away from the path until it is
     /// in the row or column of the end, so there are no dead ends.
-    fn extend(&mut self, node: (usize, usize), start: usize, end: usize, arcs: &mut Vec<u32>) {
+    fn extend(&mut self, node: GridNode, start: usize, end: usize, arcs: &mut Vec<u32>) {
         if self.found.len() >= MAX_ADJACENT_VERTICES {
             return;
         }
@@ -92,9 +110,9 @@ impl Detours {
             return;
         }
         for direction in [GridDirection::Right, GridDirection::Down] {
-            let next = step(node, direction);
-            let is_on_path = self.nodes[next.0 + next.1] == next;
-            if next.0 <= goal.0 && next.1 <= goal.1 && (next == goal || !is_on_path) {
+            let next = node.step(direction);
+            let is_on_path = self.nodes[next.row + next.col] == next;
+            if next.row <= goal.row && next.col <= goal.col && (next == goal || !is_on_path) {
                 arcs.push(self.arc(node, direction));
                 self.extend(next, start, end, arcs);
                 arcs.pop();
@@ -102,9 +120,8 @@ impl Detours {
         }
     }
 
-    fn arc(&self, node: (usize, usize), direction: GridDirection) -> u32 {
-        let (row, col) = node;
-        let first = row * (2 * self.cols - 1) + col;
+    fn arc(&self, node: GridNode, direction: GridDirection) -> u32 {
+        let first = node.row * (2 * self.cols - 1) + node.col;
         let arc = match direction {
             GridDirection::Right => first,
             GridDirection::Down => first + self.cols - 1,
@@ -118,14 +135,6 @@ impl Detours {
             removed.chain(arcs.iter().map(|arc| (*arc, 1.0))).collect();
         entries.sort_unstable_by_key(|(arc, _)| *arc);
         Decision::from_entries(entries)
-    }
-}
-
-fn step(node: (usize, usize), direction: GridDirection) -> (usize, usize) {
-    let (row, col) = node;
-    match direction {
-        GridDirection::Right => (row, col + 1),
-        GridDirection::Down => (row + 1, col),
     }
 }
 
