@@ -3,6 +3,8 @@
 //! Old words are not accepted. An error that meets one gives the new word, wherever the setting is
 //! read from: a flag, a settings file, an experiment, a problem file, a keyword of Python.
 
+use crate::error::Error;
+
 /// Old and new words, as settings files spell them. An old word may have several new words, one
 /// per place where it was used.
 const RENAMED_WORDS: [(&str, &str); 21] = [
@@ -36,6 +38,11 @@ pub fn new_word(old: &str, mut is_known: impl FnMut(&str) -> bool) -> Option<&'s
         .filter(|(renamed, _)| *renamed == old)
         .map(|(_, new)| *new)
         .find(|new| is_known(new))
+}
+
+/// The error for a word of a method name that has a new name.
+pub(crate) fn refuse(old: &str, new: &str) -> Error {
+    Error::setting(format!("'{old}' is called '{new}' now"))
 }
 
 /// A message of serde about an unknown field or variant; with the new word where it is an old one.

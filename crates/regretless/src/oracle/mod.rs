@@ -31,7 +31,6 @@ mod worker;
 mod worker_solver;
 
 pub use counts::SolveCounts;
-pub(crate) use settings::renamed;
 pub use settings::{CacheGranularity, CacheSettings, Heuristic, OracleSettings};
 pub use solution_pool::SolutionPool;
 pub use training_oracle::{CacheAction, StepId, TrainingOracle};

@@ -12,6 +12,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
+use crate::renamed;
 use crate::solve::relaxation::Relaxation;
 
 const LOCAL_SEARCH: &str = "local-search";
@@ -130,12 +131,12 @@ impl Heuristic {
             )?),
             "lk" => {
                 return Err(match rest.first() {
-                    Some(&"quick") => renamed("lk quick", LOCAL_SEARCH_FAST),
-                    Some(&"near") => renamed("lk near", LOCAL_SEARCH_FROM_LABEL),
-                    Some(_) | None => renamed("lk", LOCAL_SEARCH),
+                    Some(&"quick") => renamed::refuse("lk quick", LOCAL_SEARCH_FAST),
+                    Some(&"near") => renamed::refuse("lk near", LOCAL_SEARCH_FROM_LABEL),
+                    Some(_) | None => renamed::refuse("lk", LOCAL_SEARCH),
                 });
             }
-            "nodes" => return Err(renamed("nodes", NODE_LIMIT)),
+            "nodes" => return Err(renamed::refuse("nodes", NODE_LIMIT)),
             _ => return Ok(None),
         };
         *words = rest;
@@ -289,11 +290,6 @@ impl OracleSettings {
     }
 }
 
-/// The error for a setting word that has a new name.
-pub(crate) fn renamed(old: &str, new: &str) -> Error {
-    Error::setting(format!("'{old}' is now called '{new}'; use the new name"))
-}
-
 fn take_if(words: &mut &[&str], word: &str) -> bool {
     let found = words.first() == Some(&word);
     if found {
@@ -334,11 +330,11 @@ fn read_cache(words: &mut &[&str]) -> Result<CacheSettings> {
             let capacity = read_count(words, "", message)?;
             cache.capacity = usize::try_from(capacity).unwrap_or(usize::MAX);
         } else if words.starts_with(&["per", "instance"]) {
-            return Err(renamed("per instance", "per-instance"));
+            return Err(renamed::refuse("per instance", "per-instance"));
         } else if words.starts_with(&["per", "batch"]) {
-            return Err(renamed("per batch", "per-batch"));
+            return Err(renamed::refuse("per batch", "per-batch"));
         } else if words.first() == Some(&"most") {
-            return Err(renamed("most", "capacity"));
+            return Err(renamed::refuse("most", "capacity"));
         } else {
             return Ok(cache);
         }

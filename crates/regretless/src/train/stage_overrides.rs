@@ -8,7 +8,7 @@ use std::fmt;
 
 use super::TrainingSettings;
 use crate::error::{Error, Result};
-use crate::oracle::renamed;
+use crate::renamed;
 
 /// Settings of one method that win over those of the whole training.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -58,9 +58,9 @@ impl StageOverrides {
                 .replace(read_rate(name, &mut rest)?)
                 .is_some(),
             "lr-decay" => std::mem::replace(&mut self.decay, true),
-            "rows" => return Err(renamed(name, "rows-per-epoch")),
-            "batch" => return Err(renamed(name, "batch-size")),
-            "decay" => return Err(renamed(name, "lr-decay")),
+            "rows" => return Err(renamed::refuse(name, "rows-per-epoch")),
+            "batch" => return Err(renamed::refuse(name, "batch-size")),
+            "decay" => return Err(renamed::refuse(name, "lr-decay")),
             _ => return Ok(false),
         };
         if twice {
