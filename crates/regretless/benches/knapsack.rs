@@ -145,12 +145,8 @@ fn print(name: &str, times: &mut [f64]) {
 /// Predictions of the linear model with intercept that fits best, by normal equations.
 fn least_squares(features: &Matrix, costs: &[Vec<f64>]) -> Vec<Vec<f64>> {
     let row = |i: usize| -> Vec<f64> {
-        features
-            .row(i)
-            .iter()
-            .map(|x| f64::from(*x))
-            .chain([1.0])
-            .collect()
+        let values = features.row(i).iter().map(|x| f64::from(*x));
+        values.chain([1.0]).collect()
     };
     let (size, outputs) = (features.cols() + 1, costs[0].len());
     let mut system = vec![vec![0.0; size + outputs]; size];

@@ -149,7 +149,8 @@ proptest! {
     ) {
         let problem = GridPath { grid: [rows, cols] };
         let costs = &costs[..problem.num_costs()];
-        prop_assert!((solve(&problem, costs).unwrap() - brute_force(&problem, costs)).abs() < 1e-12);
+        let difference = solve(&problem, costs).unwrap() - brute_force(&problem, costs);
+        prop_assert!(difference.abs() < 1e-12);
     }
 
     #[test]

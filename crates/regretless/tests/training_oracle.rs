@@ -332,7 +332,7 @@ fn tours_of_local_search_are_feasible_and_not_better_than_the_optimum() {
             .unwrap();
         problem.check(&quick.decision).unwrap();
         assert!(quick.objective >= best.objective - 1e-9 && quick.bound <= best.objective);
-        check_descent(&problem, (&costs, best.objective), &mut stream);
+        check_descent(&problem, &costs, best.objective, &mut stream);
         let mut search = problem.local_search(&SearchLimits::default()).unwrap();
         let found = search.solve(&costs).unwrap();
         problem.check(&found.decision).unwrap();
@@ -354,11 +354,7 @@ fn tours_of_local_search_are_feasible_and_not_better_than_the_optimum() {
 
 /// Local search from the optimum under other costs: a feasible decision that costs at most as much
 /// as its start and at least as much as the optimum.
-fn check_descent(
-    problem: &dyn ProblemKind,
-    (costs, min): (&[f64], f64),
-    stream: &mut RandomStream,
-) {
+fn check_descent(problem: &dyn ProblemKind, costs: &[f64], min: f64, stream: &mut RandomStream) {
     let others: Vec<f64> = costs
         .iter()
         .map(|cost| cost + stream.uniform(-4.0, 4.0))
@@ -423,7 +419,7 @@ fn routes_of_local_search_are_feasible_and_not_better_than_the_optimum() {
             );
             *worse += usize::from(behind);
         }
-        check_descent(&problem, (&costs, best.objective), &mut stream);
+        check_descent(&problem, &costs, best.objective, &mut stream);
     }
     assert!(
         worse[0] <= worse[1] && worse[1] < 30,

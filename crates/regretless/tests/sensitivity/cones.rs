@@ -268,12 +268,8 @@ fn projected(file: &Value) -> Vec<Vec<f64>> {
 }
 
 fn assert_golden(file: &Value, cone: impl Fn(&Decision, &[Vec<f64>]) -> NormalCone) {
-    let normals: Vec<Vec<Vec<f64>>> = file["inputs"]["tight_constraint_normals"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(rows)
-        .collect();
+    let normals = &file["inputs"]["tight_constraint_normals"];
+    let normals: Vec<Vec<Vec<f64>>> = normals.as_array().unwrap().iter().map(rows).collect();
     let best: Vec<Decision> = rows(&file["inputs"]["true_sol"])
         .iter()
         .map(|x| Decision::from_dense(x))

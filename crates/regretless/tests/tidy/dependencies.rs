@@ -60,13 +60,14 @@ const ARROWS: [(&str, &[&str]); 16] = [
 ];
 
 /// Modules of `solve` and the others of `solve` that each may use.
-const SOLVE_ARROWS: [(&str, &[&str]); 15] = [
+const SOLVE_ARROWS: [(&str, &[&str]); 16] = [
     ("mod", &["warm_start"]),
     ("warm_start", &[]),
     ("complete_graph", &[]),
     ("pruning", &["complete_graph"]),
     ("relaxation", &["warm_start"]),
     ("simplex_dictionary", &["relaxation"]),
+    ("dense_tableau", &[]),
     ("cone", &[]),
     ("highs", &["relaxation"]),
     ("cutting_plane", &["highs", "pruning"]),
@@ -74,11 +75,22 @@ const SOLVE_ARROWS: [(&str, &[&str]); 15] = [
     ("grid_path", &["highs", "relaxation"]),
     (
         "knapsack",
-        &["relaxation", "simplex_dictionary", "warm_start"],
+        &[
+            "dense_tableau",
+            "relaxation",
+            "simplex_dictionary",
+            "warm_start",
+        ],
     ),
     (
         "linear",
-        &["highs", "relaxation", "simplex_dictionary", "warm_start"],
+        &[
+            "dense_tableau",
+            "highs",
+            "relaxation",
+            "simplex_dictionary",
+            "warm_start",
+        ],
     ),
     (
         "tsp",
