@@ -1,9 +1,10 @@
-"""PyEPO's own SPO+ training loop with our problems as its models, beside its own Gurobi models.
+"""PyEPO's SPO+ training loop with problems of this package, compared with its Gurobi models.
 
     python bench/pyepo_loop.py [--case TSP20] [--rows 1000] [--test 500] [--epochs 10] [--seeds 3]
 
-Same data, same initial weights, same order of batches. Printed per case: normalised regret of both on test rows, seconds
-per epoch of both (alternating, median), and the ratio. Gurobi's bundled licence takes these sizes.
+Same data, same initial weights, same order of batches. Printed per case: normalized regret of both
+on test rows, seconds per epoch of both (alternating, median), and the ratio. Gurobi's bundled
+license allows these sizes.
 """
 
 from __future__ import annotations
@@ -15,14 +16,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import torch
-from torch.utils.data import DataLoader
-
 import pyepo
-import regretless as rl
+import torch
 from pyepo.data.dataset import optDataset
 from pyepo.func import SPOPlus
 from pyepo.model.grb import knapsackModel, shortestPathModel, tspDFJModel
+from torch.utils.data import DataLoader
+
+import regretless as rl
 from regretless.pyepo import as_pyepo, from_pyepo
 
 
@@ -36,8 +37,8 @@ class Case:
 
 
 def case(name: str, rows: int, seed: int) -> Case:
-    """The benchmark's data from our generators, which equal PyEPO's, and PyEPO's model of the same problem."""
-    features, costs = rl.generate(name, rows=rows, seed=seed)
+    """Return the benchmark's data (our generators equal PyEPO's) and PyEPO's model of it."""
+    features, costs = rl.generate(name, instances=rows, seed=seed)
     if name.startswith("SP"):
         model = shortestPathModel(tuple(int(side) for side in name[2:].split("x")))
     elif name.startswith("TSP"):
@@ -57,13 +58,15 @@ class Loop:
         table = optDataset(model, data.features[:train], data.costs[:train])
         order = torch.Generator().manual_seed(seed)
         self.batches = DataLoader(table, batch_size=32, shuffle=True, generator=order)
-        self.rest = DataLoader(optDataset(model, data.features[train:], data.costs[train:]), batch_size=64)
+        self.rest = DataLoader(
+            optDataset(model, data.features[train:], data.costs[train:]), batch_size=64
+        )
         self.predictor = torch.nn.Linear(data.features.shape[1], data.costs.shape[1])
         self.loss = SPOPlus(model, processes=1)
         self.optimizer = torch.optim.Adam(self.predictor.parameters(), lr=0.05)
 
     def epoch(self) -> float:
-        """Trains for one epoch; returns its seconds."""
+        """Train for one epoch; return its seconds."""
         start = time.perf_counter()
         for features, costs, decisions, objectives in self.batches:
             loss = self.loss(self.predictor(features), costs, decisions, objectives)
@@ -73,18 +76,18 @@ class Loop:
         return time.perf_counter() - start
 
     def regret(self) -> float:
-        """Normalised regret on the rows that were not trained on."""
+        """Return the normalized regret on the test rows."""
         return float(pyepo.metric.regret(self.predictor, self.model, self.rest))
 
 
-def contest(name: str, told: argparse.Namespace) -> None:
-    """Prints one line."""
+def compare(name: str, args: argparse.Namespace) -> None:
+    """Print one line."""
     ours_regret, peer_regret, ours_time, peer_time = [], [], [], []
-    for seed in range(told.seeds):
-        data = case(name, told.rows + told.test, seed)
-        ours = Loop(as_pyepo(from_pyepo(data.model)), data, told.rows, seed)
-        peer = Loop(data.model, data, told.rows, seed)
-        for _ in range(told.epochs):
+    for seed in range(args.seeds):
+        data = case(name, args.rows + args.test, seed)
+        ours = Loop(as_pyepo(from_pyepo(data.model)), data, args.rows, seed)
+        peer = Loop(data.model, data, args.rows, seed)
+        for _ in range(args.epochs):
             ours_time.append(ours.epoch())
             peer_time.append(peer.epoch())
         ours_regret.append(ours.regret())
@@ -95,20 +98,28 @@ def contest(name: str, told: argparse.Namespace) -> None:
 
 
 def main() -> None:
-    """Prints a table."""
-    words = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    words.add_argument("--case", nargs="+", default=["SP5x5", "KS32", "TSP20"])
-    words.add_argument("--rows", type=int, default=1000)
-    words.add_argument("--test", type=int, default=500)
-    words.add_argument("--epochs", type=int, default=10)
-    words.add_argument("--seeds", type=int, default=3)
-    told = words.parse_args()
-    torch.set_num_threads(1)  # the networks are small; threads of torch only get in the way of solvers
-    print(f"SPO+ in PyEPO {pyepo.__version__}, {told.rows} rows, {told.epochs} epochs, {told.seeds} seeds")
-    print("| case | regret, our problem | regret, Gurobi model | epoch, ours (s) | epoch, Gurobi (s) | ratio |")
+    """Print a table."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--case", nargs="+", default=["SP5x5", "KS32", "TSP20"])
+    parser.add_argument("--rows", type=int, default=1000)
+    parser.add_argument("--test", type=int, default=500)
+    parser.add_argument("--epochs", type=int, default=10)
+    parser.add_argument("--seeds", type=int, default=3)
+    args = parser.parse_args()
+    torch.set_num_threads(1)  # small networks: threads of torch would only slow the solvers down
+    print(
+        f"SPO+ in PyEPO {pyepo.__version__}, {args.rows} rows, {args.epochs} epochs, "
+        f"{args.seeds} seeds"
+    )
+    print(
+        "| case | regret, our problem | regret, Gurobi model | epoch, ours (s) "
+        "| epoch, Gurobi (s) | ratio |"
+    )
     print("|---|---:|---:|---:|---:|---:|")
-    for name in told.case:
-        contest(name, told)
+    for name in args.case:
+        compare(name, args)
 
 
 if __name__ == "__main__":

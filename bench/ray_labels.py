@@ -1,9 +1,9 @@
-"""Labelling on a local Ray cluster of two nodes beside the same in one process: speed-up, overhead, and a lost node.
+"""Labels on a local Ray cluster of two nodes and in one process: speedup, overhead, a lost node.
 
     python bench/ray_labels.py [--problem TSP50] [--rows 400] [--shards 16]
 
-Each node has one processor. One process with one thread is the yardstick; with two processors a speed-up of 2 is the most.
-In the last line the second node is killed while it works.
+Each node has one processor. The reference is one process with one thread; with two processors the
+speedup is at most 2. In the last line the second node is killed while it works.
 """
 
 from __future__ import annotations
@@ -25,10 +25,15 @@ from regretless import cluster
 
 
 def start() -> Cluster:
-    """Two nodes on loopback addresses; the first address of loopback would be taken for the machine's outer one."""
+    """Start two nodes on loopback addresses; Ray replaces 127.0.0.1 by an outer address."""
     nodes = Cluster(
         initialize_head=True,
-        head_node_args={"num_cpus": 1, "node_ip_address": "127.0.0.2", "include_dashboard": False, "object_store_memory": 150 * 2**20},
+        head_node_args={
+            "num_cpus": 1,
+            "node_ip_address": "127.0.0.2",
+            "include_dashboard": False,
+            "object_store_memory": 150 * 2**20,
+        },
     )
     nodes.add_node(num_cpus=1, node_ip_address="127.0.0.3", object_store_memory=150 * 2**20)
     ray.init(address=nodes.address, _node_ip_address="127.0.0.2", log_to_driver=False)
@@ -36,54 +41,62 @@ def start() -> Cluster:
 
 
 def seconds(work: object) -> float:
-    """Wall time of a call."""
+    """Return the wall time of a call."""
     begin = time.perf_counter()
     work()  # type: ignore[operator]
     return time.perf_counter() - begin
 
 
 def kept(store: Path) -> bytes:
-    """The bytes of the finished labels."""
+    """Return the bytes of the finished labels."""
     (file,) = Path(f"{store}.labels").glob("*.safetensors")
     return file.read_bytes()
 
 
 def main() -> None:
-    """Prints four lines."""
-    words = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    words.add_argument("--problem", default="TSP50")
-    words.add_argument("--rows", type=int, default=400)
-    words.add_argument("--shards", type=int, default=16)
-    told = words.parse_args()
-    problem = rl.Problem(told.problem)
-    _, costs = rl.generate(told.problem, rows=told.rows, seed=0)
+    """Print four lines."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--problem", default="TSP50")
+    parser.add_argument("--rows", type=int, default=400)
+    parser.add_argument("--shards", type=int, default=16)
+    args = parser.parse_args()
+    problem = rl.Problem(args.problem)
+    _, costs = rl.generate(args.problem, instances=args.rows, seed=0)
     folder = Path(tempfile.mkdtemp())
     alone = seconds(lambda: rl.label(problem, costs, store=folder / "alone", threads=1))
-    print(f"{told.problem}, {told.rows} rows: one process, one thread {alone:.2f} s")
+    print(f"{args.problem}, {args.rows} rows: one process, one thread {alone:.2f} s")
     begin = time.perf_counter()
     nodes = start()
     print(f"Ray {ray.__version__}: two nodes ready after {time.perf_counter() - begin:.1f} s")
     empty = 200
-    cluster.map_shards("ray", nothing, 2)
-    each = seconds(lambda: cluster.map_shards("ray", nothing, empty)) / empty
-    options = {"engine": "ray", "shards": told.shards}
-    cluster.label(problem, costs[:2], store=folder / "warm", engine="ray", shards=2)
+    cluster.map_shards("ray", empty_shard, 2)
+    each = seconds(lambda: cluster.map_shards("ray", empty_shard, empty)) / empty
+    options = {"backend": "ray", "shards": args.shards}
+    cluster.label(problem, costs[:2], store=folder / "warm", backend="ray", shards=2)
     shared = seconds(lambda: cluster.label(problem, costs, store=folder / "shared", **options))
     same = kept(folder / "alone") == kept(folder / "shared")
-    print(f"two nodes, {told.shards} shards {shared:.2f} s: speed-up {alone / shared:.2f}, {1e3 * each:.1f} ms per empty shard, same bytes: {same}")
+    print(
+        f"two nodes, {args.shards} shards {shared:.2f} s: speedup {alone / shared:.2f}, "
+        f"{1e3 * each:.1f} ms per empty shard, same bytes: {same}"
+    )
     victim = next(node for node in nodes.list_all_nodes() if node.head is False)
     killer = threading.Timer(shared / 3, lambda: nodes.remove_node(victim, allow_graceful=False))
     killer.start()
     broken = seconds(lambda: cluster.label(problem, costs, store=folder / "broken", **options))
     killer.join()
     same = kept(folder / "alone") == kept(folder / "broken")
-    print(f"second node killed after {shared / 3:.2f} s: all rows after {broken:.2f} s, same bytes: {same}")
+    print(
+        f"second node killed after {shared / 3:.2f} s: all rows after {broken:.2f} s, "
+        f"same bytes: {same}"
+    )
     ray.shutdown()
     nodes.shutdown()
 
 
-def nothing(shard: str) -> str:
-    """What an empty shard does."""
+def empty_shard(shard: str) -> str:
+    """Return the name of the shard."""
     return shard
 
 

@@ -1,7 +1,8 @@
-"""The build of the Python package: maturin, told where to find what HiGHS needs besides Rust and a C++ compiler.
+"""The build backend of the package: maturin, with the paths of the tools that HiGHS needs.
 
-`pip install .` brings cmake, ninja and libclang as wheels into its own build environment. The build of HiGHS looks
-for them through environment variables, which are set here unless the user or `scripts/setup` has set them already.
+`pip install .` brings cmake, ninja and libclang as wheels into its build environment. The build of
+HiGHS finds them through environment variables, which are set here unless the user or
+`scripts/setup` has set them already. Rust and a C++ compiler must be installed.
 """
 
 import os
@@ -28,7 +29,7 @@ __all__ = [
 
 
 def _libclang():
-    """The folder of the libclang wheel, if it is there."""
+    """Return the folder of the libclang wheel, if it is installed."""
     try:
         import clang
     except ImportError:
@@ -38,7 +39,7 @@ def _libclang():
 
 
 def _gcc_headers():
-    """gcc's own headers, where there is no clang: the library of clang alone knows no stddef.h."""
+    """Gcc's own headers, where there is no clang: the library of clang alone knows no stddef.h."""
     if shutil.which("clang") or not shutil.which("gcc"):
         return None
     found = subprocess.run(
@@ -57,13 +58,13 @@ def _prepare():
 
 
 def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
-    """Builds a wheel."""
+    """Build a wheel."""
     _prepare()
     return maturin.build_wheel(wheel_directory, config_settings, metadata_directory)
 
 
 def build_editable(wheel_directory, config_settings=None, metadata_directory=None):
-    """Builds a wheel that points at the sources."""
+    """Build a wheel that points at the sources."""
     _prepare()
     return maturin.build_editable(wheel_directory, config_settings, metadata_directory)
 
@@ -74,7 +75,7 @@ def build_sdist(sdist_directory, config_settings=None):
 
 
 def prepare_metadata_for_build_wheel(metadata_directory, config_settings=None):
-    """Writes what the wheel will say about itself."""
+    """Write the metadata of the wheel."""
     return maturin.prepare_metadata_for_build_wheel(metadata_directory, config_settings)
 
 
