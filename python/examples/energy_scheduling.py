@@ -1,6 +1,7 @@
-"""When to run three machines' tasks tomorrow, from forecasts of Irish electricity prices (energy-price challenge).
+"""Schedule tasks for tomorrow from forecasts of Irish electricity prices (energy-price challenge).
 
-REGRETLESS_DATA names the folder that holds prices2013.dat or prices2013.dat.gz; it is ../shared/data/energy unless set.
+REGRETLESS_DATA is the folder of prices2013.dat or prices2013.dat.gz; ../shared/data/energy by
+default.
 """
 
 import gzip
@@ -19,7 +20,7 @@ if not files:
     print(f"skipped: no prices2013.dat in {folder}; set REGRETLESS_DATA to its folder")
     raise SystemExit(0)
 
-# Half-hours with eight features each, and what electricity then cost: 120 days without a missing number.
+# Half-hours with eight features and the price of electricity: 120 days without missing values.
 opened = gzip.open(files[0], "rt") if files[0].suffix == ".gz" else files[0].open()
 with opened:
     words = [line.split() for line in opened if line.strip()]
@@ -32,7 +33,7 @@ numbers = np.array(
 )
 days = numbers[: len(numbers) // 48 * 48].reshape(-1, 48, 16)
 days = days[~np.isnan(days).any(axis=(1, 2))][:120]
-features, prices = days[:, :, [0, 1, 2, 4, 7, 8, 9, 12]], days[:, :, 15]
+X, C = days[:, :, [0, 1, 2, 4, 7, 8, 9, 12]], days[:, :, 15]
 
 tasks = [
     {"duration": 6, "earliest": 0, "latest": 30, "power": 40.0, "uses": [1.0]},
@@ -42,21 +43,21 @@ tasks = [
 problem = rl.Problem({"kind": "schedule", "minutes": 30.0, "machines": [[1.0]], "tasks": tasks})
 
 train, test = np.arange(80), np.arange(80, 120)
-labels = rl.label(problem, prices)
-# Prices are dear in the same hours every day, so that plain errors are hard to beat here: compare before you choose.
-for loss in ("MSE", "MAE(O)"):
+labels = rl.label(problem, C)
+# Prices are high in the same hours every day, so that MSE is hard to beat here: compare first.
+for method in ("MSE", "MAE(O)"):
     model, _ = rl.train(
         problem,
-        features,
-        prices,
-        loss=loss,
+        X,
+        C,
+        method=method,
         labels=labels,
         split=(train[:60], train[60:]),
         seed=0,
         epochs=10,
     )
-    worth = rl.evaluate(problem, model, features[test], prices[test])
-    print(f"{loss}: schedules cost {worth['normalized_regret']:.1%} more than with known prices")
+    regret = model.evaluate(X[test], C[test], problem=problem).normalized_regret
+    print(f"{method}: schedules cost {regret:.1%} more than with known prices")
 
-plan = model.decide(features[test[:1]], problem).decisions[0]
+plan = model.decide(X[test[:1]], problem=problem).decisions[0]
 print("energy per half-hour of the first test day:", plan.round(1).tolist())

@@ -1,4 +1,4 @@
-"""Your own table in pandas: choose the 6 cheapest of 24 hours of tomorrow, from a weather forecast.
+"""A table of your own in pandas: choose the 6 cheapest of 24 hours from a weather forecast.
 
 Needs pandas and scikit-learn.
 """
@@ -30,20 +30,21 @@ prices = pd.DataFrame(
     columns=[f"hour {hour}" for hour in range(24)],
 )
 
-# What is decided: 6 of 24 hours, as cheap as possible.
+# The problem: choose 6 of 24 hours, as cheap as possible.
 problem = rl.Problem({"kind": "top_k", "items": 24, "k": 6, "at_most": False, "sense": "minimize"})
 
 past, coming, past_prices, coming_prices = train_test_split(
     weather, prices, test_size=0.25, random_state=0
 )
-for loss in ("MSE", "MAE(O,S)"):
-    model = DecisionFocusedRegressor(problem=problem, loss=loss, random_state=0).fit(
-        past, past_prices
-    )
-    worth = rl.evaluate(problem, model.predict(coming), C=coming_prices)
+for method in ("MSE", "MAE(O,S)"):
+    model = DecisionFocusedRegressor(problem, method=method, random_state=0)
+    model.fit(past, past_prices)
+    result = rl.evaluate(problem, model.predict(coming), C=coming_prices)
     print(
-        f"{loss}: {worth['regret']:.2f} dearer per day than with perfect foresight; {worth['optimal_fraction']:.0%} of days perfect"
+        f"{method}: {result.regret:.2f} more expensive per day than with perfect foresight; "
+        f"{result.optimal_fraction:.0%} of days optimal"
     )
 
-tomorrow = model.decide(coming.head(1)).decisions[0]
-print("run at", [f"{hour}:00" for hour in np.flatnonzero(tomorrow)])
+# The decisions of a DataFrame are a DataFrame with its index and the names of the prices.
+tomorrow = model.decide(coming.head(1)).decisions.iloc[0]
+print("run in", list(tomorrow.index[tomorrow > 0]))

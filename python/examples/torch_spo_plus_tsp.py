@@ -1,4 +1,4 @@
-"""A torch network trained with SPO+ on tours, without a solver's licence. Needs torch."""
+"""A torch network trained with SPO+ for a TSP, without a solver's license. Needs torch."""
 
 import torch
 
@@ -7,27 +7,28 @@ from regretless.torch import DecisionLoss
 
 torch.manual_seed(0)
 problem = rl.Problem("TSP15")
-features, costs = rl.generate("TSP15", rows=300, seed=0)
-inputs, train = torch.from_numpy(features), 200
-labels = rl.label(problem, costs[:train])
-best = rl.label(problem, costs[train:])
+X, C = rl.generate("TSP15", instances=300, seed=0)
+inputs, train = torch.from_numpy(X), 200
+labels = rl.label(problem, C[:train])
+test_labels = rl.label(problem, C[train:])
 
 network = torch.nn.Sequential(
-    torch.nn.Linear(features.shape[1], 32), torch.nn.ReLU(), torch.nn.Linear(32, costs.shape[1])
+    torch.nn.Linear(X.shape[1], 32), torch.nn.ReLU(), torch.nn.Linear(32, C.shape[1])
 )
-loss = DecisionLoss(problem, "SPO+", costs[:train], labels=labels)
+loss = DecisionLoss(problem, C[:train], loss="SPO+", labels=labels)
 optimizer = torch.optim.Adam(network.parameters(), lr=0.01)
 
 
 def regret() -> float:
-    """How much dearer the tours are than the best ones, on rows never trained on."""
+    """Return the normalized regret on the test rows."""
     with torch.no_grad():
         predictions = network(inputs[train:]).numpy()
-    return rl.evaluate(problem, predictions, C=costs[train:], labels=best)["normalized_regret"]
+    result = rl.evaluate(problem, predictions, C=C[train:], labels=test_labels)
+    return result.normalized_regret
 
 
 print(f"untrained: {regret():.1%}")
-for epoch in range(10):
+for _ in range(10):
     for rows in torch.randperm(train).split(32):
         optimizer.zero_grad()
         loss(network(inputs[rows]), rows).backward()

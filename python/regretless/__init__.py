@@ -1,14 +1,16 @@
-"""regretless trains predictors for the decisions they lead to.
+"""Decision-focused learning: train predictors for the decisions that follow from them.
 
-    import regretless as rl
+Costs and decisions have the objective sense of the user's problem: the costs of a maximization are
+gains. All functions run on several threads, return the same results for any number of threads, and
+stop at Ctrl-C.
 
-    problem = rl.Problem("KS32")
-    X, C = rl.generate("KS32", rows=1000)
-    model, report = rl.train(problem, X, C, loss="MAE(O,S)")
-    decisions = model.decide(X[:5]).decisions
-
-Costs come in and go out in the user's sense: those of a problem that maximises are what is earned. Everything runs on
-several threads, gives the same bytes for any number of them, and stops at Ctrl-C.
+Examples
+--------
+>>> import regretless as rl
+>>> problem = rl.Problem("KS32")
+>>> X, C = rl.generate("KS32", instances=1000)
+>>> model, report = rl.train(problem, X, C, method="MAE(O,S)")
+>>> decisions = model.decide(X[:5]).decisions
 """
 
 from regretless._core import (
@@ -26,17 +28,31 @@ from regretless._core import (
     regret,
     train,
 )
-
-from regretless import problems as problems  # attaches Problem.from_gurobipy and its siblings
+from regretless._results import (
+    CandidateReport,
+    EpochReport,
+    Evaluation,
+    RoundReport,
+    SolveCounts,
+    SweepResult,
+    TrainingReport,
+)
 
 __all__ = [
+    "CandidateReport",
+    "EpochReport",
+    "Evaluation",
     "Labels",
     "Loss",
     "Model",
     "Problem",
+    "RoundReport",
     "Solution",
     "Solutions",
+    "SolveCounts",
     "Solver",
+    "SweepResult",
+    "TrainingReport",
     "__version__",
     "evaluate",
     "generate",

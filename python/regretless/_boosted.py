@@ -1,4 +1,4 @@
-"""Fine-tuned models: a base and trees that correct it."""
+"""Fine-tuned models: a base model and trees that correct it."""
 
 from __future__ import annotations
 
@@ -14,177 +14,267 @@ import regretless as rl
 from regretless import _tree_file as tree_file
 from regretless._boosters import LIBRARIES
 from regretless._core import _problem_of_model
-from regretless._frames import as_numbers, column_names, same_features
-from regretless._names import named
+from regretless._files import write_atomically
+from regretless._frames import (
+    as_float_rows,
+    as_frame_like,
+    check_same_features,
+    column_names,
+)
+from regretless._names import with_names
+from regretless._renamed import refuse_renamed
+from regretless._results import FineTuningReport, FineTuningRound
 
 
-class BoostedCosts:
-    """A model and trees that correct it, as fine-tuning returns it.
+class BoostedCostModel:
+    """A base model of costs and boosted trees that correct it, as fine-tuning returns it.
 
-    ``base`` is the model before fine-tuning, ``trees`` are the booster of the rounds that were kept (None where the base was best),
-    ``kind`` is "xgboost" or "lightgbm". ``history`` has one entry per round, round 0 being the base: its ``regret`` (mean) and
-    ``normalized_regret`` on the validation rows. ``report`` says what was kept: ``kept_round``, ``base_regret`` and ``kept_regret`` (means on the
-    validation rows), ``rounds`` that were run, ``stopped`` (why no more were), ``training_rows``, ``validation_rows``, ``loss``, ``seed``.
+    Attributes
+    ----------
+    base : object
+        The model before fine-tuning.
+    trees : booster or None
+        The booster of the selected rounds; None where the base model was best.
+    library : str
+        ``"xgboost"`` or ``"lightgbm"``.
+    num_features : int or None
+        Number of features.
+    sparse : bool or None
+        Whether the trees were trained on a sparse matrix.
+    feature_names, cost_names : list of str or None
+        Names of features and costs, where the tables had some.
+    problem : regretless.Problem or None
+        The problem.
+    history : tuple of FineTuningRound
+        Validation regret of every round; round 0 is the base model.
+    report : FineTuningReport or None
+        Which round was selected, and its regret.
     """
 
     def __init__(
         self,
         base: Any,
         trees: Any,
-        kind: str,
+        library: str,
         *,
         num_features: int | None = None,
         sparse: bool | None = None,
         feature_names: list[str] | None = None,
         cost_names: list[str] | None = None,
-        problem: Any = None,
-        history: list[dict[str, Any]] | None = None,
-        report: dict[str, Any] | None = None,
+        problem: rl.Problem | None = None,
+        history: tuple[FineTuningRound, ...] = (),
+        report: FineTuningReport | None = None,
     ) -> None:
-        self.base, self.trees, self.kind = base, trees, kind
+        self.base, self.trees, self.library = base, trees, library
         self.num_features, self.sparse = num_features, sparse
         self.feature_names, self.cost_names = feature_names, cost_names
         self.problem = problem
-        self.history, self.report = history or [], report or {}
+        self.history, self.report = history, report
 
-    def predict(self, features: Any) -> np.ndarray:
-        """Predicted costs, one row per row of features (float32), in the user's sense.
+    @refuse_renamed("BoostedCostModel.predict")
+    def predict(self, X: Any) -> Any:
+        """Predict costs.
 
-        A table with column names must have the names the model was trained on, in their order.
+        Parameters
+        ----------
+        X : array_like, sparse matrix or DataFrame of shape (n, p)
+            Features; a table with column names must have the names of training, in their order.
+
+        Returns
+        -------
+        ndarray or DataFrame of shape (n, d)
+            float32; a DataFrame where ``X`` is one, with its index and the cost names.
+
+        Raises
+        ------
+        ValueError
+            For other features than those of training.
         """
-        same_features(self.feature_names, column_names(features))
-        table = as_features(features)
+        costs = self.predict_array(X)
+        names = self.cost_names or [f"c{number}" for number in range(costs.shape[1])]
+        return as_frame_like(X, costs, names)
+
+    def predict_array(self, X: Any) -> np.ndarray:
+        """Predict costs as an array, also for a DataFrame."""
+        check_same_features(self.feature_names, column_names(X))
+        table = as_features(X)
         if self.num_features is not None and table.shape[1] != self.num_features:
             raise ValueError(
                 f"X has {table.shape[1]} features, the model was trained on {self.num_features}"
             )
-        if self.kind == "xgboost":
+        if self.library == "xgboost":
             check_same_zeros(self.sparse, table)
-        start = base_costs(self.base, table)
-        return (
-            start
-            if self.trees is None
-            else LIBRARIES[self.kind].corrected(self.trees, table, start)
-        )
+        costs = base_costs(self.base, table)
+        if self.trees is None:
+            return costs
+        return LIBRARIES[self.library].predict_from(self.trees, table, costs)
 
+    @refuse_renamed("BoostedCostModel.decide")
     def decide(
         self,
-        features: Any,
-        problem: Any = None,
+        X: Any,
         *,
+        problem: rl.Problem | None = None,
         threads: int | None = None,
         progress: bool = False,
-        decide_by: str | None = None,
+        heuristic: str | None = None,
     ) -> rl.Solutions:
-        """Predicts and decides: ``regretless.Solutions`` with one decision per row of features.
+        """Predict costs and solve the problem for each row.
 
-        ``problem`` is what is decided, if not the problem the model was tuned for; costs with names are matched by name.
+        Parameters
+        ----------
+        X : array_like, sparse matrix or DataFrame of shape (n, p)
+            Features.
+        problem : regretless.Problem, optional
+            Another problem than that of fine-tuning; costs with names are matched by name.
+        threads, progress, heuristic : optional
+            As in :meth:`regretless.Problem.solve_all`.
+
+        Returns
+        -------
+        regretless.Solutions
+            One decision per row; ``decisions`` is a DataFrame where ``X`` is one.
+
+        Raises
+        ------
+        ValueError
+            Where the model has no problem and none is given.
         """
         problem = self.problem if problem is None else problem
         if problem is None:
             raise ValueError(
-                "the model holds no problem (a function is in no file); give it: decide(features, problem)"
+                "the model has no problem (a Python function cannot be saved); give it: "
+                "decide(X, problem=problem)"
             )
-        predicted = named(self.predict(features), self.cost_names)
-        return problem.solve_all(predicted, threads=threads, progress=progress, decide_by=decide_by)
+        costs = with_names(self.predict_array(X), self.cost_names, like=X)
+        return problem.solve_all(costs, threads=threads, progress=progress, heuristic=heuristic)
 
     def save(self, path: Any, *, force: bool = False) -> None:
-        """Writes the model to one file; refuses to replace a file unless ``force``.
+        """Write the model to one file.
 
-        The file is a zip archive of XGBoost's JSON or LightGBM's text and of a description in JSON; nothing is pickled. A base that is neither
-        trees nor a ``regretless.Model`` cannot be written so and is refused.
+        The file is a zip archive of XGBoost's JSON or LightGBM's text and of a description in
+        JSON; nothing is pickled.
+
+        Parameters
+        ----------
+        path : path
+            The file.
+        force : bool, default False
+            Whether an existing file is replaced.
+
+        Raises
+        ------
+        FileExistsError
+            Where the file exists and ``force`` is false.
+        ValueError
+            Where the base model is neither trees nor a :class:`regretless.Model`.
         """
-        tree_file.write_whole(Path(path), tree_file.packed(parts_of(self)), force=force)
+        write_atomically(Path(path), tree_file.pack(pack_parts(self)), force=force)
 
     @classmethod
-    def load(cls, path: Any) -> BoostedCosts:
-        """Reads a file that ``save`` wrote.
+    def load(cls, path: Any) -> BoostedCostModel:
+        """Read a file that :meth:`save` wrote.
 
-        Nothing in it is executed, and damage is noticed. The trees are read by XGBoost or LightGBM, whose readers do not promise to withstand a
-        file that was forged: load files of people you trust.
+        Nothing in the file is executed, and damage is detected. XGBoost and LightGBM read the
+        trees; they are not hardened against forged files: load files from trusted sources only.
+
+        Parameters
+        ----------
+        path : path
+            The file.
+
+        Raises
+        ------
+        ValueError
+            Where the file is damaged or of another kind.
         """
         path = Path(path)
-        found = model_of(tree_file.unpacked(path), path, 0)
-        if not isinstance(found, cls):
-            raise ValueError(f"{path}: this is no file of fine-tuned trees")
-        return found
+        model = load_parts(tree_file.unpack(path), path, 0)
+        if not isinstance(model, cls):
+            raise ValueError(f"{path}: not a file of fine-tuned trees")
+        return model
 
     def __repr__(self) -> str:
-        if not self.report:
-            return f"<regretless.trees.BoostedCosts {self.kind}>"
-        told = self.report
-        kept = (
-            f"round {told['kept_round']} of {told['rounds']}"
-            if told["kept_round"]
-            else f"base (round 0 of {told['rounds']})"
+        name = f"regretless.trees.BoostedCostModel {self.library}"
+        if self.report is None:
+            return f"<{name}>"
+        report = self.report
+        chosen = f"round {report.best_round} of {report.rounds}"
+        if report.best_round == 0:
+            chosen = f"base model (round 0 of {report.rounds})"
+        return (
+            f"<{name}: {chosen}, validation regret {report.best_regret:.6g} "
+            f"(base {report.base_regret:.6g}, {report.validation_rows} rows)>"
         )
-        worth = f"validation regret {told['kept_regret']:.6g} (base {told['base_regret']:.6g}, {told['validation_rows']} rows)"
-        return f"<regretless.trees.BoostedCosts {self.kind}: {kept} kept, {worth}>"
 
 
 @dataclass
-class Constant:
-    """The same costs for everybody: where boosting by squared error begins."""
+class ConstantModel:
+    """The same costs for every row: where boosting by squared error starts."""
 
     costs: np.ndarray
 
-    def predict(self, features: Any) -> np.ndarray:
-        """One row per row of features."""
-        return np.repeat(np.asarray(self.costs)[None], features.shape[0], axis=0)
+    def predict(self, X: Any) -> np.ndarray:
+        """Return one row of costs per row of ``X``."""
+        return np.repeat(np.asarray(self.costs)[None], X.shape[0], axis=0)
 
 
-def as_features(features: Any) -> Any:
-    """Features as an array of numbers, or a sparse matrix by rows."""
-    return features.tocsr() if is_sparse(features) else as_numbers(features, "X", missing=True)
+def as_features(X: Any) -> Any:
+    """Return features as an array of numbers, or as a sparse matrix in CSR format."""
+    return X.tocsr() if is_sparse(X) else as_float_rows(X, "X", allow_missing=True)
 
 
 def is_sparse(table: Any) -> bool:
-    """Whether a table is a sparse matrix."""
+    """Return whether a table is a sparse matrix."""
     return hasattr(table, "tocsr")
 
 
 def check_same_zeros(sparse: bool | None, table: Any) -> None:
-    """Refuses a table of the other kind: to XGBoost, zeros that a sparse matrix leaves out are missing, those of an array are zeros."""
+    """Refuse an array where the trees were trained on a sparse matrix, and the reverse.
+
+    Zeros that a sparse matrix does not store are missing values to XGBoost.
+    """
     if sparse is not None and sparse != is_sparse(table):
-        learned, given = (
-            ("a sparse matrix", "an array") if sparse else ("an array", "a sparse matrix")
-        )
+        names = ["an array", "a sparse matrix"]
+        trained, given = names[sparse], names[not sparse]
         raise ValueError(
-            f"the trees learned from {learned}, and X is {given}: XGBoost takes zeros that a sparse matrix leaves out for missing values. "
-            f"Give X as {learned}"
+            f"the trees were trained on {trained}, and X is {given}: XGBoost reads zeros that a "
+            f"sparse matrix does not store as missing values. Give X as {trained}"
         )
 
 
 def is_xgboost(base: Any) -> bool:
-    """Whether a base is a booster of XGBoost, told without importing it."""
+    """Return whether a base model is an XGBoost booster, without importing XGBoost."""
     return type(base).__module__.startswith("xgboost") and type(base).__name__ == "Booster"
 
 
 def base_costs(base: Any, table: Any) -> np.ndarray:
-    """Costs that a base predicts, one row per row of the table (float32)."""
+    """Return the costs that a base model predicts, one row per row of the table (float32)."""
     if is_xgboost(base):
         import xgboost
 
         names = base.feature_names
         if names is not None and len(names) != table.shape[1]:
             raise ValueError(
-                f"X has {table.shape[1]} features, the base was trained on {len(names)}: {', '.join(names[:8])}"
+                f"X has {table.shape[1]} features, the base was trained on {len(names)}: "
+                f"{', '.join(names[:8])}"
             )
-        # Not the margin: a base with a logarithmic link predicts costs, but its margins are their logarithms.
-        found = base.predict(xgboost.DMatrix(table, feature_names=names))
+        # Not the margin: with a logarithmic link, margins are logarithms of the predicted costs.
+        costs = base.predict(xgboost.DMatrix(table, feature_names=names))
     else:
-        found = base.predict(as_known(table, getattr(base, "feature_names_in_", None)))
-    found = np.asarray(found, dtype=np.float32)
-    found = found.reshape(-1, 1) if found.ndim == 1 else found
-    if found.ndim != 2 or len(found) != table.shape[0]:
+        costs = base.predict(align_columns(table, getattr(base, "feature_names_in_", None)))
+    costs = np.asarray(costs, dtype=np.float32)
+    costs = costs.reshape(-1, 1) if costs.ndim == 1 else costs
+    if costs.ndim != 2 or len(costs) != table.shape[0]:
         raise ValueError(
-            f"the base predicts an array of shape {found.shape} for {table.shape[0]} rows; one row of costs each is needed"
+            f"the base predicts an array of shape {costs.shape} for {table.shape[0]} rows; one "
+            "row of costs each is needed"
         )
-    return np.ascontiguousarray(found)
+    return np.ascontiguousarray(costs)
 
 
-def as_known(table: Any, names: Any) -> Any:
-    """A table as an estimator of scikit-learn expects it: with names where it learned from a table with names."""
+def align_columns(table: Any, names: Any) -> Any:
+    """Return a table with the column names that a scikit-learn estimator was fitted with."""
     if names is None or is_sparse(table):
         return table
     try:
@@ -194,23 +284,23 @@ def as_known(table: Any, names: Any) -> Any:
     return pandas.DataFrame(table, columns=list(names))
 
 
-def names_known_to(base: Any) -> list[str] | None:
-    """Names of the features that a base was trained on, where it knows them."""
-    for word in ("feature_names_in_", "feature_names"):
-        names = getattr(base, word, None)
+def feature_names_of(base: Any) -> list[str] | None:
+    """Return the feature names that a base model was trained with, where it has some."""
+    for attribute in ("feature_names_in_", "feature_names"):
+        names = getattr(base, attribute, None)
         if names is not None and not callable(names):
             return [str(name) for name in names]
     return None
 
 
-def parts_of(model: Any) -> dict[str, bytes]:
-    """A model as the parts of its file."""
-    said: dict[str, Any] = {"format": tree_file.FORMAT, "version": tree_file.VERSION}
-    if isinstance(model, BoostedCosts):
-        library = LIBRARIES[model.kind]
-        said |= {
+def pack_parts(model: Any) -> dict[str, bytes]:
+    """Return a model as the parts of its file."""
+    about: dict[str, Any] = {"format": tree_file.FORMAT, "version": tree_file.VERSION}
+    if isinstance(model, BoostedCostModel):
+        library = LIBRARIES[model.library]
+        about |= {
             "kind": "boosted",
-            "library": model.kind,
+            "library": model.library,
             "has_trees": model.trees is not None,
             "num_features": model.num_features,
             "sparse": model.sparse,
@@ -218,81 +308,87 @@ def parts_of(model: Any) -> dict[str, bytes]:
             "cost_names": model.cost_names,
             "problem": None if model.problem is None else model.problem.to_dict(),
             "problem_file_hash": None if model.problem is None else model.problem._file_hash,
-            "history": model.history,
-            "report": model.report,
+            "history": [entry.to_dict() for entry in model.history],
+            "report": None if model.report is None else model.report.to_dict(),
             "regretless": rl.__version__,
         }
-        parts = {f"base/{name}": content for name, content in parts_of(model.base).items()}
+        parts = {f"base/{name}": content for name, content in pack_parts(model.base).items()}
         if model.trees is not None:
             parts[library.file_name] = library.to_bytes(model.trees)
-    elif isinstance(model, Constant):
-        said |= {"kind": "constant", "costs": [float(cost) for cost in model.costs]}
+    elif isinstance(model, ConstantModel):
+        about |= {"kind": "constant", "costs": [float(cost) for cost in model.costs]}
         parts = {}
     elif is_xgboost(model):
-        said |= {"kind": "xgboost"}
+        about |= {"kind": "xgboost"}
         parts = {"model.json": bytes(model.save_raw("json"))}
     elif isinstance(model, rl.Model):
-        said |= {"kind": "regretless"}
+        about |= {"kind": "regretless"}
         parts = {"model.safetensors": model.to_bytes()}
     else:
         name = f"{type(model).__module__}.{type(model).__name__}"
         raise ValueError(
-            f"the base is a {name}, which only pickle could write; bases that can be saved are those made by fine-tuning, boosters of XGBoost, "
-            "and regretless.Model. Keep the base by its own means, or leave base= out"
+            f"the base is a {name}, which only pickle could write; bases that can be saved are "
+            "those made by fine-tuning, XGBoost boosters and regretless.Model. Save the base by "
+            "other means, or leave base= out"
         )
-    return {**parts, "about.json": json.dumps(said, indent=1).encode()}
+    return {**parts, "about.json": json.dumps(about, indent=1).encode()}
 
 
-def model_of(parts: dict[str, bytes], path: Path, depth: int) -> Any:
-    """The model whose parts these are."""
-    if depth > tree_file.DEEPEST:
+def load_parts(parts: dict[str, bytes], path: Path, depth: int) -> Any:
+    """Return the model of the parts of a file."""
+    if depth > tree_file.MAX_DEPTH:
         raise ValueError(
-            f"{path}: models within models, {depth} levels deep; this is no file of fine-tuned trees"
+            f"{path}: base models nested {depth} levels deep; not a file of fine-tuned trees"
         )
-    said = tree_file.about(parts, path)
+    about = tree_file.about(parts, path)
     try:
-        if said["kind"] == "constant":
-            return Constant(np.array(said["costs"], dtype=float))
-        if said["kind"] == "xgboost":
+        if about["kind"] == "constant":
+            return ConstantModel(np.array(about["costs"], dtype=float))
+        if about["kind"] == "xgboost":
             return LIBRARIES["xgboost"].from_bytes(parts["model.json"])
-        if said["kind"] == "regretless":
+        if about["kind"] == "regretless":
             return rl.Model.from_bytes(parts["model.safetensors"])
-        library = LIBRARIES[said["library"]]
-        trees = parts[library.file_name] if said["has_trees"] else None
-        base = model_of(tree_file.below(parts, "base/"), path, depth + 1)
-        return BoostedCosts(
-            base=base,
+        library = LIBRARIES[about["library"]]
+        trees = parts[library.file_name] if about["has_trees"] else None
+        report = about["report"]
+        return BoostedCostModel(
+            base=load_parts(tree_file.below(parts, "base/"), path, depth + 1),
             trees=None if trees is None else library.from_bytes(trees),
-            kind=said["library"],
-            num_features=said["num_features"],
-            sparse=said["sparse"],
-            feature_names=said["feature_names"],
-            cost_names=said["cost_names"],
-            problem=problem_of(said["problem"], said.get("problem_file_hash"), path.parent),
-            history=said["history"],
-            report=said["report"],
+            library=about["library"],
+            num_features=about["num_features"],
+            sparse=about["sparse"],
+            feature_names=about["feature_names"],
+            cost_names=about["cost_names"],
+            problem=load_problem(about["problem"], about.get("problem_file_hash"), path.parent),
+            history=tuple(FineTuningRound.from_dict(entry) for entry in about["history"]),
+            report=None if report is None else FineTuningReport.from_dict(report),
         )
     except ImportError:
         raise
     except Exception as error:
-        # Each library has exceptions of its own for a text that it cannot read.
-        words = str(error)
-        raise ValueError(
-            words
-            if words.startswith(str(path))
-            else f"{path}: the model cannot be read: {type(error).__name__}: {words}"
-        ) from error
+        # Each library raises its own exceptions for text that it cannot read.
+        message = str(error)
+        if not message.startswith(str(path)):
+            message = f"{path}: the model cannot be read: {type(error).__name__}: {message}"
+        raise ValueError(message) from error
 
 
-def problem_of(description: dict[str, Any] | None, file_hash: str | None, folder: Path) -> Any:
-    """The problem in a file; None where it is a function, which no file holds, or where its own file is not here or has changed."""
-    if description is None or description.get("kind") == "given":
+def load_problem(
+    description: dict[str, Any] | None, file_hash: str | None, folder: Path
+) -> rl.Problem | None:
+    """Return the problem of a model file.
+
+    ``None`` where it is a Python function, which no file holds, or where its own file is missing
+    or has changed.
+    """
+    if description is None or description.get("kind") == "external":
         return None
     try:
         return _problem_of_model(json.dumps(description), file_hash, folder)
     except (OSError, ValueError) as error:
         warnings.warn(
-            f"the problem of the model cannot be built here: {error}. Give it: decide(features, problem)",
+            f"the problem of the model cannot be built here: {error}. Give it: "
+            "decide(X, problem=problem)",
             stacklevel=4,
         )
         return None

@@ -1,6 +1,7 @@
-"""XGBoost and LightGBM behind one interface: trees that correct a base, one round at a time.
+"""XGBoost and LightGBM behind one interface: trees that correct a base model, round by round.
 
-Both libraries sum their trees in order, so that a model of the first k rounds predicts what the longer one predicted after k rounds.
+Both libraries sum their trees in order, so that a model of the first k rounds predicts exactly what
+the longer model predicted after k rounds.
 """
 
 from __future__ import annotations
@@ -13,32 +14,47 @@ from typing import Any, ClassVar
 import numpy as np
 
 Derivatives = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]
-"""From predicted costs (n, d) to gradient and second derivative (n, d)."""
+"""From predicted costs (n, d) to gradient and second derivative, both (n, d)."""
 
 XGBOOST_MSE = {"max_depth": 4, "learning_rate": 0.1}
 LIGHTGBM_MSE = {"num_leaves": 15, "learning_rate": 0.1}
 
-SMALL_TABLE = 20_000
-"""Up to so many rows one thread grows the trees: threads then mostly wait for each other. With 1000 rows and 40 costs, two threads
-took 20 times as long as one on two busy cores. The trees are the same."""
+MAX_SINGLE_THREAD_ROWS = 20_000
+"""Up to this many rows trees are grown on one thread, since threads then mostly wait for each
+other: with 1000 rows and 40 costs, two threads took 20 times as long as one on two busy cores. The
+trees are the same."""
 
-
-PREDICTING = threading.Lock()
+PREDICT_LOCK = threading.Lock()
+"""The number of threads is state of an XGBoost booster: held while it is set and used."""
 
 
 def threads_for(rows: int, wanted: int | None) -> int:
-    """Threads of the library; 0 is its own choice."""
+    """Return the number of threads of the library; 0 is its own default."""
     if wanted is not None:
         return wanted
-    return 1 if rows <= SMALL_TABLE else 0
+    return 1 if rows <= MAX_SINGLE_THREAD_ROWS else 0
 
 
 @dataclass
-class Growing:
-    """The rows from which trees grow, the costs predicted for them so far, and how."""
+class BoosterSpec:
+    """What a booster is trained on, and how.
+
+    Attributes
+    ----------
+    features : array or sparse matrix of shape (n, p)
+        Features of the training rows.
+    base_costs : ndarray of shape (n, d)
+        Costs that the base model predicts for them.
+    derivatives : callable
+        Gradient and second derivative of the loss.
+    defaults, settings : dict
+        Settings of the library: ours, and those of the user, which take precedence.
+    threads, seed : int
+        Number of threads (0 is the library's default) and seed.
+    """
 
     features: Any
-    start: np.ndarray
+    base_costs: np.ndarray
     derivatives: Derivatives
     defaults: dict[str, Any]
     settings: dict[str, Any]
@@ -47,11 +63,11 @@ class Growing:
 
 
 class XGBoostTrees:
-    """Trees of XGBoost on top of given costs."""
+    """XGBoost trees that correct the costs of a base model."""
 
     library = "xgboost"
     file_name = "trees.json"
-    # What fine-tuning sets itself, or what would make earlier rounds change.
+    # Set by fine-tuning itself, or such that later rounds would change earlier ones.
     reserved = frozenset(
         {
             "objective",
@@ -69,79 +85,78 @@ class XGBoostTrees:
     }
     defaults: ClassVar[dict[str, Any]] = {"tree_method": "hist", **XGBOOST_MSE}
 
-    def __init__(self, growing: Growing) -> None:
+    def __init__(self, spec: BoosterSpec) -> None:
         import xgboost
 
-        columns = growing.start.shape[1]
+        columns = spec.base_costs.shape[1]
         own = {"num_target": columns, "base_score": 0.0, "disable_default_eval_metric": 1}
         general = {
             **self.defaults,
-            **growing.defaults,
-            "nthread": growing.threads,
-            "seed": growing.seed,
+            **spec.defaults,
+            "nthread": spec.threads,
+            "seed": spec.seed,
         }
-        self._threads = growing.threads
-        self._derivatives = growing.derivatives
-        self._shape = growing.start.shape
-        self._table = xgboost.DMatrix(growing.features, nthread=growing.threads or None)
-        self._table.set_base_margin(growing.start)
-        self._watched: Any = None
-        settings = {**merged(general, growing.settings, self), **own}
+        self._threads = spec.threads
+        self._derivatives = spec.derivatives
+        self._shape = spec.base_costs.shape
+        self._table = xgboost.DMatrix(spec.features, nthread=spec.threads or None)
+        self._table.set_base_margin(spec.base_costs)
+        self._validation: Any = None
+        settings = {**merge_settings(general, spec.settings, self), **own}
         self.booster = xgboost.Booster(settings, [self._table])
         self.rounds = 0
 
-    def watch(self, features: Any, start: np.ndarray) -> None:
-        """Rows whose predictions are asked for after each round."""
+    def set_validation(self, features: Any, base_costs: np.ndarray) -> None:
+        """Set the rows that are predicted after each round."""
         import xgboost
 
-        self._watched = xgboost.DMatrix(features, nthread=self._threads or None)
-        self._watched.set_base_margin(start)
+        self._validation = xgboost.DMatrix(features, nthread=self._threads or None)
+        self._validation.set_base_margin(base_costs)
 
-    def grow(self) -> bool:
-        """One more round; False where the trees cannot grow any more."""
+    def boost_round(self) -> bool:
+        """Train one more round; return False where no tree can be split any more."""
 
-        def of_table(predictions: np.ndarray, _: Any) -> tuple[np.ndarray, np.ndarray]:
+        def objective(predictions: np.ndarray, _: Any) -> tuple[np.ndarray, np.ndarray]:
             return self._derivatives(np.reshape(predictions, self._shape))
 
-        self.booster.update(self._table, self.rounds, fobj=of_table)
+        self.booster.update(self._table, self.rounds, fobj=objective)
         self.rounds += 1
         return True
 
-    def watched(self) -> np.ndarray:
-        """Predicted costs of the watched rows."""
+    def validation_predictions(self) -> np.ndarray:
+        """Return the predicted costs of the validation rows."""
         return (
-            self.booster.predict(self._watched, output_margin=True)
+            self.booster.predict(self._validation, output_margin=True)
             .reshape(-1, self._shape[1])
             .astype(np.float32)
         )
 
-    def first(self, rounds: int) -> Any:
-        """The trees of the first rounds; None for none."""
+    def truncate(self, rounds: int) -> Any:
+        """Return the trees of the first rounds; None for 0 rounds."""
         # An empty slice of a booster is the whole booster.
         return self.booster[:rounds] if rounds > 0 else None
 
     @staticmethod
-    def corrected(trees: Any, features: Any, start: np.ndarray) -> np.ndarray:
-        """Costs after the corrections of the trees."""
+    def predict_from(trees: Any, features: Any, base_costs: np.ndarray) -> np.ndarray:
+        """Return the costs of the base model plus the corrections of the trees."""
         import xgboost
 
         threads = threads_for(features.shape[0], None)
         table = xgboost.DMatrix(features, nthread=threads or None)
-        table.set_base_margin(start)
-        # The number of threads is a state of the booster: callers on several threads must not change it for each other.
-        with PREDICTING:
+        table.set_base_margin(base_costs)
+        with PREDICT_LOCK:
             trees.set_param({"nthread": threads})
-            found = trees.predict(table, output_margin=True)
-        return found.reshape(start.shape).astype(np.float32)
+            costs = trees.predict(table, output_margin=True)
+        return costs.reshape(base_costs.shape).astype(np.float32)
 
     @staticmethod
     def to_bytes(trees: Any) -> bytes:
-        """XGBoost's own JSON."""
+        """Return the trees in XGBoost's JSON."""
         return bytes(trees.save_raw("json"))
 
     @staticmethod
     def from_bytes(content: bytes) -> Any:
-        """Trees out of XGBoost's own JSON."""
+        """Read trees from XGBoost's JSON."""
         import xgboost
 
         booster = xgboost.Booster()
@@ -150,7 +165,7 @@ class XGBoostTrees:
 
 
 class LightGBMTrees:
-    """Trees of LightGBM on top of given costs; several outputs are classes to LightGBM."""
+    """LightGBM trees that correct the costs of a base model; outputs are its classes."""
 
     library = "lightgbm"
     file_name = "trees.txt"
@@ -175,8 +190,8 @@ class LightGBMTrees:
         "verbosity": {"verbose"},
         "seed": {"random_seed", "random_state"},
     }
-    # Row-wise histograms always: LightGBM would otherwise time both ways and take the faster one. Features too rare to split by stay:
-    # LightGBM fails where it has dropped all of them.
+    # Always row-wise histograms: LightGBM would otherwise time both kinds and take the faster one.
+    # No feature filter: LightGBM fails where it has dropped all features.
     defaults: ClassVar[dict[str, Any]] = {
         "verbosity": -1,
         "deterministic": True,
@@ -185,72 +200,72 @@ class LightGBMTrees:
         **LIGHTGBM_MSE,
     }
 
-    def __init__(self, growing: Growing) -> None:
+    def __init__(self, spec: BoosterSpec) -> None:
         import lightgbm
 
-        columns = growing.start.shape[1]
+        columns = spec.base_costs.shape[1]
         general = {
             **self.defaults,
-            **growing.defaults,
-            "num_threads": growing.threads,
-            "seed": growing.seed,
+            **spec.defaults,
+            "num_threads": spec.threads,
+            "seed": spec.seed,
         }
         settings = {
-            **merged(general, growing.settings, self),
+            **merge_settings(general, spec.settings, self),
             "num_class": columns,
             "objective": "none",
         }
-        self._threads = growing.threads
-        self._derivatives = growing.derivatives
-        self._shape = growing.start.shape
-        start = growing.start.astype(float)
-        # Labels of a custom objective are never read. One class takes a flat row of first costs.
+        self._threads = spec.threads
+        self._derivatives = spec.derivatives
+        self._shape = spec.base_costs.shape
+        start = spec.base_costs.astype(float)
+        # Labels of a custom objective are never read. One class takes a flat init_score.
         table = lightgbm.Dataset(
-            growing.features,
+            spec.features,
             label=np.zeros(len(start)),
             init_score=start if columns > 1 else start.ravel(),
             params=settings,
         )
-        # LightGBM fails where every feature is constant; then no tree can be split, which is an answer too.
-        self._splits = not constant(growing.features)
-        self.booster = lightgbm.Booster(settings, table) if self._splits else None
-        self._watched: Any = None
-        self._start: Any = None
-        self._sum: Any = None
+        # LightGBM fails where every feature is constant; no tree can be split then anyway.
+        self._can_split = not all_constant(spec.features)
+        self.booster = lightgbm.Booster(settings, table) if self._can_split else None
+        self._validation: Any = None
+        self._base_costs: Any = None
+        self._corrections: Any = None
         self.rounds = 0
 
-    def watch(self, features: Any, start: np.ndarray) -> None:
-        """Rows whose predictions are asked for after each round."""
-        self._watched, self._start = features, start
-        self._sum = np.zeros(start.shape)
+    def set_validation(self, features: Any, base_costs: np.ndarray) -> None:
+        """Set the rows that are predicted after each round."""
+        self._validation, self._base_costs = features, base_costs
+        self._corrections = np.zeros(base_costs.shape)
 
-    def grow(self) -> bool:
-        """One more round; False where the trees cannot grow any more."""
+    def boost_round(self) -> bool:
+        """Train one more round; return False where no tree can be split any more."""
 
-        def of_table(predictions: np.ndarray, _: Any) -> tuple[np.ndarray, np.ndarray]:
+        def objective(predictions: np.ndarray, _: Any) -> tuple[np.ndarray, np.ndarray]:
             gradient, second = self._derivatives(np.reshape(predictions, self._shape))
             return (gradient, second) if self._shape[1] > 1 else (gradient.ravel(), second.ravel())
 
-        if not self._splits or self.booster.update(fobj=of_table):
+        if not self._can_split or self.booster.update(fobj=objective):
             return False
-        if self._watched is not None:
+        if self._validation is not None:
             added = self.booster.predict(
-                self._watched,
+                self._validation,
                 raw_score=True,
                 start_iteration=self.rounds,
                 num_iteration=1,
                 num_threads=self._threads,
             )
-            self._sum += np.reshape(added, self._sum.shape)
+            self._corrections += np.reshape(added, self._corrections.shape)
         self.rounds += 1
         return True
 
-    def watched(self) -> np.ndarray:
-        """Predicted costs of the watched rows."""
-        return (self._start + self._sum).astype(np.float32)
+    def validation_predictions(self) -> np.ndarray:
+        """Return the predicted costs of the validation rows."""
+        return (self._base_costs + self._corrections).astype(np.float32)
 
-    def first(self, rounds: int) -> Any:
-        """The trees of the first rounds; None for none."""
+    def truncate(self, rounds: int) -> Any:
+        """Return the trees of the first rounds; None for 0 rounds."""
         import lightgbm
 
         return (
@@ -260,41 +275,41 @@ class LightGBMTrees:
         )
 
     @staticmethod
-    def corrected(trees: Any, features: Any, start: np.ndarray) -> np.ndarray:
-        """Costs after the corrections of the trees."""
+    def predict_from(trees: Any, features: Any, base_costs: np.ndarray) -> np.ndarray:
+        """Return the costs of the base model plus the corrections of the trees."""
         threads = threads_for(features.shape[0], None)
         corrections = trees.predict(features, raw_score=True, num_threads=threads)
-        return (start + np.reshape(corrections, start.shape)).astype(np.float32)
+        return (base_costs + np.reshape(corrections, base_costs.shape)).astype(np.float32)
 
     @staticmethod
     def to_bytes(trees: Any) -> bytes:
-        """LightGBM's own text."""
+        """Return the trees in LightGBM's text format."""
         return trees.model_to_string().encode()
 
     @staticmethod
     def from_bytes(content: bytes) -> Any:
-        """Trees out of LightGBM's own text."""
+        """Read trees from LightGBM's text format."""
         import lightgbm
 
         return lightgbm.Booster(model_str=content.decode())
 
 
-def constant(features: Any) -> bool:
-    """Whether no feature differs between two rows."""
+def all_constant(features: Any) -> bool:
+    """Return whether every feature has the same value in all rows."""
     if hasattr(features, "tocsr"):
         return not (features.max(axis=0) - features.min(axis=0)).nnz
-    # A missing value beside a number is a difference as well.
+    # A missing value differs from a number.
     return bool(np.all((features == features[:1]) | (np.isnan(features) & np.isnan(features[:1]))))
 
 
 LIBRARIES: dict[str, Any] = {"xgboost": XGBoostTrees, "lightgbm": LightGBMTrees}
 
 
-def merged(general: dict[str, Any], given: dict[str, Any], library: Any) -> dict[str, Any]:
-    """The user's settings over ours; where the user names a setting by an alias, ours gives way."""
+def merge_settings(general: dict[str, Any], given: dict[str, Any], library: Any) -> dict[str, Any]:
+    """Return our settings with those of the user, who may use an alias of a name."""
     for name in given:
         if name in library.reserved:
-            raise ValueError(f"'{name}' is set by the fine-tuning itself and cannot be given")
+            raise ValueError(f"'{name}' is set by the fine-tuning and cannot be given")
     kept = {
         name: value
         for name, value in general.items()

@@ -1,17 +1,23 @@
-"""Types of the compiled part; the documentation is in its docstrings."""
+"""Types of the compiled module; its docstrings are the documentation."""
 
 from collections.abc import Callable, Sequence
 from os import PathLike
-from typing import Any, Literal, TypeAlias, TypedDict, overload
+from typing import Any, Literal, TypeAlias, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+
+from regretless._results import Evaluation, TrainingReport
 
 __version__: str
 
 _Path: TypeAlias = str | PathLike[str]
 _Sense: TypeAlias = Literal["minimize", "maximize"]
 _Split: TypeAlias = str | float | Sequence[float] | Sequence[ArrayLike]
+# Anything that numpy converts, or a DataFrame of pandas or polars.
+_Table: TypeAlias = ArrayLike | Any
+# An array, or a DataFrame where the input is one.
+_FloatTable: TypeAlias = NDArray[np.float32] | Any
 
 class Problem:
     def __init__(
@@ -24,8 +30,8 @@ class Problem:
         *,
         costs: str | Sequence[str] | None = None,
         sense: _Sense | None = None,
-        kind: Literal["tsplib", "knapsack", "linear"] | None = None,
-        number: int = 1,
+        file_format: Literal["tsplib", "knapsack", "linear"] | None = None,
+        problem_number: int = 1,
         vehicles: int | None = None,
         single_customer_routes: bool | None = None,
     ) -> Problem: ...
@@ -46,7 +52,7 @@ class Problem:
         name: str = "arrays",
     ) -> Problem: ...
     @classmethod
-    def from_callable(
+    def from_solver(
         cls,
         solve: Callable[[NDArray[np.float64]], ArrayLike | tuple[ArrayLike, float] | None],
         num_costs: int,
@@ -57,14 +63,14 @@ class Problem:
         thread_safe: bool = False,
         cost_names: Sequence[str] | None = None,
     ) -> Problem: ...
-    @staticmethod
-    def from_gurobipy(model: Any, costs: Any = None) -> Problem: ...
-    @staticmethod
-    def from_highspy(model: Any, costs: Any = None) -> Problem: ...
-    @staticmethod
-    def from_ortools(model: Any, costs: Any = None) -> Problem: ...
-    @staticmethod
-    def from_pyomo(model: Any, costs: Any = None) -> Problem: ...
+    @classmethod
+    def from_gurobipy(cls, model: Any, costs: Any = None) -> Problem: ...
+    @classmethod
+    def from_highspy(cls, model: Any, costs: Any = None) -> Problem: ...
+    @classmethod
+    def from_ortools(cls, model: Any, costs: Any = None) -> Problem: ...
+    @classmethod
+    def from_pyomo(cls, model: Any, costs: Any = None) -> Problem: ...
     @property
     def sense(self) -> _Sense: ...
     @property
@@ -78,14 +84,14 @@ class Problem:
     @property
     def _file_hash(self) -> str | None: ...
     def to_dict(self) -> dict[str, Any]: ...
-    def solve(self, cost: ArrayLike, *, decide_by: str | None = None) -> Solution: ...
+    def solve(self, c: ArrayLike, *, heuristic: str | None = None) -> Solution: ...
     def solve_all(
         self,
-        costs: ArrayLike,
+        C: _Table,
         *,
         threads: int | None = None,
         progress: bool = False,
-        decide_by: str | None = None,
+        heuristic: str | None = None,
     ) -> Solutions: ...
 
 class Solution:
@@ -102,7 +108,7 @@ class Solution:
 
 class Solutions:
     @property
-    def decisions(self) -> NDArray[np.float32]: ...
+    def decisions(self) -> _FloatTable: ...
     @property
     def cost_names(self) -> list[str] | None: ...
     @property
@@ -114,13 +120,13 @@ class Solutions:
 
 class Solver:
     def __init__(self, problem: Problem) -> None: ...
-    def solve(self, cost: ArrayLike) -> tuple[NDArray[np.float32], float]: ...
+    def solve(self, c: ArrayLike) -> tuple[NDArray[np.float32], float]: ...
 
 class Labels:
     @staticmethod
-    def known(problem: Problem, C: ArrayLike, decisions: ArrayLike) -> Labels: ...
+    def from_decisions(problem: Problem, C: _Table, decisions: _Table) -> Labels: ...
     @property
-    def decisions(self) -> NDArray[np.float32]: ...
+    def decisions(self) -> _FloatTable: ...
     @property
     def cost_names(self) -> list[str] | None: ...
     @property
@@ -132,19 +138,19 @@ class Labels:
 class Loss:
     def __init__(
         self,
-        loss: str,
         problem: Problem,
-        C: ArrayLike,
+        C: _Table,
+        loss: str,
         *,
         labels: Labels | None = None,
         seed: int = 0,
         threads: int | None = None,
         progress: bool = False,
-        share_pool: Loss | None = None,
+        pool_from: Loss | None = None,
     ) -> None: ...
     def evaluate(
         self,
-        predictions: ArrayLike,
+        predictions: _Table,
         rows: Sequence[int] | NDArray[np.integer] | None = None,
         *,
         epoch: int = 0,
@@ -156,20 +162,31 @@ class Loss:
     @property
     def problem(self) -> Problem: ...
     @property
-    def solves(self) -> bool: ...
+    def calls_solver(self) -> bool: ...
     def __len__(self) -> int: ...
 
 class Model:
-    def predict(self, X: ArrayLike) -> NDArray[np.float32]: ...
+    def predict(self, X: _Table) -> _FloatTable: ...
     def decide(
         self,
-        X: ArrayLike,
-        problem: Problem | None = None,
+        X: _Table,
         *,
+        problem: Problem | None = None,
         threads: int | None = None,
         progress: bool = False,
-        decide_by: str | None = None,
+        heuristic: str | None = None,
     ) -> Solutions: ...
+    def evaluate(
+        self,
+        X: _Table,
+        C: _Table,
+        *,
+        problem: Problem | None = None,
+        labels: Labels | None = None,
+        threads: int | None = None,
+        progress: bool = False,
+        heuristic: str | None = None,
+    ) -> Evaluation: ...
     def save(self, path: _Path, *, force: bool = False) -> None: ...
     @classmethod
     def load(cls, path: _Path) -> Model: ...
@@ -181,26 +198,16 @@ class Model:
     @property
     def cost_names(self) -> list[str]: ...
     @property
-    def loss(self) -> str: ...
+    def method(self) -> str: ...
     @property
     def seed(self) -> int: ...
 
 def _problem_of_model(description: str, file_hash: str | None, folder: _Path) -> Problem: ...
 def _column_names(table: Any) -> list[str] | None: ...
-def _costs_in_order(problem: Problem, costs: Any) -> NDArray[np.floating]: ...
-
-class _Evaluation(TypedDict):
-    instances: int
-    regret: float
-    normalized_regret: float
-    relative_regret: float
-    mse: float
-    mae: float
-    optimal_fraction: float
-
+def _costs_in_order(problem: Problem, C: Any) -> NDArray[np.floating]: ...
 def generate(
     benchmark: str,
-    rows: int = 2000,
+    instances: int = 2000,
     *,
     seed: int = 0,
     degree: int = 6,
@@ -210,35 +217,35 @@ def generate(
 @overload
 def label(
     problem: Problem,
-    C: ArrayLike,
+    C: _Table,
     *,
     store: _Path | None = None,
     shard: None = None,
     threads: int | None = None,
     progress: bool = False,
-    decide_by: str | None = None,
+    heuristic: str | None = None,
 ) -> Labels: ...
 @overload
 def label(
     problem: Problem,
-    C: ArrayLike,
+    C: _Table,
     *,
     store: _Path,
     shard: str | tuple[int, int],
     threads: int | None = None,
     progress: bool = False,
-    decide_by: str | None = None,
+    heuristic: str | None = None,
 ) -> int: ...
 def train(
     problem: Problem,
-    X: ArrayLike,
-    C: ArrayLike,
-    loss: str | None = None,
+    X: _Table,
+    C: _Table,
+    method: str | None = None,
     *,
     labels: Labels | None = None,
     split: _Split | None = None,
     predictor: str = "linear",
-    start: Model | None = None,
+    init_model: Model | None = None,
     seed: int = 0,
     profile: Literal["default", "paper"] = "default",
     feature_names: Sequence[str] | None = None,
@@ -246,47 +253,47 @@ def train(
     checkpoint: _Path | None = None,
     threads: int | None = None,
     progress: bool = False,
-    decide_by: str | None = None,
+    heuristic: str | None = None,
     epochs: int = 50,
-    epoch_rows: int | None = None,
-    batch: int = 32,
+    rows_per_epoch: int | None = None,
+    batch_size: int = 32,
     learning_rate: float = 0.005,
-    decay: bool = False,
+    lr_decay: bool = False,
     optimizer: str = "adam",
     select: Literal[
         "validation-regret", "validation-loss", "training-loss", "last"
     ] = "validation-regret",
-    join_validation: bool = False,
+    train_on_validation: bool = False,
     patience: int | None = None,
     patience_seconds: float | None = None,
     time_limit: float | None = None,
     standardize: bool = True,
-    output_map: bool = True,
-    rescale: bool = True,
-    warm_start: bool | None = None,
-    clip_costs: bool = True,
+    scale_costs: bool = True,
+    rescale_loss: bool = True,
+    retrain_from_baseline: bool | None = None,
+    clip_instance_costs: bool = True,
     then_learning_rate: float | None = None,
     then_epochs: int | None = None,
     fused: bool = True,
-) -> tuple[Model, dict[str, Any]]: ...
+) -> tuple[Model, TrainingReport]: ...
 def evaluate(
     problem: Problem,
-    predictions: ArrayLike | Model,
-    X: ArrayLike | None = None,
-    C: ArrayLike | None = None,
+    predictions: _Table | Model,
+    X: _Table | None = None,
+    C: _Table | None = None,
     *,
     labels: Labels | None = None,
     threads: int | None = None,
     progress: bool = False,
-    decide_by: str | None = None,
-) -> _Evaluation: ...
+    heuristic: str | None = None,
+) -> Evaluation: ...
 def regret(
     problem: Problem,
-    predictions: ArrayLike,
-    C: ArrayLike,
+    predictions: _Table,
+    C: _Table,
     *,
     labels: Labels | None = None,
     threads: int | None = None,
     progress: bool = False,
-    decide_by: str | None = None,
+    heuristic: str | None = None,
 ) -> NDArray[np.float64]: ...

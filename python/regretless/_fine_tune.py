@@ -1,76 +1,92 @@
-"""Fine-tuning of trees, round by round: the best round on rows that were held back is kept, the base included."""
+"""Fine-tuning of boosted trees: the round with the smallest validation regret is selected.
+
+The base model is round 0, so that the result is never worse than the base on the validation rows.
+"""
 
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 import regretless as rl
 from regretless._boosted import (
-    BoostedCosts,
-    Constant,
+    BoostedCostModel,
+    ConstantModel,
     as_features,
     base_costs,
     check_same_zeros,
+    feature_names_of,
     is_sparse,
-    names_known_to,
 )
-from regretless._boosters import LIBRARIES, Growing, threads_for
+from regretless._boosters import LIBRARIES, BoosterSpec, Derivatives, threads_for
 from regretless._frames import (
-    as_numbers,
+    as_float_rows,
+    check_same_features,
     check_same_labels,
     check_same_rows,
     column_names,
     row_labels,
-    same_features,
 )
-from regretless._names import in_order, named
+from regretless._names import costs_in_order, with_names
+from regretless._results import FineTuningReport, FineTuningRound
 from regretless.progress import Progress
 
 LEARNING_RATE = 0.02
-"""A tenth or so of what squared error takes: the base is to be turned, not replaced."""
+"""About a tenth of what squared error takes: the base model is corrected, not replaced."""
 
-FEW = 10
-"""On fewer validation rows than this the choice of a round is mostly luck."""
+MIN_VALIDATION_ROWS = 10
+"""With fewer validation rows the selection of a round is mostly luck."""
 
 
 @dataclass
-class Part:
-    """Rows of a table: features, costs, and the costs that the base predicts."""
+class DataPart:
+    """Rows for training or validation.
+
+    Attributes
+    ----------
+    features : array or sparse matrix of shape (n, p)
+        Features.
+    costs : ndarray of shape (n, d)
+        True costs.
+    labels : regretless.Labels or None
+        Optimal decisions, where they are known.
+    base_costs : ndarray of shape (n, d) or None
+        Costs that the base model predicts.
+    """
 
     features: Any
     costs: np.ndarray
-    labels: Any = None
-    base: Any = None
+    labels: rl.Labels | None = None
+    base_costs: np.ndarray | None = None
 
 
 class ValidationRegret:
-    """Measures predictions by the regret of their decisions on the validation rows."""
+    """The regret of predictions on the validation rows."""
 
-    def __init__(self, problem: rl.Problem, part: Part, threads: int | None) -> None:
+    def __init__(self, problem: rl.Problem, part: DataPart, threads: int | None) -> None:
         self.problem, self.threads = problem, threads
-        self.costs = named(part.costs, problem.cost_names)
-        self.labels = (
-            rl.label(problem, self.costs, threads=threads) if part.labels is None else part.labels
-        )
+        self.costs = with_names(part.costs, problem.cost_names)
+        self.labels = part.labels
+        if self.labels is None:
+            self.labels = rl.label(problem, self.costs, threads=threads)
         self.rows = len(part.costs) - len(self.labels.failed)
         if self.rows == 0:
-            raise ValueError("no validation row has a decision: no round can be chosen")
+            raise ValueError("no validation row has a decision: no round can be selected")
 
-    def of(self, predictions: np.ndarray) -> dict[str, float]:
-        """Mean regret, and the sum of regrets over the sum of best objectives."""
-        found = rl.evaluate(
+    def measure(self, number: int, predictions: np.ndarray) -> FineTuningRound:
+        """Return the regret of the predictions of a round."""
+        evaluation = rl.evaluate(
             self.problem, predictions, C=self.costs, labels=self.labels, threads=self.threads
         )
-        return {"regret": found["regret"], "normalized_regret": found["normalized_regret"]}
+        return FineTuningRound(number, evaluation.regret, evaluation.normalized_regret)
 
 
 @dataclass
 class FineTuning:
-    """One fine-tuning: what the user asked for."""
+    """One fine-tuning; the fields are the arguments of ``CosObjective.fine_tune_xgboost``."""
 
     objective: Any
     library: str
@@ -82,292 +98,305 @@ class FineTuning:
     threads: int | None
     progress: bool
     settings: dict[str, Any]
-    shown: Any = field(default=None, init=False)
+    training_rows: np.ndarray = field(init=False)
+    _progress_bar: Progress | None = field(default=None, init=False)
 
-    def run(self, features: Any) -> BoostedCosts:
-        """Trains the base unless there is one, then tunes it."""
+    def run(self, X: Any) -> BoostedCostModel:
+        """Train the base model unless there is one, then fine-tune it."""
         self.check()
-        training, held = self.parts(features)
-        self.shown = Progress() if self.progress else None
+        training, validation = self.split(X)
+        self._progress_bar = Progress() if self.progress else None
         try:
-            base = self.squared_error(training) if self.base is None else plain_booster(self.base)
-            for part in (training, held):
-                part.base = self.costs_of(base, part)
-            result = BoostedCosts(
+            base = unwrap_booster(self.base)
+            if base is None:
+                base = self.train_base(training)
+            for part in (training, validation):
+                part.base_costs = self.checked_base_costs(base, part)
+            model = BoostedCostModel(
                 base=base,
                 trees=None,
-                kind=self.library,
+                library=self.library,
                 num_features=training.features.shape[1],
                 sparse=is_sparse(training.features),
-                feature_names=column_names(features),
+                feature_names=column_names(X),
                 cost_names=self.objective.cost_names,
                 problem=self.objective.problem,
             )
-            return self.tune(result, training, held)
+            return self.tune(model, training, validation)
         finally:
-            if self.shown is not None:
-                self.shown.close()
+            if self._progress_bar is not None:
+                self._progress_bar.close()
 
     def check(self) -> None:
-        """Refuses numbers that mean nothing, before any work."""
-        first, second = self.rounds
-        if first < 1 or second < 1:
-            raise ValueError(f"rounds are at least 1 of each part, not {self.rounds}")
+        """Refuse invalid arguments before any work."""
+        base_rounds, tuning_rounds = self.rounds
+        if base_rounds < 1 or tuning_rounds < 1:
+            raise ValueError(f"rounds must both be at least 1, not {self.rounds}")
         if self.patience is not None and self.patience < 1:
-            raise ValueError(f"patience is at least 1 round, not {self.patience}")
-        if self.base is not None and self.objective.reordered:
+            raise ValueError(f"patience must be at least 1 round, not {self.patience}")
+        if self.base is not None and self.objective.is_reordered:
             raise ValueError(
-                "the columns of the costs are in another order than the problem's costs, and a base predicts in theirs: "
-                "train the base on costs[problem.cost_names], and give the costs in this order"
+                "the columns of C are in a different order than the problem's costs, and a base "
+                "predicts in the order of C: train the base on C[problem.cost_names], and give C "
+                "in this order"
             )
         self.objective.incumbent = None
 
-    def parts(self, features: Any) -> tuple[Part, Part]:
-        """Rows to learn from, and rows that choose the round."""
+    def split(self, X: Any) -> tuple[DataPart, DataPart]:
+        """Return the rows for training and for validation."""
         objective = self.objective
-        table = as_features(features)
+        table = as_features(X)
         if table.shape[0] != len(objective.costs):
-            raise ValueError(
-                f"X has {table.shape[0]} rows, the costs of the objective have {len(objective.costs)}"
-            )
-        check_same_labels(row_labels(features), objective.row_labels, ("X", "C"))
+            raise ValueError(f"X has {table.shape[0]} rows, C has {len(objective.costs)}")
+        check_same_labels(row_labels(X), objective.row_labels, ("X", "C"))
         if self.base is not None:
-            same_features(names_known_to(self.base), column_names(features))
-        # Rows without a best decision have no gradient.
+            check_same_features(feature_names_of(self.base), column_names(X))
+        # Rows without an optimal decision have no gradient.
         usable = np.setdiff1d(np.arange(table.shape[0]), list(objective.labels.failed))
         if isinstance(self.validation, (tuple, list)):
-            held, training = self.given(column_names(features)), usable
+            validation, self.training_rows = self.given_validation(column_names(X)), usable
             if self.library == "xgboost":
-                check_same_zeros(is_sparse(table), held.features)
+                check_same_zeros(is_sparse(table), validation.features)
         else:
-            training, chosen = divided(usable, self.validation, self.seed)
-            held = Part(table[chosen], objective.costs[chosen])
-        if len(held.costs) < FEW:
+            self.training_rows, chosen = split_rows(usable, self.validation, self.seed)
+            validation = DataPart(table[chosen], objective.costs[chosen])
+        if len(validation.costs) < MIN_VALIDATION_ROWS:
             warnings.warn(
-                f"the round is chosen on {len(held.costs)} validation rows; on fewer than {FEW} the choice is mostly luck",
-                stacklevel=4,
+                f"the round is selected on {len(validation.costs)} validation rows; on fewer than "
+                f"{MIN_VALIDATION_ROWS} the selection is mostly luck",
+                stacklevel=5,
             )
-        self.training_rows = training
-        return Part(table[training], objective.costs[training]), held
+        rows = self.training_rows
+        return DataPart(table[rows], objective.costs[rows]), validation
 
-    def given(self, names: list[str] | None) -> Part:
-        """Validation rows of the user's own."""
+    def given_validation(self, feature_names: list[str] | None) -> DataPart:
+        """Return the user's validation rows."""
         if len(self.validation) not in (2, 3):
-            raise ValueError(
-                "validation is a share such as 0.2, or (features, costs), or (features, costs, labels)"
-            )
-        features, costs = self.validation[:2]
-        same_features(names, column_names(features))
-        check_same_rows(features, costs, ("validation X", "validation C"))
-        problem, known, found = (
-            self.objective.problem,
-            self.objective.cost_names,
-            column_names(costs),
-        )
+            raise ValueError("validation is a fraction such as 0.2, or (X, C), or (X, C, labels)")
+        X, C = self.validation[:2]
+        check_same_features(feature_names, column_names(X))
+        check_same_rows(X, C, ("validation X", "validation C"))
+        problem, cost_names = self.objective.problem, self.objective.cost_names
+        given = column_names(C)
         if (
             problem.cost_names is None
-            and known is not None
-            and found is not None
-            and known != found
+            and cost_names is not None
+            and given is not None
+            and cost_names != given
         ):
             raise ValueError(
-                "the costs of the validation rows have other names, or another order, than those of the objective"
+                "C of the validation rows has other names, or another order, than C of the "
+                "objective"
             )
-        table = in_order(problem, named(as_numbers(costs, "validation C", missing=False), found))
-        part = Part(as_features(features), table, *self.validation[2:])
+        table = with_names(as_float_rows(C, "validation C", allow_missing=False), given)
+        costs = costs_in_order(problem, table)
+        part = DataPart(as_features(X), costs, *self.validation[2:])
         width = self.objective.costs.shape[1]
-        if (
-            part.features.shape[0] != len(part.costs)
-            or part.costs.shape[1] != width
-            or not len(part.costs)
-        ):
-            shapes = f"{tuple(part.features.shape)} and {part.costs.shape}"
+        same_rows = part.features.shape[0] == len(costs)
+        if not same_rows or costs.shape[1] != width or not len(costs):
             raise ValueError(
-                f"validation rows have shapes {shapes}; as many rows in both, at least one, and {width} costs are needed"
+                f"validation rows have shapes {tuple(part.features.shape)} and {costs.shape}; as "
+                f"many rows in both, at least one, and {width} costs are needed"
             )
         return part
 
-    def growing(
-        self, part: Part, derivatives: Any, defaults: dict[str, Any], settings: dict[str, Any]
+    def booster(
+        self,
+        part: DataPart,
+        derivatives: Derivatives,
+        defaults: dict[str, Any],
+        settings: dict[str, Any],
     ) -> Any:
-        """Trees of the library that grow from the rows of a part."""
+        """Return a booster of the library for the rows of a part."""
         threads = threads_for(len(part.costs), self.threads)
-        return LIBRARIES[self.library](
-            Growing(part.features, part.base, derivatives, defaults, settings, threads, self.seed)
+        spec = BoosterSpec(
+            features=part.features,
+            base_costs=part.base_costs,
+            derivatives=derivatives,
+            defaults=defaults,
+            settings=settings,
+            threads=threads,
+            seed=self.seed,
         )
+        return LIBRARIES[self.library](spec)
 
-    def squared_error(self, training: Part) -> BoostedCosts:
-        """The base: mean costs, corrected by trees that learn the squared error."""
-        start = Constant(training.costs.astype(float).mean(axis=0))
-        training.base = start.predict(training.features).astype(np.float32)
+    def train_base(self, training: DataPart) -> BoostedCostModel:
+        """Train the base model: mean costs, corrected by trees with squared error."""
+        start = ConstantModel(training.costs.astype(float).mean(axis=0))
+        training.base_costs = start.predict(training.features).astype(np.float32)
 
         def derivatives(predictions: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-            # Half the square, as XGBoost itself counts: its penalty on leaves then weighs what it usually weighs.
+            # Half the square as in XGBoost, so that its penalty on leaves has its usual weight.
             error = predictions - training.costs
             return error, np.ones_like(error)
 
-        trees = self.growing(training, derivatives, {}, {})
+        trees = self.booster(training, derivatives, {}, {})
         for number in range(self.rounds[0]):
             self.show("base by squared error", self.rounds[0], number, "")
-            if not trees.grow():
+            if not trees.boost_round():
                 break
-        # A table too small for a single split is left with its mean costs: a base like any other.
-        return BoostedCosts(
-            start, trees.first(trees.rounds), self.library, num_features=training.features.shape[1]
+        # A table too small for a single split leaves the mean costs: a valid base model.
+        return BoostedCostModel(
+            start,
+            trees.truncate(trees.rounds),
+            self.library,
+            num_features=training.features.shape[1],
         )
 
-    def costs_of(self, base: Any, part: Part) -> np.ndarray:
-        """What the base predicts for a part, checked."""
-        found = base_costs(base, part.features)
-        if found.shape != part.costs.shape:
+    def checked_base_costs(self, base: Any, part: DataPart) -> np.ndarray:
+        """Return what the base model predicts for a part."""
+        costs = base_costs(base, part.features)
+        if costs.shape != part.costs.shape:
             raise ValueError(
-                f"the base predicts costs of shape {found.shape}; {part.costs.shape} are needed"
+                f"the base predicts costs of shape {costs.shape}; {part.costs.shape} are needed"
             )
-        if not np.isfinite(found).all():
+        if not np.isfinite(costs).all():
             raise ValueError("the base predicts costs that are not finite")
-        return found
+        return costs
 
-    def tune(self, result: BoostedCosts, training: Part, held: Part) -> BoostedCosts:
-        """Rounds of the cost-sensitive objective; the best one becomes the result."""
-        judge = ValidationRegret(self.objective.problem, held, self.threads)
-        history = [{"round": 0, **judge.of(held.base)}]
-        trees = self.growing(
+    def tune(
+        self, model: BoostedCostModel, training: DataPart, validation: DataPart
+    ) -> BoostedCostModel:
+        """Boost rounds of the cost-sensitive objective; return the best model."""
+        regret = ValidationRegret(self.objective.problem, validation, self.threads)
+        history = [regret.measure(0, validation.base_costs)]
+        trees = self.booster(
             training, self.derivatives(training), {"learning_rate": LEARNING_RATE}, self.settings
         )
-        trees.watch(held.features, held.base)
+        trees.set_validation(validation.features, validation.base_costs)
         try:
-            stopped = self.advance(trees, judge, history)
+            stopped = self.boost(trees, regret, history)
         except BaseException as error:
-            # Ctrl-C, or a solver that fails: what was reached is not lost.
-            self.objective.incumbent = self.kept(
-                result, trees, judge, history, f"interrupted: {type(error).__name__}"
-            )
+            # After Ctrl-C or a solver failure the best model so far is kept.
+            reason = f"interrupted: {type(error).__name__}"
+            self.objective.incumbent = self.best_model(model, trees, regret, history, reason)
             raise
-        kept = self.kept(result, trees, judge, history, stopped)
-        # The round was chosen by predictions made along the way; those of the shorter model are the ones that count.
+        best = self.best_model(model, trees, regret, history, stopped)
+        # The round was selected by predictions during training; those of the truncated model count.
         try:
-            worth = judge.of(kept.predict(held.features))["regret"]
+            measured = regret.measure(best.report.best_round, best.predict(validation.features))
         except BaseException:
-            self.objective.incumbent = kept
+            self.objective.incumbent = best
             raise
-        base = history[0]["regret"]
-        if worth > base:
+        base_regret = history[0].regret
+        if measured.regret > base_regret:
             warnings.warn(
-                f"the trees of round {kept.report['kept_round']} predict other costs than they did during training: their regret on the "
-                f"validation rows is {worth:.6g}, that of the base {base:.6g}. The base is kept; please report this",
-                stacklevel=4,
+                f"the trees of round {best.report.best_round} predict other costs than during "
+                f"training: their validation regret is {measured.regret:.6g}, that of the base "
+                f"{base_regret:.6g}. The base is kept; please report this",
+                stacklevel=5,
             )
-            kept.trees, worth = None, base
-            kept.report["kept_round"] = 0
-        kept.report["kept_regret"] = worth
-        return kept
+            best.trees = None
+            best.report = replace(best.report, best_round=0, best_regret=base_regret)
+            return best
+        best.report = replace(best.report, best_regret=measured.regret)
+        return best
 
-    def derivatives(self, training: Part) -> Any:
-        """Gradient and second derivative of the objective for the training rows."""
+    def derivatives(self, training: DataPart) -> Derivatives:
+        """Return the gradient and second derivative of the objective for the training rows."""
         loss, rows = self.objective.loss, self.training_rows
-        scale, curvature = sizes(self.objective.name, training.costs)
+        scale, curvature = gradient_scale(self.objective.name, training.costs)
 
-        def of(predictions: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        def derivatives(predictions: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
             _, gradients = loss.evaluate(
                 np.ascontiguousarray(predictions, dtype=np.float32), rows=rows
             )
             return gradients * scale, np.full_like(gradients, curvature)
 
-        return of
+        return derivatives
 
-    def advance(self, trees: Any, judge: ValidationRegret, history: list[dict[str, Any]]) -> str:
-        """Grows round after round and writes their regrets down; returns why it stopped."""
+    def boost(self, trees: Any, regret: ValidationRegret, history: list[FineTuningRound]) -> str:
+        """Run the rounds and append their regrets; return why it stopped."""
         best = history[0]
         for number in range(1, self.rounds[1] + 1):
             self.show(
                 "fine-tuning",
                 self.rounds[1],
                 number - 1,
-                f"validation regret {best['regret']:.6g}, base {history[0]['regret']:.6g}",
+                f"validation regret {best.regret:.6g}, base {history[0].regret:.6g}",
             )
-            if not trees.grow():
-                return "no tree could be split any more"
-            predictions = trees.watched()
+            if not trees.boost_round():
+                return "no tree can be split any more"
+            predictions = trees.validation_predictions()
             if not np.isfinite(predictions).all():
                 return "predicted costs are not finite any more"
-            history.append({"round": number, **judge.of(predictions)})
-            if history[-1]["regret"] < best["regret"]:
+            history.append(regret.measure(number, predictions))
+            if history[-1].regret < best.regret:
                 best = history[-1]
-            if self.patience is not None and number - best["round"] >= self.patience:
+            if self.patience is not None and number - best.round >= self.patience:
                 return f"no better round within {self.patience}"
         return "all rounds were run"
 
-    def kept(
+    def best_model(
         self,
-        result: BoostedCosts,
+        model: BoostedCostModel,
         trees: Any,
-        judge: ValidationRegret,
-        history: list[dict[str, Any]],
+        regret: ValidationRegret,
+        history: list[FineTuningRound],
         stopped: str,
-    ) -> BoostedCosts:
-        """The result with the trees of the best round, the earliest of equals."""
-        best = min(history, key=lambda entry: entry["regret"])
-        result.trees = trees.first(best["round"])
-        result.history = history
-        result.report = {
-            "library": self.library,
-            "loss": self.objective.name,
-            "seed": self.seed,
-            "kept_round": best["round"],
-            "rounds": history[-1]["round"],
-            "stopped": stopped,
-            "base_regret": history[0]["regret"],
-            "kept_regret": best["regret"],
-            "training_rows": len(self.training_rows),
-            "validation_rows": judge.rows,
-        }
-        return result
-
-    def show(self, task: str, steps: int, done: int, note: str) -> None:
-        """Shows progress where it is wanted."""
-        if self.shown is not None:
-            self.shown.show(task, steps, done, note)
-
-
-def divided(usable: np.ndarray, share: Any, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """Rows to learn from and rows held back, each in the order of the table."""
-    if (
-        isinstance(share, bool)
-        or not isinstance(share, (int, float, np.floating))
-        or not 0.0 < share < 1.0
-    ):
-        raise ValueError(
-            f"validation is a share between 0 and 1, or (features, costs) of other rows, not {share!r}"
+    ) -> BoostedCostModel:
+        """Return the model with the trees of the best round, the earliest of equal ones."""
+        best = min(history, key=lambda entry: entry.regret)
+        model.trees = trees.truncate(best.round)
+        model.history = tuple(history)
+        model.report = FineTuningReport(
+            library=self.library,
+            loss=self.objective.name,
+            seed=self.seed,
+            best_round=best.round,
+            rounds=history[-1].round,
+            stopped=stopped,
+            base_regret=history[0].regret,
+            best_regret=best.regret,
+            training_rows=len(self.training_rows),
+            validation_rows=regret.rows,
         )
-    count = round(share * len(usable))
+        return model
+
+    def show(self, task: str, steps: int, done: int, message: str) -> None:
+        """Show progress where the user asked for it."""
+        if self._progress_bar is not None:
+            self._progress_bar.show(task, steps, done, message)
+
+
+def split_rows(usable: np.ndarray, fraction: Any, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return rows for training and for validation, each in the order of the table."""
+    is_number = isinstance(fraction, (int, float, np.floating)) and not isinstance(fraction, bool)
+    if not is_number or not 0.0 < fraction < 1.0:
+        raise ValueError(
+            f"validation is a fraction between 0 and 1, or (X, C) of other rows, not {fraction!r}"
+        )
+    count = round(fraction * len(usable))
     if count == 0 or count == len(usable):
         raise ValueError(
-            f"a share of {share} of {len(usable)} rows leaves none to validate or none to learn from; give validation=(features, costs)"
+            f"a fraction of {fraction} of {len(usable)} rows leaves none for validation or none "
+            "for training; give validation=(X, C)"
         )
-    # RandomState draws the same in every version of numpy.
+    # RandomState draws the same numbers in every version of numpy.
     order = np.random.RandomState(seed).permutation(len(usable))
     return usable[np.sort(order[count:])], usable[np.sort(order[:count])]
 
 
-def plain_booster(base: Any) -> Any:
-    """The booster inside XGBoost's estimator for scikit-learn, cut to the rounds that it predicts with; any other base as it is."""
+def unwrap_booster(base: Any) -> Any:
+    """Return the booster of an XGBoost estimator, cut to the rounds it predicts with.
+
+    Any other base model is returned unchanged.
+    """
     if not hasattr(base, "get_booster"):
         return base
     booster = base.get_booster()
-    best = (
-        getattr(base, "best_iteration", None)
-        if booster.attr("best_iteration") is not None
-        else None
-    )
+    if booster.attr("best_iteration") is None:
+        return booster
+    best = getattr(base, "best_iteration", None)
     return booster if best is None else booster[: best + 1]
 
 
-def sizes(loss: str, costs: np.ndarray) -> tuple[float, float]:
-    """What brings gradients to the size of costs, and the second derivative at that size."""
+def gradient_scale(loss: str, costs: np.ndarray) -> tuple[float, float]:
+    """Return the factor that brings gradients to the size of costs, and the second derivative."""
     columns = costs.shape[1]
-    length = float(np.linalg.norm(costs, axis=1).mean())
+    norm = float(np.linalg.norm(costs, axis=1).mean())
     components = loss.upper().replace(" ", "").partition("(")[2].removesuffix(")").split(",")
-    normalised = "S" in components
+    is_scale_invariant = "S" in components
     if loss.upper().startswith("MSE"):
-        return columns * (length**2 if normalised else 1.0), 2.0
-    return columns * float(np.abs(costs).mean()) * (length if normalised else 1.0), 1.0
+        return columns * (norm**2 if is_scale_invariant else 1.0), 2.0
+    return columns * float(np.abs(costs).mean()) * (norm if is_scale_invariant else 1.0), 1.0

@@ -1,20 +1,82 @@
-"""What a table says beyond its numbers: names of columns, labels of rows.
+"""Properties of DataFrames beyond their numbers: column names, row labels, the library they are of.
 
-Rows are matched by position everywhere. Where two tables carry row labels that contradict this, the answer would be wrong without a
-word; the checks here refuse such pairs. Names of costs are matched in ``_names``.
+Rows are matched by position everywhere. Where two tables have row labels that contradict this,
+results would be silently wrong; the checks here refuse such pairs. Cost names are matched in
+``_names``.
 """
 
 from __future__ import annotations
 
+import sys
 import warnings
 from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 
+@dataclass(frozen=True)
+class FrameTemplate:
+    """The kind of DataFrame that results should be.
+
+    Attributes
+    ----------
+    library : str
+        ``"pandas"`` or ``"polars"``.
+    index : pandas.Index or None
+        The row labels of the input; polars has none.
+    """
+
+    library: str
+    index: Any = None
+
+    def build(self, values: np.ndarray, columns: Sequence[str]) -> Any:
+        """Return a DataFrame of these numbers.
+
+        Parameters
+        ----------
+        values : ndarray of shape (n, d)
+            One row per row of the input.
+        columns : sequence of str
+            Names of the columns.
+
+        Returns
+        -------
+        pandas.DataFrame or polars.DataFrame
+        """
+        if self.library == "pandas":
+            import pandas
+
+            return pandas.DataFrame(values, index=self.index, columns=list(columns))
+        import polars
+
+        return polars.DataFrame(np.asarray(values), schema=list(columns), orient="row")
+
+
+def frame_template(table: Any) -> FrameTemplate | None:
+    """Return the template of a pandas or polars DataFrame; ``None`` for anything else."""
+    known = getattr(table, "frame_template", None)
+    if isinstance(known, FrameTemplate):
+        return known
+    # A DataFrame exists only where its library is imported already.
+    for library in ("pandas", "polars"):
+        module = sys.modules.get(library)
+        frame = getattr(module, "DataFrame", None)
+        if frame is not None and isinstance(table, frame):
+            return FrameTemplate(library, getattr(table, "index", None))
+    return None
+
+
+def as_frame_like(table: Any, values: np.ndarray, columns: Sequence[str]) -> Any:
+    """Return ``values`` as a DataFrame where ``table`` is one, else unchanged."""
+    template = frame_template(table)
+    return values if template is None else template.build(values, columns)
+
+
 def column_names(table: Any) -> list[str] | None:
-    """Names of the columns of a table such as pandas' or polars', if all of them are text."""
+    """Return the column names of a pandas or polars table, if all of them are strings."""
     columns = getattr(table, "columns", None)
     if columns is None or callable(columns):
         return None
@@ -23,108 +85,139 @@ def column_names(table: Any) -> list[str] | None:
 
 
 def row_labels(table: Any) -> Any:
-    """The index of a pandas table; None for tables without one."""
+    """Return the index of a pandas table; ``None`` for tables without one."""
     index = getattr(table, "index", None)
     # A list has a method of this name; only an index can be compared and sorted.
     return index if hasattr(index, "equals") and hasattr(index, "sort_values") else None
 
 
-def check_same_rows(first: Any, second: Any, words: tuple[str, str] = ("X", "C")) -> None:
-    """Refuses two tables whose row labels are the same in another order; warns where the labels are different ones."""
-    check_same_labels(row_labels(first), row_labels(second), words)
+def check_same_rows(first: Any, second: Any, names: tuple[str, str] = ("X", "C")) -> None:
+    """Refuse two tables with the same row labels in a different order.
+
+    Parameters
+    ----------
+    first, second : tables
+        Any objects; those without row labels pass.
+    names : tuple of two str
+        What the tables are called in messages.
+
+    Raises
+    ------
+    ValueError
+        Where the labels are the same in a different order.
+
+    Warns
+    -----
+    UserWarning
+        Where the labels are different ones.
+    """
+    check_same_labels(row_labels(first), row_labels(second), names)
 
 
-def check_same_labels(one: Any, other: Any, words: tuple[str, str]) -> None:
-    """The same for two indices, or None where a table has none."""
-    # Tables of different length are refused by whoever reads their numbers.
-    if one is None or other is None or len(one) != len(other) or one.equals(other):
+def check_same_labels(first: Any, second: Any, names: tuple[str, str]) -> None:
+    """Check two indices as :func:`check_same_rows` does; ``None`` is a table without one."""
+    # Tables of different length are refused where their numbers are read.
+    if first is None or second is None or len(first) != len(second) or first.equals(second):
         return
-    left, right = words
-    place = next((row for row, (a, b) in enumerate(zip(one, other)) if a != b), 0)
-    where = (
-        f"row {place} (counted from 0) is {one[place]!r} in {left} and {other[place]!r} in {right}"
+    left, right = names
+    row = next((row for row, (a, b) in enumerate(zip(first, second)) if a != b), 0)
+    difference = (
+        f"row {row} (counted from 0) is {first[row]!r} in {left} and {second[row]!r} in {right}"
     )
-    if Counter(one) == Counter(other):
-        unique = getattr(one, "is_unique", False)
+    if Counter(first) == Counter(second):
+        unique = getattr(first, "is_unique", False)
         remedy = f"{right} = {right}.loc[{left}.index]" if unique else "sort both tables alike"
         raise ValueError(
-            f"{left} and {right} have the same row labels in another order: {where}. Rows are matched by position. "
-            f"Bring them into one order: {remedy}; if the labels mean nothing: {right}.reset_index(drop=True), the same for {left}"
+            f"{left} and {right} have the same row labels in a different order: {difference}. "
+            f"Rows are matched by position. Bring them into one order: {remedy}; if the labels "
+            f"have no meaning: {right}.reset_index(drop=True), the same for {left}"
         )
-    if not (counts_rows(one) or counts_rows(other)):
+    if not (is_default_index(first) or is_default_index(second)):
         warnings.warn(
-            f"{left} and {right} have different row labels: {where}. Rows are matched by position",
+            f"{left} and {right} have different row labels: {difference}. "
+            "Rows are matched by position",
             stacklevel=4,
         )
 
 
-def counts_rows(index: Any) -> bool:
-    """Whether an index only counts rows from 0 on, as pandas makes it where nobody gave labels."""
+def is_default_index(index: Any) -> bool:
+    """Return whether an index is 0, 1, 2, …, as pandas makes it where no labels were given."""
     return type(index).__name__ == "RangeIndex" and index.start == 0 and index.step == 1
 
 
-def same_features(known: list[str] | None, found: list[str] | None) -> None:
-    """Refuses features with other names, or in another order, than those a model was trained on."""
-    if known is None or found is None or known == found:
+def check_same_features(trained: list[str] | None, given: list[str] | None) -> None:
+    """Refuse features with other names, or in a different order, than a model was trained on."""
+    if trained is None or given is None or trained == given:
         return
-    if len(known) != len(found):
+    if len(trained) != len(given):
         raise ValueError(
-            f"X has {len(found)} features, the model was trained on {len(known)}: {', '.join(known[:8])}"
+            f"X has {len(given)} features, the model was trained on {len(trained)}: "
+            f"{', '.join(trained[:8])}"
         )
-    place = next(column for column, name in enumerate(found) if name != known[column])
-    remedy = (
-        "; the names are the same in another order: X[model.feature_names]"
-        if sorted(known) == sorted(found)
-        else ""
-    )
+    column = next(column for column, name in enumerate(given) if name != trained[column])
+    remedy = ""
+    if sorted(trained) == sorted(given):
+        remedy = "; the names are the same in a different order: X[model.feature_names]"
     raise ValueError(
-        f"feature {place} of X is '{found[place]}', the model was trained with '{known[place]}' there{remedy}"
+        f"feature {column} of X is '{given[column]}', the model was trained with "
+        f"'{trained[column]}' there{remedy}"
     )
 
 
-def as_numbers(table: Any, what: str, *, missing: bool) -> np.ndarray:
-    """A table as rows of floating-point numbers; text, dates, complex numbers and masks are refused by column.
+def as_float_rows(table: Any, what: str, *, allow_missing: bool) -> np.ndarray:
+    """Return a table as rows of floating-point numbers.
 
-    Missing values (NaN) pass where `missing` says so; infinite ones never.
+    Parameters
+    ----------
+    table : table or array_like
+        The numbers; text, dates, complex numbers and masks are refused by column.
+    what : str
+        What the table is called in messages.
+    allow_missing : bool
+        Whether missing values (NaN) are allowed; infinite ones never are.
+
+    Returns
+    -------
+    ndarray of shape (n, d)
+        float32 or float64, in C order.
     """
     if isinstance(table, np.ma.MaskedArray):
         raise ValueError(
-            f"{what} is a masked array, whose mask numpy drops on the way: give {what}.filled(…) or leave the rows out"
+            f"{what} is a masked array, whose mask would be lost: give {what}.filled(…) or "
+            "leave the rows out"
         )
     array = np.asarray(table)
     if array.ndim != 2:
-        raise ValueError(f"{what} is one row per instance, not an array of shape {array.shape}")
+        raise ValueError(f"{what} needs one row per instance, not the shape {array.shape}")
     names = column_names(table) or [str(column) for column in range(array.shape[1])]
     if array.dtype.kind not in "fiub":
-        array = np.stack(
-            [
-                one_column(table, array, column, f"{what}, column {names[column]}")
-                for column in range(array.shape[1])
-            ],
-            axis=1,
-        )
+        columns = [
+            float_column(table, array, column, f"{what}, column {names[column]}")
+            for column in range(array.shape[1])
+        ]
+        array = np.stack(columns, axis=1)
     if array.dtype not in (np.float32, np.float64):
         array = array.astype(np.float64)
-    wrong = np.isinf(array) if missing else ~np.isfinite(array)
-    if wrong.any():
-        row, column = np.argwhere(wrong)[0]
+    invalid = np.isinf(array) if allow_missing else ~np.isfinite(array)
+    if invalid.any():
+        row, column = np.argwhere(invalid)[0]
         raise ValueError(
-            f"{what}, row {row} (counted from 0), column {names[column]}: {array[row, column]} is not a finite number"
+            f"{what}, row {row} (counted from 0), column {names[column]}: "
+            f"{array[row, column]} is not a finite number"
         )
     return np.ascontiguousarray(array)
 
 
-def one_column(table: Any, array: np.ndarray, column: int, place: str) -> np.ndarray:
-    """One column of a table of several types as numbers."""
-    # A frame knows the type of each column; the joined array of several types knows none.
+def float_column(table: Any, array: np.ndarray, column: int, place: str) -> np.ndarray:
+    """Return one column of a table of several types as float64."""
+    # A DataFrame has the type of each column; the joined array has only their common one.
     values = np.asarray(table.iloc[:, column]) if hasattr(table, "iloc") else array[:, column]
-    kinds = (
-        {values.dtype.kind}
-        if values.dtype.kind != "O"
-        else {np.asarray(value).dtype.kind for value in values}
-    )
+    kinds = {values.dtype.kind}
+    if values.dtype.kind == "O":
+        kinds = {np.asarray(value).dtype.kind for value in values}
     if not kinds <= set("fiub"):
         raise ValueError(
-            f"{place}: {values[0]!r} is not a number; encode it first (categories, dates) or leave the column out"
+            f"{place}: {values[0]!r} is not a number; encode it first (categories, dates) or "
+            "leave the column out"
         )
     return values.astype(np.float64)

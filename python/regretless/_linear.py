@@ -1,8 +1,8 @@
-"""A linear model as matrices, on its way from somebody's modeller to a :class:`regretless.Problem`.
+"""Linear models as matrices, the common form of all adapters of :mod:`regretless.problems`.
 
-All adapters of :mod:`regretless.problems` fill one :class:`LinearModel`. Columns with predicted costs are moved to the
-front, in the order of the costs; a row with two ends becomes two rows. The modeller's names of these columns become the
-names of the problem's costs, if there is one for each and no two are the same.
+Columns with predicted costs are moved to the front, in the order of the costs; a row with two
+bounds becomes two rows. The names of these columns become the cost names of the problem, if every
+column has one and no two are equal.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ if TYPE_CHECKING:
     from regretless import Problem
 
 
-INFINITE = 1e20
-"""From here on modellers mean infinity."""
+INFINITY_THRESHOLD = 1e20
+"""Numbers of at least this size mean infinity in modeling libraries (HiGHS, Gurobi, CPLEX)."""
 
 
 @dataclass
 class LinearModel:
-    """``row_lower <= A x <= row_upper``, ``lower <= x <= upper``, some ``x`` integer, with an objective."""
+    """``row_lower <= A x <= row_upper``, ``lower <= x <= upper``, some ``x`` integer."""
 
     matrix: Any
     """Coefficients: anything ``scipy.sparse.csr_matrix`` takes."""
@@ -37,15 +37,16 @@ class LinearModel:
     maximize: bool
     names: Sequence[str]
     constant: float = 0.0
-    """Part of the objective that no column changes."""
+    """The constant term of the objective."""
     name: str = "linear model"
     default_name: Callable[[int], str] = lambda number: ""
-    """What the modeller calls a column by its number where the user gave no name."""
+    """The name that the modeling library gives to a column without a name of the user's."""
 
     def problem(self, costs: Iterable[int]) -> Problem:
-        """The problem whose predicted costs belong to these columns, in this order."""
-        from regretless import Problem
+        """Build the problem whose predicted costs belong to these columns, in this order."""
         from scipy.sparse import csr_matrix, hstack, vstack
+
+        from regretless import Problem
 
         first = list(costs)
         chosen = set(first)
@@ -56,7 +57,7 @@ class LinearModel:
         equal = low == high
         above, below = np.isfinite(low) & ~equal, np.isfinite(high) & ~equal
         matrix = csr_matrix(self.matrix)
-        # Modellers may list a column twice in one row, which means the sum.
+        # A column may occur twice in one row, which means the sum.
         matrix.sum_duplicates()
         matrix = matrix[:, order]
         lower, upper = (
@@ -68,7 +69,7 @@ class LinearModel:
             np.asarray(self.objective, dtype=float)[order],
         )
         if self.constant != 0.0:
-            # A problem of arrays has no constant, but a column that is always 1 and costs as much is the same.
+            # from_arrays has no constant term: a column fixed at 1 with this cost replaces it.
             matrix = hstack([matrix, csr_matrix((matrix.shape[0], 1))], format="csr")
             lower, upper, integer = (
                 np.append(lower, 1.0),
@@ -77,9 +78,9 @@ class LinearModel:
             )
             known_costs = np.append(known_costs, self.constant)
         names = [self.names[column] for column in first]
-        # Modellers allow empty and equal names, which do not say which cost is which.
+        # Empty and equal names cannot identify costs.
         given = all(self.names[column] not in ("", self.default_name(column)) for column in first)
-        said = given and len(set(names)) == len(names)
+        named = given and len(set(names)) == len(names)
         parts = [(equal, high, "=="), (below, high, "<="), (above, low, ">=")]
         return Problem.from_arrays(
             vstack([matrix[rows] for rows, _, _ in parts], format="csr"),
@@ -91,26 +92,37 @@ class LinearModel:
             integer=integer,
             costs=list(range(len(first))),
             known_costs=known_costs,
-            names=[*names, *[None] * (len(known_costs) - len(first))] if said else None,
+            names=[*names, *[None] * (len(known_costs) - len(first))] if named else None,
             name=self.name,
         )
 
 
-def choose(costs: Any, names: Sequence[str], index_of: Callable[[Any], int]) -> list[int]:
-    """Columns whose costs are predicted: all (``None``), names, patterns with ``*``, numbers of
-    columns, or variables of the modeller.
+def choose_columns(costs: Any, names: Sequence[str], index_of: Callable[[Any], int]) -> list[int]:
+    """Return the columns whose costs are predicted.
 
-    A column that was already chosen may match a pattern again (``["x3", "x*"]``: x3 first, then the others); to say the same
-    name, number or variable twice is refused, since a table with two costs for it could only be a mistake.
+    Parameters
+    ----------
+    costs : None, str, int, variable, or a container of them
+        All columns (``None``), names, patterns with ``*``, column numbers, or variables.
+    names : sequence of str
+        The names of all columns.
+    index_of : callable
+        Returns the column of a variable.
+
+    Raises
+    ------
+    ValueError
+        Where a name, number or variable is unknown or given twice. A column that is already
+        chosen may match a pattern (``["x3", "x*"]``: x3 first, then the others).
     """
     if costs is None:
         return list(range(len(names)))
     chosen: dict[int, None] = {}
-    for item in flattened(costs):
+    for item in flatten(costs):
         if isinstance(item, str) and "*" in item:
-            chosen.update(dict.fromkeys(matching(item, names)))
+            chosen.update(dict.fromkeys(matching_columns(item, names)))
             continue
-        column = single(item, names, index_of)
+        column = find_column(item, names, index_of)
         if column in chosen:
             raise ValueError(
                 f"costs holds column {column} ('{names[column]}') twice; each column has one cost"
@@ -123,18 +135,18 @@ def choose(costs: Any, names: Sequence[str], index_of: Callable[[Any], int]) -> 
     return list(chosen)
 
 
-def single(item: Any, names: Sequence[str], index_of: Callable[[Any], int]) -> int:
-    """The column that one name, number or variable means."""
+def find_column(item: Any, names: Sequence[str], index_of: Callable[[Any], int]) -> int:
+    """Return the column of one name, number or variable."""
     if isinstance(item, str):
-        columns = matching(item, names)
+        columns = matching_columns(item, names)
         if len(columns) > 1:
             raise ValueError(
-                f"{len(columns)} columns are called '{item}'; give numbers of columns or variables instead"
+                f"{len(columns)} columns are called '{item}'; give column numbers or variables"
             )
         return columns[0]
     if isinstance(item, (bool, float)):
         raise ValueError(
-            f"costs holds {item!r}; give names, patterns such as 'x*', whole numbers of columns, or variables"
+            f"costs holds {item!r}; give names, patterns such as 'x*', column numbers, or variables"
         )
     column = item if isinstance(item, int) else index_of(item)
     if not 0 <= column < len(names):
@@ -144,13 +156,13 @@ def single(item: Any, names: Sequence[str], index_of: Callable[[Any], int]) -> i
     return column
 
 
-def not_of_this_model(variable: Any) -> ValueError:
-    """A variable that would be taken for whatever has its number here."""
+def foreign_variable(variable: Any) -> ValueError:
+    """Return the error for a variable of another model, whose number means a column here."""
     return ValueError(f"costs holds {variable}, which is not a variable of this model")
 
 
-def matching(pattern: str, names: Sequence[str]) -> list[int]:
-    """Columns whose names match a pattern in which ``*`` stands for any characters."""
+def matching_columns(pattern: str, names: Sequence[str]) -> list[int]:
+    """Return the columns whose names match a pattern; ``*`` stands for any characters."""
     test = re.compile(".*".join(map(re.escape, pattern.split("*"))))
     columns = [column for column, name in enumerate(names) if test.fullmatch(name)]
     if not columns:
@@ -160,28 +172,27 @@ def matching(pattern: str, names: Sequence[str]) -> list[int]:
     return columns
 
 
-def flattened(costs: Any) -> Iterator[Any]:
-    """Single names or variables out of lists, arrays and dictionaries of them."""
-    single = (
-        hasattr(costs, "is_indexed") and not costs.is_indexed()
-    )  # Pyomo's own are containers of themselves
-    if isinstance(costs, (str, int)) or single:
+def flatten(costs: Any) -> Iterator[Any]:
+    """Yield single names or variables from lists, arrays and dictionaries of them."""
+    # A scalar variable of Pyomo is a container of itself.
+    is_scalar = hasattr(costs, "is_indexed") and not costs.is_indexed()
+    if isinstance(costs, (str, int)) or is_scalar:
         yield costs
     elif hasattr(costs, "tolist"):
-        yield from flattened(costs.tolist())
+        yield from flatten(costs.tolist())
     elif hasattr(costs, "values"):
         values = costs.values() if callable(costs.values) else costs.values
         for item in values:
-            yield from flattened(item)
+            yield from flatten(item)
     elif isinstance(costs, (list, tuple)):
         for item in costs:
-            yield from flattened(item)
+            yield from flatten(item)
     else:
         yield costs
 
 
-def bounded(values: Any) -> np.ndarray:
-    """Numbers as floats, very large ones as infinity."""
+def with_infinities(values: Any) -> np.ndarray:
+    """Return numbers as floats, very large ones as infinity."""
     numbers = np.asarray(values, dtype=float)
-    # Not sign times infinity: the sign of 0 is 0, and 0 times infinity is a warning.
-    return np.where(np.abs(numbers) >= INFINITE, np.copysign(np.inf, numbers), numbers)
+    # Not sign times infinity: for 0 that would be 0 times infinity, with a warning.
+    return np.where(np.abs(numbers) >= INFINITY_THRESHOLD, np.copysign(np.inf, numbers), numbers)

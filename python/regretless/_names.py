@@ -1,6 +1,7 @@
-"""Costs with names: which column of a table is which cost of a problem.
+"""Cost names: which column of a table is which cost of a problem.
 
-The rule is that of the compiled part: where table and problem both have names, names decide; otherwise positions do.
+The rule is that of the compiled module: where table and problem both have names, columns are
+matched by name, otherwise by position.
 """
 
 from __future__ import annotations
@@ -11,39 +12,72 @@ from typing import Any
 import numpy as np
 
 from regretless._core import Problem, _column_names, _costs_in_order
+from regretless._frames import FrameTemplate, frame_template
 
-__all__ = ["NamedTable", "in_order", "item_order", "named", "names_of"]
+__all__ = ["NamedTable", "column_order", "costs_in_order", "names_of", "with_names"]
 
 
 class NamedTable:
-    """An array and the names of its columns: what is needed of a DataFrame."""
+    """An array with column names, and the DataFrame that results should look like.
 
-    def __init__(self, values: Any, columns: Sequence[str]) -> None:
-        self.values, self.columns = np.asarray(values), list(columns)
+    Parameters
+    ----------
+    values : array_like
+        The numbers.
+    columns : sequence of str or None
+        Names of the columns.
+    template : FrameTemplate or None
+        Where given, decisions made from this table become a DataFrame of that kind.
+    """
+
+    def __init__(
+        self, values: Any, columns: Sequence[str] | None, template: FrameTemplate | None = None
+    ) -> None:
+        self.values = np.asarray(values)
+        self.columns = None if columns is None else list(columns)
+        self.frame_template = template
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
-        return np.array(self.values, dtype=dtype) if copy else np.asarray(self.values, dtype=dtype)
+        if copy:
+            return np.array(self.values, dtype=dtype)
+        return np.asarray(self.values, dtype=dtype)
 
 
 def names_of(table: Any) -> list[str] | None:
-    """Names of a table's columns; ``None`` for arrays and for columns that are only numbered."""
+    """Return the column names of a table; ``None`` for arrays and for numbered columns."""
     return _column_names(table)
 
 
-def named(table: Any, names: Sequence[str] | None) -> Any:
-    """The same numbers under these names, if there are any."""
-    return table if names is None else NamedTable(table, names)
+def with_names(table: Any, names: Sequence[str] | None, like: Any = None) -> Any:
+    """Return the same numbers with column names.
+
+    Parameters
+    ----------
+    table : array_like
+        The numbers.
+    names : sequence of str or None
+        Names of the columns; ``None`` leaves the table without names.
+    like : table, optional
+        Where this is a DataFrame, decisions made from the result become one, with its index.
+    """
+    template = frame_template(like)
+    if names is None and template is None:
+        return table
+    return NamedTable(table, names, template)
 
 
-def in_order(problem: Problem, costs: Any) -> np.ndarray:
-    """Costs as rows of float32 or float64, as they were given, in the order of the problem's costs."""
-    return _costs_in_order(problem, costs)
+def costs_in_order(problem: Problem, C: Any) -> np.ndarray:
+    """Return costs in the order of the problem, in float32 or float64 as they were given."""
+    return _costs_in_order(problem, C)
 
 
-def item_order(problem: Problem, costs: Any) -> list[int] | None:
-    """For each cost of the problem its column in a table, where both have names and the orders differ."""
-    theirs, ours = names_of(costs), problem.cost_names
+def column_order(problem: Problem, C: Any) -> list[int] | None:
+    """Return for each cost of the problem its column in a table.
+
+    ``None`` where table and problem do not both have names, or have them in the same order.
+    """
+    theirs, ours = names_of(C), problem.cost_names
     if theirs is None or ours is None or theirs == ours:
         return None
-    place = {name: number for number, name in enumerate(theirs)}
-    return [place[name] for name in ours]
+    position = {name: number for number, name in enumerate(theirs)}
+    return [position[name] for name in ours]

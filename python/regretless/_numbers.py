@@ -1,4 +1,4 @@
-"""Plain arrays of numbers out of arrays, lists and tables; what is no number is refused by name."""
+"""Numeric arrays from arrays, lists and tables; other contents are refused by name."""
 
 from __future__ import annotations
 
@@ -8,18 +8,17 @@ from typing import Any
 
 import numpy as np
 
-PLAIN = "biuf"
-"""Kinds of numpy's types that are numbers: bool, whole, not negative, floating."""
+NUMERIC_KINDS = "biuf"
+"""Kinds of numpy types that are numbers: bool, signed, unsigned, floating."""
 
-NO_NUMBERS = {
+REFUSED_KINDS = {
     "M": "dates",
-    "m": "spans of time",
+    "m": "time differences",
     "c": "complex numbers",
     "V": "records of several fields",
 }
 
-# Numpy turns its own dates into floats without a word.
-NO_NUMBER = (
+REFUSED_TYPES = (
     np.datetime64,
     np.timedelta64,
     datetime.date,
@@ -27,40 +26,56 @@ NO_NUMBER = (
     complex,
     np.complexfloating,
 )
+"""Types of entries that numpy would convert to floats silently."""
 
 
-def numbers(value: Any, what: str) -> np.ndarray:
-    """The array behind ``value``, of bool, whole or floating numbers; errors name ``what`` and the column."""
+def as_numeric_array(value: Any, what: str) -> np.ndarray:
+    """Return the array of a value, with entries of type bool, integer or floating.
+
+    Parameters
+    ----------
+    value : array_like or table
+        The numbers.
+    what : str
+        What the value is called in messages.
+
+    Raises
+    ------
+    ValueError
+        Where an entry is masked or not a number; the message gives the column of a table.
+    """
     if np.ma.isMaskedArray(value):
-        if np.ma.getmaskarray(value).any():
-            place = tuple(int(index) for index in np.argwhere(np.ma.getmaskarray(value))[0])
+        mask = np.ma.getmaskarray(value)
+        if mask.any():
+            position = tuple(int(index) for index in np.argwhere(mask)[0])
             raise ValueError(
-                f"{what}: the entry at {place} is masked; fill masked entries or leave their rows out"
+                f"{what}: the entry at {position} is masked; fill masked entries or leave their "
+                "rows out"
             )
         value = np.ma.getdata(value)
     for name, column in columns_to_check(value):
-        checked(column, f"{what}, column '{name}',")
-    return checked(value, what)
+        check_numeric(column, f"{what}, column '{name}',")
+    return check_numeric(value, what)
 
 
-def checked(value: Any, what: str) -> np.ndarray:
-    """The same of an array or one column."""
+def check_numeric(value: Any, what: str) -> np.ndarray:
+    """Return the numeric array of an array or one column."""
     try:
         array = np.asarray(value)
     except Exception as error:
         raise ValueError(f"{what} must be an array of numbers: {error}") from error
     kind = array.dtype.kind
-    if kind in PLAIN:
+    if kind in NUMERIC_KINDS:
         return array
-    if kind in NO_NUMBERS:
+    if kind in REFUSED_KINDS:
         raise ValueError(
-            f"{what} holds {NO_NUMBERS[kind]}, not numbers; turn them into numbers or leave them out"
+            f"{what} holds {REFUSED_KINDS[kind]}, not numbers; convert them or leave them out"
         )
     if kind == "O":
         for entry in array.flat:
-            if isinstance(entry, NO_NUMBER):
+            if isinstance(entry, REFUSED_TYPES):
                 raise ValueError(
-                    f"{what} holds {entry!r}, not a number; turn it into a number or leave it out"
+                    f"{what} holds {entry!r}, not a number; convert it or leave it out"
                 )
     try:
         return array.astype(np.float64)
@@ -69,7 +84,7 @@ def checked(value: Any, what: str) -> np.ndarray:
 
 
 def columns_to_check(table: Any) -> Iterator[tuple[Any, Any]]:
-    """Names and columns of a table such as pandas' or polars' that may hold something else than numbers."""
+    """Yield names and columns of a table that may hold something else than numbers."""
     if (
         isinstance(table, np.ndarray)
         or not hasattr(table, "columns")
@@ -77,13 +92,13 @@ def columns_to_check(table: Any) -> Iterator[tuple[Any, Any]]:
     ):
         return
     if hasattr(table, "iloc"):
-        for place, (name, dtype) in enumerate(zip(table.columns, table.dtypes)):
-            if dtype.kind not in PLAIN:
-                yield name, table.iloc[:, place]
+        for position, (name, dtype) in enumerate(zip(table.columns, table.dtypes)):
+            if dtype.kind not in NUMERIC_KINDS:
+                yield name, table.iloc[:, position]
     elif hasattr(table, "column_names"):
-        # Arrow: its columns are under numbers.
-        for place, name in enumerate(table.column_names):
-            yield name, table.column(place)
+        # pyarrow numbers its columns.
+        for position, name in enumerate(table.column_names):
+            yield name, table.column(position)
     else:
         for name in table.columns:
             yield name, table[name]

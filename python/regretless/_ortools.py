@@ -1,4 +1,4 @@
-"""OR-Tools' two messages, for linear programs and for CP-SAT, as linear models."""
+"""Linear models from the two protocol buffers of OR-Tools: MPModelProto and CpModelProto."""
 
 from __future__ import annotations
 
@@ -7,34 +7,35 @@ from typing import Any
 
 import numpy as np
 
-from regretless._linear import LinearModel, bounded, not_of_this_model
+from regretless._linear import LinearModel, foreign_variable, with_infinities
 
 Row = tuple[dict[int, float], tuple[float, float]]
-"""Coefficients by column, and both ends."""
+"""Coefficients by column, and lower and upper bound."""
 
 
 def read(model: Any) -> LinearModel:
-    """The model of a ``pywraplp.Solver``, a ``model_builder.Model`` or a ``cp_model.CpModel``."""
+    """Read a ``pywraplp.Solver``, a ``model_builder.Model`` or a ``cp_model.CpModel``."""
     if hasattr(model, "ExportModelToProto"):
         from ortools.linear_solver.linear_solver_pb2 import MPModelProto
 
         proto = MPModelProto()
         model.ExportModelToProto(proto)
-        return of_mp_proto(proto)
+        return from_mp_proto(proto)
     if hasattr(model, "export_to_proto"):
-        return of_mp_proto(model.export_to_proto())
+        return from_mp_proto(model.export_to_proto())
     if hasattr(model, "Proto"):
-        return of_cp_proto(model.Proto())
+        return from_cp_proto(model.Proto())
     raise ValueError(
-        f"{type(model).__name__} is not a pywraplp.Solver, a model_builder.Model or a cp_model.CpModel"
+        f"{type(model).__name__} is not a pywraplp.Solver, a model_builder.Model or a "
+        "cp_model.CpModel"
     )
 
 
 def column(model: Any, variable: Any) -> int:
-    """The column of a variable of the model, whichever of OR-Tools' modellers made them."""
+    """Return the column of a variable of the model, for all three kinds of models."""
     if callable(variable.index):
         number = variable.index()
-        # Two proxies of one variable of pywraplp are different objects around the same address.
+        # Two proxies of one pywraplp variable are different objects with the same address.
         own = number < model.NumVariables() and model.variable(number).this == variable.this
     elif hasattr(variable, "helper"):
         number, own = variable.index, variable.helper is model.helper
@@ -42,17 +43,18 @@ def column(model: Any, variable: Any) -> int:
         # A negated literal of CP-SAT has a negative number.
         number, own = variable.index, variable.index < 0 or variable.model_proto is model.Proto()
     if not own:
-        raise not_of_this_model(variable)
+        raise foreign_variable(variable)
     return number
 
 
-def of_mp_proto(proto: Any) -> LinearModel:
-    """The model of OR-Tools' message for linear programs."""
+def from_mp_proto(proto: Any) -> LinearModel:
+    """Read an ``MPModelProto``."""
     from scipy.sparse import csr_matrix
 
     if proto.general_constraint or proto.HasField("quadratic_objective"):
         raise ValueError(
-            "the OR-Tools model has general constraints or a quadratic objective: only linear ones can be taken over"
+            "the OR-Tools model has general constraints or a quadratic objective: only linear ones "
+            "can be read"
         )
     rows, variables = proto.constraint, proto.variable
     lengths = [len(row.var_index) for row in rows]
@@ -64,10 +66,10 @@ def of_mp_proto(proto: Any) -> LinearModel:
     )
     return LinearModel(
         matrix=matrix,
-        row_lower=bounded([row.lower_bound for row in rows]),
-        row_upper=bounded([row.upper_bound for row in rows]),
-        lower=bounded([variable.lower_bound for variable in variables]),
-        upper=bounded([variable.upper_bound for variable in variables]),
+        row_lower=with_infinities([row.lower_bound for row in rows]),
+        row_upper=with_infinities([row.upper_bound for row in rows]),
+        lower=with_infinities([variable.lower_bound for variable in variables]),
+        upper=with_infinities([variable.upper_bound for variable in variables]),
         integer=[variable.is_integer for variable in variables],
         objective=[variable.objective_coefficient for variable in variables],
         maximize=proto.maximize,
@@ -77,17 +79,17 @@ def of_mp_proto(proto: Any) -> LinearModel:
     )
 
 
-def of_cp_proto(proto: Any) -> LinearModel:
-    """The model of CP-SAT's message, if all its constraints are linear."""
+def from_cp_proto(proto: Any) -> LinearModel:
+    """Read a ``CpModelProto`` whose constraints are all linear."""
     if list(proto.assumptions):
         raise ValueError("the CP-SAT model has assumptions: add them as constraints")
     rows = [cp_row(constraint) for constraint in proto.constraints]
     objective = cp_objective(proto)
-    domains = [contiguous(variable.domain, variable.name) for variable in proto.variables]
+    domains = [interval(variable.domain, variable.name) for variable in proto.variables]
     return LinearModel(
-        matrix=stacked(rows, len(domains)),
-        row_lower=bounded([low for _, (low, _) in rows]),
-        row_upper=bounded([high for _, (_, high) in rows]),
+        matrix=stack_rows(rows, len(domains)),
+        row_lower=with_infinities([low for _, (low, _) in rows]),
+        row_upper=with_infinities([high for _, (_, high) in rows]),
         lower=[low for low, _ in domains],
         upper=[high for _, high in domains],
         integer=[True] * len(domains),
@@ -100,7 +102,7 @@ def of_cp_proto(proto: Any) -> LinearModel:
 
 @dataclass
 class Objective:
-    """What is minimised or maximised."""
+    """A linear objective."""
 
     coefficients: np.ndarray
     constant: float
@@ -108,27 +110,27 @@ class Objective:
 
 
 def cp_objective(proto: Any) -> Objective:
-    """The objective of CP-SAT's message, which has two: one for whole and one for fractional coefficients."""
+    """Return the objective of CP-SAT, which has integer or floating-point coefficients."""
     coefficients = np.zeros(len(proto.variables))
     if proto.has_floating_point_objective():
         if proto.has_objective():
             raise ValueError("the CP-SAT model has two objectives; one is needed")
-        fractional = proto.floating_point_objective
-        add_terms(coefficients, fractional, 1.0)
-        return Objective(coefficients, fractional.offset, fractional.maximize)
-    whole = proto.objective
-    if list(whole.domain):
+        floating = proto.floating_point_objective
+        add_terms(coefficients, floating, 1.0)
+        return Objective(coefficients, floating.offset, floating.maximize)
+    integral = proto.objective
+    if list(integral.domain):
         raise ValueError(
             "the CP-SAT model bounds the value of its objective: add it as a constraint"
         )
-    # CP-SAT minimises: a maximisation is written with negated coefficients and a negative factor.
-    scale = whole.scaling_factor or 1.0
-    add_terms(coefficients, whole, scale)
-    return Objective(coefficients, whole.offset * scale, scale < 0)
+    # CP-SAT minimizes: a maximization has negated coefficients and a negative factor.
+    scale = integral.scaling_factor or 1.0
+    add_terms(coefficients, integral, scale)
+    return Objective(coefficients, integral.offset * scale, scale < 0)
 
 
 def add_terms(coefficients: np.ndarray, objective: Any, scale: float) -> None:
-    """Adds the terms of an objective to the coefficients of the columns."""
+    """Add the terms of an objective to the coefficients of the columns."""
     for column, value in zip(objective.vars, objective.coeffs):
         if column < 0:
             raise ValueError(
@@ -137,58 +139,61 @@ def add_terms(coefficients: np.ndarray, objective: Any, scale: float) -> None:
         coefficients[column] += value * scale
 
 
-def stacked(rows: list[Row], columns: int) -> Any:
-    """The matrix of rows given as coefficients by column."""
+def stack_rows(rows: list[Row], columns: int) -> Any:
+    """Return the sparse matrix of these rows."""
     from scipy.sparse import coo_matrix
 
     entries = [(i, j, value) for i, (row, _) in enumerate(rows) for j, value in row.items()]
-    where_row, where_column, values = zip(*entries) if entries else ((), (), ())
-    return coo_matrix((values, (where_row, where_column)), shape=(len(rows), columns))
+    row_index, column_index, values = zip(*entries) if entries else ((), (), ())
+    return coo_matrix((values, (row_index, column_index)), shape=(len(rows), columns))
 
 
 def cp_row(constraint: Any) -> Row:
-    """Coefficients by column and both ends of one CP-SAT constraint."""
+    """Return the row of one CP-SAT constraint."""
     if constraint.enforcement_literal:
         raise ValueError(
-            "a CP-SAT constraint holds only if a literal is true: only linear constraints can be taken over"
+            "a CP-SAT constraint holds only if a literal is true: only linear constraints can be "
+            "read"
         )
-    for kind, ends in (
+    for kind, bounds in (
         ("exactly_one", (1, 1)),
         ("at_most_one", (-np.inf, 1)),
         ("bool_or", (1, np.inf)),
     ):
         if getattr(constraint, f"has_{kind}")():
-            return literal_row(getattr(constraint, kind).literals, ends)
+            return literal_row(getattr(constraint, kind).literals, bounds)
     if not constraint.has_linear():
-        raise ValueError(
-            "a CP-SAT constraint is not linear: only linear constraints can be taken over"
-        )
+        raise ValueError("a CP-SAT constraint is not linear: only linear constraints can be read")
     linear = constraint.linear
     row: dict[int, float] = {}
     for column, value in zip(linear.vars, linear.coeffs):
         if column < 0:
             raise ValueError(
-                "a CP-SAT constraint holds a negated variable in a sum: write it with the variable itself"
+                "a CP-SAT constraint holds a negated variable in a sum: write it with the variable "
+                "itself"
             )
         row[column] = row.get(column, 0.0) + float(value)
-    return row, contiguous(linear.domain, "a constraint")
+    return row, interval(linear.domain, "a constraint")
 
 
-def literal_row(literals: Any, ends: tuple[float, float]) -> Row:
-    """A sum of literals between two ends; a negated literal is 1 − x."""
+def literal_row(literals: Any, bounds: tuple[float, float]) -> Row:
+    """Return a sum of literals between two bounds; a negated literal is 1 − x."""
     row: dict[int, float] = {}
     shift = 0.0
     for literal in literals:
         column, sign = (literal, 1.0) if literal >= 0 else (-literal - 1, -1.0)
         row[column] = row.get(column, 0.0) + sign
         shift += sign < 0
-    return row, (ends[0] - shift, ends[1] - shift)
+    return row, (bounds[0] - shift, bounds[1] - shift)
 
 
-def contiguous(domain: Any, name: str) -> tuple[float, float]:
-    """Both ends of a domain without holes."""
-    ends = [float(end) for end in domain]
-    if len(ends) != 2:
-        raise ValueError(f"the domain of {name} has holes, which a linear model cannot say")
-    low, high = bounded([end if abs(end) < 2.0**62 else np.copysign(np.inf, end) for end in ends])
+def interval(domain: Any, name: str) -> tuple[float, float]:
+    """Return both bounds of a domain without holes."""
+    bounds = [float(bound) for bound in domain]
+    if len(bounds) != 2:
+        raise ValueError(f"the domain of {name} has holes, which a linear model cannot express")
+    # CP-SAT writes infinity as the largest integer.
+    low, high = with_infinities(
+        [bound if abs(bound) < 2.0**62 else np.copysign(np.inf, bound) for bound in bounds]
+    )
     return float(low), float(high)

@@ -1,4 +1,4 @@
-"""A problem of this package as one of PyEPO's models; imported only where PyEPO is installed."""
+"""A problem of this package as a PyEPO model; imported only where PyEPO is installed."""
 
 from __future__ import annotations
 
@@ -14,17 +14,22 @@ from regretless import Problem, Solver
 
 
 class RegretlessModel(optModel):
-    """An ``optModel`` whose questions are answered by a :class:`regretless.Problem`.
+    """An ``optModel`` that is solved by a :class:`regretless.Problem`.
 
-    Copies share the problem, which never changes; a pickled model carries its description, so that PyEPO's pool of
-    processes can build its own.
+    Copies share the problem, which is immutable. A pickled model contains the problem's
+    description, from which each process of PyEPO's pool builds its own.
+
+    Parameters
+    ----------
+    problem : regretless.Problem
+        The problem.
     """
 
     def __init__(self, problem: Problem) -> None:
-        # Not called `problem`: PyEPO takes an attribute of that name for a compiled model of its own.
+        # Not `problem`: PyEPO uses an attribute of that name for its own compiled models.
         self._regretless = problem
         self._cost = np.zeros(problem.num_costs, dtype=np.float32)
-        self._solve = solver_of(problem)
+        self._solve = make_solver(problem)
         super().__init__()
         self.modelSense = EPO.MINIMIZE if problem.sense == "minimize" else EPO.MAXIMIZE
 
@@ -32,11 +37,11 @@ class RegretlessModel(optModel):
         return self._regretless, range(self._regretless.num_costs)
 
     def get_config(self) -> dict[str, Any]:
-        """What the constructor needs to make the model again."""
+        """Return the arguments of the constructor."""
         return {"problem": self._regretless}
 
     def setObj(self, c: Any) -> None:
-        """Sets the costs of the next solve."""
+        """Set the costs of the next solve."""
         cost = np.ascontiguousarray(costToNumpy(c))
         if cost.shape != self._cost.shape:
             raise ValueError(
@@ -45,14 +50,14 @@ class RegretlessModel(optModel):
         self._cost = cost
 
     def solve(self) -> tuple[np.ndarray, float]:
-        """The best decision under these costs, and its value."""
+        """Return the optimal decision for these costs and its objective."""
         return self._solve(self._cost)
 
     def copy(self) -> RegretlessModel:
-        """A model of its own with the same problem and costs."""
-        twin = type(self)(self._regretless)
-        twin._cost = self._cost.copy()
-        return twin
+        """Return a model with the same problem and costs."""
+        copied = type(self)(self._regretless)
+        copied._cost = self._cost.copy()
+        return copied
 
     __copy__ = copy
 
@@ -63,14 +68,17 @@ class RegretlessModel(optModel):
         return type(self), (self._regretless,)
 
 
-def solver_of(problem: Problem) -> Callable[[np.ndarray], tuple[np.ndarray, float]]:
-    """Who answers row by row: an engine that stays, or the function that the problem is."""
+def make_solver(problem: Problem) -> Callable[[np.ndarray], tuple[np.ndarray, float]]:
+    """Return a function from costs to decision and objective.
+
+    It is a solver that is kept between calls, or calls the Python function of the problem.
+    """
     try:
         return Solver(problem).solve
     except ValueError:
 
-        def solve(cost: np.ndarray) -> tuple[np.ndarray, float]:
-            found = problem.solve(cost)
-            return found.decision, found.objective
+        def solve(costs: np.ndarray) -> tuple[np.ndarray, float]:
+            solution = problem.solve(costs)
+            return solution.decision, solution.objective
 
         return solve

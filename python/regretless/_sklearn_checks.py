@@ -1,7 +1,8 @@
-"""What can go wrong without a word between scikit-learn's meta-estimators and an estimator that decides.
+"""Checks against silent errors between scikit-learn's meta-estimators and decisions.
 
-Decisions depend on all costs of a row, in their true units. A meta-estimator that hands over one cost at a time, or transformed costs,
-makes the estimator learn decisions of another problem. Only some of this can be seen from inside.
+Decisions depend on all costs of a row, in their true units. A meta-estimator that passes one cost
+at a time, or transformed costs, makes the estimator learn the decisions of another problem. Only
+some of these cases can be detected.
 """
 
 from __future__ import annotations
@@ -11,100 +12,106 @@ from typing import Any
 
 import numpy as np
 
-EXACT = 1e-4
-"""Standardised columns have mean 0 and deviation 1 up to rounding in single precision. Costs that nobody standardised come as near as this
-in all columns hardly ever."""
+STANDARDIZED_TOLERANCE = 1e-4
+"""Tolerance of mean 0 and standard deviation 1. Rounding to single precision stays below it, and
+costs that were not standardized come as close in all columns hardly ever."""
+
+MIN_ROWS = 4
+"""Two or three rows are standardized or scaled by chance."""
 
 REMEDY = (
-    "Decisions need costs in their true units: fit the estimator to the costs themselves. It standardises them inside "
-    "(predicted costs are mean + deviation · output), so that no transformation is needed"
+    "Decisions need costs in their true units: fit the estimator to the costs themselves. It "
+    "standardizes them internally (predicted costs are mean + deviation · output), so that no "
+    "transformation is needed"
 )
 
 
 def check_width(problem: Any, width: int, flat: bool) -> None:
-    """Refuses costs that are not as many per row as the problem has."""
+    """Refuse another number of costs per row than the problem has."""
     if problem is None or problem.num_costs == width:
         return
     if flat:
         raise ValueError(
-            f"y is a single column, {problem.name} needs {problem.num_costs} costs per row. A decision depends on all costs of a row: do not wrap "
-            "this estimator in MultiOutputRegressor, RegressorChain or another meta-estimator that fits each cost alone; it predicts all costs itself"
+            f"y is a single column, {problem.name} needs {problem.num_costs} costs per row. A "
+            "decision depends on all costs of a row: do not wrap this estimator in "
+            "MultiOutputRegressor, RegressorChain or another meta-estimator that fits each cost "
+            "alone; it predicts all costs itself"
         )
     raise ValueError(f"y has {width} costs per row, {problem.name} needs {problem.num_costs}")
 
 
-def check_validation(share: Any, rows: int) -> int:
-    """How many rows of a table validate; 0 is none."""
-    number = isinstance(share, (int, float, np.integer, np.floating)) and not isinstance(
-        share, bool
-    )
-    if not number or not 0.0 <= share < 1.0:
+def validation_rows(fraction: Any, rows: int) -> int:
+    """Return how many rows of a table are for validation; 0 for none."""
+    is_number = isinstance(fraction, (int, float, np.integer, np.floating))
+    if not is_number or isinstance(fraction, bool) or not 0.0 <= fraction < 1.0:
         raise ValueError(
-            f"validation is the share of rows that choose the best epoch, from 0 (none) to below 1, not {share!r}"
+            "validation is the fraction of rows that selects the best epoch, from 0 (none) to "
+            f"below 1, not {fraction!r}"
         )
-    held = round(share * rows)
-    if held >= rows:
-        raise ValueError(f"validation={share!r} of {rows} rows leaves none to train on")
-    return held
+    count = round(fraction * rows)
+    if count >= rows:
+        raise ValueError(f"validation={fraction!r} of {rows} rows leaves none to train on")
+    return count
 
 
-def warn_of_transformed(costs: np.ndarray) -> None:
-    """Warns where costs look as if a scaler had made them."""
-    how = transformed_by(costs)
-    if how is not None:
+def warn_if_transformed(costs: np.ndarray) -> None:
+    """Warn where costs look like the output of a scaler."""
+    evidence = scaler_evidence(costs)
+    if evidence is not None:
         warnings.warn(
-            f"every column of y {how}: these look like transformed costs, as TransformedTargetRegressor or a scaler makes them. Labels, decisions "
-            f"and regret are then those of other costs. {REMEDY}",
+            f"every column of y {evidence}: these look like transformed costs, as "
+            "TransformedTargetRegressor or a scaler makes them. Labels, decisions and regret are "
+            f"then those of other costs. {REMEDY}",
             stacklevel=3,
         )
 
 
-def transformed_by(costs: np.ndarray) -> str | None:
-    """What every column has in common if a scaler made the costs; None if nothing tells of one."""
+def scaler_evidence(costs: np.ndarray) -> str | None:
+    """Return what all columns have in common if a scaler made the costs, else None."""
     rows = len(costs)
-    # Of two or three rows nothing can be told.
-    if rows < 4:
+    if rows < MIN_ROWS:
         return None
-    wide = np.asarray(costs, dtype=np.float64)
-    means, deviations = wide.mean(axis=0), wide.std(axis=0)
-    varying = deviations > EXACT
+    values = np.asarray(costs, dtype=np.float64)
+    means, deviations = values.mean(axis=0), values.std(axis=0)
+    varying = deviations > STANDARDIZED_TOLERANCE
     if not varying.any():
         return None
-    # With n or with n − 1 in the denominator: scikit-learn's way and pandas'.
-    unit = (
-        np.minimum(np.abs(deviations - 1.0), np.abs(deviations * np.sqrt(rows / (rows - 1)) - 1.0))
-        < EXACT
-    )
-    if np.all(np.abs(means) < EXACT) and np.all(unit | ~varying):
+    # Divided by n as in scikit-learn, or by n − 1 as in pandas.
+    population = np.abs(deviations - 1.0)
+    sample = np.abs(deviations * np.sqrt(rows / (rows - 1)) - 1.0)
+    unit = np.minimum(population, sample) < STANDARDIZED_TOLERANCE
+    if np.all(np.abs(means) < STANDARDIZED_TOLERANCE) and np.all(unit | ~varying):
         return "has mean 0 and deviation 1"
-    low, high = wide.min(axis=0), wide.max(axis=0)
-    # Columns of zeros and ones are costs like any others.
-    between = np.any((wide > 0.0) & (wide < 1.0), axis=0)
+    low, high = values.min(axis=0), values.max(axis=0)
+    # Columns of zeros and ones alone are ordinary costs.
+    between = np.any((values > 0.0) & (values < 1.0), axis=0)
     if np.all((low == 0.0) & (np.abs(high - 1.0) < 1e-6) & between):
         return "has minimum 0 and maximum 1"
     return None
 
 
-def refuse_transformed(estimator: Any, deciding: type) -> None:
-    """Refuses an estimator in which one that decides learns from transformed costs."""
+def check_not_transformed(estimator: Any, deciding: type) -> None:
+    """Refuse an estimator in which a decision-focused one learns from transformed costs."""
     from sklearn.compose import TransformedTargetRegressor
 
-    for part in parts(estimator):
+    for part in nested_estimators(estimator):
         transforms = isinstance(part, TransformedTargetRegressor) and (
             part.func is not None or part.transformer is not None
         )
         if transforms and any(
-            isinstance(inner, deciding) and inner.problem is not None for inner in parts(part)
+            isinstance(inner, deciding) and inner.problem is not None
+            for inner in nested_estimators(part)
         ):
             raise ValueError(
-                f"{deciding.__name__} inside TransformedTargetRegressor learns decisions of the transformed costs. {REMEDY}. "
-                "For a transformation that is not linear, such as a logarithm, put another regressor inside: its costs are transformed back "
-                "before anything is decided"
+                f"{deciding.__name__} inside TransformedTargetRegressor learns decisions of the "
+                f"transformed costs. {REMEDY}. For a nonlinear transformation, such as a "
+                "logarithm, put another regressor inside: its costs are transformed back before "
+                "the problem is solved"
             )
 
 
-def parts(estimator: Any) -> list[Any]:
-    """An estimator and all estimators inside, at any depth."""
+def nested_estimators(estimator: Any) -> list[Any]:
+    """Return an estimator and all estimators inside, at any depth."""
     if not hasattr(estimator, "get_params") or isinstance(estimator, type):
         return [estimator]
     return [estimator, *estimator.get_params(deep=True).values()]

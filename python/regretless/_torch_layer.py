@@ -1,12 +1,15 @@
-"""The best decision as a layer, with a stand-in for its derivative, which is 0 almost everywhere.
+"""The optimal decision as a differentiable layer.
 
-``DBB`` (Pogančić, Paulus, Musil, Martius and Rolínek, 2020): slope between the decision and the one under costs moved
-by λ along the gradient. ``NID`` (Sahoo, Paulus, Vlastelica, Musil, Kuleshov and Martius, 2023): minus the
-identity. ``DPO`` (Berthet, Blondel, Teboul, Cuturi, Vert and Bach, 2020): mean decision under normal noise, differentiated by the
-score of the noise with the mean of the other samples as baseline.
+The true derivative of a decision is zero almost everywhere. The layer uses an estimate instead:
 
-For regret alone, SPO+ or the cost-sensitive family train better; a layer is for judgements of a decision that are more than
-its cost.
+* ``DBB`` (Pogančić, Paulus, Musil, Martius and Rolínek, 2020): the slope between the decision and
+  the one under costs moved by λ along the gradient.
+* ``NID`` (Sahoo, Paulus, Vlastelica, Musil, Kuleshov and Martius, 2023): minus the identity.
+* ``DPO`` (Berthet, Blondel, Teboul, Cuturi, Vert and Bach, 2020): the mean decision under normal
+  noise, differentiated by the score function with the mean of the other samples as baseline.
+
+For regret alone, SPO+ or the cost-sensitive family train better; the layer is for objectives of a
+decision that are more than its cost.
 """
 
 from __future__ import annotations
@@ -20,48 +23,89 @@ from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
 
 from regretless import Problem
+from regretless._renamed import refuse_renamed
 
 
 class DecisionLayer(nn.Module):
-    """Predicted costs (n, d) in, decisions (n, d) out.
+    """A layer from predicted costs (n, d) to decisions (n, d).
 
-    ``method`` is ``"DBB"`` (``width`` is its λ, above 0), ``"NID"`` or ``"DPO"`` (``width`` is its σ, above 0, ``samples`` decisions per
-    instance, at least 1, noise drawn from ``seed``, anew in every call).
+    Parameters
+    ----------
+    problem : regretless.Problem
+        The problem.
+    gradient : {"DBB", "NID", "DPO"}, default "DBB"
+        How the derivative is estimated; see the module's documentation.
+    width : float, optional
+        λ of DBB (10 by default) or σ of DPO (1 by default), above 0.
+    samples : int, default 10
+        Noise samples of DPO per instance, at least 1.
+    seed : int, default 0
+        Seed of the noise, which is new in every call.
+
+    Raises
+    ------
+    ValueError
+        For an unknown gradient, or a width or number of samples that is not positive.
+
+    Examples
+    --------
+    >>> decisions = DecisionLayer(problem, gradient="DPO", width=0.5)(network(features))
     """
 
+    @refuse_renamed("DecisionLayer")
     def __init__(
         self,
         problem: Problem,
-        method: str = "DBB",
+        gradient: str = "DBB",
         *,
         width: float | None = None,
         samples: int = 10,
         seed: int = 0,
     ) -> None:
         super().__init__()
-        if method not in ("DBB", "NID", "DPO"):
-            raise ValueError(f"method is 'DBB', 'NID' or 'DPO', not '{method}'")
+        if gradient not in ("DBB", "NID", "DPO"):
+            raise ValueError(f"gradient is 'DBB', 'NID' or 'DPO', not '{gradient}'")
         if width is not None and not 0.0 < width < math.inf:
             raise ValueError(f"width is a finite number above 0, not {width}")
         if isinstance(samples, bool) or not isinstance(samples, (int, np.integer)) or samples < 1:
-            raise ValueError(f"samples is a whole number of at least 1, not {samples!r}")
-        self.problem, self.method, self.samples = problem, method, int(samples)
-        self.width = width if width is not None else (10.0 if method == "DBB" else 1.0)
+            raise ValueError(f"samples is an integer of at least 1, not {samples!r}")
+        self.problem, self.gradient, self.samples = problem, gradient, int(samples)
+        self.width = width if width is not None else (10.0 if gradient == "DBB" else 1.0)
         self.sign = 1.0 if problem.sense == "minimize" else -1.0
-        self.random = torch.Generator().manual_seed(seed)
+        self.generator = torch.Generator().manual_seed(seed)
 
     def forward(self, costs: Tensor) -> Tensor:
-        """The decisions; means of several with DPO."""
-        function = {"DBB": _Interpolated, "NID": _Identity, "DPO": _Perturbed}[self.method]
-        return function.apply(costs, self)
+        """Return the decisions of predicted costs; for DPO the mean of several.
+
+        Parameters
+        ----------
+        costs : Tensor of shape (n, d)
+            Predicted costs.
+
+        Returns
+        -------
+        Tensor of shape (n, d)
+        """
+        function = {"DBB": _Interpolation, "NID": _NegativeIdentity, "DPO": _Perturbation}
+        return function[self.gradient].apply(costs, self)
 
     def decide(self, costs: Tensor) -> Tensor:
-        """The best decision of each row."""
+        """Return the optimal decision of each row, without a gradient.
+
+        Parameters
+        ----------
+        costs : Tensor of shape (n, d)
+            Predicted costs.
+
+        Returns
+        -------
+        Tensor of shape (n, d)
+        """
         rows = np.ascontiguousarray(costs.detach().cpu().numpy())
         return torch.from_numpy(self.problem.solve_all(rows).decisions).to(costs)
 
 
-class _Interpolated(torch.autograd.Function):
+class _Interpolation(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, costs: Tensor, layer: DecisionLayer) -> Tensor:
         decisions = layer.decide(costs)
@@ -78,7 +122,7 @@ class _Interpolated(torch.autograd.Function):
         return sign * (moved - decisions) / width, None
 
 
-class _Identity(torch.autograd.Function):
+class _NegativeIdentity(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, costs: Tensor, layer: DecisionLayer) -> Tensor:
         ctx.sign = layer.sign
@@ -89,11 +133,11 @@ class _Identity(torch.autograd.Function):
         return -ctx.sign * upstream, None
 
 
-class _Perturbed(torch.autograd.Function):
+class _Perturbation(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, costs: Tensor, layer: DecisionLayer) -> Tensor:
         shape = (layer.samples, *costs.shape)
-        noise = torch.randn(shape, generator=layer.random, dtype=costs.dtype).to(costs.device)
+        noise = torch.randn(shape, generator=layer.generator, dtype=costs.dtype).to(costs.device)
         decisions = layer.decide((costs + layer.width * noise).reshape(-1, costs.shape[1])).reshape(
             shape
         )
@@ -106,6 +150,8 @@ class _Perturbed(torch.autograd.Function):
     def backward(ctx: Any, upstream: Tensor) -> tuple[Tensor, None]:
         noise, decisions = ctx.saved_tensors
         count = len(noise)
-        worth = (decisions * upstream).sum(dim=2, keepdim=True)
-        others = (worth.sum(dim=0) - worth) / (count - 1) if count > 1 else torch.zeros_like(worth)
-        return (noise * (worth - others)).sum(dim=0) / (count * ctx.width), None
+        scores = (decisions * upstream).sum(dim=2, keepdim=True)
+        baseline = torch.zeros_like(scores)
+        if count > 1:
+            baseline = (scores.sum(dim=0) - scores) / (count - 1)
+        return (noise * (scores - baseline)).sum(dim=0) / (count * ctx.width), None

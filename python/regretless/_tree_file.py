@@ -1,93 +1,87 @@
 """The file of a fine-tuned model: a zip archive of the libraries' own formats.
 
-``about.json`` says what the model is; ``trees.json`` (XGBoost) or ``trees.txt`` (LightGBM) are its trees; what it starts from lies below
-``base/`` in the same way. Nothing is pickled, and nothing in a file is executed. Every part has a checksum, so that damage is noticed.
+``about.json`` describes the model, ``trees.json`` (XGBoost) or ``trees.txt`` (LightGBM) holds its
+trees, and the folder ``base/`` holds the base model in the same way. Nothing is pickled, and
+nothing in a file is executed. Every part has a checksum, which detects damage.
 """
 
 from __future__ import annotations
 
 import io
 import json
-import os
 import zipfile
 import zlib
 from pathlib import Path
 from typing import Any
 
 FORMAT = "regretless fine-tuned trees"
-VERSION = 1
+VERSION = 2
 
-DEEPEST = 8
-"""A base may itself be a fine-tuned model, and so on; more levels than this are no model of anybody."""
+MAX_DEPTH = 8
+"""Levels of base models that are fine-tuned models themselves; real models have one or two."""
 
-LARGEST_RATIO, SMALL = 200, 1 << 24
-"""Trees shrink to about a tenth in a zip archive. A part that claims to grow more than 200-fold, and beyond 16 MB, is not one of ours."""
+MAX_COMPRESSION_RATIO = 200
+"""Trees shrink to about a tenth in a zip archive. A larger ratio means a zip bomb."""
+
+MIN_CHECKED_BYTES = 1 << 24
+"""Parts up to 16 MB are read whatever their compression ratio is."""
 
 
-def packed(parts: dict[str, bytes]) -> bytes:
-    """The bytes of the archive; the same parts give the same bytes."""
-    inside = io.BytesIO()
-    with zipfile.ZipFile(inside, "w", zipfile.ZIP_DEFLATED, compresslevel=6) as archive:
+def pack(parts: dict[str, bytes]) -> bytes:
+    """Return the bytes of the archive; the same parts give the same bytes."""
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED, compresslevel=6) as archive:
         for name in sorted(parts):
-            # The earliest time a zip archive knows: that of writing would change the bytes.
+            # The earliest time of the format: the time of writing would change the bytes.
             archive.writestr(
                 zipfile.ZipInfo(name, (1980, 1, 1, 0, 0, 0)), parts[name], zipfile.ZIP_DEFLATED
             )
-    return inside.getvalue()
+    return buffer.getvalue()
 
 
-def unpacked(path: Path) -> dict[str, bytes]:
-    """The parts of a file, each checked."""
+def unpack(path: Path) -> dict[str, bytes]:
+    """Return the parts of a file, each checked."""
     if not zipfile.is_zipfile(path):
-        path.open("rb").close()  # a file that is missing or closed to us says so itself
+        path.open("rb").close()  # raises where the file is missing or not readable
         raise ValueError(
-            f"{path}: this is no file of fine-tuned trees (BoostedCosts.save writes them)"
+            f"{path}: not a file of fine-tuned trees (BoostedCostModel.save writes them)"
         )
     try:
         with zipfile.ZipFile(path) as archive:
             for info in archive.infolist():
-                if info.file_size > max(SMALL, LARGEST_RATIO * info.compress_size):
+                limit = max(MIN_CHECKED_BYTES, MAX_COMPRESSION_RATIO * info.compress_size)
+                if info.file_size > limit:
                     raise ValueError(
-                        f"{path}: the part {info.filename!r} claims {info.file_size} bytes; this is no file of fine-tuned trees"
+                        f"{path}: the part {info.filename!r} claims {info.file_size} bytes; not a "
+                        "file of fine-tuned trees"
                     )
             return {info.filename: archive.read(info) for info in archive.infolist()}
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError) as error:
         raise ValueError(f"{path}: the file is damaged: {error}") from error
 
 
-def write_whole(path: Path, content: bytes, *, force: bool) -> None:
-    """Writes beside the target and renames into place, so that nobody reads half a file."""
-    if path.exists() and not force:
-        raise FileExistsError(f"{path}: exists already; force=True replaces it")
-    beside = path.with_name(f"{path.name}.{os.getpid()}.tmp")
-    try:
-        beside.write_bytes(content)
-        beside.replace(path)
-    finally:
-        beside.unlink(missing_ok=True)
-
-
 def about(parts: dict[str, bytes], path: Path) -> dict[str, Any]:
-    """What a file says about its model."""
+    """Return the description of the model in a file."""
     try:
-        found = json.loads(parts["about.json"])
+        description = json.loads(parts["about.json"])
     except (KeyError, ValueError):
         raise ValueError(
-            f"{path}: this is no file of fine-tuned trees: it has no readable about.json"
+            f"{path}: not a file of fine-tuned trees: it has no readable about.json"
         ) from None
-    if not isinstance(found, dict) or found.get("format") != FORMAT:
+    if not isinstance(description, dict) or description.get("format") != FORMAT:
         raise ValueError(
-            f"{path}: this is no file of fine-tuned trees (BoostedCosts.save writes them)"
+            f"{path}: not a file of fine-tuned trees (BoostedCostModel.save writes them)"
         )
-    if found.get("version") != VERSION:
+    if description.get("version") != VERSION:
         raise ValueError(
-            f"{path}: the file has version {found.get('version')!r}; this program reads version {VERSION}"
+            f"{path}: the file has version {description.get('version')!r}; this program reads "
+            f"version {VERSION}"
         )
-    return found
+    return description
 
 
 def below(parts: dict[str, bytes], folder: str) -> dict[str, bytes]:
-    """The parts in a folder of the archive, by their names inside it."""
+    """Return the parts in a folder of the archive, by their names inside it."""
     return {
         name.removeprefix(folder): content
         for name, content in parts.items()

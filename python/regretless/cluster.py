@@ -1,9 +1,16 @@
-"""Labels and sweeps on many machines: one thin interface over Ray, Dask and joblib.
+"""Labels and sweeps on many machines, with Ray, Dask or joblib.
 
-Work is cut into shards, each a call that depends on nothing but its number. What a shard finds lies in files that all
-machines see, written whole and never changed: the same files as those of ``regretless label --shard i/N``. A shard whose
-machine is lost is run again and skips what is already there, so that the bytes are those of one machine. Nothing here
-starts a cluster: an engine is one that the user runs.
+Work is divided into shards; each is one call that depends only on its number. Results are files in
+a folder that all machines see, written atomically and never changed: the same files that
+``regretless label --shard i/N`` writes. A shard whose machine is lost is run again and skips what
+exists already, so that the result has the same bytes as on one machine. Nothing here starts a
+cluster: the backends connect to one that the user runs.
+
+Examples
+--------
+>>> from regretless import cluster
+>>> labels = cluster.label(problem, C, backend="ray", store="/shared/prices.npy", shards=64)
+>>> reports = cluster.sweep(problem, X, C, runs, backend="ray", folder="/shared/sweep")
 """
 
 from __future__ import annotations
@@ -20,222 +27,297 @@ from typing import Any
 import numpy as np
 
 import regretless as rl
-from regretless._engines import ENGINES, Plan, Work, on_dask
+from regretless._backends import BACKENDS, ShardJob, Work, run_on_dask
+from regretless._files import write_atomically
 from regretless._frames import check_same_rows
-from regretless._names import in_order, item_order, named, names_of
+from regretless._names import column_order, costs_in_order, names_of, with_names
+from regretless._renamed import refuse_renamed
+from regretless._results import SweepResult, TrainingReport
 
 __all__ = ["label", "map_shards", "sweep"]
 
 
+@refuse_renamed("cluster.map_shards")
 def map_shards(
-    engine: Any, work: Work, shards: int, *arguments: Any, retries: int = 3, threads: int = 1
+    backend: Any, work: Work, shards: int, *arguments: Any, retries: int = 3, threads: int = 1
 ) -> list[Any]:
-    """``[work("1/n", …), …, work("n/n", …)]``, in this order, on an engine.
+    """Run ``work("1/n", …)`` to ``work("n/n", …)`` on a backend.
 
-    ``engine`` is ``"here"`` (one after the other in this process), ``"ray"`` (the cluster ``ray.init`` connected to),
-    ``"dask"`` or a ``dask.distributed.Client``, ``"joblib"`` (processes of this machine, or what ``joblib.parallel_config``
-    says). ``arguments`` are sent once per machine where the engine can; ``threads`` is how many a shard uses. A shard is
-    tried again up to ``retries`` times when its worker or machine is lost.
+    Parameters
+    ----------
+    backend : {"local", "ray", "dask", "joblib"} or dask.distributed.Client
+        ``"local"`` runs one shard after the other in this process, ``"ray"`` on the cluster that
+        ``ray.init`` connected to, ``"dask"`` on the current Dask client, ``"joblib"`` on processes
+        of this machine or as ``joblib.parallel_config`` is set.
+    work : callable
+        ``work(shard, *arguments)``; it must be picklable for all backends but ``"local"``.
+    shards : int
+        Number of shards, at least 1.
+    *arguments
+        Further arguments of ``work``; sent once per machine where the backend can.
+    retries : int, default 3
+        How often a shard is run again when its worker or machine is lost.
+    threads : int, default 1
+        Threads that one shard uses.
+
+    Returns
+    -------
+    list
+        The results, in the order of the shards.
+
+    Raises
+    ------
+    ValueError
+        For an unknown backend or fewer than 1 shard.
+    RuntimeError
+        Where Ray is not connected.
     """
     if shards < 1:
-        raise ValueError(f"there is at least 1 shard, not {shards}")
+        raise ValueError(f"shards must be at least 1, not {shards}")
     names = [f"{index + 1}/{shards}" for index in range(shards)]
-    run = ENGINES.get(engine) if isinstance(engine, str) else on_dask
+    run = BACKENDS.get(backend) if isinstance(backend, str) else run_on_dask
     if run is None:
-        raise ValueError(
-            f"engine is {', '.join(map(repr, ENGINES))} or a Dask client, not {engine!r}"
-        )
-    return run(engine, Plan(work, names, arguments, retries, threads))
+        choices = ", ".join(map(repr, BACKENDS))
+        raise ValueError(f"backend is {choices} or a Dask client, not {backend!r}")
+    return run(backend, ShardJob(work, names, arguments, retries, threads))
 
 
+@refuse_renamed("cluster.label")
 def label(
     problem: rl.Problem,
-    costs: Any,
+    C: Any,
     *,
-    engine: Any,
+    backend: Any,
     store: str | os.PathLike[str],
     shards: int = 16,
     retries: int = 3,
     threads: int = 1,
 ) -> rl.Labels:
-    """Best decisions of all rows, found on an engine; ``store`` is a folder that all machines see.
+    """Find the optimal decisions of all rows on a backend.
 
-    ``costs`` with column names are matched to the problem's costs by name.
+    Parameters
+    ----------
+    problem : regretless.Problem
+        The problem.
+    C : array_like or DataFrame of shape (n, d)
+        True costs; columns with names are matched to the problem's costs by name.
+    backend : str or dask.distributed.Client
+        As in :func:`map_shards`.
+    store : path
+        A file path in a folder that all machines see, as in :func:`regretless.label`.
+    shards : int, default 16
+        Number of shards.
+    retries, threads : int
+        As in :func:`map_shards`.
+
+    Returns
+    -------
+    regretless.Labels
+        The same labels, byte for byte, as those of :func:`regretless.label`.
     """
-    table = in_order(problem, costs)
-    place = str(Path(store).absolute())
+    costs = costs_in_order(problem, C)
+    path = str(Path(store).absolute())
     map_shards(
-        engine,
+        backend,
         label_shard,
         shards,
         problem,
-        table,
-        place,
+        costs,
+        path,
         threads,
         retries=retries,
         threads=threads,
     )
-    return rl.label(problem, named(table, problem.cost_names), store=place)
+    return rl.label(problem, with_names(costs, problem.cost_names, like=C), store=path)
 
 
-def label_shard(
-    shard: str, problem: rl.Problem, costs: np.ndarray, store: str, threads: int
-) -> None:
-    """Labels one shard of the rows into the store."""
-    rl.label(problem, named(costs, problem.cost_names), store=store, shard=shard, threads=threads)
+def label_shard(shard: str, problem: rl.Problem, C: np.ndarray, store: str, threads: int) -> None:
+    """Label one shard of the rows into the store."""
+    rl.label(problem, with_names(C, problem.cost_names), store=store, shard=shard, threads=threads)
 
 
+@refuse_renamed("cluster.sweep")
 def sweep(
     problem: rl.Problem,
-    features: Any,
-    costs: Any,
+    X: Any,
+    C: Any,
     runs: Sequence[dict[str, Any]],
     *,
-    engine: Any,
+    backend: Any,
     folder: str | os.PathLike[str],
     retries: int = 3,
     threads: int = 1,
-) -> list[dict[str, Any]]:
-    """Trains once per entry of ``runs`` (arguments of :func:`regretless.train`); returns their reports, in order.
+) -> SweepResult:
+    """Train once per entry of ``runs`` on a backend.
 
-    The table is labelled first, on the engine too. Each report is a file in ``folder``, named by a hash of all it depends on (the
-    whole problem, all numbers of the table, the run's settings with the numbers of their arrays, the version): a sweep that was stopped
-    goes on where it was. What a function computes cannot be hashed, so that a problem of :meth:`regretless.Problem.from_callable` is
-    labelled and trained anew by every call. Settings that cannot be hashed are refused, and so are pandas tables whose row labels are the
-    same in another order.
+    Parameters
+    ----------
+    problem : regretless.Problem
+        The problem.
+    X : array_like or DataFrame of shape (n, p)
+        Features.
+    C : array_like or DataFrame of shape (n, d)
+        True costs.
+    runs : sequence of dict
+        Keyword arguments of :func:`regretless.train`, one dict per run.
+    backend : str or dask.distributed.Client
+        As in :func:`map_shards`.
+    folder : path
+        Folder for labels and reports that all machines see.
+    retries, threads : int
+        As in :func:`map_shards`.
+
+    Returns
+    -------
+    regretless.SweepResult
+        A sequence of :class:`regretless.TrainingReport`, in the order of ``runs``.
+
+    Raises
+    ------
+    ValueError
+        Where a run has a setting that cannot be hashed, or tables have the same row labels in a
+        different order.
+
+    Notes
+    -----
+    The rows are labeled first, on the backend too. Each report is a file named by a hash of the
+    problem, all numbers of the tables, the run's settings (arrays by all their entries) and the
+    version: an interrupted sweep resumes with the same call. A Python function cannot be hashed;
+    a problem of :meth:`regretless.Problem.from_solver` is labeled and trained again by every call.
     """
     if not runs:
-        raise ValueError("there is at least 1 run")
-    # Here and not in the runs: they get plain arrays, which carry no row labels.
-    check_same_rows(features, costs)
-    place = Path(folder).absolute()
-    table = in_order(problem, costs)
-    inputs = np.ascontiguousarray(features, dtype=np.float32)
-    order = item_order(problem, costs)
-    if order is not None and inputs.ndim == 3:
-        # Rows of features belong to costs, one each.
-        inputs = np.ascontiguousarray(inputs[:, order])
-    inputs = named(inputs, names_of(features))
-    content = content_of(problem)
-    reports = [str(place / f"{key}.json") for key in keys(content, inputs, table, runs)]
-    # Kept labels of a function are found by its name alone, so that another function of this name must not see them.
-    store = place / (f"labels-{content}" if is_function(problem) else "labels")
+        raise ValueError("runs must hold at least 1 run")
+    # Here and not in the shards, which get arrays without row labels.
+    check_same_rows(X, C)
+    root = Path(folder).absolute()
+    costs = costs_in_order(problem, C)
+    features = np.ascontiguousarray(X, dtype=np.float32)
+    order = column_order(problem, C)
+    if order is not None and features.ndim == 3:
+        # Features of shape (n, d, p) have one row per cost.
+        features = np.ascontiguousarray(features[:, order])
+    features = with_names(features, names_of(X))
+    content = content_hash(problem)
+    reports = [str(root / f"{key}.json") for key in run_keys(content, features, costs, runs)]
+    # Stored labels of a function are found by its name: another function of the same name must
+    # not read them.
+    store = root / (f"labels-{content}" if is_function(problem) else "labels")
     label(
         problem,
-        named(table, problem.cost_names),
-        engine=engine,
+        with_names(costs, problem.cost_names),
+        backend=backend,
         store=store,
         retries=retries,
         threads=threads,
     )
-    places = (str(store), reports)
-    work = (problem, inputs, table, list(runs), places, threads)
-    map_shards(engine, train_shard, len(runs), *work, retries=retries, threads=threads)
-    return [json.loads(Path(path).read_text(encoding="utf-8")) for path in places[1]]
+    arguments = (problem, features, costs, list(runs), str(store), reports, threads)
+    map_shards(backend, train_shard, len(runs), *arguments, retries=retries, threads=threads)
+    return SweepResult(runs, [read_report(Path(path)) for path in reports])
 
 
 def train_shard(
     shard: str,
     problem: rl.Problem,
-    features: Any,
-    costs: np.ndarray,
+    X: Any,
+    C: np.ndarray,
     runs: list[dict[str, Any]],
-    places: tuple[str, list[str]],
+    store: str,
+    reports: list[str],
     threads: int,
 ) -> None:
-    """Trains the runs of one shard whose reports are missing."""
+    """Train the runs of one shard whose reports are missing."""
     index, count = map(int, shard.split("/"))
-    store, reports = places
     for run in range(index - 1, len(runs), count):
         path = Path(reports[run])
-        if not path.exists():
-            table = named(costs, problem.cost_names)
-            labels = rl.label(problem, table, store=store, threads=threads)
-            _, report = rl.train(
-                problem, features, table, labels=labels, threads=threads, **runs[run]
-            )
-            write_whole(path, json.dumps(report))
+        if path.exists():
+            continue
+        costs = with_names(C, problem.cost_names)
+        labels = rl.label(problem, costs, store=store, threads=threads)
+        _, report = rl.train(problem, X, costs, labels=labels, threads=threads, **runs[run])
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_atomically(path, json.dumps(report.to_dict()).encode(), force=True)
+
+
+def read_report(path: Path) -> TrainingReport:
+    """Read the report file of one run."""
+    return TrainingReport.from_dict(json.loads(path.read_text(encoding="utf-8")))
 
 
 def is_function(problem: rl.Problem) -> bool:
-    """Whether a problem is a Python function, of which its description holds the name only."""
-    return problem.to_dict()["kind"] == "given"
+    """Return whether a problem is a Python function, whose description is only its name."""
+    return problem.to_dict()["kind"] == "external"
 
 
-def content_of(problem: rl.Problem) -> str:
-    """A hash of all that a problem is; for a function one that never comes again."""
+def content_hash(problem: rl.Problem) -> str:
+    """Return a hash of everything in a problem; a new one in every call for a function."""
     if is_function(problem):
         return uuid.uuid4().hex
-    # The description of a file's problem holds the path; the hash of the file says what was in it.
-    # As text, since descriptions of linear problems hold millions of numbers.
-    return digest(
-        [json.dumps(problem.to_dict(), sort_keys=True), problem.sense, problem._file_hash]
-    )
+    # The description of a file's problem holds the path; the hash of the file stands for its
+    # content. As text, since descriptions of linear problems hold millions of numbers.
+    description = json.dumps(problem.to_dict(), sort_keys=True)
+    return digest([description, problem.sense, problem._file_hash])
 
 
-def keys(
-    problem: str, features: Any, costs: np.ndarray, runs: Sequence[dict[str, Any]]
-) -> list[str]:
-    """A name per run: a hash of the problem's content, the table, the version and the run's settings."""
-    shared = digest([rl.__version__, problem, features, costs])
+def run_keys(problem: str, X: Any, C: np.ndarray, runs: Sequence[dict[str, Any]]) -> list[str]:
+    """Return a file name per run: a hash of problem, tables, version and settings."""
+    shared = digest([rl.__version__, problem, X, C])
     return [digest([shared, run])[:16] for run in runs]
 
 
 def digest(value: Any) -> str:
-    """A hash of a setting by its content; what has none that can be told is refused."""
+    """Return a hash of a value by its content."""
     state = hashlib.sha256()
-    feed(state, value, "the run")
+    update_with(state, value, "the run")
     return state.hexdigest()
 
 
-def feed(state: Any, value: Any, where: str) -> None:
-    """Adds a value to a hash: its kind, its length, its content, so that no two values add the same bytes."""
+def update_with(state: Any, value: Any, where: str) -> None:
+    """Add a value to a hash: its kind, length and content, so that different values differ.
+
+    Raises
+    ------
+    ValueError
+        For a value whose content cannot be read; the message names it by ``where``.
+    """
     if hasattr(value, "dtype") and hasattr(value, "tolist") and value.ndim == 0:
         value = value.tolist()
     if value is None or isinstance(value, (bool, int, float, str, os.PathLike)):
         text = os.fspath(value) if isinstance(value, os.PathLike) else value
         # repr of a float has all its digits.
-        add(state, type(text).__name__, repr(text).encode())
+        update(state, type(text).__name__, repr(text).encode())
     elif isinstance(value, Mapping):
-        add(state, "mapping", str(len(value)).encode())
+        update(state, "mapping", str(len(value)).encode())
         for key in sorted(value, key=repr):
-            feed(state, key, where)
-            feed(state, value[key], f"{where}, '{key}'")
+            update_with(state, key, where)
+            update_with(state, value[key], f"{where}, '{key}'")
     elif isinstance(value, (list, tuple, range)):
-        add(state, "sequence", str(len(value)).encode())
+        update(state, "sequence", str(len(value)).encode())
         for entry in value:
-            feed(state, entry, where)
+            update_with(state, entry, where)
     elif isinstance(value, rl.Model):
-        add(state, "model", pickle.dumps(value))
+        update(state, "model", pickle.dumps(value))
     elif hasattr(value, "__array__"):
-        feed_array(state, value, where)
+        update_with_array(state, value, where)
     else:
         kind = type(value).__name__
         raise ValueError(
-            f"{where} holds a {kind}, of which a sweep cannot tell whether it changed; give numbers, text or arrays"
+            f"{where} holds a {kind}, which a sweep cannot compare with that of an earlier call; "
+            "give numbers, text or arrays"
         )
 
 
-def feed_array(state: Any, value: Any, where: str) -> None:
-    """Adds an array, or a table with its names: every entry, not the shortened text of numpy."""
-    feed(state, names_of(value), where)
+def update_with_array(state: Any, value: Any, where: str) -> None:
+    """Add all entries of an array, or of a table with its names, to a hash."""
+    update_with(state, names_of(value), where)
     array = np.asarray(value)
     if array.dtype.hasobject:
-        feed(state, array.tolist(), where)
+        update_with(state, array.tolist(), where)
         return
-    add(state, "array", f"{array.dtype.str} {array.shape}".encode())
+    update(state, "array", f"{array.dtype.str} {array.shape}".encode())
     state.update(np.ascontiguousarray(array).tobytes())
 
 
-def add(state: Any, kind: str, content: bytes) -> None:
-    """Adds one piece with its kind and length."""
+def update(state: Any, kind: str, content: bytes) -> None:
+    """Add one value to a hash, with its kind and length."""
     state.update(f"{kind} {len(content)} ".encode())
     state.update(content)
-
-
-def write_whole(path: Path, text: str) -> None:
-    """Writes beside the target and renames into place, so that nobody reads half a file."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    beside = path.with_name(f"{path.name}.{os.getpid()}.tmp")
-    beside.write_text(text, encoding="utf-8")
-    beside.replace(path)

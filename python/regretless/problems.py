@@ -1,15 +1,13 @@
-"""Problems from other modellers: gurobipy, Pyomo, highspy and OR-Tools.
+"""Problems from the models of gurobipy, Pyomo, highspy and OR-Tools.
 
-Each function reads a linear or mixed-integer model and returns a :class:`regretless.Problem` that is solved by the
-engines built in here; no licence of the modeller's solver is needed afterwards. ``costs`` says which objective
-coefficients are predicted: ``None`` for all columns, names, patterns with ``*``, numbers of columns, or variables of the modeller (alone, in
-lists, or in its own containers); the order given is the order of the costs. Other columns keep their coefficients, and the
-objective keeps its constant: it is part of every objective that is reported, cancels in regret, and counts in normalised regret.
-Numbers that are no columns, columns given twice and variables of another model are refused, and so is all that is not linear.
-Names of variables become the names of the costs (``Problem.cost_names``), so that tables are matched by name; variables that the
-modeller named itself have none.
+Each function reads a linear or mixed-integer model and returns a :class:`regretless.Problem`. It is
+solved by the built-in solvers, so that no license of another solver is needed afterwards. The
+functions are class methods of :class:`regretless.Problem` as well (``Problem.from_gurobipy``).
 
-The functions are attached to :class:`regretless.Problem` as well (``Problem.from_gurobipy(model)``).
+Columns without a predicted cost keep their coefficients, and the objective keeps its constant: the
+constant is part of every reported objective, cancels in regret, and counts in normalized regret.
+Names of variables become cost names (``Problem.cost_names``), so that tables are matched by name;
+names that the modeling library made up are not used. Nonlinear models are refused.
 """
 
 from __future__ import annotations
@@ -18,40 +16,64 @@ from typing import Any
 
 import numpy as np
 
-from regretless import Problem
-from regretless import _ortools
-from regretless._linear import LinearModel, bounded, choose, not_of_this_model
+from regretless import Problem, _ortools
+from regretless._linear import LinearModel, choose_columns, foreign_variable, with_infinities
 
 __all__ = ["from_gurobipy", "from_highspy", "from_ortools", "from_pyomo"]
 
 
 def from_gurobipy(model: Any, costs: Any = None) -> Problem:
-    """The problem of a ``gurobipy.Model`` with linear constraints and objective."""
+    """Build the problem of a Gurobi model.
+
+    Parameters
+    ----------
+    model : gurobipy.Model
+        With linear constraints and one linear objective.
+    costs : optional
+        The variables whose costs are predicted, in the order of the costs: names, patterns with
+        ``*``, column numbers, or variables of the model (alone, in lists, or in containers of the
+        modeling library). All variables by default.
+
+    Returns
+    -------
+    regretless.Problem
+
+    Raises
+    ------
+    ValueError
+        Where the model is not linear, or ``costs`` has a column twice, a number that is not a
+        column, or a variable of another model.
+    """
     model.update()
     if model.NumQConstrs or model.NumSOS or model.NumGenConstrs or model.NumQNZs:
         raise ValueError(
-            "the Gurobi model has quadratic, SOS or general constraints: only linear ones can be taken over"
+            "the Gurobi model has quadratic, SOS or general constraints: only linear ones can be "
+            "read"
         )
     if model.NumPWLObjVars or model.NumObj > 1:
         raise ValueError(
-            "the Gurobi model has several or piecewise-linear objectives: only one linear objective can be taken over"
+            "the Gurobi model has several or piecewise-linear objectives: only one linear "
+            "objective can be read"
         )
     if model.NumScenarios:
-        raise ValueError("the Gurobi model has several scenarios: only one model can be taken over")
+        raise ValueError("the Gurobi model has several scenarios: only one model can be read")
     if gurobi_weight(model) != 1.0:
         raise ValueError(
-            "the Gurobi model's only objective has a weight other than 1, which cannot be taken over"
+            "the Gurobi model's only objective has a weight other than 1, which cannot be read"
         )
     variables = model.getVars()
     sense, rhs = np.array(model.getAttr("Sense")), np.array(model.getAttr("RHS"))
     kinds = model.getAttr("VType", variables)
     if set(kinds) - set("CBI"):
         raise ValueError(
-            "the Gurobi model has semi-continuous or semi-integer variables, which cannot be taken over"
+            "the Gurobi model has semi-continuous or semi-integer variables, which cannot be read"
         )
-    # A variable that was made binary later keeps its old bounds, though Gurobi solves it within 0 and 1.
+    # A variable made binary later keeps its old bounds, though Gurobi solves within 0 and 1.
     binary = np.array(kinds) == "B"
-    lower, upper = bounded(model.getAttr("LB", variables)), bounded(model.getAttr("UB", variables))
+    lower, upper = (
+        with_infinities(model.getAttr("LB", variables)),
+        with_infinities(model.getAttr("UB", variables)),
+    )
     linear = LinearModel(
         matrix=model.getA(),
         row_lower=np.where(sense == "<", -np.inf, rhs),
@@ -69,48 +91,69 @@ def from_gurobipy(model: Any, costs: Any = None) -> Problem:
     def column(variable: Any) -> int:
         number = variable.index
         if not (0 <= number < len(variables) and variable.sameAs(variables[number])):
-            raise not_of_this_model(variable)
+            raise foreign_variable(variable)
         return number
 
-    return linear.problem(choose(costs, linear.names, column))
+    return linear.problem(choose_columns(costs, linear.names, column))
 
 
 def gurobi_weight(model: Any) -> float:
-    """The weight of the only objective; 1 unless it was given as one of possibly several."""
+    """Return the weight of the only objective; 1 unless it was set as one of several."""
     from gurobipy import GurobiError
 
     try:
         return model.ObjNWeight
     except (AttributeError, GurobiError):
-        # Gurobi refuses to tell the weight where the objective was given in the plain way.
+        # Gurobi has no weight where the objective was set by setObjective.
         return 1.0
 
 
 def from_highspy(model: Any, costs: Any = None) -> Problem:
-    """The problem of a ``highspy.Highs`` object (or of the ``HighsModel`` or ``HighsLp`` inside) with a linear objective."""
+    """Build the problem of a HiGHS model.
+
+    Parameters
+    ----------
+    model : highspy.Highs, highspy.HighsModel or highspy.HighsLp
+        With one linear objective.
+    costs : optional
+        The variables whose costs are predicted, in the order of the costs: names, patterns with
+        ``*``, column numbers, or variables of the model (alone, in lists, or in containers of the
+        modeling library). All variables by default.
+
+    Returns
+    -------
+    regretless.Problem
+
+    Raises
+    ------
+    ValueError
+        Where the model is not linear, or ``costs`` has a column twice, a number that is not a
+        column, or a variable of another model.
+    """
     from highspy import HighsVarType, ObjSense
 
     if hasattr(model, "getNumLinearObjectives") and model.getNumLinearObjectives():
         raise ValueError(
-            "the HiGHS model has several objectives: only one linear objective can be taken over"
+            "the HiGHS model has several objectives: only one linear objective can be read"
         )
-    whole = model.getModel() if hasattr(model, "getModel") else model
-    if hasattr(whole, "hessian_") and np.any(np.asarray(whole.hessian_.value_)):
+    inner = model.getModel() if hasattr(model, "getModel") else model
+    if hasattr(inner, "hessian_") and np.any(np.asarray(inner.hessian_.value_)):
         raise ValueError(
-            "the HiGHS model has a quadratic objective (Hessian): only a linear objective can be taken over"
+            "the HiGHS model has a quadratic objective (Hessian): only a linear objective can be "
+            "read"
         )
-    lp = whole.lp_ if hasattr(whole, "lp_") else whole
+    lp = inner.lp_ if hasattr(inner, "lp_") else inner
     kinds = list(lp.integrality_) or [HighsVarType.kContinuous] * lp.num_col_
     if set(kinds) - {HighsVarType.kContinuous, HighsVarType.kInteger}:
         raise ValueError(
-            "the HiGHS model has semi-continuous or semi-integer variables, which cannot be taken over"
+            "the HiGHS model has semi-continuous or semi-integer variables, which cannot be read"
         )
     linear = LinearModel(
         matrix=highs_matrix(lp),
-        row_lower=bounded(lp.row_lower_),
-        row_upper=bounded(lp.row_upper_),
-        lower=bounded(lp.col_lower_),
-        upper=bounded(lp.col_upper_),
+        row_lower=with_infinities(lp.row_lower_),
+        row_upper=with_infinities(lp.row_upper_),
+        lower=with_infinities(lp.col_lower_),
+        upper=with_infinities(lp.col_upper_),
         integer=[kind == HighsVarType.kInteger for kind in kinds],
         objective=lp.col_cost_,
         maximize=lp.sense_ == ObjSense.kMaximize,
@@ -120,19 +163,40 @@ def from_highspy(model: Any, costs: Any = None) -> Problem:
     )
 
     def column(variable: Any) -> int:
-        # A HighsLp alone does not tell which variables are its own.
-        if hasattr(model, "getLp") and not is_of_highs(variable, model):
-            raise not_of_this_model(f"variable {variable.index} of another Highs object")
+        # A HighsLp alone has no record of its variables.
+        if hasattr(model, "getLp") and not belongs_to_highs(variable, model):
+            raise foreign_variable(f"variable {variable.index} of another Highs object")
         return variable.index
 
-    return linear.problem(choose(costs, linear.names, column))
+    return linear.problem(choose_columns(costs, linear.names, column))
 
 
 def from_pyomo(model: Any, costs: Any = None) -> Problem:
-    """The problem of a Pyomo model with one active, linear objective.
+    """Build the problem of a Pyomo model.
 
-    Columns are all variables of active blocks, those that occur nowhere last. A fixed variable is a number to Pyomo, and its cost is
-    part of the constant; to predict it is refused.
+    Parameters
+    ----------
+    model : pyomo.environ.ConcreteModel
+        With one active, linear objective.
+    costs : optional
+        The variables whose costs are predicted, in the order of the costs: names, patterns with
+        ``*``, column numbers, or variables of the model (alone, in lists, or in containers of the
+        modeling library). All variables by default.
+
+    Returns
+    -------
+    regretless.Problem
+
+    Raises
+    ------
+    ValueError
+        Where the model is not linear, or ``costs`` has a column twice, a number that is not a
+        column, or a variable of another model.
+
+    Notes
+    -----
+    Columns are all variables of active blocks; variables without a coefficient come last. A fixed
+    variable is a number to Pyomo, and its cost is part of the constant: it cannot be predicted.
     """
     from pyomo.core import Var, maximize
 
@@ -146,7 +210,7 @@ def from_pyomo(model: Any, costs: Any = None) -> Problem:
         np.array([row.bound_type for row in form.rows], dtype=int),
     )
     maximizing = form.objectives[0].sense == maximize
-    # The compiler turns a maximisation into a minimisation.
+    # The compiler negates the objective of a maximization.
     sign = -1.0 if maximizing else 1.0
     occurring = {id(variable) for variable in form.columns}
     others = [
@@ -175,23 +239,23 @@ def from_pyomo(model: Any, costs: Any = None) -> Problem:
 
     def column(variable: Any) -> int:
         if id(variable) not in column_of:
-            raise not_of_this_model(variable)
+            raise foreign_variable(variable)
         return column_of[id(variable)]
 
-    # Fixed variables come last, so that names and patterns find them too.
-    chosen = choose(costs, [*linear.names, *(variable.name for variable in fixed)], column)
+    # Fixed variables are added at the end, so that names and patterns find them too.
+    chosen = choose_columns(costs, [*linear.names, *(variable.name for variable in fixed)], column)
     for number in chosen:
         if number >= len(columns):
             name = fixed[number - len(columns)].name
-            remedy = "unfix it, or give other variables as costs"
             raise ValueError(
-                f"the variable {name} is fixed, so that its cost cannot be predicted: {remedy}"
+                f"the variable {name} is fixed, so that its cost cannot be predicted: unfix it, or "
+                "give other variables as costs"
             )
     return linear.problem(chosen)
 
 
 def pyomo_form(model: Any) -> Any:
-    """The matrices of a Pyomo model."""
+    """Return the matrices of a Pyomo model."""
     from pyomo.common.errors import InvalidConstraintError, InvalidExpressionError
     from pyomo.repn.plugins.standard_form import LinearStandardFormCompiler
 
@@ -202,56 +266,73 @@ def pyomo_form(model: Any) -> Any:
 
 
 def check_domain(variable: Any) -> None:
-    """Refuses domains that are not all numbers, or all whole numbers, between two ends."""
+    """Refuse domains other than all numbers or all integers of an interval."""
     start, end, step = variable.domain.get_interval()
-    whole_numbers = step == 1 and all(
+    integers = step == 1 and all(
         number is None or float(number).is_integer() for number in (start, end)
     )
-    if step != 0 and not whole_numbers:
+    if step != 0 and not integers:
         raise ValueError(
-            f"the domain of {variable.name} has holes ({variable.domain}), which a linear model cannot say"
+            f"the domain of {variable.name} has holes ({variable.domain}), which a linear model "
+            "cannot express"
         )
 
 
 def with_zero_columns(matrix: Any, count: int) -> Any:
-    """The matrix with columns of zeros after the others."""
+    """Return the matrix with columns of zeros appended."""
     from scipy.sparse import csr_matrix, hstack
 
     return hstack([matrix, csr_matrix((matrix.shape[0], count))], format="csr") if count else matrix
 
 
 def from_ortools(model: Any, costs: Any = None) -> Problem:
-    """The problem of a ``pywraplp.Solver``, a ``model_builder.Model`` or a ``cp_model.CpModel`` with linear constraints."""
+    """Build the problem of an OR-Tools model.
+
+    Parameters
+    ----------
+    model : pywraplp.Solver, model_builder.Model or cp_model.CpModel
+        With linear constraints.
+    costs : optional
+        The variables whose costs are predicted, in the order of the costs: names, patterns with
+        ``*``, column numbers, or variables of the model (alone, in lists, or in containers of the
+        modeling library). All variables by default.
+
+    Returns
+    -------
+    regretless.Problem
+
+    Raises
+    ------
+    ValueError
+        Where the model is not linear, or ``costs`` has a column twice, a number that is not a
+        column, or a variable of another model.
+    """
     linear = _ortools.read(model)
     return linear.problem(
-        choose(costs, linear.names, lambda variable: _ortools.column(model, variable))
+        choose_columns(costs, linear.names, lambda variable: _ortools.column(model, variable))
     )
 
 
-def is_of_highs(variable: Any, model: Any) -> bool:
-    """Whether a variable was made by this ``highspy.Highs`` object."""
+def belongs_to_highs(variable: Any, model: Any) -> bool:
+    """Return whether a variable belongs to this ``highspy.Highs`` object."""
     try:
         # Equal, not identical: variables keep a weak reference.
         return bool(variable.highs == model)
     except ReferenceError:
-        # The object that made it is gone.
+        # Its Highs object was deleted.
         return False
 
 
 def highs_matrix(lp: Any) -> Any:
-    """The constraint matrix of a ``HighsLp``."""
+    """Return the constraint matrix of a ``HighsLp``."""
     from highspy import MatrixFormat
     from scipy.sparse import csc_matrix, csr_matrix
 
-    inside = lp.a_matrix_
+    stored = lp.a_matrix_
     arrays = (
-        np.array(inside.value_),
-        np.array(inside.index_, dtype=int),
-        np.array(inside.start_, dtype=int),
+        np.array(stored.value_),
+        np.array(stored.index_, dtype=int),
+        np.array(stored.start_, dtype=int),
     )
-    kind = csc_matrix if inside.format_ == MatrixFormat.kColwise else csr_matrix
+    kind = csc_matrix if stored.format_ == MatrixFormat.kColwise else csr_matrix
     return kind(arrays, shape=(lp.num_row_, lp.num_col_))
-
-
-for _adapter in (from_gurobipy, from_highspy, from_ortools, from_pyomo):
-    setattr(Problem, _adapter.__name__, staticmethod(_adapter))

@@ -1,13 +1,16 @@
-"""Progress of long work, on standard error: tqdm's bar where tqdm is installed, else a line of text."""
+"""Progress of long work on standard error: a tqdm bar where tqdm is installed, else a text line."""
 
 import sys
 import time
 
 
 class Progress:
-    """Shows one task after the other. The compiled part calls it about 20 times a second."""
+    """Show the progress of one task after the other; called about 20 times a second."""
 
-    PATIENCE = 0.5  # Work shorter than this shows nothing.
+    MIN_SECONDS = 0.5
+    """Work that ends sooner shows nothing."""
+    LINE_INTERVAL_SECONDS = 1.0
+    """Time between two updates of the text line."""
 
     def __init__(self):
         try:
@@ -15,37 +18,47 @@ class Progress:
         except ImportError:
             tqdm = None
         self._tqdm = tqdm
-        self._begun = time.monotonic()
+        self._started = time.monotonic()
         self._task = None
         self._bar = None
-        self._said = 0.0
+        self._printed = 0.0
 
-    def show(self, task, steps, done, note):
-        """The present state: name of the task, its steps, those done, and a word about it."""
+    def show(self, task, steps, done, message):
+        """Show the current state.
+
+        Parameters
+        ----------
+        task : str
+            Name of the task; empty between tasks.
+        steps, done : int
+            Number of its steps, and of those that are finished.
+        message : str
+            A short text beside the bar.
+        """
         if (task, steps) != self._task:
             self.close()
             self._task = (task, steps)
-        if not task or time.monotonic() - self._begun < self.PATIENCE:
+        if not task or time.monotonic() - self._started < self.MIN_SECONDS:
             return
         if self._tqdm is None:
-            self._say(task, steps, done, note)
+            self._print_line(task, steps, done, message)
             return
         if self._bar is None:
             self._bar = self._tqdm(total=steps, desc=task, leave=False)
-        self._bar.set_postfix_str(note, refresh=False)
+        self._bar.set_postfix_str(message, refresh=False)
         self._bar.update(done - self._bar.n)
 
-    def _say(self, task, steps, done, note):
+    def _print_line(self, task, steps, done, message):
         now = time.monotonic()
-        if now - self._said >= 1.0:
-            self._said = now
-            print(f"\r{task} {done}/{steps} {note}\033[K", end="", file=sys.stderr, flush=True)
+        if now - self._printed >= self.LINE_INTERVAL_SECONDS:
+            self._printed = now
+            print(f"\r{task} {done}/{steps} {message}\033[K", end="", file=sys.stderr, flush=True)
 
     def close(self):
-        """The task is over."""
+        """Remove the bar or the line of the finished task."""
         if self._bar is not None:
             self._bar.close()
             self._bar = None
-        elif self._said:
+        elif self._printed:
             print("\r\033[K", end="", file=sys.stderr, flush=True)
-            self._said = 0.0
+            self._printed = 0.0

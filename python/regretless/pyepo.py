@@ -1,9 +1,10 @@
-"""The way from PyEPO and back: its optimisation models as our problems, our problems as its models.
+"""Conversion between PyEPO's optimization models and problems of this package.
 
-``from_pyepo(model)`` recognises PyEPO's own shortest path, knapsack and tour, and takes over linear Gurobi models
-(``optGrbModel``) as a matrix with all their constraints; both are solved with the engines built in here, without a licence. Any
-other model is called through its own ``setObj`` and ``solve``, one call at a time. ``as_pyepo(problem)`` is an ``optModel``, to be
-given to ``optDataset``, ``SPOPlus`` and the rest of PyEPO.
+``from_pyepo(model)`` recognizes PyEPO's own shortest path, knapsack and TSP models, and reads
+linear Gurobi models (``optGrbModel``) as a matrix with all their constraints; both are solved by
+the built-in solvers, without a license. Any other model is called through its own ``setObj`` and
+``solve``, one call at a time. ``as_pyepo(problem)`` is an ``optModel`` for ``optDataset``,
+``SPOPlus`` and the rest of PyEPO.
 """
 
 from __future__ import annotations
@@ -19,29 +20,40 @@ if TYPE_CHECKING:
 
 __all__ = ["as_pyepo", "from_pyepo"]
 
+GUROBI_INTERRUPTED = 11
+"""Gurobi's status after Ctrl-C, which Gurobi handles instead of Python."""
+
 
 def from_pyepo(model: optModel, *, thread_safe: bool = False) -> Problem:
-    """Our problem for one of PyEPO's models.
+    """Return the problem of a PyEPO model.
 
-    ``thread_safe`` says that several threads may call the model's ``setObj`` and ``solve`` at the same time. It counts only for
-    models that are called; hardly any solver's model allows it.
+    Parameters
+    ----------
+    model : pyepo.model.opt.optModel
+        The model; it is copied where it has to be called.
+    thread_safe : bool, default False
+        Whether several threads may call the model's ``setObj`` and ``solve`` at the same time.
+        Only for models that are called; few solvers allow it.
+
+    Returns
+    -------
+    regretless.Problem
+        A built-in problem, a linear problem, or one that calls the model.
     """
-    return recognised(model) or linear(model) or called(model, thread_safe)
+    return recognize(model) or read_linear(model) or wrap_solver(model, thread_safe)
 
 
-def recognised(model: optModel) -> Problem | None:
-    """The problem built in here that a model of PyEPO is, if there is one."""
+def recognize(model: optModel) -> Problem | None:
+    """Return the built-in problem that equals a PyEPO model, if there is one."""
     from pyepo.model import bases
 
-    if not is_as_pyepo_made_it(model):
+    if not is_unmodified(model):
         return None
     if isinstance(model, bases.shortestPathBase):
         return Problem({"kind": "grid_path", "grid": list(model.grid)})
     if isinstance(model, bases.knapsackBase):
-        weights, capacity = (
-            np.asarray(model.weights, dtype=float),
-            np.asarray(model.capacity, dtype=float),
-        )
+        weights = np.asarray(model.weights, dtype=float)
+        capacity = np.asarray(model.capacity, dtype=float)
         return Problem(
             {"kind": "knapsack", "weights": weights.tolist(), "capacity": capacity.tolist()}
         )
@@ -50,8 +62,8 @@ def recognised(model: optModel) -> Problem | None:
     return None
 
 
-def is_as_pyepo_made_it(model: optModel) -> bool:
-    """Whether a model is a whole one of PyEPO's, without constraints, bounds or methods of the user's own."""
+def is_unmodified(model: optModel) -> bool:
+    """Return whether a model is PyEPO's own, without constraints or methods of the user's."""
     kind = type(model)
     own_methods = [
         name
@@ -62,16 +74,17 @@ def is_as_pyepo_made_it(model: optModel) -> bool:
         return False
     if not is_gurobi(model):
         return True
-    # The user may have changed the Gurobi model inside: compare it with one made afresh, both without an objective.
-    twins = [model.copy(), kind(**model.get_config())]
-    for twin in twins:
-        twin.setObj(np.zeros(model.num_cost))
-        twin._model.update()
-    return twins[0]._model.Fingerprint == twins[1]._model.Fingerprint
+    # The user may have changed the inner Gurobi model: compare it with a new one, both without
+    # an objective.
+    copies = [model.copy(), kind(**model.get_config())]
+    for copy in copies:
+        copy.setObj(np.zeros(model.num_cost))
+        copy._model.update()
+    return copies[0]._model.Fingerprint == copies[1]._model.Fingerprint
 
 
 def is_gurobi(model: optModel) -> bool:
-    """Whether a model of PyEPO is solved by Gurobi."""
+    """Return whether a PyEPO model is solved by Gurobi."""
     try:
         from pyepo.model.grb.grbmodel import optGrbModel
     except ImportError:
@@ -79,8 +92,11 @@ def is_gurobi(model: optModel) -> bool:
     return isinstance(model, optGrbModel)
 
 
-def linear(model: optModel) -> Problem | None:
-    """A linear Gurobi model as a matrix; nothing where the model is another one, or does more than set costs and solve."""
+def read_linear(model: optModel) -> Problem | None:
+    """Return the problem of a linear Gurobi model.
+
+    ``None`` for other models, and where the model does more than set costs and solve.
+    """
     if not is_gurobi(model):
         return None
     from pyepo.model.grb.grbmodel import optGrbModel
@@ -88,12 +104,12 @@ def linear(model: optModel) -> Problem | None:
     from regretless.problems import from_gurobipy
 
     kind = type(model)
-    plain = kind.setObj is optGrbModel.setObj and kind.solve is optGrbModel.solve
+    is_plain = kind.setObj is optGrbModel.setObj and kind.solve is optGrbModel.solve
     variables = model.x.tolist() if hasattr(model.x, "tolist") else list(model.x.values())
     model._model.update()
-    # A constant belongs to the objective that a matrix of costs does not have.
+    # PyEPO drops the constant of the objective, from_gurobipy keeps it.
     if (
-        not plain
+        not is_plain
         or model._model.ObjCon != 0
         or any(isinstance(variable, list) for variable in variables)
     ):
@@ -106,28 +122,36 @@ def linear(model: optModel) -> Problem | None:
         return None
 
 
-INTERRUPTED = 11
-"""Gurobi's status of a solve that Ctrl-C ended; it hears the signal instead of Python."""
-
-
-def called(model: optModel, thread_safe: bool) -> Problem:
-    """A problem whose solver calls go to a copy of the model."""
+def wrap_solver(model: optModel, thread_safe: bool) -> Problem:
+    """Return a problem whose solver calls go to a copy of the model."""
     own = model.copy()
     gurobi = is_gurobi(model)
 
-    def solve(cost: np.ndarray) -> tuple[np.ndarray, float]:
-        own.setObj(cost)
+    def solve(costs: np.ndarray) -> tuple[np.ndarray, float]:
+        own.setObj(costs)
         decision, objective = own.solve()
-        if gurobi and own._model.Status == INTERRUPTED:
+        if gurobi and own._model.Status == GUROBI_INTERRUPTED:
             raise KeyboardInterrupt
         return np.asarray(decision, dtype=np.float64), float(objective)
 
     sense = "maximize" if int(model.modelSense) == -1 else "minimize"
-    return Problem.from_callable(solve, model.num_cost, sense=sense, thread_safe=thread_safe)
+    return Problem.from_solver(solve, model.num_cost, sense=sense, thread_safe=thread_safe)
 
 
-def as_pyepo(problem: Problem) -> optModel:
-    """One of PyEPO's models that is solved here. Needs PyEPO."""
+def as_pyepo(problem: Problem) -> Any:
+    """Return a PyEPO model that is solved by this package. Needs PyEPO.
+
+    Parameters
+    ----------
+    problem : regretless.Problem
+        The problem.
+
+    Returns
+    -------
+    pyepo.model.opt.optModel
+        It copies; where the problem is not a Python function it pickles too, and so works in
+        PyEPO's process pool.
+    """
     from regretless._pyepo_model import RegretlessModel
 
     return RegretlessModel(problem)

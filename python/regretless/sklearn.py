@@ -1,13 +1,13 @@
-"""scikit-learn: an estimator that trains for decisions, and a score that measures them.
+"""scikit-learn: an estimator trained for decisions, and a score that measures them.
 
-from regretless.sklearn import DecisionFocusedRegressor, make_regret_scorer
-
-estimator = DecisionFocusedRegressor(problem, loss="MAE(O,S)").fit(X, C)
-estimator.predict(X)            # costs
-estimator.decide(X).decisions   # decisions
-estimator.score(X, C)           # minus the normalised regret: 0 is perfect
-
-GridSearchCV(any_regressor, grid, scoring=make_regret_scorer(problem))
+Examples
+--------
+>>> from regretless.sklearn import DecisionFocusedRegressor, make_regret_scorer
+>>> estimator = DecisionFocusedRegressor(problem, method="MAE(O,S)", random_state=0).fit(X, C)
+>>> costs = estimator.predict(X)
+>>> decisions = estimator.decide(X).decisions
+>>> estimator.score(X, C)  # minus the normalized regret: 0 is perfect
+>>> search = GridSearchCV(any_regressor, grid, scoring=make_regret_scorer(problem))
 """
 
 import numpy as np
@@ -19,79 +19,94 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 import regretless as rl
 from regretless._frames import check_same_rows
-from regretless._names import named, names_of
+from regretless._names import names_of, with_names
+from regretless._renamed import refuse_renamed
 from regretless._sklearn_checks import (
-    check_validation,
+    check_not_transformed,
     check_width,
-    refuse_transformed,
-    warn_of_transformed,
+    validation_rows,
+    warn_if_transformed,
 )
 
 __all__ = ["DecisionFocusedRegressor", "make_regret_scorer", "regret_score"]
 
-_SEEDS = 2**32
+_NUM_SEEDS = 2**32
+"""Seeds of numpy's RandomState are below this."""
 
 
 class DecisionFocusedRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
-    """A predictor of costs, trained for the decisions they lead to.
+    """A predictor of costs, trained for the decisions that follow from them.
 
     Parameters
     ----------
-    problem : regretless.Problem, str, dict or None
-        What is decided; text and dicts as `regretless.Problem` takes them. None means that nothing is decided: the
-        estimator then predicts any target, trains on the plain error of the loss (MAE for "MAE(O,S)", else MSE), and
-        scores by R².
-    loss : str
-        Every label that `regretless.train` takes.
-    predictor : str
-        "linear", "mlp" or "mlp:64,32".
-    validation : float
-        Share of the rows that choose the best epoch; 0 trains on all rows and keeps the last epoch.
-    epochs, batch, learning_rate, optimizer, select, patience
-        Settings of the training, as in `regretless.train`; None is its default.
-    profile : str
-        "default" or "paper": where the other settings start from.
-    threads : int or None
-        Threads; all there are unless given. Results do not depend on it.
-    random_state : int, RandomState or None
-        Seed of the split, the first parameters and the batches. None is seed 0: fits are reproducible unless told
-        otherwise.
+    problem : regretless.Problem, str, dict or None, default None
+        The problem; text and dicts as :class:`regretless.Problem` takes them. Without a problem
+        the estimator predicts any target: it trains on the elementwise error of the method (MAE
+        for ``"MAE(O,S)"``, else MSE) and scores by R².
+    method : str, default "MAE(O,S)"
+        A method's name, as :func:`regretless.train` takes it.
+    predictor : str, default "linear"
+        ``"linear"``, ``"mlp"`` or ``"mlp:64,32"``.
+    validation : float, default 0.2
+        Fraction of the rows that selects the best epoch; 0 trains on all rows and keeps the last
+        epoch.
+    epochs, batch_size, learning_rate, optimizer, select, patience : optional
+        Training settings, as in :func:`regretless.train`; None is its default.
+    profile : {"default", "paper"}, default "default"
+        The defaults of all other settings.
+    threads : int or None, default None
+        Number of threads; all by default. Results do not depend on it.
+    random_state : int, RandomState instance or None, default None
+        Seed of the split, the initial parameters and the batches. As everywhere in scikit-learn,
+        None draws a new seed from numpy's global random state in each ``fit``; pass an int for
+        reproducible results.
 
     Attributes
     ----------
     model_ : regretless.Model
         The trained model.
-    report_ : dict
+    report_ : regretless.TrainingReport
         What happened during training.
     problem_ : regretless.Problem or None
-        What is decided.
-    n_features_in_, feature_names_in_
-        Features seen in `fit`; names where the table had some.
+        The problem.
+    n_features_in_ : int
+        Number of features seen in ``fit``.
+    feature_names_in_ : ndarray of str
+        Names of the features, where ``X`` had some.
     cost_names_in_ : list of str or None
-        Names of y's columns in `fit`, where it had some. They are matched to the problem's costs by name; `predict` answers in
-        the order of y's columns.
+        Names of the columns of ``y`` in ``fit``, where it had some. They are matched to the
+        problem's costs by name; ``predict`` returns costs in the order of these columns.
 
     Notes
     -----
-    y are the costs in their true units, all costs of a row at once. Do not put this estimator into `TransformedTargetRegressor`: it would
-    learn the decisions of the transformed costs, and cannot see that. `fit` warns where every column is exactly standardised or scaled to
-    0 to 1, `make_regret_scorer` refuses such an estimator; a logarithm, say, goes unnoticed. Costs are standardised inside anyway. For costs
-    that need a transformation which is not linear, put another regressor into `TransformedTargetRegressor` and judge it by
-    `make_regret_scorer`, or give it to `regretless.trees` as the base to fine-tune.
+    ``y`` are the costs in their true units, all costs of a row at once. Do not put this estimator
+    into ``TransformedTargetRegressor``: it would learn the decisions of the transformed costs, and
+    cannot detect it. ``fit`` warns where every column is exactly standardized or scaled to 0 to 1,
+    and :func:`make_regret_scorer` refuses such an estimator; a logarithm, for example, is not
+    detected. Costs are standardized internally anyway. For costs that need a nonlinear
+    transformation, put another regressor into ``TransformedTargetRegressor`` and evaluate it with
+    :func:`make_regret_scorer`, or use it as the base of :mod:`regretless.trees`.
 
-    `MultiOutputRegressor` and `RegressorChain` fit each cost alone and are refused. Rows of X and y are matched by position; tables whose
-    row labels are the same in another order are refused.
+    ``MultiOutputRegressor`` and ``RegressorChain`` fit each cost alone and are refused. Rows of
+    ``X`` and ``y`` are matched by position; tables with the same row labels in a different order
+    are refused.
+
+    Examples
+    --------
+    >>> estimator = DecisionFocusedRegressor("KS32", random_state=0).fit(X, C)
+    >>> estimator.decide(X).decisions
     """
 
+    @refuse_renamed("DecisionFocusedRegressor")
     def __init__(
         self,
         problem=None,
-        loss="MAE(O,S)",
+        method="MAE(O,S)",
         *,
         predictor="linear",
         validation=0.2,
         epochs=None,
-        batch=None,
+        batch_size=None,
         learning_rate=None,
         optimizer=None,
         select=None,
@@ -101,11 +116,11 @@ class DecisionFocusedRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
         random_state=None,
     ):
         self.problem = problem
-        self.loss = loss
+        self.method = method
         self.predictor = predictor
         self.validation = validation
         self.epochs = epochs
-        self.batch = batch
+        self.batch_size = batch_size
         self.learning_rate = learning_rate
         self.optimizer = optimizer
         self.select = select
@@ -115,41 +130,69 @@ class DecisionFocusedRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
         self.random_state = random_state
 
     def fit(self, X, y, labels=None):
-        """Trains on features X and true costs y (one row per instance), in their true units.
+        """Train on features and true costs.
 
-        labels: best decisions of the rows (`regretless.label`), to save their solves.
+        Parameters
+        ----------
+        X : array_like or DataFrame of shape (n, p)
+            Features.
+        y : array_like or DataFrame of shape (n, d)
+            True costs, in their true units.
+        labels : regretless.Labels, optional
+            Optimal decisions of the rows (:func:`regretless.label`); solved here by default.
+
+        Returns
+        -------
+        DecisionFocusedRegressor
+            The estimator itself.
+
+        Raises
+        ------
+        ValueError
+            Where ``y`` has another number of costs than the problem, or row labels contradict.
         """
         check_same_rows(X, y, ("X", "y"))
-        names = names_of(y)
+        cost_names = names_of(y)
         X, y = validate_data(
             self, X, y, multi_output=True, y_numeric=True, dtype=[np.float32, np.float64]
         )
         self._flat = y.ndim == 1
         costs = y.reshape(-1, 1) if self._flat else y
-        self.cost_names_in_ = None if self._flat else names
-        self.problem_ = self._problem(costs.shape[1])
-        decided = self.problem_ is not None
-        if decided:
-            warn_of_transformed(costs)
-        names = getattr(self, "feature_names_in_", None)
-        problem = self.problem_ if decided else _nothing(costs.shape[1])
+        self.cost_names_in_ = None if self._flat else cost_names
+        self.problem_ = self._build_problem(costs.shape[1])
+        has_problem = self.problem_ is not None
+        if has_problem:
+            warn_if_transformed(costs)
+        feature_names = getattr(self, "feature_names_in_", None)
         self.model_, self.report_ = rl.train(
-            problem,
+            self.problem_ if has_problem else _empty_problem(costs.shape[1]),
             X,
-            named(costs, self.cost_names_in_ if decided else None),
-            self.loss if decided else _plain(self.loss),
-            labels=labels if decided else None,
+            with_names(costs, self.cost_names_in_ if has_problem else None),
+            self.method if has_problem else _elementwise_loss(self.method),
+            labels=labels if has_problem else None,
             predictor=self.predictor,
             profile=self.profile,
             seed=self._seed(),
             threads=self.threads,
-            feature_names=None if names is None else [str(name) for name in names],
-            **self._settings(len(costs), decided),
+            feature_names=None if feature_names is None else list(map(str, feature_names)),
+            **self._settings(len(costs), has_problem),
         )
         return self
 
     def predict(self, X):
-        """Predicted costs, in the user's sense (float64, as scikit-learn expects)."""
+        """Predict costs.
+
+        Parameters
+        ----------
+        X : array_like or DataFrame of shape (n, p)
+            Features.
+
+        Returns
+        -------
+        ndarray of shape (n, d)
+            Costs in float64, also for a DataFrame, as meta-estimators of scikit-learn expect;
+            :attr:`model_` predicts DataFrames.
+        """
         check_is_fitted(self)
         X = validate_data(self, X, reset=False, dtype=[np.float32, np.float64])
         costs = self.model_.predict(X).astype(np.float64)
@@ -158,23 +201,53 @@ class DecisionFocusedRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
             and self.cost_names_in_ is not None
             and self.problem_.cost_names is not None
         ):
-            place = {name: number for number, name in enumerate(self.model_.cost_names)}
-            costs = costs[:, [place[name] for name in self.cost_names_in_]]
+            position = {name: number for number, name in enumerate(self.model_.cost_names)}
+            costs = costs[:, [position[name] for name in self.cost_names_in_]]
         return costs[:, 0] if self._flat else costs
 
-    def decide(self, X, problem=None):
-        """Predicts and decides: `regretless.Solutions` with one decision per row of X, in the order of the problem's costs."""
-        problem = self._decided(problem)
+    def decide(self, X, *, problem=None):
+        """Predict costs and solve the problem for each row.
+
+        Parameters
+        ----------
+        X : array_like or DataFrame of shape (n, p)
+            Features.
+        problem : regretless.Problem, str or dict, optional
+            Another problem than that of the estimator.
+
+        Returns
+        -------
+        regretless.Solutions
+            One decision per row, in the order of the problem's costs; a DataFrame where ``X`` is
+            one.
+
+        Raises
+        ------
+        ValueError
+            Where the estimator has no problem and none is given.
+        """
+        problem = self._fitted_problem(problem)
         predicted = self.predict(X)
         predicted = predicted.reshape(len(predicted), -1)
-        return problem.solve_all(named(predicted, self.cost_names_in_), threads=self.threads)
+        costs = with_names(predicted, self.cost_names_in_, like=X)
+        return problem.solve_all(costs, threads=self.threads)
 
     def score(self, X, y, sample_weight=None):
-        """Minus the normalised regret of the decisions: 0 is perfect, higher is better.
+        """Return minus the normalized regret of the decisions: 0 is perfect, higher is better.
 
-        Normalised: the sum of regrets over the sum of the best objectives.
+        Parameters
+        ----------
+        X : array_like or DataFrame of shape (n, p)
+            Features.
+        y : array_like or DataFrame of shape (n, d)
+            True costs.
+        sample_weight : array_like of shape (n,), optional
+            For R² only, which is the score of an estimator without a problem.
 
-        Without a problem, the coefficient of determination R². sample_weight is used by R² only.
+        Returns
+        -------
+        float
+            Minus the sum of regrets divided by the sum of the absolute optimal objectives.
         """
         check_is_fitted(self)
         check_same_rows(X, y, ("X", "y"))
@@ -182,46 +255,44 @@ class DecisionFocusedRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
             return r2_score(y, self.predict(X), sample_weight=sample_weight)
         if sample_weight is not None:
             raise ValueError("regret of decisions has no sample weights; leave them out")
-        # Costs without names are in the order of those the estimator was fitted to, as everywhere in scikit-learn.
+        # Costs without names have the order of those in fit, as everywhere in scikit-learn.
         names = self.cost_names_in_
-        y = y if names is None or names_of(y) is not None else named(y, names)
+        y = y if names is None or names_of(y) is not None else with_names(y, names)
         predicted = self.predict(X)
-        predicted = predicted if self._flat else named(predicted, names)
+        predicted = predicted if self._flat else with_names(predicted, names)
         return regret_score(self.problem_, y, predicted, threads=self.threads)
 
-    def _problem(self, width):
+    def _build_problem(self, width):
         problem = self.problem
         if problem is not None and not isinstance(problem, rl.Problem):
             problem = rl.Problem(problem)
         check_width(problem, width, self._flat)
         return problem
 
-    def _decided(self, problem):
+    def _fitted_problem(self, problem):
         check_is_fitted(self)
         problem = self.problem_ if problem is None else problem
         if problem is None:
             raise ValueError(
-                "nothing is decided; give a problem: DecisionFocusedRegressor(problem)"
+                "the estimator has no problem to solve; give one: DecisionFocusedRegressor(problem)"
             )
         return problem if isinstance(problem, rl.Problem) else rl.Problem(problem)
 
     def _seed(self):
-        if self.random_state is None:
-            return 0
         if isinstance(self.random_state, (int, np.integer)):
-            return int(self.random_state) % _SEEDS
-        return int(check_random_state(self.random_state).randint(_SEEDS, dtype=np.uint32))
+            return int(self.random_state) % _NUM_SEEDS
+        return int(check_random_state(self.random_state).randint(_NUM_SEEDS, dtype=np.uint32))
 
-    def _settings(self, rows, decided):
-        names = ("epochs", "batch", "learning_rate", "optimizer", "select", "patience")
+    def _settings(self, rows, has_problem):
+        names = ("epochs", "batch_size", "learning_rate", "optimizer", "select", "patience")
         settings = {name: getattr(self, name) for name in names if getattr(self, name) is not None}
-        held = check_validation(self.validation, rows)
-        if held == 0:
+        if validation_rows(self.validation, rows) == 0:
             settings.setdefault("select", "last")
             settings["split"] = (np.arange(rows), [])
         else:
             settings["split"] = (self.validation, 0.0)
-            settings.setdefault("select", "validation-regret" if decided else "validation-loss")
+            criterion = "validation-regret" if has_problem else "validation-loss"
+            settings.setdefault("select", criterion)
         return settings
 
     def __getstate__(self):
@@ -237,46 +308,69 @@ class DecisionFocusedRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
         super().__setstate__(state)
 
 
-def _plain(loss):
-    """The plain error behind a loss: what is left where nothing is decided."""
-    return "MAE" if loss.upper().startswith("MAE") else "MSE"
+def _elementwise_loss(method):
+    """Return the loss without decisions that belongs to a method."""
+    return "MAE" if method.upper().startswith("MAE") else "MSE"
 
 
-def _nothing(width):
-    """The smallest problem there is, for targets that decide nothing: the cheapest one is chosen."""
+def _empty_problem(width):
+    """Return the smallest problem, for targets without decisions: choose the cheapest item."""
     return rl.Problem({"kind": "top_k", "items": width, "k": 1, "sense": "minimize"})
 
 
 def regret_score(problem, y_true, y_pred, *, labels=None, threads=None):
-    """Minus the normalised regret of the decisions that predicted costs lead to: 0 is perfect, higher is better.
+    """Return minus the normalized regret of predicted costs: 0 is perfect, higher is better.
 
-    Normalised: the sum of regrets over the sum of the best objectives, as `regretless.evaluate` has it. Columns with names
-    are matched to the problem's costs by name; predictions without names are in the order of `y_true`.
+    Parameters
+    ----------
+    problem : regretless.Problem
+        The problem.
+    y_true : array_like or DataFrame of shape (n, d)
+        True costs.
+    y_pred : array_like or DataFrame of shape (n, d)
+        Predicted costs. Columns with names are matched to the problem's costs by name; predictions
+        without names have the order of ``y_true``.
+    labels : regretless.Labels, optional
+        Optimal decisions under the true costs; solved here by default.
+    threads : int, optional
+        Number of threads; all by default.
+
+    Returns
+    -------
+    float
+        Minus the sum of regrets divided by the sum of the absolute optimal objectives, as in
+        :func:`regretless.evaluate`.
+
+    Raises
+    ------
+    ValueError
+        Where row labels contradict, or both tables have the same columns in a different order and
+        the problem has no cost names.
     """
     check_same_rows(y_true, y_pred, ("y_true", "y_pred"))
     true_names = names_of(y_true)
     predicted_names = names_of(y_pred) or true_names
-    turned = (
+    is_reordered = (
         true_names is not None
         and true_names != predicted_names
         and sorted(true_names) == sorted(predicted_names)
     )
-    if turned and problem.cost_names is None:
-        # Without names in the problem columns are matched by position, and these positions contradict each other.
+    if is_reordered and problem.cost_names is None:
+        # Without cost names columns are matched by position, and these positions contradict.
         raise ValueError(
-            "y_true and y_pred have the same columns in another order, and the problem has no names to tell which is which: "
-            f"y_true begins with '{true_names[0]}', y_pred with '{predicted_names[0]}'. Give y_true in the order of y_pred"
+            "y_true and y_pred have the same columns in a different order, and the problem has no "
+            f"cost names to match them by: y_true begins with '{true_names[0]}', y_pred with "
+            f"'{predicted_names[0]}'. Give y_true in the order of y_pred"
         )
     y_true, y_pred = np.asarray(y_true), np.asarray(y_pred)
     y_true, y_pred = y_true.reshape(len(y_true), -1), y_pred.reshape(len(y_pred), -1)
-    y_true, y_pred = named(y_true, true_names), named(y_pred, predicted_names)
-    return -rl.evaluate(problem, y_pred, C=y_true, labels=labels, threads=threads)[
-        "normalized_regret"
-    ]
+    y_true, y_pred = with_names(y_true, true_names), with_names(y_pred, predicted_names)
+    evaluation = rl.evaluate(problem, y_pred, C=y_true, labels=labels, threads=threads)
+    return -evaluation.normalized_regret
 
 
 def _fitted_cost_names(estimator):
-    """Names of the costs that an estimator was fitted to, also one at the end of a pipeline or found by a search; None without names."""
+    """Return the cost names of a fitted estimator, pipeline or search; None without names."""
     while not hasattr(estimator, "cost_names_in_"):
         if hasattr(estimator, "best_estimator_"):
             estimator = estimator.best_estimator_
@@ -288,20 +382,21 @@ def _fitted_cost_names(estimator):
 
 
 class _RegretScorer:
-    """Scores any estimator that predicts costs; can be copied and pickled."""
+    """A scorer for any estimator that predicts costs; it can be copied and pickled."""
 
     def __init__(self, problem, threads=None):
         self.problem = problem
         self.threads = threads
 
     def __call__(self, estimator, X, y):
-        refuse_transformed(estimator, DecisionFocusedRegressor)
+        check_not_transformed(estimator, DecisionFocusedRegressor)
         check_same_rows(X, y, ("X", "y"))
         predicted, names = estimator.predict(X), _fitted_cost_names(estimator)
         if names is not None:
-            # As in `score`: predictions, and true costs without names, are in the order of those the estimator was fitted to.
-            y = y if names_of(y) is not None else named(y, names)
-            predicted = predicted if names_of(predicted) is not None else named(predicted, names)
+            # As in `score`: tables without names have the order of the costs in `fit`.
+            y = y if names_of(y) is not None else with_names(y, names)
+            if names_of(predicted) is None:
+                predicted = with_names(predicted, names)
         return regret_score(self.problem, y, predicted, threads=self.threads)
 
     def __repr__(self):
@@ -309,13 +404,27 @@ class _RegretScorer:
 
 
 def make_regret_scorer(problem, *, threads=None):
-    """A scorer for `GridSearchCV`, `cross_val_score` and others: minus the normalised regret of the decisions.
+    """Make a scorer for ``GridSearchCV``, ``cross_val_score`` and others.
 
-    problem: a `regretless.Problem`, or what it takes.
+    The score is minus the normalized regret of the decisions. Any regressor of costs can be scored,
+    also one in ``TransformedTargetRegressor``, whose predictions are transformed back first.
 
-    Any regressor of costs can be judged, also one in `TransformedTargetRegressor`, whose predictions are transformed back first. Refused
-    is a `DecisionFocusedRegressor` in there: it would have learned the decisions of other costs.
+    Parameters
+    ----------
+    problem : regretless.Problem, str or dict
+        The problem.
+    threads : int, optional
+        Number of threads; all by default.
+
+    Returns
+    -------
+    callable
+        ``scorer(estimator, X, y)``. It refuses a :class:`DecisionFocusedRegressor` inside
+        ``TransformedTargetRegressor``, which learned the decisions of other costs.
+
+    Examples
+    --------
+    >>> cross_val_score(RandomForestRegressor(), X, C, scoring=make_regret_scorer(problem))
     """
-    return _RegretScorer(
-        problem if isinstance(problem, rl.Problem) else rl.Problem(problem), threads
-    )
+    problem = problem if isinstance(problem, rl.Problem) else rl.Problem(problem)
+    return _RegretScorer(problem, threads)

@@ -1,14 +1,16 @@
 """Decision losses and decision layers for PyTorch.
 
-:class:`DecisionLoss` is any loss of this package as a module: value and gradient come from Rust in one pass, CPU tensors
-are read where they lie. Best decisions are found once, when the module is made, and addressed by row::
+:class:`DecisionLoss` is any loss of this package as a module: value and gradient are computed in
+Rust in one pass, without a copy for CPU tensors. Optimal decisions are found once, when the module
+is made, and addressed by row. :func:`cos_loss_torch` is the cost-sensitive family in torch
+operations, for tensors on a GPU and for losses that are differentiated twice.
+:class:`DecisionLayer` is the decision itself as a layer.
 
-    loss = DecisionLoss(problem, "SPO+", costs)          # labels every row, once
-    for features, rows in loader:
-        loss(model(features), rows).backward()
-
-:func:`cos_loss_torch` is the cost-sensitive family in plain torch operations, for tensors on a GPU and for losses that
-must be differentiated twice. :class:`DecisionLayer` is the decision itself as a layer.
+Examples
+--------
+>>> loss = DecisionLoss(problem, C, loss="SPO+")  # labels every row, once
+>>> for features, rows in loader:
+...     loss(network(features), rows).backward()
 """
 
 from __future__ import annotations
@@ -24,7 +26,8 @@ from torch.autograd.function import once_differentiable
 
 from regretless import Problem
 from regretless._names import names_of
-from regretless._rows import LabelledRows
+from regretless._renamed import refuse_renamed
+from regretless._rows import LabeledRows
 from regretless._torch_cos import CosName, cos_loss_torch
 from regretless._torch_layer import DecisionLayer
 
@@ -32,23 +35,48 @@ __all__ = ["CosName", "DecisionLayer", "DecisionLoss", "cos_loss_torch"]
 
 
 class DecisionLoss(nn.Module):
-    """A loss by the name the command line takes, for one problem.
+    """A loss of predicted costs for one problem.
 
-    ``costs`` is the table of true costs, in the user's sense; a DataFrame is matched to the problem's costs by name, and
-    predictions are in the order of ``problem.cost_names``. ``labels`` are its best decisions if they are known
-    (:func:`regretless.label`), else they are found here. ``weights`` are one number per row of ``costs`` (instance costs
-    of the component C, say), an array of shape (n,); where rows of equal costs have different weights, row numbers are
-    needed. ``reduction`` is ``"mean"``, ``"sum"`` or ``"none"``.
+    Parameters
+    ----------
+    problem : regretless.Problem
+        The problem.
+    C : array_like or DataFrame of shape (n, d), optional
+        True costs; columns with names are matched to the problem's costs by name. Predictions are
+        in the order of ``problem.cost_names``. Without it, rows are labeled as they are first used.
+    loss : str, default "MAE(O,S)"
+        A loss's name, as :class:`regretless.Loss` takes it.
+    labels : regretless.Labels or array_like, optional
+        Optimal decisions of the rows (:func:`regretless.label`); solved here by default.
+    weights : array_like of shape (n,), optional
+        One weight per row of ``C``, such as the instance costs of component C. Where rows of equal
+        costs have different weights, rows must be addressed by number.
+    reduction : {"mean", "sum", "none"}, default "mean"
+        How the losses of a batch are combined.
 
-    Perturbed losses draw other noise in every epoch: call :meth:`begin_epoch`. Methods that keep decisions (``MAP``, ``SPO+ cache
-    5%``) have one pool for all rows, and solve for new ones in training mode only, as ``train`` does.
+    Raises
+    ------
+    ValueError
+        For an unknown reduction or loss, or weights that do not belong to the rows.
+
+    Notes
+    -----
+    Perturbed losses draw new noise in every epoch: call :meth:`begin_epoch`. Losses with a solution
+    pool (``MAP``, ``SPO+ cache 5%``) have one pool for all rows, and add solutions to it in
+    training mode only, as :func:`regretless.train` does.
+
+    Examples
+    --------
+    >>> loss = DecisionLoss(problem, C, loss="SPO+", labels=rl.label(problem, C))
+    >>> loss(network(features), rows).backward()
     """
 
+    @refuse_renamed("DecisionLoss")
     def __init__(
         self,
         problem: Problem,
+        C: Any = None,
         loss: str = "MAE(O,S)",
-        costs: Any = None,
         *,
         labels: Any = None,
         weights: Any = None,
@@ -60,21 +88,45 @@ class DecisionLoss(nn.Module):
         self.reduction = reduction
         self.epoch, self.batch = 0, 0
         weights = numpy_view(weights) if isinstance(weights, Tensor) else weights
-        self.rows = LabelledRows(problem, loss, costs, labels, weights)
+        self.rows = LabeledRows(problem, C, loss, labels=labels, weights=weights)
         self.weights = None if weights is None else torch.from_numpy(self.rows.weights)
 
     def begin_epoch(self, epoch: int) -> None:
-        """Says which epoch follows: the same noise and the same coins whenever it is run."""
+        """Set the number of the next epoch, which determines the noise and the cache decisions.
+
+        Parameters
+        ----------
+        epoch : int
+            Counted from 0. The same epoch draws the same noise whenever it is run.
+        """
         self.epoch, self.batch = epoch, 0
 
-    def forward(self, predictions: Tensor, costs_true: Tensor, labels: Any = None) -> Tensor:
-        """The loss of predicted costs, one row per instance.
+    @refuse_renamed("DecisionLoss.forward")
+    def forward(self, predictions: Tensor, C: Tensor, labels: Any = None) -> Tensor:
+        """Return the loss of predicted costs.
 
-        ``costs_true`` is a vector of row numbers of the table (fastest), or the true costs themselves: rows that are not
-        in the table join it, with their best decisions from ``labels`` or solved, once. Costs in single precision that are
-        those of several different rows of a table in double precision are refused.
+        Parameters
+        ----------
+        predictions : Tensor of shape (n, d)
+            Predicted costs.
+        C : Tensor of shape (n,) or (n, d)
+            Row numbers of the table of true costs (fastest), or the true costs themselves. Rows
+            that are not in the table are added to it.
+        labels : array_like of shape (n, d), optional
+            Optimal decisions of added rows; solved once by default.
+
+        Returns
+        -------
+        Tensor
+            A scalar, or one value per row for the reduction ``"none"``.
+
+        Raises
+        ------
+        ValueError
+            Where costs in single precision belong to several different rows of a table in double
+            precision.
         """
-        wanted = numpy_view(costs_true) if names_of(costs_true) is None else costs_true
+        wanted = numpy_view(C) if names_of(C) is None else C
         rows = self.rows.find(wanted, labels)
         evaluate = partial(
             self.rows.evaluate,
@@ -85,24 +137,23 @@ class DecisionLoss(nn.Module):
         )
         self.batch += self.training
         if self.weights is None:
-            return _Evaluated.apply(predictions, evaluate, self.reduction)
-        values = _Evaluated.apply(predictions, evaluate, "none") * self.weights[
-            torch.from_numpy(rows)
-        ].to(predictions)
+            return _LossFunction.apply(predictions, evaluate, self.reduction)
+        weights = self.weights[torch.from_numpy(rows)].to(predictions)
+        values = _LossFunction.apply(predictions, evaluate, "none") * weights
         if self.reduction == "mean":
             return values.mean()
         return values.sum() if self.reduction == "sum" else values
 
 
-class _Evaluated(torch.autograd.Function):
-    """Values per row, or their mean or sum; the gradient was computed with them."""
+class _LossFunction(torch.autograd.Function):
+    """Losses per row, or their mean or sum; the gradient is computed in the forward pass."""
 
     @staticmethod
     def forward(
         ctx: Any, predictions: Tensor, evaluate: Callable[..., Any], reduction: str
     ) -> Tensor:
         values, gradients = evaluate(numpy_view(predictions))
-        ctx.share = 1.0 / len(values) if reduction == "mean" else 1.0
+        ctx.row_weight = 1.0 / len(values) if reduction == "mean" else 1.0
         ctx.save_for_backward(torch.from_numpy(gradients).to(predictions))
         if reduction == "none":
             return torch.from_numpy(values).to(predictions)
@@ -112,15 +163,15 @@ class _Evaluated(torch.autograd.Function):
     @once_differentiable
     def backward(ctx: Any, upstream: Tensor) -> tuple[Tensor, None, None]:
         (gradients,) = ctx.saved_tensors
-        factor = upstream.unsqueeze(1) if upstream.ndim else upstream * ctx.share
+        factor = upstream.unsqueeze(1) if upstream.ndim else upstream * ctx.row_weight
         return gradients * factor, None, None
 
 
 def numpy_view(values: Any) -> np.ndarray:
-    """The numbers of a tensor (no copy if they lie in rows on the CPU) or of anything else that numpy takes."""
+    """Return the numbers of a tensor as an array, without a copy for contiguous CPU tensors."""
     if isinstance(values, Tensor):
         values = values.detach().cpu().contiguous()
-        values = (
-            values.float() if values.dtype in (torch.float16, torch.bfloat16) else values
-        ).numpy()
+        if values.dtype in (torch.float16, torch.bfloat16):
+            values = values.float()
+        values = values.numpy()
     return np.asarray(values)

@@ -11,7 +11,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 
 def golden(name):
-    """A file of golden vectors; skips with a word where there is none."""
+    """A file of golden vectors; skips with a message where there is none."""
     folder = pathlib.Path(os.environ.get("REGRETLESS_GOLDEN", ROOT / "../shared/golden"))
     path = folder / f"{name}.json"
     if not path.exists():

@@ -1,4 +1,7 @@
-"""Problems from other modellers. Each runs in a process of its own: highspy and OR-Tools cannot be loaded together."""
+"""Problems from modeling libraries, each in its own process.
+
+highspy and OR-Tools cannot be loaded together.
+"""
 
 import importlib.util
 import subprocess
@@ -8,7 +11,7 @@ import warnings
 import numpy as np
 import pytest
 
-from regretless._linear import bounded, choose
+from regretless._linear import choose_columns, with_infinities
 
 KNAPSACK = """
 import numpy as np
@@ -20,7 +23,8 @@ weights, values = [3.0, 4.0, 5.0, 2.0], np.array([4.0, 5.0, 7.0, 1.0])
 def check(problem, costs=values, best=(1.0, 1.0, 0.0, 0.0), worth=9.0):
     solution = problem.solve(costs)
     assert problem.sense == "maximize" and problem.num_costs == len(costs), problem
-    assert np.allclose(solution.decision, best) and abs(solution.objective - worth) < 1e-6, (solution, solution.decision)
+    assert np.allclose(solution.decision, best), (solution, solution.decision)
+    assert abs(solution.objective - worth) < 1e-6, (solution, solution.decision)
 
 def refused(word, read, *arguments):
     try:
@@ -44,7 +48,8 @@ model.addConstr(x[0] + x[1] + x[2] + x[3] >= 1)
 check(problems.from_gurobipy(model, x), best=(1, 0, 1, 0), worth=10.0)
 check(rl.Problem.from_gurobipy(model, "x*"), best=(1, 0, 1, 0), worth=10.0)
 assert problems.from_gurobipy(model, [x[2], x[0]]).cost_names == ["x[2]", "x[0]"]
-check(problems.from_gurobipy(model, [x[2], "x[0]", x[1], x[3]]), values[[2, 0, 1, 3]], (1, 1, 0, 0), 10.0)
+mixed = problems.from_gurobipy(model, [x[2], "x[0]", x[1], x[3]])
+check(mixed, values[[2, 0, 1, 3]], (1, 1, 0, 0), 10.0)
 array = gp.Model()
 many = array.addMVar(4, vtype="B")
 array.ModelSense = gp.GRB.MAXIMIZE
@@ -64,7 +69,8 @@ import pyomo.environ as pe
 model = pe.ConcreteModel()
 model.x = pe.Var(range(4), domain=pe.Binary)
 model.room = pe.Var(bounds=(0, 2))
-model.weight = pe.Constraint(expr=sum(w * model.x[j] for j, w in enumerate(weights)) <= 7 + model.room)
+weight = sum(w * model.x[j] for j, w in enumerate(weights))
+model.weight = pe.Constraint(expr=weight <= 7 + model.room)
 model.some = pe.Constraint(expr=(1, sum(model.x[j] for j in range(4)), 3))
 model.worth = pe.Objective(expr=sum(model.x[j] for j in range(4)) - model.room, sense=pe.maximize)
 check(problems.from_pyomo(model, model.x), best=(1, 0, 1, 0), worth=10.0)
@@ -178,15 +184,19 @@ check(problems.from_pyomo(model()), worth=109.0)  # with the constant
 least = model()
 least.worth.sense = pe.minimize
 assert problems.from_pyomo(least).solve(values).objective == 100.0
-refused("not linear", problems.from_pyomo, model(more=lambda m: pe.Constraint(expr=m.x[0] * m.x[1] <= 0)))
+product = model(more=lambda m: pe.Constraint(expr=m.x[0] * m.x[1] <= 0))
+refused("not linear", problems.from_pyomo, product)
 bent = model()
 bent.worth.set_value(bent.x[0] * bent.x[1])
 refused("not linear", problems.from_pyomo, bent)
-refused("SOSConstraint", problems.from_pyomo, model(more=lambda m: pe.SOSConstraint(var=m.x, sos=1)))
-refused("Disjunction", problems.from_pyomo, model(more=lambda m: gdp.Disjunction(expr=[[m.x[0] == 1], [m.x[1] == 1]])))
+ordered = model(more=lambda m: pe.SOSConstraint(var=m.x, sos=1))
+refused("SOSConstraint", problems.from_pyomo, ordered)
+either = model(more=lambda m: gdp.Disjunction(expr=[[m.x[0] == 1], [m.x[1] == 1]]))
+refused("Disjunction", problems.from_pyomo, either)
 
 def count(domain):
-    made = model(count=lambda m: pe.Var(domain=domain), at_least=lambda m: pe.Constraint(expr=m.count >= 2))
+    at_least = lambda m: pe.Constraint(expr=m.count >= 2)
+    made = model(count=lambda m: pe.Var(domain=domain), at_least=at_least)
     made.worth.set_value(made.worth.expr - made.count)
     return made
 
@@ -205,7 +215,8 @@ check(problems.from_pyomo(held, ["x[1]", "x[2]", "x[3]"]), values[1:], (1, 0, 0)
 # A variable that occurs nowhere has a cost all the same.
 idle = model(idle=lambda m: pe.Var(bounds=(0, 2)))
 check(problems.from_pyomo(idle), np.append(values, 3.0), (1, 1, 0, 0, 2), 115.0)
-check(problems.from_pyomo(idle, [idle.idle, idle.x]), np.append(3.0, values), (2, 1, 1, 0, 0), 115.0)
+turned = problems.from_pyomo(idle, [idle.idle, idle.x])
+check(turned, np.append(3.0, values), (2, 1, 1, 0, 0), 115.0)
 refused("not a variable of this model", problems.from_pyomo, model(), model().x)
 refused("twice", problems.from_pyomo, idle, [idle.x[0], "x[0]"])
 """
@@ -225,7 +236,8 @@ def model():
 plain, x = model()
 for form in (plain, plain.getModel(), plain.getLp()):
     check(problems.from_highspy(form), worth=109.0)  # with the constant
-for costs, word in (([-1], "0 to 3"), ([4], "0 to 3"), ([0, 0], "twice"), ([True], "True"), ([1.0], "1.0")):
+wrong = [([-1], "0 to 3"), ([4], "0 to 3"), ([0, 0], "twice"), ([True], "True"), ([1.0], "1.0")]
+for costs, word in wrong:
     refused(word, problems.from_highspy, plain, costs)
 other, theirs = model()
 refused("not a variable of this model", problems.from_highspy, plain, theirs)
@@ -310,9 +322,9 @@ refused("is not a pywraplp.Solver", problems.from_ortools, mathopt.Model())
 """
 
 
-def run(modeller, script):
+def run(library, script):
     """Runs a script in a process of its own, in which a warning is an error of the test."""
-    for needed in (modeller, "scipy"):
+    for needed in (library, "scipy"):
         if importlib.util.find_spec(needed) is None:
             pytest.skip(f"{needed} is not installed")
     done = subprocess.run(
@@ -323,15 +335,15 @@ def run(modeller, script):
 
 
 @pytest.mark.parametrize(
-    ("modeller", "script"),
+    ("library", "script"),
     [("gurobipy", GUROBIPY), ("pyomo", PYOMO), ("highspy", HIGHSPY), ("ortools", ORTOOLS)],
 )
-def test_a_model_of_another_modeller_becomes_a_problem(modeller, script):
-    run(modeller, script)
+def test_a_model_of_a_modeling_library_becomes_a_problem(library, script):
+    run(library, script)
 
 
 @pytest.mark.parametrize(
-    ("modeller", "script"),
+    ("library", "script"),
     [
         ("gurobipy", GUROBIPY_LIMITS),
         ("pyomo", PYOMO_LIMITS),
@@ -339,8 +351,8 @@ def test_a_model_of_another_modeller_becomes_a_problem(modeller, script):
         ("ortools", ORTOOLS_LIMITS),
     ],
 )
-def test_constants_are_kept_and_what_is_not_linear_is_refused(modeller, script):
-    run(modeller, script)
+def test_constants_are_kept_and_what_is_not_linear_is_refused(library, script):
+    run(library, script)
 
 
 @pytest.mark.parametrize(
@@ -359,22 +371,22 @@ def test_constants_are_kept_and_what_is_not_linear_is_refused(modeller, script):
 )
 def test_columns_that_cannot_be_meant_are_refused(costs, word):
     with pytest.raises(ValueError, match=word):
-        choose(
+        choose_columns(
             costs, ["a", "b", "a2"], lambda variable: pytest.fail(f"{variable!r} is no variable")
         )
 
 
 def test_patterns_add_the_columns_that_were_not_named_before():
-    assert choose(["a2", "a*"], ["a", "b", "a2"], None) == [2, 0]
-    assert choose(np.array([2, 0]), ["a", "b", "a2"], None) == [2, 0]
+    assert choose_columns(["a2", "a*"], ["a", "b", "a2"], None) == [2, 0]
+    assert choose_columns(np.array([2, 0]), ["a", "b", "a2"], None) == [2, 0]
     with pytest.raises(ValueError, match="2 columns are called 'a'"):
-        choose("a", ["a", "a"], None)
+        choose_columns("a", ["a", "a"], None)
 
 
 def test_large_bounds_become_infinite_without_a_warning():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        assert bounded([0.0, -1e30, 1e20, 5.0, -0.0, np.inf]).tolist() == [
+        assert with_infinities([0.0, -1e30, 1e20, 5.0, -0.0, np.inf]).tolist() == [
             0.0,
             -np.inf,
             np.inf,

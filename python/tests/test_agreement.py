@@ -1,6 +1,6 @@
-"""Five cases as users bring them: every interface that can take one decides and counts regret alike.
+"""Five cases of users: every interface that supports one gives the same decisions and regret.
 
-Constraints and regret are computed here anew, by the names of the variables, with nothing of the library's.
+Constraints and regret are computed here independently of the library, by the names of variables.
 """
 
 import csv
@@ -12,6 +12,7 @@ import time
 
 import numpy as np
 import pytest
+
 import regretless as rl
 
 pandas = pytest.importorskip("pandas")
@@ -19,8 +20,8 @@ pytest.importorskip("sklearn")
 
 from regretless.sklearn import DecisionFocusedRegressor, make_regret_scorer  # noqa: E402
 
-SETTINGS = {"loss": "MAE(O,S)", "epochs": 15, "split": (60, 20, 20), "seed": 3}
-FLAGS = ["--loss", "MAE(O,S)", "--epochs", "15", "--split", "60,20,20", "--seed", "3"]
+SETTINGS = {"method": "MAE(O,S)", "epochs": 15, "split": (60, 20, 20), "seed": 3}
+FLAGS = ["--method", "MAE(O,S)", "--epochs", "15", "--split", "60,20,20", "--seed", "3"]
 ROWS = 100
 
 
@@ -77,11 +78,13 @@ def frame(solutions, index=None):
 
 
 def assert_interfaces_agree(problem, X, C, constraints, sense):
-    """Python, scikit-learn and, where it is installed, torch: the same decisions of the same predictions, the same regret."""
+    """Python, scikit-learn and torch (where installed) give the same decisions and regret."""
     model, report = rl.train(problem, X, C, **SETTINGS)
     predictions = pandas.DataFrame(model.predict(X), columns=model.cost_names or list(C.columns))
     decided = (
-        model.decide(X) if problem.to_dict()["kind"] != "given" else problem.solve_all(predictions)
+        model.decide(X)
+        if problem.to_dict()["kind"] != "external"
+        else problem.solve_all(predictions)
     )
     names = decided.cost_names or list(C.columns)
     decisions = pandas.DataFrame(decided.decisions, columns=names)
@@ -89,13 +92,13 @@ def assert_interfaces_agree(problem, X, C, constraints, sense):
     assert np.mean(rl.regret(problem, predictions, C)) == pytest.approx(
         expected, rel=1e-4, abs=1e-4
     )
-    assert rl.evaluate(problem, predictions, C=C)["regret"] == pytest.approx(
+    assert rl.evaluate(problem, predictions, C=C).regret == pytest.approx(
         expected, rel=1e-4, abs=1e-4
     )
     test = slice(80, 100)
     told = regret_by_name(decisions[test], C[test], constraints, sense)
-    assert report["test"]["regret"] == pytest.approx(told, rel=1e-4, abs=1e-4)
-    # scikit-learn judges the same predictions alike, whatever the order of its columns.
+    assert report.test.regret == pytest.approx(told, rel=1e-4, abs=1e-4)
+    # scikit-learn scores the same predictions alike, whatever the order of its columns.
     fitted = DecisionFocusedRegressor(problem, epochs=5, random_state=3).fit(X, C)
     chosen = fitted.decide(X)
     chosen = pandas.DataFrame(chosen.decisions, columns=chosen.cost_names or list(C.columns))
@@ -105,13 +108,14 @@ def assert_interfaces_agree(problem, X, C, constraints, sense):
     assert make_regret_scorer(problem)(fitted, X, C) == pytest.approx(fitted.score(X, C), rel=1e-6)
     try:
         import torch
+
         from regretless.torch import DecisionLayer, DecisionLoss
     except ImportError:
         return model, decisions
     ordered = predictions[problem.cost_names or list(C.columns)].to_numpy(np.float64)
     layer = DecisionLayer(problem)(torch.from_numpy(ordered)).numpy()
     assert (layer == decisions[problem.cost_names or list(C.columns)].to_numpy()).all()
-    loss = DecisionLoss(problem, "SPO+", C)
+    loss = DecisionLoss(problem, C, "SPO+")
     true = C[problem.cost_names or list(C.columns)].to_numpy(np.float64)
     assert float(loss(torch.from_numpy(true), torch.arange(ROWS))) == pytest.approx(0.0, abs=1e-6)
     return model, decisions
@@ -261,7 +265,7 @@ def test_a_long_table_whose_items_come_in_another_order(tmp_path, program):
     )
     problem = rl.Problem.from_file(tmp_path / "model.lp")
     model, same = rl.train(problem, X, C, feature_names=["demand", "wind"], **SETTINGS)
-    assert same["test"]["regret"] == pytest.approx(report["test"]["regret"], rel=1e-6)
+    assert same.test.regret == pytest.approx(report["test"]["regret"], rel=1e-6)
     decided = frame(model.decide(X))
     assert (decided[NAMES].to_numpy() == decisions.to_numpy()).all()
 
@@ -289,7 +293,7 @@ def test_a_frame_that_was_pivoted(tmp_path):
 
 
 class Stateful:
-    """A solver as people have them: it is given its objective, then it optimises, which releases the interpreter."""
+    """A solver with state: an objective is set, then optimized without the interpreter lock."""
 
     limits = Constraints([({"a": 2, "b": 3, "c": 4, "d": 1}, 5)])
 
@@ -309,7 +313,7 @@ class Stateful:
 
 
 def test_a_function_with_state():
-    problem = rl.Problem.from_callable(
+    problem = rl.Problem.from_solver(
         Stateful(), 4, sense="maximize", cost_names=list("abcd"), name="own"
     )
     X = pandas.DataFrame(features_of(ROWS, 3, 9), columns=["x", "y", "z"])
@@ -321,6 +325,7 @@ def test_a_model_of_pyepo_with_constraints_of_its_own():
     pytest.importorskip("pyepo", reason="pyepo is not installed")
     gurobipy = pytest.importorskip("gurobipy", reason="gurobipy is not installed")
     from pyepo.model.grb import optGrbModel
+
     from regretless.pyepo import from_pyepo
 
     class Crew(optGrbModel):

@@ -8,9 +8,10 @@ import subprocess
 import sys
 
 import pytest
-import regretless as rl
 from conftest import ROOT
-from regretless import _core
+
+import regretless as rl
+from regretless import _core, _results
 
 STUB = ast.parse((pathlib.Path(rl.__file__).parent / "_core.pyi").read_text())
 
@@ -25,12 +26,14 @@ def stubbed(body):
 
 
 def test_every_public_name_is_exported_and_in_the_stub():
-    assert set(public(_core)) == set(rl.__all__) - {"__version__"}
+    exported = set(rl.__all__) - {"__version__"}
+    assert set(public(_core)) == exported - set(_results.__all__)
+    assert exported - set(public(_core)) <= set(_results.__all__)
     assert {name for name in stubbed(STUB.body) if not name.startswith("_")} == set(public(_core))
     assert re.fullmatch(r"\d+\.\d+\.\d+", rl.__version__)
 
 
-@pytest.mark.parametrize("name", [name for name in rl.__all__ if name != "__version__"])
+@pytest.mark.parametrize("name", sorted(public(_core)))
 def test_every_public_name_has_words_and_types(name):
     thing, stub = getattr(rl, name), stubbed(STUB.body)[name]
     assert thing.__doc__ and len(thing.__doc__) > 20
@@ -47,7 +50,7 @@ def test_every_public_name_has_words_and_types(name):
 
 
 def check_arguments(function, node):
-    """Names and order of arguments are those of the stub; settings of `train` stand for **settings."""
+    """Arguments have the names and order of the stub, which lists **settings of `train`."""
     real = [
         p for p in inspect.signature(function).parameters.values() if p.name not in ("self", "cls")
     ]
@@ -67,12 +70,31 @@ def test_the_stub_types_every_setting_of_train_with_its_default():
     }
     with pytest.raises(TypeError) as refused:
         rl.train(rl.Problem("KS4"), [[1.0]], [[1.0] * 4], no_such=1)
-    known = str(refused.value).partition("choose one of: ")[2].split(", ")
-    assert set(known) - {"seed"} <= set(defaults)
-    assert {"decay", "epoch_rows"} <= set(known)
-    for name in set(known) - {"seed", "optimizer"}:
-        default = defaults[name]
-        assert default is None or isinstance(default, (bool, int, float, str))
+    settings = set(str(refused.value).partition("choose one of: ")[2].split(", ")) - {"seed"}
+    assert {"lr_decay", "rows_per_epoch"} <= settings <= set(defaults)
+    # A default of the stub changes nothing where it is given.
+    X, C = rl.generate("KS4", instances=40)
+    plain, _ = rl.train(rl.Problem("KS4"), X, C, "MSE", epochs=2)
+    given = {name: defaults[name] for name in settings} | {"epochs": 2}
+    assert rl.train(rl.Problem("KS4"), X, C, "MSE", **given)[0] == plain
+
+
+def test_public_functions_have_numpydoc_sections():
+    for name, thing in [*public(_core).items(), *vars(_core.Problem).items()]:
+        if name.startswith("_") or not callable(thing):
+            continue
+        parameters = [
+            p for p in signature_parameters(thing) if p.name not in ("self", "cls", "class")
+        ]
+        if parameters:
+            assert "Parameters\n----------" in inspect.getdoc(thing), name
+
+
+def signature_parameters(thing):
+    try:
+        return inspect.signature(thing).parameters.values()
+    except ValueError:
+        return []
 
 
 def test_the_package_says_that_it_is_typed():

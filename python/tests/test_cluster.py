@@ -1,4 +1,4 @@
-"""Labels and sweeps on engines: the same bytes as one process, also when a node is lost."""
+"""Labels and sweeps on backends: the same bytes as one process, also after a lost node."""
 
 import threading
 from pathlib import Path
@@ -22,8 +22,8 @@ def shard_and_sum(shard, numbers):
 
 
 @pytest.fixture
-def engine(request):
-    """An engine by name, started here and stopped afterwards."""
+def backend(request):
+    """An backend by name, started here and stopped afterwards."""
     name = request.param
     if name == "dask":
         distributed = pytest.importorskip("dask.distributed", reason="dask is not installed")
@@ -38,29 +38,31 @@ def engine(request):
     yield name
 
 
-@pytest.mark.parametrize("engine", ["here", "joblib", "dask"], indirect=True)
-def test_results_come_in_the_order_of_shards(engine):
-    found = cluster.map_shards(engine, shard_and_sum, 5, np.arange(4.0))
+@pytest.mark.parametrize("backend", ["local", "joblib", "dask"], indirect=True)
+def test_results_come_in_the_order_of_shards(backend):
+    found = cluster.map_shards(backend, shard_and_sum, 5, np.arange(4.0))
     assert found == [(f"{index}/5", 6.0) for index in range(1, 6)]
 
 
-@pytest.mark.parametrize("engine", ["here", "joblib", "dask"], indirect=True)
-def test_labels_of_an_engine_are_the_bytes_of_one_process(engine, tmp_path):
+@pytest.mark.parametrize("backend", ["local", "joblib", "dask"], indirect=True)
+def test_labels_of_an_backend_are_the_bytes_of_one_process(backend, tmp_path):
     problem = rl.Problem("KS32")
-    _, costs = rl.generate("KS32", rows=60, seed=0)
+    _, costs = rl.generate("KS32", instances=60, seed=0)
     rl.label(problem, costs, store=tmp_path / "alone")
-    labels = cluster.label(problem, costs, engine=engine, store=tmp_path / "shared", shards=7)
+    labels = cluster.label(problem, costs, backend=backend, store=tmp_path / "shared", shards=7)
     assert kept(tmp_path / "alone") == kept(tmp_path / "shared")
     np.testing.assert_array_equal(labels.objectives, rl.label(problem, costs).objectives)
 
 
-def test_a_sweep_goes_on_where_it_was_stopped(tmp_path, monkeypatch):
+def test_an_interrupted_sweep_resumes(tmp_path, monkeypatch):
     problem = rl.Problem("SP5x5")
-    features, costs = rl.generate("SP5x5", rows=60, seed=0)
+    features, costs = rl.generate("SP5x5", instances=60, seed=0)
     runs = [
-        {"loss": loss, "seed": seed, "epochs": 2} for loss in ("MSE", "MAE(O,S)") for seed in (0, 1)
+        {"method": method, "seed": seed, "epochs": 2}
+        for method in ("MSE", "MAE(O,S)")
+        for seed in (0, 1)
     ]
-    first = cluster.sweep(problem, features, costs, runs, engine="here", folder=tmp_path)
+    first = cluster.sweep(problem, features, costs, runs, backend="local", folder=tmp_path)
     assert len(first) == 4 and first[0] != first[2]
     files = sorted(tmp_path.glob("*.json"))
     files[1].unlink()
@@ -69,21 +71,21 @@ def test_a_sweep_goes_on_where_it_was_stopped(tmp_path, monkeypatch):
     monkeypatch.setattr(
         rl, "train", lambda *words, **settings: trained.append(settings) or real(*words, **settings)
     )
-    again = cluster.sweep(problem, features, costs, runs, engine="here", folder=tmp_path)
+    again = cluster.sweep(problem, features, costs, runs, backend="local", folder=tmp_path)
     assert len(trained) == 1 and len(again) == 4
 
 
-SWEEP = [{"loss": "MSE", "epochs": 2}]
+SWEEP = [{"method": "MSE", "epochs": 2}]
 
 
 def swept(folder, problem, features, costs, runs=SWEEP):
     """The reports of a sweep here, without what depends on the clock."""
-    reports = cluster.sweep(problem, features, costs, runs, engine="here", folder=folder)
-    return [{name: report[name] for name in ("test", "validation", "solves")} for report in reports]
+    reports = cluster.sweep(problem, features, costs, runs, backend="local", folder=folder)
+    return [(report.test, report.validation, report.solves) for report in reports]
 
 
-def test_a_sweep_of_another_problem_of_the_same_name_is_trained_anew(tmp_path):
-    features, costs = rl.generate("KS12", rows=60, seed=0)
+def test_a_sweep_of_another_problem_of_the_same_name_is_retrained(tmp_path):
+    features, costs = rl.generate("KS12", instances=60, seed=0)
     problems = [rl.Problem("KS12", seed=seed) for seed in (0, 1)]
     assert problems[0].name == problems[1].name
     alone = [
@@ -94,12 +96,14 @@ def test_a_sweep_of_another_problem_of_the_same_name_is_trained_anew(tmp_path):
     assert alone[0] != alone[1] and shared == alone
 
 
-def test_a_sweep_of_a_changed_file_is_trained_anew(tmp_path):
-    features, costs = rl.generate("KS12", rows=60, seed=0)
+def test_a_sweep_of_a_changed_file_is_retrained(tmp_path):
+    features, costs = rl.generate("KS12", instances=60, seed=0)
     items = [f"x{item}" for item in range(12)]
     found = []
     for most in (2, 9):
-        rows = f"Maximize\n {' + '.join(items)}\nSubject To\n {' + '.join(items)} <= {most}\nBinary\n {' '.join(items)}\nEnd\n"
+        total = " + ".join(items)
+        rows = f"Maximize\n {total}\nSubject To\n {total} <= {most}\n"
+        rows += f"Binary\n {' '.join(items)}\nEnd\n"
         (tmp_path / "choice.lp").write_text(rows)
         problem = rl.Problem.from_file(tmp_path / "choice.lp")
         found.append(
@@ -108,12 +112,12 @@ def test_a_sweep_of_a_changed_file_is_trained_anew(tmp_path):
     assert found[0][0] == found[0][1] != found[1][0] == found[1][1]
 
 
-def test_a_sweep_of_another_function_of_the_same_name_is_trained_anew(tmp_path):
-    features, costs = rl.generate("KS12", rows=60, seed=0)
+def test_a_sweep_of_another_function_of_the_same_name_is_retrained(tmp_path):
+    features, costs = rl.generate("KS12", instances=60, seed=0)
 
     def choice(best):
         """The item with the highest or lowest cost."""
-        return rl.Problem.from_callable(
+        return rl.Problem.from_solver(
             lambda cost: (np.arange(12) == best(cost)).astype(float),
             12,
             sense="maximize",
@@ -129,13 +133,13 @@ def test_a_sweep_of_another_function_of_the_same_name_is_trained_anew(tmp_path):
 
 def test_runs_that_differ_within_long_arrays_are_different_runs(tmp_path):
     # Numpy shortens the text of more than 1000 numbers.
-    features, costs = rl.generate("SP5x5", rows=3600, seed=0)
+    features, costs = rl.generate("SP5x5", instances=3600, seed=0)
     problem, rows = rl.Problem("SP5x5"), np.arange(3600)
     other = rows.copy()
     other[500:700], other[1700:1900] = rows[1700:1900], rows[500:700]
     splits = [np.split(order, 3) for order in (rows, other)]
     assert str(splits[0]) == str(splits[1])
-    runs = [{"loss": "MSE", "epochs": 1, "split": tuple(split)} for split in splits]
+    runs = [{"method": "MSE", "epochs": 1, "split": tuple(split)} for split in splits]
     together = swept(tmp_path / "together", problem, features, costs, runs)
     assert together[0] != together[1]
     assert len(list((tmp_path / "together").glob("*.json"))) == 2
@@ -144,11 +148,15 @@ def test_runs_that_differ_within_long_arrays_are_different_runs(tmp_path):
 
 
 def test_what_cannot_be_told_apart_is_refused_before_anything_is_solved(tmp_path):
-    features, costs = rl.generate("SP5x5", rows=60, seed=0)
+    features, costs = rl.generate("SP5x5", instances=60, seed=0)
     for setting in (object(), lambda: 0, {1, 2}):
-        with pytest.raises(ValueError, match="'start' holds a"):
+        with pytest.raises(ValueError, match="'init_model' holds a"):
             swept(
-                tmp_path, rl.Problem("SP5x5"), features, costs, [{"loss": "MSE", "start": setting}]
+                tmp_path,
+                rl.Problem("SP5x5"),
+                features,
+                costs,
+                [{"method": "MSE", "init_model": setting}],
             )
     assert not list(tmp_path.iterdir())
     with pytest.raises(ValueError, match="at least 1 run"):
@@ -182,7 +190,7 @@ def test_hashes_tell_values_apart_by_content():
         arrays
     )
     assert cluster.digest(np.float64(0.1)) == cluster.digest(0.1)
-    problem, (features, costs) = rl.Problem("SP5x5"), rl.generate("SP5x5", rows=60, seed=0)
+    problem, (features, costs) = rl.Problem("SP5x5"), rl.generate("SP5x5", instances=60, seed=0)
     models = [
         rl.train(problem, features, costs, "MSE", epochs=1, seed=seed)[0] for seed in (0, 1, 0)
     ]
@@ -190,8 +198,8 @@ def test_hashes_tell_values_apart_by_content():
     assert first == third != second
 
 
-def test_an_unknown_engine_is_refused_with_the_choices():
-    with pytest.raises(ValueError, match="'here', 'ray', 'dask', 'joblib'"):
+def test_an_unknown_backend_is_refused_with_the_choices():
+    with pytest.raises(ValueError, match="'local', 'ray', 'dask', 'joblib'"):
         cluster.map_shards("spark", shard_and_sum, 2)
 
 
@@ -213,16 +221,16 @@ def test_a_ray_node_killed_at_work_changes_no_byte(tmp_path, monkeypatch):
         return ray.get_runtime_context().get_node_id()
 
     monkeypatch.setenv("RAY_USAGE_STATS_ENABLED", "0")
-    _, costs = rl.generate("KS12", rows=160, seed=0)
+    _, costs = rl.generate("KS12", instances=160, seed=0)
 
     def slow_choice(cost):
-        """The best item, after a while: a node dies before all is done, however fast the machine."""
+        """The best item, slow enough that a node dies before the work is done."""
         threading.Event().wait(0.03)
         return (np.arange(12) == np.argmax(cost)).astype(float)
 
-    problem = rl.Problem.from_callable(slow_choice, 12, sense="maximize", name="slow choice")
+    problem = rl.Problem.from_solver(slow_choice, 12, sense="maximize", name="slow choice")
     rl.label(problem, costs, store=tmp_path / "alone")
-    # The first address of loopback would be taken for the machine's outer one, and nobody would answer.
+    # Ray replaces the first loopback address by an outer one, which does not respond here.
     settings = {"num_cpus": 1, "include_dashboard": False, "object_store_memory": 100 * 2**20}
     nodes = Cluster(
         initialize_head=True, head_node_args={**settings, "node_ip_address": "127.0.0.2"}
@@ -245,7 +253,7 @@ def test_a_ray_node_killed_at_work_changes_no_byte(tmp_path, monkeypatch):
         missing: list[int] = []
         killer = threading.Thread(target=kill_when_it_works, daemon=True)
         killer.start()
-        cluster.label(problem, costs, engine="ray", store=tmp_path / "shared", shards=16)
+        cluster.label(problem, costs, backend="ray", store=tmp_path / "shared", shards=16)
         killer.join(timeout=60)
         assert missing and missing[0] > 8, "the node was lost while there was work for it"
         assert not killer.is_alive() and not second.any_processes_alive(), "the node is dead"
@@ -258,29 +266,36 @@ def test_a_ray_node_killed_at_work_changes_no_byte(tmp_path, monkeypatch):
 def test_a_sweep_refuses_rows_in_another_order(tmp_path):
     pandas = pytest.importorskip("pandas", reason="pandas is not installed")
     problem = rl.Problem("SP5x5")
-    features, costs = (pandas.DataFrame(table) for table in rl.generate("SP5x5", rows=30, seed=0))
+    features, costs = (
+        pandas.DataFrame(table) for table in rl.generate("SP5x5", instances=30, seed=0)
+    )
     costs.index = costs.index[::-1]
     with pytest.raises(
-        ValueError, match="X and C have the same row labels in another order: row 0 "
+        ValueError, match="X and C have the same row labels in a different order: row 0 "
     ):
         cluster.sweep(
-            problem, features, costs, [{"loss": "MSE", "epochs": 1}], engine="here", folder=tmp_path
+            problem,
+            features,
+            costs,
+            [{"method": "MSE", "epochs": 1}],
+            backend="local",
+            folder=tmp_path,
         )
     assert not list(tmp_path.iterdir()), "nothing is solved before the check"
 
 
-@pytest.mark.parametrize("engine", ["here", "joblib"], indirect=True)
-def test_a_sweep_knows_the_names_of_features(engine, tmp_path):
+@pytest.mark.parametrize("backend", ["local", "joblib"], indirect=True)
+def test_a_sweep_knows_the_names_of_features(backend, tmp_path):
     pandas = pytest.importorskip("pandas", reason="pandas is not installed")
     problem = rl.Problem("SP5x5")
-    features, costs = rl.generate("SP5x5", rows=30, seed=0)
+    features, costs = rl.generate("SP5x5", instances=30, seed=0)
     names = [f"f{number}" for number in range(features.shape[1])]
     features = pandas.DataFrame(features, columns=names)
-    start, _ = rl.train(problem, features, costs, loss="MSE", epochs=1)
-    runs = [{"loss": "MSE", "epochs": 1, "start": start}]
-    (report,) = cluster.sweep(problem, features, costs, runs, engine=engine, folder=tmp_path)
-    assert report["test"] == rl.train(problem, features, costs, **runs[0])[1]["test"]
-    # The same numbers under the names in another order are other features than those of the first model.
+    start, _ = rl.train(problem, features, costs, method="MSE", epochs=1)
+    runs = [{"method": "MSE", "epochs": 1, "init_model": start}]
+    (report,) = cluster.sweep(problem, features, costs, runs, backend=backend, folder=tmp_path)
+    assert report.test == rl.train(problem, features, costs, **runs[0])[1].test
+    # Names in a different order are other features than those of the first model.
     features.columns = names[::-1]
     with pytest.raises(ValueError, match="feature"):
-        cluster.sweep(problem, features, costs, runs, engine=engine, folder=tmp_path)
+        cluster.sweep(problem, features, costs, runs, backend=backend, folder=tmp_path)

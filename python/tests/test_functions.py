@@ -1,4 +1,4 @@
-"""Problems that are functions: one call at a time, nested calls, exceptions and Ctrl-C of one call only."""
+"""Problems solved by Python functions: serialized calls, nested calls, exceptions and Ctrl-C."""
 
 import concurrent.futures
 import multiprocessing
@@ -12,6 +12,7 @@ import time
 
 import numpy as np
 import pytest
+
 import regretless as rl
 
 COSTS = np.random.default_rng(0).uniform(1, 10, size=(60, 6)).astype(np.float32)
@@ -19,7 +20,7 @@ X = COSTS[:, :3].copy()
 
 
 class Stateful:
-    """A solver as most are: costs are set, then it works on them for a while without the interpreter's lock."""
+    """A solver with state: costs are set, then solved for a while without the interpreter lock."""
 
     def __init__(self):
         self.costs = None
@@ -38,7 +39,7 @@ class Stateful:
 
 
 def problem_of(solver, **settings):
-    return rl.Problem.from_callable(solver.solve, 6, sense="minimize", name="stateful", **settings)
+    return rl.Problem.from_solver(solver.solve, 6, sense="minimize", name="stateful", **settings)
 
 
 def right(solutions, costs=COSTS):
@@ -50,7 +51,7 @@ USES = {
     "label": lambda p: right(rl.label(p, COSTS, threads=4)),
     "train": lambda p: rl.train(p, X, COSTS, "SPO+", epochs=2, threads=4) is not None,
     "train MAP": lambda p: rl.train(p, X, COSTS, "MAP", epochs=2, threads=4) is not None,
-    "loss": lambda p: (rl.Loss("SPO+", p, COSTS, threads=4).evaluate(COSTS)[0] < 1e-5).all(),
+    "loss": lambda p: (rl.Loss(p, COSTS, "SPO+", threads=4).evaluate(COSTS)[0] < 1e-5).all(),
     "regret": lambda p: (rl.regret(p, COSTS, COSTS, threads=4) == 0).all(),
 }
 
@@ -68,7 +69,7 @@ def test_torch_calls_a_function_once_at_a_time():
 
     solver = Stateful()
     problem = problem_of(solver)
-    loss = DecisionLoss(problem, "SPO+", COSTS)
+    loss = DecisionLoss(problem, COSTS, "SPO+")
     predictions = torch.tensor(COSTS, requires_grad=True)
     loss(predictions, torch.arange(len(COSTS))).backward()
     decisions = DecisionLayer(problem)(torch.tensor(COSTS))
@@ -86,16 +87,16 @@ def test_threads_of_python_and_problems_of_one_object_share_the_turn():
 
 
 def test_a_function_that_is_thread_safe_is_called_by_several_threads_at_once():
-    # Two calls meet only where both are inside at the same time; alone, the first would wait for ever.
+    # The barrier opens only where both calls run at the same time; one alone would wait forever.
     both = threading.Barrier(2)
 
     def solve(costs):
         both.wait(timeout=30)
         return np.arange(len(costs)) == np.argmin(costs)
 
-    problem = rl.Problem.from_callable(solve, 6, sense="minimize", thread_safe=True)
+    problem = rl.Problem.from_solver(solve, 6, sense="minimize", thread_safe=True)
     assert right(problem.solve_all(COSTS, threads=2))
-    loss = rl.Loss("SPO+", problem, COSTS, labels=rl.label(problem, COSTS, threads=2), threads=2)
+    loss = rl.Loss(problem, COSTS, "SPO+", labels=rl.label(problem, COSTS, threads=2), threads=2)
     assert (loss.evaluate(COSTS)[0] < 1e-5).all()
 
 
@@ -112,7 +113,7 @@ def decided(problem):
 @pytest.mark.parametrize("thread_safe", [False, True])
 @pytest.mark.parametrize("method", multiprocessing.get_all_start_methods())
 def test_functions_work_in_pools_of_processes(method, thread_safe):
-    problem = rl.Problem.from_callable(cheapest, 6, sense="minimize", thread_safe=thread_safe)
+    problem = rl.Problem.from_solver(cheapest, 6, sense="minimize", thread_safe=thread_safe)
     with concurrent.futures.ProcessPoolExecutor(
         2, mp_context=multiprocessing.get_context(method)
     ) as pool:
@@ -124,7 +125,7 @@ def test_functions_work_in_pools_of_processes(method, thread_safe):
 
 def test_functions_work_in_processes_of_joblib():
     joblib = pytest.importorskip("joblib", reason="joblib is not installed")
-    problem = rl.Problem.from_callable(cheapest, 6, sense="minimize")
+    problem = rl.Problem.from_solver(cheapest, 6, sense="minimize")
     found = joblib.Parallel(n_jobs=2)(joblib.delayed(decided)(problem) for _ in range(2))
     assert found == [COSTS.argmin(axis=1).tolist()] * 2
 
@@ -139,7 +140,7 @@ def test_a_child_forked_while_the_function_runs_has_its_own_turn():
         leave.wait(60)
         return np.arange(len(costs)) == np.argmin(costs)
 
-    problem = rl.Problem.from_callable(solve, 6, sense="minimize")
+    problem = rl.Problem.from_solver(solve, 6, sense="minimize")
     other = threading.Thread(target=problem.solve, args=(COSTS[0],))
     other.start()
     assert entered.wait(60)
@@ -159,13 +160,13 @@ NESTED = """
 import threading, numpy as np, regretless as rl
 costs = np.random.default_rng(0).uniform(1, 10, size=(12, 5)).astype(np.float32)
 sack = rl.Problem("KS8")
-features, values = rl.generate("KS8", rows=40)
+features, values = rl.generate("KS8", instances=40)
 labels = rl.label(sack, values)
 inner = {
     "solve_all": lambda: sack.solve_all(values),
     "label": lambda: rl.label(sack, values),
     "train": lambda: rl.train(sack, features, values, "SPO+", epochs=1, labels=labels),
-    "loss": lambda: rl.Loss("SPO+", sack, values, labels=labels).evaluate(values + 1),
+    "loss": lambda: rl.Loss(sack, values, "SPO+", labels=labels).evaluate(values + 1),
     "solve": lambda: sack.solve(values[0]),
 }["INNER"]
 
@@ -173,12 +174,12 @@ def solve(c):
     inner()
     return np.arange(5) == np.argmin(c)
 
-problem = rl.Problem.from_callable(solve, 5, sense="minimize", thread_safe=SAFE)
+problem = rl.Problem.from_solver(solve, 5, sense="minimize", thread_safe=SAFE)
 outer = {
     "solve_all": lambda: problem.solve_all(costs, threads=2),
     "label": lambda: rl.label(problem, costs, threads=2),
-    "train": lambda: rl.train(problem, costs, costs, "SPO+", epochs=1, batch=12, threads=2),
-    "loss": lambda: rl.Loss("SPO+", problem, costs, threads=2).evaluate(costs),
+    "train": lambda: rl.train(problem, costs, costs, "SPO+", epochs=1, batch_size=12, threads=2),
+    "loss": lambda: rl.Loss(problem, costs, "SPO+", threads=2).evaluate(costs),
 }["OUTER"]
 outer()
 print("done")
@@ -221,7 +222,7 @@ def test_a_function_may_call_its_own_problem():
             depth[0] -= 1
             return inside
         return np.arange(5) == np.argmin(c)
-    problem = rl.Problem.from_callable(solve, 5, sense="minimize")
+    problem = rl.Problem.from_solver(solve, 5, sense="minimize")
     costs = np.random.default_rng(0).uniform(1, 10, size=(4, 5))
     assert (problem.solve_all(costs).decisions.argmax(axis=1) == costs.argmin(axis=1)).all()
     # By way of a function on several threads, whose calls wait for each other's turn.
@@ -229,7 +230,7 @@ def test_a_function_may_call_its_own_problem():
         return problem.solve(c).decision
     def start(c):
         return safe.solve_all(np.stack([c] * 6), threads=2).decisions[0]
-    safe = rl.Problem.from_callable(twice, 5, sense="minimize", thread_safe=True)
+    safe = rl.Problem.from_solver(twice, 5, sense="minimize", thread_safe=True)
     assert (safe.solve_all(costs, threads=2).decisions.argmax(axis=1) == costs.argmin(axis=1)).all()
     levels = [0]
     def own(c):
@@ -239,8 +240,9 @@ def test_a_function_may_call_its_own_problem():
         found = around.solve_all(np.stack([c] * 6), threads=2).decisions[0]
         levels[0] = 0
         return found
-    mine = rl.Problem.from_callable(own, 5, sense="minimize")
-    around = rl.Problem.from_callable(lambda c: mine.solve(c).decision, 5, sense="minimize", thread_safe=True)
+    mine = rl.Problem.from_solver(own, 5, sense="minimize")
+    nested = lambda c: mine.solve(c).decision
+    around = rl.Problem.from_solver(nested, 5, sense="minimize", thread_safe=True)
     assert (mine.solve_all(costs).decisions.argmax(axis=1) == costs.argmin(axis=1)).all()
     print("done")
     """
@@ -257,16 +259,16 @@ def test_functions_that_wait_for_each_other_are_told_so():
             both.wait(60)
             return other().solve(c).decision
         return solve
-    left = rl.Problem.from_callable(calling(lambda: right), 3, sense="minimize")
-    right = rl.Problem.from_callable(calling(lambda: left), 3, sense="minimize")
+    left = rl.Problem.from_solver(calling(lambda: right), 3, sense="minimize")
+    right = rl.Problem.from_solver(calling(lambda: left), 3, sense="minimize")
     told = []
-    def ask(problem):
+    def solve_all(problem):
         try:
             problem.solve(costs)
         except (RuntimeError, threading.BrokenBarrierError) as error:
             both.abort()
             told.append(str(error))
-    threads = [threading.Thread(target=ask, args=(problem,)) for problem in (left, right)]
+    threads = [threading.Thread(target=solve_all, args=(problem,)) for problem in (left, right)]
     [thread.start() for thread in threads]
     [thread.join() for thread in threads]
     assert any("two functions wait for each other" in text for text in told), told
@@ -286,9 +288,9 @@ def test_an_exception_ends_only_the_call_that_led_to_it():
         return np.arange(len(costs)) == np.argmin(costs)
 
     for thread_safe in [False, True]:
-        problem = rl.Problem.from_callable(solve, 6, sense="minimize", thread_safe=thread_safe)
+        problem = rl.Problem.from_solver(solve, 6, sense="minimize", thread_safe=thread_safe)
 
-        def ask(number, problem=problem):
+        def solve_all(number, problem=problem):
             rows = np.concatenate([COSTS[:20], bad]) if number % 4 == 0 else COSTS[:20]
             try:
                 return right(problem.solve_all(rows, threads=2), rows)
@@ -296,7 +298,7 @@ def test_an_exception_ends_only_the_call_that_led_to_it():
                 return repr(error)
 
         with concurrent.futures.ThreadPoolExecutor(8) as pool:
-            found = list(pool.map(ask, range(32)))
+            found = list(pool.map(solve_all, range(32)))
         assert found == ["KeyError('mine')" if number % 4 == 0 else True for number in range(32)]
 
 
@@ -307,7 +309,7 @@ def test_keyboard_interrupt_of_a_function_arrives_as_such(thread_safe):
     def solve(costs):
         raise raised
 
-    problem = rl.Problem.from_callable(solve, 6, sense="minimize", thread_safe=thread_safe)
+    problem = rl.Problem.from_solver(solve, 6, sense="minimize", thread_safe=thread_safe)
     with pytest.raises(KeyboardInterrupt) as caught:
         problem.solve_all(COSTS, threads=2)
     assert caught.value is raised
@@ -328,22 +330,22 @@ def test_control_c_ends_a_function(where):
     inside, thread_safe = CONTROL_C[where]
     code = f"""
     import time, numpy as np, regretless as rl
-    tours, many = rl.Problem("TSP40"), rl.generate("TSP40", rows=5000)[1]
+    tours, many = rl.Problem("TSP40"), rl.generate("TSP40", instances=5000)[1]
     def solve(costs):
         print("inside", flush=True)
         {inside}
-    problem = rl.Problem.from_callable(solve, 6, sense="minimize", thread_safe={thread_safe})
+    problem = rl.Problem.from_solver(solve, 6, sense="minimize", thread_safe={thread_safe})
     try:
         problem.solve_all(np.ones((2, 6)), threads=2)
     except KeyboardInterrupt:
         print("stopped", flush=True)
     """
-    heard = lambda: signal.signal(signal.SIGINT, signal.SIG_DFL)  # noqa: E731
+    enable_ctrl_c = lambda: signal.signal(signal.SIGINT, signal.SIG_DFL)  # noqa: E731
     child = subprocess.Popen(
         [sys.executable, "-c", textwrap.dedent(code)],
         stdout=subprocess.PIPE,
         text=True,
-        preexec_fn=heard,
+        preexec_fn=enable_ctrl_c,
     )
     too_late = threading.Timer(120.0, child.kill)
     too_late.start()
@@ -360,7 +362,7 @@ def test_control_c_ends_a_function(where):
 
 def test_an_objective_must_be_a_number():
     for claimed in [float("nan"), float("inf")]:
-        problem = rl.Problem.from_callable(
+        problem = rl.Problem.from_solver(
             lambda c, claimed=claimed: (np.eye(6)[0], claimed), 6, sense="minimize"
         )
         with pytest.raises(ValueError, match="objective (NaN|inf), which is not a finite number"):

@@ -2,8 +2,9 @@
 
 import numpy as np
 import pytest
-import regretless as rl
 from conftest import golden
+
+import regretless as rl
 
 # Costs are kept in single precision.
 CLOSE = {"rtol": 2e-5, "atol": 2e-6}
@@ -50,7 +51,7 @@ def test_generators_give_the_golden_tables(kind, name):
     given = case["args"]
     made = rl.generate(
         name.format(*size[kind](given)),
-        rows=given["num_data"],
+        instances=given["num_data"],
         seed=given["seed"],
         degree=given["deg"],
         noise=given["noise_width"],
@@ -81,7 +82,7 @@ def check(loss, case, golden_values, smooth=slice(None)):
 )
 def test_losses_have_the_golden_values(table, label, name):
     case = golden(f"losses_{table}")
-    loss = rl.Loss(label, problem_of(case), case["inputs"]["true_cost"])
+    loss = rl.Loss(problem_of(case), case["inputs"]["true_cost"], label)
     check(loss, case, case["losses"][name])
 
 
@@ -93,8 +94,8 @@ def test_components_have_the_golden_values(table):
     np.testing.assert_array_equal(labels.decisions, case["inputs"]["true_sol"])
     for name, values in case["components"].items():
         if "Os" not in name:
-            loss = rl.Loss(name, problem, case["inputs"]["true_cost"], labels=labels)
-            # Row 0 is exact and row 1 a multiple of the truth: rounded costs lie beside the kink of absolute errors.
+            loss = rl.Loss(problem, case["inputs"]["true_cost"], name, labels=labels)
+            # Row 0 is exact, row 1 a multiple of the true costs: rounding crosses the kink of MAE.
             check(loss, case, values["plain"], smooth=slice(2, None))
 
 
@@ -105,6 +106,6 @@ def test_regret_has_the_golden_values(table):
     regrets = rl.regret(problem, inputs["pred"], inputs["true_cost"])
     np.testing.assert_allclose(regrets, right["regret_none"], **CLOSE)
     found = rl.evaluate(problem, inputs["pred"], C=inputs["true_cost"])
-    assert found["regret"] == pytest.approx(right["regret_mean"], rel=1e-5)
-    assert found["normalized_regret"] == pytest.approx(right["regret_normalized"], rel=1e-5)
-    assert found["mse"] == pytest.approx(right["mse"], rel=1e-5)
+    assert found.regret == pytest.approx(right["regret_mean"], rel=1e-5)
+    assert found.normalized_regret == pytest.approx(right["regret_normalized"], rel=1e-5)
+    assert found.mse == pytest.approx(right["mse"], rel=1e-5)

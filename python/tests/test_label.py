@@ -2,10 +2,11 @@
 
 import numpy as np
 import pytest
+
 import regretless as rl
 
 PROBLEM = rl.Problem("KS10")
-X, C = rl.generate("KS10", rows=30, seed=1)
+X, C = rl.generate("KS10", instances=30, seed=1)
 
 
 def test_labels_are_the_best_decisions():
@@ -24,7 +25,7 @@ def test_shards_join_into_one_store(tmp_path):
     np.testing.assert_array_equal(joined.decisions, rl.label(PROBLEM, C).decisions)
     files = list((tmp_path / "costs.npy.labels").iterdir())
     assert [file.suffix for file in files] == [".safetensors"]
-    with pytest.raises(ValueError, match="say where"):
+    with pytest.raises(ValueError, match="give its path"):
         rl.label(PROBLEM, C, shard="1/2")
     with pytest.raises(ValueError, match="2/7"):
         rl.label(PROBLEM, C, store=store, shard=(3, 2))
@@ -37,10 +38,10 @@ def test_a_function_needs_a_name_to_keep_its_labels(tmp_path):
         calls.append(1)
         return (costs == costs.min()).astype(float) * (np.arange(len(costs)) == costs.argmin())
 
-    unnamed = rl.Problem.from_callable(cheapest, 10, sense="minimize")
+    unnamed = rl.Problem.from_solver(cheapest, 10, sense="minimize")
     with pytest.raises(ValueError, match="give it one"):
         rl.label(unnamed, C, store=tmp_path / "c")
-    named = rl.Problem.from_callable(cheapest, 10, sense="minimize", name="cheapest")
+    named = rl.Problem.from_solver(cheapest, 10, sense="minimize", name="cheapest")
     first = rl.label(named, C, store=tmp_path / "c")
     assert len(calls) == 30
     again = rl.label(named, C, store=tmp_path / "c")
@@ -48,7 +49,7 @@ def test_a_function_needs_a_name_to_keep_its_labels(tmp_path):
     np.testing.assert_array_equal(first.decisions, again.decisions)
 
 
-def test_the_table_may_change_after_it_was_labelled():
+def test_the_table_may_change_after_it_was_labeled():
     costs = C.copy()
     problem = rl.Problem({"kind": "top_k", "items": 10, "k": 2, "sense": "minimize"})
     labels = rl.label(problem, costs)
@@ -62,23 +63,23 @@ def test_labels_of_another_problem_are_refused():
     one = rl.Problem({"kind": "top_k", "items": 3, "k": 1, "sense": "maximize"})
     other = rl.Problem({"kind": "top_k", "items": 3, "k": 2, "sense": "maximize"})
     labels = rl.label(one, costs)
-    assert rl.evaluate(one, costs, C=costs, labels=labels)["regret"] == pytest.approx(0.0)
+    assert rl.evaluate(one, costs, C=costs, labels=labels).regret == pytest.approx(0.0)
     for call in (
         lambda: rl.evaluate(other, costs, C=costs, labels=labels),
         lambda: rl.train(other, costs, costs, labels=labels),
-        lambda: rl.Loss("SPO+", other, costs, labels=labels),
+        lambda: rl.Loss(other, costs, "SPO+", labels=labels),
     ):
-        with pytest.raises(ValueError, match="best decisions of another problem"):
+        with pytest.raises(ValueError, match="optimal decisions of another problem"):
             call()
 
 
 def test_labels_of_another_function_are_refused():
     costs = np.array([[3.0, 1.0, 2.0], [1.0, 5.0, 2.0]] * 10)
-    dear = rl.Problem.from_callable(lambda c: np.arange(3) == np.argmax(c), 3, sense="minimize")
-    cheap = rl.Problem.from_callable(lambda c: np.arange(3) == np.argmin(c), 3, sense="minimize")
-    with pytest.raises(ValueError, match="best decisions of another problem"):
-        rl.evaluate(cheap, costs, C=costs, labels=rl.label(dear, costs))
-    assert rl.evaluate(cheap, costs, C=costs, labels=rl.label(cheap, costs))["regret"] == 0.0
+    expensive = rl.Problem.from_solver(lambda c: np.arange(3) == np.argmax(c), 3, sense="minimize")
+    cheap = rl.Problem.from_solver(lambda c: np.arange(3) == np.argmin(c), 3, sense="minimize")
+    with pytest.raises(ValueError, match="optimal decisions of another problem"):
+        rl.evaluate(cheap, costs, C=costs, labels=rl.label(expensive, costs))
+    assert rl.evaluate(cheap, costs, C=costs, labels=rl.label(cheap, costs)).regret == 0.0
 
 
 def test_labels_of_costs_that_differ_beyond_single_precision_are_refused():
@@ -102,11 +103,11 @@ def test_known_decisions_of_a_problem_with_known_costs_are_refused():
     arrays = {"sense": "minimize", "relations": "=", "upper": 1, "integer": True}
     problem = rl.Problem.from_arrays([[1, 1]], [1], costs=[0], known_costs=[0, 10], **arrays)
     with pytest.raises(ValueError, match="regretless.label"):
-        rl.Labels.known(problem, [[20.0]], [[0.0]])
+        rl.Labels.from_decisions(problem, [[20.0]], [[0.0]])
     assert rl.label(problem, [[20.0]]).objectives[0] == 10.0
     plain = rl.Problem.from_arrays([[1, 1]], [1], **arrays)
-    labels = rl.Labels.known(plain, [[3.0, 4.0]], [[1.0, 0.0]])
-    assert rl.evaluate(plain, [[3.0, 4.0]], C=[[3.0, 4.0]], labels=labels)["regret"] == 0.0
+    labels = rl.Labels.from_decisions(plain, [[3.0, 4.0]], [[1.0, 0.0]])
+    assert rl.evaluate(plain, [[3.0, 4.0]], C=[[3.0, 4.0]], labels=labels).regret == 0.0
 
 
 def test_rows_in_another_order_and_rows_of_two_parts_are_refused():
@@ -120,10 +121,10 @@ def test_rows_in_another_order_and_rows_of_two_parts_are_refused():
         lambda: rl.evaluate(problem, C.loc[days], C=C),
         lambda: rl.regret(problem, C.loc[days], C),
     ):
-        with pytest.raises(ValueError, match="same row labels in another order"):
+        with pytest.raises(ValueError, match="same row labels in a different order"):
             call()
     rl.train(problem, X, C.loc[days], epochs=1)
-    with pytest.raises(ValueError, match="row 9 is among the rows to train and test"):
+    with pytest.raises(ValueError, match="row 9 is among the rows for training and test"):
         rl.train(
             problem,
             X.to_numpy(),

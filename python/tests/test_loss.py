@@ -2,17 +2,18 @@
 
 import numpy as np
 import pytest
+
 import regretless as rl
 
 PROBLEM = rl.Problem("KS10")
-X, C = rl.generate("KS10", rows=30, seed=1)
+X, C = rl.generate("KS10", instances=30, seed=1)
 LABELS = rl.label(PROBLEM, C)
 PREDICTIONS = (C + np.random.default_rng(0).normal(size=C.shape)).astype(np.float64)
 
 
 @pytest.mark.parametrize("label", ["MSE", "MAE(O,S)", "MSE(O_S)", "MSE(O,S)"])
 def test_gradients_are_those_of_the_values(label):
-    loss = rl.Loss(label, PROBLEM, C, labels=LABELS)
+    loss = rl.Loss(PROBLEM, C, label, labels=LABELS)
     _, gradients = loss.evaluate(PREDICTIONS)
     step = 1e-6
     for column in range(C.shape[1]):
@@ -26,25 +27,25 @@ def test_gradients_are_those_of_the_values(label):
 
 
 def test_spo_plus_bounds_regret_from_above_and_is_zero_at_the_truth():
-    loss = rl.Loss("SPO+", PROBLEM, C, labels=LABELS)
+    loss = rl.Loss(PROBLEM, C, "SPO+", labels=LABELS)
     values, gradients = loss.evaluate(PREDICTIONS)
     assert (values >= rl.regret(PROBLEM, PREDICTIONS, C, labels=LABELS) - 1e-4).all()
     exact, _ = loss.evaluate(C)
     np.testing.assert_allclose(exact, 0, atol=1e-4)
-    # Earned costs: the gradient, in the user's sense, is negative where the best decision should look better.
+    # A maximization: the gradient is negative where the optimal decision should look better.
     best = 2 * PROBLEM.solve_all(2 * PREDICTIONS - C).decisions - 2 * LABELS.decisions
     np.testing.assert_allclose(gradients, best, atol=1e-6)
 
 
 def test_gradients_have_the_precision_of_the_predictions():
-    loss = rl.Loss("MAE(O,S)", PROBLEM, C, labels=LABELS)
+    loss = rl.Loss(PROBLEM, C, "MAE(O,S)", labels=LABELS)
     single, double = loss.evaluate(PREDICTIONS.astype(np.float32)), loss.evaluate(PREDICTIONS)
     assert (single[1].dtype, double[1].dtype) == (np.float32, np.float64)
     np.testing.assert_allclose(single[0], double[0], rtol=1e-5, atol=1e-6)
 
 
 def test_some_rows_are_evaluated_like_all():
-    loss = rl.Loss("SPO+", PROBLEM, C, labels=LABELS)
+    loss = rl.Loss(PROBLEM, C, "SPO+", labels=LABELS)
     values, gradients = loss.evaluate(PREDICTIONS)
     rows = [7, 0, 21]
     for listed in [rows, np.array(rows), np.array(rows, dtype=np.int32)]:
@@ -63,7 +64,7 @@ def test_some_rows_are_evaluated_like_all():
 
 def test_noise_follows_seed_and_epoch_and_not_threads():
     def values(seed=0, epoch=0, threads=1):
-        loss = rl.Loss("PFYL(samples=2)", PROBLEM, C, labels=LABELS, seed=seed, threads=threads)
+        loss = rl.Loss(PROBLEM, C, "PFYL(samples=2)", labels=LABELS, seed=seed, threads=threads)
         return loss.evaluate(PREDICTIONS, epoch=epoch)[0]
 
     np.testing.assert_array_equal(values(), values(threads=2))
@@ -72,7 +73,7 @@ def test_noise_follows_seed_and_epoch_and_not_threads():
 
 
 def test_pools_grow_with_training():
-    loss = rl.Loss("MAP cache 100%", PROBLEM, C, labels=LABELS)
+    loss = rl.Loss(PROBLEM, C, "MAP cache 100%", labels=LABELS)
     before = loss.evaluate(PREDICTIONS)[0]
     np.testing.assert_array_equal(loss.evaluate(PREDICTIONS)[0], before)
     wild = np.random.default_rng(1).permuted(PREDICTIONS, axis=1)
@@ -83,21 +84,21 @@ def test_pools_grow_with_training():
 
 
 @pytest.mark.parametrize(
-    "label, word",
+    "name, word",
     [
         ("MAE(C,O,S)", "weights instances"),
         ("MSE then SPO+", "'then' belongs to train"),
         ("MAX", "choose one of"),
-        ("MSE relax", "no questions"),
+        ("MSE relax", "relax"),
     ],
 )
-def test_labels_that_are_no_single_loss_are_refused(label, word):
+def test_names_that_are_not_a_single_loss_are_refused(name, word):
     with pytest.raises(ValueError, match=word):
-        rl.Loss(label, PROBLEM, C, labels=LABELS)
+        rl.Loss(PROBLEM, C, name, labels=LABELS)
 
 
 def test_predictions_that_cannot_be_used_are_named_by_place():
-    loss = rl.Loss("MSE", PROBLEM, C, labels=LABELS)
+    loss = rl.Loss(PROBLEM, C, "MSE", labels=LABELS)
     for kind in [np.float32, np.float64]:
         bad = PREDICTIONS.astype(kind)
         bad[2, 5] = np.nan
@@ -109,7 +110,7 @@ def test_predictions_that_cannot_be_used_are_named_by_place():
 
 def test_the_table_may_change_after_the_loss_was_made():
     costs = C.copy()
-    loss = rl.Loss("MSE", PROBLEM, costs)
+    loss = rl.Loss(PROBLEM, costs, "MSE")
     before = loss.evaluate(PREDICTIONS)[0]
     costs[:] = 0
     np.testing.assert_array_equal(loss.evaluate(PREDICTIONS)[0], before)
@@ -120,7 +121,7 @@ ONE_OF_THREE = rl.Problem({"kind": "top_k", "items": 3, "k": 1, "sense": "minimi
 
 @pytest.mark.parametrize(
     "label, right",
-    # Known is (1 0 0); under the prediction (3 1 2) the best decision is (0 1 0), which costs 2 less.
+    # The label is (1 0 0); under the prediction (3 1 2) the optimum is (0 1 0), 2 cheaper.
     [
         ("MAP", 2.0),
         ("NCE", 1.0),
@@ -130,7 +131,7 @@ ONE_OF_THREE = rl.Problem({"kind": "top_k", "items": 3, "k": 1, "sense": "minimi
     ],
 )
 def test_losses_that_compare_solve_for_their_pool_in_training_only(label, right):
-    loss = rl.Loss(label, ONE_OF_THREE, [[1, 2, 3]])
+    loss = rl.Loss(ONE_OF_THREE, [[1, 2, 3]], label)
     predictions = np.array([[3.0, 1.0, 2.0]])
     before = loss.evaluate(predictions)[0]
     np.testing.assert_array_equal(before, [0])
@@ -149,14 +150,14 @@ def test_training_asks_for_the_pool_as_often_as_the_cache_says():
         calls.append(1)
         return np.arange(3) == np.argmin(costs)
 
-    problem = rl.Problem.from_callable(solve, 3, sense="minimize")
+    problem = rl.Problem.from_solver(solve, 3, sense="minimize")
     costs = np.random.default_rng(0).uniform(size=(50, 3))
     for label, least, most in [
         ("MAP", 50, 50),
         ("MAP cache 0%", 0, 0),
         ("MAP cache 50% per-instance", 5, 45),
     ]:
-        loss = rl.Loss(label, problem, costs)
+        loss = rl.Loss(problem, costs, label)
         calls.clear()
         loss.evaluate(costs, epoch=1, training=True)
         assert least <= len(calls) <= most, label
@@ -166,14 +167,14 @@ def test_training_asks_for_the_pool_as_often_as_the_cache_says():
 
 
 def test_losses_can_share_what_they_know():
-    first = rl.Loss("MAP", ONE_OF_THREE, [[1, 2, 3]])
+    first = rl.Loss(ONE_OF_THREE, [[1, 2, 3]], "MAP")
     assert first.evaluate([[3.0, 1, 2]])[0] == 0
-    second = rl.Loss("MAP", ONE_OF_THREE, [[3, 1, 2]], share_pool=first)
+    second = rl.Loss(ONE_OF_THREE, [[3, 1, 2]], "MAP", pool_from=first)
     assert first.evaluate([[3.0, 1, 2]])[0] == 2
     second.evaluate([[3.0, 2, 1]], training=True)
     assert first.evaluate([[3.0, 2, 1]])[0] == 2
-    with pytest.raises(ValueError, match="same method and problem"):
-        rl.Loss("NCE", ONE_OF_THREE, [[3, 1, 2]], share_pool=first)
+    with pytest.raises(ValueError, match="same name and problem"):
+        rl.Loss(ONE_OF_THREE, [[3, 1, 2]], "NCE", pool_from=first)
 
 
 PAIR = rl.Problem({"kind": "top_k", "items": 2, "k": 1, "sense": "minimize"})
@@ -183,17 +184,17 @@ PAIR = rl.Problem({"kind": "top_k", "items": 2, "k": 1, "sense": "minimize"})
 def test_costs_of_double_precision_keep_their_digits(sense):
     problem = rl.Problem({"kind": "top_k", "items": 2, "k": 1, "sense": sense})
     costs = [[0.1, 0.7]]
-    values, gradients = rl.Loss("MAE", problem, costs).evaluate(costs)
+    values, gradients = rl.Loss(problem, costs, "MAE").evaluate(costs)
     assert (values.tolist(), gradients.tolist()) == ([0.0], [[0.0, 0.0]])
     best = 0.1 if sense == "minimize" else 0.7
     assert problem.solve_all(costs).objectives.tolist() == [best]
     assert problem.solve_all(np.asfortranarray(costs)).objectives.tolist() == [best]
     assert problem.solve(costs[0]).objective == best
     assert rl.label(problem, costs).objectives.tolist() == [best]
-    assert rl.evaluate(problem, costs, C=costs)["mae"] == 0
+    assert rl.evaluate(problem, costs, C=costs).mae == 0
     worse = [[0.7, 0.1]]
     assert rl.regret(problem, worse, costs).tolist() == [0.7 - 0.1]
-    known = rl.Labels.known(problem, costs, [[1, 0]] if sense == "minimize" else [[0, 1]])
+    known = rl.Labels.from_decisions(problem, costs, [[1, 0]] if sense == "minimize" else [[0, 1]])
     assert known.objectives.tolist() == [best]
 
 
@@ -210,7 +211,7 @@ def test_costs_that_differ_beyond_single_precision_are_told_apart():
 def test_predictions_of_single_precision_meet_costs_that_are_rounded_alike():
     costs = np.array([[0.1, 0.7]])
     for label in ["MAE", "MAE(O,S)"]:
-        values, gradients = rl.Loss(label, PAIR, costs).evaluate(costs.astype(np.float32))
+        values, gradients = rl.Loss(PAIR, costs, label).evaluate(costs.astype(np.float32))
         assert gradients.dtype == np.float32
         np.testing.assert_array_equal(values, [0])
         np.testing.assert_array_equal(gradients, 0)
@@ -229,4 +230,4 @@ def test_labels_in_a_store_have_objectives_of_double_precision(tmp_path):
 def test_costs_too_large_for_a_table_are_refused_by_place():
     assert PAIR.solve_all([[1e99, 2e99]]).objectives.tolist() == [1e99]
     with pytest.raises(ValueError, match="row 0, column c1: the number is beyond 3.4e38"):
-        rl.Loss("MSE", PAIR, [[1.0, 1e39]])
+        rl.Loss(PAIR, [[1.0, 1e39]], "MSE")

@@ -1,4 +1,4 @@
-"""Costs are matched to a problem by name. What is feasible and what is best is computed here anew, by name."""
+"""Costs are matched to a problem by name; feasible and optimal decisions are recomputed here."""
 
 import itertools
 import json
@@ -8,6 +8,7 @@ import warnings
 
 import numpy as np
 import pytest
+
 import regretless as rl
 
 pandas = pytest.importorskip("pandas")
@@ -82,7 +83,7 @@ def test_a_problem_knows_the_names_of_its_costs(problem, tmp_path):
     assert pickle.loads(pickle.dumps(problem)).cost_names == ["a", "b", "c"]
 
 
-def test_frames_are_solved_and_labelled_by_name(problem, tables):
+def test_frames_are_solved_and_labeled_by_name(problem, tables):
     _, costs = tables
     for columns in itertools.permutations("abc"):
         check_decisions(problem.solve_all(costs[list(columns)]), costs)
@@ -95,7 +96,7 @@ def test_frames_are_solved_and_labelled_by_name(problem, tables):
     assert found.cost_names == ["a", "b", "c"]
     _, objective = rl.Solver(problem).solve(row)
     assert objective == pytest.approx(best(row))
-    known = rl.Labels.known(
+    known = rl.Labels.from_decisions(
         problem,
         costs,
         pandas.DataFrame(rl.label(problem, costs).decisions, columns=list("abc"))[["b", "c", "a"]],
@@ -105,26 +106,26 @@ def test_frames_are_solved_and_labelled_by_name(problem, tables):
 
 def test_training_and_deciding_are_by_name(problem, tables):
     features, costs = tables
-    settings = {"loss": "MSE", "epochs": 30, "split": (0.2, 0.2)}
+    settings = {"method": "MSE", "epochs": 30, "split": (0.2, 0.2)}
     model, report = rl.train(problem, features, costs, **settings)
     assert model.cost_names == ["a", "b", "c"]
     predicted = pandas.DataFrame(model.predict(features), columns=model.cost_names)
     check_decisions(model.decide(features), predicted)
     ordered, same = rl.train(problem, features, costs[["a", "b", "c"]], **settings)
     assert ordered.to_bytes() == model.to_bytes()
-    assert same["test"] == report["test"]
+    assert same.test == report.test
     by_list, _ = rl.train(
         problem, features, costs.to_numpy(), cost_names=["c", "b", "a"], **settings
     )
     assert by_list.to_bytes() == model.to_bytes()
-    # Regret anew, by name.
+    # Regret recomputed by name.
     chosen = pandas.DataFrame(model.decide(features).decisions, columns=model.cost_names)
     worth = sum((costs[name] * chosen[name]).mean() for name in WEIGHTS)
     told = rl.evaluate(problem, model, features, costs)
-    assert told["regret"] == pytest.approx(mean_best(costs) - worth, abs=1e-5)
+    assert told.regret == pytest.approx(mean_best(costs) - worth, abs=1e-5)
 
 
-def test_predictions_are_judged_by_name(problem, tables):
+def test_predictions_are_evaluated_by_name(problem, tables):
     _, costs = tables
     predictions = -costs[["b", "a", "c"]]
     chosen = pandas.DataFrame(problem.solve_all(predictions).decisions, columns=problem.cost_names)
@@ -132,14 +133,14 @@ def test_predictions_are_judged_by_name(problem, tables):
     regrets = [best(row) - earned for (_, row), earned in zip(costs.iterrows(), worth)]
     assert np.mean(regrets) > 0.1, "predictions that could not be told apart would show nothing"
     np.testing.assert_allclose(rl.regret(problem, predictions, costs), regrets, atol=1e-5)
-    assert rl.evaluate(problem, costs, C=costs[["a", "c", "b"]])["regret"] == pytest.approx(
+    assert rl.evaluate(problem, costs, C=costs[["a", "c", "b"]]).regret == pytest.approx(
         0.0, abs=1e-6
     )
 
 
 def test_a_loss_is_in_the_order_of_the_problem(problem, tables):
     _, costs = tables
-    loss = rl.Loss("MSE", problem, costs)
+    loss = rl.Loss(problem, costs, "MSE")
     ordered = costs[problem.cost_names]
     values, gradients = loss.evaluate(ordered)
     np.testing.assert_allclose(values, 0.0, atol=1e-12)
@@ -156,7 +157,7 @@ def test_another_set_of_names_is_refused_and_both_sides_are_shown(problem, table
         lambda table: rl.label(problem, table),
         lambda table: rl.train(problem, features, table),
         lambda table: problem.solve_all(table),
-        lambda table: rl.Loss("MSE", problem, table),
+        lambda table: rl.Loss(problem, table, "MSE"),
         lambda table: rl.evaluate(problem, costs, C=table),
         lambda table: rl.evaluate(problem, table, C=costs),
     ]
@@ -173,13 +174,13 @@ def test_arrays_are_matched_by_position_and_one_warning_says_so(problem, tables)
     with pytest.warns(UserWarning, match="matched by position.*names them .'a' to 'c'") as told:
         labels = rl.label(problem, array)
         rl.train(problem, features, array, labels=labels, epochs=1)
-        rl.Loss("MSE", problem, array)
+        rl.Loss(problem, array, "MSE")
     assert len(told) == 1
     check_decisions(labels, costs)
     check_decisions(problem.solve_all(array), costs)
     # Problems without names and arrays: nothing to say.
     sack = rl.Problem("KS5")
-    X, C = rl.generate("KS5", rows=100)
+    X, C = rl.generate("KS5", instances=100)
     rl.train(sack, X, C, epochs=1)
     rl.label(sack, pandas.DataFrame(C, columns=list("vwxyz")))
 
@@ -203,7 +204,7 @@ def test_labels_of_columns_that_are_no_names(problem, tables):
 
 
 def test_names_of_features_are_there_once():
-    X, C = rl.generate("KS5", rows=100)
+    X, C = rl.generate("KS5", instances=100)
     with pytest.raises(ValueError, match="two features are named 'x'"):
         rl.train(rl.Problem("KS5"), X, C, feature_names=["x", "y", "x", "z", "w"])
     with pytest.raises(ValueError, match="feature 1 .* empty name"):
@@ -251,11 +252,11 @@ def test_problems_of_arrays_and_functions_may_have_names(tables):
         ]
         return max(fits, key=lambda choice: choice @ row)
 
-    called = rl.Problem.from_callable(take, 3, sense="maximize", cost_names=["a", "b", "c"])
+    called = rl.Problem.from_solver(take, 3, sense="maximize", cost_names=["a", "b", "c"])
     assert called.cost_names == ["a", "b", "c"]
     check_decisions(called.solve_all(costs), costs)
     with pytest.raises(ValueError, match="2 names for 3 costs"):
-        rl.Problem.from_callable(take, 3, sense="maximize", cost_names=["a", "b"])
+        rl.Problem.from_solver(take, 3, sense="maximize", cost_names=["a", "b"])
 
 
 def test_a_model_is_matched_to_another_problem_by_name(problem, tables, tmp_path):
@@ -268,14 +269,14 @@ def test_a_model_is_matched_to_another_problem_by_name(problem, tables, tmp_path
     other = rl.Problem.from_file(turned)
     assert other.cost_names == ["c", "b", "a"]
     predicted = pandas.DataFrame(model.predict(features), columns=model.cost_names)
-    solutions = model.decide(features, other)
+    solutions = model.decide(features, problem=other)
     assert solutions.cost_names == ["c", "b", "a"]
     check_decisions(solutions, predicted)
     told, here = (rl.evaluate(which, model, features, costs) for which in (other, problem))
-    assert told["regret"] == pytest.approx(here["regret"])
+    assert told.regret == pytest.approx(here.regret)
     turned.write_text(LP.replace(" a", " z"))
     with pytest.raises(ValueError, match="only the model has 'a'"):
-        model.decide(features, rl.Problem.from_file(turned))
+        model.decide(features, problem=rl.Problem.from_file(turned))
 
 
 def test_a_problem_file_that_changed_since_training_is_refused(problem, tables, tmp_path):
@@ -286,8 +287,8 @@ def test_a_problem_file_that_changed_since_training_is_refused(problem, tables, 
     path.write_text(LP.replace("<= 2", "<= 7"))
     with pytest.raises(ValueError, match="changed since training.*give the problem yourself"):
         model.decide(features)
-    taken = model.decide(features, rl.Problem.from_file(path)).decisions
-    assert taken[:, 0].any(), "with a problem of the user's own the new file counts"
+    taken = model.decide(features, problem=rl.Problem.from_file(path)).decisions
+    assert taken["a"].any(), "with a problem of the user's own the new file counts"
     path.unlink()
     with pytest.raises(FileNotFoundError, match="is not there"):
         model.decide(features)
@@ -345,11 +346,12 @@ def test_polars_frames_have_names_too(problem, tables):
 
 def test_scikit_learn_is_matched_by_name(problem, tables):
     pytest.importorskip("sklearn")
-    from regretless.sklearn import DecisionFocusedRegressor, make_regret_scorer, regret_score
     from sklearn.linear_model import LinearRegression
 
+    from regretless.sklearn import DecisionFocusedRegressor, make_regret_scorer, regret_score
+
     features, costs = tables
-    estimator = DecisionFocusedRegressor(problem, loss="MSE", epochs=200, learning_rate=0.05).fit(
+    estimator = DecisionFocusedRegressor(problem, method="MSE", epochs=200, learning_rate=0.05).fit(
         features, costs
     )
     assert estimator.cost_names_in_ == ["c", "b", "a"]
@@ -374,14 +376,14 @@ def test_clusters_label_and_train_by_name(problem, tables, tmp_path):
     from regretless import cluster
 
     features, costs = tables
-    labels = cluster.label(problem, costs, engine="here", store=tmp_path / "labels", shards=2)
+    labels = cluster.label(problem, costs, backend="local", store=tmp_path / "labels", shards=2)
     check_decisions(labels, costs)
-    runs = [{"loss": "MSE", "epochs": 2}]
+    runs = [{"method": "MSE", "epochs": 2}]
     report = cluster.sweep(
-        problem, features.to_numpy(), costs, runs, engine="here", folder=tmp_path / "runs"
+        problem, features.to_numpy(), costs, runs, backend="local", folder=tmp_path / "runs"
     )
     _, same = rl.train(problem, features.to_numpy(), costs, **runs[0])
-    assert report[0]["test"] == same["test"]
+    assert report[0].test == same.test
 
 
 def test_trees_are_matched_by_name(problem, tables):
@@ -395,5 +397,5 @@ def test_trees_are_matched_by_name(problem, tables):
     assert model.cost_names == problem.cost_names
     predicted = pandas.DataFrame(model.predict(features.to_numpy()), columns=model.cost_names)
     check_decisions(model.decide(features.to_numpy()), predicted)
-    with pytest.raises(ValueError, match=r"costs\[problem.cost_names\]"):
+    with pytest.raises(ValueError, match=r"C\[problem.cost_names\]"):
         objective.fine_tune_xgboost(features.to_numpy(), base=model, validation=0.5)

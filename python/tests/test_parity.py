@@ -5,6 +5,7 @@ import subprocess
 
 import numpy as np
 import pytest
+
 import regretless as rl
 
 
@@ -51,7 +52,7 @@ def table(shop):
 
 def test_tables_are_the_same_bytes(shop, table):
     problem, features, costs = table
-    X, C = rl.generate("KS12", rows=250, seed=3)
+    X, C = rl.generate("KS12", instances=250, seed=3)
     assert X.tobytes() == features.tobytes() and C.tobytes() == costs.tobytes()
     assert rl.Problem("KS12", seed=3) == problem
 
@@ -59,15 +60,18 @@ def test_tables_are_the_same_bytes(shop, table):
 @pytest.mark.parametrize(
     "flags, settings",
     [
-        (["--loss", "MAE(O,S)"], {"loss": "MAE(O,S)"}),
+        (["--method", "MAE(O,S)"], {"method": "MAE(O,S)"}),
         (
-            ["--loss", "MSE(C,O)", "--split", "150,50,50", "--seed", 9],
-            {"loss": "MSE(C,O)", "split": (150, 50, 50), "seed": 9},
+            ["--method", "MSE(C,O)", "--split", "150,50,50", "--seed", 9],
+            {"method": "MSE(C,O)", "split": (150, 50, 50), "seed": 9},
         ),
-        (["--loss", "SPO+ cache 20%", "--threads", 1], {"loss": "SPO+ cache 20%", "threads": 2}),
         (
-            ["--loss", "MSE then PFYL(samples=2)", "--predictor", "mlp:8"],
-            {"loss": "MSE then PFYL(samples=2)", "predictor": "mlp:8"},
+            ["--method", "SPO+ cache 20%", "--threads", 1],
+            {"method": "SPO+ cache 20%", "threads": 2},
+        ),
+        (
+            ["--method", "MSE then PFYL(samples=2)", "--predictor", "mlp:8"],
+            {"method": "MSE then PFYL(samples=2)", "predictor": "mlp:8"},
         ),
         (
             [
@@ -77,7 +81,7 @@ def test_tables_are_the_same_bytes(shop, table):
                 "sgd:momentum=0.9",
                 "--select",
                 "last",
-                "--batch",
+                "--batch-size",
                 8,
                 "--learning-rate",
                 0.01,
@@ -86,7 +90,7 @@ def test_tables_are_the_same_bytes(shop, table):
                 "profile": "paper",
                 "optimizer": "sgd:momentum=0.9",
                 "select": "last",
-                "batch": 8,
+                "batch_size": 8,
                 "learning_rate": 0.01,
             },
         ),
@@ -99,6 +103,7 @@ def test_models_are_the_same_bytes(shop, table, flags, settings):
     )
     model, report = rl.train(problem, X, C, epochs=4, **settings)
     assert model.to_bytes() == (shop.folder / "m.safetensors").read_bytes()
+    report = report.to_dict()
     del told["model"], report["rounds"]
     for clock in ("seconds", "cpu_seconds"):
         assert told.pop(clock) > 0 and report.pop(clock) > 0
@@ -166,7 +171,7 @@ def test_decisions_and_regrets_are_the_same(shop, table):
         "--json",
     )
     found = rl.evaluate(problem, model, X, C)
-    assert found == {name: told[name] for name in found}
+    assert found.to_dict() == {name: told[name] for name in found.to_dict()}
 
 
 def test_a_model_of_python_is_read_by_the_command_line(shop, table):
@@ -183,4 +188,4 @@ def test_a_model_of_python_is_read_by_the_command_line(shop, table):
         "costs.npy",
         "--json",
     )
-    assert told["regret"] == rl.evaluate(problem, model, X, C)["regret"]
+    assert told["regret"] == rl.evaluate(problem, model, X, C).regret

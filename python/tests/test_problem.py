@@ -6,6 +6,7 @@ import sys
 
 import numpy as np
 import pytest
+
 import regretless as rl
 
 COSTS = np.random.default_rng(0).uniform(1, 10, size=(40, 12)).astype(np.float32)
@@ -44,7 +45,7 @@ def test_names_files_and_dicts_describe_the_same_problem(tmp_path):
     )
 
 
-def test_unknown_names_are_answered_with_the_choices():
+def test_unknown_names_are_refused_with_the_choices():
     with pytest.raises(ValueError, match="SP5x5"):
         rl.Problem("KSX")
     with pytest.raises(ValueError, match="unknown variant"):
@@ -105,8 +106,8 @@ def test_arrays_that_do_not_fit_are_refused_by_name():
         ({"b": [1, 2], "relations": "<>"}, "unknown relation '<>'"),
         ({"b": [1, 2], "costs": [0, 5]}, r"costs\[1\] is 5 of 3"),
         ({"b": [1, 2], "lower": 2, "upper": 1}, "column x0"),
-        ({"b": [1, float("nan")]}, "nan, which no row can keep|NaN, which no row can keep"),
-        ({"b": [1, -np.inf]}, "-inf, which no row can keep"),
+        ({"b": [1, float("nan")]}, "nan, which no row can satisfy|NaN, which no row can satisfy"),
+        ({"b": [1, -np.inf]}, "-inf, which no row can satisfy"),
         ({"b": [1, 2], "lower": np.inf}, r"lower\[0\] is inf"),
     ]:
         b = given.pop("b")
@@ -120,7 +121,8 @@ def test_published_files_are_read(tmp_path):
     tour = tmp_path / "square.tsp"
     coordinates = "1 0 0\n2 0 3\n3 4 3\n4 4 0\n"
     tour.write_text(
-        f"NAME : square\nTYPE : TSP\nDIMENSION : 4\nEDGE_WEIGHT_TYPE : EUC_2D\nNODE_COORD_SECTION\n{coordinates}EOF\n"
+        "NAME : square\nTYPE : TSP\nDIMENSION : 4\nEDGE_WEIGHT_TYPE : EUC_2D\n"
+        f"NODE_COORD_SECTION\n{coordinates}EOF\n"
     )
     problem = rl.Problem.from_file(tour)
     assert problem.solve(problem.costs).objective == 14
@@ -129,7 +131,7 @@ def test_published_files_are_read(tmp_path):
     problem = rl.Problem.from_file(sack)
     assert problem.solve(problem.costs).objective == 40
     with pytest.raises(ValueError, match="problems 1 to 1, no 2"):
-        rl.Problem.from_file(sack, number=2)
+        rl.Problem.from_file(sack, problem_number=2)
 
 
 def cheapest(costs):
@@ -139,7 +141,7 @@ def cheapest(costs):
 
 
 def test_a_function_is_a_problem():
-    problem = rl.Problem.from_callable(cheapest, 12, sense="minimize")
+    problem = rl.Problem.from_solver(cheapest, 12, sense="minimize")
     solutions = problem.solve_all(COSTS)
     np.testing.assert_array_equal(solutions.decisions.argmax(axis=1), COSTS.argmin(axis=1))
     built_in = rl.Problem({"kind": "top_k", "items": 12, "k": 1, "sense": "minimize"})
@@ -150,29 +152,29 @@ def test_a_function_is_a_problem():
         np.testing.assert_array_equal(mine.predict(X), theirs.predict(X))
     with pytest.raises(ValueError, match="give it again"):
         mine.decide(X)
-    assert len(mine.decide(X, problem)) == len(X)
+    assert len(mine.decide(X, problem=problem)) == len(X)
 
 
 def test_a_function_sees_the_costs_of_the_user():
     seen = []
 
-    def dearest(costs):
+    def most_expensive(costs):
         seen.append(costs)
         return cheapest(-costs)
 
-    problem = rl.Problem.from_callable(dearest, 12, sense="maximize")
+    problem = rl.Problem.from_solver(most_expensive, 12, sense="maximize")
     assert problem.solve(COSTS[0]).objective == pytest.approx(COSTS[0].max())
     np.testing.assert_array_equal(seen[0], COSTS[0].astype(np.float64))
 
 
 def test_a_function_may_tell_its_objective_and_what_is_infeasible():
-    with_rent = rl.Problem.from_callable(lambda c: (cheapest(c), c.min() + 5), 12, sense="minimize")
+    with_rent = rl.Problem.from_solver(lambda c: (cheapest(c), c.min() + 5), 12, sense="minimize")
     assert with_rent.solve(COSTS[0]).objective == pytest.approx(COSTS[0].min() + 5)
 
     def picky(costs):
         return None if costs[0] > 5 else cheapest(costs)
 
-    problem = rl.Problem.from_callable(picky, 12, sense="minimize")
+    problem = rl.Problem.from_solver(picky, 12, sense="minimize")
     solutions = problem.solve_all(COSTS)
     barred = COSTS[:, 0] > 5
     assert (np.array(solutions.statuses) == np.where(barred, "infeasible", "optimal")).all()
@@ -197,7 +199,7 @@ def test_exceptions_of_a_function_arrive_as_they_were_raised(threads):
     def broken(costs):
         raise raised
 
-    problem = rl.Problem.from_callable(broken, 12, sense="minimize")
+    problem = rl.Problem.from_solver(broken, 12, sense="minimize")
     for call in [
         lambda: problem.solve(COSTS[0]),
         lambda: problem.solve_all(COSTS, threads=threads),
@@ -217,7 +219,7 @@ def test_exceptions_of_a_function_arrive_as_they_were_raised(threads):
             raise raised
         return cheapest(costs)
 
-    problem = rl.Problem.from_callable(later, 12, sense="minimize")
+    problem = rl.Problem.from_solver(later, 12, sense="minimize")
     with pytest.raises(Mine):
         problem.solve_all(COSTS, threads=threads)
     assert len(calls) < len(COSTS)
@@ -225,15 +227,15 @@ def test_exceptions_of_a_function_arrive_as_they_were_raised(threads):
 
 
 def test_decisions_of_a_function_are_checked():
-    for answer, word in [
+    for returned, word in [
         (lambda c: np.ones(3), "3 values for 12 costs"),
         (lambda c: np.full(12, 0.5), "neither 0 nor 1"),
         (lambda c: np.full(12, np.nan), "not a finite"),
         (lambda c: "left", "the decision"),
     ]:
         with pytest.raises(ValueError, match=word):
-            rl.Problem.from_callable(answer, 12, sense="minimize").solve(COSTS[0])
-    half = rl.Problem.from_callable(lambda c: np.full(12, 0.5), 12, sense="minimize", binary=False)
+            rl.Problem.from_solver(returned, 12, sense="minimize").solve(COSTS[0])
+    half = rl.Problem.from_solver(lambda c: np.full(12, 0.5), 12, sense="minimize", binary=False)
     assert half.solve(COSTS[0]).objective == pytest.approx(COSTS[0].sum() / 2)
 
 
@@ -241,7 +243,7 @@ def test_problems_survive_a_pickle():
     for problem in [
         rl.Problem("KS12", seed=4),
         rl.Problem.from_arrays(np.ones((1, 12)), [4], sense="maximize", upper=1),
-        rl.Problem.from_callable(cheapest, 12, sense="minimize", name="cheapest"),
+        rl.Problem.from_solver(cheapest, 12, sense="minimize", name="cheapest"),
     ]:
         again = pickle.loads(pickle.dumps(problem))
         assert again == problem and hash(again) == hash(problem)
@@ -291,9 +293,9 @@ def test_tables_that_cannot_be_used_are_refused_by_place(costs, word):
 
 
 def test_a_heuristic_may_decide():
-    _, C = rl.generate("TSP8", rows=20)
+    _, C = rl.generate("TSP8", instances=20)
     problem = rl.Problem("TSP8")
-    best, quick = problem.solve_all(C), problem.solve_all(C, decide_by="local-search")
+    best, quick = problem.solve_all(C), problem.solve_all(C, heuristic="local-search")
     assert (quick.objectives >= best.objectives - 1e-6).all()
     with pytest.raises(ValueError, match="local search"):
-        rl.Problem("KS12").solve_all(COSTS, decide_by="local-search")
+        rl.Problem("KS12").solve_all(COSTS, heuristic="local-search")

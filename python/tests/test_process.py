@@ -12,17 +12,19 @@ import time
 
 import numpy as np
 import pytest
+
 import regretless as rl
 
-X, C = rl.generate("KS32", rows=200, seed=2)
+X, C = rl.generate("KS32", instances=200, seed=2)
 PROBLEM = rl.Problem("KS32", seed=2)
 
 LONG = {
-    "solve_all": "tours.solve_all(rl.generate('TSP40', rows=20000)[1], threads={threads})",
-    "train": "rl.train(grid, *rl.generate('SP20x20', rows=2000), 'PFYL(samples=50)', threads={threads})",
+    "solve_all": "tours.solve_all(rl.generate('TSP40', instances=20000)[1], threads={threads})",
+    "train": "rl.train(grid, *rl.generate('SP20x20'), 'PFYL(samples=50)', threads={threads})",
     "callable": "mine.solve_all(np.ones((10000, 40)), threads={threads})",
-    "fused": "rl.train(grid, *rl.generate('SP20x20'), epochs=1000000, select='last', threads={threads})",
-    "generate": "rl.generate('TSP1000', rows=1000)",
+    "fused": "rl.train(grid, *rl.generate('SP20x20'), epochs=10**6, select='last', "
+    "threads={threads})",
+    "generate": "rl.generate('TSP1000', instances=1000)",
 }
 
 
@@ -35,7 +37,7 @@ def test_control_c_stops_within_a_second(work, threads):
     def slow(costs):
         time.sleep(0.01)
         return np.eye(40)[0]
-    mine = rl.Problem.from_callable(slow, 40, sense="minimize")
+    mine = rl.Problem.from_solver(slow, 40, sense="minimize")
     tours, grid = rl.Problem("TSP40"), rl.Problem("SP20x20")
     print("ready", flush=True)
     try:
@@ -44,9 +46,9 @@ def test_control_c_stops_within_a_second(work, threads):
         print("stopped", flush=True)
     """
     command = [sys.executable, "-c", textwrap.dedent(code)]
-    # Shells start what runs in their background with Ctrl-C switched off, and children inherit that.
-    heard = lambda: signal.signal(signal.SIGINT, signal.SIG_DFL)  # noqa: E731
-    child = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, preexec_fn=heard)
+    # Shells disable Ctrl-C for background processes, and children inherit that.
+    enable_ctrl_c = lambda: signal.signal(signal.SIGINT, signal.SIG_DFL)  # noqa: E731
+    child = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, preexec_fn=enable_ctrl_c)
     too_late = threading.Timer(60.0, child.kill)
     too_late.start()
     try:
@@ -84,11 +86,13 @@ def test_control_c_stops_a_single_solve(kind):
         between = np.hypot(*(places[:, None] - places[None]).transpose(2, 0, 1))
         return np.rint(between[np.triu_indices(nodes, 1)])
     def knapsack():
-        return rl.Problem({{"kind": "knapsack", "weights": W.tolist(), "capacity": (W.sum(1) / 2).tolist()}})
+        capacity = (W.sum(1) / 2).tolist()
+        return rl.Problem({{"kind": "knapsack", "weights": W.tolist(), "capacity": capacity}})
     def model():
         columns = [{{"lower": 0.0, "upper": 1.0, "integer": True}} for _ in range(200)]
         rows = [{{"upper": row.sum() // 2, "entries": list(enumerate(row.tolist()))}} for row in W]
-        return rl.Problem({{"kind": "linear_arrays", "name": "m", "sense": "minimize", "columns": columns, "rows": rows}})
+        numbers = {{"name": "m", "sense": "minimize", "columns": columns, "rows": rows}}
+        return rl.Problem({{"kind": "linear_arrays", **numbers}})
     problem, costs = {problem}, {costs}
     print("ready", flush=True)
     try:
@@ -97,10 +101,10 @@ def test_control_c_stops_a_single_solve(kind):
     except KeyboardInterrupt:
         print("stopped", flush=True)
     """
-    heard = lambda: signal.signal(signal.SIGINT, signal.SIG_DFL)  # noqa: E731
+    enable_ctrl_c = lambda: signal.signal(signal.SIGINT, signal.SIG_DFL)  # noqa: E731
     command = [sys.executable, "-c", textwrap.dedent(code)]
-    child = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, preexec_fn=heard)
-    # A search that does not listen goes on for hours; without this the test would too.
+    child = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, preexec_fn=enable_ctrl_c)
+    # A search that ignores Ctrl-C would run for hours, and the test with it.
     too_late = threading.Timer(120.0, child.kill)
     too_late.start()
     try:
@@ -143,7 +147,7 @@ def test_pools_of_processes_work(method):
     assert found == [right] * 3
 
 
-def test_python_goes_on_while_rust_works():
+def test_python_runs_while_rust_works():
     """A thread of Python counts while another solves."""
     counted, done = [0], threading.Event()
 
@@ -154,7 +158,7 @@ def test_python_goes_on_while_rust_works():
 
     counter = threading.Thread(target=count)
     counter.start()
-    costs = rl.generate("TSP30", rows=400)[1]
+    costs = rl.generate("TSP30", instances=400)[1]
     begun = time.monotonic()
     rl.Problem("TSP30").solve_all(costs, threads=1)
     took = time.monotonic() - begun
@@ -180,7 +184,7 @@ def test_progress_is_shown_on_standard_error(bar):
     def slow(costs):
         time.sleep(0.01)
         return np.eye(4)[0]
-    rl.Problem.from_callable(slow, 4, sense='minimize').solve_all(np.ones((250, 4)), progress=True)
+    rl.Problem.from_solver(slow, 4, sense='minimize').solve_all(np.ones((250, 4)), progress=True)
     """
     shown = subprocess.run(
         [sys.executable, "-c", textwrap.dedent(code)], capture_output=True, text=True, check=True
@@ -191,7 +195,7 @@ def test_progress_is_shown_on_standard_error(bar):
 
 def test_short_calls_cost_little():
     """A loss of small batches is evaluated thousands of times in a training of torch."""
-    loss = rl.Loss("MAE(O,S)", PROBLEM, C)
+    loss = rl.Loss(PROBLEM, C, "MAE(O,S)")
     rows = list(range(32))
     predictions = np.ascontiguousarray(C[:32])
     loss.evaluate(predictions, rows)
@@ -206,16 +210,17 @@ SIZES = [
     "rl.Problem('KS18446744073709551615')",
     "rl.Problem('SP100000x100000')",
     "rl.Problem('TSP65535')",
-    "rl.generate('KS8', rows=2**63)",
-    "rl.generate('KS8', rows=10**12)",
-    "rl.generate('KS8', rows=10, features=10**12)",
+    "rl.generate('KS8', instances=2**63)",
+    "rl.generate('KS8', instances=10**12)",
+    "rl.generate('KS8', instances=10, features=10**12)",
 ]
 
 
 @pytest.mark.parametrize("call", SIZES)
 def test_sizes_that_no_machine_has_raise_ordinary_exceptions(call):
     """In a process of its own: what is tested for would end it."""
-    code = f"import regretless as rl\ntry:\n    {call}\nexcept (ValueError, MemoryError, OverflowError):\n    print('told')"
+    errors = "(ValueError, MemoryError, OverflowError)"
+    code = f"import regretless as rl\ntry:\n    {call}\nexcept {errors}:\n    print('told')"
     child = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, timeout=120
     )

@@ -14,8 +14,13 @@ import pyepo  # noqa: E402
 import torch  # noqa: E402
 from pyepo.data.dataset import optDataset  # noqa: E402
 from pyepo.func import SPOPlus  # noqa: E402
-from pyepo.model.grb import optGrbModel  # noqa: E402
-from pyepo.model.grb import knapsackModel, shortestPathModel, tspDFJModel, tspGGModel  # noqa: E402
+from pyepo.model.grb import (  # noqa: E402
+    knapsackModel,
+    optGrbModel,  # noqa: E402
+    shortestPathModel,
+    tspDFJModel,
+    tspGGModel,
+)
 from torch.utils.data import DataLoader  # noqa: E402
 
 import regretless as rl  # noqa: E402
@@ -33,7 +38,7 @@ def model_of(name):
 
 
 def trained_regret(model, features, costs, train):
-    """Normalised regret after PyEPO's own loop."""
+    """Return the normalized regret after a loop of PyEPO."""
     torch.manual_seed(0)
     batches = DataLoader(
         optDataset(model, features[:train], costs[:train]),
@@ -54,7 +59,7 @@ def trained_regret(model, features, costs, train):
 
 @pytest.mark.parametrize(("name", "rows"), [("SP5x5", 200), ("KS12", 150), ("TSP7", 100)])
 def test_pyepos_loop_reaches_the_same_regret_with_our_problem(name, rows):
-    features, costs = rl.generate(name, rows=rows, seed=0)
+    features, costs = rl.generate(name, instances=rows, seed=0)
     model = model_of(name)
     theirs = trained_regret(model, features, costs, rows // 2)
     ours = trained_regret(as_pyepo(from_pyepo(model)), features, costs, rows // 2)
@@ -66,7 +71,7 @@ def test_pyepos_loop_reaches_the_same_regret_with_our_problem(name, rows):
 def test_both_worlds_find_the_same_optimum(name):
     model = model_of(name)
     problem = from_pyepo(model)
-    _, costs = rl.generate(name, rows=5, seed=3)
+    _, costs = rl.generate(name, instances=5, seed=3)
     twin = as_pyepo(problem)
     for cost in costs:
         model.setObj(cost)
@@ -77,7 +82,7 @@ def test_both_worlds_find_the_same_optimum(name):
 
 def test_a_model_with_a_constraint_of_the_users_own_keeps_it():
     model = tspGGModel(6)
-    _, costs = rl.generate("TSP6", rows=1, seed=0)
+    _, costs = rl.generate("TSP6", instances=1, seed=0)
     free = from_pyepo(model).solve(costs[0])
     first = np.flatnonzero(free.decision)[0]
     bound = from_pyepo(model.addConstr(np.eye(model.num_cost)[first], 0))
@@ -87,7 +92,7 @@ def test_a_model_with_a_constraint_of_the_users_own_keeps_it():
 
 
 class Depots(optGrbModel):
-    """A model of a user: 8 binaries with costs, one more without, two constraints, and a quadratic one if wanted."""
+    """A user's model: 8 binaries with costs, one without, two constraints, optionally quadratic."""
 
     def __init__(self, curved=False):
         self.curved = curved
@@ -161,7 +166,7 @@ def test_changes_of_a_known_model_are_kept():
 
 def test_copies_and_pickles_go_on_alone():
     model = as_pyepo(rl.Problem("SP5x5"))
-    _, costs = rl.generate("SP5x5", rows=2, seed=0)
+    _, costs = rl.generate("SP5x5", instances=2, seed=0)
     model.setObj(costs[0])
     for twin in (model.copy(), copy.deepcopy(model)):
         twin.setObj(costs[1])
@@ -172,7 +177,7 @@ def test_copies_and_pickles_go_on_alone():
 
 
 def test_pyepos_pool_of_processes_solves_our_problem():
-    features, costs = rl.generate("SP5x5", rows=40, seed=0)
+    features, costs = rl.generate("SP5x5", instances=40, seed=0)
     model = as_pyepo(rl.Problem("SP5x5"))
     table = DataLoader(optDataset(model, features, costs), 20)
     predictor = torch.nn.Linear(features.shape[1], costs.shape[1])

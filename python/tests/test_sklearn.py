@@ -5,11 +5,11 @@ import warnings
 
 import numpy as np
 import pytest
+
 import regretless as rl
 
 pytest.importorskip("sklearn")
 
-from regretless.sklearn import DecisionFocusedRegressor, make_regret_scorer, regret_score
 from sklearn.base import clone
 from sklearn.compose import TransformedTargetRegressor
 from sklearn.ensemble import BaggingRegressor
@@ -20,14 +20,16 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, MinMaxScaler, StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+from regretless.sklearn import DecisionFocusedRegressor, make_regret_scorer, regret_score
+
 KS = rl.Problem("KS12")
-X, C = rl.generate("KS12", rows=300, seed=0)
+X, C = rl.generate("KS12", instances=300, seed=0)
 
 
 @parametrize_with_checks(
     [
         DecisionFocusedRegressor(),
-        DecisionFocusedRegressor(loss="MSE", predictor="mlp:16", epochs=40),
+        DecisionFocusedRegressor(method="MSE", predictor="mlp:16", epochs=40),
     ]
 )
 def test_every_check_of_scikit_learn_passes(estimator, check):
@@ -35,7 +37,7 @@ def test_every_check_of_scikit_learn_passes(estimator, check):
 
 
 def fitted(**settings):
-    return DecisionFocusedRegressor(KS, epochs=5, **settings).fit(X, C)
+    return DecisionFocusedRegressor(KS, epochs=5, **{"random_state": 0, **settings}).fit(X, C)
 
 
 def test_it_predicts_decides_and_scores():
@@ -55,14 +57,25 @@ def test_it_trains_the_model_that_train_trains():
     assert fitted(random_state=8).model_ != model
 
 
+def test_without_a_random_state_the_seed_is_drawn_from_numpy():
+    np.random.seed(3)
+    drawn = [fitted(random_state=None) for _ in range(2)]
+    assert drawn[0].model_ != drawn[1].model_
+    np.random.seed(3)
+    assert fitted(random_state=None).model_ == drawn[0].model_
+    generator = np.random.RandomState(3)
+    assert fitted(random_state=generator).model_ == drawn[0].model_
+
+
 def test_labels_save_solves_and_change_nothing():
     labels = rl.label(KS, C)
-    assert DecisionFocusedRegressor(KS, epochs=5).fit(X, C, labels=labels).model_ == fitted().model_
+    estimator = DecisionFocusedRegressor(KS, epochs=5, random_state=0).fit(X, C, labels=labels)
+    assert estimator.model_ == fitted().model_
 
 
 def test_a_problem_may_be_a_name_or_a_dict():
-    by_name = DecisionFocusedRegressor("KS12", epochs=5).fit(X, C)
-    by_dict = DecisionFocusedRegressor(KS.to_dict(), epochs=5).fit(X, C)
+    by_name = DecisionFocusedRegressor("KS12", epochs=5, random_state=0).fit(X, C)
+    by_dict = DecisionFocusedRegressor(KS.to_dict(), epochs=5, random_state=0).fit(X, C)
     assert by_name.model_ == by_dict.model_ == fitted().model_
 
 
@@ -74,7 +87,7 @@ def test_a_table_too_narrow_for_the_problem_is_refused():
 def test_pipelines_and_grids_work():
     pipe = make_pipeline(StandardScaler(), DecisionFocusedRegressor(KS, epochs=3))
     grid = {
-        "decisionfocusedregressor__loss": ["MSE", "MAE(O,S)"],
+        "decisionfocusedregressor__method": ["MSE", "MAE(O,S)"],
         "decisionfocusedregressor__learning_rate": [0.005, 0.02],
     }
     search = GridSearchCV(pipe, grid, cv=2, n_jobs=2).fit(X, C)
@@ -83,7 +96,7 @@ def test_pipelines_and_grids_work():
     assert search.predict(X).shape == C.shape
 
 
-def test_the_scorer_judges_any_estimator():
+def test_the_scorer_scores_any_estimator():
     scores = cross_val_score(LinearRegression(), X, C, scoring=make_regret_scorer("KS12"), cv=3)
     assert scores.shape == (3,) and (scores <= 0).all() and (scores > -1).all()
     search = GridSearchCV(Ridge(), {"alpha": [0.1, 1e6]}, scoring=make_regret_scorer(KS), cv=3).fit(
@@ -136,18 +149,17 @@ def test_set_output_gives_frames_of_predictions_in_a_pipeline():
     assert list(pipe.fit(frame, C)[-1].feature_names_in_) == list("abcde")
 
 
-def test_without_a_problem_nothing_is_decided():
+def test_without_a_problem_there_are_no_decisions():
     estimator = DecisionFocusedRegressor().fit(X, C[:, 0])
     assert estimator.predict(X).shape == (len(X),)
-    with pytest.raises(ValueError, match="nothing is decided"):
+    with pytest.raises(ValueError, match="no problem to solve"):
         estimator.decide(X)
-    assert estimator.decide(
-        X, rl.Problem({"kind": "top_k", "items": 1, "k": 1, "sense": "minimize"})
-    ).decisions.all()
+    single_item = rl.Problem({"kind": "top_k", "items": 1, "k": 1, "sense": "minimize"})
+    assert estimator.decide(X, problem=single_item).decisions.all()
 
 
 def deciding(**settings):
-    return DecisionFocusedRegressor(KS, epochs=2, **settings)
+    return DecisionFocusedRegressor(KS, epochs=2, **{"random_state": 0, **settings})
 
 
 @pytest.mark.parametrize("wrapper", [MultiOutputRegressor, RegressorChain])
@@ -172,7 +184,7 @@ def test_means_of_several_estimators_decide():
 LOGARITHM = {"func": np.log1p, "inverse_func": np.expm1, "check_inverse": False}
 
 
-def pandas_standardised(costs):
+def pandas_standardized(costs):
     return (costs - costs.mean(axis=0)) / costs.std(axis=0, ddof=1)
 
 
@@ -180,7 +192,7 @@ def pandas_standardised(costs):
     ("transformer", "words"),
     [
         (StandardScaler(), "mean 0 and deviation 1"),
-        (FunctionTransformer(pandas_standardised, check_inverse=False), "mean 0 and deviation 1"),
+        (FunctionTransformer(pandas_standardized, check_inverse=False), "mean 0 and deviation 1"),
         (MinMaxScaler(), "minimum 0 and maximum 1"),
     ],
 )
@@ -223,7 +235,7 @@ def test_the_scorer_refuses_decisions_of_transformed_costs():
             scorer(estimator, X, C)
 
 
-def test_the_scorer_judges_other_regressors_of_transformed_costs():
+def test_the_scorer_scores_other_regressors_of_transformed_costs():
     scorer = make_regret_scorer(KS)
     ridge = TransformedTargetRegressor(Ridge(), **LOGARITHM).fit(X, C)
     assert scorer(ridge, X, C) == regret_score(KS, C, ridge.predict(X))
@@ -236,13 +248,13 @@ def test_the_scorer_judges_other_regressors_of_transformed_costs():
 
 
 def test_units_of_costs_need_no_transformation():
-    """The output is standardised inside: costs a thousand times as large lead to the same decisions."""
+    """Outputs are standardized: costs a thousand times as large lead to the same decisions."""
     small, large = deciding().fit(X, C), deciding().fit(X, 1024 * C)
     np.testing.assert_array_equal(small.decide(X).decisions, large.decide(X).decisions)
     np.testing.assert_allclose(large.predict(X), 1024 * small.predict(X), rtol=1e-4)
 
 
-def labelled_frames():
+def labeled_frames():
     pandas = pytest.importorskip("pandas")
     days = pandas.date_range("2024-01-01", periods=len(X))
     return pandas.DataFrame(X, columns=list("abcde"), index=days), pandas.DataFrame(
@@ -251,7 +263,7 @@ def labelled_frames():
 
 
 def test_frames_go_through_searches_and_cross_validation():
-    features, costs = labelled_frames()
+    features, costs = labeled_frames()
     pipe = make_pipeline(StandardScaler(), deciding())
     predicted = cross_val_predict(pipe, features, costs, cv=3)
     np.testing.assert_array_equal(predicted, cross_val_predict(pipe, X, C, cv=3))
@@ -259,9 +271,9 @@ def test_frames_go_through_searches_and_cross_validation():
         pipe, features, costs, cv=3, scoring=make_regret_scorer(KS), error_score="raise"
     )
     np.testing.assert_array_equal(scores, cross_val_score(pipe, X, C, cv=3))
-    search = GridSearchCV(deciding(), {"loss": ["MSE", "MAE(O,S)"]}, cv=2, error_score="raise").fit(
-        features, costs
-    )
+    search = GridSearchCV(
+        deciding(), {"method": ["MSE", "MAE(O,S)"]}, cv=2, error_score="raise"
+    ).fit(features, costs)
     assert search.best_score_ <= 0
     np.testing.assert_array_equal(
         search.predict(features), search.best_estimator_.model_.predict(X).astype(float)
@@ -269,10 +281,13 @@ def test_frames_go_through_searches_and_cross_validation():
 
 
 def test_rows_in_another_order_are_refused():
-    features, costs = labelled_frames()
+    features, costs = labeled_frames()
     turned = costs.iloc[::-1]
     estimator = deciding().fit(features, costs)
-    words = r"X and y have the same row labels in another order: row 0 .*2024-01-01.*2024-10-26.*y = y.loc\[X.index\]"
+    words = (
+        "X and y have the same row labels in a different order: row 0 .*2024-01-01.*2024-10-26"
+        r".*y = y.loc\[X.index\]"
+    )
     for call in (
         lambda: deciding().fit(features, turned),
         lambda: estimator.score(features, turned),
@@ -281,7 +296,7 @@ def test_rows_in_another_order_are_refused():
         with pytest.raises(ValueError, match=words):
             call()
     with pytest.raises(
-        ValueError, match="y_true and y_pred have the same row labels in another order"
+        ValueError, match="y_true and y_pred have the same row labels in a different order"
     ):
         regret_score(KS, costs, turned)
     assert deciding().fit(features, turned.loc[features.index]).model_ == estimator.model_
@@ -289,7 +304,7 @@ def test_rows_in_another_order_are_refused():
 
 def test_rows_with_other_labels_are_told_and_counted_rows_are_not():
     pandas = pytest.importorskip("pandas")
-    features, costs = labelled_frames()
+    features, costs = labeled_frames()
     with pytest.warns(UserWarning, match="different row labels.*matched by position"):
         deciding().fit(features, costs.set_index(features.index.shift(1, freq="D")))
     with warnings.catch_warnings():
@@ -298,13 +313,13 @@ def test_rows_with_other_labels_are_told_and_counted_rows_are_not():
         deciding().fit(features, pandas.DataFrame(C))
         deciding().fit(features, C)
     shuffled = features.reset_index(drop=True).sample(frac=1.0, random_state=0)
-    with pytest.raises(ValueError, match="same row labels in another order.*reset_index"):
+    with pytest.raises(ValueError, match="same row labels in a different order.*reset_index"):
         deciding().fit(shuffled, pandas.DataFrame(C))
 
 
 @pytest.mark.parametrize("validation", [1.0, 1.5, -0.5, float("nan"), "x", True])
 def test_a_share_of_rows_that_is_none_is_refused(validation):
-    with pytest.raises(ValueError, match="validation is the share of rows"):
+    with pytest.raises(ValueError, match="validation is the fraction of rows"):
         deciding(validation=validation).fit(X, C)
     with pytest.raises(ValueError, match="leaves none to train on"):
         deciding(validation=0.99).fit(X[:10], C[:10])
@@ -313,7 +328,7 @@ def test_a_share_of_rows_that_is_none_is_refused(validation):
 def test_another_problem_may_be_given_by_name():
     estimator = deciding().fit(X, C)
     np.testing.assert_array_equal(
-        estimator.decide(X, "KS12").decisions, estimator.decide(X).decisions
+        estimator.decide(X, problem="KS12").decisions, estimator.decide(X).decisions
     )
 
 
@@ -332,13 +347,13 @@ def test_the_scorer_takes_costs_in_the_order_of_those_the_estimator_was_fitted_t
         {"c": 1 + features[:, 0], "b": 2 + features[:, 1], "a": 9 + features[:, 0]}
     )
     scorer = make_regret_scorer(problem)
-    alone = DecisionFocusedRegressor(problem, loss="MSE", epochs=5)
+    alone = DecisionFocusedRegressor(problem, method="MSE", epochs=5, random_state=0)
     piped = make_pipeline(StandardScaler(), clone(alone))
     search = GridSearchCV(clone(alone), {"epochs": [5]}, cv=2)
     for estimator in (alone, piped, search):
         estimator.fit(features, costs)
         expected = regret_score(problem, costs, estimator.predict(features))
-        assert expected < -0.005, "decisions are not perfect, so that another order shows"
+        assert expected < -0.005, "decisions are not perfect, so that a different order shows"
         for told in (costs, costs.to_numpy(), costs[["a", "b", "c"]]):
             assert scorer(estimator, features, told) == expected
         assert estimator.score(features, costs.to_numpy()) == expected

@@ -25,7 +25,7 @@ NAMES = [
 def table(name: str, rows: int = 12):
     """A problem, true costs, labels, and predictions that are wrong."""
     problem = rl.Problem(name)
-    _, costs = rl.generate(name, rows=rows, seed=1)
+    _, costs = rl.generate(name, instances=rows, seed=1)
     predictions = torch.from_numpy(
         costs * np.random.default_rng(3).uniform(0.5, 1.5, costs.shape).astype(np.float32)
     )
@@ -37,7 +37,7 @@ def table(name: str, rows: int = 12):
 def test_torch_operations_give_the_value_and_gradient_of_rust(problem_name, loss):
     problem, costs, labels, predictions = table(problem_name)
     ours, theirs = predictions.clone().requires_grad_(), predictions.clone().requires_grad_()
-    value = DecisionLoss(problem, loss, costs, labels=labels)(ours, torch.arange(len(costs)))
+    value = DecisionLoss(problem, costs, loss, labels=labels)(ours, torch.arange(len(costs)))
     best = torch.from_numpy(np.asarray(labels.decisions))
     other = cos_loss_torch(theirs, torch.from_numpy(costs), best, loss=loss, sense=problem.sense)
     value.backward()
@@ -52,18 +52,18 @@ def test_torch_operations_give_the_value_and_gradient_of_rust(problem_name, loss
 def test_every_loss_is_a_module_whose_gradient_is_that_of_rust(loss):
     problem, costs, labels, predictions = table("SP5x5", rows=4)
     predictions = predictions.requires_grad_()
-    module = DecisionLoss(problem, loss, costs, labels=labels, reduction="sum")
+    module = DecisionLoss(problem, costs, loss, labels=labels, reduction="sum")
     module(predictions, torch.tensor([2, 0, 1, 3])).backward()
-    _, gradients = rl.Loss(loss, problem, costs, labels=labels).evaluate(
+    _, gradients = rl.Loss(problem, costs, loss, labels=labels).evaluate(
         predictions.detach().numpy(), rows=np.array([2, 0, 1, 3])
     )
     np.testing.assert_allclose(predictions.grad.numpy(), gradients, rtol=1e-5, atol=1e-7)
 
 
-def test_double_precision_is_answered_in_double_precision():
+def test_double_precision_returns_double_precision():
     problem, costs, labels, predictions = table("KS32", rows=4)
     single, double = predictions.clone().requires_grad_(), predictions.double().requires_grad_()
-    module = DecisionLoss(problem, "SPO+", costs, labels=labels)
+    module = DecisionLoss(problem, costs, "SPO+", labels=labels)
     module(single, torch.arange(4)).backward()
     value = module(double, torch.arange(4))
     value.backward()
@@ -74,12 +74,12 @@ def test_double_precision_is_answered_in_double_precision():
 def test_half_precision_comes_back_in_half_precision():
     problem, costs, labels, predictions = table("SP5x5", rows=4)
     half = predictions.bfloat16().requires_grad_()
-    value = DecisionLoss(problem, "SPO+", costs, labels=labels)(half, torch.arange(4))
+    value = DecisionLoss(problem, costs, "SPO+", labels=labels)(half, torch.arange(4))
     value.backward()
     assert value.dtype == half.grad.dtype == torch.bfloat16 and bool((half.grad != 0).any())
 
 
-def test_rows_are_found_by_their_costs_and_labelled_once(monkeypatch):
+def test_rows_are_found_by_their_costs_and_labeled_once(monkeypatch):
     problem, costs, labels, predictions = table("SP5x5")
     solved = []
     from regretless import _rows
@@ -88,8 +88,8 @@ def test_rows_are_found_by_their_costs_and_labelled_once(monkeypatch):
     monkeypatch.setattr(
         _rows, "label", lambda problem, new: solved.append(len(new)) or real(problem, new)
     )
-    module = DecisionLoss(problem, "SPO+", reduction="none")
-    by_row = DecisionLoss(problem, "SPO+", costs, labels=labels, reduction="none")(
+    module = DecisionLoss(problem, loss="SPO+", reduction="none")
+    by_row = DecisionLoss(problem, costs, "SPO+", labels=labels, reduction="none")(
         predictions, torch.arange(12)
     )
     true = torch.from_numpy(costs)
@@ -109,18 +109,18 @@ def test_known_decisions_are_not_solved_again(monkeypatch):
     monkeypatch.setattr(
         _rows, "label", lambda *_: pytest.fail("solved although the decisions were given")
     )
-    module = DecisionLoss(problem, "MAE(O,S)")
+    module = DecisionLoss(problem, loss="MAE(O,S)")
     value = module(
         predictions, torch.from_numpy(costs), torch.from_numpy(np.asarray(labels.decisions))
     )
-    assert value == DecisionLoss(problem, "MAE(O,S)", costs, labels=labels)(
+    assert value == DecisionLoss(problem, costs, "MAE(O,S)", labels=labels)(
         predictions, torch.arange(3)
     )
 
 
 def test_noise_follows_the_epoch_and_nothing_else():
     problem, costs, labels, predictions = table("SP5x5", rows=3)
-    module = DecisionLoss(problem, "PFYL", costs, labels=labels)
+    module = DecisionLoss(problem, costs, "PFYL", labels=labels)
     values = []
     for epoch in (0, 1, 0):
         module.begin_epoch(epoch)
@@ -131,10 +131,10 @@ def test_noise_follows_the_epoch_and_nothing_else():
 def test_weights_multiply_the_loss_of_their_rows():
     problem, costs, labels, predictions = table("SP5x5", rows=3)
     weights = torch.tensor([1.0, 2.0, 4.0])
-    plain = DecisionLoss(problem, "MAE(O)", costs, labels=labels, reduction="none")(
+    plain = DecisionLoss(problem, costs, "MAE(O)", labels=labels, reduction="none")(
         predictions, torch.arange(3)
     )
-    weighted = DecisionLoss(problem, "MAE(O)", costs, labels=labels, weights=weights)(
+    weighted = DecisionLoss(problem, costs, "MAE(O)", labels=labels, weights=weights)(
         predictions, torch.arange(3)
     )
     torch.testing.assert_close(weighted, (plain * weights).mean())
@@ -160,16 +160,16 @@ def test_weights_multiply_the_loss_of_their_rows():
 def test_weights_that_are_not_one_per_row_are_refused(weights, word):
     problem, costs, labels, predictions = table("SP5x5", rows=3)
     with pytest.raises(ValueError, match=word):
-        DecisionLoss(problem, "MAE(O)", costs, labels=labels, weights=weights)
+        DecisionLoss(problem, costs, "MAE(O)", labels=labels, weights=weights)
 
 
 def test_rows_of_equal_costs_keep_their_own_weights():
     problem, costs, _, _ = table("SP5x5", rows=3)
     costs[2] = costs[0]
     predictions, true = torch.ones(3, costs.shape[1]), torch.from_numpy(costs)
-    plain = DecisionLoss(problem, "MSE", costs, reduction="none")(predictions, torch.arange(3))
+    plain = DecisionLoss(problem, costs, "MSE", reduction="none")(predictions, torch.arange(3))
     weights = torch.tensor([1.0, 2.0, 4.0])
-    loss = DecisionLoss(problem, "MSE", costs, weights=weights, reduction="none")
+    loss = DecisionLoss(problem, costs, "MSE", weights=weights, reduction="none")
     torch.testing.assert_close(loss(predictions, torch.arange(3)), plain * weights)
     # By costs, row 1 can be told from the others, rows 0 and 2 cannot.
     torch.testing.assert_close(loss(predictions[1:2], true[1:2]), plain[1:2] * 2)
@@ -179,28 +179,28 @@ def test_rows_of_equal_costs_keep_their_own_weights():
         ):
             loss(predictions[1:], true[1:].to(kind))
     same = DecisionLoss(
-        problem, "MSE", costs, weights=torch.tensor([3.0, 2.0, 3.0]), reduction="none"
+        problem, costs, "MSE", weights=torch.tensor([3.0, 2.0, 3.0]), reduction="none"
     )
     torch.testing.assert_close(same(predictions, true), plain * torch.tensor([3.0, 2.0, 3.0]))
 
 
 def test_rows_without_a_weight_are_refused():
     problem, costs, _, predictions = table("SP5x5", rows=3)
-    loss = DecisionLoss(problem, "MSE", costs[:2], weights=[1.0, 2.0])
+    loss = DecisionLoss(problem, costs[:2], "MSE", weights=[1.0, 2.0])
     with pytest.raises(
         ValueError, match="row 2 of the true costs is not in the table, so that it has no weight"
     ):
         loss(predictions, torch.from_numpy(costs))
-    with pytest.raises(ValueError, match="give its costs too"):
-        DecisionLoss(problem, "MSE", weights=[1.0, 2.0])
+    with pytest.raises(ValueError, match="give its costs C too"):
+        DecisionLoss(problem, loss="MSE", weights=[1.0, 2.0])
 
 
 def test_weights_keep_their_digits_in_double_precision():
     problem, costs, labels, predictions = table("SP5x5", rows=1)
     predictions, rows = predictions.double(), torch.arange(1)
-    plain = DecisionLoss(problem, "MSE", costs, labels=labels)(predictions, rows)
+    plain = DecisionLoss(problem, costs, "MSE", labels=labels)(predictions, rows)
     assert (
-        float(DecisionLoss(problem, "MSE", costs, labels=labels, weights=[0.1])(predictions, rows))
+        float(DecisionLoss(problem, costs, "MSE", labels=labels, weights=[0.1])(predictions, rows))
         == float(plain) * 0.1
     )
 
@@ -208,14 +208,14 @@ def test_weights_keep_their_digits_in_double_precision():
 def test_as_many_predictions_as_rows_and_decisions_are_needed():
     problem, costs, labels, predictions = table("SP5x5", rows=4)
     true, best = torch.from_numpy(costs), np.asarray(labels.decisions)
-    loss = DecisionLoss(problem, "MSE")
+    loss = DecisionLoss(problem, loss="MSE")
     # Two blocks: rows 0 and 1, then rows 2 and 3.
     loss(predictions[:2], true[:2])
     loss(predictions[2:], true[2:])
     with pytest.raises(ValueError, match="4 rows of predictions for 3 rows"):
         loss(predictions, torch.arange(3))
-    with pytest.raises(ValueError, match="4 rows of best decisions for 3 rows of costs"):
-        DecisionLoss(problem, "MSE")(predictions[:3], true[:3], best)
+    with pytest.raises(ValueError, match="4 rows of optimal decisions for 3 rows of costs"):
+        DecisionLoss(problem, loss="MSE")(predictions[:3], true[:3], best)
 
 
 @pytest.mark.parametrize(
@@ -224,11 +224,11 @@ def test_as_many_predictions_as_rows_and_decisions_are_needed():
         ({"sense": "max"}, "sense is 'minimize' or 'maximize', not 'max'"),
         ({"sense": "Maximize"}, "not 'Maximize'"),
         ({"reduction": "avg"}, "'sum' or 'none', not 'avg'"),
-        ({"decisions": torch.ones(1, 2)}, r"decisions must be of shape \(3, 2\)"),
-        ({"decisions": torch.ones(2)}, r"decisions must be of shape \(3, 2\)"),
-        ({"costs_true": torch.ones(1, 2)}, r"costs_true must be of shape \(3, 2\)"),
-        ({"weights": torch.ones(3, 1)}, r"weights must be of shape \(3,\)"),
-        ({"weights": torch.ones(1)}, r"weights must be of shape \(3,\)"),
+        ({"decisions": torch.ones(1, 2)}, r"decisions must have the shape \(3, 2\)"),
+        ({"decisions": torch.ones(2)}, r"decisions must have the shape \(3, 2\)"),
+        ({"C": torch.ones(1, 2)}, r"C must have the shape \(3, 2\)"),
+        ({"weights": torch.ones(3, 1)}, r"weights must have the shape \(3,\)"),
+        ({"weights": torch.ones(1)}, r"weights must have the shape \(3,\)"),
         ({"loss": "MAE(O)"}, "which the loss does not have"),
         ({"loss": "MAE(tau=2,C)"}, "tau is a number from 0 to 1"),
         ({"loss": "MAE(tau=nan,C)"}, "tau is a number from 0 to 1"),
@@ -236,7 +236,7 @@ def test_as_many_predictions_as_rows_and_decisions_are_needed():
 )
 def test_torch_operations_refuse_what_they_would_stretch_or_misread(change, word):
     right = {
-        "costs_true": torch.ones(3, 2),
+        "C": torch.ones(3, 2),
         "decisions": torch.ones(3, 2),
         "weights": torch.ones(3),
         "loss": "MAE(O,C)",
@@ -253,14 +253,14 @@ def test_torch_operations_refuse_what_they_would_stretch_or_misread(change, word
         for width in (0, -1.0, float("nan"), float("inf"))
     ]
     + [
-        ({"samples": samples}, "samples is a whole number of at least 1")
+        ({"samples": samples}, "samples is an integer of at least 1")
         for samples in (0, -2, 1.5, True)
     ],
 )
-@pytest.mark.parametrize("method", ["DBB", "NID", "DPO"])
-def test_layers_refuse_settings_without_a_meaning(method, settings, word):
+@pytest.mark.parametrize("gradient", ["DBB", "NID", "DPO"])
+def test_layers_refuse_invalid_settings(gradient, settings, word):
     with pytest.raises(ValueError, match=word):
-        DecisionLayer(rl.Problem("SP5x5"), method, **settings)
+        DecisionLayer(rl.Problem("SP5x5"), gradient, **settings)
 
 
 def test_a_tensor_on_the_cpu_is_read_where_it_lies():
@@ -272,13 +272,13 @@ def test_a_tensor_on_the_cpu_is_read_where_it_lies():
 
 def test_training_with_spo_plus_lowers_the_regret():
     problem = rl.Problem("SP5x5")
-    features, costs = rl.generate("SP5x5", rows=120, seed=2)
+    features, costs = rl.generate("SP5x5", instances=120, seed=2)
     labels, inputs = rl.label(problem, costs), torch.from_numpy(features)
     torch.manual_seed(0)
     model = torch.nn.Linear(features.shape[1], costs.shape[1])
     before = rl.regret(problem, model(inputs).detach().numpy(), costs, labels=labels).mean()
     loss, optimizer = (
-        DecisionLoss(problem, "SPO+", costs, labels=labels),
+        DecisionLoss(problem, costs, "SPO+", labels=labels),
         torch.optim.Adam(model.parameters(), lr=0.05),
     )
     for _ in range(60):
@@ -297,14 +297,14 @@ def test_a_layer_under_the_true_costs_has_the_gradient_of_its_loss(problem_name,
     sign = 1.0 if problem.sense == "minimize" else -1.0
     decisions = DecisionLayer(problem, method)(predictions)
     (sign * decisions * torch.from_numpy(costs)).sum().backward()
-    _, gradients = rl.Loss(method, problem, costs, labels=labels).evaluate(
+    _, gradients = rl.Loss(problem, costs, method, labels=labels).evaluate(
         predictions.detach().numpy()
     )
     np.testing.assert_allclose(predictions.grad.numpy(), gradients, rtol=1e-5, atol=1e-5)
 
 
 def test_the_perturbed_layer_has_the_slope_of_its_mean_decision():
-    # The dearer of two items is chosen with probability Φ((c0 − c1)/(σ√2)), so the slope is known.
+    # The better of two items is chosen with probability Φ((c0 − c1)/(σ√2)): a known slope.
     problem = rl.Problem(
         {"kind": "top_k", "items": 2, "k": 1, "at_most": False, "sense": "maximize"}
     )
@@ -336,7 +336,7 @@ def test_losses_that_compare_learn_in_training_mode_only():
     """One pool serves all rows, also those that join in batches."""
     problem = rl.Problem({"kind": "top_k", "items": 3, "k": 1, "sense": "minimize"})
     costs, predictions = torch.tensor([[1.0, 2.0, 3.0]]), torch.tensor([[3.0, 1.0, 2.0]])
-    loss = DecisionLoss(problem, "MAP", costs)
+    loss = DecisionLoss(problem, costs, "MAP")
     loss.eval()
     assert float(loss(predictions, torch.tensor([0]))) == 0
     loss.train()
@@ -350,7 +350,7 @@ def test_losses_that_compare_learn_in_training_mode_only():
 def test_double_precision_goes_through():
     problem = rl.Problem({"kind": "top_k", "items": 2, "k": 1, "sense": "minimize"})
     table = np.array([[0.1, 0.7], [0.3, 0.2]])
-    loss = DecisionLoss(problem, "MAE", table)
+    loss = DecisionLoss(problem, table, "MAE")
     exact = torch.tensor(table, requires_grad=True)
     loss(exact, torch.arange(2)).backward()
     assert exact.grad.dtype == torch.float64 and float(exact.grad.abs().max()) == 0
@@ -371,11 +371,11 @@ def test_tables_with_names_are_matched_by_name():
     turned = NamedTable(ordered[:, [2, 0, 1]], ["c", "a", "b"])
     predictions, rows = torch.from_numpy(ordered), torch.arange(len(ordered))
     for name in ("MSE", "SPO+"):
-        loss = DecisionLoss(problem, name, turned)
+        loss = DecisionLoss(problem, turned, name)
         assert float(loss(predictions, rows)) == pytest.approx(0.0, abs=1e-5)
         assert float(loss(predictions, turned)) == pytest.approx(0.0, abs=1e-5)
     with pytest.raises(ValueError, match="only C has 'z'"):
-        DecisionLoss(problem, "MSE", NamedTable(ordered, ["a", "b", "z"]))
+        DecisionLoss(problem, NamedTable(ordered, ["a", "b", "z"]), "MSE")
 
 
 def test_rows_that_single_precision_does_not_tell_apart_are_refused():
@@ -383,13 +383,13 @@ def test_rows_that_single_precision_does_not_tell_apart_are_refused():
     small = 1e-12
     costs = np.array([[1.0, 1.0 + small], [3.0, 4.0], [1.0 + small, 1.0], [3.0, 4.0]])
     predictions = torch.tensor([[1.0, 2.0]] * 4, dtype=torch.float64)
-    module = DecisionLoss(problem, "MAE(O)", costs, reduction="none")
+    module = DecisionLoss(problem, costs, "MAE(O)", reduction="none")
     by_row = module(predictions, torch.arange(4))
-    # In double precision all rows are found, and equal rows are no contradiction in single precision either.
+    # All rows are found in double precision, and equal rows are allowed in single precision too.
     torch.testing.assert_close(module(predictions, torch.from_numpy(costs)), by_row)
     single = torch.from_numpy(costs).float()
     torch.testing.assert_close(module(predictions[[1, 3]], single[[1, 3]]), by_row[[1, 3]])
-    words = "row 1 of the true costs is row 0 and row 2 of the table, .* single precision drops; give row numbers"
+    words = "row 1 of the true costs is row 0 and row 2 of the table, .* single precision; give row"
     with pytest.raises(ValueError, match=words):
         module(predictions[1:3], single[1:3])
     # Refused again, not only when the rows are first looked up; row numbers always work.
@@ -400,7 +400,7 @@ def test_rows_that_single_precision_does_not_tell_apart_are_refused():
 
 def test_rows_given_in_single_precision_are_found_after_doubles_joined():
     problem, costs, _, predictions = table("SP5x5", rows=3)
-    module = DecisionLoss(problem, "MSE", costs, reduction="none")
+    module = DecisionLoss(problem, costs, "MSE", reduction="none")
     by_row = module(predictions, torch.arange(3))
     module(predictions, torch.from_numpy(costs.astype(np.float64) * (1 + 1e-12)))
     torch.testing.assert_close(module(predictions, torch.from_numpy(costs)), by_row)

@@ -1,22 +1,24 @@
 """Training, models and evaluation."""
 
 import pickle
+import time
 
 import numpy as np
 import pytest
+
 import regretless as rl
 
 PROBLEM = rl.Problem("SP4x4")
-X, C = rl.generate("SP4x4", rows=200, seed=3)
+X, C = rl.generate("SP4x4", instances=200, seed=3)
 LABELS = rl.label(PROBLEM, C)
 
 
 def test_training_lowers_regret():
     _, report = rl.train(PROBLEM, X, C, "MAE(O,S)", labels=LABELS, epochs=15)
-    regrets = [epoch["validation_regret"] for epoch in report["rounds"][-1]["epochs"]]
+    regrets = [epoch.validation_regret for epoch in report.rounds[-1].epochs]
     assert min(regrets) < 0.7 * regrets[0]
-    assert report["best_epoch"] == int(np.argmin(regrets))
-    assert report["test"]["instances"] == 40
+    assert report.best_epoch == int(np.argmin(regrets))
+    assert report.test.instances == 40
 
 
 def test_the_same_seed_gives_the_same_bytes_on_any_threads():
@@ -53,12 +55,12 @@ def test_splits_may_be_rows_or_counts(split):
     right, _ = rl.train(PROBLEM, X, C, labels=LABELS, epochs=2, split="100,50,50")
     found, report = rl.train(PROBLEM, X, C, labels=LABELS, epochs=2, split=split)
     assert found == right
-    assert (report["validation"]["instances"], report["test"]["instances"]) == (50, 50)
+    assert (report.validation.instances, report.test.instances) == (50, 50)
 
 
 def test_shares_are_drawn_by_the_seed():
     _, report = rl.train(PROBLEM, X, C, labels=LABELS, epochs=1, split=(0.3, 0.1))
-    assert (report["validation"]["instances"], report["test"]["instances"]) == (60, 20)
+    assert (report.validation.instances, report.test.instances) == (60, 20)
     same, _ = rl.train(PROBLEM, X, C, labels=LABELS, epochs=1, split=0.2)
     default, _ = rl.train(PROBLEM, X, C, labels=LABELS, epochs=1)
     assert same == default
@@ -76,7 +78,7 @@ def test_settings_are_those_of_the_command_line():
         "MSE",
         labels=LABELS,
         epochs=np.int64(2),
-        batch=16,
+        batch_size=16,
         learning_rate=0.01,
         optimizer="sgd:momentum=0.9",
         select="last",
@@ -84,14 +86,14 @@ def test_settings_are_those_of_the_command_line():
         predictor="mlp:8",
         profile="paper",
     )
-    assert report["best_epoch"] == 2 and report["chosen"] == "MSE"
+    assert report.best_epoch == 2 and report.chosen == "MSE"
     for given, word in [
-        ({"epoch": 3}, "no setting 'epoch'; choose one of: batch"),
-        ({"batch": "many"}, "batch"),
+        ({"epoch": 3}, "no setting 'epoch'; choose one of: batch_size"),
+        ({"batch_size": "many"}, "batch_size"),
         ({"optimizer": "lion"}, "adamw"),
         ({"select": "best"}, "validation-regret"),
         ({"profile": "fast"}, "default, paper"),
-        ({"loss": "MAX"}, "SPO"),
+        ({"method": "MAX"}, "SPO"),
         ({"predictor": "tree"}, "mlp:64,32"),
     ]:
         with pytest.raises((ValueError, TypeError), match=word):
@@ -101,10 +103,10 @@ def test_settings_are_those_of_the_command_line():
 def test_methods_follow_each_other_and_models_are_trained_on():
     first, _ = rl.train(PROBLEM, X, C, "MSE", labels=LABELS, epochs=2)
     at_once, _ = rl.train(PROBLEM, X, C, "MSE then SPO+", labels=LABELS, epochs=2)
-    in_turn, _ = rl.train(PROBLEM, X, C, "SPO+", labels=LABELS, epochs=2, start=first)
-    assert at_once == in_turn and in_turn.loss == "MSE then SPO+"
+    in_turn, _ = rl.train(PROBLEM, X, C, "SPO+", labels=LABELS, epochs=2, init_model=first)
+    assert at_once == in_turn and in_turn.method == "MSE then SPO+"
     _, report = rl.train(PROBLEM, X, C, "auto 1s", labels=LABELS, epochs=2)
-    assert len(report["tried"]) > 2 and report["loss"] == "auto 1s"
+    assert len(report.tried) > 2 and report.method == "auto 1s"
 
 
 def test_items_may_have_features_of_their_own():
@@ -142,9 +144,9 @@ def test_a_model_decides_for_its_own_problem_or_another():
     own = model.decide(X)
     np.testing.assert_array_equal(own.decisions, PROBLEM.solve_all(model.predict(X)).decisions)
     pick = rl.Problem({"kind": "top_k", "items": 24, "k": 2, "sense": "minimize"})
-    assert (model.decide(X, pick).decisions.sum(axis=1) == 2).all()
+    assert (model.decide(X, problem=pick).decisions.sum(axis=1) == 2).all()
     with pytest.raises(ValueError, match="needs 12"):
-        model.decide(X, rl.Problem("KS12"))
+        model.decide(X, problem=rl.Problem("KS12"))
 
 
 def test_evaluation_is_the_mean_of_regrets():
@@ -152,10 +154,10 @@ def test_evaluation_is_the_mean_of_regrets():
     predictions = model.predict(X)
     regrets = rl.regret(PROBLEM, predictions, C, labels=LABELS)
     found = rl.evaluate(PROBLEM, model, X, C, labels=LABELS)
-    assert found == rl.evaluate(PROBLEM, predictions, C=C)
-    assert found["regret"] == pytest.approx(regrets.mean())
-    assert found["normalized_regret"] == pytest.approx(regrets.sum() / LABELS.objectives.sum())
-    assert rl.evaluate(PROBLEM, C, C=C)["optimal_fraction"] == 1.0
+    assert found == rl.evaluate(PROBLEM, predictions, C=C) == model.evaluate(X, C, labels=LABELS)
+    assert found.regret == pytest.approx(regrets.mean())
+    assert found.normalized_regret == pytest.approx(regrets.sum() / LABELS.objectives.sum())
+    assert rl.evaluate(PROBLEM, C, C=C).optimal_fraction == 1.0
     with pytest.raises(ValueError, match="X is missing"):
         rl.evaluate(PROBLEM, model, C=C)
     with pytest.raises(ValueError, match="3 rows of predictions for 200 instances"):
@@ -180,9 +182,38 @@ def test_bad_tables_are_named_by_row_and_column():
         rl.train(PROBLEM, X, C[:, 1:])
 
 
-def test_a_stopped_training_goes_on_from_its_checkpoint(tmp_path):
+def test_a_finished_training_leaves_no_checkpoint(tmp_path):
     path = tmp_path / "model.safetensors"
     model, _ = rl.train(PROBLEM, X, C, labels=LABELS, epochs=3, checkpoint=path)
     plain, _ = rl.train(PROBLEM, X, C, labels=LABELS, epochs=3)
     assert model == plain
     assert list(tmp_path.iterdir()) == []
+
+
+def test_an_interrupted_training_resumes_from_its_checkpoint(tmp_path):
+    path = tmp_path / "model.safetensors"
+    calls, interrupt, delay = [], False, 0.01
+
+    def cheapest(costs):
+        calls.append(1)
+        time.sleep(delay)
+        if interrupt and list(tmp_path.rglob("*.safetensors")):
+            raise KeyboardInterrupt
+        return np.arange(len(costs)) == np.argmin(costs)
+
+    problem = rl.Problem.from_solver(cheapest, 3, sense="minimize", name="cheapest")
+    features, costs = X[:40], C[:40, :3]
+    labels = rl.label(problem, costs)
+    arguments = {"labels": labels, "epochs": 15, "split": (30, 10, 0)}
+    interrupt = True
+    with pytest.raises(KeyboardInterrupt):
+        rl.train(problem, features, costs, "SPO+", checkpoint=path, **arguments)
+    assert list(tmp_path.iterdir()), "the checkpoint stays"
+    interrupt, delay = False, 0.0
+    calls.clear()
+    resumed, _ = rl.train(problem, features, costs, "SPO+", checkpoint=path, **arguments)
+    after_interruption = len(calls)
+    calls.clear()
+    plain, _ = rl.train(problem, features, costs, "SPO+", **arguments)
+    assert resumed == plain and after_interruption < len(calls)
+    assert list(tmp_path.iterdir()) == [], "a finished training leaves no checkpoint"

@@ -7,14 +7,15 @@ import numpy as np
 import pytest
 
 import regretless as rl
-from regretless.trees import BoostedCosts, CosObjective, RegretMetric, sizes
+from regretless._fine_tune import gradient_scale
+from regretless.trees import BoostedCostModel, CosObjective, RegretMetric
 
 LIBRARIES = ["xgboost", "lightgbm"]
 
 
 def data(rows=300):
     """Features and costs of small paths."""
-    features, costs = rl.generate("SP5x5", rows=rows, seed=5)
+    features, costs = rl.generate("SP5x5", instances=rows, seed=5)
     return rl.Problem("SP5x5"), features, costs
 
 
@@ -42,8 +43,8 @@ def test_derivatives_are_those_of_the_loss_in_the_size_of_costs():
             np.float32
         )
         gradient, second = objective.derivatives(predictions)
-        _, plain = rl.Loss(loss, problem, costs).evaluate(predictions)
-        np.testing.assert_allclose(gradient, plain * sizes(loss, costs)[0], rtol=1e-5)
+        _, plain = rl.Loss(problem, costs, loss).evaluate(predictions)
+        np.testing.assert_allclose(gradient, plain * gradient_scale(loss, costs)[0], rtol=1e-5)
         assert 0.01 < np.abs(gradient).max() / np.abs(costs).mean() < 50, (
             "a gradient of the size of costs"
         )
@@ -52,9 +53,9 @@ def test_derivatives_are_those_of_the_loss_in_the_size_of_costs():
     np.testing.assert_allclose(squared / curvature, predictions - costs, rtol=1e-4, atol=1e-4)
 
 
-def test_spaces_in_a_label_change_no_gradient():
+def test_spaces_in_a_name_change_no_gradient():
     _, _, costs = data(20)
-    assert sizes("MAE(O, S)", costs) == sizes("MAE(O,S)", costs)
+    assert gradient_scale("MAE(O, S)", costs) == gradient_scale("MAE(O,S)", costs)
 
 
 @pytest.mark.parametrize("library", LIBRARIES)
@@ -64,12 +65,12 @@ def test_fine_tuning_lowers_the_regret_on_rows_never_seen(library):
     base, tuned = (
         mean_regret(problem, each, features[400:], costs[400:]) for each in (model.base, model)
     )
-    assert model.report["kept_round"] > 0
+    assert model.report.best_round > 0
     assert tuned < 0.9 * base
 
 
 def groups(rows, seed, noise=0.5):
-    """Ten kinds of rows with costs of their own, which a few trees learn by heart, and some noise."""
+    """Ten kinds of rows with their own costs and some noise, which a few trees can memorize."""
     random = np.random.RandomState(seed)
     kind = np.arange(rows) % 10
     features = np.stack([kind, 3 * kind % 10, 7 * kind % 10], axis=1).astype(np.float32)
@@ -79,7 +80,7 @@ def groups(rows, seed, noise=0.5):
 
 @pytest.mark.parametrize("library", LIBRARIES)
 def test_a_base_that_tuning_spoils_is_kept(library):
-    # The base knows each kind from 2000 noisy rows; the tuning has 30, and takes steps several times as long as the costs.
+    # The base has seen each kind in 2000 noisy rows; tuning has 30 and takes far too large steps.
     problem, (features, costs), held = (
         cheapest(),
         groups(30, 1, noise=8.0),
@@ -91,10 +92,10 @@ def test_a_base_that_tuning_spoils_is_kept(library):
     model = tune(
         features, base=base, rounds=(1, 20), validation=held, learning_rate=5.0, **small_leaves
     )
-    regrets = [entry["regret"] for entry in model.history]
+    regrets = [entry.regret for entry in model.history]
     assert max(regrets) > regrets[0], "the tuning did harm, else this test shows nothing"
     assert regrets[-1] > regrets[0], "the last round is worse than the base"
-    assert model.report["kept_round"] == 0 and model.trees is None
+    assert model.report.best_round == 0 and model.trees is None
     np.testing.assert_array_equal(model.predict(held[0]), base.predict(held[0]))
     assert mean_regret(problem, model, *held) == pytest.approx(regrets[0])
 
@@ -118,20 +119,20 @@ def test_the_history_holds_every_round_and_the_best_is_kept(library):
     model = tuner(library, CosObjective(problem, costs[:200]))(
         features[:200], rounds=(10, 12), validation=(features[held], costs[held])
     )
-    assert [entry["round"] for entry in model.history] == list(range(13))
-    regrets = [entry["regret"] for entry in model.history]
+    assert [entry.round for entry in model.history] == list(range(13))
+    regrets = [entry.regret for entry in model.history]
     report = model.report
-    assert report["kept_round"] == int(np.argmin(regrets)) and report["rounds"] == 12
-    assert report["base_regret"] == regrets[0] and report["kept_regret"] == pytest.approx(
+    assert report.best_round == int(np.argmin(regrets)) and report.rounds == 12
+    assert report.base_regret == regrets[0] and report.best_regret == pytest.approx(
         min(regrets), rel=1e-6
     )
-    assert (report["training_rows"], report["validation_rows"]) == (200, 100)
+    assert (report.training_rows, report.validation_rows) == (200, 100)
     labels = rl.label(problem, costs[held])
     worth = rl.evaluate(problem, model.predict(features[held]), C=costs[held], labels=labels)
-    assert worth["regret"] == pytest.approx(report["kept_regret"], rel=1e-6)
-    kept = model.history[report["kept_round"]]
-    assert kept["normalized_regret"] == pytest.approx(worth["normalized_regret"], rel=1e-6)
-    assert f"round {report['kept_round']} of 12 kept" in repr(model)
+    assert worth.regret == pytest.approx(report.best_regret, rel=1e-6)
+    best = model.history[report.best_round]
+    assert best.normalized_regret == pytest.approx(worth.normalized_regret, rel=1e-6)
+    assert f"round {report.best_round} of 12," in repr(model)
 
 
 @pytest.mark.parametrize("library", LIBRARIES)
@@ -145,8 +146,8 @@ def test_patience_ends_a_tuning_that_gains_nothing(library):
         validation=groups(60, 2),
         patience=3,
     )
-    assert model.report["rounds"] == model.report["kept_round"] + 3
-    assert model.report["stopped"] == "no better round within 3"
+    assert model.report.rounds == model.report.best_round + 3
+    assert model.report.stopped == "no better round within 3"
 
 
 @pytest.mark.parametrize("library", LIBRARIES)
@@ -185,10 +186,10 @@ def test_a_saved_model_decides_the_same(library, learning_rate, tmp_path):
     )
     path = tmp_path / "model.zip"
     model.save(path)
-    again = BoostedCosts.load(path)
+    again = BoostedCostModel.load(path)
     np.testing.assert_array_equal(again.predict(features), model.predict(features))
     np.testing.assert_array_equal(
-        again.decide(features).decisions, model.decide(features, problem).decisions
+        again.decide(features).decisions, model.decide(features, problem=problem).decisions
     )
     np.testing.assert_array_equal(
         model.decide(features).decisions, problem.solve_all(model.predict(features)).decisions
@@ -208,7 +209,7 @@ def test_a_base_without_trees_is_saved_too(library, tmp_path):
         features, base=base, validation=groups(20, 2), rounds=(1, 3)
     )
     model.save(tmp_path / "model")
-    again = BoostedCosts.load(tmp_path / "model")
+    again = BoostedCostModel.load(tmp_path / "model")
     assert again.base == base
     np.testing.assert_array_equal(again.predict(features), model.predict(features))
     twice = tuner(library, CosObjective(problem, costs))(
@@ -216,7 +217,7 @@ def test_a_base_without_trees_is_saved_too(library, tmp_path):
     )
     twice.save(tmp_path / "twice")
     np.testing.assert_array_equal(
-        BoostedCosts.load(tmp_path / "twice").predict(features), twice.predict(features)
+        BoostedCostModel.load(tmp_path / "twice").predict(features), twice.predict(features)
     )
 
 
@@ -233,7 +234,7 @@ def test_boosters_of_xgboost_are_bases_by_what_they_predict(tmp_path):
     np.testing.assert_allclose(model.predict(features), estimator.predict(features), rtol=1e-4)
     model.save(tmp_path / "model")
     np.testing.assert_array_equal(
-        BoostedCosts.load(tmp_path / "model").predict(features), model.predict(features)
+        BoostedCostModel.load(tmp_path / "model").predict(features), model.predict(features)
     )
 
 
@@ -253,11 +254,9 @@ def test_a_regressor_of_logarithms_is_a_base(library):
     model = tune(
         features[train], base=base, rounds=(1, 20), validation=(features[held], costs[held])
     )
-    assert model.base is base and model.report["kept_round"] > 0
+    assert model.base is base and model.report.best_round > 0
     worth = [mean_regret(problem, each, features[held], costs[held]) for each in (base, model)]
-    assert worth == pytest.approx(
-        [model.report["base_regret"], model.report["kept_regret"]], rel=1e-5
-    )
+    assert worth == pytest.approx([model.report.base_regret, model.report.best_regret], rel=1e-5)
     assert worth[1] < worth[0]
 
 
@@ -278,12 +277,12 @@ def test_a_model_for_a_function_is_given_the_function_again(library, tmp_path):
         return np.arange(len(costs)) == np.argmin(costs)
 
     features, costs = groups(60, 1)
-    problem = rl.Problem.from_callable(solve, 3, sense="minimize", name="cheapest of three")
+    problem = rl.Problem.from_solver(solve, 3, sense="minimize", name="cheapest of three")
     model = tuner(library, CosObjective(problem, costs))(features, rounds=(3, 3))
     model.save(tmp_path / "model")
-    again = BoostedCosts.load(tmp_path / "model")
+    again = BoostedCostModel.load(tmp_path / "model")
     np.testing.assert_array_equal(
-        again.decide(features, problem).decisions, model.decide(features).decisions
+        again.decide(features, problem=problem).decisions, model.decide(features).decisions
     )
     with pytest.raises(ValueError, match="give it: decide"):
         again.decide(features)
@@ -298,18 +297,18 @@ def test_wrong_files_are_refused(library, tmp_path):
 
     def refused(words):
         with pytest.raises(ValueError, match=words) as found:
-            BoostedCosts.load(wrong)
+            BoostedCostModel.load(wrong)
         assert str(wrong) in str(found.value)
 
     wrong.write_text("a,b\n1,2\n")
-    refused("no file of fine-tuned trees")
+    refused("not a file of fine-tuned trees")
     rl.train(problem, features, costs, epochs=1)[0].save(wrong, force=True)
-    refused("no file of fine-tuned trees")
+    refused("not a file of fine-tuned trees")
     np.savez(tmp_path / "wrong.npz", a=np.zeros(3))
     (tmp_path / "wrong.npz").replace(wrong)
-    refused("no file of fine-tuned trees")
+    refused("not a file of fine-tuned trees")
     with pytest.raises(FileNotFoundError):
-        BoostedCosts.load(tmp_path / "missing")
+        BoostedCostModel.load(tmp_path / "missing")
 
     def changed(**replaced):
         with zipfile.ZipFile(right) as archive:
@@ -338,7 +337,7 @@ def test_wrong_files_are_refused(library, tmp_path):
         wrong.write_bytes(content)
         content[place] ^= 255
         try:
-            found = BoostedCosts.load(wrong)
+            found = BoostedCostModel.load(wrong)
         except ValueError:
             refusals += 1
         else:  # a byte that means nothing, such as a time
@@ -350,7 +349,7 @@ def test_a_part_that_claims_to_be_huge_is_not_unpacked(tmp_path):
     with zipfile.ZipFile(tmp_path / "bomb", "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("about.json", bytes(1 << 25))
     with pytest.raises(ValueError, match="claims 33554432 bytes"):
-        BoostedCosts.load(tmp_path / "bomb")
+        BoostedCostModel.load(tmp_path / "bomb")
 
 
 @pytest.mark.parametrize("library", LIBRARIES)
@@ -360,17 +359,17 @@ def test_an_interruption_leaves_the_best_model_so_far(library):
 
     def solve(costs):
         calls.append(1)
-        # The 60 labels, 12 validation labels, 12 solves for the base and for each of two rounds; then Ctrl-C.
+        # 60 labels, 12 validation labels, 12 solves for the base and two rounds each; then Ctrl-C.
         if len(calls) > 60 + 12 + 3 * 12:
             raise KeyboardInterrupt
         return np.arange(len(costs)) == np.argmin(costs)
 
-    problem = rl.Problem.from_callable(solve, 3, sense="minimize", name="impatient")
+    problem = rl.Problem.from_solver(solve, 3, sense="minimize", name="impatient")
     objective = CosObjective(problem, costs)
     with pytest.raises(KeyboardInterrupt):
         tuner(library, objective)(features, rounds=(3, 30), validation=0.2)
-    assert [entry["round"] for entry in objective.incumbent.history] == [0, 1, 2]
-    assert objective.incumbent.report["stopped"] == "interrupted: KeyboardInterrupt"
+    assert [entry.round for entry in objective.incumbent.history] == [0, 1, 2]
+    assert objective.incumbent.report.stopped == "interrupted: KeyboardInterrupt"
     assert objective.incumbent.predict(features).shape == costs.shape
 
 
@@ -381,8 +380,8 @@ def test_progress_shows_both_parts(monkeypatch):
     told = []
 
     class Shown:
-        def show(self, task, steps, done, note):
-            told.append((task, steps, done, note))
+        def show(self, task, steps, done, message):
+            told.append((task, steps, done, message))
 
         def close(self):
             told.append("closed")
@@ -401,7 +400,7 @@ def test_progress_shows_both_parts(monkeypatch):
 def test_other_features_are_refused_by_name(library):
     problem, features, costs = frames(60)
     model = tuner(library, CosObjective(problem, costs))(features, rounds=(2, 2))
-    with pytest.raises(ValueError, match="feature 0 of X is 'e'.*another order"):
+    with pytest.raises(ValueError, match="feature 0 of X is 'e'.*a different order"):
         model.predict(features[list("edcba")])
     with pytest.raises(ValueError, match="4 features"):
         model.predict(features.to_numpy()[:, :4])
@@ -416,7 +415,7 @@ def test_costs_of_double_precision_are_tuned_for_as_well(library):
     model = tuner(library, CosObjective(problem, precise))(
         features, rounds=(3, 3), validation=(features[:50], precise[:50])
     )
-    assert model.report["kept_regret"] == pytest.approx(
+    assert model.report.best_regret == pytest.approx(
         mean_regret(problem, model, features[:50], precise[:50]), rel=1e-6
     )
 
@@ -425,7 +424,7 @@ def test_costs_of_double_precision_are_tuned_for_as_well(library):
 def test_rows_in_another_order_are_refused(library):
     problem, features, costs = frames(60)
     tune = tuner(library, CosObjective(problem, costs.iloc[::-1]))
-    with pytest.raises(ValueError, match=r"same row labels in another order.*C.loc\[X.index\]"):
+    with pytest.raises(ValueError, match=r"same row labels in a different order.*C.loc\[X.index\]"):
         tune(features)
 
 
@@ -436,14 +435,14 @@ def test_sparse_features_stay_sparse_where_zeros_would_change_their_meaning(tmp_
     features = np.where(features > 0, features, 0.0).astype(np.float32)
     model = CosObjective(problem, costs).fine_tune_xgboost(sparse(features), rounds=(3, 3))
     model.save(tmp_path / "model")
-    again = BoostedCosts.load(tmp_path / "model")
+    again = BoostedCostModel.load(tmp_path / "model")
     np.testing.assert_array_equal(again.predict(sparse(features)), model.predict(sparse(features)))
-    with pytest.raises(ValueError, match="learned from a sparse matrix, and X is an array"):
+    with pytest.raises(ValueError, match="trained on a sparse matrix, and X is an array"):
         again.predict(features)
     dense = CosObjective(problem, costs)
-    with pytest.raises(ValueError, match="learned from an array, and X is a sparse matrix"):
+    with pytest.raises(ValueError, match="trained on an array, and X is a sparse matrix"):
         dense.fine_tune_xgboost(features, rounds=(3, 3)).predict(sparse(features))
-    with pytest.raises(ValueError, match="learned from an array, and X is a sparse matrix"):
+    with pytest.raises(ValueError, match="trained on an array, and X is a sparse matrix"):
         dense.fine_tune_xgboost(features, validation=(sparse(features), costs))
 
 
@@ -457,8 +456,8 @@ def test_settings_by_an_alias_count_and_those_of_the_tuning_are_refused():
             tune(features, rounds=(2, 3), **rate)
             for rate in ({"learning_rate": 0.5}, {"eta": 0.5}, {})
         )
-        assert [e["regret"] for e in by_name.history] == [e["regret"] for e in by_alias.history]
-        assert [e["regret"] for e in by_name.history] != [e["regret"] for e in as_it_is.history]
+        assert [e.regret for e in by_name.history] == [e.regret for e in by_alias.history]
+        assert [e.regret for e in by_name.history] != [e.regret for e in as_it_is.history]
         with pytest.raises(ValueError, match="'objective' is set by the fine-tuning"):
             tune(features, objective="multiclass")
 
@@ -487,7 +486,7 @@ def test_a_table_too_small_for_trees_keeps_its_mean_costs():
     np.testing.assert_allclose(
         model.predict(features), np.repeat(costs.mean(axis=0)[None], 15, axis=0), rtol=1e-5
     )
-    assert model.report["stopped"] == "no tree could be split any more"
+    assert model.report.stopped == "no tree can be split any more"
 
 
 def test_an_objective_refuses_a_table_of_other_costs():
@@ -543,7 +542,7 @@ def test_regret_is_a_metric_of_xgboost():
     assert told["rest"]["regret"][-1] < told["rest"]["regret"][0]
 
 
-def test_a_table_with_new_costs_is_judged_by_them():
+def test_a_table_with_new_costs_is_evaluated_by_them():
     problem, _, costs = data(40)
 
     class Table:
@@ -574,7 +573,7 @@ def test_regret_is_a_metric_of_lightgbm():
         "verbosity": -1,
         "num_threads": 1,
     }
-    metric = RegretMetric(problem, {id(table): costs})
+    metric = RegretMetric(problem, {table: costs})
     lightgbm.train(
         settings,
         table,
@@ -596,21 +595,21 @@ def test_losses_that_solve_are_no_objective():
 @pytest.mark.parametrize("library", LIBRARIES)
 def test_trees_that_end_up_worse_than_the_base_are_dropped_with_a_warning(library, monkeypatch):
     problem, (features, costs), held = cheapest(), groups(100, 1), groups(50, 2)
-    real = BoostedCosts.predict
+    real = BoostedCostModel.predict
 
     def turned(model, table):
-        """Only what is tuned holds the problem: its trees then prefer the dearest item."""
+        """Only what is tuned holds the problem: its trees then prefer the most expensive item."""
         found = real(model, table)
         return -found if model.problem is not None and model.trees is not None else found
 
-    monkeypatch.setattr(BoostedCosts, "predict", turned)
+    monkeypatch.setattr(BoostedCostModel, "predict", turned)
     with pytest.warns(UserWarning, match="The base is kept"):
         model = tuner(library, CosObjective(problem, costs))(
             features, rounds=(1, 10), validation=held
         )
-    assert model.trees is None and model.report["kept_round"] == 0
-    assert model.report["kept_regret"] == model.report["base_regret"] == model.history[0]["regret"]
-    assert min(entry["regret"] for entry in model.history) < model.history[0]["regret"], (
+    assert model.trees is None and model.report.best_round == 0
+    assert model.report.best_regret == model.report.base_regret == model.history[0].regret
+    assert min(entry.regret for entry in model.history) < model.history[0].regret, (
         "a round was better on its way"
     )
     np.testing.assert_array_equal(model.predict(held[0]), model.base.predict(held[0]))
@@ -623,14 +622,14 @@ def test_an_interruption_of_the_last_check_leaves_the_model(library):
 
     def solve(costs):
         calls.append(1)
-        # The 60 labels, 12 validation labels, 12 solves for the base and for the only round; then Ctrl-C.
+        # 60 labels, 12 validation labels, 12 solves for the base and the only round; then Ctrl-C.
         if len(calls) > 60 + 12 + 2 * 12:
             raise KeyboardInterrupt
         return np.arange(len(costs)) == np.argmin(costs)
 
-    problem = rl.Problem.from_callable(solve, 3, sense="minimize", name="impatient")
+    problem = rl.Problem.from_solver(solve, 3, sense="minimize", name="impatient")
     objective = CosObjective(problem, costs)
     with pytest.raises(KeyboardInterrupt):
         tuner(library, objective)(features, rounds=(3, 1), validation=0.2)
-    assert [entry["round"] for entry in objective.incumbent.history] == [0, 1]
-    assert objective.incumbent.report["stopped"] == "all rounds were run"
+    assert [entry.round for entry in objective.incumbent.history] == [0, 1]
+    assert objective.incumbent.report.stopped == "all rounds were run"

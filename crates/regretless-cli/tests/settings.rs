@@ -156,7 +156,7 @@ fn methods_with_oracle_settings_and_a_second_stage_are_trained_and_reported() {
          epochs = 2\nthen_epochs = 3\nselect = 'last'\n",
     );
     let trained = shop.run("train --config run.toml --json").json();
-    assert_eq!(trained["loss"], "MAE(O,S) then SPO+ cache 50%");
+    assert_eq!(trained["method"], "MAE(O,S) then SPO+ cache 50%");
     let kinds = &trained["solves_by_kind"];
     assert_eq!(trained["solves"], kinds["exact"]);
     let asked = kinds["exact"].as_u64().unwrap() + kinds["cache_hits"].as_u64().unwrap();
@@ -194,7 +194,7 @@ fn a_trained_model_is_trained_on_with_its_own_learning_rate_and_epochs() {
     let whole = shop
         .run("train --config both.toml --out one.safetensors --json")
         .json();
-    assert_eq!(whole["loss"], "MAE(O,S) then SPO+ lr 0.001 epochs 2");
+    assert_eq!(whole["method"], "MAE(O,S) then SPO+ lr 0.001 epochs 2");
     let judged = |model: &str| {
         shop.run(&format!("evaluate --model {model} --data table.csv --json"))
             .json()

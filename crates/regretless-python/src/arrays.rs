@@ -1,14 +1,14 @@
-//! numpy's arrays in and out.
+//! numpy arrays as input and output.
 //!
-//! float32 in C order is read where it is; everything else numpy can turn into it is converted
-//! once. Numbers of more digits stay beside the rounded ones where something is solved or judged
-//! ([`finite_matrix`]). What outlives the call that brought it is copied, since the user may change
-//! the array afterwards. What is no number, such as dates and masked entries, is refused
+//! float32 in C order is read in place; anything else that numpy can convert is converted once.
+//! Double precision is kept next to the rounded values where something is solved or evaluated
+//! ([`finite_matrix`]). Arrays that are needed after the call are copied, since the user may change
+//! them. Entries that are not numbers, such as dates and masked entries, are refused
 //! (`regretless._numbers`).
 
 #![allow(
     unsafe_code,
-    reason = "an array is read by threads without the interpreter's lock"
+    reason = "arrays are read by threads without the interpreter lock"
 )]
 
 use std::sync::Arc;
@@ -25,7 +25,7 @@ use regretless::data::{CostNames, FeatureShape, Features, Matrix, SharedArray, c
 use crate::error::to_py_err;
 use crate::names::column_names;
 
-/// An array that lives as long as it is read.
+/// An array that is kept alive while it is read in place.
 #[derive(Debug)]
 struct BorrowedArray<T> {
     _array: Py<PyArrayDyn<T>>,
@@ -33,8 +33,8 @@ struct BorrowedArray<T> {
     len: usize,
 }
 
-// SAFETY: the array is kept alive and never written to by us; whoever writes to it from Python
-// while a call reads it gets numbers from before or after.
+// SAFETY: the array is kept alive and never written to here; if Python code writes to it while a
+// call reads it, the call reads old or new numbers.
 unsafe impl<T> Send for BorrowedArray<T> {}
 // SAFETY: as above.
 unsafe impl<T> Sync for BorrowedArray<T> {}
@@ -64,21 +64,21 @@ impl<T: Element + std::fmt::Debug> SharedArray<T> for BorrowedArray<T> {
     }
 }
 
-/// Whether numbers may stay where they are.
+/// Whether an array is read in place or copied.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ArrayOwnership {
-    /// For the time of a call.
+    /// Read in place, for the duration of a call.
     Borrow,
-    /// For longer.
+    /// Copied, for values that outlive the call.
     Copy,
 }
 
-/// The array behind a value, of bool, whole or floating numbers.
+/// The array of a value, with entries of type bool, integer or float.
 fn as_numeric_array<'py>(
     value: &Bound<'py, PyAny>,
     what: &str,
 ) -> PyResult<Bound<'py, PyUntypedArray>> {
-    // Arrays of another type may hide something, such as a mask.
+    // Subclasses of ndarray may have more than their entries, such as a mask.
     if value.is_exact_instance_of::<PyUntypedArray>()
         && let Ok(array) = value.cast::<PyUntypedArray>()
         && matches!(array.dtype().kind(), b'b' | b'i' | b'u' | b'f')
@@ -88,11 +88,11 @@ fn as_numeric_array<'py>(
     let checked = value
         .py()
         .import("regretless._numbers")?
-        .call_method1("numbers", (value, what))?;
+        .call_method1("as_numeric_array", (value, what))?;
     checked.cast_into::<PyUntypedArray>().map_err(PyErr::from)
 }
 
-/// Numbers of one type in C order, the array itself if it is that.
+/// An array of one type in C order; the array itself where it is that already.
 fn as_c_contiguous<'py, T: Element>(
     array: &Bound<'py, PyUntypedArray>,
     kind: &str,
@@ -108,22 +108,24 @@ fn as_c_contiguous<'py, T: Element>(
     let options = PyDict::new(py);
     options.set_item("dtype", numpy.getattr(kind)?)?;
     options.set_item("order", "C")?;
-    let quiet = PyDict::new(py);
-    quiet.set_item("over", "ignore")?;
-    let state = numpy.call_method("errstate", (), Some(&quiet))?;
+    let no_overflow_warnings = PyDict::new(py);
+    no_overflow_warnings.set_item("over", "ignore")?;
+    let state = numpy.call_method("errstate", (), Some(&no_overflow_warnings))?;
     state.call_method0("__enter__")?;
     let converted = numpy.call_method("array", (array,), Some(&options));
     state.call_method1("__exit__", (py.None(), py.None(), py.None()))?;
     converted?.cast_into::<PyArrayDyn<T>>().map_err(PyErr::from)
 }
 
-/// float32 in C order.
-fn single<'py>(value: &Bound<'py, PyAny>, what: &str) -> PyResult<Bound<'py, PyArrayDyn<f32>>> {
+/// An array of float32 in C order.
+fn as_f32_array<'py>(
+    value: &Bound<'py, PyAny>,
+    what: &str,
+) -> PyResult<Bound<'py, PyArrayDyn<f32>>> {
     as_c_contiguous(&as_numeric_array(value, what)?, "float32")
 }
 
-/// Rows of numbers as they are: in single precision, or in double precision where that holds more
-/// digits.
+/// Rows in the precision they were given in.
 pub enum ArrayRows<'py> {
     /// float32 in C order.
     Single(PyReadonlyArrayDyn<'py, f32>),
@@ -131,16 +133,16 @@ pub enum ArrayRows<'py> {
     Double(PyReadonlyArrayDyn<'py, f64>),
 }
 
-/// Rows of numbers and how many rows and columns there are.
+/// Rows of a table, and the numbers of rows and columns.
 pub fn rows_of<'py>(
     value: &Bound<'py, PyAny>,
     what: &str,
 ) -> PyResult<(ArrayRows<'py>, [usize; 2])> {
     let array = as_numeric_array(value, what)?;
     let [rows, cols] = *array.shape() else {
-        return Err(dimensions(what, array.ndim(), "2: rows, columns"));
+        return Err(wrong_dimensions(what, array.ndim(), "2: rows, columns"));
     };
-    let numbers = if fits_single(&array) {
+    let numbers = if fits_f32(&array) {
         ArrayRows::Single(as_c_contiguous(&array, "float32")?.readonly())
     } else {
         ArrayRows::Double(as_c_contiguous(&array, "float64")?.readonly())
@@ -148,8 +150,8 @@ pub fn rows_of<'py>(
     Ok((numbers, [rows, cols]))
 }
 
-/// Whether float32 holds every number of an array's type.
-fn fits_single(array: &Bound<'_, PyUntypedArray>) -> bool {
+/// Whether float32 represents every number of an array's type exactly.
+fn fits_f32(array: &Bound<'_, PyUntypedArray>) -> bool {
     let dtype = array.dtype();
     match dtype.kind() {
         b'f' => dtype.itemsize() <= 4,
@@ -157,58 +159,59 @@ fn fits_single(array: &Bound<'_, PyUntypedArray>) -> bool {
     }
 }
 
-fn shaped(
+fn to_matrix(
     array: &Bound<'_, PyArrayDyn<f32>>,
     rows: usize,
     cols: usize,
-    keep: ArrayOwnership,
+    ownership: ArrayOwnership,
 ) -> PyResult<Matrix> {
     let borrowed = BorrowedArray::new(array);
-    if borrowed.len == 0 || keep == ArrayOwnership::Copy {
+    if borrowed.len == 0 || ownership == ArrayOwnership::Copy {
         return Matrix::new(rows, cols, borrowed.slice().to_vec()).map_err(to_py_err);
     }
     Matrix::shared(rows, cols, Arc::new(borrowed)).map_err(to_py_err)
 }
 
-/// Numbers of more digits than float32 has, and beside them the rounded ones.
+/// A matrix of values rounded to float32 together with the float64 values.
 fn with_f64_values(
     array: &Bound<'_, PyArrayDyn<f64>>,
     rows: usize,
     cols: usize,
-    keep: ArrayOwnership,
+    ownership: ArrayOwnership,
 ) -> PyResult<Matrix> {
     let borrowed = BorrowedArray::new(array);
     let rounded = Matrix::from_f64(rows, cols, borrowed.slice()).map_err(to_py_err)?;
-    let doubles: Arc<dyn SharedArray<f64>> = match keep {
+    let doubles: Arc<dyn SharedArray<f64>> = match ownership {
         ArrayOwnership::Borrow => Arc::new(borrowed),
         ArrayOwnership::Copy => Arc::new(borrowed.slice().to_vec()),
     };
     rounded.with_f64_values(doubles).map_err(to_py_err)
 }
 
-/// A table of numbers in single precision, one row per instance.
-pub fn matrix(value: &Bound<'_, PyAny>, what: &str, keep: ArrayOwnership) -> PyResult<Matrix> {
-    let array = single(value, what)?;
+/// A matrix in single precision, one row per instance.
+pub fn matrix(value: &Bound<'_, PyAny>, what: &str, ownership: ArrayOwnership) -> PyResult<Matrix> {
+    let array = as_f32_array(value, what)?;
     match *array.shape() {
-        [rows, cols] => shaped(&array, rows, cols, keep),
-        _ => Err(dimensions(what, array.ndim(), "2: rows, columns")),
+        [rows, cols] => to_matrix(&array, rows, cols, ownership),
+        _ => Err(wrong_dimensions(what, array.ndim(), "2: rows, columns")),
     }
 }
 
-/// A table of numbers, every one finite, those of double precision with all their digits; errors
-/// name row and column.
+/// A matrix of finite numbers that keeps double precision; errors give row and column.
 pub fn finite_matrix(
     value: &Bound<'_, PyAny>,
     what: &str,
-    keep: ArrayOwnership,
+    ownership: ArrayOwnership,
 ) -> PyResult<Matrix> {
     let array = as_numeric_array(value, what)?;
     let numbers = match *array.shape() {
-        [rows, cols] if fits_single(&array) => {
-            shaped(&as_c_contiguous(&array, "float32")?, rows, cols, keep)?
+        [rows, cols] if fits_f32(&array) => {
+            to_matrix(&as_c_contiguous(&array, "float32")?, rows, cols, ownership)?
         }
-        [rows, cols] => with_f64_values(&as_c_contiguous(&array, "float64")?, rows, cols, keep)?,
-        _ => return Err(dimensions(what, array.ndim(), "2: rows, columns")),
+        [rows, cols] => {
+            with_f64_values(&as_c_contiguous(&array, "float64")?, rows, cols, ownership)?
+        }
+        _ => return Err(wrong_dimensions(what, array.ndim(), "2: rows, columns")),
     };
     let names =
         column_names(value)?.map_or_else(|| CostNames::numbered(numbers.cols()), CostNames::from);
@@ -217,29 +220,29 @@ pub fn finite_matrix(
     Ok(numbers)
 }
 
-fn dimensions(what: &str, found: usize, right: &str) -> PyErr {
+fn wrong_dimensions(what: &str, found: usize, right: &str) -> PyErr {
     PyValueError::new_err(format!("{what} has {found} dimensions and needs {right}"))
 }
 
 /// Features: two dimensions are one row per instance, three are one row per instance and cost.
-/// Names are those given, else the table's, else `known` where there are as many columns.
+/// Names are those given, else those of the table, else `trained` if the number of columns agrees.
 pub fn features(
     value: &Bound<'_, PyAny>,
     given: Option<Vec<String>>,
-    known: Option<&[String]>,
+    trained: Option<&[String]>,
 ) -> PyResult<Features> {
-    let array = single(value, "X")?;
+    let array = as_f32_array(value, "X")?;
     let (matrix, shape) = match *array.shape() {
         [rows, cols] => (
-            shaped(&array, rows, cols, ArrayOwnership::Borrow)?,
+            to_matrix(&array, rows, cols, ArrayOwnership::Borrow)?,
             FeatureShape::Wide,
         ),
         [rows, items, cols] => (
-            shaped(&array, rows * items, cols, ArrayOwnership::Borrow)?,
+            to_matrix(&array, rows * items, cols, ArrayOwnership::Borrow)?,
             FeatureShape::Long { items },
         ),
         _ => {
-            return Err(dimensions(
+            return Err(wrong_dimensions(
                 "X",
                 array.ndim(),
                 "2 (rows, features) or 3 (rows, costs, features)",
@@ -247,19 +250,15 @@ pub fn features(
         }
     };
     let names = given.map_or_else(|| column_names(value), |given| Ok(Some(given)))?;
-    let unnamed = || {
-        known
-            .filter(|known| known.len() == matrix.cols())
-            .map(<[String]>::to_vec)
-    };
-    let names = names.or_else(unnamed);
+    let trained = trained.filter(|names| names.len() == matrix.cols());
+    let names = names.or_else(|| trained.map(<[String]>::to_vec));
     Features::new(matrix, shape, names).map_err(|error| match error {
         regretless::Error::Input { .. } => PyValueError::new_err(format!("X: {error}")),
         other => to_py_err(other),
     })
 }
 
-/// One vector in double precision.
+/// A vector in double precision.
 pub fn vector(value: &Bound<'_, PyAny>, what: &str) -> PyResult<Vec<f64>> {
     let array = as_numeric_array(value, what)?;
     match array.ndim() {
@@ -268,13 +267,12 @@ pub fn vector(value: &Bound<'_, PyAny>, what: &str) -> PyResult<Vec<f64>> {
                 .slice()
                 .to_vec(),
         ),
-        found => Err(dimensions(what, found, "1: one row of numbers")),
+        found => Err(wrong_dimensions(what, found, "1: one row of numbers")),
     }
 }
 
-/// Rows of numbers in double precision, one after the other, and how many rows and columns there
-/// are.
-pub fn double_rows(value: &Bound<'_, PyAny>, what: &str) -> PyResult<(Vec<f64>, [usize; 2])> {
+/// The values of a table in double precision, row by row, and the numbers of rows and columns.
+pub fn f64_rows(value: &Bound<'_, PyAny>, what: &str) -> PyResult<(Vec<f64>, [usize; 2])> {
     let array = as_numeric_array(value, what)?;
     match *array.shape() {
         [rows, cols] => {
@@ -283,17 +281,13 @@ pub fn double_rows(value: &Bound<'_, PyAny>, what: &str) -> PyResult<(Vec<f64>, 
                 .to_vec();
             Ok((numbers, [rows, cols]))
         }
-        _ => Err(dimensions(what, array.ndim(), "2: rows, columns")),
+        _ => Err(wrong_dimensions(what, array.ndim(), "2: rows, columns")),
     }
 }
 
-/// Row numbers: a list, a range or an array of whole numbers that are not negative.
+/// Row numbers from a list, a range or an array of nonnegative integers.
 pub fn row_numbers(value: &Bound<'_, PyAny>, what: &str) -> PyResult<Vec<usize>> {
-    let wrong = || {
-        PyValueError::new_err(format!(
-            "{what} must be row numbers: whole numbers from 0 on"
-        ))
-    };
+    let wrong = || PyValueError::new_err(format!("{what} must be row numbers: integers from 0 on"));
     let array = as_numeric_array(value, what).map_err(|_| wrong())?;
     if array.len() == 0 {
         return Ok(Vec::new());
@@ -311,16 +305,17 @@ pub fn row_numbers(value: &Bound<'_, PyAny>, what: &str) -> PyResult<Vec<usize>>
         .collect()
 }
 
-/// A rectangle for Python, without a copy.
-pub fn rectangle<T: Element>(
+/// A two-dimensional numpy array, without a copy.
+pub fn array2<T: Element>(
     py: Python<'_>,
     values: Vec<T>,
-    [rows, cols]: [usize; 2],
+    rows: usize,
+    cols: usize,
 ) -> PyResult<Bound<'_, PyArray2<T>>> {
     values.into_pyarray(py).reshape([rows, cols])
 }
 
-/// A row for Python, without a copy.
-pub fn row<T: Element>(py: Python<'_>, values: Vec<T>) -> Bound<'_, PyArray1<T>> {
+/// A one-dimensional numpy array, without a copy.
+pub fn array1<T: Element>(py: Python<'_>, values: Vec<T>) -> Bound<'_, PyArray1<T>> {
     values.into_pyarray(py)
 }

@@ -1,10 +1,10 @@
-//! One call of Python into the library while it lasts: whether it should stop, what the user's
-//! function raised, and the solver calls that wait for the calling thread.
+//! State of one call from Python into the library: cancellation, the exception of the user's
+//! function, and the queue of solver calls for the calling thread.
 //!
-//! A user's function runs on the thread that made the call, as any Python code would: Ctrl-C
-//! reaches it there, and none of the library's threads ever waits for Python. Functions that may
-//! run on several threads at once (`thread_safe=True`) run on threads of their own. What a function
-//! raises belongs to the call that led to it.
+//! A user's function runs on the thread that made the call, like any Python code: Ctrl-C reaches it
+//! there, and no thread of the library waits for the interpreter lock. Functions that may run on
+//! several threads at once (`thread_safe=True`) run on their own threads. An exception of a
+//! function belongs to the call that led to it.
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
@@ -22,7 +22,8 @@ use regretless::solve::SolveFailure;
 use crate::function_locks::FunctionLockGuard;
 use crate::function_problem::SolverFunction;
 
-pub fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+/// Locks a mutex; a panic of another holder is reported elsewhere.
+pub fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -31,7 +32,7 @@ thread_local! {
     static ENCLOSING_CALL: RefCell<Option<Arc<CallState>>> = const { RefCell::new(None) };
 }
 
-/// A call that has begun.
+/// A running call.
 #[derive(Debug)]
 pub struct CallState {
     stop: AtomicBool,
@@ -40,41 +41,43 @@ pub struct CallState {
     exception: Mutex<Option<PyErr>>,
     /// The thread that made the call.
     caller: ThreadId,
-    /// The call whose function made this one, if one did.
+    /// The call whose function made this one, if there is one.
     enclosing: Option<Arc<CallState>>,
     requests: Mutex<RequestQueue>,
-    arrived: Condvar,
+    /// Signals a new request or the end of the work.
+    changed: Condvar,
 }
 
-/// What waits for the calling thread.
+/// Solver calls for the calling thread.
 #[derive(Debug, Default)]
 struct RequestQueue {
-    /// Whether the calling thread looks.
+    /// Whether the calling thread handles requests.
     open: bool,
-    requests: VecDeque<SolverRequest>,
+    pending: VecDeque<SolverRequest>,
+    /// Whether the work is done.
     finished: bool,
 }
 
-/// A solver call that the calling thread should make.
+/// A solver call that the calling thread makes.
 #[derive(Debug)]
 pub struct SolverRequest {
     function: Arc<SolverFunction>,
     costs: Vec<f64>,
-    answer: SyncSender<SolveResult>,
+    response: SyncSender<SolveResult>,
 }
 
-/// What the calling thread finds when it looks.
+/// What the calling thread receives when it polls.
 pub enum CallEvent {
     /// A solver call.
     Request(SolverRequest),
     /// The work is done.
     Finished,
-    /// Time has passed.
+    /// The poll interval has passed.
     Nothing,
 }
 
 impl CallState {
-    /// A call by this thread.
+    /// A call of the current thread.
     pub fn new() -> Arc<Self> {
         Arc::new(Self {
             stop: AtomicBool::new(false),
@@ -83,17 +86,17 @@ impl CallState {
             caller: std::thread::current().id(),
             enclosing: ENCLOSING_CALL.with_borrow(Clone::clone),
             requests: Mutex::default(),
-            arrived: Condvar::new(),
+            changed: Condvar::new(),
         })
     }
 
-    /// Asks the work to end.
+    /// Requests the work to stop.
     pub fn stop(&self) {
         self.stop.store(true, Ordering::Relaxed);
     }
 
-    /// Whether the work should end: by Ctrl-C or an exception, here or in the call whose function
-    /// made this one.
+    /// Whether the work should stop: after Ctrl-C or an exception, in this call or in the enclosing
+    /// one.
     pub fn interrupted(&self) -> bool {
         let here = self.stop.load(Ordering::Relaxed) || self.failed.load(Ordering::Relaxed);
         here || self
@@ -103,99 +106,96 @@ impl CallState {
     }
 
     fn store_exception(&self, error: PyErr) {
-        locked(&self.exception).get_or_insert(error);
+        lock(&self.exception).get_or_insert(error);
         self.failed.store(true, Ordering::Release);
     }
 
-    /// What the user's function raised.
+    /// The exception of the user's function.
     pub fn take_exception(&self) -> Option<PyErr> {
         self.failed
             .swap(false, Ordering::Acquire)
-            .then(|| locked(&self.exception).take())
+            .then(|| lock(&self.exception).take())
             .flatten()
     }
 
-    /// The calling thread and all that wait for this call to end.
+    /// The calling thread and all threads that wait for this call to end.
     fn waiting_threads(&self) -> Vec<ThreadId> {
-        let mut line = vec![self.caller];
+        let mut threads = vec![self.caller];
         let mut call = self;
         while let Some(enclosing) = &call.enclosing {
-            line.push(enclosing.caller);
+            threads.push(enclosing.caller);
             call = enclosing;
         }
-        line
+        threads
     }
 
-    /// The calling thread looks from now on.
+    /// Accepts requests from now on.
     pub fn open(&self) {
-        *locked(&self.requests) = RequestQueue {
+        *lock(&self.requests) = RequestQueue {
             open: true,
             ..RequestQueue::default()
         };
     }
 
-    /// Tells the calling thread that the work is done.
+    /// Signals the calling thread that the work is done.
     pub fn finish(&self) {
-        locked(&self.requests).finished = true;
-        self.arrived.notify_all();
+        lock(&self.requests).finished = true;
+        self.changed.notify_all();
     }
 
-    /// The calling thread looks no longer; whoever still asks hears that.
+    /// Accepts no more requests; later ones fail.
     pub fn close(&self) {
-        *locked(&self.requests) = RequestQueue::default();
+        *lock(&self.requests) = RequestQueue::default();
     }
 
-    /// Waits for a request or the end of the work, for so long.
-    pub fn wait(&self, time: Duration) -> CallEvent {
-        let requests = locked(&self.requests);
-        let quiet =
-            |requests: &mut RequestQueue| requests.requests.is_empty() && !requests.finished;
-        let mut requests = self
-            .arrived
-            .wait_timeout_while(requests, time, quiet)
+    /// Waits for a request or the end of the work, at most `timeout`.
+    pub fn wait(&self, timeout: Duration) -> CallEvent {
+        let idle = |queue: &mut RequestQueue| queue.pending.is_empty() && !queue.finished;
+        let mut queue = self
+            .changed
+            .wait_timeout_while(lock(&self.requests), timeout, idle)
             .unwrap_or_else(PoisonError::into_inner)
             .0;
-        match requests.requests.pop_front() {
+        match queue.pending.pop_front() {
             Some(request) => CallEvent::Request(request),
-            None if requests.finished => CallEvent::Finished,
+            None if queue.finished => CallEvent::Finished,
             None => CallEvent::Nothing,
         }
     }
 
-    /// Has the calling thread call a function; waits for the answer without the interpreter's lock.
+    /// Calls a function on the calling thread; waits for the result without the interpreter lock.
     pub fn call_on_main_thread(
         &self,
         function: &Arc<SolverFunction>,
         costs: &[f64],
     ) -> SolveResult {
-        let (answer, answered) = sync_channel(1);
+        let (response, responses) = sync_channel(1);
         let request = SolverRequest {
             function: Arc::clone(function),
             costs: costs.to_vec(),
-            answer,
+            response,
         };
         {
-            let mut requests = locked(&self.requests);
-            if !requests.open {
+            let mut queue = lock(&self.requests);
+            if !queue.open {
                 return Err(SolveFailure::Engine(
-                    "nobody is there to call the function".into(),
+                    "the call that could run the function has ended".into(),
                 ));
             }
-            requests.requests.push_back(request);
+            queue.pending.push_back(request);
         }
-        self.arrived.notify_all();
-        answered.recv().unwrap_or_else(|_| Err(stopped()))
+        self.changed.notify_all();
+        responses.recv().unwrap_or_else(|_| Err(stopped()))
     }
 
-    /// Calls the function of a request on this thread, when it is its turn, and hands the answer
-    /// back.
+    /// Calls the function of a request on this thread once its lock is free, and sends the result.
     pub fn handle_request(self: &Arc<Self>, py: Python<'_>, request: SolverRequest) {
         let SolverRequest {
             function,
             costs,
-            answer,
+            response,
         } = request;
-        let go_on = |py: Python<'_>| {
+        let check_interrupt = |py: Python<'_>| {
             py.check_signals()?;
             if self.interrupted() {
                 Err(PyKeyboardInterrupt::new_err(()))
@@ -203,20 +203,17 @@ impl CallState {
                 Ok(())
             }
         };
-        let found = match FunctionLockGuard::wait(
-            py,
-            function.identity(),
-            &self.waiting_threads(),
-            go_on,
-        ) {
-            Ok(_turn) => self.call(py, &function, &costs),
-            Err(error) => self.failing(error),
+        let threads = self.waiting_threads();
+        let guard = FunctionLockGuard::wait(py, function.identity(), &threads, check_interrupt);
+        let result = match guard {
+            Ok(_guard) => self.call(py, &function, &costs),
+            Err(error) => self.fail_with(error),
         };
-        // Whoever asked is gone only where the whole call has ended.
-        let _ = answer.send(found);
+        // The receiver is gone only where the whole call has ended.
+        let _ = response.send(result);
     }
 
-    /// Calls a function on this thread; keeps what it raises.
+    /// Calls a function on this thread; stores its exception.
     pub fn call(
         self: &Arc<Self>,
         py: Python<'_>,
@@ -226,13 +223,13 @@ impl CallState {
         if self.interrupted() {
             return Err(stopped());
         }
-        let _enclosed = NestedCallGuard::by(Arc::clone(self));
+        let _nested = NestedCallGuard::enter(Arc::clone(self));
         function
             .call(py, costs)
-            .unwrap_or_else(|error| self.failing(error))
+            .unwrap_or_else(|error| self.fail_with(error))
     }
 
-    fn failing(&self, error: PyErr) -> SolveResult {
+    fn fail_with(&self, error: PyErr) -> SolveResult {
         self.store_exception(error);
         Err(SolveFailure::Engine(
             "the function raised an exception".into(),
@@ -244,21 +241,21 @@ fn stopped() -> SolveFailure {
     SolveFailure::Engine("the call was stopped".into())
 }
 
-/// Calls made by this thread belong to a function of another call, until dropped.
+/// Marks calls of this thread as nested in the function of another call, until dropped.
 struct NestedCallGuard {
-    before: Option<Arc<CallState>>,
+    previous: Option<Arc<CallState>>,
 }
 
 impl NestedCallGuard {
-    fn by(call: Arc<CallState>) -> Self {
+    fn enter(call: Arc<CallState>) -> Self {
         Self {
-            before: ENCLOSING_CALL.replace(Some(call)),
+            previous: ENCLOSING_CALL.replace(Some(call)),
         }
     }
 }
 
 impl Drop for NestedCallGuard {
     fn drop(&mut self) {
-        ENCLOSING_CALL.set(self.before.take());
+        ENCLOSING_CALL.set(self.previous.take());
     }
 }

@@ -1,9 +1,9 @@
-//! Long work beside a live interpreter: it runs on a thread of its own without the interpreter's
-//! lock, while the calling thread hears Ctrl-C and shows progress.
+//! Long work next to a running interpreter: it runs on its own thread without the interpreter lock,
+//! while the calling thread handles Ctrl-C and shows progress.
 //!
-//! Signals reach Python code on its main thread only, and the library's threads must not wait for
-//! the lock just to ask whether to go on. So the calling thread looks 20 times a second, and the
-//! work reads a flag. It also calls the user's function where the work needs that (`call.rs`).
+//! Signals reach Python code on its main thread only, and threads of the library must not wait for
+//! the lock to find out whether to stop. So the calling thread polls 20 times a second, and the
+//! work reads a flag. The calling thread also runs the user's function (`call.rs`).
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -17,27 +17,28 @@ use regretless::Result;
 use regretless::cancellation::Cancellation;
 use regretless::observer::Observer;
 
-use crate::call::{CallEvent, CallState, locked};
+use crate::call::{CallEvent, CallState, lock};
 use crate::error::to_py_err;
 
-/// How often the calling thread looks for signals and shows progress.
+/// How often the calling thread checks for signals and shows progress: fast enough for a person,
+/// and without a measurable cost.
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
-/// What the work tells and asks.
+/// Progress, messages, warnings and cancellation of one call.
 struct CallObserver<'a> {
     call: &'a CallState,
-    /// Changes with every task.
+    /// The current task and the number of its steps.
     task: Mutex<Option<(String, u64)>>,
     done: AtomicU64,
-    note: Mutex<String>,
-    remarks: Mutex<Vec<String>>,
+    message: Mutex<String>,
+    warnings: Mutex<Vec<String>>,
 }
 
 impl Observer for CallObserver<'_> {
     fn begin(&self, task: &str, steps: u64) {
-        *locked(&self.task) = Some((task.into(), steps));
+        *lock(&self.task) = Some((task.into(), steps));
         self.done.store(0, Ordering::Relaxed);
-        locked(&self.note).clear();
+        lock(&self.message).clear();
     }
 
     fn advance(&self, steps: u64) {
@@ -45,15 +46,15 @@ impl Observer for CallObserver<'_> {
     }
 
     fn message(&self, text: &str) {
-        text.clone_into(&mut locked(&self.note));
+        text.clone_into(&mut lock(&self.message));
     }
 
     fn warn(&self, text: &str) {
-        locked(&self.remarks).push(text.into());
+        lock(&self.warnings).push(text.into());
     }
 
     fn end(&self) {
-        *locked(&self.task) = None;
+        *lock(&self.task) = None;
     }
 
     fn interrupted(&self) -> bool {
@@ -62,25 +63,23 @@ impl Observer for CallObserver<'_> {
 }
 
 impl CallObserver<'_> {
-    /// Shows the present state on `regretless.progress.Progress`.
+    /// Shows the current state with `regretless.progress.Progress`.
     fn show(&self, progress: &Bound<'_, PyAny>) -> PyResult<()> {
-        let (task, steps) = locked(&self.task).clone().unwrap_or_default();
-        let (done, note) = (
-            self.done.load(Ordering::Relaxed),
-            locked(&self.note).clone(),
-        );
-        progress.call_method1("show", (task, steps, done, note))?;
+        let (task, steps) = lock(&self.task).clone().unwrap_or_default();
+        let done = self.done.load(Ordering::Relaxed);
+        let message = lock(&self.message).clone();
+        progress.call_method1("show", (task, steps, done, message))?;
         Ok(())
     }
 
-    /// Hands what was remarked to Python's warnings.
+    /// Raises the collected warnings in Python.
     fn emit_warnings(&self, py: Python<'_>) -> PyResult<()> {
-        let remarks = std::mem::take(&mut *locked(&self.remarks));
-        remarks.iter().try_for_each(|remark| warn(py, remark))
+        let warnings = std::mem::take(&mut *lock(&self.warnings));
+        warnings.iter().try_for_each(|warning| warn(py, warning))
     }
 }
 
-/// A warning of Python's, which points at the user's line.
+/// Raises a Python warning at the line of the user's call.
 pub fn warn(py: Python<'_>, message: &str) -> PyResult<()> {
     let kwargs = pyo3::types::PyDict::new(py);
     kwargs.set_item("stacklevel", 2)?;
@@ -89,15 +88,15 @@ pub fn warn(py: Python<'_>, message: &str) -> PyResult<()> {
     Ok(())
 }
 
-/// A call of Python into the library; it may do several pieces of work, one after the other.
+/// A call from Python into the library; it may run several pieces of work in turn.
 pub struct PyCall {
-    /// Whether the user wants to see progress.
+    /// Whether to show progress.
     progress: bool,
     state: Arc<CallState>,
 }
 
 impl PyCall {
-    /// A call by this thread.
+    /// A call of the current thread.
     pub fn new(progress: bool) -> Self {
         Self {
             progress,
@@ -105,13 +104,13 @@ impl PyCall {
         }
     }
 
-    /// What functions that are called on its behalf need to know.
+    /// The state that the user's functions need.
     pub fn state(&self) -> &Arc<CallState> {
         &self.state
     }
 
-    /// Does long work without the interpreter; Ctrl-C and exceptions of the user's function stop
-    /// it.
+    /// Runs long work without the interpreter lock; Ctrl-C and exceptions of the user's function
+    /// stop it.
     pub fn run<T: Send>(
         &self,
         py: Python<'_>,
@@ -124,45 +123,43 @@ impl PyCall {
         });
         let progress = progress.transpose()?;
         let state = &self.state;
-        let desk = CallObserver {
+        let observer = CallObserver {
             call: state,
             task: Mutex::new(None),
             done: AtomicU64::new(0),
-            note: Mutex::default(),
-            remarks: Mutex::default(),
+            message: Mutex::default(),
+            warnings: Mutex::default(),
         };
-        let found = Mutex::new(None);
-        let mut heard = None;
-        // A single solve that takes long asks this; the flag of the call is read between solves
-        // only.
+        let result = Mutex::new(None);
+        let mut signal = None;
+        // Checked within a long solve; the flag of the call is read between solves only.
         let cancellation = Cancellation::new();
         state.open();
         std::thread::scope(|scope| {
             scope.spawn(|| {
                 let _scope = cancellation.enter();
-                *locked(&found) = Some(catch_unwind(AssertUnwindSafe(|| work(&desk))));
+                *lock(&result) = Some(catch_unwind(AssertUnwindSafe(|| work(&observer))));
                 state.finish();
             });
-            let mut looked = Instant::now();
+            let mut polled = Instant::now();
             loop {
                 match py.detach(|| state.wait(POLL_INTERVAL)) {
                     CallEvent::Finished => return,
                     CallEvent::Request(request) => state.handle_request(py, request),
                     CallEvent::Nothing => (),
                 }
-                if looked.elapsed() < POLL_INTERVAL {
+                if polled.elapsed() < POLL_INTERVAL {
                     continue;
                 }
-                looked = Instant::now();
+                polled = Instant::now();
                 let shown = progress
                     .as_ref()
-                    .map_or(Ok(()), |progress| desk.show(progress));
+                    .map_or(Ok(()), |progress| observer.show(progress));
                 if let Err(error) = py.check_signals().and(shown) {
                     state.stop();
-                    heard.get_or_insert(error);
+                    signal.get_or_insert(error);
                 }
-                // Also where the call whose function made this one was stopped, or another thread's
-                // function raised.
+                // Also where the enclosing call stopped, or a function raised on another thread.
                 if state.interrupted() {
                     cancellation.request();
                 }
@@ -172,24 +169,25 @@ impl PyCall {
         if let Some(progress) = progress {
             progress.call_method0("close")?;
         }
-        let outcome = found.into_inner().unwrap_or_else(PoisonError::into_inner);
-        let found = finish_call(outcome, heard, state.take_exception())?;
-        desk.emit_warnings(py)?;
-        Ok(found)
+        let result = result.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let value = finish_call(result, signal, state.take_exception())?;
+        observer.emit_warnings(py)?;
+        Ok(value)
     }
 }
 
-/// What a finished call returns or raises: Ctrl-C first, then the user's own exception, then ours.
+/// The value or exception of a finished call: Ctrl-C first, then the exception of the user's
+/// function, then the library's error.
 fn finish_call<T>(
-    outcome: Option<std::thread::Result<Result<T>>>,
-    heard: Option<PyErr>,
+    result: Option<std::thread::Result<Result<T>>>,
+    signal: Option<PyErr>,
     raised: Option<PyErr>,
 ) -> PyResult<T> {
-    match (heard.or(raised), outcome) {
+    match (signal.or(raised), result) {
         (Some(error), _) => Err(error),
-        (None, Some(Ok(outcome))) => outcome.map_err(to_py_err),
+        (None, Some(Ok(result))) => result.map_err(to_py_err),
         (None, Some(Err(panic))) => Err(panic_error(panic.as_ref())),
-        (None, None) => Err(panic_error(&"the work left no result")),
+        (None, None) => Err(panic_error(&"the work returned no result")),
     }
 }
 
@@ -198,26 +196,26 @@ fn panic_error(panic: &(dyn Any + Send)) -> PyErr {
     PyRuntimeError::new_err(format!("{PANIC_PREFIX}: {}", panic_message(panic)))
 }
 
-/// Does short work that holds the interpreter's lock; a panic becomes an ordinary exception, which
+/// Runs short work that holds the interpreter lock; a panic becomes an ordinary exception, which
 /// `except Exception` catches.
 pub fn catch_panic<T>(work: impl FnOnce() -> PyResult<T>) -> PyResult<T> {
     catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| Err(panic_error(panic.as_ref())))
 }
 
-/// Does short work of the library without the interpreter's lock; errors and panics become ordinary
+/// Runs short work of the library without the interpreter lock; errors and panics become ordinary
 /// exceptions.
 pub fn detached<T: Send>(py: Python<'_>, work: impl FnOnce() -> Result<T> + Send) -> PyResult<T> {
     match py.detach(|| catch_unwind(AssertUnwindSafe(work))) {
-        Ok(found) => found.map_err(to_py_err),
+        Ok(result) => result.map_err(to_py_err),
         Err(panic) => Err(panic_error(panic.as_ref())),
     }
 }
 
-/// What is said before the words of a panic.
-const PANIC_PREFIX: &str = "regretless failed in a way it never should; please report this";
+/// The start of the message for a panic.
+const PANIC_PREFIX: &str = "internal error in regretless; please report this";
 
 fn panic_message(panic: &(dyn Any + Send)) -> &str {
     let text = panic.downcast_ref::<String>().map(String::as_str);
     text.or_else(|| panic.downcast_ref::<&str>().copied())
-        .unwrap_or("no words were left")
+        .unwrap_or("the panic has no message")
 }

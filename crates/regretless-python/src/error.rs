@@ -1,4 +1,4 @@
-//! Errors of the library as exceptions of Python, their message unchanged.
+//! Errors of the library as Python exceptions, with the same message.
 
 use std::io::ErrorKind;
 
@@ -13,7 +13,7 @@ use regretless::Error;
 /// `RuntimeError` for solvers and trainings that fail, `KeyboardInterrupt` for Ctrl-C.
 #[allow(
     clippy::needless_pass_by_value,
-    reason = "so that it can stand in map_err"
+    reason = "used as a function in map_err"
 )]
 pub fn to_py_err(error: Error) -> PyErr {
     let message = error.to_string();
@@ -31,7 +31,7 @@ pub fn to_py_err(error: Error) -> PyErr {
             path.display()
         )),
         Error::Interrupted => PyKeyboardInterrupt::new_err(()),
-        // Solvers without a decision, trainings that diverge, and kinds of later versions.
+        // Solvers without a decision, trainings that diverge, and kinds that are added later.
         _ => PyRuntimeError::new_err(message),
     }
 }

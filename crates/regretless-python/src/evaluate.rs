@@ -1,60 +1,64 @@
-//! Regret of predictions and its averages.
+//! Regret of predictions.
 
 use numpy::PyArray1;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+use pyo3::types::PyDict;
 use regretless::data::{CostSide, Dataset, Matrix, check_finite};
-use regretless::evaluate::{Evaluation, match_model};
+use regretless::evaluate::{Evaluation, evaluate_in_chunks, known_predictions, match_model};
 use regretless::observer::Observer;
 
-use crate::arrays::{ArrayOwnership, features, row};
+use crate::arrays::{ArrayOwnership, array1, features};
 use crate::call_observer::{PyCall, detached};
 use crate::error::to_py_err;
+use crate::keywords::refuse_unknown;
 use crate::label::{Labels, check_same_rows, costs_as_given, costs_only, with_labels};
 use crate::names::{in_order, match_table_of_model};
 use crate::predict::Model;
 use crate::problem::Problem;
-use crate::train::python;
+use crate::results::{result_object, to_python};
 
-/// How calls that judge are made.
-struct EvaluationArgs<'a, 'py> {
-    problem: &'a Bound<'py, Problem>,
-    labels: Option<&'a Bound<'py, Labels>>,
-    threads: Option<usize>,
-    progress: bool,
-    heuristic: Option<&'a str>,
+/// Arguments of all evaluations.
+pub struct EvaluationArgs<'a, 'py> {
+    /// The problem.
+    pub problem: &'a Problem,
+    /// Optimal decisions under the true costs, where they are known.
+    pub labels: Option<&'a Bound<'py, Labels>>,
+    /// Number of threads.
+    pub threads: Option<usize>,
+    /// Whether to show progress.
+    pub progress: bool,
+    /// The heuristic that makes the decisions.
+    pub heuristic: Option<&'a str>,
 }
 
 impl<'py> EvaluationArgs<'_, 'py> {
-    /// What predictions are worth that somebody made.
+    /// Evaluates predictions.
     fn evaluate(
         &self,
         predictions: &Bound<'py, PyAny>,
         costs: &Bound<'py, PyAny>,
     ) -> PyResult<Evaluation> {
-        check_same_rows(predictions, costs, ["predictions", "C"])?;
-        let data = costs_only(self.problem.get(), costs, ArrayOwnership::Borrow)?;
-        let predictions = in_order(
-            predictions,
-            "predictions",
-            CostSide::new("C", data.cost_names()),
-        )?;
+        check_same_rows(predictions, costs, "predictions", "C")?;
+        let data = costs_only(self.problem, costs, ArrayOwnership::Borrow)?;
+        let target = CostSide::new("C", data.cost_names());
+        let predictions = in_order(predictions, "predictions", target)?;
         self.evaluate_matrix(costs.py(), &predictions, data)
     }
 
-    /// What the predictions of a model are worth.
-    fn evaluate_model(
+    /// Evaluates a model.
+    pub fn evaluate_model(
         &self,
         model: &regretless::predict::CostModel,
         x: &Bound<'py, PyAny>,
         costs: &Bound<'py, PyAny>,
     ) -> PyResult<Evaluation> {
-        let (py, problem) = (x.py(), self.problem.get());
-        check_same_rows(x, costs, ["X", "C"])?;
+        let py = x.py();
+        check_same_rows(x, costs, "X", "C")?;
         let mut data = costs_as_given(costs, ArrayOwnership::Borrow)?;
-        match_table_of_model(py, problem, model, &mut data)?;
+        match_table_of_model(py, self.problem, model, &mut data)?;
         let table = features(x, None, Some(&model.about.features))?;
-        let matching = match_model(model, problem.problem.as_ref()).map_err(to_py_err)?;
+        let matching = match_model(model, self.problem.problem.as_ref()).map_err(to_py_err)?;
         let predictions = detached(py, || model.predict_matched(&table, &matching))?;
         check_finite(&predictions, |column| {
             data.cost_names().get(column).into_owned()
@@ -69,44 +73,84 @@ impl<'py> EvaluationArgs<'_, 'py> {
         predictions: &Matrix,
         data: Dataset,
     ) -> PyResult<Evaluation> {
-        let problem = self.problem.get();
-        problem.check_width(predictions.cols())?;
+        self.problem.check_width(predictions.cols())?;
         if predictions.rows() != data.len() {
-            let message = format!(
+            return Err(PyValueError::new_err(format!(
                 "{} rows of predictions for {} instances",
                 predictions.rows(),
                 data.len()
-            );
-            return Err(PyValueError::new_err(message));
+            )));
         }
         let call = PyCall::new(self.progress);
-        let oracle = problem
+        let oracle = self
+            .problem
             .oracle(&call, self.threads, self.heuristic)
             .map_err(to_py_err)?;
-        let data = with_labels(py, problem, (&call, &oracle), data, self.labels)?;
+        let data = with_labels(py, self.problem, &call, &oracle, data, self.labels)?;
         call.run(py, |observer: &dyn Observer| {
             let rows = data.rows();
-            let predict =
-                |part: &[usize]| regretless::evaluate::known_predictions(&predictions, &data, part);
+            let predict = |part: &[usize]| known_predictions(predictions, &data, part);
             observer.begin("deciding", rows.len() as u64);
-            let found =
-                regretless::evaluate::evaluate_in_chunks(predict, &data, &rows, &oracle, observer)?;
+            let evaluation = evaluate_in_chunks(predict, &data, &rows, &oracle, observer)?;
             observer.end();
-            Ok(found)
+            Ok(evaluation)
         })
     }
 }
 
-/// What predictions, or those of a model, are worth: a dict of regret (mean), normalized_regret
-/// (sum of regrets over sum of best objectives), relative_regret (mean share), optimal_fraction, mse,
-/// mae and instances.
+/// The Python object of an evaluation.
+pub fn evaluation_object<'py>(
+    py: Python<'py>,
+    evaluation: &Evaluation,
+) -> PyResult<Bound<'py, PyAny>> {
+    result_object("Evaluation", &to_python(py, evaluation)?)
+}
+
+/// Evaluate predictions, or a model, by the decisions that follow from them.
 ///
-/// * `predictions`: an array of predicted costs (X is then not needed), or a Model.
-/// * `C`: true costs. DataFrames of predictions and costs are matched to the problem's costs by
-///   name, arrays by position.
-/// * `labels`: their best decisions; found now unless given.
+/// Parameters
+/// ----------
+/// problem : Problem
+///     The problem.
+/// predictions : array_like or DataFrame of shape (n, d), or Model
+///     Predicted costs, or a model that predicts them from `X`.
+/// X : array_like or DataFrame of shape (n, p), optional
+///     Features; only for a model.
+/// C : array_like or DataFrame of shape (n, d)
+///     True costs. Columns with names are matched to the problem's costs by name, arrays by
+///     position.
+/// labels : Labels, optional
+///     Optimal decisions under the true costs; solved here by default.
+/// threads, progress, heuristic : optional
+///     As in `Problem.solve_all`.
+///
+/// Returns
+/// -------
+/// Evaluation
+///     Regret, normalized regret, errors of the predicted costs, and fraction of optimal decisions.
+///
+/// Raises
+/// ------
+/// ValueError
+///     Where `C`, or `X` for a model, is missing, or tables do not belong together.
+///
+/// Notes
+/// -----
+/// Rows whose true costs have no feasible decision are left out, with a warning.
+///
+/// Examples
+/// --------
+/// >>> rl.evaluate(problem, predictions, C=C_test).normalized_regret
+/// >>> rl.evaluate(problem, model, X_test, C_test)
 #[pyfunction]
-#[pyo3(signature = (problem, predictions, X=None, C=None, *, labels=None, threads=None, progress=false, heuristic=None))]
+#[pyo3(
+    signature = (
+        problem, predictions, X=None, C=None, *, labels=None, threads=None, progress=false,
+        heuristic=None, **unknown
+    ),
+    text_signature = "(problem, predictions, X=None, C=None, *, labels=None, threads=None, \
+        progress=False, heuristic=None)"
+)]
 pub fn evaluate<'py>(
     py: Python<'py>,
     problem: &Bound<'py, Problem>,
@@ -117,34 +161,63 @@ pub fn evaluate<'py>(
     threads: Option<usize>,
     progress: bool,
     heuristic: Option<&str>,
+    unknown: Option<&Bound<'py, PyDict>>,
 ) -> PyResult<Bound<'py, PyAny>> {
+    refuse_unknown("evaluate", unknown)?;
     let costs = C.ok_or_else(|| PyValueError::new_err("C is missing: the true costs"))?;
-    let judging = EvaluationArgs {
-        problem,
+    let args = EvaluationArgs {
+        problem: problem.get(),
         labels,
         threads,
         progress,
         heuristic,
     };
-    let found = match predictions.cast::<Model>() {
-        Err(_) => judging.evaluate(predictions, costs)?,
+    let evaluation = match predictions.cast::<Model>() {
+        Err(_) => args.evaluate(predictions, costs)?,
         Ok(model) => {
             let x = X.ok_or_else(|| {
-                PyValueError::new_err("X is missing: the features a model predicts from")
+                PyValueError::new_err("X is missing: the features that the model predicts from")
             })?;
-            judging.evaluate_model(&model.get().model, x, costs)?
+            args.evaluate_model(&model.get().model, x, costs)?
         }
     };
-    python(py, &found)
+    evaluation_object(py, &evaluation)
 }
 
-/// The regret of each row of predictions: what its decision costs beyond the best one. Beside exact
-/// labels it is never negative but for rounding; beside labels within a gap or found by a heuristic
-/// it can be.
+/// Return the regret of each row of predictions.
 ///
-/// Rows whose true costs have no decision are left out. Arguments as in `evaluate`.
+/// Parameters
+/// ----------
+/// problem : Problem
+///     The problem.
+/// predictions : array_like or DataFrame of shape (n, d)
+///     Predicted costs.
+/// C : array_like or DataFrame of shape (n, d)
+///     True costs.
+/// labels : Labels, optional
+///     Optimal decisions under the true costs; solved here by default.
+/// threads, progress, heuristic : optional
+///     As in `Problem.solve_all`.
+///
+/// Returns
+/// -------
+/// ndarray of shape (n,)
+///     How much worse each decision is than the optimal one under the true costs. Rows whose true
+///     costs have no feasible decision are left out.
+///
+/// Notes
+/// -----
+/// With exact labels regret is never negative but for rounding; with labels within a gap, or found
+/// by a heuristic, it can be.
 #[pyfunction]
-#[pyo3(signature = (problem, predictions, C, *, labels=None, threads=None, progress=false, heuristic=None))]
+#[pyo3(
+    signature = (
+        problem, predictions, C, *, labels=None, threads=None, progress=false, heuristic=None,
+        **unknown
+    ),
+    text_signature = "(problem, predictions, C, *, labels=None, threads=None, progress=False, \
+        heuristic=None)"
+)]
 pub fn regret<'py>(
     py: Python<'py>,
     problem: &Bound<'py, Problem>,
@@ -154,14 +227,15 @@ pub fn regret<'py>(
     threads: Option<usize>,
     progress: bool,
     heuristic: Option<&str>,
+    unknown: Option<&Bound<'py, PyDict>>,
 ) -> PyResult<Bound<'py, PyArray1<f64>>> {
-    let found = EvaluationArgs {
-        problem,
+    refuse_unknown("regret", unknown)?;
+    let args = EvaluationArgs {
+        problem: problem.get(),
         labels,
         threads,
         progress,
         heuristic,
-    }
-    .evaluate(predictions, C)?;
-    Ok(row(py, found.regrets))
+    };
+    Ok(array1(py, args.evaluate(predictions, C)?.regrets))
 }

@@ -1,9 +1,9 @@
-//! A problem that is a Python function: costs in, decision out.
+//! A problem that is solved by a Python function from costs to a decision.
 //!
-//! Costs are handed over and the decision is read in the user's sense. The function is called once
-//! at a time (`turns.rs`), on the thread that made the call (`call.rs`), unless the user says that
-//! several threads may call it. An exception stops the whole call and arrives as it was raised;
-//! `None` says that no decision is feasible.
+//! Costs and decision have the objective sense of the user's problem. Calls of the function are
+//! serialized (`function_locks.rs`) and run on the thread that made the call (`call.rs`), unless
+//! the user declares the function thread-safe. An exception stops the call and is raised unchanged;
+//! `None` means that no decision is feasible.
 
 use std::fmt;
 use std::sync::Arc;
@@ -17,16 +17,24 @@ use regretless::oracle::SolveResult;
 use regretless::problem::{ExternalProblem, ProblemKind, Sense, SolverThreading, VariableBounds};
 use regretless::solve::{SearchLimits, Solution, SolveFailure, Solver};
 
-use crate::arrays::{row, vector};
+use crate::arrays::{array1, vector};
 use crate::call::CallState;
 
-/// A user's function and what is known about it.
+/// Relative difference between the returned objective and costs times decision that counts as
+/// rounding of the user's solver.
+const OBJECTIVE_TOLERANCE: f64 = 1e-6;
+
+/// Distance of a binary value from 0 or 1 that counts as rounding of the user's solver; MIP solvers
+/// accept 1e-6 to 1e-5.
+const INTEGRALITY_TOLERANCE: f64 = 1e-5;
+
+/// A user's function and its properties.
 pub struct SolverFunction {
     /// The function.
     pub solve: Py<PyAny>,
     /// Name, sense and size.
-    pub given: ExternalProblem,
-    /// Whether its decisions are zeros and ones.
+    pub problem: ExternalProblem,
+    /// Whether its decisions are binary.
     pub binary: bool,
     /// Whether several threads may call it at the same time.
     pub thread_safe: bool,
@@ -36,34 +44,34 @@ pub struct SolverFunction {
 
 impl fmt::Debug for SolverFunction {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Function({:?})", self.given)
+        write!(f, "SolverFunction({:?})", self.problem)
     }
 }
 
-/// A function as a problem, during one call of Python.
+/// The problem of a function, during one call from Python.
 #[derive(Debug)]
 pub struct FunctionProblem {
     /// The function.
     pub function: Arc<SolverFunction>,
-    /// The call that leads to it; without one nothing can be solved.
+    /// The call that uses it; without one it cannot be solved.
     pub call: Option<Arc<CallState>>,
 }
 
 impl ProblemKind for FunctionProblem {
     fn name(&self) -> String {
-        self.function.given.name.clone()
+        self.function.problem.name.clone()
     }
 
     fn sense(&self) -> Sense {
-        self.function.given.sense
+        self.function.problem.sense
     }
 
     fn num_costs(&self) -> usize {
-        self.function.given.costs
+        self.function.problem.costs
     }
 
     fn cost_names(&self) -> Option<&CostNames> {
-        self.function.given.cost_names.as_ref()
+        self.function.problem.cost_names.as_ref()
     }
 
     fn may_have_cost_names(&self) -> bool {
@@ -74,7 +82,7 @@ impl ProblemKind for FunctionProblem {
         if self.function.binary {
             return VariableBounds::Binary;
         }
-        let costs = self.function.given.costs;
+        let costs = self.function.problem.costs;
         VariableBounds::Box {
             lower: vec![f64::NEG_INFINITY; costs],
             upper: vec![f64::INFINITY; costs],
@@ -96,10 +104,10 @@ impl ProblemKind for FunctionProblem {
         })
     }
 
-    /// What is feasible is known to the function alone; only the form is checked.
+    /// Only the function can check feasibility; here only the indices are checked.
     fn check(&self, decision: &Decision) -> Result<(), String> {
         match decision.indices().last() {
-            Some(last) if *last as usize >= self.function.given.costs => {
+            Some(last) if *last as usize >= self.function.problem.costs => {
                 Err(format!("variable {last} does not exist"))
             }
             _ => Ok(()),
@@ -107,7 +115,7 @@ impl ProblemKind for FunctionProblem {
     }
 }
 
-/// Has the function called.
+/// The solver that calls the function.
 struct FunctionSolver {
     function: Arc<SolverFunction>,
     call: Option<Arc<CallState>>,
@@ -117,7 +125,7 @@ impl Solver for FunctionSolver {
     fn solve(&mut self, costs: &[f64]) -> SolveResult {
         match &self.call {
             None => Err(SolveFailure::Engine(
-                "a function can be called only within a call of Python".into(),
+                "a Python function can be called only during a call from Python".into(),
             )),
             Some(call) if self.function.thread_safe => {
                 Python::attach(|py| call.call(py, &self.function, costs))
@@ -128,10 +136,10 @@ impl Solver for FunctionSolver {
 }
 
 impl SolverFunction {
-    /// A function; methods of one object count as one function, since they share its state.
+    /// A function; methods of one object share a lock, since they share its state.
     pub fn new(
         solve: &Bound<'_, PyAny>,
-        given: ExternalProblem,
+        problem: ExternalProblem,
         binary: bool,
         thread_safe: bool,
     ) -> PyResult<Self> {
@@ -144,49 +152,45 @@ impl SolverFunction {
         let identity = holder.as_ptr() as usize;
         Ok(Self {
             solve: solve.clone().unbind(),
-            given,
+            problem,
             binary,
             thread_safe,
             identity,
         })
     }
 
-    /// Tells functions apart that do not share their state.
+    /// Identifies the state that the function uses.
     pub fn identity(&self) -> usize {
         self.identity
     }
 
     /// Calls the function on this thread.
     pub fn call(&self, py: Python<'_>, costs: &[f64]) -> PyResult<SolveResult> {
-        let sense = self.given.sense;
-        let users: Vec<f64> = costs.iter().map(|cost| sense.convert(*cost)).collect();
-        let answer = self.solve.bind(py).call1((row(py, users),))?;
-        if answer.is_none() {
+        let sense = self.problem.sense;
+        let users_costs: Vec<f64> = costs.iter().map(|cost| sense.convert(*cost)).collect();
+        let returned = self.solve.bind(py).call1((array1(py, users_costs),))?;
+        if returned.is_none() {
             return Ok(Err(SolveFailure::Infeasible));
         }
-        let (decision, claimed) = match answer.cast::<PyTuple>() {
+        let (decision, claimed) = match returned.cast::<PyTuple>() {
             Ok(pair) if pair.len() == 2 => {
                 (pair.get_item(0)?, Some(pair.get_item(1)?.extract::<f64>()?))
             }
-            _ => (answer, None),
+            _ => (returned, None),
         };
         if let Some(claimed) = claimed.filter(|claimed| !claimed.is_finite()) {
-            let message = format!(
-                "the function returned the objective {claimed}, which is not a finite number"
-            );
             return Err(PyValueError::new_err(format!(
-                "{message}; return None where no decision is feasible"
+                "the function returned the objective {claimed}, which is not a finite number; \
+                 return None where no decision is feasible"
             )));
         }
         let decision = self.decision(&vector(&decision, "the decision")?, costs.len())?;
         let objective = decision.dot(costs);
-        // What the objective holds beyond the costs is fixed, as with columns of known cost.
-        let fixed = claimed.map_or(0.0, |claimed| sense.convert(claimed) - objective);
-        let fixed = if fixed.abs() <= 1e-6 * objective.abs().max(1.0) {
-            0.0
-        } else {
-            fixed
-        };
+        // The rest of the objective is a fixed cost, as with columns of known cost.
+        let mut fixed = claimed.map_or(0.0, |claimed| sense.convert(claimed) - objective);
+        if fixed.abs() <= OBJECTIVE_TOLERANCE * objective.abs().max(1.0) {
+            fixed = 0.0;
+        }
         Ok(Ok(Solution::optimal(
             decision.with_fixed(fixed),
             objective + fixed,
@@ -195,11 +199,10 @@ impl SolverFunction {
 
     fn decision(&self, values: &[f64], costs: usize) -> PyResult<Decision> {
         if values.len() != costs {
-            let message = format!(
+            return Err(PyValueError::new_err(format!(
                 "the function returned a decision of {} values for {costs} costs",
                 values.len()
-            );
-            return Err(PyValueError::new_err(message));
+            )));
         }
         if let Some(bad) = values.iter().position(|value| !value.is_finite()) {
             return Err(PyValueError::new_err(format!(
@@ -209,19 +212,17 @@ impl SolverFunction {
         if !self.binary {
             return Ok(Decision::from_dense(values));
         }
-        // Solvers answer with 0.9999999 for 1.
+        // Solvers return 0.9999999 for 1.
         let rounded: Vec<f64> = values.iter().map(|value| value.round()).collect();
-        let off = values
-            .iter()
-            .zip(&rounded)
-            .position(|(v, r)| (v - r).abs() > 1e-5 || !(0.0..=1.0).contains(r));
-        match off {
-            None => Ok(Decision::from_dense(&rounded)),
-            Some(bad) => Err(PyValueError::new_err(format!(
-                "value {bad} of the decision is {}, neither 0 nor 1; say binary=False if that is \
-                    right",
-                values[bad]
-            ))),
+        for (number, value) in values.iter().enumerate() {
+            let near_integer = (value - rounded[number]).abs() <= INTEGRALITY_TOLERANCE;
+            if !near_integer || !(0.0..=1.0).contains(&rounded[number]) {
+                return Err(PyValueError::new_err(format!(
+                    "value {number} of the decision is {value}, neither 0 nor 1; set \
+                     binary=False if that is right"
+                )));
+            }
         }
+        Ok(Decision::from_dense(&rounded))
     }
 }

@@ -1,11 +1,12 @@
-//! Labels: the best decision of every row, found once.
+//! Labels: the optimal decision of every row, found once.
 
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
-use numpy::{PyArray1, PyArray2};
+use numpy::PyArray1;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+use pyo3::types::PyDict;
 use regretless::Decision;
 use regretless::data::{CostNames, CostSide, Dataset, FeatureShape, Features, Matrix};
 use regretless::label::{LabelStore, LabeledDataset, Shard};
@@ -13,107 +14,126 @@ use regretless::observer::Observer;
 use regretless::oracle::Oracle;
 use regretless::solve::{Solution, SolveFailure};
 
-use crate::arrays::{ArrayOwnership, finite_matrix, rectangle, row};
+use crate::arrays::{ArrayOwnership, array1, array2, finite_matrix};
 use crate::call_observer::{PyCall, detached, warn};
 use crate::error::to_py_err;
+use crate::frames::{FrameTemplate, table_like};
 use crate::function_problem::SolverFunction;
+use crate::keywords::refuse_unknown;
 use crate::names::{column_names, in_order, match_table};
-use crate::oracle::{dense, failed};
 use crate::problem::Problem;
+use crate::solutions::{dense_rows, failure_text};
 
-/// The best decision of every row of costs.
+/// The optimal decision of every row of costs.
+///
+/// `label` and `Labels.from_decisions` make labels; `train`, `evaluate` and `Loss` take them.
 #[pyclass(frozen, module = "regretless")]
 pub struct Labels {
-    /// Costs, to be minimised, and decisions.
-    pub labelled: Arc<LabeledDataset>,
+    /// Minimized costs and decisions.
+    pub labeled: Arc<LabeledDataset>,
     failed: Vec<(usize, SolveFailure)>,
-    /// The problem they were found for, and its function if it is one.
+    /// Identity of the problem, and its function if it is one.
     problem: String,
     function: Option<Arc<SolverFunction>>,
-    dense: OnceLock<Py<PyArray2<f32>>>,
+    frame: Option<FrameTemplate>,
+    decisions: OnceLock<Py<PyAny>>,
 }
 
 #[pymethods]
 impl Labels {
-    /// Labels of costs whose best decisions are known; each decision is checked, none is solved.
-    /// Decisions with column names are matched by name, as costs are. Problems in which other
-    /// columns have known costs are refused, since the decisions do not say what those cost. For a
-    /// function the objective is taken to be the costs times the decision.
+    /// Make labels of costs whose optimal decisions are known.
+    ///
+    /// Parameters
+    /// ----------
+    /// problem : Problem
+    ///     The problem.
+    /// C : array_like or DataFrame of shape (n, d)
+    ///     True costs.
+    /// decisions : array_like or DataFrame of shape (n, d)
+    ///     Optimal decisions. Each is checked for feasibility, none is solved. Columns with names
+    ///     are matched by name.
+    ///
+    /// Returns
+    /// -------
+    /// Labels
+    ///
+    /// Raises
+    /// ------
+    /// ValueError
+    ///     Where a decision is infeasible, or the problem has columns of known cost, whose values
+    ///     the decisions do not contain.
+    ///
+    /// Notes
+    /// -----
+    /// The objective of a problem made by `Problem.from_solver` is costs times decision.
     #[staticmethod]
     fn from_decisions(
         py: Python<'_>,
         problem: &Bound<'_, Problem>,
-        #[allow(non_snake_case, reason = "as every paper calls it")] C: &Bound<'_, PyAny>,
+        C: &Bound<'_, PyAny>,
         decisions: &Bound<'_, PyAny>,
     ) -> PyResult<Self> {
         let problem = problem.get();
-        check_same_rows(C, decisions, ["C", "decisions"])?;
+        check_same_rows(C, decisions, "C", "decisions")?;
         let data = costs_only(problem, C, ArrayOwnership::Copy)?;
         problem.check_width(data.costs().cols())?;
         let fixed = problem.problem.fixed_cost().ok_or_else(|| {
             PyValueError::new_err(
-                "columns of known cost are part of the objective, and the decisions do not say \
-                    where they stand; find the \
-                 labels with regretless.label(problem, C)",
+                "columns of known cost are part of the objective, and the decisions do not \
+                 contain their values; find the labels with regretless.label(problem, C)",
             )
         })?;
-        let decisions = in_order(
-            decisions,
-            "decisions",
-            CostSide::new("C", data.cost_names()),
-        )?;
+        let target = CostSide::new("C", data.cost_names());
+        let decisions = in_order(decisions, "decisions", target)?;
         problem.check_width(decisions.cols())?;
         let oracle = problem
             .oracle(&PyCall::new(false), Some(1), None)
             .map_err(to_py_err)?;
-        let labelled = detached(py, || {
+        let labeled = detached(py, || {
             let sense = problem.problem.sense();
-            let best = |(row, values): (usize, &[f32])| {
-                let decision = Decision::from_dense(
-                    &values
-                        .iter()
-                        .map(|value| f64::from(*value))
-                        .collect::<Vec<f64>>(),
-                );
+            let mut solutions = Vec::with_capacity(data.len());
+            for row in 0..decisions.rows().min(data.len()) {
+                let values: Vec<f64> = decisions.row(row).iter().map(|v| f64::from(*v)).collect();
+                let decision = Decision::from_dense(&values);
                 let objective = sense.convert(data.costs().objective_of(&decision, row)) + fixed;
-                Solution::optimal(decision.with_fixed(fixed), objective)
-            };
-            let count = decisions.rows().min(data.len());
-            let best = (0..count)
-                .map(|row| best((row, decisions.row(row))))
-                .collect();
-            LabeledDataset::from_decisions(data, &oracle, best)
-        });
-        Self::new(problem, labelled?, Vec::new())
+                solutions.push(Solution::optimal(decision.with_fixed(fixed), objective));
+            }
+            LabeledDataset::from_decisions(data, &oracle, solutions)
+        })?;
+        Self::new(problem, C, labeled, Vec::new())
     }
 
-    /// All decisions, one row each (float32); made when first asked for. A row that has none is
-    /// NaN.
+    /// The decisions, one row each (float32); a row without a decision is NaN.
+    ///
+    /// An array, or a DataFrame where `C` was one, with its index and the cost names. Made when
+    /// first used.
     #[getter]
-    fn decisions(&self, py: Python<'_>) -> PyResult<Py<PyArray2<f32>>> {
-        if let Some(known) = self.dense.get() {
-            return Ok(known.clone_ref(py));
+    fn decisions(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+        if let Some(table) = self.decisions.get() {
+            return Ok(table.clone_ref(py));
         }
-        let data = &self.labelled;
+        let data = &self.labeled;
         let width = data.data().costs().cols();
-        let rows: Vec<_> = (0..data.len())
-            .map(|row| self.has(row).then(|| data.optimal_decision(row)))
-            .collect();
-        let made = rectangle(py, dense(rows.into_iter(), width), [data.len(), width])?.unbind();
-        Ok(self.dense.get_or_init(|| made).clone_ref(py))
+        let mut rows = Vec::with_capacity(data.len());
+        for row in 0..data.len() {
+            rows.push(self.has(row).then(|| data.optimal_decision(row)));
+        }
+        let values = array2(py, dense_rows(rows.into_iter(), width), data.len(), width)?;
+        let table = table_like(self.frame.as_ref(), values)?;
+        Ok(self.decisions.get_or_init(|| table).clone_ref(py))
     }
 
     /// Names of the columns of `decisions`, or None where the costs have no names.
     #[getter]
     fn cost_names(&self) -> Option<Vec<String>> {
-        let names = self.labelled.data().cost_names();
+        let names = self.labeled.data().cost_names();
         names.are_given().then(|| names.to_vec())
     }
 
-    /// What each best decision costs or earns; NaN where there is none.
+    /// The optimal objectives; NaN where there is no decision.
     #[getter]
     fn objectives<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
-        let data = &self.labelled;
+        let data = &self.labeled;
         let objective = |row| {
             if self.has(row) {
                 data.sense().convert(data.optimal_objective(row))
@@ -121,26 +141,26 @@ impl Labels {
                 f64::NAN
             }
         };
-        row(py, (0..data.len()).map(objective).collect())
+        array1(py, (0..data.len()).map(objective).collect())
     }
 
-    /// Rows without a decision and why, as a dict; they are left out of training.
+    /// Rows without a decision and the reason, as a dict; they are left out of training.
     #[getter]
     fn failed(&self) -> std::collections::BTreeMap<usize, String> {
         self.failed
             .iter()
-            .map(|(row, failure)| (*row, failed(failure)))
+            .map(|(row, failure)| (*row, failure_text(failure)))
             .collect()
     }
 
     fn __len__(&self) -> usize {
-        self.labelled.len()
+        self.labeled.len()
     }
 
     fn __repr__(&self) -> String {
         format!(
             "<regretless.Labels of {} rows, {} without a decision>",
-            self.labelled.len(),
+            self.labeled.len(),
             self.failed.len()
         )
     }
@@ -153,23 +173,26 @@ impl Labels {
             .is_err()
     }
 
+    /// Labels of a table of costs, whose decisions become a DataFrame where it is one.
     fn new(
         problem: &Problem,
-        labelled: LabeledDataset,
+        costs: &Bound<'_, PyAny>,
+        labeled: LabeledDataset,
         failed: Vec<(usize, SolveFailure)>,
     ) -> PyResult<Self> {
-        let (function, problem) = (problem.function().cloned(), problem.identity()?);
+        let frame = FrameTemplate::of(costs, labeled.data().cost_names().to_vec())?;
         Ok(Self {
-            labelled: Arc::new(labelled),
+            labeled: Arc::new(labeled),
             failed,
-            problem,
-            function,
-            dense: OnceLock::new(),
+            problem: problem.identity()?,
+            function: problem.function().cloned(),
+            frame,
+            decisions: OnceLock::new(),
         })
     }
 
-    /// Whether they are the best decisions of this problem.
-    fn check_belongs_to(&self, problem: &Problem) -> PyResult<bool> {
+    /// Whether these are labels of this problem.
+    fn belong_to(&self, problem: &Problem) -> PyResult<bool> {
         let same_function = match (&self.function, problem.function()) {
             (None, None) => true,
             (Some(ours), Some(theirs)) => Arc::ptr_eq(ours, theirs) || ours.solve.is(&theirs.solve),
@@ -179,49 +202,50 @@ impl Labels {
     }
 }
 
-/// Costs in the order of a problem's, as a table whose features mean nothing.
+/// Costs in the order of a problem's, as a data set with a placeholder feature.
 pub fn costs_only(
     problem: &Problem,
     costs: &Bound<'_, PyAny>,
-    keep: ArrayOwnership,
+    ownership: ArrayOwnership,
 ) -> PyResult<Dataset> {
-    let mut data = costs_as_given(costs, keep)?;
+    let mut data = costs_as_given(costs, ownership)?;
     match_table(costs.py(), problem, &mut data)?;
     Ok(data)
 }
 
-/// Costs in the order of their columns, as a table whose features mean nothing.
-pub fn costs_as_given(costs: &Bound<'_, PyAny>, keep: ArrayOwnership) -> PyResult<Dataset> {
+/// Costs in the order of their columns, as a data set with a placeholder feature.
+pub fn costs_as_given(costs: &Bound<'_, PyAny>, ownership: ArrayOwnership) -> PyResult<Dataset> {
     let names = column_names(costs)?.map(CostNames::from);
-    let costs = finite_matrix(costs, "C", keep)?;
-    let nothing = Features::new(Matrix::zeros(costs.rows(), 1), FeatureShape::Wide, None)
-        .map_err(to_py_err)?;
-    Dataset::new(nothing, costs, names).map_err(to_py_err)
+    let costs = finite_matrix(costs, "C", ownership)?;
+    let placeholder = Matrix::zeros(costs.rows(), 1);
+    let features = Features::new(placeholder, FeatureShape::Wide, None).map_err(to_py_err)?;
+    Dataset::new(features, costs, names).map_err(to_py_err)
 }
 
-/// The same table with known labels, or with those found now; failed rows are told as a warning.
+/// A data set with given labels, or with labels found now; failed rows raise a warning.
 pub fn with_labels(
     py: Python<'_>,
     problem: &Problem,
-    (call, oracle): (&PyCall, &Oracle),
+    call: &PyCall,
+    oracle: &Oracle,
     data: Dataset,
     labels: Option<&Bound<'_, Labels>>,
 ) -> PyResult<Arc<LabeledDataset>> {
     if let Some(labels) = labels {
-        if !labels.get().check_belongs_to(problem)? {
+        if !labels.get().belong_to(problem)? {
             return Err(PyValueError::new_err(
-                "the labels are the best decisions of another problem; find those of this one: \
-                    regretless.label(problem, C)",
+                "the labels are the optimal decisions of another problem; find those of this one: \
+                 regretless.label(problem, C)",
             ));
         }
-        let known = Arc::clone(&labels.get().labelled);
-        let joined = detached(py, || known.with_dataset(data, oracle))?;
+        let labeled = Arc::clone(&labels.get().labeled);
+        let joined = detached(py, || labeled.with_dataset(data, oracle))?;
         return Ok(Arc::new(joined));
     }
     let work = |observer: &dyn Observer| LabeledDataset::solve_feasible(data, oracle, observer);
-    let (labelled, failed) = call.run(py, work)?;
+    let (labeled, failed) = call.run(py, work)?;
     warn_about_failed_rows(py, &failed)?;
-    Ok(Arc::new(labelled))
+    Ok(Arc::new(labeled))
 }
 
 fn warn_about_failed_rows(py: Python<'_>, failures: &[(usize, SolveFailure)]) -> PyResult<()> {
@@ -235,21 +259,20 @@ fn warn_about_failed_rows(py: Python<'_>, failures: &[(usize, SolveFailure)]) ->
     warn(py, &message)
 }
 
-/// Refuses two tables whose row labels are the same in another order: rows are matched by position.
+/// Refuses two tables with the same row labels in a different order: rows are matched by position.
 pub fn check_same_rows(
     first: &Bound<'_, PyAny>,
     second: &Bound<'_, PyAny>,
-    names: [&str; 2],
+    first_name: &str,
+    second_name: &str,
 ) -> PyResult<()> {
-    let [one, other] = names;
-    first
-        .py()
-        .import("regretless._frames")?
-        .call_method1("check_same_rows", (first, second, (one, other)))?;
+    let names = (first_name, second_name);
+    let frames = first.py().import("regretless._frames")?;
+    frames.call_method1("check_same_rows", (first, second, names))?;
     Ok(())
 }
 
-fn shard_of(shard: &Bound<'_, PyAny>) -> PyResult<Shard> {
+fn parse_shard(shard: &Bound<'_, PyAny>) -> PyResult<Shard> {
     if let Ok(text) = shard.extract::<String>() {
         return text.parse().map_err(to_py_err);
     }
@@ -257,19 +280,48 @@ fn shard_of(shard: &Bound<'_, PyAny>) -> PyResult<Shard> {
     format!("{index}/{count}").parse().map_err(to_py_err)
 }
 
-/// The best decision of every row of costs, found once.
+/// Find the optimal decision of every row of costs.
 ///
-/// * `problem`: what is decided.
-/// * `C`: costs, one row per instance; a DataFrame is matched to the problem's costs by name, an
-///   array by position.
-/// * `store`: a file beside which labels are kept, in the same folder and files as the command line
-///   keeps for a table of that name; labels that are there are not solved again, a run that was
-///   stopped goes on, and several processes can share the work.
-/// * `shard`: "2/7" or (2, 7) solves the second of seven shares, writes it to the store, and
-///   returns how many rows of all are known; the call without it joins them.
-/// * `threads`, `progress`, `heuristic`: as in Problem.solve_all.
+/// Parameters
+/// ----------
+/// problem : Problem
+///     The problem.
+/// C : array_like or DataFrame of shape (n, d)
+///     True costs. Columns with names are matched to the problem's costs by name, arrays by
+///     position.
+/// store : path, optional
+///     Path of a table. Labels are stored in a folder next to it, in the same files as the command
+///     line uses for a table of that name. Stored labels are not solved again, an interrupted run
+///     resumes with the same call, and several processes can share the work.
+/// shard : str or tuple of two int, optional
+///     "2/7" or (2, 7) solves the second of seven shards and writes it to the store; the call
+///     without `shard` joins them.
+/// threads, progress, heuristic : optional
+///     As in `Problem.solve_all`.
+///
+/// Returns
+/// -------
+/// Labels or int
+///     The labels; with `shard` the number of rows of all shards that are labeled.
+///
+/// Raises
+/// ------
+/// ValueError
+///     Where `shard` is given without `store`, or a function without a name is stored.
+///
+/// Examples
+/// --------
+/// >>> labels = rl.label(problem, C, store="costs.npy")
+/// >>> model, report = rl.train(problem, X, C, labels=labels)
 #[pyfunction]
-#[pyo3(signature = (problem, C, *, store=None, shard=None, threads=None, progress=false, heuristic=None))]
+#[pyo3(
+    signature = (
+        problem, C, *, store=None, shard=None, threads=None, progress=false, heuristic=None,
+        **unknown
+    ),
+    text_signature = "(problem, C, *, store=None, shard=None, threads=None, progress=False, \
+        heuristic=None)"
+)]
 pub fn label<'py>(
     py: Python<'py>,
     problem: &Bound<'py, Problem>,
@@ -279,7 +331,9 @@ pub fn label<'py>(
     threads: Option<usize>,
     progress: bool,
     heuristic: Option<&str>,
+    unknown: Option<&Bound<'py, PyDict>>,
 ) -> PyResult<Bound<'py, PyAny>> {
+    refuse_unknown("label", unknown)?;
     let problem = problem.get();
     let data = costs_only(problem, C, ArrayOwnership::Copy)?;
     problem.check_width(data.costs().cols())?;
@@ -290,40 +344,39 @@ pub fn label<'py>(
     let Some(store) = store else {
         if shard.is_some() {
             return Err(PyValueError::new_err(
-                "a shard is written to a store; say where: store='costs.npy'",
+                "a shard is written to a store; give its path: store='costs.npy'",
             ));
         }
-        let (labelled, failed) = call.run(py, |observer| {
+        let (labeled, failed) = call.run(py, |observer| {
             LabeledDataset::solve_feasible(data, &oracle, observer)
         })?;
         warn_about_failed_rows(py, &failed)?;
-        return Ok(Bound::new(py, Labels::new(problem, labelled, failed)?)?.into_any());
+        return Ok(Bound::new(py, Labels::new(problem, C, labeled, failed)?)?.into_any());
     };
     problem.check_storable()?;
     let store = LabelStore::for_table(&store);
-    // Files of labels are the same from both doors; the program knows costs in single precision
-    // alone.
+    // Label files are the same for Python and the command line, which reads costs in single
+    // precision only.
     let (data, given) = data.into_single_precision();
-    if let Some(shard) = shard.map(shard_of).transpose()? {
-        let done = call.run(py, |observer| {
+    if let Some(shard) = shard.map(parse_shard).transpose()? {
+        let report = call.run(py, |observer| {
             store.label_shard(data, &problem.spec, &oracle, shard, observer)
         })?;
-        done.warnings
-            .iter()
-            .try_for_each(|warning| warn(py, warning))?;
-        return Ok(done.known.into_pyobject(py)?.into_any());
+        warn_all(py, &report.warnings)?;
+        return Ok(report.known.into_pyobject(py)?.into_any());
     }
-    let (labelled, report) = call.run(py, |observer| {
+    let (labeled, report) = call.run(py, |observer| {
         store.label(data, &problem.spec, &oracle, observer)
     })?;
-    report
-        .warnings
-        .iter()
-        .try_for_each(|warning| warn(py, warning))?;
+    warn_all(py, &report.warnings)?;
     warn_about_failed_rows(py, &report.failed)?;
-    let labelled = match given {
-        None => labelled,
-        Some(given) => detached(py, || labelled.with_dataset(given, &oracle))?,
+    let labeled = match given {
+        None => labeled,
+        Some(given) => detached(py, || labeled.with_dataset(given, &oracle))?,
     };
-    Ok(Bound::new(py, Labels::new(problem, labelled, report.failed)?)?.into_any())
+    Ok(Bound::new(py, Labels::new(problem, C, labeled, report.failed)?)?.into_any())
+}
+
+fn warn_all(py: Python<'_>, warnings: &[String]) -> PyResult<()> {
+    warnings.iter().try_for_each(|warning| warn(py, warning))
 }

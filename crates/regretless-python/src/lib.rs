@@ -1,15 +1,16 @@
-//! `regretless._core`: the library as Python classes, one file per room of the library.
+//! `regretless._core`: the library as Python classes, one file per module of the library.
 //!
-//! Rules of this crate: costs come in and go out in the user's sense; the interpreter is released
-//! while the library works (`watch.rs`), Ctrl-C is heard and stops the work, and an exception of a
-//! user's own function arrives as it was raised; arrays of float32 in C order are read where they
-//! are (`arrays.rs`). Docstrings here are the documentation of the Python package.
+//! Rules of this crate: costs have the objective sense of the user's problem, in input and output;
+//! the interpreter lock is released while the library works (`call_observer.rs`); Ctrl-C stops the
+//! work; an exception of a user's function is raised unchanged; arrays of float32 in C order are
+//! read without a copy (`arrays.rs`). Docstrings here (numpydoc) are the documentation of the
+//! Python package.
 
 #![allow(
     clippy::too_many_arguments,
     clippy::needless_pass_by_value,
     non_snake_case,
-    reason = "arguments are Python's keywords, named as papers name them, and handed over by value"
+    reason = "arguments are Python keywords, named as in papers, and passed by value"
 )]
 
 use pyo3::prelude::pymodule;
@@ -20,16 +21,19 @@ mod call_observer;
 mod data;
 mod error;
 mod evaluate;
+mod frames;
 mod function_locks;
 mod function_problem;
+mod keywords;
 mod label;
 mod linear;
 mod loss;
 mod names;
-mod oracle;
 mod predict;
 mod problem;
+mod results;
 mod single_precision;
+mod solutions;
 mod solver;
 mod train;
 
@@ -49,24 +53,24 @@ mod _core {
     #[pymodule_export]
     use super::names::{column_names_of, costs_in_order};
     #[pymodule_export]
-    use super::oracle::{Solution, Solutions};
-    #[pymodule_export]
     use super::predict::{Model, problem_of_model};
     #[pymodule_export]
     use super::problem::Problem;
+    #[pymodule_export]
+    use super::solutions::{Solution, Solutions};
     #[pymodule_export]
     use super::solver::Solver;
     #[pymodule_export]
     use super::train::train;
 
     #[pymodule_export]
-    #[allow(non_upper_case_globals, reason = "the name Python expects")]
+    #[allow(non_upper_case_globals, reason = "the name that Python uses")]
     const __version__: &str = env!("CARGO_PKG_VERSION");
 
-    /// Makes an array, so that numpy is there before anybody can press Ctrl-C.
+    /// Creates an array, so that numpy is loaded before Ctrl-C can interrupt its import.
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
-        drop(super::arrays::row(module.py(), vec![0.0_f32]));
+        drop(super::arrays::array1(module.py(), vec![0.0_f32]));
         Ok(())
     }
 }

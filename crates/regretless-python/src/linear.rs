@@ -1,20 +1,20 @@
-//! Parts of a linear problem as numpy and scipy have them.
+//! Parts of a linear problem from numpy and scipy.
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyString;
 use regretless::problem::LinearRow;
 
-use crate::arrays::{double_rows, vector};
+use crate::arrays::{f64_rows, vector};
 
 type RowEntries = Vec<Vec<(usize, f64)>>;
 
-/// Entries of each row that are not zero, and the number of columns.
-pub fn rows(matrix: &Bound<'_, PyAny>) -> PyResult<(RowEntries, usize)> {
+/// Nonzero entries of each row, and the number of columns.
+pub fn row_entries(matrix: &Bound<'_, PyAny>) -> PyResult<(RowEntries, usize)> {
     if matrix.hasattr("tocsr")? {
-        return sparse(&matrix.call_method0("tocsr")?);
+        return sparse_entries(&matrix.call_method0("tocsr")?);
     }
-    let (numbers, [rows, count]) = double_rows(matrix, "A")?;
+    let (numbers, [rows, count]) = f64_rows(matrix, "A")?;
     let entries = |row: usize| {
         let numbers = numbers[row * count..][..count].iter().copied();
         numbers
@@ -25,22 +25,22 @@ pub fn rows(matrix: &Bound<'_, PyAny>) -> PyResult<(RowEntries, usize)> {
     Ok(((0..rows).map(entries).collect(), count))
 }
 
-fn sparse(matrix: &Bound<'_, PyAny>) -> PyResult<(RowEntries, usize)> {
+fn sparse_entries(matrix: &Bound<'_, PyAny>) -> PyResult<(RowEntries, usize)> {
     matrix.call_method0("sum_duplicates")?;
     let list = |name: &str| vector(&matrix.getattr(name)?, name);
     let (starts, columns, values) = (list("indptr")?, list("indices")?, list("data")?);
     let (_, count): (usize, usize) = matrix.getattr("shape")?.extract()?;
-    let entries = |pair: &[f64]| {
-        let places = pair[0] as usize..pair[1] as usize;
-        places
-            .map(|place| (columns[place] as usize, values[place]))
+    let entries = |range: &[f64]| {
+        let positions = range[0] as usize..range[1] as usize;
+        positions
+            .map(|position| (columns[position] as usize, values[position]))
             .collect()
     };
     Ok((starts.windows(2).map(entries).collect(), count))
 }
 
-/// One number for all, or one each.
-pub fn each(value: &Bound<'_, PyAny>, count: usize, what: &str) -> PyResult<Vec<f64>> {
+/// One number for all variables, or one each.
+pub fn broadcast(value: &Bound<'_, PyAny>, count: usize, what: &str) -> PyResult<Vec<f64>> {
     if let Ok(one) = value.extract::<f64>() {
         return Ok(vec![one; count]);
     }
@@ -56,28 +56,26 @@ fn wrong_count(what: &str, found: usize, right: usize) -> PyErr {
     PyValueError::new_err(format!("{what} has {found} entries and needs {right}"))
 }
 
-/// Bounds of one side; those that are infinite to that side are none.
+/// Lower or upper bounds; infinite ones become `None`.
 pub fn bounds(value: &Bound<'_, PyAny>, count: usize, what: &str) -> PyResult<Vec<Option<f64>>> {
     let none = if what == "lower" {
         f64::NEG_INFINITY
     } else {
         f64::INFINITY
     };
-    let bound = |(number, bound): (usize, f64)| match bound {
-        bound if bound == none => Ok(None),
-        bound if bound.is_finite() => Ok(Some(bound)),
-        bound => Err(PyValueError::new_err(format!(
-            "{what}[{number}] is {bound}, which no variable can keep"
-        ))),
-    };
-    each(value, count, what)?
-        .into_iter()
-        .enumerate()
-        .map(bound)
-        .collect()
+    let mut bounds = Vec::with_capacity(count);
+    for (number, bound) in broadcast(value, count, what)?.into_iter().enumerate() {
+        if bound != none && !bound.is_finite() {
+            return Err(PyValueError::new_err(format!(
+                "{what}[{number}] is {bound}, which no variable can satisfy"
+            )));
+        }
+        bounds.push((bound != none).then_some(bound));
+    }
+    Ok(bounds)
 }
 
-/// Which variables are whole numbers.
+/// Which variables are integer.
 pub fn flags(value: Option<&Bound<'_, PyAny>>, count: usize) -> PyResult<Vec<bool>> {
     let Some(value) = value else {
         return Ok(vec![false; count]);
@@ -85,23 +83,23 @@ pub fn flags(value: Option<&Bound<'_, PyAny>>, count: usize) -> PyResult<Vec<boo
     if let Ok(one) = value.extract::<bool>() {
         return Ok(vec![one; count]);
     }
-    Ok(each(value, count, "integer")?
+    Ok(broadcast(value, count, "integer")?
         .into_iter()
         .map(|flag| flag != 0.0)
         .collect())
 }
 
-/// Which variables have predicted costs; they must be listed in order, since costs are.
+/// Which variables have predicted costs; their numbers must increase, as the costs do.
 pub fn predicted(costs: Option<Vec<usize>>, count: usize) -> PyResult<Vec<bool>> {
     let Some(listed) = costs else {
         return Ok(vec![true; count]);
     };
     let mut flags = vec![false; count];
-    for (place, number) in listed.iter().enumerate() {
-        if *number >= count || (place > 0 && listed[place - 1] >= *number) {
-            let message = "costs must be increasing numbers of variables";
+    for (position, number) in listed.iter().enumerate() {
+        if *number >= count || (position > 0 && listed[position - 1] >= *number) {
             return Err(PyValueError::new_err(format!(
-                "{message}; costs[{place}] is {number} of {count}"
+                "costs must be increasing numbers of variables; costs[{position}] is {number} of \
+                 {count}"
             )));
         }
         flags[*number] = true;
@@ -110,7 +108,7 @@ pub fn predicted(costs: Option<Vec<usize>>, count: usize) -> PyResult<Vec<bool>>
 }
 
 /// Rows with their bounds.
-pub fn related(
+pub fn linear_rows(
     entries: RowEntries,
     right: &[f64],
     relations: Option<&Bound<'_, PyAny>>,
@@ -118,28 +116,30 @@ pub fn related(
     if right.len() != entries.len() {
         return Err(wrong_count("b", right.len(), entries.len()));
     }
-    let words: Vec<String> = match relations {
+    let relations: Vec<String> = match relations {
         None => vec!["<=".into(); right.len()],
         Some(one) if one.is_instance_of::<PyString>() => vec![one.extract()?; right.len()],
         Some(many) => many
             .try_iter()?
-            .map(|word| word?.extract())
+            .map(|relation| relation?.extract())
             .collect::<PyResult<_>>()?,
     };
-    if words.len() != right.len() {
-        return Err(wrong_count("relations", words.len(), right.len()));
+    if relations.len() != right.len() {
+        return Err(wrong_count("relations", relations.len(), right.len()));
     }
-    let rows = entries.into_iter().zip(right).zip(words);
-    rows.map(|((entries, value), word)| related_by(entries, *value, &word))
-        .collect()
+    let mut rows = Vec::with_capacity(relations.len());
+    for (entries, (value, relation)) in entries.into_iter().zip(right.iter().zip(&relations)) {
+        rows.push(linear_row(entries, *value, relation)?);
+    }
+    Ok(rows)
 }
 
-fn related_by(entries: Vec<(usize, f64)>, value: f64, word: &str) -> PyResult<LinearRow> {
-    let (lower, upper) = match (word, value) {
+fn linear_row(entries: Vec<(usize, f64)>, value: f64, relation: &str) -> PyResult<LinearRow> {
+    let (lower, upper) = match (relation, value) {
         ("<=" | "<", f64::INFINITY) | (">=" | ">", f64::NEG_INFINITY) => (None, None),
         _ if !value.is_finite() => {
             return Err(PyValueError::new_err(format!(
-                "b holds {value}, which no row can keep"
+                "b holds {value}, which no row can satisfy"
             )));
         }
         ("<=" | "<", _) => (None, Some(value)),
@@ -147,7 +147,7 @@ fn related_by(entries: Vec<(usize, f64)>, value: f64, word: &str) -> PyResult<Li
         ("==" | "=", _) => (Some(value), Some(value)),
         _ => {
             return Err(PyValueError::new_err(format!(
-                "unknown relation '{word}'; choose <=, >= or =="
+                "unknown relation '{relation}'; choose <=, >= or =="
             )));
         }
     };

@@ -1,10 +1,10 @@
 //! Losses: value and gradient of predictions.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::PyTuple;
+use pyo3::types::{PyDict, PyTuple};
 use regretless::label::LabeledDataset;
 use regretless::loss::{InstanceWeighting, LossInput, NoiseKey};
 use regretless::observer::{NoopObserver, Observer};
@@ -13,88 +13,108 @@ use regretless::parallel::Threads;
 use regretless::train::TrainingStage;
 use regretless::{Error, Result};
 
-use crate::arrays::{ArrayOwnership, ArrayRows as Given, rectangle, row, row_numbers, rows_of};
+use crate::arrays::{ArrayOwnership, ArrayRows, array1, array2, row_numbers, rows_of};
+use crate::call::lock;
 use crate::call_observer::{PyCall, detached};
 use crate::error::to_py_err;
+use crate::keywords::refuse_unknown;
 use crate::label::{Labels, costs_only, with_labels};
 use crate::names::check_order;
 use crate::problem::Problem;
+use crate::single_precision;
 
-/// A loss on a table of costs: how wrong predictions are, and in which direction to change them.
+/// A loss of predicted costs on a table of true costs, with its gradient.
 ///
-/// * `loss`: every label that `train` takes for one method, such as "MAE(O,S)", "SPO+",
-///   "PFYL(samples=4)", "SPO+ relax", "MAP cache 5%".
-/// * `problem`: what is decided.
-/// * `C`: true costs, one row per instance.
-/// * `labels`: their best decisions; found now unless given.
-/// * `seed`: of the noise that perturbed losses draw.
-/// * `share_pool`: another Loss of the same method and problem, whose pool of known decisions this
-///   one shares.
+/// Parameters
+/// ----------
+/// problem : Problem
+///     The problem.
+/// C : array_like or DataFrame of shape (n, d)
+///     True costs.
+/// loss : str
+///     A name that `train` takes for one stage, such as "MAE(O,S)", "SPO+", "PFYL(samples=4)",
+///     "SPO+ relax" or "MAP cache 5%".
+/// labels : Labels, optional
+///     Optimal decisions of the rows; solved here by default.
+/// seed : int, default 0
+///     Seed of the noise of perturbed losses.
+/// threads : int, optional
+///     Number of threads; all by default.
+/// progress : bool, default False
+///     Whether to show a progress bar while rows are solved.
+/// pool_from : Loss, optional
+///     Another loss of the same name and problem, whose solution pool is shared.
 ///
-/// Methods that compare with known decisions (MAP, NCE, LTR) or answer from them ("cache 5%") keep
-/// a pool. It begins with the best decisions of C and grows only by `evaluate(..., training=True)`.
+/// Raises
+/// ------
+/// ValueError
+///     For an unknown name, several stages ("then"), or components that weight instances by the
+///     regret of a trained baseline (C, W, IC, EIC), which only `train` has.
 ///
-/// Values are computed in float64 from C as it was given, and from float32 where the predictions
-/// are float32: true costs and predictions are then rounded alike.
+/// Notes
+/// -----
+/// Losses that use a solution pool (MAP, NCE, LTR) or a cache ("cache 5%") start with the labels as
+/// pool; it grows only by `evaluate(..., training=True)`.
 ///
-/// Components that weight instances by the regret of a trained baseline (C, W, IC, EIC) belong to
-/// `train`.
+/// Values are computed in float64 from `C` as given; where the predictions are float32, the true
+/// costs are rounded to float32 too.
+///
+/// Examples
+/// --------
+/// >>> loss = rl.Loss(problem, C, "SPO+")
+/// >>> values, gradients = loss.evaluate(predictions)
 #[pyclass(frozen, module = "regretless")]
 pub struct Loss {
-    method: TrainingStage,
+    stage: TrainingStage,
     loss: Box<dyn regretless::loss::Loss>,
     data: Arc<LabeledDataset>,
-    /// Whether each row has a best decision.
-    known: Vec<bool>,
-    /// Who solves; where the problem is a function, each call makes its own.
+    /// Whether each row has an optimal decision.
+    has_label: Vec<bool>,
+    /// The oracle; for a Python function each call makes its own.
     oracle: Oracle,
     threads: Option<usize>,
     problem: Py<Problem>,
     seed: u64,
-    /// Decisions known so far, where the method keeps them; losses may share them.
+    /// The solution pool, if the loss uses one; losses may share it.
     pool: Arc<Mutex<Option<SolutionPool>>>,
 }
 
-/// Numbers beyond which losses that solve nothing are worth several threads.
+/// Predicted values from which losses without solver calls use several threads; below, starting
+/// threads takes longer than the work.
 const MIN_PARALLEL_VALUES: usize = 1 << 16;
 
-/// A number of either precision.
+/// Single or double precision.
 trait Float: numpy::Element + Copy + Sync {
-    /// In double precision.
-    fn wide(self) -> f64;
-    /// Rounded to its own.
-    fn rounded(value: f64) -> Self;
-    /// True costs of an instance as far as this precision holds them.
+    /// Converts to double precision.
+    fn to_f64(self) -> f64;
+    /// Rounds to this precision.
+    fn from_f64(value: f64) -> Self;
+    /// Reads the true costs of an instance, rounded to this precision.
     fn read_costs(data: &LabeledDataset, instance: usize, out: &mut Vec<f64>);
 }
 
 impl Float for f32 {
-    fn wide(self) -> f64 {
+    fn to_f64(self) -> f64 {
         self.into()
     }
 
-    fn rounded(value: f64) -> Self {
+    fn from_f64(value: f64) -> Self {
         value as Self
     }
 
     fn read_costs(data: &LabeledDataset, instance: usize, out: &mut Vec<f64>) {
         out.clear();
-        out.extend(
-            data.data()
-                .costs()
-                .row(instance)
-                .iter()
-                .map(|cost| f64::from(*cost)),
-        );
+        let costs = data.data().costs().row(instance);
+        out.extend(costs.iter().map(|cost| f64::from(*cost)));
     }
 }
 
 impl Float for f64 {
-    fn wide(self) -> f64 {
+    fn to_f64(self) -> f64 {
         self
     }
 
-    fn rounded(value: f64) -> Self {
+    fn from_f64(value: f64) -> Self {
         value
     }
 
@@ -103,14 +123,28 @@ impl Float for f64 {
     }
 }
 
-/// Where value and gradient of one row go.
+/// Predicted costs, row by row.
+struct Predictions<'a, T> {
+    values: &'a [T],
+    rows: usize,
+    cols: usize,
+}
+
+/// The value and gradient of one row.
 struct LossSlot<'a, T> {
     value: Result<f64>,
     gradient: &'a mut [T],
-    found: Vec<regretless::Decision>,
+    /// Decisions solved for this row.
+    solved: Vec<regretless::Decision>,
 }
 
-/// Rows in double precision, in memory that a thread uses again and again.
+/// Scratch of one thread.
+struct RowWorker<'o> {
+    oracle: OracleWorker<'o>,
+    buffers: RowBuffers,
+}
+
+/// One row in double precision.
 #[derive(Default)]
 struct RowBuffers {
     costs: Vec<f64>,
@@ -121,75 +155,99 @@ struct RowBuffers {
 #[pymethods]
 impl Loss {
     #[new]
-    #[pyo3(signature = (loss, problem, C, *, labels=None, seed=0, threads=None, progress=false, share_pool=None))]
+    #[pyo3(
+        signature = (
+            problem, C, loss, *, labels=None, seed=0, threads=None, progress=false, pool_from=None,
+            **unknown
+        ),
+        text_signature = "(problem, C, loss, *, labels=None, seed=0, threads=None, \
+            progress=False, pool_from=None)"
+    )]
     fn new(
         py: Python<'_>,
-        loss: &str,
         problem: &Bound<'_, Problem>,
         C: &Bound<'_, PyAny>,
+        loss: &str,
         labels: Option<&Bound<'_, Labels>>,
         seed: u64,
         threads: Option<usize>,
         progress: bool,
-        share_pool: Option<&Bound<'_, Self>>,
+        pool_from: Option<&Bound<'_, Self>>,
+        unknown: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Self> {
-        let method: TrainingStage = loss.parse().map_err(to_py_err)?;
-        single(&method).map_err(to_py_err)?;
-        let kept = problem;
-        let problem = kept.get();
+        refuse_unknown("Loss", unknown)?;
+        let stage: TrainingStage = loss.parse().map_err(to_py_err)?;
+        check_single_loss(&stage).map_err(to_py_err)?;
+        let py_problem = problem;
+        let problem = py_problem.get();
         let call = PyCall::new(progress);
         let oracle = problem.oracle(&call, threads, None).map_err(to_py_err)?;
         let data = costs_only(problem, C, ArrayOwnership::Copy)?;
-        let data = with_labels(py, problem, (&call, &oracle), data, labels)?;
+        let data = with_labels(py, problem, &call, &oracle, data, labels)?;
         let (data, loss, pool) = call.run(py, |observer| {
             let rows = data.rows();
-            let other =
-                method
-                    .labels
-                    .apply(&data, &rows, &method.stage_name(), &oracle, observer)?;
-            let data = other.map_or(data, Arc::new);
-            let loss = method.loss.build(&data, &oracle, observer)?;
-            let best = rows.iter().map(|row| data.optimal_decision(*row));
-            let pool = TrainingOracle::new(&oracle, method.oracle, seed)
-                .map_err(|error| error.for_method(&method.stage_name()))?
-                .with_pool(best, method.loss.capabilities().uses_pool)
+            let name = stage.stage_name();
+            let changed = stage.labels.apply(&data, &rows, &name, &oracle, observer)?;
+            let data = changed.map_or(data, Arc::new);
+            let loss = stage.loss.build(&data, &oracle, observer)?;
+            let decisions = rows.iter().map(|row| data.optimal_decision(*row));
+            let pool = TrainingOracle::new(&oracle, stage.oracle, seed)
+                .map_err(|error| error.for_method(&name))?
+                .with_pool(decisions, stage.loss.capabilities().uses_pool)
                 .pool()
                 .cloned();
             Ok((data, loss, pool))
         })?;
-        let mut known = vec![false; data.len()];
-        data.rows().into_iter().for_each(|row| known[row] = true);
-        let pool = match share_pool {
+        let mut has_label = vec![false; data.len()];
+        for row in data.rows() {
+            has_label[row] = true;
+        }
+        let pool = match pool_from {
             None => Arc::new(Mutex::new(pool)),
-            Some(other) => other.get().shared_pool(&method, kept, pool)?,
+            Some(other) => other.get().share_pool(&stage, py_problem, pool)?,
         };
-        let problem = kept.clone().unbind();
         Ok(Self {
-            method,
+            stage,
             loss,
             data,
-            known,
+            has_label,
             oracle,
             threads,
-            problem,
+            problem: py_problem.clone().unbind(),
             seed,
             pool,
         })
     }
 
-    /// The loss of each row of predictions and its gradient with respect to the predicted costs.
+    /// Return the loss of each row of predictions and its gradient.
     ///
-    /// * `predictions`: one row per instance, in the user's sense.
-    /// * `rows`: which rows of C they belong to, all in order unless given.
-    /// * `epoch`: perturbed losses draw other noise in every epoch.
-    /// * `batch`: with a cache, another coin for every batch of an epoch.
-    /// * `training`: whether this is a step of a training. Methods that compare with known
-    ///   decisions then first solve for the best decisions under the predictions (with a cache,
-    ///   where the coin says so), which join the pool, as `train` does; what a method with a cache
-    ///   solves joins it afterwards. Otherwise the pool stays as it is, and methods with a cache
-    ///   are answered from it.
+    /// Parameters
+    /// ----------
+    /// predictions : array_like of shape (n, d)
+    ///     Predicted costs.
+    /// rows : sequence of int, optional
+    ///     Rows of `C` that the predictions belong to; all rows in order by default.
+    /// epoch : int, default 0
+    ///     Perturbed losses draw new noise in every epoch.
+    /// batch : int, default 0
+    ///     With a cache, a new cache decision in every batch of an epoch.
+    /// training : bool, default False
+    ///     Whether this is a training step. Losses with a solution pool then first solve for the
+    ///     predictions (with a cache, according to the cache decision) and add the solutions to the
+    ///     pool, as `train` does; solutions of a loss with a cache are added afterwards. Otherwise
+    ///     the pool does not change, and losses with a cache use only the pool.
     ///
-    /// Returns (values, gradients): float64 of shape (n,), and an array like the predictions.
+    /// Returns
+    /// -------
+    /// values : ndarray of shape (n,)
+    ///     Losses, float64.
+    /// gradients : ndarray of shape (n, d)
+    ///     Gradients with respect to the predicted costs, in the precision of the predictions.
+    ///
+    /// Raises
+    /// ------
+    /// ValueError
+    ///     For rows that do not exist or have no label, or predictions that are not finite.
     #[pyo3(signature = (predictions, rows=None, *, epoch=0, batch=0, training=false))]
     fn evaluate<'py>(
         &self,
@@ -201,12 +259,10 @@ impl Loss {
         training: bool,
     ) -> PyResult<Bound<'py, PyTuple>> {
         let rows = rows.map(|rows| row_numbers(rows, "rows")).transpose()?;
-        if let Some(found) = crate::single_precision::evaluate(
-            (&*self.loss, &self.data),
-            predictions,
-            rows.as_deref(),
-        )? {
-            return Ok(found);
+        let fast =
+            single_precision::evaluate(&*self.loss, &self.data, predictions, rows.as_deref())?;
+        if let Some(result) = fast {
+            return Ok(result);
         }
         let step = StepId {
             epoch,
@@ -214,32 +270,45 @@ impl Loss {
             training,
         };
         check_order(predictions, "predictions", self.problem.get())?;
-        match rows_of(predictions, "predictions")? {
-            (Given::Single(numbers), shape) => {
-                self.evaluate_arrays(py, (numbers.as_slice()?, shape), rows, step)
+        let (array, [count, cols]) = rows_of(predictions, "predictions")?;
+        match array {
+            ArrayRows::Single(array) => {
+                let values = array.as_slice()?;
+                let predictions = Predictions {
+                    values,
+                    rows: count,
+                    cols,
+                };
+                self.evaluate_arrays(py, &predictions, rows, step)
             }
-            (Given::Double(numbers), shape) => {
-                self.evaluate_arrays(py, (numbers.as_slice()?, shape), rows, step)
+            ArrayRows::Double(array) => {
+                let values = array.as_slice()?;
+                let predictions = Predictions {
+                    values,
+                    rows: count,
+                    cols,
+                };
+                self.evaluate_arrays(py, &predictions, rows, step)
             }
         }
     }
 
-    /// The label of the loss.
+    /// Name of the loss.
     #[getter]
     fn name(&self) -> String {
-        self.method.stage_name()
+        self.stage.stage_name()
     }
 
-    /// The problem whose decisions count.
+    /// The problem.
     #[getter]
     fn problem(&self, py: Python<'_>) -> Py<Problem> {
         self.problem.clone_ref(py)
     }
 
-    /// Whether an evaluation in a training solves, so that it takes its time.
+    /// Whether an evaluation in training calls the solver.
     #[getter]
-    fn solves(&self) -> bool {
-        let capabilities = self.method.loss.capabilities();
+    fn calls_solver(&self) -> bool {
+        let capabilities = self.stage.loss.capabilities();
         capabilities.evaluates_in_parallel || capabilities.uses_pool
     }
 
@@ -256,39 +325,40 @@ impl Loss {
     }
 }
 
-/// One method that needs no training to be evaluated.
-fn single(method: &TrainingStage) -> Result<()> {
-    method.check()?;
-    if method.then.is_some() {
+/// Refuses methods that cannot be evaluated without a training.
+fn check_single_loss(stage: &TrainingStage) -> Result<()> {
+    stage.check()?;
+    if stage.then.is_some() {
         return Err(Error::setting(
-            "a loss is one method; 'then' belongs to train",
+            "a loss is one stage; 'then' belongs to train",
         ));
     }
-    if method.loss.capabilities().weighting != InstanceWeighting::Equal {
-        let message = format!(
-            "{} weights instances by the regret of a trained baseline",
-            method.loss
-        );
+    if stage.loss.capabilities().weighting != InstanceWeighting::Equal {
         return Err(Error::setting(format!(
-            "{message}; use train, or leave the weighting out"
+            "{} weights instances by the regret of a trained baseline; use train, or leave the \
+             weighting out",
+            stage.loss
         )));
     }
     Ok(())
 }
 
-fn check_finite<T: Float>(numbers: &[T], cols: usize) -> PyResult<()> {
-    let Some(at) = numbers.iter().position(|number| !number.wide().is_finite()) else {
+fn check_finite<T: Float>(predictions: &Predictions<'_, T>) -> PyResult<()> {
+    let invalid = |value: &T| !value.to_f64().is_finite();
+    let Some(position) = predictions.values.iter().position(invalid) else {
         return Ok(());
     };
-    let (row, column, number) = (at / cols, at % cols, numbers[at].wide());
-    let place = format!("predictions: row {row}, column c{column}");
+    let (row, column) = (position / predictions.cols, position % predictions.cols);
+    let value = predictions.values[position].to_f64();
     Err(PyValueError::new_err(format!(
-        "{place}: {number} is not a finite number (rows counted from 0)"
+        "predictions: row {row}, column c{column}: {value} is not a finite number (rows counted \
+         from 0)"
     )))
 }
 
 impl Loss {
-    fn rows(&self, rows: Option<Vec<usize>>, count: usize) -> PyResult<Vec<usize>> {
+    /// The rows that predictions belong to, each with a label.
+    fn check_rows(&self, rows: Option<Vec<usize>>, count: usize) -> PyResult<Vec<usize>> {
         let rows = rows.unwrap_or_else(|| (0..self.data.len()).collect());
         if rows.len() != count {
             return Err(PyValueError::new_err(format!(
@@ -296,212 +366,199 @@ impl Loss {
                 rows.len()
             )));
         }
-        match rows
-            .iter()
-            .find(|row| !self.known.get(**row).is_some_and(|known| *known))
-        {
-            None => Ok(rows),
-            Some(row) if *row >= self.known.len() => Err(PyValueError::new_err(format!(
-                "row {row} does not exist; there are {}",
-                self.known.len()
-            ))),
-            Some(row) => Err(PyValueError::new_err(format!(
-                "row {row} has no decision, so its loss is unknown"
-            ))),
+        for row in &rows {
+            match self.has_label.get(*row) {
+                Some(true) => (),
+                Some(false) => {
+                    return Err(PyValueError::new_err(format!(
+                        "row {row} has no decision, so its loss is unknown"
+                    )));
+                }
+                None => {
+                    return Err(PyValueError::new_err(format!(
+                        "row {row} does not exist; there are {}",
+                        self.has_label.len()
+                    )));
+                }
+            }
         }
+        Ok(rows)
     }
 
-    /// Values and gradients for Python.
+    /// Losses and gradients as numpy arrays.
     fn evaluate_arrays<'py, T: Float>(
         &self,
         py: Python<'py>,
-        (predictions, shape): (&[T], [usize; 2]),
+        predictions: &Predictions<'_, T>,
         rows: Option<Vec<usize>>,
         step: StepId,
     ) -> PyResult<Bound<'py, PyTuple>> {
-        let rows = self.rows(rows, shape[0])?;
-        let right = self.data.data().costs().cols();
-        if shape[1] != right {
-            let message = format!(
-                "{} costs are predicted per row and there are {right}",
-                shape[1]
-            );
-            return Err(PyValueError::new_err(message));
+        let rows = self.check_rows(rows, predictions.rows)?;
+        let width = self.data.data().costs().cols();
+        if predictions.cols != width {
+            return Err(PyValueError::new_err(format!(
+                "{} costs are predicted per row and there are {width}",
+                predictions.cols
+            )));
         }
-        check_finite(predictions, shape[1])?;
-        let mut gradients = vec![T::rounded(0.0); predictions.len()];
-        let values = if self.method.loss.capabilities().calls_solver {
+        check_finite(predictions)?;
+        let mut gradients = vec![T::from_f64(0.0); predictions.values.len()];
+        let values = if self.stage.loss.capabilities().calls_solver {
             let (call, problem) = (PyCall::new(false), self.problem.get());
-            let own = problem
-                .is_function()
-                .then(|| problem.oracle(&call, self.threads, None));
-            let own = own.transpose().map_err(to_py_err)?;
+            let own = match problem.is_function() {
+                true => Some(
+                    problem
+                        .oracle(&call, self.threads, None)
+                        .map_err(to_py_err)?,
+                ),
+                false => None,
+            };
             let oracle = own.as_ref().unwrap_or(&self.oracle);
             call.run(py, |observer| {
-                self.evaluate_rows(
-                    predictions,
-                    (&rows, &mut gradients),
-                    step,
-                    (oracle, observer),
-                )
+                self.evaluate_rows(predictions, &rows, &mut gradients, step, oracle, observer)
             })?
         } else {
-            let nobody = (&self.oracle, &NoopObserver as &dyn Observer);
+            let (oracle, observer) = (&self.oracle, &NoopObserver);
             detached(py, || {
-                self.evaluate_rows(predictions, (&rows, &mut gradients), step, nobody)
+                self.evaluate_rows(predictions, &rows, &mut gradients, step, oracle, observer)
             })?
         };
-        (row(py, values), rectangle(py, gradients, shape)?).into_pyobject(py)
+        let gradients = array2(py, gradients, predictions.rows, width)?;
+        (array1(py, values), gradients).into_pyobject(py)
     }
 
     fn evaluate_rows<T: Float>(
         &self,
-        predictions: &[T],
-        (rows, gradients): (&[usize], &mut [T]),
+        predictions: &Predictions<'_, T>,
+        rows: &[usize],
+        gradients: &mut [T],
         step: StepId,
-        (oracle, observer): (&Oracle, &dyn Observer),
+        oracle: &Oracle,
+        observer: &dyn Observer,
     ) -> Result<Vec<f64>> {
-        let cols = self.data.data().costs().cols();
-        let mut answering = self.training_oracle(oracle)?;
-        let mut found = Vec::new();
-        let capabilities = self.method.loss.capabilities();
+        let cols = predictions.cols;
+        let mut training_oracle = self.training_oracle(oracle)?;
+        let mut solved = Vec::new();
+        let capabilities = self.stage.loss.capabilities();
         if capabilities.uses_pool && step.training {
             let sense = self.data.sense();
-            let minimised: Vec<f64> = predictions
+            let minimized: Vec<f64> = predictions
+                .values
                 .iter()
-                .map(|number| sense.convert(number.wide()))
+                .map(|value| sense.convert(value.to_f64()))
                 .collect();
-            let best = |instance: usize| self.data.optimal_decision(instance);
-            found = answering.solve_for_pool(step, rows, &minimised, best, observer)?;
-            answering.add_to_pool(&found);
+            let label = |instance: usize| self.data.optimal_decision(instance);
+            solved = training_oracle.solve_for_pool(step, rows, &minimized, label, observer)?;
+            training_oracle.add_to_pool(&solved);
         }
         let slot = |gradient| LossSlot {
             value: Err(Error::Interrupted),
             gradient,
-            found: Vec::new(),
+            solved: Vec::new(),
         };
         let mut slots: Vec<LossSlot<'_, T>> = gradients.chunks_exact_mut(cols).map(slot).collect();
         let one = Threads::single_threaded();
-        let threads = match capabilities.evaluates_in_parallel {
-            true => oracle.solver_threads(),
-            false if predictions.len() >= MIN_PARALLEL_VALUES => oracle.threads(),
-            false => &one,
+        let threads = if capabilities.evaluates_in_parallel {
+            oracle.solver_threads()
+        } else if predictions.values.len() >= MIN_PARALLEL_VALUES {
+            oracle.threads()
+        } else {
+            &one
         };
-        let work = |(worker, memory): &mut (OracleWorker<'_>, RowBuffers),
-                    index: usize,
-                    slot: &mut LossSlot<'_, T>| {
-            if !observer.interrupted() {
-                worker.set_cache_action(answering.cache_action(step, rows[index]));
-                memory.read(
-                    &predictions[index * cols..][..cols],
-                    &self.data,
-                    rows[index],
-                );
-                self.evaluate_row(memory, (rows[index], step.epoch), (worker, slot));
+        let new_worker = || RowWorker {
+            oracle: training_oracle.worker(),
+            buffers: RowBuffers::default(),
+        };
+        let work = |worker: &mut RowWorker<'_>, index: usize, slot: &mut LossSlot<'_, T>| {
+            if observer.interrupted() {
+                return;
             }
+            let instance = rows[index];
+            let action = training_oracle.cache_action(step, instance);
+            worker.oracle.set_cache_action(action);
+            let prediction = &predictions.values[index * cols..][..cols];
+            worker.buffers.read(prediction, &self.data, instance);
+            self.evaluate_row(worker, instance, step.epoch, slot);
         };
-        threads.fill_slots(
-            &mut slots,
-            || (answering.worker(), RowBuffers::default()),
-            work,
-        );
+        threads.fill_slots(&mut slots, new_worker, work);
         self.loss.end_batch(step.training);
         if step.training {
-            slots
-                .iter_mut()
-                .for_each(|slot| found.append(&mut slot.found));
-            if let Some(pool) = self
-                .pool
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner)
-                .as_mut()
-            {
-                pool.extend(&found);
+            for slot in &mut slots {
+                solved.append(&mut slot.solved);
+            }
+            if let Some(pool) = lock(&self.pool).as_mut() {
+                pool.extend(&solved);
             }
         }
         slots.into_iter().map(|slot| slot.value).collect()
     }
 
-    /// The pool of this loss for another one, whose decisions join it.
-    fn shared_pool(
+    /// The solution pool of this loss for another one, whose decisions are added.
+    fn share_pool(
         &self,
-        method: &TrainingStage,
+        stage: &TrainingStage,
         problem: &Bound<'_, Problem>,
-        theirs: Option<SolutionPool>,
+        added: Option<SolutionPool>,
     ) -> PyResult<Arc<Mutex<Option<SolutionPool>>>> {
-        if self.method.stage_name() != method.stage_name() || !problem.eq(&self.problem)? {
+        if self.stage.stage_name() != stage.stage_name() || !problem.eq(&self.problem)? {
             return Err(PyValueError::new_err(
-                "share_pool must be a loss of the same method and problem",
+                "pool_from must be a loss of the same name and problem",
             ));
         }
-        if let (Some(pool), Some(theirs)) = (
-            self.pool
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner)
-                .as_mut(),
-            theirs.as_ref(),
-        ) {
-            pool.extend(theirs.decisions());
+        if let (Some(pool), Some(added)) = (lock(&self.pool).as_mut(), &added) {
+            pool.extend(added.decisions());
         }
         Ok(Arc::clone(&self.pool))
     }
 
-    /// The oracle as the method wants it to answer, with the decisions known so far.
+    /// The oracle with the settings of the loss and its solution pool.
     fn training_oracle<'o>(&self, oracle: &'o Oracle) -> Result<TrainingOracle<'o>> {
-        let mut answering = TrainingOracle::new(oracle, self.method.oracle, self.seed)
+        let mut training_oracle = TrainingOracle::new(oracle, self.stage.oracle, self.seed)
             .map_err(|error| error.for_method(&self.name()))?
-            .with_pool([], self.method.loss.capabilities().uses_pool);
-        if let Some(pool) = self
-            .pool
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone()
-        {
-            answering.replace_pool(pool);
+            .with_pool([], self.stage.loss.capabilities().uses_pool);
+        let pool = lock(&self.pool).clone();
+        if let Some(pool) = pool {
+            training_oracle.replace_pool(pool);
         }
-        Ok(answering)
+        Ok(training_oracle)
     }
 
+    /// Evaluates the row that was read into the worker's buffers.
     fn evaluate_row<T: Float>(
         &self,
-        memory: &mut RowBuffers,
-        (instance, epoch): (usize, usize),
-        (worker, slot): (&mut OracleWorker<'_>, &mut LossSlot<'_, T>),
+        worker: &mut RowWorker<'_>,
+        instance: usize,
+        epoch: usize,
+        slot: &mut LossSlot<'_, T>,
     ) {
-        let RowBuffers {
-            costs,
-            prediction,
-            gradient,
-        } = memory;
-        let draw = NoiseKey {
-            seed: self.seed,
-            epoch,
-        };
-        let query = LossInput {
+        let RowWorker { oracle, buffers } = worker;
+        let input = LossInput {
             instance,
-            costs,
-            prediction,
+            costs: &buffers.costs,
+            prediction: &buffers.prediction,
             best: self.data.optimal_decision(instance),
-            draw,
+            draw: NoiseKey {
+                seed: self.seed,
+                epoch,
+            },
         };
-        worker.set_instance(instance);
-        slot.value = self.loss.evaluate(&query, worker, gradient);
-        slot.found = worker.take_solved();
+        oracle.set_instance(instance);
+        slot.value = self.loss.evaluate(&input, oracle, &mut buffers.gradient);
+        slot.solved = oracle.take_solved();
         let sense = self.data.sense();
-        slot.gradient
-            .iter_mut()
-            .zip(gradient)
-            .for_each(|(out, entry)| *out = T::rounded(sense.convert(*entry)));
+        for (out, entry) in slot.gradient.iter_mut().zip(&buffers.gradient) {
+            *out = T::from_f64(sense.convert(*entry));
+        }
     }
 }
 
 impl RowBuffers {
-    /// Takes one row of predictions and its true costs, to be minimised and rounded alike.
+    /// Reads one row of predictions and its true costs, minimized and in the same precision.
     fn read<T: Float>(&mut self, prediction: &[T], data: &LabeledDataset, instance: usize) {
         let sense = data.sense();
         self.prediction.clear();
         self.prediction
-            .extend(prediction.iter().map(|number| sense.convert(number.wide())));
+            .extend(prediction.iter().map(|value| sense.convert(value.to_f64())));
         T::read_costs(data, instance, &mut self.costs);
         self.gradient.resize(prediction.len(), 0.0);
     }

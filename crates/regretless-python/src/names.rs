@@ -1,31 +1,31 @@
-//! Names of columns, and costs in the order of a problem.
+//! Column names, and costs in the order of a problem.
 //!
-//! Labels of columns that are strings are names. Other labels, such as the numbers pandas gives to
-//! unnamed columns, are none.
+//! Column labels that are strings are names. Other labels, such as the numbers that pandas gives to
+//! unnamed columns, are not.
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use regretless::data::{CostMatching, CostNames, CostSide, Dataset, Matrix};
 use regretless::problem::match_costs;
 
-use crate::arrays::{ArrayOwnership, finite_matrix, rectangle};
+use crate::arrays::{ArrayOwnership, array2, finite_matrix};
 use crate::error::to_py_err;
 use crate::problem::Problem;
 
-/// Column names of a table such as pandas' or polars', if it has names.
+/// Column names of a table (pandas, polars, pyarrow), if it has names.
 pub fn column_names(value: &Bound<'_, PyAny>) -> PyResult<Option<Vec<String>>> {
-    // Arrow's tables list their data under `columns` and the names beside them.
-    let of_arrow = value.getattr_opt("column_names")?;
-    match of_arrow.map_or_else(|| value.getattr_opt("columns"), |names| Ok(Some(names)))? {
+    // `columns` of a pyarrow table are its data.
+    let arrow_names = value.getattr_opt("column_names")?;
+    match arrow_names.map_or_else(|| value.getattr_opt("columns"), |names| Ok(Some(names)))? {
         None => Ok(None),
         Some(labels) => names_of(&labels),
     }
 }
 
-/// The names of the numbers in one row such as a pandas Series, if they have names.
+/// Names of the entries of one row (a pandas Series), if it has names.
 fn entry_names(value: &Bound<'_, PyAny>) -> PyResult<Option<Vec<String>>> {
     match value.getattr_opt("index")? {
-        // Lists have a method of this name.
+        // Lists have a method `index`.
         Some(labels) if !labels.is_callable() => names_of(&labels),
         _ => Ok(None),
     }
@@ -37,9 +37,9 @@ fn names_of(labels: &Bound<'_, PyAny>) -> PyResult<Option<Vec<String>>> {
         .map(|levels| levels.extract::<usize>())
         .transpose()?;
     if levels.is_some_and(|levels| levels > 1) {
-        let message =
-            "the columns have labels of several levels (a MultiIndex); give each column one name";
-        return Err(PyValueError::new_err(message));
+        return Err(PyValueError::new_err(
+            "the columns have labels of several levels (a MultiIndex); give each column one name",
+        ));
     }
     let Ok(labels) = labels.try_iter() else {
         return Ok(None);
@@ -56,14 +56,14 @@ fn names_of(labels: &Bound<'_, PyAny>) -> PyResult<Option<Vec<String>>> {
         None => Ok(None),
         Some(name) => Err(PyValueError::new_err(format!(
             "some labels of columns are strings ('{name}') and some are not; give every column a \
-                name, or none"
+             name, or none"
         ))),
     }
 }
 
-/// How the costs of a table belong to those of a problem; where positions decide, a warning says
-/// so, once per problem.
-fn matching(
+/// Matches the costs of a table to those of a problem; where they are matched by position, a
+/// warning is raised, once per problem.
+fn match_names(
     py: Python<'_>,
     problem: &Problem,
     owner: &str,
@@ -80,13 +80,13 @@ fn matching(
     Ok(found)
 }
 
-/// Brings a table into the order of a problem's costs.
+/// Reorders a table to the order of a problem's costs.
 pub fn match_table(py: Python<'_>, problem: &Problem, data: &mut Dataset) -> PyResult<()> {
-    let found = matching(py, problem, "C", data.cost_names())?;
+    let found = match_names(py, problem, "C", data.cost_names())?;
     data.apply(&found).map_err(to_py_err)
 }
 
-/// Brings a table into the order of a problem's costs or, where it has no names, of a model's.
+/// Reorders a table to the order of a problem's costs or, where it has no names, of a model's.
 pub fn match_table_of_model(
     py: Python<'_>,
     problem: &Problem,
@@ -100,9 +100,9 @@ pub fn match_table_of_model(
         .try_for_each(|notice| problem.warn_once(py, notice))
 }
 
-/// A table of predictions or decisions in the order that is wanted. Arrays are in that order
-/// already: what is predicted has no names by its nature, so that no warning is due.
-pub fn in_order(value: &Bound<'_, PyAny>, what: &str, wanted: CostSide<'_>) -> PyResult<Matrix> {
+/// A table of predictions or decisions in the order of the target's names. Arrays are in that order
+/// already: predictions usually have no names, so that no warning is raised.
+pub fn in_order(value: &Bound<'_, PyAny>, what: &str, target: CostSide<'_>) -> PyResult<Matrix> {
     let mut numbers = finite_matrix(value, what, ArrayOwnership::Borrow)?;
     let Some(names) = column_names(value)?.map(CostNames::from) else {
         return Ok(numbers);
@@ -111,7 +111,7 @@ pub fn in_order(value: &Bound<'_, PyAny>, what: &str, wanted: CostSide<'_>) -> P
         .check("column")
         .map_err(|error| PyValueError::new_err(format!("{what}: {error}")))?;
     if numbers.cols() == names.len()
-        && let Some(order) = CostMatching::new(CostSide::new(what, &names), wanted)
+        && let Some(order) = CostMatching::new(CostSide::new(what, &names), target)
             .map_err(to_py_err)?
             .order()
     {
@@ -120,11 +120,11 @@ pub fn in_order(value: &Bound<'_, PyAny>, what: &str, wanted: CostSide<'_>) -> P
     Ok(numbers)
 }
 
-/// The same in the order of a problem's costs; names that cannot be matched are told.
+/// A table in the order of a problem's costs; names that cannot be matched raise an error.
 pub fn in_order_of(value: &Bound<'_, PyAny>, what: &str, problem: &Problem) -> PyResult<Matrix> {
     let named = column_names(value)?.map(CostNames::from);
     if let Some(names) = &named {
-        matching(value.py(), problem, what, names)?;
+        match_names(value.py(), problem, what, names)?;
     }
     let owner = problem.problem.name();
     let names = problem.problem.cost_names();
@@ -139,7 +139,7 @@ pub fn in_order_of(value: &Bound<'_, PyAny>, what: &str, problem: &Problem) -> P
     )
 }
 
-/// One row of numbers in the order of a problem's costs.
+/// One row of costs in the order of a problem's costs.
 pub fn row_in_order_of(
     value: &Bound<'_, PyAny>,
     mut numbers: Vec<f64>,
@@ -148,59 +148,55 @@ pub fn row_in_order_of(
     let Some(names) = entry_names(value)?.map(CostNames::from) else {
         return Ok(numbers);
     };
-    let found = matching(value.py(), problem, "the row of costs", &names)?;
+    let found = match_names(value.py(), problem, "the row of costs", &names)?;
     problem.check_width(numbers.len())?;
     found.apply_to_row(&mut numbers);
     Ok(numbers)
 }
 
-/// Refuses a table whose columns are not in the order of a problem's costs, for results that are in
+/// Refuses a table whose columns are not in the order of a problem's costs, where results are in
 /// the order of the columns.
 pub fn check_order(value: &Bound<'_, PyAny>, what: &str, problem: &Problem) -> PyResult<()> {
     let Some(names) = column_names(value)?.map(CostNames::from) else {
         return Ok(());
     };
-    if matching(value.py(), problem, what, &names)?
+    if match_names(value.py(), problem, what, &names)?
         .order()
         .is_none()
     {
         return Ok(());
     }
-    let message = format!("the columns of {what} are in another order than the problem's costs");
     Err(PyValueError::new_err(format!(
-        "{message}; take {what}[problem.cost_names]"
+        "the columns of {what} are in a different order than the problem's costs; use \
+         {what}[problem.cost_names]"
     )))
 }
 
-/// A table of costs as an array in the order of a problem's costs, in the precision it was given in
-/// (float32 or float64), for modules that keep arrays.
+/// Returns a table of costs as an array in the order of a problem's costs, in the precision it was
+/// given in (float32 or float64).
 #[pyfunction]
 #[pyo3(name = "_costs_in_order")]
 pub fn costs_in_order<'py>(
     py: Python<'py>,
     problem: &Bound<'py, Problem>,
-    costs: &Bound<'py, PyAny>,
+    C: &Bound<'py, PyAny>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let data = crate::label::costs_only(problem.get(), costs, ArrayOwnership::Borrow)?;
-    let (costs, shape) = (
-        data.costs().clone(),
-        [data.costs().rows(), data.costs().cols()],
-    );
+    let data = crate::label::costs_only(problem.get(), C, ArrayOwnership::Borrow)?;
+    let costs = data.costs().clone();
+    let (rows, cols) = (costs.rows(), costs.cols());
     if !costs.has_f64_values() {
-        return Ok(rectangle(py, costs.into_vec(), shape)?.into_any());
+        return Ok(array2(py, costs.into_vec(), rows, cols)?.into_any());
     }
-    let (mut numbers, mut row) = (
-        Vec::with_capacity(shape[0] * shape[1]),
-        Vec::with_capacity(shape[1]),
-    );
-    for number in 0..shape[0] {
+    let mut values = Vec::with_capacity(rows * cols);
+    let mut row = Vec::with_capacity(cols);
+    for number in 0..rows {
         costs.read(number, &mut row);
-        numbers.extend_from_slice(&row);
+        values.extend_from_slice(&row);
     }
-    Ok(rectangle(py, numbers, shape)?.into_any())
+    Ok(array2(py, values, rows, cols)?.into_any())
 }
 
-/// Names of a table's columns, or None.
+/// Returns the column names of a table, or None.
 #[pyfunction]
 #[pyo3(name = "_column_names")]
 pub fn column_names_of(table: &Bound<'_, PyAny>) -> PyResult<Option<Vec<String>>> {

@@ -1,30 +1,35 @@
-//! Models: features in, predicted costs out.
+//! Trained models, from features to costs and decisions.
 
 use std::path::PathBuf;
 
-use numpy::PyArray2;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyTuple, PyType};
+use pyo3::types::{PyBytes, PyDict, PyTuple, PyType};
 use regretless::evaluate::match_model;
 use regretless::problem::ModelProblem;
 
-use crate::arrays::{features, rectangle};
+use crate::arrays::{array2, features};
 use crate::call_observer::{PyCall, catch_panic, detached};
 use crate::error::to_py_err;
-use crate::oracle::Solutions;
+use crate::evaluate::{EvaluationArgs, evaluation_object};
+use crate::frames::{FrameTemplate, column_names_or_numbers, table_like};
+use crate::keywords::refuse_unknown;
+use crate::label::Labels;
 use crate::problem::Problem;
+use crate::solutions::Solutions;
 
-/// A trained model. Its file is the same that the command line writes and reads.
+/// A trained model: predicts costs from features and decides.
+///
+/// `train` returns models, `Model.load` reads them; the command line uses the same files.
 #[pyclass(frozen, module = "regretless")]
 pub struct Model {
     /// The model.
     pub model: regretless::predict::CostModel,
-    /// The folder of its file, if it was read from one.
+    /// The folder of the file it was read from.
     folder: Option<PathBuf>,
 }
 
 impl Model {
-    /// A model that comes from no file.
+    /// A model that was not read from a file.
     pub fn new(model: regretless::predict::CostModel) -> Self {
         Self {
             model,
@@ -32,24 +37,24 @@ impl Model {
         }
     }
 
-    /// The problem given, or else the one the model was trained for.
+    /// The given problem, or the one that the model was trained for.
     fn problem(&self, py: Python<'_>, given: Option<&Bound<'_, Problem>>) -> PyResult<Py<Problem>> {
         if let Some(problem) = given {
             return Ok(problem.clone().unbind());
         }
         let about = &self.model.about;
-        let written = ModelProblem {
+        let description = ModelProblem {
             problem: &about.problem,
             file_hash: about.problem_file_hash.as_deref(),
             folder: self.folder.as_deref(),
         };
-        let (spec, problem) = written.build().map_err(to_py_err)?;
+        let (spec, problem) = description.build().map_err(to_py_err)?;
         Py::new(py, Problem::from_built(spec, problem))
     }
 }
 
-/// The problem that a file of a model describes; the model file it names must be what it was at
-/// training.
+/// Returns the problem that a model file describes; the problem file that it names must not have
+/// changed since training.
 #[pyfunction]
 #[pyo3(name = "_problem_of_model")]
 pub fn problem_of_model(
@@ -74,26 +79,63 @@ pub fn problem_of_model(
 
 #[pymethods]
 impl Model {
-    /// Predicted costs, one row per row of X (float32), in the user's sense.
+    /// Predict costs.
     ///
-    /// A table with column names must have the names the model was trained on, in their order.
-    fn predict<'py>(
-        &self,
-        py: Python<'py>,
-        X: &Bound<'py, PyAny>,
-    ) -> PyResult<Bound<'py, PyArray2<f32>>> {
+    /// Parameters
+    /// ----------
+    /// X : array_like or DataFrame of shape (n, p)
+    ///     Features; a table with column names must have the names of training, in their order.
+    ///
+    /// Returns
+    /// -------
+    /// ndarray or DataFrame of shape (n, d)
+    ///     float32; a DataFrame where `X` is one, with its index and the cost names.
+    ///
+    /// Raises
+    /// ------
+    /// ValueError
+    ///     For other features than those of training.
+    fn predict(&self, py: Python<'_>, X: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
         let table = features(X, None, Some(&self.model.about.features))?;
         let costs = detached(py, || self.model.predict(&table))?;
-        let shape = [costs.rows(), costs.cols()];
-        rectangle(py, costs.into_vec(), shape)
+        let (rows, cols) = (costs.rows(), costs.cols());
+        let frame = FrameTemplate::of(X, self.cost_names())?;
+        table_like(frame.as_ref(), array2(py, costs.into_vec(), rows, cols)?)
     }
 
-    /// Predicts and decides: Solutions with one decision per row of X.
+    /// Predict costs and solve the problem for each row.
     ///
-    /// problem: what is decided, if not the problem the model was trained for; the model's costs
-    /// are matched to it by name. A problem that was read from a model file (.mps, .lp) is read
-    /// again, and must not have changed since training.
-    #[pyo3(signature = (X, problem=None, *, threads=None, progress=false, heuristic=None))]
+    /// Parameters
+    /// ----------
+    /// X : array_like or DataFrame of shape (n, p)
+    ///     Features.
+    /// problem : Problem, optional
+    ///     Another problem than that of training; the model's costs are matched to it by name. By
+    ///     default a problem that was read from a file (.mps, .lp) is read again, and must not have
+    ///     changed since training.
+    /// threads, progress, heuristic : optional
+    ///     As in `Problem.solve_all`.
+    ///
+    /// Returns
+    /// -------
+    /// Solutions
+    ///     One decision per row; `decisions` is a DataFrame where `X` is one.
+    ///
+    /// Raises
+    /// ------
+    /// ValueError
+    ///     Where the problem is a Python function and not given, or its costs do not match.
+    ///
+    /// Examples
+    /// --------
+    /// >>> decisions = model.decide(X_new).decisions
+    #[pyo3(
+        signature = (
+            X, *, problem=None, threads=None, progress=false, heuristic=None, **unknown
+        ),
+        text_signature = "($self, X, *, problem=None, threads=None, progress=False, \
+            heuristic=None)"
+    )]
     fn decide(
         &self,
         py: Python<'_>,
@@ -102,7 +144,9 @@ impl Model {
         threads: Option<usize>,
         progress: bool,
         heuristic: Option<&str>,
+        unknown: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Solutions> {
+        refuse_unknown("Model.decide", unknown)?;
         let problem = self.problem(py, problem)?;
         let problem = problem.get();
         let table = features(X, None, Some(&self.model.about.features))?;
@@ -113,27 +157,107 @@ impl Model {
         }
         problem.check_width(self.model.about.costs.len())?;
         let call = PyCall::new(progress);
-        let answers = call.run(py, |observer| {
+        let results = call.run(py, |observer| {
             let mut costs = self.model.predict_matched(&table, &matching)?;
             sense.convert_matrix(&mut costs)?;
             let oracle = problem.oracle(&call, threads, heuristic)?;
             observer.begin("deciding", costs.rows() as u64);
-            let answers = oracle.solve_all(&costs, observer)?;
+            let results = oracle.solve_all(&costs, observer)?;
             observer.end();
-            Ok(answers)
+            Ok(results)
         })?;
+        let width = problem.problem.num_costs();
         let own = Some(&self.model.about.costs).filter(|names| !names.are_numbered());
         let names = matching.names().or(own).cloned();
-        Ok(Solutions::new(answers, sense, problem.problem.num_costs()).with_cost_names(names))
+        let frame = FrameTemplate::of(X, column_names_or_numbers(names.as_ref(), width))?;
+        Ok(Solutions::new(results, sense, width)
+            .with_cost_names(names)
+            .with_frame(frame))
     }
 
-    /// Writes the model file; refuses to replace a file unless force.
+    /// Evaluate the model by the decisions that follow from its predictions.
+    ///
+    /// Parameters
+    /// ----------
+    /// X : array_like or DataFrame of shape (n, p)
+    ///     Features.
+    /// C : array_like or DataFrame of shape (n, d)
+    ///     True costs.
+    /// problem : Problem, optional
+    ///     Another problem than that of training.
+    /// labels : Labels, optional
+    ///     Optimal decisions under the true costs; solved here by default.
+    /// threads, progress, heuristic : optional
+    ///     As in `Problem.solve_all`.
+    ///
+    /// Returns
+    /// -------
+    /// Evaluation
+    ///     As the function `evaluate` returns it.
+    ///
+    /// Examples
+    /// --------
+    /// >>> model.evaluate(X_test, C_test).normalized_regret
+    #[pyo3(signature = (
+        X, C, *, problem=None, labels=None, threads=None, progress=false, heuristic=None
+    ))]
+    fn evaluate<'py>(
+        &self,
+        py: Python<'py>,
+        X: &Bound<'py, PyAny>,
+        C: &Bound<'py, PyAny>,
+        problem: Option<&Bound<'py, Problem>>,
+        labels: Option<&Bound<'py, Labels>>,
+        threads: Option<usize>,
+        progress: bool,
+        heuristic: Option<&str>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let problem = self.problem(py, problem)?;
+        let args = EvaluationArgs {
+            problem: problem.get(),
+            labels,
+            threads,
+            progress,
+            heuristic,
+        };
+        evaluation_object(py, &args.evaluate_model(&self.model, X, C)?)
+    }
+
+    /// Write the model to a file.
+    ///
+    /// Parameters
+    /// ----------
+    /// path : path
+    ///     The file (safetensors).
+    /// force : bool, default False
+    ///     Whether an existing file is replaced.
+    ///
+    /// Raises
+    /// ------
+    /// FileExistsError
+    ///     Where the file exists and `force` is false.
     #[pyo3(signature = (path, *, force=false))]
     fn save(&self, py: Python<'_>, path: PathBuf, force: bool) -> PyResult<()> {
         detached(py, || self.model.save(&path, force))
     }
 
-    /// Reads a model file; nothing in it is executed, and every damage is noticed.
+    /// Read a model from a file.
+    ///
+    /// Nothing in the file is executed, and damage is detected by a checksum.
+    ///
+    /// Parameters
+    /// ----------
+    /// path : path
+    ///     A file that `save` or the command line wrote.
+    ///
+    /// Returns
+    /// -------
+    /// Model
+    ///
+    /// Raises
+    /// ------
+    /// ValueError
+    ///     Where the file is damaged or of another kind.
     #[classmethod]
     fn load(class: &Bound<'_, PyType>, path: PathBuf) -> PyResult<Self> {
         let model = detached(class.py(), || regretless::predict::CostModel::load(&path))?;
@@ -143,7 +267,11 @@ impl Model {
         })
     }
 
-    /// The bytes of the model file.
+    /// Return the bytes of the model file.
+    ///
+    /// Returns
+    /// -------
+    /// bytes
     fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         Ok(PyBytes::new(
             py,
@@ -151,7 +279,16 @@ impl Model {
         ))
     }
 
-    /// The model in the bytes of a model file.
+    /// Read a model from the bytes of a model file.
+    ///
+    /// Parameters
+    /// ----------
+    /// bytes : bytes
+    ///     What `to_bytes` returned.
+    ///
+    /// Returns
+    /// -------
+    /// Model
     #[classmethod]
     fn from_bytes(_class: &Bound<'_, PyType>, bytes: &[u8]) -> PyResult<Self> {
         Ok(Self::new(catch_panic(|| {
@@ -159,7 +296,7 @@ impl Model {
         })?))
     }
 
-    /// Names of the features, in the order the model expects them.
+    /// Names of the features, in the order of training.
     #[getter]
     fn feature_names(&self) -> Vec<String> {
         self.model.about.features.clone()
@@ -171,13 +308,13 @@ impl Model {
         self.model.about.costs.to_vec()
     }
 
-    /// The label of the loss it was trained with.
+    /// Name of the method that the model was trained with.
     #[getter]
-    fn loss(&self) -> String {
+    fn method(&self) -> String {
         self.model.about.loss.clone()
     }
 
-    /// The seed of the training.
+    /// Seed of the training.
     #[getter]
     fn seed(&self) -> u64 {
         self.model.about.seed

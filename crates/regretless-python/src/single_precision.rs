@@ -1,21 +1,21 @@
-//! Losses on rows of float32, read and written where they lie: the way of training loops that call
-//! often.
+//! Losses of float32 rows without conversion: the fast path for training loops with many calls.
 
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use regretless::label::LabeledDataset;
 use regretless::loss::SinglePrecisionInput;
 
-use crate::arrays::{rectangle, row};
+use crate::arrays::{array1, array2};
 
-/// Values and gradients of rows of predictions, in the user's sense; nothing where the loss has no
-/// fast way, or something is wrong with a row, which the plain way then tells.
+/// Losses and gradients of rows of predictions. `None` where the loss has no fast path or a row is
+/// invalid; the general path then reports the error.
 pub fn evaluate<'py>(
-    (loss, data): (&dyn regretless::loss::Loss, &LabeledDataset),
+    loss: &dyn regretless::loss::Loss,
+    data: &LabeledDataset,
     predictions: &Bound<'py, PyAny>,
     rows: Option<&[usize]>,
 ) -> PyResult<Option<Bound<'py, PyTuple>>> {
-    // Arrays of another type, such as masked ones, are not what they seem.
+    // Subclasses of ndarray, such as masked arrays, have more than their entries.
     if !predictions.is_exact_instance_of::<numpy::PyUntypedArray>() {
         return Ok(None);
     }
@@ -31,33 +31,30 @@ pub fn evaluate<'py>(
     }
     let py = predictions.py();
     let mut gradients = vec![0.0_f32; numbers.len()];
-    let row_of = |index: usize| rows.map_or(index, |rows| rows[index]);
-    let judged = py.detach(|| {
-        let parts = numbers
+    let evaluated = py.detach(|| {
+        let sign = data.sense().single_sign();
+        let mut values = Vec::with_capacity(count);
+        let pairs = numbers
             .chunks_exact(cols)
-            .zip(gradients.chunks_exact_mut(cols))
-            .enumerate();
-        let one = |(index, (prediction, gradient))| {
-            let instance = row_of(index);
-            let known = data.has(instance).then_some(instance)?;
-            let (costs, best) = (data.data().costs().row(known), data.optimal_decision(known));
-            let sign = data.sense().single_sign();
-            loss.evaluate_single(
-                &SinglePrecisionInput {
-                    costs,
-                    prediction,
-                    sign,
-                    best,
-                },
-                gradient,
-            )
-        };
-        parts.map(one).collect::<Option<Vec<f64>>>()
+            .zip(gradients.chunks_exact_mut(cols));
+        for (index, (prediction, gradient)) in pairs.enumerate() {
+            let instance = rows.map_or(index, |rows| rows[index]);
+            if !data.has(instance) {
+                return None;
+            }
+            let input = SinglePrecisionInput {
+                costs: data.data().costs().row(instance),
+                prediction,
+                sign,
+                best: data.optimal_decision(instance),
+            };
+            values.push(loss.evaluate_single(&input, gradient)?);
+        }
+        Some(values)
     });
-    let Some(values) = judged else {
+    let Some(values) = evaluated else {
         return Ok(None);
     };
-    Ok(Some(
-        (row(py, values), rectangle(py, gradients, [count, cols])?).into_pyobject(py)?,
-    ))
+    let gradients = array2(py, gradients, count, cols)?;
+    Ok(Some((array1(py, values), gradients).into_pyobject(py)?))
 }

@@ -1,5 +1,6 @@
-//! Training: the same plan as the command line's, from keywords.
+//! Training with keyword settings, the same as on the command line.
 
+use std::collections::HashSet;
 use std::path::PathBuf;
 
 use pyo3::exceptions::{PyTypeError, PyValueError};
@@ -7,7 +8,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString, PyTuple};
 use regretless::data::{CostNames, Dataset, SplitIndices, SplitRule};
 use regretless::evaluate::few_rows_warning;
-use regretless::renamed::new_word;
+use regretless::renamed::{explain, new_word};
 use regretless::train::{
     CheckpointFolder, Method, Optimizer, Trainer, TrainingContext, TrainingSettings,
 };
@@ -16,24 +17,20 @@ use serde_json::Value;
 use crate::arrays::{ArrayOwnership, features, matrix, row_numbers};
 use crate::call_observer::{PyCall, warn};
 use crate::error::to_py_err;
+use crate::keywords::refuse_renamed;
 use crate::label::{Labels, check_same_rows, with_labels};
 use crate::names::{column_names, match_table};
 use crate::predict::Model;
 use crate::problem::Problem;
+use crate::results::{result_object, to_python};
 
-/// A value of the library as Python's own: dicts, lists, numbers.
-pub fn python<'py, T: serde::Serialize>(py: Python<'py>, value: &T) -> PyResult<Bound<'py, PyAny>> {
-    let text = serde_json::to_string(value).map_err(|e| PyValueError::new_err(e.to_string()))?;
-    py.import("json")?.call_method1("loads", (text,))
-}
-
-/// Settings by their names, laid over a profile's.
-fn settings(
+/// The settings of a profile with those that are given by name.
+fn parse_settings(
     given: Option<&Bound<'_, PyDict>>,
     profile: &str,
     seed: u64,
 ) -> PyResult<TrainingSettings> {
-    let standard = match profile {
+    let defaults = match profile {
         "default" => TrainingSettings {
             seed,
             ..TrainingSettings::default()
@@ -47,48 +44,50 @@ fn settings(
             )));
         }
     };
-    let wrong = |error: serde_json::Error| PyValueError::new_err(format!("settings: {error}"));
-    let mut table = serde_json::to_value(standard).map_err(wrong)?;
+    refuse_renamed("train", given)?;
+    let invalid = |error: serde_json::Error| PyValueError::new_err(format!("settings: {error}"));
+    let mut table = serde_json::to_value(defaults).map_err(invalid)?;
     for (name, value) in given.into_iter().flatten() {
         let name: String = name.extract()?;
         let names = table
             .as_object()
-            .map(|known| known.keys().cloned().collect::<Vec<_>>())
+            .map(|settings| settings.keys().cloned().collect::<Vec<_>>())
             .unwrap_or_default();
         if !names.contains(&name) || name == "seed" {
-            let is_known = |word: &str| names.iter().any(|known| known == word);
-            let message = match new_word(&name, is_known) {
+            let is_setting = |word: &str| names.iter().any(|known| known == word);
+            let message = match new_word(&name, is_setting) {
                 Some(new) => format!("train() got '{name}'; it is called '{new}' now"),
                 None => {
                     let choices = names.join(", ");
-                    format!("train has no setting '{name}'; choose one of: {choices}")
+                    format!("train() has no setting '{name}'; choose one of: {choices}")
                 }
             };
             return Err(PyTypeError::new_err(message));
         }
-        table[&name] = setting(&name, &value)?;
-        serde_json::from_value::<TrainingSettings>(table.clone())
-            .map_err(|error| PyValueError::new_err(format!("{name}: {error}")))?;
+        table[&name] = setting_value(&name, &value)?;
+        serde_json::from_value::<TrainingSettings>(table.clone()).map_err(|error| {
+            PyValueError::new_err(format!("{name}: {}", explain(&error.to_string())))
+        })?;
     }
-    serde_json::from_value(table).map_err(wrong)
+    serde_json::from_value(table).map_err(invalid)
 }
 
-fn setting(name: &str, value: &Bound<'_, PyAny>) -> PyResult<Value> {
-    let wrong = |error: serde_json::Error| PyValueError::new_err(format!("{name}: {error}"));
+fn setting_value(name: &str, value: &Bound<'_, PyAny>) -> PyResult<Value> {
+    let invalid = |error: serde_json::Error| PyValueError::new_err(format!("{name}: {error}"));
     if name == "optimizer" && value.is_instance_of::<PyString>() {
-        let rule: Optimizer = value.extract::<String>()?.parse().map_err(to_py_err)?;
-        return serde_json::to_value(rule).map_err(wrong);
+        let optimizer: Optimizer = value.extract::<String>()?.parse().map_err(to_py_err)?;
+        return serde_json::to_value(optimizer).map_err(invalid);
     }
-    // numpy's numbers know how to become Python's.
+    // numpy scalars become Python numbers.
     let plain = if value.hasattr("item")? {
         value.call_method0("item")?
     } else {
         value.clone()
     };
-    serde_json::from_str(&json_text(&plain, name)?).map_err(wrong)
+    serde_json::from_str(&json_text(&plain, name)?).map_err(invalid)
 }
 
-/// A value of Python as JSON, which knows finite numbers only; `what` it is, for messages.
+/// A Python value as JSON, which has finite numbers only; `what` is its name in messages.
 pub fn json_text(value: &Bound<'_, PyAny>, what: &str) -> PyResult<String> {
     let py = value.py();
     let options = PyDict::new(py);
@@ -96,79 +95,74 @@ pub fn json_text(value: &Bound<'_, PyAny>, what: &str) -> PyResult<String> {
     let text = py
         .import("json")?
         .call_method("dumps", (value,), Some(&options));
-    let text = text.map_err(|error| match error.is_instance_of::<PyValueError>(py) {
-        true if value.extract::<f64>().is_ok() => {
-            PyValueError::new_err(format!("{what}: {value} is not a finite number"))
+    let text = text.map_err(|error| {
+        if !error.is_instance_of::<PyValueError>(py) {
+            return error;
         }
-        true => PyValueError::new_err(format!(
+        if value.extract::<f64>().is_ok() {
+            return PyValueError::new_err(format!("{what}: {value} is not a finite number"));
+        }
+        PyValueError::new_err(format!(
             "{what} holds a number that is not finite: {}",
             error.value(py)
-        )),
-        false => error,
+        ))
     })?;
     text.extract()
 }
 
-/// Shares, counts, or rows.
-fn split(given: Option<&Bound<'_, PyAny>>, rows: usize, seed: u64) -> PyResult<SplitIndices> {
+/// A split by fractions, numbers of rows, or lists of rows.
+fn parse_split(given: Option<&Bound<'_, PyAny>>, rows: usize, seed: u64) -> PyResult<SplitIndices> {
     let Some(given) = given else {
         return SplitRule::DEFAULT
             .with_seed(seed)
             .apply(rows)
             .map_err(to_py_err);
     };
-    let spec = |text: &str| {
+    let apply = |text: &str| {
         text.parse::<SplitRule>()
-            .and_then(|spec| spec.with_seed(seed).apply(rows))
+            .and_then(|split| split.with_seed(seed).apply(rows))
             .map_err(to_py_err)
     };
     if let Ok(text) = given.extract::<String>() {
-        return spec(&text);
+        return apply(&text);
     }
     if given.extract::<f64>().is_ok() {
-        return spec(&given.str()?.to_string());
+        return apply(&given.str()?.to_string());
     }
     let parts: Vec<Bound<'_, PyAny>> = given.try_iter()?.collect::<PyResult<_>>()?;
     if parts.iter().all(|part| part.extract::<f64>().is_ok()) {
-        let words = parts
-            .iter()
-            .map(|part| Ok(part.str()?.to_string()))
-            .collect::<PyResult<Vec<String>>>()?;
-        return spec(&words.join(","));
-    }
-    let mut lists = parts
-        .iter()
-        .map(|part| listed(part, rows))
-        .collect::<PyResult<Vec<_>>>()?
-        .into_iter();
-    let mut next = || lists.next().unwrap_or_default();
-    let found = SplitIndices {
-        train: next(),
-        validation: next(),
-        test: next(),
-    };
-    if lists.next().is_some() {
-        return Err(PyValueError::new_err(
-            "split has rows to train, validate and test; there are more than three lists",
-        ));
-    }
-    for (one, other, names) in [
-        (&found.train, &found.validation, "train and validate"),
-        (&found.train, &found.test, "train and test"),
-        (&found.validation, &found.test, "validate and test"),
-    ] {
-        let seen: std::collections::HashSet<&usize> = one.iter().collect();
-        if let Some(row) = other.iter().find(|row| seen.contains(row)) {
-            return Err(PyValueError::new_err(format!(
-                "split: row {row} is among the rows to {names}; what is measured on rows of both \
-                    is not to be trusted"
-            )));
+        let mut numbers = Vec::with_capacity(parts.len());
+        for part in &parts {
+            numbers.push(part.str()?.to_string());
         }
+        return apply(&numbers.join(","));
     }
-    Ok(found)
+    split_by_rows(&parts, rows)
 }
 
-fn listed(part: &Bound<'_, PyAny>, rows: usize) -> PyResult<Vec<usize>> {
+/// A split by lists of rows for training, validation and test.
+fn split_by_rows(parts: &[Bound<'_, PyAny>], rows: usize) -> PyResult<SplitIndices> {
+    if parts.len() > 3 {
+        return Err(PyValueError::new_err(
+            "split has rows for training, validation and test; there are more than three lists",
+        ));
+    }
+    let list = |number: usize| match parts.get(number) {
+        Some(part) => split_part(part, rows),
+        None => Ok(Vec::new()),
+    };
+    let split = SplitIndices {
+        train: list(0)?,
+        validation: list(1)?,
+        test: list(2)?,
+    };
+    check_disjoint(&split.train, &split.validation, "training and validation")?;
+    check_disjoint(&split.train, &split.test, "training and test")?;
+    check_disjoint(&split.validation, &split.test, "validation and test")?;
+    Ok(split)
+}
+
+fn split_part(part: &Bound<'_, PyAny>, rows: usize) -> PyResult<Vec<usize>> {
     let list = row_numbers(part, "split")?;
     match list.iter().find(|row| **row >= rows) {
         Some(row) => Err(PyValueError::new_err(format!(
@@ -178,11 +172,23 @@ fn listed(part: &Bound<'_, PyAny>, rows: usize) -> PyResult<Vec<usize>> {
     }
 }
 
-/// A checked table.
-fn table(
+fn check_disjoint(first: &[usize], second: &[usize], names: &str) -> PyResult<()> {
+    let first: HashSet<&usize> = first.iter().collect();
+    match second.iter().find(|row| first.contains(row)) {
+        None => Ok(()),
+        Some(row) => Err(PyValueError::new_err(format!(
+            "split: row {row} is among the rows for {names}; results measured on rows of both \
+             are biased"
+        ))),
+    }
+}
+
+/// A checked data set.
+fn dataset(
     x: &Bound<'_, PyAny>,
     c: &Bound<'_, PyAny>,
-    [feature_names, cost_names]: [Option<Vec<String>>; 2],
+    feature_names: Option<Vec<String>>,
+    cost_names: Option<Vec<String>>,
 ) -> PyResult<Dataset> {
     let costs = matrix(c, "C", ArrayOwnership::Borrow)?;
     let names = cost_names
@@ -196,35 +202,106 @@ fn table(
     })
 }
 
-/// Trains a model for the decisions it leads to; returns (model, report).
+/// Train a model for the decisions that follow from its predictions.
 ///
-/// * `problem`: what is decided.
-/// * `X`: features, one row per instance (or three dimensions: instances, costs, features of each
-///   cost).
-/// * `C`: true costs, one row per instance; columns with names (a DataFrame, or `cost_names`) are
-///   matched to the problem's costs by name, an array by position.
-/// * `method`: a name such as "MAE(O,S)", "SPO+", "MAE(O,S) then SPO+ lr 0.001 epochs 5", or "auto".
-/// * `labels`: best decisions of the rows; found now unless given.
-/// * `split`: (train rows, validation rows) or with test rows, shares to validate and test such as
-///   (0.2, 0.2), or numbers of rows (1000, 400, 600).
-/// * `predictor`: "linear", "mlp" or "mlp:64,32".
-/// * `init_model`: a trained Model to start from.
-/// * `seed`: of split, parameters, batches and noise.
-/// * `profile`: "default" or "paper".
-/// * `feature_names`, `cost_names`: names of columns, unless X and C have their own.
-/// * `checkpoint`: path of a model file to be; a training that was stopped goes on from what was
-///   kept beside it.
-/// * `threads`, `progress`, `heuristic`: as in Problem.solve_all.
+/// Parameters
+/// ----------
+/// problem : Problem
+///     The problem.
+/// X : array_like or DataFrame of shape (n, p) or (n, d, p)
+///     Features, one row per instance, or one row per instance and cost.
+/// C : array_like or DataFrame of shape (n, d)
+///     True costs. Columns with names (a DataFrame, or `cost_names`) are matched to the problem's
+///     costs by name, arrays by position.
+/// method : str, optional
+///     A method's name such as "MAE(O,S)", "SPO+", "MAE(O,S) then SPO+ lr 0.001 epochs 5", or
+///     "auto", which races several methods. MAE(O,S) by default.
+/// labels : Labels, optional
+///     Optimal decisions of the rows; solved here by default.
+/// split : optional
+///     Lists of rows (training, validation) or (training, validation, test), fractions for
+///     validation and test such as (0.2, 0.2), or numbers of rows (1000, 400, 600).
+/// predictor : str, default "linear"
+///     "linear", "mlp" or "mlp:64,32".
+/// init_model : Model, optional
+///     A trained model to start from.
+/// seed : int, default 0
+///     Seed of the split, the initial parameters, the batches and the noise.
+/// profile : {"default", "paper"}
+///     The defaults of all settings.
+/// feature_names, cost_names : sequence of str, optional
+///     Names of the columns, unless `X` and `C` have their own.
+/// checkpoint : path, optional
+///     Path of the model file. Checkpoints are stored next to it; an interrupted training resumes
+///     with the same call and returns the same model.
+/// threads, progress, heuristic : optional
+///     As in `Problem.solve_all`.
+/// epochs : int, default 50
+///     Number of epochs.
+/// rows_per_epoch : int, optional
+///     Training rows of one epoch, drawn again for each; all by default.
+/// batch_size : int, default 32
+///     Rows of one gradient step.
+/// learning_rate : float, default 0.005
+///     Learning rate.
+/// lr_decay : bool, default False
+///     Whether the learning rate decays linearly to 0 over the epochs.
+/// optimizer : str, default "adam"
+///     "adam", "adamw:weight_decay=0.01" or "sgd:momentum=0.9".
+/// select : str, default "validation-regret"
+///     Criterion for the best epoch: "validation-regret", "validation-loss", "training-loss" or
+///     "last".
+/// train_on_validation : bool, default False
+///     Whether validation rows are training rows too.
+/// patience : int, optional
+///     Epochs without improvement before training stops.
+/// patience_seconds, time_limit : float, optional
+///     Seconds without improvement, and in total, before training stops.
+/// standardize : bool, default True
+///     Whether features are standardized.
+/// scale_costs : bool, default True
+///     Whether predicted costs are mean + deviation · output.
+/// rescale_loss : bool, default True
+///     Whether the loss is rescaled so that gradients have a size of about 1.
+/// retrain_from_baseline : bool, optional
+///     Whether later rounds of weighted losses start from the baseline's parameters.
+/// clip_instance_costs : bool, default True
+///     Whether instance costs of component C are limited to ten times their median.
+/// then_learning_rate, then_epochs : optional
+///     Learning rate and epochs of the stages after "then".
+/// fused : bool, default True
+///     Whether the fused kernels are used where they apply.
 ///
-/// * `settings`: epochs, rows_per_epoch, batch_size, learning_rate, lr_decay, optimizer, select,
-///   train_on_validation, patience, patience_seconds, time_limit, standardize, scale_costs,
-///   rescale_loss, retrain_from_baseline, clip_instance_costs, then_learning_rate, then_epochs,
-///   fused: as on the command line.
+/// Returns
+/// -------
+/// model : Model
+///     The model of the best epoch.
+/// report : TrainingReport
+///     What happened during training, as the command line reports it in JSON, with every epoch in
+///     `rounds`.
 ///
+/// Raises
+/// ------
+/// TypeError
+///     For an unknown setting; for a renamed one the message gives the new name.
+/// ValueError
+///     For an invalid setting or table.
+///
+/// Notes
+/// -----
 /// The same settings give the same model, byte for byte, as `regretless train`, for any number of
-/// threads. The report is a dict with the JSON of the command line, and "rounds" with every epoch.
+/// threads.
+///
+/// Examples
+/// --------
+/// >>> model, report = rl.train(problem, X, C, method="MAE(O,S)", epochs=20)
+/// >>> report.test.normalized_regret
 #[pyfunction]
-#[pyo3(signature = (problem, X, C, method=None, *, labels=None, split=None, predictor="linear", init_model=None, seed=0, profile="default", feature_names=None, cost_names=None, checkpoint=None, threads=None, progress=false, heuristic=None, **settings))]
+#[pyo3(signature = (
+    problem, X, C, method=None, *, labels=None, split=None, predictor="linear", init_model=None,
+    seed=0, profile="default", feature_names=None, cost_names=None, checkpoint=None, threads=None,
+    progress=false, heuristic=None, **settings
+))]
 pub fn train<'py>(
     py: Python<'py>,
     problem: &Bound<'py, Problem>,
@@ -246,30 +323,30 @@ pub fn train<'py>(
     settings: Option<&Bound<'py, PyDict>>,
 ) -> PyResult<Bound<'py, PyTuple>> {
     let problem = problem.get();
-    check_same_rows(X, C, ["X", "C"])?;
-    let plan = Trainer {
-        method: method
-            .map(str::parse::<Method>)
-            .transpose()
-            .map_err(to_py_err)?
-            .unwrap_or_default(),
-        predictor: predictor.parse().map_err(to_py_err)?,
-        settings: self::settings(settings, profile, u64::from(seed))?,
-        start: init_model.map(|model| model.get().model.clone()),
-        threads: 0,
+    let method = match method {
+        Some(name) => name.parse::<Method>().map_err(to_py_err)?,
+        None => Method::default(),
     };
-    let mut data = table(X, C, [feature_names, cost_names])?;
+    let trainer = Trainer {
+        method,
+        predictor: predictor.parse().map_err(to_py_err)?,
+        settings: parse_settings(settings, profile, u64::from(seed))?,
+        start: init_model.map(|model| model.get().model.clone()),
+        threads: threads.unwrap_or(0),
+    };
+    check_same_rows(X, C, "X", "C")?;
+    let mut data = dataset(X, C, feature_names, cost_names)?;
     match_table(py, problem, &mut data)?;
-    let split = self::split(split, data.len(), u64::from(seed))?;
+    let split = parse_split(split, data.len(), u64::from(seed))?;
     problem.check_width(data.costs().cols())?;
     let call = PyCall::new(progress);
     let oracle = problem
         .oracle(&call, threads, heuristic)
         .map_err(to_py_err)?;
-    let data = with_labels(py, problem, (&call, &oracle), data, labels)?;
+    let data = with_labels(py, problem, &call, &oracle, data, labels)?;
     let split = split.restrict_to(&data.rows()).map_err(to_py_err)?;
     let outcome = call.run(py, |observer| {
-        let task = TrainingContext {
+        let context = TrainingContext {
             data: &data,
             split: &split,
             oracle: &oracle,
@@ -280,14 +357,17 @@ pub fn train<'py>(
             .as_ref()
             .map(CheckpointFolder::lock)
             .transpose()?;
-        let outcome = plan.fit_and_evaluate(&task, &problem.spec, checkpoints.as_ref())?;
-        checkpoints.map_or(Ok(()), |kept| kept.remove())?;
+        let outcome = trainer.fit_and_evaluate(&context, &problem.spec, checkpoints.as_ref())?;
+        if let Some(checkpoints) = checkpoints {
+            checkpoints.remove()?;
+        }
         Ok(outcome)
     })?;
     if let Some(warning) = few_rows_warning("test", split.test.len()) {
         warn(py, &warning)?;
     }
-    let report = python(py, &plan.summary(&outcome))?;
-    report.set_item("rounds", python(py, &outcome.trained.report.rounds)?)?;
+    let fields = to_python(py, &trainer.summary(&outcome))?;
+    fields.set_item("rounds", to_python(py, &outcome.trained.report.rounds)?)?;
+    let report = result_object("TrainingReport", &fields)?;
     (Bound::new(py, Model::new(outcome.trained.model))?, report).into_pyobject(py)
 }

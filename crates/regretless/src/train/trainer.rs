@@ -60,7 +60,7 @@ pub struct TrainingOutcome {
 /// What reports say about a training.
 #[derive(Debug, Serialize)]
 pub struct TrainingSummary<'a> {
-    loss: &'a Method,
+    method: &'a Method,
     seed: u64,
     chosen: &'a str,
     tried: &'a [CandidateReport],
@@ -204,7 +204,7 @@ impl Trainer {
     pub fn summary<'a>(&'a self, outcome: &'a TrainingOutcome) -> TrainingSummary<'a> {
         let report = &outcome.trained.report;
         TrainingSummary {
-            loss: &self.method,
+            method: &self.method,
             seed: self.settings.seed,
             chosen: &outcome.trained.model.about.loss,
             tried: &outcome.tried,

@@ -1,0 +1,244 @@
+//! Solutions of one row of costs, or of many.
+
+use std::sync::OnceLock;
+
+use numpy::PyArray1;
+use pyo3::prelude::*;
+use pyo3::types::PyTuple;
+use regretless::data::CostNames;
+use regretless::oracle::SolveResult;
+use regretless::problem::Sense;
+use regretless::solve::{SolveFailure, SolveStatus};
+
+use crate::arrays::{array1, array2};
+use crate::frames::{FrameTemplate, table_like};
+
+/// A decision with its objective, bound and status.
+#[pyclass(frozen, module = "regretless")]
+pub struct Solution {
+    /// Minimized.
+    pub solution: regretless::solve::Solution,
+    /// The objective sense of the problem.
+    pub sense: Sense,
+    /// Number of values of the decision.
+    pub width: usize,
+    /// Names of its values, if they have any.
+    pub cost_names: Option<CostNames>,
+}
+
+#[pymethods]
+impl Solution {
+    /// The decision, one value per cost.
+    #[getter]
+    fn decision<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f32>> {
+        let mut values = vec![0.0; self.width];
+        write_decision(&self.solution.decision, &mut values);
+        array1(py, values)
+    }
+
+    /// Names of the decision's values, or None where the problem has no names for its costs.
+    #[getter]
+    fn cost_names(&self) -> Option<Vec<String>> {
+        self.cost_names.as_ref().map(CostNames::to_vec)
+    }
+
+    /// The objective of the decision.
+    #[getter]
+    fn objective(&self) -> f64 {
+        self.sense.convert(self.solution.objective)
+    }
+
+    /// The dual bound: no decision has a better objective.
+    #[getter]
+    fn bound(&self) -> f64 {
+        self.sense.convert(self.solution.bound)
+    }
+
+    /// "optimal", "within" a relative gap, or "limit reached".
+    #[getter]
+    fn status(&self) -> String {
+        status_text(self.solution.status)
+    }
+
+    fn __repr__(&self) -> String {
+        format!(
+            "<regretless.Solution {}: objective {}>",
+            self.status(),
+            self.objective()
+        )
+    }
+}
+
+/// Decisions of many rows of costs, in their order.
+#[pyclass(frozen, module = "regretless")]
+pub struct Solutions {
+    results: Vec<SolveResult>,
+    sense: Sense,
+    width: usize,
+    cost_names: Option<CostNames>,
+    frame: Option<FrameTemplate>,
+    decisions: OnceLock<Py<PyAny>>,
+}
+
+impl Solutions {
+    /// Results of an oracle.
+    pub fn new(results: Vec<SolveResult>, sense: Sense, width: usize) -> Self {
+        Self {
+            results,
+            sense,
+            width,
+            cost_names: None,
+            frame: None,
+            decisions: OnceLock::new(),
+        }
+    }
+
+    /// Decisions become a DataFrame.
+    #[must_use]
+    pub fn with_frame(mut self, frame: Option<FrameTemplate>) -> Self {
+        self.frame = frame;
+        self
+    }
+
+    /// Values of decisions have these names.
+    #[must_use]
+    pub fn with_cost_names(mut self, cost_names: Option<CostNames>) -> Self {
+        self.cost_names = cost_names;
+        self
+    }
+}
+
+#[pymethods]
+impl Solutions {
+    /// The decisions, one row each (float32); a row without a decision is NaN.
+    ///
+    /// An array, or a DataFrame where the input was one, with its index and the cost names. Made
+    /// when first used.
+    #[getter]
+    fn decisions(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+        if let Some(table) = self.decisions.get() {
+            return Ok(table.clone_ref(py));
+        }
+        let rows = self
+            .results
+            .iter()
+            .map(|result| result.as_ref().ok().map(|solution| &solution.decision));
+        let values = array2(
+            py,
+            dense_rows(rows, self.width),
+            self.results.len(),
+            self.width,
+        )?;
+        let table = table_like(self.frame.as_ref(), values)?;
+        Ok(self.decisions.get_or_init(|| table).clone_ref(py))
+    }
+
+    /// Names of the columns of `decisions`, or None where the costs have no names.
+    #[getter]
+    fn cost_names(&self) -> Option<Vec<String>> {
+        self.cost_names.as_ref().map(CostNames::to_vec)
+    }
+
+    /// The objectives of the decisions; NaN where there is none.
+    #[getter]
+    fn objectives<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
+        let mut objectives = Vec::with_capacity(self.results.len());
+        for result in &self.results {
+            objectives.push(match result {
+                Ok(solution) => self.sense.convert(solution.objective),
+                Err(_) => f64::NAN,
+            });
+        }
+        array1(py, objectives)
+    }
+
+    /// The status of each decision ("optimal", "within" a gap, "limit reached"), or why there is
+    /// none.
+    #[getter]
+    fn statuses(&self) -> Vec<String> {
+        self.results
+            .iter()
+            .map(|result| match result {
+                Ok(solution) => status_text(solution.status),
+                Err(failure) => failure_text(failure),
+            })
+            .collect()
+    }
+
+    /// Return the nonzero values of the decisions in CSR format.
+    ///
+    /// Returns
+    /// -------
+    /// tuple of three ndarrays
+    ///     Values, column numbers and row starts, as `scipy.sparse.csr_array` takes them.
+    ///
+    /// Examples
+    /// --------
+    /// >>> shape = (len(solutions), problem.num_costs)
+    /// >>> scipy.sparse.csr_array(solutions.sparse(), shape=shape)
+    fn sparse<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        let (mut values, mut columns, mut starts) = (Vec::new(), Vec::new(), vec![0_i64]);
+        for result in &self.results {
+            if let Ok(solution) = result {
+                for index in solution.decision.indices() {
+                    columns.push(i64::from(*index));
+                }
+                values.extend(solution.decision.iter().map(|(_, value)| value as f32));
+            }
+            starts.push(columns.len() as i64);
+        }
+        let parts = (array1(py, values), array1(py, columns), array1(py, starts));
+        parts.into_pyobject(py)
+    }
+
+    fn __len__(&self) -> usize {
+        self.results.len()
+    }
+
+    fn __repr__(&self) -> String {
+        let solved = self.results.iter().filter(|result| result.is_ok()).count();
+        format!(
+            "<regretless.Solutions: {solved} of {} rows solved>",
+            self.results.len()
+        )
+    }
+}
+
+fn write_decision(decision: &regretless::Decision, out: &mut [f32]) {
+    decision
+        .iter()
+        .for_each(|(position, value)| out[position] = value as f32);
+}
+
+/// Dense rows of decisions; rows without one are NaN.
+pub fn dense_rows<'a>(
+    decisions: impl ExactSizeIterator<Item = Option<&'a regretless::Decision>>,
+    width: usize,
+) -> Vec<f32> {
+    let mut values = vec![0.0; decisions.len() * width];
+    for (decision, row) in decisions.zip(values.chunks_exact_mut(width)) {
+        match decision {
+            Some(decision) => write_decision(decision, row),
+            None => row.fill(f32::NAN),
+        }
+    }
+    values
+}
+
+fn status_text(status: SolveStatus) -> String {
+    match status {
+        SolveStatus::Optimal => "optimal".into(),
+        SolveStatus::WithinGap(gap) => format!("within {:.2} %", 100.0 * gap),
+        SolveStatus::LimitReached => "limit reached".into(),
+    }
+}
+
+/// The reason of a missing decision. Infeasible and unbounded are properties of the problem; all
+/// else is an error of the solver.
+pub fn failure_text(failure: &SolveFailure) -> String {
+    match failure {
+        SolveFailure::Infeasible => "infeasible".into(),
+        SolveFailure::Unbounded => "unbounded".into(),
+        other => format!("failed: {other}"),
+    }
+}

@@ -1,0 +1,33 @@
+"""Files that are complete or absent."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+
+def write_atomically(path: Path, content: bytes, *, force: bool) -> None:
+    """Write a file next to its target and rename it, so that no reader sees a part of it.
+
+    Parameters
+    ----------
+    path : pathlib.Path
+        The target.
+    content : bytes
+        All bytes of the file.
+    force : bool
+        Whether an existing file is replaced.
+
+    Raises
+    ------
+    FileExistsError
+        Where the file exists and ``force`` is false.
+    """
+    if path.exists() and not force:
+        raise FileExistsError(f"{path}: the file exists already; force=True replaces it")
+    temporary = path.with_name(f"{path.name}.{os.getpid()}.tmp")
+    try:
+        temporary.write_bytes(content)
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)
