@@ -187,12 +187,7 @@ impl TrainingCase {
 
     /// The problem that accepts the decisions.
     pub fn problem(&self) -> ProblemSpec {
-        ProblemSpec::TopK(TopK {
-            items: self.costs,
-            k: self.chosen,
-            at_most: false,
-            sense: Sense::Minimize,
-        })
+        ProblemSpec::TopK(TopK::new(self.costs, self.chosen, Sense::Minimize).unwrap())
     }
 }
 

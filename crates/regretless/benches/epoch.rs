@@ -1,9 +1,9 @@
-//! What an epoch of SPO+ and PFYL costs per instance and step, and how much of it is solving; one
-//! thread, no validation.
+//! Time of SPO+ and PFYL per instance and step, and the fraction spent in the solver; one thread,
+//! no validation.
 //!
-//! Time is that of the thread where the system tells it, so that other work on the machine does not
-//! count; the best of several runs is printed. `solve` is the engine alone on the costs that the
-//! method asks about at the end.
+//! Measures CPU time of the thread where the operating system reports it, so that other work on the
+//! machine does not count; prints the best of several runs. The solver is also measured alone, on
+//! the costs of the solver calls of the last step.
 
 #![allow(
     clippy::unwrap_used,
@@ -13,7 +13,7 @@
 
 use std::time::Instant;
 
-use regretless::data::synthetic::SyntheticSpec as DataRecipe;
+use regretless::data::synthetic::SyntheticSpec;
 use regretless::data::{Matrix, SplitIndices};
 use regretless::label::LabeledDataset;
 use regretless::observer::NoopObserver;
@@ -27,10 +27,10 @@ use regretless::train::{
 };
 
 const RUNS: usize = 7;
-/// Seconds that a run should last at least: the system counts in ticks.
-const LONG: f64 = 0.1;
+/// Shortest run in seconds: the operating system counts in ticks.
+const MIN_RUN_SECONDS: f64 = 0.1;
 
-/// Seconds of this thread, or of the clock where the system does not tell.
+/// CPU seconds of this thread, or wall-clock seconds where they are unknown.
 fn seconds(work: impl FnOnce()) -> f64 {
     let spent = || -> Option<f64> {
         let stat = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
@@ -44,11 +44,13 @@ fn seconds(work: impl FnOnce()) -> f64 {
     )
 }
 
-/// The best of several runs, in seconds per piece of work.
+/// The best of several runs, in seconds per call of `work`.
 fn best(mut work: impl FnMut()) -> f64 {
     let started = Instant::now();
     work();
-    let times = (LONG / started.elapsed().as_secs_f64()).ceil().max(1.0) as usize;
+    let times = (MIN_RUN_SECONDS / started.elapsed().as_secs_f64())
+        .ceil()
+        .max(1.0) as usize;
     let run = |_| seconds(|| (0..times).for_each(|_| work())) / times as f64;
     (0..RUNS).map(run).fold(f64::INFINITY, f64::min)
 }
@@ -60,7 +62,7 @@ fn main() {
             let (problem, data) = name
                 .parse::<Benchmark>()
                 .unwrap()
-                .generate(DataRecipe::paper(rows, 0))
+                .generate(SyntheticSpec::paper(rows, 0))
                 .unwrap();
             let oracle = Oracle::new(problem.build().unwrap());
             let data = LabeledDataset::solve(data, &oracle, &NoopObserver).unwrap();
@@ -90,12 +92,12 @@ fn measure(
             select: SelectionCriterion::Last,
             ..TrainingSettings::default()
         };
-        let recipe = StageTrainer::new(
+        let trainer = StageTrainer::new(
             method.parse::<TrainingStage>().unwrap(),
             PredictorSpec::Linear,
             settings,
         );
-        train(&task, &recipe, problem).unwrap().model
+        train(&task, &trainer, problem).unwrap().model
     };
     let whole = (best(|| drop(run(epochs))) - best(|| drop(run(0)))) / steps;
     let predictions = run(epochs).predict(data.data().features()).unwrap();
@@ -107,7 +109,7 @@ fn measure(
     );
 }
 
-/// Seconds per instance in the engine alone, for what the method asks about one instance.
+/// Seconds per instance in the solver alone, for the solver calls of one instance.
 fn solving(
     method: &str,
     problem: &dyn ProblemKind,
@@ -115,7 +117,7 @@ fn solving(
 ) -> f64 {
     let sense = data.sense();
     let mut stream = RandomStream::new(Purpose::Loss, 0, [0, 0]);
-    let mut asked: Vec<Vec<f64>> = Vec::new();
+    let mut calls: Vec<Vec<f64>> = Vec::new();
     for row in 0..data.len() {
         let pairs = predictions
             .row(row)
@@ -125,14 +127,14 @@ fn solving(
             .map(|(p, c)| (sense.convert(f64::from(*p)), f64::from(*c)))
             .unzip();
         if method == "SPO+" {
-            asked.push(p.iter().zip(&c).map(|(p, c)| 2.0 * p - c).collect());
+            calls.push(p.iter().zip(&c).map(|(p, c)| 2.0 * p - c).collect());
         } else {
-            asked.extend((0..10).map(|_| p.iter().map(|p| p + stream.normal()).collect()));
+            calls.extend((0..10).map(|_| p.iter().map(|p| p + stream.normal()).collect()));
         }
     }
     let mut solver = problem.solver(&SearchLimits::default());
     let time = best(|| {
-        asked
+        calls
             .iter()
             .for_each(|costs| drop(std::hint::black_box(solver.solve(costs))))
     });

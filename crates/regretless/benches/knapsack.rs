@@ -58,8 +58,11 @@ fn negated(row: &[f32]) -> Vec<f64> {
 }
 
 fn report(name: &str, problem: &Knapsack, costs: &[Vec<f64>]) {
-    let mut solver =
-        KnapsackBranchAndBound::new(&problem.weights, &problem.capacity, SearchLimits::default());
+    let mut solver = KnapsackBranchAndBound::new(
+        problem.weights(),
+        problem.capacity(),
+        SearchLimits::default(),
+    );
     let (mut total, mut nodes) = (0.0, 0);
     let mut times: Vec<f64> = Vec::new();
     for costs in costs {
@@ -92,7 +95,7 @@ fn general(name: &str, problem: &Knapsack, costs: &[Vec<f64>]) {
     let mut build = LinearBuilder::new(name, Sense::Minimize);
     (0..problem.num_costs())
         .for_each(|item| _ = build.predicted(format!("x{item}"), VariableDomain::Binary));
-    for (weights, capacity) in problem.weights.iter().zip(&problem.capacity) {
+    for (weights, capacity) in problem.weights().iter().zip(problem.capacity()) {
         build.row(
             [f64::NEG_INFINITY, *capacity],
             weights.iter().copied().enumerate(),
@@ -124,8 +127,11 @@ fn general(name: &str, problem: &Knapsack, costs: &[Vec<f64>]) {
 }
 
 fn relaxations(name: &str, problem: &Knapsack, costs: &[Vec<f64>]) {
-    let mut solver =
-        KnapsackBranchAndBound::new(&problem.weights, &problem.capacity, SearchLimits::default());
+    let mut solver = KnapsackBranchAndBound::new(
+        problem.weights(),
+        problem.capacity(),
+        SearchLimits::default(),
+    );
     let timed = |costs: &Vec<f64>| {
         let started = Instant::now();
         solver.relax(costs).unwrap();

@@ -32,7 +32,7 @@ fn main() {
         numbers.first().map_or(12, |rows| *rows),
         numbers.get(1).map_or(12, |solved| *solved),
     );
-    let problem = Tsp { nodes: NODES };
+    let problem = Tsp::new(NODES).unwrap();
     let word = |name: &str| std::env::args().any(|word| word == name);
     let costs = match word("true") {
         true => Benchmark::Tsp { nodes: NODES }

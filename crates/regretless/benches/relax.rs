@@ -110,7 +110,7 @@ fn tours(nodes: usize) {
     let tour = Decision::from_indices(
         (0..nodes).map(|node| edge_index(nodes, node, (node + 1) % nodes) as u32),
     );
-    let cone = Tsp { nodes }.cone(&tour).unwrap();
+    let cone = Tsp::new(nodes).unwrap().cone(&tour).unwrap();
     let mut stream = RandomStream::new(Purpose::Benchmark, 135, [nodes as u64, 0]);
     let costs = |stream: &mut RandomStream| -> Vec<f64> {
         (0..num_edges(nodes))

@@ -115,12 +115,7 @@ impl Case {
         .unwrap();
         let data = Dataset::new(features, Matrix::new(rows, costs, values).unwrap(), None).unwrap();
         let k = ((2 * costs) as f64).sqrt() as usize;
-        let problem = TopK {
-            items: costs,
-            k,
-            at_most: false,
-            sense: Sense::Minimize,
-        };
+        let problem = TopK::new(costs, k, Sense::Minimize).unwrap();
         let oracle =
             Oracle::new(Arc::new(problem.clone())).with_threads(Threads::new(threads).unwrap());
         let data = LabeledDataset::solve(data, &oracle, &NoopObserver).unwrap();
@@ -167,7 +162,7 @@ impl Case {
                 .map(|pair| pair[1].1.zip(pair[0].1).map_or(f64::NAN, |(b, a)| b - a)),
         );
         let seconds = if self.threads == 1 { own } else { wall };
-        let work = Work::of(loss, rows, self.problem.items);
+        let work = Work::of(loss, rows, self.problem.items());
         let (bytes, arithmetic) = (
             work.bytes / (machine.triad * WRITE_ALLOCATE_FACTOR),
             work.flops / machine.flops,
@@ -176,7 +171,7 @@ impl Case {
             "{loss:9} d {:6} n {rows:4}: {:9.4} ms an epoch (wall {:9.4}), {:7.1} MB = {:5.1} \
                 GB/s, {:7.1} MFLOP = {:5.1} GFLOP/s, \
              memory bound {:.4} ms, arithmetic bound {:.4} ms, {:.0} % of the roofline",
-            self.problem.items,
+            self.problem.items(),
             seconds * 1e3,
             wall * 1e3,
             work.bytes / 1e6,

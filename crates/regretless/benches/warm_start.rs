@@ -116,7 +116,7 @@ fn integer_knapsack(name: &str) -> LinearProblem {
     for item in 0..items.num_costs() {
         build.predicted(format!("x{item}"), VariableDomain::Binary);
     }
-    for (weights, capacity) in items.weights.iter().zip(&items.capacity) {
+    for (weights, capacity) in items.weights().iter().zip(items.capacity()) {
         build.row(
             [f64::NEG_INFINITY, *capacity],
             weights.iter().copied().enumerate(),

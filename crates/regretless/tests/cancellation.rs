@@ -47,9 +47,7 @@ fn hard_knapsack(items: usize) -> (Vec<Vec<f64>>, Vec<f64>) {
 #[test]
 fn every_search_ends_when_it_is_cancelled() {
     let (weights, values) = hard_knapsack(200);
-    let knapsack = Knapsack::with_capacity_share(weights.clone(), 0.5)
-        .validate()
-        .unwrap();
+    let knapsack = Knapsack::with_capacity_fraction(weights.clone(), 0.5).unwrap();
     let mut build = LinearBuilder::new("hard", Sense::Minimize);
     (0..200).for_each(|item| _ = build.predicted(format!("x{item}"), VariableDomain::Binary));
     for row in &weights {
@@ -97,9 +95,7 @@ fn every_search_ends_when_it_is_cancelled() {
 fn a_request_from_another_thread_ends_a_search_under_way() {
     let (weights, values) = hard_knapsack(200);
     let oracle = Oracle::new(Arc::new(
-        Knapsack::with_capacity_share(weights, 0.5)
-            .validate()
-            .unwrap(),
+        Knapsack::with_capacity_fraction(weights, 0.5).unwrap(),
     ));
     let cancellation = Cancellation::new();
     std::thread::scope(|threads| {

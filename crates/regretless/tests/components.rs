@@ -25,12 +25,9 @@ const CASES: [&str; 3] = [
 ];
 
 fn free_choice(items: usize) -> Oracle {
-    Oracle::new(Arc::new(TopK {
-        items,
-        k: items,
-        at_most: true,
-        sense: Sense::Minimize,
-    }))
+    Oracle::new(Arc::new(
+        TopK::at_most(items, items, Sense::Minimize).unwrap(),
+    ))
 }
 
 /// A family member without problem-specific bounds.
@@ -267,7 +264,7 @@ proptest! {
         moves in prop::collection::vec(0.0..3.0_f64, 6),
         k in 1_usize..6,
     ) {
-        let problem = TopK { items: 6, k, at_most: false, sense: Sense::Minimize };
+        let problem = TopK::new(6, k, Sense::Minimize).unwrap();
         let oracle = Oracle::new(Arc::new(problem));
         let best = oracle.worker().solve(&costs).unwrap().decision;
         let harmless = |(j, c): (usize, &f64)| if best.value(j) == 1.0 { c - moves[j] } else { c + moves[j] };

@@ -1,4 +1,4 @@
-//! Fused training does what the plain machinery does.
+//! Fused training gives the same results as the minibatch runner.
 
 #![allow(
     clippy::unwrap_used,
@@ -20,7 +20,7 @@ use regretless::train::{
     TrainingSettings, TrainingStage, train,
 };
 
-/// Costs that depend on the features in a bent and noisy way.
+/// Costs that depend on the features nonlinearly, with noise.
 fn table(rows: usize, features: usize, costs: usize, seed: u64) -> Dataset {
     let mut stream = RandomStream::new(Purpose::Benchmark, seed, [0, 0]);
     let x: Vec<f32> = (0..rows * features)
@@ -60,7 +60,7 @@ fn trained(
     )
 }
 
-/// The same costs as those of a table, each with features of its own.
+/// The costs of a table, each with its own features.
 fn items(features: usize, costs: usize) -> Dataset {
     let wide = table(83, features, costs, 7);
     let mut stream = RandomStream::new(Purpose::Benchmark, 8, [0, 0]);
@@ -80,12 +80,7 @@ fn trained_by(
     threads: usize,
 ) -> FitResult {
     let costs = data.costs().cols();
-    let problem = TopK {
-        items: costs,
-        k: costs / 4,
-        at_most: false,
-        sense: Sense::Maximize,
-    };
+    let problem = TopK::new(costs, costs / 4, Sense::Maximize).unwrap();
     let oracle =
         Oracle::new(Arc::new(problem.clone())).with_threads(Threads::new(threads).unwrap());
     let data = LabeledDataset::solve(data, &oracle, &NoopObserver).unwrap();
@@ -96,16 +91,16 @@ fn trained_by(
         oracle: &oracle,
         observer: &NoopObserver,
     };
-    let recipe = StageTrainer::new(
+    let trainer = StageTrainer::new(
         loss.parse::<TrainingStage>().unwrap(),
         spec.clone(),
         settings,
     );
-    train(&task, &recipe, &ProblemSpec::TopK(problem)).unwrap()
+    train(&task, &trainer, &ProblemSpec::TopK(problem)).unwrap()
 }
 
-/// Where signs cancel, a gradient is rounding noise, and Adam would make a whole step of it; a
-/// large ε keeps such steps as small as they should be.
+/// Where signs cancel, a gradient is rounding error, and Adam would make a full step of it; a large
+/// ε keeps such steps small.
 fn settings() -> TrainingSettings {
     let optimizer = Optimizer::Adam {
         beta1: 0.9,
@@ -139,7 +134,7 @@ const LOSSES: [&str; 13] = [
 ];
 
 #[test]
-fn losses_and_chosen_epoch_equal_those_of_the_plain_machinery() {
+fn losses_and_best_epoch_equal_those_of_the_minibatch_runner() {
     for loss in LOSSES {
         for shape in [(1, 5), (3, 16), (5, 40), (6, 259), (20, 33)] {
             for batch_size in [7, 32, 100] {
@@ -155,7 +150,7 @@ fn losses_and_chosen_epoch_equal_those_of_the_plain_machinery() {
                         1,
                     )
                 };
-                same(
+                assert_same(
                     &with(true).report,
                     &with(false).report,
                     &format!("{loss} {shape:?} batch size {batch_size}"),
@@ -173,7 +168,7 @@ fn losses_and_chosen_epoch_equal_those_of_the_plain_machinery() {
                     1,
                 )
             };
-            same(
+            assert_same(
                 &with(true).report,
                 &with(false).report,
                 &format!("{loss} {shape:?} 45 rows"),
@@ -182,8 +177,8 @@ fn losses_and_chosen_epoch_equal_those_of_the_plain_machinery() {
     }
 }
 
-/// Whether losses and the chosen epoch agree.
-fn same(fast: &TrainReport, plain: &TrainReport, what: &str) {
+/// Checks that losses and the best epoch agree.
+fn assert_same(fast: &TrainReport, plain: &TrainReport, what: &str) {
     assert_eq!(fast.best_epoch(), plain.best_epoch(), "{what}");
     for (a, b) in fast
         .rounds
@@ -202,7 +197,7 @@ fn same(fast: &TrainReport, plain: &TrainReport, what: &str) {
 }
 
 #[test]
-fn hidden_layers_and_shared_predictors_train_as_the_plain_machinery_trains_them() {
+fn hidden_layers_and_shared_predictors_equal_the_minibatch_runner() {
     let (linear, deep) = (
         PredictorSpec::Linear,
         PredictorSpec::Mlp {
@@ -227,7 +222,7 @@ fn hidden_layers_and_shared_predictors_train_as_the_plain_machinery_trains_them(
                 };
                 trained_by(spec, data.clone(), loss, settings, 1)
             };
-            same(
+            assert_same(
                 &with(true).report,
                 &with(false).report,
                 &format!("{loss}, case {case}"),
@@ -237,7 +232,7 @@ fn hidden_layers_and_shared_predictors_train_as_the_plain_machinery_trains_them(
 }
 
 #[test]
-fn the_first_step_is_the_same_to_rounding() {
+fn the_first_step_is_equal_up_to_rounding() {
     for loss in LOSSES {
         let one = TrainingSettings {
             epochs: 1,
@@ -304,8 +299,8 @@ fn any_number_of_threads_gives_the_same_bytes() {
     }
 }
 
-/// Costs that depend on the features in a straight line, but for so much noise.
-fn straight(noise: f32) -> Dataset {
+/// Costs that are linear in the features, with this much noise.
+fn linear_costs(noise: f32) -> Dataset {
     let wide = table(83, 3, 40, 7);
     let mut stream = RandomStream::new(Purpose::Benchmark, 9, [0, 0]);
     let mixing: Vec<f32> = (0..40 * 3).map(|_| stream.normal() as f32).collect();
@@ -331,8 +326,8 @@ fn straight(noise: f32) -> Dataset {
 }
 
 #[test]
-fn squared_errors_far_below_the_spread_of_costs_are_still_told_apart() {
-    for (noise, apart) in [(0.1, 1e-5), (0.01, 1e-4)] {
+fn squared_errors_far_below_the_spread_of_costs_keep_their_digits() {
+    for (noise, tolerance) in [(0.1, 1e-5), (0.01, 1e-4)] {
         let with = |fused| {
             let settings = TrainingSettings {
                 fused,
@@ -341,7 +336,14 @@ fn squared_errors_far_below_the_spread_of_costs_are_still_told_apart() {
                 optimizer: Optimizer::default(),
                 ..settings()
             };
-            trained_by(&PredictorSpec::Linear, straight(noise), "MSE", settings, 1).report
+            trained_by(
+                &PredictorSpec::Linear,
+                linear_costs(noise),
+                "MSE",
+                settings,
+                1,
+            )
+            .report
         };
         let (fast, plain) = (with(true), with(false));
         let losses = |report: &TrainReport| -> Vec<f64> {
@@ -357,7 +359,7 @@ fn squared_errors_far_below_the_spread_of_costs_are_still_told_apart() {
         );
         for (epoch, (a, b)) in losses(&fast).iter().zip(losses(&plain)).enumerate() {
             assert!(
-                (a / b - 1.0).abs() < apart,
+                (a / b - 1.0).abs() < tolerance,
                 "noise {noise}, epoch {epoch}: {a} and {b}"
             );
         }
@@ -365,7 +367,7 @@ fn squared_errors_far_below_the_spread_of_costs_are_still_told_apart() {
 }
 
 #[test]
-fn shrinking_steps_shrink_alike() {
+fn learning_rate_decay_is_the_same() {
     let shrinking = TrainingSettings {
         lr_decay: true,
         ..settings()
@@ -379,7 +381,7 @@ fn shrinking_steps_shrink_alike() {
         )
         .report
     };
-    same(&with(true), &with(false), "lr_decay");
+    assert_same(&with(true), &with(false), "lr_decay");
     let steady = trained("MSE(O,S)", (5, 60), settings(), 1).model.members;
     assert_ne!(
         trained("MSE(O,S)", (5, 60), shrinking, 1).model.members,
@@ -388,7 +390,7 @@ fn shrinking_steps_shrink_alike() {
 }
 
 #[test]
-fn weight_decay_and_other_rules_work_as_well() {
+fn weight_decay_is_the_same() {
     let decay = Optimizer::Adam {
         beta1: 0.8,
         beta2: 0.99,
@@ -423,7 +425,7 @@ fn gradient_by_definition(
     let (features, costs) = (data.data().features(), data.data().costs());
     let (width, count) = (features.names().len(), costs.cols());
     let mut gradient = vec![0.0; parameters.len()];
-    let length = |values: &[f64]| values.iter().map(|v| v * v).sum::<f64>().sqrt();
+    let norm = |values: &[f64]| values.iter().map(|v| v * v).sum::<f64>().sqrt();
     for row in 0..rows {
         let z: Vec<f64> = features
             .instance(row)
@@ -437,57 +439,54 @@ fn gradient_by_definition(
             inner + f64::from(parameters[count * width + j])
         };
         let predicted: Vec<f64> = (0..count).map(output).collect();
-        let truth: Vec<f64> = costs.row(row).iter().map(|c| f64::from(*c)).collect();
-        let normal = loss.contains("S)");
-        let (own, other) = if normal {
-            (length(&predicted), length(&truth))
+        let targets: Vec<f64> = costs.row(row).iter().map(|c| f64::from(*c)).collect();
+        let normalized = loss.contains("S)");
+        let (own, other) = if normalized {
+            (norm(&predicted), norm(&targets))
         } else {
             (1.0, 1.0)
         };
         let slope = |j: usize| {
-            let error = predicted[j] / own - truth[j] / other;
-            let misleads =
+            let error = predicted[j] / own - targets[j] / other;
+            let counts =
                 data.optimal_decision(row).indices().contains(&(j as u32)) == (error > 0.0);
             let slope = if loss.starts_with("MAE") {
                 error.signum()
             } else {
                 2.0 * error
             };
-            if misleads || !loss.contains("(O") {
+            if counts || !loss.contains("(O") {
                 slope / count as f64
             } else {
                 0.0
             }
         };
         let slopes: Vec<f64> = (0..count).map(slope).collect();
-        let along = slopes
+        let projection = slopes
             .iter()
             .zip(&predicted)
             .map(|(g, p)| g * p / own)
             .sum::<f64>();
         for j in 0..count {
-            let back = if normal {
-                (slopes[j] - along * predicted[j] / own) / own
+            let output_gradient = if normalized {
+                (slopes[j] - projection * predicted[j] / own) / own
             } else {
                 slopes[j]
             };
-            let back = back / rows as f64;
-            (0..width).for_each(|k| gradient[j * width + k] += back * z[k]);
-            gradient[count * width + j] += back;
+            let output_gradient = output_gradient / rows as f64;
+            for k in 0..width {
+                gradient[j * width + k] += output_gradient * z[k];
+            }
+            gradient[count * width + j] += output_gradient;
         }
     }
     gradient
 }
 
 #[test]
-fn gradients_are_those_of_double_precision() {
+fn gradients_equal_those_of_double_precision() {
     let (rows, costs, seed) = (70, 1900, 3);
-    let problem = TopK {
-        items: costs,
-        k: 200,
-        at_most: false,
-        sense: Sense::Minimize,
-    };
+    let problem = TopK::new(costs, 200, Sense::Minimize).unwrap();
     let oracle = Oracle::new(Arc::new(problem.clone()));
     let data = LabeledDataset::solve(table(rows, 5, costs, 7), &oracle, &NoopObserver).unwrap();
     let split = SplitIndices::in_order(rows, [rows, 0, 0]).unwrap();
@@ -497,8 +496,8 @@ fn gradients_are_those_of_double_precision() {
         oracle: &oracle,
         observer: &NoopObserver,
     };
-    // With an ε far above all gradients the first step is in proportion to them, and a large rate
-    // makes it far larger than the parameters it begins at.
+    // With an ε far above all gradients the first step is proportional to them, and a large
+    // learning rate makes it far larger than the initial parameters.
     let (epsilon, learning_rate) = (1.0, 1e8);
     let optimizer = Optimizer::Adam {
         beta1: 0.9,
@@ -523,12 +522,12 @@ fn gradients_are_those_of_double_precision() {
     };
     let before = PredictorSpec::Linear.build(5, costs, seed);
     for loss in ["MAE(O,S)", "MSE(O,S)", "MSE", "MAE(S)", "MSE(O)"] {
-        let recipe = StageTrainer::new(
+        let trainer = StageTrainer::new(
             loss.parse::<TrainingStage>().unwrap(),
             PredictorSpec::Linear,
             settings,
         );
-        let after = train(&task, &recipe, &ProblemSpec::TopK(problem.clone()))
+        let after = train(&task, &trainer, &ProblemSpec::TopK(problem.clone()))
             .unwrap()
             .model
             .members

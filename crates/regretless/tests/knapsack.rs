@@ -18,9 +18,9 @@ use regretless::solve::{SearchLimits, SolveStatus, Solver};
 fn brute_force(problem: &Knapsack, costs: &[f64]) -> f64 {
     let fits = |subset: u32| {
         problem
-            .weights
+            .weights()
             .iter()
-            .zip(&problem.capacity)
+            .zip(problem.capacity())
             .all(|(row, capacity)| {
                 let load: f64 = (0..costs.len())
                     .filter(|j| subset >> j & 1 == 1)
@@ -58,10 +58,11 @@ fn small_instance(number: u64) -> (Knapsack, Vec<f64>) {
         .map(|_| (0..items).map(&mut weight).collect())
         .collect();
     let fraction = [0.5, 0.3, 0.1, 0.7, 1.0, 0.0][(number / 6 % 6) as usize];
-    let mut problem = Knapsack::with_capacity_share(weights, fraction);
-    if number % 6 == 1 {
-        problem.capacity.fill(20.0);
-    }
+    let problem = if number % 6 == 1 {
+        Knapsack::new(weights, vec![20.0; dimensions]).unwrap()
+    } else {
+        Knapsack::with_capacity_fraction(weights, fraction).unwrap()
+    };
     let cost = |_: usize| match number / 36 % 4 {
         0 => stream.uniform(-10.0, 2.0),
         1 => -(stream.index_below(20) as f64) + 3.0,
@@ -73,7 +74,7 @@ fn small_instance(number: u64) -> (Knapsack, Vec<f64>) {
 }
 
 fn solver(problem: &Knapsack, limits: SearchLimits) -> KnapsackBranchAndBound {
-    KnapsackBranchAndBound::new(&problem.weights, &problem.capacity, limits)
+    KnapsackBranchAndBound::new(problem.weights(), problem.capacity(), limits)
 }
 
 #[test]
@@ -141,10 +142,7 @@ fn larger_instances_have_the_value_a_dynamic_program_finds() {
                 }
             })
             .collect();
-        let problem = Knapsack {
-            weights: rows.clone(),
-            capacity: capacity.map(|c| c as f64).to_vec(),
-        };
+        let problem = Knapsack::new(rows.clone(), capacity.map(|c| c as f64).to_vec()).unwrap();
         let found = solver(&problem, SearchLimits::default())
             .solve(&costs)
             .unwrap()
@@ -166,13 +164,13 @@ fn the_relaxation_is_a_lower_bound_and_its_duals_prove_it() {
             .abs()
             .max(costs.iter().fold(0.0, |max: f64, c| max.max(c.abs())));
         // Without capacity, only the tolerance of integral choices admits tiny weights.
-        let closed = problem.capacity.contains(&0.0);
+        let closed = problem.capacity().contains(&0.0);
         assert!(
             closed || relaxed.objective <= best.objective + 1e-8 * scale,
             "instance {number}"
         );
         let capacity = problem
-            .capacity
+            .capacity()
             .iter()
             .zip(&relaxed.duals)
             .map(|(c, y)| c * y)
@@ -191,10 +189,10 @@ fn the_relaxation_is_a_lower_bound_and_its_duals_prove_it() {
         assert!(relaxed.duals.iter().all(|y| *y <= 0.0), "instance {number}");
         assert_eq!(
             relaxed.basis.len(),
-            problem.weights.len(),
+            problem.weights().len(),
             "instance {number}"
         );
-        for (row, capacity) in problem.weights.iter().zip(&problem.capacity) {
+        for (row, capacity) in problem.weights().iter().zip(problem.capacity()) {
             assert!(
                 relaxed.decision.dot(row) <= capacity + 1e-8 * capacity.max(1.0),
                 "instance {number}"
@@ -211,7 +209,8 @@ fn a_reused_solver_returns_what_a_new_one_does() {
             .map(|_| (stream.uniform(3.0, 8.0) * 10.0).round() / 10.0)
             .collect()
     };
-    let problem = Knapsack::with_capacity_share((0..3).map(|_| row(&mut stream)).collect(), 0.3);
+    let problem =
+        Knapsack::with_capacity_fraction((0..3).map(|_| row(&mut stream)).collect(), 0.3).unwrap();
     let mut reused = solver(&problem, SearchLimits::default());
     for kind in 0..40 {
         let rounded = |cost: f64| if kind % 2 == 0 { cost.round() } else { cost };
@@ -229,7 +228,8 @@ fn a_reused_solver_returns_what_a_new_one_does() {
 fn a_node_limit_leaves_a_valid_bound() {
     let mut stream = RandomStream::new(Purpose::Benchmark, 6, [0, 0]);
     let row = |stream: &mut RandomStream| (0..60).map(|_| stream.uniform(3.0, 8.0)).collect();
-    let problem = Knapsack::with_capacity_share((0..4).map(|_| row(&mut stream)).collect(), 0.4);
+    let problem =
+        Knapsack::with_capacity_fraction((0..4).map(|_| row(&mut stream)).collect(), 0.4).unwrap();
     let (mut stopped, mut loose) = (0, 0);
     for _ in 0..20 {
         let costs: Vec<f64> = (0..60).map(|_| stream.uniform(-8.0, -4.0)).collect();
@@ -273,10 +273,7 @@ fn a_node_limit_leaves_a_valid_bound() {
 #[test]
 fn decimal_weights_may_fill_a_capacity_exactly() {
     let weights = vec![vec![6.9, 6.7, 6.4, 3.1, 0.1, 0.2]];
-    let problem = Knapsack {
-        weights,
-        capacity: vec![20.0],
-    };
+    let problem = Knapsack::new(weights, vec![20.0]).unwrap();
     let solution = solver(&problem, SearchLimits::default())
         .solve(&[-6.9, -6.7, -6.4, -3.0, 0.0, -1e-3])
         .unwrap();
@@ -285,10 +282,7 @@ fn decimal_weights_may_fill_a_capacity_exactly() {
 
 #[test]
 fn items_without_value_are_left_out_and_items_without_weight_are_chosen() {
-    let problem = Knapsack {
-        weights: vec![vec![0.0, 0.0, 1.0, 9.0]],
-        capacity: vec![2.0],
-    };
+    let problem = Knapsack::new(vec![vec![0.0, 0.0, 1.0, 9.0]], vec![2.0]).unwrap();
     let solution = solver(&problem, SearchLimits::default())
         .solve(&[-1.0, 0.0, 2.0, -50.0])
         .unwrap();
@@ -307,10 +301,7 @@ fn golden_knapsack_has_its_optima_and_linear_optima() {
     };
     let case = &golden["problems"]["KS14"];
     let capacity = numbers(&case["problem"]["capacity"]);
-    let problem = Knapsack {
-        weights: rows(&case["problem"]["weights"]),
-        capacity,
-    };
+    let problem = Knapsack::new(rows(&case["problem"]["weights"]), capacity).unwrap();
     let mut solver = solver(&problem, SearchLimits::default());
     let (best, linear) = (
         numbers(&case["objectives"]),
@@ -349,12 +340,7 @@ fn published(path: &str) -> Option<Vec<(Knapsack, Vec<f64>)>> {
     let knapsack = |instance: orlib::OrLibInstance| {
         let costs = instance.values.iter().map(|value| -value).collect();
         (
-            Knapsack {
-                weights: instance.weights,
-                capacity: instance.capacity,
-            }
-            .validate()
-            .unwrap(),
+            Knapsack::new(instance.weights, instance.capacity).unwrap(),
             costs,
         )
     };
@@ -452,10 +438,7 @@ fn solve_houses(file: &str) {
         .into_iter()
         .map(tens)
         .collect();
-    let problem = Knapsack {
-        weights,
-        capacity: numbers(&case["capacity_hundredths"]),
-    };
+    let problem = Knapsack::new(weights, numbers(&case["capacity_hundredths"])).unwrap();
     let prices = house_prices();
     let mut solver = solver(&problem, SearchLimits::default());
     let mut check = |costs: &[f64], optimum: &serde_json::Value| {
@@ -496,15 +479,8 @@ fn knapsacks_of_1000_houses_reach_their_optima() {
 
 #[test]
 fn a_knapsack_without_items_is_refused_with_a_message() {
-    let empty = Knapsack {
-        weights: vec![vec![]],
-        capacity: vec![1.0],
-    };
-    assert!(
-        empty
-            .validate()
-            .unwrap_err()
-            .to_string()
-            .contains("at least one item")
-    );
+    let error = Knapsack::new(vec![vec![]], vec![1.0]).unwrap_err();
+    assert!(error.to_string().contains("at least one item"));
+    let json = r#"{"weights": [], "capacity": []}"#;
+    assert!(serde_json::from_str::<Knapsack>(json).is_err());
 }

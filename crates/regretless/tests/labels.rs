@@ -25,12 +25,7 @@ fn table() -> Dataset {
 }
 
 fn top(k: usize, sense: Sense) -> ProblemSpec {
-    ProblemSpec::TopK(TopK {
-        items: 3,
-        k,
-        at_most: false,
-        sense,
-    })
+    ProblemSpec::TopK(TopK::new(3, k, sense).unwrap())
 }
 
 fn oracle(problem: &ProblemSpec) -> Oracle {
@@ -109,7 +104,7 @@ fn the_second_call_solves_nothing_and_gives_the_same() {
 #[test]
 fn stored_labels_equal_those_of_a_direct_solve() {
     let place = place();
-    let problem = ProblemSpec::GridPath(GridPath { grid: [4, 5] });
+    let problem = ProblemSpec::GridPath(GridPath::new(4, 5).unwrap());
     let recipe = SyntheticSpec {
         instances: 30,
         features: 3,
@@ -144,12 +139,7 @@ fn anything_that_labels_depend_on_makes_new_ones() {
         None,
     )
     .unwrap();
-    let narrow = ProblemSpec::TopK(TopK {
-        items: 2,
-        k: 2,
-        at_most: false,
-        sense: Sense::Maximize,
-    });
+    let narrow = ProblemSpec::TopK(TopK::new(2, 2, Sense::Maximize).unwrap());
     let cases = [
         (table(), problem.clone(), SearchLimits::default()),
         (changed, problem.clone(), SearchLimits::default()),
@@ -302,7 +292,7 @@ fn an_oracle_for_another_problem_is_refused() {
 #[test]
 fn a_table_of_the_wrong_width_is_refused() {
     let place = place();
-    let problem = ProblemSpec::GridPath(GridPath { grid: [2, 2] });
+    let problem = ProblemSpec::GridPath(GridPath::new(2, 2).unwrap());
     let error = place
         .store
         .label(table(), &problem, &oracle(&problem), &NoopObserver)
@@ -317,7 +307,7 @@ fn a_table_of_the_wrong_width_is_refused() {
 #[test]
 fn labels_by_a_heuristic_are_never_taken_for_the_best() {
     let place = place();
-    let problem = ProblemSpec::Tsp(Tsp { nodes: 12 });
+    let problem = ProblemSpec::Tsp(Tsp::new(12).unwrap());
     let data = synthetic::tsp(SyntheticSpec::paper(6, 4), 12).unwrap();
     let mut stored = Vec::new();
     for heuristic in [
@@ -351,7 +341,7 @@ fn labels_by_a_heuristic_are_never_taken_for_the_best() {
         stored.push(report.file);
     }
     assert_eq!(files(place.store.folder()).len(), 3);
-    let paths = oracle(&ProblemSpec::GridPath(GridPath { grid: [4, 5] }));
+    let paths = oracle(&ProblemSpec::GridPath(GridPath::new(4, 5).unwrap()));
     let error = paths
         .with_heuristic(Some(Heuristic::LocalSearch))
         .unwrap_err()

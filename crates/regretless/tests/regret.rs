@@ -22,12 +22,12 @@ use regretless::solve::Solution;
 fn problem(value: &serde_json::Value) -> Option<Arc<dyn ProblemKind>> {
     let whole = |name: &str| value[name].as_u64().unwrap() as usize;
     match value["kind"].as_str().unwrap() {
-        "shortest_path_grid" => Some(Arc::new(GridPath {
-            grid: [whole("rows"), whole("cols")],
-        })),
+        "shortest_path_grid" => Some(Arc::new(
+            GridPath::new(whole("rows"), whole("cols")).unwrap(),
+        )),
         "knapsack" => {
             let (weights, capacity) = (rows(&value["weights"]), numbers(&value["capacity"]));
-            Some(Arc::new(Knapsack { weights, capacity }))
+            Some(Arc::new(Knapsack::new(weights, capacity).unwrap()))
         }
         _ => None,
     }
@@ -105,12 +105,7 @@ fn regrets_equal_the_golden_ones() {
 
 #[test]
 fn ties_cannot_flatter_the_unambiguous_regret() {
-    let oracle = Oracle::new(Arc::new(TopK {
-        items: 3,
-        k: 1,
-        at_most: false,
-        sense: Sense::Minimize,
-    }));
+    let oracle = Oracle::new(Arc::new(TopK::new(3, 1, Sense::Minimize).unwrap()));
     let data =
         LabeledDataset::solve(table(&[vec![1.0, 5.0, 9.0]]), &oracle, &NoopObserver).unwrap();
     let tied = Matrix::new(1, 3, vec![2.0, 2.0, 7.0]).unwrap();

@@ -43,7 +43,7 @@ fn shortest_paths_equal_the_golden_ones() {
         return;
     };
     let case = &file["problems"]["SP4x6"];
-    let problem = GridPath { grid: [4, 6] };
+    let problem = GridPath::new(4, 6).unwrap();
     for (costs, objective) in rows(&case["costs"])
         .iter()
         .zip(numbers(&case["objectives"]))
@@ -54,7 +54,8 @@ fn shortest_paths_equal_the_golden_ones() {
 
 #[test]
 fn a_path_comes_from_above_where_both_ways_cost_the_same() {
-    let solution = GridPath { grid: [2, 2] }
+    let solution = GridPath::new(2, 2)
+        .unwrap()
         .solver(&SearchLimits::default())
         .solve(&[1.0; 4])
         .unwrap();
@@ -64,11 +65,11 @@ fn a_path_comes_from_above_where_both_ways_cost_the_same() {
 #[test]
 fn a_grid_of_one_row_has_one_path() {
     assert_eq!(
-        solve(&GridPath { grid: [1, 4] }, &[1.0, -2.0, 3.0]),
+        solve(&GridPath::new(1, 4).unwrap(), &[1.0, -2.0, 3.0]),
         Ok(2.0)
     );
     assert_eq!(
-        solve(&GridPath { grid: [4, 1] }, &[1.0, -2.0, 3.0]),
+        solve(&GridPath::new(4, 1).unwrap(), &[1.0, -2.0, 3.0]),
         Ok(2.0)
     );
 }
@@ -76,23 +77,14 @@ fn a_grid_of_one_row_has_one_path() {
 #[test]
 fn invalid_problems_are_refused() {
     for grid in [[0, 5], [5, 0], [1, 1]] {
-        assert!(GridPath { grid }.validate().is_err());
+        assert!(GridPath::new(grid[0], grid[1]).is_err());
     }
-    assert!(
-        TopK {
-            items: 3,
-            k: 4,
-            at_most: false,
-            sense: Sense::Minimize
-        }
-        .validate()
-        .is_err()
-    );
+    assert!(TopK::new(3, 4, Sense::Minimize).is_err());
 }
 
 #[test]
 fn infeasible_decisions_fail_the_check() {
-    let path = GridPath { grid: [3, 3] };
+    let path = GridPath::new(3, 3).unwrap();
     for wrong in [vec![], vec![0, 1], vec![0, 1, 4, 11], vec![2, 7, 10, 99]] {
         assert!(
             path.check(&regretless::Decision::from_indices(wrong.clone()))
@@ -113,7 +105,7 @@ fn the_oracle_counts_every_solve_and_keeps_the_order_of_rows() {
         .collect();
     let costs = Matrix::new(400, 12, costs).unwrap();
     let results = |threads: usize| {
-        let oracle = Oracle::new(Arc::new(GridPath { grid: [3, 3] }))
+        let oracle = Oracle::new(Arc::new(GridPath::new(3, 3).unwrap()))
             .with_threads(Threads::new(threads).unwrap());
         let results = oracle.solve_all(&costs, &NoopObserver).unwrap();
         assert_eq!(oracle.counts().exact, 400);
@@ -129,7 +121,7 @@ fn the_oracle_counts_every_solve_and_keeps_the_order_of_rows() {
 
 #[test]
 fn a_failed_instance_leaves_the_others_alone() {
-    let oracle = Oracle::new(Arc::new(GridPath { grid: [2, 2] }));
+    let oracle = Oracle::new(Arc::new(GridPath::new(2, 2).unwrap()));
     let costs = Matrix::new(3, 4, [[1.0; 4], [f32::NAN; 4], [2.0; 4]].concat()).unwrap();
     let results = oracle.solve_all(&costs, &NoopObserver).unwrap();
     assert!(results[0].is_ok() && results[2].is_ok());
@@ -147,7 +139,7 @@ proptest! {
         cols in 2_usize..4,
         costs in prop::collection::vec(-3.0..5.0_f64, 12),
     ) {
-        let problem = GridPath { grid: [rows, cols] };
+        let problem = GridPath::new(rows, cols).unwrap();
         let costs = &costs[..problem.num_costs()];
         let difference = solve(&problem, costs).unwrap() - brute_force(&problem, costs);
         prop_assert!(difference.abs() < 1e-12);
@@ -159,7 +151,7 @@ proptest! {
         at_most: bool,
         costs in prop::collection::vec(-3_i8..3, 8),
     ) {
-        let problem = TopK { items: 8, k, at_most, sense: Sense::Minimize };
+        let problem = { if at_most { TopK::at_most(8, k, Sense::Minimize) } else { TopK::new(8, k, Sense::Minimize) } }.unwrap();
         let costs: Vec<f64> = costs.into_iter().map(f64::from).collect();
         prop_assert!(solve(&problem, &costs).unwrap() == brute_force(&problem, &costs));
     }

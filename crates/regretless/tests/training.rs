@@ -317,12 +317,7 @@ fn hidden_layers_learn_what_a_linear_model_cannot() {
 
 #[test]
 fn one_shared_predictor_serves_every_item_of_the_long_shape() {
-    let problem = ProblemSpec::TopK(TopK {
-        items: 6,
-        k: 2,
-        at_most: false,
-        sense: Sense::Maximize,
-    });
+    let problem = ProblemSpec::TopK(TopK::new(6, 2, Sense::Maximize).unwrap());
     for predictor in ["linear", "mlp:8"] {
         let setting = Setting::new(
             problem.clone(),
@@ -516,12 +511,7 @@ fn a_table_of_the_wrong_width_is_refused() {
         .unwrap()
         .generate(DataRecipe::paper(5, 1))
         .unwrap();
-    let oracle = Oracle::new(Arc::new(TopK {
-        items: 5,
-        k: 1,
-        at_most: false,
-        sense: Sense::Minimize,
-    }));
+    let oracle = Oracle::new(Arc::new(TopK::new(5, 1, Sense::Minimize).unwrap()));
     let message = LabeledDataset::solve(data, &oracle, &NoopObserver)
         .unwrap_err()
         .to_string();

@@ -314,9 +314,7 @@ fn a_search_with_a_large_node_limit_is_exact() {
 fn tours_of_local_search_are_feasible_and_not_better_than_the_optimum() {
     let mut worse = 0;
     for number in 0..200 {
-        let problem = Tsp {
-            nodes: 3 + number as usize % 40,
-        };
+        let problem = Tsp::new(3 + number as usize % 40).unwrap();
         let mut stream = RandomStream::new(Purpose::Benchmark, 77, [number, 0]);
         let costs: Vec<f64> = (0..problem.num_costs())
             .map(|_| stream.uniform(-9.0, 4.0))
@@ -388,12 +386,9 @@ fn routes_of_local_search_are_feasible_and_not_better_than_the_optimum() {
             .map(|_| 1.0 + stream.index_below(9) as f64)
             .collect();
         let capacity = demands.iter().sum::<f64>() / 2.0 + 9.0;
-        let problem = Cvrp {
-            demands,
-            capacity,
-            vehicles: 3,
-            single_customer_routes: number % 2 == 0,
-        };
+        let problem = Cvrp::new(demands, capacity, 3)
+            .unwrap()
+            .with_single_customer_routes(number % 2 == 0);
         let costs: Vec<f64> = (0..problem.num_costs())
             .map(|_| stream.uniform(-4.0, 9.0))
             .collect();
@@ -456,12 +451,7 @@ fn local_search_from_the_label_gives_another_model_than_a_cold_one() {
 /// An infeasible start (overloaded, or with unserved customers) is ignored: the search starts cold.
 #[test]
 fn local_search_from_an_infeasible_start_returns_a_feasible_decision() {
-    let problem = Cvrp {
-        demands: vec![4.0, 5.0, 1.0, 3.0],
-        capacity: 9.0,
-        vehicles: 2,
-        single_customer_routes: false,
-    };
+    let problem = Cvrp::new(vec![4.0, 5.0, 1.0, 3.0], 9.0, 2).unwrap();
     let costs: Vec<f64> = (0..10).map(|edge| f64::from(edge % 4)).collect();
     let mut search = problem.fast_local_search(&SearchLimits::default()).unwrap();
     let edge = |i, j| edge_index(5, i, j) as u32;

@@ -164,9 +164,7 @@ fn twice(make: impl Fn() -> Box<dyn Solver>) -> [Box<dyn Solver>; 2] {
 #[test]
 fn tours_are_the_same_warm_certified_and_cold() {
     let counts = check_all(150, |stream, number| {
-        let problem = Tsp {
-            nodes: 3 + (number as usize * 7) % 30,
-        };
+        let problem = Tsp::new(3 + (number as usize * 7) % 30).unwrap();
         (
             case(stream, number, problem.num_costs()),
             twice(|| problem.solver(&SearchLimits::default())),
@@ -186,7 +184,7 @@ fn tours_by_branch_and_cut_are_the_same_warm_certified_and_cold() {
         (
             Case {
                 tied_otherwise: true,
-                ..case(stream, number, Tsp { nodes }.num_costs())
+                ..case(stream, number, Tsp::new(nodes).unwrap().num_costs())
             },
             twice(make),
         )
@@ -199,9 +197,7 @@ fn tours_by_branch_and_cut_are_the_same_warm_certified_and_cold() {
 fn relaxed_tours_are_the_same_warm_and_cold() {
     use regretless::solve::relaxation::Relaxation;
     check_all(120, |stream, number| {
-        let problem = Tsp {
-            nodes: 5 + (number as usize * 7) % 30,
-        };
+        let problem = Tsp::new(5 + (number as usize * 7) % 30).unwrap();
         let kind = if number % 8 < 4 {
             Relaxation::Plain
         } else {
@@ -228,7 +224,7 @@ fn knapsack(stream: &mut RandomStream, number: u64) -> Knapsack {
     let weights = (0..dimensions)
         .map(|_| (0..items).map(&mut weight).collect())
         .collect();
-    Knapsack::with_capacity_share(weights, [0.5, 0.2, 0.1][(number / 3 % 3) as usize])
+    Knapsack::with_capacity_fraction(weights, [0.5, 0.2, 0.1][(number / 3 % 3) as usize]).unwrap()
 }
 
 #[test]
@@ -302,12 +298,10 @@ mod linear {
     #[test]
     fn paths_as_linear_problems_are_the_same_warm_certified_and_cold() {
         let counts = check_all(104, |stream, number| {
-            let problem = GridPath {
-                grid: [3 + number as usize % 4, 5],
-            };
+            let problem = GridPath::new(3 + number as usize % 4, 5).unwrap();
             let model = std::sync::Arc::new(regretless::solve::grid_path::flow::model(
-                problem.grid[0],
-                problem.grid[1],
+                problem.rows(),
+                problem.cols(),
             ));
             let all: std::sync::Arc<[usize]> = (0..problem.num_costs()).collect();
             let make = || {
@@ -333,7 +327,7 @@ mod linear {
             for item in 0..count {
                 build.predicted(format!("x{item}"), VariableDomain::Binary);
             }
-            let rows = items.weights.iter().zip(&items.capacity);
+            let rows = items.weights().iter().zip(items.capacity());
             for (weights, capacity) in rows.take(if number % 8 < 4 { 8 } else { 0 }) {
                 build.row(
                     [f64::NEG_INFINITY, *capacity],
@@ -379,7 +373,7 @@ mod linear {
 #[test]
 fn one_solver_serves_many_instances_in_turn() {
     let items = knapsack(&mut stream(11, 0), 3);
-    for problem in [&Tsp { nodes: 14 } as &dyn ProblemKind, &items] {
+    for problem in [&Tsp::new(14).unwrap() as &dyn ProblemKind, &items] {
         let [mut cold, mut warm] = twice(|| problem.solver(&SearchLimits::default()));
         let mut instances: Vec<(Case, WarmStart)> = (0..30)
             .map(|number| {
@@ -422,7 +416,7 @@ fn a_warm_search_that_ends_at_its_limit_returns_the_cold_result() {
     let mut limited_answers = 0;
     for number in 0..60 {
         let mut stream = stream(7, number);
-        let tour = Tsp { nodes: 30 };
+        let tour = Tsp::new(30).unwrap();
         let items = knapsack(&mut stream, 3 * number);
         for problem in [&tour as &dyn ProblemKind, &items] {
             let mut case = case(&mut stream, 2, problem.num_costs());
@@ -450,7 +444,7 @@ fn a_warm_search_that_ends_at_its_limit_returns_the_cold_result() {
 fn solvers_with_a_gap_use_no_warm_starts() {
     let mut stream = stream(8, 0);
     let items = knapsack(&mut stream, 0);
-    for problem in [&Tsp { nodes: 12 } as &dyn ProblemKind, &items] {
+    for problem in [&Tsp::new(12).unwrap() as &dyn ProblemKind, &items] {
         let case = case(&mut stream, 0, problem.num_costs());
         let [mut cold, mut warm] = limited(
             problem,
@@ -472,13 +466,13 @@ fn solvers_with_a_gap_use_no_warm_starts() {
 fn the_warm_start_of_another_problem_is_ignored() {
     let mut stream = stream(9, 0);
     let problems: Vec<Box<dyn ProblemKind>> = vec![
-        Box::new(Tsp { nodes: 12 }),
-        Box::new(Tsp { nodes: 15 }),
+        Box::new(Tsp::new(12).unwrap()),
+        Box::new(Tsp::new(15).unwrap()),
         #[cfg(feature = "highs")]
-        Box::new(Tsp { nodes: 70 }),
+        Box::new(Tsp::new(70).unwrap()),
         Box::new(knapsack(&mut stream, 3)),
         Box::new(knapsack(&mut stream, 6)),
-        Box::new(GridPath { grid: [4, 4] }),
+        Box::new(GridPath::new(4, 4).unwrap()),
     ];
     let mut warm_start = WarmStart::new(true);
     for _ in 0..2 {
@@ -499,7 +493,7 @@ fn the_warm_start_of_another_problem_is_ignored() {
 
 #[test]
 fn a_shrunk_state_is_enough_for_a_warm_start() {
-    let problem = Tsp { nodes: 30 };
+    let problem = Tsp::new(30).unwrap();
     let mut lighter = 0;
     for number in 0..40 {
         let mut stream = stream(10, number);

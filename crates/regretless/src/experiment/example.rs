@@ -80,8 +80,8 @@ impl Drawing {
                 Some(Self::Grid { rows, cols })
             }
             (ProblemSpec::Knapsack(sack), _) => Some(Self::Items {
-                weights: sack.weights.clone(),
-                capacity: sack.capacity.clone(),
+                weights: sack.weights().to_vec(),
+                capacity: sack.capacity().to_vec(),
             }),
             _ => None,
         }

@@ -77,7 +77,7 @@ impl NamedProblem {
                 let data = HousingTable::read(file)?.instances(houses, split, seed)?;
                 let weights = paper_weights(houses, HOUSE_DIMENSIONS, seed);
                 (
-                    ProblemSpec::Knapsack(Knapsack::with_capacity_share(weights, 0.1).validate()?),
+                    ProblemSpec::Knapsack(Knapsack::with_capacity_fraction(weights, 0.1)?),
                     data,
                 )
             }
@@ -91,11 +91,7 @@ impl NamedProblem {
             Self::EnergyItems { capacity } => {
                 let (weights, values) =
                     energy::read_items(&self.energy_file(files, "knapsack48_values.csv")?)?;
-                let problem = Knapsack {
-                    weights: vec![weights],
-                    capacity: vec![capacity as f64],
-                }
-                .validate()?;
+                let problem = Knapsack::new(vec![weights], vec![capacity as f64])?;
                 (
                     ProblemSpec::Knapsack(problem),
                     self.prices(files)?.instances(Some(&values), rows, seed)?,

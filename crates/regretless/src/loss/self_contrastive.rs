@@ -96,12 +96,7 @@ mod tests {
     /// second under the prediction.
     #[test]
     fn values_and_gradients_equal_those_computed_by_hand() {
-        let problem = TopK {
-            items: 3,
-            k: 1,
-            at_most: false,
-            sense: Sense::Minimize,
-        };
+        let problem = TopK::new(3, 1, Sense::Minimize).unwrap();
         let oracle = Oracle::new(Arc::new(problem));
         let label = Decision::from_indices([0]);
         let input = LossInput {

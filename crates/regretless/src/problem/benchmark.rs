@@ -1,8 +1,8 @@
-//! Named benchmarks: a problem and synthetic data for it, as the field knows them.
+//! Named benchmarks of the literature: a problem with synthetic data.
 //!
 //! `SP5x5` is a shortest path on a 5 by 5 grid, `KS32` a knapsack of 32 items, `TSP20` a tour
 //! through 20 nodes, `CVRP20` vehicle routes over 20 nodes with the depot. Sizes are free: `SP10x4`
-//! and `KS100` work as well.
+//! and `KS100` are valid as well.
 
 use std::fmt;
 use std::str::FromStr;
@@ -19,10 +19,10 @@ use crate::solve::grid_path::GridPathSolver;
 
 /// Vehicles of `CVRPn`.
 const BENCHMARK_VEHICLES: usize = 5;
-/// What each of them carries.
+/// Capacity of each vehicle of `CVRPn`.
 const BENCHMARK_CAPACITY: f64 = 30.0;
 
-/// Up to this many items have 2 dimensions, more have 4.
+/// Up to this number of items a knapsack has 2 dimensions, above it 4.
 const MAX_TWO_DIMENSION_ITEMS: usize = 64;
 
 fn dimensions_of(items: usize) -> usize {
@@ -64,7 +64,7 @@ pub enum Benchmark {
 }
 
 impl Benchmark {
-    /// How names look, for messages.
+    /// Examples of names, for messages.
     pub const EXAMPLES: [&'static str; 4] = [
         "SP5x5 (any grid size)",
         "KS32 (any number of items)",
@@ -72,47 +72,41 @@ impl Benchmark {
         "CVRP20 (any number of nodes)",
     ];
 
-    /// The problem and a table for it. Weights of knapsack items and demands of customers are drawn
-    /// anew for every seed.
+    /// The problem with a table. Weights of knapsack items and demands of customers depend on the
+    /// seed.
     ///
     /// # Errors
-    /// When the recipe makes no table.
+    /// When the specification is invalid or the table too large.
     pub fn generate(self, spec: SyntheticSpec) -> Result<(ProblemSpec, Dataset)> {
         let (problem, rows) = self.rows(spec)?;
         Ok((problem, rows.dataset()?))
     }
 
-    /// The problem alone, without drawing any data.
+    /// The problem without data.
     ///
     /// # Errors
-    /// When there is no such problem, or it is too large.
+    /// When the size is invalid or too large.
     pub fn problem(self, seed: u32) -> Result<ProblemSpec> {
         match self {
-            Self::GridPath { rows, cols } => Ok(ProblemSpec::GridPath(
-                GridPath { grid: [rows, cols] }.validate()?,
-            )),
+            Self::GridPath { rows, cols } => Ok(ProblemSpec::GridPath(GridPath::new(rows, cols)?)),
             Self::Knapsack { items } => {
                 let dimensions = dimensions_of(items);
                 let numbers = size_limits::checked_product("items", &[items], MAX_COSTS)?
                     .saturating_mul(dimensions);
-                // The description, the problem built from it and its solver hold the weights once
-                // each.
+                // The specification, the problem built from it and its solver store the weights.
                 size_limits::check_memory(
                     &format!("{self}"),
                     numbers.saturating_mul(3 * size_of::<f64>()),
                 )?;
                 let weights = paper_weights(items, dimensions, seed);
                 let problem = if items <= MAX_TWO_DIMENSION_ITEMS {
-                    Knapsack {
-                        weights,
-                        capacity: vec![20.0; dimensions],
-                    }
+                    Knapsack::new(weights, vec![20.0; dimensions])?
                 } else {
-                    Knapsack::with_capacity_share(weights, 0.1)
+                    Knapsack::with_capacity_fraction(weights, 0.1)?
                 };
-                Ok(ProblemSpec::Knapsack(problem.validate()?))
+                Ok(ProblemSpec::Knapsack(problem))
             }
-            Self::Tsp { nodes } => Ok(ProblemSpec::Tsp(Tsp { nodes }.validate()?)),
+            Self::Tsp { nodes } => Ok(ProblemSpec::Tsp(Tsp::new(nodes)?)),
             Self::Cvrp { nodes } => {
                 if nodes < 3 {
                     return Err(Error::setting(format!(
@@ -121,23 +115,16 @@ impl Benchmark {
                 }
                 size_limits::pairs("edges", nodes)?;
                 let demands = paper_demands(nodes - 1, seed);
-                let (capacity, vehicles) = (BENCHMARK_CAPACITY, BENCHMARK_VEHICLES);
-                let problem = Cvrp {
-                    demands,
-                    capacity,
-                    vehicles,
-                    single_customer_routes: false,
-                }
-                .validate()?;
+                let problem = Cvrp::new(demands, BENCHMARK_CAPACITY, BENCHMARK_VEHICLES)?;
                 Ok(ProblemSpec::Cvrp(problem))
             }
         }
     }
 
-    /// The same, the table row by row.
+    /// The problem with a generator of the rows of its table.
     ///
     /// # Errors
-    /// When the recipe makes no table.
+    /// When the specification is invalid or the table too large.
     pub fn rows(self, spec: SyntheticSpec) -> Result<(ProblemSpec, SyntheticGenerator)> {
         let problem = self.problem(spec.seed)?;
         let data = match self {
@@ -153,9 +140,9 @@ impl Benchmark {
     }
 }
 
-/// Demands uniform on 1 to 10, then scaled to take up 70 % of all vehicles. Few customers cannot
-/// demand as much, since no route serves one alone: they are scaled no further than one simple set
-/// of routes can carry.
+/// Demands uniform on 1 to 10, then scaled to 70 % of the capacity of all vehicles. Few customers
+/// cannot demand as much, since no route serves one alone: the scale is limited by what one simple
+/// set of routes can carry.
 fn paper_demands(customers: usize, seed: u32) -> Vec<f64> {
     let mut stream = RandomStream::new(Purpose::Benchmark, u64::from(seed), [0, 0]);
     let raw: Vec<f64> = (0..customers)
@@ -167,20 +154,17 @@ fn paper_demands(customers: usize, seed: u32) -> Vec<f64> {
 }
 
 /// Largest load of as many routes as there are vehicles, or pairs of customers if these are fewer,
-/// when customers are dealt out by falling demand, forth and back: every route then serves two or
+/// when customers are assigned by decreasing demand, back and forth: every route then serves two or
 /// more.
 fn largest_load(demands: &[f64]) -> f64 {
     let routes = BENCHMARK_VEHICLES.min(demands.len() / 2);
     let mut sorted = demands.to_vec();
     sorted.sort_by(|a, b| b.total_cmp(a));
     let mut loads = vec![0.0; routes];
-    for (deal, round) in sorted.chunks(routes).enumerate() {
-        for (place, demand) in round.iter().enumerate() {
-            loads[if deal % 2 == 0 {
-                place
-            } else {
-                routes - 1 - place
-            }] += demand;
+    for (round, customers) in sorted.chunks(routes).enumerate() {
+        for (i, demand) in customers.iter().enumerate() {
+            let route = if round % 2 == 0 { i } else { routes - 1 - i };
+            loads[route] += demand;
         }
     }
     loads.into_iter().fold(0.0, f64::max)
@@ -262,14 +246,14 @@ mod tests {
             panic!("not vehicle routing")
         };
         assert_eq!((problem.nodes(), data.costs().cols()), (20, 190));
-        let load: f64 = problem.demands.iter().sum();
+        let load: f64 = problem.demands().iter().sum();
         assert!((load - 0.7 * BENCHMARK_VEHICLES as f64 * BENCHMARK_CAPACITY).abs() < 1e-9);
         let unit = problem
-            .demands
+            .demands()
             .iter()
             .copied()
             .fold(f64::INFINITY, f64::min);
-        assert!(problem.demands.iter().any(|demand| *demand > 1.5 * unit));
+        assert!(problem.demands().iter().any(|demand| *demand > 1.5 * unit));
         let (other, _) = benchmark.generate(SyntheticSpec::paper(3, 2)).unwrap();
         assert_ne!(other, ProblemSpec::Cvrp(problem));
     }

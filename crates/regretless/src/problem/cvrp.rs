@@ -1,9 +1,9 @@
-//! Capacitated vehicle routing: routes from a depot that serve every customer once, each within the
-//! capacity of a vehicle, at least total cost.
+//! Capacitated vehicle routing problem (CVRP): routes from a depot that serve every customer once,
+//! each within the capacity of a vehicle, at minimum total cost.
 //!
 //! Node 0 is the depot. One cost per edge {i, j}, i < j, in lexicographic order, as for tours.
-//! Every customer has degree 2, the depot at most twice the number of vehicles, so not all of them
-//! need leave.
+//! Every customer has degree 2, the depot at most twice the number of vehicles, so that vehicles
+//! may be unused.
 //!
 //! A route with one customer would use its depot edge twice. By default edges are used at most
 //! once, as in the benchmarks of decision-focused learning, which excludes such routes; the general
@@ -16,7 +16,6 @@ use super::formats::tsplib::TsplibInstance;
 use super::{ProblemKind, Sense, VariableBounds};
 use crate::decision::Decision;
 use crate::error::{Error, Result};
-#[cfg(feature = "highs")]
 use crate::size_limits::MAX_NODES;
 use crate::solve::complete_graph::{edge_ends, num_edges};
 #[cfg(feature = "highs")]
@@ -29,27 +28,42 @@ use crate::solve::relaxation::{CostRangeKind, CostRanging, Relaxation, Relaxatio
 #[cfg(feature = "highs")]
 use crate::solve::{SearchLimits, Solver};
 
-/// Share of the capacity by which rounding may overload a vehicle.
+/// Relative excess of a load over the capacity that is rounding error.
 const CAPACITY_TOLERANCE: f64 = 1e-8;
 
-/// Most routes of which every choice is looked at for rows that bind; of more, single ones and all
-/// together.
+/// Most routes of which all subsets are checked for tight capacity constraints; of more, only
+/// single routes and all together. Trades the number of rows, 2ⁿ − 1, against the size of the cone.
 #[cfg(feature = "highs")]
 const MAX_ROUTE_SUBSET: usize = 6;
 
 /// Vehicle routing with one depot and equal vehicles.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(try_from = "CvrpFields")]
 pub struct Cvrp {
-    /// What each customer demands; customer i is node i + 1.
-    pub demands: Vec<f64>,
-    /// What a vehicle carries.
-    pub capacity: f64,
-    /// Most routes.
-    pub vehicles: usize,
-    /// Whether a route may serve a single customer.
+    demands: Vec<f64>,
+    capacity: f64,
+    vehicles: usize,
+    single_customer_routes: bool,
+}
+
+/// A serialized CVRP, not validated.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct CvrpFields {
+    demands: Vec<f64>,
+    capacity: f64,
+    vehicles: usize,
     #[serde(default)]
-    pub single_customer_routes: bool,
+    single_customer_routes: bool,
+}
+
+impl TryFrom<CvrpFields> for Cvrp {
+    type Error = Error;
+
+    fn try_from(fields: CvrpFields) -> Result<Self> {
+        let problem = Self::new(fields.demands, fields.capacity, fields.vehicles)?;
+        Ok(problem.with_single_customer_routes(fields.single_customer_routes))
+    }
 }
 
 impl Cvrp {
@@ -58,46 +72,73 @@ impl Cvrp {
         self.demands.len() + 1
     }
 
-    /// The problem, if its numbers make one.
+    /// Customers with these demands, customer i at node i + 1, and at most `vehicles` routes with
+    /// this capacity, none of which serves a single customer.
     ///
     /// # Errors
-    /// When there is no customer or no vehicle, or a demand is negative or more than a vehicle
-    /// carries.
-    pub fn validate(self) -> Result<Self> {
-        let fail = |message: String| Err(Error::setting(message));
-        if self.demands.is_empty() || self.nodes() > MAX_NODES {
-            return fail(format!(
-                "routes serve 1 to {} customers, not {}",
-                MAX_NODES - 1,
-                self.demands.len()
-            ));
+    /// When there is no customer or no vehicle, or a demand is negative or above the capacity.
+    pub fn new(demands: Vec<f64>, capacity: f64, vehicles: usize) -> Result<Self> {
+        let customers = demands.len();
+        if !(1..MAX_NODES).contains(&customers) {
+            return Err(Error::setting(format!(
+                "routes serve 1 to {} customers, not {customers}",
+                MAX_NODES - 1
+            )));
         }
-        if self.vehicles == 0 || !(self.capacity.is_finite() && self.capacity > 0.0) {
-            return fail(format!(
-                "{} vehicles of capacity {} serve nobody",
-                self.vehicles, self.capacity
-            ));
+        if vehicles == 0 || !(capacity.is_finite() && capacity > 0.0) {
+            return Err(Error::setting(format!(
+                "{vehicles} vehicles of capacity {capacity} cannot serve a customer"
+            )));
         }
-        let fine =
-            |demand: &f64| (0.0..=self.capacity * (1.0 + CAPACITY_TOLERANCE)).contains(demand);
-        match self.demands.iter().position(|demand| !fine(demand)) {
-            Some(bad) => {
-                let (demand, max) = (self.demands[bad], self.capacity);
-                fail(format!(
-                    "customer {} demands {demand}; a vehicle carries 0 to {max}",
-                    bad + 1
-                ))
-            }
-            None => Ok(self),
+        let range = 0.0..=capacity * (1.0 + CAPACITY_TOLERANCE);
+        if let Some(i) = demands.iter().position(|demand| !range.contains(demand)) {
+            return Err(Error::setting(format!(
+                "customer {} demands {}; a vehicle carries 0 to {capacity}",
+                i + 1,
+                demands[i]
+            )));
         }
+        Ok(Self {
+            demands,
+            capacity,
+            vehicles,
+            single_customer_routes: false,
+        })
     }
 
-    /// A published instance as the general problem: single customers may have a route, and the
-    /// fleet is the number behind `-k` in the name (`E-n22-k4` has at most 4 vehicles).
+    /// The same problem; routes with a single customer are allowed or not.
+    #[must_use]
+    pub fn with_single_customer_routes(mut self, allowed: bool) -> Self {
+        self.single_customer_routes = allowed;
+        self
+    }
+
+    /// The demand of each customer; customer i is node i + 1.
+    pub fn demands(&self) -> &[f64] {
+        &self.demands
+    }
+
+    /// The capacity of a vehicle.
+    pub fn capacity(&self) -> f64 {
+        self.capacity
+    }
+
+    /// Most routes.
+    pub fn vehicles(&self) -> usize {
+        self.vehicles
+    }
+
+    /// Whether a route may serve a single customer.
+    pub fn allows_single_customer_routes(&self) -> bool {
+        self.single_customer_routes
+    }
+
+    /// A published instance as the general problem: a route may serve a single customer, and the
+    /// number of vehicles is the number after `-k` in the name (`E-n22-k4` has at most 4).
     ///
     /// # Errors
-    /// When the instance lacks capacity, demands or a fleet, or its depot is not the first node or
-    /// demands something.
+    /// When the instance lacks capacity, demands or a number of vehicles, or its depot is not the
+    /// first node or has a demand.
     pub fn published(instance: &TsplibInstance) -> Result<Self> {
         let name = &instance.name;
         let refused = |message: String| Err(Error::data(format!("'{name}' {message}")));
@@ -137,17 +178,11 @@ impl Cvrp {
                     .into(),
             );
         };
-        let demands = instance.demands[1..].to_vec();
-        Self {
-            demands,
-            capacity,
-            vehicles,
-            single_customer_routes: true,
-        }
-        .validate()
+        let problem = Self::new(instance.demands[1..].to_vec(), capacity, vehicles)?;
+        Ok(problem.with_single_customer_routes(true))
     }
 
-    /// What the engines are built from.
+    /// The input of the solvers.
     #[cfg(feature = "highs")]
     fn solver_input(&self) -> Fleet {
         let demands = std::iter::once(0.0)
@@ -163,15 +198,15 @@ impl Cvrp {
         }
     }
 
-    /// Adds the rows of customers on whole routes that no fewer vehicles could serve: so many
-    /// vehicles enter and leave them at least, and here no more do.
+    /// Adds the capacity constraints of unions of routes that no fewer vehicles could serve: they
+    /// are tight in this decision.
     #[cfg(feature = "highs")]
     fn add_tight_capacity_rows(&self, cone: &mut NormalCone, point: &[f64], routes: &[Vec<u32>]) {
         let (fleet, count) = (self.solver_input(), routes.len());
         let mut add = |chosen: &dyn Fn(usize) -> bool| {
             let members: Vec<&[u32]> = (0..count)
-                .filter(|at| chosen(*at))
-                .map(|at| &routes[at][..])
+                .filter(|route| chosen(*route))
+                .map(|route| &routes[route][..])
                 .collect();
             let set = members.concat();
             let max = set.len() as f64 - fleet.min_vehicles(fleet.load(&set));
@@ -185,14 +220,18 @@ impl Cvrp {
             );
         };
         if count <= MAX_ROUTE_SUBSET {
-            (1_usize..1 << count).for_each(|choice| add(&|route| choice >> route & 1 == 1));
+            for subset in 1_usize..1 << count {
+                add(&|route| subset >> route & 1 == 1);
+            }
         } else {
-            (0..count).for_each(|only| add(&|route| route == only));
+            for single in 0..count {
+                add(&|route| route == single);
+            }
             add(&|_| true);
         }
     }
 
-    /// How often an edge may be used.
+    /// The most uses of an edge.
     fn max_edge_uses(&self, depot: bool) -> f64 {
         if depot && self.single_customer_routes {
             2.0
@@ -201,10 +240,10 @@ impl Cvrp {
         }
     }
 
-    /// Checks a decision against the constraints, independently of any engine.
+    /// Checks a decision against the constraints, independently of any solver.
     ///
     /// # Errors
-    /// The first constraint that does not hold, in words.
+    /// The first violated constraint, as a message.
     pub fn check_routes(&self, decision: &Decision) -> std::result::Result<(), String> {
         let nodes = self.nodes();
         if let Some(bad) = decision
@@ -247,11 +286,11 @@ impl Cvrp {
     fn check_loads(&self, adjacent: &[Vec<usize>]) -> std::result::Result<(), String> {
         let mut served = vec![false; adjacent.len()];
         for first in &adjacent[0] {
-            let (mut at, mut load) = (Some(*first), 0.0);
-            while let Some(customer) = at.filter(|customer| !served[*customer]) {
+            let (mut current, mut load) = (Some(*first), 0.0);
+            while let Some(customer) = current.filter(|customer| !served[*customer]) {
                 served[customer] = true;
                 load += self.demands[customer - 1];
-                at = adjacent[customer]
+                current = adjacent[customer]
                     .iter()
                     .copied()
                     .find(|next| *next != 0 && !served[*next]);
@@ -373,12 +412,9 @@ mod tests {
     use crate::solve::complete_graph::edge_index;
 
     fn problem(single_customer_routes: bool) -> Cvrp {
-        Cvrp {
-            demands: vec![4.0, 5.0, 1.0, 3.0],
-            capacity: 9.0,
-            vehicles: 2,
-            single_customer_routes,
-        }
+        Cvrp::new(vec![4.0, 5.0, 1.0, 3.0], 9.0, 2)
+            .unwrap()
+            .with_single_customer_routes(single_customer_routes)
     }
 
     fn using(edges: &[(usize, usize, f64)]) -> Decision {
@@ -417,13 +453,13 @@ mod tests {
     }
 
     #[test]
-    fn a_ring_without_the_depot_is_refused() {
+    fn a_subtour_without_the_depot_is_refused() {
         let mut problem = problem(true);
         problem.capacity = 20.0;
-        let ring = using(&[(0, 1, 2.0), (2, 3, 1.0), (3, 4, 1.0), (2, 4, 1.0)]);
+        let subtour = using(&[(0, 1, 2.0), (2, 3, 1.0), (3, 4, 1.0), (2, 4, 1.0)]);
         assert!(
             problem
-                .check_routes(&ring)
+                .check_routes(&subtour)
                 .unwrap_err()
                 .contains("customer 2 is not connected")
         );
@@ -452,14 +488,9 @@ mod tests {
 
     #[test]
     fn demands_that_no_vehicle_carries_are_refused() {
-        let mut problem = problem(false);
-        problem.demands[2] = 9.5;
-        assert!(
-            problem
-                .validate()
-                .unwrap_err()
-                .to_string()
-                .contains("customer 3 demands 9.5")
-        );
+        let error = Cvrp::new(vec![4.0, 5.0, 9.5, 3.0], 9.0, 2).unwrap_err();
+        assert!(error.to_string().contains("customer 3 demands 9.5"));
+        let json = r#"{"demands": [1.0], "capacity": 0.5, "vehicles": 1}"#;
+        assert!(serde_json::from_str::<Cvrp>(json).is_err());
     }
 }

@@ -1,8 +1,8 @@
-//! A problem that lives in the user's own program, such as a Python function: what can be written
-//! down of it.
+//! A problem that is implemented in the user's program, such as a Python function: the part of it
+//! that can be serialized.
 //!
-//! A model trained for it says so in its file; whoever decides with the model must bring the
-//! problem again.
+//! A model trained for it records it in its file; a program that decides with the model must
+//! provide the problem again.
 
 use std::sync::Arc;
 
@@ -16,11 +16,11 @@ use crate::error::{Error, Result};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ExternalProblem {
-    /// What it is called.
+    /// Its name.
     pub name: String,
-    /// Whether costs are paid or earned.
+    /// The objective sense.
     pub sense: Sense,
-    /// How many costs are predicted.
+    /// Number of predicted costs.
     pub costs: usize,
     /// Names of the costs, if it has any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -28,7 +28,7 @@ pub struct ExternalProblem {
 }
 
 impl ExternalProblem {
-    /// Says that the problem must be brought again.
+    /// Fails: the problem must be provided by the program.
     ///
     /// # Errors
     /// Always.
@@ -39,7 +39,7 @@ impl ExternalProblem {
         )))
     }
 
-    /// Whether a problem is the one that is written down here, as far as can be told.
+    /// Whether a problem has this name, sense and size.
     pub fn matches(&self, problem: &dyn ProblemKind) -> bool {
         (self.name.as_str(), self.sense, self.costs)
             == (&problem.name(), problem.sense(), problem.num_costs())

@@ -1,5 +1,5 @@
-//! Problems of published files, with the costs the files give: tours and routes as TSPLIB and
-//! CVRPLIB write them, knapsacks of the OR-Library, MPS and LP models.
+//! Problems with costs from published files: TSP and CVRP instances of TSPLIB and CVRPLIB,
+//! knapsacks of the OR-Library, MPS and LP models.
 
 use std::fs;
 use std::path::Path;
@@ -9,31 +9,31 @@ use super::formats::{orlib, tsplib};
 use super::{CostColumns, Cvrp, Knapsack, LinearFile, ProblemSpec, Sense, Tsp};
 use crate::error::{Error, Result};
 
-/// Kinds of files that can be read.
+/// Formats of problem files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FileFormat {
-    /// Tours and routes as TSPLIB and CVRPLIB write them.
+    /// TSPLIB and CVRPLIB: tours and routes.
     Tsplib,
-    /// Knapsacks as the OR-Library writes them.
+    /// OR-Library: knapsacks.
     Knapsack,
     /// MPS and LP models.
     Linear,
 }
 
-/// What a file does not say itself.
+/// Options for what a file does not contain.
 #[derive(Debug, Clone, Default)]
 pub struct ReadOptions {
-    /// Kind of the file; told by name and content unless given.
+    /// Format of the file; detected by name and content if not given.
     pub kind: Option<FileFormat>,
     /// Only this problem of an OR-Library file, counted from 1.
     pub number: Option<usize>,
-    /// Vehicles of a routing file whose name does not end in -k and their number.
+    /// Number of vehicles of a CVRP instance whose name does not end in -k and the number.
     pub vehicles: Option<usize>,
     /// Whether a route may serve a single customer; true unless given, as in published optima.
     pub single_customer_routes: Option<bool>,
     /// Columns of a model whose costs are predicted.
     pub costs: CostColumns,
-    /// Minimise or maximise a model, if not as the file says.
+    /// Objective sense of a model, if other than in the file.
     pub sense: Option<Sense>,
 }
 
@@ -44,9 +44,9 @@ pub struct FileProblem {
     pub name: String,
     /// The problem.
     pub spec: ProblemSpec,
-    /// Costs in the user's sense, one per cost that is predicted.
+    /// Costs as in the file, one per predicted cost.
     pub costs: Vec<f64>,
-    /// Names of the variables where they have some of their own.
+    /// Names of the variables, if they have any.
     pub names: Option<Vec<String>>,
 }
 
@@ -54,17 +54,17 @@ impl FileProblem {
     /// All problems of a file.
     ///
     /// # Errors
-    /// When the file cannot be read, is of an unknown kind, or lacks what its problem needs.
-    pub fn read(path: &Path, reading: &ReadOptions) -> Result<Vec<Self>> {
+    /// When the file cannot be read, its format is unknown, or it is incomplete.
+    pub fn read(path: &Path, options: &ReadOptions) -> Result<Vec<Self>> {
         let name = path
             .file_stem()
             .unwrap_or_default()
             .to_string_lossy()
             .into_owned();
-        match reading.kind.map_or_else(|| detect_format(path), Ok)? {
-            FileFormat::Tsplib => Ok(vec![routing(path, name, reading)?]),
-            FileFormat::Knapsack => knapsacks(path, &name, reading),
-            FileFormat::Linear => Ok(vec![linear(path, name, reading)?]),
+        match options.kind.map_or_else(|| detect_format(path), Ok)? {
+            FileFormat::Tsplib => Ok(vec![routing(path, name, options)?]),
+            FileFormat::Knapsack => knapsacks(path, &name, options),
+            FileFormat::Linear => Ok(vec![linear(path, name, options)?]),
         }
     }
 }
@@ -86,15 +86,15 @@ impl FromStr for FileFormat {
     }
 }
 
-/// The kind that a file's name says, or else its first word: only OR-Library files begin with a
-/// number.
+/// The format by the extension of a file, or else by its first word: only OR-Library files begin
+/// with a number.
 fn detect_format(path: &Path) -> Result<FileFormat> {
-    let ending = path
+    let extension = path
         .extension()
         .unwrap_or_default()
         .to_string_lossy()
         .to_ascii_lowercase();
-    match ending.as_str() {
+    match extension.as_str() {
         "tsp" | "vrp" => return Ok(FileFormat::Tsplib),
         "mps" | "lp" => return Ok(FileFormat::Linear),
         _ => {}
@@ -114,12 +114,12 @@ fn detect_format(path: &Path) -> Result<FileFormat> {
     Err(Error::setting(format!("{}: {message}", path.display())))
 }
 
-fn routing(path: &Path, name: String, reading: &ReadOptions) -> Result<FileProblem> {
+fn routing(path: &Path, name: String, options: &ReadOptions) -> Result<FileProblem> {
     let mut instance = tsplib::read(path)?;
     let nodes = instance.nodes;
-    let there = |error: Error| error.with_file(path);
+    let in_file = |error: Error| error.with_file(path);
     if instance.capacity.is_none() {
-        let problem = Tsp { nodes }.validate().map_err(there)?;
+        let problem = Tsp::new(nodes).map_err(in_file)?;
         return Ok(FileProblem {
             name,
             spec: ProblemSpec::Tsp(problem),
@@ -127,13 +127,13 @@ fn routing(path: &Path, name: String, reading: &ReadOptions) -> Result<FileProbl
             names: None,
         });
     }
-    if let Some(vehicles) = reading.vehicles {
+    if let Some(vehicles) = options.vehicles {
         instance.name = format!("{}-k{vehicles}", instance.name);
     }
-    let mut problem = Cvrp::published(&instance).map_err(there)?;
-    problem.single_customer_routes = reading
-        .single_customer_routes
-        .unwrap_or(problem.single_customer_routes);
+    let mut problem = Cvrp::published(&instance).map_err(in_file)?;
+    if let Some(allowed) = options.single_customer_routes {
+        problem = problem.with_single_customer_routes(allowed);
+    }
     Ok(FileProblem {
         name,
         spec: ProblemSpec::Cvrp(problem),
@@ -142,10 +142,10 @@ fn routing(path: &Path, name: String, reading: &ReadOptions) -> Result<FileProbl
     })
 }
 
-fn knapsacks(path: &Path, name: &str, reading: &ReadOptions) -> Result<Vec<FileProblem>> {
+fn knapsacks(path: &Path, name: &str, options: &ReadOptions) -> Result<Vec<FileProblem>> {
     let instances = orlib::read(path)?;
     let count = instances.len();
-    if let Some(wanted) = reading
+    if let Some(wanted) = options
         .number
         .filter(|number| !(1..=count).contains(number))
     {
@@ -154,40 +154,35 @@ fn knapsacks(path: &Path, name: &str, reading: &ReadOptions) -> Result<Vec<FileP
             path.display()
         )));
     }
-    let chosen = instances
-        .into_iter()
-        .zip(1..)
-        .filter(|(_, number)| reading.number.is_none_or(|n| n == *number));
-    let published = |(instance, number): (orlib::OrLibInstance, usize)| {
-        let problem = Knapsack {
-            weights: instance.weights,
-            capacity: instance.capacity,
-        };
-        Ok(FileProblem {
+    let mut problems = Vec::new();
+    for (instance, number) in instances.into_iter().zip(1..) {
+        if options.number.is_some_and(|wanted| wanted != number) {
+            continue;
+        }
+        let problem = Knapsack::new(instance.weights, instance.capacity)
+            .map_err(|error| error.with_file(path))?;
+        let items = 0..instance.values.len();
+        problems.push(FileProblem {
             name: if count == 1 {
                 name.to_owned()
             } else {
                 format!("{name}#{number}")
             },
-            names: Some(
-                (0..instance.values.len())
-                    .map(|item| format!("item{item}"))
-                    .collect(),
-            ),
-            spec: ProblemSpec::Knapsack(problem.validate().map_err(|error| error.with_file(path))?),
+            names: Some(items.map(|item| format!("item{item}")).collect()),
+            spec: ProblemSpec::Knapsack(problem),
             costs: instance.values,
-        })
-    };
-    chosen.map(published).collect()
+        });
+    }
+    Ok(problems)
 }
 
-fn linear(path: &Path, name: String, reading: &ReadOptions) -> Result<FileProblem> {
+fn linear(path: &Path, name: String, options: &ReadOptions) -> Result<FileProblem> {
     let file = LinearFile {
         file: path.to_path_buf(),
-        costs: reading.costs.clone(),
-        sense: reading.sense,
+        costs: options.costs.clone(),
+        sense: options.sense,
     };
-    let (costs, names) = costs_of(path, &reading.costs)?;
+    let (costs, names) = costs_of(path, &options.costs)?;
     Ok(FileProblem {
         name,
         spec: ProblemSpec::Linear(file),
@@ -209,7 +204,7 @@ fn costs_of(path: &Path, columns: &CostColumns) -> Result<(Vec<f64>, Vec<String>
         .unzip())
 }
 
-/// Says that this build cannot read model files.
+/// Fails: this build cannot read model files.
 #[cfg(not(feature = "highs"))]
 fn costs_of(path: &Path, columns: &CostColumns) -> Result<(Vec<f64>, Vec<String>)> {
     let file = LinearFile {

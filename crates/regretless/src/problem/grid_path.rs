@@ -1,4 +1,5 @@
-//! Shortest path through a grid, corner to corner, with arcs to the right and down.
+//! Shortest path through a grid from the top left to the bottom right node, with arcs to the right
+//! and down.
 
 use serde::{Deserialize, Serialize};
 
@@ -15,19 +16,34 @@ use crate::solve::{SearchLimits, Solver};
 
 /// Path from the top left to the bottom right node of a grid.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(try_from = "GridPathFields")]
 pub struct GridPath {
     /// Rows and columns of nodes.
-    pub grid: [usize; 2],
+    grid: [usize; 2],
+}
+
+/// A serialized grid, not validated.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct GridPathFields {
+    grid: [usize; 2],
+}
+
+impl TryFrom<GridPathFields> for GridPath {
+    type Error = Error;
+
+    fn try_from(fields: GridPathFields) -> Result<Self> {
+        let [rows, cols] = fields.grid;
+        Self::new(rows, cols)
+    }
 }
 
 impl GridPath {
-    /// The problem, if its numbers make one.
+    /// A grid of `rows` by `cols` nodes.
     ///
     /// # Errors
     /// When the grid has no arc, or too many.
-    pub fn validate(self) -> Result<Self> {
-        let [rows, cols] = self.grid;
+    pub fn new(rows: usize, cols: usize) -> Result<Self> {
         // A grid has less than two arcs per node.
         size_limits::checked_product("nodes of a grid", &[rows, cols], size_limits::MAX_COSTS / 2)?;
         if rows == 0 || cols == 0 || rows * cols < 2 {
@@ -35,13 +51,23 @@ impl GridPath {
                 "a {rows}x{cols} grid has no path; it needs two nodes or more"
             )));
         }
-        Ok(self)
+        Ok(Self { grid: [rows, cols] })
     }
 
-    /// Ranges of the flow problem's basis, which only HiGHS has.
+    /// Rows of nodes.
+    pub fn rows(&self) -> usize {
+        self.grid[0]
+    }
+
+    /// Columns of nodes.
+    pub fn cols(&self) -> usize {
+        self.grid[1]
+    }
+
+    /// Cost ranges of a basis of the flow problem, which HiGHS computes.
     #[cfg(feature = "highs")]
     fn basis_cost_ranging(&self, limits: &SearchLimits) -> Option<Box<dyn CostRanging>> {
-        let model = flow::model(self.grid[0], self.grid[1]);
+        let model = flow::model(self.rows(), self.cols());
         let all = (0..self.num_costs()).collect();
         Some(Box::new(crate::solve::linear::LinearRelaxation::new(
             &model, &all, *limits,
@@ -56,7 +82,7 @@ impl GridPath {
 
 impl ProblemKind for GridPath {
     fn name(&self) -> String {
-        format!("SP{}x{}", self.grid[0], self.grid[1])
+        format!("SP{}x{}", self.rows(), self.cols())
     }
 
     fn sense(&self) -> Sense {
@@ -64,11 +90,11 @@ impl ProblemKind for GridPath {
     }
 
     fn num_costs(&self) -> usize {
-        GridPathSolver::num_arcs(self.grid[0], self.grid[1])
+        GridPathSolver::num_arcs(self.rows(), self.cols())
     }
 
     fn solver(&self, _limits: &SearchLimits) -> Box<dyn Solver> {
-        Box::new(GridPathSolver::new(self.grid[0], self.grid[1]))
+        Box::new(GridPathSolver::new(self.rows(), self.cols()))
     }
 
     fn relaxation_solver(
@@ -76,7 +102,7 @@ impl ProblemKind for GridPath {
         _kind: Relaxation,
         _limits: &SearchLimits,
     ) -> Option<Box<dyn RelaxationSolver>> {
-        Some(Box::new(GridPathSolver::new(self.grid[0], self.grid[1])))
+        Some(Box::new(GridPathSolver::new(self.rows(), self.cols())))
     }
 
     fn cost_ranging(
@@ -86,19 +112,17 @@ impl ProblemKind for GridPath {
     ) -> Option<Box<dyn CostRanging>> {
         match kind {
             CostRangeKind::Basis => self.basis_cost_ranging(limits),
-            CostRangeKind::Exact => {
-                Some(Box::new(GridCostRanging::new(self.grid[0], self.grid[1])))
-            }
+            CostRangeKind::Exact => Some(Box::new(GridCostRanging::new(self.rows(), self.cols()))),
         }
     }
 
     fn adjacent_vertices(&self, _limits: &SearchLimits) -> Option<Box<dyn AdjacentVertices>> {
-        Some(Box::new(GridPathSolver::new(self.grid[0], self.grid[1])))
+        Some(Box::new(GridPathSolver::new(self.rows(), self.cols())))
     }
 
     fn cone(&self, decision: &Decision) -> Option<NormalCone> {
         let mut cone = NormalCone::binary(decision, self.num_costs());
-        for balance in flow::balances(self.grid[0], self.grid[1]) {
+        for balance in flow::balances(self.rows(), self.cols()) {
             cone.equality(balance);
         }
         Some(cone)
@@ -106,12 +130,12 @@ impl ProblemKind for GridPath {
 
     fn check(&self, decision: &Decision) -> std::result::Result<(), String> {
         check_binary(decision, self.num_costs())?;
-        let target = self.grid[0] * self.grid[1] - 1;
+        let target = self.rows() * self.cols() - 1;
         // Arcs are numbered row by row, so that those of a path increase along it.
         let arcs = decision
             .indices()
             .iter()
-            .map(|arc| flow::ends(self.grid[1], *arc as usize));
+            .map(|arc| flow::ends(self.cols(), *arc as usize));
         let mut node = 0;
         for (from, to) in arcs {
             if from != node {

@@ -1,5 +1,5 @@
-//! Knapsack with one to thirty dimensions: choose items of the highest total value within all
-//! capacities.
+//! Multidimensional knapsack: choose items of the highest total value within the capacity of each
+//! of one to thirty dimensions.
 
 use serde::{Deserialize, Serialize};
 
@@ -13,25 +13,68 @@ use crate::solve::relaxation::{
 };
 use crate::solve::{SearchLimits, Solver};
 
+/// Relative excess of a load over its capacity that is rounding error.
+const LOAD_TOLERANCE: f64 = 1e-9;
+
 /// Items with weights in each dimension, and the capacity of each dimension.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(try_from = "KnapsackFields")]
 pub struct Knapsack {
-    /// One row of item weights per dimension.
-    pub weights: Vec<Vec<f64>>,
-    /// What fits, per dimension.
-    pub capacity: Vec<f64>,
+    weights: Vec<Vec<f64>>,
+    capacity: Vec<f64>,
+}
+
+/// A serialized knapsack, not validated.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct KnapsackFields {
+    weights: Vec<Vec<f64>>,
+    capacity: Vec<f64>,
+}
+
+impl TryFrom<KnapsackFields> for Knapsack {
+    type Error = Error;
+
+    fn try_from(fields: KnapsackFields) -> Result<Self> {
+        Self::new(fields.weights, fields.capacity)
+    }
 }
 
 impl Knapsack {
-    /// Most dimensions the engine takes.
+    /// Most dimensions that the solver supports.
     pub const MAX_DIMENSIONS: usize = 30;
 
-    /// The problem, if its numbers make one.
+    /// A knapsack with one row of item weights, and one capacity, per dimension.
     ///
     /// # Errors
     /// When counts do not match, or a weight or capacity is negative or not finite.
-    pub fn validate(self) -> Result<Self> {
+    pub fn new(weights: Vec<Vec<f64>>, capacity: Vec<f64>) -> Result<Self> {
+        let problem = Self { weights, capacity };
+        problem.validate()?;
+        Ok(problem)
+    }
+
+    /// Items whose capacity in each dimension is this fraction of their total weight.
+    ///
+    /// # Errors
+    /// As [`Knapsack::new`].
+    pub fn with_capacity_fraction(weights: Vec<Vec<f64>>, fraction: f64) -> Result<Self> {
+        let total = |row: &Vec<f64>| fraction * row.iter().sum::<f64>();
+        let capacity = weights.iter().map(total).collect();
+        Self::new(weights, capacity)
+    }
+
+    /// One row of item weights per dimension.
+    pub fn weights(&self) -> &[Vec<f64>] {
+        &self.weights
+    }
+
+    /// The capacity of each dimension.
+    pub fn capacity(&self) -> &[f64] {
+        &self.capacity
+    }
+
+    fn validate(&self) -> Result<()> {
         let dimensions = self.weights.len();
         if !(1..=Self::MAX_DIMENSIONS).contains(&dimensions) {
             let max = Self::MAX_DIMENSIONS;
@@ -70,20 +113,11 @@ impl Knapsack {
                 ));
             }
         }
-        Ok(self)
+        Ok(())
     }
 
     fn relaxation(&self) -> Box<KnapsackRelaxation> {
         Box::new(KnapsackRelaxation::new(&self.weights, &self.capacity))
-    }
-
-    /// The same items with this share of their total weight as capacity of each dimension.
-    pub fn with_capacity_share(weights: Vec<Vec<f64>>, share: f64) -> Self {
-        let capacity = weights
-            .iter()
-            .map(|row| share * row.iter().sum::<f64>())
-            .collect();
-        Self { weights, capacity }
     }
 }
 
@@ -151,7 +185,7 @@ impl ProblemKind for Knapsack {
         check_binary(decision, self.num_costs())?;
         for (row, (weights, capacity)) in self.weights.iter().zip(&self.capacity).enumerate() {
             let load = decision.dot(weights);
-            if load > capacity + 1e-9 * capacity.max(1.0) {
+            if load > capacity + LOAD_TOLERANCE * capacity.max(1.0) {
                 return Err(format!(
                     "load {load} exceeds capacity {capacity} in dimension {row}"
                 ));

@@ -1,7 +1,8 @@
-//! Problems: what is feasible, whether to minimise or maximise, and which engine solves it.
+//! Problems: the feasible decisions, the objective sense, and the solvers.
 //!
-//! A problem is immutable and shared by all threads; it hands out one [`Solver`] per thread. Adding
-//! one is one file here, one variant of [`ProblemSpec`] and one arm in [`ProblemSpec::build`].
+//! A problem is immutable and shared by all threads; it creates one [`Solver`] per thread. Problems
+//! are validated by their constructors and on deserialization. Adding one takes one file here, one
+//! variant of [`ProblemSpec`] and one arm in [`ProblemSpec::build`].
 
 use std::fmt;
 use std::sync::Arc;
@@ -52,50 +53,49 @@ pub use schedule::{Schedule, ScheduledTask};
 pub use top_k::TopK;
 pub use tsp::Tsp;
 
-/// The least and greatest value each variable of a problem can take.
+/// The bounds of the variables of a problem.
 #[derive(Debug, Clone, PartialEq)]
 pub enum VariableBounds {
     /// Every variable is 0 or 1.
     Binary,
     /// Lower and upper bound of each variable.
     Box {
-        /// Least values.
+        /// Lower bounds.
         lower: Vec<f64>,
-        /// Greatest values.
+        /// Upper bounds.
         upper: Vec<f64>,
     },
 }
 
-/// On which threads the engines of a problem may be called. Answers are the same.
+/// The threads on which the solvers of a problem may be called. Solutions are the same.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SolverThreading {
-    /// On several threads of the pool at the same time.
+    /// Concurrently on the threads of the pool.
     ThreadPool,
-    /// On several threads at the same time, none of them of the pool: a call may itself wait for
-    /// the pool.
+    /// Concurrently on threads outside the pool: a call may itself wait for the pool.
     OwnThreads,
-    /// One after the other, on the thread that asks.
+    /// One call at a time, on the calling thread.
     Serialized,
 }
 
-/// A family of optimisation problems that differ in their costs only.
+/// A family of optimization problems that differ in their costs only.
 pub trait ProblemKind: Send + Sync + fmt::Debug {
-    /// What the problem is called in tables and messages.
+    /// The name in tables and messages.
     fn name(&self) -> String;
 
-    /// Whether to minimise or maximise.
+    /// The objective sense.
     fn sense(&self) -> Sense;
 
-    /// How many costs are predicted.
+    /// Number of predicted costs.
     fn num_costs(&self) -> usize;
 
-    /// Names of the costs, in their order, if the problem has names for them.
+    /// Names of the costs, in order, if the problem has them.
     fn cost_names(&self) -> Option<&CostNames> {
         None
     }
 
-    /// Whether the user could give the costs names where there are none: if so, it is worth a
-    /// notice that costs with names are matched by position.
+    /// Whether the user could name the costs: if so, a notice is useful when named costs are
+    /// matched by position.
     fn may_have_cost_names(&self) -> bool {
         self.cost_names().is_some()
     }
@@ -106,38 +106,38 @@ pub trait ProblemKind: Send + Sync + fmt::Debug {
         None
     }
 
-    /// The values each variable can take.
+    /// The bounds of the variables.
     fn bounds(&self) -> VariableBounds {
         VariableBounds::Binary
     }
 
-    /// An engine of its own for one thread.
+    /// A solver for one thread.
     fn solver(&self, limits: &SearchLimits) -> Box<dyn Solver>;
 
-    /// On which threads its engines may be called.
+    /// The threads on which its solvers may be called.
     fn solver_calls(&self) -> SolverThreading {
         SolverThreading::ThreadPool
     }
 
-    /// A local search for one thread, if the problem has one: good decisions, soon, without a
-    /// proof.
+    /// A local search for one thread, if the problem has one: good decisions, fast, without a proof
+    /// of optimality.
     fn local_search(&self, _limits: &SearchLimits) -> Option<Box<dyn Solver>> {
         None
     }
 
-    /// The same, several times as soon and a little worse.
+    /// A local search that is several times faster and slightly worse.
     fn fast_local_search(&self, limits: &SearchLimits) -> Option<Box<dyn Solver>> {
         self.local_search(limits)
     }
 
-    /// What the problem is made of beyond its [`ProblemSpec`], such as the content of a file it
-    /// names: labels are found again only while it stays the same.
+    /// A fingerprint of what is not in the [`ProblemSpec`], such as the content of a file it names:
+    /// stored labels are used only while it stays the same.
     fn fingerprint(&self) -> Vec<u8> {
         Vec::new()
     }
 
-    /// What every decision costs beyond its predicted costs, to be minimised; none where that
-    /// differs from decision to decision, so that a decision alone does not tell its objective.
+    /// The fixed cost of every decision, minimized; `None` where it differs between decisions, so
+    /// that a decision alone does not determine its objective.
     fn fixed_cost(&self) -> Option<f64> {
         Some(0.0)
     }
@@ -166,26 +166,27 @@ pub trait ProblemKind: Send + Sync + fmt::Debug {
         None
     }
 
-    /// The cone of negated costs under which a decision is known to be best, if the problem has it:
-    /// by the rows of the plain relaxation that bind there, and others of its own.
+    /// The normal cone of a decision: the negated costs under which it is known to be optimal, if
+    /// the problem has it, by the tight rows of the plain relaxation and further valid
+    /// inequalities.
     fn cone(&self, _decision: &Decision) -> Option<NormalCone> {
         None
     }
 
-    /// Whether every decision is a vertex of the plain relaxation, so that its cone means
-    /// something: true where there are no whole numbers or all of them are 0 or 1.
+    /// Whether every decision is a vertex of the plain relaxation, so that its cone is useful: true
+    /// where there are no integer variables or all of them are binary.
     fn has_vertex_decisions(&self) -> bool {
         true
     }
 
-    /// Checks a decision against the constraints, independently of any engine.
+    /// Checks a decision against the constraints, independently of any solver.
     ///
     /// # Errors
-    /// The first constraint that does not hold, in words.
+    /// The first violated constraint, as a message.
     fn check(&self, decision: &Decision) -> std::result::Result<(), String>;
 }
 
-/// Matches costs to those of a problem: by name where both have names, by position otherwise.
+/// Matches costs with those of a problem: by name where both have names, by position otherwise.
 ///
 /// # Errors
 /// When both have names and the sets differ.
@@ -202,7 +203,7 @@ pub fn match_costs(found: CostSide<'_>, problem: &dyn ProblemKind) -> Result<Cos
     )
 }
 
-/// A problem in writing: what stands in a settings file or in a model's metadata.
+/// A serializable problem, as in a problem file or in the metadata of a model.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum ProblemSpec {
@@ -210,39 +211,40 @@ pub enum ProblemSpec {
     Knapsack(Knapsack),
     /// Shortest path through a grid.
     GridPath(GridPath),
-    /// The k best items.
+    /// Top-k selection.
     TopK(TopK),
     /// Any linear problem, from an MPS or LP file.
     Linear(LinearFile),
-    /// Any linear problem, by its numbers.
+    /// Any linear problem, by its coefficients.
     LinearArrays(LinearArrays),
-    /// A problem of the user's own program.
+    /// A problem of the user's program.
     External(ExternalProblem),
-    /// Travelling salesperson.
+    /// Traveling salesperson.
     Tsp(Tsp),
     /// Capacitated vehicle routing.
     Cvrp(Cvrp),
-    /// Tasks on machines when energy is cheap.
+    /// Energy-aware scheduling of tasks on machines.
     #[cfg(feature = "highs")]
     Schedule(Schedule),
 }
 
 impl ProblemSpec {
-    /// The problem itself, its numbers checked.
+    /// Builds the problem.
     ///
     /// # Errors
-    /// When the numbers make no problem.
+    /// When a file cannot be read, a linear problem is invalid, or the problem needs a feature that
+    /// is missing.
     pub fn build(&self) -> Result<Arc<dyn ProblemKind>> {
         Ok(match self {
-            Self::Knapsack(problem) => Arc::new(problem.clone().validate()?),
-            Self::GridPath(problem) => Arc::new(problem.clone().validate()?),
-            Self::TopK(problem) => Arc::new(problem.clone().validate()?),
+            Self::Knapsack(problem) => Arc::new(problem.clone()),
+            Self::GridPath(problem) => Arc::new(problem.clone()),
+            Self::TopK(problem) => Arc::new(problem.clone()),
             Self::Linear(file) => return file.build(),
             Self::LinearArrays(arrays) => return arrays.build(),
             Self::External(given) => return given.build(),
-            Self::Tsp(problem) => Arc::new(problem.clone().validate()?),
+            Self::Tsp(problem) => Arc::new(problem.clone()),
             #[cfg(feature = "highs")]
-            Self::Cvrp(problem) => Arc::new(problem.clone().validate()?),
+            Self::Cvrp(problem) => Arc::new(problem.clone()),
             #[cfg(feature = "highs")]
             Self::Schedule(problem) => Arc::new(problem.linear()?),
             #[cfg(not(feature = "highs"))]
@@ -255,7 +257,7 @@ impl ProblemSpec {
     }
 }
 
-/// Checks that a decision of a binary problem is one.
+/// Checks that a decision is binary and has no variable beyond `num_costs`.
 fn check_binary(decision: &Decision, num_costs: usize) -> std::result::Result<(), String> {
     if !decision.is_binary() {
         return Err("a variable is neither 0 nor 1".into());

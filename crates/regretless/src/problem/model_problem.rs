@@ -1,9 +1,8 @@
-//! The problem that a model was trained for, from what its file says.
+//! The problem that a model was trained for, from the metadata of its file.
 //!
-//! A model file may name a file of a linear problem. It comes from somebody else, perhaps, so that
-//! it must not make the program read a file of its choosing: the named file is used only if its
-//! content is what it was at training, which a hash in the model file tells, and nothing of other
-//! content is shown.
+//! A model file may name a file of a linear problem. Model files may be untrusted and must not make
+//! the program read files of their choice: the named file is used only if its content has the hash
+//! that was stored at training, and no other content is ever displayed.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -13,26 +12,26 @@ use super::linear::hash_of;
 use super::{LinearFile, ProblemKind, ProblemSpec};
 use crate::error::{Error, Place, Result};
 
-/// What the user can do where the file of a model's problem cannot be used.
+/// The remedy where the file of a model's problem cannot be used.
 const REMEDY: &str = "give the problem yourself, for example as a problem file";
 
-/// What a model file says about its problem.
+/// The problem in the metadata of a model file.
 #[derive(Debug, Clone, Copy)]
 pub struct ModelProblem<'a> {
-    /// The problem in writing.
+    /// The serialized problem.
     pub problem: &'a serde_json::Value,
     /// BLAKE3 of the file it names, at training.
     pub file_hash: Option<&'a str>,
-    /// The folder of the model file; a relative path is looked for there too.
+    /// The folder of the model file; relative paths are searched there too.
     pub folder: Option<&'a Path>,
 }
 
 impl ModelProblem<'_> {
-    /// The problem, in writing and ready to be solved.
+    /// The problem as a specification and built.
     ///
     /// # Errors
-    /// When it cannot be read, names a file that is missing or no longer what it was at training,
-    /// or lives in the user's own program.
+    /// When it cannot be read, names a file that is missing or has changed since training, or is
+    /// implemented in the user's program.
     pub fn build(&self) -> Result<(ProblemSpec, Arc<dyn ProblemKind>)> {
         let spec: ProblemSpec = serde_json::from_value(self.problem.clone())
             .map_err(|error| Error::data(format!("the model's problem cannot be read: {error}")))?;
@@ -46,14 +45,14 @@ impl ModelProblem<'_> {
             ..linear
         });
         let problem = spec.build()?;
-        // The file may have been replaced between the two looks at it.
+        // The file may have been replaced between hashing and reading.
         if problem.file_hash() != self.file_hash {
             return Err(changed(&file));
         }
         Ok((spec, problem))
     }
 
-    /// The file that the model names, once its content is known to be that of the training.
+    /// The file that the model names, after its hash was checked.
     fn verified_path(&self, named: &Path) -> Result<PathBuf> {
         let known = named
             .extension()

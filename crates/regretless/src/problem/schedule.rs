@@ -1,10 +1,9 @@
-//! Energy-aware scheduling (the ICON challenge): when to run tasks on machines so that energy costs
-//! least.
+//! Energy-aware scheduling (the ICON challenge): run tasks on machines at minimum energy cost.
 //!
 //! Each task starts once, on one machine, no earlier than its earliest start and in time for its
-//! latest end; on every machine and in every slot the tasks that run fit its capacities. Price j is
-//! that of the energy used in slot j: the decision is how much energy each slot takes, and what
-//! starts when are auxiliary columns of a mixed-integer model.
+//! latest end; on every machine and in every slot the running tasks fit its capacities. Cost j is
+//! the price of energy in slot j: the decision is the energy used in each slot, and the start times
+//! are auxiliary columns of a mixed-integer model.
 
 use std::path::Path;
 
@@ -24,23 +23,23 @@ pub struct Schedule {
     pub minutes: f64,
     /// Capacities of each machine, one per resource.
     pub machines: Vec<Vec<f64>>,
-    /// What is to be run.
+    /// The tasks.
     pub tasks: Vec<ScheduledTask>,
 }
 
-/// A task that runs without a break.
+/// A task that runs without interruption.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ScheduledTask {
-    /// Slots it takes.
+    /// Duration in slots.
     pub duration: usize,
     /// First slot it may start in.
     pub earliest: usize,
     /// Slot by which it has ended.
     pub latest: usize,
-    /// What it draws while it runs.
+    /// Power while it runs.
     pub power: f64,
-    /// What it takes of each resource while it runs.
+    /// Use of each resource while it runs.
     pub uses: Vec<f64>,
 }
 
@@ -48,7 +47,7 @@ impl Schedule {
     /// Reads an instance of the challenge.
     ///
     /// # Errors
-    /// When the file cannot be read or does not hold what its counts say.
+    /// When the file cannot be read or is incomplete.
     pub fn read(path: &Path) -> Result<Self> {
         let text = std::fs::read_to_string(path).map_err(Error::io(path))?;
         let mut words = text.split_whitespace().map(str::parse::<f64>);
@@ -66,7 +65,7 @@ impl Schedule {
             (0..count).map(|_| next()).collect::<Option<Vec<f64>>>()
         };
         let machines = (0..next()? as usize).map(|_| {
-            // Number, idle, up and down costs, which nobody uses.
+            // Number, idle, up and down costs, which the model does not use.
             take(next, 4)?;
             take(next, resources)
         });
@@ -95,7 +94,7 @@ impl Schedule {
     /// The mixed-integer model.
     ///
     /// # Errors
-    /// When a task cannot run at all or numbers make no sense.
+    /// When a task cannot run or a value is invalid.
     pub fn linear(&self) -> Result<LinearProblem> {
         let mut build = LinearBuilder::new(
             format!("schedule of {} tasks", self.tasks.len()),
@@ -114,7 +113,7 @@ impl Schedule {
         let mut used: Vec<Vec<(usize, f64)>> =
             energy.iter().map(|column| vec![(*column, -1.0)]).collect();
         let resources = self.machines.first().map_or(0, Vec::len);
-        let mut room = vec![Vec::new(); self.machines.len() * SLOTS_PER_DAY * resources];
+        let mut loads = vec![Vec::new(); self.machines.len() * SLOTS_PER_DAY * resources];
         for (number, task) in self.tasks.iter().enumerate() {
             let starts = self.starts(number, task)?;
             let mut once = Vec::new();
@@ -128,7 +127,7 @@ impl Schedule {
                 for slot in start..start + task.duration {
                     used[slot].push((column, task.power * hours));
                     for (resource, uses) in task.uses.iter().enumerate() {
-                        room[(machine * SLOTS_PER_DAY + slot) * resources + resource]
+                        loads[(machine * SLOTS_PER_DAY + slot) * resources + resource]
                             .push((column, *uses));
                     }
                 }
@@ -138,13 +137,13 @@ impl Schedule {
         for entries in used {
             build.row([0.0, 0.0], entries);
         }
-        for (place, entries) in room
-            .into_iter()
-            .enumerate()
-            .filter(|(_, entries)| entries.len() > 1)
-        {
-            let capacity = self.machines[place / (SLOTS_PER_DAY * resources)][place % resources];
-            build.row([f64::NEG_INFINITY, capacity], entries);
+        for (index, entries) in loads.into_iter().enumerate() {
+            // A single task fits: other machines are not among its starts.
+            if entries.len() > 1 {
+                let capacity =
+                    self.machines[index / (SLOTS_PER_DAY * resources)][index % resources];
+                build.row([f64::NEG_INFINITY, capacity], entries);
+            }
         }
         build.without_names();
         Ok(build.build()?.without_cost_names())
@@ -165,7 +164,7 @@ impl Schedule {
             task.uses
                 .iter()
                 .zip(capacity)
-                .all(|(uses, room)| uses <= room)
+                .all(|(uses, capacity)| uses <= capacity)
         };
         let machines = self
             .machines

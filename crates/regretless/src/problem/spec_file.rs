@@ -1,4 +1,4 @@
-//! Problem files: a problem in writing as TOML.
+//! Problem files: a problem specification as TOML.
 
 use std::fs;
 use std::path::Path;
@@ -9,10 +9,10 @@ use crate::renamed::explain;
 use crate::text::one_line;
 
 impl ProblemSpec {
-    /// The problem of a file; a model file it names lies beside it.
+    /// Reads a problem file; paths in it are relative to its folder.
     ///
     /// # Errors
-    /// When the file cannot be read or holds no problem; names the line.
+    /// When the file cannot be read or contains no valid problem; the error has the line.
     pub fn read(path: &Path) -> Result<Self> {
         let text = fs::read_to_string(path).map_err(Error::io(path))?;
         let mut spec: Self = toml::from_str(&text).map_err(|error| {

@@ -1,6 +1,6 @@
-//! Top-k choice: exactly k of the items, or at most k of those worth taking.
+//! Top-k selection: exactly k of the items, or at most k.
 //!
-//! The smallest problem of the house; read it first when you write your own.
+//! The smallest problem here; read it first before you implement your own.
 
 use serde::{Deserialize, Serialize};
 
@@ -17,35 +17,89 @@ use crate::solve::{SearchLimits, Solver};
 
 /// Choose k of the items.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(try_from = "TopKFields")]
 pub struct TopK {
-    /// How many items there are.
-    pub items: usize,
-    /// How many are chosen; `items` with `at_most` is the free choice.
-    pub k: usize,
-    /// Whether fewer may be chosen when the rest is not worth it.
-    #[serde(default)]
-    pub at_most: bool,
-    /// Whether costs are paid or earned.
-    pub sense: Sense,
+    items: usize,
+    k: usize,
+    at_most: bool,
+    sense: Sense,
 }
 
-impl TopK {
-    /// The problem, if its numbers make one.
-    ///
-    /// # Errors
-    /// When there are no items, fewer than k, or more than [`sizes::MOST_COSTS`].
-    pub fn validate(self) -> Result<Self> {
-        size_limits::checked_product("items", &[self.items], size_limits::MAX_COSTS)?;
-        if self.items == 0 || self.k > self.items {
-            let message = format!("top_k cannot choose k = {} of {} items", self.k, self.items);
-            return Err(Error::setting(message));
+/// A serialized top-k problem, not validated.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct TopKFields {
+    items: usize,
+    k: usize,
+    #[serde(default)]
+    at_most: bool,
+    sense: Sense,
+}
+
+impl TryFrom<TopKFields> for TopK {
+    type Error = Error;
+
+    fn try_from(fields: TopKFields) -> Result<Self> {
+        let TopKFields {
+            items,
+            k,
+            at_most,
+            sense,
+        } = fields;
+        if at_most {
+            Self::at_most(items, k, sense)
+        } else {
+            Self::new(items, k, sense)
         }
-        Ok(self)
     }
 }
 
 impl TopK {
+    /// Choose exactly `k` of `items` items.
+    ///
+    /// # Errors
+    /// When there are no items, fewer than k, or more than [`size_limits::MAX_COSTS`].
+    pub fn new(items: usize, k: usize, sense: Sense) -> Result<Self> {
+        size_limits::checked_product("items", &[items], size_limits::MAX_COSTS)?;
+        if items == 0 || k > items {
+            return Err(Error::setting(format!(
+                "top_k cannot choose k = {k} of {items} items"
+            )));
+        }
+        Ok(Self {
+            items,
+            k,
+            at_most: false,
+            sense,
+        })
+    }
+
+    /// Choose at most `k` of `items` items; with `k = items` every subset is feasible.
+    ///
+    /// # Errors
+    /// As [`TopK::new`].
+    pub fn at_most(items: usize, k: usize, sense: Sense) -> Result<Self> {
+        Ok(Self {
+            at_most: true,
+            ..Self::new(items, k, sense)?
+        })
+    }
+
+    /// Number of items.
+    pub fn items(&self) -> usize {
+        self.items
+    }
+
+    /// Number of chosen items, or the most that may be chosen.
+    pub fn k(&self) -> usize {
+        self.k
+    }
+
+    /// Whether fewer than k items may be chosen.
+    pub fn allows_fewer(&self) -> bool {
+        self.at_most
+    }
+
     fn min_selected(&self) -> usize {
         if self.at_most { 0 } else { self.k }
     }
@@ -80,7 +134,7 @@ impl ProblemKind for TopK {
         Some(self.top_k_solver())
     }
 
-    /// The exact ranges are as good as any basis could give, so they serve both.
+    /// Exact ranges are at least as wide as those of any basis, so that they serve both kinds.
     fn cost_ranging(
         &self,
         _kind: CostRangeKind,
@@ -114,7 +168,7 @@ impl ProblemKind for TopK {
             std::cmp::Ordering::Less if !self.at_most => {
                 Err(format!("{chosen} items chosen, {} needed", self.k))
             }
-            _ => Ok(()),
+            std::cmp::Ordering::Less | std::cmp::Ordering::Equal => Ok(()),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Travelling salesperson: the cheapest tour that visits every node once.
+//! Traveling salesperson problem (TSP): the cheapest tour that visits every node once.
 //!
 //! One cost per edge {i, j}, i < j, in lexicographic order.
 
@@ -19,37 +19,57 @@ use crate::solve::{SearchLimits, Solver};
 
 /// A tour through all nodes of a complete graph.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(try_from = "TspFields")]
 pub struct Tsp {
-    /// Number of nodes, at least 3.
-    pub nodes: usize,
+    nodes: usize,
+}
+
+/// A serialized TSP, not validated.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct TspFields {
+    nodes: usize,
+}
+
+impl TryFrom<TspFields> for Tsp {
+    type Error = Error;
+
+    fn try_from(fields: TspFields) -> Result<Self> {
+        Self::new(fields.nodes)
+    }
 }
 
 impl Tsp {
-    /// Up to so many nodes the search on 1-trees is faster than branch and cut.
+    /// Up to this number of nodes branch and bound on 1-trees is faster than branch and cut.
     #[cfg(feature = "highs")]
     const BRANCH_AND_BOUND_MAX_NODES: usize = 64;
 
-    /// The problem, if its numbers make one.
+    /// A tour through `nodes` nodes.
     ///
     /// # Errors
-    /// When there are too few nodes for a tour, or more than edges can be numbered for.
-    pub fn validate(self) -> Result<Self> {
-        let (nodes, max) = (self.nodes, MAX_NODES);
-        if !(3..=max).contains(&nodes) {
+    /// When there are fewer than 3 nodes, or more than [`MAX_NODES`].
+    pub fn new(nodes: usize) -> Result<Self> {
+        if !(3..=MAX_NODES).contains(&nodes) {
             return Err(Error::setting(format!(
-                "a tour has 3 to {max} nodes, not {nodes}"
+                "a tour has 3 to {MAX_NODES} nodes, not {nodes}"
             )));
         }
-        Ok(self)
+        Ok(Self { nodes })
     }
 
-    /// The cone of a tour, with the rows that forbid a ring on these sets of nodes where they bind:
-    /// wanted where the relaxation meant is one that a solver has cut.
+    /// Number of nodes.
+    pub fn nodes(&self) -> usize {
+        self.nodes
+    }
+
+    /// The normal cone of a tour, with the subtour constraints of these sets of nodes where they
+    /// are tight: the cone in a relaxation to which a solver has added these cuts.
     pub fn cone_with_subtours(&self, tour: &Decision, sets: &[Vec<usize>]) -> NormalCone {
         let nodes = self.nodes;
         let mut cone = NormalCone::binary(tour, self.num_costs());
-        (0..nodes).for_each(|node| cone.equality(edges_at(nodes, node).map(|edge| (edge, 1.0))));
+        for node in 0..nodes {
+            cone.equality(edges_at(nodes, node).map(|edge| (edge, 1.0)));
+        }
         for set in sets {
             let inside: Vec<usize> = edges_within(nodes, set).collect();
             let used: f64 = inside.iter().map(|edge| tour.value(*edge)).sum();
@@ -122,22 +142,22 @@ impl ProblemKind for Tsp {
 
     fn check(&self, decision: &Decision) -> std::result::Result<(), String> {
         check_binary(decision, self.num_costs())?;
-        let mut neighbours = vec![[usize::MAX; 2]; self.nodes];
+        let mut neighbors = vec![[usize::MAX; 2]; self.nodes];
         for (i, j) in edge_ends(self.nodes, decision.indices()) {
             for (node, other) in [(i, j), (j, i)] {
-                let slots = &mut neighbours[node];
+                let slots = &mut neighbors[node];
                 match slots.iter_mut().find(|slot| **slot == usize::MAX) {
                     Some(slot) => *slot = other,
                     None => return Err(format!("more than two edges meet at node {node}")),
                 }
             }
         }
-        if let Some(node) = neighbours.iter().position(|slots| slots[1] == usize::MAX) {
+        if let Some(node) = neighbors.iter().position(|slots| slots[1] == usize::MAX) {
             return Err(format!("fewer than two edges meet at node {node}"));
         }
-        let (mut from, mut node, mut visited) = (0, neighbours[0][0], 1);
+        let (mut from, mut node, mut visited) = (0, neighbors[0][0], 1);
         while node != 0 {
-            let [one, other] = neighbours[node];
+            let [one, other] = neighbors[node];
             (from, node) = (node, if one == from { other } else { one });
             visited += 1;
         }
@@ -164,13 +184,13 @@ mod tests {
 
     #[test]
     fn only_one_tour_through_all_nodes_is_accepted() {
-        let problem = Tsp { nodes: 6 };
+        let problem = Tsp::new(6).unwrap();
         assert_eq!(
             problem.check(&choosing(&[(0, 3), (3, 1), (1, 5), (5, 2), (2, 4), (4, 0)])),
             Ok(())
         );
-        let rings = choosing(&[(0, 1), (1, 2), (0, 2), (3, 4), (4, 5), (3, 5)]);
-        assert!(problem.check(&rings).unwrap_err().contains("3 of 6"));
+        let subtours = choosing(&[(0, 1), (1, 2), (0, 2), (3, 4), (4, 5), (3, 5)]);
+        assert!(problem.check(&subtours).unwrap_err().contains("3 of 6"));
         assert!(
             problem
                 .check(&choosing(&[(0, 1), (0, 2), (0, 3)]))
@@ -187,7 +207,8 @@ mod tests {
 
     #[test]
     fn fewer_than_three_nodes_are_refused() {
-        assert!(Tsp { nodes: 2 }.validate().is_err());
-        assert!(Tsp { nodes: 3 }.validate().is_ok());
+        assert!(Tsp::new(2).is_err());
+        assert!(Tsp::new(3).is_ok());
+        assert!(serde_json::from_str::<Tsp>(r#"{"nodes": 2}"#).is_err());
     }
 }

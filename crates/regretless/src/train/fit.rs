@@ -288,7 +288,7 @@ mod tests {
         let features =
             Features::new(matrix(&rows(&inputs["features"])), FeatureShape::Wide, None).unwrap();
         let data = Dataset::new(features, matrix(&rows(&inputs["true_cost"])), None).unwrap();
-        let oracle = Oracle::new(Arc::new(GridPath { grid: [3, 3] }));
+        let oracle = Oracle::new(Arc::new(GridPath::new(3, 3).unwrap()));
         let known = rows(&inputs["true_sol"])
             .iter()
             .map(|x| Solution::optimal(Decision::from_dense(x), 0.0))

@@ -117,12 +117,7 @@ impl Case {
             .map(|x| Decision::from_dense(x))
             .collect();
         let items = costs[0].len();
-        let free = TopK {
-            items,
-            k: items,
-            at_most: true,
-            sense: Sense::Minimize,
-        };
+        let free = TopK::at_most(items, items, Sense::Minimize).unwrap();
         let predictions = flip(rows(&inputs["pred"]));
         Self {
             sign,

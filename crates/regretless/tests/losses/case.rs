@@ -33,19 +33,14 @@ fn decisions(value: &Value) -> Vec<Decision> {
 
 fn problem(spec: &Value, inputs: &Value) -> Arc<dyn ProblemKind> {
     match spec["kind"].as_str().unwrap() {
-        "knapsack" => Arc::new(
-            Knapsack {
-                weights: rows(&spec["weights"]),
-                capacity: numbers(&spec["capacity"]),
-            }
-            .validate()
-            .unwrap(),
-        ),
+        "knapsack" => {
+            Arc::new(Knapsack::new(rows(&spec["weights"]), numbers(&spec["capacity"])).unwrap())
+        }
         "tsp" => Arc::new(CutTours::read(
             spec["nodes"].as_u64().unwrap() as usize,
             inputs,
         )),
-        _ => Arc::new(GridPath { grid: [4, 5] }.validate().unwrap()),
+        _ => Arc::new(GridPath::new(4, 5).unwrap()),
     }
 }
 
@@ -65,7 +60,7 @@ impl CutTours {
             .flatten();
         let rings = normals.map(|normals| rings(nodes, &rows(normals)));
         Self {
-            tours: Tsp { nodes },
+            tours: Tsp::new(nodes).unwrap(),
             rings: decisions(&inputs["true_sol"])
                 .into_iter()
                 .zip(rings)

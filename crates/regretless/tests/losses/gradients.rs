@@ -24,7 +24,7 @@ struct Place {
 
 impl Place {
     fn new() -> Self {
-        let path = GridPath { grid: [3, 3] };
+        let path = GridPath::new(3, 3).unwrap();
         let number = |seed: f64, j: usize| 1.5 + (seed * (j as f64 + 1.3)).sin();
         let costs = std::array::from_fn(|j| number(2.1, j));
         let prediction = std::array::from_fn(|j| number(3.7, j));

@@ -60,12 +60,7 @@ fn both(cos: &CosSpec, prediction: &[f32], sign: f32) -> Option<(Vec<f64>, Vec<f
         best: &best,
         draw: NoiseKey::default(),
     };
-    let oracle = Oracle::new(Arc::new(TopK {
-        items: count,
-        k: 1,
-        at_most: false,
-        sense: Sense::Minimize,
-    }));
+    let oracle = Oracle::new(Arc::new(TopK::new(count, 1, Sense::Minimize).unwrap()));
     let mut plain = vec![f64::NAN; count];
     let plain_value = loss
         .evaluate(&query, &mut oracle.worker(), &mut plain)

@@ -225,12 +225,7 @@ fn robust_costs_are_half_their_own_and_half_the_mean_of_the_nearest() {
         vec![1.0, 9.0, 2.0, 9.0, 4.0, 9.0, 8.0, 9.0, 20.0, 9.0],
     )
     .unwrap();
-    let problem = ProblemSpec::TopK(TopK {
-        items: 2,
-        k: 1,
-        at_most: false,
-        sense: Sense::Minimize,
-    });
+    let problem = ProblemSpec::TopK(TopK::new(2, 1, Sense::Minimize).unwrap());
     let setting = Setting::new(
         problem,
         Dataset::new(features, costs, None).unwrap(),

@@ -106,12 +106,7 @@ fn production(whole: bool) -> [Setting; 2] {
         );
     }
     let problem: LinearProblem = build.build().unwrap();
-    let spec = ProblemSpec::TopK(TopK {
-        items: 6,
-        k: 2,
-        at_most: false,
-        sense: Sense::Maximize,
-    });
+    let spec = ProblemSpec::TopK(TopK::new(6, 2, Sense::Maximize).unwrap());
     unnamed(&(Arc::new(problem) as Arc<dyn ProblemKind>), &spec)
 }
 
@@ -210,12 +205,7 @@ fn every_method_runs_on_knapsacks() {
 
 #[test]
 fn every_method_runs_on_choices() {
-    let spec = ProblemSpec::TopK(TopK {
-        items: 6,
-        k: 2,
-        at_most: false,
-        sense: Sense::Maximize,
-    });
+    let spec = ProblemSpec::TopK(TopK::new(6, 2, Sense::Maximize).unwrap());
     assert_eq!(run_all(&built(&spec)), methods().len());
 }
 
@@ -228,12 +218,7 @@ fn every_method_runs_on_tours_or_says_what_it_misses() {
 #[test]
 fn every_method_runs_on_routes_or_says_what_it_misses() {
     let demands = vec![3.0, 4.0, 2.0, 3.0];
-    let spec = ProblemSpec::Cvrp(Cvrp {
-        demands,
-        capacity: 8.0,
-        vehicles: 2,
-        single_customer_routes: false,
-    });
+    let spec = ProblemSpec::Cvrp(Cvrp::new(demands, 8.0, 2).unwrap());
     assert!(run_all(&built(&spec)) >= methods().len() - 12);
 }
 

@@ -73,7 +73,7 @@ impl RelaxationSolver for Plain {
 }
 
 pub fn relaxed_paths() -> Setting {
-    let path = RelaxedPath(GridPath { grid: [4, 4] });
+    let path = RelaxedPath(GridPath::new(4, 4).unwrap());
     Setting::solved_as(Arc::new(path), Setting::path_data(), [160, 40, 60], 1)
 }
 

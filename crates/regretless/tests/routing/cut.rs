@@ -12,7 +12,7 @@ use regretless::solve::{SearchLimits, Solution, SolveStatus, Solver};
 
 fn solve(nodes: usize, costs: &[f64], limits: SearchLimits) -> Solution {
     checked(
-        &Tsp { nodes },
+        &Tsp::new(nodes).unwrap(),
         &mut TspBranchAndCut::new(nodes, limits),
         costs,
     )

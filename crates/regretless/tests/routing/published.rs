@@ -100,9 +100,7 @@ fn routes() -> Vec<Published> {
 impl Published {
     fn tour(&self, engine: &mut dyn Solver) -> Solution {
         checked(
-            &Tsp {
-                nodes: self.instance.nodes,
-            },
+            &Tsp::new(self.instance.nodes).unwrap(),
             engine,
             &self.instance.costs,
         )
@@ -120,9 +118,9 @@ impl Published {
         let problem = Cvrp::published(&self.instance).unwrap();
         let fleet = Fleet {
             demands: self.instance.demands.clone(),
-            capacity: problem.capacity,
-            vehicles: problem.vehicles,
-            singles: problem.single_customer_routes,
+            capacity: problem.capacity(),
+            vehicles: problem.vehicles(),
+            singles: problem.allows_single_customer_routes(),
         };
         let mut engine = CvrpBranchAndCut::new(fleet, limits);
         let (time, found) = timed(|| checked(&problem, &mut engine, &self.instance.costs));

@@ -25,19 +25,14 @@ fn random_problem(single_customer_routes: bool, stream: &mut RandomStream) -> Cv
     let min = demands.iter().copied().fold(factor, f64::max);
     let even = demands.iter().sum::<f64>() / vehicles as f64;
     let capacity = (factor * (even * stream.uniform(0.95, 1.6) / factor).round()).max(min);
-    Cvrp {
-        demands,
-        capacity,
-        vehicles,
-        single_customer_routes,
-    }
-    .validate()
-    .unwrap()
+    Cvrp::new(demands, capacity, vehicles)
+        .unwrap()
+        .with_single_customer_routes(single_customer_routes)
 }
 
 /// The optimum by dynamic programming over subsets, first of routes, then of sets of routes.
 fn brute_force(problem: &Cvrp, costs: &[f64]) -> Option<f64> {
-    let customers = problem.demands.len();
+    let customers = problem.demands().len();
     let table = DistanceMatrix::new(customers + 1, costs);
     let sets = 1 << customers;
     let members = |set: usize| (0..customers).filter(move |i| set >> i & 1 == 1);
@@ -54,16 +49,16 @@ fn brute_force(problem: &Cvrp, costs: &[f64]) -> Option<f64> {
                     .fold(f64::INFINITY, f64::min),
             };
         }
-        let load: f64 = members(set).map(|i| problem.demands[i]).sum();
-        let alone = set.count_ones() == 1 && !problem.single_customer_routes;
-        if load <= problem.capacity * (1.0 + 1e-9) && !alone {
+        let load: f64 = members(set).map(|i| problem.demands()[i]).sum();
+        let alone = set.count_ones() == 1 && !problem.allows_single_customer_routes();
+        if load <= problem.capacity() * (1.0 + 1e-9) && !alone {
             let closed = members(set).map(|i| paths[set][i] + table.between(i as u32 + 1, 0));
             route[set] = closed.fold(f64::INFINITY, f64::min);
         }
     }
-    let mut best = vec![vec![f64::INFINITY; sets]; problem.vehicles + 1];
+    let mut best = vec![vec![f64::INFINITY; sets]; problem.vehicles() + 1];
     best[0][0] = 0.0;
-    for used in 1..=problem.vehicles {
+    for used in 1..=problem.vehicles() {
         for set in 0..sets {
             let mut min = best[used - 1][set];
             let mut part = set;
@@ -74,7 +69,7 @@ fn brute_force(problem: &Cvrp, costs: &[f64]) -> Option<f64> {
             best[used][set] = min;
         }
     }
-    Some(best[problem.vehicles][sets - 1]).filter(|cost| cost.is_finite())
+    Some(best[problem.vehicles()][sets - 1]).filter(|cost| cost.is_finite())
 }
 
 fn solve(problem: &Cvrp, costs: &[f64], limits: SearchLimits) -> Solution {
@@ -119,12 +114,12 @@ fn golden_optima_are_found() {
     };
     let expected = &file["problems"]["CVRP8"];
     let about = &expected["problem"];
-    let problem = Cvrp {
-        demands: numbers(&about["demands"]),
-        capacity: about["capacity"].as_f64().unwrap(),
-        vehicles: about["vehicles"].as_u64().unwrap() as usize,
-        single_customer_routes: false,
-    };
+    let problem = Cvrp::new(
+        numbers(&about["demands"]),
+        about["capacity"].as_f64().unwrap(),
+        about["vehicles"].as_u64().unwrap() as usize,
+    )
+    .unwrap();
     let found: Vec<_> = rows(&expected["costs"])
         .iter()
         .map(|costs| solve(&problem, costs, SearchLimits::default()))
@@ -138,12 +133,7 @@ fn an_engine_used_again_answers_as_a_fresh_one() {
     let demands: Vec<f64> = (0..13)
         .map(|_| 1.0 + stream.index_below(9) as f64)
         .collect();
-    let problem = Cvrp {
-        demands,
-        capacity: 25.0,
-        vehicles: 4,
-        single_customer_routes: false,
-    };
+    let problem = Cvrp::new(demands, 25.0, 4).unwrap();
     let mut reused = problem.solver(&SearchLimits::default());
     for case in 0..2 * KINDS {
         let costs = random_costs(14, case % KINDS, &mut stream);
@@ -163,12 +153,7 @@ fn limits_leave_routes_and_a_valid_bound() {
         let demands: Vec<f64> = (0..15)
             .map(|_| 1.0 + stream.index_below(9) as f64)
             .collect();
-        let problem = Cvrp {
-            demands,
-            capacity: 25.0,
-            vehicles: 5,
-            single_customer_routes: false,
-        };
+        let problem = Cvrp::new(demands, 25.0, 5).unwrap();
         let costs = random_costs(16, 3, &mut stream);
         let optimum = solve(&problem, &costs, SearchLimits::default()).objective;
         claims.hold(
@@ -195,7 +180,7 @@ fn by_degrees(problem: &Cvrp) -> LinearProblem {
     let nodes = problem.nodes();
     let mut build = LinearBuilder::new("degrees", Sense::Minimize);
     for edge in 0..num_edges(nodes) {
-        let max = if edge + 1 < nodes && problem.single_customer_routes {
+        let max = if edge + 1 < nodes && problem.allows_single_customer_routes() {
             2.0
         } else {
             1.0
@@ -204,7 +189,7 @@ fn by_degrees(problem: &Cvrp) -> LinearProblem {
     }
     for node in 0..nodes {
         let bounds = if node == 0 {
-            [f64::NEG_INFINITY, 2.0 * problem.vehicles as f64]
+            [f64::NEG_INFINITY, 2.0 * problem.vehicles() as f64]
         } else {
             [2.0; 2]
         };

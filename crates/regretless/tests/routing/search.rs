@@ -11,7 +11,7 @@ use regretless::solve::{SearchLimits, Solution, SolveStatus};
 
 fn solve_within(nodes: usize, costs: &[f64], limits: SearchLimits) -> Solution {
     checked(
-        &Tsp { nodes },
+        &Tsp::new(nodes).unwrap(),
         &mut TspBranchAndBound::new(nodes, limits),
         costs,
     )
@@ -74,7 +74,7 @@ fn golden_optima_are_found() {
 
 #[test]
 fn one_solver_used_again_answers_as_a_fresh_one() {
-    let problem = Tsp { nodes: 14 };
+    let problem = Tsp::new(14).unwrap();
     let mut reused = problem.solver(&SearchLimits::default());
     for case in 0..60 {
         let costs = random_costs(

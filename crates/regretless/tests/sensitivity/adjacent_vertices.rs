@@ -284,7 +284,7 @@ fn neighbors_of_paths_are_all_adjacent_paths() {
     for case in 0..150 {
         let mut stream = stream(11, case);
         let problem = grid(&mut stream, 4);
-        let [rows, cols] = problem.grid;
+        let (rows, cols) = (problem.rows(), problem.cols());
         if problem.num_costs() > 17 {
             continue;
         }
@@ -310,13 +310,13 @@ fn neighbors_of_choices_are_all_adjacent_choices() {
     for case in 0..300 {
         let mut stream = stream(12, case);
         let problem = choice(&mut stream, 7);
-        let mut polytope = Polytope::cube(&vec![[0.0, 1.0]; problem.items]);
-        let min = if problem.at_most {
+        let mut polytope = Polytope::cube(&vec![[0.0, 1.0]; problem.items()]);
+        let min = if problem.allows_fewer() {
             0.0
         } else {
-            problem.k as f64
+            problem.k() as f64
         };
-        polytope.row([min, problem.k as f64], &vec![1.0; problem.items]);
+        polytope.row([min, problem.k() as f64], &vec![1.0; problem.items()]);
         compare(&problem, &polytope, &choices(&problem), &mut stream, case);
     }
 }
@@ -327,7 +327,7 @@ fn neighbors_of_knapsacks_are_all_adjacent_vertices() {
         let mut stream = stream(13, case);
         let problem = knapsack(&mut stream, case, 6);
         let mut polytope = Polytope::cube(&vec![[0.0, 1.0]; problem.num_costs()]);
-        for (weights, capacity) in problem.weights.iter().zip(&problem.capacity) {
+        for (weights, capacity) in problem.weights().iter().zip(problem.capacity()) {
             polytope.row([f64::NEG_INFINITY, *capacity], weights);
         }
         let vertices = polytope.vertices(problem.num_costs());
@@ -341,7 +341,7 @@ fn large_knapsacks_have_sparse_neighbors() {
     let weights: Vec<Vec<f64>> = (0..4)
         .map(|_| (0..300).map(|_| stream.uniform(3.0, 8.0)).collect())
         .collect();
-    let problem = regretless::problem::Knapsack::with_capacity_share(weights, 0.1);
+    let problem = regretless::problem::Knapsack::with_capacity_fraction(weights, 0.1).unwrap();
     let costs: Vec<f64> = (0..300).map(|_| stream.uniform(-5.0, -1.0)).collect();
     let (_, deltas) = problem
         .adjacent_vertices(&SearchLimits::default())
@@ -354,7 +354,7 @@ fn large_knapsacks_have_sparse_neighbors() {
 
 #[test]
 fn large_grids_list_ten_thousand_detours_at_most() {
-    let problem = regretless::problem::GridPath { grid: [14, 14] };
+    let problem = regretless::problem::GridPath::new(14, 14).unwrap();
     let costs: Vec<f64> = (0..problem.num_costs())
         .map(|arc| (arc as f64).sin())
         .collect();
@@ -416,7 +416,7 @@ mod linear {
 
     #[test]
     fn neighbors_of_degenerate_paths_through_the_simplex_method_are_adjacent() {
-        let grid = regretless::problem::GridPath { grid: [3, 3] };
+        let grid = regretless::problem::GridPath::new(3, 3).unwrap();
         let mut build = LinearBuilder::new("grid", Sense::Minimize);
         for arc in 0..12 {
             build.predicted(format!("a{arc}"), VariableDomain::Binary);

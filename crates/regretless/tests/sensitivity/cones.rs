@@ -325,7 +325,7 @@ fn golden_paths_have_their_normals_and_projections() {
         return;
     };
     assert_golden(&file, |best, _| {
-        GridPath { grid: [4, 5] }.cone(best).unwrap()
+        GridPath::new(4, 5).unwrap().cone(best).unwrap()
     });
 }
 
@@ -334,10 +334,11 @@ fn golden_knapsacks_have_their_normals_and_projections() {
     let Some(file) = golden("cave_ks10_max") else {
         return;
     };
-    let problem = Knapsack {
-        weights: rows(&file["problem"]["weights"]),
-        capacity: numbers(&file["problem"]["capacity"]),
-    };
+    let problem = Knapsack::new(
+        rows(&file["problem"]["weights"]),
+        numbers(&file["problem"]["capacity"]),
+    )
+    .unwrap();
     assert_golden(&file, |best, _| problem.cone(best).unwrap());
 }
 
@@ -346,7 +347,7 @@ fn golden_tours_have_their_normals_and_projections() {
     let Some(file) = golden("cave_tsp7_min") else {
         return;
     };
-    let problem = Tsp { nodes: 7 };
+    let problem = Tsp::new(7).unwrap();
     assert_golden(&file, |best, normals| {
         problem.cone_with_subtours(best, &rings(7, normals))
     });
@@ -355,7 +356,7 @@ fn golden_tours_have_their_normals_and_projections() {
 #[test]
 fn subtour_constraints_with_slack_add_nothing_to_the_cone() {
     let tour = Decision::from_indices([0, 4, 5, 9, 12, 14]);
-    let problem = Tsp { nodes: 6 };
+    let problem = Tsp::new(6).unwrap();
     assert_eq!(problem.check(&tour), Ok(()));
     let rows = |sets: &[Vec<usize>]| problem.cone_with_subtours(&tour, sets).num_rows();
     assert_eq!(

@@ -27,19 +27,19 @@ fn stream(test: u64, case: u64) -> RandomStream {
 }
 
 fn grid(stream: &mut RandomStream, max: usize) -> GridPath {
-    GridPath {
-        grid: [1 + stream.index_below(max), 2 + stream.index_below(max - 1)],
-    }
+    GridPath::new(1 + stream.index_below(max), 2 + stream.index_below(max - 1)).unwrap()
 }
 
 fn choice(stream: &mut RandomStream, max: usize) -> TopK {
     let items = 1 + stream.index_below(max);
-    TopK {
-        items,
-        k: stream.index_below(items + 1),
-        at_most: stream.index_below(2) == 0,
-        sense: Sense::Minimize,
+    {
+        if stream.index_below(2) == 0 {
+            TopK::at_most(items, stream.index_below(items + 1), Sense::Minimize)
+        } else {
+            TopK::new(items, stream.index_below(items + 1), Sense::Minimize)
+        }
     }
+    .unwrap()
 }
 
 /// Knapsacks whose type depends on their number: general, decimal, integer and thus often
@@ -54,20 +54,20 @@ fn knapsack(stream: &mut RandomStream, case: u64, max: usize) -> Knapsack {
     let weights: Vec<Vec<f64>> = (0..dimensions)
         .map(|_| (0..items).map(&mut weight).collect())
         .collect();
-    let mut problem =
-        Knapsack::with_capacity_share(weights, [0.5, 0.3, 0.25, 0.5][(case / 4 % 4) as usize]);
-    if case % 4 == 3 {
-        problem.capacity[0] = 0.0;
+    let fraction = [0.5, 0.3, 0.25, 0.5][(case / 4 % 4) as usize];
+    let problem = Knapsack::with_capacity_fraction(weights, fraction).unwrap();
+    if case % 4 != 3 {
+        return problem;
     }
-    problem
+    let mut capacity = problem.capacity().to_vec();
+    capacity[0] = 0.0;
+    Knapsack::new(problem.weights().to_vec(), capacity).unwrap()
 }
 
 /// Tours through 3 nodes or more.
 #[cfg(feature = "highs")]
 fn tour(stream: &mut RandomStream, max: usize) -> Box<dyn ProblemKind> {
-    Box::new(Tsp {
-        nodes: 3 + stream.index_below(max - 2),
-    })
+    Box::new(Tsp::new(3 + stream.index_below(max - 2)).unwrap())
 }
 
 /// Routes of 4 nodes or more; every other problem allows routes with a single customer.
@@ -79,12 +79,11 @@ fn routes(stream: &mut RandomStream, case: u64, max: usize) -> Box<dyn ProblemKi
     let vehicles = 1 + stream.index_below(3);
     let (even, largest) = (demands.iter().sum::<f64>() / vehicles as f64, 5.0);
     let capacity = (1.2 * even).max(largest);
-    Box::new(Cvrp {
-        demands,
-        capacity,
-        vehicles,
-        single_customer_routes: case.is_multiple_of(2),
-    })
+    Box::new(
+        Cvrp::new(demands, capacity, vehicles)
+            .unwrap()
+            .with_single_customer_routes(case.is_multiple_of(2)),
+    )
 }
 
 /// Costs that are real or, in every third case, integers with many ties.

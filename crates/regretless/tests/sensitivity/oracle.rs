@@ -30,7 +30,7 @@ impl ProblemKind for SolveOnly {
     }
 
     fn solver(&self, limits: &SearchLimits) -> Box<dyn Solver> {
-        GridPath { grid: [2, 2] }.solver(limits)
+        GridPath::new(2, 2).unwrap().solver(limits)
     }
 
     fn check(&self, _: &Decision) -> Result<(), String> {
@@ -43,10 +43,7 @@ fn knapsack() -> (Oracle, Matrix) {
     let weights: Vec<Vec<f64>> = (0..2)
         .map(|_| (0..20).map(|_| stream.uniform(3.0, 8.0)).collect())
         .collect();
-    let problem = Knapsack {
-        weights,
-        capacity: vec![20.0, 20.0],
-    };
+    let problem = Knapsack::new(weights, vec![20.0, 20.0]).unwrap();
     let values: Vec<f32> = (0..50)
         .flat_map(|_| costs(&mut stream, &problem, 0))
         .map(|cost| cost as f32)
@@ -181,7 +178,7 @@ fn the_error_names_the_other_kind_of_ranges() {
 
 #[test]
 fn costs_that_are_not_finite_fail_their_own_row_only() {
-    let oracle = Oracle::new(Arc::new(GridPath { grid: [2, 2] }));
+    let oracle = Oracle::new(Arc::new(GridPath::new(2, 2).unwrap()));
     let costs = Matrix::new(2, 4, [[1.0; 4], [f32::NAN; 4]].concat()).unwrap();
     let results = oracle
         .relax_all(&costs, Relaxation::Plain, &NoopObserver)

@@ -119,10 +119,7 @@ fn ranges_of_knapsacks_are_valid() {
 
 #[test]
 fn an_item_that_never_fits_may_cost_anything() {
-    let problem = Knapsack {
-        weights: vec![vec![1.0, 2.0], vec![0.0, 1.0]],
-        capacity: vec![1.0, 0.0],
-    };
+    let problem = Knapsack::new(vec![vec![1.0, 2.0], vec![0.0, 1.0]], vec![1.0, 0.0]).unwrap();
     let found = ranges(&problem, CostRangeKind::Basis, &[-1.0, -5.0]);
     assert_eq!(
         (found.lower, found.upper),
@@ -218,12 +215,12 @@ fn ranges_and_neighbors_of_large_models_equal_those_of_the_knapsack_solver() {
     let weights: Vec<Vec<f64>> = (0..8)
         .map(|_| (0..1300).map(|_| stream.uniform(3.0, 8.0)).collect())
         .collect();
-    let own = Knapsack::with_capacity_share(weights, 0.1);
+    let own = Knapsack::with_capacity_fraction(weights, 0.1).unwrap();
     let mut build = LinearBuilder::new("knapsack", Sense::Minimize);
     for item in 0..1300 {
         build.predicted(format!("x{item}"), VariableDomain::Binary);
     }
-    for (weights, capacity) in own.weights.iter().zip(&own.capacity) {
+    for (weights, capacity) in own.weights().iter().zip(own.capacity()) {
         build.row(
             [f64::NEG_INFINITY, *capacity],
             weights.iter().copied().enumerate(),
@@ -285,7 +282,7 @@ fn golden_grids_have_their_exact_ranges_and_linear_optima() {
         return;
     };
     let case = &file["problems"]["SP4x6"];
-    let problem = GridPath { grid: [4, 6] };
+    let problem = GridPath::new(4, 6).unwrap();
     let mut relaxation_solver = problem
         .relaxation_solver(Relaxation::Plain, &SearchLimits::default())
         .unwrap();
@@ -314,10 +311,7 @@ fn golden_knapsacks_have_their_ranges_and_linear_optima() {
     };
     let case = &file["problems"]["KS14"];
     let capacity = numbers(&case["problem"]["capacity"]);
-    let problem = Knapsack {
-        weights: rows(&case["problem"]["weights"]),
-        capacity,
-    };
+    let problem = Knapsack::new(rows(&case["problem"]["weights"]), capacity).unwrap();
     let mut relaxation_solver = problem
         .relaxation_solver(Relaxation::Plain, &SearchLimits::default())
         .unwrap();

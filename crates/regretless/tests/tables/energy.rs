@@ -53,12 +53,7 @@ fn the_energy_knapsack_reaches_its_optima() {
             .map(|value| -value)
             .collect();
         for (capacity, optimum) in [60.0, 120.0, 180.0].into_iter().zip(&numbers[1..]) {
-            let sack = Knapsack {
-                weights: vec![weights.clone()],
-                capacity: vec![capacity],
-            }
-            .validate()
-            .unwrap();
+            let sack = Knapsack::new(vec![weights.clone()], vec![capacity]).unwrap();
             let found = -sack
                 .solver(&SearchLimits::default())
                 .solve(&costs)

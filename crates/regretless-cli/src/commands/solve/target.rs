@@ -56,7 +56,7 @@ impl SolveTarget {
         } = published;
         let problem = spec.build()?;
         let form = match spec {
-            ProblemSpec::Tsp(tour) => SolutionFormat::TsplibTour(tour.nodes),
+            ProblemSpec::Tsp(tour) => SolutionFormat::TsplibTour(tour.nodes()),
             ProblemSpec::Cvrp(routes) => SolutionFormat::CvrplibSolution(routes.nodes()),
             _ => SolutionFormat::Values(names.unwrap_or_default()),
         };

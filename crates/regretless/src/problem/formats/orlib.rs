@@ -1,8 +1,9 @@
-//! Reads knapsack files of the OR-Library (Beasley 1990): several problems in one file of numbers.
+//! Reader of knapsack files of the OR-Library (Beasley 1990): several problems in one file of
+//! numbers.
 //!
-//! The number of problems, then for each: items, dimensions and the best known value (0 when nobody
-//! knows), the values of the items, one row of weights per dimension, and the capacities. Line
-//! breaks mean nothing.
+//! The number of problems, then for each: items, dimensions and the best known value (0 if
+//! unknown), the values of the items, one row of weights per dimension, and the capacities. Line
+//! breaks are ignored.
 
 use std::path::Path;
 
@@ -12,20 +13,20 @@ use crate::size_limits::MAX_ABS_COST;
 /// A knapsack with several dimensions.
 #[derive(Debug, Clone, PartialEq)]
 pub struct OrLibInstance {
-    /// What each item is worth.
+    /// Value of each item.
     pub values: Vec<f64>,
     /// One row of item weights per dimension.
     pub weights: Vec<Vec<f64>>,
-    /// What fits, per dimension.
+    /// Capacity of each dimension.
     pub capacity: Vec<f64>,
-    /// The best value anybody has found, if the file says so.
+    /// The best known objective, if the file has it.
     pub best_known: Option<f64>,
 }
 
 /// Reads all problems of a file.
 ///
 /// # Errors
-/// When the file cannot be read or is not such a file; the error names the line.
+/// When the file cannot be read or is invalid; the error has the line.
 pub fn read(path: &Path) -> Result<Vec<OrLibInstance>> {
     let text = std::fs::read_to_string(path).map_err(Error::io(path))?;
     parse(&text, &Place::file(path))
@@ -34,7 +35,7 @@ pub fn read(path: &Path) -> Result<Vec<OrLibInstance>> {
 /// Reads all problems of a text that came from the given place.
 ///
 /// # Errors
-/// When the text is not such a file; the error names the line.
+/// When the text is invalid; the error has the line.
 pub fn parse(text: &str, place: &Place) -> Result<Vec<OrLibInstance>> {
     let words = text
         .lines()
@@ -52,7 +53,7 @@ pub fn parse(text: &str, place: &Place) -> Result<Vec<OrLibInstance>> {
         .collect::<Result<Vec<_>>>()?;
     match reader.words.next() {
         Some((line, word)) => {
-            let message = format!("'{word}' stands behind the last of {count} problems");
+            let message = format!("'{word}' follows the last of {count} problems");
             Err(Error::input(place.clone().row(line), message))
         }
         None => Ok(instances),
@@ -82,7 +83,7 @@ impl<'t, W: Iterator<Item = (u64, &'t str)>> OrLibReader<'_, W> {
             Ok(number) if number.is_finite() => self.error(format!(
                 "'{word}' is too large; numbers here go up to {MAX_ABS_COST:e}"
             )),
-            _ => self.error(format!("'{word}' is no number; {what} should stand here")),
+            _ => self.error(format!("'{word}' is not a number; {what} is expected")),
         }
     }
 
@@ -122,7 +123,7 @@ mod tests {
     use crate::error::Place;
 
     #[test]
-    fn problems_are_read_whatever_the_line_breaks() {
+    fn line_breaks_are_ignored() {
         let read = parse(
             " 2\n\n3 2 10.5\n1 2\n3 4 5 6\n7 8 9\n 20 21\n1 1 0 5 1 1\n",
             &Place::default(),
@@ -148,12 +149,11 @@ mod tests {
         let message = |text: &str| parse(text, &Place::default()).unwrap_err().to_string();
         assert!(message("").contains("row 1: the file ends before the number of problems"));
         assert!(
-            message("1\n2 1 0\n5 x\n").contains("row 3: 'x' is no number; the value of an item")
+            message("1\n2 1 0\n5 x\n").contains("row 3: 'x' is not a number; the value of an item")
         );
         assert!(message("1\n2 1 0\n5 6\n1 1\n").contains("row 4: the file ends before a capacity"));
         assert!(
-            message("1\n1 1 0\n5\n1\n1\n9\n")
-                .contains("row 6: '9' stands behind the last of 1 problems")
+            message("1\n1 1 0\n5\n1\n1\n9\n").contains("row 6: '9' follows the last of 1 problems")
         );
         assert!(message("1\n2.5 1 0\n").contains("row 2: 2.5 cannot be the number of items"));
         assert!(message("1\n1e90 1 0\n").contains("cannot be the number of items"));

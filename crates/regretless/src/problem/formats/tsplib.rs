@@ -1,20 +1,19 @@
-//! Reads TSPLIB files of symmetric instances, and the sections CVRPLIB adds to them.
+//! Reader of TSPLIB files of symmetric instances, with the sections of CVRPLIB.
 //!
-//! Distances follow Reinelt's rules (1991, 1995): `EUC_2D` rounds to the nearest whole number,
-//! `CEIL_2D` up, `ATT` takes a tenth under the root and rounds up what nearest rounding made too
-//! short, `GEO` reads degrees and minutes, uses π = 3.141592 and truncates. `EXPLICIT` matrices
-//! come row or column wise, full or one triangle, with or without the diagonal. Weights are
-//! returned as edge costs in lexicographic order of {i, j}, i < j. A file that asks for what no
-//! engine can do, such as routes of limited length, is refused: an answer without the limit would
-//! look like one with it.
+//! Distances follow Reinelt (1991, 1995): `EUC_2D` rounds to the nearest integer, `CEIL_2D` up,
+//! `ATT` divides by ten under the root and rounds up where rounding to nearest was too short, `GEO`
+//! reads degrees and minutes, uses π = 3.141592 and truncates. `EXPLICIT` matrices are listed by
+//! rows or columns, full or one triangle, with or without the diagonal. Weights are returned as
+//! edge costs in lexicographic order of {i, j}, i < j. A file with constraints that no solver
+//! supports, such as routes of limited length, is refused: a solution without the limit would look
+//! like one with it.
 
 use std::path::Path;
 
 use crate::error::{Error, Place, Result};
 use crate::size_limits::{self, MAX_ABS_COST, MAX_NODES};
 
-/// Largest coordinate, in size: distances are rounded to whole numbers, which are exact up to 9e15
-/// only.
+/// Largest absolute coordinate: distances are rounded to integers, which are exact up to 9e15 only.
 const MAX_ABS_COORDINATE: f64 = 1e15;
 
 /// An instance of a routing problem.
@@ -26,9 +25,9 @@ pub struct TsplibInstance {
     pub nodes: usize,
     /// Cost of each edge {i, j}, i < j, in lexicographic order.
     pub costs: Vec<f64>,
-    /// What a vehicle carries, if vehicles have a capacity.
+    /// The capacity of a vehicle, if there is one.
     pub capacity: Option<f64>,
-    /// What each node demands; empty when the file has no demands.
+    /// The demand of each node; empty when the file has no demands.
     pub demands: Vec<f64>,
     /// Depots, counted from 0; empty when the file names none.
     pub depots: Vec<usize>,
@@ -37,8 +36,7 @@ pub struct TsplibInstance {
 /// Reads an instance from a file.
 ///
 /// # Errors
-/// When the file cannot be read or is not a symmetric instance this reader knows; the error names
-/// the line.
+/// When the file cannot be read or is not a supported symmetric instance; the error has the line.
 pub fn read(path: &Path) -> Result<TsplibInstance> {
     let text = std::fs::read_to_string(path).map_err(Error::io(path))?;
     parse(&text, &Place::file(path))
@@ -47,7 +45,7 @@ pub fn read(path: &Path) -> Result<TsplibInstance> {
 /// Reads an instance from text that came from the given place.
 ///
 /// # Errors
-/// When the text is not a symmetric instance this reader knows; the error names the line.
+/// When the text is not a supported symmetric instance; the error has the line.
 pub fn parse(text: &str, place: &Place) -> Result<TsplibInstance> {
     let mut reader = TsplibReader {
         place,
@@ -62,7 +60,7 @@ pub fn parse(text: &str, place: &Place) -> Result<TsplibInstance> {
         .finish(|message| Error::input(place.clone().row(last as u64), message))
 }
 
-/// How far apart two nodes are.
+/// The distance function.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum TsplibMetric {
     Euclidean,
@@ -72,7 +70,7 @@ enum TsplibMetric {
     Explicit,
 }
 
-/// Which entries an explicit matrix lists, and in which order.
+/// The entries of an explicit matrix, and their order.
 #[derive(Debug, Clone, Copy)]
 struct EdgeWeightFormat {
     part: MatrixTriangle,
@@ -88,14 +86,14 @@ enum MatrixTriangle {
     Lower,
 }
 
-/// What was found so far.
+/// The entries read so far.
 #[derive(Debug, Default)]
 struct ParsedTsplib {
     name: String,
     nodes: Option<usize>,
     metric: Option<TsplibMetric>,
     format: Option<EdgeWeightFormat>,
-    places: Vec<Option<(f64, f64)>>,
+    positions: Vec<Option<(f64, f64)>>,
     weights: Option<Vec<f64>>,
     capacity: Option<f64>,
     demands: Vec<Option<f64>>,
@@ -137,7 +135,7 @@ impl<'a> TsplibReader<'a> {
         number.ok_or_else(|| self.error(line, format!("'{text}' is not a number")))
     }
 
-    /// A number of at most this size.
+    /// A number with at most this absolute value.
     fn number_up_to(&self, max: f64, line: usize, text: &str) -> Result<f64> {
         let number = self.number(line, text)?;
         if number.abs() <= max {
@@ -165,7 +163,7 @@ impl<'a> TsplibReader<'a> {
                 ));
             }
             "DIMENSION" if self.found.nodes.is_some() => {
-                return Err(self.error(line, "DIMENSION stands here a second time; a file has one"));
+                return Err(self.error(line, "DIMENSION is given a second time; a file has one"));
             }
             "DIMENSION" => self.found.nodes = Some(self.count(line, value)?),
             "CAPACITY" => self.found.capacity = Some(self.number(line, value)?),
@@ -177,12 +175,11 @@ impl<'a> TsplibReader<'a> {
             "DEPOT_SECTION" => self.depots()?,
             "DISPLAY_DATA_SECTION" => self.skip(line)?,
             "DISTANCE" => {
-                let message = "limits the length of a route, which no engine here can do; leave \
-                    the line out to";
-                return Err(self.error(
-                    line,
-                    format!("DISTANCE '{value}' {message} solve without that limit"),
-                ));
+                let message = format!(
+                    "DISTANCE '{value}' limits the length of a route, which no solver supports; \
+                     remove the line to solve without that limit"
+                );
+                return Err(self.error(line, message));
             }
             "TYPE" | "COMMENT" | "DISPLAY_DATA_TYPE" | "NODE_COORD_TYPE" | "VEHICLES" => {}
             unknown => return Err(self.error(line, format!("keyword '{unknown}' is not known"))),
@@ -234,7 +231,7 @@ impl<'a> TsplibReader<'a> {
         Ok(EdgeWeightFormat { part, diagonal })
     }
 
-    /// Reads one line per node: its number, then `count` numbers of at most this size.
+    /// Reads one line per node: its number, then `count` numbers of at most this absolute value.
     fn per_node(&mut self, section: usize, count: usize, max: f64) -> Result<Vec<Vec<f64>>> {
         let nodes = self.nodes(section)?;
         let mut rows = vec![Vec::new(); nodes];
@@ -281,7 +278,7 @@ impl<'a> TsplibReader<'a> {
 
     fn coordinates(&mut self, line: usize) -> Result<()> {
         let rows = self.per_node(line, 2, MAX_ABS_COORDINATE)?;
-        self.found.places = rows.iter().map(|row| Some((row[0], row[1]))).collect();
+        self.found.positions = rows.iter().map(|row| Some((row[0], row[1]))).collect();
         Ok(())
     }
 
@@ -304,7 +301,7 @@ impl<'a> TsplibReader<'a> {
         Ok(())
     }
 
-    /// Passes over the lines of numbers of a section that is not needed.
+    /// Skips the lines of numbers of a section that is not used.
     fn skip(&mut self, _line: usize) -> Result<()> {
         while let Some((_, text)) = self.lines.get(self.next) {
             if text
@@ -323,7 +320,7 @@ impl<'a> TsplibReader<'a> {
         let no_format = || self.error(section, "EDGE_WEIGHT_FORMAT must come before the weights");
         let format = self.found.format.ok_or_else(no_format)?;
         let needed = format.entries(nodes);
-        // A weight takes two characters or more: a short file cannot ask for much memory.
+        // A weight takes two characters or more: a short file cannot request much memory.
         let characters: usize = self.lines[self.next..]
             .iter()
             .map(|(_, text)| text.len() + 1)
@@ -410,14 +407,13 @@ impl ParsedTsplib {
                 .weights
                 .ok_or_else(|| error("EDGE_WEIGHT_SECTION is missing"))?,
             metric => {
-                let places: Option<Vec<_>> = self.places.into_iter().collect();
-                let places = places.filter(|places| places.len() == nodes);
-                // Costs are held as the file gives them, with their sign, and as the solver wants
-                // them.
+                let positions: Option<Vec<_>> = self.positions.into_iter().collect();
+                let positions = positions.filter(|positions| positions.len() == nodes);
+                // Costs are stored as in the file, negated where needed, and in the solver.
                 let bytes =
                     size_limits::pairs("edges", nodes)?.saturating_mul(3 * size_of::<f64>());
                 size_limits::check_memory("the edges of all nodes", bytes)?;
-                metric.costs(&places.ok_or_else(|| error("NODE_COORD_SECTION is missing"))?)
+                metric.costs(&positions.ok_or_else(|| error("NODE_COORD_SECTION is missing"))?)
             }
         };
         let demands = self.demands.into_iter().flatten().collect();

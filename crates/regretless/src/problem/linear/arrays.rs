@@ -1,4 +1,4 @@
-//! A linear problem in writing, with all its numbers: no file is needed to build it again.
+//! A linear problem by its coefficients, which needs no file.
 
 use std::sync::Arc;
 
@@ -7,17 +7,17 @@ use serde::{Deserialize, Serialize};
 use crate::error::Result;
 use crate::problem::{ProblemKind, Sense};
 
-/// Columns and rows by their numbers; a bound that is missing is infinite.
+/// Columns and rows; a missing bound is infinite.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LinearArrays {
-    /// What it is called.
+    /// Its name.
     pub name: String,
-    /// Whether costs are paid or earned.
+    /// The objective sense.
     pub sense: Sense,
-    /// All columns, in their order.
+    /// All columns, in order.
     pub columns: Vec<LinearColumn>,
-    /// All rows, in their order.
+    /// All rows, in order.
     pub rows: Vec<LinearRow>,
 }
 
@@ -25,32 +25,32 @@ pub struct LinearArrays {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LinearColumn {
-    /// Its name. Columns whose costs are predicted have names all of them or none: costs of tables
-    /// are then matched by name.
+    /// Its name. Either all columns with predicted costs have names, and costs of tables are
+    /// matched by name, or none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// Least value.
+    /// Lower bound.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lower: Option<f64>,
-    /// Greatest value.
+    /// Upper bound.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub upper: Option<f64>,
-    /// Whether it takes whole numbers only.
+    /// Whether it is integer.
     #[serde(default)]
     pub integer: bool,
-    /// Its cost where that is known; without one, its cost is predicted.
+    /// Its cost if that is known; otherwise its cost is predicted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cost: Option<f64>,
 }
 
-/// A row of [`LinearArrays`]: the sum of its entries lies within the bounds.
+/// A row of [`LinearArrays`]: the sum of its entries is within the bounds.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LinearRow {
-    /// Least value.
+    /// Lower bound.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lower: Option<f64>,
-    /// Greatest value.
+    /// Upper bound.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub upper: Option<f64>,
     /// Column and coefficient of each entry.
@@ -58,11 +58,11 @@ pub struct LinearRow {
 }
 
 impl LinearArrays {
-    /// The problem itself.
+    /// Builds the problem.
     ///
     /// # Errors
-    /// When the numbers make no problem, or only some of the predicted columns have names; names
-    /// the column or row.
+    /// When a value is invalid, or only some of the predicted columns have names; the error has the
+    /// column or row.
     #[cfg(feature = "highs")]
     pub fn build(&self) -> Result<Arc<dyn ProblemKind>> {
         use super::{LinearBuilder, VariableDomain};
@@ -108,7 +108,7 @@ impl LinearArrays {
         Ok(Arc::new(build.build()?))
     }
 
-    /// Says that this build cannot solve linear problems.
+    /// Fails: this build cannot solve linear problems.
     ///
     /// # Errors
     /// Always.

@@ -1,4 +1,4 @@
-//! Building a linear problem in code, column by column and row by row.
+//! Building a linear problem column by column and row by row.
 
 use super::LinearProblem;
 use crate::data::CostNames;
@@ -11,9 +11,9 @@ use crate::solve::highs::LinearModel;
 pub enum VariableDomain {
     /// 0 or 1.
     Binary,
-    /// Whole numbers from the first to the second; either may be infinite.
+    /// Integers between the bounds, which may be infinite.
     Integer([f64; 2]),
-    /// All numbers from the first to the second; either may be infinite.
+    /// Real numbers between the bounds, which may be infinite.
     Continuous([f64; 2]),
 }
 
@@ -33,7 +33,7 @@ impl VariableDomain {
     }
 }
 
-/// A linear problem in the making. Columns and rows are numbered in the order they are added.
+/// Builds a linear problem. Columns and rows are numbered in the order in which they are added.
 ///
 /// ```
 /// use regretless::problem::{LinearBuilder, Sense, VariableDomain};
@@ -66,19 +66,18 @@ impl LinearBuilder {
         }
     }
 
-    /// Says that names of columns only stand in for missing ones: costs are then matched by
-    /// position.
+    /// Marks the names of columns as placeholders: costs are then matched by position.
     pub fn without_names(&mut self) {
         self.named = false;
     }
 
-    /// Adds a column whose cost is predicted; returns its number.
+    /// Adds a column whose cost is predicted; returns its index.
     pub fn predicted(&mut self, name: impl Into<String>, domain: VariableDomain) -> usize {
         self.predicted.push(self.model.cost.len());
         self.auxiliary(name, domain, 0.0)
     }
 
-    /// Adds a column whose cost is known; returns its number.
+    /// Adds a column whose cost is known; returns its index.
     pub fn auxiliary(
         &mut self,
         name: impl Into<String>,
@@ -92,8 +91,7 @@ impl LinearBuilder {
         self.model.cost.len() - 1
     }
 
-    /// Adds a row: the sum of its entries, each a coefficient times a column, lies within the
-    /// bounds.
+    /// Adds a row: the sum of its entries, each a coefficient times a column, is within the bounds.
     pub fn row(
         &mut self,
         bounds: [f64; 2],
@@ -115,8 +113,8 @@ impl LinearBuilder {
     /// The problem.
     ///
     /// # Errors
-    /// When the numbers make no problem, or names of predicted columns are empty or doubled; names
-    /// the column or row.
+    /// When a value is invalid, or names of predicted columns are empty or duplicated; the error
+    /// has the column or row.
     pub fn build(self) -> Result<LinearProblem> {
         let refused = |message: String| Error::setting(format!("{}: {message}", self.name));
         check(&self.model).map_err(refused)?;
@@ -144,7 +142,7 @@ impl LinearBuilder {
     }
 }
 
-/// Finds the first column or row that cannot be.
+/// Checks all columns and rows.
 fn check(model: &LinearModel) -> Result<(), String> {
     if !model.offset.is_finite() {
         return Err(format!("the constant {} is not finite", model.offset));
@@ -164,13 +162,16 @@ fn check(model: &LinearModel) -> Result<(), String> {
 }
 
 fn check_bounds([lower, upper]: [f64; 2]) -> Result<(), String> {
-    let sound = lower <= upper && lower < f64::INFINITY && upper > f64::NEG_INFINITY;
-    if sound {
+    let valid = lower <= upper && lower < f64::INFINITY && upper > f64::NEG_INFINITY;
+    if valid {
         Ok(())
     } else {
-        Err(format!("bounds {lower} to {upper} hold no number"))
+        Err(format!("bounds {lower} to {upper} contain no number"))
     }
 }
+
+/// HiGHS refuses coefficients of this size or more.
+const MIN_REFUSED_ENTRY: f64 = 1e15;
 
 fn check_entries(model: &LinearModel, row: usize) -> Result<(), String> {
     let mut columns: Vec<usize> = model.rows.entries(row).map(|(column, _)| column).collect();
@@ -181,16 +182,16 @@ fn check_entries(model: &LinearModel, row: usize) -> Result<(), String> {
             model.cost.len()
         ));
     }
-    if let Some(twice) = columns.windows(2).find(|pair| pair[0] == pair[1]) {
+    if let Some(duplicate) = columns.windows(2).find(|pair| pair[0] == pair[1]) {
         return Err(format!(
             "column {} has two entries",
-            model.column_names[twice[0]]
+            model.column_names[duplicate[0]]
         ));
     }
     match model
         .rows
         .entries(row)
-        .find(|(_, entry)| !entry.is_finite() || entry.abs() >= 1e15)
+        .find(|(_, entry)| !entry.is_finite() || entry.abs() >= MIN_REFUSED_ENTRY)
     {
         Some((column, entry)) => Err(format!(
             "the entry {entry} of column {} is too large",

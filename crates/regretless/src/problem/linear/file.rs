@@ -1,4 +1,4 @@
-//! A linear problem in writing: a model file and the columns whose costs are predicted.
+//! A linear problem by its model file and the columns whose costs are predicted.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::error::{Error, Result};
 use crate::problem::{ProblemKind, Sense};
 
-/// A model file (`.mps` or `.lp`) and what is predicted in it.
+/// A model file (`.mps` or `.lp`) and its predicted columns.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LinearFile {
@@ -17,7 +17,7 @@ pub struct LinearFile {
     /// The columns whose costs are predicted.
     #[serde(default)]
     pub costs: CostColumns,
-    /// Minimise or maximise, if not as the file says.
+    /// Objective sense, if other than in the file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sense: Option<Sense>,
 }
@@ -26,7 +26,7 @@ impl LinearFile {
     /// Reads the file.
     ///
     /// # Errors
-    /// When the file holds no linear model or lacks the named columns.
+    /// When the file is not a linear model or lacks the named columns.
     #[cfg(feature = "highs")]
     pub fn build(&self) -> Result<Arc<dyn ProblemKind>> {
         Ok(Arc::new(super::LinearProblem::read(
@@ -36,7 +36,7 @@ impl LinearFile {
         )?))
     }
 
-    /// Says that this build cannot read model files.
+    /// Fails: this build cannot read model files.
     ///
     /// # Errors
     /// Always.
@@ -63,7 +63,7 @@ pub(in crate::problem) fn hash_of(path: &Path) -> Result<String> {
 }
 
 /// Columns whose costs are predicted: `"all"`, one name or pattern, or a list of them. In a
-/// pattern, `*` stands for any characters.
+/// pattern, `*` matches any characters.
 ///
 /// Costs are in the order of the list, columns of one pattern in the order of the model; a column
 /// that several patterns match counts where it is matched first.
@@ -77,7 +77,7 @@ pub enum CostColumns {
     Named(Vec<String>),
 }
 
-/// How the choice stands in a settings file.
+/// The serialized form.
 #[derive(Serialize, Deserialize)]
 #[serde(
     untagged,
@@ -89,8 +89,8 @@ enum SerializedCostColumns {
 }
 
 impl From<SerializedCostColumns> for CostColumns {
-    fn from(written: SerializedCostColumns) -> Self {
-        match written {
+    fn from(serialized: SerializedCostColumns) -> Self {
+        match serialized {
             SerializedCostColumns::One(word) if word == "all" => Self::All,
             SerializedCostColumns::One(name) => Self::Named(vec![name]),
             SerializedCostColumns::Many(names) => Self::Named(names),
@@ -108,10 +108,10 @@ impl From<CostColumns> for SerializedCostColumns {
 }
 
 impl CostColumns {
-    /// Numbers of the chosen columns, in the order of their costs.
+    /// Indices of the selected columns, in the order of their costs.
     ///
     /// # Errors
-    /// When a name or pattern matches no column, in words.
+    /// When a name or pattern matches no column, as a message.
     pub fn choose(&self, names: &[String]) -> Result<Vec<usize>, String> {
         let patterns = match self {
             Self::All => return Ok((0..names.len()).collect()),
@@ -143,7 +143,7 @@ impl CostColumns {
     }
 }
 
-/// Whether a name matches a pattern in which `*` stands for any characters.
+/// Whether a name matches a pattern in which `*` matches any characters.
 fn matches(pattern: &str, name: &str) -> bool {
     let Some((head, rest)) = pattern.split_once('*') else {
         return pattern == name;
@@ -167,7 +167,7 @@ mod tests {
     use super::{CostColumns, LinearFile, matches};
 
     #[test]
-    fn a_star_stands_for_any_characters() {
+    fn a_star_matches_any_characters() {
         for (pattern, name) in [
             ("x*", "x12"),
             ("*", ""),

@@ -1,9 +1,9 @@
-//! Any linear problem: columns that are binary, integer or continuous, linear rows, and predicted
-//! costs on all columns or on some.
+//! Any mixed-integer linear problem: binary, integer or continuous columns, linear rows, and
+//! predicted costs on all columns or on some.
 //!
-//! Columns without a predicted cost are *auxiliary*: they keep the objective coefficient they were
-//! given, and what they cost is the fixed cost of a decision. The objective coefficients that a
-//! file gives to columns with predicted costs are not used.
+//! Columns without a predicted cost are *auxiliary*: they keep their objective coefficient, and
+//! their cost is the fixed cost of a decision. Objective coefficients in a file are ignored for
+//! columns with predicted costs.
 
 mod arrays;
 #[cfg(feature = "highs")]

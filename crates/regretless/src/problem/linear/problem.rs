@@ -1,4 +1,4 @@
-//! The linear problem itself.
+//! The linear problem.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -17,18 +17,18 @@ use crate::solve::relaxation::{
 };
 use crate::solve::{SearchLimits, Solver};
 
-/// Columns, rows, and which columns have predicted costs.
+/// Columns, rows, and the columns with predicted costs.
 #[derive(Debug, Clone)]
 pub struct LinearProblem {
     name: String,
     sense: Sense,
-    /// To be minimised: known costs and constant of a maximisation are negated. Columns with
-    /// predicted costs cost nothing.
+    /// Minimized: known costs and constant of a maximization are negated. The costs of columns with
+    /// predicted costs are 0.
     model: Arc<LinearModel>,
     /// The column of each predicted cost.
     predicted: Arc<[usize]>,
-    /// The predicted cost of each column, if it has one.
-    place: Vec<Option<usize>>,
+    /// The index of the predicted cost of each column, if it has one.
+    cost_index: Vec<Option<usize>>,
     /// Names of the predicted costs, if they have any.
     cost_names: Option<CostNames>,
     /// Whether the user could have named them.
@@ -38,11 +38,11 @@ pub struct LinearProblem {
 }
 
 impl LinearProblem {
-    /// A problem from a model that was checked; `model.maximize` is not looked at, `sense` is.
+    /// A problem from a checked model; uses `sense` and ignores `model.maximize`.
     ///
     /// # Errors
-    /// When a column has no whole number within its bounds, or a number of the objective is too
-    /// large, in words.
+    /// When a column has no integer within its bounds, or a coefficient of the objective is too
+    /// large, as a message.
     pub(super) fn new(
         name: String,
         sense: Sense,
@@ -50,9 +50,9 @@ impl LinearProblem {
         predicted: Vec<usize>,
     ) -> std::result::Result<Self, String> {
         model.prepare()?;
-        let mut place = vec![None; model.cost.len()];
+        let mut cost_index = vec![None; model.cost.len()];
         for (cost, column) in predicted.iter().enumerate() {
-            place[*column] = Some(cost);
+            cost_index[*column] = Some(cost);
             model.cost[*column] = 0.0;
         }
         sense.convert_slice(&mut model.cost);
@@ -64,41 +64,39 @@ impl LinearProblem {
             sense,
             model,
             predicted,
-            place,
+            cost_index,
             cost_names: None,
             could_name_costs: true,
             file_hash: None,
         })
     }
 
-    /// The same problem, its costs under these names.
+    /// The same problem with names of its costs.
     pub(super) fn with_cost_names(mut self, names: Option<CostNames>) -> Self {
         self.cost_names = names;
         self
     }
 
-    /// The same problem, whose costs have an order of their own, such as that of time, and never
-    /// names.
+    /// The same problem; its costs have a natural order, such as time, and never names.
     pub(in crate::problem) fn without_cost_names(mut self) -> Self {
         self.could_name_costs = false;
         self
     }
 
-    /// Reads an `.mps` or `.lp` file; `sense` overrules what the file says.
+    /// Reads an `.mps` or `.lp` file; `sense` overrides the objective sense of the file.
     ///
-    /// In an MPS file an RHS entry of the objective row is minus the objective's constant, as HiGHS
-    /// and most others have it.
+    /// In an MPS file an RHS entry of the objective row is minus the constant of the objective, as
+    /// in HiGHS and most other readers.
     ///
     /// # Errors
-    /// When the file holds no linear model, naming the line where one can be told, or lacks a
-    /// column.
+    /// When the file is not a linear model, with the line where it is known, or lacks a column.
     pub fn read(path: &Path, costs: &CostColumns, sense: Option<Sense>) -> Result<Self> {
         let file_hash = hash_of(path)?;
         let model = LinearModel::read(path)?;
         let predicted = costs
             .choose(&model.column_names)
             .map_err(|message| Error::input(Place::file(path), message))?;
-        let written = if model.maximize {
+        let sense_in_file = if model.maximize {
             Sense::Maximize
         } else {
             Sense::Minimize
@@ -112,7 +110,7 @@ impl LinearProblem {
             .collect();
         let names = CostNames::from(names);
         names.check("column").map_err(|error| error.in_file(path))?;
-        let problem = Self::new(name, sense.unwrap_or(written), model, predicted)
+        let problem = Self::new(name, sense.unwrap_or(sense_in_file), model, predicted)
             .map_err(|message| Error::input(Place::file(path), message))?;
         Ok(Self {
             file_hash: Some(file_hash),
@@ -136,7 +134,7 @@ impl LinearProblem {
         Box::new(LinearRelaxation::new(&self.model, &self.predicted, *limits))
     }
 
-    /// The model that is minimised; columns with predicted costs cost nothing in it.
+    /// The model, minimized; the costs of columns with predicted costs are 0.
     pub fn model(&self) -> &Arc<LinearModel> {
         &self.model
     }
@@ -181,17 +179,14 @@ impl ProblemKind for LinearProblem {
         {
             return VariableBounds::Binary;
         }
-        let (lower, upper) = self
-            .predicted
-            .iter()
-            .map(bounds)
-            .map(|[lower, upper]| (lower, upper))
-            .unzip();
+        let lower = self.predicted.iter().map(|column| bounds(column)[0]);
+        let upper = self.predicted.iter().map(|column| bounds(column)[1]);
+        let (lower, upper) = (lower.collect(), upper.collect());
         VariableBounds::Box { lower, upper }
     }
 
     fn fingerprint(&self) -> Vec<u8> {
-        // The debug form of a model holds all of its numbers, shortest and exact.
+        // The debug format of a model contains all of its values exactly.
         let content = format!("{:?} {:?} {:?}", self.sense, self.model, self.predicted);
         blake3::hash(content.as_bytes()).as_bytes().to_vec()
     }
@@ -232,10 +227,10 @@ impl ProblemKind for LinearProblem {
         Some(self.relaxation(limits))
     }
 
-    /// With auxiliary columns there is none: a decision does not say where they stand, and their
+    /// There is none with auxiliary columns: a decision does not contain their values, and their
     /// costs shift the cone away from the origin.
     fn cone(&self, decision: &Decision) -> Option<NormalCone> {
-        if self.place.contains(&None) {
+        if self.cost_index.contains(&None) {
             return None;
         }
         let mut values = vec![0.0; self.num_costs()];
@@ -251,7 +246,7 @@ impl ProblemKind for LinearProblem {
                 self.model
                     .rows
                     .entries(row)
-                    .filter_map(|(column, entry)| Some((self.place[column]?, entry)))
+                    .filter_map(|(column, entry)| Some((self.cost_index[column]?, entry)))
             };
             let activity = entries().map(|(cost, entry)| entry * values[cost]).sum();
             cone.row(*bounds, activity, entries());
@@ -266,8 +261,9 @@ impl ProblemKind for LinearProblem {
             .all(|(_, bounds)| *bounds == [0.0, 1.0])
     }
 
-    /// Auxiliary columns are no part of a decision: rows that have some are checked against the
-    /// best that their bounds allow. The engine checks its whole point before it answers.
+    /// Auxiliary columns are not part of a decision: rows with auxiliary columns are checked
+    /// against the best that their bounds allow. The solver checks its full solution before it
+    /// returns.
     fn check(&self, decision: &Decision) -> std::result::Result<(), String> {
         if let Some(last) = decision
             .indices()
@@ -282,6 +278,6 @@ impl ProblemKind for LinearProblem {
         let mut values = vec![0.0; self.num_costs()];
         decision.write_dense(&mut values);
         self.model
-            .check_partly(|column| self.place[column].map(|cost| values[cost]))
+            .check_partly(|column| self.cost_index[column].map(|cost| values[cost]))
     }
 }

@@ -181,17 +181,17 @@ impl crate::observer::Observer for InterruptOnlyObserver<'_> {
 fn seconds_by_size(problem: &ProblemSpec) -> f64 {
     let tour = |nodes: usize| 1e-4 * (nodes as f64 / 20.0).powf(2.3);
     match problem {
-        ProblemSpec::GridPath(path) => 1e-8 * (path.grid[0] * path.grid[1]) as f64 + 3e-7,
+        ProblemSpec::GridPath(path) => 1e-8 * (path.rows() * path.cols()) as f64 + 3e-7,
         ProblemSpec::TopK(_) => 1e-6,
         ProblemSpec::Knapsack(sack) => {
             let (items, rows) = (
-                sack.weights.first().map_or(0, Vec::len) as f64,
-                sack.weights.len() as f64,
+                sack.weights().first().map_or(0, Vec::len) as f64,
+                sack.weights().len() as f64,
             );
             1e-5 * (items / 32.0).powf(1.8) * rows.max(2.0) / 2.0
         }
-        ProblemSpec::Tsp(tsp) => tour(tsp.nodes),
-        ProblemSpec::Cvrp(cvrp) => 0.04 * ((cvrp.demands.len() + 1) as f64 / 20.0).powf(2.0),
+        ProblemSpec::Tsp(tsp) => tour(tsp.nodes()),
+        ProblemSpec::Cvrp(cvrp) => 0.04 * (cvrp.nodes() as f64 / 20.0).powf(2.0),
         // Only where nothing was counted or timed, which no path through `exact_seconds` leaves.
         ProblemSpec::Linear(_) | ProblemSpec::LinearArrays(_) | ProblemSpec::External(_) => 1e-2,
         #[cfg(feature = "highs")]
@@ -208,7 +208,7 @@ fn relaxed_share(problem: &ProblemSpec) -> f64 {
         | ProblemSpec::LinearArrays(_)
         | ProblemSpec::External(_) => 0.2,
         ProblemSpec::Tsp(tsp) => {
-            if tsp.nodes <= 64 {
+            if tsp.nodes() <= 64 {
                 1.0
             } else {
                 0.3
