@@ -1,9 +1,8 @@
-//! How long an epoch of training takes, and what share of the machine's bandwidth and arithmetic
-//! that is.
+//! Time of an epoch of training, and the fraction of the machine's memory bandwidth and peak
+//! arithmetic.
 //!
 //! `cargo bench --bench train -- [threads=2] [epochs=30] [d=31125] [loss=MSE]` prints the best
-//! epoch in wall-clock time and, on one thread, in processor time (which others on the machine
-//! disturb less).
+//! epoch in wall-clock time and, on one thread, in CPU time (which other programs disturb less).
 
 #![allow(
     clippy::unwrap_used,
@@ -91,7 +90,7 @@ struct Case {
 }
 
 impl Case {
-    /// Costs that depend on the features in a bent and noisy way; decisions as sparse as tours.
+    /// Costs that depend on the features nonlinearly, with noise; decisions as sparse as tours.
     fn new(costs: usize, rows: usize, threads: usize) -> Self {
         let mut stream = RandomStream::new(Purpose::Benchmark, 1, [0, 0]);
         let features: Vec<f32> = (0..rows * FEATURES)
@@ -144,12 +143,12 @@ impl Case {
             select: SelectionCriterion::Last,
             ..TrainingSettings::default()
         };
-        let recipe = StageTrainer::new(
+        let trainer = StageTrainer::new(
             loss.parse::<TrainingStage>().unwrap(),
             PredictorSpec::Linear,
             settings,
         );
-        train(&task, &recipe, &ProblemSpec::TopK(self.problem.clone())).unwrap();
+        train(&task, &trainer, &ProblemSpec::TopK(self.problem.clone())).unwrap();
         let times = clock.0.into_inner().unwrap();
         let wall = best(
             times
@@ -189,32 +188,32 @@ fn best(times: impl Iterator<Item = f64>) -> f64 {
     times.fold(f64::INFINITY, f64::min)
 }
 
-/// What an epoch cannot do without.
+/// Least memory traffic and arithmetic of an epoch.
 struct Work {
     bytes: f64,
     flops: f64,
 }
 
 impl Work {
-    /// Bytes that pass between memory and processor when only a block of columns stays in cache,
-    /// and multiplications and additions. Caches larger than the whole state can do better than
-    /// these bytes.
+    /// Bytes between memory and CPU when only a block of columns stays in cache, and
+    /// multiplications and additions. With caches larger than the whole state there is less
+    /// traffic.
     fn of(loss: &str, rows: usize, costs: usize) -> Self {
         let (n, d, p) = (rows as f64, costs as f64, (FEATURES + 1) as f64);
         let steps = (n / BATCH as f64).ceil();
-        let coupled = loss.contains('S') && loss.contains('(');
+        let normalized = loss.contains('S') && loss.contains('(');
         let bits = if loss.contains('O') { 1.0 / 8.0 } else { 0.0 };
         // Parameters, local gradient and two moments: pass A reads and writes 2, pass B reads 4 and
         // writes 3.
-        let state = if coupled {
+        let state = if normalized {
             9.0 * 4.0 * p * steps
         } else {
             6.0 * 4.0 * p
         };
         let bytes = d * (n * (4.0 + bits) + state);
-        // Forward, error, value, slope and back for every cost; Adam about 12 per parameter; Gram 2
-        // per pair.
-        let gram = if coupled { p * (p + 1.0) } else { 0.0 };
+        // Forward pass, error, loss, slope and backward pass for every cost; Adam about 12 per
+        // parameter; Gram matrix 2 per pair.
+        let gram = if normalized { p * (p + 1.0) } else { 0.0 };
         let flops = d * (n * (4.0 * p + 6.0) + steps * (12.0 * p + gram + 2.0 * p * p));
         Self { bytes, flops }
     }

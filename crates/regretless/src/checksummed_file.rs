@@ -401,7 +401,7 @@ mod tests {
         assert!(message(&file(&huge)).contains("beyond its end"));
         assert!(message(&(1_u64 << 40).to_le_bytes()).contains("too long"));
         assert!(message(&100_u64.to_le_bytes()).contains("shorter"));
-        assert!(message(&file("[]")).contains("no JSON object"));
+        assert!(message(&file("[]")).contains("not a JSON object"));
     }
 
     #[test]
