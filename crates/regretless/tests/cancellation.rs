@@ -1,6 +1,6 @@
-//! A solve that is cancelled ends, and is an interruption, never an answer.
+//! A canceled solve ends and is reported as interrupted, never as a solution.
 //!
-//! Problems here are so hard that a search which did not listen would not end while anybody waits.
+//! The problems here are so hard that a search that ignored the request would not end in time.
 
 #![cfg(feature = "highs")]
 #![allow(clippy::unwrap_used, reason = "a failing test may panic")]
@@ -18,7 +18,7 @@ use regretless::problem::{Benchmark, Knapsack, LinearBuilder, ProblemKind, Sense
 use regretless::random::{Purpose, RandomStream};
 use regretless::solve::SolveFailure;
 
-fn cancelled() -> Cancellation {
+fn canceled() -> Cancellation {
     let cancellation = Cancellation::new();
     cancellation.request();
     cancellation
@@ -28,7 +28,7 @@ fn stream() -> RandomStream {
     RandomStream::new(Purpose::Benchmark, 5, [0, 0])
 }
 
-/// Whole weights just below the values: bounds hardly ever close a node.
+/// Integer weights close to the values: bounds hardly ever prune a node.
 fn hard_knapsack(items: usize) -> (Vec<Vec<f64>>, Vec<f64>) {
     let mut stream = stream();
     let weights: Vec<Vec<f64>> = (0..8)
@@ -45,7 +45,7 @@ fn hard_knapsack(items: usize) -> (Vec<Vec<f64>>, Vec<f64>) {
 }
 
 #[test]
-fn every_search_ends_when_it_is_cancelled() {
+fn every_search_ends_when_it_is_canceled() {
     let (weights, values) = hard_knapsack(200);
     let knapsack = Knapsack::with_capacity_fraction(weights.clone(), 0.5).unwrap();
     let mut build = LinearBuilder::new("hard", Sense::Minimize);
@@ -81,7 +81,7 @@ fn every_search_ends_when_it_is_cancelled() {
     ];
     for (name, problem, costs) in cases {
         let oracle = Oracle::new(problem);
-        let scope = cancelled().enter();
+        let scope = canceled().enter();
         assert_eq!(
             oracle.worker().solve(&costs),
             Err(SolveFailure::Interrupted),
@@ -121,9 +121,9 @@ fn an_interrupted_solve_is_no_failed_row() {
     for threads in [1, 2] {
         let oracle =
             Oracle::new(problem.build().unwrap()).with_threads(Threads::new(threads).unwrap());
-        let scope = cancelled().enter();
-        let labelled = LabeledDataset::solve_feasible(data.clone(), &oracle, &NoopObserver);
-        assert!(matches!(labelled, Err(Error::Interrupted)));
+        let scope = canceled().enter();
+        let labeled = LabeledDataset::solve_feasible(data.clone(), &oracle, &NoopObserver);
+        assert!(matches!(labeled, Err(Error::Interrupted)));
         let stored = store.label(data.clone(), &problem, &oracle, &NoopObserver);
         assert!(matches!(stored, Err(Error::Interrupted)));
         drop(scope);

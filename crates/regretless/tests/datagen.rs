@@ -11,7 +11,7 @@ use common::{golden, numbers, rows};
 use regretless::data::synthetic::{self, SyntheticSpec};
 use regretless::random::NumpyRandomState;
 
-fn recipe(args: &serde_json::Value) -> SyntheticSpec {
+fn spec(args: &serde_json::Value) -> SyntheticSpec {
     let number = |name: &str| args[name].as_u64().unwrap();
     SyntheticSpec {
         instances: number("num_data") as usize,
@@ -74,7 +74,7 @@ fn shortest_path_data_equal_the_peers() {
     let expected = &file["generators"]["shortestpath"];
     let arcs = expected["c"][0].as_array().unwrap().len();
     assert_same(
-        &synthetic::shortest_path(recipe(&expected["args"]), arcs).unwrap(),
+        &synthetic::shortest_path(spec(&expected["args"]), arcs).unwrap(),
         expected,
     );
 }
@@ -85,7 +85,7 @@ fn knapsack_data_and_weights_equal_the_peers() {
         return;
     };
     let expected = &file["generators"]["knapsack"];
-    let (weights, data) = synthetic::knapsack(recipe(&expected["args"]), 6, 2).unwrap();
+    let (weights, data) = synthetic::knapsack(spec(&expected["args"]), 6, 2).unwrap();
     assert_eq!(weights, rows(&expected["weights"]));
     assert_same(&data, expected);
 }
@@ -97,7 +97,7 @@ fn tour_data_equal_the_peers() {
     };
     let expected = &file["generators"]["tsp"];
     assert_same(
-        &synthetic::tsp(recipe(&expected["args"]), 5).unwrap(),
+        &synthetic::tsp(spec(&expected["args"]), 5).unwrap(),
         expected,
     );
 }

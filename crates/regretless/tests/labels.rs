@@ -40,8 +40,8 @@ fn label(
     limits: SearchLimits,
 ) -> (LabeledDataset, LabelReport, u64) {
     let oracle = oracle(problem).with_limits(limits);
-    let (labelled, report) = store.label(data, problem, &oracle, &NoopObserver).unwrap();
-    (labelled, report, oracle.counts().exact)
+    let (labeled, report) = store.label(data, problem, &oracle, &NoopObserver).unwrap();
+    (labeled, report, oracle.counts().exact)
 }
 
 fn simply(store: &LabelStore) -> (LabeledDataset, LabelReport, u64) {
@@ -105,23 +105,23 @@ fn the_second_call_solves_nothing_and_gives_the_same() {
 fn stored_labels_equal_those_of_a_direct_solve() {
     let place = place();
     let problem = ProblemSpec::GridPath(GridPath::new(4, 5).unwrap());
-    let recipe = SyntheticSpec {
+    let spec = SyntheticSpec {
         instances: 30,
         features: 3,
         degree: 2,
         noise: 0.5,
         seed: 9,
     };
-    let data = synthetic::shortest_path(recipe, 31).unwrap();
+    let data = synthetic::shortest_path(spec, 31).unwrap();
     let plain = LabeledDataset::solve(data.clone(), &oracle(&problem), &NoopObserver).unwrap();
     for expected in [30, 0] {
-        let (labelled, _, solves) = label(
+        let (labeled, _, solves) = label(
             &place.store,
             data.clone(),
             &problem,
             SearchLimits::default(),
         );
-        assert_eq!(labelled.solutions(), plain.solutions());
+        assert_eq!(labeled.solutions(), plain.solutions());
         assert_eq!(solves, expected);
     }
 }
@@ -181,14 +181,14 @@ fn anything_that_labels_depend_on_makes_new_ones() {
 /// Damages the file, labels again, and expects a warning, the right labels and a whole file.
 fn assert_recovers(store: &LabelStore, file: &Path, whole: &[u8], damaged: &[u8], what: &str) {
     fs::write(file, damaged).unwrap();
-    let (labelled, report, solves) = simply(store);
+    let (labeled, report, solves) = simply(store);
     assert_eq!((report.source, solves), (LabelSource::Solved, 2), "{what}");
     assert_eq!(report.warnings.len(), 1, "{what}");
     assert!(
         report.warnings[0].starts_with(&format!("{}: labels could not be used", file.display())),
         "{what}"
     );
-    assert_eq!(labelled.optimal_decision(0).indices(), [1, 2], "{what}");
+    assert_eq!(labeled.optimal_decision(0).indices(), [1, 2], "{what}");
     assert_eq!(fs::read(file).unwrap(), whole, "{what}");
 }
 
@@ -258,9 +258,9 @@ fn a_folder_that_cannot_be_written_only_costs_time() {
     // A file in the place of the folder stops even an administrator.
     fs::write(place.store.folder(), "in the way").unwrap();
     for _ in 0..2 {
-        let (labelled, report, solves) = simply(&place.store);
+        let (labeled, report, solves) = simply(&place.store);
         assert_eq!(
-            (report.source, solves, labelled.len()),
+            (report.source, solves, labeled.len()),
             (LabelSource::Solved, 2, 2)
         );
         let last = report.warnings.last().unwrap();
@@ -317,7 +317,7 @@ fn labels_by_a_heuristic_are_never_taken_for_the_best() {
         Some(Heuristic::LocalSearch),
     ] {
         let oracle = oracle(&problem).with_heuristic(heuristic).unwrap();
-        let (labelled, report) = place
+        let (labeled, report) = place
             .store
             .label(data.clone(), &problem, &oracle, &NoopObserver)
             .unwrap();
@@ -337,7 +337,7 @@ fn labels_by_a_heuristic_are_never_taken_for_the_best() {
             heuristic.is_some(),
             "the file says who decided"
         );
-        assert_eq!(labelled.len(), 6);
+        assert_eq!(labeled.len(), 6);
         stored.push(report.file);
     }
     assert_eq!(files(place.store.folder()).len(), 3);
@@ -355,7 +355,7 @@ fn labels_by_a_heuristic_are_never_taken_for_the_best() {
 #[test]
 fn labels_serve_another_table_of_the_same_costs_and_no_other() {
     let problem = top(2, Sense::Maximize);
-    let (labelled, failed) =
+    let (labeled, failed) =
         LabeledDataset::solve_feasible(table(), &oracle(&problem), &NoopObserver).unwrap();
     assert!(failed.is_empty());
     let features = Features::new(
@@ -365,14 +365,14 @@ fn labels_serve_another_table_of_the_same_costs_and_no_other() {
     )
     .unwrap();
     let same = Dataset::new(features.clone(), table().costs().clone(), None).unwrap();
-    let joined = labelled.with_dataset(same, &oracle(&problem)).unwrap();
+    let joined = labeled.with_dataset(same, &oracle(&problem)).unwrap();
     assert_eq!(
         (joined.optimal_decision(1), joined.data().features()),
-        (labelled.optimal_decision(1), &features)
+        (labeled.optimal_decision(1), &features)
     );
     let mut other = table();
     other.costs_mut().row_mut(1)[2] = 6.0;
-    let message = labelled
+    let message = labeled
         .with_dataset(other, &oracle(&problem))
         .unwrap_err()
         .to_string();

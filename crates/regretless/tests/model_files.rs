@@ -121,7 +121,7 @@ fn predicted_costs_go_to_all_columns_or_to_named_ones() {
     let path = write(&folder, "shop.mps", MPS);
     let all = LinearProblem::read(&path, &CostColumns::All, None).unwrap();
     assert_eq!((all.num_costs(), all.sense()), (3, Sense::Maximize));
-    // Costs of a maximisation come negated: bread earns 3 (2 flour), cake 5.5 (4 flour).
+    // Costs of a maximization are negated: bread earns 3 (2 flour), cake 5.5 (4 flour).
     let solution = all
         .solver(&SearchLimits::default())
         .solve(&[-3.0, -5.5, 0.0])

@@ -1,4 +1,4 @@
-//! A model file must not make the program read a file of its choosing.
+//! A model file must not make the program read a file of its choice.
 
 #![cfg(feature = "highs")]
 #![allow(clippy::unwrap_used, reason = "a failing test may panic")]

@@ -9,7 +9,7 @@ use std::time::{Duration, SystemTime};
 
 use regretless::Error;
 use regretless::data::npy::{self, Storage};
-use regretless::data::synthetic::SyntheticSpec as DataRecipe;
+use regretless::data::synthetic::SyntheticSpec;
 use regretless::data::{Dataset, SplitIndices};
 use regretless::label::LabeledDataset;
 use regretless::observer::{NoopObserver, Observer};
@@ -26,8 +26,8 @@ use super::arrays::{npy_file, npy_header};
 
 const ROWS: usize = 40;
 
-fn recipe() -> DataRecipe {
-    DataRecipe::paper(ROWS, 5)
+fn spec() -> SyntheticSpec {
+    SyntheticSpec::paper(ROWS, 5)
 }
 
 /// Writes a benchmark as NPY, row by row.
@@ -35,7 +35,7 @@ fn written(folder: &Folder, benchmark: &str) -> (ProblemSpec, PathBuf, PathBuf) 
     let (problem, mut rows) = benchmark
         .parse::<Benchmark>()
         .unwrap()
-        .rows(recipe())
+        .rows(spec())
         .unwrap();
     let (features, costs) = (folder.path("features.npy"), folder.path("costs.npy"));
     npy::write_predictions(&features, rows.features().unwrap().values(), true).unwrap();
@@ -58,7 +58,7 @@ fn trained(
     assert_eq!(
         data.data().costs().is_mapped(),
         mapped,
-        "labelling takes nothing into memory"
+        "labeling copies nothing into memory"
     );
     let split = SplitIndices::in_order(ROWS, [30, 10, 0])?;
     let task = TrainingContext {
@@ -125,7 +125,7 @@ fn rows_one_by_one_are_the_table_made_at_once() {
         let (other, data) = benchmark
             .parse::<Benchmark>()
             .unwrap()
-            .generate(recipe())
+            .generate(spec())
             .unwrap();
         assert_eq!(problem, other);
         let (all_features, all_costs) = (
@@ -262,7 +262,7 @@ fn short_files_and_numbers_that_are_none_are_refused() {
     assert!(error.contains("row 1, column 2"), "{error}");
 }
 
-/// Opens a file of 6 numbers and lets somebody change it.
+/// Opens a file of 6 numbers and lets another program change it.
 fn after(change: impl Fn(&Path)) -> regretless::Result<Vec<f32>> {
     let folder = Folder::new();
     let path = folder.file("costs.npy", npy_file(&aligned("(2, 3)"), &numbers(6)));
