@@ -51,7 +51,7 @@ pub(in crate::solve) enum NodeAction {
 }
 
 /// Chooses the branching row from penalties.
-pub(in crate::solve) struct BranchingRule {
+pub(in crate::solve) struct PenaltyBranching {
     /// Cutoff minus the objective of the node.
     gap: f64,
     action: NodeAction,
@@ -59,7 +59,7 @@ pub(in crate::solve) struct BranchingRule {
     best: (f64, f64),
 }
 
-impl BranchingRule {
+impl PenaltyBranching {
     pub(in crate::solve) fn new(gap: f64) -> Self {
         Self {
             gap,

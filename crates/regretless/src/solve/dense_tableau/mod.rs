@@ -21,7 +21,7 @@ mod branching;
 mod granularity;
 mod inverse;
 
-pub(super) use self::branching::{BranchDirection, BranchingRule, NodeAction, TableauStatus};
+pub(super) use self::branching::{BranchDirection, NodeAction, PenaltyBranching, TableauStatus};
 pub(super) use self::granularity::{largest_common_step, min_improvement};
 pub(super) use self::inverse::invert;
 

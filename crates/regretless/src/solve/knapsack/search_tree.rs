@@ -13,7 +13,7 @@ use super::simd;
 use super::tableau::{KnapsackTableau, TableauInput};
 use crate::cancellation;
 use crate::solve::dense_tableau::{
-    BranchDirection, BranchingRule, MAX_ROUNDED_NODES, NodeAction, TableauStatus,
+    BranchDirection, MAX_ROUNDED_NODES, NodeAction, PenaltyBranching, TableauStatus,
 };
 
 /// Distance from 0 or 1 below which a value counts as integral. Candidates are checked exactly, so
@@ -413,7 +413,7 @@ fn is_fractional(value: f64) -> bool {
 
 /// Chooses the branching row by penalties.
 fn choose(tableau: &KnapsackTableau, cutoff: f64) -> NodeAction {
-    let mut rule = BranchingRule::new(cutoff - tableau.objective());
+    let mut rule = PenaltyBranching::new(cutoff - tableau.objective());
     for (row, (code, value)) in tableau.basics().iter().zip(tableau.values()).enumerate() {
         if tableau.is_item(*code)
             && is_fractional(*value)

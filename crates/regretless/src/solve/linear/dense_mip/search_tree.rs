@@ -9,7 +9,7 @@ use super::tableau::DenseTableau;
 use super::{DenseModel, MAX_CELL_UPDATES};
 use crate::cancellation;
 use crate::solve::dense_tableau::{
-    BranchDirection, BranchingRule, MAX_ROUNDED_NODES, NodeAction, TableauStatus,
+    BranchDirection, MAX_ROUNDED_NODES, NodeAction, PenaltyBranching, TableauStatus,
 };
 
 /// Distance from an integer below which a value counts as integral. Points are checked against the
@@ -191,7 +191,7 @@ impl<'a> DenseSearchTree<'a> {
     /// Chooses the branching row by penalties.
     fn choose(&self, depth: usize) -> NodeAction {
         let tableau = &self.levels[depth];
-        let mut rule = BranchingRule::new(self.incumbent.cutoff() - tableau.objective);
+        let mut rule = PenaltyBranching::new(self.incumbent.cutoff() - tableau.objective);
         for (row, value) in fractional(tableau, self.data) {
             if rule.prunes(row, self.penalties(tableau, row, value)) {
                 return NodeAction::Prune;
