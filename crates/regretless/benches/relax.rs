@@ -67,19 +67,19 @@ fn benchmark(name: &str, instances: usize) {
     let limits = SearchLimits::default();
     if let Some(mut relaxation_solver) = problem.relaxation_solver(Relaxation::Plain, &limits) {
         report(&format!("{name} relaxed"), &costs, |costs| {
-            drop(black_box(relaxation_solver.relax(costs)))
+            drop(black_box(relaxation_solver.relax(costs)));
         });
     }
     for kind in [CostRangeKind::Basis, CostRangeKind::Exact] {
         if let Some(mut ranger) = problem.cost_ranging(kind, &limits) {
             report(&format!("{name} ranges {kind:?}"), &costs, |costs| {
-                drop(black_box(ranger.ranges(costs)))
+                drop(black_box(ranger.ranges(costs)));
             });
         }
     }
     if let Some(mut neighbors) = problem.adjacent_vertices(&limits) {
         report(&format!("{name} neighbors"), &costs, |costs| {
-            drop(black_box(neighbors.adjacent_vertices(costs)))
+            drop(black_box(neighbors.adjacent_vertices(costs)));
         });
     }
     let mut solver = problem.solver(&limits);
@@ -100,7 +100,7 @@ fn benchmark(name: &str, instances: usize) {
         .collect();
     if name != "SP50x50" {
         report(&format!("{name} projection"), &cones, |(cone, vector)| {
-            drop(black_box(cone.project(vector)))
+            drop(black_box(cone.project(vector)));
         });
     }
 }
@@ -119,7 +119,7 @@ fn tours(nodes: usize) {
     };
     let vectors: Vec<Vec<f64>> = (0..50).map(|_| costs(&mut stream)).collect();
     report(&format!("TSP{nodes} projection"), &vectors, |vector| {
-        drop(black_box(cone.project(vector)))
+        drop(black_box(cone.project(vector)));
     });
 }
 

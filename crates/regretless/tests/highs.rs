@@ -83,7 +83,7 @@ fn costs_rows_columns_and_bounds_can_change_between_solves() {
         &|lp| {
             lp.use_simplex(SimplexMethod::Primal)
                 .and_then(|()| lp.set_costs(0, &[1.0, 4.0]))
-                .unwrap()
+                .unwrap();
         },
         8.0,
     );
@@ -93,7 +93,7 @@ fn costs_rows_columns_and_bounds_can_change_between_solves() {
         &|lp| {
             lp.use_simplex(SimplexMethod::Dual)
                 .and_then(|()| lp.add_rows(&limit))
-                .unwrap()
+                .unwrap();
         },
         7.5,
     );
@@ -162,7 +162,7 @@ fn a_search_can_start_from_a_point_and_a_solve_stop_at_a_bound() {
         constraints.push(
             [1.0, 9.0],
             (0..5).map(|k| ((row * 7 + k * k * 3) % 40, 1.0)),
-        )
+        );
     });
     covering.add_columns(&columns).unwrap();
     covering.add_rows(&constraints).unwrap();

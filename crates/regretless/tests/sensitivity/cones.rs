@@ -222,9 +222,9 @@ fn projections_onto_random_cones_with_many_rows_are_nearest() {
                 .map(|j| (j, (stream.index_below(5) as f64 - 2.0) * 1000.0))
                 .collect();
             if row % 3 == 0 {
-                cone.equality(entries)
+                cone.equality(entries);
             } else {
-                cone.binding(entries)
+                cone.binding(entries);
             }
         }
         assert_nearest(&cone, &vector(&mut stream, count), &format!("case {case}"));
