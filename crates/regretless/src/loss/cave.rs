@@ -21,6 +21,18 @@
 //! cone of a label may be empty. Use CaVE(inner) where projections are much cheaper than solves:
 //! without `inner` the loss is 0 at the boundary, where a small error changes the decision; CaVE+
 //! trains as well and takes longer.
+//!
+//! ```
+//! use regretless::loss::LossSpec;
+//! use regretless::{Problem, Sense};
+//!
+//! // The cheapest of three items: item 0 is optimal, item 1 is predicted to be.
+//! let problem = Problem::top_k(3, 1, Sense::Minimize)?;
+//! let (prediction, costs) = ([2.0, 1.0, 3.0], [1.0, 2.0, 3.0]);
+//! let loss = "CaVE".parse::<LossSpec>()?.evaluate(&problem, &prediction, &costs)?;
+//! assert!((loss.value - 0.018_019_493_938_034_26).abs() < 1e-9);
+//! # Ok::<(), regretless::Error>(())
+//! ```
 
 use std::fmt;
 

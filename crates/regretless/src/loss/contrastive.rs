@@ -15,6 +15,22 @@
 //! pool with one solve per row and epoch (`MAP cache 5%`: with one in twenty, `MAP cache 0%`: with
 //! none). Needs the labels and a pool. Use `MAP cache 0%` where solves are expensive and decisions
 //! repeat; the pool must hold decisions worth comparing with.
+//!
+//! ```
+//! use regretless::loss::LossSpec;
+//! use regretless::{Problem, Sense};
+//!
+//! // The cheapest of three items: item 0 is optimal, item 1 is predicted to be.
+//! let problem = Problem::top_k(3, 1, Sense::Minimize)?;
+//! let (prediction, costs) = ([2.0, 1.0, 3.0], [1.0, 2.0, 3.0]);
+//! let loss = "MAP".parse::<LossSpec>()?.evaluate(&problem, &prediction, &costs)?;
+//! assert_eq!(loss.value, 1.0);
+//! assert_eq!(loss.gradient, [1.0, -1.0, 0.0]);
+//! let loss = "NCE_c".parse::<LossSpec>()?.evaluate(&problem, &prediction, &costs)?;
+//! assert_eq!(loss.value, 1.0);
+//! assert_eq!(loss.gradient, [0.5, -0.5, 0.0]);
+//! # Ok::<(), regretless::Error>(())
+//! ```
 
 use std::fmt;
 

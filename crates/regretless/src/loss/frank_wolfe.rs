@@ -16,6 +16,19 @@
 //! Dalle, Baty, Bouvier and Parmentier (2022). Solves per evaluation: as many as steps, typically
 //! 10 to 100. RFY needs the labels, but no true costs. Use RFY in index of PFYL where gradients
 //! without noise are worth more solves; λ should be of the order of the costs.
+//!
+//! ```
+//! use regretless::loss::LossSpec;
+//! use regretless::{Problem, Sense};
+//!
+//! // The cheapest of three items: item 0 is optimal, item 1 is predicted to be.
+//! let problem = Problem::top_k(3, 1, Sense::Minimize)?;
+//! let (prediction, costs) = ([2.0, 1.0, 3.0], [1.0, 2.0, 3.0]);
+//! let loss = "RFY".parse::<LossSpec>()?.evaluate(&problem, &prediction, &costs)?;
+//! assert_eq!(loss.value, 1.0);
+//! assert_eq!(loss.gradient, [1.0, -1.0, 0.0]);
+//! # Ok::<(), regretless::Error>(())
+//! ```
 
 use std::fmt;
 

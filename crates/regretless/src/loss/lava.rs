@@ -13,6 +13,19 @@
 //! linear optimization problems" (2025). Solves per evaluation: none. Needs one relaxed solve per
 //! row, before training, and a problem that lists the vertices adjacent to a relaxed optimum. Use it
 //! on linear programs and problems with a tight relaxation; degenerate vertices have many neighbors.
+//!
+//! ```
+//! use regretless::loss::LossSpec;
+//! use regretless::{Problem, Sense};
+//!
+//! // The cheapest of three items: item 0 is optimal, item 1 is predicted to be.
+//! let problem = Problem::top_k(3, 1, Sense::Minimize)?;
+//! let (prediction, costs) = ([2.0, 1.0, 3.0], [1.0, 2.0, 3.0]);
+//! let loss = "LAVA".parse::<LossSpec>()?.evaluate(&problem, &prediction, &costs)?;
+//! assert_eq!(loss.value, 0.5);
+//! assert_eq!(loss.gradient, [0.5, -0.5, 0.0]);
+//! # Ok::<(), regretless::Error>(())
+//! ```
 
 use std::fmt;
 

@@ -11,6 +11,19 @@
 //! Source: Huang and Gupta, "Decision-focused learning with directional gradients" (2024).
 //! Solves per evaluation: two. Needs true costs, but no labels.
 //! Use it where the predictor is misspecified, so that minimizing SPO+ need not minimize regret.
+//!
+//! ```
+//! use regretless::loss::LossSpec;
+//! use regretless::{Problem, Sense};
+//!
+//! // The cheapest of three items: item 0 is optimal, item 1 is predicted to be.
+//! let problem = Problem::top_k(3, 1, Sense::Minimize)?;
+//! let (prediction, costs) = ([2.0, 1.0, 3.0], [1.0, 2.0, 3.0]);
+//! let loss = "PG".parse::<LossSpec>()?.evaluate(&problem, &prediction, &costs)?;
+//! assert_eq!(loss.value, 2.0);
+//! assert_eq!(loss.gradient, [0.0, 0.0, 0.0]);
+//! # Ok::<(), regretless::Error>(())
+//! ```
 
 use std::fmt;
 

@@ -13,6 +13,18 @@
 //! per evaluation: one per sample. Needs the labels, but no true costs. Use it where only decisions
 //! were observed, or as a smoother alternative to SPO+ at ten times its cost; σ should be of the
 //! order of the errors of ĉ.
+//!
+//! ```
+//! use regretless::loss::LossSpec;
+//! use regretless::{Problem, Sense};
+//!
+//! // The cheapest of three items: item 0 is optimal, item 1 is predicted to be.
+//! let problem = Problem::top_k(3, 1, Sense::Minimize)?;
+//! let (prediction, costs) = ([2.0, 1.0, 3.0], [1.0, 2.0, 3.0]);
+//! let loss = "PFYL".parse::<LossSpec>()?.evaluate(&problem, &prediction, &costs)?;
+//! assert!((loss.value - 1.034_094_708_337_088_6).abs() < 1e-9);
+//! # Ok::<(), regretless::Error>(())
+//! ```
 
 use std::fmt;
 

@@ -10,6 +10,19 @@
 //! learning to rank" (2022). Solves per evaluation: none; the pool is refreshed as for MAP. Needs a
 //! pool. Use `LTR(pair)` or `LTR(list)` where solves are expensive and decisions repeat; the
 //! listwise loss is smooth, the pairwise one does not depend on the scale of differences.
+//!
+//! ```
+//! use regretless::loss::LossSpec;
+//! use regretless::{Problem, Sense};
+//!
+//! // The cheapest of three items: item 0 is optimal, item 1 is predicted to be.
+//! let problem = Problem::top_k(3, 1, Sense::Minimize)?;
+//! let (prediction, costs) = ([2.0, 1.0, 3.0], [1.0, 2.0, 3.0]);
+//! let loss = "LTR(pair)".parse::<LossSpec>()?.evaluate(&problem, &prediction, &costs)?;
+//! assert_eq!(loss.value, 1.0);
+//! assert_eq!(loss.gradient, [1.0, -1.0, 0.0]);
+//! # Ok::<(), regretless::Error>(())
+//! ```
 
 use std::fmt;
 

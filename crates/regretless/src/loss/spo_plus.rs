@@ -9,6 +9,19 @@
 //! one, at 2ĉ − c. Needs the labels. Use it where a solve is cheap, or with `cache` or `relax`
 //! where it is not: the strongest known surrogate on most small problems, without a setting to
 //! tune.
+//!
+//! ```
+//! use regretless::loss::LossSpec;
+//! use regretless::{Problem, Sense};
+//!
+//! // The cheapest of three items: item 0 is optimal, item 1 is predicted to be.
+//! let problem = Problem::top_k(3, 1, Sense::Minimize)?;
+//! let (prediction, costs) = ([2.0, 1.0, 3.0], [1.0, 2.0, 3.0]);
+//! let loss = "SPO+".parse::<LossSpec>()?.evaluate(&problem, &prediction, &costs)?;
+//! assert_eq!(loss.value, 3.0);
+//! assert_eq!(loss.gradient, [2.0, -2.0, 0.0]);
+//! # Ok::<(), regretless::Error>(())
+//! ```
 
 use std::fmt;
 

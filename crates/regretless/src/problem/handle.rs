@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use super::function::{FunctionProblem, SharedFunction};
 use super::{
-    Benchmark, CostColumns, ExternalProblem, FileProblem, LinearFile, ModelProblem, ProblemKind,
-    ProblemSpec, ReadOptions,
+    Benchmark, CostColumns, Cvrp, ExternalProblem, FileProblem, GridPath, Knapsack, LinearFile,
+    ModelProblem, ProblemKind, ProblemSpec, ReadOptions, TopK, Tsp,
 };
 use crate::data::synthetic::SyntheticSpec;
 use crate::data::{CostNames, Dataset};
@@ -106,6 +106,96 @@ impl Problem {
             file: path.as_ref().to_path_buf(),
             costs,
             sense: None,
+        }))
+    }
+
+    /// The k best of some items: the cheapest ones, or the most valuable ones.
+    ///
+    /// ```
+    /// use regretless::{Problem, Sense};
+    ///
+    /// let problem = Problem::top_k(4, 2, Sense::Maximize)?;
+    /// assert_eq!(problem.solve(&[1.0, 7.0, 3.0, 5.0])?.objective, 12.0);
+    /// # Ok::<(), regretless::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// When there are no items or fewer than k.
+    pub fn top_k(items: usize, k: usize, sense: Sense) -> Result<Self> {
+        let at_most = false;
+        Self::from_spec(ProblemSpec::TopK(TopK {
+            items,
+            k,
+            at_most,
+            sense,
+        }))
+    }
+
+    /// The most valuable items within capacities: one row of weights and one capacity per
+    /// dimension. Values are predicted.
+    ///
+    /// ```
+    /// use regretless::Problem;
+    ///
+    /// let problem = Problem::knapsack(vec![vec![4.0, 3.0, 5.0]], vec![8.0])?;
+    /// let solution = problem.solve(&[10.0, 7.0, 12.0])?;
+    /// assert_eq!((solution.objective, solution.decision.indices()), (19.0, &[1, 2][..]));
+    /// # Ok::<(), regretless::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// When rows have different lengths or numbers are negative or not finite.
+    pub fn knapsack(weights: Vec<Vec<f64>>, capacity: Vec<f64>) -> Result<Self> {
+        Self::from_spec(ProblemSpec::Knapsack(Knapsack { weights, capacity }))
+    }
+
+    /// The shortest path from the first to the last node of a grid, along arcs to the right and
+    /// down. Arc costs are predicted.
+    ///
+    /// ```
+    /// use regretless::Problem;
+    ///
+    /// let problem = Problem::grid_path(2, 2)?;
+    /// assert_eq!(problem.num_costs(), 4);
+    /// assert_eq!(problem.solve(&[1.0, 2.0, 2.0, 4.0])?.objective, 3.0);
+    /// # Ok::<(), regretless::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// When the grid has no arc or is too large.
+    pub fn grid_path(rows: usize, cols: usize) -> Result<Self> {
+        Self::from_spec(ProblemSpec::GridPath(GridPath { grid: [rows, cols] }))
+    }
+
+    /// The shortest tour through all nodes of a complete graph. Edge costs are predicted, in the
+    /// order 0–1, 0–2, …, 1–2, ….
+    ///
+    /// ```
+    /// use regretless::Problem;
+    ///
+    /// let problem = Problem::tsp(4)?;
+    /// let tour = problem.solve(&[1.0, 9.0, 1.0, 1.0, 9.0, 1.0])?;
+    /// assert_eq!(tour.objective, 4.0);
+    /// # Ok::<(), regretless::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// When there are fewer than three nodes or too many.
+    pub fn tsp(nodes: usize) -> Result<Self> {
+        Self::from_spec(ProblemSpec::Tsp(Tsp { nodes }))
+    }
+
+    /// The cheapest routes of a fleet that serve all customers from a depot (node 0). Edge costs
+    /// are predicted, in the order 0–1, 0–2, …, 1–2, ….
+    ///
+    /// # Errors
+    /// When demands exceed the fleet's capacity, or the build has no HiGHS.
+    pub fn cvrp(demands: Vec<f64>, capacity: f64, vehicles: usize) -> Result<Self> {
+        Self::from_spec(ProblemSpec::Cvrp(Cvrp {
+            demands,
+            capacity,
+            vehicles,
+            single_customer_routes: true,
         }))
     }
 

@@ -21,6 +21,20 @@
 //! Solves per evaluation: none. O needs the labels, O_S one relaxed solve and C one exact solve per
 //! instance, all before training. Use `MAE(O,S)` first: it is the strongest member that needs no
 //! solve beyond the labels.
+//!
+//! ```
+//! use regretless::loss::LossSpec;
+//! use regretless::{Problem, Sense};
+//!
+//! // The cheapest of three items: item 0 is optimal, item 1 is predicted to be.
+//! let problem = Problem::top_k(3, 1, Sense::Minimize)?;
+//! let (prediction, costs) = ([2.0, 1.0, 3.0], [1.0, 2.0, 3.0]);
+//! let loss = "MAE(O)".parse::<LossSpec>()?.evaluate(&problem, &prediction, &costs)?;
+//! assert!((loss.value - 2.0 / 3.0).abs() < 1e-9);
+//! let loss = "MAE(O,S)".parse::<LossSpec>()?.evaluate(&problem, &prediction, &costs)?;
+//! assert!((loss.value - 0.178_174_161_274_949_6).abs() < 1e-9);
+//! # Ok::<(), regretless::Error>(())
+//! ```
 
 mod evaluate;
 mod name;

@@ -11,6 +11,19 @@
 //! "Backpropagation through combinatorial algorithms: identity with projection works" (2023).
 //! Solves per evaluation: two (DBB), one (NID). Needs the labels. Use DBB with a λ large enough to
 //! change decisions: of the order of the costs over that of g.
+//!
+//! ```
+//! use regretless::loss::LossSpec;
+//! use regretless::{Problem, Sense};
+//!
+//! // The cheapest of three items: item 0 is optimal, item 1 is predicted to be.
+//! let problem = Problem::top_k(3, 1, Sense::Minimize)?;
+//! let (prediction, costs) = ([2.0, 1.0, 3.0], [1.0, 2.0, 3.0]);
+//! let loss = "DBB(lambda=2,distance)".parse::<LossSpec>()?.evaluate(&problem, &prediction, &costs)?;
+//! assert_eq!(loss.value, 2.0);
+//! assert_eq!(loss.gradient, [0.5, -0.5, 0.0]);
+//! # Ok::<(), regretless::Error>(())
+//! ```
 
 use super::{DecisionCriterion, DecisionLayer, LayerDefinition, LayerLoss, LayerObjective};
 use crate::error::Result;

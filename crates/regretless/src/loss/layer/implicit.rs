@@ -14,6 +14,19 @@
 //! exponential family distributions" (2021); Minervini, Franceschi and Niepert, "Adaptive
 //! perturbation-based gradient estimation" (2023). Solves per evaluation: two per sample, three
 //! when central. Needs the labels. Use AI-MLE where a good λ is not known.
+//!
+//! ```
+//! use regretless::loss::LossSpec;
+//! use regretless::{Problem, Sense};
+//!
+//! // The cheapest of three items: item 0 is optimal, item 1 is predicted to be.
+//! let problem = Problem::top_k(3, 1, Sense::Minimize)?;
+//! let (prediction, costs) = ([2.0, 1.0, 3.0], [1.0, 2.0, 3.0]);
+//! let loss = "I-MLE(samples=3)".parse::<LossSpec>()?.evaluate(&problem, &prediction, &costs)?;
+//! assert_eq!(loss.value, 1.0);
+//! assert!(loss.gradient[0] > 0.0 && loss.gradient[1] < 0.0);
+//! # Ok::<(), regretless::Error>(())
+//! ```
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};

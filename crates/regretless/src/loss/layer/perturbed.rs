@@ -11,6 +11,18 @@
 //! Source: Berthet, Blondel, Teboul, Cuturi, Vert and Bach, "Learning with differentiable perturbed
 //! optimizers" (2020). Solves per evaluation: one per sample. Needs the labels. Use it where a
 //! decision is evaluated by more than its cost and an unbiased gradient is worth its variance.
+//!
+//! ```
+//! use regretless::loss::LossSpec;
+//! use regretless::{Problem, Sense};
+//!
+//! // The cheapest of three items: item 0 is optimal, item 1 is predicted to be.
+//! let problem = Problem::top_k(3, 1, Sense::Minimize)?;
+//! let (prediction, costs) = ([2.0, 1.0, 3.0], [1.0, 2.0, 3.0]);
+//! let loss = "DPO".parse::<LossSpec>()?.evaluate(&problem, &prediction, &costs)?;
+//! assert!((loss.value - 0.8).abs() < 1e-9);
+//! # Ok::<(), regretless::Error>(())
+//! ```
 
 use super::{DecisionCriterion, DecisionLayer, LayerDefinition, LayerLoss, LayerObjective};
 use crate::decision::Decision;
