@@ -122,13 +122,7 @@ impl Problem {
     /// # Errors
     /// When there are no items or fewer than k.
     pub fn top_k(items: usize, k: usize, sense: Sense) -> Result<Self> {
-        let at_most = false;
-        Self::from_spec(ProblemSpec::TopK(TopK {
-            items,
-            k,
-            at_most,
-            sense,
-        }))
+        Self::from_spec(ProblemSpec::TopK(TopK::new(items, k, sense)?))
     }
 
     /// The most valuable items within capacities: one row of weights and one capacity per
@@ -146,7 +140,7 @@ impl Problem {
     /// # Errors
     /// When rows have different lengths or numbers are negative or not finite.
     pub fn knapsack(weights: Vec<Vec<f64>>, capacity: Vec<f64>) -> Result<Self> {
-        Self::from_spec(ProblemSpec::Knapsack(Knapsack { weights, capacity }))
+        Self::from_spec(ProblemSpec::Knapsack(Knapsack::new(weights, capacity)?))
     }
 
     /// The shortest path from the first to the last node of a grid, along arcs to the right and
@@ -164,7 +158,7 @@ impl Problem {
     /// # Errors
     /// When the grid has no arc or is too large.
     pub fn grid_path(rows: usize, cols: usize) -> Result<Self> {
-        Self::from_spec(ProblemSpec::GridPath(GridPath { grid: [rows, cols] }))
+        Self::from_spec(ProblemSpec::GridPath(GridPath::new(rows, cols)?))
     }
 
     /// The shortest tour through all nodes of a complete graph. Edge costs are predicted, in the
@@ -182,7 +176,7 @@ impl Problem {
     /// # Errors
     /// When there are fewer than three nodes or too many.
     pub fn tsp(nodes: usize) -> Result<Self> {
-        Self::from_spec(ProblemSpec::Tsp(Tsp { nodes }))
+        Self::from_spec(ProblemSpec::Tsp(Tsp::new(nodes)?))
     }
 
     /// The cheapest routes of a fleet that serve all customers from a depot (node 0). Edge costs
@@ -191,12 +185,9 @@ impl Problem {
     /// # Errors
     /// When demands exceed the fleet's capacity, or the build has no HiGHS.
     pub fn cvrp(demands: Vec<f64>, capacity: f64, vehicles: usize) -> Result<Self> {
-        Self::from_spec(ProblemSpec::Cvrp(Cvrp {
-            demands,
-            capacity,
-            vehicles,
-            single_customer_routes: true,
-        }))
+        Self::from_spec(ProblemSpec::Cvrp(
+            Cvrp::new(demands, capacity, vehicles)?.with_single_customer_routes(true),
+        ))
     }
 
     /// A problem from its specification.
