@@ -220,7 +220,7 @@ fn dataset(
 ///     Optimal decisions of the rows; solved here by default.
 /// split : optional
 ///     Lists of rows (training, validation) or (training, validation, test), fractions for
-///     validation and test such as (0.2, 0.2), or numbers of rows (1000, 400, 600).
+///     validation and test, or numbers of rows (1000, 400, 600); (0.2, 0.2) by default.
 /// predictor : str, default "linear"
 ///     "linear", "mlp" or "mlp:64,32".
 /// init_model : Model, optional
