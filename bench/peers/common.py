@@ -1,4 +1,4 @@
-"""What every peer does the same way: read its job, answer, and step aside when it cannot take part."""
+"""Common parts of all programs: reading the job, printing the response, skipping."""
 
 from __future__ import annotations
 
@@ -23,26 +23,26 @@ def answer(found: dict[str, Any]) -> None:
 
 
 def skip(why: str) -> NoReturn:
-    """Steps aside, saying why."""
+    """Ends the program with the reason why it cannot run."""
     answer({"skipped": why})
     sys.exit(0)
 
 
 def require(name: str) -> ModuleType:
-    """A package this peer cannot do without."""
+    """A package that the program needs."""
     try:
         return importlib.import_module(name)
     except ImportError as error:
-        reason = "not installed" if isinstance(error, ModuleNotFoundError) else f"cannot be loaded: {error}"
-        skip(f"{name} is {reason}")
+        missing = isinstance(error, ModuleNotFoundError)
+        skip(f"{name} is not installed" if missing else f"{name} cannot be loaded: {error}")
 
 
 class Refused(Exception):
-    """A solver will not take an instance, such as for its size."""
+    """A solver rejects an instance, for example for its size."""
 
 
 class EpochClock:
-    """Wall and processor time between marks."""
+    """Wall-clock and CPU time between marks."""
 
     def __init__(self) -> None:
         self.marks = [(time.perf_counter(), time.process_time())]

@@ -1,6 +1,6 @@
-"""PyEPO side of the methods race: epochs of SPO+ and of the perturbed Fenchel-Young loss, Gurobi solving.
+"""PyEPO side of the method suite: epochs of SPO+ and the perturbed Fenchel-Young loss with Gurobi.
 
-The loop is that of PyEPO's tutorial; batches come from a DataLoader in the order that the job prescribes.
+The loop is that of PyEPO's tutorial; batches come from a DataLoader in the order of the job.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def predictor(parameters: Any, features: int, costs: int) -> Any:
 
 
 class Training:
-    """Data of a case, labelled once."""
+    """Data of a case, labeled once."""
 
     def __init__(self, job: dict[str, Any]) -> None:
         folder = Path(job["folder"])
@@ -87,7 +87,8 @@ class Training:
                 total += loss.item() * len(x)
             clock.mark()
             losses.append(total / len(self.train))
-        regret = metric.regret(network, self.model, torch.utils.data.DataLoader(self.test, batch_size=256))
+        test = torch.utils.data.DataLoader(self.test, batch_size=256)
+        regret = metric.regret(network, self.model, test)
         return {"form": method["name"], **clock.times(), "losses": losses, "regret": float(regret)}
 
 

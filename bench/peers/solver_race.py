@@ -1,7 +1,7 @@
-"""What every solver of the solvers race does the same way: read the instances, solve them, keep the time of each.
+"""Common parts of the solver suite: read the instances, solve them, time each solve.
 
-The model is built once per problem. Timed is what a user pays for one more cost vector: handing over the costs, the
-solve, and reading the decision back, all through the solver's Python interface.
+The model is built once per problem. The time of a solve includes setting the costs, solving, and
+reading the decision, all through the solver's Python interface.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ class Solver(Protocol):
 
     @property
     def proven(self) -> bool:
-        """Whether the last decision is known to be the best, up to the solver's own gap."""
+        """Whether the last decision is proven optimal, up to the solver's own gap."""
 
     @property
     def own_seconds(self) -> float | None:
@@ -40,10 +40,10 @@ def run(
     heuristic: bool = False,
     relaxes: bool = False,
 ) -> None:
-    """Answers the job with the times of a solver.
+    """Runs the job and prints the times of a solver.
 
-    `builders` has a model for each kind of problem it takes; `relaxes` says that decisions are allowed which others
-    exclude.
+    `builders` has a model for each kind of problem; `relaxes` states that the feasible set is
+    larger than that of the other solvers.
     """
     job = common.job()
     problem: Problem = job["problem"]
@@ -55,7 +55,15 @@ def run(
         kinds = {kind: measure(solver, load(job, kind), job) for kind in job["kinds"]}
     except common.Refused as refused:
         common.skip(f"{name} refuses: {refused}")
-    common.answer({"name": name, "version": version, "heuristic": heuristic, "relaxes": relaxes, "kinds": kinds})
+    common.answer(
+        {
+            "name": name,
+            "version": version,
+            "heuristic": heuristic,
+            "relaxes": relaxes,
+            "kinds": kinds,
+        }
+    )
 
 
 def load(job: dict[str, Any], kind: str) -> Any:
@@ -64,7 +72,7 @@ def load(job: dict[str, Any], kind: str) -> Any:
 
 
 def measure(solver: Solver, rows: Any, job: dict[str, Any]) -> dict[str, Any]:
-    """Solves all rows, several times over; keeps the least time of each, and ends when the budget is spent."""
+    """Solves all rows in several passes; keeps the shortest time of each, within the time budget."""
     begun = time.perf_counter()
     found: list[dict[str, Any]] = []
     for turn in range(job["passes"]):
@@ -85,7 +93,13 @@ def solve_once(solver: Solver, costs: Any) -> dict[str, Any]:
     chosen = solver.solve(costs)
     cpu, wall = time.process_time() - cpu, time.perf_counter() - wall
     objective = None if chosen is None else float(costs[np.asarray(chosen, dtype=np.int64)].sum())
-    return {"wall": wall, "cpu": cpu, "own": solver.own_seconds, "objective": objective, "proven": solver.proven}
+    return {
+        "wall": wall,
+        "cpu": cpu,
+        "own": solver.own_seconds,
+        "objective": objective,
+        "proven": solver.proven,
+    }
 
 
 def least(one: dict[str, Any], other: dict[str, Any]) -> dict[str, Any]:
@@ -97,4 +111,5 @@ def least(one: dict[str, Any], other: dict[str, Any]) -> dict[str, Any]:
 
 def columns(found: Sequence[dict[str, Any]]) -> dict[str, Any]:
     """A list per column instead of a record per instance."""
-    return {key: [one[key] for one in found] for key in ("wall", "cpu", "own", "objective", "proven")}
+    keys = ("wall", "cpu", "own", "objective", "proven")
+    return {key: [one[key] for one in found] for key in keys}

@@ -1,8 +1,8 @@
-"""Torch side of the training race: epochs of MSE and MAE(O,S), written in two ways.
+"""Torch side of the training suite: epochs of MSE and MAE(O,S), written in two ways.
 
-`eager` is what people write: the formula with masks and the default Adam. `best` is as fast as eager torch gets
-here: constants precomputed, one relu instead of masks, fused Adam. Both gather each batch by row numbers, which is
-cheaper than a DataLoader.
+`eager` is the usual code: the formula with masks and the default Adam. `best` is as fast as eager
+torch gets here: constants precomputed, one relu instead of masks, fused Adam. Both gather each batch
+by row numbers, which is cheaper than a DataLoader.
 """
 
 from __future__ import annotations
@@ -71,8 +71,8 @@ def best_loss(name: str, data: Data) -> Callable[[Tensor, Tensor], Tensor]:
     signs = 2.0 * data.decisions - 1.0
 
     def mae_os(predicted: Tensor, rows: Tensor) -> Tensor:
-        lengths = predicted.norm(dim=1, keepdim=True)
-        return torch.relu((predicted / lengths - unit[rows]) * signs[rows]).mean()
+        norms = predicted.norm(dim=1, keepdim=True)
+        return torch.relu((predicted / norms - unit[rows]) * signs[rows]).mean()
 
     return mae_os
 
@@ -82,7 +82,8 @@ def run(form: str, job: dict[str, Any], data: Data) -> dict[str, Any]:
     network = model(job, data)
     best = form == "best"
     loss_of = (best_loss if best else eager_loss)(job["loss"], data)
-    optimizer = torch.optim.Adam(network.parameters(), lr=job["learning_rate"], **({"fused": True} if best else {}))
+    options = {"fused": True} if best else {}
+    optimizer = torch.optim.Adam(network.parameters(), lr=job["learning_rate"], **options)
     clock = common.EpochClock()
     losses: list[float] = []
     for order in data.orders[: job["epochs"]]:
@@ -105,7 +106,8 @@ def main() -> None:
     job = common.job()
     torch.set_num_threads(job["threads"])
     data = Data(job)
-    common.answer({"version": torch.__version__, "runs": [run(form, job, data) for form in job["forms"]]})
+    runs = [run(form, job, data) for form in job["forms"]]
+    common.answer({"version": torch.__version__, "runs": runs})
 
 
 if __name__ == "__main__":

@@ -2,9 +2,9 @@
 //! the same number of threads.
 //!
 //! Each suite generates its cases with the library, times the library, writes the cases to disk,
-//! starts one Python process per other implementation (`peers/`), checks that the results agree, and
-//! prints tables of medians and ratios. An implementation that is not installed or fails to start is
-//! skipped with a message.
+//! starts one Python process per other implementation (`peers/`), checks that the results agree,
+//! and prints tables of medians and ratios. An implementation that is not installed or fails to
+//! start is skipped with a message.
 
 use std::process::ExitCode;
 

@@ -205,14 +205,18 @@ fn run_pyepo(
     let folder = cli.folder()?.join(case.name());
     fs::create_dir_all(&folder).map_err(Error::io(&folder))?;
     rows.write(case, &folder)?;
-    let methods: Vec<Value> = methods
-        .iter()
-        .map(|method| json!({ "name": method.name, "samples": method.samples, "epochs": case.epochs_of(method) }))
-        .collect();
+    let mut jobs = Vec::new();
+    for method in methods {
+        jobs.push(json!({
+            "name": method.name,
+            "samples": method.samples,
+            "epochs": case.epochs_of(method),
+        }));
+    }
     let job = json!({
         "folder": Path::new(&folder),
         "problem": rows.problem,
-        "methods": methods,
+        "methods": jobs,
         "batch_size": BATCH_SIZE,
         "learning_rate": LEARNING_RATE,
         "train": case.train,

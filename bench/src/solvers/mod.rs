@@ -1,10 +1,10 @@
 //! Solver suite: time per cost vector, next to solvers that a Python user can install, one
 //! thread each.
 //!
-//! All solve the same instances with three kinds of costs: true costs, predictions of least squares,
-//! and 2·predicted − true, for which the SPO+ loss is solved. Times are CPU times, the shortest of
-//! several passes over the instances; those of the other solvers include their Python interface, as
-//! for their users. Ratios are of medians over the instances that both solved.
+//! All solve the same instances with three kinds of costs: true costs, predictions of least
+//! squares, and 2·predicted − true, the costs of the SPO+ loss. Times are CPU times, the shortest
+//! of several passes over the instances; those of the other solvers include their Python
+//! interface, as for their users. Ratios are of medians over the instances that both solved.
 
 use std::fs;
 

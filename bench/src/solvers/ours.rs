@@ -16,13 +16,13 @@ pub fn solve(case: &SolverCase) -> Result<SolverRun> {
     let oracle = Oracle::new(case.problem.build()?);
     let mut kinds = BTreeMap::new();
     for (kind, costs) in KINDS.iter().zip(&case.costs) {
-        let mut minimised = costs.clone();
+        let mut minimized = costs.clone();
         oracle
             .problem()
             .sense()
-            .convert_single(minimised.as_mut_slice());
-        let rows: Vec<&[f32]> = (0..minimised.rows())
-            .map(|row| minimised.row(row))
+            .convert_single(minimized.as_mut_slice());
+        let rows: Vec<&[f32]> = (0..minimized.rows())
+            .map(|row| minimized.row(row))
             .collect();
         let mut solves = timed(case, &mut oracle.worker(), &rows)?;
         let sense = oracle.problem().sense();

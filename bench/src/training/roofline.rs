@@ -4,7 +4,7 @@
 //! Arithmetic per number of the table: a multiply-add per parameter to predict and one to send
 //! back, and a few operations for the error; plain squared errors multiply out and need no
 //! prediction. Per parameter and step a dozen for Adam. Traffic per step and cost: the true costs
-//! of the batch and the bits of its decisions; with normalisation two passes over the parameters
+//! of the batch and the bits of its decisions; with normalization two passes over the parameters
 //! (read W, write the local gradient; read W, gradient and both moments, write W and both moments),
 //! without it one pass per epoch. Traffic counts only where the data do not fit into the last
 //! cache.
@@ -47,8 +47,8 @@ fn linear(case: &TrainingCase) -> ResourceDemand {
         case.features as f64 + 1.0,
     );
     let steps = case.instances.div_ceil(BATCH_SIZE) as f64;
-    let normalised = case.loss.contains('S') && case.loss.contains('(');
-    let table = rows * costs * if normalised { 4.125 } else { 4.0 };
+    let is_normalized = case.loss.contains('S') && case.loss.contains('(');
+    let table = rows * costs * if is_normalized { 4.125 } else { 4.0 };
     // One product with the costs per row, and one small matrix per step and cost.
     let plain = case.loss == "MSE";
     let row = if plain {
@@ -57,7 +57,7 @@ fn linear(case: &TrainingCase) -> ResourceDemand {
         4.0 * parameters + 4.0
     };
     let step = if plain { 12.0 + 2.0 * parameters } else { 12.0 };
-    let visits = if normalised { 9.0 * steps } else { 6.0 };
+    let visits = if is_normalized { 9.0 * steps } else { 6.0 };
     ResourceDemand {
         work: rows * costs * row + steps * costs * parameters * step,
         traffic: table + visits * 4.0 * parameters * costs,

@@ -1,4 +1,4 @@
-//! Comparisons of losses.
+//! Comparisons of methods.
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod common;

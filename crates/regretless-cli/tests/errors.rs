@@ -300,7 +300,7 @@ fn with_linear(bound: &str) -> Workshop {
 }
 
 #[test]
-fn a_model_file_is_found_beside_its_problem() {
+fn a_model_file_is_found_next_to_its_problem() {
     let shop = with_linear("1");
     shop.run("train --data table.csv --costs c* --problem problem/problem.toml --epochs 2")
         .succeeded();

@@ -36,11 +36,11 @@ fn a_csv_table_goes_all_the_way_to_decisions() {
         "{lines}"
     );
 
-    let judged = shop
+    let evaluated = shop
         .run("evaluate --model model.safetensors --data table.csv --json")
         .json();
-    assert_eq!(judged["instances"], 60);
-    assert!(judged["regret"].as_f64().unwrap() >= 0.0);
+    assert_eq!(evaluated["instances"], 60);
+    assert!(evaluated["regret"].as_f64().unwrap() >= 0.0);
 
     shop.run(
         "decide --model model.safetensors --data table.csv --out d.csv --predictions-out p.csv",
@@ -52,8 +52,8 @@ fn a_csv_table_goes_all_the_way_to_decisions() {
     let words =
         "evaluate --predictions p.csv --data table.csv --costs c* --problem problem.toml --json";
     let again = shop.run(words).json();
-    assert_eq!(again["regret"], judged["regret"]);
-    assert_eq!(again["mse"], judged["mse"]);
+    assert_eq!(again["regret"], evaluated["regret"]);
+    assert_eq!(again["mse"], evaluated["mse"]);
 }
 
 #[test]
@@ -139,11 +139,11 @@ fn a_long_table_trains_one_predictor_for_all_items() {
             last"
     ))
     .succeeded();
-    let judged = shop
+    let evaluated = shop
         .run(&format!("evaluate --model model.safetensors {data} --json"))
         .json();
-    assert_eq!(judged["instances"], 40);
-    assert!(judged["mse"].as_f64().unwrap() < 1.0, "{judged}");
+    assert_eq!(evaluated["instances"], 40);
+    assert!(evaluated["mse"].as_f64().unwrap() < 1.0, "{evaluated}");
     shop.run(&format!(
         "decide --model model.safetensors --data long.csv {columns} --out d.csv"
     ))
@@ -238,11 +238,11 @@ fn arrays_are_written_row_by_row_and_tours_labelled_by_local_search() {
         (&trained["heuristic"], &trained["solves_by_kind"]["exact"]),
         (&"local-search".into(), &0.into())
     );
-    let judged = shop
+    let evaluated = shop
         .run(&format!("evaluate --model model.safetensors {data} --json"))
         .json();
     assert_eq!(
-        (&judged["heuristic"], &judged["solves_by_kind"]["heuristic"]),
+        (&evaluated["heuristic"], &evaluated["solves_by_kind"]["heuristic"]),
         (&"local-search".into(), &30.into())
     );
     shop.run(

@@ -3,7 +3,7 @@
 
 #![allow(
     clippy::unwrap_used,
-    reason = "a test that cannot go on should say where"
+    reason = "a failed step should show where"
 )]
 
 mod common;
@@ -155,12 +155,12 @@ fn labels_and_regrets_are_those_of_the_names() {
         let worth: f64 = costs.iter().map(|(name, cost)| cost * decision[name]).sum();
         regret += (most(&costs) - worth) / ROWS as f64;
     }
-    let told = shop
+    let report = shop
         .run("evaluate --model model.safetensors --data wide.csv --json")
         .json();
     assert!(
-        (told["regret"].as_f64().unwrap() - regret).abs() < 1e-5,
-        "{told} {regret}"
+        (report["regret"].as_f64().unwrap() - regret).abs() < 1e-5,
+        "{report} {regret}"
     );
     let perfect =
         "evaluate --predictions wide.csv --data wide.csv --costs c,b,a --problem toy.toml --json";
@@ -223,7 +223,7 @@ fn another_set_of_names_is_refused_and_both_sides_are_shown() {
 }
 
 #[test]
-fn arrays_have_no_names_and_positions_decide_with_a_word() {
+fn arrays_have_no_names_and_are_matched_by_position_with_a_message() {
     let shop = shop();
     shop.run("train --data wide.csv --features f --costs a,b,c --problem toy.toml --epochs 1")
         .succeeded();
@@ -234,10 +234,10 @@ fn arrays_have_no_names_and_positions_decide_with_a_word() {
         .run("label --cost-data p.npy --problem toy.toml")
         .succeeded();
     assert!(note(&name.err), "{}", name.err);
-    let judged = shop
+    let evaluated = shop
         .run("evaluate --predictions p.npy --data wide.csv --costs c,b,a --problem toy.toml")
         .succeeded();
-    assert!(note(&judged.err), "{}", judged.err);
+    assert!(note(&evaluated.err), "{}", evaluated.err);
     // A knapsack has no names for its costs: nothing to say.
     let plain = Workshop::with_knapsack();
     let left = plain

@@ -1,6 +1,6 @@
 //! `reproduce`: cells run once, resume, shard, and failures are shown.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+#![allow(clippy::unwrap_used, reason = "a failed step fails the test")]
 
 mod common;
 
@@ -71,9 +71,9 @@ fn an_experiment_runs_every_cell_once() {
     let shop = Workshop::new();
     shop.write("small.toml", SMALL);
     let left = shop.run("reproduce small.toml --json").succeeded();
-    let told: Value = serde_json::from_str(&left.out).unwrap();
-    assert_eq!(told[0]["missing"], 0);
-    let problems = told[0]["results"]["problems"].as_array().unwrap();
+    let output: Value = serde_json::from_str(&left.out).unwrap();
+    assert_eq!(output[0]["missing"], 0);
+    let problems = output[0]["results"]["problems"].as_array().unwrap();
     assert_eq!(problems.len(), 2);
     let (sack, tour) = (&problems[0]["methods"], &problems[1]["methods"]);
     assert_eq!(sack[1]["seeds"].as_array().unwrap().len(), 2);
@@ -191,8 +191,8 @@ fn a_changed_setting_is_a_new_cell_and_a_budget_leaves_the_rest_for_later() {
     let left = shop
         .run("reproduce small.toml --time-budget 0s --json")
         .succeeded();
-    let told: Value = serde_json::from_str(&left.out).unwrap();
-    assert_eq!(told[0]["missing"], 12);
+    let output: Value = serde_json::from_str(&left.out).unwrap();
+    assert_eq!(output[0]["missing"], 12);
     shop.run("reproduce small.toml --only KS8;MAE(O,S) --seeds 1")
         .succeeded();
     assert_eq!(cells(&shop.path("runs/small")).len(), 2 + 1);
@@ -205,24 +205,24 @@ fn a_changed_setting_is_a_new_cell_and_a_budget_leaves_the_rest_for_later() {
 #[test]
 fn mistakes_in_an_experiment_are_named() {
     let shop = Workshop::new();
-    let told = |from: &str, to: &str| {
+    let output = |from: &str, to: &str| {
         shop.write("bad.toml", &SMALL.replace(from, to));
         let left = shop.run("reproduce bad.toml");
         assert_eq!(left.code, 2, "{}", left.err);
         left.err
     };
-    assert!(told("\"MSE\", ", "").contains("reference"));
+    assert!(output("\"MSE\", ", "").contains("reference"));
     assert!(
-        told("\"LAVA\"", "\"LAVE\"").contains("LAV"),
+        output("\"LAVA\"", "\"LAVE\"").contains("LAV"),
         "{}",
-        told("\"LAVA\"", "\"LAVE\"")
+        output("\"LAVA\"", "\"LAVE\"")
     );
-    assert!(told("\"LAVA\"", "\"MSE\"").contains("twice"));
-    assert!(told("epochs = 3", "epoch = 3").contains("epoch"));
-    assert!(told("\"KS8\", split", "\"QAP8\", split").contains("QAP8"));
-    assert!(told("seeds = 2", "seed = 2").contains("seed"));
-    assert!(told("seeds = 2\n", "seeds = 2\nequal_seconds = -1\n").contains("equal_seconds"));
-    let named = told("seeds = 1 }", "seeds = 1, methods = [\"MSE\", \"quick\"] }");
+    assert!(output("\"LAVA\"", "\"MSE\"").contains("twice"));
+    assert!(output("epochs = 3", "epoch = 3").contains("epoch"));
+    assert!(output("\"KS8\", split", "\"QAP8\", split").contains("QAP8"));
+    assert!(output("seeds = 2", "seed = 2").contains("seed"));
+    assert!(output("seeds = 2\n", "seeds = 2\nequal_seconds = -1\n").contains("equal_seconds"));
+    let named = output("seeds = 1 }", "seeds = 1, methods = [\"MSE\", \"quick\"] }");
     assert!(
         named.contains("TSP6") && named.contains("quick") && named.contains("fast"),
         "{named}"
@@ -242,9 +242,9 @@ fn a_problem_runs_the_methods_it_names_and_experiments_share_labels() {
     let shop = Workshop::new();
     let named = SMALL.replace("seeds = 1 }", "seeds = 1, methods = [\"fast\"] }");
     shop.write("small.toml", &named);
-    let told: Value =
+    let output: Value =
         serde_json::from_str(&shop.run("reproduce small.toml --json").succeeded().out).unwrap();
-    let methods = told[0]["results"]["problems"][1]["methods"]
+    let methods = output[0]["results"]["problems"][1]["methods"]
         .as_array()
         .unwrap();
     let labels: Vec<&str> = methods
@@ -284,9 +284,9 @@ fn experiments_that_are_built_in_can_be_shown() {
 fn all_that_is_built_in_runs_tiny() {
     let shop = Workshop::new();
     let left = shop.run("reproduce --smoke --seeds 1 --json").succeeded();
-    let told: Value = serde_json::from_str(&left.out).unwrap();
-    assert_eq!(told.as_array().unwrap().len(), 7);
-    for experiment in told.as_array().unwrap() {
+    let output: Value = serde_json::from_str(&left.out).unwrap();
+    assert_eq!(output.as_array().unwrap().len(), 7);
+    for experiment in output.as_array().unwrap() {
         assert_eq!(experiment["results"]["smoke"], true);
         let folder = format!("runs/{}", experiment["results"]["name"].as_str().unwrap());
         let page = shop.read(&format!("{folder}/report.html"));

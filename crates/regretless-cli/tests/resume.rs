@@ -1,4 +1,4 @@
-//! Work that was stopped at any moment goes on and ends with the same bytes.
+//! Work interrupted at any moment resumes and finishes with the same bytes.
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -72,13 +72,13 @@ fn shards_and_threads_do_not_change_the_labels() {
             forget(&shop);
             for shard in (1..=shards).rev() {
                 let words = format!("{LABEL} --threads {threads} --shard {shard}/{shards} --json");
-                let told = shop.run(&words).json();
-                assert_eq!(told["rows"], 400);
-                assert_eq!(told["known"] == 400, shard == 1, "{told}");
+                let output = shop.run(&words).json();
+                assert_eq!(output["rows"], 400);
+                assert_eq!(output["known"] == 400, shard == 1, "{output}");
             }
-            let told = shop.run(&format!("{LABEL} --json")).json();
+            let output = shop.run(&format!("{LABEL} --json")).json();
             assert_eq!(
-                (&told["solved"], &told["continued"]),
+                (&output["solved"], &output["continued"]),
                 (&0.into(), &400.into())
             );
             assert_eq!(labels(&shop), whole, "{threads} threads, {shards} shards");
@@ -112,11 +112,11 @@ fn damaged_and_foreign_parts_are_solved_again() {
     bytes[middle] ^= 4;
     fs::write(&parts[0], &bytes).unwrap();
     fs::write(folder.join("foreign.part"), "instance,item\n").unwrap();
-    let told = shop.run(&format!("{LABEL} --json")).succeeded();
+    let output = shop.run(&format!("{LABEL} --json")).succeeded();
     assert!(
-        told.err.contains("foreign.part: not used") && told.err.matches("not used").count() == 2,
+        output.err.contains("foreign.part: not used") && output.err.matches("not used").count() == 2,
         "{}",
-        told.err
+        output.err
     );
     assert_eq!(labels(&shop), whole);
     assert!(!folder.exists());
@@ -206,7 +206,7 @@ const WRITTEN: [&str; 5] = [
 /// What lies on the disk after a kill behind each step of writing the results: the claim, then one
 /// file more each time, then the checkpoints in part removed.
 #[test]
-fn training_that_is_killed_while_it_writes_its_results_goes_on_by_the_same_command() {
+fn training_killed_while_writing_results_resumes_with_the_same_command() {
     let shop = Workshop::with_knapsack();
     shop.run(TRAIN).succeeded();
     let model = shop.bytes("m.safetensors");
@@ -215,11 +215,11 @@ fn training_that_is_killed_while_it_writes_its_results_goes_on_by_the_same_comma
     }
     for step in 0..=WRITTEN.len() {
         let left = killed_in_writing(&shop, step);
-        let told = shop.run(TRAIN);
+        let output = shop.run(TRAIN);
         assert_eq!(
-            told.code, 0,
+            output.code, 0,
             "{step} files written ({left:?}): {}",
-            told.err
+            output.err
         );
         assert_eq!(shop.bytes("m.safetensors"), model, "{step} files written");
         assert!(!shop.path("m.safetensors.checkpoints").exists());
@@ -236,8 +236,8 @@ fn killed_in_writing(shop: &Workshop, files: usize) -> Vec<String> {
     let progress = shop.path("m.safetensors.checkpoints");
     fs::create_dir_all(progress.join("kept")).unwrap();
     fs::write(progress.join("kept/x"), "x").unwrap();
-    let told = shop.run(TRAIN);
-    assert_eq!(told.code, 3, "{}", told.err);
+    let output = shop.run(TRAIN);
+    assert_eq!(output.code, 3, "{}", output.err);
     fs::remove_dir_all(progress.join("kept")).unwrap();
     assert!(progress.join("results.json").exists(), "{:?}", shop.files());
     for name in &WRITTEN[files..] {

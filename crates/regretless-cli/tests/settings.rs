@@ -40,7 +40,7 @@ fn a_settings_file_equals_its_flags() {
 }
 
 #[test]
-fn the_settings_beside_a_model_give_the_same_model_again() {
+fn the_settings_next_to_a_model_reproduce_it() {
     let shop = Workshop::with_knapsack();
     shop.run(
         "train --data table.csv --costs c* --problem problem.toml --epochs 3 --out a.safetensors",
@@ -195,14 +195,14 @@ fn a_trained_model_is_trained_on_with_its_own_learning_rate_and_epochs() {
         .run("train --config both.toml --out one.safetensors --json")
         .json();
     assert_eq!(whole["method"], "MAE(O,S) then SPO+ lr 0.001 epochs 2");
-    let judged = |model: &str| {
+    let evaluated = |model: &str| {
         shop.run(&format!("evaluate --model {model} --data table.csv --json"))
             .json()
     };
-    assert_eq!(judged("one.safetensors"), judged("two.safetensors"));
+    assert_eq!(evaluated("one.safetensors"), evaluated("two.safetensors"));
     assert_ne!(
-        judged("one.safetensors")["mse"],
-        judged("first.safetensors")["mse"]
+        evaluated("one.safetensors")["mse"],
+        evaluated("first.safetensors")["mse"]
     );
     assert!(
         shop.read("two.settings.toml")
@@ -218,14 +218,21 @@ fn a_trained_model_is_trained_on_with_its_own_learning_rate_and_epochs() {
 }
 
 #[test]
-fn help_teaches_every_command_by_an_example() {
+fn help_of_every_command_has_an_example() {
     let shop = Workshop::new();
-    for command in ["generate", "train", "evaluate", "decide", "compare"] {
+    for command in [
+        "generate",
+        "label",
+        "train",
+        "evaluate",
+        "decide",
+        "solve",
+        "compare",
+        "reproduce",
+    ] {
         let help = shop.run(&format!("{command} --help")).succeeded().out;
-        assert!(
-            help.contains("Example") && help.contains(&format!("  regretless {command}")),
-            "{help}"
-        );
+        let example = format!("  regretless {command}");
+        assert!(help.contains(&example), "{help}");
     }
     let help = shop.run("--help").succeeded().out;
     assert!(

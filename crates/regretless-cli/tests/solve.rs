@@ -32,15 +32,15 @@ fn shop() -> Workshop {
 }
 
 #[test]
-fn a_tour_is_told_and_written() {
+fn a_tour_is_reported_and_written() {
     let shop = shop();
-    let told = shop.run("solve square.tsp --out best.tour --json").json();
+    let report = shop.run("solve square.tsp --out best.tour --json").json();
     assert_eq!(
-        (&told[0]["objective"], &told[0]["bound"]),
+        (&report[0]["objective"], &report[0]["bound"]),
         (&40.0.into(), &40.0.into())
     );
     assert_eq!(
-        (&told[0]["status"], &told[0]["gap"]),
+        (&report[0]["status"], &report[0]["gap"]),
         (&"optimal".into(), &0.0.into())
     );
     assert!(
@@ -72,9 +72,9 @@ fn routes_may_serve_one_customer_or_must_not() {
 #[test]
 fn a_file_of_knapsacks_is_a_table() {
     let shop = shop();
-    let told = shop.run("solve ks.txt --json --out chosen").json();
+    let report = shop.run("solve ks.txt --json --out chosen").json();
     assert_eq!(
-        (&told[0]["objective"], &told[1]["objective"]),
+        (&report[0]["objective"], &report[1]["objective"]),
         (&9.0.into(), &7.0.into())
     );
     assert_eq!(
@@ -182,10 +182,10 @@ fn published_files_reach_their_optima() {
         ("mps/p0033.mps", 3089.0),
     ];
     for (file, optimum) in cases {
-        let told = shop
+        let report = shop
             .run(&format!("solve {} --json", folder.join(file).display()))
             .json();
-        let objective = told[0]["objective"].as_f64().unwrap();
+        let objective = report[0]["objective"].as_f64().unwrap();
         assert!(
             (objective - optimum).abs() <= 1e-6 * optimum,
             "{file}: {objective}"
@@ -207,9 +207,9 @@ fn numbers_that_would_overflow_are_refused_and_the_other_files_are_solved() {
     shop.write("bad.tsp", &tour("", "1 2 3\n4 -1e308\n6"));
     let left = shop.run("solve square.tsp bad.tsp m.lp --json");
     assert_eq!(left.code, 3, "{}", left.err);
-    let told: serde_json::Value = serde_json::from_str(&left.out).unwrap();
+    let report: serde_json::Value = serde_json::from_str(&left.out).unwrap();
     assert_eq!(
-        (&told[0]["status"], &told[2]["status"]),
+        (&report[0]["status"], &report[2]["status"]),
         (&"optimal".into(), &"optimal".into())
     );
     assert!(
@@ -278,10 +278,10 @@ fn nothing_but_results_is_on_standard_output() {
         );
         let left = shop.run("solve m.lp --json");
         assert_eq!(left.code, 3, "{row}: {}", left.err);
-        let told: serde_json::Value = serde_json::from_str(&left.out).unwrap();
+        let report: serde_json::Value = serde_json::from_str(&left.out).unwrap();
         assert!(
-            told[0]["status"].as_str().unwrap().contains("conditional"),
-            "{told}"
+            report[0]["status"].as_str().unwrap().contains("conditional"),
+            "{report}"
         );
     }
 }
@@ -290,6 +290,6 @@ fn nothing_but_results_is_on_standard_output() {
 fn large_numbers_are_written_with_a_power_of_ten() {
     let shop = shop();
     shop.write("big.tsp", &tour("", "1e90 1e90 1e90\n1e90 1e90\n1e90"));
-    let told = shop.run("solve big.tsp").succeeded().out;
-    assert!(told.contains("objective  4e90"), "{told}");
+    let report = shop.run("solve big.tsp").succeeded().out;
+    assert!(report.contains("objective  4e90"), "{report}");
 }

@@ -138,8 +138,8 @@ fn cells_columns_files_and_labels_are_shown_escaped() {
     );
     let json = shop.run("reproduce e.toml --out runs --json").succeeded();
     assert_plain(&json.out);
-    let told: serde_json::Value = serde_json::from_str(&json.out).unwrap();
-    let name = &told[0]["results"]["problems"][0]["methods"][1]["name"];
+    let output: serde_json::Value = serde_json::from_str(&json.out).unwrap();
+    let name = &output[0]["results"]["problems"][0]["methods"][1]["name"];
     assert_eq!(
         name.as_str().unwrap(),
         format!("m{ESCAPE}\nfake line"),
@@ -248,8 +248,8 @@ fn labels_that_could_not_be_kept_are_a_failure() {
         "{}",
         left.err
     );
-    let told: serde_json::Value = serde_json::from_str(&left.out).unwrap();
-    assert!(told["labels"].is_null() && told["rows"] == 60, "{told}");
+    let output: serde_json::Value = serde_json::from_str(&left.out).unwrap();
+    assert!(output["labels"].is_null() && output["rows"] == 60, "{output}");
 }
 
 #[cfg(unix)]
@@ -266,12 +266,12 @@ fn a_table_whose_name_is_no_text_is_labelled_and_refused_by_name() {
         words.push(name.clone());
         words
     };
-    let told = shop
+    let output = shop
         .run_words(&words(
             "label --json --costs c* --problem problem.toml --data",
         ))
         .json();
-    assert!(told["labels"].as_str().unwrap().contains("bad"), "{told}");
+    assert!(output["labels"].as_str().unwrap().contains("bad"), "{output}");
     let train = words("train --costs c* --problem problem.toml --data");
     shop.run_words(&train).failed(3, &["bad", "not UTF-8"]);
 }

@@ -22,7 +22,7 @@ pub enum PngError {
     Writing(String),
 }
 
-/// A drawing as a PNG file so many pixels wide, on white paper.
+/// A figure as a PNG file with this width in pixels, on a white background.
 ///
 /// # Errors
 /// When the drawing is no SVG, the system has no fonts, or the width makes no picture.

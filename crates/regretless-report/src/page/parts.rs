@@ -54,7 +54,8 @@ pub(super) fn header(results: &ExperimentResults) -> String {
     );
     let title = escaped(&results.title);
     let regret = "A model predicts costs, a solver finds the optimal decision for them. \
-        <b>Regret</b> is how much worse that decision is than the optimal one under the true costs.";
+        <b>Regret</b> is how much worse that decision is than the optimal one under the true \
+        costs.";
     [
         format!("<header><h1>{title}</h1><p class=\"size\">{size}</p>"),
         about,

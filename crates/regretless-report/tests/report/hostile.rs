@@ -75,7 +75,7 @@ fn hostile_names_are_text_in_figures_and_tables() {
 }
 
 #[test]
-fn the_page_asks_nobody_for_anything() {
+fn the_page_makes_no_requests() {
     let page = page(&kept("scale"));
     assert!(page.contains("default-src &#39;none&#39;"));
     assert!(

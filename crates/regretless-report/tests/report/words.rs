@@ -32,7 +32,7 @@ fn a_page_of_eleven_problems_is_still_small() {
 }
 
 #[test]
-fn the_lowest_ratio_is_bold_and_published_numbers_stand_beside() {
+fn the_lowest_ratio_is_bold_and_followed_by_the_published_one() {
     let results = kept("components");
     let text = markdown(&results);
     let best = results.problems[0]

@@ -4,8 +4,15 @@
 //! name = "mine"
 //! title = "Two losses on two problems"
 //! seeds = 5
-//! methods = ["MSE", "MAE(O,S)", { name = "SPO+ fast", method = "SPO+ lr 0.1", training = { epochs = 10 } }]
-//! problems = [{ name = "KS32", split = [1000, 400, 600] }, { name = "TSP100", split = [900, 100, 500], seeds = 2 }]
+//! methods = [
+//!     "MSE",
+//!     "MAE(O,S)",
+//!     { name = "SPO+ fast", method = "SPO+ lr 0.1", training = { epochs = 10 } },
+//! ]
+//! problems = [
+//!     { name = "KS32", split = [1000, 400, 600] },
+//!     { name = "TSP100", split = [900, 100, 500], seeds = 2 },
+//! ]
 //!
 //! [training]
 //! epochs = 50
