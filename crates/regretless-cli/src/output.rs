@@ -39,7 +39,8 @@ impl CommandReport {
         self.text.push('\n');
     }
 
-    /// Prints the text or the JSON. A reader that closes the pipe early, such as `head`, is no error.
+    /// Prints the text or the JSON. A reader that closes the pipe early, such as `head`, is not an
+    /// error.
     pub fn print(&self, json: bool) -> Result<()> {
         let json_text;
         let text = if json {

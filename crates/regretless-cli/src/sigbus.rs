@@ -1,20 +1,19 @@
-//! A file that is cut off while its numbers are read in place: the operating system has no other
-//! way to say so than a signal, which would end the program without a word.
+//! SIGBUS handler: a memory-mapped file that is truncated while it is read raises this signal,
+//! which would otherwise end the program silently.
 
 #![allow(
     unsafe_code,
-    reason = "a signal handler is installed; it does nothing but write a line and end the program"
+    reason = "installs a signal handler, which only writes a line and ends the program"
 )]
 
 use std::ffi::c_int;
 
-const SIGBUS_MESSAGE: &str = "error: a file was cut off while it was in use (a table of costs, most \
-    likely); files written so \
-                     far are whole. Replace files by renaming instead of writing over them, and \
-                     start again\n";
+const SIGBUS_MESSAGE: &str = "error: a file was truncated while it was in use (probably a table \
+    of costs); files written so far are complete. Replace files by renaming instead of \
+    overwriting them, and start again\n";
 
 extern "C" fn handle_sigbus(_: c_int) {
-    // SAFETY: both calls are allowed in a handler; the words live as long as the program.
+    // SAFETY: both calls are async-signal-safe; the message is static.
     unsafe {
         libc::write(
             libc::STDERR_FILENO,
@@ -25,9 +24,9 @@ extern "C" fn handle_sigbus(_: c_int) {
     }
 }
 
-/// From now on such a file is an error in words, with the exit code of bad input.
+/// Installs the handler: such a file becomes an error message with the exit code of bad input.
 pub fn install_handler() {
     let handler: extern "C" fn(c_int) = handle_sigbus;
-    // SAFETY: the handler keeps to what a handler may do.
+    // SAFETY: the handler calls async-signal-safe functions only.
     unsafe { libc::signal(libc::SIGBUS, handler as libc::sighandler_t) };
 }

@@ -62,7 +62,13 @@ pub struct SolveOptions {
     #[arg(long, value_name = "N")]
     pub vehicles: Option<usize>,
     /// Whether a route may serve a single customer [default: true, as in published optima]
-    #[arg(long, num_args = 0..=1, default_missing_value = "true", value_name = "BOOL", hide_possible_values = true)]
+    #[arg(
+        long,
+        num_args = 0..=1,
+        default_missing_value = "true",
+        value_name = "BOOL",
+        hide_possible_values = true
+    )]
     pub single_customer_routes: Option<bool>,
     /// Node limit of the branch-and-bound search; the incumbent is reported with its dual bound
     #[arg(long, value_name = "N", help_heading = "Limits")]
@@ -173,7 +179,13 @@ pub struct EvaluateOptions {
     #[serde(flatten)]
     pub data: DataOptions,
     /// Break ties pessimistically (worst-case regret, Elmachtoub & Grigas)
-    #[arg(long, num_args = 0..=1, default_missing_value = "true", value_name = "BOOL", hide_possible_values = true)]
+    #[arg(
+        long,
+        num_args = 0..=1,
+        default_missing_value = "true",
+        value_name = "BOOL",
+        hide_possible_values = true
+    )]
     pub unambiguous: Option<bool>,
     /// Threads.
     #[command(flatten)]
@@ -201,7 +213,14 @@ pub struct DecideOptions {
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub out: Option<PathBuf>,
     /// Write one row (instance, item, value) per nonzero entry; CSV only
-    #[arg(long, num_args = 0..=1, default_missing_value = "true", value_name = "BOOL", hide_possible_values = true, help_heading = "Output")]
+    #[arg(
+        long,
+        num_args = 0..=1,
+        default_missing_value = "true",
+        value_name = "BOOL",
+        hide_possible_values = true,
+        help_heading = "Output"
+    )]
     pub sparse: Option<bool>,
     /// Write the predicted costs too (CSV or NPY)
     #[arg(long, value_name = "FILE", help_heading = "Output")]
@@ -225,7 +244,13 @@ pub struct ReproduceOptions {
     #[serde(skip)]
     pub show: bool,
     /// Smoke test: few seeds, rows, epochs and small problems; runs every part in about a minute
-    #[arg(long, num_args = 0..=1, default_missing_value = "true", value_name = "BOOL", hide_possible_values = true)]
+    #[arg(
+        long,
+        num_args = 0..=1,
+        default_missing_value = "true",
+        value_name = "BOOL",
+        hide_possible_values = true
+    )]
     pub smoke: Option<bool>,
     /// Only these problems and methods, separated by semicolons; the reference always runs
     #[arg(long, value_delimiter = ';', value_name = "NAMES")]

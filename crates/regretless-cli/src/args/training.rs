@@ -39,7 +39,13 @@ pub struct TrainingOptions {
     #[arg(long, value_name = "RATE")]
     pub learning_rate: Option<f64>,
     /// Decay the learning rate linearly to 0 [default: false]
-    #[arg(long, num_args = 0..=1, default_missing_value = "true", value_name = "BOOL", hide_possible_values = true)]
+    #[arg(
+        long,
+        num_args = 0..=1,
+        default_missing_value = "true",
+        value_name = "BOOL",
+        hide_possible_values = true
+    )]
     pub lr_decay: Option<bool>,
     /// Optimizer: adam, adamw or sgd, with parameters if needed: adamw:weight_decay=0.1,
     /// sgd:momentum=0.9 [default: adam]
@@ -50,7 +56,13 @@ pub struct TrainingOptions {
     #[arg(long, value_name = "CRITERION")]
     pub select: Option<SelectionCriterion>,
     /// Train on the validation rows too; needs --select training-loss or last [default: false]
-    #[arg(long, num_args = 0..=1, default_missing_value = "true", value_name = "BOOL", hide_possible_values = true)]
+    #[arg(
+        long,
+        num_args = 0..=1,
+        default_missing_value = "true",
+        value_name = "BOOL",
+        hide_possible_values = true
+    )]
     pub train_on_validation: Option<bool>,
     /// Learning rate of the stages after 'then' that do not set 'lr' [default: --learning-rate]
     #[arg(long, value_name = "RATE")]
@@ -68,24 +80,60 @@ pub struct TrainingOptions {
     #[arg(long, value_name = "SECONDS")]
     pub time_limit: Option<f64>,
     /// Scale features to mean 0 and standard deviation 1 [default: true; profile paper: false]
-    #[arg(long, num_args = 0..=1, default_missing_value = "true", value_name = "BOOL", hide_possible_values = true)]
+    #[arg(
+        long,
+        num_args = 0..=1,
+        default_missing_value = "true",
+        value_name = "BOOL",
+        hide_possible_values = true
+    )]
     pub standardize: Option<bool>,
     /// Scale predicted costs: mean + standard deviation x output [default: true]
-    #[arg(long, num_args = 0..=1, default_missing_value = "true", value_name = "BOOL", hide_possible_values = true)]
+    #[arg(
+        long,
+        num_args = 0..=1,
+        default_missing_value = "true",
+        value_name = "BOOL",
+        hide_possible_values = true
+    )]
     pub scale_costs: Option<bool>,
     /// Rescale the loss so that gradients are of order 1 for any number of costs [default: true;
     /// profile paper: false]
-    #[arg(long, num_args = 0..=1, default_missing_value = "true", value_name = "BOOL", hide_possible_values = true)]
+    #[arg(
+        long,
+        num_args = 0..=1,
+        default_missing_value = "true",
+        value_name = "BOOL",
+        hide_possible_values = true
+    )]
     pub rescale_loss: Option<bool>,
     /// Retrain weighted losses from the baseline model instead of from scratch [default: only with
     /// O_S]
-    #[arg(long, num_args = 0..=1, default_missing_value = "true", value_name = "BOOL", hide_possible_values = true)]
+    #[arg(
+        long,
+        num_args = 0..=1,
+        default_missing_value = "true",
+        value_name = "BOOL",
+        hide_possible_values = true
+    )]
     pub retrain_from_baseline: Option<bool>,
     /// With O_S, clip instance costs at ten times their median [default: true]
-    #[arg(long, num_args = 0..=1, default_missing_value = "true", value_name = "BOOL", hide_possible_values = true)]
+    #[arg(
+        long,
+        num_args = 0..=1,
+        default_missing_value = "true",
+        value_name = "BOOL",
+        hide_possible_values = true
+    )]
     pub clip_instance_costs: Option<bool>,
     /// Use the fused training kernel where it applies; the result is the same [default: true]
-    #[arg(long, num_args = 0..=1, default_missing_value = "true", value_name = "BOOL", hide_possible_values = true)]
+    #[arg(
+        long,
+        num_args = 0..=1,
+        default_missing_value = "true",
+        value_name = "BOOL",
+        hide_possible_values = true
+    )]
     pub fused: Option<bool>,
 }
 

@@ -43,8 +43,12 @@ pub fn run(options: &GenerateOptions, session: &CommandContext) -> Result<Comman
         .map(|path| path.display().to_string())
         .collect();
     let shown = json!({
-        "tables": tables, "problem": path_json(&files.problem), "benchmark": benchmark, "data": synthetic,
-        "costs": costs, "next": next,
+        "tables": tables,
+        "problem": path_json(&files.problem),
+        "benchmark": benchmark,
+        "data": synthetic,
+        "costs": costs,
+        "next": next,
     });
     let mut report = CommandReport {
         json: shown,

@@ -28,7 +28,10 @@ pub fn run(options: &LabelOptions, session: &CommandContext) -> Result<CommandRe
             labeled(table, &store, &problem, &oracle, session).map_err(in_file(&file))?;
         let solved = oracle.counts().total();
         let shown = json!({
-            "heuristic": oracle.heuristic(), "rows": data.len(), "solved": solved, "continued": found.continued,
+            "heuristic": oracle.heuristic(),
+            "rows": data.len(),
+            "solved": solved,
+            "continued": found.continued,
             "labels": found.kept.then(|| path_json(&found.file)),
             "found": found.source == LabelSource::Found, "failed": found.failed,
         });
@@ -64,7 +67,12 @@ pub fn run(options: &LabelOptions, session: &CommandContext) -> Result<CommandRe
     done.warnings
         .iter()
         .for_each(|warning| session.warn(&format!("note: {warning}")));
-    let shown = json!({ "solved": done.solved, "known": done.known, "rows": done.rows, "folder": path_json(store.folder()) });
+    let shown = json!({
+        "solved": done.solved,
+        "known": done.known,
+        "rows": done.rows,
+        "folder": path_json(store.folder()),
+    });
     let mut report = CommandReport {
         json: shown,
         ..CommandReport::default()

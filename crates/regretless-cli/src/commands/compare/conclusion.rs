@@ -157,7 +157,8 @@ fn worse_than_least_squares(summary: &ComparisonSummary) -> Vec<String> {
         {
             sentences.push(format!(
                 "{} predicts worse than least squares under its own error (mean {name} error {} \
-                    instead of {}): it is undertrained, and ratios to it flatter the other methods.",
+                    instead of {}): it is undertrained, and ratios to it flatter the other \
+                    methods.",
                 line.method,
                 number(own),
                 number(other)

@@ -54,7 +54,11 @@ pub fn run(options: &ReproduceOptions, session: &CommandContext) -> Result<Comma
             "report in {}\n",
             runner.folder.join("report.html").display()
         ));
-        found.push(json!({ "out": path_json(&runner.folder), "missing": results.missing(), "results": results }));
+        found.push(json!({
+            "out": path_json(&runner.folder),
+            "missing": results.missing(),
+            "results": results,
+        }));
         if report.failure.is_some() {
             break;
         }

@@ -212,8 +212,11 @@ impl ProblemOutcome {
     fn json(&self) -> serde_json::Value {
         let found = self.found.as_ref().ok();
         json!({
-            "problem": self.name, "status": self.status(), "seconds": self.seconds,
-            "objective": found.map(|found| found.objective), "bound": found.map(|found| found.bound),
+            "problem": self.name,
+            "status": self.status(),
+            "seconds": self.seconds,
+            "objective": found.map(|found| found.objective),
+            "bound": found.map(|found| found.bound),
             "gap": found.map(SolvedProblem::gap),
         })
     }

@@ -74,7 +74,7 @@ mod tests {
     use super::{Decision, SolutionFormat};
 
     #[test]
-    fn a_tour_begins_at_the_first_node_and_goes_to_its_lower_neighbour() {
+    fn a_tour_begins_at_the_first_node_and_goes_to_its_lower_neighbor() {
         // 0-2, 0-3, 1-2, 1-3 of four nodes.
         let text =
             SolutionFormat::TsplibTour(4).write("box", &Decision::from_indices([1, 2, 3, 4]), 4.0);
