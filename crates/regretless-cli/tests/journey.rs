@@ -242,7 +242,10 @@ fn arrays_are_written_row_by_row_and_tours_labelled_by_local_search() {
         .run(&format!("evaluate --model model.safetensors {data} --json"))
         .json();
     assert_eq!(
-        (&evaluated["heuristic"], &evaluated["solves_by_kind"]["heuristic"]),
+        (
+            &evaluated["heuristic"],
+            &evaluated["solves_by_kind"]["heuristic"]
+        ),
         (&"local-search".into(), &30.into())
     );
     shop.run(

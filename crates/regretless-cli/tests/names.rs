@@ -1,10 +1,7 @@
 //! Costs are matched to a problem by name. What is feasible and what is best is computed here anew,
 //! by name, from the model file's own words.
 
-#![allow(
-    clippy::unwrap_used,
-    reason = "a failed step should show where"
-)]
+#![allow(clippy::unwrap_used, reason = "a failed step should show where")]
 
 mod common;
 

@@ -114,7 +114,8 @@ fn damaged_and_foreign_parts_are_solved_again() {
     fs::write(folder.join("foreign.part"), "instance,item\n").unwrap();
     let output = shop.run(&format!("{LABEL} --json")).succeeded();
     assert!(
-        output.err.contains("foreign.part: not used") && output.err.matches("not used").count() == 2,
+        output.err.contains("foreign.part: not used")
+            && output.err.matches("not used").count() == 2,
         "{}",
         output.err
     );

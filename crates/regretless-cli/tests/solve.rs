@@ -280,7 +280,10 @@ fn nothing_but_results_is_on_standard_output() {
         assert_eq!(left.code, 3, "{row}: {}", left.err);
         let report: serde_json::Value = serde_json::from_str(&left.out).unwrap();
         assert!(
-            report[0]["status"].as_str().unwrap().contains("conditional"),
+            report[0]["status"]
+                .as_str()
+                .unwrap()
+                .contains("conditional"),
             "{report}"
         );
     }

@@ -249,7 +249,10 @@ fn labels_that_could_not_be_kept_are_a_failure() {
         left.err
     );
     let output: serde_json::Value = serde_json::from_str(&left.out).unwrap();
-    assert!(output["labels"].is_null() && output["rows"] == 60, "{output}");
+    assert!(
+        output["labels"].is_null() && output["rows"] == 60,
+        "{output}"
+    );
 }
 
 #[cfg(unix)]
@@ -271,7 +274,10 @@ fn a_table_whose_name_is_no_text_is_labelled_and_refused_by_name() {
             "label --json --costs c* --problem problem.toml --data",
         ))
         .json();
-    assert!(output["labels"].as_str().unwrap().contains("bad"), "{output}");
+    assert!(
+        output["labels"].as_str().unwrap().contains("bad"),
+        "{output}"
+    );
     let train = words("train --costs c* --problem problem.toml --data");
     shop.run_words(&train).failed(3, &["bad", "not UTF-8"]);
 }
