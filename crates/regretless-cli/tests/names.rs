@@ -338,7 +338,7 @@ fn a_problem_file_that_changed_since_training_is_refused() {
     assert!(shop.read("d.csv").contains("1,"), "{}", shop.read("d.csv"));
     std::fs::remove_file(shop.path("toy.lp")).unwrap();
     shop.run(decide)
-        .failed(3, &["toy.lp", "not there", "--problem"]);
+        .failed(3, &["toy.lp", "not there", "problem file"]);
     // Beside the model the file is found too.
     shop.write("kept/toy.lp", LP);
     shop.run(decide).succeeded();

@@ -1,14 +1,13 @@
-//! Results of an experiment as people read them: one HTML page, the figures as files, the tables as
-//! Markdown.
+//! Report of an experiment: one HTML page, the figures as files, the tables as Markdown.
 //!
-//! Everything is a pure function of [`Results`]: the same results give the same bytes. The page
-//! needs nothing but itself: no network, no other file, and works where it lies. One SVG writer
-//! draws every figure, for the page and for papers alike; a small script adds selection, sorting
-//! and tooltips. Names come from outside and are text everywhere: they are escaped where they are
-//! written, and the page's policy runs no script but its own.
+//! Everything is a pure function of [`ExperimentResults`]: the same results give the same bytes.
+//! The page is self-contained and makes no requests. One SVG writer draws every figure, for the
+//! page and for papers; a small script adds selection, sorting and tooltips. Names are untrusted:
+//! they are escaped where they are written, and the content security policy of the page allows no
+//! script but its own.
 //!
 //! ```no_run
-//! # fn show(results: &regretless::experiment::Results) -> std::io::Result<()> {
+//! # fn show(results: &regretless::experiment::ExperimentResults) -> std::io::Result<()> {
 //! std::fs::write("report.html", regretless_report::page(results))?;
 //! for figure in regretless_report::figures(results) {
 //!     std::fs::write(format!("{}.svg", figure.name), figure.svg)?;
