@@ -1,47 +1,59 @@
-//! A linear programme whose first rows stay and whose further rows come and go.
+//! An LP relaxation with a cut pool: permanent rows stay, cut rows are added and deleted.
 //!
-//! Further rows are known by their place in a pool that never forgets, so that a basis can be taken
-//! up again after rows were dropped: it names the rows that were tight, and these return. The owner
-//! keeps the pool itself, that is what each row says; it hands in entries when a row is to be
-//! there.
+//! A cut is identified by its index in the pool, which only grows. A basis can therefore be
+//! restored after rows were deleted: its snapshot lists the tight cuts by index, and their rows are
+//! added again. The pool itself, with the coefficients of each cut, belongs to the caller, who
+//! supplies the coefficients whenever a row is added.
 
 use crate::solve::SolveFailure;
 use crate::solve::highs::{
     Basis, BasisStatus, Lp, LpColumns, LpRows, LpStatus, PrimalDualPoint, SimplexMethod,
 };
 
+/// Marks a cut of the pool that has no row at present.
 const NO_ROW: u32 = u32::MAX;
+/// Slack rows are deleted once there are at least this many of them plus a fraction of all cut
+/// rows: deleting rows makes the simplex solver factorize anew, which must pay off.
+const MIN_SLACK_ROWS: usize = 10;
+/// That fraction is one over this.
+const SLACK_ROW_DIVISOR: usize = 4;
+/// Feasibility tolerance of the simplex solver, tighter than its default of 10⁻⁷, because bounds
+/// are computed from its duals.
+const LP_FEASIBILITY_TOLERANCE: f64 = 1e-9;
+/// Exponents of two that a scaling factor stays within: beyond them products would over- or
+/// underflow.
+const MAX_SCALING_EXPONENT: f64 = 500.0;
 
-/// A basis that survives changes of rows, and new columns.
+/// A basis that stays valid when cut rows are deleted and columns are added.
 #[derive(Debug, Clone, Default)]
 pub(in crate::solve) struct BasisSnapshot {
     columns: Box<[BasisStatus]>,
     permanent_rows: Box<[BasisStatus]>,
-    /// Further rows that are not slack, by their places.
+    /// Nonbasic cut rows, by their index in the pool.
     tight: Box<[(u32, BasisStatus)]>,
 }
 
-/// The linear programme and its solver.
+/// The LP and its solver.
 #[derive(Debug)]
 pub(in crate::solve) struct LpRelaxation {
     pub(in crate::solve) lp: Lp,
-    /// Rows that stay.
+    /// Number of rows that are never deleted.
     permanent_rows: usize,
-    /// Solves that a further row may be slack before it is dropped.
+    /// Consecutive solves that a cut row may be slack before it is deleted.
     max_slack_solves: u32,
     bounds: Vec<[f64; 2]>,
-    /// Which of the further rows each place of the pool is.
+    /// Cut row of each cut of the pool, or `NO_ROW`.
     row_of: Vec<u32>,
-    /// Place of each further row.
+    /// Index in the pool of each cut row.
     cut_indices: Vec<u32>,
-    /// Solves for which each further row has been slack.
+    /// Consecutive solves for which each cut row has been slack.
     slack_solves: Vec<u32>,
     pub(in crate::solve) point: PrimalDualPoint,
     method: Option<SimplexMethod>,
 }
 
 impl LpRelaxation {
-    /// Rows that stay, and no columns yet.
+    /// An LP with these permanent rows and no columns.
     pub(in crate::solve) fn new(
         permanent_rows: &LpRows,
         max_slack_solves: u32,
@@ -49,7 +61,7 @@ impl LpRelaxation {
         Self::within(Lp::new()?, permanent_rows, max_slack_solves)
     }
 
-    /// The same in a solver that may have been used before.
+    /// The same in an existing solver, which is cleared first.
     pub(in crate::solve) fn within(
         mut lp: Lp,
         permanent_rows: &LpRows,
@@ -58,8 +70,8 @@ impl LpRelaxation {
         lp.clear()?;
         lp.set_option(c"simplex_dual_edge_weight_strategy", 1)?;
         lp.set_option(c"simplex_scale_strategy", 0)?;
-        lp.set_option(c"dual_feasibility_tolerance", 1e-9)?;
-        lp.set_option(c"primal_feasibility_tolerance", 1e-9)?;
+        lp.set_option(c"dual_feasibility_tolerance", LP_FEASIBILITY_TOLERANCE)?;
+        lp.set_option(c"primal_feasibility_tolerance", LP_FEASIBILITY_TOLERANCE)?;
         lp.add_rows(permanent_rows)?;
         Ok(Self {
             lp,
@@ -74,7 +86,7 @@ impl LpRelaxation {
         })
     }
 
-    /// Adds columns, whose bounds are given once more.
+    /// Adds columns; `bounds` repeats the bounds of these columns.
     pub(in crate::solve) fn add_columns(
         &mut self,
         columns: &LpColumns,
@@ -85,64 +97,59 @@ impl LpRelaxation {
         self.lp.add_columns(columns)
     }
 
-    /// Makes room in the pool; returns the new places.
+    /// Extends the pool by this many cuts; returns their indices.
     pub(in crate::solve) fn reserve_cuts(&mut self, count: usize) -> Vec<u32> {
         let before = self.row_of.len() as u32;
         self.row_of.resize(self.row_of.len() + count, NO_ROW);
         (before..self.row_of.len() as u32).collect()
     }
 
-    /// Adds the rows of some places.
+    /// Adds the rows of these cuts.
     pub(in crate::solve) fn add_rows(
         &mut self,
         cut_indices: &[u32],
         rows: &LpRows,
     ) -> Result<(), SolveFailure> {
-        for place in cut_indices {
-            self.row_of[*place as usize] = self.cut_indices.len() as u32;
-            self.cut_indices.push(*place);
+        for cut in cut_indices {
+            self.row_of[*cut as usize] = self.cut_indices.len() as u32;
+            self.cut_indices.push(*cut);
             self.slack_solves.push(0);
         }
         self.lp.add_rows(rows)
     }
 
-    /// Places of the further rows, in their order.
+    /// Pool indices of the cut rows, in row order.
     pub(in crate::solve) fn cut_indices(&self) -> &[u32] {
         &self.cut_indices
     }
 
-    /// The row of a place, if it is there.
-    pub(in crate::solve) fn row(&self, place: u32) -> Option<usize> {
-        let row = self.row_of[place as usize];
+    /// The LP row of a cut, if it has one at present.
+    pub(in crate::solve) fn row(&self, cut: u32) -> Option<usize> {
+        let row = self.row_of[cut as usize];
         (row != NO_ROW).then(|| self.permanent_rows + row as usize)
     }
 
-    /// Drops rows that have been slack for long, if that is worth the trouble; `keep` says which
-    /// places stay all the same.
+    /// Deletes cut rows that have been slack for more than the allowed number of solves, if there
+    /// are enough of them. Cuts for which `keep` holds stay.
     pub(in crate::solve) fn drop_slack_rows(
         &mut self,
         keep: impl Fn(u32) -> bool,
     ) -> Result<(), SolveFailure> {
-        let slack_solves = self
-            .slack_solves
-            .iter()
-            .filter(|slack_solves| **slack_solves > self.max_slack_solves)
-            .count();
-        if slack_solves < 10 + self.slack_solves.len() / 4 {
+        let max_slack_solves = self.max_slack_solves;
+        let is_old = |slack_solves: &u32| *slack_solves > max_slack_solves;
+        let old_rows = self.slack_solves.iter().filter(|count| is_old(count));
+        if old_rows.count() < MIN_SLACK_ROWS + self.slack_solves.len() / SLACK_ROW_DIVISOR {
             return Ok(());
         }
         let Some(basis) = self.lp.basis() else {
             return Ok(());
         };
-        let slack = basis.rows[self.permanent_rows..]
-            .iter()
-            .map(|status| *status == BasisStatus::Basic);
-        let long = self
-            .slack_solves
-            .iter()
-            .zip(&self.cut_indices)
-            .map(|(slack_solves, place)| *slack_solves > self.max_slack_solves && !keep(*place));
-        let delete: Vec<bool> = slack.zip(long).map(|(slack, long)| slack && long).collect();
+        let statuses = &basis.rows[self.permanent_rows..];
+        let mut delete = Vec::with_capacity(statuses.len());
+        for (row, status) in statuses.iter().enumerate() {
+            let is_deletable = is_old(&self.slack_solves[row]) && !keep(self.cut_indices[row]);
+            delete.push(*status == BasisStatus::Basic && is_deletable);
+        }
         self.delete_rows(&delete, basis)
     }
 
@@ -153,21 +160,19 @@ impl LpRelaxation {
         self.lp.delete_rows(&mask)?;
         retain_unmarked(&mut basis.rows, &mask);
         retain_unmarked(&mut self.slack_solves, delete);
-        let gone = self
-            .cut_indices
-            .iter()
-            .zip(delete)
-            .filter(|(_, delete)| **delete);
-        gone.for_each(|(place, _)| self.row_of[*place as usize] = NO_ROW);
+        for (cut, delete) in self.cut_indices.iter().zip(delete) {
+            if *delete {
+                self.row_of[*cut as usize] = NO_ROW;
+            }
+        }
         retain_unmarked(&mut self.cut_indices, delete);
-        self.cut_indices
-            .iter()
-            .enumerate()
-            .for_each(|(row, place)| self.row_of[*place as usize] = row as u32);
+        for (row, cut) in self.cut_indices.iter().enumerate() {
+            self.row_of[*cut as usize] = row as u32;
+        }
         self.lp.set_basis(&basis)
     }
 
-    /// Drops the marked columns but those in the basis; returns which are gone.
+    /// Deletes the marked columns except basic ones; returns which were deleted.
     pub(in crate::solve) fn drop_columns(
         &mut self,
         mut delete: Vec<bool>,
@@ -175,10 +180,9 @@ impl LpRelaxation {
         let Some(mut basis) = self.lp.basis() else {
             return Ok(vec![false; delete.len()]);
         };
-        delete
-            .iter_mut()
-            .zip(&basis.columns)
-            .for_each(|(delete, status)| *delete &= *status != BasisStatus::Basic);
+        for (delete, status) in delete.iter_mut().zip(&basis.columns) {
+            *delete &= *status != BasisStatus::Basic;
+        }
         self.lp.delete_columns(&delete)?;
         retain_unmarked(&mut self.bounds, &delete);
         retain_unmarked(&mut basis.columns, &delete);
@@ -186,7 +190,7 @@ impl LpRelaxation {
         Ok(delete)
     }
 
-    /// Limits a column to these values.
+    /// Sets the bounds of a column.
     pub(in crate::solve) fn set_bounds(
         &mut self,
         column: usize,
@@ -199,31 +203,28 @@ impl LpRelaxation {
         Ok(())
     }
 
-    /// Least and greatest value of each column at present.
+    /// Current lower and upper bound of each column.
     pub(in crate::solve) fn bounds(&self) -> &[[f64; 2]] {
         &self.bounds
     }
 
-    /// Solves and reads the point.
+    /// Solves and reads the primal and dual solution.
     pub(in crate::solve) fn solve(
         &mut self,
         method: SimplexMethod,
     ) -> Result<LpStatus, SolveFailure> {
-        let outcome = self.run(method)?;
-        if outcome == LpStatus::Optimal || outcome == LpStatus::ObjectiveBound {
+        let status = self.run(method)?;
+        if status == LpStatus::Optimal || status == LpStatus::ObjectiveBound {
             self.lp.read_point(&mut self.point)?;
-            let duals = self.point.dual[self.permanent_rows..].iter();
-            self.slack_solves
-                .iter_mut()
-                .zip(duals)
-                .for_each(|(slack_solves, dual)| {
-                    *slack_solves = if *dual != 0.0 { 0 } else { *slack_solves + 1 }
-                });
+            let duals = &self.point.dual[self.permanent_rows..];
+            for (slack_solves, dual) in self.slack_solves.iter_mut().zip(duals) {
+                *slack_solves = if *dual != 0.0 { 0 } else { *slack_solves + 1 };
+            }
         }
-        Ok(outcome)
+        Ok(status)
     }
 
-    /// Solves only.
+    /// Solves without reading the solution.
     pub(in crate::solve) fn run(
         &mut self,
         method: SimplexMethod,
@@ -235,16 +236,16 @@ impl LpRelaxation {
         self.lp.solve()
     }
 
-    /// The present basis.
+    /// A snapshot of the current basis.
     pub(in crate::solve) fn snapshot(&self) -> Option<BasisSnapshot> {
         let basis = self.lp.basis()?;
-        let (permanent_rows, further) = basis.rows.split_at(self.permanent_rows);
-        let stands = self
+        let (permanent_rows, cut_rows) = basis.rows.split_at(self.permanent_rows);
+        let statuses = self
             .cut_indices
             .iter()
             .copied()
-            .zip(further.iter().copied());
-        let tight = stands
+            .zip(cut_rows.iter().copied());
+        let tight = statuses
             .filter(|(_, status)| *status != BasisStatus::Basic)
             .collect();
         Some(BasisSnapshot {
@@ -254,15 +255,15 @@ impl LpRelaxation {
         })
     }
 
-    /// Places that must be rows again before a basis can be taken up.
+    /// Tight cuts of a snapshot whose rows must be added before it can be restored.
     pub(in crate::solve) fn missing(&self, snapshot: &BasisSnapshot) -> Vec<u32> {
-        let cut_indices = snapshot.tight.iter().map(|(place, _)| *place);
-        cut_indices
-            .filter(|place| self.row_of[*place as usize] == NO_ROW)
+        let tight = snapshot.tight.iter().map(|(cut, _)| *cut);
+        tight
+            .filter(|cut| self.row_of[*cut as usize] == NO_ROW)
             .collect()
     }
 
-    /// Takes up a basis again whose tight rows are there.
+    /// Restores a basis whose tight cuts all have rows. Columns added since are nonbasic.
     pub(in crate::solve) fn restore(
         &mut self,
         snapshot: &BasisSnapshot,
@@ -274,19 +275,23 @@ impl LpRelaxation {
             self.permanent_rows + self.cut_indices.len(),
             BasisStatus::Basic,
         );
-        for (place, status) in &snapshot.tight {
-            rows[self.permanent_rows + self.row_of[*place as usize] as usize] = *status;
+        for (cut, status) in &snapshot.tight {
+            rows[self.permanent_rows + self.row_of[*cut as usize] as usize] = *status;
         }
         self.lp.set_basis(&Basis { columns, rows })
     }
 }
 
-/// A power of two that brings costs of this mean size near to 2 to the power of `aim`.
-pub(in crate::solve) fn scaling_factor(costs: impl ExactSizeIterator<Item = f64>, aim: f64) -> f64 {
+/// A power of two that scales the mean absolute cost to about 2 to the power of `exponent`.
+pub(in crate::solve) fn scaling_factor(
+    costs: impl ExactSizeIterator<Item = f64>,
+    exponent: f64,
+) -> f64 {
     let count = costs.len().max(1) as f64;
     let mean = costs.map(f64::abs).sum::<f64>() / count;
     if mean > 0.0 && mean.is_finite() {
-        2.0_f64.powi((aim - mean.log2().round()).clamp(-500.0, 500.0) as i32)
+        let shift = exponent - mean.log2().round();
+        2.0_f64.powi(shift.clamp(-MAX_SCALING_EXPONENT, MAX_SCALING_EXPONENT) as i32)
     } else {
         1.0
     }

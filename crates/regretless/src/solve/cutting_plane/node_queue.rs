@@ -1,38 +1,38 @@
-//! The nodes of a search tree that wait, best bound first, and what is proven of those that went.
+//! The open nodes of a search tree, best bound first, and the bound on the pruned ones.
 
 use std::rc::Rc;
 
 use super::BasisSnapshot;
 
-/// A node that waits: what was decided, and the basis of its parent.
+/// An open node: its branching decisions and the basis of its parent.
 #[derive(Debug)]
 pub(in crate::solve) struct SearchNode<D> {
     pub(in crate::solve) bound: f64,
-    /// Nodes made before this one: ties go to the youngest.
+    /// Nodes created up to this one: ties go to the newest.
     sequence: u64,
     pub(in crate::solve) branch_path: Rc<D>,
     pub(in crate::solve) basis: Option<Rc<BasisSnapshot>>,
 }
 
-/// How a search ended.
+/// The result of a search.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(in crate::solve) struct SearchResult {
-    /// Nothing that was not found costs less than this.
+    /// Every decision that the search did not find costs at least this.
     pub(in crate::solve) lower_bound: f64,
-    /// Whether nothing was left open.
+    /// Whether no node was left open.
     pub(in crate::solve) complete: bool,
-    /// Nodes that were solved.
+    /// Number of nodes solved.
     pub(in crate::solve) solved: u64,
 }
 
-/// All nodes that wait.
+/// All open nodes.
 #[derive(Debug)]
 pub(in crate::solve) struct NodeQueue<D> {
     nodes: Vec<SearchNode<D>>,
     created: u64,
-    /// Nodes that did not wait any longer.
+    /// Number of nodes taken from the queue and solved.
     solved: u64,
-    /// Nothing that was dropped costs less than this.
+    /// Every decision in a pruned subtree costs at least this.
     lower_bound: f64,
 }
 
@@ -48,7 +48,7 @@ impl<D> Default for NodeQueue<D> {
 }
 
 impl<D> NodeQueue<D> {
-    /// A node that is to be searched later.
+    /// Adds an open node.
     pub(in crate::solve) fn add(
         &mut self,
         bound: f64,
@@ -64,51 +64,48 @@ impl<D> NodeQueue<D> {
         });
     }
 
-    /// Counts a node that is about to be solved; returns how many there were with it.
+    /// Counts a node that is about to be solved; returns the count including it.
     pub(in crate::solve) fn count_node(&mut self) -> u64 {
         self.solved += 1;
         self.solved
     }
 
-    /// Something was dropped that costs at least this.
+    /// Records a pruned subtree with this lower bound.
     pub(in crate::solve) fn record_pruned(&mut self, bound: f64) {
         self.lower_bound = self.lower_bound.min(bound);
     }
 
-    /// The node with the lowest bound, if any has a bound up to the level.
+    /// Removes and returns the node with the lowest bound. Returns `None` and prunes all nodes when
+    /// that bound is above the cutoff.
     pub(in crate::solve) fn next(&mut self, cutoff: f64) -> Option<SearchNode<D>> {
-        let lowest = |a: &SearchNode<D>, b: &SearchNode<D>| {
-            a.bound
-                .total_cmp(&b.bound)
-                .then(b.sequence.cmp(&a.sequence))
+        let by_bound = |a: &SearchNode<D>, b: &SearchNode<D>| {
+            let newest_first = b.sequence.cmp(&a.sequence);
+            a.bound.total_cmp(&b.bound).then(newest_first)
         };
-        let place =
-            (0..self.nodes.len()).min_by(|a, b| lowest(&self.nodes[*a], &self.nodes[*b]))?;
-        let open = self.nodes.swap_remove(place);
-        if open.bound > cutoff {
-            // The lowest of all that wait: none of them is of interest.
-            self.record_pruned(open.bound);
+        let best =
+            (0..self.nodes.len()).min_by(|a, b| by_bound(&self.nodes[*a], &self.nodes[*b]))?;
+        let node = self.nodes.swap_remove(best);
+        if node.bound > cutoff {
+            // This is the lowest bound in the queue, so all nodes are pruned.
+            self.record_pruned(node.bound);
             self.nodes.clear();
             return None;
         }
-        Some(open)
+        Some(node)
     }
 
-    /// What is known when the present node, of this bound, and all that wait are left open.
+    /// The result when a limit stops the search: the current node, with this bound, and all nodes
+    /// of the queue stay open.
     pub(in crate::solve) fn result_at_limit(&self, bound: f64) -> SearchResult {
-        let open = self
-            .nodes
-            .iter()
-            .map(|open| open.bound)
-            .fold(bound, f64::min);
+        let open_bounds = self.nodes.iter().map(|node| node.bound);
         SearchResult {
-            lower_bound: self.lower_bound.min(open),
+            lower_bound: self.lower_bound.min(open_bounds.fold(bound, f64::min)),
             complete: false,
             solved: self.solved,
         }
     }
 
-    /// What is known when nothing is left.
+    /// The result when no node is left.
     pub(in crate::solve) fn final_result(&self) -> SearchResult {
         SearchResult {
             lower_bound: self.lower_bound,
@@ -125,7 +122,7 @@ mod tests {
     use super::{NodeQueue, SearchResult};
 
     #[test]
-    fn the_lowest_bound_comes_first_and_of_equal_ones_the_youngest() {
+    fn the_lowest_bound_comes_first_and_ties_go_to_the_newest_node() {
         let mut node_queue = NodeQueue::default();
         for (name, bound) in [("a", 3.0), ("b", 1.0), ("c", 1.0), ("d", 9.0)] {
             node_queue.add(bound, Rc::new(name), None);
@@ -140,7 +137,7 @@ mod tests {
         );
         assert_eq!((node_queue.count_node(), node_queue.count_node()), (1, 2));
         let order: Vec<_> = std::iter::from_fn(|| node_queue.next(5.0))
-            .map(|open| *open.branch_path)
+            .map(|node| *node.branch_path)
             .collect();
         assert_eq!(order, ["c", "b", "a"]);
         assert_eq!(

@@ -1,32 +1,33 @@
-//! When rounds of cuts no longer raise the objective enough.
+//! Tailing off: rounds of cuts that no longer raise the objective enough.
 
-/// Counts rounds that gained little, one after the other.
+/// Counts consecutive rounds with little gain.
 #[derive(Debug)]
 pub(in crate::solve) struct TailingOff {
-    last: f64,
-    flat: u32,
-    patience: u32,
+    last_objective: f64,
+    weak_rounds: u32,
+    max_weak_rounds: u32,
 }
 
 impl TailingOff {
-    /// Begins at an objective; so many rounds in a row may gain little.
-    pub(in crate::solve) fn new(objective: f64, patience: u32) -> Self {
+    /// Starts at an objective; up to `max_weak_rounds` consecutive rounds may gain little.
+    pub(in crate::solve) fn new(objective: f64, max_weak_rounds: u32) -> Self {
         Self {
-            last: objective,
-            flat: 0,
-            patience,
+            last_objective: objective,
+            weak_rounds: 0,
+            max_weak_rounds,
         }
     }
 
-    /// Whether too many rounds in a row each gained less than this.
-    pub(in crate::solve) fn is_tailing_off(&mut self, objective: f64, little: f64) -> bool {
-        self.flat = if objective - self.last < little {
-            self.flat + 1
+    /// Records the objective after a round; whether more than `max_weak_rounds` consecutive rounds
+    /// each gained less than `min_gain`.
+    pub(in crate::solve) fn is_tailing_off(&mut self, objective: f64, min_gain: f64) -> bool {
+        self.weak_rounds = if objective - self.last_objective < min_gain {
+            self.weak_rounds + 1
         } else {
             0
         };
-        self.last = objective;
-        self.flat > self.patience
+        self.last_objective = objective;
+        self.weak_rounds > self.max_weak_rounds
     }
 }
 
@@ -35,9 +36,10 @@ mod tests {
     use super::TailingOff;
 
     #[test]
-    fn only_rounds_in_a_row_count() {
-        let mut tail = TailingOff::new(0.0, 1);
-        let flat = [0.1, 2.0, 2.1, 2.2, 2.3].map(|objective| tail.is_tailing_off(objective, 1.0));
-        assert_eq!(flat, [false, false, false, true, true]);
+    fn only_consecutive_rounds_count() {
+        let mut tailing_off = TailingOff::new(0.0, 1);
+        let stops =
+            [0.1, 2.0, 2.1, 2.2, 2.3].map(|objective| tailing_off.is_tailing_off(objective, 1.0));
+        assert_eq!(stops, [false, false, false, true, true]);
     }
 }
