@@ -1,8 +1,8 @@
-//! Times of exact tours and quality of the local search on the paper's synthetic data.
+//! Solve times of the TSP solvers and quality of the local search on the paper's synthetic data.
 //!
-//! `cargo bench -p regretless --bench tour`, or with names such as `TSP20`, `CUT100` or `RELAX1000`
-//! behind `--`. Costs are true (c), predicted by ordinary least squares (h), and 2h − c as the SPO+
-//! loss asks for. Times are those a thread worked, not waited.
+//! `cargo bench -p regretless --bench tsp`, with names such as `TSP20`, `CUT100` or `RELAX1000`
+//! after `--` to select some. Costs are true (c), predicted by ordinary least squares (h), and 2h −
+//! c as in the SPO+ loss. Times are CPU times of the thread.
 
 #![allow(clippy::print_stdout, reason = "a benchmark reports")]
 #![allow(clippy::unwrap_used, reason = "a benchmark stops at the first error")]
@@ -22,7 +22,7 @@ use regretless::solve::tsp::greedy::GreedyTour;
 use regretless::solve::tsp::lin_kernighan::LinKernighan;
 use regretless::solve::tsp::one_tree::OneTree;
 use regretless::solve::tsp::sparse_ascent::SparseAscent;
-use regretless::solve::tsp::subgradient::AscentTarget;
+use regretless::solve::tsp::subgradient::{AscentSchedule, AscentTarget};
 use regretless::solve::{SearchLimits, SolveStatus, Solver};
 
 fn main() {
@@ -57,12 +57,12 @@ fn main() {
     #[cfg(feature = "highs")]
     for (nodes, instances) in [(20, 60), (100, 40), (250, 20), (1000, 5)] {
         if wanted(&format!("RELAX{nodes}")) {
-            relaxations(nodes, instances);
+            measure_relaxations(nodes, instances);
         }
     }
     for (nodes, instances) in [(100, 10), (250, 5), (1000, 2)] {
         if wanted(&format!("LK{nodes}")) {
-            local(nodes, instances);
+            measure_local_search(nodes, instances);
         }
     }
 }
@@ -76,13 +76,13 @@ fn measure_exact(name: &str, nodes: usize, instances: usize, solver: impl Fn() -
         for costs in &rows {
             let (mut min, mut solution) = timed(|| solver.solve(costs).unwrap());
             firsts.push(min);
-            // The least of several runs: neighbours on the machine only ever add time, by what they
-            // do to caches.
-            for _ in 0..if nodes <= 64 {
-                9
-            } else {
-                2 * usize::from(nodes <= 100)
-            } {
+            // The minimum of several runs: other processes only add time, through shared caches.
+            let repetitions = match nodes {
+                0..=64 => 9,
+                65..=100 => 2,
+                _ => 0,
+            };
+            for _ in 0..repetitions {
                 let (time, again) = timed(|| solver.solve(costs).unwrap());
                 (min, solution) = (min.min(time), again);
             }
@@ -102,18 +102,18 @@ fn measure_exact(name: &str, nodes: usize, instances: usize, solver: impl Fn() -
     }
 }
 
-/// Both relaxations, and ranging the costs of each.
+/// Both relaxations, and cost ranging of each.
 #[cfg(feature = "highs")]
-fn relaxations(nodes: usize, instances: usize) {
+fn measure_relaxations(nodes: usize, instances: usize) {
     for (kind, rows) in measure::kinds(Benchmark::Tsp { nodes }, instances).1 {
         for relaxation in [Relaxation::Plain, Relaxation::Tight] {
-            let mut engine = TspRelaxation::new(nodes, relaxation);
+            let mut solver = TspRelaxation::new(nodes, relaxation);
             let (mut solving, mut ranging, mut total) = (Vec::new(), Vec::new(), 0.0);
             for costs in &rows {
-                let (time, relaxed) = timed(|| engine.solve(costs).unwrap());
+                let (time, relaxed) = timed(|| solver.solve(costs).unwrap());
                 total += relaxed.solution.objective;
                 solving.push(time);
-                ranging.push(timed(|| engine.ranges().unwrap()).0);
+                ranging.push(timed(|| solver.ranges().unwrap()).0);
             }
             println!(
                 "RELAX{nodes:<4} {kind:<5} {relaxation:?} median {:8.3} ms, ranging {:8.3} ms, \
@@ -127,11 +127,11 @@ fn relaxations(nodes: usize, instances: usize) {
 }
 
 /// Local search from a greedy tour, its candidates ordered by a 1-tree.
-fn local(nodes: usize, instances: usize) {
+fn measure_local_search(nodes: usize, instances: usize) {
     for (kind, rows) in measure::kinds(Benchmark::Tsp { nodes }, instances).1 {
         let mut sums = [[0.0; 2]; 4];
         for costs in &rows {
-            for (sum, (gap, time)) in sums.iter_mut().zip(measure(nodes, costs)) {
+            for (sum, (gap, time)) in sums.iter_mut().zip(measure_stages(nodes, costs)) {
                 sum[0] += gap / rows.len() as f64;
                 sum[1] += time / rows.len() as f64;
             }
@@ -144,9 +144,9 @@ fn local(nodes: usize, instances: usize) {
     }
 }
 
-/// Distance to the 1-tree bound in per cent, and milliseconds: of the ascent (with the tour of a
-/// plain-cost local search), one pass, n kicks, 3n kicks.
-fn measure(nodes: usize, costs: &[f64]) -> [(f64, f64); 4] {
+/// Gap to the 1-tree bound in percent, and milliseconds: of the ascent (with the tour of a local
+/// search on the original costs), one pass, n kicks, 3n kicks.
+fn measure_stages(nodes: usize, costs: &[f64]) -> [(f64, f64); 4] {
     let distances = DistanceMatrix::new(nodes, costs);
     let (mut tree, mut candidates) = (OneTree::default(), CandidateEdges::default());
     let (mut greedy, mut local) = (GreedyTour::default(), LinKernighan::default());
@@ -154,28 +154,26 @@ fn measure(nodes: usize, costs: &[f64]) -> [(f64, f64); 4] {
     candidates.by_cost(&distances, 6);
     let mut order = greedy.tour(&distances, &candidates).to_vec();
     let first = local.improve(&distances, &candidates, &mut order, 0);
-    let mut goal = AscentTarget {
-        target: first,
-        enough: f64::INFINITY,
-        steps: 60,
-        pace: 1.0,
-        patience: 5,
+    let ascent_target = |tour_cost: f64, max_steps: usize| AscentTarget {
+        tour_cost,
+        cutoff: f64::INFINITY,
+        schedule: AscentSchedule {
+            max_steps,
+            step_factor: 1.0,
+            patience: 5,
+        },
     };
     let mut reduced = DistanceMatrix::default();
     let (ascent, _) = timed(|| {
-        tree.ascend(
-            &distances,
-            &mut multipliers,
-            &AscentTarget { steps: 10, ..goal },
-        );
+        tree.ascend(&distances, &mut multipliers, &ascent_target(first, 10));
         reduced.reduce(&distances, &multipliers);
         candidates.by_alpha_value(&reduced, &tree, 6);
-        let goal_of_sparse = AscentTarget { steps: 120, ..goal };
         SparseAscent::default().run(
             &distances,
             &candidates,
-            (&mut tree, &mut multipliers),
-            &goal_of_sparse,
+            &mut tree,
+            &mut multipliers,
+            &ascent_target(first, 120),
         );
     });
     let (ordering, start) = timed(|| {
@@ -188,10 +186,9 @@ fn measure(nodes: usize, costs: &[f64]) -> [(f64, f64); 4] {
         let (time, _) = timed(|| local.improve(&reduced, &candidates, &mut order, kicks));
         (distances.tour_cost(&order), ordering + time)
     });
-    goal.steps = 300;
-    goal.target = runs[2].0;
-    let bound = tree.ascend(&distances, &mut multipliers, &goal);
-    let gap = |length: f64| 100.0 * (length - bound) / length.abs();
+    let target = ascent_target(runs[2].0, 300);
+    let bound = tree.ascend(&distances, &mut multipliers, &target);
+    let gap = |cost: f64| 100.0 * (cost - bound) / cost.abs();
     [
         (gap(first), ascent),
         (gap(runs[0].0), runs[0].1),

@@ -1,51 +1,60 @@
-//! Edges of a complete graph and their numbers.
+//! Edge indices of the complete graph, and its cost matrix.
 //!
-//! Edges {i, j} with i < j are numbered in lexicographic order: edge e = i·(2n−i−1)/2 + (j−i−1).
+//! Edges {i, j} with i < j are indexed in lexicographic order: edge e = i·(2n−i−1)/2 + (j−i−1).
+//! Cost vectors, decisions and files of TSP and CVRP use this order.
 
 use crate::solve::SolveFailure;
+
+/// The two end nodes of an edge, the smaller first.
+pub(super) type EdgeEnds = [u32; 2];
 
 /// Number of edges of a complete graph.
 pub fn num_edges(nodes: usize) -> usize {
     nodes * nodes.saturating_sub(1) / 2
 }
 
-/// Number of the edge that joins two different nodes.
+/// Index of the edge that joins two different nodes, in any order.
 pub fn edge_index(nodes: usize, one: usize, other: usize) -> usize {
     let (i, j) = (one.min(other), one.max(other));
     i * (2 * nodes - i - 1) / 2 + (j - i - 1)
 }
 
+/// The same from and to the width that decisions store.
+#[inline]
+pub(super) fn edge_id(nodes: usize, ends: EdgeEnds) -> u32 {
+    edge_index(nodes, ends[0] as usize, ends[1] as usize) as u32
+}
+
 /// Checks that there is one cost per edge.
 ///
 /// # Errors
-/// When there are more or fewer.
+/// When the number of costs differs from the number of edges.
 pub fn check_costs(nodes: usize, costs: &[f64]) -> Result<(), SolveFailure> {
-    let (found, right) = (costs.len(), num_edges(nodes));
-    let wrong = || {
-        SolveFailure::Engine(format!(
-            "{found} costs for the {right} edges of {nodes} nodes"
-        ))
-    };
-    if found == right { Ok(()) } else { Err(wrong()) }
+    let (given, edges) = (costs.len(), num_edges(nodes));
+    if given == edges {
+        return Ok(());
+    }
+    let message = format!("{given} costs were given for the {edges} edges of {nodes} nodes");
+    Err(SolveFailure::Engine(message))
 }
 
-/// Numbers of the edges at a node, by the other end.
+/// Indices of the edges at a node, ordered by the other end.
 pub fn edges_at(nodes: usize, node: usize) -> impl Iterator<Item = usize> {
     (0..nodes)
         .filter(move |other| *other != node)
         .map(move |other| edge_index(nodes, node, other))
 }
 
-/// Numbers of the edges between nodes of a set.
+/// Indices of the edges with both ends in a set.
 pub fn edges_within(nodes: usize, set: &[usize]) -> impl Iterator<Item = usize> {
     let pairs = set
         .iter()
         .enumerate()
-        .flat_map(|(at, i)| set[..at].iter().map(move |j| (*i, *j)));
+        .flat_map(|(count, i)| set[..count].iter().map(move |j| (*i, *j)));
     pairs.map(move |(i, j)| edge_index(nodes, i, j))
 }
 
-/// The ends (i < j) of edges whose numbers are given in increasing order.
+/// The ends (i < j) of edges whose indices are given in increasing order.
 pub fn edge_ends(nodes: usize, edges: &[u32]) -> impl Iterator<Item = (usize, usize)> + '_ {
     let (mut row, mut start) = (0, 0);
     edges.iter().map(move |edge| {
@@ -57,26 +66,26 @@ pub fn edge_ends(nodes: usize, edges: &[u32]) -> impl Iterator<Item = (usize, us
     })
 }
 
-/// The nodes of a tour in its order, from the sorted numbers of its edges.
+/// The nodes of a tour in visiting order, from the sorted indices of its edges.
 pub fn order_of(nodes: usize, edges: &[u32]) -> Vec<u32> {
-    let mut joined = vec![[u32::MAX; 2]; nodes];
+    let mut neighbors = vec![[u32::MAX; 2]; nodes];
     for (i, j) in edge_ends(nodes, edges) {
         for (node, other) in [(i, j), (j, i)] {
-            let slot = usize::from(joined[node][0] != u32::MAX);
-            joined[node][slot] = other as u32;
+            let slot = usize::from(neighbors[node][0] != u32::MAX);
+            neighbors[node][slot] = other as u32;
         }
     }
     let mut order = Vec::with_capacity(nodes);
-    let (mut from, mut node) = (u32::MAX, 0);
+    let (mut previous, mut node) = (u32::MAX, 0);
     for _ in 0..nodes {
         order.push(node);
-        let [one, other] = joined[node as usize];
-        (from, node) = (node, if one == from { other } else { one });
+        let [one, other] = neighbors[node as usize];
+        (previous, node) = (node, if one == previous { other } else { one });
     }
     order
 }
 
-/// Whether these can be the costs of a tour through this many nodes.
+/// Checks that there is one cost per edge, and that there are enough nodes for a tour.
 pub(super) fn check(nodes: usize, costs: &[f64]) -> Result<(), SolveFailure> {
     if nodes < 3 {
         return Err(SolveFailure::Infeasible);
@@ -84,8 +93,8 @@ pub(super) fn check(nodes: usize, costs: &[f64]) -> Result<(), SolveFailure> {
     check_costs(nodes, costs)
 }
 
-/// Costs of all edges as a square table, so that a row is read in one sweep. A node is infinitely
-/// far from itself.
+/// Costs of all edges as a symmetric square matrix, so that a row is contiguous in memory. The
+/// diagonal is infinite.
 #[derive(Debug, Clone, Default)]
 pub struct DistanceMatrix {
     nodes: usize,
@@ -95,14 +104,14 @@ pub struct DistanceMatrix {
 }
 
 impl DistanceMatrix {
-    /// The table of these edge costs.
+    /// The matrix of these edge costs.
     pub fn new(nodes: usize, costs: &[f64]) -> Self {
         let mut distances = Self::default();
         distances.fill(nodes, costs);
         distances
     }
 
-    /// Overwrites the table with these edge costs.
+    /// Overwrites the matrix with these edge costs.
     pub fn fill(&mut self, nodes: usize, costs: &[f64]) {
         debug_assert_eq!(costs.len(), num_edges(nodes));
         self.nodes = nodes;
@@ -119,19 +128,19 @@ impl DistanceMatrix {
         self.granularity = Self::granularity_of(costs);
     }
 
-    /// The decimal unit all these costs are multiples of, if there is one.
+    /// The decimal unit that all these costs are multiples of, if there is one.
     pub(super) fn granularity_of(costs: &[f64]) -> Option<f64> {
         GRANULARITIES
             .into_iter()
             .find(|granularity| all_multiples(costs, *granularity))
     }
 
-    /// The noise of totals under these costs.
+    /// Rounding tolerance of the total cost of a tour.
     pub(super) fn tolerance_of(costs: &[f64], nodes: usize) -> f64 {
-        1e-12 * scale_of(costs) * nodes as f64
+        RELATIVE_TOLERANCE * scale_of(costs) * nodes as f64
     }
 
-    /// Copies what is above the diagonal below it, tile by tile, so that both stay in cache.
+    /// Copies the upper triangle into the lower one, tile by tile, so that both stay in cache.
     fn mirror(&mut self) {
         let nodes = self.nodes;
         for rows in (0..nodes).step_by(MIRROR_TILE) {
@@ -145,19 +154,17 @@ impl DistanceMatrix {
         }
     }
 
-    /// Overwrites the table with the reduced costs c_ij − π_i − π_j of another. Tours differ by the
-    /// same amounts as before; scale and noise stay those of the costs themselves.
+    /// Overwrites the matrix with the reduced costs c_ij − π_i − π_j of another. Differences
+    /// between tours stay the same; scale and tolerance remain those of the original costs.
     pub fn reduce(&mut self, from: &Self, multipliers: &[f64]) {
         self.nodes = from.nodes;
         self.scale = from.scale;
         self.granularity = None;
         self.values.clear();
         for (row, own) in from.values.chunks_exact(from.nodes.max(1)).zip(multipliers) {
-            self.values.extend(
-                row.iter()
-                    .zip(multipliers)
-                    .map(|(cost, other)| cost - (own + other)),
-            );
+            let reduced = row.iter().zip(multipliers);
+            self.values
+                .extend(reduced.map(|(cost, other)| cost - (own + other)));
         }
     }
 
@@ -172,7 +179,7 @@ impl DistanceMatrix {
         self.values[one as usize * self.nodes + other as usize]
     }
 
-    /// Costs from one node to all.
+    /// Costs of the edges from one node to all nodes.
     #[inline]
     pub fn row(&self, node: u32) -> &[f64] {
         &self.values[node as usize * self.nodes..][..self.nodes]
@@ -183,14 +190,14 @@ impl DistanceMatrix {
         self.scale
     }
 
-    /// The decimal unit all costs are multiples of, if there is one: totals then differ by at least
-    /// as much, and a bound may be rounded up.
+    /// The decimal unit that all costs are multiples of, if there is one: total costs then differ
+    /// by at least this unit, and a lower bound may be rounded up.
     pub fn granularity(&self) -> Option<f64> {
         self.granularity
     }
 
-    /// Multipliers a with c_ij ≈ a_i + a_j by least squares: the part of the costs that is the same
-    /// for all tours.
+    /// Node potentials a with c_ij ≈ a_i + a_j in the least squares sense: this part of the costs
+    /// is the same for all tours.
     pub fn node_potentials(&self, multipliers: &mut [f64]) {
         let nodes = self.nodes as f64;
         for (node, multiplier) in multipliers.iter_mut().enumerate() {
@@ -203,22 +210,20 @@ impl DistanceMatrix {
             .for_each(|multiplier| *multiplier = (*multiplier - total) / (nodes - 2.0));
     }
 
-    /// Differences of totals below this are rounding noise: 10⁻¹² of the largest cost per node.
+    /// Rounding tolerance of total costs: 10⁻¹² of the largest absolute cost, times the nodes.
     pub fn tolerance(&self) -> f64 {
-        1e-12 * self.scale * self.nodes as f64
+        RELATIVE_TOLERANCE * self.scale * self.nodes as f64
     }
 
     /// Cost of a closed tour.
     pub fn tour_cost(&self, order: &[u32]) -> f64 {
-        let closing = order
-            .last()
-            .zip(order.first())
-            .map_or(0.0, |(last, first)| self.between(*last, *first));
-        order
-            .windows(2)
-            .map(|pair| self.between(pair[0], pair[1]))
-            .sum::<f64>()
-            + closing
+        let closing = match order {
+            [first, .., last] => self.between(*last, *first),
+            [only] => self.between(*only, *only),
+            [] => 0.0,
+        };
+        let path = order.windows(2);
+        path.map(|pair| self.between(pair[0], pair[1])).sum::<f64>() + closing
     }
 }
 
@@ -226,13 +231,18 @@ fn scale_of(costs: &[f64]) -> f64 {
     costs.iter().fold(0.0, |max, cost| cost.abs().max(max))
 }
 
-/// Rows and columns that are mirrored together.
+/// Tolerance of a total per node, relative to the largest absolute cost. A sum of n doubles is
+/// exact to about n·10⁻¹⁶; 10⁻¹² leaves room for multipliers and simplex arithmetic.
+const RELATIVE_TOLERANCE: f64 = 1e-12;
+/// Rows and columns of a mirrored tile: two tiles of 32 × 32 doubles take 16 KiB and fit into a
+/// first-level cache.
 const MIRROR_TILE: usize = 32;
-/// Units that costs may be multiples of, coarsest first.
+/// Units that costs may be multiples of, coarsest first. Published instances use integers or a few
+/// decimals; finer units save too little to be worth another scan of the costs.
 const GRANULARITIES: [f64; 5] = [1.0, 0.1, 0.01, 0.001, 0.0001];
 
 /// Whether all costs are multiples of a unit, up to the last bits: a deliberate small perturbation
-/// of whole numbers must not be taken for rounding.
+/// of integral costs must not count as rounding.
 fn all_multiples(costs: &[f64], granularity: f64) -> bool {
     costs.iter().all(|cost| {
         let units = cost / granularity;
@@ -245,17 +255,17 @@ mod tests {
     use super::{DistanceMatrix, edge_ends, edge_index, edges_at, num_edges};
 
     #[test]
-    fn edge_numbers_run_in_lexicographic_order() {
+    fn edge_indices_are_in_lexicographic_order() {
         let nodes = 7;
         let pairs: Vec<_> = (0..nodes)
             .flat_map(|i| (i + 1..nodes).map(move |j| (i, j)))
             .collect();
-        let numbers: Vec<u32> = (0..num_edges(nodes) as u32).collect();
-        assert_eq!(edge_ends(nodes, &numbers).collect::<Vec<_>>(), pairs);
-        for (number, (i, j)) in pairs.into_iter().enumerate() {
+        let indices: Vec<u32> = (0..num_edges(nodes) as u32).collect();
+        assert_eq!(edge_ends(nodes, &indices).collect::<Vec<_>>(), pairs);
+        for (index, (i, j)) in pairs.into_iter().enumerate() {
             assert_eq!(
                 (edge_index(nodes, i, j), edge_index(nodes, j, i)),
-                (number, number)
+                (index, index)
             );
         }
         assert_eq!(
@@ -266,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn the_table_is_symmetric_and_knows_its_grain() {
+    fn the_matrix_is_symmetric_and_its_granularity_is_detected() {
         let distances = DistanceMatrix::new(4, &[1.0, 2.0, 3.0, 4.0, -5.0, 6.0]);
         assert_eq!(
             (distances.between(1, 3), distances.between(3, 1)),
@@ -296,15 +306,14 @@ mod tests {
     }
 
     #[test]
-    fn the_common_part_of_a_sum_of_node_costs_is_those_costs() {
+    fn node_potentials_recover_costs_that_are_sums_of_node_costs() {
         let own = [3.0, -1.0, 4.0, 0.5];
         let costs = [(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)]
             .map(|(i, j): (usize, usize)| own[i] + own[j]);
-        let mut found = [0.0; 4];
-        DistanceMatrix::new(4, &costs).node_potentials(&mut found);
-        found
-            .iter()
-            .zip(own)
-            .for_each(|(found, own)| assert!((found - own).abs() < 1e-12));
+        let mut potentials = [0.0; 4];
+        DistanceMatrix::new(4, &costs).node_potentials(&mut potentials);
+        for (potential, own) in potentials.iter().zip(own) {
+            assert!((potential - own).abs() < 1e-12);
+        }
     }
 }

@@ -1,23 +1,23 @@
-//! When a part of a search may be dropped, and what a search has proven at its end.
+//! The cutoff of branch and bound, and the status of a solution when the search ends.
 
 use super::complete_graph::DistanceMatrix;
 use super::{SearchLimits, Solution, SolveStatus};
 use crate::decision::Decision;
 
-/// A part may be dropped when its bound is above the *level*: the cost of the best decision less
-/// rounding noise; if all costs are multiples of one unit, less that unit and more noise; or less
-/// the gap that limits allow.
+/// A subproblem is pruned when its lower bound is above the *cutoff*: the incumbent's cost minus
+/// the rounding tolerance; if all costs are multiples of one unit, minus that unit plus twice the
+/// tolerance; or minus the gap that the limits allow.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct PruningRule {
-    /// Differences below this are rounding.
+    /// Differences of total costs up to this are rounding.
     pub(super) tolerance: f64,
-    /// The unit that all costs are multiples of.
+    /// The unit that all costs are multiples of, if there is one.
     pub(super) granularity: Option<f64>,
     pub(super) limits: SearchLimits,
 }
 
 impl PruningRule {
-    /// Rules for tours by these costs.
+    /// The rule for tours with these costs.
     pub(super) fn new(distances: &DistanceMatrix, limits: SearchLimits) -> Self {
         Self {
             tolerance: distances.tolerance(),
@@ -26,10 +26,10 @@ impl PruningRule {
         }
     }
 
-    /// Nothing that beats a decision of this cost has a bound above the level.
+    /// The cutoff for an incumbent of this cost: no better decision has a lower bound above it.
     pub(super) fn cutoff(&self, cost: f64) -> f64 {
         let exact = self.exact_cutoff(cost);
-        // Noise is taken off again before a bound is reported.
+        // `to_solution` subtracts the tolerance again before it reports a bound.
         if self.limits.gap > 0.0 {
             exact.min(cost - self.limits.gap * cost.abs() + self.tolerance)
         } else {
@@ -43,21 +43,21 @@ impl PruningRule {
         })
     }
 
-    /// What is known of a decision of this cost when all others cost at least `floor`; whether the
-    /// search that says so was complete.
+    /// A decision of this objective with its proven bound and status, given that all other
+    /// decisions cost at least `lower_bound`, and whether the search was complete.
     pub(super) fn to_solution(
-        &self,
+        self,
         decision: Decision,
         objective: f64,
-        (lower_bound, complete): (f64, bool),
+        lower_bound: f64,
+        complete: bool,
     ) -> Solution {
         if lower_bound > self.exact_cutoff(objective) {
             return Solution::optimal(decision, objective);
         }
         let bound = (lower_bound - self.tolerance).min(objective);
         let gap = (objective - bound) / objective.abs().max(f64::MIN_POSITIVE);
-        let within = complete || gap <= self.limits.gap;
-        let status = if within {
+        let status = if complete || gap <= self.limits.gap {
             SolveStatus::WithinGap(gap)
         } else {
             SolveStatus::LimitReached
@@ -79,7 +79,7 @@ mod tests {
     use crate::solve::{SearchLimits, SolveStatus};
 
     #[test]
-    fn an_answer_is_optimal_when_nothing_can_lie_between_it_and_the_floor() {
+    fn a_solution_is_optimal_when_no_cost_fits_between_it_and_the_lower_bound() {
         let limits = SearchLimits { nodes: 1, gap: 0.1 };
         let status = |granularity, lower_bound| {
             let pruning = PruningRule {
@@ -88,7 +88,7 @@ mod tests {
                 limits,
             };
             pruning
-                .to_solution(Decision::default(), 10.0, (lower_bound, false))
+                .to_solution(Decision::default(), 10.0, lower_bound, false)
                 .status
         };
         assert_eq!(

@@ -1,7 +1,8 @@
-//! What branch and cut needs, whatever it searches for.
+//! Parts of branch and cut that the TSP and CVRP solvers share.
 //!
-//! * `sheet`: a linear programme whose rows come and go. `waiting`: nodes that wait, and what is
-//!   proven of those that went. `tail`: when further cuts are not worth it.
+//! * `lp_relaxation`: an LP with a cut pool, whose rows are added and deleted.
+//! * `node_queue`: the open nodes of the search tree, and the bound on the nodes that were pruned.
+//! * `tailing_off`: detects that further rounds of cuts raise the bound too little.
 
 mod lp_relaxation;
 mod node_queue;
@@ -10,6 +11,3 @@ mod tailing_off;
 pub(super) use lp_relaxation::{BasisSnapshot, LpRelaxation, retain_unmarked, scaling_factor};
 pub(super) use node_queue::{NodeQueue, SearchResult};
 pub(super) use tailing_off::TailingOff;
-
-/// The two nodes an edge joins, the lower first.
-pub(super) type EdgeEnds = [u32; 2];

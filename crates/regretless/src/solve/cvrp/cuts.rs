@@ -12,7 +12,7 @@
 //! As customers have degree 2, x(δ(S))/2 is |S| − x(E(S)), and with R the other customers also
 //! |R| − x(E(R)) + x(0:S)/2 − x(0:R)/2; the form with fewer entries is taken.
 
-pub(super) use crate::solve::cutting_plane::EdgeEnds;
+pub(super) use crate::solve::complete_graph::EdgeEnds;
 
 /// A row: least and greatest value of a sum over columns.
 #[derive(Debug, Clone, PartialEq)]

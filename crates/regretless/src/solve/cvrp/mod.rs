@@ -105,7 +105,7 @@ impl CvrpBranchAndCut {
             });
         }
         let decision = Decision::from_entries(best.uses);
-        Ok(pruning.to_solution(decision, best.cost, (verdict.lower_bound, verdict.complete)))
+        Ok(pruning.to_solution(decision, best.cost, verdict.lower_bound, verdict.complete))
     }
 }
 

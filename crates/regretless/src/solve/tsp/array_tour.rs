@@ -1,30 +1,32 @@
-//! A tour as an array of nodes, changed by reversals only.
+//! A tour as an array of nodes, modified by reversals of segments (2-opt moves) only.
 //!
-//! Reversing a path or the rest of the tour gives the same tour read in the other direction, so the
-//! shorter of the two is reversed. A reversal of places is its own inverse: repeating the logged
-//! reversals backwards undoes them, whatever direction the tour is read in.
+//! Reversing a segment or its complement gives the same cyclic tour up to orientation, so the
+//! shorter of the two is reversed. A reversal of positions is its own inverse: applying the logged
+//! reversals in reverse order undoes them, whatever the orientation.
 
-/// A closed tour that can be changed and taken back.
+/// A closed tour with an undo log.
 #[derive(Debug, Clone, Default)]
 pub struct ArrayTour {
     order: Vec<u32>,
-    place: Vec<u32>,
+    /// Position of each node in `order`.
+    position: Vec<u32>,
+    /// First position and length of each reversal since the last commit.
     log: Vec<(u32, u32)>,
 }
 
 impl ArrayTour {
-    /// Overwrites the tour; the log is emptied.
+    /// Overwrites the tour and clears the undo log.
     pub fn set(&mut self, order: &[u32]) {
         self.order.clear();
         self.order.extend_from_slice(order);
-        self.place.resize(order.len(), 0);
-        for (place, node) in order.iter().enumerate() {
-            self.place[*node as usize] = place as u32;
+        self.position.resize(order.len(), 0);
+        for (position, node) in order.iter().enumerate() {
+            self.position[*node as usize] = position as u32;
         }
         self.log.clear();
     }
 
-    /// The nodes in order.
+    /// The nodes in visiting order.
     pub fn order(&self) -> &[u32] {
         &self.order
     }
@@ -32,37 +34,41 @@ impl ArrayTour {
     /// The node after this one.
     #[inline]
     pub fn next(&self, node: u32) -> u32 {
-        let place = self.place[node as usize] as usize + 1;
-        self.order[if place == self.order.len() { 0 } else { place }]
+        let position = self.position[node as usize] as usize + 1;
+        self.order[if position == self.order.len() {
+            0
+        } else {
+            position
+        }]
     }
 
     /// The node before this one.
     #[inline]
     pub fn previous(&self, node: u32) -> u32 {
-        let place = self.place[node as usize] as usize;
-        self.order[if place == 0 {
+        let position = self.position[node as usize] as usize;
+        self.order[if position == 0 {
             self.order.len() - 1
         } else {
-            place - 1
+            position - 1
         }]
     }
 
-    /// Where a node stands.
+    /// Position of a node in the array.
     #[inline]
-    pub fn place(&self, node: u32) -> usize {
-        self.place[node as usize] as usize
+    pub fn position(&self, node: u32) -> usize {
+        self.position[node as usize] as usize
     }
 
-    /// The node at a place.
+    /// The node at a position.
     #[inline]
-    pub fn at(&self, place: usize) -> u32 {
-        self.order[place]
+    pub fn at(&self, position: usize) -> u32 {
+        self.order[position]
     }
 
-    /// Reverses the path that leads forward from one node to another, or the rest of the tour.
+    /// Reverses the segment from `first` forward to `last`, or its complement if that is shorter.
     pub fn reverse(&mut self, first: u32, last: u32) {
         let nodes = self.order.len();
-        let (start, end) = (self.place(first), self.place(last));
+        let (start, end) = (self.position(first), self.position(last));
         let count = if end >= start {
             end - start + 1
         } else {
@@ -78,12 +84,12 @@ impl ArrayTour {
         self.swap_range(start as usize, count as usize);
     }
 
-    /// How many reversals can be taken back.
+    /// Number of reversals in the undo log.
     pub fn changes(&self) -> usize {
         self.log.len()
     }
 
-    /// Takes back all reversals but the first `changes`.
+    /// Undoes all logged reversals but the first `changes`.
     pub fn undo_to(&mut self, changes: usize) {
         while self.log.len() > changes {
             if let Some((start, count)) = self.log.pop() {
@@ -92,8 +98,8 @@ impl ArrayTour {
         }
     }
 
-    /// Makes all changes final.
-    pub fn keep(&mut self) {
+    /// Commits all changes: they can no longer be undone.
+    pub fn commit(&mut self) {
         self.log.clear();
     }
 
@@ -103,7 +109,7 @@ impl ArrayTour {
         for _ in 0..count / 2 {
             let (a, b) = (self.order[low], self.order[high]);
             (self.order[low], self.order[high]) = (b, a);
-            (self.place[b as usize], self.place[a as usize]) = (low as u32, high as u32);
+            (self.position[b as usize], self.position[a as usize]) = (low as u32, high as u32);
             low = if low + 1 == nodes { 0 } else { low + 1 };
             high = if high == 0 { nodes - 1 } else { high - 1 };
         }

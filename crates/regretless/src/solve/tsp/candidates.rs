@@ -1,87 +1,97 @@
-//! Candidate lists: the few neighbours of each node that a good tour is likely to use.
+//! Candidate edges: for each node the few neighbors that a good tour is likely to use.
 
 use super::one_tree::OneTree;
 use crate::solve::complete_graph::DistanceMatrix;
 
-/// The most promising neighbours of every node, best first.
+/// The most promising neighbors of every node, best first.
 #[derive(Debug, Clone, Default)]
 pub struct CandidateEdges {
-    each: usize,
-    /// Each candidate with the cost of its edge, which is thus read in one sweep.
+    per_node: usize,
+    /// Each candidate with the cost of its edge, so that both are read from contiguous memory.
     list: Vec<(u32, f64)>,
-    row: Vec<f64>,
-    best: Vec<(f64, f64, u32)>,
+    /// Buffer: rank of each node as a neighbor of the current one.
+    ranks: Vec<f64>,
+    /// Buffer: rank, cost and node of the best candidates of the current node.
+    best: Vec<RankedCandidate>,
 }
 
+/// Rank, then cost, then node.
+type RankedCandidate = (f64, f64, u32);
+
 impl CandidateEdges {
-    /// Neighbours by cost, ties to the lower number.
-    pub fn by_cost(&mut self, distances: &DistanceMatrix, each: usize) {
-        self.rank(distances, each, |_, row| row.fill(0.0));
+    /// The neighbors of smallest cost; ties go to the smaller node.
+    pub fn by_cost(&mut self, distances: &DistanceMatrix, per_node: usize) {
+        self.rank(distances, per_node, |_, ranks| ranks.fill(0.0));
     }
 
-    /// Neighbours by their nearness to a 1-tree, given the reduced costs it was grown by; ties by
-    /// reduced cost, then to the lower number.
-    pub fn by_alpha_value(&mut self, reduced: &DistanceMatrix, one_tree: &OneTree, each: usize) {
-        self.rank(reduced, each, |node, row| {
-            one_tree.alpha_values(reduced, node, row)
+    /// The neighbors of smallest α-value (Helsgaun 2000) with respect to a 1-tree, given the
+    /// reduced costs it was built with; ties go to the smaller reduced cost, then to the smaller
+    /// node.
+    pub fn by_alpha_value(
+        &mut self,
+        reduced: &DistanceMatrix,
+        one_tree: &OneTree,
+        per_node: usize,
+    ) {
+        self.rank(reduced, per_node, |node, ranks| {
+            one_tree.alpha_values(reduced, node, ranks);
         });
     }
 
     /// The candidates of one node with the costs of their edges, best first.
     #[inline]
     pub fn of(&self, node: u32) -> &[(u32, f64)] {
-        &self.list[node as usize * self.each..][..self.each]
+        &self.list[node as usize * self.per_node..][..self.per_node]
     }
 
     /// All pairs of a node and one of its candidates.
     pub fn pairs(&self) -> impl Iterator<Item = (u32, u32)> + '_ {
-        let each = self.each.max(1);
+        let per_node = self.per_node.max(1);
         self.list
             .iter()
             .enumerate()
-            .map(move |(place, other)| ((place / each) as u32, other.0))
+            .map(move |(index, (other, _))| ((index / per_node) as u32, *other))
     }
 
+    /// Lists the neighbors of each node by the ranks that `write_ranks` gives them.
     fn rank(
         &mut self,
         distances: &DistanceMatrix,
-        each: usize,
-        mut nearness: impl FnMut(u32, &mut [f64]),
+        per_node: usize,
+        mut write_ranks: impl FnMut(u32, &mut [f64]),
     ) {
         let nodes = distances.nodes();
-        self.each = each.min(nodes - 1);
+        self.per_node = per_node.min(nodes - 1);
         self.list.clear();
-        self.row.resize(nodes, 0.0);
+        self.ranks.resize(nodes, 0.0);
         for node in 0..nodes as u32 {
-            nearness(node, &mut self.row);
+            write_ranks(node, &mut self.ranks);
             self.best.clear();
             for (other, cost) in distances.row(node).iter().enumerate() {
                 if other as u32 != node {
-                    let entry = (self.row[other], *cost, other as u32);
-                    keep_best(&mut self.best, self.each, entry);
+                    let entry = (self.ranks[other], *cost, other as u32);
+                    insert_if_better(&mut self.best, self.per_node, entry);
                 }
             }
-            self.list.extend(
-                self.best
-                    .iter()
-                    .map(|entry| (entry.2, distances.between(node, entry.2))),
-            );
+            for (_, _, other) in &self.best {
+                self.list.push((*other, distances.between(node, *other)));
+            }
         }
     }
 }
 
-/// Keeps the best few entries in order; entries come with increasing numbers.
-fn keep_best(best: &mut Vec<(f64, f64, u32)>, max: usize, entry: (f64, f64, u32)) {
-    let better = |a: &(f64, f64, u32), b: &(f64, f64, u32)| (a.0, a.1) < (b.0, b.1);
+/// Insertion into a sorted list of at most `max` entries; nodes arrive in increasing order.
+fn insert_if_better(best: &mut Vec<RankedCandidate>, max: usize, entry: RankedCandidate) {
+    let is_better = |a: &RankedCandidate, b: &RankedCandidate| (a.0, a.1) < (b.0, b.1);
     if best.len() == max {
-        if best.last().is_some_and(|last| !better(&entry, last)) {
+        if best.last().is_some_and(|last| !is_better(&entry, last)) {
             return;
         }
         best.pop();
     }
-    let mut place = best.len();
-    while place > 0 && better(&entry, &best[place - 1]) {
-        place -= 1;
+    let mut position = best.len();
+    while position > 0 && is_better(&entry, &best[position - 1]) {
+        position -= 1;
     }
-    best.insert(place, entry);
+    best.insert(position, entry);
 }

@@ -1,46 +1,58 @@
-//! Local search for short tours after Lin and Kernighan (1973), chained by double bridges.
+//! Local search of Lin and Kernighan (1973), chained by double-bridge kicks.
 //!
-//! One node t1 and a neighbour t2 are parted; what is left is a path from t2 to t1. A step joins t2
-//! to a candidate t3, parts t3 from a neighbour t4, joins t4 to a candidate t5 and parts t5 from
-//! t6: a sequential exchange of three edges, judged without touching the tour. The first exchange
-//! that closes to a shorter tour is made; otherwise the one that leaves most gain is made on trial
-//! and the path goes on from t6, until no gain is left and all trials are taken back (steps of
-//! three edges as in Helsgaun 2000). When no node can be improved, a double bridge over a short
-//! stretch of the tour (Martin, Otto and Felten 1991) gives the next start, and is taken back
-//! unless it leads to a tour no longer than before. Kicks follow a fixed stream: the result depends
-//! on costs and candidates only.
+//! Removing the edge between a node t1 and a neighbor t2 leaves a Hamiltonian path from t2 to t1. A
+//! step adds the edge from t2 to a candidate t3, removes an edge {t3, t4}, adds the edge from t4 to
+//! a candidate t5 and removes an edge {t5, t6}: a sequential 3-exchange, evaluated without
+//! modifying the tour. The first exchange that closes to a cheaper tour is applied. Otherwise the
+//! exchange of largest partial gain is applied tentatively and the search continues from t6, until
+//! no gain is left and all tentative exchanges are undone (3-exchanges as basis steps as in
+//! Helsgaun 2000). When no node can be improved, a double bridge on a short segment of the tour
+//! (Martin, Otto and Felten 1991) gives the next start; it is undone unless the local optimum
+//! reached from it is no more expensive. Kicks follow a fixed random stream: the result depends on
+//! costs and candidates only.
 
 use super::array_tour::ArrayTour;
 use super::candidates::CandidateEdges;
 use crate::cancellation;
 use crate::solve::complete_graph::DistanceMatrix;
 
-/// Steps after which a trial is given up.
+/// Maximum number of 3-exchanges in one move. Deeper moves find more improvements per start, but
+/// each tentative exchange reverses segments of the tour that must be reversed back on failure.
 const MAX_EXCHANGE_DEPTH: usize = 6;
-/// Longest stretch between two bridges of a kick.
+/// Longest segment of a double bridge. Short segments keep a kick local, so that few nodes must be
+/// searched again.
 const MAX_KICK_SEGMENT: usize = 30;
+/// Fewest nodes with which a double bridge differs from moves that the local search can undo.
+const MIN_KICK_NODES: usize = 8;
+/// Gains below this fraction of the largest cost are rounding.
+const RELATIVE_GAIN_TOLERANCE: f64 = 1e-12;
+/// Seed of the kicks; any value works.
+const KICK_SEED: u64 = 0x5EED_0F70;
 
 /// Improves tours; buffers are kept between calls.
 #[derive(Debug, Clone, Default)]
 pub struct LinKernighan {
     tour: ArrayTour,
-    queue: NodeWorklist,
+    worklist: NodeWorklist,
+    /// End nodes of the edges exchanged by the current move.
     touched: Vec<u32>,
+    /// Edges added by the current move.
     added: Vec<(u32, u32)>,
 }
 
-/// A path from `start` to `end`, read from the closed tour in which they are neighbours.
+/// The tour without the edge between two adjacent nodes: a Hamiltonian path from `start` to `end`.
 #[derive(Debug, Clone, Copy)]
 struct HamiltonianPath {
     start: u32,
     end: u32,
-    /// Whether the tour's own direction leads from start to end.
+    /// Whether the orientation of the array leads from start to end.
     forward: bool,
 }
 
-/// An exchange: reversals of stretches of the path, the new start, and the gain before closing.
+/// A sequential exchange: reversals of path segments, end nodes, and the gain before closing.
 #[derive(Debug, Clone, Copy)]
 struct EdgeExchange {
+    /// First and last offset of each reversal; equal offsets are no reversal.
     reversals: [(usize, usize); 3],
     /// The nodes t3 to t6; t5 and t6 repeat t4 when only two edges are exchanged.
     nodes: [u32; 4],
@@ -48,10 +60,11 @@ struct EdgeExchange {
 }
 
 impl LinKernighan {
-    /// Tours through fewer nodes are left as they are.
+    /// Tours with fewer nodes are returned unchanged.
     pub const MIN_NODES: usize = 5;
 
-    /// Shortens a tour until no step helps, then tries this many kicks. Returns the new length.
+    /// Improves a tour to a local optimum, then tries this many kicks. Returns the cost of the
+    /// tour.
     pub fn improve(
         &mut self,
         distances: &DistanceMatrix,
@@ -61,24 +74,24 @@ impl LinKernighan {
     ) -> f64 {
         if order.len() >= Self::MIN_NODES {
             self.tour.set(order);
-            self.queue.fill(order);
+            self.worklist.fill(order);
             let search = LinKernighanInput {
                 distances,
                 candidates,
-                tolerance: 1e-12 * distances.scale(),
+                tolerance: RELATIVE_GAIN_TOLERANCE * distances.scale(),
             };
             self.improve_to_local_optimum(&search);
-            self.tour.keep();
-            if order.len() >= 8 {
-                self.kick_often(&search, kicks);
+            self.tour.commit();
+            if order.len() >= MIN_KICK_NODES {
+                self.run_kicks(&search, kicks);
             }
             order.copy_from_slice(self.tour.order());
         }
         distances.tour_cost(order)
     }
 
-    fn kick_often(&mut self, search: &LinKernighanInput, kicks: usize) {
-        let mut random = SplitMix64(0x5EED_0F70);
+    fn run_kicks(&mut self, search: &LinKernighanInput, kicks: usize) {
+        let mut random = SplitMix64(KICK_SEED);
         for _ in 0..kicks {
             if cancellation::requested() {
                 return;
@@ -87,18 +100,18 @@ impl LinKernighan {
             if gain < 0.0 {
                 self.tour.undo_to(0);
             }
-            self.tour.keep();
+            self.tour.commit();
         }
     }
 
-    /// Changes A B C D to A D C B for three short neighbouring stretches; returns the (negative)
-    /// gain.
+    /// Double bridge: changes A B C D to A D C B for three consecutive short segments; returns its
+    /// gain, usually negative.
     fn kick(&mut self, search: &LinKernighanInput, random: &mut SplitMix64) -> f64 {
         let nodes = self.tour.order().len();
-        let longest = MAX_KICK_SEGMENT.min((nodes - 1) / 3);
-        let lengths = [0; 3].map(|_| 1 + random.below(longest));
+        let max_length = MAX_KICK_SEGMENT.min((nodes - 1) / 3);
+        let lengths = [0; 3].map(|_| 1 + random.below(max_length));
         let start = random.below(nodes);
-        let at = |tour: &ArrayTour, step: usize| tour.at((start + step) % nodes);
+        let at = |tour: &ArrayTour, offset: usize| tour.at((start + offset) % nodes);
         let cuts = [
             0,
             lengths[0],
@@ -118,32 +131,33 @@ impl LinKernighan {
         path.reverse(&mut self.tour, 0, lengths[2] - 1);
         path.reverse(&mut self.tour, lengths[2], lengths[2] + lengths[1] - 1);
         path.reverse(&mut self.tour, lengths[2] + lengths[1], cuts[3] - 1);
-        first
-            .into_iter()
-            .chain(last)
-            .for_each(|node| self.queue.push(node));
+        for node in first.into_iter().chain(last) {
+            self.worklist.push(node);
+        }
         old - new
     }
 
-    /// Improves until every node has been tried in vain; returns the gain.
+    /// Improves until no node has an improving move; returns the total gain.
     fn improve_to_local_optimum(&mut self, search: &LinKernighanInput) -> f64 {
-        let mut gained = 0.0;
-        while let Some(node) = self.queue.pop() {
+        let mut total_gain = 0.0;
+        while let Some(node) = self.worklist.pop() {
             while let Some(gain) = self.improve_node(search, node) {
-                gained += gain;
+                total_gain += gain;
             }
         }
-        gained
+        total_gain
     }
 
+    /// Applies one improving move that removes an edge at a node, if there is one; returns its
+    /// gain.
     fn improve_node(&mut self, search: &LinKernighanInput, node: u32) -> Option<f64> {
         for start in [self.tour.next(node), self.tour.previous(node)] {
             let changes = self.tour.changes();
             let path = HamiltonianPath::new(&self.tour, start, node);
             if let Some(gain) = self.extend_exchange(search, path) {
-                self.touched
-                    .iter()
-                    .for_each(|touched| self.queue.push(*touched));
+                for touched in &self.touched {
+                    self.worklist.push(*touched);
+                }
                 return Some(gain);
             }
             self.tour.undo_to(changes);
@@ -151,7 +165,7 @@ impl LinKernighan {
         None
     }
 
-    /// Makes steps from one path until the tour closes with a gain.
+    /// Applies exchanges from one path until the tour closes with a gain.
     fn extend_exchange(
         &mut self,
         search: &LinKernighanInput,
@@ -191,10 +205,10 @@ impl HamiltonianPath {
         }
     }
 
-    /// How far a node is from the start.
+    /// Number of steps from the start of the path to a node.
     #[inline]
     fn offset(self, tour: &ArrayTour, node: u32) -> usize {
-        let (from, to) = (tour.place(self.start), tour.place(node));
+        let (from, to) = (tour.position(self.start), tour.position(node));
         let (low, high) = if self.forward { (from, to) } else { (to, from) };
         if high >= low {
             high - low
@@ -203,19 +217,23 @@ impl HamiltonianPath {
         }
     }
 
-    /// The node this far from the start.
+    /// The node this many steps from the start of the path.
     #[inline]
     fn at(self, tour: &ArrayTour, offset: usize) -> u32 {
-        let (nodes, from) = (tour.order().len(), tour.place(self.start));
-        let place = if self.forward {
+        let (nodes, from) = (tour.order().len(), tour.position(self.start));
+        let position = if self.forward {
             from + offset
         } else {
             from + nodes - offset
         };
-        tour.at(if place >= nodes { place - nodes } else { place })
+        tour.at(if position >= nodes {
+            position - nodes
+        } else {
+            position
+        })
     }
 
-    /// Reverses the stretch between two offsets; the end of the path never moves.
+    /// Reverses the segment between two offsets; the end of the path never moves.
     fn reverse(&mut self, tour: &mut ArrayTour, from: usize, to: usize) {
         let (first, last) = (self.at(tour, from), self.at(tour, to));
         if self.forward {
@@ -228,7 +246,7 @@ impl HamiltonianPath {
     }
 }
 
-/// What a search looks at and does not change.
+/// Read-only inputs of the search.
 struct LinKernighanInput<'a> {
     distances: &'a DistanceMatrix,
     candidates: &'a CandidateEdges,
@@ -241,7 +259,7 @@ impl LinKernighanInput<'_> {
         self.distances.between(one, other)
     }
 
-    /// The first exchange that closes with a gain, else the one that leaves most gain.
+    /// The first exchange that closes with a gain, else the one of largest partial gain.
     fn step(
         &self,
         tour: &ArrayTour,
@@ -260,7 +278,7 @@ impl LinKernighanInput<'_> {
             if k < 2 || k == last {
                 continue;
             }
-            let third = LinKernighanStep {
+            let step = LinKernighanStep {
                 tour,
                 path,
                 t3: *t3,
@@ -268,28 +286,29 @@ impl LinKernighanInput<'_> {
                 gain,
                 added,
             };
-            if self.remove_near_edge(&third, &mut best) || self.remove_far_edge(&third, &mut best) {
+            if self.remove_near_edge(&step, &mut best) || self.remove_far_edge(&step, &mut best) {
                 break;
             }
         }
         best
     }
 
-    /// Parts t3 from the neighbour on the start's side: still a path, which may close at once.
-    fn remove_near_edge(&self, third: &LinKernighanStep, best: &mut Option<EdgeExchange>) -> bool {
-        let k = third.k;
-        let t4 = third.path.at(third.tour, k - 1);
-        if third.was_added(third.t3, t4) {
+    /// Removes the edge from t3 to its neighbor t4 on the start's side. The result is a path, which
+    /// may already close to a cheaper tour (2-opt).
+    fn remove_near_edge(&self, step: &LinKernighanStep, best: &mut Option<EdgeExchange>) -> bool {
+        let k = step.k;
+        let t4 = step.path.at(step.tour, k - 1);
+        if step.was_added(step.t3, t4) {
             return false;
         }
-        let gain = third.gain + self.cost(third.t3, t4);
-        let two = EdgeExchange {
+        let gain = step.gain + self.cost(step.t3, t4);
+        let two_exchange = EdgeExchange {
             reversals: [(0, k - 1), (0, 0), (0, 0)],
-            nodes: [third.t3, t4, t4, t4],
+            nodes: [step.t3, t4, t4, t4],
             gain,
         };
-        if gain - self.cost(t4, third.path.end) > self.tolerance {
-            *best = Some(two);
+        if gain - self.cost(t4, step.path.end) > self.tolerance {
+            *best = Some(two_exchange);
             return true;
         }
         for (t5, cost) in self.candidates.of(t4) {
@@ -297,23 +316,23 @@ impl LinKernighanInput<'_> {
             if gain <= self.tolerance {
                 continue;
             }
-            let j = third.path.offset(third.tour, *t5);
-            if j == k || j + 2 == k || j + 1 == k || *t5 == third.path.end {
+            let j = step.path.offset(step.tour, *t5);
+            if j == k || j + 2 == k || j + 1 == k || *t5 == step.path.end {
                 continue;
             }
-            // In the path after the first exchange t5 is followed back to the start by t6.
-            let (neighbour, upto) = if j > k {
+            // In the path after the first exchange, t6 precedes t5 when seen from the start.
+            let (t6_offset, last) = if j > k {
                 (j - 1, j - 1)
             } else {
                 (j + 1, k - 2 - j)
             };
-            let t6 = third.path.at(third.tour, neighbour);
-            let reversals = [(0, k - 1), (0, upto), (0, 0)];
+            let t6 = step.path.at(step.tour, t6_offset);
+            let reversals = [(0, k - 1), (0, last), (0, 0)];
             if self.offer(
-                third,
+                step,
                 EdgeExchange {
                     reversals,
-                    nodes: [third.t3, t4, *t5, t6],
+                    nodes: [step.t3, t4, *t5, t6],
                     gain,
                 },
                 best,
@@ -324,30 +343,31 @@ impl LinKernighanInput<'_> {
         false
     }
 
-    /// Parts t3 from the neighbour on the end's side: start to t3 is a ring, which t5 must open.
-    fn remove_far_edge(&self, third: &LinKernighanStep, best: &mut Option<EdgeExchange>) -> bool {
-        let k = third.k;
-        let t4 = third.path.at(third.tour, k + 1);
-        if third.was_added(third.t3, t4) {
+    /// Removes the edge from t3 to its neighbor t4 on the end's side. The nodes from the start to
+    /// t3 then form a cycle, which t5 must break.
+    fn remove_far_edge(&self, step: &LinKernighanStep, best: &mut Option<EdgeExchange>) -> bool {
+        let k = step.k;
+        let t4 = step.path.at(step.tour, k + 1);
+        if step.was_added(step.t3, t4) {
             return false;
         }
-        let gain = third.gain + self.cost(third.t3, t4);
+        let gain = step.gain + self.cost(step.t3, t4);
         for (t5, cost) in self.candidates.of(t4) {
             let gain = gain - cost;
             if gain <= self.tolerance {
                 continue;
             }
-            let j = third.path.offset(third.tour, *t5);
+            let j = step.path.offset(step.tour, *t5);
             if j >= k {
                 continue;
             }
-            let t6 = third.path.at(third.tour, j + 1);
+            let t6 = step.path.at(step.tour, j + 1);
             let reversals = [(0, k), (0, k - j - 1), (k - j, k)];
             if self.offer(
-                third,
+                step,
                 EdgeExchange {
                     reversals,
-                    nodes: [third.t3, t4, *t5, t6],
+                    nodes: [step.t3, t4, *t5, t6],
                     gain,
                 },
                 best,
@@ -355,13 +375,13 @@ impl LinKernighanInput<'_> {
                 return true;
             }
             if j > 0 {
-                let t6 = third.path.at(third.tour, j - 1);
+                let t6 = step.path.at(step.tour, j - 1);
                 let reversals = [(0, j - 1), (j, k), (0, 0)];
                 if self.offer(
-                    third,
+                    step,
                     EdgeExchange {
                         reversals,
-                        nodes: [third.t3, t4, *t5, t6],
+                        nodes: [step.t3, t4, *t5, t6],
                         gain,
                     },
                     best,
@@ -373,21 +393,21 @@ impl LinKernighanInput<'_> {
         false
     }
 
-    /// Parts t5 from t6 and keeps the exchange if it is the best so far; `true` when it closes
-    /// well.
+    /// Adds the gain of removing {t5, t6} and keeps the exchange if it is the best so far; `true`
+    /// when it closes to a cheaper tour.
     #[inline]
     fn offer(
         &self,
-        third: &LinKernighanStep,
+        step: &LinKernighanStep,
         mut exchange: EdgeExchange,
         best: &mut Option<EdgeExchange>,
     ) -> bool {
         let [_, _, t5, t6] = exchange.nodes;
-        if third.was_added(t5, t6) {
+        if step.was_added(t5, t6) {
             return false;
         }
         exchange.gain += self.cost(t5, t6);
-        let closes = exchange.gain - self.cost(t6, third.path.end) > self.tolerance;
+        let closes = exchange.gain - self.cost(t6, step.path.end) > self.tolerance;
         if closes || best.is_none_or(|best| exchange.gain > best.gain) {
             *best = Some(exchange);
         }
@@ -395,7 +415,7 @@ impl LinKernighanInput<'_> {
     }
 }
 
-/// A path whose start is joined to t3, `k` nodes away from it.
+/// A path whose start t2 is to be joined to t3, `k` steps away from it.
 struct LinKernighanStep<'a> {
     tour: &'a ArrayTour,
     path: HamiltonianPath,
@@ -406,8 +426,8 @@ struct LinKernighanStep<'a> {
 }
 
 impl LinKernighanStep<'_> {
-    /// Whether this trial itself put the edge there: it must stay, or the trial could go in
-    /// circles.
+    /// Whether the current move added this edge. Such an edge is not removed again, so that every
+    /// move is finite.
     #[inline]
     fn was_added(&self, one: u32, other: u32) -> bool {
         self.added
@@ -416,39 +436,39 @@ impl LinKernighanStep<'_> {
     }
 }
 
-/// Nodes that are worth another try, each at most once, first in first out.
+/// Nodes to be searched again, each at most once, first in first out.
 #[derive(Debug, Clone, Default)]
 struct NodeWorklist {
-    node_queue: std::collections::VecDeque<u32>,
-    inside: Vec<bool>,
+    nodes: std::collections::VecDeque<u32>,
+    is_queued: Vec<bool>,
 }
 
 impl NodeWorklist {
     fn fill(&mut self, order: &[u32]) {
-        self.node_queue.clear();
-        self.inside.clear();
-        self.inside.resize(order.len(), false);
+        self.nodes.clear();
+        self.is_queued.clear();
+        self.is_queued.resize(order.len(), false);
         order.iter().for_each(|node| self.push(*node));
     }
 
     fn push(&mut self, node: u32) {
-        if !std::mem::replace(&mut self.inside[node as usize], true) {
-            self.node_queue.push_back(node);
+        if !std::mem::replace(&mut self.is_queued[node as usize], true) {
+            self.nodes.push_back(node);
         }
     }
 
     fn pop(&mut self) -> Option<u32> {
-        let node = self.node_queue.pop_front()?;
-        self.inside[node as usize] = false;
+        let node = self.nodes.pop_front()?;
+        self.is_queued[node as usize] = false;
         Some(node)
     }
 }
 
-/// The generator of Steele, Lea and Flood (2014): kicks need spread, not secrecy.
+/// The pseudorandom generator of Steele, Lea and Flood (2014).
 struct SplitMix64(u64);
 
 impl SplitMix64 {
-    /// A number below `bound`, which is tiny against 2^32: its bias does not matter.
+    /// A number below `bound`. The bias is negligible because `bound` is tiny compared with 2³².
     fn below(&mut self, bound: usize) -> usize {
         self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let mut mixed = self.0;
@@ -476,7 +496,7 @@ mod tests {
     }
 
     #[test]
-    fn gains_add_up_to_the_change_in_length() {
+    fn gains_sum_to_the_change_in_cost() {
         for (nodes, seed) in (5..60).zip(0..) {
             let (distances, candidates) = random(nodes, seed);
             let search = LinKernighanInput {
@@ -487,7 +507,7 @@ mod tests {
             let mut local = LinKernighan::default();
             let order: Vec<u32> = (0..nodes as u32).collect();
             local.tour.set(&order);
-            local.queue.fill(&order);
+            local.worklist.fill(&order);
             let gain = local.improve_to_local_optimum(&search);
             let after = distances.tour_cost(local.tour.order());
             assert!(
@@ -498,7 +518,7 @@ mod tests {
     }
 
     #[test]
-    fn a_kick_and_its_repair_can_be_taken_back_exactly() {
+    fn a_kick_and_the_moves_after_it_are_undone_exactly() {
         let mut stream = SplitMix64(1);
         for (nodes, seed) in (8..60).zip(0..) {
             let (distances, candidates) = random(nodes, seed);
@@ -510,7 +530,7 @@ mod tests {
             let mut local = LinKernighan::default();
             let order: Vec<u32> = (0..nodes as u32).collect();
             local.tour.set(&order);
-            local.queue.inside = vec![false; nodes];
+            local.worklist.is_queued = vec![false; nodes];
             let gain = local.kick(&search, &mut stream);
             let kicked = distances.tour_cost(local.tour.order());
             assert!(
@@ -524,19 +544,19 @@ mod tests {
     }
 
     #[test]
-    fn kicks_never_lengthen_a_tour_and_are_the_same_every_time() {
+    fn kicks_never_make_a_tour_more_expensive_and_are_deterministic() {
         let (distances, candidates) = random(80, 4);
         let start: Vec<u32> = (0..80).collect();
-        let lengths = [0, 20, 200].map(|kicks| {
+        let costs = [0, 20, 200].map(|kicks| {
             let mut orders = [start.clone(), start.clone()];
-            let found = orders.each_mut().map(|order| {
+            let improved = orders.each_mut().map(|order| {
                 LinKernighan::default().improve(&distances, &candidates, order, kicks)
             });
-            assert_eq!((found[0], &orders[0]), (found[1], &orders[1]));
-            found[0]
+            assert_eq!((improved[0], &orders[0]), (improved[1], &orders[1]));
+            improved[0]
         });
-        // The same tour read from another node sums to the same length but for rounding.
-        assert!(lengths[0] + 1e-9 > lengths[1] && lengths[1] + 1e-9 > lengths[2]);
-        assert!(lengths[2] < distances.tour_cost(&start) - 1.0);
+        // The cost of the same tour from another start node differs by rounding only.
+        assert!(costs[0] + 1e-9 > costs[1] && costs[1] + 1e-9 > costs[2]);
+        assert!(costs[2] < distances.tour_cost(&start) - 1.0);
     }
 }

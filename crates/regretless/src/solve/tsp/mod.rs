@@ -1,16 +1,17 @@
-//! Shortest tours through all nodes of a complete graph with arbitrary symmetric costs.
+//! Symmetric traveling salesman problem: shortest tours on a complete graph with arbitrary costs.
 //!
-//! Costs may be negative, real and far from metric: nothing here assumes more than symmetry. A
-//! local search finds a good tour, 1-trees bound it from below, and branch and bound closes the
-//! gap. The answer depends on the costs only; of tours whose costs differ by less than rounding
-//! noise (10⁻¹² of the largest cost per node) the first one found is kept.
+//! Costs may be negative, real and non-metric: only symmetry is assumed. A local search finds a
+//! good tour, 1-trees give a lower bound, and branch and bound closes the gap. The solution depends
+//! on the costs only; of tours whose costs differ by less than the rounding tolerance (10⁻¹² of the
+//! largest cost per node) the first one found is kept.
 //!
-//! * [`edges`]: how edges are numbered, costs as a table.
-//! * [`one_tree`], [`ascent`], [`sparse_ascent`]: the bound and its multipliers.
-//! * [`candidates`], [`start`], [`local`], [`mod@array`]: good tours.
-//! * `graph`, `sparse_tree`, `search`: the exact search. `memory`, `plan`: what it keeps of an
-//!   instance.
-//! * `cut`: branch and cut on a linear relaxation, for more nodes, and that relaxation itself.
+//! * [`one_tree`], [`subgradient`], [`sparse_ascent`]: the lower bound and its multipliers.
+//! * [`candidates`], [`greedy`], [`lin_kernighan`], [`array_tour`]: good tours. `initial_tour`:
+//!   both together, before the search starts.
+//! * `sparse_graph`, `sparse_one_tree`, `search_tree`: branch and bound. `warm_start`,
+//!   `recorded_tree`: what it keeps of an instance.
+//! * `branch_and_cut`: branch and cut on an LP relaxation, for more nodes, and that relaxation
+//!   itself.
 
 use super::warm_start::WarmStart;
 use super::{SearchLimits, Solution, SolveFailure, Solver};
@@ -21,6 +22,7 @@ pub mod array_tour;
 pub mod branch_and_cut;
 pub mod candidates;
 pub mod greedy;
+mod initial_tour;
 pub mod lin_kernighan;
 pub mod one_tree;
 mod recorded_tree;
@@ -31,44 +33,42 @@ mod sparse_one_tree;
 pub mod subgradient;
 mod warm_start;
 
-use crate::solve::complete_graph::{self, DistanceMatrix, edge_index};
-use candidates::CandidateEdges;
-use greedy::GreedyTour;
+use crate::solve::complete_graph;
+use initial_tour::{GREEDY_ASCENT, InitialTour};
 use lin_kernighan::LinKernighan;
-use one_tree::OneTree;
 use recorded_tree::RecordedTree;
 use search_tree::{PruningRule, TspIncumbent, TspSearchInput, TspSearchTree};
-use sparse_ascent::SparseAscent;
-use subgradient::AscentTarget;
+use subgradient::{AscentSchedule, AscentTarget};
 
-/// Neighbours per node that the local search looks at.
-const CANDIDATES_PER_NODE: usize = 5;
-/// Beyond this many nodes the ascent looks at candidate edges only.
-const MAX_DENSE_ASCENT_NODES: usize = 150;
+/// Ascent at the root, towards a tour close to the optimum: full Polyak steps. More steps raise the
+/// bound further, which fixes more edges and saves nodes, but each takes O(n²).
+const ROOT_ASCENT: AscentSchedule = AscentSchedule {
+    max_steps: 60,
+    step_factor: 1.0,
+    patience: 5,
+};
+/// Maximum number of steps of the same ascent on candidate edges, where a step is cheaper.
+const SPARSE_ROOT_ASCENT_STEPS: usize = 150;
+/// One kick per this many pairs of nodes, at most one per node. The time of the search that a
+/// better tour shortens grows fast with the number of nodes, so small instances get few kicks.
+const NODE_PAIRS_PER_KICK: usize = 200;
 
-/// The exact solver: local search, 1-tree bound, branch and bound.
+/// Exact TSP solver: local search, 1-tree bound, branch and bound.
 #[derive(Debug, Clone, Default)]
 pub struct TspBranchAndBound {
     nodes: usize,
     limits: SearchLimits,
-    distances: DistanceMatrix,
-    reduced: DistanceMatrix,
-    multipliers: Vec<f64>,
-    one_tree: OneTree,
-    sparse: SparseAscent,
-    candidates: CandidateEdges,
-    greedy: GreedyTour,
-    local: LinKernighan,
-    order: Vec<u32>,
-    numbers: Vec<u32>,
-    survivors: Vec<(u32, u32, f64)>,
-    near: Vec<f64>,
-    best: TspIncumbent,
-    search: TspSearchTree,
+    initial: InitialTour,
+    /// Edges that reduced cost fixing at the root leaves, with their costs.
+    remaining_edges: Vec<(u32, u32, f64)>,
+    /// Buffer: α-values of the edges at one node.
+    alpha: Vec<f64>,
+    incumbent: TspIncumbent,
+    tree: TspSearchTree,
 }
 
 impl TspBranchAndBound {
-    /// An engine for tours through this many nodes, at least 3.
+    /// A solver for tours of this many nodes, at least 3.
     pub fn new(nodes: usize, limits: SearchLimits) -> Self {
         Self {
             nodes,
@@ -77,138 +77,77 @@ impl TspBranchAndBound {
         }
     }
 
-    /// A greedy tour to aim at, a few steps up from it, and a local search along the way.
-    fn first_tour(&mut self, costs: &[f64], pruning: &PruningRule) {
-        self.best = TspIncumbent::default();
-        self.first_multipliers();
-        self.reduced.reduce(&self.distances, &self.multipliers);
-        self.candidates.by_cost(&self.reduced, CANDIDATES_PER_NODE);
-        self.order.clear();
-        self.order
-            .extend_from_slice(self.greedy.tour(&self.reduced, &self.candidates));
-        self.offer_order(costs, pruning);
-        // A greedy tour is far from optimal, so full steps towards it would overshoot.
-        self.run_ascent(AscentTarget {
-            steps: 15,
-            pace: 0.5,
-            patience: 3,
-            ..self.goal()
-        });
-        self.update_candidates();
-        self.order.clear();
-        self.order
-            .extend_from_slice(self.greedy.tour(&self.reduced, &self.candidates));
-        self.local
-            .improve(&self.reduced, &self.candidates, &mut self.order, 0);
-        self.offer_order(costs, pruning);
+    /// A greedy tour, a few ascent steps towards its cost, and a local search on the candidate
+    /// edges that they suggest.
+    fn find_initial_tour(&mut self, costs: &[f64], pruning: &PruningRule) {
+        self.incumbent = TspIncumbent::default();
+        self.initial.init_multipliers();
+        self.initial.rank_by_reduced_cost();
+        self.initial.build_greedy_tour();
+        self.offer_tour(costs, pruning);
+        self.initial
+            .ascend_dense(&self.ascent_target(GREEDY_ASCENT));
+        self.initial.rank_by_alpha_value();
+        self.initial.build_greedy_tour();
+        self.initial.improve_tour(0);
+        self.offer_tour(costs, pruning);
     }
 
-    /// A local search from a known tour.
+    /// Local search from a given tour.
     fn improve_from(&mut self, tour: &Decision, costs: &[f64], pruning: &PruningRule) {
-        self.best = TspIncumbent::default();
-        self.first_multipliers();
-        self.reduced.reduce(&self.distances, &self.multipliers);
-        self.candidates.by_cost(&self.reduced, CANDIDATES_PER_NODE);
-        self.order = complete_graph::order_of(self.nodes, tour.indices());
-        self.local
-            .improve(&self.reduced, &self.candidates, &mut self.order, 0);
-        self.offer_order(costs, pruning);
+        self.incumbent = TspIncumbent::default();
+        self.initial.init_multipliers();
+        self.initial.rank_by_reduced_cost();
+        self.initial.order = complete_graph::order_of(self.nodes, tour.indices());
+        self.initial.improve_tour(0);
+        self.offer_tour(costs, pruning);
     }
 
-    /// The common part of the costs or nothing, whichever gives the higher bound.
-    fn first_multipliers(&mut self) {
-        self.multipliers.clear();
-        self.multipliers.resize(self.nodes, 0.0);
-        let plain = self.one_tree.build(&self.distances, &self.multipliers);
-        self.distances.node_potentials(&mut self.multipliers);
-        if self.one_tree.build(&self.distances, &self.multipliers) < plain {
-            self.multipliers.fill(0.0);
-        }
-    }
-
-    /// Kicks the tour, as often as its size makes it worthwhile against searching for a proof.
+    /// Local search with kicks, before the search for a proof starts.
     fn perturb_tour(&mut self, costs: &[f64], pruning: &PruningRule) {
-        self.update_candidates();
-        let kicks = (self.nodes * self.nodes / 200).min(self.nodes);
-        self.local
-            .improve(&self.reduced, &self.candidates, &mut self.order, kicks);
-        self.offer_order(costs, pruning);
+        self.initial.rank_by_alpha_value();
+        let kicks = (self.nodes * self.nodes / NODE_PAIRS_PER_KICK).min(self.nodes);
+        self.initial.improve_tour(kicks);
+        self.offer_tour(costs, pruning);
     }
 
-    /// Candidates by nearness to the present tree.
-    fn update_candidates(&mut self) {
-        self.reduced.reduce(&self.distances, &self.multipliers);
-        self.candidates
-            .by_alpha_value(&self.reduced, &self.one_tree, CANDIDATES_PER_NODE);
+    fn offer_tour(&mut self, costs: &[f64], pruning: &PruningRule) {
+        self.initial.offer_tour(&mut self.incumbent, costs, pruning);
     }
 
-    fn goal(&self) -> AscentTarget {
+    /// An ascent towards the incumbent.
+    fn ascent_target(&self, schedule: AscentSchedule) -> AscentTarget {
         AscentTarget {
-            target: self.best.cost,
-            enough: self.best.cutoff,
-            steps: 60,
-            pace: 1.0,
-            patience: 5,
+            tour_cost: self.incumbent.cost,
+            cutoff: self.incumbent.cutoff,
+            schedule,
         }
-    }
-
-    fn run_ascent(&mut self, goal: AscentTarget) -> f64 {
-        self.one_tree
-            .ascend(&self.distances, &mut self.multipliers, &goal)
     }
 
     fn run_root_ascent(&mut self) -> f64 {
-        let goal = self.goal();
-        if self.nodes <= MAX_DENSE_ASCENT_NODES {
-            return self.run_ascent(goal);
-        }
-        let state = (&mut self.one_tree, &mut self.multipliers[..]);
-        self.sparse.run(
-            &self.distances,
-            &self.candidates,
-            state,
-            &AscentTarget { steps: 150, ..goal },
-        )
+        let target = self.ascent_target(ROOT_ASCENT);
+        self.initial.ascend(&target, SPARSE_ROOT_ASCENT_STEPS)
     }
 
-    fn offer_order(&mut self, costs: &[f64], pruning: &PruningRule) {
-        let closing = self.order.last().copied().zip(self.order.first().copied());
-        let pairs = self
-            .order
-            .windows(2)
-            .map(|pair| (pair[0], pair[1]))
-            .chain(closing);
-        self.numbers.clear();
-        self.numbers
-            .extend(pairs.map(|(i, j)| edge_index(self.nodes, i as usize, j as usize) as u32));
-        self.best.offer(&mut self.numbers, costs, pruning);
-    }
-
-    /// Offers the present 1-tree, which is a tour.
-    fn offer_tree(&mut self, costs: &[f64], pruning: &PruningRule) {
-        self.numbers.clear();
-        let pairs = self.one_tree.edges();
-        self.numbers
-            .extend(pairs.map(|(i, j)| edge_index(self.nodes, i as usize, j as usize) as u32));
-        self.best.offer(&mut self.numbers, costs, pruning);
-    }
-
-    /// Keeps the edges that a tour at or below the level can use. Returns the least cost of a tour
-    /// that uses another.
+    /// Reduced cost fixing at the root: keeps the edges that a tour up to the cutoff can use.
+    /// Returns a lower bound on the cost of every tour that uses another edge.
     fn fix_edges_by_bound(&mut self, bound: f64) -> f64 {
-        self.near.resize(self.nodes, 0.0);
-        self.survivors.clear();
+        self.alpha.resize(self.nodes, 0.0);
+        self.remaining_edges.clear();
+        let initial = &self.initial;
         let mut lower_bound = f64::INFINITY;
         for i in 0..self.nodes {
-            self.one_tree
-                .alpha_values(&self.reduced, i as u32, &mut self.near);
-            for j in i + 1..self.nodes {
-                let min = bound + self.near[j];
-                if min > self.best.cutoff {
+            initial
+                .one_tree
+                .alpha_values(&initial.reduced, i as u32, &mut self.alpha);
+            let costs = &initial.distances.row(i as u32)[i + 1..];
+            let edges = self.alpha[i + 1..].iter().zip(costs);
+            for (j, (alpha, cost)) in (i as u32 + 1..).zip(edges) {
+                let min = bound + alpha;
+                if min > self.incumbent.cutoff {
                     lower_bound = min.min(lower_bound);
                 } else {
-                    self.survivors
-                        .push((i as u32, j as u32, self.distances.row(i as u32)[j]));
+                    self.remaining_edges.push((i as u32, j, *cost));
                 }
             }
         }
@@ -217,93 +156,98 @@ impl TspBranchAndBound {
 
     fn run(&mut self, costs: &[f64]) -> Solution {
         let pruning = self.load(costs);
-        self.first_tour(costs, &pruning);
+        self.find_initial_tour(costs, &pruning);
         let bound = self.run_root_ascent();
         if let Some(lower_bound) = self.bound_if_closed(bound, costs, &pruning) {
-            return self.to_solution(lower_bound, true);
+            return self.take_solution(lower_bound, true);
         }
         self.perturb_tour(costs, &pruning);
-        self.search((costs, pruning), bound, None)
+        self.search(costs, pruning, bound, None)
     }
 
     fn load(&mut self, costs: &[f64]) -> PruningRule {
-        self.distances.fill(self.nodes, costs);
-        PruningRule::new(&self.distances, self.limits)
+        self.initial.distances.fill(self.nodes, costs);
+        PruningRule::new(&self.initial.distances, self.limits)
     }
 
-    /// What all other tours cost at least, if the bound of the present tree, or that tree itself,
-    /// ends it.
+    /// A lower bound on the cost of all other tours, if the root is closed: by the bound of the
+    /// current 1-tree, or because that 1-tree is a tour.
     fn bound_if_closed(&mut self, bound: f64, costs: &[f64], pruning: &PruningRule) -> Option<f64> {
-        self.search.plan.clear();
-        if bound > self.best.cutoff {
+        self.tree.recording.clear();
+        if bound > self.incumbent.cutoff {
             return Some(bound);
         }
-        self.one_tree.is_tour().then(|| {
-            self.offer_tree(costs, pruning);
-            f64::INFINITY
-        })
+        if !self.initial.one_tree.is_tour() {
+            return None;
+        }
+        self.initial
+            .offer_one_tree(&mut self.incumbent, costs, pruning);
+        Some(f64::INFINITY)
     }
 
-    /// Searches what the bound of the root leaves open, along the tree of an earlier search if
-    /// there is one.
+    /// Branch and bound below the root, guided by the tree of an earlier search if there is one.
     fn search(
         &mut self,
-        (costs, pruning): (&[f64], PruningRule),
+        costs: &[f64],
+        pruning: PruningRule,
         bound: f64,
         recorded: Option<&RecordedTree>,
     ) -> Solution {
-        if bound > self.best.cutoff {
-            return self.to_solution(bound, true);
+        if bound > self.incumbent.cutoff {
+            return self.take_solution(bound, true);
         }
-        let dropped = self.fix_edges_by_bound(bound);
-        self.search.reset(
-            self.nodes,
-            self.survivors.iter().copied(),
-            &self.multipliers,
-        );
-        let task = TspSearchInput {
+        let excluded_bound = self.fix_edges_by_bound(bound);
+        self.reset_tree();
+        let input = TspSearchInput {
             costs,
             pruning,
             bound,
             recorded,
             strict: false,
         };
-        let (lower_bound, complete) = self.search.run(&task, &mut self.best);
-        self.to_solution(lower_bound.min(dropped), complete)
+        let (lower_bound, complete) = self.tree.run(&input, &mut self.incumbent);
+        self.take_solution(lower_bound.min(excluded_bound), complete)
     }
 
-    /// The best tour, and what is known given that all other tours cost at least `floor`.
-    fn to_solution(&mut self, lower_bound: f64, complete: bool) -> Solution {
-        let objective = self.best.cost;
-        let decision = Decision::from_indices(self.best.edges.drain(..));
-        PruningRule::new(&self.distances, self.limits).to_solution(
-            decision,
-            objective,
-            (lower_bound, complete),
-        )
+    /// Resets the search tree to the edges and multipliers of the root.
+    fn reset_tree(&mut self) {
+        self.tree.reset(
+            self.nodes,
+            self.remaining_edges.iter().copied(),
+            &self.initial.multipliers,
+        );
+    }
+
+    /// Moves the incumbent out, with its status, given that all other tours cost at least
+    /// `lower_bound`.
+    fn take_solution(&mut self, lower_bound: f64, complete: bool) -> Solution {
+        let objective = self.incumbent.cost;
+        let decision = Decision::from_indices(self.incumbent.edges.drain(..));
+        let pruning = PruningRule::new(&self.initial.distances, self.limits);
+        pruning.to_solution(decision, objective, lower_bound, complete)
     }
 }
 
-/// Good tours without a search for the best: what [`TspBranchAndBound`] knows before it begins to branch.
+/// Local search as a heuristic solver: what [`TspBranchAndBound`] does before it branches.
 #[derive(Debug, Clone, Default)]
 pub struct TspLocalSearch {
-    search: TspBranchAndBound,
-    quick: bool,
+    solver: TspBranchAndBound,
+    is_fast: bool,
 }
 
 impl TspLocalSearch {
-    /// An engine for tours through this many nodes, at least 3.
+    /// A solver for tours of this many nodes, at least 3.
     pub fn new(nodes: usize, limits: SearchLimits) -> Self {
         Self {
-            search: TspBranchAndBound::new(nodes, limits),
-            quick: false,
+            solver: TspBranchAndBound::new(nodes, limits),
+            is_fast: false,
         }
     }
 
-    /// The same without kicks and with a rough bound.
+    /// The same without kicks and without a lower bound.
     pub fn fast(nodes: usize, limits: SearchLimits) -> Self {
         Self {
-            quick: true,
+            is_fast: true,
             ..Self::new(nodes, limits)
         }
     }
@@ -311,27 +255,27 @@ impl TspLocalSearch {
 
 impl Solver for TspLocalSearch {
     fn solve(&mut self, costs: &[f64]) -> Result<Solution, SolveFailure> {
-        let search = &mut self.search;
-        complete_graph::check(search.nodes, costs)?;
-        let pruning = search.load(costs);
-        search.first_tour(costs, &pruning);
-        if self.quick {
-            return Ok(search.to_solution(f64::NEG_INFINITY, false));
+        let solver = &mut self.solver;
+        complete_graph::check(solver.nodes, costs)?;
+        let pruning = solver.load(costs);
+        solver.find_initial_tour(costs, &pruning);
+        if self.is_fast {
+            return Ok(solver.take_solution(f64::NEG_INFINITY, false));
         }
-        let bound = search.run_root_ascent();
-        search.perturb_tour(costs, &pruning);
-        Ok(search.to_solution(bound, false))
+        let bound = solver.run_root_ascent();
+        solver.perturb_tour(costs, &pruning);
+        Ok(solver.take_solution(bound, false))
     }
 
     fn solve_from(&mut self, costs: &[f64], start: &Decision) -> Result<Solution, SolveFailure> {
-        let search = &mut self.search;
-        complete_graph::check(search.nodes, costs)?;
-        if search.nodes < LinKernighan::MIN_NODES {
+        let solver = &mut self.solver;
+        complete_graph::check(solver.nodes, costs)?;
+        if solver.nodes < LinKernighan::MIN_NODES {
             return self.solve(costs);
         }
-        let pruning = search.load(costs);
-        search.improve_from(start, costs, &pruning);
-        Ok(search.to_solution(f64::NEG_INFINITY, false))
+        let pruning = solver.load(costs);
+        solver.improve_from(start, costs, &pruning);
+        Ok(solver.take_solution(f64::NEG_INFINITY, false))
     }
 }
 

@@ -1,31 +1,34 @@
-//! The cheapest 1-tree of a complete graph under node multipliers, and the bound it gives.
+//! The minimum 1-tree of a complete graph under node multipliers, and its lower bound.
 //!
-//! A 1-tree is a spanning tree of all nodes but one, and two edges at that one. Every tour is one,
-//! so the cheapest costs no more than the best tour (Held and Karp 1970). It is grown as a spanning
-//! tree of all nodes (Prim 1957) plus one edge at a leaf; of all leaves the one with the dearest
-//! second edge is taken, which gives the highest bound. Ties go to what was met first.
+//! A 1-tree is a spanning tree of all nodes but one special node, plus two edges at that node.
+//! Every tour is a 1-tree, so the minimum 1-tree costs no more than the best tour (Held and Karp
+//! 1970). It is built as a minimum spanning tree of all nodes (Prim 1957) plus one edge at a leaf;
+//! of all leaves the one with the most expensive second edge is taken, which gives the highest
+//! bound. Ties go to the edge found first.
 
 use super::subgradient::{AscentTarget, OneTreeBuilder, SubgradientAscent};
 use crate::solve::complete_graph::DistanceMatrix;
 
-/// A cheapest 1-tree; its buffers are kept from one tree to the next.
+/// A minimum 1-tree; buffers are kept between calls.
 #[derive(Debug, Clone, Default)]
 pub struct OneTree {
-    /// Nodes in the order they joined; the first is the root.
-    joined: Vec<u32>,
-    /// The node each one joined to; the root is its own.
+    /// Nodes in the order in which Prim's algorithm attached them; the first is the root.
+    attached: Vec<u32>,
+    /// Parent of each node; the root is its own parent.
     parent: Vec<u32>,
     /// Reduced cost of the edge to the parent.
     key: Vec<f64>,
     degree: Vec<u32>,
+    /// The leaf that gets a second edge.
     special: u32,
+    /// The other end of that edge, and its reduced cost.
     extra: u32,
     extra_key: f64,
-    open: Vec<UnattachedNode>,
+    unattached: Vec<UnattachedNode>,
     ascent: SubgradientAscent,
 }
 
-/// A node that has not joined yet, and its cheapest way in.
+/// A node outside the tree, and its cheapest edge into the tree.
 #[derive(Debug, Clone, Copy)]
 struct UnattachedNode {
     node: u32,
@@ -34,25 +37,25 @@ struct UnattachedNode {
 }
 
 impl OneTree {
-    /// Grows the cheapest 1-tree; returns the lower bound on every tour.
+    /// Builds the minimum 1-tree; returns its lower bound on the cost of every tour.
     pub fn build(&mut self, distances: &DistanceMatrix, multipliers: &[f64]) -> f64 {
         self.build_spanning_tree(distances, multipliers);
         self.count_degrees();
         self.add_extra(distances, multipliers);
-        let one_tree: f64 = self.joined[1..]
+        let spanning_tree: f64 = self.attached[1..]
             .iter()
             .map(|node| self.key[*node as usize])
             .sum();
-        one_tree + self.extra_key + 2.0 * multipliers.iter().sum::<f64>()
+        spanning_tree + self.extra_key + 2.0 * multipliers.iter().sum::<f64>()
     }
 
-    /// Raises the bound by subgradient steps. Leaves the best multipliers in their place and their
-    /// tree in here; returns their bound.
+    /// Raises the bound by subgradient ascent. Overwrites the multipliers with the best ones found
+    /// and rebuilds their 1-tree; returns its bound.
     pub fn ascend(
         &mut self,
         distances: &DistanceMatrix,
         multipliers: &mut [f64],
-        goal: &AscentTarget,
+        target: &AscentTarget,
     ) -> f64 {
         let mut ascent = std::mem::take(&mut self.ascent);
         ascent.run(
@@ -61,58 +64,59 @@ impl OneTree {
                 distances,
             },
             multipliers,
-            goal,
+            target,
         );
         self.ascent = ascent;
         self.build(distances, multipliers)
     }
 
-    /// Edges of the tree at each node.
+    /// Degree of each node in the 1-tree.
     pub fn degrees(&self) -> &[u32] {
         &self.degree
     }
 
-    /// Whether the tree is a tour.
+    /// Whether the 1-tree is a tour.
     pub fn is_tour(&self) -> bool {
         self.degree.iter().all(|degree| *degree == 2)
     }
 
-    /// All edges of the tree.
+    /// All edges of the 1-tree.
     pub fn edges(&self) -> impl Iterator<Item = (u32, u32)> + '_ {
-        let spanning = self.joined[1..]
+        let spanning = self.attached[1..]
             .iter()
             .map(|node| (*node, self.parent[*node as usize]));
         spanning.chain([(self.special, self.extra)])
     }
 
-    /// How much dearer the tree becomes when it must use the edge from `node` to each other node, 0
-    /// for its own edges (Helsgaun's α-nearness, 2000), given the reduced costs it was grown by.
+    /// α-values (Helsgaun 2000): for each other node, the increase of the cost of the 1-tree when
+    /// it must contain the edge from `node` to it; 0 for edges of the 1-tree. `reduced` are the
+    /// reduced costs that it was built with.
     pub fn alpha_values(&self, reduced: &DistanceMatrix, node: u32, out: &mut [f64]) {
         let keys = reduced.row(node);
         if node == self.special {
-            out.iter_mut()
-                .zip(keys)
-                .for_each(|(out, key)| *out = (key - self.extra_key).max(0.0));
+            for (out, key) in out.iter_mut().zip(keys) {
+                *out = (key - self.extra_key).max(0.0);
+            }
             return;
         }
         self.max_edges_on_paths(node, out);
         out[self.special as usize] = self.extra_key;
-        out.iter_mut()
-            .zip(keys)
-            .for_each(|(out, key)| *out = (key - *out).max(0.0));
+        for (out, key) in out.iter_mut().zip(keys) {
+            *out = (key - *out).max(0.0);
+        }
     }
 
-    /// For every node the dearest tree edge on the way to it from `node`.
+    /// For every node the most expensive tree edge on the tree path from `node` to it.
     fn max_edges_on_paths(&self, node: u32, out: &mut [f64]) {
         out.fill(f64::NAN);
         out[node as usize] = f64::NEG_INFINITY;
-        let (mut at, mut dearest) = (node, f64::NEG_INFINITY);
-        while self.parent[at as usize] != at {
-            dearest = self.key[at as usize].max(dearest);
-            at = self.parent[at as usize];
-            out[at as usize] = dearest;
+        let (mut ancestor, mut max) = (node, f64::NEG_INFINITY);
+        while self.parent[ancestor as usize] != ancestor {
+            max = self.key[ancestor as usize].max(max);
+            ancestor = self.parent[ancestor as usize];
+            out[ancestor as usize] = max;
         }
-        for other in &self.joined {
+        for other in &self.attached {
             let other = *other as usize;
             if out[other].is_nan() {
                 out[other] = out[self.parent[other] as usize].max(self.key[other]);
@@ -124,10 +128,10 @@ impl OneTree {
         let nodes = distances.nodes();
         self.parent.resize(nodes, 0);
         self.key.resize(nodes, 0.0);
-        self.joined.clear();
-        self.joined.push(0);
-        self.open.clear();
-        self.open
+        self.attached.clear();
+        self.attached.push(0);
+        self.unattached.clear();
+        self.unattached
             .extend((1..nodes as u32).map(|node| UnattachedNode {
                 node,
                 from: 0,
@@ -135,12 +139,13 @@ impl OneTree {
             }));
         (self.parent[0], self.key[0]) = (0, 0.0);
         let mut latest = 0;
-        while !self.open.is_empty() {
-            let place = relax(&mut self.open, distances.row(latest), multipliers, latest);
-            let next = self.open.swap_remove(place);
+        while !self.unattached.is_empty() {
+            let row = distances.row(latest);
+            let cheapest = update_keys(&mut self.unattached, row, multipliers, latest);
+            let next = self.unattached.swap_remove(cheapest);
             self.parent[next.node as usize] = next.from;
             self.key[next.node as usize] = next.key;
-            self.joined.push(next.node);
+            self.attached.push(next.node);
             latest = next.node;
         }
     }
@@ -148,23 +153,23 @@ impl OneTree {
     fn count_degrees(&mut self) {
         self.degree.clear();
         self.degree.resize(self.parent.len(), 0);
-        for node in &self.joined[1..] {
+        for node in &self.attached[1..] {
             self.degree[*node as usize] += 1;
             self.degree[self.parent[*node as usize] as usize] += 1;
         }
     }
 
-    /// Adds the second edge of the leaf whose second edge is dearest.
+    /// Adds a second edge at the leaf whose cheapest second edge is the most expensive.
     fn add_extra(&mut self, distances: &DistanceMatrix, multipliers: &[f64]) {
         self.extra_key = f64::NEG_INFINITY;
         for leaf in 0..self.degree.len() as u32 {
             if self.degree[leaf as usize] == 1 {
-                let neighbour = if leaf == self.joined[0] {
-                    self.joined[1]
+                let neighbor = if leaf == self.attached[0] {
+                    self.attached[1]
                 } else {
                     self.parent[leaf as usize]
                 };
-                let (key, other) = second(distances.row(leaf), multipliers, neighbour);
+                let (key, other) = second_edge(distances.row(leaf), multipliers, neighbor);
                 let key = key - multipliers[leaf as usize];
                 if key > self.extra_key {
                     (self.special, self.extra, self.extra_key) = (leaf, other, key);
@@ -176,11 +181,17 @@ impl OneTree {
     }
 }
 
-/// Offers the edges of the node that joined last; returns where the cheapest open node stands.
-fn relax(open: &mut [UnattachedNode], row: &[f64], multipliers: &[f64], latest: u32) -> usize {
+/// Updates the keys with the edges of the node attached last; returns the index of the unattached
+/// node of smallest key.
+fn update_keys(
+    unattached: &mut [UnattachedNode],
+    row: &[f64],
+    multipliers: &[f64],
+    latest: u32,
+) -> usize {
     let own = multipliers[latest as usize];
-    let (mut min, mut place) = (f64::INFINITY, 0);
-    for (index, item) in open.iter_mut().enumerate() {
+    let (mut min, mut cheapest) = (f64::INFINITY, 0);
+    for (index, item) in unattached.iter_mut().enumerate() {
         let key = row[item.node as usize] - multipliers[item.node as usize] - own;
         if key < item.key {
             item.key = key;
@@ -188,14 +199,15 @@ fn relax(open: &mut [UnattachedNode], row: &[f64], multipliers: &[f64], latest: 
         }
         if item.key < min {
             min = item.key;
-            place = index;
+            cheapest = index;
         }
     }
-    place
+    cheapest
 }
 
-/// The cheapest edge of a row (without the row's own multiplier) but the one to `first`.
-fn second(row: &[f64], multipliers: &[f64], first: u32) -> (f64, u32) {
+/// Reduced cost, without the row's own multiplier, and end of the cheapest edge of a row other than
+/// the one to `first`.
+fn second_edge(row: &[f64], multipliers: &[f64], first: u32) -> (f64, u32) {
     let mut min = (f64::INFINITY, first);
     for (node, (cost, multiplier)) in row.iter().zip(multipliers).enumerate() {
         if cost - multiplier < min.0 && node as u32 != first {
@@ -205,7 +217,7 @@ fn second(row: &[f64], multipliers: &[f64], first: u32) -> (f64, u32) {
     min
 }
 
-/// A tree and the distances it grows on.
+/// A 1-tree together with its distance matrix.
 struct DenseOneTreeView<'a> {
     one_tree: &'a mut OneTree,
     distances: &'a DistanceMatrix,
@@ -226,16 +238,17 @@ mod tests {
     use super::{AscentTarget, OneTree};
     use crate::random::{Purpose, RandomStream};
     use crate::solve::complete_graph::{DistanceMatrix, num_edges};
+    use crate::solve::tsp::subgradient::AscentSchedule;
 
-    /// The cheapest 1-tree at a leaf's node that uses one edge, by making that edge irresistible.
+    /// Cost of the minimum 1-tree that contains an edge, found by making that edge very cheap.
     fn with_edge(costs: &[f64], nodes: usize, edge: usize) -> f64 {
-        let mut lured = costs.to_vec();
-        lured[edge] -= 1e6;
-        OneTree::default().build(&DistanceMatrix::new(nodes, &lured), &vec![0.0; nodes]) + 1e6
+        let mut lowered = costs.to_vec();
+        lowered[edge] -= 1e6;
+        OneTree::default().build(&DistanceMatrix::new(nodes, &lowered), &vec![0.0; nodes]) + 1e6
     }
 
     #[test]
-    fn nearness_never_promises_more_than_the_tree_with_that_edge_costs() {
+    fn alpha_values_never_exceed_the_cost_increase_of_forcing_an_edge() {
         let nodes = 9;
         for seed in 0..40 {
             let mut stream = RandomStream::new(Purpose::Benchmark, seed, [9, 9]);
@@ -245,39 +258,41 @@ mod tests {
             let distances = DistanceMatrix::new(nodes, &costs);
             let mut one_tree = OneTree::default();
             let bound = one_tree.build(&distances, &vec![0.0; nodes]);
-            let (mut near, mut edge) = (vec![0.0; nodes], 0);
+            let (mut alpha, mut edge) = (vec![0.0; nodes], 0);
             for i in 0..nodes {
-                one_tree.alpha_values(&distances, i as u32, &mut near);
-                for value in &near[i + 1..] {
+                one_tree.alpha_values(&distances, i as u32, &mut alpha);
+                for value in &alpha[i + 1..] {
                     assert!(bound + value <= with_edge(&costs, nodes, edge) + 1e-6);
                     edge += 1;
                 }
             }
             assert!(one_tree.edges().all(|(i, j)| {
-                one_tree.alpha_values(&distances, i, &mut near);
-                near[j as usize] == 0.0
+                one_tree.alpha_values(&distances, i, &mut alpha);
+                alpha[j as usize] == 0.0
             }));
         }
     }
 
     #[test]
-    fn the_ascent_raises_the_bound_and_ends_at_its_best_tree() {
+    fn the_ascent_raises_the_bound_and_returns_its_best_tree() {
         let nodes = 30;
         let mut stream = RandomStream::new(Purpose::Benchmark, 2, [0, 0]);
         let costs: Vec<f64> = (0..num_edges(nodes)).map(|_| stream.unit()).collect();
         let distances = DistanceMatrix::new(nodes, &costs);
         let (mut one_tree, mut multipliers) = (OneTree::default(), vec![0.0; nodes]);
         let plain = one_tree.build(&distances, &multipliers);
-        let target = distances.tour_cost(&(0..nodes as u32).collect::<Vec<_>>());
-        let goal = AscentTarget {
-            target,
-            enough: f64::INFINITY,
-            steps: 80,
-            pace: 0.3,
-            patience: 4,
+        let tour_cost = distances.tour_cost(&(0..nodes as u32).collect::<Vec<_>>());
+        let target = AscentTarget {
+            tour_cost,
+            cutoff: f64::INFINITY,
+            schedule: AscentSchedule {
+                max_steps: 80,
+                step_factor: 0.3,
+                patience: 4,
+            },
         };
-        let raised = one_tree.ascend(&distances, &mut multipliers, &goal);
-        assert!(raised > plain + 0.05 && raised < target);
+        let raised = one_tree.ascend(&distances, &mut multipliers, &target);
+        assert!(raised > plain + 0.05 && raised < tour_cost);
         assert_eq!(raised, OneTree::default().build(&distances, &multipliers));
         assert_eq!(one_tree.degrees().iter().sum::<u32>(), 2 * nodes as u32);
     }

@@ -1,36 +1,42 @@
-//! The tree of a finished search, as a guide for the next: what was branched on, and the
-//! multipliers of every node.
+//! Record of a finished search tree, a guide for the next search of the same instance: the
+//! branching edges, and the multipliers of every node.
 //!
-//! Nothing in it is taken on trust. Whoever follows it grows a tree of its own in every node; good
-//! multipliers and branchings only make it likely that one tree is enough.
+//! A search that follows the record does not rely on it: it builds a 1-tree of its own in every
+//! node. Good multipliers and branchings only make it likely that a single 1-tree closes the node.
 
 use super::sparse_graph::{EdgeState, SparseGraph};
+use crate::solve::complete_graph::EdgeEnds;
 
 /// No node.
 const NONE: u32 = u32::MAX;
-/// Most nodes of a tree that is written down.
+/// Largest tree that is recorded. Each node stores n multipliers, so this limits the memory of a
+/// warm start; following a larger tree would also cost as much as a new search.
 const MAX_RECORDED_NODES: usize = 256;
+/// Index of the child without the branching edge.
+pub(super) const EXCLUDED_SIDE: usize = 0;
+/// Index of the child with the branching edge.
+pub(super) const INCLUDED_SIDE: usize = 1;
 
-/// A search tree.
+/// A recorded search tree.
 #[derive(Debug, Clone, Default)]
 pub(super) struct RecordedTree {
-    steps: Vec<RecordedNode>,
-    /// Multipliers of all steps, one after the other.
+    nodes: Vec<RecordedNode>,
+    /// Multipliers of all nodes, one after the other.
     multipliers: Vec<f64>,
-    /// Whether the tree was too large to be written down.
-    overflow: bool,
+    /// Whether the tree was too large to be recorded.
+    overflowed: bool,
 }
 
-/// A node of the tree.
+/// A recorded node.
 #[derive(Debug, Clone, Copy)]
 struct RecordedNode {
-    /// Ends of the edge that was branched on; none in a leaf.
-    branch: Option<[u32; 2]>,
-    /// The nodes without and with that edge.
+    /// Ends of the branching edge; `None` in a leaf.
+    branch: Option<EdgeEnds>,
+    /// The children without and with that edge.
     children: [u32; 2],
 }
 
-/// A node of a plan, or none.
+/// Index of a recorded node, or none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct RecordedNodeId(u32);
 
@@ -42,80 +48,81 @@ impl RecordedNodeId {
     }
 }
 
-/// Which side of a branching a node is on.
+/// Parent and side of a node.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct BranchOrigin {
     pub(super) parent: RecordedNodeId,
-    /// 0 without the edge, 1 with it.
+    /// [`EXCLUDED_SIDE`] or [`INCLUDED_SIDE`].
     pub(super) side: usize,
 }
 
 impl BranchOrigin {
     pub(super) const ROOT: Self = Self {
         parent: RecordedNodeId::NONE,
-        side: 0,
+        side: EXCLUDED_SIDE,
     };
 }
 
 impl RecordedTree {
     pub(super) fn clear(&mut self) {
-        self.steps.clear();
+        self.nodes.clear();
         self.multipliers.clear();
-        self.overflow = false;
+        self.overflowed = false;
     }
 
-    /// The plan itself, if there is one worth keeping; leaves nothing behind.
+    /// Moves the record out, if it is complete and not empty; leaves an empty one.
     pub(super) fn take(&mut self) -> Option<Self> {
-        let whole = !self.overflow && !self.steps.is_empty();
-        let plan = std::mem::take(self);
-        whole.then_some(plan)
+        let is_complete = !self.overflowed && !self.nodes.is_empty();
+        let record = std::mem::take(self);
+        is_complete.then_some(record)
     }
 
     pub(super) fn bytes(&self) -> usize {
-        size_of_val(&*self.steps) + size_of_val(&*self.multipliers)
+        size_of_val(&*self.nodes) + size_of_val(&*self.multipliers)
     }
 
     pub(super) fn root(&self) -> RecordedNodeId {
-        RecordedNodeId(if self.steps.is_empty() { NONE } else { 0 })
+        RecordedNodeId(if self.nodes.is_empty() { NONE } else { 0 })
     }
 
-    /// Writes a node down; returns where it stands.
+    /// Records a node; returns its index.
     pub(super) fn add(
         &mut self,
         origin: BranchOrigin,
-        branch: Option<[u32; 2]>,
+        branch: Option<EdgeEnds>,
         multipliers: &[f64],
     ) -> RecordedNodeId {
-        if self.overflow || self.steps.len() == MAX_RECORDED_NODES {
-            self.overflow = true;
+        if self.overflowed || self.nodes.len() == MAX_RECORDED_NODES {
+            self.overflowed = true;
             return RecordedNodeId::NONE;
         }
-        let number = self.steps.len() as u32;
-        if let Some(parent) = self.steps.get_mut(origin.parent.0 as usize) {
-            parent.children[origin.side] = number;
+        let index = self.nodes.len() as u32;
+        if let Some(parent) = self.nodes.get_mut(origin.parent.0 as usize) {
+            parent.children[origin.side] = index;
         }
-        self.steps.push(RecordedNode {
+        self.nodes.push(RecordedNode {
             branch,
             children: [NONE; 2],
         });
         self.multipliers.extend_from_slice(multipliers);
-        RecordedNodeId(number)
+        RecordedNodeId(index)
     }
 
-    fn step(&self, recorded_id: RecordedNodeId) -> Option<&RecordedNode> {
-        self.steps.get(recorded_id.0 as usize)
+    fn node(&self, recorded_id: RecordedNodeId) -> Option<&RecordedNode> {
+        self.nodes.get(recorded_id.0 as usize)
     }
 
     /// Whether a node has children.
     pub(super) fn branches(&self, recorded_id: RecordedNodeId) -> bool {
-        self.step(recorded_id)
-            .is_some_and(|step| step.branch.is_some())
+        self.node(recorded_id)
+            .is_some_and(|node| node.branch.is_some())
     }
 
     pub(super) fn child(&self, recorded_id: RecordedNodeId, side: usize) -> RecordedNodeId {
-        self.step(recorded_id).map_or(RecordedNodeId::NONE, |step| {
-            RecordedNodeId(step.children[side])
-        })
+        match self.node(recorded_id) {
+            Some(node) => RecordedNodeId(node.children[side]),
+            None => RecordedNodeId::NONE,
+        }
     }
 
     /// The multipliers of a node.
@@ -125,27 +132,27 @@ impl RecordedTree {
             .nth(recorded_id.0 as usize)
     }
 
-    /// The edge to branch on, if it is still to be decided in this graph.
+    /// The branching edge of a node, if it is free in this graph.
     pub(super) fn open_edge(
         &self,
         recorded_id: RecordedNodeId,
         graph: &SparseGraph,
     ) -> Option<u32> {
-        let edge = graph.find(self.step(recorded_id)?.branch?)?;
+        let edge = graph.find(self.node(recorded_id)?.branch?)?;
         (graph.state(edge) == EdgeState::Free).then_some(edge)
     }
 
-    /// The node that stands for what is decided in this graph: the given one, or one below it.
+    /// Descends from a node while its branching edge is fixed in this graph.
     pub(super) fn descend(
         &self,
         mut recorded_id: RecordedNodeId,
         graph: &SparseGraph,
     ) -> RecordedNodeId {
-        while let Some(ends) = self.step(recorded_id).and_then(|step| step.branch) {
+        while let Some(ends) = self.node(recorded_id).and_then(|node| node.branch) {
             let side = match graph.find(ends).map(|edge| graph.state(edge)) {
                 Some(EdgeState::Free) => return recorded_id,
-                Some(EdgeState::Included) => 1,
-                Some(EdgeState::Excluded) | None => 0,
+                Some(EdgeState::Included) => INCLUDED_SIDE,
+                Some(EdgeState::Excluded) | None => EXCLUDED_SIDE,
             };
             recorded_id = self.child(recorded_id, side);
         }

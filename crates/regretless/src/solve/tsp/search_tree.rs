@@ -1,37 +1,39 @@
-//! Exact search for the cheapest tour: branch and bound with 1-tree bounds.
+//! Branch and bound for the TSP with 1-tree bounds, depth first.
 //!
-//! Each node of the search tree raises the 1-tree bound by a few subgradient steps, drops and fixes
-//! edges by their reduced costs, and lets degrees and rings decide more (Held and Karp 1971;
-//! Volgenant and Jonker 1982). What is left branches on an edge at a node with more than two tree
-//! edges: first without it, then with it, depth first.
+//! Each node of the search tree raises the 1-tree bound by a few subgradient steps, fixes edges by
+//! their reduced costs, and propagates degrees and subtours (Held and Karp 1971; Volgenant and
+//! Jonker 1982). A node that is not closed branches on an edge at a graph node of degree above two
+//! in the 1-tree: first excluded, then included.
 //!
-//! Only what cannot beat the best tour is dropped: a subtree goes when its bound is above the
-//! *level*, the cost of the best tour less rounding noise; if all costs are multiples of a decimal
-//! unit, less one unit but for noise. Tours that differ by less than the noise count as equal, and
-//! of equal tours the first one found stays; the order of search is fixed by the costs, or by the
-//! [`Plan`] of an earlier search.
+//! A subtree is pruned when its bound is above the *cutoff* of the [`PruningRule`]: the cost of the
+//! best tour minus the rounding tolerance; if all costs are multiples of a decimal unit, minus one
+//! unit up to the tolerance. Tours that differ by less than the tolerance count as equal, and of
+//! equal tours the first one found is kept; the order of the search is determined by the costs, or
+//! by the [`RecordedTree`] of an earlier search.
 
-use super::recorded_tree::{BranchOrigin, RecordedNodeId, RecordedTree};
+use super::recorded_tree::{
+    BranchOrigin, EXCLUDED_SIDE, INCLUDED_SIDE, RecordedNodeId, RecordedTree,
+};
 use super::sparse_graph::{EdgeState, NoTourLeft, SparseGraph};
 use super::sparse_one_tree::{EdgeFixings, SparseOneTree, SparseOneTreeView};
-use super::subgradient::{AscentTarget, SubgradientAscent};
+use super::subgradient::{AscentSchedule, AscentTarget, SubgradientAscent};
 use crate::cancellation;
-use crate::solve::complete_graph::edge_index;
+use crate::solve::complete_graph::edge_id;
 pub(super) use crate::solve::pruning::PruningRule;
 
-/// The best tour known and what a better one must cost.
+/// The best tour found and the cutoff that it implies.
 #[derive(Debug, Clone, Default)]
 pub(super) struct TspIncumbent {
-    /// Sorted edge numbers.
+    /// Sorted edge indices.
     pub(super) edges: Vec<u32>,
     pub(super) cost: f64,
-    /// Subtrees with a bound above this are of no interest.
+    /// Subtrees with a bound above this are pruned.
     pub(super) cutoff: f64,
 }
 
 impl TspIncumbent {
-    /// Takes the tour if it is cheaper than the best one; the sum runs in the order of edge
-    /// numbers.
+    /// Keeps the tour if it is cheaper than the best one. Costs are summed in the order of edge
+    /// indices, so that equal tours have equal costs.
     pub(super) fn offer(&mut self, edges: &mut Vec<u32>, costs: &[f64], pruning: &PruningRule) {
         edges.sort_unstable();
         let cost = edges.iter().map(|edge| costs[*edge as usize]).sum();
@@ -43,10 +45,15 @@ impl TspIncumbent {
     }
 }
 
-/// Steps of the ascent in a node of the search tree.
-const ASCENT_STEPS_PER_NODE: usize = 10;
+/// Ascent in a node of the search tree. Multipliers start from the parent's, so a few steps recover
+/// most of the bound; more steps cost time in every node.
+const NODE_ASCENT: AscentSchedule = AscentSchedule {
+    max_steps: 10,
+    step_factor: 1.0,
+    patience: 3,
+};
 
-/// A search tree over the edges that survived at the root; buffers are kept between searches.
+/// A search tree over the edges that were not fixed at the root; buffers are kept between searches.
 #[derive(Debug, Clone, Default)]
 pub(super) struct TspSearchTree {
     graph: SparseGraph,
@@ -55,24 +62,39 @@ pub(super) struct TspSearchTree {
     fixings: EdgeFixings,
     multipliers: Vec<f64>,
     frames: Vec<BranchFrame>,
-    saved: Vec<f64>,
+    /// Multipliers at each branching of `frames`, one after the other.
+    saved_multipliers: Vec<f64>,
     tour: Vec<u32>,
-    /// What the search did.
-    pub(super) plan: RecordedTree,
+    /// Record of the current search.
+    pub(super) recording: RecordedTree,
 }
 
-/// A branching whose second child is still to come.
+/// A branching whose second child is still open.
 #[derive(Debug, Clone, Copy)]
 struct BranchFrame {
     mark: usize,
     edge: u32,
     bound: f64,
-    /// Where the branching stands in the plan that is written and in that which is followed.
+    /// Its node in the record of this search and in the record that is followed.
     origin: RecordedNodeId,
     recorded_id: RecordedNodeId,
 }
 
-/// What became of a node.
+impl BranchFrame {
+    /// The child on one side of the branching.
+    fn child(&self, input: &TspSearchInput, side: usize) -> PendingNode {
+        PendingNode {
+            bound: self.bound,
+            origin: BranchOrigin {
+                parent: self.origin,
+                side,
+            },
+            recorded_id: input.child(self.recorded_id, side),
+        }
+    }
+}
+
+/// The outcome of a node.
 enum TspNodeOutcome {
     Closed,
     Branch { edge: u32, bound: f64 },
@@ -86,37 +108,38 @@ struct PendingNode {
     recorded_id: RecordedNodeId,
 }
 
-/// What a search works on.
+/// Inputs of a search.
 pub(super) struct TspSearchInput<'a> {
     pub(super) costs: &'a [f64],
     pub(super) pruning: PruningRule,
-    /// Bound of the root.
+    /// Lower bound at the root.
     pub(super) bound: f64,
-    /// A tree to follow.
+    /// The record of an earlier search, to be followed.
     pub(super) recorded: Option<&'a RecordedTree>,
-    /// Whether the search ends where the guide does not lead on.
+    /// Whether the search stops at a node that the record does not cover.
     pub(super) strict: bool,
 }
 
 impl TspSearchInput<'_> {
     fn child(&self, recorded_id: RecordedNodeId, side: usize) -> RecordedNodeId {
-        self.recorded.map_or(RecordedNodeId::NONE, |recorded| {
-            recorded.child(recorded_id, side)
-        })
+        match self.recorded {
+            Some(recorded) => recorded.child(recorded_id, side),
+            None => RecordedNodeId::NONE,
+        }
     }
 
-    /// Whether the guide leaves a node alone: it is not in there, or a leaf that should have been
-    /// closed.
-    fn is_unguided(&self, recorded_id: RecordedNodeId) -> bool {
-        self.strict
-            && self
-                .recorded
-                .is_none_or(|recorded| !recorded.branches(recorded_id))
+    /// Whether a strict search must stop at a node: it is not in the record, or it is a recorded
+    /// leaf that was not closed this time.
+    fn is_uncovered(&self, recorded_id: RecordedNodeId) -> bool {
+        let branches = self
+            .recorded
+            .is_some_and(|recorded| recorded.branches(recorded_id));
+        self.strict && !branches
     }
 }
 
 impl TspSearchTree {
-    /// Starts over with these edges and multipliers.
+    /// Resets the tree to these edges and multipliers.
     pub(super) fn reset(
         &mut self,
         nodes: usize,
@@ -126,103 +149,97 @@ impl TspSearchTree {
         self.graph.reset(nodes, edges);
         self.one_tree.reset(&self.graph);
         self.frames.clear();
-        self.saved.clear();
+        self.saved_multipliers.clear();
         self.multipliers.clear();
         self.multipliers.extend_from_slice(multipliers);
         self.fixings.lower_bound = f64::INFINITY;
-        self.plan.clear();
+        self.recording.clear();
     }
 
-    /// Searches the whole tree or up to the limit. Returns the bound on all tours that were dropped
-    /// or left open, infinite when there are none, and whether the search was complete.
-    pub(super) fn run(&mut self, task: &TspSearchInput, best: &mut TspIncumbent) -> (f64, bool) {
-        let mut alive = self.graph.propagate_degrees();
-        let root = task
+    /// Searches the whole tree or up to the node limit. Returns a lower bound on the cost of all
+    /// tours in pruned or open subtrees, infinite when there are none, and whether the search was
+    /// complete.
+    pub(super) fn run(
+        &mut self,
+        input: &TspSearchInput,
+        incumbent: &mut TspIncumbent,
+    ) -> (f64, bool) {
+        let mut propagated = self.graph.propagate_degrees();
+        let root = input
             .recorded
             .map_or(RecordedNodeId::NONE, RecordedTree::root);
-        let mut entry = PendingNode {
-            bound: task.bound,
+        let mut node = PendingNode {
+            bound: input.bound,
             origin: BranchOrigin::ROOT,
             recorded_id: root,
         };
-        let mut nodes = 0;
+        let mut explored = 0;
         loop {
-            if alive.is_ok() {
-                if nodes >= task.pruning.limits.nodes || cancellation::requested() {
-                    return (self.open_lower_bound(entry.bound), false);
+            if propagated.is_ok() {
+                if explored >= input.pruning.limits.nodes || cancellation::requested() {
+                    return (self.open_lower_bound(node.bound), false);
                 }
-                nodes += 1;
-                let outcome = self.explore(task, best, &mut entry.recorded_id);
-                let origin = self.record_node(entry.origin, &outcome);
+                explored += 1;
+                let outcome = self.explore(input, incumbent, &mut node.recorded_id);
+                let record = self.record_node(node.origin, &outcome);
                 if let TspNodeOutcome::Branch { edge, bound } = outcome {
-                    if task.is_unguided(entry.recorded_id) {
-                        return (self.open_lower_bound(entry.bound), false);
+                    if input.is_uncovered(node.recorded_id) {
+                        return (self.open_lower_bound(node.bound), false);
                     }
-                    let bound = bound.max(entry.bound);
-                    self.frames.push(BranchFrame {
+                    let frame = BranchFrame {
                         mark: self.graph.mark(),
                         edge,
-                        bound,
-                        origin,
-                        recorded_id: entry.recorded_id,
-                    });
-                    self.saved.extend_from_slice(&self.multipliers);
-                    let origin = BranchOrigin {
-                        parent: origin,
-                        side: 0,
+                        bound: bound.max(node.bound),
+                        origin: record,
+                        recorded_id: node.recorded_id,
                     };
-                    entry = PendingNode {
-                        bound,
-                        origin,
-                        recorded_id: task.child(entry.recorded_id, 0),
-                    };
-                    alive = self.graph.fix_edge(edge, EdgeState::Excluded);
+                    self.frames.push(frame);
+                    self.saved_multipliers.extend_from_slice(&self.multipliers);
+                    node = frame.child(input, EXCLUDED_SIDE);
+                    propagated = self.graph.fix_edge(edge, EdgeState::Excluded);
                     continue;
                 }
             }
-            match self.next_child(best) {
-                Some((child, frame)) => {
-                    let origin = BranchOrigin {
-                        parent: frame.origin,
-                        side: 1,
-                    };
-                    entry = PendingNode {
-                        bound: frame.bound,
-                        origin,
-                        recorded_id: task.child(frame.recorded_id, 1),
-                    };
-                    alive = child;
+            match self.next_child(incumbent) {
+                Some((result, frame)) => {
+                    node = frame.child(input, INCLUDED_SIDE);
+                    propagated = result;
                 }
                 None => return (self.fixings.lower_bound, true),
             }
         }
     }
 
-    /// The least bound of what was dropped, of a node and of what waits above it.
+    /// Smallest bound of the pruned subtrees, of a node and of the open branchings above it.
     fn open_lower_bound(&self, bound: f64) -> f64 {
-        self.frames
-            .iter()
-            .fold(self.fixings.lower_bound.min(bound), |low, frame| {
-                low.min(frame.bound)
-            })
+        let mut min = self.fixings.lower_bound.min(bound);
+        for frame in &self.frames {
+            min = min.min(frame.bound);
+        }
+        min
     }
 
+    /// Adds a node to the record of this search.
     fn record_node(&mut self, origin: BranchOrigin, outcome: &TspNodeOutcome) -> RecordedNodeId {
         let branch = match outcome {
             TspNodeOutcome::Closed => None,
             TspNodeOutcome::Branch { edge, .. } => Some(self.graph.ends(*edge)),
         };
-        self.plan.add(origin, branch, &self.multipliers)
+        self.recording.add(origin, branch, &self.multipliers)
     }
 
-    /// Goes back to the last branching that may still hold a better tour and enters its other side.
-    fn next_child(&mut self, best: &TspIncumbent) -> Option<(Result<(), NoTourLeft>, BranchFrame)> {
+    /// Backtracks to the last branching that is not pruned and includes its edge.
+    fn next_child(
+        &mut self,
+        incumbent: &TspIncumbent,
+    ) -> Option<(Result<(), NoTourLeft>, BranchFrame)> {
         while let Some(frame) = self.frames.pop() {
-            let from = self.saved.len() - self.multipliers.len();
-            self.multipliers.copy_from_slice(&self.saved[from..]);
-            self.saved.truncate(from);
+            let from = self.saved_multipliers.len() - self.multipliers.len();
+            self.multipliers
+                .copy_from_slice(&self.saved_multipliers[from..]);
+            self.saved_multipliers.truncate(from);
             self.graph.undo_to(frame.mark);
-            if frame.bound <= best.cutoff {
+            if frame.bound <= incumbent.cutoff {
                 return Some((self.graph.fix_edge(frame.edge, EdgeState::Included), frame));
             }
             self.fixings.lower_bound = self.fixings.lower_bound.min(frame.bound);
@@ -230,35 +247,35 @@ impl TspSearchTree {
         None
     }
 
-    /// Bounds a node, again after every decision that reduced costs allow.
+    /// Bounds a node, repeatedly while reduced costs fix edges.
     fn explore(
         &mut self,
-        task: &TspSearchInput,
-        best: &mut TspIncumbent,
+        input: &TspSearchInput,
+        incumbent: &mut TspIncumbent,
         recorded_id: &mut RecordedNodeId,
     ) -> TspNodeOutcome {
-        self.follow_recorded_tree(task, recorded_id);
+        self.follow_recorded_tree(input, recorded_id);
         loop {
             if self.graph.is_complete() {
-                self.offer_chosen(task, best);
+                self.offer_included(input, incumbent);
                 return TspNodeOutcome::Closed;
             }
-            let bound = self.bound(task, best, *recorded_id);
-            if bound > best.cutoff {
+            let bound = self.bound(input, incumbent, *recorded_id);
+            if bound > incumbent.cutoff {
                 self.fixings.lower_bound = self.fixings.lower_bound.min(bound);
                 return TspNodeOutcome::Closed;
             }
             if self.one_tree.is_tour() {
-                self.offer_tree(task, best);
+                self.offer_one_tree(input, incumbent);
                 return TspNodeOutcome::Closed;
             }
             self.one_tree
-                .find(&self.graph, bound, best.cutoff, &mut self.fixings);
-            if self.fixings.decided.is_empty() {
-                let edge = task
+                .find_fixings(&self.graph, bound, incumbent.cutoff, &mut self.fixings);
+            if self.fixings.fixed.is_empty() {
+                let edge = input
                     .recorded
                     .and_then(|recorded| recorded.open_edge(*recorded_id, &self.graph));
-                if edge.is_none() && self.follow_recorded_tree(task, recorded_id) {
+                if edge.is_none() && self.follow_recorded_tree(input, recorded_id) {
                     continue;
                 }
                 return self.branch(bound, edge);
@@ -269,14 +286,14 @@ impl TspSearchTree {
         }
     }
 
-    /// Goes down the guide by what is decided and takes up the multipliers there; `true` if that
-    /// led further.
+    /// Descends in the record along the fixed edges and loads the multipliers recorded there;
+    /// `true` if the recorded node changed.
     fn follow_recorded_tree(
         &mut self,
-        task: &TspSearchInput,
+        input: &TspSearchInput,
         recorded_id: &mut RecordedNodeId,
     ) -> bool {
-        let Some(recorded) = task.recorded.filter(|_| !recorded_id.is_none()) else {
+        let Some(recorded) = input.recorded.filter(|_| !recorded_id.is_none()) else {
             return false;
         };
         let before = std::mem::replace(recorded_id, recorded.descend(*recorded_id, &self.graph));
@@ -286,40 +303,40 @@ impl TspSearchTree {
         before != *recorded_id && !recorded_id.is_none()
     }
 
-    /// The bound of a node: by one tree where the guide branched, or where its multipliers are good
-    /// enough.
+    /// The bound of a node: by a single 1-tree where the recorded search branched, or where the
+    /// recorded multipliers prune the node; else by an ascent.
     fn bound(
         &mut self,
-        task: &TspSearchInput,
-        best: &TspIncumbent,
+        input: &TspSearchInput,
+        incumbent: &TspIncumbent,
         recorded_id: RecordedNodeId,
     ) -> f64 {
-        let Some(recorded) = task
+        let Some(recorded) = input
             .recorded
-            .filter(|_| task.strict || !recorded_id.is_none())
+            .filter(|_| input.strict || !recorded_id.is_none())
         else {
-            return self.run_ascent(best);
+            return self.run_ascent(incumbent);
         };
         let bound = self.one_tree.build(&self.graph, &self.multipliers);
-        let enough = bound > best.cutoff || task.strict || recorded.branches(recorded_id);
-        if enough { bound } else { self.run_ascent(best) }
+        if bound > incumbent.cutoff || input.strict || recorded.branches(recorded_id) {
+            return bound;
+        }
+        self.run_ascent(incumbent)
     }
 
-    /// Raises the bound; the best multipliers and their tree are left in place.
-    fn run_ascent(&mut self, best: &TspIncumbent) -> f64 {
-        let goal = AscentTarget {
-            target: best.cost,
-            enough: best.cutoff,
-            steps: ASCENT_STEPS_PER_NODE,
-            pace: 1.0,
-            patience: 3,
+    /// Raises the bound; keeps the best multipliers and their 1-tree.
+    fn run_ascent(&mut self, incumbent: &TspIncumbent) -> f64 {
+        let target = AscentTarget {
+            tour_cost: incumbent.cost,
+            cutoff: incumbent.cutoff,
+            schedule: NODE_ASCENT,
         };
-        let mut pair = SparseOneTreeView {
+        let mut view = SparseOneTreeView {
             one_tree: &mut self.one_tree,
             graph: &self.graph,
         };
-        let bound = self.ascent.run(&mut pair, &mut self.multipliers, &goal);
-        if bound > best.cutoff {
+        let bound = self.ascent.run(&mut view, &mut self.multipliers, &target);
+        if bound > incumbent.cutoff {
             bound
         } else {
             self.one_tree.build(&self.graph, &self.multipliers)
@@ -327,7 +344,7 @@ impl TspSearchTree {
     }
 
     fn apply_fixings(&mut self) -> Result<(), NoTourLeft> {
-        for (edge, state) in &self.fixings.decided {
+        for (edge, state) in &self.fixings.fixed {
             self.graph.fix_edge(*edge, *state)?;
         }
         Ok(())
@@ -336,34 +353,30 @@ impl TspSearchTree {
     fn branch(&self, bound: f64, edge: Option<u32>) -> TspNodeOutcome {
         match edge.or_else(|| self.one_tree.branching_edge(&self.graph)) {
             Some(edge) => TspNodeOutcome::Branch { edge, bound },
-            // Degrees sum to 2n: without a node above two the tree is a tour, which was dealt with.
+            // Degrees sum to 2n: without a node of degree above two the 1-tree is a tour, which
+            // `explore` has handled.
             None => TspNodeOutcome::Closed,
         }
     }
 
-    fn offer_chosen(&mut self, task: &TspSearchInput, best: &mut TspIncumbent) {
+    /// Offers the tour of all included edges.
+    fn offer_included(&mut self, input: &TspSearchInput, incumbent: &mut TspIncumbent) {
         let nodes = self.graph.nodes();
         self.tour.clear();
-        let number = |[i, j]: [u32; 2]| edge_index(nodes, i as usize, j as usize) as u32;
-        self.tour.extend(
-            self.graph
-                .chosen()
-                .map(|edge| number(self.graph.ends(edge))),
-        );
-        best.offer(&mut self.tour, task.costs, &task.pruning);
+        for edge in self.graph.included_edges() {
+            self.tour.push(edge_id(nodes, self.graph.ends(edge)));
+        }
+        incumbent.offer(&mut self.tour, input.costs, &input.pruning);
     }
 
-    fn offer_tree(&mut self, task: &TspSearchInput, best: &mut TspIncumbent) {
+    /// Offers the 1-tree, which is a tour.
+    fn offer_one_tree(&mut self, input: &TspSearchInput, incumbent: &mut TspIncumbent) {
         let nodes = self.graph.nodes();
         self.tour.clear();
-        let number = |[i, j]: [u32; 2]| edge_index(nodes, i as usize, j as usize) as u32;
-        self.tour.extend(
-            self.one_tree
-                .edges()
-                .iter()
-                .map(|edge| number(self.graph.ends(*edge))),
-        );
-        best.offer(&mut self.tour, task.costs, &task.pruning);
+        for edge in self.one_tree.edges() {
+            self.tour.push(edge_id(nodes, self.graph.ends(*edge)));
+        }
+        incumbent.offer(&mut self.tour, input.costs, &input.pruning);
     }
 }
 
@@ -374,50 +387,50 @@ mod tests {
     use crate::solve::SearchLimits;
     use crate::solve::complete_graph::{DistanceMatrix, edge_index, num_edges};
 
-    /// The cheapest tour by trying all orders.
+    /// Cost of the cheapest tour by enumeration of all orders.
     fn cheapest(distances: &DistanceMatrix, order: &mut Vec<u32>, fixed: usize) -> f64 {
         if fixed == order.len() {
             return distances.tour_cost(order);
         }
         let mut best = f64::INFINITY;
-        for place in fixed..order.len() {
-            order.swap(fixed, place);
+        for next in fixed..order.len() {
+            order.swap(fixed, next);
             best = best.min(cheapest(distances, order, fixed + 1));
-            order.swap(fixed, place);
+            order.swap(fixed, next);
         }
         best
     }
 
-    /// Searches all edges from the worst possible start: no multipliers and a tour by number.
+    /// Searches all edges from a poor start: zero multipliers and the tour 0, 1, 2, ….
     fn search(nodes: usize, costs: &[f64]) -> f64 {
         let distances = DistanceMatrix::new(nodes, costs);
         let pruning = PruningRule::new(&distances, SearchLimits::default());
-        let mut best = TspIncumbent::default();
+        let mut incumbent = TspIncumbent::default();
         let mut first: Vec<u32> = (0..nodes)
             .map(|i| edge_index(nodes, i, (i + 1) % nodes) as u32)
             .collect();
-        best.offer(&mut first, costs, &pruning);
-        let mut search = TspSearchTree::default();
+        incumbent.offer(&mut first, costs, &pruning);
+        let mut tree = TspSearchTree::default();
         let pairs = (0..nodes as u32).flat_map(|i| (i + 1..nodes as u32).map(move |j| (i, j)));
-        search.reset(
+        tree.reset(
             nodes,
             pairs.map(|(i, j)| (i, j, distances.between(i, j))),
             &vec![0.0; nodes],
         );
-        let task = TspSearchInput {
+        let input = TspSearchInput {
             costs,
             pruning,
             bound: f64::NEG_INFINITY,
             recorded: None,
             strict: false,
         };
-        let (lower_bound, complete) = search.run(&task, &mut best);
-        assert!(complete && lower_bound > best.cutoff);
-        best.cost
+        let (lower_bound, complete) = tree.run(&input, &mut incumbent);
+        assert!(complete && lower_bound > incumbent.cutoff);
+        incumbent.cost
     }
 
     #[test]
-    fn the_search_alone_finds_what_a_good_start_would_hide() {
+    fn the_search_finds_the_optimum_from_a_poor_start() {
         for case in 0..300 {
             let mut stream = RandomStream::new(Purpose::Benchmark, 21, [case, 0]);
             let nodes = 4 + case as usize % 5;
@@ -432,10 +445,10 @@ mod tests {
                 &mut (0..nodes as u32).collect(),
                 1,
             );
-            let found = search(nodes, &costs);
+            let actual = search(nodes, &costs);
             assert!(
-                (found - expected).abs() < 1e-9,
-                "case {case}: {found} not {expected}"
+                (actual - expected).abs() < 1e-9,
+                "case {case}: {actual} not {expected}"
             );
         }
     }

@@ -1,8 +1,8 @@
-//! Subgradient ascent on candidate edges only: for many nodes a fraction of the time.
+//! Subgradient ascent on the sparse graph of candidate edges: much faster for many nodes.
 //!
-//! The tree of a few good edges per node is not a bound, because a missing edge might be cheaper;
-//! so the multipliers found are judged by a tree of all edges, and kept only if their bound is
-//! higher.
+//! The minimum 1-tree of a few good edges per node is not a lower bound, because a missing edge
+//! might be cheaper. The multipliers found are therefore evaluated by a 1-tree of all edges, and
+//! kept only if its bound is higher.
 
 use super::candidates::CandidateEdges;
 use super::one_tree::OneTree;
@@ -11,7 +11,7 @@ use super::sparse_one_tree::{SparseOneTree, SparseOneTreeView};
 use super::subgradient::{AscentTarget, SubgradientAscent};
 use crate::solve::complete_graph::DistanceMatrix;
 
-/// Raises bounds on sparse graphs; buffers are kept between calls.
+/// Subgradient ascent on sparse graphs; buffers are kept between calls.
 #[derive(Debug, Clone, Default)]
 pub struct SparseAscent {
     edges: Vec<(u32, u32)>,
@@ -22,24 +22,25 @@ pub struct SparseAscent {
 }
 
 impl SparseAscent {
-    /// Raises the bound of a tree already grown under these multipliers. Leaves the better
-    /// multipliers in their place and their tree in `tree`; returns its bound, which holds for all
-    /// edges.
+    /// Raises the bound of a 1-tree already built with these multipliers. Overwrites the
+    /// multipliers and the 1-tree with the better ones; returns their bound, which is valid for the
+    /// complete graph.
     pub fn run(
         &mut self,
         distances: &DistanceMatrix,
         candidates: &CandidateEdges,
-        (one_tree, multipliers): (&mut OneTree, &mut [f64]),
-        goal: &AscentTarget,
+        one_tree: &mut OneTree,
+        multipliers: &mut [f64],
+        target: &AscentTarget,
     ) -> f64 {
-        self.collect(distances, candidates, one_tree);
+        self.build_graph(distances, candidates, one_tree);
         self.trial.clear();
         self.trial.extend_from_slice(multipliers);
-        let mut pair = SparseOneTreeView {
+        let mut view = SparseOneTreeView {
             one_tree: &mut self.one_tree,
             graph: &self.graph,
         };
-        self.ascent.run(&mut pair, &mut self.trial, goal);
+        self.ascent.run(&mut view, &mut self.trial, target);
         let before = one_tree.build(distances, multipliers);
         let after = one_tree.build(distances, &self.trial);
         if after > before {
@@ -49,27 +50,22 @@ impl SparseAscent {
         one_tree.build(distances, multipliers)
     }
 
-    /// The graph of all candidate edges and the edges of the tree, which keep it in one piece.
-    fn collect(
+    /// The graph of all candidate edges and the edges of the 1-tree, which keep it connected.
+    fn build_graph(
         &mut self,
         distances: &DistanceMatrix,
         candidates: &CandidateEdges,
         one_tree: &OneTree,
     ) {
         self.edges.clear();
-        self.edges.extend(
-            candidates
-                .pairs()
-                .chain(one_tree.edges())
-                .map(|(i, j)| (i.min(j), i.max(j))),
-        );
+        for (i, j) in candidates.pairs().chain(one_tree.edges()) {
+            self.edges.push((i.min(j), i.max(j)));
+        }
         self.edges.sort_unstable();
         self.edges.dedup();
-        let priced = self
-            .edges
-            .iter()
-            .map(|(i, j)| (*i, *j, distances.between(*i, *j)));
-        self.graph.reset(distances.nodes(), priced);
+        let edges = self.edges.iter();
+        let weighted = edges.map(|(i, j)| (*i, *j, distances.between(*i, *j)));
+        self.graph.reset(distances.nodes(), weighted);
         self.one_tree.reset(&self.graph);
     }
 }

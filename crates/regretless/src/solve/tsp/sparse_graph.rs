@@ -1,59 +1,58 @@
-//! The edges a search still considers, which of them are in or out, and what follows from that.
+//! A sparse graph with included, excluded and free edges, and propagation of these states.
 //!
-//! Rules: a node with two edges in has all others out; a node with two edges left has both in; the
-//! edge that would close a ring of fewer than all nodes is out; the edge that closes the ring of
-//! all nodes is in. Every change is written on a trail and can be taken back.
+//! Rules: a node with two included edges has all others excluded; a node with two edges not
+//! excluded has both included; the edge that would close a subtour is excluded; the edge that
+//! closes a tour of all nodes is included. Every change is recorded on a trail and can be undone.
 
-/// Whether an edge is part of the tours under consideration.
+use crate::solve::complete_graph::EdgeEnds;
+
+/// Whether the tours of a subproblem contain an edge.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum EdgeState {
-    /// Undecided.
+    /// Not fixed.
     Free,
-    /// In every tour considered.
+    /// In every tour of the subproblem.
     Included,
-    /// In no tour considered.
+    /// In no tour of the subproblem.
     Excluded,
 }
 
-/// A sparse graph with decided and undecided edges.
+/// A sparse graph with edge states.
 #[derive(Debug, Clone, Default)]
 pub(super) struct SparseGraph {
     nodes: usize,
-    ends: Vec<[u32; 2]>,
+    ends: Vec<EdgeEnds>,
     costs: Vec<f64>,
     state: Vec<EdgeState>,
     /// Edges at node v: `incident[start[v]..start[v + 1]]`.
     start: Vec<u32>,
     incident: Vec<u32>,
-    /// Edges at each node that are not out.
-    left: Vec<u32>,
-    /// Edges at each node that are in.
-    chosen: Vec<u32>,
-    /// The other end of the chosen path that ends at a node; itself when there is none.
+    /// Number of edges at each node that are not excluded.
+    available: Vec<u32>,
+    /// Number of included edges at each node.
+    included: Vec<u32>,
+    /// The other end of the included path that ends at a node; itself when there is none.
     mate: Vec<u32>,
-    in_total: usize,
+    num_included: usize,
     trail: Vec<TrailEntry>,
     pending: Vec<(u32, EdgeState)>,
 }
 
+/// A change that can be undone.
 #[derive(Debug, Clone, Copy)]
 enum TrailEntry {
-    /// The edge, and the ends of the path it made.
-    In {
-        edge: u32,
-        tips: [u32; 2],
-    },
-    Out {
-        edge: u32,
-    },
+    /// An edge was included; `path_ends` are the ends of the path that it is part of.
+    Included { edge: u32, path_ends: [u32; 2] },
+    /// An edge was excluded.
+    Excluded { edge: u32 },
 }
 
-/// There is no tour left.
+/// The subproblem contains no tour.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct NoTourLeft;
 
 impl SparseGraph {
-    /// Starts over with these edges (i < j, in lexicographic order), all free.
+    /// Resets the graph to these edges (i < j, in lexicographic order), all free.
     pub(super) fn reset(&mut self, nodes: usize, edges: impl IntoIterator<Item = (u32, u32, f64)>) {
         self.nodes = nodes;
         self.ends.clear();
@@ -63,18 +62,17 @@ impl SparseGraph {
             self.costs.push(cost);
         }
         refill(&mut self.state, self.ends.len(), EdgeState::Free);
-        refill(&mut self.left, nodes, 0);
-        refill(&mut self.chosen, nodes, 0);
+        refill(&mut self.available, nodes, 0);
+        refill(&mut self.included, nodes, 0);
         self.mate.clear();
         self.mate.extend(0..nodes as u32);
-        self.in_total = 0;
+        self.num_included = 0;
         self.trail.clear();
-        // A search that ended in a dead end may have left some.
+        // A failed propagation may have left some.
         self.pending.clear();
-        self.ends
-            .iter()
-            .flatten()
-            .for_each(|node| self.left[*node as usize] += 1);
+        for node in self.ends.iter().flatten() {
+            self.available[*node as usize] += 1;
+        }
         self.list_incident();
     }
 
@@ -82,8 +80,8 @@ impl SparseGraph {
         self.start.clear();
         self.start.push(0);
         let mut total = 0;
-        self.start.extend(self.left.iter().map(|left| {
-            total += left;
+        self.start.extend(self.available.iter().map(|degree| {
+            total += degree;
             total
         }));
         refill(&mut self.incident, 2 * self.ends.len(), 0);
@@ -93,7 +91,7 @@ impl SparseGraph {
                 self.incident[self.start[*node as usize + 1] as usize] = edge as u32;
             }
         }
-        // Filling moved every start back by one node.
+        // Filling shifted every start back by one node.
         self.start.remove(0);
         self.start.push(2 * self.ends.len() as u32);
     }
@@ -107,12 +105,12 @@ impl SparseGraph {
     }
 
     #[inline]
-    pub(super) fn ends(&self, edge: u32) -> [u32; 2] {
+    pub(super) fn ends(&self, edge: u32) -> EdgeEnds {
         self.ends[edge as usize]
     }
 
-    /// The edge between two nodes, the lower first, if it is here.
-    pub(super) fn find(&self, ends: [u32; 2]) -> Option<u32> {
+    /// Index of an edge, if the graph contains it.
+    pub(super) fn find(&self, ends: EdgeEnds) -> Option<u32> {
         self.ends.binary_search(&ends).ok().map(|edge| edge as u32)
     }
 
@@ -126,55 +124,58 @@ impl SparseGraph {
         self.state[edge as usize]
     }
 
-    /// All edges at a node, out or not.
+    /// All edges at a node, whatever their states.
     #[inline]
     pub(super) fn at(&self, node: u32) -> &[u32] {
         let node = node as usize;
         &self.incident[self.start[node] as usize..self.start[node + 1] as usize]
     }
 
-    /// Whether the edges that are in make a tour.
+    /// Whether the included edges form a tour.
     pub(super) fn is_complete(&self) -> bool {
-        self.in_total == self.nodes
+        self.num_included == self.nodes
     }
 
-    /// The edges that are in.
-    pub(super) fn chosen(&self) -> impl Iterator<Item = u32> + '_ {
+    /// The included edges.
+    pub(super) fn included_edges(&self) -> impl Iterator<Item = u32> + '_ {
         (0..self.ends.len() as u32).filter(|edge| self.state(*edge) == EdgeState::Included)
     }
 
-    /// Where the trail stands, for [`Self::undo_to`].
+    /// Current length of the trail, for [`Self::undo_to`].
     pub(super) fn mark(&self) -> usize {
         self.trail.len()
     }
 
-    /// Takes back every change made since the mark.
+    /// Undoes every change made since the mark.
     pub(super) fn undo_to(&mut self, mark: usize) {
         while self.trail.len() > mark {
             match self.trail.pop() {
-                Some(TrailEntry::In { edge, tips }) => {
+                Some(TrailEntry::Included { edge, path_ends }) => {
                     let [u, v] = self.ends(edge);
                     self.state[edge as usize] = EdgeState::Free;
-                    self.chosen[u as usize] -= 1;
-                    self.chosen[v as usize] -= 1;
-                    (self.mate[tips[0] as usize], self.mate[tips[1] as usize]) = (u, v);
-                    self.in_total -= 1;
+                    self.included[u as usize] -= 1;
+                    self.included[v as usize] -= 1;
+                    (
+                        self.mate[path_ends[0] as usize],
+                        self.mate[path_ends[1] as usize],
+                    ) = (u, v);
+                    self.num_included -= 1;
                 }
-                Some(TrailEntry::Out { edge }) => {
+                Some(TrailEntry::Excluded { edge }) => {
                     self.state[edge as usize] = EdgeState::Free;
-                    self.ends(edge)
-                        .iter()
-                        .for_each(|node| self.left[*node as usize] += 1);
+                    for node in self.ends(edge) {
+                        self.available[node as usize] += 1;
+                    }
                 }
                 None => return,
             }
         }
     }
 
-    /// What the degrees say before anything was decided.
+    /// Propagates from the degrees of the graph, before any edge is fixed.
     pub(super) fn propagate_degrees(&mut self) -> Result<(), NoTourLeft> {
         for node in 0..self.nodes as u32 {
-            match self.left[node as usize] {
+            match self.available[node as usize] {
                 0 | 1 => return Err(NoTourLeft),
                 2 => self.queue_at(node, EdgeState::Included),
                 _ => {}
@@ -183,7 +184,7 @@ impl SparseGraph {
         self.propagate()
     }
 
-    /// Decides an edge and everything that follows.
+    /// Fixes an edge and propagates.
     pub(super) fn fix_edge(&mut self, edge: u32, state: EdgeState) -> Result<(), NoTourLeft> {
         self.pending.push((edge, state));
         self.propagate()
@@ -191,16 +192,16 @@ impl SparseGraph {
 
     fn propagate(&mut self) -> Result<(), NoTourLeft> {
         while let Some((edge, state)) = self.pending.pop() {
-            let done = match (self.state(edge), state) {
+            let result = match (self.state(edge), state) {
                 (EdgeState::Free, EdgeState::Included) => self.include(edge),
                 (EdgeState::Free, EdgeState::Excluded) => self.exclude(edge),
-                (present, wanted) if present == wanted => Ok(()),
+                (current, wanted) if current == wanted => Ok(()),
                 (_, EdgeState::Free) => Ok(()),
                 (EdgeState::Included, _) | (EdgeState::Excluded, _) => Err(NoTourLeft),
             };
-            if done.is_err() {
+            if result.is_err() {
                 self.pending.clear();
-                return done;
+                return result;
             }
         }
         Ok(())
@@ -208,40 +209,40 @@ impl SparseGraph {
 
     fn include(&mut self, edge: u32) -> Result<(), NoTourLeft> {
         let [u, v] = self.ends(edge);
-        let closes = self.mate[u as usize] == v && self.chosen[u as usize] > 0;
-        let full = self.chosen[u as usize] == 2 || self.chosen[v as usize] == 2;
-        if full || (closes && self.in_total + 1 < self.nodes) {
+        let closes = self.mate[u as usize] == v && self.included[u as usize] > 0;
+        let full = self.included[u as usize] == 2 || self.included[v as usize] == 2;
+        if full || (closes && self.num_included + 1 < self.nodes) {
             return Err(NoTourLeft);
         }
-        let tips = [self.mate[u as usize], self.mate[v as usize]];
-        self.trail.push(TrailEntry::In { edge, tips });
+        let path_ends = [self.mate[u as usize], self.mate[v as usize]];
+        self.trail.push(TrailEntry::Included { edge, path_ends });
         self.state[edge as usize] = EdgeState::Included;
-        self.in_total += 1;
-        (self.mate[tips[0] as usize], self.mate[tips[1] as usize]) = (tips[1], tips[0]);
+        self.num_included += 1;
+        (
+            self.mate[path_ends[0] as usize],
+            self.mate[path_ends[1] as usize],
+        ) = (path_ends[1], path_ends[0]);
         for node in [u, v] {
-            self.chosen[node as usize] += 1;
-            if self.chosen[node as usize] == 2 {
+            self.included[node as usize] += 1;
+            if self.included[node as usize] == 2 {
                 self.queue_at(node, EdgeState::Excluded);
             }
         }
         if !closes {
-            self.exclude_subtour(tips);
+            self.fix_closing_edge(path_ends);
         }
         Ok(())
     }
 
-    /// The edge between the tips of a chosen path closes a ring: of all nodes, or of too few.
-    fn exclude_subtour(&mut self, [one, other]: [u32; 2]) {
-        let state = if self.in_total + 1 == self.nodes {
+    /// Fixes the edge between the ends of an included path: it closes a tour or a subtour.
+    fn fix_closing_edge(&mut self, [one, other]: [u32; 2]) {
+        let state = if self.num_included + 1 == self.nodes {
             EdgeState::Included
         } else {
             EdgeState::Excluded
         };
-        let closing = self
-            .at(one)
-            .iter()
-            .copied()
-            .find(|edge| self.ends(*edge).contains(&other));
+        let mut incident = self.at(one).iter().copied();
+        let closing = incident.find(|edge| self.ends(*edge).contains(&other));
         if let Some(edge) = closing
             && self.state(edge) == EdgeState::Free
         {
@@ -250,13 +251,13 @@ impl SparseGraph {
     }
 
     fn exclude(&mut self, edge: u32) -> Result<(), NoTourLeft> {
-        self.trail.push(TrailEntry::Out { edge });
+        self.trail.push(TrailEntry::Excluded { edge });
         self.state[edge as usize] = EdgeState::Excluded;
         for node in self.ends(edge) {
-            self.left[node as usize] -= 1;
+            self.available[node as usize] -= 1;
         }
         for node in self.ends(edge) {
-            match self.left[node as usize] {
+            match self.available[node as usize] {
                 0 | 1 => return Err(NoTourLeft),
                 2 => self.queue_at(node, EdgeState::Included),
                 _ => {}
@@ -265,6 +266,7 @@ impl SparseGraph {
         Ok(())
     }
 
+    /// Queues all free edges at a node for this state.
     fn queue_at(&mut self, node: u32, state: EdgeState) {
         let (from, to) = (
             self.start[node as usize] as usize,
@@ -278,7 +280,7 @@ impl SparseGraph {
     }
 }
 
-/// Sets a list to so many equal values.
+/// Overwrites a list with `length` copies of a value.
 pub(super) fn refill<T: Clone>(list: &mut Vec<T>, length: usize, value: T) {
     list.clear();
     list.resize(length, value);
@@ -289,9 +291,10 @@ mod tests {
     use super::{EdgeState, SparseGraph};
 
     #[test]
-    fn what_a_dead_end_leaves_behind_does_not_reach_the_next_graph() {
+    fn a_failed_propagation_does_not_affect_the_next_graph() {
         let mut graph = SparseGraph::default();
-        // Node 0 has two edges, which are queued to be in; node 3 has one, which is a dead end.
+        // Node 0 has two edges, which are queued for inclusion; node 3 has one, so there is no
+        // tour.
         graph.reset(4, [(0, 1, 1.0), (0, 2, 1.0), (1, 2, 1.0), (1, 3, 1.0)]);
         assert!(graph.propagate_degrees().is_err());
         let complete = (0..4).flat_map(|i| (i + 1..4).map(move |j| (i, j, 1.0)));

@@ -1,58 +1,75 @@
-//! Subgradient ascent: node multipliers that raise the bound of a 1-tree.
+//! Subgradient ascent on node multipliers, which raises the bound of the minimum 1-tree.
 //!
-//! With multipliers π the reduced cost of an edge is c_ij − π_i − π_j; the cheapest 1-tree by
-//! reduced cost plus 2·Σπ bounds every tour from below (Held and Karp 1970, 1971). A node of degree
-//! d moves its multiplier along 2 − d; steps follow Polyak's rule towards the cost of a known tour
-//! and mix in the last direction (Volgenant and Jonker 1982).
+//! With multipliers π the reduced cost of an edge is c_ij − π_i − π_j; the minimum 1-tree by
+//! reduced cost plus 2·Σπ is a lower bound on the cost of every tour (Held and Karp 1970, 1971). A
+//! subgradient at a node of degree d is 2 − d; steps follow Polyak's rule towards the cost of a
+//! known tour and are averaged with the previous subgradient (Volgenant and Jonker 1982).
 
-/// Something that grows cheapest 1-trees.
+/// Builds minimum 1-trees.
 pub trait OneTreeBuilder {
-    /// Grows the cheapest 1-tree under these multipliers. Returns the bound, infinite when there is
+    /// Builds the minimum 1-tree under these multipliers. Returns its bound, infinite when there is
     /// no 1-tree.
     fn build(&mut self, multipliers: &[f64]) -> f64;
 
-    /// How many edges of the last tree meet at each node.
+    /// Degree of each node in the last 1-tree.
     fn degrees(&self) -> &[u32];
 }
 
-/// How far an ascent goes.
+/// Target and schedule of an ascent.
 #[derive(Debug, Clone, Copy)]
 pub struct AscentTarget {
-    /// Cost of a known tour: what the steps aim at.
-    pub target: f64,
+    /// Cost of a known tour, the target value of Polyak's step rule.
+    pub tour_cost: f64,
     /// The ascent stops as soon as the bound exceeds this.
-    pub enough: f64,
-    /// Most trees grown.
-    pub steps: usize,
-    /// Share of Polyak's step that is taken at first.
-    pub pace: f64,
-    /// Trees without a better bound after which the pace is halved.
+    pub cutoff: f64,
+    /// Number and size of the steps.
+    pub schedule: AscentSchedule,
+}
+
+/// Number and size of the steps of an ascent.
+#[derive(Debug, Clone, Copy)]
+pub struct AscentSchedule {
+    /// Maximum number of steps; each builds one 1-tree.
+    pub max_steps: usize,
+    /// Initial factor of Polyak's step.
+    pub step_factor: f64,
+    /// Steps without a better bound after which the factor is halved.
     pub patience: usize,
+}
+
+impl AscentSchedule {
+    /// The same with another number of steps.
+    pub const fn with_max_steps(self, max_steps: usize) -> Self {
+        Self { max_steps, ..self }
+    }
 }
 
 /// Buffers of an ascent, kept between calls.
 #[derive(Debug, Clone, Default)]
 pub struct SubgradientAscent {
     current: Vec<f64>,
-    last: Vec<f64>,
+    last_subgradient: Vec<f64>,
 }
 
-/// Share of the present subgradient in a direction; the rest is the last one.
+/// Weight of the current subgradient in a direction; the rest is the previous one. The value is
+/// that of Helsgaun (2000).
 const CURRENT_SUBGRADIENT_WEIGHT: f64 = 0.7;
 
 impl SubgradientAscent {
-    /// Raises the bound from the given multipliers and leaves the best ones found in their place.
+    /// Raises the bound from the given multipliers and overwrites them with the best ones found.
+    /// Returns their bound.
     pub fn run(
         &mut self,
         one_tree: &mut impl OneTreeBuilder,
         multipliers: &mut [f64],
-        goal: &AscentTarget,
+        target: &AscentTarget,
     ) -> f64 {
         self.current.clear();
         self.current.extend_from_slice(multipliers);
-        self.last.clear();
-        let (mut best, mut pace, mut idle) = (f64::NEG_INFINITY, goal.pace, 0);
-        for _ in 0..goal.steps {
+        self.last_subgradient.clear();
+        let schedule = &target.schedule;
+        let (mut best, mut factor, mut stalled) = (f64::NEG_INFINITY, schedule.step_factor, 0);
+        for _ in 0..schedule.max_steps {
             if crate::cancellation::requested() {
                 break;
             }
@@ -60,40 +77,43 @@ impl SubgradientAscent {
             if bound > best {
                 best = bound;
                 multipliers.copy_from_slice(&self.current);
-                idle = 0;
+                stalled = 0;
             } else {
-                idle += 1;
+                stalled += 1;
             }
-            if bound > goal.enough || !self.step(one_tree.degrees(), pace * (goal.target - bound)) {
+            let distance = factor * (target.tour_cost - bound);
+            if bound > target.cutoff || !self.step(one_tree.degrees(), distance) {
                 break;
             }
-            if idle >= goal.patience {
-                pace *= 0.5;
-                idle = 0;
+            if stalled >= schedule.patience {
+                factor *= 0.5;
+                stalled = 0;
             }
         }
         best
     }
 
-    /// Moves along the mixed direction; `false` when the tree is a tour and there is nowhere to go.
+    /// Moves along the averaged direction; `false` when the 1-tree is a tour and its subgradient is
+    /// zero.
     fn step(&mut self, degrees: &[u32], distance: f64) -> bool {
-        let slope = |degree: u32| 2.0 - f64::from(degree);
-        let square: f64 = degrees.iter().map(|degree| slope(*degree).powi(2)).sum();
-        if square == 0.0 {
+        let subgradient = |degree: u32| 2.0 - f64::from(degree);
+        let squares = degrees.iter().map(|degree| subgradient(*degree).powi(2));
+        let squared_norm: f64 = squares.sum();
+        if squared_norm == 0.0 {
             return false;
         }
-        if self.last.is_empty() {
-            self.last
-                .extend(degrees.iter().map(|degree| slope(*degree)));
+        if self.last_subgradient.is_empty() {
+            self.last_subgradient
+                .extend(degrees.iter().map(|degree| subgradient(*degree)));
         }
-        let size = distance / square;
-        for ((multiplier, last), degree) in self.current.iter_mut().zip(&mut self.last).zip(degrees)
-        {
-            let present = slope(*degree);
-            *multiplier += size
-                * (CURRENT_SUBGRADIENT_WEIGHT * present
+        let step = distance / squared_norm;
+        let multipliers = self.current.iter_mut().zip(&mut self.last_subgradient);
+        for ((multiplier, last), degree) in multipliers.zip(degrees) {
+            let current = subgradient(*degree);
+            *multiplier += step
+                * (CURRENT_SUBGRADIENT_WEIGHT * current
                     + (1.0 - CURRENT_SUBGRADIENT_WEIGHT) * *last);
-            *last = present;
+            *last = current;
         }
         true
     }

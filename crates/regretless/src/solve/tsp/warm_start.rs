@@ -1,104 +1,121 @@
-//! What a search for tours keeps of an instance: the tour, multipliers that bound it from below,
-//! and the tree of the search, if there was need of one.
+//! Warm starts and certificates of the 1-tree search: the tour, the multipliers of its bound, and
+//! the search tree, if the root was not enough.
 //!
-//! The old tour is the first incumbent of a warm search, the old multipliers are where its ascent
-//! starts, and the old tree guides the search. The certificate is Held and Karp's (1970): the
-//! cheapest 1-tree under the new costs and the old multipliers bounds every tour, so that a tour
-//! that costs no more is the cheapest. It takes one tree; where the old proof was a search it takes
-//! one tree per node of it. A proof that just holds fails after the slightest drift: where proofs
-//! are wanted one is sought that holds even with dearer edges.
+//! A warm search starts with the old tour as its incumbent, runs its ascent from the old
+//! multipliers, and follows the old tree. The certificate is that of Held and Karp (1970): the
+//! minimum 1-tree under the new costs and the old multipliers is a lower bound on every tour, so a
+//! tour that costs no more is optimal. It takes one 1-tree; where the old proof was a search, one
+//! 1-tree per node of its tree. A proof without slack fails after the smallest drift of the costs.
+//! Where certificates are requested, the search therefore looks for a proof that holds even when
+//! the tour's edges are more expensive.
 //!
-//! Which of several cheapest tours a search finds depends on its way. A tour is therefore given
-//! from memory only if it is the only one: it is defended with its edges dearer by a hair ε.
-//! Another tour lacks at least two of them, so that it costs at least 2ε more. Whatever is not
-//! proved so is searched for from nothing, and so are costs that are multiples of a unit, where
-//! ties abound.
+//! Which of several optimal tours a search finds depends on its path. An old tour is therefore
+//! returned only if it is the unique optimum: its proof must hold with its edges more expensive by
+//! a margin ε. Another tour lacks at least two of these edges and thus costs at least 2ε more.
+//! Everything else is solved cold, and so are costs that are multiples of a unit, where ties are
+//! common.
 
+use super::initial_tour::MAX_DENSE_ASCENT_NODES;
+#[cfg(feature = "highs")]
 use super::one_tree::OneTree;
 use super::recorded_tree::{RecordedNodeId, RecordedTree};
 use super::search_tree::{PruningRule, TspIncumbent, TspSearchInput};
-use super::subgradient::AscentTarget;
-use super::{MAX_DENSE_ASCENT_NODES, TspBranchAndBound};
+use super::{ROOT_ASCENT, TspBranchAndBound};
 use crate::decision::Decision;
+#[cfg(feature = "highs")]
+use crate::solve::SearchLimits;
 use crate::solve::complete_graph::{DistanceMatrix, order_of};
 use crate::solve::warm_start::{CostSample, WarmStart, WarmStartState};
-use crate::solve::{SearchLimits, Solution, SolveStatus};
+use crate::solve::{Solution, SolveStatus};
 
-/// Trees grown at the root of a warm search before it follows the old tree.
+/// Steps of the root ascent of a warm search that follows an old tree. Its multipliers start near
+/// the optimum, and the tree brings its own.
 const WARM_ASCENT_STEPS: usize = 8;
-/// By how many times the noise of totals edges are made dearer to see whether a tour is the only
-/// one.
+/// Margin of the uniqueness test in units of the tolerance of total costs. Another tour then
+/// differs by at least eight tolerances, well above rounding.
 const UNIQUENESS_MARGIN: f64 = 4.0;
-/// By how much edges are made dearer to get a proof that lasts, next to the root mean square of all
-/// costs; the first proof that can be had is taken.
+/// Margins of a lasting certificate relative to the root mean square of all costs, tried in this
+/// order. A larger margin survives more drift but is harder to prove.
 const CERTIFICATE_MARGINS: [f64; 3] = [0.01, 0.002, 0.0002];
-/// Drift up to which a search starts warm, and up to which a certificate is tried.
+/// Largest drift of the costs for a warm search: beyond it the old tour and multipliers help too
+/// little.
 pub(super) const MAX_DRIFT: f64 = 0.06;
+/// Largest drift for which a certificate is tried: beyond it most proofs fail and only cost time.
 pub(super) const MAX_CERTIFIED_DRIFT: f64 = 0.04;
 
-/// A tour, and what bounds it.
+/// A tour and the proof of its bound.
 #[derive(Debug)]
 pub(super) struct TspWarmStart {
     pub(super) sample: CostSample,
-    /// Sorted edge numbers.
+    /// Sorted edge indices.
     pub(super) tour: Box<[u32]>,
     pub(super) multipliers: Box<[f64]>,
-    /// The tree of the search.
-    pub(super) plan: Option<RecordedTree>,
-    /// Whether multipliers, with the tree if there is one, proved the tour the cheapest.
-    pub(super) proof: bool,
+    /// The tree of the search, if there was one.
+    pub(super) recorded_tree: Option<RecordedTree>,
+    /// Whether the multipliers, with the recorded tree if there is one, proved the tour optimal.
+    pub(super) has_proof: bool,
 }
 
 impl WarmStartState for TspWarmStart {
     fn bytes(&self) -> usize {
-        let plan = self.plan.as_ref().map_or(0, RecordedTree::bytes);
-        self.sample.bytes() + size_of_val(&*self.tour) + size_of_val(&*self.multipliers) + plan
+        let tree = self.recorded_tree.as_ref().map_or(0, RecordedTree::bytes);
+        self.sample.bytes() + size_of_val(&*self.tour) + size_of_val(&*self.multipliers) + tree
     }
 
     fn shrink(&mut self) {
-        self.proof &= self.plan.is_none();
-        self.plan = None;
+        self.has_proof &= self.recorded_tree.is_none();
+        self.recorded_tree = None;
     }
 }
 
 impl TspWarmStart {
-    /// Whether it is of use for a warm start.
+    /// Whether these costs are close enough for a warm search.
     pub(super) fn fits(&self, nodes: usize, costs: &[f64]) -> bool {
         self.tour.len() == nodes && self.sample.drift(costs) <= MAX_DRIFT
     }
 
-    /// Whether there is a proof that may still hold.
+    /// Whether there is a proof that may still hold under these costs.
     pub(super) fn has_certificate(&self, nodes: usize, costs: &[f64]) -> bool {
-        self.proof && self.tour.len() == nodes && self.sample.drift(costs) <= MAX_CERTIFIED_DRIFT
+        self.has_proof
+            && self.tour.len() == nodes
+            && self.sample.drift(costs) <= MAX_CERTIFIED_DRIFT
     }
 
-    /// The nodes in the order of the tour.
+    /// The nodes of the tour in visiting order.
     pub(super) fn order(&self) -> Vec<u32> {
         order_of(self.tour.len(), &self.tour)
     }
 
-    /// The tour, if its multipliers prove it the cheapest under these costs as well.
+    /// The tour, if a single 1-tree under its multipliers proves it optimal for these costs.
+    #[cfg(feature = "highs")]
     pub(super) fn certify(
         &self,
-        (costs, distances): (&[f64], &DistanceMatrix),
+        costs: &[f64],
+        distances: &DistanceMatrix,
         one_tree: &mut OneTree,
     ) -> Option<Solution> {
         let cost = self.tour.iter().map(|edge| costs[*edge as usize]).sum();
         let cutoff = PruningRule::new(distances, SearchLimits::default()).cutoff(cost);
-        let decision = || Decision::from_indices(self.tour.iter().copied());
-        (one_tree.build(distances, &self.multipliers) > cutoff)
-            .then(|| Solution::optimal(decision(), cost))
+        if one_tree.build(distances, &self.multipliers) <= cutoff {
+            return None;
+        }
+        let decision = Decision::from_indices(self.tour.iter().copied());
+        Some(Solution::optimal(decision, cost))
     }
 }
 
-/// These costs with the edges of a tour dearer.
-fn raise_tour_costs(costs: &[f64], tour: &[u32], by: f64) -> Vec<f64> {
-    let mut dearer = costs.to_vec();
-    tour.iter().for_each(|edge| dearer[*edge as usize] += by);
-    dearer
+/// These costs with the edges of a tour more expensive by `margin`.
+fn raise_tour_costs(costs: &[f64], tour: &[u32], margin: f64) -> Vec<f64> {
+    let mut raised = costs.to_vec();
+    for edge in tour {
+        raised[*edge as usize] += margin;
+    }
+    raised
 }
 
 impl TspBranchAndBound {
+    /// Solves, warm if the warm start fits and proves a unique optimum, else cold; renews the warm
+    /// start.
     pub(super) fn search_warm(&mut self, costs: &[f64], warm_start: &mut WarmStart) -> Solution {
         let known = warm_start
             .take::<TspWarmStart>()
@@ -106,123 +123,131 @@ impl TspBranchAndBound {
         let warm = known
             .filter(|_| DistanceMatrix::granularity_of(costs).is_none())
             .and_then(|known| self.run_from(costs, &known));
-        let (solution, mut found) = warm.unwrap_or_else(|| {
+        let (solution, mut state) = warm.unwrap_or_else(|| {
             let solution = self.run(costs);
-            let found = self.to_warm_start(costs, &solution);
-            (solution, found)
+            let state = self.take_warm_start(costs, &solution);
+            (solution, state)
         });
-        if warm_start.collects_certificates() && found.proof {
-            found = self.with_certificate_margin(costs, found);
+        if warm_start.collects_certificates() && state.has_proof {
+            state = self.with_certificate_margin(costs, state);
         }
-        warm_start.set(found);
+        warm_start.set(state);
         solution
     }
 
-    /// What is to be kept of the search just done.
-    fn to_warm_start(&mut self, costs: &[f64], solution: &Solution) -> TspWarmStart {
-        let searched = self.search.plan.root() != RecordedNodeId::NONE;
-        let plan = self.search.plan.take();
-        let proof = solution.status == SolveStatus::Optimal && (plan.is_some() || !searched);
-        let (tour, multipliers) = (
-            solution.decision.indices().into(),
-            self.multipliers.as_slice().into(),
-        );
+    /// The warm start of the search just done.
+    fn take_warm_start(&mut self, costs: &[f64], solution: &Solution) -> TspWarmStart {
+        let searched = self.tree.recording.root() != RecordedNodeId::NONE;
+        let recorded_tree = self.tree.recording.take();
+        let is_proven = recorded_tree.is_some() || !searched;
         TspWarmStart {
             sample: CostSample::of(costs),
-            tour,
-            multipliers,
-            plan,
-            proof,
+            tour: solution.decision.indices().into(),
+            multipliers: self.initial.multipliers.as_slice().into(),
+            recorded_tree,
+            has_proof: solution.status == SolveStatus::Optimal && is_proven,
         }
     }
 
-    /// The cheapest tour and its proof, from what is known; `None` unless it is the only one.
+    /// Warm search: the optimal tour and its proof; `None` unless the optimum is unique.
     fn run_from(
         &mut self,
         costs: &[f64],
         known: &TspWarmStart,
     ) -> Option<(Solution, TspWarmStart)> {
-        let hair = UNIQUENESS_MARGIN * DistanceMatrix::tolerance_of(costs, self.nodes);
-        let mut found = self.search_from(&raise_tour_costs(costs, &known.tour, hair), known);
-        let mut kept = self.to_warm_start(costs, &found);
-        if found.status == SolveStatus::Optimal && *kept.tour != *known.tour {
-            found = self.search_better_than(&raise_tour_costs(costs, &kept.tour, hair), &kept)?;
-            kept = self.to_warm_start(costs, &found);
+        let margin = UNIQUENESS_MARGIN * DistanceMatrix::tolerance_of(costs, self.nodes);
+        let mut solution = self.search_from(&raise_tour_costs(costs, &known.tour, margin), known);
+        let mut state = self.take_warm_start(costs, &solution);
+        if solution.status == SolveStatus::Optimal && *state.tour != *known.tour {
+            let raised = raise_tour_costs(costs, &state.tour, margin);
+            solution = self.prove_optimal(&raised, &state)?;
+            state = self.take_warm_start(costs, &solution);
         }
-        found.objective = found.decision.dot(costs);
-        (found.status == SolveStatus::Optimal)
-            .then(|| (Solution::optimal(found.decision, found.objective), kept))
+        if solution.status != SolveStatus::Optimal {
+            return None;
+        }
+        let objective = solution.decision.dot(costs);
+        Some((Solution::optimal(solution.decision, objective), state))
     }
 
-    /// Searches from the old tour, made better if possible.
+    /// Searches from the old tour, improved by local search.
     fn search_from(&mut self, costs: &[f64], known: &TspWarmStart) -> Solution {
         let (pruning, bound) = self.load_warm_start(costs, known);
         if let Some(lower_bound) = self.bound_if_closed(bound, costs, &pruning) {
-            return self.to_solution(lower_bound, true);
+            return self.take_solution(lower_bound, true);
         }
-        self.update_candidates();
-        self.order = known.order();
-        self.local
-            .improve(&self.reduced, &self.candidates, &mut self.order, 0);
-        self.offer_order(costs, &pruning);
-        self.search((costs, pruning), bound, known.plan.as_ref())
+        self.initial.rank_by_alpha_value();
+        self.initial.order = known.order();
+        self.initial.improve_tour(0);
+        self.offer_tour(costs, &pruning);
+        self.search(costs, pruning, bound, known.recorded_tree.as_ref())
     }
 
-    /// Searches for a tour better than a known one; `None` if there is one.
-    fn search_better_than(&mut self, costs: &[f64], known: &TspWarmStart) -> Option<Solution> {
+    /// Searches for a proof that a known tour is optimal; `None` if there is a better tour.
+    fn prove_optimal(&mut self, costs: &[f64], known: &TspWarmStart) -> Option<Solution> {
         let (pruning, bound) = self.load_warm_start(costs, known);
-        let found = match self.bound_if_closed(bound, costs, &pruning) {
-            Some(lower_bound) => self.to_solution(lower_bound, true),
+        let solution = match self.bound_if_closed(bound, costs, &pruning) {
+            Some(lower_bound) => self.take_solution(lower_bound, true),
             None => {
-                self.reduced.reduce(&self.distances, &self.multipliers);
-                self.search((costs, pruning), bound, known.plan.as_ref())
+                let initial = &mut self.initial;
+                initial
+                    .reduced
+                    .reduce(&initial.distances, &initial.multipliers);
+                self.search(costs, pruning, bound, known.recorded_tree.as_ref())
             }
         };
-        (found.status == SolveStatus::Optimal && *found.decision.indices() == *known.tour)
-            .then_some(found)
+        let is_known = *solution.decision.indices() == *known.tour;
+        (solution.status == SolveStatus::Optimal && is_known).then_some(solution)
     }
 
-    /// Starts from a tour and its multipliers; returns the bound of the root.
+    /// Loads costs, a tour and its multipliers, and runs the root ascent; returns the root's bound.
     fn load_warm_start(&mut self, costs: &[f64], known: &TspWarmStart) -> (PruningRule, f64) {
         let pruning = self.load_tour(costs, known);
         if self.nodes > MAX_DENSE_ASCENT_NODES {
-            self.one_tree.build(&self.distances, &self.multipliers);
-            self.update_candidates();
+            let initial = &mut self.initial;
+            initial
+                .one_tree
+                .build(&initial.distances, &initial.multipliers);
+            initial.rank_by_alpha_value();
         }
-        let bound = match known.plan {
-            Some(_) => self.run_ascent(AscentTarget {
-                steps: WARM_ASCENT_STEPS,
-                ..self.goal()
-            }),
+        let bound = match known.recorded_tree {
+            Some(_) => {
+                let schedule = ROOT_ASCENT.with_max_steps(WARM_ASCENT_STEPS);
+                self.initial.ascend_dense(&self.ascent_target(schedule))
+            }
             None => self.run_root_ascent(),
         };
         (pruning, bound)
     }
 
+    /// Loads costs, multipliers and the tour as the incumbent.
     fn load_tour(&mut self, costs: &[f64], known: &TspWarmStart) -> PruningRule {
         let pruning = self.load(costs);
-        self.multipliers.clear();
-        self.multipliers.extend_from_slice(&known.multipliers);
-        self.best = TspIncumbent::default();
-        self.best.offer(&mut known.tour.to_vec(), costs, &pruning);
+        self.initial.multipliers.clear();
+        self.initial
+            .multipliers
+            .extend_from_slice(&known.multipliers);
+        self.incumbent = TspIncumbent::default();
+        self.incumbent
+            .offer(&mut known.tour.to_vec(), costs, &pruning);
         pruning
     }
 
-    /// The same with a proof that lasts, if one can be had.
+    /// The same tour with a proof that holds with a margin, if one is found.
     fn with_certificate_margin(&mut self, costs: &[f64], known: TspWarmStart) -> TspWarmStart {
-        let size = (costs.iter().map(|cost| cost * cost).sum::<f64>() / costs.len() as f64).sqrt();
+        let squares = costs.iter().map(|cost| cost * cost);
+        let root_mean_square = (squares.sum::<f64>() / costs.len() as f64).sqrt();
         for margin in CERTIFICATE_MARGINS {
-            if let Some(found) = self
-                .search_better_than(&raise_tour_costs(costs, &known.tour, margin * size), &known)
-            {
-                let better = self.to_warm_start(costs, &found);
-                return if better.proof { better } else { known };
+            let raised = raise_tour_costs(costs, &known.tour, margin * root_mean_square);
+            if let Some(solution) = self.prove_optimal(&raised, &known) {
+                let lasting = self.take_warm_start(costs, &solution);
+                return if lasting.has_proof { lasting } else { known };
             }
         }
         known
     }
 
-    /// The tour in memory, if what is kept with it still proves it the only cheapest one.
+    /// The tour of a warm start, if its proof still shows that it is the unique optimum.
     pub(super) fn certify_warm_start(
         &mut self,
         costs: &[f64],
@@ -231,41 +256,42 @@ impl TspBranchAndBound {
         let known = warm_start
             .get::<TspWarmStart>()
             .filter(|known| known.has_certificate(self.nodes, costs))?;
-        let hair = UNIQUENESS_MARGIN * DistanceMatrix::tolerance_of(costs, self.nodes);
-        let decision = || Decision::from_indices(known.tour.iter().copied());
-        self.proves(&raise_tour_costs(costs, &known.tour, hair), known)
-            .then(decision)
-            .map(|decision| {
-                let objective = decision.dot(costs);
-                Solution::optimal(decision, objective)
-            })
+        let margin = UNIQUENESS_MARGIN * DistanceMatrix::tolerance_of(costs, self.nodes);
+        if !self.proof_holds(&raise_tour_costs(costs, &known.tour, margin), known) {
+            return None;
+        }
+        let decision = Decision::from_indices(known.tour.iter().copied());
+        let objective = decision.dot(costs);
+        Some(Solution::optimal(decision, objective))
     }
 
-    /// Whether the multipliers, or one tree in each node of the old search, rule out a better tour.
-    fn proves(&mut self, costs: &[f64], known: &TspWarmStart) -> bool {
+    /// Whether the multipliers, or one 1-tree in each node of the recorded tree, exclude a better
+    /// tour.
+    fn proof_holds(&mut self, costs: &[f64], known: &TspWarmStart) -> bool {
         let pruning = self.load_tour(costs, known);
-        let bound = self.one_tree.build(&self.distances, &self.multipliers);
-        if bound > self.best.cutoff {
+        let initial = &mut self.initial;
+        let bound = initial
+            .one_tree
+            .build(&initial.distances, &initial.multipliers);
+        if bound > self.incumbent.cutoff {
             return true;
         }
-        let Some(plan) = &known.plan else {
+        let Some(recorded) = &known.recorded_tree else {
             return false;
         };
-        self.reduced.reduce(&self.distances, &self.multipliers);
+        initial
+            .reduced
+            .reduce(&initial.distances, &initial.multipliers);
         self.fix_edges_by_bound(bound);
-        self.search.reset(
-            self.nodes,
-            self.survivors.iter().copied(),
-            &self.multipliers,
-        );
-        let task = TspSearchInput {
+        self.reset_tree();
+        let input = TspSearchInput {
             costs,
             pruning,
             bound,
-            recorded: Some(plan),
+            recorded: Some(recorded),
             strict: true,
         };
-        let (_, complete) = self.search.run(&task, &mut self.best);
-        complete && *self.best.edges == *known.tour
+        let (_, complete) = self.tree.run(&input, &mut self.incumbent);
+        complete && *self.incumbent.edges == *known.tour
     }
 }

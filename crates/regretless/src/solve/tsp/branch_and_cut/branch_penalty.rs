@@ -1,39 +1,56 @@
-//! What one step of the dual simplex method says about deciding an edge (Driebeek 1966).
+//! Branching penalties: the gain of one dual simplex step (Driebeek 1966).
 //!
 //! Let the value of a basic edge fall from f to 0, or rise to 1: the duals move along that edge's
-//! row of B⁻¹ until the objective no longer rises. Every edge out of the basis whose reduced cost d
-//! reaches zero on the way may cross to its other bound, which takes |α| off the slope; a tight cut
-//! stops the way. The objective gained is a valid estimate from below, and costs one row of the
-//! inverse instead of a solve.
+//! row of B⁻¹ until the objective no longer increases. A nonbasic edge whose reduced cost d reaches
+//! zero on the way may flip to its other bound, which decreases the slope by |α| (bound flipping
+//! ratio test); a tight cut ends the step. The gain of the objective is a valid lower bound on that
+//! of the child, and costs one row of the inverse instead of an LP solve.
 
 use super::cuts::NodeSetIndex;
 use super::master::TspMasterLp;
 use super::pricing::DualPrices;
 use crate::solve::SolveFailure;
-use crate::solve::complete_graph::DistanceMatrix;
+use crate::solve::complete_graph::{DistanceMatrix, EdgeEnds};
 use crate::solve::highs::{BasicVariable, BasisStatus};
 
-/// Entries of a row that are smaller count as zero.
+/// Smaller entries of a row count as zero: the feasibility tolerance of the simplex solver.
 const ZERO_TOLERANCE: f64 = 1e-9;
 
-/// Estimates for one relaxation at its optimum.
+/// A nonbasic column that can change its value.
+#[derive(Debug, Clone, Copy)]
+struct FreeColumn {
+    ends: EdgeEnds,
+    /// Absolute reduced cost.
+    margin: f64,
+    at_upper: bool,
+}
+
+/// A point on the way of the duals where the slope of the objective decreases.
+#[derive(Debug, Clone, Copy)]
+struct Breakpoint {
+    step: f64,
+    slope_loss: f64,
+}
+
+/// Marks a column outside the basis.
+const NONBASIC: u32 = u32::MAX;
+
+/// Penalties of one relaxation at its optimum.
 #[derive(Debug, Default)]
 pub(super) struct BranchPenalties {
-    /// Place of each column in the basis.
-    member: Vec<u32>,
-    /// Columns out of the basis that can move: ends, absolute reduced cost, whether at the upper
-    /// bound.
-    free: Vec<([u32; 2], f64, bool)>,
+    /// Position of each column in the basis, or `NONBASIC`.
+    basis_position: Vec<u32>,
+    free: Vec<FreeColumn>,
     /// Rows of tight cuts with their absolute duals.
     tight: Vec<(usize, f64)>,
-    nesting: NodeSetIndex,
+    set_index: NodeSetIndex,
     row: Vec<f64>,
-    /// Where the slope changes on the way down and up, and by how much.
-    turns: [Vec<(f64, f64)>; 2],
+    /// Breakpoints of the step down to 0 and up to 1.
+    breakpoints: [Vec<Breakpoint>; 2],
 }
 
 impl BranchPenalties {
-    /// Takes over the present optimum.
+    /// Loads the current optimum; `false` when there is no basis.
     pub(super) fn load(
         &mut self,
         master: &mut TspMasterLp,
@@ -43,11 +60,11 @@ impl BranchPenalties {
         let Some(basis) = master.basis() else {
             return Ok(false);
         };
-        self.member.clear();
-        self.member.resize(master.edges.len(), u32::MAX);
-        for (place, member) in master.basic_variables()?.into_iter().enumerate() {
-            if let BasicVariable::Column(column) = member {
-                self.member[column] = place as u32;
+        self.basis_position.clear();
+        self.basis_position.resize(master.edges.len(), NONBASIC);
+        for (position, basic) in master.basic_variables()?.into_iter().enumerate() {
+            if let BasicVariable::Column(column) = basic {
+                self.basis_position[column] = position as u32;
             }
         }
         self.free.clear();
@@ -55,73 +72,84 @@ impl BranchPenalties {
             let [lower, upper] = master.bounds(column);
             if *status != BasisStatus::Basic && lower < upper {
                 let reduced = prices.reduced(distances.between(*i, *j), *i, *j);
-                self.free
-                    .push(([*i, *j], reduced.abs(), *status == BasisStatus::Upper));
+                self.free.push(FreeColumn {
+                    ends: [*i, *j],
+                    margin: reduced.abs(),
+                    at_upper: *status == BasisStatus::Upper,
+                });
             }
         }
         let nodes = master.nodes();
         let is_tight = |row: &usize| basis.rows[nodes + row] != BasisStatus::Basic;
         self.tight.clear();
-        let duals = master
-            .cut_duals()
-            .enumerate()
-            .filter(|(row, _)| is_tight(row));
-        self.tight
-            .extend(duals.map(|(row, dual)| (nodes + row, dual.abs())));
+        for (row, dual) in master.cut_duals().enumerate() {
+            if is_tight(&row) {
+                self.tight.push((nodes + row, dual.abs()));
+            }
+        }
         let cuts = master.cuts().enumerate().filter(|(row, _)| is_tight(row));
-        self.nesting
+        self.set_index
             .fill(nodes, cuts.map(|(row, cut)| ((nodes + row) as u32, cut)));
         Ok(true)
     }
 
-    /// Objective gained at least by taking a basic column from its value to 0 and to 1.
+    /// Lower bounds on the gain of fixing a basic column of this value to 0 and to 1.
     pub(super) fn of(
         &mut self,
         master: &mut TspMasterLp,
         column: usize,
         value: f64,
     ) -> Result<[f64; 2], SolveFailure> {
-        if self.member[column] == u32::MAX {
+        let position = self.basis_position[column];
+        if position == NONBASIC {
             return Ok([0.0; 2]);
         }
-        master.inverse_row(self.member[column] as usize, &mut self.row)?;
-        self.turns.iter_mut().for_each(Vec::clear);
+        master.inverse_row(position as usize, &mut self.row)?;
+        let breakpoints = &mut self.breakpoints;
+        breakpoints.iter_mut().for_each(Vec::clear);
         for (row, dual) in &self.tight {
-            record_breakpoint(&mut self.turns, *dual, self.row[*row], f64::INFINITY);
+            record_breakpoint(breakpoints, *dual, self.row[*row], f64::INFINITY);
         }
-        for ([i, j], margin, upper) in &self.free {
-            let mut entry = self.row[*i as usize] + self.row[*j as usize];
-            self.nesting
-                .around_both(*i, *j, |row| entry += self.row[row as usize]);
-            record_breakpoint(
-                &mut self.turns,
-                *margin,
-                if *upper { -entry } else { entry },
-                entry.abs(),
-            );
+        for free in &self.free {
+            let [i, j] = free.ends;
+            let mut entry = self.row[i as usize] + self.row[j as usize];
+            self.set_index
+                .around_both(i, j, |row| entry += self.row[row as usize]);
+            let signed_entry = if free.at_upper { -entry } else { entry };
+            record_breakpoint(breakpoints, free.margin, signed_entry, entry.abs());
         }
-        let [down, up] = &mut self.turns;
+        let [down, up] = breakpoints;
         Ok([gain(down, value), gain(up, 1.0 - value)])
     }
 }
 
-/// Notes where a margin that moves by −Δ·entry vanishes.
-fn record_breakpoint([down, up]: &mut [Vec<(f64, f64)>; 2], margin: f64, entry: f64, slope: f64) {
+/// Records where a margin that changes by −Δ·entry becomes zero.
+fn record_breakpoint(
+    [down, up]: &mut [Vec<Breakpoint>; 2],
+    margin: f64,
+    entry: f64,
+    slope_loss: f64,
+) {
     if entry > ZERO_TOLERANCE {
-        down.push((margin / entry, slope));
+        let step = margin / entry;
+        down.push(Breakpoint { step, slope_loss });
     } else if entry < -ZERO_TOLERANCE {
-        up.push((margin / -entry, slope));
+        let step = margin / -entry;
+        up.push(Breakpoint { step, slope_loss });
     }
 }
 
-/// Follows the slope from turn to turn until it is no longer positive.
-fn gain(turns: &mut [(f64, f64)], mut slope: f64) -> f64 {
-    turns.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1)));
-    let (mut at, mut total) = (0.0, 0.0);
-    for (turn, loss) in turns {
-        total += slope * (*turn - at);
-        at = *turn;
-        slope -= *loss;
+/// Gain of the objective until its slope is no longer positive; infinite when that never happens.
+fn gain(breakpoints: &mut [Breakpoint], mut slope: f64) -> f64 {
+    breakpoints.sort_unstable_by(|a, b| {
+        let by_slope = a.slope_loss.total_cmp(&b.slope_loss);
+        a.step.total_cmp(&b.step).then(by_slope)
+    });
+    let (mut step, mut total) = (0.0, 0.0);
+    for breakpoint in breakpoints {
+        total += slope * (breakpoint.step - step);
+        step = breakpoint.step;
+        slope -= breakpoint.slope_loss;
         if slope <= 0.0 {
             return total;
         }

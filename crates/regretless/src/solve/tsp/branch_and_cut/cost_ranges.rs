@@ -1,98 +1,103 @@
-//! How far each cost may move while the optimal basis of a relaxation stays optimal.
+//! Cost ranging: how far each cost may change, alone, while the optimal basis stays optimal.
 //!
-//! An edge out of the basis may move until its reduced cost changes sign. When the cost of an edge
-//! in the basis moves by Δ, the reduced cost d of every other edge moves by −Δ·α, where α is its
-//! entry in that edge's row of B⁻¹A; the range ends where the first of them, or the first dual of a
-//! tight cut, changes sign. Edges that are no columns count like all others. The smallest |d| come
-//! first: once |d| exceeds what any α of the row could undo within the range found so far, the rest
-//! cannot matter. A row that touches many nodes soon finds that out from the smallest |d| of all;
-//! one that touches few goes through the smallest at those nodes, and where they do not settle it,
-//! through all edges there.
+//! The cost of a nonbasic edge may change until its reduced cost changes sign. When the cost of a
+//! basic edge changes by Δ, the reduced cost d of every nonbasic edge changes by −Δ·α, where α is
+//! its entry in the basic edge's row of B⁻¹A; the range ends where the first of them, or the first
+//! dual of a tight cut, changes sign (ratio test). Edges that are no columns count like all others.
+//! Edges are tried by increasing |d|: once |d| exceeds the largest |α| of the row times the range
+//! found so far, no further edge can limit it. For a row with many nonzeros the smallest |d| of all
+//! edges usually suffice; for a sparse row, the smallest |d| at its nodes; and where these do not,
+//! all edges at those nodes are tried.
 
 use super::cuts::NodeSetIndex;
-use super::initial_tour::number;
-use super::master::EdgeEnds;
 use super::pricing::DualPrices;
 use super::root::RootRelaxation;
 use crate::solve::SolveFailure;
-use crate::solve::complete_graph::DistanceMatrix;
+use crate::solve::complete_graph::{DistanceMatrix, EdgeEnds, edge_id, num_edges};
 use crate::solve::highs::{BasicVariable, BasisStatus};
 use crate::solve::relaxation::CostRanges;
 
-/// Entries of a row that are smaller count as zero.
+/// Smaller entries of a row count as zero: the feasibility tolerance of the simplex solver.
 const ZERO_TOLERANCE: f64 = 1e-9;
-/// Edges per node that are sorted by their reduced costs.
+/// Nonbasic edges per node that are sorted by absolute reduced cost. More take longer to sort,
+/// fewer leave more rows to the scan of all edges.
 const SORTED_EDGES_PER_NODE: usize = 8;
-/// Edges that are tried wherever they are.
+/// Sorted edges that are tried for every row, before those at its nodes. They settle most rows with
+/// many nonzeros; sparse rows gain nothing from them.
 const GLOBAL_RATIO_EDGES: usize = 100;
+/// The list of edges is cut back to its smallest when it has grown to this many times their number:
+/// selection then takes constant time per edge.
+const SELECTION_BUFFER_FACTOR: usize = 4;
 
-/// The ranges of all costs after [`RootRelaxation::tighten`].
+/// The ranges of all costs after [`RootRelaxation::add_cuts_and_columns`].
 pub(super) fn ranges(
     root: &mut RootRelaxation,
     distances: &DistanceMatrix,
 ) -> Result<CostRanges, SolveFailure> {
     let nodes = distances.nodes();
     let Some(basis) = root.master.basis() else {
-        return Err(SolveFailure::Engine("the relaxation has no basis".into()));
+        return Err(SolveFailure::Engine(
+            "the solved relaxation has no basis".into(),
+        ));
     };
-    let mut status = vec![BasisStatus::Lower; nodes * (nodes - 1) / 2];
+    let mut status = vec![BasisStatus::Lower; num_edges(nodes)];
     for (ends, column) in root.master.edges.iter().zip(&basis.columns) {
-        status[number(nodes, *ends) as usize] = *column;
+        status[edge_id(nodes, *ends) as usize] = *column;
     }
-    let (mut found, near) = outside(&root.prices, distances, &status);
-    let members = root.master.basic_variables()?;
+    let (mut ranges, smallest) = nonbasic_ranges(&root.prices, distances, &status);
+    let basic_variables = root.master.basic_variables()?;
     let mut row = Vec::new();
     let mut limits = Vec::new();
-    let mut search = RatioTestInput::new(root, distances, &status, &basis.rows, near);
-    for (member, basic) in members.into_iter().enumerate() {
+    let mut input = RatioTestInput::new(root, distances, &status, &basis.rows, smallest);
+    for (position, basic) in basic_variables.into_iter().enumerate() {
         if let BasicVariable::Column(column) = basic {
-            root.master.inverse_row(member, &mut row)?;
-            limits.push((column, search.range(&root.prices, &row)));
+            root.master.inverse_row(position, &mut row)?;
+            limits.push((column, input.range(&root.prices, &row)));
         }
     }
     for (column, [down, up]) in limits {
         let ends = root.master.edges[column];
-        let (edge, cost) = (
-            number(nodes, ends) as usize,
-            distances.between(ends[0], ends[1]),
-        );
-        (found.lower[edge], found.upper[edge]) = (cost - down, cost + up);
+        let edge = edge_id(nodes, ends) as usize;
+        let cost = distances.between(ends[0], ends[1]);
+        (ranges.lower[edge], ranges.upper[edge]) = (cost - down, cost + up);
     }
-    Ok(found)
+    Ok(ranges)
 }
 
-/// Ranges of the edges out of the basis, and those edges with the smallest absolute reduced costs.
-fn outside(
+/// Ranges of the nonbasic edges, and those edges of smallest absolute reduced cost.
+fn nonbasic_ranges(
     prices: &DualPrices,
     distances: &DistanceMatrix,
     status: &[BasisStatus],
 ) -> (CostRanges, SmallestMargins) {
-    let mut found = CostRanges::unbounded(status.len());
-    let mut near = SmallestMargins::new(SORTED_EDGES_PER_NODE * distances.nodes());
-    // Edges come in the order of their numbers.
+    let mut ranges = CostRanges::unbounded(status.len());
+    let mut smallest = SmallestMargins::new(SORTED_EDGES_PER_NODE * distances.nodes());
+    // Edges come in the order of their indices.
     let mut edge = 0;
     prices.rows(distances, |i, reduced| {
         let costs = &distances.row(i)[i as usize + 1..];
-        let limits = found.lower[edge..].iter_mut().zip(costs).zip(reduced);
-        limits.for_each(|((lower, cost), reduced)| *lower = cost - reduced.max(0.0));
+        let lower_limits = ranges.lower[edge..].iter_mut().zip(costs).zip(reduced);
+        for ((lower, cost), reduced) in lower_limits {
+            *lower = cost - reduced.max(0.0);
+        }
         for (j, (cost, reduced)) in (i + 1..).zip(costs.iter().zip(reduced)) {
             match status[edge] {
                 BasisStatus::Basic => {}
                 BasisStatus::Upper => {
-                    (found.lower[edge], found.upper[edge]) =
+                    (ranges.lower[edge], ranges.upper[edge]) =
                         (f64::NEG_INFINITY, cost - reduced.min(0.0));
-                    near.offer(NonbasicEdge {
+                    smallest.offer(NonbasicEdge {
                         margin: reduced.abs(),
                         ends: [i, j],
-                        upper: true,
+                        at_upper: true,
                     });
                 }
                 BasisStatus::Lower | BasisStatus::Zero | BasisStatus::Nonbasic => {
-                    if reduced.abs() <= near.max {
-                        near.offer(NonbasicEdge {
+                    if reduced.abs() <= smallest.max_margin {
+                        smallest.offer(NonbasicEdge {
                             margin: reduced.abs(),
                             ends: [i, j],
-                            upper: false,
+                            at_upper: false,
                         });
                     }
                 }
@@ -100,86 +105,88 @@ fn outside(
             edge += 1;
         }
     });
-    near.sort(distances.nodes());
-    (found, near)
+    smallest.sort(distances.nodes());
+    (ranges, smallest)
 }
 
-/// Collects the edges with the smallest margins.
+/// Collects the nonbasic edges of smallest margin.
 struct SmallestMargins {
     count: usize,
     list: Vec<NonbasicEdge>,
-    /// Edges with smaller margins are all in the list.
-    max: f64,
-    /// Places in the list of the edges at each node, one node after the other, and where each node
-    /// ends.
-    at: Vec<u32>,
-    ends: Vec<usize>,
+    /// The list contains all edges of smaller margin.
+    max_margin: f64,
+    /// Indices in the list of the edges at each node, one node after the other, and the end of each
+    /// node's part.
+    incident: Vec<u32>,
+    incident_ends: Vec<usize>,
 }
 
 impl SmallestMargins {
     fn new(count: usize) -> Self {
-        let list = Vec::with_capacity(4 * count);
         Self {
             count,
-            list,
-            max: f64::INFINITY,
-            at: Vec::new(),
-            ends: Vec::new(),
+            list: Vec::with_capacity(SELECTION_BUFFER_FACTOR * count),
+            max_margin: f64::INFINITY,
+            incident: Vec::new(),
+            incident_ends: Vec::new(),
         }
     }
 
-    fn offer(&mut self, near: NonbasicEdge) {
-        self.list.push(near);
-        if self.list.len() == 4 * self.count {
+    fn offer(&mut self, edge: NonbasicEdge) {
+        self.list.push(edge);
+        if self.list.len() == SELECTION_BUFFER_FACTOR * self.count {
             self.keep_smallest();
         }
     }
 
-    /// Keeps as many as are wanted.
+    /// Cuts the list back to the edges of smallest margin.
     fn keep_smallest(&mut self) {
         if self.list.len() > self.count {
             let (_, last, _) = self
                 .list
                 .select_nth_unstable_by(self.count - 1, NonbasicEdge::order);
-            self.max = last.margin;
+            self.max_margin = last.margin;
             self.list.truncate(self.count);
         }
     }
 
+    /// Sorts the list and indexes it by node.
     fn sort(&mut self, nodes: usize) {
         self.keep_smallest();
         self.list.sort_unstable_by(NonbasicEdge::order);
-        let mut places = vec![Vec::new(); nodes];
-        for (place, near) in (0..).zip(&self.list) {
-            near.ends
-                .iter()
-                .for_each(|node| places[*node as usize].push(place));
+        let mut incident = vec![Vec::new(); nodes];
+        for (index, edge) in (0..).zip(&self.list) {
+            for node in edge.ends {
+                incident[node as usize].push(index);
+            }
         }
-        for places in places {
-            self.at.extend(places);
-            self.ends.push(self.at.len());
+        for indices in incident {
+            self.incident.extend(indices);
+            self.incident_ends.push(self.incident.len());
         }
     }
 
     /// The listed edges at a node, smallest margin first.
     fn at(&self, node: u32) -> impl Iterator<Item = &NonbasicEdge> {
-        let start = node
-            .checked_sub(1)
-            .map_or(0, |before| self.ends[before as usize]);
-        self.at[start..self.ends[node as usize]]
+        let node = node as usize;
+        let start = match node {
+            0 => 0,
+            _ => self.incident_ends[node - 1],
+        };
+        self.incident[start..self.incident_ends[node]]
             .iter()
-            .map(|place| &self.list[*place as usize])
+            .map(|index| &self.list[*index as usize])
     }
 }
 
-/// An edge out of the basis.
+/// A nonbasic edge.
 #[derive(Debug, Clone, Copy)]
 struct NonbasicEdge {
     /// Absolute reduced cost.
     margin: f64,
     ends: EdgeEnds,
-    /// Whether its value is 1.
-    upper: bool,
+    /// Whether it is at its upper bound.
+    at_upper: bool,
 }
 
 impl NonbasicEdge {
@@ -190,18 +197,18 @@ impl NonbasicEdge {
     }
 }
 
-/// What the ratio tests look at.
+/// Inputs of the ratio tests.
 struct RatioTestInput<'a> {
     distances: &'a DistanceMatrix,
     status: &'a [BasisStatus],
-    near: SmallestMargins,
-    /// Tight cuts: their rows and absolute duals.
+    smallest: SmallestMargins,
+    /// Rows and absolute duals of tight cuts.
     tight: Vec<(usize, f64)>,
-    nesting: NodeSetIndex,
+    set_index: NodeSetIndex,
     /// The sets of tight cuts with their rows.
     sets: Vec<(usize, Box<[u32]>)>,
-    /// How much the cuts around a node can add to an entry.
-    cap: Vec<f64>,
+    /// Bound on what the cuts at each node add to an entry of the current row.
+    cut_entry_bound: Vec<f64>,
 }
 
 impl<'a> RatioTestInput<'a> {
@@ -210,108 +217,107 @@ impl<'a> RatioTestInput<'a> {
         distances: &'a DistanceMatrix,
         status: &'a [BasisStatus],
         rows: &[BasisStatus],
-        near: SmallestMargins,
+        smallest: SmallestMargins,
     ) -> Self {
         let (master, nodes) = (&root.master, distances.nodes());
         let is_tight = |row: &usize| rows[nodes + row] != BasisStatus::Basic;
-        let duals = master
-            .cut_duals()
-            .enumerate()
-            .filter(|(row, _)| is_tight(row));
-        let tight = duals
-            .map(|(row, dual)| (nodes + row, dual.min(0.0).abs()))
-            .collect();
+        let mut tight = Vec::new();
+        for (row, dual) in master.cut_duals().enumerate() {
+            if is_tight(&row) {
+                tight.push((nodes + row, dual.min(0.0).abs()));
+            }
+        }
         let cuts = master.cuts().enumerate().filter(|(row, _)| is_tight(row));
-        let mut nesting = NodeSetIndex::default();
-        nesting.fill(
-            nodes,
-            cuts.clone().map(|(row, cut)| ((nodes + row) as u32, cut)),
-        );
-        let sets =
-            cuts.flat_map(|(row, cut)| cut.sets.iter().map(move |set| (nodes + row, set.clone())));
+        let cut_rows = cuts.map(|(row, cut)| ((nodes + row) as u32, cut));
+        let mut set_index = NodeSetIndex::default();
+        set_index.fill(nodes, cut_rows.clone());
+        let mut sets = Vec::new();
+        for (row, cut) in cut_rows {
+            sets.extend(cut.sets.iter().map(|set| (row as usize, set.clone())));
+        }
         Self {
             distances,
             status,
-            near,
+            smallest,
             tight,
-            nesting,
-            sets: sets.collect(),
-            cap: Vec::new(),
+            set_index,
+            sets,
+            cut_entry_bound: Vec::new(),
         }
     }
 
-    /// How far the cost behind a row of the inverse may fall and rise.
+    /// How far the cost of the basic edge with this row of the inverse may fall and rise.
     fn range(&mut self, prices: &DualPrices, row: &[f64]) -> [f64; 2] {
-        let mut limit = [f64::INFINITY; 2];
+        let mut range = [f64::INFINITY; 2];
         for (cut, dual) in &self.tight {
             // The dual −|dual| must not become positive.
-            tighten_range(&mut limit, *dual, row[*cut]);
+            tighten_range(&mut range, *dual, row[*cut]);
         }
-        let max = self.greatest_entry(row);
-        if self.settles(
-            self.near.list.iter().take(GLOBAL_RATIO_EDGES),
-            row,
-            (max, &mut limit),
-        ) {
-            return limit;
+        let max_entry = self.max_entry(row);
+        let global = self.smallest.list.iter().take(GLOBAL_RATIO_EDGES);
+        if self.try_sorted(global, row, max_entry, &mut range) {
+            return range;
         }
         for node in 0..self.distances.nodes() as u32 {
-            let touched =
-                row[node as usize].abs() > ZERO_TOLERANCE || self.cap[node as usize] > 0.0;
-            if touched && !self.settles(self.near.at(node), row, (max, &mut limit)) {
-                self.try_all_at(node, prices, row, (max, &mut limit));
+            let is_in_row = row[node as usize].abs() > ZERO_TOLERANCE
+                || self.cut_entry_bound[node as usize] > 0.0;
+            let sorted = self.smallest.at(node);
+            if is_in_row && !self.try_sorted(sorted, row, max_entry, &mut range) {
+                self.try_all_at(node, prices, row, max_entry, &mut range);
             }
         }
-        limit
+        range
     }
 
-    /// Tries edges of increasing margins, given the greatest entry and the limits so far; whether
-    /// none behind them matters.
-    fn settles<'b>(
+    /// Ratio test over edges of increasing margin, given the largest entry of the row; `true` when
+    /// no edge of larger margin can shorten the range.
+    fn try_sorted<'b>(
         &self,
         edges: impl Iterator<Item = &'b NonbasicEdge>,
         row: &[f64],
-        (max, limit): (f64, &mut [f64; 2]),
+        max_entry: f64,
+        range: &mut [f64; 2],
     ) -> bool {
-        for near in edges {
-            if near.margin > limit[0].max(limit[1]) * max {
+        for edge in edges {
+            if edge.margin > range[0].max(range[1]) * max_entry {
                 return true;
             }
-            let entry = self.entry(row, near.ends);
-            tighten_range(limit, near.margin, if near.upper { -entry } else { entry });
+            let entry = self.entry(row, edge.ends);
+            tighten_range(
+                range,
+                edge.margin,
+                if edge.at_upper { -entry } else { entry },
+            );
         }
-        self.near.max > limit[0].max(limit[1]) * max
+        self.smallest.max_margin > range[0].max(range[1]) * max_entry
     }
 
-    /// Tries every edge at a node, given the greatest entry and the limits so far.
+    /// Ratio test over every edge at a node, given the largest entry of the row.
     fn try_all_at(
         &self,
         node: u32,
         prices: &DualPrices,
         row: &[f64],
-        (max, limit): (f64, &mut [f64; 2]),
+        max_entry: f64,
+        range: &mut [f64; 2],
     ) {
         let nodes = self.distances.nodes();
         let own = prices.potential[node as usize];
-        for (other, (cost, potential)) in self
-            .distances
-            .row(node)
-            .iter()
-            .zip(&prices.potential)
-            .enumerate()
-        {
-            // Cuts only add to this; a node is infinitely far from itself.
-            if cost - own - potential > limit[0].max(limit[1]) * max || other as u32 == node {
+        let edges = self.distances.row(node).iter().zip(&prices.potential);
+        for (other, (cost, potential)) in edges.enumerate() {
+            // Cuts only add to the reduced cost. The diagonal of the matrix is infinite.
+            let min_margin = cost - own - potential;
+            if min_margin > range[0].max(range[1]) * max_entry || other as u32 == node {
                 continue;
             }
             let other = other as u32;
             let margin = prices.reduced(*cost, node, other).abs();
             let entry = self.entry(row, [node, other]);
-            match self.status[number(nodes, [node, other]) as usize] {
+            match self.status[edge_id(nodes, [node, other]) as usize] {
                 BasisStatus::Basic => {}
-                BasisStatus::Upper => tighten_range(limit, margin, -entry),
+                BasisStatus::Upper => tighten_range(range, margin, -entry),
                 BasisStatus::Lower | BasisStatus::Zero | BasisStatus::Nonbasic => {
-                    tighten_range(limit, margin, entry)
+                    tighten_range(range, margin, entry);
                 }
             }
         }
@@ -320,32 +326,29 @@ impl<'a> RatioTestInput<'a> {
     /// Entry of a row of B⁻¹A for an edge, given that row of B⁻¹.
     fn entry(&self, row: &[f64], [i, j]: EdgeEnds) -> f64 {
         let mut entry = row[i as usize] + row[j as usize];
-        self.nesting
+        self.set_index
             .around_both(i, j, |cut| entry += row[cut as usize]);
         entry
     }
 
     /// A bound on the absolute entries of all edges.
-    fn greatest_entry(&mut self, row: &[f64]) -> f64 {
-        self.cap.clear();
-        self.cap.resize(self.distances.nodes(), 0.0);
+    fn max_entry(&mut self, row: &[f64]) -> f64 {
+        self.cut_entry_bound.clear();
+        self.cut_entry_bound.resize(self.distances.nodes(), 0.0);
         for (cut, set) in &self.sets {
             let entry = row[*cut].abs();
             if entry > ZERO_TOLERANCE {
-                set.iter()
-                    .for_each(|node| self.cap[*node as usize] += entry);
+                for node in set {
+                    self.cut_entry_bound[*node as usize] += entry;
+                }
             }
         }
-        let caps = self
-            .cap
-            .iter()
-            .zip(row)
-            .map(|(sets, own)| 2.0 * own.abs() + sets);
-        caps.fold(0.0, f64::max)
+        let bounds = self.cut_entry_bound.iter().zip(row);
+        bounds.fold(0.0, |max, (cuts, own)| max.max(2.0 * own.abs() + cuts))
     }
 }
 
-/// Shortens the limits so that a margin that moves by −Δ·entry stays non-negative.
+/// Shortens a range [down, up] so that a margin that changes by −Δ·entry stays nonnegative.
 fn tighten_range([down, up]: &mut [f64; 2], margin: f64, entry: f64) {
     if entry > ZERO_TOLERANCE {
         *up = up.min(margin / entry);

@@ -1,23 +1,24 @@
-//! Inequalities that hold for every tour, as families of node sets.
+//! Valid inequalities of the TSP polytope, as families of node sets.
 //!
-//! A cut is a list of sets S with Σ x(E(S)) ≤ `most`, where E(S) are the edges inside S. One set
-//! with
-//! |S| − 1 forbids a ring on S (Dantzig, Fulkerson and Johnson 1954). A handle H and an odd number t ≥ 3
-//! of teeth T give |H| + Σ|T| − (3t + 1)/2 (Chvátal 1973); teeth that are single edges make a
-//! blossom (Edmonds 1965). As every node has degree 2, a set and its complement say the same: the
-//! smaller one is kept, which keeps rows sparse.
+//! A cut is a list of sets S with Σ x(E(S)) ≤ `max`, where E(S) are the edges inside S. One set
+//! with right-hand side |S| − 1 is a subtour elimination constraint (Dantzig, Fulkerson and Johnson
+//! 1954). A handle H and an odd number t ≥ 3 of teeth T with right-hand side |H| + Σ|T| − (3t +
+//! 1)/2 are a comb (Chvátal 1973); with single edges as teeth it is a blossom or 2-matching
+//! inequality (Edmonds 1965). As every node has degree 2, a set and its complement give the same
+//! inequality: the smaller one is kept, which keeps rows sparse.
 
 /// A valid inequality.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct TspCut {
     /// Sorted nodes of each set.
     pub(super) sets: Vec<Box<[u32]>>,
-    /// Greatest number of edges inside the sets together.
+    /// Right-hand side: the maximum number of tour edges inside the sets together.
     pub(super) max: u32,
 }
 
 impl TspCut {
-    /// No ring on these nodes; `None` when there are too few or too many of them to forbid one.
+    /// The subtour elimination constraint of a set; `None` when the set or its complement has fewer
+    /// than two nodes.
     pub(super) fn subtour(nodes: usize, set: &[u32]) -> Option<Self> {
         let set = smaller_side(nodes, set);
         let max = (set.len() as u32).checked_sub(1).filter(|max| *max > 0)?;
@@ -27,7 +28,7 @@ impl TspCut {
         })
     }
 
-    /// A handle and an odd number of teeth that each leave it.
+    /// The comb inequality of a handle and an odd number of teeth that each cross it.
     pub(super) fn comb(nodes: usize, handle: &[u32], teeth: &[Vec<u32>]) -> Self {
         debug_assert!(teeth.len() >= 3 && teeth.len() % 2 == 1);
         let sets = std::iter::once(handle).chain(teeth.iter().map(Vec::as_slice));
@@ -40,90 +41,98 @@ impl TspCut {
     }
 }
 
-/// The set or its complement, whichever is smaller, sorted; of equal ones that without node 0.
+/// The set or its complement, whichever is smaller, sorted; at equal size the one without node 0.
 fn smaller_side(nodes: usize, set: &[u32]) -> Box<[u32]> {
     let mut sorted = set.to_vec();
     sorted.sort_unstable();
     if 2 * sorted.len() < nodes || (2 * sorted.len() == nodes && sorted[0] != 0) {
         return sorted.into();
     }
-    let mut rest = sorted.into_iter().peekable();
+    let mut members = sorted.into_iter().peekable();
     (0..nodes as u32)
-        .filter(|node| rest.next_if_eq(node).is_none())
+        .filter(|node| members.next_if_eq(node).is_none())
         .collect()
 }
 
-/// For every node the sets that contain it, so that the sets around an edge are found quickly.
+/// For every node the sets that contain it, so that the sets that contain an edge are found
+/// quickly.
 #[derive(Debug, Clone, Default)]
 pub(super) struct NodeSetIndex {
+    /// The sets that contain node v: `sets[start[v]..start[v + 1]]`.
     start: Vec<u32>,
-    around: Vec<u32>,
-    /// The owner of each set.
-    owner: Vec<u32>,
-    /// The members of all sets, one set after the other, and where each set ends.
+    sets: Vec<u32>,
+    /// The cut of each set.
+    cut_of: Vec<u32>,
+    /// The members of all sets, one set after the other, and the end of each set.
     members: Vec<u32>,
     end: Vec<u32>,
 }
 
 impl NodeSetIndex {
-    /// Lists the sets of these cuts; each cut comes with a number that stands for it.
+    /// Indexes the sets of these cuts; each cut comes with a number that identifies it.
     pub(super) fn fill<'a>(
         &mut self,
         nodes: usize,
         cuts: impl Iterator<Item = (u32, &'a TspCut)> + Clone,
     ) {
-        self.owner.clear();
+        self.cut_of.clear();
         self.members.clear();
         self.end.clear();
         self.start.clear();
         self.start.resize(nodes + 2, 0);
-        for (owner, cut) in cuts.clone() {
+        for (id, cut) in cuts.clone() {
             for set in &cut.sets {
-                self.owner.push(owner);
+                self.cut_of.push(id);
                 self.members.extend_from_slice(set);
                 self.end.push(self.members.len() as u32);
-                set.iter()
-                    .for_each(|node| self.start[*node as usize + 2] += 1);
+                for node in set {
+                    self.start[*node as usize + 2] += 1;
+                }
             }
         }
-        (2..nodes + 2).for_each(|node| self.start[node] += self.start[node - 1]);
-        self.around.clear();
-        self.around.resize(self.start[nodes + 1] as usize, 0);
-        for (number, set) in cuts.flat_map(|(_, cut)| &cut.sets).enumerate() {
+        for node in 2..nodes + 2 {
+            self.start[node] += self.start[node - 1];
+        }
+        self.sets.clear();
+        self.sets.resize(self.start[nodes + 1] as usize, 0);
+        for (index, set) in cuts.flat_map(|(_, cut)| &cut.sets).enumerate() {
             for node in set {
-                let place = &mut self.start[*node as usize + 1];
-                self.around[*place as usize] = number as u32;
-                *place += 1;
+                let slot = &mut self.start[*node as usize + 1];
+                self.sets[*slot as usize] = index as u32;
+                *slot += 1;
             }
         }
     }
 
     #[inline]
     fn of(&self, node: u32) -> &[u32] {
-        &self.around[self.start[node as usize] as usize..self.start[node as usize + 1] as usize]
+        let node = node as usize;
+        &self.sets[self.start[node] as usize..self.start[node + 1] as usize]
     }
 
-    /// Visits the owner and the later members of every set that contains a node, in the order of
-    /// the cuts.
+    /// Visits every set that contains a node, in the order of the cuts: its cut and its larger
+    /// members.
     pub(super) fn later_members(&self, node: u32, mut visit: impl FnMut(u32, &[u32])) {
         for set in self.of(node) {
-            let start = set
-                .checked_sub(1)
-                .map_or(0, |before| self.end[before as usize]);
-            let members = &self.members[start as usize..self.end[*set as usize] as usize];
+            let set = *set as usize;
+            let start = match set {
+                0 => 0,
+                _ => self.end[set - 1],
+            };
+            let members = &self.members[start as usize..self.end[set] as usize];
             let later = members.partition_point(|member| *member <= node);
-            visit(self.owner[*set as usize], &members[later..]);
+            visit(self.cut_of[set], &members[later..]);
         }
     }
 
-    /// Visits the owner of every set that contains both nodes, in the order of the cuts.
+    /// Visits the cut of every set that contains both nodes, in the order of the cuts.
     #[inline]
     pub(super) fn around_both(&self, one: u32, other: u32, mut visit: impl FnMut(u32)) {
         let (a, b) = (self.of(one), self.of(other));
         let (mut i, mut j) = (0, 0);
         while i < a.len() && j < b.len() {
             if a[i] == b[j] {
-                visit(self.owner[a[i] as usize]);
+                visit(self.cut_of[a[i] as usize]);
             }
             let (low, high) = (a[i], b[j]);
             i += usize::from(low <= high);
@@ -160,30 +169,25 @@ mod tests {
     }
 
     #[test]
-    fn sets_around_an_edge_are_found() {
+    fn sets_that_contain_an_edge_are_found() {
         let cuts = [
             TspCut::comb(12, &[0, 1, 2], &[vec![0, 4], vec![1, 5], vec![2, 6]]),
             TspCut::subtour(12, &[0, 1, 4]).unwrap(),
         ];
         assert_eq!(cuts[0].max, 3 + 6 - 5);
-        let mut nesting = NodeSetIndex::default();
-        nesting.fill(
-            12,
-            cuts.iter()
-                .enumerate()
-                .map(|(number, cut)| (number as u32, cut)),
-        );
+        let mut set_index = NodeSetIndex::default();
+        set_index.fill(12, (0..).zip(&cuts));
         let around = |i, j| {
-            let mut found = Vec::new();
-            nesting.around_both(i, j, |owner| found.push(owner));
-            found
+            let mut visited = Vec::new();
+            set_index.around_both(i, j, |cut| visited.push(cut));
+            visited
         };
         assert_eq!(
             (around(0, 1), around(0, 4), around(2, 6), around(4, 5)),
             (vec![0, 1], vec![0, 1], vec![0], vec![])
         );
-        let mut behind = Vec::new();
-        nesting.later_members(1, |owner, later| behind.push((owner, later.to_vec())));
-        assert_eq!(behind, [(0, vec![2]), (0, vec![5]), (1, vec![4])]);
+        let mut visited = Vec::new();
+        set_index.later_members(1, |cut, later| visited.push((cut, later.to_vec())));
+        assert_eq!(visited, [(0, vec![2]), (0, vec![5]), (1, vec![4])]);
     }
 }

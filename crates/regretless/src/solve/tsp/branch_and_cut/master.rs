@@ -1,50 +1,54 @@
-//! The linear relaxation: a sparse set of edges as columns, one row per node, cuts as further rows.
+//! The master LP: some edges as columns, one degree row per node, and cut rows.
 //!
-//! Costs inside are shifted by node multipliers and scaled: as every node has degree 2 this moves
-//! the objective by a constant and leaves the optimal points alone, while the numbers become small
-//! and mostly positive whatever the costs were. What comes out is in the units of the costs again.
+//! Costs inside the LP are shifted by node multipliers and scaled. As every node has degree 2, the
+//! shift changes the objective by a constant and keeps the optimal points, while the costs become
+//! small and mostly positive whatever they were. Results are returned in the units of the costs.
 //!
-//! Rows of cuts come and go as in any [`Sheet`].
+//! Cut rows are added and deleted as in any [`LpRelaxation`].
 
 use super::cuts::{NodeSetIndex, TspCut};
 use super::pricing::DualPrices;
 use crate::solve::SolveFailure;
-use crate::solve::complete_graph::DistanceMatrix;
-pub(super) use crate::solve::cutting_plane::{BasisSnapshot, EdgeEnds};
-use crate::solve::cutting_plane::{LpRelaxation, retain_unmarked, scaling_factor};
+use crate::solve::complete_graph::{DistanceMatrix, EdgeEnds};
+use crate::solve::cutting_plane::{BasisSnapshot, LpRelaxation, retain_unmarked, scaling_factor};
 use crate::solve::highs::{
     BasicVariable, Basis, BasisStatus, Lp, LpColumns, LpRows, LpStatus, SimplexMethod,
 };
 
-/// Solves that a row may be slack before it is dropped.
+/// Consecutive solves that a cut row may be slack before it is deleted. Fewer rows make the LP
+/// faster, but a cut deleted too early must be separated again.
 const MAX_SLACK_SOLVES: u32 = 6;
+/// Costs are scaled to a mean of about two to the power of this: the range that the absolute
+/// tolerances of the simplex solver are made for.
+const MEAN_COST_EXPONENT: f64 = 2.0;
 
 /// Shift and scale of costs.
 #[derive(Debug, Clone, Default)]
 pub(super) struct CostScaling {
     pub(super) multipliers: Vec<f64>,
-    /// Costs times this are what the linear relaxation sees; a power of two.
+    /// Factor from shifted costs to LP costs; a power of two.
     pub(super) factor: f64,
 }
 
 impl CostScaling {
-    /// Units in which these edges have costs of moderate size.
+    /// A scaling under which these edges have costs of moderate size.
     pub(super) fn fitting(
         distances: &DistanceMatrix,
         multipliers: &[f64],
         edges: &[EdgeEnds],
     ) -> Self {
-        let mut units = Self {
+        let mut scaling = Self {
             multipliers: multipliers.to_vec(),
             factor: 1.0,
         };
-        units.factor = scaling_factor(
-            edges.iter().map(|ends| units.scale_cost(distances, *ends)),
-            2.0,
-        );
-        units
+        let shifted = edges
+            .iter()
+            .map(|ends| scaling.scale_cost(distances, *ends));
+        scaling.factor = scaling_factor(shifted, MEAN_COST_EXPONENT);
+        scaling
     }
 
+    /// LP cost of an edge.
     fn scale_cost(&self, distances: &DistanceMatrix, [i, j]: EdgeEnds) -> f64 {
         self.factor
             * (distances.between(i, j)
@@ -52,49 +56,54 @@ impl CostScaling {
                 - self.multipliers[j as usize])
     }
 
-    /// What a total inside is in the costs' own units.
+    /// LP objective to cost of a tour.
     fn unscale_total(&self, total: f64) -> f64 {
         total / self.factor + 2.0 * self.multipliers.iter().sum::<f64>()
     }
 
+    /// Cost of a tour to LP objective.
     fn scale_total(&self, total: f64) -> f64 {
         (total - 2.0 * self.multipliers.iter().sum::<f64>()) * self.factor
     }
 }
 
-/// The linear relaxation and its solver.
+/// The master LP and its solver.
 #[derive(Debug)]
 pub(super) struct TspMasterLp {
     nodes: usize,
     relaxation: LpRelaxation,
-    units: CostScaling,
+    scaling: CostScaling,
+    /// The edge of each column.
     pub(super) edges: Vec<EdgeEnds>,
     /// Columns at each node.
-    at: Vec<Vec<u32>>,
-    pool: Vec<TspCut>,
+    incident: Vec<Vec<u32>>,
+    cut_pool: Vec<TspCut>,
+    /// Buffer: coefficient of each column in a cut.
     counts: Vec<u32>,
-    nesting: NodeSetIndex,
+    set_index: NodeSetIndex,
 }
 
 impl TspMasterLp {
-    /// The solver, to be used again.
+    /// The LP solver, to be reused.
     pub(super) fn into_lp(self) -> Lp {
         self.relaxation.lp
     }
 
-    /// Degree rows and no edges yet, in a solver that may have been used before.
-    pub(super) fn within(lp: Lp, nodes: usize, units: CostScaling) -> Result<Self, SolveFailure> {
+    /// Degree rows and no columns, in an LP solver that is cleared first.
+    pub(super) fn within(lp: Lp, nodes: usize, scaling: CostScaling) -> Result<Self, SolveFailure> {
         let mut rows = LpRows::default();
-        (0..nodes).for_each(|_| rows.push([2.0, 2.0], []));
+        for _ in 0..nodes {
+            rows.push([2.0, 2.0], []);
+        }
         Ok(Self {
             nodes,
             relaxation: LpRelaxation::within(lp, &rows, MAX_SLACK_SOLVES)?,
-            units,
+            scaling,
             edges: Vec::new(),
-            at: vec![Vec::new(); nodes],
-            pool: Vec::new(),
+            incident: vec![Vec::new(); nodes],
+            cut_pool: Vec::new(),
             counts: Vec::new(),
-            nesting: NodeSetIndex::default(),
+            set_index: NodeSetIndex::default(),
         })
     }
 
@@ -103,14 +112,14 @@ impl TspMasterLp {
         self.nodes
     }
 
-    /// Value of each edge at the point that the last solve ended at.
+    /// Value of each column at the point of the last solve.
     pub(super) fn values(&self) -> &[f64] {
         &self.relaxation.point.value
     }
 
-    /// Costs times this are what the linear relaxation sees.
+    /// Factor from shifted costs to LP costs.
     pub(super) fn factor(&self) -> f64 {
-        self.units.factor
+        self.scaling.factor
     }
 
     /// Adds edges as columns.
@@ -119,59 +128,59 @@ impl TspMasterLp {
         distances: &DistanceMatrix,
         edges: &[EdgeEnds],
     ) -> Result<(), SolveFailure> {
-        let places = self.relaxation.cut_indices().iter().enumerate();
-        let rows = places.map(|(row, place)| (row as u32, &self.pool[*place as usize]));
-        self.nesting.fill(self.nodes, rows);
+        let cuts = self.relaxation.cut_indices().iter();
+        let rows = (0..).zip(cuts.map(|cut| &self.cut_pool[*cut as usize]));
+        self.set_index.fill(self.nodes, rows);
         let mut columns = LpColumns::default();
-        let mut inside: Vec<(usize, f64)> = Vec::new();
+        let mut entries: Vec<(usize, f64)> = Vec::new();
         for ends in edges {
-            inside.clear();
-            inside.extend(ends.iter().map(|node| (*node as usize, 1.0)));
-            self.nesting.around_both(ends[0], ends[1], |row| {
+            entries.clear();
+            entries.extend(ends.iter().map(|node| (*node as usize, 1.0)));
+            // Sets of the same cut come one after the other.
+            self.set_index.around_both(ends[0], ends[1], |row| {
                 let row = self.nodes + row as usize;
-                match inside.last_mut() {
+                match entries.last_mut() {
                     Some(last) if last.0 == row => last.1 += 1.0,
-                    _ => inside.push((row, 1.0)),
+                    Some(_) | None => entries.push((row, 1.0)),
                 }
             });
-            columns.push(
-                self.units.scale_cost(distances, *ends),
-                [0.0, 1.0],
-                inside.iter().copied(),
-            );
-            ends.iter()
-                .for_each(|node| self.at[*node as usize].push(self.edges.len() as u32));
+            let cost = self.scaling.scale_cost(distances, *ends);
+            columns.push(cost, [0.0, 1.0], entries.iter().copied());
+            for node in ends {
+                self.incident[*node as usize].push(self.edges.len() as u32);
+            }
             self.edges.push(*ends);
         }
         self.relaxation
             .add_columns(&columns, edges.iter().map(|_| [0.0, 1.0]))
     }
 
-    /// Adds cuts to the pool and as rows; rows that have been slack for long go first.
+    /// Adds cuts to the pool and as rows, after deleting rows that have been slack for long.
     pub(super) fn add_cuts(&mut self, cuts: Vec<TspCut>) -> Result<(), SolveFailure> {
         self.relaxation.drop_slack_rows(|_| false)?;
-        let places = self.relaxation.reserve_cuts(cuts.len());
-        self.pool.extend(cuts);
-        self.add_rows(&places)
+        let cut_indices = self.relaxation.reserve_cuts(cuts.len());
+        self.cut_pool.extend(cuts);
+        self.add_rows(&cut_indices)
     }
 
-    fn add_rows(&mut self, places: &[u32]) -> Result<(), SolveFailure> {
+    /// Adds the rows of these cuts of the pool.
+    fn add_rows(&mut self, cut_indices: &[u32]) -> Result<(), SolveFailure> {
         let mut rows = LpRows::default();
         self.counts.resize(self.edges.len(), 0);
-        for place in places {
-            let entries = self.entries(*place);
-            let max = f64::from(self.pool[*place as usize].max);
+        for cut in cut_indices {
+            let entries = self.entries(*cut);
+            let max = f64::from(self.cut_pool[*cut as usize].max);
             rows.push([f64::NEG_INFINITY, max], entries);
         }
-        self.relaxation.add_rows(places, &rows)
+        self.relaxation.add_rows(cut_indices, &rows)
     }
 
-    /// Coefficients of a cut: how many of its sets hold each edge.
+    /// Coefficients of a cut: the number of its sets that contain each edge.
     fn entries(&mut self, cut: u32) -> Vec<(usize, f64)> {
         let mut touched = Vec::new();
-        for set in &self.pool[cut as usize].sets {
+        for set in &self.cut_pool[cut as usize].sets {
             for node in set {
-                for column in &self.at[*node as usize] {
+                for column in &self.incident[*node as usize] {
                     let [low, high] = self.edges[*column as usize];
                     if low == *node && set.binary_search(&high).is_ok() {
                         if self.counts[*column as usize] == 0 {
@@ -183,31 +192,29 @@ impl TspMasterLp {
             }
         }
         touched.sort_unstable();
-        touched
-            .iter()
-            .map(|c| {
-                (
-                    *c as usize,
-                    f64::from(std::mem::take(&mut self.counts[*c as usize])),
-                )
-            })
-            .collect()
+        let mut entries = Vec::with_capacity(touched.len());
+        for column in touched {
+            let count = std::mem::take(&mut self.counts[column as usize]);
+            entries.push((column as usize, f64::from(count)));
+        }
+        entries
     }
 
-    /// Drops the marked columns but those in the basis.
+    /// Deletes the marked columns except basic ones.
     pub(super) fn drop_edges(&mut self, delete: Vec<bool>) -> Result<(), SolveFailure> {
-        let gone = self.relaxation.drop_columns(delete)?;
-        retain_unmarked(&mut self.edges, &gone);
-        self.at.iter_mut().for_each(Vec::clear);
+        let deleted = self.relaxation.drop_columns(delete)?;
+        retain_unmarked(&mut self.edges, &deleted);
+        self.incident.iter_mut().for_each(Vec::clear);
         for (column, ends) in self.edges.iter().enumerate() {
-            ends.iter()
-                .for_each(|node| self.at[*node as usize].push(column as u32));
+            for node in ends {
+                self.incident[*node as usize].push(column as u32);
+            }
         }
         self.counts.truncate(self.edges.len());
         Ok(())
     }
 
-    /// Limits an edge to these values.
+    /// Sets the bounds of a column.
     pub(super) fn set_bounds(
         &mut self,
         column: usize,
@@ -216,69 +223,56 @@ impl TspMasterLp {
         self.relaxation.set_bounds(column, bounds)
     }
 
-    /// Least and greatest value of an edge.
+    /// Current lower and upper bound of a column.
     pub(super) fn bounds(&self, column: usize) -> [f64; 2] {
         self.relaxation.bounds()[column]
     }
 
-    /// Lets solves stop once the objective is above this.
+    /// Lets solves stop once the objective is above this cost.
     pub(super) fn set_objective_bound(&mut self, total: f64) -> Result<(), SolveFailure> {
-        self.relaxation
-            .lp
-            .set_objective_bound(if total.is_finite() {
-                self.units.scale_total(total)
-            } else {
-                total
-            })
+        let bound = if total.is_finite() {
+            self.scaling.scale_total(total)
+        } else {
+            total
+        };
+        self.relaxation.lp.set_objective_bound(bound)
     }
 
-    /// Solves and reads the point.
+    /// Solves and reads the primal and dual solution.
     pub(super) fn solve(&mut self, method: SimplexMethod) -> Result<LpStatus, SolveFailure> {
         self.relaxation.solve(method)
     }
 
-    /// Objective of the last solve.
+    /// Objective of the last solve, in the units of the costs.
     pub(super) fn objective(&self) -> f64 {
-        self.units.unscale_total(self.relaxation.lp.objective())
+        self.scaling.unscale_total(self.relaxation.lp.objective())
     }
 
-    /// Dual values of the last solve as prices.
+    /// Loads the dual values of the last solve into `prices`.
     pub(super) fn read_prices(&self, prices: &mut DualPrices) {
-        let (factor, dual) = (self.units.factor, &self.relaxation.point.dual);
-        let potential = self
-            .units
-            .multipliers
-            .iter()
-            .zip(dual)
-            .map(|(multiplier, dual)| multiplier + dual / factor);
-        prices.load(
-            potential,
-            dual[self.nodes..]
-                .iter()
-                .zip(self.cuts())
-                .map(|(dual, cut)| (-dual / factor, cut)),
-        );
+        let (factor, dual) = (self.scaling.factor, &self.relaxation.point.dual);
+        let degree_rows = self.scaling.multipliers.iter().zip(dual);
+        let potential = degree_rows.map(|(multiplier, dual)| multiplier + dual / factor);
+        let cut_rows = dual[self.nodes..].iter().zip(self.cuts());
+        prices.load(potential, cut_rows.map(|(dual, cut)| (-dual / factor, cut)));
     }
 
-    /// What prices prove for the edges in here, within their present bounds.
+    /// The lower bound that `prices` prove for the current columns within their current bounds.
     pub(super) fn bound(&self, distances: &DistanceMatrix, prices: &DualPrices) -> f64 {
-        let paid =
-            self.edges
-                .iter()
-                .zip(self.relaxation.bounds())
-                .map(|([i, j], [lower, upper])| {
-                    let reduced = prices.reduced(distances.between(*i, *j), *i, *j);
-                    reduced * if reduced < 0.0 { upper } else { lower }
-                });
-        prices.constant + paid.sum::<f64>()
+        let columns = self.edges.iter().zip(self.relaxation.bounds());
+        let terms = columns.map(|([i, j], [lower, upper])| {
+            let reduced = prices.reduced(distances.between(*i, *j), *i, *j);
+            reduced * if reduced < 0.0 { upper } else { lower }
+        });
+        prices.constant + terms.sum::<f64>()
     }
 
-    /// The present basis.
+    /// A snapshot of the current basis.
     pub(super) fn snapshot(&self) -> Option<BasisSnapshot> {
         self.relaxation.snapshot()
     }
 
-    /// Takes up a basis again; cuts that were tight in it return.
+    /// Restores a basis; cuts that were tight in it become rows again.
     pub(super) fn restore(&mut self, snapshot: &BasisSnapshot) -> Result<(), SolveFailure> {
         let missing = self.relaxation.missing(snapshot);
         if !missing.is_empty() {
@@ -287,48 +281,41 @@ impl TspMasterLp {
         self.relaxation.restore(snapshot)
     }
 
-    /// Starts from a basis of these very columns and rows.
+    /// Sets the basis of the current columns and rows.
     pub(super) fn set_basis(&mut self, basis: &Basis) -> Result<(), SolveFailure> {
         self.relaxation.lp.set_basis(basis)
     }
 
-    /// Starts from a tour: its edges, in order, make a basis; an odd ring does as it is, an even
-    /// one gives one edge for a chord that closes an odd ring.
+    /// Sets a basis whose point is a tour. The edges of a tour of odd length are a basis. In a tour
+    /// of even length, one edge is replaced by a chord that closes an odd cycle, and becomes
+    /// nonbasic at its upper bound.
     pub(super) fn start_from_tour(&mut self, order: &[u32]) -> Result<(), SolveFailure> {
-        let mut place = vec![0_u32; self.nodes];
-        order
-            .iter()
-            .enumerate()
-            .for_each(|(at, node)| place[*node as usize] = at as u32);
-        let on_tour = |ends: &EdgeEnds| {
-            let [low, high] = ends.map(|node| place[node as usize]);
-            low.abs_diff(high) == 1 || low.abs_diff(high) as usize == self.nodes - 1
+        let mut position = vec![0_u32; self.nodes];
+        for (index, node) in order.iter().enumerate() {
+            position[*node as usize] = index as u32;
+        }
+        let distance = |ends: &EdgeEnds| {
+            let [one, other] = ends.map(|node| position[node as usize]);
+            one.abs_diff(other) as usize
         };
-        let mut columns: Vec<BasisStatus> = self
-            .edges
-            .iter()
-            .map(|ends| {
-                if on_tour(ends) {
-                    BasisStatus::Basic
-                } else {
-                    BasisStatus::Lower
-                }
-            })
-            .collect();
+        let mut columns = Vec::with_capacity(self.edges.len());
+        for ends in &self.edges {
+            let is_on_tour = distance(ends) == 1 || distance(ends) == self.nodes - 1;
+            columns.push(if is_on_tour {
+                BasisStatus::Basic
+            } else {
+                BasisStatus::Lower
+            });
+        }
         if self.nodes.is_multiple_of(2) {
-            let even = |ends: &EdgeEnds| {
-                place[ends[0] as usize]
-                    .abs_diff(place[ends[1] as usize])
-                    .is_multiple_of(2)
-            };
-            let chord = self.edges.iter().position(even);
-            let (Some(chord), Some(left)) =
-                (chord, self.edges.iter().position(|e| closes(e, order)))
-            else {
+            let mut edges = self.edges.iter();
+            let chord = edges.position(|ends| distance(ends).is_multiple_of(2));
+            let closing = self.edges.iter().position(|ends| closes(ends, order));
+            let (Some(chord), Some(closing)) = (chord, closing) else {
                 return Ok(());
             };
             columns[chord] = BasisStatus::Basic;
-            columns[left] = BasisStatus::Upper;
+            columns[closing] = BasisStatus::Upper;
         }
         self.relaxation.lp.set_basis(&Basis {
             columns,
@@ -336,41 +323,43 @@ impl TspMasterLp {
         })
     }
 
-    /// Where columns and rows stand.
+    /// The current basis.
     pub(super) fn basis(&self) -> Option<Basis> {
         self.relaxation.lp.basis()
     }
 
-    /// Members of the basis.
+    /// The basic variable of each position of the basis.
     pub(super) fn basic_variables(&mut self) -> Result<Vec<BasicVariable>, SolveFailure> {
         self.relaxation.lp.basic_variables()
     }
 
-    /// What the duals gain when a member of the basis becomes dearer by one.
+    /// The row of B⁻¹ of a position of the basis: the change of the duals per unit of cost of its
+    /// basic variable.
     pub(super) fn inverse_row(
         &mut self,
-        member: usize,
+        position: usize,
         out: &mut Vec<f64>,
     ) -> Result<(), SolveFailure> {
-        self.relaxation.lp.inverse_row(member, out)
+        self.relaxation.lp.inverse_row(position, out)
     }
 
-    /// The cuts that are rows, in their order.
+    /// The cuts that have rows, in row order.
     pub(super) fn cuts(&self) -> impl Iterator<Item = &TspCut> + Clone {
         self.relaxation
             .cut_indices()
             .iter()
-            .map(|place| &self.pool[*place as usize])
+            .map(|cut| &self.cut_pool[*cut as usize])
     }
 
-    /// Dual values of cuts in the units of costs; never positive at an optimum.
+    /// Dual values of the cut rows in the units of the costs; never positive at an optimum.
     pub(super) fn cut_duals(&self) -> impl Iterator<Item = f64> + '_ {
         self.relaxation.point.dual[self.nodes..]
             .iter()
-            .map(|dual| dual / self.units.factor)
+            .map(|dual| dual / self.scaling.factor)
     }
 }
 
+/// Whether an edge joins the last node of a tour to the first.
 fn closes(ends: &EdgeEnds, order: &[u32]) -> bool {
     order.first().is_some_and(|first| ends.contains(first))
         && order.last().is_some_and(|last| ends.contains(last))

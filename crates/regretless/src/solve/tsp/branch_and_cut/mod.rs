@@ -1,20 +1,22 @@
-//! Branch and cut for tours on a linear relaxation (Padberg and Rinaldi 1991), for more nodes than
-//! the 1-tree search can manage.
+//! Branch and cut for the TSP (Padberg and Rinaldi 1991), for more nodes than branch and bound on
+//! 1-trees can handle.
 //!
-//! A local search finds a good tour and 1-trees find multipliers; the relaxation starts with the
-//! few best edges of every node, and cuts and edges join until neither is violated at the root.
-//! Edges whose reduced cost exceeds the gap are out for good; what is left is searched.
+//! A local search finds a good tour and 1-trees give multipliers. The master LP starts with the few
+//! best edges of every node; violated cuts and edges of negative reduced cost are added until there
+//! are none at the root. Reduced cost fixing then removes edges for good, and the rest is searched.
 //!
-//! * `begin`: tour and multipliers. `master`: the linear relaxation. `price`: what duals prove.
-//! * `cuts`, `support`, `ring`, `blossom`: inequalities and how violated ones are found.
-//! * `root`: the relaxation over all edges. `tree`: the search below it.
-//! * `relax`, `range`: the relaxation as an end in itself, and how far costs may move.
-//! * `memory`: what is kept of an instance.
+//! * `initial_columns`: tour, multipliers and first edges. `master`: the LP relaxation. `pricing`:
+//!   reduced costs and bounds from dual values.
+//! * `cuts`, `support_graph`, `subtour`, `blossom`: inequalities and their separation.
+//! * `root`: the relaxation over all edges. `search_tree`, `branch_penalty`: the search below it.
+//! * `rounding`: tours from fractional points.
+//! * `relaxation`, `cost_ranges`: the relaxation as a solver of its own, and cost ranging.
+//! * `warm_start`: what is kept of an instance.
 
 use super::search_tree::{PruningRule, TspIncumbent};
 use super::warm_start::TspWarmStart;
 use crate::decision::Decision;
-use crate::solve::complete_graph::check;
+use crate::solve::complete_graph::{EdgeEnds, check};
 use crate::solve::warm_start::{CostSample, WarmStart};
 use crate::solve::{SearchLimits, Solution, SolveFailure, SolveStatus, Solver};
 
@@ -22,7 +24,7 @@ mod blossom;
 mod branch_penalty;
 mod cost_ranges;
 mod cuts;
-mod initial_tour;
+mod initial_columns;
 mod master;
 mod pricing;
 mod relaxation;
@@ -35,31 +37,39 @@ mod warm_start;
 
 pub use relaxation::{RelaxationResult, TspRelaxation};
 
-use initial_tour::InitialTour;
-use master::{EdgeEnds, TspMasterLp};
+use super::initial_tour::InitialTour;
+use master::TspMasterLp;
 use root::{CutFamily, RootRelaxation};
 use search_tree::{TspCutSearchInput, TspCutTree};
 use warm_start::{RootWarmStart, TspCutWarmStart};
 
-/// Trees grown before and after the first tour.
-const ASCENT_STEPS: [usize; 2] = [15, 20];
-/// After so many nodes of the search the point of one is rounded to a tour.
+/// Ascent steps towards the greedy tour, and then towards the locally optimal tour. The LP raises
+/// the bound faster than further steps would; these only provide good potentials and candidates.
+const GREEDY_ASCENT_STEPS: usize = 15;
+const TOUR_ASCENT_STEPS: usize = 20;
+/// Nodes of the graph per kick of the local search: before the LP, after the root relaxation, where
+/// candidates are best and a better tour fixes more edges, and in nodes of the search tree.
+const INITIAL_NODES_PER_KICK: usize = 10;
+const ROOT_NODES_PER_KICK: usize = 4;
+const TREE_NODES_PER_KICK: usize = 10;
+/// The point of one node in this many is rounded to a tour. Rounding and local search take time,
+/// and neighboring nodes have similar points.
 const ROUNDING_INTERVAL_NODES: u64 = 5;
 
-/// The exact solver for larger tours.
+/// Exact TSP solver by branch and cut.
 #[derive(Debug, Default)]
 pub struct TspBranchAndCut {
     nodes: usize,
     limits: SearchLimits,
-    begin: InitialTour,
-    /// Whether the root is to be kept, and what is kept of it.
-    remember: bool,
+    initial: InitialTour,
+    /// Whether the root relaxation is kept for a warm start, and what is kept of it.
+    keep_root: bool,
     root: Option<RootWarmStart>,
-    searched: u64,
+    tree_nodes: u64,
 }
 
 impl TspBranchAndCut {
-    /// An engine for tours through this many nodes, at least 5.
+    /// A solver for tours of this many nodes, at least 5.
     pub fn new(nodes: usize, limits: SearchLimits) -> Self {
         Self {
             nodes,
@@ -68,126 +78,131 @@ impl TspBranchAndCut {
         }
     }
 
-    /// Nodes of the search tree behind the last answer; 0 when the root was enough.
+    /// Number of search tree nodes of the last solve; 0 when the root was enough.
     pub fn tree_nodes(&self) -> u64 {
-        self.searched
+        self.tree_nodes
     }
 
     fn run(&mut self, costs: &[f64]) -> Result<Solution, SolveFailure> {
-        (self.root, self.searched) = (None, 0);
-        self.begin.start(self.nodes, costs, ASCENT_STEPS[0]);
-        let mut best = TspIncumbent::default();
-        let pruning = PruningRule::new(&self.begin.distances, self.limits);
-        self.begin.offer(&mut best, costs, &pruning);
-        let bound = self.begin.ascend(ASCENT_STEPS[1], best.cutoff);
-        if bound > best.cutoff {
-            return Ok(self.to_solution(&mut best, bound, true));
+        (self.root, self.tree_nodes) = (None, 0);
+        self.initial.start(self.nodes, costs, GREEDY_ASCENT_STEPS);
+        let mut incumbent = TspIncumbent::default();
+        let pruning = PruningRule::new(&self.initial.distances, self.limits);
+        self.initial.offer_tour(&mut incumbent, costs, &pruning);
+        let bound = self
+            .initial
+            .raise_bound(TOUR_ASCENT_STEPS, incumbent.cutoff);
+        if bound > incumbent.cutoff {
+            return Ok(self.to_solution(&mut incumbent, bound, true));
         }
-        self.begin.improve(self.nodes / 10);
-        self.begin.offer(&mut best, costs, &pruning);
-        if bound > best.cutoff {
-            return Ok(self.to_solution(&mut best, bound, true));
+        self.initial.rank_by_alpha_value();
+        self.initial
+            .improve_tour(self.nodes / INITIAL_NODES_PER_KICK);
+        self.initial.offer_tour(&mut incumbent, costs, &pruning);
+        if bound > incumbent.cutoff {
+            return Ok(self.to_solution(&mut incumbent, bound, true));
         }
-        let edges = self.begin.promising_edges();
-        let root = RootRelaxation::new(
-            &self.begin.distances,
-            &self.begin.multipliers,
-            &edges,
-            &self.begin.order,
-        )?;
-        self.close_gap((costs, pruning), best, root)
+        let root = self.initial_root()?;
+        self.close_gap(costs, pruning, incumbent, root)
     }
 
-    /// The same from tour, multipliers and root of earlier costs of the instance.
+    /// The root relaxation with the initial columns, started from the current tour.
+    fn initial_root(&mut self) -> Result<RootRelaxation, SolveFailure> {
+        let edges = self.initial.initial_columns();
+        let initial = &self.initial;
+        RootRelaxation::new(
+            &initial.distances,
+            &initial.multipliers,
+            &edges,
+            &initial.order,
+        )
+    }
+
+    /// The same from the tour, multipliers and root relaxation of earlier costs of the instance.
     fn run_from(
         &mut self,
         costs: &[f64],
         known: &TspCutWarmStart,
     ) -> Result<Solution, SolveFailure> {
-        (self.root, self.searched) = (None, 0);
-        self.begin.load_warm_start(costs, &known.tour);
-        let mut best = TspIncumbent::default();
-        let pruning = PruningRule::new(&self.begin.distances, self.limits);
-        self.begin.offer(&mut best, costs, &pruning);
+        (self.root, self.tree_nodes) = (None, 0);
+        self.initial.load_warm_start(costs, &known.tour);
+        let mut incumbent = TspIncumbent::default();
+        let pruning = PruningRule::new(&self.initial.distances, self.limits);
+        self.initial.offer_tour(&mut incumbent, costs, &pruning);
         if let Some(root) = &known.root {
-            let root = RootRelaxation::resume(&self.begin.distances, root, None)?;
-            return self.close_gap((costs, pruning), best, root);
+            let root = RootRelaxation::restore(&self.initial.distances, root, None)?;
+            return self.close_gap(costs, pruning, incumbent, root);
         }
-        let bound = self
-            .begin
-            .ascend(ASCENT_STEPS[0] + ASCENT_STEPS[1], best.cutoff);
-        if bound > best.cutoff {
-            return Ok(self.to_solution(&mut best, bound, true));
+        let steps = GREEDY_ASCENT_STEPS + TOUR_ASCENT_STEPS;
+        let bound = self.initial.raise_bound(steps, incumbent.cutoff);
+        if bound > incumbent.cutoff {
+            return Ok(self.to_solution(&mut incumbent, bound, true));
         }
-        let edges = self.begin.promising_edges();
-        let root = RootRelaxation::new(
-            &self.begin.distances,
-            &self.begin.multipliers,
-            &edges,
-            &self.begin.order,
-        )?;
-        self.close_gap((costs, pruning), best, root)
+        let root = self.initial_root()?;
+        self.close_gap(costs, pruning, incumbent, root)
     }
 
-    /// Closes the gap between a tour and a root.
+    /// Solves the root relaxation, improves the incumbent, and searches below the root.
     fn close_gap(
         &mut self,
-        (costs, pruning): (&[f64], PruningRule),
-        mut best: TspIncumbent,
+        costs: &[f64],
+        pruning: PruningRule,
+        mut incumbent: TspIncumbent,
         mut root: RootRelaxation,
     ) -> Result<Solution, SolveFailure> {
         let bound =
-            root.add_cuts_and_columns(&self.begin.distances, CutFamily::All, best.cutoff)?;
-        if self.remember {
-            self.root = RootWarmStart::of(&root, &self.begin.distances);
-            self.begin.multipliers = root.prices.symmetric_potentials();
+            root.add_cuts_and_columns(&self.initial.distances, CutFamily::All, incumbent.cutoff)?;
+        if self.keep_root {
+            self.root = RootWarmStart::of(&root, &self.initial.distances);
+            self.initial.multipliers = root.prices.symmetric_potentials();
         }
-        if bound > best.cutoff {
-            return Ok(self.to_solution(&mut best, bound, true));
+        if bound > incumbent.cutoff {
+            return Ok(self.to_solution(&mut incumbent, bound, true));
         }
-        self.begin
-            .set_candidate_potentials(&root.prices.symmetric_potentials());
-        self.begin
-            .round(&root.master.edges, root.master.values(), self.nodes / 4);
-        self.begin.kick(self.nodes / 4);
-        self.begin.offer(&mut best, costs, &pruning);
-        if bound > best.cutoff {
-            return Ok(self.to_solution(&mut best, bound, true));
+        let kicks = self.nodes / ROOT_NODES_PER_KICK;
+        self.initial
+            .rank_by_potentials(&root.prices.symmetric_potentials());
+        self.initial
+            .round(&root.master.edges, root.master.values(), kicks);
+        self.initial.improve_tour(kicks);
+        self.initial.offer_tour(&mut incumbent, costs, &pruning);
+        if bound > incumbent.cutoff {
+            return Ok(self.to_solution(&mut incumbent, bound, true));
         }
-        let (spare_edges, dropped) = self.exclude(&mut root, bound, best.cutoff)?;
-        let distances = self.begin.distances.clone();
-        let task = TspCutSearchInput {
+        let spare_edges = self.fix_edges(&mut root, bound, incumbent.cutoff)?;
+        // Every tour with a removed edge costs more than the cutoff.
+        let removed_bound = incumbent.cutoff.next_up();
+        let distances = self.initial.distances.clone();
+        let input = TspCutSearchInput {
             distances: &distances,
             costs,
             pruning,
-            most_nodes: self.limits.nodes,
+            max_nodes: self.limits.nodes,
         };
-        let mut primal_heuristic = |solved: u64, master: &TspMasterLp, best: &mut TspIncumbent| {
-            if solved.is_multiple_of(ROUNDING_INTERVAL_NODES) {
-                self.begin
-                    .round(&master.edges, master.values(), self.nodes / 10);
-                self.begin.offer(best, costs, &pruning);
-            }
-        };
-        let verdict = TspCutTree::new(task, root.master, spare_edges, bound)
-            .run(&mut best, &mut primal_heuristic)?;
-        self.searched = verdict.solved;
-        Ok(self.to_solution(
-            &mut best,
-            verdict.lower_bound.min(dropped),
-            verdict.complete,
-        ))
+        let mut primal_heuristic =
+            |solved: u64, master: &TspMasterLp, incumbent: &mut TspIncumbent| {
+                if solved.is_multiple_of(ROUNDING_INTERVAL_NODES) {
+                    let kicks = self.nodes / TREE_NODES_PER_KICK;
+                    self.initial.round(&master.edges, master.values(), kicks);
+                    self.initial.offer_tour(incumbent, costs, &pruning);
+                }
+            };
+        let result = TspCutTree::new(input, root.master, spare_edges, bound)
+            .run(&mut incumbent, &mut primal_heuristic)?;
+        self.tree_nodes = result.solved;
+        let lower_bound = result.lower_bound.min(removed_bound);
+        Ok(self.to_solution(&mut incumbent, lower_bound, result.complete))
     }
 
-    /// Drops the edges that no better tour can use. Returns those that are left but no columns, and
-    /// what a tour with a dropped one costs at least.
-    fn exclude(
+    /// Reduced cost fixing at the root: deletes columns that no tour up to the cutoff uses. Returns
+    /// the other edges that such a tour may use but that are no columns, with their reduced costs.
+    fn fix_edges(
         &self,
         root: &mut RootRelaxation,
         bound: f64,
         cutoff: f64,
-    ) -> Result<(Vec<(EdgeEnds, f64)>, f64), SolveFailure> {
-        let distances = &self.begin.distances;
+    ) -> Result<Vec<(EdgeEnds, f64)>, SolveFailure> {
+        let distances = &self.initial.distances;
         let mut spare_edges = Vec::new();
         root.prices
             .scan(distances, cutoff - bound, |i, j, reduced| {
@@ -201,25 +216,24 @@ impl TspBranchAndCut {
             .map(|(ends, value)| *value == 0.0 && bound + reduced(*ends) > cutoff)
             .collect();
         root.master.drop_edges(delete)?;
-        // Whatever was left out costs more than the level.
-        Ok((spare_edges, cutoff.next_up()))
+        Ok(spare_edges)
     }
 
-    /// The best tour, and what is known given that all other tours cost at least `floor`.
-    fn to_solution(&self, best: &mut TspIncumbent, lower_bound: f64, complete: bool) -> Solution {
-        let objective = best.cost;
-        let decision = Decision::from_indices(best.edges.drain(..));
-        PruningRule::new(&self.begin.distances, self.limits).to_solution(
-            decision,
-            objective,
-            (lower_bound, complete),
-        )
+    /// The incumbent with its status, given that all other tours cost at least `lower_bound`.
+    fn to_solution(
+        &self,
+        incumbent: &mut TspIncumbent,
+        lower_bound: f64,
+        complete: bool,
+    ) -> Solution {
+        let objective = incumbent.cost;
+        let decision = Decision::from_indices(incumbent.edges.drain(..));
+        let pruning = PruningRule::new(&self.initial.distances, self.limits);
+        pruning.to_solution(decision, objective, lower_bound, complete)
     }
-}
 
-impl TspBranchAndCut {
-    /// Warm where the costs moved little; what fails or ends at a limit that way is done from
-    /// nothing.
+    /// Solves, warm if the costs drifted little; cold if the warm solve fails or stops at a limit.
+    /// Renews the warm start.
     fn run_warm(
         &mut self,
         costs: &[f64],
@@ -232,17 +246,12 @@ impl TspBranchAndCut {
         let finished = warm.filter(|warm| warm.status != SolveStatus::LimitReached);
         let solution = finished.map_or_else(|| self.run(costs), Ok)?;
         let root = self.root.take();
-        let (tour, multipliers) = (
-            solution.decision.indices().into(),
-            self.begin.multipliers.as_slice().into(),
-        );
-        let (sample, proof) = (CostSample::of(costs), root.is_none());
         let tour = TspWarmStart {
-            sample,
-            tour,
-            multipliers,
-            plan: None,
-            proof,
+            sample: CostSample::of(costs),
+            tour: solution.decision.indices().into(),
+            multipliers: self.initial.multipliers.as_slice().into(),
+            recorded_tree: None,
+            has_proof: root.is_none(),
         };
         warm_start.set(TspCutWarmStart { tour, root });
         Ok(solution)
@@ -264,17 +273,17 @@ impl Solver for TspBranchAndCut {
         if self.limits.gap > 0.0 {
             return self.run(costs);
         }
-        self.remember = true;
+        self.keep_root = true;
         let solution = self.run_warm(costs, warm_start);
-        self.remember = false;
+        self.keep_root = false;
         solution
     }
 
     fn certify(&mut self, costs: &[f64], warm_start: &WarmStart) -> Option<Solution> {
         let known = &warm_start.get::<TspCutWarmStart>()?.tour;
-        known
-            .has_certificate(self.nodes, costs)
-            .then(|| self.begin.certify(costs, known))
-            .flatten()
+        if !known.has_certificate(self.nodes, costs) {
+            return None;
+        }
+        self.initial.certify(costs, known)
     }
 }

@@ -1,83 +1,92 @@
-//! The linear relaxation of tours over all edges: degrees alone, or with every ring forbidden.
+//! LP relaxations of the TSP over all edges: degree constraints only, or with subtour elimination.
 //!
-//! Degrees: x(δ(v)) = 2 for every node and 0 ≤ x ≤ 1 (plain). With x(δ(S)) ≥ 2 for every set S
-//! besides it is the relaxation of Dantzig, Fulkerson and Johnson (1954), whose value Held and
-//! Karp's bound approaches (tight). Edges are priced, so the result holds for the complete graph.
+//! Degree constraints are x(δ(v)) = 2 for every node and 0 ≤ x ≤ 1 (plain). With x(δ(S)) ≥ 2 for
+//! every set S in addition it is the subtour relaxation of Dantzig, Fulkerson and Johnson (1954),
+//! whose value is the limit of Held and Karp's bound (tight). All edges are priced, so the result
+//! is valid for the complete graph.
 
 use super::cost_ranges::ranges;
-use super::initial_tour::{InitialTour, number};
 use super::root::{CutFamily, RootRelaxation};
 use super::warm_start::{RelaxationWarmStart, RootWarmStart};
 use crate::decision::Decision;
-use crate::solve::complete_graph::check;
+use crate::solve::complete_graph::{check, edge_id};
 use crate::solve::relaxation::{CostRanges, CostRanging, Relaxation, RelaxationSolver};
+use crate::solve::tsp::initial_tour::InitialTour;
 use crate::solve::warm_start::{CostSample, WarmStart};
 use crate::solve::{Solution, SolveFailure, SolveStatus};
 
-/// Trees grown before the linear relaxation.
+/// Steps of the subgradient ascent before the first LP: just enough for good initial columns.
 const ASCENT_STEPS: usize = 8;
-/// Values this close to 0 or 1 are taken for it.
-const INTEGRALITY_TOLERANCE: f64 = 1e-9;
-/// Values are rounded to multiples of one over this.
+/// Values this close to 0 or 1 are set to 0 or 1: the feasibility tolerance of the simplex solver.
+const VALUE_TOLERANCE: f64 = 1e-9;
+/// Values are rounded to multiples of one over this, about ten decimal digits.
 const ROUNDING_DENOMINATOR: f64 = (1_u64 << 32) as f64;
-/// Drift up to which a relaxation starts from the last one.
+/// Largest drift of the costs for a warm start: beyond it the old basis saves few simplex
+/// iterations.
 const MAX_DRIFT: f64 = 0.12;
 
-/// The cheapest point of a relaxation and what proves it.
+/// The optimum of a relaxation and its proof.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RelaxationResult {
-    /// The point, its cost and the bound that the dual values prove.
+    /// The optimal point, its cost and the lower bound that the dual values prove.
     pub solution: Solution,
-    /// Dual value of each node's degree.
+    /// Dual value of each node's degree constraint.
     pub potentials: Vec<f64>,
 }
 
-/// Solves one of the two relaxations; one per thread.
+/// Solver of one of the two relaxations; one per thread.
 #[derive(Debug)]
 pub struct TspRelaxation {
     nodes: usize,
     kind: Relaxation,
-    begin: InitialTour,
+    initial: InitialTour,
+    /// The relaxation solved last.
     solved: Option<RootRelaxation>,
 }
 
 impl TspRelaxation {
-    /// An engine for this many nodes, at least 3.
+    /// A solver for this many nodes, at least 3.
     pub fn new(nodes: usize, kind: Relaxation) -> Self {
         Self {
             nodes,
             kind,
-            begin: InitialTour::default(),
+            initial: InitialTour::default(),
             solved: None,
         }
     }
 
-    /// The cheapest point for these costs.
+    /// The optimal point for these costs.
     ///
     /// # Errors
-    /// When the number of costs is wrong or the engine fails.
+    /// When the number of costs is wrong or the LP solver fails.
     pub fn solve(&mut self, costs: &[f64]) -> Result<RelaxationResult, SolveFailure> {
         check(self.nodes, costs)?;
         self.solved = None;
-        self.begin.start(self.nodes, costs, ASCENT_STEPS);
-        let begin = &self.begin;
-        let edges = begin.candidate_edges();
-        let root = RootRelaxation::new(&begin.distances, &begin.multipliers, &edges, &begin.order)?;
+        self.initial.start(self.nodes, costs, ASCENT_STEPS);
+        let initial = &self.initial;
+        let edges = initial.candidate_edges();
+        let root = RootRelaxation::new(
+            &initial.distances,
+            &initial.multipliers,
+            &edges,
+            &initial.order,
+        )?;
         self.finish(root, costs)
     }
 
-    /// The cheapest point, from that of earlier costs of the same instance.
+    /// The optimal point, starting from the relaxation of earlier costs of the same instance.
     fn solve_from(
         &mut self,
         costs: &[f64],
         known: &RootWarmStart,
     ) -> Result<RelaxationResult, SolveFailure> {
-        self.begin.distances.fill(self.nodes, costs);
-        let spare_edges = self.solved.take().map(|root| root.master.into_lp());
-        let root = RootRelaxation::resume(&self.begin.distances, known, spare_edges)?;
+        self.initial.distances.fill(self.nodes, costs);
+        let unused_lp = self.solved.take().map(|root| root.master.into_lp());
+        let root = RootRelaxation::restore(&self.initial.distances, known, unused_lp)?;
         self.finish(root, costs)
     }
 
+    /// Adds cuts and columns to optimality and reads the result.
     fn finish(
         &mut self,
         mut root: RootRelaxation,
@@ -87,8 +96,8 @@ impl TspRelaxation {
             Relaxation::Plain => CutFamily::None,
             Relaxation::Tight => CutFamily::Subtour,
         };
-        let bound = root.add_cuts_and_columns(&self.begin.distances, family, f64::INFINITY)?;
-        let decision = decision(&root);
+        let bound = root.add_cuts_and_columns(&self.initial.distances, family, f64::INFINITY)?;
+        let decision = to_decision(&root);
         let objective = decision.dot(costs);
         let potentials = root.prices.potential.clone();
         self.solved = Some(root);
@@ -105,75 +114,75 @@ impl TspRelaxation {
         })
     }
 
-    /// Warm where the costs moved little. Which of several optimal points is found depends on the
-    /// way: what may not be the only one is solved from nothing.
+    /// Solves, warm if the costs drifted little. Which of several optimal points is found depends
+    /// on the simplex path; unless the optimum is unique, the relaxation is therefore solved cold.
     fn solve_warm(
         &mut self,
         costs: &[f64],
         warm_start: &mut WarmStart,
     ) -> Result<RelaxationResult, SolveFailure> {
         check(self.nodes, costs)?;
-        let near = |known: &RelaxationWarmStart| {
+        let fits = |known: &RelaxationWarmStart| {
             known.root.nodes() == self.nodes && known.sample.drift(costs) <= MAX_DRIFT
         };
         let known = warm_start
             .take::<RelaxationWarmStart>()
-            .filter(|known| near(known));
+            .filter(|known| fits(known));
         let warm = known.and_then(|known| self.solve_from(costs, &known.root).ok());
-        let warm = warm.filter(|_| {
-            self.solved
-                .as_ref()
-                .is_some_and(|root| root.is_unique_optimum(&self.begin.distances))
-        });
-        let relaxed = warm.map_or_else(|| self.solve(costs), Ok)?;
-        let solved = self
-            .solved
-            .as_ref()
-            .and_then(|root| RootWarmStart::of(root, &self.begin.distances));
-        if let Some(root) = solved {
+        let result = match warm {
+            Some(result) if self.is_unique_optimum() => result,
+            Some(_) | None => self.solve(costs)?,
+        };
+        let solved = self.solved.as_ref();
+        let root = solved.and_then(|root| RootWarmStart::of(root, &self.initial.distances));
+        if let Some(root) = root {
             warm_start.set(RelaxationWarmStart {
                 sample: CostSample::of(costs),
                 root,
             });
         }
-        Ok(relaxed)
+        Ok(result)
     }
 
-    /// How far each cost may move, alone, while the point solved last stays optimal. The limits
-    /// belong to the basis the simplex method ended with: valid, but narrower than necessary where
-    /// it is degenerate.
+    /// Whether the point solved last is the unique optimum.
+    fn is_unique_optimum(&self) -> bool {
+        let solved = self.solved.as_ref();
+        solved.is_some_and(|root| root.is_unique_optimum(&self.initial.distances))
+    }
+
+    /// How far each cost may change, alone, while the point solved last stays optimal. The ranges
+    /// belong to the final basis of the simplex method: valid, but narrower than necessary where it
+    /// is degenerate.
     ///
     /// # Errors
-    /// When nothing was solved.
+    /// When no relaxation was solved before.
     pub fn ranges(&mut self) -> Result<CostRanges, SolveFailure> {
         match &mut self.solved {
-            Some(root) => ranges(root, &self.begin.distances),
+            Some(root) => ranges(root, &self.initial.distances),
             None => Err(SolveFailure::Engine(
-                "no relaxation was solved whose costs could be ranged".into(),
+                "cost ranging needs a relaxation that was solved before".into(),
             )),
         }
     }
 }
 
-/// The point, its values rounded to about ten digits: what comes behind depends on the way to a
-/// vertex, whose values are fractions with small denominators.
-fn decision(root: &RootRelaxation) -> Decision {
+/// The optimal point, its values rounded to about ten digits: a vertex has values that are
+/// fractions with small denominators, and the digits beyond depend on the simplex path to it.
+fn to_decision(root: &RootRelaxation) -> Decision {
     let (master, nodes) = (&root.master, root.master.nodes());
-    let used = master
-        .edges
-        .iter()
-        .zip(master.values())
-        .filter(|(_, value)| **value > INTEGRALITY_TOLERANCE);
     let round = |value: f64| {
-        if value > 1.0 - INTEGRALITY_TOLERANCE {
+        if value > 1.0 - VALUE_TOLERANCE {
             1.0
         } else {
             (value * ROUNDING_DENOMINATOR).round() / ROUNDING_DENOMINATOR
         }
     };
-    let mut entries: Vec<(u32, f64)> = used
-        .map(|(ends, value)| (number(nodes, *ends), round(*value)))
-        .collect();
+    let mut entries: Vec<(u32, f64)> = Vec::new();
+    for (ends, value) in master.edges.iter().zip(master.values()) {
+        if *value > VALUE_TOLERANCE {
+            entries.push((edge_id(nodes, *ends), round(*value)));
+        }
+    }
     entries.sort_unstable_by_key(|entry| entry.0);
     Decision::from_entries(entries)
 }

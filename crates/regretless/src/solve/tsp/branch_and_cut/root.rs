@@ -1,37 +1,44 @@
-//! Solves the relaxation over all edges: cuts and columns are added until nothing is violated.
+//! The root relaxation over all edges: cuts and columns are added until none is violated.
 //!
-//! Rows come first, by dual simplex; once no cut is violated all edges are priced, and those of
-//! negative reduced cost join, by primal simplex.
+//! Cuts come first, with the dual simplex method; once no cut is violated all edges are priced, and
+//! those of negative reduced cost are added, with the primal simplex method.
 
 use super::blossom::blossoms;
 use super::cuts::TspCut;
-use super::master::{CostScaling, EdgeEnds, TspMasterLp};
+use super::master::{CostScaling, TspMasterLp};
 use super::pricing::DualPrices;
 use super::subtour::separate_subtours;
 use super::support_graph::TspSupportGraph;
 use super::warm_start::RootWarmStart;
-use crate::solve::complete_graph::DistanceMatrix;
+use crate::solve::complete_graph::{DistanceMatrix, EdgeEnds, edge_id, num_edges};
 use crate::solve::cutting_plane::TailingOff;
 use crate::solve::highs::{BasisStatus, Lp, LpStatus, SimplexMethod};
-use crate::solve::tsp::branch_and_cut::initial_tour::number;
 use crate::solve::{SolveFailure, check_not_cancelled};
 
-/// Share of what is left that a round of cuts should gain.
+/// Fraction of the remaining gap that a round of cuts should close. Below it, branching closes the
+/// gap faster than further rounds.
 pub(super) const MIN_RELATIVE_GAIN: f64 = 0.01;
-/// Rounds in a row that may gain less.
+/// Consecutive rounds that may gain less before separation stops.
 pub(super) const MAX_TAILING_ROUNDS: u32 = 2;
 
-/// How far from zero a reduced cost must be to be none, as the linear relaxation sees costs.
+/// Smallest absolute reduced cost, in scaled units of the LP, that counts as nonzero: ten times the
+/// feasibility tolerance of the simplex solver.
 const REDUCED_COST_TOLERANCE: f64 = 1e-8;
+/// Columns with a scaled reduced cost below minus this are added: the feasibility tolerance of the
+/// simplex solver, which would not let cheaper ones enter the basis.
+pub(super) const PRICING_TOLERANCE: f64 = 1e-9;
+/// Columns that a round of pricing adds at least, if there are so many; otherwise one per node. The
+/// most negative ones come first, and most others are no longer negative in the next round.
+const MIN_COLUMNS_PER_ROUND: usize = 50;
 
-/// Which cuts a relaxation has.
+/// Which cuts are separated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum CutFamily {
-    /// None: degrees only.
+    /// None: degree constraints only.
     None,
-    /// Rings.
+    /// Subtour elimination constraints.
     Subtour,
-    /// Rings and blossoms.
+    /// Subtour elimination constraints and blossom inequalities.
     All,
 }
 
@@ -42,61 +49,59 @@ pub(super) struct RootRelaxation {
     pub(super) prices: DualPrices,
     pub(super) support: TspSupportGraph,
     /// Whether each edge of the complete graph is a column.
-    present: Vec<bool>,
+    is_column: Vec<bool>,
 }
 
 impl RootRelaxation {
-    /// A relaxation with these edges, started from a tour among them.
+    /// A relaxation with these edges, started from a basis given by a tour among them.
     pub(super) fn new(
         distances: &DistanceMatrix,
         multipliers: &[f64],
         edges: &[EdgeEnds],
         order: &[u32],
     ) -> Result<Self, SolveFailure> {
-        let mut root = Self::with_columns(distances, (multipliers, edges), Lp::new()?)?;
+        let mut root = Self::with_columns(distances, multipliers, edges, Lp::new()?)?;
         root.master.start_from_tour(order)?;
         Ok(root)
     }
 
-    /// A relaxation with the columns, cuts and basis of an earlier one, in this solver if there is
-    /// one.
-    pub(super) fn resume(
+    /// A relaxation with the columns, cuts and basis of an earlier one; reuses the given LP solver
+    /// if there is one.
+    pub(super) fn restore(
         distances: &DistanceMatrix,
         known: &RootWarmStart,
-        spare_edges: Option<Lp>,
+        unused_lp: Option<Lp>,
     ) -> Result<Self, SolveFailure> {
-        let lp = spare_edges.map_or_else(Lp::new, Ok)?;
-        let mut root = Self::with_columns(distances, (known.potentials(), known.edges()), lp)?;
+        let lp = unused_lp.map_or_else(Lp::new, Ok)?;
+        let mut root = Self::with_columns(distances, known.potentials(), known.edges(), lp)?;
         known.restore(&mut root.master)?;
         Ok(root)
     }
 
     fn with_columns(
         distances: &DistanceMatrix,
-        (multipliers, edges): (&[f64], &[EdgeEnds]),
+        multipliers: &[f64],
+        edges: &[EdgeEnds],
         lp: Lp,
     ) -> Result<Self, SolveFailure> {
         let nodes = distances.nodes();
-        let mut master = TspMasterLp::within(
-            lp,
-            nodes,
-            CostScaling::fitting(distances, multipliers, edges),
-        )?;
+        let scaling = CostScaling::fitting(distances, multipliers, edges);
+        let mut master = TspMasterLp::within(lp, nodes, scaling)?;
         master.add_edges(distances, edges)?;
-        let mut present = vec![false; nodes * (nodes - 1) / 2];
-        edges
-            .iter()
-            .for_each(|ends| present[number(nodes, *ends) as usize] = true);
+        let mut is_column = vec![false; num_edges(nodes)];
+        for ends in edges {
+            is_column[edge_id(nodes, *ends) as usize] = true;
+        }
         Ok(Self {
             master,
             prices: DualPrices::default(),
             support: TspSupportGraph::default(),
-            present,
+            is_column,
         })
     }
 
-    /// Adds cuts of a family and edges until none is violated, or until the bound exceeds `enough`.
-    /// Returns the bound; prices are those that prove it.
+    /// Adds cuts of a family and edges until none is violated, or until the bound exceeds
+    /// `target_bound`. Returns the bound; `prices` are the duals that prove it.
     pub(super) fn add_cuts_and_columns(
         &mut self,
         distances: &DistanceMatrix,
@@ -107,8 +112,8 @@ impl RootRelaxation {
         loop {
             check_not_cancelled()?;
             self.cut(family, target_bound)?;
-            let (bound, joined) = self.price(distances)?;
-            if joined == 0 || bound > target_bound {
+            let (bound, added) = self.price(distances)?;
+            if added == 0 || bound > target_bound {
                 return Ok(bound);
             }
             self.solve(SimplexMethod::Primal)?;
@@ -119,14 +124,14 @@ impl RootRelaxation {
         match self.master.solve(method)? {
             LpStatus::Optimal => Ok(()),
             other => Err(SolveFailure::Engine(format!(
-                "a relaxation that has a tour ended as {other:?}"
+                "the root relaxation, which contains a tour, ended with status {other:?}"
             ))),
         }
     }
 
-    /// Adds violated cuts as long as that helps.
+    /// Adds violated cuts until there are none or the bound tails off.
     fn cut(&mut self, family: CutFamily, target_bound: f64) -> Result<(), SolveFailure> {
-        let mut tail = TailingOff::new(self.master.objective(), MAX_TAILING_ROUNDS);
+        let mut tailing_off = TailingOff::new(self.master.objective(), MAX_TAILING_ROUNDS);
         while self.master.objective() <= target_bound {
             check_not_cancelled()?;
             self.support.fill(
@@ -136,11 +141,9 @@ impl RootRelaxation {
             );
             let cuts = violated(&self.support, family);
             let objective = self.master.objective();
-            if cuts.is_empty()
-                || (family == CutFamily::All
-                    && tail
-                        .is_tailing_off(objective, MIN_RELATIVE_GAIN * (target_bound - objective)))
-            {
+            let min_gain = MIN_RELATIVE_GAIN * (target_bound - objective);
+            let may_stop = family == CutFamily::All;
+            if cuts.is_empty() || (may_stop && tailing_off.is_tailing_off(objective, min_gain)) {
                 return Ok(());
             }
             self.master.add_cuts(cuts)?;
@@ -149,65 +152,62 @@ impl RootRelaxation {
         Ok(())
     }
 
-    /// Prices all edges. Adds the worst of those with negative reduced cost; returns the bound and
-    /// how many joined.
+    /// Prices all edges and adds those of most negative reduced cost; returns the bound and the
+    /// number of edges added.
     fn price(&mut self, distances: &DistanceMatrix) -> Result<(f64, usize), SolveFailure> {
         self.master.read_prices(&mut self.prices);
         let nodes = distances.nodes();
-        let slack = 1e-9 / self.master.factor();
+        let tolerance = PRICING_TOLERANCE / self.master.factor();
         let mut bound = self.master.bound(distances, &self.prices);
-        let mut found: Vec<(f64, EdgeEnds)> = Vec::new();
+        let mut negative: Vec<(f64, EdgeEnds)> = Vec::new();
         self.prices.scan(distances, 0.0, |i, j, reduced| {
-            if !self.present[number(nodes, [i, j]) as usize] {
+            if !self.is_column[edge_id(nodes, [i, j]) as usize] {
                 bound += reduced;
-                if reduced < -slack {
-                    found.push((reduced, [i, j]));
+                if reduced < -tolerance {
+                    negative.push((reduced, [i, j]));
                 }
             }
         });
-        found.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
-        found.truncate(nodes.max(50));
-        let edges: Vec<EdgeEnds> = found.into_iter().map(|(_, ends)| ends).collect();
-        edges
-            .iter()
-            .for_each(|ends| self.present[number(nodes, *ends) as usize] = true);
+        negative.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+        negative.truncate(nodes.max(MIN_COLUMNS_PER_ROUND));
+        let edges: Vec<EdgeEnds> = negative.into_iter().map(|(_, ends)| ends).collect();
+        for ends in &edges {
+            self.is_column[edge_id(nodes, *ends) as usize] = true;
+        }
         if !edges.is_empty() {
             self.master.add_edges(distances, &edges)?;
         }
         Ok((bound, edges.len()))
     }
 
-    /// Whether every way out of the point costs something, so that it is the only optimum.
+    /// Whether the optimal point is unique: all reduced costs of nonbasic variables are nonzero.
     pub(super) fn is_unique_optimum(&self, distances: &DistanceMatrix) -> bool {
         let Some(basis) = self.master.basis() else {
             return false;
         };
         let nodes = distances.nodes();
-        let hair = REDUCED_COST_TOLERANCE / self.master.factor();
-        let plain = |number: f64| number.abs() > hair;
-        let columns = self
-            .master
-            .edges
-            .iter()
-            .zip(&basis.columns)
-            .filter(|(_, status)| **status != BasisStatus::Basic);
+        let tolerance = REDUCED_COST_TOLERANCE / self.master.factor();
+        let is_nonzero = |value: f64| value.abs() > tolerance;
         let reduced = |[i, j]: EdgeEnds| self.prices.reduced(distances.between(i, j), i, j);
+        let mut columns = self.master.edges.iter().zip(&basis.columns);
         let mut rows = self.master.cut_duals().zip(&basis.rows[nodes..]);
-        let mut only = columns.into_iter().all(|(ends, _)| plain(reduced(*ends)))
-            && rows.all(|(dual, status)| *status == BasisStatus::Basic || plain(dual));
-        self.prices.scan(distances, hair, |i, j, _| {
-            only &= self.present[number(nodes, [i, j]) as usize]
+        let is_basic = |status: &BasisStatus| *status == BasisStatus::Basic;
+        let mut is_unique = columns
+            .all(|(ends, status)| is_basic(status) || is_nonzero(reduced(*ends)))
+            && rows.all(|(dual, status)| is_basic(status) || is_nonzero(dual));
+        self.prices.scan(distances, tolerance, |i, j, _| {
+            is_unique &= self.is_column[edge_id(nodes, [i, j]) as usize];
         });
-        only
+        is_unique
     }
 
     /// Whether an edge is a column.
     pub(super) fn has(&self, ends: EdgeEnds) -> bool {
-        self.present[number(self.master.nodes(), ends) as usize]
+        self.is_column[edge_id(self.master.nodes(), ends) as usize]
     }
 }
 
-/// Cuts of a family that a point violates.
+/// Violated cuts of a family at the point of a support graph.
 pub(super) fn violated(support: &TspSupportGraph, family: CutFamily) -> Vec<TspCut> {
     match family {
         CutFamily::None => Vec::new(),

@@ -1,51 +1,59 @@
-//! Branch and cut below the root: best bound first, diving into the better child.
+//! The branch-and-cut tree below the root: best bound first, with diving into the better child.
 //!
-//! A node is a set of edges that are in or out. Its relaxation is solved by dual simplex from the
-//! basis of its parent, cut, and priced over the spare edges that the root could not exclude. A
-//! node goes when prices prove a bound above the level (never by the solver's word alone), when it
-//! has no point, or when its point is a tour. Otherwise an edge with a fractional value is decided
-//! both ways: the one whose penalties promise most. On these relaxations one step of dual simplex
-//! chooses as well as the usual ten (strong branching), in a tenth of the time.
+//! A node is a set of edges fixed to 0 or 1. Its relaxation is solved by the dual simplex method
+//! from the basis of its parent, cut, and priced over the spare edges that reduced cost fixing at
+//! the root left. A node is closed when duals prove a bound above the cutoff (the status of the LP
+//! solver alone is not enough), when its relaxation is infeasible, or when its point is a tour.
+//! Otherwise it branches on the fractional edge of largest penalties. On these relaxations one dual
+//! simplex step chooses as well as the usual ten (strong branching), in a tenth of the time.
 
 use std::rc::Rc;
 
 use super::branch_penalty::BranchPenalties;
-use super::initial_tour::number;
-use super::master::{EdgeEnds, TspMasterLp};
+use super::master::TspMasterLp;
 use super::pricing::DualPrices;
-use super::root::{CutFamily, MAX_TAILING_ROUNDS, MIN_RELATIVE_GAIN, violated};
-use super::support_graph::TspSupportGraph;
-use crate::solve::complete_graph::DistanceMatrix;
+use super::root::{CutFamily, MAX_TAILING_ROUNDS, MIN_RELATIVE_GAIN, PRICING_TOLERANCE, violated};
+use super::support_graph::{INTEGRALITY_TOLERANCE, TspSupportGraph};
+use crate::solve::complete_graph::{DistanceMatrix, EdgeEnds, edge_id};
 use crate::solve::cutting_plane::{NodeQueue, SearchResult, TailingOff};
 use crate::solve::highs::{LpStatus, SimplexMethod};
 use crate::solve::tsp::search_tree::{PruningRule, TspIncumbent};
 use crate::solve::{SolveFailure, check_not_cancelled};
 
-/// Fractional edges whose gain is estimated from one row of the inverse.
+/// Fractional edges whose penalties are computed, the most fractional first. Each takes one row of
+/// the inverse.
 const MAX_ESTIMATED_EDGES: usize = 24;
+/// Fraction of the largest possible gain that is added to both gains of a branching score, so that
+/// a child without gain does not make all scores zero. Any small value works.
+const SCORE_OFFSET: f64 = 1e-6;
+/// Gains are capped at this many times the remaining gap: a child that gains more is pruned anyway.
+const MAX_GAIN_FACTOR: f64 = 2.0;
+/// An integral point costs as much as its bound up to this many tolerances; a larger difference is
+/// recorded as a remaining bound.
+const INTEGRAL_GAP_TOLERANCES: f64 = 10.0;
 
-/// What the search works on.
+/// Inputs of the search.
 pub(super) struct TspCutSearchInput<'a> {
     pub(super) distances: &'a DistanceMatrix,
     pub(super) costs: &'a [f64],
     pub(super) pruning: PruningRule,
-    pub(super) most_nodes: u64,
+    pub(super) max_nodes: u64,
 }
 
-/// Decisions from a node up to the root.
+/// Branching decisions from a node up to the root.
 #[derive(Debug)]
 struct TspBranchPath {
     column: usize,
     value: f64,
-    above: Option<Rc<TspBranchPath>>,
+    parent: Option<Rc<TspBranchPath>>,
 }
 
-/// A fractional edge and what deciding it would gain.
+/// A fractional edge and the estimated gain of branching on it.
 #[derive(Debug, Clone, Copy)]
 struct BranchEstimate {
     column: usize,
     value: f64,
-    /// Rise of the objective without and with the edge.
+    /// Increase of the objective without and with the edge.
     gain: [f64; 2],
 }
 
@@ -54,44 +62,43 @@ impl BranchEstimate {
         self.value.min(1.0 - self.value)
     }
 
-    /// Both children should gain; one that gains enough to be closed is best.
-    fn score(&self, max: f64) -> f64 {
-        let [down, up] = self.gain.map(|gain| gain + 1e-6 * max);
+    /// Product rule: both children should gain.
+    fn score(&self, max_gain: f64) -> f64 {
+        let [down, up] = self.gain.map(|gain| gain + SCORE_OFFSET * max_gain);
         down * up
     }
 }
 
-/// How a node ended.
+/// The outcome of a node.
 enum TspCutNodeOutcome {
     Closed,
-    Split { bound: f64 },
+    Branch { bound: f64 },
 }
 
-/// The search.
+/// The branch-and-cut tree.
 pub(super) struct TspCutTree<'a> {
-    task: TspCutSearchInput<'a>,
+    input: TspCutSearchInput<'a>,
     master: TspMasterLp,
     prices: DualPrices,
     support: TspSupportGraph,
-    /// Edges that are no columns yet but might be in a better tour, with their reduced cost at the
-    /// root.
+    /// Edges that are no columns but may be in a better tour, with their reduced cost at the root.
     spare_edges: Vec<(EdgeEnds, f64)>,
-    /// Bound and reduced costs at the root.
+    /// Lower bound at the root.
     root_bound: f64,
     node_queue: NodeQueue<TspBranchPath>,
     penalties: BranchPenalties,
 }
 
 impl<'a> TspCutTree<'a> {
-    /// A search below a root that was solved and priced.
+    /// A tree below a root relaxation that was solved and priced.
     pub(super) fn new(
-        task: TspCutSearchInput<'a>,
+        input: TspCutSearchInput<'a>,
         master: TspMasterLp,
         spare_edges: Vec<(EdgeEnds, f64)>,
         root_bound: f64,
     ) -> Self {
         Self {
-            task,
+            input,
             master,
             prices: DualPrices::default(),
             support: TspSupportGraph::default(),
@@ -102,92 +109,92 @@ impl<'a> TspCutTree<'a> {
         }
     }
 
-    /// Searches all nodes or up to the limit. Before a node is split `late` may make a better tour
-    /// of its point.
+    /// Searches all nodes or up to the node limit. Before a node branches, `primal_heuristic` may
+    /// improve the incumbent from its point.
     pub(super) fn run(
         mut self,
-        best: &mut TspIncumbent,
+        incumbent: &mut TspIncumbent,
         primal_heuristic: &mut dyn FnMut(u64, &TspMasterLp, &mut TspIncumbent),
     ) -> Result<SearchResult, SolveFailure> {
-        let mut present: Option<Rc<TspBranchPath>> = None;
+        let mut path: Option<Rc<TspBranchPath>> = None;
         let (mut bound, mut solved) = (self.root_bound, 0);
         loop {
             check_not_cancelled()?;
-            if solved >= self.task.most_nodes {
+            if solved >= self.input.max_nodes {
                 return Ok(self.node_queue.result_at_limit(bound));
             }
             solved = self.node_queue.count_node();
-            if let TspCutNodeOutcome::Split { bound: raised } = self.explore(bound, best)? {
-                primal_heuristic(solved, &self.master, best);
+            if let TspCutNodeOutcome::Branch { bound: raised } = self.explore(bound, incumbent)? {
+                primal_heuristic(solved, &self.master, incumbent);
                 bound = raised.max(bound);
-                if let Some(child) = self.branch(bound, &present, best)? {
-                    present = Some(child);
-                    continue;
-                }
+                path = Some(self.branch(bound, &path, incumbent)?);
+                continue;
             }
-            match self.next(best)? {
-                Some((branch_path, raised)) => (present, bound) = (Some(branch_path), raised),
+            match self.next(incumbent)? {
+                Some((branch_path, node_bound)) => {
+                    (path, bound) = (Some(branch_path), node_bound);
+                }
                 None => return Ok(self.node_queue.final_result()),
             }
         }
     }
 
-    /// Goes to the waiting node with the lowest bound.
+    /// Enters the open node of lowest bound; returns its decisions and bound.
     fn next(
         &mut self,
-        best: &TspIncumbent,
+        incumbent: &TspIncumbent,
     ) -> Result<Option<(Rc<TspBranchPath>, f64)>, SolveFailure> {
-        let Some(open) = self.node_queue.next(best.cutoff) else {
+        let Some(node) = self.node_queue.next(incumbent.cutoff) else {
             return Ok(None);
         };
-        self.enter(&open.branch_path)?;
-        if let Some(basis) = &open.basis {
+        self.enter(&node.branch_path)?;
+        if let Some(basis) = &node.basis {
             self.master.restore(basis)?;
         }
-        Ok(Some((open.branch_path, open.bound)))
+        Ok(Some((node.branch_path, node.bound)))
     }
 
-    /// Sets the bounds of all columns to a node's decisions.
+    /// Sets the bounds of all columns according to the decisions of a node.
     fn enter(&mut self, branch_path: &Rc<TspBranchPath>) -> Result<(), SolveFailure> {
         let mut bounds = vec![[0.0, 1.0]; self.master.edges.len()];
-        let mut at = Some(branch_path);
-        while let Some(decision) = at {
+        let mut next = Some(branch_path);
+        while let Some(decision) = next {
             bounds[decision.column] = [decision.value; 2];
-            at = decision.above.as_ref();
+            next = decision.parent.as_ref();
         }
-        bounds
-            .into_iter()
-            .enumerate()
-            .try_for_each(|(column, bounds)| self.master.set_bounds(column, bounds))
+        for (column, bounds) in bounds.into_iter().enumerate() {
+            self.master.set_bounds(column, bounds)?;
+        }
+        Ok(())
     }
 
-    /// Solves, cuts and prices the present node.
+    /// Solves, cuts and prices the current node.
     fn explore(
         &mut self,
-        inherited: f64,
-        best: &mut TspIncumbent,
+        parent_bound: f64,
+        incumbent: &mut TspIncumbent,
     ) -> Result<TspCutNodeOutcome, SolveFailure> {
-        self.master.set_objective_bound(best.cutoff)?;
-        let mut outcome = self.master.solve(SimplexMethod::Dual)?;
-        let mut tail = TailingOff::new(inherited, MAX_TAILING_ROUNDS);
+        self.master.set_objective_bound(incumbent.cutoff)?;
+        let mut status = self.master.solve(SimplexMethod::Dual)?;
+        let mut tailing_off = TailingOff::new(parent_bound, MAX_TAILING_ROUNDS);
         loop {
             check_not_cancelled()?;
-            match outcome {
+            match status {
                 LpStatus::Optimal => {}
                 LpStatus::ObjectiveBound => {
-                    if self.is_pruned(best) {
+                    if self.is_pruned(incumbent) {
                         return Ok(TspCutNodeOutcome::Closed);
                     }
-                    outcome = self.continue_solve()?;
+                    status = self.continue_solve()?;
                     continue;
                 }
                 LpStatus::Infeasible if self.spare_edges.is_empty() => {
                     return Ok(TspCutNodeOutcome::Closed);
                 }
                 LpStatus::Infeasible => {
-                    let all = std::mem::take(&mut self.spare_edges);
-                    self.join(&all)?;
-                    outcome = self.master.solve(SimplexMethod::Dual)?;
+                    let spare_edges = std::mem::take(&mut self.spare_edges);
+                    self.add_columns(&spare_edges)?;
+                    status = self.master.solve(SimplexMethod::Dual)?;
                     continue;
                 }
                 LpStatus::Unbounded
@@ -195,11 +202,11 @@ impl<'a> TspCutTree<'a> {
                 | LpStatus::IterationLimit
                 | LpStatus::NodeLimit => {
                     return Err(SolveFailure::Engine(format!(
-                        "the relaxation of a node ended as {outcome:?}"
+                        "the relaxation of a search node ended with status {status:?}"
                     )));
                 }
             }
-            if self.master.objective() > best.cutoff && self.is_pruned(best) {
+            if self.master.objective() > incumbent.cutoff && self.is_pruned(incumbent) {
                 return Ok(TspCutNodeOutcome::Closed);
             }
             self.support.fill(
@@ -208,26 +215,27 @@ impl<'a> TspCutTree<'a> {
                 self.master.values(),
             );
             let cuts = violated(&self.support, CutFamily::All);
-            let needed = self.support.is_integral();
+            // An integral point with violated cuts is no tour, so these cuts are always added.
+            let are_required = self.support.is_integral();
             let objective = self.master.objective();
+            let min_gain = MIN_RELATIVE_GAIN * (incumbent.cutoff - objective);
             if !cuts.is_empty()
-                && (needed
-                    || !tail
-                        .is_tailing_off(objective, MIN_RELATIVE_GAIN * (best.cutoff - objective)))
+                && (are_required || !tailing_off.is_tailing_off(objective, min_gain))
             {
                 self.master.add_cuts(cuts)?;
-                outcome = self.master.solve(SimplexMethod::Dual)?;
+                status = self.master.solve(SimplexMethod::Dual)?;
                 continue;
             }
             if self.add_negative_columns()? {
-                outcome = self.master.solve(SimplexMethod::Primal)?;
+                status = self.master.solve(SimplexMethod::Primal)?;
                 continue;
             }
-            return self.finish(best);
+            return self.finish(incumbent);
         }
     }
 
-    /// After a solve that stopped above the level without proof: more columns, or on to the end.
+    /// Continues a solve that stopped above the cutoff without proof: with more columns, or to
+    /// optimality.
     fn continue_solve(&mut self) -> Result<LpStatus, SolveFailure> {
         self.master.set_objective_bound(f64::INFINITY)?;
         let method = if self.add_negative_columns()? {
@@ -238,166 +246,166 @@ impl<'a> TspCutTree<'a> {
         self.master.solve(method)
     }
 
-    /// Whether prices prove that the node holds nothing better.
-    fn is_pruned(&mut self, best: &TspIncumbent) -> bool {
+    /// Whether the current duals prove that the node contains no better tour.
+    fn is_pruned(&mut self, incumbent: &TspIncumbent) -> bool {
         let bound = self.dual_bound();
-        let hopeless = bound > best.cutoff;
-        if hopeless {
+        let is_pruned = bound > incumbent.cutoff;
+        if is_pruned {
             self.node_queue.record_pruned(bound);
         }
-        hopeless
+        is_pruned
     }
 
-    /// The bound that the present duals prove, spare edges included.
+    /// The bound that the current duals prove, spare edges included.
     fn dual_bound(&mut self) -> f64 {
         self.master.read_prices(&mut self.prices);
-        let distances = self.task.distances;
+        let distances = self.input.distances;
         let reduced = |[i, j]: EdgeEnds| self.prices.reduced(distances.between(i, j), i, j);
-        let spare_edges: f64 = self
-            .spare_edges
-            .iter()
-            .map(|(ends, _)| reduced(*ends).min(0.0))
-            .sum();
-        self.master.bound(distances, &self.prices) + spare_edges
+        let spare_edges = self.spare_edges.iter();
+        let spare_terms = spare_edges.map(|(ends, _)| reduced(*ends).min(0.0));
+        let spare_total: f64 = spare_terms.sum();
+        self.master.bound(distances, &self.prices) + spare_total
     }
 
-    /// Lets the spare edges of negative reduced cost join; whether there were any.
+    /// Adds the spare edges of negative reduced cost as columns; whether there were any.
     fn add_negative_columns(&mut self) -> Result<bool, SolveFailure> {
         if self.spare_edges.is_empty() {
             return Ok(false);
         }
         self.master.read_prices(&mut self.prices);
-        let slack = 1e-9 / self.master.factor();
-        let (prices, distances) = (&self.prices, self.task.distances);
-        let negative = |[i, j]: EdgeEnds| prices.reduced(distances.between(i, j), i, j) < -slack;
-        let (joining, rest): (Vec<_>, Vec<_>) = self
+        let tolerance = PRICING_TOLERANCE / self.master.factor();
+        let (prices, distances) = (&self.prices, self.input.distances);
+        let is_negative =
+            |[i, j]: EdgeEnds| prices.reduced(distances.between(i, j), i, j) < -tolerance;
+        let (negative, rest): (Vec<_>, Vec<_>) = self
             .spare_edges
             .iter()
-            .partition(|(ends, _)| negative(*ends));
-        if joining.is_empty() {
+            .partition(|(ends, _)| is_negative(*ends));
+        if negative.is_empty() {
             return Ok(false);
         }
         self.spare_edges = rest;
-        self.join(&joining)?;
+        self.add_columns(&negative)?;
         Ok(true)
     }
 
-    fn join(&mut self, edges: &[(EdgeEnds, f64)]) -> Result<(), SolveFailure> {
+    fn add_columns(&mut self, edges: &[(EdgeEnds, f64)]) -> Result<(), SolveFailure> {
         let edges: Vec<EdgeEnds> = edges.iter().map(|(ends, _)| *ends).collect();
-        self.master.add_edges(self.task.distances, &edges)
+        self.master.add_edges(self.input.distances, &edges)
     }
 
-    /// A point that no cut or edge improves: a tour, or a reason to branch.
-    fn finish(&mut self, best: &mut TspIncumbent) -> Result<TspCutNodeOutcome, SolveFailure> {
+    /// Ends a node whose point violates no cut and has no negative edge: a tour, or a point to
+    /// branch on.
+    fn finish(&mut self, incumbent: &mut TspIncumbent) -> Result<TspCutNodeOutcome, SolveFailure> {
         let bound = self.dual_bound();
-        if bound > best.cutoff {
+        if bound > incumbent.cutoff {
             self.node_queue.record_pruned(bound);
             return Ok(TspCutNodeOutcome::Closed);
         }
         if !self.support.is_integral() {
-            return Ok(TspCutNodeOutcome::Split { bound });
+            return Ok(TspCutNodeOutcome::Branch { bound });
         }
         let nodes = self.master.nodes();
-        let mut tour: Vec<u32> = self
-            .support
-            .edges
-            .iter()
-            .map(|(ends, _)| number(nodes, *ends))
-            .collect();
-        let cost: f64 = tour
-            .iter()
-            .map(|edge| self.task.costs[*edge as usize])
-            .sum();
+        let edges = self.support.edges.iter();
+        let mut tour: Vec<u32> = edges.map(|(ends, _)| edge_id(nodes, *ends)).collect();
+        let costs = tour.iter().map(|edge| self.input.costs[*edge as usize]);
+        let cost: f64 = costs.sum();
         if tour.len() != nodes || !self.support.is_connected() {
             return Err(SolveFailure::WrongAnswer(
-                "a whole point without violated cuts is no tour".into(),
+                "an integral point without violated cuts is not a tour".into(),
             ));
         }
-        if bound < cost - 10.0 * self.task.distances.tolerance() {
+        let tolerance = INTEGRAL_GAP_TOLERANCES * self.input.distances.tolerance();
+        if bound < cost - tolerance {
             self.node_queue.record_pruned(bound);
         }
-        best.offer(&mut tour, self.task.costs, &self.task.pruning);
-        self.prune_spare_edges(best);
+        incumbent.offer(&mut tour, self.input.costs, &self.input.pruning);
+        self.prune_spare_edges(incumbent);
         Ok(TspCutNodeOutcome::Closed)
     }
 
-    /// Forgets spare edges that a better tour cannot use any more.
-    fn prune_spare_edges(&mut self, best: &TspIncumbent) {
+    /// Reduced cost fixing: removes spare edges that no better tour can use.
+    fn prune_spare_edges(&mut self, incumbent: &TspIncumbent) {
         let (bound, node_queue) = (self.root_bound, &mut self.node_queue);
         self.spare_edges.retain(|(_, reduced)| {
-            let useful = bound + reduced <= best.cutoff;
-            if !useful {
+            let keep = bound + reduced <= incumbent.cutoff;
+            if !keep {
                 node_queue.record_pruned(bound + reduced);
             }
-            useful
+            keep
         });
     }
 
-    /// Splits the present node; one child waits, the other is entered and returned.
+    /// Branches at the current node; one child joins the queue, the other is entered and returned.
     fn branch(
         &mut self,
         bound: f64,
-        above: &Option<Rc<TspBranchPath>>,
-        best: &TspIncumbent,
-    ) -> Result<Option<Rc<TspBranchPath>>, SolveFailure> {
+        parent: &Option<Rc<TspBranchPath>>,
+        incumbent: &TspIncumbent,
+    ) -> Result<Rc<TspBranchPath>, SolveFailure> {
         let basis = self.master.snapshot().map(Rc::new);
-        let Some((column, [down, up])) = self.choose(best)? else {
+        let Some(BranchEstimate { column, gain, .. }) = self.choose(incumbent)? else {
             return Err(SolveFailure::WrongAnswer(
                 "a fractional point has no fractional edge".into(),
             ));
         };
+        let [down, up] = gain;
         let (first, second) = if down <= up { (0.0, 1.0) } else { (1.0, 0.0) };
         let child = |value: f64| {
             Rc::new(TspBranchPath {
                 column,
                 value,
-                above: above.clone(),
+                parent: parent.clone(),
             })
         };
         self.node_queue.add(bound, child(second), basis);
         self.master.set_bounds(column, [first, first])?;
-        Ok(Some(child(first)))
+        Ok(child(first))
     }
 
-    /// The edge to decide, and the objectives expected without and with it.
-    fn choose(&mut self, best: &TspIncumbent) -> Result<Option<(usize, [f64; 2])>, SolveFailure> {
-        let max = 2.0 * (best.cutoff - self.master.objective()).max(0.0);
-        let estimates = self.estimate(max)?;
-        let chosen = estimates
-            .iter()
-            .reduce(|a, b| if b.score(max) > a.score(max) { b } else { a });
-        Ok(chosen.map(|chosen| (chosen.column, chosen.gain)))
+    /// The edge to branch on: the one of highest score, the first of equal ones.
+    fn choose(&mut self, incumbent: &TspIncumbent) -> Result<Option<BranchEstimate>, SolveFailure> {
+        let gap = (incumbent.cutoff - self.master.objective()).max(0.0);
+        let max_gain = MAX_GAIN_FACTOR * gap;
+        let estimates = self.estimate(max_gain)?.into_iter();
+        Ok(estimates.reduce(|a, b| {
+            if b.score(max_gain) > a.score(max_gain) {
+                b
+            } else {
+                a
+            }
+        }))
     }
 
-    /// Fractional edges with the least that deciding them gains.
-    fn estimate(&mut self, max: f64) -> Result<Vec<BranchEstimate>, SolveFailure> {
-        let values = self.master.values().iter().enumerate();
-        let mut estimates: Vec<BranchEstimate> = values
-            .map(|(column, value)| BranchEstimate {
+    /// The most fractional edges with lower bounds on the gains of branching on them.
+    fn estimate(&mut self, max_gain: f64) -> Result<Vec<BranchEstimate>, SolveFailure> {
+        let mut estimates: Vec<BranchEstimate> = Vec::new();
+        for (column, value) in self.master.values().iter().enumerate() {
+            let estimate = BranchEstimate {
                 column,
                 value: *value,
                 gain: [0.0; 2],
-            })
-            .filter(|estimate| {
-                estimate.fractionality() > super::support_graph::INTEGRALITY_TOLERANCE
-            })
-            .collect();
+            };
+            if estimate.fractionality() > INTEGRALITY_TOLERANCE {
+                estimates.push(estimate);
+            }
+        }
         estimates.sort_unstable_by(|a, b| {
             b.fractionality()
                 .total_cmp(&a.fractionality())
                 .then(a.column.cmp(&b.column))
         });
         estimates.truncate(MAX_ESTIMATED_EDGES);
-        // The bound of this node was just proven: its prices are loaded.
+        // `finish` has loaded the prices of this node.
         if self
             .penalties
-            .load(&mut self.master, self.task.distances, &self.prices)?
+            .load(&mut self.master, self.input.distances, &self.prices)?
         {
             for estimate in &mut estimates {
                 let gain = self
                     .penalties
                     .of(&mut self.master, estimate.column, estimate.value)?;
-                estimate.gain = gain.map(|gain| gain.min(max));
+                estimate.gain = gain.map(|gain| gain.min(max_gain));
             }
         }
         Ok(estimates)

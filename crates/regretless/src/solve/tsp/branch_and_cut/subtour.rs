@@ -1,46 +1,49 @@
-//! Rings that a fractional point leaves loose: sets S with x(δ(S)) < 2.
+//! Exact separation of subtour elimination constraints: sets S with x(δ(S)) < 2.
 //!
-//! Edges that carry a full unit between two nodes of degree 2 cannot separate such a set from the
-//! rest any better than not, so they are contracted first (Padberg and Rinaldi 1990); when more
-//! than a unit lies between them, their union is such a set itself. The rest is searched by maximum
-//! adjacency orders: the last node of an order is a smallest cut between the last two, and any edge
-//! that an order proves to be 2-connected may be contracted (Stoer and Wagner 1997; Nagamochi and
-//! Ibaraki 1992). Every prefix of an order is looked at as well. A loose set is found if there is
-//! one.
+//! If there is a violated set, there is one that does not separate the ends of an edge of value one
+//! between two nodes of degree 2. Such edges are contracted first (Padberg and Rinaldi 1990); where
+//! parallel edges carry more than one unit, the union of their ends is itself a violated set. The
+//! rest is searched by maximum adjacency orders: the last node of an order is a minimum cut between
+//! the last two nodes, and any edge whose ends an order proves to be 2-connected may be contracted
+//! (Stoer and Wagner 1997; Nagamochi and Ibaraki 1992). Every prefix of an order is checked as
+//! well. A violated set is found if there is one.
 
 use std::collections::BinaryHeap;
 
 use super::cuts::TspCut;
 use super::support_graph::{TspSupportGraph, UnionFind};
 
-/// How much below 2 a cut must be to count.
+/// Violation above which a set counts as violated: the integrality tolerance.
 const CUT_TOLERANCE: f64 = 1e-6;
-/// Most sets reported at once.
+/// Edges of at least one minus this are contracted: the feasibility tolerance of the simplex
+/// solver.
+const UNIT_TOLERANCE: f64 = 1e-9;
+/// Maximum number of sets per call: limits the rows that a round adds on large instances.
 const MAX_SUBTOURS_PER_ROUND: usize = 200;
 
-/// Finds loose sets as ring cuts.
+/// Finds violated subtour elimination constraints.
 pub(super) fn separate_subtours(support: &TspSupportGraph) -> Vec<TspCut> {
-    let parts = support.parts(|_| true);
+    let components = support.components(|_| true);
     let nodes = support.nodes;
-    if parts.len() > 1 {
-        let all_but_one = if parts.len() == 2 {
-            &parts[1..]
+    if components.len() > 1 {
+        // Two components are complements of each other and give the same cut.
+        let distinct = if components.len() == 2 {
+            &components[1..]
         } else {
-            &parts[..]
+            &components[..]
         };
-        return all_but_one
-            .iter()
-            .filter_map(|part| TspCut::subtour(nodes, part))
+        let cuts = distinct.iter();
+        return cuts
+            .filter_map(|component| TspCut::subtour(nodes, component))
             .collect();
     }
     let mut shrunk = ShrunkGraph::new(support);
-    shrunk.contract_units();
-    while shrunk.size > 1 && shrunk.found.len() < MAX_SUBTOURS_PER_ROUND {
-        shrunk.order();
+    shrunk.contract_unit_edges();
+    while shrunk.size > 1 && shrunk.violated.len() < MAX_SUBTOURS_PER_ROUND {
+        shrunk.run_adjacency_order();
     }
-    let mut cuts: Vec<TspCut> = shrunk
-        .found
-        .iter()
+    let violated = shrunk.violated.iter();
+    let mut cuts: Vec<TspCut> = violated
         .filter_map(|set| TspCut::subtour(nodes, set))
         .collect();
     cuts.sort_unstable_by(|a, b| a.sets.cmp(&b.sets));
@@ -48,16 +51,18 @@ pub(super) fn separate_subtours(support: &TspSupportGraph) -> Vec<TspCut> {
     cuts
 }
 
-/// A support graph whose nodes are groups of nodes.
+/// A support graph after contractions: its nodes are sets of nodes.
 struct ShrunkGraph {
-    joined: UnionFind,
+    contracted: UnionFind,
+    /// Number of contracted nodes.
     size: usize,
-    /// Edges between groups, named by their lowest members; sorted, each pair once.
+    /// Edges between contracted nodes, which are represented by their smallest member; sorted, each
+    /// pair once.
     edges: Vec<(u32, u32, f64)>,
-    found: Vec<Vec<u32>>,
+    violated: Vec<Vec<u32>>,
 }
 
-/// A heap entry: the key first, then the lower node.
+/// A heap entry: larger keys first, then smaller nodes.
 #[derive(PartialEq)]
 struct HeapEntry(f64, u32);
 
@@ -83,17 +88,17 @@ impl ShrunkGraph {
             .map(|([i, j], value)| (*i, *j, *value))
             .collect();
         Self {
-            joined: UnionFind::new(support.nodes),
+            contracted: UnionFind::new(support.nodes),
             size: support.nodes,
             edges,
-            found: Vec::new(),
+            violated: Vec::new(),
         }
     }
 
-    /// Renames edges after groups were joined and adds up parallel ones.
-    fn rename(&mut self) {
+    /// Updates the edges after contractions and merges parallel ones.
+    fn merge_edges(&mut self) {
         for edge in &mut self.edges {
-            let (i, j) = (self.joined.group(edge.0), self.joined.group(edge.1));
+            let (i, j) = (self.contracted.find(edge.0), self.contracted.find(edge.1));
             (edge.0, edge.1) = (i.min(j), i.max(j));
         }
         self.edges.retain(|edge| edge.0 != edge.1);
@@ -109,7 +114,7 @@ impl ShrunkGraph {
     }
 
     fn degrees(&self) -> Vec<f64> {
-        let mut degree = vec![0.0; self.joined_len()];
+        let mut degree = vec![0.0; self.num_nodes()];
         for (i, j, value) in &self.edges {
             degree[*i as usize] += value;
             degree[*j as usize] += value;
@@ -117,31 +122,31 @@ impl ShrunkGraph {
         degree
     }
 
-    fn joined_len(&self) -> usize {
-        self.joined.len()
+    fn num_nodes(&self) -> usize {
+        self.contracted.len()
     }
 
-    /// Contracts edges of a unit or more as long as there are any.
-    fn contract_units(&mut self) {
+    /// Contracts edges of value one or more as long as there are any.
+    fn contract_unit_edges(&mut self) {
         loop {
             let mut degree = self.degrees();
             let mut changed = false;
-            for place in 0..self.edges.len() {
-                let (i, j, value) = self.edges[place];
-                // Ends that moved since the weights were added up wait for the next pass.
-                let fresh = self.joined.group(i) == i
-                    && self.joined.group(j) == j
+            for index in 0..self.edges.len() {
+                let (i, j, value) = self.edges[index];
+                // Ends contracted since the degrees were computed are handled in the next pass.
+                let is_current = self.contracted.find(i) == i
+                    && self.contracted.find(j) == j
                     && degree[i as usize] > 0.0
                     && degree[j as usize] > 0.0;
-                let plain = degree[i as usize] < 2.0 + CUT_TOLERANCE
+                let has_degree_two = degree[i as usize] < 2.0 + CUT_TOLERANCE
                     && degree[j as usize] < 2.0 + CUT_TOLERANCE;
-                if value > 1.0 - 1e-9 && fresh && plain && self.size > 2 {
+                if value > 1.0 - UNIT_TOLERANCE && is_current && has_degree_two && self.size > 2 {
                     let union = degree[i as usize] + degree[j as usize] - 2.0 * value;
-                    self.join(i, j);
+                    self.contract(i, j);
                     if union < 2.0 - CUT_TOLERANCE {
                         self.report(i);
                     }
-                    // Not to be used again before weights are added up anew.
+                    // Marks both ends as outdated until the degrees are computed again.
                     (degree[i as usize], degree[j as usize]) = (0.0, 0.0);
                     changed = true;
                 }
@@ -149,37 +154,39 @@ impl ShrunkGraph {
             if !changed {
                 return;
             }
-            self.rename();
+            self.merge_edges();
         }
     }
 
-    fn join(&mut self, one: u32, other: u32) {
-        if self.joined.join(one, other) {
+    fn contract(&mut self, one: u32, other: u32) {
+        if self.contracted.union(one, other) {
             self.size -= 1;
         }
     }
 
-    /// Reports the group of a node.
+    /// Reports the set of a contracted node as violated.
     fn report(&mut self, node: u32) {
-        let group = self.joined.group(node);
-        let members = (0..self.joined_len() as u32)
-            .filter(|other| self.joined.group(*other) == group)
+        let root = self.contracted.find(node);
+        let members = (0..self.num_nodes() as u32)
+            .filter(|other| self.contracted.find(*other) == root)
             .collect();
-        self.found.push(members);
+        self.violated.push(members);
     }
 
-    /// One maximum adjacency order: reports loose prefixes, contracts what it proves connected.
-    fn order(&mut self) {
-        let total = self.joined_len();
+    /// One maximum adjacency order: reports violated prefixes and contracts nodes that it proves to
+    /// be 2-connected.
+    fn run_adjacency_order(&mut self) {
+        let total = self.num_nodes();
         let (start, list) = adjacency(total, &self.edges);
         let degree = self.degrees();
         let mut key = vec![0.0; total];
         let mut rank = vec![u32::MAX; total];
         let mut heap = BinaryHeap::new();
-        let first = self.joined.group(0);
+        let first = self.contracted.find(0);
         heap.push(HeapEntry(0.0, first));
-        let (mut cut, mut order, mut joins): (f64, Vec<u32>, Vec<(u32, u32)>) =
-            (0.0, Vec::new(), Vec::new());
+        let mut cut = 0.0;
+        let mut order: Vec<u32> = Vec::new();
+        let mut contractions: Vec<(u32, u32)> = Vec::new();
         let mut prefixes = Vec::new();
         while let Some(HeapEntry(_, node)) = heap.pop() {
             if rank[node as usize] != u32::MAX {
@@ -191,61 +198,64 @@ impl ShrunkGraph {
             if cut < 2.0 - CUT_TOLERANCE && order.len() < self.size {
                 prefixes.push(order.len());
             }
-            for (other, value) in
-                &list[start[node as usize] as usize..start[node as usize + 1] as usize]
-            {
+            let neighbors = start[node as usize] as usize..start[node as usize + 1] as usize;
+            for (other, value) in &list[neighbors] {
                 if rank[*other as usize] == u32::MAX {
                     key[*other as usize] += value;
                     if key[*other as usize] > 2.0 - CUT_TOLERANCE {
-                        joins.push((node, *other));
+                        contractions.push((node, *other));
                     }
                     heap.push(HeapEntry(key[*other as usize], *other));
                 }
             }
         }
         if let [.., before, last] = order[..] {
-            joins.push((before, last));
+            contractions.push((before, last));
         }
         self.report_prefixes(&order, &prefixes);
-        joins.into_iter().for_each(|(i, j)| self.join(i, j));
-        self.rename();
+        for (i, j) in contractions {
+            self.contract(i, j);
+        }
+        self.merge_edges();
     }
 
+    /// Reports the prefixes of an order that have these lengths as violated.
     fn report_prefixes(&mut self, order: &[u32], prefixes: &[usize]) {
         if prefixes.is_empty() {
             return;
         }
-        let mut rank = vec![0; self.joined_len()];
-        order
-            .iter()
-            .enumerate()
-            .for_each(|(at, node)| rank[*node as usize] = at);
-        let at: Vec<usize> = (0..self.joined_len() as u32)
-            .map(|node| rank[self.joined.group(node) as usize])
+        let mut root_rank = vec![0; self.num_nodes()];
+        for (rank, node) in order.iter().enumerate() {
+            root_rank[*node as usize] = rank;
+        }
+        let rank: Vec<usize> = (0..self.num_nodes() as u32)
+            .map(|node| root_rank[self.contracted.find(node) as usize])
             .collect();
         for length in prefixes.iter().take(MAX_SUBTOURS_PER_ROUND) {
-            let members = (0..at.len() as u32)
-                .filter(|node| at[*node as usize] < *length)
+            let members = (0..rank.len() as u32)
+                .filter(|node| rank[*node as usize] < *length)
                 .collect();
-            self.found.push(members);
+            self.violated.push(members);
         }
     }
 }
 
-/// Neighbours of every node with the weights of the edges to them.
+/// Adjacency lists with edge weights: node v has `list[start[v]..start[v + 1]]`.
 fn adjacency(nodes: usize, edges: &[(u32, u32, f64)]) -> (Vec<u32>, Vec<(u32, f64)>) {
     let mut start = vec![0_u32; nodes + 2];
     for (i, j, _) in edges {
         start[*i as usize + 2] += 1;
         start[*j as usize + 2] += 1;
     }
-    (2..nodes + 2).for_each(|node| start[node] += start[node - 1]);
+    for node in 2..nodes + 2 {
+        start[node] += start[node - 1];
+    }
     let mut list = vec![(0, 0.0); 2 * edges.len()];
     for (i, j, value) in edges {
         for (node, other) in [(*i, *j), (*j, *i)] {
-            let place = &mut start[node as usize + 1];
-            list[*place as usize] = (other, *value);
-            *place += 1;
+            let slot = &mut start[node as usize + 1];
+            list[*slot as usize] = (other, *value);
+            *slot += 1;
         }
     }
     (start, list)
@@ -267,8 +277,8 @@ mod tests {
     }
 
     #[test]
-    fn two_rings_are_told_apart() {
-        let rings = support(
+    fn two_subtours_are_separated() {
+        let subtours = support(
             6,
             &[
                 (0, 1, 1.0),
@@ -279,13 +289,13 @@ mod tests {
                 (3, 5, 1.0),
             ],
         );
-        let cuts = separate_subtours(&rings);
+        let cuts = separate_subtours(&subtours);
         assert_eq!(cuts.len(), 1);
         assert_eq!((&*cuts[0].sets[0], cuts[0].max), (&[3, 4, 5][..], 2));
     }
 
     #[test]
-    fn a_set_that_hangs_by_less_than_two_is_found() {
+    fn a_set_with_a_cut_below_two_is_found() {
         // Two triangles joined by a single unit of edges, each degree 2.
         let edges = [
             (0, 1, 0.75),
@@ -303,7 +313,7 @@ mod tests {
     }
 
     #[test]
-    fn a_tour_has_no_loose_set() {
+    fn a_tour_has_no_violated_set() {
         let tour: Vec<_> = (0..9)
             .map(|i: u32| (i.min((i + 1) % 9), i.max((i + 1) % 9), 1.0))
             .collect();

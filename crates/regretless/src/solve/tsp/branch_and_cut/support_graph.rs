@@ -1,11 +1,11 @@
-//! The edges a fractional point uses, and rings that it tears apart.
+//! Support graph of a point of the relaxation, and union-find.
 
-use super::master::EdgeEnds;
+use crate::solve::complete_graph::EdgeEnds;
 
-/// Values below this count as zero; at most this from 1 as one.
+/// Values up to this count as zero, and values at most this far from 1 as one.
 pub(super) const INTEGRALITY_TOLERANCE: f64 = 1e-6;
 
-/// A weighted sparse graph: adjacency in one array.
+/// The edges of positive value with their values.
 #[derive(Debug, Clone, Default)]
 pub(super) struct TspSupportGraph {
     pub(super) nodes: usize,
@@ -13,18 +13,18 @@ pub(super) struct TspSupportGraph {
 }
 
 impl TspSupportGraph {
-    /// The edges with a value.
+    /// Loads the edges of positive value.
     pub(super) fn fill(&mut self, nodes: usize, edges: &[EdgeEnds], values: &[f64]) {
         self.nodes = nodes;
         self.edges.clear();
-        let used = edges
-            .iter()
-            .zip(values)
-            .filter(|(_, value)| **value > INTEGRALITY_TOLERANCE);
-        self.edges.extend(used.map(|(ends, value)| (*ends, *value)));
+        for (ends, value) in edges.iter().zip(values) {
+            if *value > INTEGRALITY_TOLERANCE {
+                self.edges.push((*ends, *value));
+            }
+        }
     }
 
-    /// Whether all values are whole.
+    /// Whether all values are integral.
     pub(super) fn is_integral(&self) -> bool {
         self.edges
             .iter()
@@ -33,43 +33,41 @@ impl TspSupportGraph {
 
     /// Whether the edges connect all nodes.
     pub(super) fn is_connected(&self) -> bool {
-        let mut joined = UnionFind::new(self.nodes);
-        let joins = self
-            .edges
-            .iter()
-            .filter(|([i, j], _)| joined.join(*i, *j))
-            .count();
-        joins + 1 == self.nodes
+        let mut components = UnionFind::new(self.nodes);
+        let edges = self.edges.iter();
+        let unions = edges.filter(|([i, j], _)| components.union(*i, *j));
+        unions.count() + 1 == self.nodes
     }
 
-    /// The parts that edges with values in a range connect, in the order of their first nodes.
-    pub(super) fn parts(&self, keep: impl Fn(f64) -> bool) -> Vec<Vec<u32>> {
-        let mut joined = UnionFind::new(self.nodes);
+    /// Connected components of the edges whose value satisfies a condition, in the order of their
+    /// smallest nodes.
+    pub(super) fn components(&self, keep: impl Fn(f64) -> bool) -> Vec<Vec<u32>> {
+        let mut components = UnionFind::new(self.nodes);
         for ([i, j], value) in &self.edges {
             if keep(*value) {
-                joined.join(*i, *j);
+                components.union(*i, *j);
             }
         }
-        joined.parts()
+        components.sets()
     }
 }
 
-/// Nodes joined into groups.
+/// Disjoint sets of nodes.
 #[derive(Debug, Clone, Default)]
 pub(super) struct UnionFind {
     root: Vec<u32>,
 }
 
 impl UnionFind {
-    /// Every node on its own.
+    /// Every node in a set of its own.
     pub(super) fn new(nodes: usize) -> Self {
         Self {
             root: (0..nodes as u32).collect(),
         }
     }
 
-    /// The group of a node, named by its lowest member.
-    pub(super) fn group(&mut self, mut node: u32) -> u32 {
+    /// The smallest node of a node's set; path halving.
+    pub(super) fn find(&mut self, mut node: u32) -> u32 {
         while self.root[node as usize] != node {
             self.root[node as usize] = self.root[self.root[node as usize] as usize];
             node = self.root[node as usize];
@@ -77,30 +75,30 @@ impl UnionFind {
         node
     }
 
-    /// Joins two groups; `false` when they were one already.
-    pub(super) fn join(&mut self, one: u32, other: u32) -> bool {
-        let (one, other) = (self.group(one), self.group(other));
+    /// Unites two sets; `false` when they were the same.
+    pub(super) fn union(&mut self, one: u32, other: u32) -> bool {
+        let (one, other) = (self.find(one), self.find(other));
         self.root[one.max(other) as usize] = one.min(other);
         one != other
     }
 
-    /// How many nodes there are.
+    /// Number of nodes.
     pub(super) fn len(&self) -> usize {
         self.root.len()
     }
 
-    /// All groups, in the order of their lowest members.
-    pub(super) fn parts(&mut self) -> Vec<Vec<u32>> {
-        let mut number = vec![u32::MAX; self.root.len()];
-        let mut parts: Vec<Vec<u32>> = Vec::new();
+    /// All sets, in the order of their smallest nodes.
+    pub(super) fn sets(&mut self) -> Vec<Vec<u32>> {
+        let mut index_of = vec![u32::MAX; self.root.len()];
+        let mut sets: Vec<Vec<u32>> = Vec::new();
         for node in 0..self.root.len() as u32 {
-            let group = self.group(node) as usize;
-            if number[group] == u32::MAX {
-                number[group] = parts.len() as u32;
-                parts.push(Vec::new());
+            let root = self.find(node) as usize;
+            if index_of[root] == u32::MAX {
+                index_of[root] = sets.len() as u32;
+                sets.push(Vec::new());
             }
-            parts[number[group] as usize].push(node);
+            sets[index_of[root] as usize].push(node);
         }
-        parts
+        sets
     }
 }

@@ -1,24 +1,24 @@
-//! What is kept of a relaxation: its columns, its tight cuts, its basis, and the multipliers behind
-//! it.
+//! Warm starts from a root relaxation: its columns, tight cuts, basis and node potentials.
 //!
-//! After a change of costs the old basis is still primal feasible, so that the primal simplex
-//! method goes on from it; cuts and columns that mattered before mostly matter again, which saves
-//! the rounds in which they were found. Rows that were slack are left out: a basis without them is
-//! a basis.
+//! After a change of costs the old basis is still primal feasible, so the primal simplex method
+//! starts from it. Cuts and columns that were active mostly are active again, which saves the
+//! rounds of separation and pricing that found them. Slack rows are left out: without them the
+//! basis is still a basis.
 
 use super::cuts::TspCut;
-use super::master::{EdgeEnds, TspMasterLp};
+use super::master::TspMasterLp;
 use super::root::RootRelaxation;
 use crate::solve::SolveFailure;
-use crate::solve::complete_graph::DistanceMatrix;
+use crate::solve::complete_graph::{DistanceMatrix, EdgeEnds};
 use crate::solve::highs::{Basis, BasisStatus};
 use crate::solve::tsp::warm_start::TspWarmStart;
 use crate::solve::warm_start::{CostSample, WarmStartState};
 
-/// Columns per node that are kept beside those in the basis.
+/// Nonbasic columns per node that are kept. More columns make the first LP slower, fewer mean more
+/// rounds of pricing.
 const KEPT_COLUMNS_PER_NODE: usize = 6;
 
-/// A relaxation at its optimum.
+/// A root relaxation at its optimum.
 #[derive(Debug)]
 pub(super) struct RootWarmStart {
     edges: Box<[EdgeEnds]>,
@@ -28,42 +28,30 @@ pub(super) struct RootWarmStart {
 }
 
 impl RootWarmStart {
-    /// What is worth keeping of a relaxation that was just solved; nothing when it has no basis.
+    /// The warm start of a relaxation that was just solved; `None` when it has no basis.
     pub(super) fn of(root: &RootRelaxation, distances: &DistanceMatrix) -> Option<Self> {
         let basis = root.master.basis()?;
         let nodes = root.master.nodes();
         let keep = columns_to_keep(root, distances, &basis.columns);
-        let edges = root
-            .master
-            .edges
-            .iter()
-            .zip(&keep)
-            .filter(|(_, keep)| **keep)
-            .map(|(ends, _)| *ends);
-        let columns = basis
-            .columns
-            .iter()
-            .zip(&keep)
-            .filter(|(_, keep)| **keep)
-            .map(|(status, _)| *status);
-        let (degrees, rows) = basis.rows.split_at(nodes);
-        let tight = root
-            .master
-            .cuts()
-            .zip(rows)
-            .filter(|(_, status)| **status != BasisStatus::Basic);
-        let rows = degrees
-            .iter()
-            .copied()
-            .chain(tight.clone().map(|(_, status)| *status))
-            .collect();
+        let (mut edges, mut columns) = (Vec::new(), Vec::new());
+        for (column, keep) in keep.iter().enumerate() {
+            if *keep {
+                edges.push(root.master.edges[column]);
+                columns.push(basis.columns[column]);
+            }
+        }
+        let (degree_rows, cut_rows) = basis.rows.split_at(nodes);
+        let (mut cuts, mut rows) = (Vec::new(), degree_rows.to_vec());
+        for (cut, status) in root.master.cuts().zip(cut_rows) {
+            if *status != BasisStatus::Basic {
+                cuts.push(cut.clone());
+                rows.push(*status);
+            }
+        }
         Some(Self {
-            edges: edges.collect(),
-            cuts: tight.map(|(cut, _)| cut.clone()).collect(),
-            basis: Basis {
-                columns: columns.collect(),
-                rows,
-            },
+            edges: edges.into(),
+            cuts: cuts.into(),
+            basis: Basis { columns, rows },
             potentials: root.prices.potential.as_slice().into(),
         })
     }
@@ -81,20 +69,17 @@ impl RootWarmStart {
     }
 
     pub(super) fn bytes(&self) -> usize {
-        let sets = self
-            .cuts
-            .iter()
-            .flat_map(|cut| &cut.sets)
-            .map(|set| size_of_val(set) + size_of_val(&**set));
+        let sets = self.cuts.iter().flat_map(|cut| &cut.sets);
+        let set_bytes = sets.map(|set| size_of_val(set) + size_of_val(&**set));
         size_of_val(&*self.edges)
             + size_of_val(&*self.cuts)
-            + sets.sum::<usize>()
+            + set_bytes.sum::<usize>()
             + self.basis.columns.len()
             + self.basis.rows.len()
             + size_of_val(&*self.potentials)
     }
 
-    /// Adds cuts and basis to a relaxation that has the columns.
+    /// Adds the cuts and the basis to a master LP that has the columns.
     pub(super) fn restore(&self, master: &mut TspMasterLp) -> Result<(), SolveFailure> {
         if !self.cuts.is_empty() {
             master.add_cuts(self.cuts.to_vec())?;
@@ -103,19 +88,19 @@ impl RootWarmStart {
     }
 }
 
-/// Marks the columns in the basis or at 1, and of the others those with the least reduced costs.
+/// Marks the columns that are basic or at 1, and of the others those of smallest reduced cost.
 fn columns_to_keep(
     root: &RootRelaxation,
     distances: &DistanceMatrix,
-    stands: &[BasisStatus],
+    statuses: &[BasisStatus],
 ) -> Vec<bool> {
-    let mut idle: Vec<(f64, u32)> = Vec::new();
-    let mut keep = vec![true; stands.len()];
-    for (column, ([i, j], status)) in root.master.edges.iter().zip(stands).enumerate() {
+    let mut nonbasic: Vec<(f64, u32)> = Vec::new();
+    let mut keep = vec![true; statuses.len()];
+    for (column, ([i, j], status)) in root.master.edges.iter().zip(statuses).enumerate() {
         match status {
             BasisStatus::Basic | BasisStatus::Upper => {}
             BasisStatus::Lower | BasisStatus::Zero | BasisStatus::Nonbasic => {
-                idle.push((
+                nonbasic.push((
                     root.prices.reduced(distances.between(*i, *j), *i, *j),
                     column as u32,
                 ));
@@ -123,16 +108,16 @@ fn columns_to_keep(
         }
     }
     let max = KEPT_COLUMNS_PER_NODE * distances.nodes();
-    if idle.len() > max {
-        idle.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
-        idle[max..]
-            .iter()
-            .for_each(|(_, column)| keep[*column as usize] = false);
+    if nonbasic.len() > max {
+        nonbasic.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+        for (_, column) in &nonbasic[max..] {
+            keep[*column as usize] = false;
+        }
     }
     keep
 }
 
-/// The memory of a relaxation that is an end in itself.
+/// Warm start of the relaxation as a solver of its own.
 #[derive(Debug)]
 pub(super) struct RelaxationWarmStart {
     pub(super) sample: CostSample,
@@ -145,8 +130,8 @@ impl WarmStartState for RelaxationWarmStart {
     }
 }
 
-/// The memory of an exact search: the tour and its multipliers, and the root if there was need of
-/// one.
+/// Warm start of branch and cut: the tour and its multipliers, and the root relaxation if one was
+/// solved.
 #[derive(Debug)]
 pub(super) struct TspCutWarmStart {
     pub(super) tour: TspWarmStart,
