@@ -1,8 +1,8 @@
-//! Times of exact vehicle routes on the paper's synthetic data.
+//! Solve times of branch and cut for the CVRP on the paper's synthetic data.
 //!
-//! `cargo bench -p regretless --bench route`, or with names such as `CVRP20` behind `--`. Costs are
-//! of two kinds: true, and predicted by ordinary least squares. Times are those a thread worked,
-//! not waited.
+//! `cargo bench -p regretless --bench cvrp`, with instance names such as `CVRP20` after `--` to
+//! select some. Costs are of two kinds: true, and predicted by ordinary least squares. Times are
+//! CPU times of the thread.
 
 #![allow(clippy::print_stdout, reason = "a benchmark reports")]
 #![allow(clippy::unwrap_used, reason = "a benchmark stops at the first error")]
@@ -19,16 +19,16 @@ fn main() {
             let (spec, kinds) = measure::kinds(Benchmark::Cvrp { nodes }, instances);
             let problem = spec.build().unwrap();
             // The third kind takes about as long as the second.
-            kinds[..2]
-                .iter()
-                .for_each(|(kind, rows)| report(problem.as_ref(), kind, rows));
+            for (kind, rows) in &kinds[..2] {
+                report(problem.as_ref(), kind, rows);
+            }
         }
     }
 }
 
 fn report(problem: &dyn ProblemKind, kind: &str, rows: &[Vec<f64>]) {
     let mut solver = problem.solver(&SearchLimits::default());
-    let mut first = problem.solver(&SearchLimits { nodes: 0, gap: 0.0 });
+    let mut initial = problem.solver(&SearchLimits { nodes: 0, gap: 0.0 });
     let (mut unproven, mut total, mut excess) = (0, 0.0, 0.0);
     let mut times = Vec::new();
     for costs in rows {
@@ -36,14 +36,14 @@ fn report(problem: &dyn ProblemKind, kind: &str, rows: &[Vec<f64>]) {
         times.push(time);
         unproven += usize::from(solution.status != SolveStatus::Optimal);
         total += solution.objective;
-        excess += first.solve(costs).unwrap().objective - solution.objective;
+        excess += initial.solve(costs).unwrap().objective - solution.objective;
     }
-    let middle = median(&mut times);
+    let median = median(&mut times);
     println!(
         "{} {kind}: median {:.1} ms  mean {:.1}  max {:.1}  unproven {unproven}  mean cost {:.4}  \
-            start {:.3} % above",
+            initial {:.3} % above",
         problem.name(),
-        middle,
+        median,
         times.iter().sum::<f64>() / times.len() as f64,
         times[times.len() - 1],
         total / rows.len() as f64,

@@ -1,8 +1,8 @@
-//! What to decide next: an edge with a fractional value, or a set of customers whose visits are
-//! fractional, whichever raises the bounds of both children most.
+//! Branching: on an edge of fractional value, or on a set of customers with fractional x(δ(S))/2,
+//! whichever raises the bounds of both children most.
 //!
-//! The effect of a decision is found by a few steps of dual simplex the first time, and taken from
-//! what was learnt then afterwards (Applegate, Bixby, Chvátal and Cook 1995).
+//! The first time, the gain of a branching is estimated by a few dual simplex iterations (strong
+//! branching; Applegate, Bixby, Chvátal and Cook 1995); later from the pseudocosts learned then.
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -13,176 +13,194 @@ use super::support_graph::INTEGRALITY_TOLERANCE;
 use crate::solve::SolveFailure;
 use crate::solve::highs::LpStatus;
 
-/// Fractional edges that are considered.
+/// Candidate edges, the most fractional first. More candidates choose better but take two trial
+/// solves each.
 const MAX_BRANCH_EDGES: usize = 6;
-/// Sets that are considered.
+/// Candidate sets. One is enough: the sets found are mostly similar, and each becomes a row.
 const MAX_BRANCH_SETS: usize = 1;
-/// Steps of dual simplex that a consideration takes.
+/// Dual simplex iterations of a trial solve: enough to rank candidates, a fraction of a full solve.
 const STRONG_BRANCHING_ITERATIONS: u32 = 12;
-/// Visits of a set that make it most worth considering.
+/// The set with x(δ(S))/2 closest to this is the candidate: about halfway between one and two
+/// visits, so that both children change the point.
 const TARGET_CROSSINGS: f64 = 1.45;
+/// Gains are capped at this many times the remaining gap: a child that gains more is pruned anyway.
+const MAX_GAIN_FACTOR: f64 = 2.0;
+/// Without an incumbent, the remaining gap is assumed to be this fraction of the objective.
+const ASSUMED_RELATIVE_GAP: f64 = 0.1;
+/// Smallest gap that is assumed, relative to the objective, so that scores stay positive.
+const MIN_RELATIVE_GAP: f64 = 1e-9;
+/// Fraction of the largest gain that is added to both gains of a score, so that a child without
+/// gain does not make all scores zero.
+const SCORE_OFFSET: f64 = 1e-3;
 
-/// What a decision is about.
+/// The variable or row that a branching bounds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum BranchTarget {
-    /// A column.
+    /// A column of the master LP.
     Edge(usize),
-    /// A row of the pool.
+    /// A cut of the pool.
     Set(u32),
 }
 
 impl BranchTarget {
-    fn limits(self, master: &CvrpMasterLp) -> [f64; 2] {
+    /// Current bounds.
+    fn bounds(self, master: &CvrpMasterLp) -> [f64; 2] {
         match self {
             Self::Edge(column) => master.bounds(column),
-            Self::Set(place) => master.limits(place),
+            Self::Set(cut) => master.row_bounds(cut),
         }
     }
 
-    fn set(self, master: &mut CvrpMasterLp, limits: [f64; 2]) -> Result<(), SolveFailure> {
+    fn set_bounds(self, master: &mut CvrpMasterLp, bounds: [f64; 2]) -> Result<(), SolveFailure> {
         match self {
-            Self::Edge(column) => master.set_bounds(column, limits),
-            Self::Set(place) => master.set_limits(place, limits),
+            Self::Edge(column) => master.set_bounds(column, bounds),
+            Self::Set(cut) => master.set_row_bounds(cut, bounds),
         }
     }
 }
 
-/// Decisions from a node up to the root.
+/// Branching decisions from a node up to the root.
 #[derive(Debug)]
 pub(super) struct CvrpBranchPath {
-    pub(super) at: BranchTarget,
-    pub(super) limits: [f64; 2],
-    pub(super) above: Option<Rc<CvrpBranchPath>>,
+    pub(super) target: BranchTarget,
+    pub(super) bounds: [f64; 2],
+    pub(super) parent: Option<Rc<CvrpBranchPath>>,
 }
 
 impl CvrpBranchPath {
     /// Enforces this decision alone.
     pub(super) fn enforce(&self, master: &mut CvrpMasterLp) -> Result<(), SolveFailure> {
-        let [low, high] = self.at.limits(master);
-        // Where better routes found meanwhile exclude the decision, it is enforced all the same:
-        // bounds that contradict each other would be refused, and the node then closes by its
-        // bound.
-        let limits = [
-            low.max(self.limits[0]).min(self.limits[1]),
-            high.min(self.limits[1]).max(self.limits[0]),
+        let [lower, upper] = self.target.bounds(master);
+        // Reduced cost fixing with a better incumbent may exclude the decision. It is enforced
+        // nevertheless, because the LP solver rejects crossed bounds; the bound then closes the
+        // node.
+        let bounds = [
+            lower.max(self.bounds[0]).min(self.bounds[1]),
+            upper.min(self.bounds[1]).max(self.bounds[0]),
         ];
-        self.at.set(master, limits)
+        self.target.set_bounds(master, bounds)
     }
 
     /// Enforces all decisions from here up to the root.
     pub(super) fn apply(&self, master: &mut CvrpMasterLp) -> Result<(), SolveFailure> {
-        let mut at = Some(self);
-        while let Some(decision) = at {
+        let mut next = Some(self);
+        while let Some(decision) = next {
             decision.enforce(master)?;
-            at = decision.above.as_deref();
+            next = decision.parent.as_deref();
         }
         Ok(())
     }
 }
 
-/// A choice: what is decided, and the limits of the two children, the more promising first.
+/// A branching: its target, and the bounds of the two children, the one of smaller gain first.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct BranchingChoice {
-    pub(super) at: BranchTarget,
+    pub(super) target: BranchTarget,
     pub(super) children: [[f64; 2]; 2],
 }
 
-/// Chooses decisions and remembers their effects.
+/// Strong branching with pseudocosts.
 #[derive(Debug, Default)]
 pub(super) struct BranchingRule {
-    /// What deciding down or up costs per unit of change, once known.
-    effects: HashMap<BranchTarget, [Option<f64>; 2]>,
-    /// Places in the pool of sets that were considered.
-    places: HashMap<Vec<u32>, u32>,
+    /// Gain per unit of change of branching down and up, once estimated.
+    pseudocosts: HashMap<BranchTarget, [Option<f64>; 2]>,
+    /// Pool index of each candidate set.
+    set_cuts: HashMap<Vec<u32>, u32>,
 }
 
 impl BranchingRule {
-    /// The decision to make at the point solved last.
+    /// The branching at the point solved last; `branch_sets` are the candidate sets of the
+    /// separation.
     pub(super) fn choose(
         &mut self,
         master: &mut CvrpMasterLp,
-        between: &[(f64, Vec<u32>)],
+        branch_sets: &[(f64, Vec<u32>)],
         basis: Option<&BasisSnapshot>,
         cutoff: f64,
     ) -> Result<Option<BranchingChoice>, SolveFailure> {
         let objective = master.objective();
-        let candidates = self.candidates(master, between)?;
-        if let (Some(basis), true) = (
-            basis,
-            candidates
-                .iter()
-                .any(|(at, _)| matches!(at, BranchTarget::Set(_))),
-        ) {
+        let candidates = self.candidates(master, branch_sets)?;
+        let is_set = |target: &BranchTarget| matches!(target, BranchTarget::Set(_));
+        // The row of a set may have replaced other rows.
+        if let Some(basis) = basis
+            && candidates.iter().any(|(target, _)| is_set(target))
+        {
             master.restore(basis)?;
         }
-        let room = if cutoff.is_finite() {
+        let gap = if cutoff.is_finite() {
             cutoff - objective
         } else {
-            0.1 * objective.abs()
+            ASSUMED_RELATIVE_GAP * objective.abs()
         };
-        let max = room.max(1e-9 * (1.0 + objective.abs())) * 2.0;
+        let max_gain = gap.max(MIN_RELATIVE_GAP * (1.0 + objective.abs())) * MAX_GAIN_FACTOR;
         master.limit_iterations(Some(STRONG_BRANCHING_ITERATIONS))?;
         let mut chosen: Option<(f64, BranchingChoice)> = None;
-        for (at, value) in candidates {
-            let [low, high] = at.limits(master);
-            let children = [[low, value.floor()], [value.ceil(), high]];
+        for (target, value) in candidates {
+            let [lower, upper] = target.bounds(master);
+            let children = [[lower, value.floor()], [value.ceil(), upper]];
+            let changes = [value - value.floor(), value.ceil() - value];
             let mut gains = [0.0; 2];
             for side in 0..2 {
-                let local_move = if side == 0 {
-                    value - value.floor()
-                } else {
-                    value.ceil() - value
+                let known = self.pseudocosts.get(&target);
+                gains[side] = match known.and_then(|pseudocosts| pseudocosts[side]) {
+                    Some(pseudocost) => (pseudocost * changes[side]).min(max_gain),
+                    None => {
+                        let child_objective = probe(master, target, children[side], basis)?;
+                        (child_objective - objective).clamp(0.0, max_gain)
+                    }
                 };
-                gains[side] = match self.effects.get(&at).and_then(|effects| effects[side]) {
-                    Some(effect) => (effect * local_move).min(max),
-                    None => (probe(master, at, children[side], basis)? - objective).clamp(0.0, max),
-                };
-                self.effects.entry(at).or_default()[side].get_or_insert(gains[side] / local_move);
+                self.pseudocosts.entry(target).or_default()[side]
+                    .get_or_insert(gains[side] / changes[side]);
             }
-            let score = (gains[0] + 1e-3 * max) * (gains[1] + 1e-3 * max);
-            if chosen.is_none_or(|(highest, _)| score > highest) {
+            let offset = SCORE_OFFSET * max_gain;
+            let score = (gains[0] + offset) * (gains[1] + offset);
+            if chosen.is_none_or(|(max_score, _)| score > max_score) {
                 let children = if gains[0] <= gains[1] {
                     children
                 } else {
                     [children[1], children[0]]
                 };
-                chosen = Some((score, BranchingChoice { at, children }));
+                chosen = Some((score, BranchingChoice { target, children }));
             }
         }
         master.limit_iterations(None)?;
-        Ok(chosen.map(|(_, split)| split))
+        Ok(chosen.map(|(_, choice)| choice))
     }
 
-    /// Edges and sets to consider, with their values.
+    /// Candidate edges and sets with their values.
     fn candidates(
         &mut self,
         master: &mut CvrpMasterLp,
-        between: &[(f64, Vec<u32>)],
+        branch_sets: &[(f64, Vec<u32>)],
     ) -> Result<Vec<(BranchTarget, f64)>, SolveFailure> {
         let mut candidates = fractional_edges(master.values());
-        for set in halfway_sets(between) {
-            let place = match self.places.get(&set) {
-                Some(place) => *place,
+        for set in halfway_sets(branch_sets) {
+            let cut = match self.set_cuts.get(&set) {
+                Some(cut) => *cut,
                 None => {
-                    let place = master.add_cuts(&[CvrpCut::free(set.clone())])?;
-                    self.places.insert(set, place);
-                    place
+                    let cut = master.add_cuts(&[CvrpCut::free(set.clone())])?;
+                    self.set_cuts.insert(set, cut);
+                    cut
                 }
             };
-            let value = master.activity(place);
+            let value = master.activity(cut);
             if (value - value.round()).abs() > INTEGRALITY_TOLERANCE {
-                candidates.push((BranchTarget::Set(place), value));
+                candidates.push((BranchTarget::Set(cut), value));
             }
         }
         Ok(candidates)
     }
 }
 
-/// The edges farthest from whole numbers, with their values.
+/// The most fractional edges with their values.
 fn fractional_edges(values: &[f64]) -> Vec<(BranchTarget, f64)> {
-    let room = |value: f64| (value - value.floor()).min(value.ceil() - value);
-    let mut edges: Vec<(f64, usize)> = values.iter().map(|value| room(*value)).zip(0..).collect();
-    edges.retain(|(room, _)| *room > INTEGRALITY_TOLERANCE);
+    let mut edges: Vec<(f64, usize)> = Vec::new();
+    for (column, value) in values.iter().enumerate() {
+        let fractionality = (value - value.floor()).min(value.ceil() - value);
+        if fractionality > INTEGRALITY_TOLERANCE {
+            edges.push((fractionality, column));
+        }
+    }
     edges.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
     edges.truncate(MAX_BRANCH_EDGES);
     edges
@@ -191,34 +209,37 @@ fn fractional_edges(values: &[f64]) -> Vec<(BranchTarget, f64)> {
         .collect()
 }
 
-/// The sets whose visits are farthest from one and two.
-fn halfway_sets(between: &[(f64, Vec<u32>)]) -> impl Iterator<Item = Vec<u32>> {
-    let mut sets: Vec<(f64, Vec<u32>)> = between
-        .iter()
-        .map(|(half, set)| ((half - TARGET_CROSSINGS).abs(), set.clone()))
-        .collect();
-    sets.iter_mut().for_each(|(_, set)| set.sort_unstable());
+/// The sets whose x(δ(S))/2 is closest to the target value.
+fn halfway_sets(branch_sets: &[(f64, Vec<u32>)]) -> impl Iterator<Item = Vec<u32>> {
+    let mut sets: Vec<(f64, Vec<u32>)> = Vec::with_capacity(branch_sets.len());
+    for (crossings, set) in branch_sets {
+        let mut set = set.clone();
+        set.sort_unstable();
+        sets.push(((crossings - TARGET_CROSSINGS).abs(), set));
+    }
     sets.sort_by(|a, b| a.0.total_cmp(&b.0).then_with(|| a.1.cmp(&b.1)));
     sets.into_iter().take(MAX_BRANCH_SETS).map(|(_, set)| set)
 }
 
-/// Objective after a few steps with one more decision; infinite when there is no point.
+/// Objective after a few iterations with one more decision; infinite when that is infeasible or
+/// above the cutoff.
 fn probe(
     master: &mut CvrpMasterLp,
-    at: BranchTarget,
-    limits: [f64; 2],
+    target: BranchTarget,
+    bounds: [f64; 2],
     basis: Option<&BasisSnapshot>,
 ) -> Result<f64, SolveFailure> {
-    let before = at.limits(master);
-    at.set(master, limits)?;
+    let previous = target.bounds(master);
+    target.set_bounds(master, bounds)?;
     let objective = match master.run()? {
         LpStatus::Infeasible | LpStatus::ObjectiveBound => f64::INFINITY,
         LpStatus::Optimal | LpStatus::IterationLimit => master.objective(),
         other @ (LpStatus::Unbounded | LpStatus::UnboundedOrInfeasible | LpStatus::NodeLimit) => {
-            return Err(SolveFailure::Engine(format!("a trial ended as {other:?}")));
+            let message = format!("a strong branching trial ended with status {other:?}");
+            return Err(SolveFailure::Engine(message));
         }
     };
-    at.set(master, before)?;
+    target.set_bounds(master, previous)?;
     if let Some(basis) = basis {
         master.restore(basis)?;
     }

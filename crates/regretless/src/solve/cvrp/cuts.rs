@@ -1,48 +1,48 @@
-//! Inequalities around sets of customers, as rows over the edges of a linear relaxation.
+//! Valid inequalities on sets of customers, as rows of the master LP.
 //!
-//! All of them bound x(δ(S))/2 − x(T), half the edges that leave a set S less some edges T among
-//! them:
+//! All of them bound x(δ(S))/2 − x(T), half the edges that leave a set S minus some of these edges
+//! T:
 //!
-//! * capacity: x(δ(S))/2 ≥ k(S), the fewest vehicles that carry the demand of S, rounded up
-//!   (Laporte and Nobert 1983);
+//! * rounded capacity: x(δ(S))/2 ≥ k(S), the demand of S in vehicle loads, rounded up (Laporte and
+//!   Nobert 1983);
 //! * blossom: x(δ(S))/2 − x(T) ≥ (1 − |T|)/2 for an odd number of edges T that are used at most
 //!   once (Edmonds 1965);
-//! * branching: as every route crosses δ(S) an even number of times, x(δ(S))/2 is a whole number.
+//! * branching: as every route crosses δ(S) an even number of times, x(δ(S))/2 is integral.
 //!
-//! As customers have degree 2, x(δ(S))/2 is |S| − x(E(S)), and with R the other customers also
-//! |R| − x(E(R)) + x(0:S)/2 − x(0:R)/2; the form with fewer entries is taken.
+//! As customers have degree 2, x(δ(S))/2 is |S| − x(E(S)), and with R the other customers also |R|
+//! − x(E(R)) + x(0:S)/2 − x(0:R)/2; the form with fewer nonzeros is taken.
 
 pub(super) use crate::solve::complete_graph::EdgeEnds;
 
-/// A row: least and greatest value of a sum over columns.
+/// A row of the master LP: bounds and nonzeros.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct CutRow {
     pub(super) bounds: [f64; 2],
     pub(super) entries: Vec<(u32, f64)>,
 }
 
-/// A set of customers and what is known of the edges that leave it.
+/// An inequality on a set of customers and the edges that leave it.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct CvrpCut {
     /// The customers, in any order.
     pub(super) set: Vec<u32>,
-    /// Edges that are taken off.
+    /// The edges T.
     pub(super) teeth: Vec<EdgeEnds>,
-    /// Least and greatest value of x(δ(S))/2 − x(T).
+    /// Lower and upper bound of x(δ(S))/2 − x(T).
     pub(super) bounds: [f64; 2],
 }
 
 impl CvrpCut {
-    /// At least so many vehicles visit a set.
-    pub(super) fn capacity(set: Vec<u32>, trips: f64) -> Self {
+    /// Rounded capacity inequality: at least `vehicles` vehicles visit a set.
+    pub(super) fn capacity(set: Vec<u32>, vehicles: f64) -> Self {
         Self {
             set,
             teeth: Vec::new(),
-            bounds: [trips, f64::INFINITY],
+            bounds: [vehicles, f64::INFINITY],
         }
     }
 
-    /// A set and an odd number of edges that leave it.
+    /// Blossom inequality of a handle and an odd number of edges that leave it.
     pub(super) fn blossom(set: Vec<u32>, teeth: Vec<EdgeEnds>) -> Self {
         debug_assert!(teeth.len() % 2 == 1);
         let min = (1.0 - teeth.len() as f64) / 2.0;
@@ -53,7 +53,7 @@ impl CvrpCut {
         }
     }
 
-    /// A set whose visits are not bounded yet.
+    /// A set to branch on, without bounds yet.
     pub(super) fn free(set: Vec<u32>) -> Self {
         Self {
             set,
@@ -62,12 +62,12 @@ impl CvrpCut {
         }
     }
 
-    /// The row over these columns; returns it and the constant that it lacks.
+    /// The row over these columns, and the constant that must be added to its activity.
     pub(super) fn row(&self, nodes: usize, columns: &[EdgeEnds]) -> (CutRow, f64) {
         let mut inside = vec![false; nodes];
-        self.set
-            .iter()
-            .for_each(|node| inside[*node as usize] = true);
+        for node in &self.set {
+            inside[*node as usize] = true;
+        }
         let within = |[i, j]: EdgeEnds| {
             if inside[i as usize] && inside[j as usize] {
                 -1.0
@@ -81,28 +81,26 @@ impl CvrpCut {
             (_, false, false) => -1.0,
             (_, true, _) | (_, _, true) => 0.0,
         };
-        let count = |value: &dyn Fn(EdgeEnds) -> f64| {
+        let nonzeros = |value: &dyn Fn(EdgeEnds) -> f64| {
             columns.iter().filter(|ends| value(**ends) != 0.0).count()
         };
-        let (value, size): (&dyn Fn(EdgeEnds) -> f64, usize) = if count(&within) <= count(&beyond) {
-            (&within, self.set.len())
-        } else {
-            (&beyond, nodes - 1 - self.set.len())
-        };
+        let (value, size): (&dyn Fn(EdgeEnds) -> f64, usize) =
+            if nonzeros(&within) <= nonzeros(&beyond) {
+                (&within, self.set.len())
+            } else {
+                (&beyond, nodes - 1 - self.set.len())
+            };
         let tooth = |ends: &EdgeEnds| if self.teeth.contains(ends) { -1.0 } else { 0.0 };
-        let entries = columns
-            .iter()
-            .enumerate()
-            .map(|(column, ends)| (column as u32, value(*ends) + tooth(ends)));
+        let mut entries = Vec::new();
+        for (column, ends) in columns.iter().enumerate() {
+            let value = value(*ends) + tooth(ends);
+            if value != 0.0 {
+                entries.push((column as u32, value));
+            }
+        }
         let constant = size as f64;
         let bounds = self.bounds.map(|bound| bound - constant);
-        (
-            CutRow {
-                bounds,
-                entries: entries.filter(|(_, value)| *value != 0.0).collect(),
-            },
-            constant,
-        )
+        (CutRow { bounds, entries }, constant)
     }
 }
 
@@ -116,17 +114,14 @@ mod tests {
             .collect()
     }
 
-    /// Half the edges of routes that leave a set, by counting and by either form of the row.
+    /// Compares x(δ(S))/2 by counting with either form of the row.
     #[test]
     fn rows_count_the_edges_that_leave_a_set() {
         let columns = edges(8);
         let routes: [&[u32]; 3] = [&[1, 4, 2], &[7], &[6, 3, 5]];
         let mut used = vec![0.0; columns.len()];
         for route in routes {
-            let stops: Vec<u32> = std::iter::once(0)
-                .chain(route.iter().copied())
-                .chain([0])
-                .collect();
+            let stops = [&[0], route, &[0]].concat();
             for pair in stops.windows(2) {
                 let ends = [pair[0].min(pair[1]), pair[0].max(pair[1])];
                 used[columns.iter().position(|edge| *edge == ends).unwrap()] += 1.0;
@@ -141,24 +136,19 @@ mod tests {
             vec![7],
         ] {
             let leaving = |ends: &EdgeEnds| set.contains(&ends[0]) != set.contains(&ends[1]);
-            let crossings: f64 = columns
-                .iter()
-                .zip(&used)
-                .filter(|(e, _)| leaving(e))
-                .map(|(_, x)| x)
-                .sum();
+            let crossing_edges = columns.iter().zip(&used).filter(|(ends, _)| leaving(ends));
+            let crossings: f64 = crossing_edges.map(|(_, count)| count).sum();
             let (row, constant) = CvrpCut::free(set.clone()).row(8, &columns);
-            let sum: f64 = row
-                .entries
-                .iter()
+            let entries = row.entries.iter();
+            let activity: f64 = entries
                 .map(|(column, value)| value * used[*column as usize])
                 .sum();
-            assert_eq!(sum + constant, crossings / 2.0, "{set:?}");
+            assert_eq!(activity + constant, crossings / 2.0, "{set:?}");
         }
     }
 
     #[test]
-    fn teeth_are_taken_off() {
+    fn teeth_are_subtracted() {
         let (row, constant) =
             CvrpCut::blossom(vec![1, 2, 3], vec![[1, 4], [0, 2], [3, 5]]).row(6, &edges(6));
         assert_eq!((row.entries.len(), constant, row.bounds[0]), (6, 3.0, -4.0));

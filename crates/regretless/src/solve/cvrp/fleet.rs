@@ -1,31 +1,31 @@
-//! Who is served by what, and which loads a vehicle carries.
+//! Customer demands and vehicle capacities.
 
 use crate::solve::SolveFailure;
 use crate::solve::complete_graph::check_costs;
 
-/// Share of the capacity that counts as rounding.
+/// Relative tolerance of loads, so that sums of decimal demands may fill a vehicle exactly.
 const CAPACITY_TOLERANCE: f64 = 1e-9;
 
-/// Customers with demands and the vehicles that serve them.
+/// Customers with demands and identical vehicles.
 #[derive(Debug, Clone, Default)]
 pub struct Fleet {
-    /// Demand of each node; node 0 is the depot and demands nothing.
+    /// Demand of each node; node 0 is the depot, with demand 0.
     pub demands: Vec<f64>,
-    /// What a vehicle carries.
+    /// Capacity of a vehicle.
     pub capacity: f64,
-    /// Most routes.
+    /// Maximum number of routes.
     pub vehicles: usize,
     /// Whether a route may serve a single customer.
     pub singles: bool,
 }
 
 impl Fleet {
-    /// Number of nodes with the depot.
+    /// Number of nodes, including the depot.
     pub fn nodes(&self) -> usize {
         self.demands.len()
     }
 
-    /// Checks that there is someone to serve and a cost for every edge.
+    /// Checks that there is a customer, and one cost per edge.
     pub(super) fn check(&self, costs: &[f64]) -> Result<(), SolveFailure> {
         if self.nodes() < 2 {
             return Err(SolveFailure::Infeasible);
@@ -33,24 +33,25 @@ impl Fleet {
         check_costs(self.nodes(), costs)
     }
 
-    /// Fewest vehicles that carry a load, if it could be split at will; at least one.
+    /// Right-hand side of the rounded capacity inequality: ⌈load / capacity⌉, at least one.
     #[inline]
     pub fn min_vehicles(&self, load: f64) -> f64 {
         (load / self.capacity - CAPACITY_TOLERANCE).ceil().max(1.0)
     }
 
-    /// Whether one vehicle carries a load.
+    /// Whether a load fits into one vehicle.
     #[inline]
     pub fn fits(&self, load: f64) -> bool {
         load <= self.capacity * (1.0 + CAPACITY_TOLERANCE)
     }
 
-    /// Demand of some nodes together.
+    /// Total demand of some nodes.
     pub fn load(&self, set: &[u32]) -> f64 {
         set.iter().map(|node| self.demands[*node as usize]).sum()
     }
 
-    /// Most uses of an edge.
+    /// Upper bound of an edge variable: 2 for a route of a single customer, 0 for two customers
+    /// that do not fit into one vehicle.
     pub fn max_edge_uses(&self, [i, j]: [u32; 2]) -> f64 {
         let (i, j) = (i as usize, j as usize);
         match i {

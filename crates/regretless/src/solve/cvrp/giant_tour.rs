@@ -1,86 +1,94 @@
-//! Routes as one ring of nodes in which the depot appears once per vehicle, and changes to it.
+//! Giant tour: all routes in one cyclic sequence in which the depot appears once per vehicle, and
+//! the local moves 2-opt, or-opt and swap on it.
 
-/// All routes in one ring.
+/// All routes in one cyclic sequence.
 #[derive(Debug, Clone, Default)]
 pub(super) struct GiantTour {
     pub(super) order: Vec<u32>,
-    place: Vec<u32>,
-    /// Places of the depots.
+    /// Position of each customer.
+    position: Vec<u32>,
+    /// Positions of the depot copies.
     pub(super) depots: Vec<u32>,
-    awake: Vec<bool>,
-    queue: Vec<u32>,
+    /// Whether each customer is in `active`.
+    is_active: Vec<bool>,
+    /// Customers whose neighborhood is to be searched.
+    active: Vec<u32>,
     pub(super) cost: f64,
-    /// Extra cost for what is not allowed.
+    /// Penalty of infeasible routes; zero if and only if all are feasible.
     pub(super) penalty: f64,
 }
 
 impl GiantTour {
-    /// A ring in this order, all customers awake.
+    /// A giant tour in this order, with all customers active.
     pub(super) fn new(order: Vec<u32>, nodes: usize) -> Self {
         let mut giant_tour = Self {
             order,
-            place: vec![0; nodes],
-            awake: vec![false; nodes],
+            position: vec![0; nodes],
+            is_active: vec![false; nodes],
             ..Self::default()
         };
         giant_tour.update_positions();
-        (1..nodes as u32).for_each(|customer| giant_tour.activate(customer));
+        for customer in 1..nodes as u32 {
+            giant_tour.activate(customer);
+        }
         giant_tour
     }
 
-    /// Must follow every change of the order.
+    /// Recomputes the positions; required after every change of the order.
     pub(super) fn update_positions(&mut self) {
         self.depots.clear();
-        for (place, node) in self.order.iter().enumerate() {
-            self.place[*node as usize] = place as u32;
+        for (position, node) in self.order.iter().enumerate() {
+            self.position[*node as usize] = position as u32;
             if *node == 0 {
-                self.depots.push(place as u32);
+                self.depots.push(position as u32);
             }
         }
     }
 
-    pub(super) fn place(&self, customer: u32) -> usize {
-        self.place[customer as usize] as usize
+    pub(super) fn position(&self, customer: u32) -> usize {
+        self.position[customer as usize] as usize
     }
 
-    pub(super) fn after(&self, place: usize) -> u32 {
-        self.order[wrap_position(place + 1, self.order.len())]
+    /// The node after a position.
+    pub(super) fn after(&self, position: usize) -> u32 {
+        self.order[wrap_position(position + 1, self.order.len())]
     }
 
-    pub(super) fn before(&self, place: usize) -> u32 {
-        self.order[wrap_position(place + self.order.len() - 1, self.order.len())]
+    /// The node before a position.
+    pub(super) fn before(&self, position: usize) -> u32 {
+        self.order[wrap_position(position + self.order.len() - 1, self.order.len())]
     }
 
     pub(super) fn total(&self) -> f64 {
         self.cost + self.penalty
     }
 
-    /// Whether nothing is in it that is not allowed.
+    /// Whether all routes are feasible.
     pub(super) fn is_feasible(&self) -> bool {
         self.penalty == 0.0
     }
 
-    /// Neighbours in the ring.
+    /// Consecutive nodes of the cyclic sequence.
     pub(super) fn pairs(&self) -> impl Iterator<Item = (u32, u32)> + '_ {
         let shifted = self.order.iter().cycle().skip(1);
         self.order.iter().copied().zip(shifted.copied())
     }
 
-    /// Lets a customer be looked at again.
+    /// Marks a customer to be searched again; the depot is ignored.
     pub(super) fn activate(&mut self, node: u32) {
-        if node != 0 && !std::mem::replace(&mut self.awake[node as usize], true) {
-            self.queue.push(node);
+        if node != 0 && !std::mem::replace(&mut self.is_active[node as usize], true) {
+            self.active.push(node);
         }
     }
 
-    /// A customer to look at.
+    /// Removes and returns an active customer.
     pub(super) fn next_active(&mut self) -> Option<u32> {
-        let customer = self.queue.pop()?;
-        self.awake[customer as usize] = false;
+        let customer = self.active.pop()?;
+        self.is_active[customer as usize] = false;
         Some(customer)
     }
 
-    /// The routes that are not empty.
+    /// The nonempty routes.
     pub(super) fn routes(&self) -> Vec<Vec<u32>> {
         let first = self.depots.first().map_or(0, |first| *first as usize);
         let (before, after) = self.order.split_at(first);
@@ -93,75 +101,85 @@ impl GiantTour {
     }
 }
 
-/// A place of a ring of this size, from a number below twice the size: a remainder, without the
-/// division.
+/// A position modulo the size, for positions below twice the size: without a division.
 #[inline]
-fn wrap_position(place: usize, size: usize) -> usize {
-    if place >= size { place - size } else { place }
+fn wrap_position(position: usize, size: usize) -> usize {
+    if position >= size {
+        position - size
+    } else {
+        position
+    }
 }
 
-/// A change of a ring, by places.
+/// A local move, given by positions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum LocalMove {
-    /// Turns the places `first..=last` round; `first` may be behind `last`, round the end.
+    /// 2-opt: reverses the positions `first..=last`, cyclically.
     TwoOpt { first: usize, last: usize },
-    /// Moves `count` places from `first` on to between `to` and the place behind it, turned round
-    /// or not.
+    /// Or-opt: moves the `count` nodes from position `first` to between `to` and the position after
+    /// it, reversed or not.
     OrOpt {
         first: usize,
         count: usize,
         to: usize,
-        turned: bool,
+        reversed: bool,
     },
-    /// Exchanges two places.
+    /// Swap: exchanges the nodes of two positions.
     Swap { one: usize, other: usize },
 }
 
-/// Most changes that bring two places together.
-const MOVES_PER_PAIR: usize = 16;
+/// Longest segment of an or-opt move: the value of Or (1976).
+const MAX_OR_OPT_SEGMENT: usize = 3;
+/// Number of moves in [`LocalMove::joining`]: two 2-opt moves, four or-opt moves per segment
+/// length, two swaps.
+const MOVES_PER_PAIR: usize = 2 + 4 * MAX_OR_OPT_SEGMENT + 2;
 
 impl LocalMove {
-    /// Changes that make the nodes at two places neighbours.
+    /// All moves that make the nodes at two positions adjacent, in the order in which they are
+    /// tried. Moves that the size of the sequence makes impossible are left out.
     pub(super) fn joining(at: usize, other: usize, size: usize) -> impl Iterator<Item = Self> {
-        let next = move |place: usize, by: usize| wrap_position(place + by, size);
-        let back = move |place: usize, by: usize| wrap_position(place + size - by, size);
-        (0..MOVES_PER_PAIR).filter_map(move |number| {
-            let local_move = match number {
-                // … at | … other | … and … | at … | other …
-                0 => Self::TwoOpt {
-                    first: next(at, 1),
-                    last: other,
-                },
-                1 => Self::TwoOpt {
-                    first: at,
-                    last: back(other, 1),
-                },
-                // A stretch that begins or ends with `at` goes before or behind `other`.
-                2..=13 => {
-                    let (count, kind) = (1 + (number - 2) / 4, (number - 2) % 4);
-                    let (forward, behind) = (kind % 2 == 0, kind / 2 == 0);
-                    let first = if forward { at } else { back(at, count - 1) };
-                    let to = if behind { other } else { back(other, 1) };
-                    Self::OrOpt {
-                        first,
-                        count,
-                        to,
-                        turned: forward != behind,
-                    }
-                }
-                14 => Self::Swap {
-                    one: at,
-                    other: next(other, 1),
-                },
-                _ => Self::Swap {
-                    one: at,
-                    other: back(other, 1),
-                },
+        let after = |position: usize, by: usize| wrap_position(position + by, size);
+        let before = |position: usize, by: usize| wrap_position(position + size - by, size);
+        let placeholder = Self::Swap { one: at, other: at };
+        let mut moves = [placeholder; MOVES_PER_PAIR];
+        moves[0] = Self::TwoOpt {
+            first: after(at, 1),
+            last: other,
+        };
+        moves[1] = Self::TwoOpt {
+            first: at,
+            last: before(other, 1),
+        };
+        for count in 1..=MAX_OR_OPT_SEGMENT {
+            // The segment begins or ends with `at` and is inserted after or before `other`.
+            let (starting, ending) = (at, before(at, count - 1));
+            let (behind, ahead) = (other, before(other, 1));
+            let or_opt = |first: usize, to: usize, reversed: bool| Self::OrOpt {
+                first,
+                count,
+                to,
+                reversed,
             };
-            local_move.is_possible(size).then_some(local_move)
-        })
+            let slot = 2 + 4 * (count - 1);
+            moves[slot] = or_opt(starting, behind, false);
+            moves[slot + 1] = or_opt(ending, behind, true);
+            moves[slot + 2] = or_opt(starting, ahead, true);
+            moves[slot + 3] = or_opt(ending, ahead, false);
+        }
+        moves[MOVES_PER_PAIR - 2] = Self::Swap {
+            one: at,
+            other: after(other, 1),
+        };
+        moves[MOVES_PER_PAIR - 1] = Self::Swap {
+            one: at,
+            other: before(other, 1),
+        };
+        moves
+            .into_iter()
+            .filter(move |local_move| local_move.is_possible(size))
     }
 
+    /// Whether the move changes the sequence and its positions do not overlap.
     fn is_possible(self, size: usize) -> bool {
         match self {
             Self::TwoOpt { first, last } => {
@@ -181,10 +199,10 @@ impl LocalMove {
         }
     }
 
-    /// What the change saves.
+    /// Decrease of the cost.
     pub(super) fn gain(self, order: &[u32], cost: impl Fn(u32, u32) -> f64) -> f64 {
         let size = order.len();
-        let node = |place: usize, by: usize| order[wrap_position(place + by, size)];
+        let node = |position: usize, by: usize| order[wrap_position(position + by, size)];
         match self {
             Self::TwoOpt { first, last } => {
                 let (a, b, c, d) = (
@@ -199,7 +217,7 @@ impl LocalMove {
                 first,
                 count,
                 to,
-                turned,
+                reversed,
             } => {
                 let (a, b, c, d) = (
                     node(first, size - 1),
@@ -208,46 +226,53 @@ impl LocalMove {
                     node(first, count),
                 );
                 let (e, f) = (order[to], node(to, 1));
-                let gone = cost(a, b) + cost(c, d) + cost(e, f);
-                let joined = if turned {
+                let removed = cost(a, b) + cost(c, d) + cost(e, f);
+                let added = if reversed {
                     cost(e, c) + cost(b, f)
                 } else {
                     cost(e, b) + cost(c, f)
                 };
-                gone - cost(a, d) - joined
+                removed - cost(a, d) - added
             }
             Self::Swap { one, other } => {
                 let (a, b, c) = (node(one, size - 1), order[one], node(one, 1));
                 let (d, e, f) = (node(other, size - 1), order[other], node(other, 1));
-                let gone = cost(a, b) + cost(b, c) + cost(d, e) + cost(e, f);
-                gone - cost(a, e) - cost(e, c) - cost(d, b) - cost(b, f)
+                let removed = cost(a, b) + cost(b, c) + cost(d, e) + cost(e, f);
+                removed - cost(a, e) - cost(e, c) - cost(d, b) - cost(b, f)
             }
         }
     }
 
-    /// Writes the changed order; the ring may begin elsewhere.
+    /// Writes the order after the move; its first node may change.
     pub(super) fn write(self, order: &[u32], out: &mut Vec<u32>) {
         let size = order.len();
         out.clear();
         match self {
             Self::TwoOpt { first, last } => {
                 let count = wrap_position(last + size - first, size) + 1;
-                out.extend((0..count).map(|step| order[wrap_position(last + size - step, size)]));
-                out.extend((count..size).map(|step| order[wrap_position(first + step, size)]));
+                out.extend(
+                    (0..count).map(|offset| order[wrap_position(last + size - offset, size)]),
+                );
+                out.extend((count..size).map(|offset| order[wrap_position(first + offset, size)]));
             }
             Self::OrOpt {
                 first,
                 count,
                 to,
-                turned,
+                reversed,
             } => {
-                let until = wrap_position(to + size - first, size);
-                out.extend((count..=until).map(|step| order[wrap_position(first + step, size)]));
-                let stretch = (0..count).map(|step| {
-                    order[wrap_position(first + if turned { count - 1 - step } else { step }, size)]
+                let last = wrap_position(to + size - first, size);
+                out.extend((count..=last).map(|offset| order[wrap_position(first + offset, size)]));
+                let segment = (0..count).map(|offset| {
+                    order[wrap_position(
+                        first + if reversed { count - 1 - offset } else { offset },
+                        size,
+                    )]
                 });
-                out.extend(stretch);
-                out.extend((until + 1..size).map(|step| order[wrap_position(first + step, size)]));
+                out.extend(segment);
+                out.extend(
+                    (last + 1..size).map(|offset| order[wrap_position(first + offset, size)]),
+                );
             }
             Self::Swap { one, other } => {
                 out.extend_from_slice(order);
@@ -256,9 +281,9 @@ impl LocalMove {
         }
     }
 
-    /// Places whose neighbours change.
+    /// Positions whose neighbors change.
     pub(super) fn ends(self, size: usize) -> [usize; 6] {
-        let next = |place: usize, by: usize| wrap_position(place + by, size);
+        let next = |position: usize, by: usize| wrap_position(position + by, size);
         match self {
             Self::TwoOpt { first, last } => [
                 first,
@@ -298,7 +323,7 @@ mod tests {
         f64::from((i * 7 + j * 7) % 11 + (i * j) % 5)
     }
 
-    fn length(order: &[u32]) -> f64 {
+    fn total_cost(order: &[u32]) -> f64 {
         GiantTour::new(order.to_vec(), order.len())
             .pairs()
             .map(|(i, j)| cost(i, j))
@@ -306,7 +331,7 @@ mod tests {
     }
 
     #[test]
-    fn every_change_saves_what_it_says_keeps_all_nodes_and_brings_two_together() {
+    fn every_move_has_its_gain_keeps_all_nodes_and_joins_two() {
         let order: Vec<u32> = vec![3, 0, 5, 1, 7, 2, 6, 4, 8];
         let (size, mut out, mut tried) = (order.len(), Vec::new(), 0);
         for at in 0..size {
@@ -315,8 +340,8 @@ mod tests {
                     tried += 1;
                     local_move.write(&order, &mut out);
                     assert_eq!(
-                        length(&order) - local_move.gain(&order, cost),
-                        length(&out),
+                        total_cost(&order) - local_move.gain(&order, cost),
+                        total_cost(&out),
                         "{local_move:?}: {out:?}"
                     );
                     let mut sorted = out.clone();
@@ -341,7 +366,7 @@ mod tests {
     }
 
     #[test]
-    fn routes_lie_between_depots() {
+    fn routes_are_the_segments_between_depots() {
         let giant_tour = GiantTour::new(vec![2, 1, 0, 0, 3, 0, 4], 5);
         assert_eq!(giant_tour.routes(), [vec![3], vec![4, 2, 1]]);
     }

@@ -1,14 +1,14 @@
-//! The best routes known.
+//! The best routes found.
 
 use crate::solve::pruning::PruningRule;
 
-/// The best routes, as uses of edges.
+/// The best routes, as uses of edges, and the cutoff that they imply.
 #[derive(Debug, Clone)]
 pub(super) struct CvrpIncumbent {
-    /// Sorted numbers of edges with how often they are used.
+    /// Sorted edge indices with the number of uses; empty when there are no routes.
     pub(super) uses: Vec<(u32, f64)>,
     pub(super) cost: f64,
-    /// Subtrees with a bound above this are of no interest.
+    /// Subtrees with a bound above this are pruned.
     pub(super) cutoff: f64,
 }
 
@@ -22,7 +22,7 @@ impl CvrpIncumbent {
         }
     }
 
-    /// Takes the routes if they are cheaper; whether they were.
+    /// Keeps the routes if they are cheaper; whether they were.
     pub(super) fn offer(
         &mut self,
         mut uses: Vec<(u32, f64)>,
@@ -30,14 +30,14 @@ impl CvrpIncumbent {
         pruning: &PruningRule,
     ) -> bool {
         uses.sort_unstable_by_key(|(edge, _)| *edge);
-        let cost: f64 = uses
+        let terms = uses
             .iter()
-            .map(|(edge, times)| times * costs[*edge as usize])
-            .sum();
-        let better = cost < self.cost;
-        if better {
+            .map(|(edge, count)| count * costs[*edge as usize]);
+        let cost: f64 = terms.sum();
+        let is_better = cost < self.cost;
+        if is_better {
             (self.uses, self.cost, self.cutoff) = (uses, cost, pruning.cutoff(cost));
         }
-        better
+        is_better
     }
 }

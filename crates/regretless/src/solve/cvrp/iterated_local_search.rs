@@ -1,127 +1,148 @@
-//! Good routes by local search with kicks.
+//! Iterated local search on the giant tour, with 2-opt, or-opt and swap moves.
 //!
-//! All routes stand in one ring, in which the depot appears once per vehicle; two depots in a row
-//! are a vehicle that stays. Turning a stretch of the ring round, moving up to three neighbours and
-//! exchanging two customers then change routes and sets of routes alike (2-opt, relocate, swap,
-//! cross). Only moves that bring a customer next to one of its nearest neighbours are tried. What a
-//! vehicle carries too much and, where they are not allowed, single customers cost extra; only
-//! rings without either count.
+//! All routes are one cyclic sequence in which the depot appears once per vehicle; two consecutive
+//! depots are an unused vehicle. The moves reverse a segment, move up to three consecutive nodes,
+//! or exchange two nodes, and thus change single routes and several routes alike (2-opt, relocate,
+//! swap, cross exchange). Only moves that make a customer adjacent to one of its nearest neighbors
+//! are tried. Overloaded vehicles and, where they are not allowed, routes of a single customer are
+//! penalized; only sequences without penalty are feasible.
 //!
-//! From a ring that no move improves, a kick exchanges two short stretches, and the search goes on
-//! from the better one, or now and then from a slightly worse one (Martin, Otto and Felten 1991).
-//! Chance follows a fixed stream, so the routes depend on costs and demands only.
+//! A kick exchanges two short adjacent segments of a local optimum. The search continues from the
+//! new local optimum if it is better, and with a probability that falls exponentially with the
+//! difference if it is worse (Martin, Otto and Felten 1991). The random stream is fixed, so the
+//! routes depend on costs and demands only.
 
 use super::fleet::Fleet;
 use super::giant_tour::{GiantTour, LocalMove};
 use crate::random::{Purpose, RandomStream};
 use crate::solve::complete_graph::DistanceMatrix;
 
-/// Nearest neighbours that are tried.
+/// Nearest neighbors of each node that moves are tried with. The time of a local search is
+/// proportional to it; farther neighbors rarely give improving moves.
 const MAX_NEIGHBORS: usize = 8;
-/// Longest stretch of a kick.
+/// Longest segment of a kick. Longer kicks destroy more of a good solution.
 const MAX_KICK_SEGMENT: usize = 6;
+/// Mean accepted increase of the cost per kick, in units of `cost_spread`: small enough to stay
+/// near the best routes, large enough to leave a local optimum.
+const ACCEPTANCE_TEMPERATURE: f64 = 0.03;
+/// Smallest random number whose logarithm is taken: it caps the accepted increase.
+const MIN_ACCEPTANCE_DRAW: f64 = 1e-12;
+/// The neighbor whose rank is the number of nodes over this is the bad one in `cost_spread`.
+const SPREAD_RANK_DIVISOR: usize = 3;
+/// Penalty of a unit of overload, relative to the capacity, in units of `cost_spread`. A larger
+/// value makes more local optima feasible; a smaller one lets the search pass through infeasible
+/// routes.
+const OVERLOAD_PENALTY: f64 = 10.0;
+/// Overload that is added to every overloaded route, so that small overloads are removed too.
+const OVERLOAD_OFFSET: f64 = 0.1;
+/// Smallest `cost_spread`, for instances whose costs are all zero: penalties must be positive.
+const MIN_COST_SPREAD: f64 = 1e-300;
+/// Smallest gain of a move relative to `cost_spread`, and relative to the largest cost: smaller
+/// ones may be rounding, and a search that accepted them could cycle.
+const RELATIVE_SPREAD_TOLERANCE: f64 = 1e-9;
+const RELATIVE_SCALE_TOLERANCE: f64 = 1e-14;
 
-/// The search; one per instance.
+/// The iterated local search of one instance.
 #[derive(Debug)]
 pub(super) struct IteratedLocalSearch<'a> {
     fleet: &'a Fleet,
-    /// Costs with zeros between depots.
-    table: Vec<f64>,
-    near: Vec<Vec<u32>>,
-    /// A typical difference between good and bad edges.
-    spread: f64,
-    /// Gains below this may be rounding: a search that took them could go in circles.
-    min: f64,
-    /// Whether nothing that is not allowed is tried.
-    strict: bool,
+    /// Cost matrix with a zero diagonal, also between copies of the depot.
+    costs: Vec<f64>,
+    /// Nearest neighbors of each node, nearest first.
+    neighbors: Vec<Vec<u32>>,
+    /// A typical difference between the costs of good and bad edges of a node.
+    cost_spread: f64,
+    /// Moves must gain more than this.
+    min_gain: f64,
+    /// Whether infeasible moves are rejected instead of penalized.
+    feasible_only: bool,
     stream: RandomStream,
 }
 
 impl<'a> IteratedLocalSearch<'a> {
     pub(super) fn new(fleet: &'a Fleet, distances: &DistanceMatrix) -> Self {
         let nodes = fleet.nodes();
-        let mut table = Vec::with_capacity(nodes * nodes);
-        (0..nodes as u32).for_each(|node| table.extend_from_slice(distances.row(node)));
-        (0..nodes).for_each(|node| table[node * (nodes + 1)] = 0.0);
-        let mean: Vec<f64> = table
-            .chunks(nodes)
+        let mut costs = Vec::with_capacity(nodes * nodes);
+        for node in 0..nodes {
+            costs.extend_from_slice(distances.row(node as u32));
+            costs[node * (nodes + 1)] = 0.0;
+        }
+        let rows = costs.chunks(nodes);
+        let mean: Vec<f64> = rows
             .map(|row| row.iter().sum::<f64>() / (nodes - 1) as f64)
             .collect();
-        let mut spread = 0.0;
-        let near = (0..nodes).map(|node| {
-            // What all edges of a node have in common says nothing about them.
-            let row = table[node * nodes..][..nodes]
-                .iter()
-                .zip(&mean)
-                .map(|(cost, mean)| cost - mean);
-            let mut list: Vec<(f64, u32)> = row
-                .zip(0..)
-                .filter(|(_, other)| *other as usize != node)
-                .collect();
-            list.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
-            spread += (list[list.len() / 3].0 - list[0].0) / nodes as f64;
-            list.iter()
-                .take(MAX_NEIGHBORS)
-                .map(|(_, other)| *other)
-                .collect()
-        });
-        let near = near.collect();
-        let spread = if spread > 0.0 {
-            spread
+        let mut cost_spread = 0.0;
+        let mut neighbors = Vec::with_capacity(nodes);
+        for node in 0..nodes {
+            let row = &costs[node * nodes..][..nodes];
+            let mut ranked: Vec<(f64, u32)> = Vec::with_capacity(nodes);
+            for (other, (cost, mean)) in row.iter().zip(&mean).enumerate() {
+                if other != node {
+                    // The part of the cost that all edges of the other node share ranks nothing.
+                    ranked.push((cost - mean, other as u32));
+                }
+            }
+            ranked.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+            let bad = ranked[ranked.len() / SPREAD_RANK_DIVISOR].0;
+            cost_spread += (bad - ranked[0].0) / nodes as f64;
+            let nearest = ranked.iter().take(MAX_NEIGHBORS);
+            neighbors.push(nearest.map(|(_, other)| *other).collect());
+        }
+        let cost_spread = if cost_spread > 0.0 {
+            cost_spread
         } else {
-            distances.scale().max(1e-300)
+            distances.scale().max(MIN_COST_SPREAD)
         };
-        let min = (1e-9 * spread).max(1e-14 * distances.scale());
+        let scale_tolerance = RELATIVE_SCALE_TOLERANCE * distances.scale();
         Self {
             fleet,
-            table,
-            near,
-            spread,
-            min,
-            strict: false,
+            costs,
+            neighbors,
+            cost_spread,
+            min_gain: (RELATIVE_SPREAD_TOLERANCE * cost_spread).max(scale_tolerance),
+            feasible_only: false,
             stream: RandomStream::new(Purpose::Oracle, 0, [0, 0]),
         }
     }
 
-    /// The best routes after this many kicks, if any were found.
+    /// The best feasible routes after this many kicks, if there are any.
     pub(super) fn search(&mut self, kicks: usize) -> Option<Vec<Vec<u32>>> {
-        let mut present = self.initial_tour();
-        self.improve(&mut present);
-        let mut best = present.clone();
-        let mut trial = present.clone();
+        let is_better = |one: &GiantTour, other: &GiantTour| {
+            (one.is_feasible(), -one.total()) > (other.is_feasible(), -other.total())
+        };
+        let mut current = self.initial_tour();
+        self.improve(&mut current);
+        let mut best = current.clone();
+        let mut trial = current.clone();
         for _ in 0..kicks {
-            trial.clone_from(&present);
+            trial.clone_from(&current);
             self.kick(&mut trial);
             self.improve(&mut trial);
-            let better = |one: &GiantTour, other: &GiantTour| {
-                (one.is_feasible(), -one.total()) > (other.is_feasible(), -other.total())
-            };
-            if better(&trial, &best) {
+            if is_better(&trial, &best) {
                 best.clone_from(&trial);
             }
+            let log_draw = self.stream.unit().max(MIN_ACCEPTANCE_DRAW).ln();
             if trial.total()
-                < present.total() - 0.03 * self.spread * self.stream.unit().max(1e-12).ln()
+                < current.total() - ACCEPTANCE_TEMPERATURE * self.cost_spread * log_draw
             {
-                std::mem::swap(&mut present, &mut trial);
+                std::mem::swap(&mut current, &mut trial);
             }
         }
         best.is_feasible().then(|| best.routes())
     }
 
-    /// What moves without kicks make of these routes; nothing where they are none that are allowed.
+    /// The local optimum reached from these routes by feasible moves without kicks; `None` when the
+    /// routes are infeasible.
     pub(super) fn descend(&mut self, routes: &[Vec<u32>]) -> Option<Vec<Vec<u32>>> {
-        let idle = std::iter::repeat_n(
-            &[][..],
-            self.fleet
-                .vehicles
-                .min(self.fleet.nodes())
-                .saturating_sub(routes.len()),
-        );
-        let all = routes.iter().map(Vec::as_slice).chain(idle);
-        let order = all
-            .flat_map(|route| std::iter::once(0).chain(route.iter().copied()))
-            .collect();
-        self.strict = true;
+        let vehicles = self.fleet.vehicles.min(self.fleet.nodes());
+        let unused = vehicles.saturating_sub(routes.len());
+        let mut order = Vec::new();
+        for route in routes {
+            order.push(0);
+            order.extend_from_slice(route);
+        }
+        order.resize(order.len() + unused, 0);
+        self.feasible_only = true;
         let mut giant_tour = self.with_cost(GiantTour::new(order, self.fleet.nodes()));
         let served: usize = routes.iter().map(Vec::len).sum();
         if !giant_tour.is_feasible() || served + 1 != self.fleet.nodes() {
@@ -131,28 +152,30 @@ impl<'a> IteratedLocalSearch<'a> {
         Some(giant_tour.routes())
     }
 
-    /// Customers by falling demand, each with the vehicle that has most room.
+    /// Assigns customers by decreasing demand to the vehicle of smallest load.
     fn initial_tour(&self) -> GiantTour {
         let mut customers: Vec<u32> = (1..self.fleet.nodes() as u32).collect();
         let demand = |customer: u32| self.fleet.demands[customer as usize];
         customers.sort_by(|a, b| demand(*b).total_cmp(&demand(*a)));
         let vehicles = self.fleet.vehicles.min(self.fleet.nodes());
-        let mut routes = vec![(0.0, Vec::new()); vehicles];
+        let mut loads = vec![0.0; vehicles];
+        let mut routes = vec![Vec::new(); vehicles];
         for customer in customers {
-            let min = (0..vehicles).reduce(|a, b| if routes[b].0 < routes[a].0 { b } else { a });
-            if let Some(route) = min {
-                routes[route].0 += demand(customer);
-                routes[route].1.push(customer);
+            let smallest = (0..vehicles).reduce(|a, b| if loads[b] < loads[a] { b } else { a });
+            if let Some(vehicle) = smallest {
+                loads[vehicle] += demand(customer);
+                routes[vehicle].push(customer);
             }
         }
-        let order = routes
-            .into_iter()
-            .flat_map(|(_, route)| std::iter::once(0).chain(route))
-            .collect();
+        let mut order = Vec::new();
+        for route in routes {
+            order.push(0);
+            order.extend(route);
+        }
         self.with_cost(GiantTour::new(order, self.fleet.nodes()))
     }
 
-    /// Notes what a ring costs.
+    /// Computes cost and penalty of a giant tour.
     fn with_cost(&self, mut giant_tour: GiantTour) -> GiantTour {
         giant_tour.cost = giant_tour.pairs().map(|(i, j)| self.between(i, j)).sum();
         giant_tour.penalty = self.penalty(&giant_tour.order);
@@ -161,58 +184,57 @@ impl<'a> IteratedLocalSearch<'a> {
 
     #[inline]
     fn between(&self, one: u32, other: u32) -> f64 {
-        self.table[one as usize * self.fleet.nodes() + other as usize]
+        self.costs[one as usize * self.fleet.nodes() + other as usize]
     }
 
-    /// What overloads and single customers cost.
+    /// Penalty of overloads and of routes with a single customer.
     fn penalty(&self, order: &[u32]) -> f64 {
         let Some(first) = order.iter().position(|node| *node == 0) else {
             return f64::INFINITY;
         };
-        let (mut over, mut lonely, mut load, mut stops) = (0.0, 0, 0.0, 0);
+        let (mut overload, mut single_routes) = (0.0, 0);
+        let (mut load, mut customers) = (0.0, 0);
         let (before, after) = order.split_at(first + 1);
         for node in after.iter().chain(before) {
             if *node != 0 {
                 load += self.fleet.demands[*node as usize];
-                stops += 1;
+                customers += 1;
                 continue;
             }
-            let (fits, alone) = (self.fleet.fits(load), stops == 1 && !self.fleet.singles);
-            if self.strict && (!fits || alone) {
+            let fits = self.fleet.fits(load);
+            let is_forbidden_single = customers == 1 && !self.fleet.singles;
+            if self.feasible_only && (!fits || is_forbidden_single) {
                 return f64::INFINITY;
             }
             if !fits {
-                over += 0.1 + load / self.fleet.capacity - 1.0;
+                overload += OVERLOAD_OFFSET + load / self.fleet.capacity - 1.0;
             }
-            lonely += usize::from(alone);
-            (load, stops) = (0.0, 0);
+            single_routes += usize::from(is_forbidden_single);
+            (load, customers) = (0.0, 0);
         }
-        self.spread * (10.0 * over + lonely as f64)
+        self.cost_spread * (OVERLOAD_PENALTY * overload + single_routes as f64)
     }
 
-    /// Exchanges two neighbouring stretches somewhere.
+    /// Exchanges two random adjacent segments.
     fn kick(&mut self, giant_tour: &mut GiantTour) {
         let size = giant_tour.order.len();
-        let mut length = || {
-            1 + self
-                .stream
-                .index_below(MAX_KICK_SEGMENT.min(size / 2).max(1))
-        };
-        let (one, other) = (length(), length());
+        let max_length = MAX_KICK_SEGMENT.min(size / 2).max(1);
+        let one = 1 + self.stream.index_below(max_length);
+        let other = 1 + self.stream.index_below(max_length);
         let first = self.stream.index_below(size);
         if one + other < size {
             giant_tour.order.rotate_left(first);
             giant_tour.order[..one + other].rotate_left(one);
             giant_tour.update_positions();
-            for place in [0, other - 1, other, one + other - 1, one + other, size - 1] {
-                giant_tour.activate(giant_tour.order[place]);
+            for position in [0, other - 1, other, one + other - 1, one + other, size - 1] {
+                giant_tour.activate(giant_tour.order[position]);
             }
         }
         giant_tour.cost = giant_tour.pairs().map(|(i, j)| self.between(i, j)).sum();
         giant_tour.penalty = self.penalty(&giant_tour.order);
     }
 
-    /// Makes improving moves until there is none.
+    /// Applies improving moves to a local optimum.
     fn improve(&self, giant_tour: &mut GiantTour) {
         let mut buffer = Vec::new();
         while let Some(customer) = giant_tour.next_active() {
@@ -220,29 +242,27 @@ impl<'a> IteratedLocalSearch<'a> {
         }
     }
 
-    /// Makes one move that brings a customer next to a near node, if one improves the ring.
+    /// Applies the first improving move that makes a customer adjacent to a near node; whether
+    /// there was one.
     fn improve_at(&self, giant_tour: &mut GiantTour, customer: u32, buffer: &mut Vec<u32>) -> bool {
-        let at = giant_tour.place(customer);
-        let dearest = self
+        let at = giant_tour.position(customer);
+        let max_removed = self
             .between(customer, giant_tour.after(at))
             .max(self.between(customer, giant_tour.before(at)));
-        for near in &self.near[customer as usize] {
-            let added = self.between(customer, *near);
-            // One of the edges that go must be dearer than the one that comes, unless vehicles are
-            // overloaded.
-            if added >= dearest && giant_tour.penalty == 0.0 {
+        for neighbor in &self.neighbors[customer as usize] {
+            let added = self.between(customer, *neighbor);
+            // A removed edge must be more expensive than the added one, unless the move may also
+            // reduce the penalty.
+            if added >= max_removed && giant_tour.penalty == 0.0 {
                 continue;
             }
-            let others = if *near == 0 {
-                0..giant_tour.depots.len()
-            } else {
-                0..1
-            };
-            for which in others {
-                let other = if *near == 0 {
-                    giant_tour.depots[which] as usize
+            let is_depot = *neighbor == 0;
+            let copies = if is_depot { giant_tour.depots.len() } else { 1 };
+            for copy in 0..copies {
+                let other = if is_depot {
+                    giant_tour.depots[copy] as usize
                 } else {
-                    giant_tour.place(*near)
+                    giant_tour.position(*neighbor)
                 };
                 for local_move in LocalMove::joining(at, other, giant_tour.order.len()) {
                     if self.try_move(giant_tour, local_move, buffer) {
@@ -254,7 +274,7 @@ impl<'a> IteratedLocalSearch<'a> {
         false
     }
 
-    /// Makes a change if it is an improvement.
+    /// Applies a move if it improves the cost with penalties; whether it did.
     fn try_move(
         &self,
         giant_tour: &mut GiantTour,
@@ -262,18 +282,17 @@ impl<'a> IteratedLocalSearch<'a> {
         buffer: &mut Vec<u32>,
     ) -> bool {
         let gain = local_move.gain(&giant_tour.order, |i, j| self.between(i, j));
-        if gain + giant_tour.penalty <= self.min {
+        if gain + giant_tour.penalty <= self.min_gain {
             return false;
         }
         local_move.write(&giant_tour.order, buffer);
         let penalty = self.penalty(buffer);
-        if gain + giant_tour.penalty - penalty <= self.min {
+        if gain + giant_tour.penalty - penalty <= self.min_gain {
             return false;
         }
-        local_move
-            .ends(giant_tour.order.len())
-            .into_iter()
-            .for_each(|place| giant_tour.activate(giant_tour.order[place]));
+        for position in local_move.ends(giant_tour.order.len()) {
+            giant_tour.activate(giant_tour.order[position]);
+        }
         std::mem::swap(&mut giant_tour.order, buffer);
         giant_tour.update_positions();
         giant_tour.cost -= gain;

@@ -1,6 +1,6 @@
-//! Good vehicle routes without a proof: what [`super::CvrpBranchAndCut`] starts from, with as many kicks as
-//! wanted. Where no routes are found that carry everything, as may happen when vehicles are all but
-//! full, the search for the best is asked.
+//! Iterated local search as a heuristic solver, without a lower bound: the start of
+//! [`super::CvrpBranchAndCut`], with any number of kicks. If it finds no feasible routes, as may
+//! happen when the vehicles are almost full, branch and cut solves the instance.
 
 use super::iterated_local_search::IteratedLocalSearch;
 use super::{CvrpBranchAndCut, Fleet, edge_uses, routes_of};
@@ -8,10 +8,12 @@ use crate::decision::Decision;
 use crate::solve::complete_graph::DistanceMatrix;
 use crate::solve::{SearchLimits, Solution, SolveFailure, SolveStatus, Solver};
 
-/// Times the kicks are multiplied by ten until routes are found that carry everything.
-const MAX_RETRIES: u32 = 2;
+/// Attempts to find feasible routes before branch and cut is called.
+const MAX_ATTEMPTS: u32 = 2;
+/// Factor of the number of kicks from one attempt to the next.
+const KICK_GROWTH: usize = 10;
 
-/// The local search as an end in itself; one per thread.
+/// Heuristic CVRP solver by iterated local search; one per thread.
 #[derive(Debug, Clone)]
 pub struct CvrpLocalSearch {
     fleet: Fleet,
@@ -21,7 +23,7 @@ pub struct CvrpLocalSearch {
 }
 
 impl CvrpLocalSearch {
-    /// An engine for these customers and vehicles that tries this many kicks.
+    /// A solver for these customers and vehicles that tries this many kicks.
     pub fn new(fleet: Fleet, kicks: usize, limits: SearchLimits) -> Self {
         Self {
             fleet,
@@ -51,22 +53,23 @@ impl Solver for CvrpLocalSearch {
         self.fleet.check(costs)?;
         let nodes = self.fleet.nodes();
         self.distances.fill(nodes, costs);
-        let mut kicks = (0..MAX_RETRIES).map(|tried| self.kicks.max(1) * 10_usize.pow(tried));
-        let found = kicks
-            .find_map(|kicks| IteratedLocalSearch::new(&self.fleet, &self.distances).search(kicks));
-        match found {
-            Some(routes) => Ok(self.to_solution(&routes, costs)),
-            None => CvrpBranchAndCut::new(self.fleet.clone(), self.limits).solve(costs),
+        let mut kicks = self.kicks.max(1);
+        for _ in 0..MAX_ATTEMPTS {
+            let mut search = IteratedLocalSearch::new(&self.fleet, &self.distances);
+            if let Some(routes) = search.search(kicks) {
+                return Ok(self.to_solution(&routes, costs));
+            }
+            kicks = kicks.saturating_mul(KICK_GROWTH);
         }
+        CvrpBranchAndCut::new(self.fleet.clone(), self.limits).solve(costs)
     }
 
     fn solve_from(&mut self, costs: &[f64], start: &Decision) -> Result<Solution, SolveFailure> {
         self.fleet.check(costs)?;
         let nodes = self.fleet.nodes();
         self.distances.fill(nodes, costs);
-        match IteratedLocalSearch::new(&self.fleet, &self.distances)
-            .descend(&routes_of(nodes, start))
-        {
+        let mut search = IteratedLocalSearch::new(&self.fleet, &self.distances);
+        match search.descend(&routes_of(nodes, start)) {
             Some(routes) => Ok(self.to_solution(&routes, costs)),
             None => self.solve(costs),
         }

@@ -1,16 +1,18 @@
-//! Cheapest vehicle routes by branch and cut with rounded capacity inequalities (Laporte and Nobert
-//! 1983; Augerat et al. 1998; Lysgaard, Letchford and Eglese 2004).
+//! Capacitated vehicle routing problem, by branch and cut with rounded capacity inequalities
+//! (Laporte and Nobert 1983; Augerat et al. 1998; Lysgaard, Letchford and Eglese 2004).
 //!
-//! One variable per edge, customers of degree 2, at most two edges at the depot per vehicle. Costs
-//! may be negative, real and far from metric, demands may be any numbers; loads are compared with a
-//! tolerance of 10⁻⁹ of the capacity. The answer depends on costs and demands only.
+//! Two-index formulation: one variable per edge, customers of degree 2, depot of degree at most
+//! twice the number of vehicles. Costs may be negative, real and non-metric, demands may be any
+//! numbers; loads are compared with a tolerance of 10⁻⁹ of the capacity. The solution depends on
+//! costs and demands only.
 //!
-//! * `start`, `ring`: good routes. `master`: the linear relaxation. `rows`: its inequalities.
-//! * `support`, `separate`: how violated ones are found.
-//! * `tree`, `branch`: the search. `best`: what it has found.
-//! * `relax`, `local`: the relaxation and the good routes as ends in themselves.
+//! * `fleet`: demands, capacity and vehicles. `iterated_local_search`, `giant_tour`: good routes.
+//! * `master`: the LP relaxation. `cuts`: its inequalities. `support_graph`, `separation`: their
+//!   separation.
+//! * `search_tree`, `branching`: the search. `incumbent`: the best routes found.
+//! * `relaxation`, `local_search`: the relaxation and the local search as solvers of their own.
 
-use super::complete_graph::{DistanceMatrix, edge_ends, edge_index};
+use super::complete_graph::{DistanceMatrix, edge_ends, edge_id};
 use super::cutting_plane::SearchResult;
 use super::pruning::PruningRule;
 use super::{SearchLimits, Solution, SolveFailure, Solver};
@@ -38,117 +40,120 @@ use iterated_local_search::IteratedLocalSearch;
 use master::CvrpMasterLp;
 use search_tree::{CvrpSearchInput, CvrpSearchTree};
 
-/// The exact solver for vehicle routes.
+/// The local search before branch and cut makes one kick per this many pairs of nodes. A better
+/// incumbent fixes more edges and prunes more nodes, but kicks take time that easy instances do not
+/// need.
+const NODE_PAIRS_PER_KICK: usize = 3;
+
+/// Exact CVRP solver by branch and cut.
 #[derive(Debug, Clone)]
 pub struct CvrpBranchAndCut {
     fleet: Fleet,
     limits: SearchLimits,
     distances: DistanceMatrix,
-    searched: u64,
+    tree_nodes: u64,
 }
 
 impl CvrpBranchAndCut {
-    /// An engine for these customers and vehicles.
+    /// A solver for these customers and vehicles.
     pub fn new(fleet: Fleet, limits: SearchLimits) -> Self {
         Self {
             fleet,
             limits,
             distances: DistanceMatrix::default(),
-            searched: 0,
+            tree_nodes: 0,
         }
     }
 
-    /// Nodes of the search tree behind the last answer, the root not counted.
+    /// Number of search tree nodes of the last solve, without the root.
     pub fn tree_nodes(&self) -> u64 {
-        self.searched
+        self.tree_nodes
     }
 
     fn run(&mut self, costs: &[f64]) -> Result<Solution, SolveFailure> {
         let nodes = self.fleet.nodes();
         self.distances.fill(nodes, costs);
-        // Routes have up to twice as many edges as nodes.
+        // Routes use up to twice as many edges as a tour.
         let tolerance = 2.0 * self.distances.tolerance();
         let pruning = PruningRule {
             tolerance,
             ..PruningRule::new(&self.distances, self.limits)
         };
-        let mut best = CvrpIncumbent::none();
-        if let Some(routes) =
-            IteratedLocalSearch::new(&self.fleet, &self.distances).search(nodes * nodes / 3)
-        {
-            best.offer(edge_uses(nodes, &routes), costs, &pruning);
+        let mut incumbent = CvrpIncumbent::none();
+        let kicks = nodes * nodes / NODE_PAIRS_PER_KICK;
+        let routes = IteratedLocalSearch::new(&self.fleet, &self.distances).search(kicks);
+        if let Some(routes) = routes {
+            incumbent.offer(edge_uses(nodes, &routes), costs, &pruning);
         }
-        let task = CvrpSearchInput {
+        let input = CvrpSearchInput {
             fleet: &self.fleet,
             costs,
             pruning,
         };
         let master = CvrpMasterLp::new(&self.fleet, &self.distances)?;
-        let verdict = CvrpSearchTree::new(task, master).run(&mut best)?;
-        self.searched = verdict.solved;
-        self.to_solution(best, &pruning, &verdict)
+        let result = CvrpSearchTree::new(input, master).run(&mut incumbent)?;
+        self.tree_nodes = result.solved;
+        self.to_solution(incumbent, &pruning, &result)
     }
 
-    /// The best routes, and what is known given that all others cost at least the floor.
+    /// The incumbent with its status, given the result of the search.
     fn to_solution(
         &self,
-        best: CvrpIncumbent,
+        incumbent: CvrpIncumbent,
         pruning: &PruningRule,
-        verdict: &SearchResult,
+        result: &SearchResult,
     ) -> Result<Solution, SolveFailure> {
-        if best.uses.is_empty() {
+        if incumbent.uses.is_empty() {
             let nodes = self.limits.nodes;
-            return Err(if verdict.complete {
+            return Err(if result.complete {
                 SolveFailure::Infeasible
             } else {
                 SolveFailure::LimitReached { nodes }
             });
         }
-        let decision = Decision::from_entries(best.uses);
-        Ok(pruning.to_solution(decision, best.cost, verdict.lower_bound, verdict.complete))
+        let objective = incumbent.cost;
+        let decision = Decision::from_entries(incumbent.uses);
+        Ok(pruning.to_solution(decision, objective, result.lower_bound, result.complete))
     }
 }
 
-/// How often routes use each edge.
+/// The edges of some routes with the number of times they are used.
 fn edge_uses(nodes: usize, routes: &[Vec<u32>]) -> Vec<(u32, f64)> {
-    let number = |i: u32, j: u32| edge_index(nodes, i as usize, j as usize) as u32;
+    let edge = |i: u32, j: u32| edge_id(nodes, [i, j]);
     let mut uses = Vec::new();
     for route in routes {
         match route[..] {
             [] => {}
-            [only] => uses.push((number(0, only), 2.0)),
+            [single] => uses.push((edge(0, single), 2.0)),
             [first, .., last] => {
-                uses.extend([(number(0, first), 1.0), (number(0, last), 1.0)]);
-                uses.extend(route.windows(2).map(|pair| (number(pair[0], pair[1]), 1.0)));
+                uses.extend([(edge(0, first), 1.0), (edge(0, last), 1.0)]);
+                uses.extend(route.windows(2).map(|pair| (edge(pair[0], pair[1]), 1.0)));
             }
         }
     }
     uses
 }
 
-/// The customers of each route in their order, from how often edges are used; the depot is not
-/// named.
+/// The customers of each route in visiting order, without the depot, from the uses of edges.
 pub fn routes_of(nodes: usize, uses: &Decision) -> Vec<Vec<u32>> {
-    let mut joined = vec![Vec::new(); nodes];
+    let mut neighbors = vec![Vec::new(); nodes];
     for ((i, j), (_, times)) in edge_ends(nodes, uses.indices()).zip(uses.iter()) {
         for _ in 0..times.round() as usize {
-            joined[i].push(j as u32);
-            joined[j].push(i as u32);
+            neighbors[i].push(j as u32);
+            neighbors[j].push(i as u32);
         }
     }
     let mut routes = Vec::new();
-    let firsts = std::mem::take(&mut joined[0]);
+    let firsts = std::mem::take(&mut neighbors[0]);
     let mut served = vec![false; nodes];
     for first in firsts {
         let mut route = Vec::new();
-        let mut at = Some(first).filter(|first| !served[*first as usize]);
-        while let Some(customer) = at {
+        let mut next = Some(first).filter(|first| !served[*first as usize]);
+        while let Some(customer) = next {
             served[customer as usize] = true;
             route.push(customer);
-            at = joined[customer as usize]
-                .iter()
-                .copied()
-                .find(|next| *next != 0 && !served[*next as usize]);
+            let mut others = neighbors[customer as usize].iter().copied();
+            next = others.find(|other| *other != 0 && !served[*other as usize]);
         }
         if !route.is_empty() {
             routes.push(route);

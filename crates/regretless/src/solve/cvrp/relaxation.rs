@@ -1,27 +1,28 @@
-//! The linear relaxation of routes as an end in itself, and how far costs may move.
+//! LP relaxations of the CVRP as solvers of their own, and cost ranging.
 //!
-//! Degrees: x(δ(v)) = 2 for every customer, x(δ(0)) ≤ 2·vehicles, every edge within its greatest
-//! use (plain). With the rounded capacity inequalities that the separation finds it is the tight
-//! one; finding all of them is hard in itself, so its value depends on that search, and is a lower
-//! bound all the same. Edges between customers that no vehicle serves together are then at 0,
-//! whatever they cost.
+//! Degree constraints are x(δ(v)) = 2 for every customer, x(δ(0)) ≤ 2·vehicles, and every edge
+//! within its upper bound (plain). With the rounded capacity inequalities that the separation finds
+//! it is the tight relaxation; their exact separation is NP-hard, so its value depends on the
+//! heuristic separation, but is always a lower bound. Edges between customers that do not fit into
+//! one vehicle are then 0, whatever they cost.
 
 use super::fleet::Fleet;
 use super::master::CvrpMasterLp;
 use super::separation::CutSeparator;
 use super::support_graph::CvrpSupportGraph;
 use crate::decision::Decision;
-use crate::solve::complete_graph::{DistanceMatrix, edge_index, num_edges};
+use crate::solve::complete_graph::{DistanceMatrix, edge_id, num_edges};
 use crate::solve::highs::LpStatus;
 use crate::solve::relaxation::{CostRanges, CostRanging, Relaxation, RelaxationSolver};
 use crate::solve::{Solution, SolveFailure, SolveStatus};
 
-/// Rounds of inequalities after which a point is cut well enough.
+/// Maximum number of separation rounds: a safeguard, as separation normally ends much earlier.
 const MAX_CUT_ROUNDS: usize = 500;
-/// Values this close to a whole number are taken for it.
-const INTEGRALITY_TOLERANCE: f64 = 1e-9;
+/// Values this close to an integer are rounded to it: the feasibility tolerance of the simplex
+/// solver.
+const VALUE_TOLERANCE: f64 = 1e-9;
 
-/// Solves one of the two relaxations; one per thread.
+/// Solver of one of the two relaxations; one per thread.
 #[derive(Debug)]
 pub struct CvrpRelaxation {
     fleet: Fleet,
@@ -32,23 +33,22 @@ pub struct CvrpRelaxation {
 }
 
 impl CvrpRelaxation {
-    /// An engine for these customers and vehicles.
+    /// A solver for these customers and vehicles.
     pub fn new(mut fleet: Fleet, kind: Relaxation) -> Self {
         if kind == Relaxation::Plain {
-            // Where everything fits, nothing is known of any set of customers.
+            // With unlimited capacity no edge between customers is excluded.
             fleet.capacity = f64::INFINITY;
         }
-        let (separator, support) = (CutSeparator::default(), CvrpSupportGraph::default());
         Self {
             fleet,
             kind,
             distances: DistanceMatrix::default(),
-            separator,
-            support,
+            separator: CutSeparator::default(),
+            support: CvrpSupportGraph::default(),
         }
     }
 
-    /// The cheapest point for these costs, and the linear programme that has it.
+    /// The optimal point for these costs, and the master LP at its optimum.
     fn solve(&mut self, costs: &[f64]) -> Result<(Solution, CvrpMasterLp), SolveFailure> {
         self.fleet.check(costs)?;
         self.distances.fill(self.fleet.nodes(), costs);
@@ -58,31 +58,27 @@ impl CvrpRelaxation {
                 LpStatus::Optimal => {}
                 LpStatus::Infeasible => return Err(SolveFailure::Infeasible),
                 other => {
-                    return Err(SolveFailure::Engine(format!(
-                        "the relaxation ended as {other:?}"
-                    )));
+                    let message = format!("the relaxation ended with status {other:?}");
+                    return Err(SolveFailure::Engine(message));
                 }
             }
             if !self.cut(&mut master)? {
                 break;
             }
         }
-        let decision = self.decision(&master);
+        let decision = self.to_decision(&master);
         let objective = decision.dot(costs);
-        let bound = master.bound(&mut Vec::new()).min(objective);
-        Ok((
-            Solution {
-                decision,
-                objective,
-                bound,
-                status: SolveStatus::Optimal,
-                work: 0,
-            },
-            master,
-        ))
+        let solution = Solution {
+            decision,
+            objective,
+            bound: master.bound(&mut Vec::new()).min(objective),
+            status: SolveStatus::Optimal,
+            work: 0,
+        };
+        Ok((solution, master))
     }
 
-    /// Adds the capacity inequalities that the point violates; whether there are any.
+    /// Adds violated rounded capacity inequalities; whether there are any.
     fn cut(&mut self, master: &mut CvrpMasterLp) -> Result<bool, SolveFailure> {
         if self.kind == Relaxation::Plain {
             return Ok(false);
@@ -97,24 +93,22 @@ impl CvrpRelaxation {
         Ok(!cuts.is_empty())
     }
 
-    fn decision(&self, master: &CvrpMasterLp) -> Decision {
-        let whole = |value: f64| {
-            if (value - value.round()).abs() < INTEGRALITY_TOLERANCE {
+    fn to_decision(&self, master: &CvrpMasterLp) -> Decision {
+        let round = |value: f64| {
+            if (value - value.round()).abs() < VALUE_TOLERANCE {
                 value.round()
             } else {
                 value
             }
         };
-        let used = master
-            .edges
-            .iter()
-            .zip(master.values())
-            .filter(|(_, value)| **value > INTEGRALITY_TOLERANCE);
-        Decision::from_entries(used.map(|(ends, value)| (self.number(*ends) as u32, whole(*value))))
-    }
-
-    fn number(&self, [i, j]: [u32; 2]) -> usize {
-        edge_index(self.fleet.nodes(), i as usize, j as usize)
+        let nodes = self.fleet.nodes();
+        let mut entries = Vec::new();
+        for (ends, value) in master.edges.iter().zip(master.values()) {
+            if *value > VALUE_TOLERANCE {
+                entries.push((edge_id(nodes, *ends), round(*value)));
+            }
+        }
+        Decision::from_entries(entries)
     }
 }
 
@@ -125,14 +119,15 @@ impl RelaxationSolver for CvrpRelaxation {
 }
 
 impl CostRanging for CvrpRelaxation {
-    /// The limits belong to the basis the simplex method ended with: valid, but narrower than
+    /// The ranges belong to the final basis of the simplex method: valid, but narrower than
     /// necessary where it is degenerate.
     fn ranges(&mut self, costs: &[f64]) -> Result<CostRanges, SolveFailure> {
         let (_, mut master) = self.solve(costs)?;
-        let mut ranges = CostRanges::unbounded(num_edges(self.fleet.nodes()));
-        let limits = master.cost_ranges()?;
-        for (ends, [lower, upper]) in master.edges.iter().zip(limits) {
-            let edge = self.number(*ends);
+        let nodes = self.fleet.nodes();
+        let mut ranges = CostRanges::unbounded(num_edges(nodes));
+        let column_ranges = master.cost_ranges()?;
+        for (ends, [lower, upper]) in master.edges.iter().zip(column_ranges) {
+            let edge = edge_id(nodes, *ends) as usize;
             ranges.lower[edge] = lower.min(costs[edge]);
             ranges.upper[edge] = upper.max(costs[edge]);
         }

@@ -1,11 +1,11 @@
-//! Branch and cut: best bound first, diving into the better child.
+//! The branch-and-cut tree: best bound first, with diving into the better child.
 //!
-//! A node is a list of decisions: an edge is used at most or at least so often, or a set of
-//! customers is visited once or at least twice (Augerat et al. 1998). Its relaxation is solved by
-//! dual simplex from the basis of its parent, and cut. A node goes when its duals prove a bound
-//! above the level (never by the solver's word alone), when it has no point, or when its point is a
-//! set of routes. At the root, edges whose reduced cost exceeds what is left to the best routes are
-//! dropped for good.
+//! A node is a list of decisions: bounds on the uses of an edge, or a set of customers that is
+//! visited once or at least twice (Augerat et al. 1998). Its relaxation is solved by the dual
+//! simplex method from the basis of its parent, and cut. A node is closed when its duals prove a
+//! bound above the cutoff (the status of the LP solver alone is not enough), when its relaxation is
+//! infeasible, or when its point is a set of routes. At the root, reduced cost fixing removes edges
+//! for good.
 
 use std::rc::Rc;
 
@@ -15,76 +15,88 @@ use super::incumbent::CvrpIncumbent;
 use super::master::CvrpMasterLp;
 use super::separation::CutSeparator;
 use super::support_graph::CvrpSupportGraph;
-use crate::solve::complete_graph::edge_index;
-use crate::solve::cutting_plane::{NodeQueue, SearchResult, TailingOff};
+use crate::solve::complete_graph::edge_id;
+use crate::solve::cutting_plane::{NodeQueue, SearchResult, TailingOff, retain_unmarked};
 use crate::solve::highs::LpStatus;
 use crate::solve::pruning::PruningRule;
 use crate::solve::{SolveFailure, check_not_cancelled};
 
-/// Share of what is left, or of a twentieth of the objective, that a round of cuts should gain.
+/// Fraction of the remaining gap that a round of cuts should close. Below it, branching closes the
+/// gap faster than further rounds.
 const MIN_RELATIVE_GAIN: f64 = 0.02;
-/// Rounds in a row that may gain less.
+/// The remaining gap counts as at most this fraction of the objective, for poor incumbents or none.
+const MAX_RELATIVE_GAP: f64 = 0.05;
+/// Consecutive rounds that may gain less before separation stops.
 const MAX_TAILING_ROUNDS: u32 = 3;
+/// An integral point costs as much as its bound up to this many tolerances; a larger difference is
+/// recorded as a remaining bound.
+const INTEGRAL_GAP_TOLERANCES: f64 = 5.0;
 
-/// What the search works on.
+/// Inputs of the search.
 pub(super) struct CvrpSearchInput<'a> {
     pub(super) fleet: &'a Fleet,
     pub(super) costs: &'a [f64],
     pub(super) pruning: PruningRule,
 }
 
-/// How a node ended.
+/// The outcome of a node.
 enum CvrpNodeOutcome {
     Closed,
-    Split { bound: f64 },
+    Branch { bound: f64 },
 }
 
-/// The search.
+/// The branch-and-cut tree.
 pub(super) struct CvrpSearchTree<'a> {
-    task: CvrpSearchInput<'a>,
+    input: CvrpSearchInput<'a>,
     master: CvrpMasterLp,
     separator: CutSeparator,
     support: CvrpSupportGraph,
     branching: BranchingRule,
+    /// Reduced costs of the last bound.
     reduced: Vec<f64>,
-    /// Bound and reduced costs at the root.
-    root: (f64, Vec<f64>),
+    /// Lower bound and reduced costs at the root.
+    root_bound: f64,
+    root_reduced: Vec<f64>,
     node_queue: NodeQueue<CvrpBranchPath>,
 }
 
 impl<'a> CvrpSearchTree<'a> {
-    pub(super) fn new(task: CvrpSearchInput<'a>, master: CvrpMasterLp) -> Self {
+    pub(super) fn new(input: CvrpSearchInput<'a>, master: CvrpMasterLp) -> Self {
         Self {
-            task,
+            input,
             master,
             separator: CutSeparator::default(),
             support: CvrpSupportGraph::default(),
             branching: BranchingRule::default(),
             reduced: Vec::new(),
-            root: (f64::NEG_INFINITY, Vec::new()),
+            root_bound: f64::NEG_INFINITY,
+            root_reduced: Vec::new(),
             node_queue: NodeQueue::default(),
         }
     }
 
-    /// Searches all nodes or up to the limit, which does not count the root.
-    pub(super) fn run(mut self, best: &mut CvrpIncumbent) -> Result<SearchResult, SolveFailure> {
-        let Some(mut bound) = self.solve_root(best)? else {
+    /// Searches all nodes or up to the node limit, which does not count the root.
+    pub(super) fn run(
+        mut self,
+        incumbent: &mut CvrpIncumbent,
+    ) -> Result<SearchResult, SolveFailure> {
+        let Some(mut bound) = self.solve_root(incumbent)? else {
             return Ok(self.node_queue.final_result());
         };
-        if self.task.pruning.limits.nodes == 0 {
+        if self.input.pruning.limits.nodes == 0 {
             return Ok(self.node_queue.result_at_limit(bound));
         }
-        let mut present = self.branch(bound, None, best)?;
-        for _ in 0..self.task.pruning.limits.nodes {
+        let mut path = self.branch(bound, None, incumbent)?;
+        for _ in 0..self.input.pruning.limits.nodes {
             check_not_cancelled()?;
             self.node_queue.count_node();
-            match self.explore(bound, best)? {
-                CvrpNodeOutcome::Split { bound: raised } => {
+            match self.explore(bound, incumbent)? {
+                CvrpNodeOutcome::Branch { bound: raised } => {
                     bound = raised.max(bound);
-                    present = self.branch(bound, Some(&present), best)?;
+                    path = self.branch(bound, Some(&path), incumbent)?;
                 }
-                CvrpNodeOutcome::Closed => match self.next(best)? {
-                    Some((branch_path, raised)) => (present, bound) = (branch_path, raised),
+                CvrpNodeOutcome::Closed => match self.next(incumbent)? {
+                    Some((branch_path, node_bound)) => (path, bound) = (branch_path, node_bound),
                     None => return Ok(self.node_queue.final_result()),
                 },
             }
@@ -92,49 +104,50 @@ impl<'a> CvrpSearchTree<'a> {
         Ok(self.node_queue.result_at_limit(bound))
     }
 
-    /// Solves the root twice: with all edges, and with those that better routes can use. Returns
-    /// its bound unless it is closed.
-    fn solve_root(&mut self, best: &mut CvrpIncumbent) -> Result<Option<f64>, SolveFailure> {
-        let CvrpNodeOutcome::Split { bound } = self.explore(f64::NEG_INFINITY, best)? else {
+    /// Solves the root twice: with all edges, and after reduced cost fixing. Returns its bound
+    /// unless it is closed.
+    fn solve_root(&mut self, incumbent: &mut CvrpIncumbent) -> Result<Option<f64>, SolveFailure> {
+        let CvrpNodeOutcome::Branch { bound } = self.explore(f64::NEG_INFINITY, incumbent)? else {
             return Ok(None);
         };
-        self.root = (bound, self.reduced.clone());
-        self.exclude(best)?;
-        match self.explore(bound, best)? {
-            CvrpNodeOutcome::Split { bound: raised } => Ok(Some(raised.max(bound))),
+        self.root_bound = bound;
+        self.root_reduced.clone_from(&self.reduced);
+        self.fix_edges(incumbent)?;
+        match self.explore(bound, incumbent)? {
+            CvrpNodeOutcome::Branch { bound: raised } => Ok(Some(raised.max(bound))),
             CvrpNodeOutcome::Closed => Ok(None),
         }
     }
 
-    /// Goes to the waiting node with the lowest bound.
+    /// Enters the open node of lowest bound; returns its decisions and bound.
     fn next(
         &mut self,
-        best: &CvrpIncumbent,
+        incumbent: &CvrpIncumbent,
     ) -> Result<Option<(Rc<CvrpBranchPath>, f64)>, SolveFailure> {
-        let Some(open) = self.node_queue.next(best.cutoff) else {
+        let Some(node) = self.node_queue.next(incumbent.cutoff) else {
             return Ok(None);
         };
         self.master.reset_bounds()?;
-        open.branch_path.apply(&mut self.master)?;
-        if let Some(basis) = &open.basis {
+        node.branch_path.apply(&mut self.master)?;
+        if let Some(basis) = &node.basis {
             self.master.restore(basis)?;
         }
-        Ok(Some((open.branch_path, open.bound)))
+        Ok(Some((node.branch_path, node.bound)))
     }
 
-    /// Solves and cuts the present node.
+    /// Solves and cuts the current node.
     fn explore(
         &mut self,
-        inherited: f64,
-        best: &mut CvrpIncumbent,
+        parent_bound: f64,
+        incumbent: &mut CvrpIncumbent,
     ) -> Result<CvrpNodeOutcome, SolveFailure> {
-        self.master.set_objective_bound(best.cutoff)?;
-        let mut tail = TailingOff::new(inherited, MAX_TAILING_ROUNDS);
+        self.master.set_objective_bound(incumbent.cutoff)?;
+        let mut tailing_off = TailingOff::new(parent_bound, MAX_TAILING_ROUNDS);
         loop {
             check_not_cancelled()?;
             match self.master.solve()? {
                 LpStatus::Optimal => {}
-                LpStatus::ObjectiveBound if self.is_pruned(best) => {
+                LpStatus::ObjectiveBound if self.is_pruned(incumbent) => {
                     return Ok(CvrpNodeOutcome::Closed);
                 }
                 LpStatus::ObjectiveBound => {
@@ -147,144 +160,145 @@ impl<'a> CvrpSearchTree<'a> {
                 | LpStatus::IterationLimit
                 | LpStatus::NodeLimit) => {
                     return Err(SolveFailure::Engine(format!(
-                        "the relaxation of a node ended as {other:?}"
+                        "the relaxation of a search node ended with status {other:?}"
                     )));
                 }
             }
-            if self.master.objective() > best.cutoff && self.is_pruned(best) {
+            if self.master.objective() > incumbent.cutoff && self.is_pruned(incumbent) {
                 return Ok(CvrpNodeOutcome::Closed);
             }
             self.support.fill(
-                self.task.fleet.nodes(),
+                self.input.fleet.nodes(),
                 &self.master.edges,
                 self.master.values(),
             );
-            let cuts = self.separator.find(&self.support, self.task.fleet);
-            let needed = self.support.is_integral();
+            let cuts = self.separator.find(&self.support, self.input.fleet);
+            // An integral point with violated cuts is no set of routes, so they are always added.
+            let are_required = self.support.is_integral();
             let objective = self.master.objective();
-            let little = MIN_RELATIVE_GAIN * (best.cutoff - objective).min(0.05 * objective.abs());
-            if cuts.is_empty() || (!needed && tail.is_tailing_off(objective, little)) {
-                return self.finish(best);
+            let gap = (incumbent.cutoff - objective).min(MAX_RELATIVE_GAP * objective.abs());
+            let min_gain = MIN_RELATIVE_GAIN * gap;
+            let may_stop = cuts.is_empty()
+                || (!are_required && tailing_off.is_tailing_off(objective, min_gain));
+            if may_stop {
+                return self.finish(incumbent);
             }
             self.master.add_cuts(&cuts)?;
         }
     }
 
-    /// Whether the duals prove that the node holds nothing better.
-    fn is_pruned(&mut self, best: &CvrpIncumbent) -> bool {
+    /// Whether the current duals prove that the node contains no better routes.
+    fn is_pruned(&mut self, incumbent: &CvrpIncumbent) -> bool {
         let bound = self.master.bound(&mut self.reduced);
-        let hopeless = bound > best.cutoff;
-        if hopeless {
+        let is_pruned = bound > incumbent.cutoff;
+        if is_pruned {
             self.node_queue.record_pruned(bound);
         }
-        hopeless
+        is_pruned
     }
 
-    /// A point that no row improves: routes, or a reason to branch.
-    fn finish(&mut self, best: &mut CvrpIncumbent) -> Result<CvrpNodeOutcome, SolveFailure> {
+    /// Ends a node whose point is not cut any further: routes, or a point to branch on.
+    fn finish(&mut self, incumbent: &mut CvrpIncumbent) -> Result<CvrpNodeOutcome, SolveFailure> {
         let bound = self.master.bound(&mut self.reduced);
-        if bound > best.cutoff {
+        if bound > incumbent.cutoff {
             self.node_queue.record_pruned(bound);
             return Ok(CvrpNodeOutcome::Closed);
         }
         if !self.support.is_integral() {
-            return Ok(CvrpNodeOutcome::Split { bound });
+            return Ok(CvrpNodeOutcome::Branch { bound });
         }
         let nodes = self.support.nodes;
-        let number = |[i, j]: [u32; 2]| edge_index(nodes, i as usize, j as usize) as u32;
-        let uses: Vec<(u32, f64)> = self
-            .support
-            .edges
-            .iter()
-            .map(|(ends, value)| (number(*ends), value.round()))
+        let edges = self.support.edges.iter();
+        let uses: Vec<(u32, f64)> = edges
+            .map(|(ends, value)| (edge_id(nodes, *ends), value.round()))
             .collect();
-        let cost: f64 = uses
+        let costs = self.input.costs;
+        let terms = uses
             .iter()
-            .map(|(edge, times)| times * self.task.costs[*edge as usize])
-            .sum();
-        if bound < cost - 5.0 * self.task.pruning.tolerance {
+            .map(|(edge, count)| count * costs[*edge as usize]);
+        let cost: f64 = terms.sum();
+        if bound < cost - INTEGRAL_GAP_TOLERANCES * self.input.pruning.tolerance {
             self.node_queue.record_pruned(bound);
         }
-        if best.offer(uses, self.task.costs, &self.task.pruning) {
-            self.tighten(best)?;
+        if incumbent.offer(uses, costs, &self.input.pruning) {
+            self.tighten(incumbent)?;
         }
         Ok(CvrpNodeOutcome::Closed)
     }
 
-    /// Drops the edges that no better routes can use.
-    fn exclude(&mut self, best: &CvrpIncumbent) -> Result<(), SolveFailure> {
-        let (bound, reduced) = &self.root;
-        let delete: Vec<bool> = reduced
-            .iter()
-            .map(|reduced| bound + reduced > best.cutoff)
+    /// Reduced cost fixing at the root: deletes the columns that no better routes can use.
+    fn fix_edges(&mut self, incumbent: &CvrpIncumbent) -> Result<(), SolveFailure> {
+        let bound = self.root_bound;
+        let reduced = self.root_reduced.iter();
+        let delete = reduced
+            .map(|reduced| bound + reduced > incumbent.cutoff)
             .collect();
-        let gone = self.master.drop_edges(delete)?;
-        let min = reduced
-            .iter()
-            .zip(&gone)
-            .filter(|(_, gone)| **gone)
-            .map(|(reduced, _)| bound + reduced);
-        min.for_each(|min| self.node_queue.record_pruned(min));
-        let mut gone = gone.into_iter();
-        self.root.1.retain(|_| !gone.next().unwrap_or(false));
-        self.tighten(best)
+        let deleted = self.master.drop_edges(delete)?;
+        for (reduced, deleted) in self.root_reduced.iter().zip(&deleted) {
+            if *deleted {
+                self.node_queue.record_pruned(bound + reduced);
+            }
+        }
+        retain_unmarked(&mut self.root_reduced, &deleted);
+        self.tighten(incumbent)
     }
 
-    /// Bounds edges by their reduced costs at the root.
-    fn tighten(&mut self, best: &CvrpIncumbent) -> Result<(), SolveFailure> {
-        let bound = self.root.0;
-        if bound > best.cutoff {
-            // Nothing is left: every node that waits goes by its bound.
+    /// Tightens the global bounds of edges by their reduced costs at the root.
+    fn tighten(&mut self, incumbent: &CvrpIncumbent) -> Result<(), SolveFailure> {
+        let bound = self.root_bound;
+        if bound > incumbent.cutoff {
+            // Nothing is left: every open node will be pruned by its bound.
             return Ok(());
         }
-        for (column, reduced) in self.root.1.iter().enumerate() {
-            let room = (best.cutoff - bound) / reduced.abs();
-            let [lower, upper] = self.master.base[column];
-            let steps = room.floor();
-            if lower < upper && steps < upper - lower && *reduced != 0.0 {
+        for (column, reduced) in self.root_reduced.iter().enumerate() {
+            let max_change = ((incumbent.cutoff - bound) / reduced.abs()).floor();
+            let [lower, upper] = self.master.global_bounds[column];
+            if lower < upper && max_change < upper - lower && *reduced != 0.0 {
                 self.node_queue
-                    .record_pruned(bound + (steps + 1.0) * reduced.abs());
-                let bounds = if *reduced > 0.0 {
-                    [lower, lower + steps]
+                    .record_pruned(bound + (max_change + 1.0) * reduced.abs());
+                self.master.global_bounds[column] = if *reduced > 0.0 {
+                    [lower, lower + max_change]
                 } else {
-                    [upper - steps, upper]
+                    [upper - max_change, upper]
                 };
-                self.master.base[column] = bounds;
             }
         }
-        (0..self.root.1.len()).try_for_each(|column| {
-            let ([low, high], [lower, upper]) =
-                (self.master.bounds(column), self.master.base[column]);
-            if low > upper || high < lower {
-                return Ok(());
+        for column in 0..self.root_reduced.len() {
+            let [current_lower, current_upper] = self.master.bounds(column);
+            let [lower, upper] = self.master.global_bounds[column];
+            if current_lower <= upper && current_upper >= lower {
+                let bounds = [current_lower.max(lower), current_upper.min(upper)];
+                self.master.set_bounds(column, bounds)?;
             }
-            self.master
-                .set_bounds(column, [low.max(lower), high.min(upper)])
-        })
+        }
+        Ok(())
     }
 
-    /// Splits the present node; one child waits, the other is entered and returned.
+    /// Branches at the current node; one child joins the queue, the other is entered and returned.
     fn branch(
         &mut self,
         bound: f64,
-        above: Option<&Rc<CvrpBranchPath>>,
-        best: &CvrpIncumbent,
+        parent: Option<&Rc<CvrpBranchPath>>,
+        incumbent: &CvrpIncumbent,
     ) -> Result<Rc<CvrpBranchPath>, SolveFailure> {
         let basis = self.master.snapshot().map(Rc::new);
-        let between = std::mem::take(&mut self.separator.between);
-        let Some(split) =
-            self.branching
-                .choose(&mut self.master, &between, basis.as_deref(), best.cutoff)?
-        else {
+        let branch_sets = std::mem::take(&mut self.separator.branch_sets);
+        let choice = self.branching.choose(
+            &mut self.master,
+            &branch_sets,
+            basis.as_deref(),
+            incumbent.cutoff,
+        )?;
+        let Some(choice) = choice else {
             return Err(SolveFailure::WrongAnswer(
-                "a fractional point has nothing to branch on".into(),
+                "a fractional point has no branching candidate".into(),
             ));
         };
-        let [first, second] = split.children.map(|limits| {
+        let [first, second] = choice.children.map(|bounds| {
             Rc::new(CvrpBranchPath {
-                at: split.at,
-                limits,
-                above: above.cloned(),
+                target: choice.target,
+                bounds,
+                parent: parent.cloned(),
             })
         });
         self.node_queue.add(bound, second, basis);

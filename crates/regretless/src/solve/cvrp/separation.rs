@@ -1,10 +1,11 @@
-//! Finds violated inequalities around sets of customers.
+//! Heuristic separation of rounded capacity and blossom inequalities.
 //!
-//! Groups that are connected without the depot come first: for whole points these prove
-//! feasibility, as every group is then one route or a ring. For fractional points sets grow from
-//! every customer, each time by the customer with the strongest ties to the set (Augerat et al.
-//! 1998), and the promising ones are improved by adding, dropping and exchanging customers. Every
-//! set on the way is tried as the set of a capacity inequality and as the handle of a blossom.
+//! Connected components without the depot come first: for integral points they decide feasibility,
+//! because every component is then one route or a subtour. For fractional points a set is grown
+//! greedily from every customer, each time by the customer of largest total edge value to the set
+//! (Augerat et al. 1998), and promising sets are improved by adding, removing and exchanging
+//! customers. Every set on the way is tried as the set of a rounded capacity inequality and as the
+//! handle of a blossom inequality.
 
 use std::collections::HashSet;
 
@@ -12,272 +13,288 @@ use super::cuts::{CvrpCut, EdgeEnds};
 use super::fleet::Fleet;
 use super::support_graph::CvrpSupportGraph;
 
-/// Least violation, in units of vehicles, that is worth a row.
+/// Smallest violation, in vehicles, of a reported cut. Less violated cuts rarely raise the bound.
 const MIN_VIOLATION: f64 = 0.01;
-/// Sets that miss violation by less than this are improved.
+/// Sets whose violation exceeds minus this are improved. A larger threshold tries more sets, few of
+/// which become violated.
 const IMPROVEMENT_THRESHOLD: f64 = 0.35;
-/// Most changes to a promising set.
+/// Maximum number of changes to a promising set; each scans all pairs of customers.
 const MAX_SET_CHANGES: usize = 6;
-/// Most rows of each kind that one round adds.
+/// Smallest increase of the violation that counts as an improvement.
+const MIN_IMPROVEMENT: f64 = 1e-6;
+/// Maximum number of cuts of each family per round, the most violated first. More rows slow down
+/// the LP, and many would be redundant.
 const MAX_CUTS_PER_ROUND: usize = 25;
+/// Sets with half a cut value strictly between these bounds are candidates for branching: away from
+/// the integral values 1 and 2.
+const MIN_BRANCH_CROSSINGS: f64 = 1.1;
+const MAX_BRANCH_CROSSINGS: f64 = 1.9;
 
-/// A set that grows and shrinks.
+/// A set of customers that is changed one customer at a time.
 #[derive(Debug, Clone, Default)]
 struct CandidateSet {
-    inside: Vec<bool>,
+    contains: Vec<bool>,
     members: Vec<u32>,
-    /// Edges between each customer and the set.
-    ties: Vec<f64>,
+    /// Total value of the edges between each customer and the set.
+    adjacency: Vec<f64>,
     load: f64,
-    /// Half the edges that leave.
-    half: f64,
-    /// Identifies the set.
-    print: u64,
+    /// x(δ(S))/2, the number of times that vehicles visit the set.
+    crossings: f64,
+    /// Hash of the set.
+    fingerprint: u64,
 }
 
 impl CandidateSet {
     fn clear(&mut self, nodes: usize) {
-        self.inside.clear();
-        self.inside.resize(nodes, false);
+        self.contains.clear();
+        self.contains.resize(nodes, false);
         self.members.clear();
-        self.ties.clear();
-        self.ties.resize(nodes, 0.0);
-        (self.load, self.half, self.print) = (0.0, 0.0, 0);
+        self.adjacency.clear();
+        self.adjacency.resize(nodes, 0.0);
+        (self.load, self.crossings, self.fingerprint) = (0.0, 0.0, 0);
     }
 
-    fn flip(&mut self, support: &CvrpSupportGraph, fleet: &Fleet, node: u32) {
-        let place = node as usize;
-        let sign = if self.inside[place] { -1.0 } else { 1.0 };
-        self.half += sign * (1.0 - self.ties[place]);
-        self.load += sign * fleet.demands[place];
-        self.print ^= fingerprint(node);
-        self.ties
-            .iter_mut()
-            .zip(support.row(node))
-            .for_each(|(tie, value)| *tie += sign * value);
-        self.inside[place] = !self.inside[place];
-        if self.inside[place] {
-            self.members.push(node);
+    /// Adds a customer, or removes it if it is a member.
+    fn toggle(&mut self, support: &CvrpSupportGraph, fleet: &Fleet, customer: u32) {
+        let index = customer as usize;
+        let sign = if self.contains[index] { -1.0 } else { 1.0 };
+        self.crossings += sign * (1.0 - self.adjacency[index]);
+        self.load += sign * fleet.demands[index];
+        self.fingerprint ^= fingerprint(customer);
+        for (adjacency, value) in self.adjacency.iter_mut().zip(support.row(customer)) {
+            *adjacency += sign * value;
+        }
+        self.contains[index] = !self.contains[index];
+        if self.contains[index] {
+            self.members.push(customer);
         } else {
-            self.members.retain(|member| *member != node);
+            self.members.retain(|member| *member != customer);
         }
     }
 
-    /// By how many vehicles too few the set is visited.
+    /// Violation of the rounded capacity inequality, in vehicles.
     fn violation(&self, fleet: &Fleet) -> f64 {
-        fleet.min_vehicles(self.load) - self.half
+        fleet.min_vehicles(self.load) - self.crossings
     }
 }
 
-fn fingerprint(node: u32) -> u64 {
-    let mut mixed = (u64::from(node) + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+/// Hash of a customer; the hash of a set is the exclusive or of its members' hashes (Zobrist 1970).
+fn fingerprint(customer: u32) -> u64 {
+    let mut mixed = (u64::from(customer) + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
     mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
     mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
     mixed ^ (mixed >> 31)
 }
 
-/// Looks for violated inequalities; buffers are kept between calls.
+/// Separates rounded capacity and blossom inequalities; buffers are kept between calls.
 #[derive(Debug, Clone, Default)]
 pub(super) struct CutSeparator {
     set: CandidateSet,
-    other: CandidateSet,
-    /// Sets that were judged.
-    seen: HashSet<u64>,
-    /// Sets that were reached by growing.
+    improved: CandidateSet,
+    /// Fingerprints of the sets that were checked.
+    checked: HashSet<u64>,
+    /// Fingerprints of the sets that were reached by greedy growth.
     grown: HashSet<u64>,
-    short: Vec<(f64, Vec<u32>)>,
-    odd: Vec<(f64, Vec<u32>, Vec<EdgeEnds>)>,
-    /// Sets that are visited neither once nor twice, with half the edges that leave them.
-    pub(super) between: Vec<(f64, Vec<u32>)>,
+    /// Violated rounded capacity inequalities: violation and set.
+    capacity_sets: Vec<(f64, Vec<u32>)>,
+    /// Violated blossom inequalities: violation, handle and teeth.
+    blossoms: Vec<(f64, Vec<u32>, Vec<EdgeEnds>)>,
+    /// Candidates for branching: x(δ(S))/2 and set.
+    pub(super) branch_sets: Vec<(f64, Vec<u32>)>,
 }
 
 impl CutSeparator {
-    /// Rows that a point violates; for a whole point, none if and only if it is a set of routes.
+    /// Violated cuts at a point. An integral point has none if and only if it is a set of routes.
     pub(super) fn find(&mut self, support: &CvrpSupportGraph, fleet: &Fleet) -> Vec<CvrpCut> {
-        self.short.clear();
-        self.odd.clear();
-        self.between.clear();
-        self.seen.clear();
+        self.capacity_sets.clear();
+        self.blossoms.clear();
+        self.branch_sets.clear();
+        self.checked.clear();
         self.grown.clear();
-        self.try_groups(support, fleet);
+        self.check_components(support, fleet);
         if !support.is_integral() {
-            (1..support.nodes as u32).for_each(|seed| self.grow(seed, support, fleet));
+            for seed in 1..support.nodes as u32 {
+                self.grow(seed, support, fleet);
+            }
         }
         let mut cuts = Vec::new();
-        self.short
+        self.capacity_sets
             .sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
-        for (_, set) in self.short.drain(..).take(MAX_CUTS_PER_ROUND) {
-            let trips = fleet.min_vehicles(fleet.load(&set));
-            cuts.push(CvrpCut::capacity(set, trips));
+        for (_, set) in self.capacity_sets.drain(..).take(MAX_CUTS_PER_ROUND) {
+            let vehicles = fleet.min_vehicles(fleet.load(&set));
+            cuts.push(CvrpCut::capacity(set, vehicles));
         }
-        self.odd
+        self.blossoms
             .sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
-        cuts.extend(
-            self.odd
-                .drain(..)
-                .take(MAX_CUTS_PER_ROUND)
-                .map(|(_, set, teeth)| CvrpCut::blossom(set, teeth)),
-        );
+        for (_, handle, teeth) in self.blossoms.drain(..).take(MAX_CUTS_PER_ROUND) {
+            cuts.push(CvrpCut::blossom(handle, teeth));
+        }
         cuts
     }
 
-    fn try_groups(&mut self, support: &CvrpSupportGraph, fleet: &Fleet) {
-        let groups = support.groups();
-        let all: Vec<u32> = (1..support.nodes as u32).collect();
-        for group in &groups {
-            let rest = all
-                .iter()
-                .copied()
-                .filter(|node| !group.contains(node))
+    /// Checks the connected components without the depot, and their complements.
+    fn check_components(&mut self, support: &CvrpSupportGraph, fleet: &Fleet) {
+        for component in support.components() {
+            let customers = 1..support.nodes as u32;
+            let complement = customers
+                .filter(|customer| !component.contains(customer))
                 .collect();
-            for set in [group.clone(), rest] {
-                let shortage = fleet.min_vehicles(fleet.load(&set)) - support.cut_value(&set) / 2.0;
-                if shortage > MIN_VIOLATION && !set.is_empty() {
-                    let print = set.iter().fold(0, |print, node| print ^ fingerprint(*node));
-                    if self.seen.insert(print) {
-                        self.short.push((shortage, set));
+            for set in [component, complement] {
+                let crossings = support.cut_value(&set) / 2.0;
+                let violation = fleet.min_vehicles(fleet.load(&set)) - crossings;
+                if violation > MIN_VIOLATION && !set.is_empty() {
+                    let hash = set.iter().fold(0, |hash, node| hash ^ fingerprint(*node));
+                    if self.checked.insert(hash) {
+                        self.capacity_sets.push((violation, set));
                     }
                 }
             }
         }
     }
 
-    /// Grows a set from one customer to all.
+    /// Grows a set greedily from one customer to all customers.
     fn grow(&mut self, seed: u32, support: &CvrpSupportGraph, fleet: &Fleet) {
         self.set.clear(support.nodes);
         let mut next = Some(seed);
-        while let Some(node) = next {
-            self.set.flip(support, fleet, node);
-            if !self.grown.insert(self.set.print) {
-                // The set was reached before, and so was all that follows.
+        while let Some(customer) = next {
+            self.set.toggle(support, fleet, customer);
+            if !self.grown.insert(self.set.fingerprint) {
+                // Greedy growth reached this set before, and so all sets that follow.
                 return;
             }
-            if self.seen.insert(self.set.print) {
+            if self.checked.insert(self.set.fingerprint) {
                 self.check_set(support, fleet);
             }
-            next = strongest(&self.set);
+            next = most_adjacent(&self.set);
         }
     }
 
-    /// Notes what the present set is good for.
+    /// Checks the current set for violated cuts and as a candidate for branching.
     fn check_set(&mut self, support: &CvrpSupportGraph, fleet: &Fleet) {
-        let shortage = self.set.violation(fleet);
-        if shortage > MIN_VIOLATION {
-            self.short.push((shortage, self.set.members.clone()));
+        let (violation, crossings) = (self.set.violation(fleet), self.set.crossings);
+        if violation > MIN_VIOLATION {
+            self.capacity_sets
+                .push((violation, self.set.members.clone()));
         } else {
             self.try_blossom(support, fleet);
-            if self.set.half > 1.1 && self.set.half < 1.9 && self.set.members.len() > 1 {
-                self.between.push((self.set.half, self.set.members.clone()));
+            let is_between = crossings > MIN_BRANCH_CROSSINGS && crossings < MAX_BRANCH_CROSSINGS;
+            if is_between && self.set.members.len() > 1 {
+                self.branch_sets.push((crossings, self.set.members.clone()));
             }
         }
-        if shortage > -IMPROVEMENT_THRESHOLD {
+        if violation > -IMPROVEMENT_THRESHOLD {
             self.improve(support, fleet);
         }
     }
 
-    /// The set as a handle: leaving edges with large values are teeth, made odd in number.
+    /// Tries the current set as a handle: leaving edges of value above one half are teeth; an even
+    /// number of teeth is made odd by the edge whose change of side costs least.
     fn try_blossom(&mut self, support: &CvrpSupportGraph, fleet: &Fleet) {
-        let mut slack = 0.0;
-        let mut min = (f64::INFINITY, [0, 0]);
+        let mut left_side = 0.0;
+        let (mut min_flip_cost, mut cheapest) = (f64::INFINITY, [0, 0]);
         let mut teeth: Vec<EdgeEnds> = Vec::new();
         for (ends, value) in &support.edges {
-            if self.set.inside[ends[0] as usize] == self.set.inside[ends[1] as usize] {
+            if self.set.contains[ends[0] as usize] == self.set.contains[ends[1] as usize] {
                 continue;
             }
-            let single = fleet.max_edge_uses(*ends) <= 1.0;
-            let chosen = single && *value > 0.5;
-            slack += if chosen { 1.0 - value } else { *value };
-            if slack >= 1.0 {
+            let can_be_tooth = fleet.max_edge_uses(*ends) <= 1.0;
+            let is_tooth = can_be_tooth && *value > 0.5;
+            left_side += if is_tooth { 1.0 - value } else { *value };
+            if left_side >= 1.0 {
                 return;
             }
-            if chosen {
+            if is_tooth {
                 teeth.push(*ends);
             }
-            let price = if single {
+            let flip_cost = if can_be_tooth {
                 (1.0 - 2.0 * value).abs()
             } else {
                 f64::INFINITY
             };
-            if price < min.0 {
-                min = (price, *ends);
+            if flip_cost < min_flip_cost {
+                (min_flip_cost, cheapest) = (flip_cost, *ends);
             }
         }
         if teeth.len().is_multiple_of(2) {
-            slack += min.0;
-            match teeth.iter().position(|ends| *ends == min.1) {
-                Some(place) => drop(teeth.remove(place)),
-                None => teeth.push(min.1),
+            left_side += min_flip_cost;
+            match teeth.iter().position(|ends| *ends == cheapest) {
+                Some(index) => drop(teeth.remove(index)),
+                None => teeth.push(cheapest),
             }
         }
-        let violation = (1.0 - slack) / 2.0;
+        let violation = (1.0 - left_side) / 2.0;
         if violation > MIN_VIOLATION && !teeth.is_empty() {
-            self.odd.push((violation, self.set.members.clone(), teeth));
+            self.blossoms
+                .push((violation, self.set.members.clone(), teeth));
         }
     }
 
-    /// Changes a copy of the present set while that makes its shortage larger.
+    /// Changes a copy of the current set while that increases its violation.
     fn improve(&mut self, support: &CvrpSupportGraph, fleet: &Fleet) {
-        let mut set = std::mem::take(&mut self.other);
+        let mut set = std::mem::take(&mut self.improved);
         set.clone_from(&self.set);
         for _ in 0..MAX_SET_CHANGES {
-            let Some(flips) = best_change(&set, support, fleet) else {
+            let Some(change) = best_change(&set, support, fleet) else {
                 break;
             };
-            flips
-                .into_iter()
-                .flatten()
-                .for_each(|node| set.flip(support, fleet, node));
-            if !self.seen.insert(set.print) {
+            for customer in change.into_iter().flatten() {
+                set.toggle(support, fleet, customer);
+            }
+            if !self.checked.insert(set.fingerprint) {
                 break;
             }
-            let shortage = set.violation(fleet);
-            if shortage > MIN_VIOLATION {
-                self.short.push((shortage, set.members.clone()));
+            let violation = set.violation(fleet);
+            if violation > MIN_VIOLATION {
+                self.capacity_sets.push((violation, set.members.clone()));
             }
         }
-        self.other = set;
+        self.improved = set;
     }
 }
 
-/// The customer outside with the strongest ties.
-fn strongest(set: &CandidateSet) -> Option<u32> {
-    let outside = (1..set.ties.len()).filter(|node| !set.inside[*node]);
-    let stronger = |a: usize, b: usize| if set.ties[b] > set.ties[a] { b } else { a };
-    outside.reduce(stronger).map(|node| node as u32)
+/// The customer outside the set of largest total edge value to it.
+fn most_adjacent(set: &CandidateSet) -> Option<u32> {
+    let outside = (1..set.adjacency.len()).filter(|customer| !set.contains[*customer]);
+    let larger = |a: usize, b: usize| {
+        if set.adjacency[b] > set.adjacency[a] {
+            b
+        } else {
+            a
+        }
+    };
+    outside.reduce(larger).map(|customer| customer as u32)
 }
 
-/// One or two customers to flip so that the shortage grows most.
+/// One or two customers to add or remove so that the violation increases most.
 fn best_change(
     set: &CandidateSet,
     support: &CvrpSupportGraph,
     fleet: &Fleet,
 ) -> Option<[Option<u32>; 2]> {
-    let mut best = (set.violation(fleet) + 1e-6, None);
-    let mut offer = |load: f64, half: f64, flips: [Option<u32>; 2]| {
-        let shortage = fleet.min_vehicles(load) - half;
-        if shortage > best.0 {
-            best = (shortage, Some(flips));
+    let (mut max_violation, mut best) = (set.violation(fleet) + MIN_IMPROVEMENT, None);
+    let mut offer = |load: f64, crossings: f64, change: [Option<u32>; 2]| {
+        let violation = fleet.min_vehicles(load) - crossings;
+        if violation > max_violation {
+            (max_violation, best) = (violation, Some(change));
         }
     };
-    for node in 1..set.ties.len() {
-        let sign = if set.inside[node] { -1.0 } else { 1.0 };
-        if set.inside[node] && set.members.len() == 1 {
+    for node in 1..set.adjacency.len() {
+        let is_member = set.contains[node];
+        if is_member && set.members.len() == 1 {
             continue;
         }
+        let sign = if is_member { -1.0 } else { 1.0 };
         let load = set.load + sign * fleet.demands[node];
-        let half = set.half + sign * (1.0 - set.ties[node]);
-        offer(load, half, [Some(node as u32), None]);
-        if set.inside[node] {
+        let crossings = set.crossings + sign * (1.0 - set.adjacency[node]);
+        offer(load, crossings, [Some(node as u32), None]);
+        if is_member {
             let row = support.row(node as u32);
-            for other in (1..set.ties.len()).filter(|other| !set.inside[*other]) {
-                let half = half + 1.0 - (set.ties[other] - row[other]);
-                offer(
-                    load + fleet.demands[other],
-                    half,
-                    [Some(node as u32), Some(other as u32)],
-                );
+            for other in (1..set.adjacency.len()).filter(|other| !set.contains[*other]) {
+                let crossings = crossings + 1.0 - (set.adjacency[other] - row[other]);
+                let exchange = [Some(node as u32), Some(other as u32)];
+                offer(load + fleet.demands[other], crossings, exchange);
             }
         }
     }
-    best.1
+    best
 }

@@ -1,82 +1,79 @@
-//! A point of the relaxation as a weighted graph.
+//! Support graph of a point of the relaxation.
 
 use super::cuts::EdgeEnds;
 
-/// Values this close to a whole number count as it.
+/// Values this close to an integer count as integral.
 pub(super) const INTEGRALITY_TOLERANCE: f64 = 1e-6;
 
-/// The edges that a point uses, as a list and as a table.
+/// The edges of positive value, as a list and as a symmetric matrix.
 #[derive(Debug, Clone, Default)]
 pub(super) struct CvrpSupportGraph {
     pub(super) nodes: usize,
     pub(super) edges: Vec<(EdgeEnds, f64)>,
-    table: Vec<f64>,
+    matrix: Vec<f64>,
 }
 
 impl CvrpSupportGraph {
-    /// The edges with a value.
+    /// Loads the edges of positive value.
     pub(super) fn fill(&mut self, nodes: usize, edges: &[EdgeEnds], values: &[f64]) {
         self.nodes = nodes;
         self.edges.clear();
-        self.table.clear();
-        self.table.resize(nodes * nodes, 0.0);
-        for (ends, value) in edges
-            .iter()
-            .zip(values)
-            .filter(|(_, value)| **value > INTEGRALITY_TOLERANCE)
-        {
+        self.matrix.clear();
+        self.matrix.resize(nodes * nodes, 0.0);
+        for (ends, value) in edges.iter().zip(values) {
+            if *value <= INTEGRALITY_TOLERANCE {
+                continue;
+            }
             let [i, j] = ends.map(|node| node as usize);
             self.edges.push((*ends, *value));
-            self.table[i * nodes + j] = *value;
-            self.table[j * nodes + i] = *value;
+            self.matrix[i * nodes + j] = *value;
+            self.matrix[j * nodes + i] = *value;
         }
     }
 
-    /// Values of the edges between one node and all.
+    /// Values of the edges from one node to all nodes.
     #[inline]
     pub(super) fn row(&self, node: u32) -> &[f64] {
-        &self.table[node as usize * self.nodes..][..self.nodes]
+        &self.matrix[node as usize * self.nodes..][..self.nodes]
     }
 
-    /// Whether all values are whole.
+    /// Whether all values are integral.
     pub(super) fn is_integral(&self) -> bool {
         self.edges
             .iter()
             .all(|(_, value)| (value - value.round()).abs() <= INTEGRALITY_TOLERANCE)
     }
 
-    /// Sum of the edges that leave a set of customers.
+    /// x(δ(S)): the total value of the edges that leave a set of customers.
     pub(super) fn cut_value(&self, set: &[u32]) -> f64 {
-        let inside: f64 = set
-            .iter()
-            .map(|i| set.iter().map(|j| self.row(*i)[*j as usize]).sum::<f64>())
-            .sum();
+        let row_sum = |i: u32| set.iter().map(|j| self.row(i)[*j as usize]).sum::<f64>();
+        let inside: f64 = set.iter().map(|i| row_sum(*i)).sum();
         2.0 * set.len() as f64 - inside
     }
 
-    /// The groups of customers that edges connect without the depot, in the order of their first
+    /// Connected components of the customers without the depot, in the order of their smallest
     /// members.
-    pub(super) fn groups(&self) -> Vec<Vec<u32>> {
-        let mut seen = vec![false; self.nodes];
-        let mut groups = Vec::new();
+    pub(super) fn components(&self) -> Vec<Vec<u32>> {
+        let mut visited = vec![false; self.nodes];
+        let mut components = Vec::new();
         for first in 1..self.nodes as u32 {
-            if std::mem::replace(&mut seen[first as usize], true) {
+            if std::mem::replace(&mut visited[first as usize], true) {
                 continue;
             }
-            let (mut group, mut next) = (vec![first], 0);
-            while next < group.len() {
-                let row = self.row(group[next]);
+            let (mut component, mut next) = (vec![first], 0);
+            while next < component.len() {
+                let row = self.row(component[next]);
                 next += 1;
                 for other in 1..self.nodes {
                     if row[other] > INTEGRALITY_TOLERANCE
-                        && !std::mem::replace(&mut seen[other], true)
+                        && !std::mem::replace(&mut visited[other], true)
                     {
-                        group.push(other as u32);
+                        component.push(other as u32);
                     }
                 }
             }
-            groups.push(group);
+            components.push(component);
         }
-        groups
+        components
     }
 }
