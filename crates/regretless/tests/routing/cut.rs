@@ -1,7 +1,8 @@
-//! Branch and cut agrees with the 1-tree search and with itself; its relaxations bound tours.
+//! Branch and cut for the TSP agrees with branch and bound on 1-trees; its relaxations are lower
+//! bounds.
 
 use super::measure::kinds;
-use super::{Claims, KINDS, checked, random_costs, scale};
+use super::{KINDS, LimitChecks, checked, random_costs, scale};
 use regretless::problem::{Benchmark, Tsp};
 use regretless::random::{Purpose, RandomStream};
 use regretless::solve::complete_graph::edges_at;
@@ -18,10 +19,10 @@ fn solve(nodes: usize, costs: &[f64], limits: SearchLimits) -> Solution {
     )
 }
 
-/// Both engines on the same costs. Ties keep the 1-tree search busy for ever, so it has a limit;
-/// then what it knows must at least not contradict branch and cut. Returns whether both have a
-/// proof.
-fn assert_agreement(nodes: usize, costs: &[f64], place: &str) -> bool {
+/// Both solvers on the same costs. With many ties branch and bound on 1-trees takes too long, so it
+/// has a node limit; its bounds must then at least be consistent with branch and cut. Returns
+/// whether both proven optimality.
+fn assert_agreement(nodes: usize, costs: &[f64], instance: &str) -> bool {
     let other = TspBranchAndBound::new(
         nodes,
         SearchLimits {
@@ -31,50 +32,58 @@ fn assert_agreement(nodes: usize, costs: &[f64], place: &str) -> bool {
     )
     .solve(costs)
     .unwrap();
-    let found = solve(nodes, costs, SearchLimits::default());
-    assert_eq!(found.status, SolveStatus::Optimal, "{place}: {found:?}");
-    let slack = 1e-10 * scale(costs) * nodes as f64;
-    let proved = other.status == SolveStatus::Optimal;
-    let (low, high) = (
-        if proved { other.objective } else { other.bound },
-        other.objective,
+    let solution = solve(nodes, costs, SearchLimits::default());
+    assert_eq!(
+        solution.status,
+        SolveStatus::Optimal,
+        "{instance}: {solution:?}"
     );
-    let agrees = found.objective >= low - slack && found.objective <= high + slack;
-    assert!(agrees, "{place}: {} not in {low}..{high}", found.objective);
-    proved
+    let slack = 1e-10 * scale(costs) * nodes as f64;
+    let is_proven = other.status == SolveStatus::Optimal;
+    let low = if is_proven {
+        other.objective
+    } else {
+        other.bound
+    };
+    let (objective, high) = (solution.objective, other.objective);
+    assert!(
+        objective >= low - slack && objective <= high + slack,
+        "{instance}: {objective} not in {low}..{high}"
+    );
+    is_proven
 }
 
 fn assert_agreement_on_kinds(cases: std::ops::Range<u64>) {
-    let mut proved = 0;
+    let mut proven = 0;
     for case in cases.clone() {
         let mut stream = RandomStream::new(Purpose::Benchmark, 21, [case, 0]);
         let (nodes, kind) = (5 + (case as usize * 7) % 56, case as usize % KINDS);
         let costs = random_costs(nodes, kind, &mut stream);
-        proved += usize::from(assert_agreement(
+        proven += usize::from(assert_agreement(
             nodes,
             &costs,
             &format!("case {case}, kind {kind}, {nodes} nodes"),
         ));
     }
-    assert!(proved as f64 >= 0.8 * cases.count() as f64, "{proved}");
+    assert!(proven as f64 >= 0.8 * cases.count() as f64, "{proven}");
 }
 
 #[test]
-fn both_exact_searches_find_the_same_cost() {
+fn both_exact_solvers_find_the_same_cost() {
     assert_agreement_on_kinds(0..120);
 }
 
 #[test]
 #[ignore = "takes a minute"]
-fn both_exact_searches_find_the_same_cost_on_many_instances() {
+fn both_exact_solvers_find_the_same_cost_on_many_instances() {
     assert_agreement_on_kinds(120..1000);
 }
 
-/// The costs that training asks for: true, predicted, and 2·predicted − true, of which most are
-/// negative.
+/// The costs of solver calls in training: true, predicted, and 2·predicted − true, of which most
+/// have negative entries.
 #[test]
-fn both_exact_searches_find_the_same_cost_on_the_papers_data() {
-    let (mut seen, mut negative) = (0, 0);
+fn both_exact_solvers_find_the_same_cost_on_the_papers_data() {
+    let (mut instances, mut negative) = (0, 0);
     for nodes in 5..=60 {
         for (kind, rows) in kinds(Benchmark::Tsp { nodes }, 4).1 {
             for (row, costs) in rows.iter().enumerate() {
@@ -83,16 +92,19 @@ fn both_exact_searches_find_the_same_cost_on_the_papers_data() {
                     costs,
                     &format!("TSP{nodes} {kind} {row}")
                 ));
-                seen += 1;
+                instances += 1;
                 negative += usize::from(costs.iter().any(|cost| *cost < 0.0));
             }
         }
     }
-    assert!(seen >= 500 && negative >= 250, "{negative} of {seen}");
+    assert!(
+        instances >= 500 && negative >= 250,
+        "{negative} of {instances}"
+    );
 }
 
 #[test]
-fn relaxations_bound_the_tour_and_keep_their_rules() {
+fn relaxations_are_lower_bounds_and_satisfy_the_degree_constraints() {
     for case in 0..60 {
         let nodes = 5 + case as usize % 30;
         let costs = random_costs(
@@ -103,14 +115,14 @@ fn relaxations_bound_the_tour_and_keep_their_rules() {
         let tour = solve(nodes, &costs, SearchLimits::default()).objective;
         let scale = scale(&costs);
         let [plain, tight] = [Relaxation::Plain, Relaxation::Tight].map(|kind| {
-            let relaxed = TspRelaxation::new(nodes, kind).solve(&costs).unwrap();
+            let result = TspRelaxation::new(nodes, kind).solve(&costs).unwrap();
             let mut dense = vec![0.0; costs.len()];
-            relaxed.solution.decision.write_dense(&mut dense);
+            result.solution.decision.write_dense(&mut dense);
             assert!(dense.iter().all(|value| (0.0..=1.0).contains(value)));
             let degree = |node: usize| edges_at(nodes, node).map(|edge| dense[edge]).sum::<f64>();
             assert!((0..nodes).all(|node| (degree(node) - 2.0).abs() < 1e-7));
-            assert!(relaxed.solution.objective - relaxed.solution.bound <= 1e-8 * scale);
-            relaxed.solution.objective
+            assert!(result.solution.objective - result.solution.bound <= 1e-8 * scale);
+            result.solution.objective
         });
         assert!(
             plain <= tight + 1e-8 * scale && tight <= tour + 1e-8 * scale,
@@ -120,7 +132,7 @@ fn relaxations_bound_the_tour_and_keep_their_rules() {
 }
 
 #[test]
-fn within_its_range_a_cost_leaves_the_relaxed_decision_optimal() {
+fn a_relaxed_decision_stays_optimal_within_each_cost_range() {
     let mut finite = [0; 2];
     for case in 0..72 {
         let mut stream = RandomStream::new(Purpose::Benchmark, 41, [case, 0]);
@@ -132,9 +144,9 @@ fn within_its_range_a_cost_leaves_the_relaxed_decision_optimal() {
             Relaxation::Tight
         };
         let scale = scale(&costs);
-        let mut engine = TspRelaxation::new(nodes, kind);
-        let relaxed = engine.solve(&costs).unwrap().solution;
-        let ranges = engine.ranges().unwrap();
+        let mut solver = TspRelaxation::new(nodes, kind);
+        let relaxed = solver.solve(&costs).unwrap().solution;
+        let ranges = solver.ranges().unwrap();
         let mut moved = costs.clone();
         for edge in 0..costs.len() {
             assert!(ranges.lower[edge] <= costs[edge] && costs[edge] <= ranges.upper[edge]);
@@ -149,15 +161,12 @@ fn within_its_range_a_cost_leaves_the_relaxed_decision_optimal() {
                     costs[edge] + far
                 };
                 moved[edge] = costs[edge] + (1.0 - 1e-6) * (limit - costs[edge]);
-                let best = TspRelaxation::new(nodes, kind)
-                    .solve(&moved)
-                    .unwrap()
-                    .solution
-                    .objective;
+                let resolved = TspRelaxation::new(nodes, kind).solve(&moved).unwrap();
+                let optimum = resolved.solution.objective;
                 let kept = relaxed.decision.dot(&moved);
                 assert!(
-                    (kept - best).abs() <= 1e-7 * scale,
-                    "case {case}, edge {edge} at {limit}: {kept} not {best}"
+                    (kept - optimum).abs() <= 1e-7 * scale,
+                    "case {case}, edge {edge} at {limit}: {kept} not {optimum}"
                 );
             }
             moved[edge] = costs[edge];
@@ -165,14 +174,14 @@ fn within_its_range_a_cost_leaves_the_relaxed_decision_optimal() {
     }
     assert!(
         finite.iter().all(|finite| *finite > 2000),
-        "only {finite:?} ends were looked at"
+        "only {finite:?} limits were checked"
     );
 }
 
 #[test]
-fn an_engine_used_again_answers_as_a_fresh_one() {
+fn a_reused_solver_returns_the_same_as_a_new_one() {
     let mut reused = TspBranchAndCut::new(40, SearchLimits::default());
-    let mut relaxing = TspRelaxation::new(40, Relaxation::Tight);
+    let mut reused_relaxation = TspRelaxation::new(40, Relaxation::Tight);
     for case in 0..20 {
         let costs = random_costs(
             40,
@@ -186,13 +195,13 @@ fn an_engine_used_again_answers_as_a_fresh_one() {
         let fresh = TspRelaxation::new(40, Relaxation::Tight)
             .solve(&costs)
             .unwrap();
-        assert_eq!(relaxing.solve(&costs).unwrap(), fresh);
+        assert_eq!(reused_relaxation.solve(&costs).unwrap(), fresh);
     }
 }
 
 #[test]
-fn limits_leave_a_tour_and_a_valid_bound() {
-    let mut claims = Claims::new();
+fn limits_still_give_a_tour_and_a_valid_bound() {
+    let mut checks = LimitChecks::new();
     for case in 0..20 {
         let costs = random_costs(
             60,
@@ -200,12 +209,9 @@ fn limits_leave_a_tour_and_a_valid_bound() {
             &mut RandomStream::new(Purpose::Benchmark, 61, [case, 0]),
         );
         let optimum = solve(60, &costs, SearchLimits::default()).objective;
-        claims.hold(
-            &solve(60, &costs, SearchLimits { nodes: 1, gap: 0.0 }),
-            optimum,
-            (0.0, 1e-9),
-        );
-        let wide = solve(
+        let limited = solve(60, &costs, SearchLimits { nodes: 1, gap: 0.0 });
+        checks.check(&limited, optimum, 0.0, 1e-9);
+        let within_gap = solve(
             60,
             &costs,
             SearchLimits {
@@ -213,8 +219,8 @@ fn limits_leave_a_tour_and_a_valid_bound() {
                 gap: 0.01,
             },
         );
-        assert_ne!(wide.status, SolveStatus::LimitReached);
-        claims.hold(&wide, optimum, (0.01, 1e-9));
+        assert_ne!(within_gap.status, SolveStatus::LimitReached);
+        checks.check(&within_gap, optimum, 0.01, 1e-9);
     }
-    assert!(claims.limited > 0 && claims.gaps > 0);
+    assert!(checks.limited > 0 && checks.within_gap > 0);
 }

@@ -1,12 +1,12 @@
-//! Tours and routes are exact: they equal brute force, golden optima, published optima, and each
-//! other, whatever the costs.
+//! The TSP and CVRP solvers are exact: their optima equal brute force, golden values, published
+//! optima, and each other, for all kinds of costs.
 //!
-//! What takes longer is ignored; `cargo test --release -p regretless --test tours --
-//! --include-ignored` runs all of it, on every published instance.
+//! Slow tests are ignored; `cargo test --release -p regretless --test routing -- --include-ignored`
+//! runs all of them.
 
 #![allow(
     clippy::unwrap_used,
-    reason = "a test that cannot go on should say where"
+    reason = "a failing test should report its location"
 )]
 
 #[path = "../common/mod.rs"]
@@ -29,19 +29,20 @@ use regretless::solve::complete_graph::num_edges;
 use regretless::solve::{Solution, SolveStatus, Solver};
 use serde_json::Value;
 
+/// Number of kinds of [`random_costs`].
 const KINDS: usize = 10;
 
-/// Costs of one of several kinds: real, with ties, negative, metric, mixed, shifted, decimal,
-/// large, alike to the paper's, and of very different sizes.
+/// Costs of one of several kinds: real, with ties, negative, Euclidean, mixed, shifted by node
+/// potentials, decimal, large, similar to the paper's, and of very different magnitudes.
 fn random_costs(nodes: usize, kind: usize, stream: &mut RandomStream) -> Vec<f64> {
     let edges = num_edges(nodes);
-    let places: Vec<(f64, f64)> = (0..nodes).map(|_| (stream.unit(), stream.unit())).collect();
+    let points: Vec<(f64, f64)> = (0..nodes).map(|_| (stream.unit(), stream.unit())).collect();
     let potentials: Vec<f64> = (0..nodes).map(|_| stream.uniform(-30.0, 30.0)).collect();
     let pairs: Vec<_> = (0..nodes)
         .flat_map(|i| (i + 1..nodes).map(move |j| (i, j)))
         .collect();
     let euclidean =
-        |(i, j): (usize, usize)| (places[i].0 - places[j].0).hypot(places[i].1 - places[j].1);
+        |(i, j): (usize, usize)| (points[i].0 - points[j].0).hypot(points[i].1 - points[j].1);
     match kind {
         0 => (0..edges).map(|_| stream.unit()).collect(),
         1 => (0..edges).map(|_| stream.index_below(4) as f64).collect(),
@@ -79,9 +80,9 @@ fn scale(costs: &[f64]) -> f64 {
         .fold(1e-300, |max: f64, cost| cost.abs().max(max))
 }
 
-/// An engine's answer, which must be feasible, cost what it says, and not lie below its own bound.
-fn checked(problem: &dyn ProblemKind, engine: &mut dyn Solver, costs: &[f64]) -> Solution {
-    let solution = engine.solve(costs).unwrap();
+/// A solution, which must be feasible, have the objective it states, and a bound not above it.
+fn checked(problem: &dyn ProblemKind, solver: &mut dyn Solver, costs: &[f64]) -> Solution {
+    let solution = solver.solve(costs).unwrap();
     problem.check(&solution.decision).unwrap();
     assert!(
         (solution.objective - solution.decision.dot(costs)).abs()
@@ -91,46 +92,49 @@ fn checked(problem: &dyn ProblemKind, engine: &mut dyn Solver, costs: &[f64]) ->
     solution
 }
 
-/// Engines with limits tell the truth: what they claim holds for an optimum that is known.
-struct Claims {
+/// Checks bound and status of solutions found within limits against known optima, and counts them.
+struct LimitChecks {
     limited: usize,
-    gaps: usize,
+    within_gap: usize,
 }
 
-impl Claims {
+impl LimitChecks {
     fn new() -> Self {
         Self {
             limited: 0,
-            gaps: 0,
+            within_gap: 0,
         }
     }
 
-    fn hold(&mut self, solution: &Solution, optimum: f64, (gap, noise): (f64, f64)) {
+    fn check(&mut self, solution: &Solution, optimum: f64, max_gap: f64, tolerance: f64) {
         assert!(
-            solution.bound <= optimum + noise && optimum <= solution.objective + noise,
+            solution.bound <= optimum + tolerance && optimum <= solution.objective + tolerance,
             "{solution:?} {optimum}"
         );
         match solution.status {
-            SolveStatus::Optimal => assert!((solution.objective - optimum).abs() <= noise),
-            SolveStatus::WithinGap(found) => {
-                self.gaps += 1;
-                assert!(found <= gap + 1e-9, "{found} for {gap}");
+            SolveStatus::Optimal => assert!((solution.objective - optimum).abs() <= tolerance),
+            SolveStatus::WithinGap(gap) => {
+                self.within_gap += 1;
+                assert!(gap <= max_gap + 1e-9, "{gap} above {max_gap}");
             }
             SolveStatus::LimitReached => self.limited += 1,
         }
     }
 }
 
-/// Compares decisions with golden ones.
-fn assert_golden(found: &[Solution], expected: &Value, tolerance: f64) {
-    let objectives: Vec<f64> = found.iter().map(|solution| solution.objective).collect();
+/// Compares solutions with golden ones.
+fn assert_golden(solutions: &[Solution], expected: &Value, tolerance: f64) {
+    let objectives: Vec<f64> = solutions
+        .iter()
+        .map(|solution| solution.objective)
+        .collect();
     common::assert_close(
         &objectives,
         &common::numbers(&expected["objectives"]),
         tolerance,
         "objectives",
     );
-    for (solution, expected) in found.iter().zip(common::rows(&expected["solutions"])) {
+    for (solution, expected) in solutions.iter().zip(common::rows(&expected["solutions"])) {
         let mut dense = vec![0.0; expected.len()];
         solution.decision.write_dense(&mut dense);
         assert_eq!(dense, expected);

@@ -1,7 +1,7 @@
 //! Published instances: TSPLIB and CVRPLIB with their optima, and the values of subtour
 //! relaxations.
 //!
-//! Each test prints what it found of every instance; `--nocapture` shows it.
+//! Each test prints its result for every instance; `--nocapture` shows them.
 
 use super::measure::timed;
 use super::{checked, common};
@@ -15,11 +15,14 @@ use regretless::solve::tsp::TspBranchAndBound;
 use regretless::solve::tsp::branch_and_cut::{TspBranchAndCut, TspRelaxation};
 use regretless::solve::{SearchLimits, Solution, SolveStatus, Solver};
 
-/// Nodes of tours and routes that are to be solved to the optimum; larger ones are to be enclosed.
-const EXACT_TOUR: usize = 150;
-const EXACT_ROUTES: usize = 32;
+/// Largest TSP and CVRP instances that are solved to optimality; for larger ones only the bounds
+/// are checked.
+const MAX_EXACT_TSP_NODES: usize = 150;
+const MAX_EXACT_CVRP_NODES: usize = 32;
+/// Largest TSP instances that branch and bound on 1-trees solves as well.
+const MAX_ONE_TREE_NODES: usize = 52;
 
-/// The one instance whose published optimum belongs to another reading of its file.
+/// The instance whose published optimum belongs to another reading of its file.
 const BY_ROWS: &str = "E-n13-k4";
 
 /// An instance of a folder and its optimum.
@@ -29,19 +32,15 @@ struct Published {
     optimum: f64,
 }
 
-/// A column of a table, by the names in its first one.
+/// A column of a table, keyed by the names in the first column.
 fn table(folder: &str, file: &str, column: &str) -> Vec<(String, f64)> {
     let Some(data) = common::reference_data() else {
         return Vec::new();
     };
     let text = std::fs::read_to_string(data.join(folder).join(file)).unwrap();
     let mut lines = text.lines().map(|line| line.split(',').collect::<Vec<_>>());
-    let column = lines
-        .next()
-        .unwrap()
-        .iter()
-        .position(|name| *name == column)
-        .unwrap();
+    let header = lines.next().unwrap();
+    let column = header.iter().position(|name| *name == column).unwrap();
     lines
         .map(|line| (line[0].to_string(), line[column].parse().unwrap()))
         .collect()
@@ -56,9 +55,9 @@ fn read(folder: &str, name: &str) -> TsplibInstance {
     tsplib::read(&path).unwrap()
 }
 
-/// E-n13-k4 as the library of instances solved it. Its weights are Dantzig and Ramser's (1959)
-/// table of distances, column after column as the file says, but the published optimum is that of
-/// the same numbers read row after row.
+/// E-n13-k4 as CVRPLIB solved it. Its weights are Dantzig and Ramser's (1959) distance table,
+/// stored by columns as the file states, but the published optimum is that of the same numbers read
+/// by rows.
 fn read_by_rows(name: &str) -> TsplibInstance {
     let path = common::reference_data()
         .unwrap()
@@ -67,7 +66,7 @@ fn read_by_rows(name: &str) -> TsplibInstance {
     let text = std::fs::read_to_string(&path).unwrap();
     assert!(
         text.contains("LOWER_COL"),
-        "{name} is no column-wise triangle"
+        "{name} is not stored as a triangle by columns"
     );
     tsplib::parse(&text.replace("LOWER_COL", "LOWER_ROW"), &Place::file(&path)).unwrap()
 }
@@ -98,22 +97,22 @@ fn routes() -> Vec<Published> {
 }
 
 impl Published {
-    fn tour(&self, engine: &mut dyn Solver) -> Solution {
+    fn tour(&self, solver: &mut dyn Solver) -> Solution {
         checked(
             &Tsp::new(self.instance.nodes).unwrap(),
-            engine,
+            solver,
             &self.instance.costs,
         )
     }
 
     fn cut(&self, limits: SearchLimits) -> Solution {
-        let mut engine = TspBranchAndCut::new(self.instance.nodes, limits);
-        let (time, found) = timed(|| self.tour(&mut engine));
-        self.tell(&found, engine.tree_nodes(), time);
-        found
+        let mut solver = TspBranchAndCut::new(self.instance.nodes, limits);
+        let (time, solution) = timed(|| self.tour(&mut solver));
+        self.print(&solution, solver.tree_nodes(), time);
+        solution
     }
 
-    /// With the fleet of its name.
+    /// Routes with the number of vehicles in the instance's name.
     fn routes(&self, limits: SearchLimits) -> Solution {
         let problem = Cvrp::published(&self.instance).unwrap();
         let fleet = Fleet {
@@ -122,62 +121,56 @@ impl Published {
             vehicles: problem.vehicles(),
             singles: problem.allows_single_customer_routes(),
         };
-        let mut engine = CvrpBranchAndCut::new(fleet, limits);
-        let (time, found) = timed(|| checked(&problem, &mut engine, &self.instance.costs));
-        self.tell(&found, engine.tree_nodes(), time);
-        found
+        let mut solver = CvrpBranchAndCut::new(fleet, limits);
+        let (time, solution) = timed(|| checked(&problem, &mut solver, &self.instance.costs));
+        self.print(&solution, solver.tree_nodes(), time);
+        solution
     }
 
-    fn tell(&self, found: &Solution, searched: u64, time: f64) {
-        let (
-            name,
-            optimum,
-            Solution {
-                objective, bound, ..
-            },
-        ) = (&self.name, self.optimum, found);
+    fn print(&self, solution: &Solution, tree_nodes: u64, milliseconds: f64) {
+        let (name, optimum) = (&self.name, self.optimum);
+        let (objective, bound) = (solution.objective, solution.bound);
         let gap = 100.0 * (objective - bound) / objective;
         eprintln!(
-            "{name}: {objective} of {optimum}, bound {bound:.1} ({gap:.3} %), {searched} nodes, \
-                {:.2} s",
-            time / 1e3
+            "{name}: {objective} of {optimum}, bound {bound:.1} ({gap:.3} %), {tree_nodes} \
+                nodes, {:.2} s",
+            milliseconds / 1e3
         );
     }
 
-    fn assert_optimal(&self, found: &Solution) {
+    fn assert_optimal(&self, solution: &Solution) {
         assert_eq!(
-            (found.status, found.objective),
+            (solution.status, solution.objective),
             (SolveStatus::Optimal, self.optimum),
             "{}",
             self.name
         );
     }
 
-    /// The optimum lies between bound and objective, and these are near to each other.
-    fn assert_enclosed(&self, found: &Solution, max: f64) {
+    /// The optimum is between bound and objective, and their gap is at most `max_gap`.
+    fn assert_bracketed(&self, solution: &Solution, max_gap: f64) {
         let (name, optimum) = (&self.name, self.optimum);
+        let (objective, bound) = (solution.objective, solution.bound);
         assert!(
-            found.bound <= optimum && optimum <= found.objective,
-            "{name}: {found:?}"
+            bound <= optimum && optimum <= objective,
+            "{name}: {solution:?}"
         );
         assert!(
-            found.objective - found.bound <= max * optimum,
-            "{name}: {} to {}",
-            found.bound,
-            found.objective
+            objective - bound <= max_gap * optimum,
+            "{name}: {bound} to {objective}"
         );
     }
 }
 
-/// Both engines where both are quick.
+/// Both solvers where both are fast.
 #[test]
 fn published_tours_are_optimal() {
     for tour in tours()
         .iter()
-        .filter(|tour| tour.instance.nodes <= EXACT_TOUR)
+        .filter(|tour| tour.instance.nodes <= MAX_EXACT_TSP_NODES)
     {
         tour.assert_optimal(&tour.cut(SearchLimits::default()));
-        if tour.instance.nodes <= 52 {
+        if tour.instance.nodes <= MAX_ONE_TREE_NODES {
             tour.assert_optimal(&tour.tour(&mut TspBranchAndBound::new(
                 tour.instance.nodes,
                 SearchLimits::default(),
@@ -187,28 +180,28 @@ fn published_tours_are_optimal() {
 }
 
 #[test]
-fn large_published_tours_are_enclosed() {
+fn bounds_of_large_published_tours_bracket_the_optimum() {
     for tour in tours()
         .iter()
-        .filter(|tour| tour.instance.nodes > EXACT_TOUR)
+        .filter(|tour| tour.instance.nodes > MAX_EXACT_TSP_NODES)
     {
-        let found = tour.cut(SearchLimits {
+        let solution = tour.cut(SearchLimits {
             nodes: 400,
             gap: 0.005,
         });
-        assert_ne!(found.status, SolveStatus::LimitReached, "{}", tour.name);
-        tour.assert_enclosed(&found, 0.005);
+        assert_ne!(solution.status, SolveStatus::LimitReached, "{}", tour.name);
+        tour.assert_bracketed(&solution, 0.005);
     }
 }
 
 #[test]
 #[ignore = "takes minutes"]
-fn large_published_tours_are_enclosed_further_the_longer_they_are_searched() {
+fn bounds_of_large_published_tours_are_close_after_a_thousand_nodes() {
     for tour in tours()
         .iter()
-        .filter(|tour| tour.instance.nodes > EXACT_TOUR)
+        .filter(|tour| tour.instance.nodes > MAX_EXACT_TSP_NODES)
     {
-        tour.assert_enclosed(
+        tour.assert_bracketed(
             &tour.cut(SearchLimits {
                 nodes: 1000,
                 gap: 0.0,
@@ -242,7 +235,7 @@ fn local_search_comes_within_one_percent_of_published_tours() {
 }
 
 #[test]
-fn published_optimal_tours_have_the_published_length() {
+fn published_optimal_tours_have_the_published_cost() {
     for tour in tours() {
         let data = common::reference_data().unwrap().join("tsplib");
         let Ok(text) = std::fs::read_to_string(data.join(format!("{}.opt.tour", tour.name))) else {
@@ -254,9 +247,8 @@ fn published_optimal_tours_have_the_published_length() {
             .map_while(|word| word.parse::<i64>().ok())
             .take_while(|node| *node > 0);
         let order: Vec<u32> = numbers.map(|node| node as u32 - 1).collect();
-        let length =
-            DistanceMatrix::new(tour.instance.nodes, &tour.instance.costs).tour_cost(&order);
-        assert_eq!(length, tour.optimum, "{}", tour.name);
+        let cost = DistanceMatrix::new(tour.instance.nodes, &tour.instance.costs).tour_cost(&order);
+        assert_eq!(cost, tour.optimum, "{}", tour.name);
     }
 }
 
@@ -264,19 +256,19 @@ fn published_optimal_tours_have_the_published_length() {
 fn subtour_relaxations_have_their_published_values() {
     for (name, value) in table("tsplib", "subtour_lp.csv", "subtour_lp_value") {
         let instance = read("tsplib", &name);
-        let found = TspRelaxation::new(instance.nodes, Relaxation::Tight)
+        let solution = TspRelaxation::new(instance.nodes, Relaxation::Tight)
             .solve(&instance.costs)
             .unwrap()
             .solution;
         assert!(
-            (found.objective - value).abs() < 1e-6,
+            (solution.objective - value).abs() < 1e-6,
             "{name}: {} not {value}",
-            found.objective
+            solution.objective
         );
         assert!(
-            (found.bound - value).abs() < 1e-6,
+            (solution.bound - value).abs() < 1e-6,
             "{name}: bound {} not {value}",
-            found.bound
+            solution.bound
         );
     }
 }
@@ -303,7 +295,7 @@ fn vehicle_routing_files_have_demands_and_a_depot() {
 }
 
 #[test]
-fn dantzig_and_ramsers_table_is_read_by_columns_as_its_file_says() {
+fn dantzig_and_ramsers_table_is_read_by_columns_as_its_file_states() {
     if common::reference_data().is_none() {
         return;
     }
@@ -323,26 +315,26 @@ fn dantzig_and_ramsers_table_is_read_by_columns_as_its_file_says() {
 fn published_routes_are_optimal() {
     for routes in routes()
         .iter()
-        .filter(|routes| routes.instance.nodes <= EXACT_ROUTES)
+        .filter(|routes| routes.instance.nodes <= MAX_EXACT_CVRP_NODES)
     {
         routes.assert_optimal(&routes.routes(SearchLimits::default()));
     }
 }
 
 #[test]
-fn larger_published_routes_are_enclosed() {
+fn bounds_of_larger_published_routes_bracket_the_optimum() {
     for routes in routes()
         .iter()
-        .filter(|routes| routes.instance.nodes > EXACT_ROUTES)
+        .filter(|routes| routes.instance.nodes > MAX_EXACT_CVRP_NODES)
     {
-        let found = routes.routes(SearchLimits {
+        let solution = routes.routes(SearchLimits {
             nodes: 60,
             gap: 0.0,
         });
-        routes.assert_enclosed(&found, 0.04);
+        routes.assert_bracketed(&solution, 0.04);
         assert!(
-            found.objective <= 1.02 * routes.optimum && found.bound >= 0.98 * routes.optimum,
-            "{found:?}"
+            solution.objective <= 1.02 * routes.optimum && solution.bound >= 0.98 * routes.optimum,
+            "{solution:?}"
         );
     }
 }

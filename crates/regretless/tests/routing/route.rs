@@ -1,7 +1,7 @@
-//! Vehicle routes equal brute force and golden optima; their relaxations bound them.
+//! CVRP solutions equal brute force and golden optima; the relaxations are lower bounds.
 
 use super::common::{golden, numbers, rows};
-use super::{Claims, KINDS, assert_golden, checked, random_costs, scale};
+use super::{KINDS, LimitChecks, assert_golden, checked, random_costs, scale};
 use regretless::problem::{
     Cvrp, LinearBuilder, LinearProblem, ProblemKind, ProblemSpec, Sense, VariableDomain,
 };
@@ -10,7 +10,7 @@ use regretless::solve::complete_graph::{DistanceMatrix, edges_at, num_edges};
 use regretless::solve::relaxation::Relaxation;
 use regretless::solve::{SearchLimits, Solution, SolveFailure, SolveStatus};
 
-/// A problem of 5 to 8 nodes, sometimes with no solution.
+/// A problem of 5 to 8 nodes, sometimes infeasible.
 fn random_problem(single_customer_routes: bool, stream: &mut RandomStream) -> Cvrp {
     let customers = 4 + stream.index_below(4);
     let factor = if stream.index_below(2) == 0 {
@@ -23,14 +23,15 @@ fn random_problem(single_customer_routes: bool, stream: &mut RandomStream) -> Cv
         .collect();
     let vehicles = 1 + stream.index_below(4);
     let min = demands.iter().copied().fold(factor, f64::max);
-    let even = demands.iter().sum::<f64>() / vehicles as f64;
-    let capacity = (factor * (even * stream.uniform(0.95, 1.6) / factor).round()).max(min);
+    let mean_load = demands.iter().sum::<f64>() / vehicles as f64;
+    let capacity = (factor * (mean_load * stream.uniform(0.95, 1.6) / factor).round()).max(min);
     Cvrp::new(demands, capacity, vehicles)
         .unwrap()
         .with_single_customer_routes(single_customer_routes)
 }
 
-/// The optimum by dynamic programming over subsets, first of routes, then of sets of routes.
+/// The optimum by dynamic programming over subsets, first for single routes, then for sets of
+/// routes.
 fn brute_force(problem: &Cvrp, costs: &[f64]) -> Option<f64> {
     let customers = problem.demands().len();
     let table = DistanceMatrix::new(customers + 1, costs);
@@ -50,8 +51,8 @@ fn brute_force(problem: &Cvrp, costs: &[f64]) -> Option<f64> {
             };
         }
         let load: f64 = members(set).map(|i| problem.demands()[i]).sum();
-        let alone = set.count_ones() == 1 && !problem.allows_single_customer_routes();
-        if load <= problem.capacity() * (1.0 + 1e-9) && !alone {
+        let is_forbidden_single = set.count_ones() == 1 && !problem.allows_single_customer_routes();
+        if load <= problem.capacity() * (1.0 + 1e-9) && !is_forbidden_single {
             let closed = members(set).map(|i| paths[set][i] + table.between(i as u32 + 1, 0));
             route[set] = closed.fold(f64::INFINITY, f64::min);
         }
@@ -77,7 +78,7 @@ fn solve(problem: &Cvrp, costs: &[f64], limits: SearchLimits) -> Solution {
 }
 
 #[test]
-fn the_cheapest_routes_equal_brute_force_with_and_without_single_customers() {
+fn the_optimal_routes_equal_brute_force_with_and_without_single_customer_routes() {
     let (mut feasible, mut infeasible) = (0, 0);
     for case in 0..700 {
         let mut stream = RandomStream::new(Purpose::Benchmark, 13, [case, 0]);
@@ -85,9 +86,9 @@ fn the_cheapest_routes_equal_brute_force_with_and_without_single_customers() {
         let kind = (case as usize / 2) % KINDS;
         let costs = random_costs(problem.nodes(), kind, &mut stream);
         let Some(expected) = brute_force(&problem, &costs) else {
-            let found = problem.solver(&SearchLimits::default()).solve(&costs);
+            let actual = problem.solver(&SearchLimits::default()).solve(&costs);
             assert_eq!(
-                found,
+                actual,
                 Err(SolveFailure::Infeasible),
                 "case {case}: {problem:?}"
             );
@@ -95,13 +96,13 @@ fn the_cheapest_routes_equal_brute_force_with_and_without_single_customers() {
             continue;
         };
         feasible += 1;
-        let found = solve(&problem, &costs, SearchLimits::default());
+        let actual = solve(&problem, &costs, SearchLimits::default());
         let slack = 2e-12 * scale(&costs) * problem.nodes() as f64;
-        assert_eq!(found.status, SolveStatus::Optimal, "case {case}");
+        assert_eq!(actual.status, SolveStatus::Optimal, "case {case}");
         assert!(
-            (found.objective - expected).abs() <= slack,
+            (actual.objective - expected).abs() <= slack,
             "case {case}, kind {kind}: {} not {expected}: {problem:?}",
-            found.objective
+            actual.objective
         );
     }
     assert!(feasible > 400 && infeasible > 20, "{feasible} {infeasible}");
@@ -113,22 +114,22 @@ fn golden_optima_are_found() {
         return;
     };
     let expected = &file["problems"]["CVRP8"];
-    let about = &expected["problem"];
+    let parameters = &expected["problem"];
     let problem = Cvrp::new(
-        numbers(&about["demands"]),
-        about["capacity"].as_f64().unwrap(),
-        about["vehicles"].as_u64().unwrap() as usize,
+        numbers(&parameters["demands"]),
+        parameters["capacity"].as_f64().unwrap(),
+        parameters["vehicles"].as_u64().unwrap() as usize,
     )
     .unwrap();
-    let found: Vec<_> = rows(&expected["costs"])
+    let actual: Vec<_> = rows(&expected["costs"])
         .iter()
         .map(|costs| solve(&problem, costs, SearchLimits::default()))
         .collect();
-    assert_golden(&found, expected, 1e-7);
+    assert_golden(&actual, expected, 1e-7);
 }
 
 #[test]
-fn an_engine_used_again_answers_as_a_fresh_one() {
+fn a_reused_solver_returns_the_same_as_a_new_one() {
     let mut stream = RandomStream::new(Purpose::Benchmark, 17, [0, 0]);
     let demands: Vec<f64> = (0..13)
         .map(|_| 1.0 + stream.index_below(9) as f64)
@@ -146,8 +147,8 @@ fn an_engine_used_again_answers_as_a_fresh_one() {
 }
 
 #[test]
-fn limits_leave_routes_and_a_valid_bound() {
-    let mut claims = Claims::new();
+fn limits_still_give_routes_and_a_valid_bound() {
+    let mut checks = LimitChecks::new();
     for case in 0..10 {
         let mut stream = RandomStream::new(Purpose::Benchmark, 19, [case, 0]);
         let demands: Vec<f64> = (0..15)
@@ -156,12 +157,9 @@ fn limits_leave_routes_and_a_valid_bound() {
         let problem = Cvrp::new(demands, 25.0, 5).unwrap();
         let costs = random_costs(16, 3, &mut stream);
         let optimum = solve(&problem, &costs, SearchLimits::default()).objective;
-        claims.hold(
-            &solve(&problem, &costs, SearchLimits { nodes: 0, gap: 0.0 }),
-            optimum,
-            (0.0, 1e-9),
-        );
-        let wide = solve(
+        let limited = solve(&problem, &costs, SearchLimits { nodes: 0, gap: 0.0 });
+        checks.check(&limited, optimum, 0.0, 1e-9);
+        let within_gap = solve(
             &problem,
             &costs,
             SearchLimits {
@@ -169,14 +167,14 @@ fn limits_leave_routes_and_a_valid_bound() {
                 gap: 0.02,
             },
         );
-        assert_ne!(wide.status, SolveStatus::LimitReached);
-        claims.hold(&wide, optimum, (0.02, 1e-9));
+        assert_ne!(within_gap.status, SolveStatus::LimitReached);
+        checks.check(&within_gap, optimum, 0.02, 1e-9);
     }
-    assert!(claims.limited > 0 && claims.gaps > 0);
+    assert!(checks.limited > 0 && checks.within_gap > 0);
 }
 
-/// The relaxation by degrees, written down as any linear problem.
-fn by_degrees(problem: &Cvrp) -> LinearProblem {
+/// The relaxation with degree constraints, as a linear problem.
+fn degree_relaxation(problem: &Cvrp) -> LinearProblem {
     let nodes = problem.nodes();
     let mut build = LinearBuilder::new("degrees", Sense::Minimize);
     for edge in 0..num_edges(nodes) {
@@ -199,7 +197,7 @@ fn by_degrees(problem: &Cvrp) -> LinearProblem {
 }
 
 #[test]
-fn relaxations_bound_the_routes_and_the_plain_one_has_the_value_of_its_degrees() {
+fn relaxations_are_lower_bounds_and_the_plain_one_is_the_degree_relaxation() {
     let mut tighter = 0;
     for case in 0..120 {
         let mut stream = RandomStream::new(Purpose::Benchmark, 23, [case, 0]);
@@ -210,13 +208,11 @@ fn relaxations_bound_the_routes_and_the_plain_one_has_the_value_of_its_degrees()
             continue;
         };
         let relaxed = |problem: &dyn ProblemKind, kind| {
-            let found = problem
-                .relaxation_solver(kind, &SearchLimits::default())
-                .unwrap()
-                .relax(&costs)
-                .unwrap();
-            assert!(found.objective - found.bound <= slack && found.bound <= found.objective);
-            found.objective
+            let solver = problem.relaxation_solver(kind, &SearchLimits::default());
+            let solution = solver.unwrap().relax(&costs).unwrap();
+            assert!(solution.objective - solution.bound <= slack);
+            assert!(solution.bound <= solution.objective);
+            solution.objective
         };
         let [plain, tight] =
             [Relaxation::Plain, Relaxation::Tight].map(|kind| relaxed(&problem, kind));
@@ -224,7 +220,7 @@ fn relaxations_bound_the_routes_and_the_plain_one_has_the_value_of_its_degrees()
             plain <= tight + slack && tight <= optimum + slack,
             "case {case}: {plain} {tight} {optimum}"
         );
-        let expected = relaxed(&by_degrees(&problem), Relaxation::Plain);
+        let expected = relaxed(&degree_relaxation(&problem), Relaxation::Plain);
         assert!(
             (plain - expected).abs() <= slack,
             "case {case}: {plain} not {expected}"
@@ -235,7 +231,7 @@ fn relaxations_bound_the_routes_and_the_plain_one_has_the_value_of_its_degrees()
 }
 
 #[test]
-fn a_problem_in_writing_is_the_problem() {
+fn a_serialized_problem_builds_the_same_problem() {
     let text = r#"{"kind": "cvrp", "demands": [1.0, 2.0, 2.5], "capacity": 4, "vehicles": 2}"#;
     let spec: ProblemSpec = serde_json::from_str(text).unwrap();
     let problem = spec.build().unwrap();

@@ -1,7 +1,7 @@
-//! The search on 1-trees: brute force, golden optima, limits.
+//! Branch and bound for the TSP on 1-trees: brute force, golden optima, limits.
 
 use super::common::{assert_close, golden, rows};
-use super::{Claims, KINDS, assert_golden, checked, random_costs, scale};
+use super::{KINDS, LimitChecks, assert_golden, checked, random_costs, scale};
 use regretless::data::synthetic::SyntheticSpec;
 use regretless::problem::{Benchmark, ProblemKind, Tsp};
 use regretless::random::{Purpose, RandomStream};
@@ -28,15 +28,15 @@ fn brute_force(nodes: usize, costs: &[f64]) -> f64 {
     let table = DistanceMatrix::new(nodes, costs);
     let (inner, full) = (nodes - 1, (1 << (nodes - 1)) - 1);
     let mut best = vec![f64::INFINITY; (full + 1) * inner];
-    (0..inner).for_each(|last| {
-        best[(1 << last) * inner + last] = table.between(inner as u32, last as u32)
-    });
+    for last in 0..inner {
+        best[(1 << last) * inner + last] = table.between(inner as u32, last as u32);
+    }
     for set in 1..=full {
         for last in (0..inner).filter(|last| set >> last & 1 == 1) {
-            let here = best[set * inner + last];
+            let path = best[set * inner + last];
             for next in (0..inner).filter(|next| set >> next & 1 == 0) {
                 let slot = &mut best[(set | 1 << next) * inner + next];
-                *slot = slot.min(here + table.between(last as u32, next as u32));
+                *slot = slot.min(path + table.between(last as u32, next as u32));
             }
         }
     }
@@ -46,15 +46,15 @@ fn brute_force(nodes: usize, costs: &[f64]) -> f64 {
 }
 
 #[test]
-fn the_cheapest_tour_equals_brute_force_on_all_kinds_of_costs() {
+fn the_optimal_tour_equals_brute_force_on_all_kinds_of_costs() {
     for case in 0..600 {
         let mut stream = RandomStream::new(Purpose::Benchmark, 11, [case, 0]);
         let (nodes, kind) = (3 + (case as usize / KINDS) % 9, case as usize % KINDS);
         let costs = random_costs(nodes, kind, &mut stream);
-        let (found, expected) = (solve(nodes, &costs).objective, brute_force(nodes, &costs));
+        let (actual, expected) = (solve(nodes, &costs).objective, brute_force(nodes, &costs));
         assert!(
-            (found - expected).abs() <= 2e-12 * scale(&costs) * nodes as f64,
-            "case {case}, kind {kind}, {nodes} nodes: {found} not {expected}"
+            (actual - expected).abs() <= 2e-12 * scale(&costs) * nodes as f64,
+            "case {case}, kind {kind}, {nodes} nodes: {actual} not {expected}"
         );
     }
 }
@@ -65,11 +65,11 @@ fn golden_optima_are_found() {
         return;
     };
     let expected = &file["problems"]["TSP9"];
-    let found: Vec<_> = rows(&expected["costs"])
+    let actual: Vec<_> = rows(&expected["costs"])
         .iter()
         .map(|costs| solve(9, costs))
         .collect();
-    assert_golden(&found, expected, 1e-12);
+    assert_golden(&actual, expected, 1e-12);
 }
 
 #[test]
@@ -87,14 +87,14 @@ fn one_solver_used_again_answers_as_a_fresh_one() {
 }
 
 #[test]
-fn three_and_four_nodes_work() {
+fn three_and_four_nodes_are_solved() {
     assert_eq!(solve(3, &[1.0, 2.0, 3.0]).objective, 6.0);
     assert_eq!(solve(4, &[9.0, 1.0, 1.0, 1.0, 1.0, 9.0]).objective, 4.0);
 }
 
 #[test]
-fn a_search_stopped_early_tells_the_truth() {
-    let mut claims = Claims::new();
+fn a_search_stopped_at_a_limit_gives_valid_bounds() {
+    let mut checks = LimitChecks::new();
     for case in 0..40 {
         let nodes = 11;
         let costs = random_costs(
@@ -102,7 +102,8 @@ fn a_search_stopped_early_tells_the_truth() {
             case % KINDS,
             &mut RandomStream::new(Purpose::Benchmark, 3, [case as u64, 2]),
         );
-        let (optimum, noise) = (brute_force(nodes, &costs), 1e-9 * scale(&costs).max(1.0));
+        let optimum = brute_force(nodes, &costs);
+        let tolerance = 1e-9 * scale(&costs).max(1.0);
         for limits in [
             SearchLimits { nodes: 0, gap: 0.0 },
             SearchLimits { nodes: 1, gap: 0.0 },
@@ -113,10 +114,10 @@ fn a_search_stopped_early_tells_the_truth() {
         ] {
             let solution = solve_within(nodes, &costs, limits);
             assert!(solution.status != SolveStatus::LimitReached || limits.nodes <= 1);
-            claims.hold(&solution, optimum, (limits.gap, noise));
+            checks.check(&solution, optimum, limits.gap, tolerance);
         }
     }
-    assert!(claims.limited > 0 && claims.gaps > 0);
+    assert!(checks.limited > 0 && checks.within_gap > 0);
 }
 
 #[test]
@@ -128,45 +129,45 @@ fn golden_true_solutions_are_optimal_for_true_costs() {
         rows(&file["inputs"]["true_cost"]),
         rows(&file["inputs"]["true_obj"]).concat(),
     );
-    let found: Vec<f64> = costs
+    let actual: Vec<f64> = costs
         .iter()
         .map(|costs| solve(7, costs).objective)
         .collect();
-    assert_close(&found, &expected, 1e-8, "true objectives");
+    assert_close(&actual, &expected, 1e-8, "true objectives");
 }
 
 #[test]
-fn fifteen_nodes_equal_brute_force_too() {
+fn fifteen_nodes_equal_brute_force() {
     for case in 0..24 {
         let costs = random_costs(
             15,
             case % KINDS,
             &mut RandomStream::new(Purpose::Benchmark, 8, [case as u64, 15]),
         );
-        let (found, expected) = (solve(15, &costs).objective, brute_force(15, &costs));
+        let (actual, expected) = (solve(15, &costs).objective, brute_force(15, &costs));
         assert!(
-            (found - expected).abs() <= 3e-11 * scale(&costs),
-            "case {case}: {found} not {expected}"
+            (actual - expected).abs() <= 3e-11 * scale(&costs),
+            "case {case}: {actual} not {expected}"
         );
     }
 }
 
 #[test]
-fn the_optimum_does_not_depend_on_how_nodes_are_numbered() {
+fn the_optimum_does_not_depend_on_the_order_of_nodes() {
     let nodes = 36;
     for case in 0..40 {
         let mut stream = RandomStream::new(Purpose::Benchmark, 17, [case, 3]);
         let costs = random_costs(nodes, case as usize % KINDS, &mut stream);
-        let mut names: Vec<u32> = (0..nodes as u32).collect();
-        stream.shuffle(&mut names);
+        let mut permutation: Vec<u32> = (0..nodes as u32).collect();
+        stream.shuffle(&mut permutation);
         let table = DistanceMatrix::new(nodes, &costs);
         let pairs = (0..nodes).flat_map(|i| (i + 1..nodes).map(move |j| (i, j)));
-        let renamed: Vec<f64> = pairs
-            .map(|(i, j)| table.between(names[i], names[j]))
+        let permuted: Vec<f64> = pairs
+            .map(|(i, j)| table.between(permutation[i], permutation[j]))
             .collect();
         let (one, other) = (
             solve(nodes, &costs).objective,
-            solve(nodes, &renamed).objective,
+            solve(nodes, &permuted).objective,
         );
         assert!(
             (one - other).abs() <= 1e-10 * table.scale(),
@@ -176,7 +177,7 @@ fn the_optimum_does_not_depend_on_how_nodes_are_numbered() {
 }
 
 #[test]
-fn the_benchmark_and_the_written_problem_go_by_their_names() {
+fn the_benchmark_and_the_serialized_problem_have_their_names() {
     let benchmark: Benchmark = "tsp12".parse().unwrap();
     let (spec, data) = benchmark.generate(SyntheticSpec::paper(2, 1)).unwrap();
     assert_eq!(benchmark.to_string(), "TSP12");
