@@ -186,8 +186,12 @@ impl TrainingCase {
     }
 
     /// The problem that accepts the decisions.
-    pub fn problem(&self) -> ProblemSpec {
-        ProblemSpec::TopK(TopK::new(self.costs, self.chosen, Sense::Minimize).unwrap())
+    ///
+    /// # Errors
+    /// When more costs are chosen than there are.
+    pub fn problem(&self) -> Result<ProblemSpec> {
+        let problem = TopK::new(self.costs, self.chosen, Sense::Minimize)?;
+        Ok(ProblemSpec::TopK(problem))
     }
 }
 
@@ -200,7 +204,7 @@ pub struct TrainingData {
 impl TrainingData {
     /// The table with its decisions as labels, and the oracle that training asks for threads.
     pub fn labeled(&self, case: &TrainingCase, threads: usize) -> Result<(LabeledDataset, Oracle)> {
-        let oracle = Oracle::new(case.problem().build()?).with_threads(Threads::new(threads)?);
+        let oracle = Oracle::new(case.problem()?.build()?).with_threads(Threads::new(threads)?);
         let known = self
             .decisions
             .iter()

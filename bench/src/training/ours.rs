@@ -32,7 +32,7 @@ pub fn epochs(case: &TrainingCase, data: &TrainingData, threads: usize) -> Resul
     let (epochs, _) = train_timed(
         &task,
         &StageTrainer::new(method, case.predictor(), settings),
-        &case.problem(),
+        &case.problem()?,
     )?;
     Ok(epochs)
 }

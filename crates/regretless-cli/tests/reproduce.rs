@@ -137,9 +137,9 @@ fn shards_threads_and_lost_or_damaged_cells_end_in_the_same_cells() {
             continue;
         }
         if number % 2 == 0 {
-            fs::remove_file(&file).unwrap()
+            fs::remove_file(&file).unwrap();
         } else {
-            fs::write(&file, "{\"key\": 3").unwrap()
+            fs::write(&file, "{\"key\": 3").unwrap();
         }
     }
     parts.run("reproduce small.toml").succeeded();

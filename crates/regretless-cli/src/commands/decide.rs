@@ -48,7 +48,7 @@ pub fn run(options: &DecideOptions, session: &CommandContext) -> Result<CommandR
     if let Some(path) = &options.predictions_out {
         match TableFormat::of(path)? {
             TableFormat::Csv => {
-                csv::write_predictions(path, &decided.names, &decided.costs, session.force)?
+                csv::write_predictions(path, &decided.names, &decided.costs, session.force)?;
             }
             TableFormat::Npy => npy::write_predictions(path, &decided.costs, session.force)?,
         }

@@ -61,7 +61,13 @@ pub fn run(options: &SolveOptions, session: &CommandContext) -> Result<CommandRe
                     }
                     observer.message(&problem.name);
                     let out = output_path(options, one_of_many, problem);
-                    outcomes.push(solve_and_write(problem, index, out, options, session));
+                    outcomes.push(solve_and_write(
+                        problem,
+                        index,
+                        out.as_ref(),
+                        options,
+                        session,
+                    ));
                 }
             }
         }
@@ -75,14 +81,12 @@ pub fn run(options: &SolveOptions, session: &CommandContext) -> Result<CommandRe
 fn solve_and_write(
     problem: &SolveTarget,
     index: usize,
-    out: Option<OutputPath>,
+    out: Option<&OutputPath>,
     options: &SolveOptions,
     session: &CommandContext,
 ) -> ProblemOutcome {
     let begun = Instant::now();
-    let free = out
-        .as_ref()
-        .map_or(Ok(()), |out| out.check_free(session.force));
+    let free = out.map_or(Ok(()), |out| out.check_free(session.force));
     let found = free.and_then(|()| {
         let solution = solve(problem, index, options)?;
         let solution = problem.problem.sense().convert_solution(solution);
@@ -96,7 +100,7 @@ fn solve_and_write(
                 SolveStatus::LimitReached => "limit reached".into(),
             },
         };
-        if let Some(out) = &out {
+        if let Some(out) = out {
             let format = &problem.form;
             let text = format.write(&problem.name, &solution.decision, found.objective)?;
             write_text(&out.path, &text, session.force)?;
