@@ -11,6 +11,6 @@ results['title'] += ' ' + HOSTILE
 results['provenance']['command'] += HOSTILE
 results['problems'][-1]['name'] += HOSTILE
 for problem in results['problems']:
-    problem['methods'][-1]['label'] += HOSTILE
+    problem['methods'][-1]['name'] += HOSTILE
 with open(sys.argv[2], 'w', encoding='utf-8') as target:
     json.dump(results, target)
