@@ -7,7 +7,8 @@ use regretless::Result;
 use regretless::observer::Observer;
 use regretless::problem::ProblemSpec;
 use regretless::random::{Purpose, RandomStream};
-use regretless::train::{FitResult, StageTrainer, TrainingContext, train};
+use regretless::train::{FitResult, TrainingContext};
+use regretless::trainer::Trainer;
 use rustix::time::{ClockId, clock_gettime};
 use serde::{Deserialize, Serialize};
 
@@ -48,18 +49,15 @@ impl Epochs {
 /// Trains by the public call and keeps the time of each epoch.
 pub fn train_timed(
     task: &TrainingContext<'_>,
-    trainer: &StageTrainer,
+    trainer: &Trainer,
     problem: &ProblemSpec,
 ) -> Result<(Epochs, FitResult)> {
     let clock = EpochClock::default();
-    let trained = train(
-        &TrainingContext {
-            observer: &clock,
-            ..*task
-        },
-        trainer,
-        problem,
-    )?;
+    let context = TrainingContext {
+        observer: &clock,
+        ..*task
+    };
+    let trained = trainer.train(&context, problem, None)?;
     let marks = clock
         .marks
         .into_inner()
@@ -138,13 +136,14 @@ mod tests {
     use regretless::data::SplitIndices;
     use regretless::data::synthetic::SyntheticSpec as DataRecipe;
     use regretless::label::LabeledDataset;
+    use regretless::method::Method;
     use regretless::observer::NoopObserver;
     use regretless::oracle::Oracle;
     use regretless::predict::PredictorSpec;
     use regretless::problem::Benchmark;
-    use regretless::train::{
-        SelectionCriterion, StageTrainer, TrainingContext, TrainingSettings, TrainingStage,
-    };
+    use regretless::settings::{SelectionCriterion, TrainingSettings};
+    use regretless::train::TrainingContext;
+    use regretless::trainer::Trainer;
 
     use super::train_timed;
 
@@ -169,11 +168,9 @@ mod tests {
             select: SelectionCriterion::Last,
             ..TrainingSettings::paper(1)
         };
-        let trainer = StageTrainer::new(
-            "SPO+".parse::<TrainingStage>().unwrap(),
-            PredictorSpec::Linear,
-            settings,
-        );
+        let trainer = Trainer::new("SPO+".parse::<Method>().unwrap())
+            .predictor(PredictorSpec::Linear)
+            .settings(settings);
         let (epochs, _) = train_timed(&task, &trainer, &problem).unwrap();
         assert_eq!(
             (epochs.wall.0.len(), epochs.cpu.0.len(), epochs.losses.len()),

@@ -87,7 +87,7 @@ def test_pools_grow_with_training():
     "name, word",
     [
         ("MAE(C,O,S)", "weights instances"),
-        ("MSE then SPO+", "'then' belongs to train"),
+        ("MSE then SPO+", "without 'then'"),
         ("MAX", "choose one of"),
         ("MSE relax", "relax"),
     ],

@@ -5,7 +5,7 @@ use std::path::Path;
 use regretless::Result;
 use regretless::data::synthetic::SyntheticSpec;
 use regretless::data::{Dataset, Matrix, npy};
-use regretless::predict::{Predictor, PredictorSpec};
+use regretless::predict::PredictorSpec;
 use regretless::problem::{Benchmark, ProblemSpec};
 
 use crate::args::Cli;

@@ -8,9 +8,9 @@ use regretless::observer::NoopObserver;
 use regretless::oracle::Oracle;
 use regretless::parallel::Threads;
 use regretless::predict::PredictorSpec;
-use regretless::train::{
-    SelectionCriterion, StageTrainer, TrainingContext, TrainingSettings, TrainingStage,
-};
+use regretless::settings::{SelectionCriterion, TrainingSettings};
+use regretless::train::TrainingContext;
+use regretless::trainer::Trainer;
 
 use super::MethodRun;
 use super::case::{LEARNING_RATE, Method, MethodCase, MethodTable};
@@ -52,11 +52,9 @@ fn run(
         scale_costs: false,
         ..TrainingSettings::paper(SEED)
     };
-    let trainer = StageTrainer::new(
-        name.parse::<TrainingStage>()?,
-        PredictorSpec::Linear,
-        settings,
-    );
+    let trainer = Trainer::new(name.parse::<regretless::Method>()?)
+        .predictor(PredictorSpec::Linear)
+        .settings(settings);
     let (timed, trained) = train_timed(task, &trainer, &table.problem)?;
     let rows = &task.split.test;
     let all = trained.model.predict(table.data.features())?;

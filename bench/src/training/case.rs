@@ -12,7 +12,7 @@ use regretless::decision::Decision;
 use regretless::label::LabeledDataset;
 use regretless::oracle::Oracle;
 use regretless::parallel::Threads;
-use regretless::predict::{Predictor, PredictorSpec};
+use regretless::predict::PredictorSpec;
 use regretless::problem::{ProblemSpec, Sense, TopK};
 use regretless::random::{Purpose, RandomStream};
 use regretless::solve::Solution;

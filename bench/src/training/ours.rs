@@ -2,10 +2,11 @@
 
 use regretless::Result;
 use regretless::data::SplitIndices;
+use regretless::method::TrainingStage;
 use regretless::observer::NoopObserver;
-use regretless::train::{
-    SelectionCriterion, StageTrainer, TrainingContext, TrainingSettings, TrainingStage,
-};
+use regretless::settings::{SelectionCriterion, TrainingSettings};
+use regretless::train::TrainingContext;
+use regretless::trainer::Trainer;
 
 use super::case::{LEARNING_RATE, TrainingCase, TrainingData};
 use crate::epochs::{BATCH_SIZE, Epochs, SEED, train_timed};
@@ -31,7 +32,9 @@ pub fn epochs(case: &TrainingCase, data: &TrainingData, threads: usize) -> Resul
     let method: TrainingStage = case.loss.parse()?;
     let (epochs, _) = train_timed(
         &task,
-        &StageTrainer::new(method, case.predictor(), settings),
+        &Trainer::new(method)
+            .predictor(case.predictor())
+            .settings(settings),
         &case.problem()?,
     )?;
     Ok(epochs)

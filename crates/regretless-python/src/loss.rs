@@ -7,10 +7,10 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 use regretless::label::LabeledDataset;
 use regretless::loss::{InstanceWeighting, LossInput, NoiseKey};
+use regretless::method::TrainingStage;
 use regretless::observer::{NoopObserver, Observer};
 use regretless::oracle::{Oracle, OracleWorker, SolutionPool, StepId, TrainingOracle};
 use regretless::parallel::Threads;
-use regretless::train::TrainingStage;
 use regretless::{Error, Result};
 
 use crate::arrays::{ArrayOwnership, ArrayRows, array1, array2, row_numbers, rows_of};
@@ -186,7 +186,7 @@ impl Loss {
         let data = with_labels(py, problem, &call, &oracle, data, labels)?;
         let (data, loss, pool) = call.run(py, |observer| {
             let rows = data.rows();
-            let name = stage.stage_name();
+            let name = stage.to_string();
             let changed = stage.labels.apply(&data, &rows, &name, &oracle, observer)?;
             let data = changed.map_or(data, Arc::new);
             let loss = stage.loss.build(&data, &oracle, observer)?;
@@ -296,7 +296,7 @@ impl Loss {
     /// Name of the loss.
     #[getter]
     fn name(&self) -> String {
-        self.stage.stage_name()
+        self.stage.to_string()
     }
 
     /// The problem.
@@ -327,12 +327,6 @@ impl Loss {
 
 /// Refuses methods that cannot be evaluated without a training.
 fn check_single_loss(stage: &TrainingStage) -> Result<()> {
-    stage.check()?;
-    if stage.then.is_some() {
-        return Err(Error::setting(
-            "a loss is one stage; 'then' belongs to train",
-        ));
-    }
     if stage.loss.capabilities().weighting != InstanceWeighting::Equal {
         return Err(Error::setting(format!(
             "{} weights instances by the regret of a trained baseline; use train, or leave the \
@@ -500,7 +494,7 @@ impl Loss {
         problem: &Bound<'_, Problem>,
         added: Option<SolutionPool>,
     ) -> PyResult<Arc<Mutex<Option<SolutionPool>>>> {
-        if self.stage.stage_name() != stage.stage_name() || !problem.eq(&self.problem)? {
+        if self.stage.to_string() != stage.to_string() || !problem.eq(&self.problem)? {
             return Err(PyValueError::new_err(
                 "pool_from must be a loss of the same name and problem",
             ));

@@ -6,12 +6,15 @@ use std::path::PathBuf;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString, PyTuple};
+use regretless::checkpoint::CheckpointFolder;
 use regretless::data::{CostNames, Dataset, SplitIndices, SplitRule};
 use regretless::evaluate::few_rows_warning;
+use regretless::method::Method;
+use regretless::optimizer::Optimizer;
 use regretless::renamed::{explain, new_word};
-use regretless::train::{
-    CheckpointFolder, Method, Optimizer, Trainer, TrainingContext, TrainingSettings,
-};
+use regretless::settings::TrainingSettings;
+use regretless::train::TrainingContext;
+use regretless::trainer::Trainer;
 use serde_json::Value;
 
 use crate::arrays::{ArrayOwnership, features, matrix, row_numbers};

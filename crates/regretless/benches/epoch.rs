@@ -16,15 +16,16 @@ use std::time::Instant;
 use regretless::data::synthetic::SyntheticSpec;
 use regretless::data::{Matrix, SplitIndices};
 use regretless::label::LabeledDataset;
+use regretless::method::Method;
 use regretless::observer::NoopObserver;
 use regretless::oracle::Oracle;
 use regretless::predict::PredictorSpec;
 use regretless::problem::{Benchmark, ProblemKind, ProblemSpec};
 use regretless::random::{Purpose, RandomStream};
+use regretless::settings::{SelectionCriterion, TrainingSettings};
 use regretless::solve::SearchLimits;
-use regretless::train::{
-    SelectionCriterion, StageTrainer, TrainingContext, TrainingSettings, TrainingStage, train,
-};
+use regretless::train::TrainingContext;
+use regretless::trainer::Trainer;
 
 const RUNS: usize = 7;
 /// Shortest run in seconds: the operating system counts in ticks.
@@ -92,12 +93,10 @@ fn measure(
             select: SelectionCriterion::Last,
             ..TrainingSettings::default()
         };
-        let trainer = StageTrainer::new(
-            method.parse::<TrainingStage>().unwrap(),
-            PredictorSpec::Linear,
-            settings,
-        );
-        train(&task, &trainer, problem).unwrap().model
+        let trainer = Trainer::new(method.parse::<Method>().unwrap())
+            .predictor(PredictorSpec::Linear)
+            .settings(settings);
+        trainer.train(&task, problem, None).unwrap().model
     };
     let whole = (best(|| drop(run(epochs))) - best(|| drop(run(0)))) / steps;
     let predictions = run(epochs).predict(data.data().features()).unwrap();

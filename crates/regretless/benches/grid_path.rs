@@ -11,13 +11,14 @@ use std::time::Instant;
 use regretless::data::SplitIndices;
 use regretless::data::synthetic::SyntheticSpec as DataRecipe;
 use regretless::label::LabeledDataset;
+use regretless::method::Method;
 use regretless::observer::NoopObserver;
 use regretless::oracle::Oracle;
 use regretless::predict::PredictorSpec;
 use regretless::problem::{Benchmark, ProblemSpec};
-use regretless::train::{
-    SelectionCriterion, StageTrainer, TrainingContext, TrainingSettings, TrainingStage, train,
-};
+use regretless::settings::{SelectionCriterion, TrainingSettings};
+use regretless::train::TrainingContext;
+use regretless::trainer::Trainer;
 
 /// Best of several labelings, in microseconds per instance.
 fn label(name: &str, instances: usize) -> (ProblemSpec, Oracle, LabeledDataset) {
@@ -58,12 +59,10 @@ fn main() {
             select,
             ..TrainingSettings::default()
         };
-        let recipe = StageTrainer::new(
-            "MAE(O,S)".parse::<TrainingStage>().unwrap(),
-            PredictorSpec::Linear,
-            settings,
-        );
-        let report = train(&task, &recipe, &problem).unwrap().report;
+        let recipe = Trainer::new("MAE(O,S)".parse::<Method>().unwrap())
+            .predictor(PredictorSpec::Linear)
+            .settings(settings);
+        let report = recipe.train(&task, &problem, None).unwrap().report;
         println!(
             "KS32, MAE(O,S), 50 epochs of 1000 instances, {select}: {:.3} s",
             report.seconds

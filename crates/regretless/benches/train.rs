@@ -20,15 +20,16 @@ use std::time::Instant;
 use machine::Machine;
 use regretless::data::{Dataset, FeatureShape, Features, Matrix, SplitIndices};
 use regretless::label::LabeledDataset;
+use regretless::method::Method;
 use regretless::observer::{NoopObserver, Observer};
 use regretless::oracle::Oracle;
 use regretless::parallel::{Threads, cpu_seconds};
 use regretless::predict::PredictorSpec;
 use regretless::problem::{ProblemSpec, Sense, TopK};
 use regretless::random::{Purpose, RandomStream};
-use regretless::train::{
-    SelectionCriterion, StageTrainer, TrainingContext, TrainingSettings, TrainingStage, train,
-};
+use regretless::settings::{SelectionCriterion, TrainingSettings};
+use regretless::train::TrainingContext;
+use regretless::trainer::Trainer;
 
 /// Costs and training rows of the sizes measured.
 const SIZES: [(usize, usize); 6] = [
@@ -143,12 +144,12 @@ impl Case {
             select: SelectionCriterion::Last,
             ..TrainingSettings::default()
         };
-        let trainer = StageTrainer::new(
-            loss.parse::<TrainingStage>().unwrap(),
-            PredictorSpec::Linear,
-            settings,
-        );
-        train(&task, &trainer, &ProblemSpec::TopK(self.problem.clone())).unwrap();
+        let trainer = Trainer::new(loss.parse::<Method>().unwrap())
+            .predictor(PredictorSpec::Linear)
+            .settings(settings);
+        trainer
+            .train(&task, &ProblemSpec::TopK(self.problem.clone()), None)
+            .unwrap();
         let times = clock.0.into_inner().unwrap();
         let wall = best(
             times

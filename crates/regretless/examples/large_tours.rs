@@ -12,15 +12,16 @@ use regretless::data::synthetic::SyntheticSpec as DataRecipe;
 use regretless::data::{Dataset, SplitIndices};
 use regretless::decision::Decision;
 use regretless::label::LabeledDataset;
+use regretless::method::Method;
 use regretless::observer::NoopObserver;
 use regretless::oracle::Oracle;
 use regretless::parallel::Threads;
 use regretless::predict::PredictorSpec;
 use regretless::problem::Benchmark;
+use regretless::settings::{SelectionCriterion, TrainingSettings};
 use regretless::solve::Solution;
-use regretless::train::{
-    SelectionCriterion, StageTrainer, TrainingContext, TrainingSettings, TrainingStage, train,
-};
+use regretless::train::TrainingContext;
+use regretless::trainer::Trainer;
 
 const EPOCHS: [usize; 3] = [10, 30, 60];
 
@@ -88,12 +89,11 @@ fn compare(nodes: usize) -> Result<()> {
             ("rescaled", rescaled),
             ("rescaled, batch 16, rate 0.02, `decay`", short),
         ] {
-            let recipe = StageTrainer::new(
-                loss.parse::<TrainingStage>()?,
-                PredictorSpec::Linear,
-                settings,
-            );
-            let epochs = train(&task, &recipe, &problem)?
+            let recipe = Trainer::new(loss.parse::<Method>()?)
+                .predictor(PredictorSpec::Linear)
+                .settings(settings);
+            let epochs = recipe
+                .train(&task, &problem, None)?
                 .report
                 .rounds
                 .remove(0)

@@ -33,7 +33,10 @@
 #[cfg(test)]
 extern crate self as regretless;
 
+mod auto;
+pub mod baseline;
 pub mod cancellation;
+pub mod checkpoint;
 pub mod checksummed_file;
 pub mod data;
 pub mod decision;
@@ -42,27 +45,34 @@ pub mod evaluate;
 pub mod experiment;
 pub mod label;
 pub mod loss;
+pub mod method;
 pub mod model;
 pub mod observer;
+pub mod optimizer;
 pub mod oracle;
 pub mod parallel;
+mod parallel_threshold;
 pub mod predict;
 pub mod problem;
 pub mod random;
 pub mod renamed;
+pub mod report;
 pub mod sense;
+pub mod settings;
 mod simd;
 pub mod size_limits;
 pub mod solve;
 pub mod text;
 pub mod train;
+pub mod trainer;
 
 pub use data::{Dataset, Split};
 pub use decision::Decision;
 pub use error::{Error, ErrorKind, Result};
 pub use evaluate::Evaluation;
 pub use label::{DataPart, DataSplit, Row};
+pub use method::Method;
 pub use model::Model;
 pub use problem::Problem;
 pub use sense::Sense;
-pub use train::{Method, Trainer};
+pub use trainer::Trainer;

@@ -12,8 +12,10 @@ use crate::oracle::{Heuristic, Oracle};
 use crate::parallel::Threads;
 use crate::predict::CostModel;
 use crate::problem::{ModelProblem, Problem};
+use crate::report::TrainReport;
 use crate::solve::SearchLimits;
-use crate::train::{TrainReport, Trainer, TrainingContext};
+use crate::train::TrainingContext;
+use crate::trainer::Trainer;
 
 /// A trained model: predicts costs from features and decides with the problem's solver.
 ///
@@ -286,7 +288,7 @@ impl Trainer {
             oracle: &oracle,
             observer,
         };
-        let (trained, _) = self.train(&context, problem.spec(), None)?;
+        let trained = self.train(&context, problem.spec(), None)?;
         let model = Model::new(trained.model, problem.clone())?;
         Ok(model
             .with_threads(self.threads)?

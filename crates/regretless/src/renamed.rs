@@ -67,8 +67,9 @@ fn unknown_word(message: &str) -> Option<&str> {
 #[cfg(test)]
 mod tests {
     use super::{explain, new_word};
+    use crate::optimizer::Optimizer;
     use crate::problem::ProblemSpec;
-    use crate::train::{Optimizer, TrainingSettings};
+    use crate::settings::TrainingSettings;
 
     #[test]
     fn the_new_word_depends_on_the_place() {

@@ -9,16 +9,18 @@ use std::sync::Arc;
 
 use regretless::data::{Dataset, FeatureShape, Features, Matrix, SplitIndices};
 use regretless::label::LabeledDataset;
+use regretless::method::Method;
 use regretless::observer::NoopObserver;
+use regretless::optimizer::Optimizer;
 use regretless::oracle::Oracle;
 use regretless::parallel::Threads;
-use regretless::predict::{Predictor, PredictorSpec};
+use regretless::predict::PredictorSpec;
 use regretless::problem::{ProblemSpec, Sense, TopK};
 use regretless::random::{Purpose, RandomStream};
-use regretless::train::{
-    FitResult, Optimizer, SelectionCriterion, StageTrainer, TrainReport, TrainingContext,
-    TrainingSettings, TrainingStage, train,
-};
+use regretless::report::TrainReport;
+use regretless::settings::{SelectionCriterion, TrainingSettings};
+use regretless::train::{FitResult, TrainingContext};
+use regretless::trainer::Trainer;
 
 /// Costs that depend on the features nonlinearly, with noise.
 fn table(rows: usize, features: usize, costs: usize, seed: u64) -> Dataset {
@@ -91,12 +93,12 @@ fn trained_by(
         oracle: &oracle,
         observer: &NoopObserver,
     };
-    let trainer = StageTrainer::new(
-        loss.parse::<TrainingStage>().unwrap(),
-        spec.clone(),
-        settings,
-    );
-    train(&task, &trainer, &ProblemSpec::TopK(problem)).unwrap()
+    let trainer = Trainer::new(loss.parse::<Method>().unwrap())
+        .predictor(spec.clone())
+        .settings(settings);
+    trainer
+        .train(&task, &ProblemSpec::TopK(problem), None)
+        .unwrap()
 }
 
 /// Where signs cancel, a gradient is rounding error, and Adam would make a full step of it; a large
@@ -522,12 +524,11 @@ fn gradients_equal_those_of_double_precision() {
     };
     let before = PredictorSpec::Linear.build(5, costs, seed);
     for loss in ["MAE(O,S)", "MSE(O,S)", "MSE", "MAE(S)", "MSE(O)"] {
-        let trainer = StageTrainer::new(
-            loss.parse::<TrainingStage>().unwrap(),
-            PredictorSpec::Linear,
-            settings,
-        );
-        let after = train(&task, &trainer, &ProblemSpec::TopK(problem.clone()))
+        let trainer = Trainer::new(loss.parse::<Method>().unwrap())
+            .predictor(PredictorSpec::Linear)
+            .settings(settings);
+        let after = trainer
+            .train(&task, &ProblemSpec::TopK(problem.clone()), None)
             .unwrap()
             .model
             .members

@@ -17,14 +17,16 @@ use regretless::data::synthetic::SyntheticSpec as DataRecipe;
 use regretless::data::{Dataset, FeatureShape, Features, Matrix};
 use regretless::label::LabeledDataset;
 use regretless::loss::LossSpec;
+use regretless::method::Method;
 use regretless::observer::{NoopObserver, Observer};
+use regretless::optimizer::Optimizer;
 use regretless::oracle::Oracle;
 use regretless::predict::{CostModel, PredictorSpec};
 use regretless::problem::{Benchmark, ProblemSpec, Sense, TopK};
-use regretless::train::{
-    Optimizer, SelectionCriterion, StageTrainer, StopReason, TrainingContext, TrainingSettings,
-    TrainingStage, train,
-};
+use regretless::report::StopReason;
+use regretless::settings::{SelectionCriterion, TrainingSettings};
+use regretless::train::TrainingContext;
+use regretless::trainer::Trainer;
 
 use setting::{Setting, quick};
 
@@ -461,13 +463,11 @@ fn an_interrupted_training_says_so() {
         oracle: &setting.oracle,
         observer: &observer,
     };
-    let recipe = StageTrainer::new(
-        "MSE".parse::<TrainingStage>().unwrap(),
-        PredictorSpec::Linear,
-        quick(),
-    );
+    let recipe = Trainer::new("MSE".parse::<Method>().unwrap())
+        .predictor(PredictorSpec::Linear)
+        .settings(quick());
     assert!(matches!(
-        train(&task, &recipe, &setting.problem),
+        recipe.train(&task, &setting.problem, None),
         Err(Error::Interrupted)
     ));
 }

@@ -13,9 +13,10 @@ use regretless::label::LabeledDataset;
 use regretless::oracle::{Oracle, SolveCounts};
 use regretless::problem::{Benchmark, Cvrp, ProblemKind, Tsp};
 use regretless::random::{Purpose, RandomStream};
+use regretless::settings::{SelectionCriterion, TrainingSettings};
 use regretless::solve::complete_graph::edge_index;
 use regretless::solve::{SearchLimits, SolveStatus};
-use regretless::train::{FitResult, SelectionCriterion, TrainingSettings};
+use regretless::train::FitResult;
 use regretless::{Decision, Error};
 
 use setting::{Setting, quick};

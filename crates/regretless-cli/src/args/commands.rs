@@ -4,9 +4,9 @@ use std::path::PathBuf;
 
 use clap::Args;
 use regretless::data::SplitRule;
+use regretless::method::Method;
 use regretless::predict::PredictorSpec;
 use regretless::problem::Benchmark;
-use regretless::train::Method;
 use serde::{Deserialize, Serialize};
 
 use super::data::{ColumnOptions, DataOptions, ProblemOptions};

@@ -1,7 +1,7 @@
 //! Training options: one per field of the library's [`TrainingSettings`].
 
 use clap::{Args, ValueEnum};
-use regretless::train::{SelectionCriterion, TrainingSettings};
+use regretless::settings::{SelectionCriterion, TrainingSettings};
 use serde::{Deserialize, Serialize};
 
 use super::values::OptimizerSpec;

@@ -5,8 +5,9 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use clap::ValueEnum;
+use regretless::method::Method;
+use regretless::optimizer::Optimizer;
 use regretless::solve::relaxation::Relaxation;
-use regretless::train::{Method, Optimizer};
 use regretless::{Error, Result};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 

@@ -4,14 +4,15 @@ use std::fmt::Write as _;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
+use regretless::checkpoint::{CheckpointFolder, ResultFile, ResultFiles};
 use regretless::error::Place;
 use regretless::evaluate::few_rows_warning;
+use regretless::method::Method;
 use regretless::predict::{CostModel, PredictorSpec};
+use regretless::report::{ScoringKind, TrainReport};
 use regretless::text::check_file_name_fits;
-use regretless::train::{
-    CheckpointFolder, Method, ResultFile, ResultFiles, ScoringKind, TrainReport, Trainer,
-    TrainingContext, TrainingOutcome,
-};
+use regretless::train::TrainingContext;
+use regretless::trainer::{Trainer, TrainingOutcome};
 use regretless::{Error, Result};
 use serde_json::json;
 
@@ -252,7 +253,7 @@ impl TrainCommandResult<'_> {
 impl TrainCommandResult<'_> {
     /// The candidates of `auto` and the chosen one.
     fn report_candidates(&self, report: &mut CommandReport) {
-        for entry in &self.outcome.tried {
+        for entry in &self.outcome.trained.candidates {
             let regret = entry.regret.map(number).unwrap_or_default();
             let score = match entry.scoring {
                 ScoringKind::Exact => regret,

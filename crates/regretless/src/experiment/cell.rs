@@ -10,14 +10,15 @@ use super::spec::{Experiment, ExperimentMethod, ExperimentProblem};
 use crate::data::atomic_write::write_atomically;
 use crate::error::{Error, Result};
 use crate::evaluate::{Evaluation, predict_rows, regrets_from_results, summarize};
+use crate::method::Method;
 use crate::observer::Observer;
 use crate::oracle::{Oracle, SolveCounts};
 use crate::parallel::cpu_seconds;
+use crate::report::{CandidateReport, EpochReport, StopReason, TrainReport};
+use crate::settings::TrainingSettings;
 use crate::text::file_name_part;
-use crate::train::{
-    CandidateReport, EpochReport, FitResult, Method, StopReason, TrainReport, TrainingContext,
-    TrainingSettings,
-};
+use crate::train::{FitResult, TrainingContext};
+use crate::trainer::Trainer;
 
 /// Increased when the content or meaning of cell files changes.
 const CELL_VERSION: u32 = 3;
@@ -136,8 +137,8 @@ impl ExperimentCell {
     pub(super) fn estimated_solver_calls(&self) -> f64 {
         let settings = &self.recipe.settings;
         match self.recipe.method.parse() {
-            Ok(Method::Stages(method)) => method
-                .stages()
+            Ok(Method::Stages(stages)) => stages
+                .iter()
                 .map(|stage| stage.estimated_solver_calls(settings.epochs))
                 .sum(),
             Ok(Method::Auto(_)) => settings.epochs as f64,
@@ -182,19 +183,17 @@ impl ExperimentCell {
         observer: &dyn Observer,
     ) -> Result<CellRecord> {
         let before = cpu_seconds();
-        let measured = self
-            .train(data, oracle, observer)
-            .and_then(|(trained, tried)| {
-                let cpu_seconds = cpu_seconds()
-                    .zip(before)
-                    .map(|(after, before)| after - before);
-                let measured = self.evaluate(&trained, data, oracle, observer)?;
-                Ok(CellMetrics {
-                    tried,
-                    cpu_seconds,
-                    ..measured
-                })
-            });
+        let measured = self.train(data, oracle, observer).and_then(|trained| {
+            let cpu_seconds = cpu_seconds()
+                .zip(before)
+                .map(|(after, before)| after - before);
+            let measured = self.evaluate(&trained, data, oracle, observer)?;
+            Ok(CellMetrics {
+                tried: trained.candidates,
+                cpu_seconds,
+                ..measured
+            })
+        });
         let outcome = match measured {
             Ok(measured) => CellOutcome::Done(Box::new(measured)),
             Err(Error::Interrupted) => return Err(Error::Interrupted),
@@ -223,7 +222,7 @@ impl ExperimentCell {
         data: &CellData,
         oracle: &Oracle,
         observer: &dyn Observer,
-    ) -> Result<(FitResult, Vec<CandidateReport>)> {
+    ) -> Result<FitResult> {
         let method: Method = self.recipe.method.parse()?;
         let task = TrainingContext {
             data: &data.data,
@@ -231,11 +230,10 @@ impl ExperimentCell {
             oracle,
             observer,
         };
-        method.train(
-            &task,
-            (&self.recipe.predictor, self.recipe.settings),
-            &data.problem,
-        )
+        Trainer::new(method)
+            .predictor(self.recipe.predictor.clone())
+            .settings(self.recipe.settings)
+            .train(&task, &data.problem, None)
     }
 
     fn evaluate(

@@ -18,7 +18,7 @@ use super::spec::{Experiment, ExperimentMethod, ExperimentProblem};
 use crate::data::atomic_write::write_atomically;
 use crate::error::{Error, Result};
 use crate::label::Shard;
-use crate::observer::Observer;
+use crate::observer::{InterruptOnlyObserver, Observer};
 use crate::oracle::Oracle;
 use crate::parallel::Threads;
 use crate::problem::ProblemSpec;
@@ -312,14 +312,5 @@ impl ExperimentRunner {
             }
         }
         Ok(ExperimentResults::of(self, &records))
-    }
-}
-
-/// Reports interruption only: the progress bar counts cells.
-struct InterruptOnlyObserver<'a>(&'a dyn Observer);
-
-impl Observer for InterruptOnlyObserver<'_> {
-    fn interrupted(&self) -> bool {
-        self.0.interrupted()
     }
 }

@@ -25,10 +25,11 @@ use serde_json::{Map, Value};
 
 use super::NamedProblem;
 use crate::error::{Error, Result};
+use crate::method::Method;
 use crate::predict::PredictorSpec;
 use crate::renamed::explain;
+use crate::settings::TrainingSettings;
 use crate::text::check_name;
-use crate::train::{Method, TrainingSettings};
 
 /// Experiments that are built in, by name.
 const BUILT_IN_EXPERIMENTS: [(&str, &str); 7] = [

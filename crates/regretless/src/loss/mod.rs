@@ -132,8 +132,8 @@ pub trait Loss: Send + Sync {
         Ok(value)
     }
 
-    /// Value and gradient of a row in single precision, if the loss has a fast path for it; equal to
-    /// [`Self::evaluate`] up to rounding.
+    /// Value and gradient of a row in single precision, if the loss has a fast path for it; equal
+    /// to [`Self::evaluate`] up to rounding.
     fn evaluate_single(
         &self,
         _input: &SinglePrecisionInput<'_>,

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::{CostModel, CostScaler, FeatureScaler, ModelMetadata, Network, Predictor};
+use super::{CostModel, CostScaler, FeatureScaler, ModelMetadata, Network};
 use crate::checksummed_file::ChecksummedFile;
 use crate::data::atomic_write::write_atomically;
 use crate::error::{Error, Place, Result};

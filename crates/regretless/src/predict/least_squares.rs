@@ -5,7 +5,7 @@
 //! adds. The normal equations are solved by a Cholesky factorization in double precision. The fit
 //! is the baseline that every trained model has to beat.
 
-use super::{CostScaler, FeatureScaler, Network, Predictor, Tape};
+use super::{CostScaler, FeatureScaler, Network, Tape};
 use crate::data::{Dataset, Features};
 use crate::error::{Error, Result};
 

@@ -1,8 +1,9 @@
 //! Predictors: the forward pass from features to costs, and the backward pass for gradients.
 //!
-//! A predictor maps rows of features to rows of outputs. In a wide table a row is an instance and
-//! its outputs are all costs; in a long table a row is one item and the one output is its cost, so
-//! that one predictor serves all items. A fixed [`CostScaler`] turns outputs into costs.
+//! All predictors are a [`Network`], linear or with hidden layers, which maps rows of features to
+//! rows of outputs. In a wide table a row is an instance and its outputs are all costs; in a long
+//! table a row is one item and the one output is its cost, so that one predictor serves all items.
+//! A fixed [`CostScaler`] turns outputs into costs.
 
 use std::fmt;
 use std::str::FromStr;
@@ -24,34 +25,6 @@ pub use model::{CostModel, ModelMetadata};
 pub(crate) use network::LEAKY_RELU_SLOPE;
 pub use network::Network;
 pub use scaler::{CostScaler, FeatureScaler};
-
-/// A trainable map from features to outputs.
-pub trait Predictor: Send + Sync {
-    /// Features per row.
-    fn num_features(&self) -> usize;
-
-    /// Outputs per row.
-    fn num_outputs(&self) -> usize;
-
-    /// The forward pass over rows of features; the outputs are the last entry of the tape.
-    fn predict(&self, rows: &[f32], tape: &mut Tape);
-
-    /// The backward pass: writes the gradient with respect to the parameters, given the gradient
-    /// with respect to the outputs of the last forward pass with this tape.
-    fn backpropagate(
-        &self,
-        rows: &[f32],
-        tape: &mut Tape,
-        output_gradient: &[f32],
-        gradient: &mut [f32],
-    );
-
-    /// All parameters, in one slice.
-    fn parameters(&self) -> &[f32];
-
-    /// All parameters, mutable.
-    fn parameters_mut(&mut self) -> &mut [f32];
-}
 
 /// Intermediate results of a forward pass for the backward pass; reused from step to step.
 #[derive(Debug, Clone, Default)]

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{CostScaler, FeatureScaler, Network, Predictor, Tape};
+use super::{CostScaler, FeatureScaler, Network, Tape};
 use crate::data::{CostMatching, CostNames, CostSide, FeatureShape, Features, Matrix};
 use crate::error::{Error, Result};
 

@@ -4,8 +4,8 @@
 //! They are stored in one slice: each layer's weights (one row per output of the layer), then its
 //! biases.
 
+use super::Tape;
 use super::matmul::{MatrixView, MatrixViewMut, multiply, weighted_row_sum};
-use super::{Predictor, Tape};
 use crate::random::{Purpose, RandomStream};
 use crate::size_limits;
 
@@ -218,16 +218,20 @@ impl DenseLayer {
     }
 }
 
-impl Predictor for Network {
-    fn num_features(&self) -> usize {
+/// Forward and backward pass.
+impl Network {
+    /// Features per row.
+    pub fn num_features(&self) -> usize {
         self.sizes[0]
     }
 
-    fn num_outputs(&self) -> usize {
+    /// Outputs per row.
+    pub fn num_outputs(&self) -> usize {
         self.sizes[self.sizes.len() - 1]
     }
 
-    fn predict(&self, rows: &[f32], tape: &mut Tape) {
+    /// Predicts rows of features; the outputs are the last entry of the tape.
+    pub fn predict(&self, rows: &[f32], tape: &mut Tape) {
         let last = self.sizes.len() - 2;
         tape.layers.resize_with(last + 1, Vec::new);
         for depth in 0..=last {
@@ -243,7 +247,9 @@ impl Predictor for Network {
         }
     }
 
-    fn backpropagate(
+    /// Writes the gradient with respect to the parameters, given the gradient with respect to the
+    /// outputs of the rows predicted last with this tape.
+    pub fn backpropagate(
         &self,
         rows: &[f32],
         tape: &mut Tape,
@@ -268,18 +274,20 @@ impl Predictor for Network {
         }
     }
 
-    fn parameters(&self) -> &[f32] {
+    /// All parameters in one vector.
+    pub fn parameters(&self) -> &[f32] {
         &self.parameters
     }
 
-    fn parameters_mut(&mut self) -> &mut [f32] {
+    /// All parameters, to be changed.
+    pub fn parameters_mut(&mut self) -> &mut [f32] {
         &mut self.parameters
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Network, Predictor, Tape};
+    use super::{Network, Tape};
 
     /// Sum of the squares of all outputs.
     fn objective(network: &Network, rows: &[f32]) -> f64 {

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use super::formats::tsplib::TsplibInstance;
 #[cfg(feature = "highs")]
-use super::{ProblemKind, Sense, VariableBounds};
+use super::{ProblemKind, Sense, SolveCostHint, VariableBounds};
 use crate::decision::Decision;
 use crate::error::{Error, Result};
 use crate::size_limits::MAX_NODES;
@@ -313,6 +313,11 @@ impl Cvrp {
 impl ProblemKind for Cvrp {
     fn name(&self) -> String {
         format!("CVRP{}", self.nodes())
+    }
+
+    fn solve_cost_hint(&self) -> SolveCostHint {
+        let nodes = (self.demands.len() + 1) as f64;
+        SolveCostHint::estimated(0.04 * (nodes / 20.0).powf(2.0), 0.03)
     }
 
     fn sense(&self) -> Sense {

@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{ProblemKind, Sense, check_binary};
+use super::{ProblemKind, Sense, SolveCostHint, check_binary};
 use crate::decision::Decision;
 use crate::error::{Error, Result};
 use crate::size_limits;
@@ -83,6 +83,11 @@ impl GridPath {
 impl ProblemKind for GridPath {
     fn name(&self) -> String {
         format!("SP{}x{}", self.rows(), self.cols())
+    }
+
+    fn solve_cost_hint(&self) -> SolveCostHint {
+        let nodes = (self.grid[0] * self.grid[1]) as f64;
+        SolveCostHint::estimated(1e-8 * nodes + 3e-7, 1.0)
     }
 
     fn sense(&self) -> Sense {

@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{ProblemKind, Sense, check_binary};
+use super::{ProblemKind, Sense, SolveCostHint, check_binary};
 use crate::decision::Decision;
 use crate::error::{Error, Result};
 use crate::solve::cone::NormalCone;
@@ -128,6 +128,12 @@ impl ProblemKind for Knapsack {
             self.weights[0].len(),
             self.weights.len()
         )
+    }
+
+    fn solve_cost_hint(&self) -> SolveCostHint {
+        let items = self.weights.first().map_or(0, Vec::len) as f64;
+        let rows = self.weights.len() as f64;
+        SolveCostHint::estimated(1e-5 * (items / 32.0).powf(1.8) * rows.max(2.0) / 2.0, 0.2)
     }
 
     fn sense(&self) -> Sense {

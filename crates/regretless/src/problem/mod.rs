@@ -78,6 +78,42 @@ pub enum SolverThreading {
     Serialized,
 }
 
+/// The expected cost of solves of a problem on one thread.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct SolveCostHint {
+    /// Seconds of an exact solve, and how they are known.
+    pub exact: SolveSeconds,
+    /// Seconds of a relaxed solve over those of an exact one.
+    pub relaxed_ratio: f64,
+}
+
+/// How the seconds of a solve are known.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum SolveSeconds {
+    /// Estimated from the size of the problem, by a formula fitted to measured medians.
+    Estimated(f64),
+    /// The solver counts its work; this estimate stands in where nothing was counted.
+    Counted(f64),
+    /// Unknown: stated by the user or measured.
+    Unknown,
+}
+
+impl SolveCostHint {
+    /// Nothing is known, as for a solver of the user's own.
+    pub const UNKNOWN: Self = Self {
+        exact: SolveSeconds::Unknown,
+        relaxed_ratio: 0.2,
+    };
+
+    /// A solve that takes this long.
+    pub fn estimated(seconds: f64, relaxed_ratio: f64) -> Self {
+        Self {
+            exact: SolveSeconds::Estimated(seconds),
+            relaxed_ratio,
+        }
+    }
+}
+
 /// A family of optimization problems that differ in their costs only.
 pub trait ProblemKind: Send + Sync + fmt::Debug {
     /// The name in tables and messages.
@@ -117,6 +153,11 @@ pub trait ProblemKind: Send + Sync + fmt::Debug {
     /// The threads on which its solvers may be called.
     fn solver_calls(&self) -> SolverThreading {
         SolverThreading::ThreadPool
+    }
+
+    /// What a solve costs, for planning a training within a budget.
+    fn solve_cost_hint(&self) -> SolveCostHint {
+        SolveCostHint::UNKNOWN
     }
 
     /// A local search for one thread, if the problem has one: good decisions, fast, without a proof

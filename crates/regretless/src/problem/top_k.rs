@@ -4,7 +4,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{ProblemKind, Sense, check_binary};
+use super::{ProblemKind, Sense, SolveCostHint, check_binary};
 use crate::decision::Decision;
 use crate::error::{Error, Result};
 use crate::size_limits;
@@ -112,6 +112,10 @@ impl TopK {
 impl ProblemKind for TopK {
     fn name(&self) -> String {
         format!("top {} of {}", self.k, self.items)
+    }
+
+    fn solve_cost_hint(&self) -> SolveCostHint {
+        SolveCostHint::estimated(1e-6, 1.0)
     }
 
     fn sense(&self) -> Sense {

@@ -4,7 +4,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{ProblemKind, Sense, check_binary};
+use super::{ProblemKind, Sense, SolveCostHint, check_binary};
 use crate::decision::Decision;
 use crate::error::{Error, Result};
 use crate::size_limits::MAX_NODES;
@@ -87,6 +87,11 @@ impl Tsp {
 impl ProblemKind for Tsp {
     fn name(&self) -> String {
         format!("TSP{}", self.nodes)
+    }
+
+    fn solve_cost_hint(&self) -> SolveCostHint {
+        let seconds = 1e-4 * (self.nodes as f64 / 20.0).powf(2.3);
+        SolveCostHint::estimated(seconds, if self.nodes <= 64 { 1.0 } else { 0.3 })
     }
 
     fn sense(&self) -> Sense {

@@ -1,85 +1,17 @@
 //! Which epoch is kept and when training stops.
 
-use std::fmt;
-use std::str::FromStr;
 use std::time::{Duration, Instant};
 
-use serde::{Deserialize, Serialize};
+use crate::checkpoint::BestEpoch;
+use crate::report::StopReason;
+use crate::settings::TrainingSettings;
 
-use super::{StopReason, TrainingSettings};
-use crate::error::{Error, Result};
-
-/// What the best epoch is best at.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
-pub enum SelectionCriterion {
-    /// Least regret on the validation rows; one solve per row and epoch.
-    ValidationRegret,
-    /// Least loss on the validation rows; no solves beyond those of the loss.
-    ValidationLoss,
-    /// Least loss on the training rows during the epoch.
-    TrainingLoss,
-    /// No choice: the last epoch is kept.
-    Last,
-}
-
-impl SelectionCriterion {
-    const NAMES: [(Self, &'static str); 4] = [
-        (Self::ValidationRegret, "validation-regret"),
-        (Self::ValidationLoss, "validation-loss"),
-        (Self::TrainingLoss, "training-loss"),
-        (Self::Last, "last"),
-    ];
-
-    /// Whether validation rows are needed.
-    pub fn needs_validation(self) -> bool {
-        matches!(self, Self::ValidationRegret | Self::ValidationLoss)
-    }
-}
-
-impl fmt::Display for SelectionCriterion {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let name = Self::NAMES
-            .iter()
-            .find(|(select, _)| select == self)
-            .map_or("", |(_, name)| name);
-        f.write_str(name)
-    }
-}
-
-impl FromStr for SelectionCriterion {
-    type Err = Error;
-
-    fn from_str(text: &str) -> Result<Self> {
-        let found = Self::NAMES
-            .iter()
-            .find(|(_, name)| *name == text)
-            .map(|(select, _)| *select);
-        found.ok_or_else(|| Error::unknown("selection", text, &Self::NAMES.map(|(_, name)| name)))
-    }
-}
-
-impl TryFrom<String> for SelectionCriterion {
-    type Error = Error;
-
-    fn try_from(text: String) -> Result<Self> {
-        text.parse()
-    }
-}
-
-impl From<SelectionCriterion> for String {
-    fn from(select: SelectionCriterion) -> Self {
-        select.to_string()
-    }
-}
-
-/// Remembers the best epoch, and since when nothing was better.
+/// Tracks the best epoch and how long there was no improvement.
 #[derive(Debug)]
 pub(super) struct EarlyStopping {
     started: Instant,
     improved: Instant,
-    /// Epoch and score of the best so far.
-    best: Option<(usize, f64)>,
+    best: Option<BestEpoch>,
 }
 
 impl EarlyStopping {
@@ -99,10 +31,10 @@ impl EarlyStopping {
         })
     }
 
-    /// Goes on where an earlier run was after so many seconds.
-    pub(super) fn restored(best: Option<(usize, f64)>, seconds: f64) -> Self {
+    /// The state of a resumed run that had taken this many seconds.
+    pub(super) fn restored(best: Option<BestEpoch>, seconds: f64) -> Self {
         let now = Instant::now();
-        // An earlier clock cannot be told; the patience in seconds begins anew.
+        // The time of the last improvement is not stored: patience in seconds starts again.
         Self {
             started: now
                 .checked_sub(Duration::from_secs_f64(seconds))
@@ -112,8 +44,8 @@ impl EarlyStopping {
         }
     }
 
-    /// Epoch and score of the best so far.
-    pub(super) fn best(&self) -> Option<(usize, f64)> {
+    /// The best epoch so far.
+    pub(super) fn best(&self) -> Option<BestEpoch> {
         self.best
     }
 
@@ -121,15 +53,16 @@ impl EarlyStopping {
         self.started.elapsed().as_secs_f64()
     }
 
-    /// Whether the parameters of this epoch are to be kept: their score is lower than all before.
-    /// Without a score the latest are best, and there is nothing to keep.
+    /// Records an epoch; true if its parameters must be saved because their score is the lowest so
+    /// far. Without scores the last epoch is the best, and nothing needs to be saved.
     pub(super) fn update(&mut self, epoch: usize, score: Option<f64>) -> bool {
         let better = match (score, &self.best) {
-            (Some(score), Some((_, best))) => score < *best,
-            _ => true,
+            (Some(score), Some(best)) => score < best.score,
+            (None, _) | (_, None) => true,
         };
         if better {
-            self.best = Some((epoch, score.unwrap_or(f64::INFINITY)));
+            let score = score.unwrap_or(f64::INFINITY);
+            self.best = Some(BestEpoch { epoch, score });
             self.improved = Instant::now();
         }
         better && score.is_some()
@@ -152,8 +85,8 @@ impl EarlyStopping {
         }
     }
 
-    /// The best epoch; 0 without any.
+    /// The best epoch; 0 if there is none.
     pub(super) fn best_epoch(&self) -> usize {
-        self.best.map_or(0, |(epoch, _)| epoch)
+        self.best.map_or(0, |best| best.epoch)
     }
 }

@@ -1,35 +1,20 @@
-//! What the training loop asks of the machinery below it, and the plain machinery that serves every
-//! loss and predictor.
+//! The interface between the training loop and what runs an epoch, and the general epoch runner for
+//! every loss and predictor.
 
 use std::time::Instant;
 
-use super::optimizer::{Moments, OptimizerState};
 use super::step::BatchWorkspace;
 use super::{PreparedData, WeightedLoss};
+pub(super) use crate::checkpoint::TrainerState;
 use crate::error::{Error, Result};
-use crate::oracle::{SolutionPool, StepId};
-use crate::predict::{Network, Predictor};
+use crate::optimizer::{Moments, OptimizerState};
+use crate::oracle::StepId;
+use crate::predict::Network;
 
-/// Where a training stands: all that must be known to go on from there. How numbers are laid out is
-/// the engine's own business.
-#[derive(Debug, Clone, Default)]
-pub(super) struct TrainerState {
-    pub parameters: Vec<f32>,
-    /// Parameters remembered as the best.
-    pub best_parameters: Option<Vec<f32>>,
-    pub moments: Moments,
-    /// Known decisions, where a method keeps them.
-    pub pool: Option<SolutionPool>,
-    /// The Gram matrix of a fused linear predictor, which recomputed would be rounded differently.
-    pub gram: Vec<f64>,
-    /// Whether fused squared errors are still expanded; see `fused::expanded_squares`.
-    pub squares_resolved: bool,
-}
-
-/// Runs epochs and judges rows; which one runs changes the speed, not the result.
+/// Runs epochs and evaluates rows. The choice of runner changes the speed, not the result.
 pub(super) trait EpochRunner {
-    /// One pass over the rows in this order, none of them for no training, then the losses of the
-    /// rows to be judged under the parameters it ends with.
+    /// Trains one pass over the rows in this order (no rows: no training), then evaluates the loss
+    /// of other rows under the resulting parameters.
     fn epoch(
         &mut self,
         epoch: usize,
@@ -37,43 +22,44 @@ pub(super) trait EpochRunner {
         evaluated_rows: &[usize],
     ) -> Result<EpochResult>;
 
-    /// Ends an epoch early once this moment has passed, where an epoch may take long.
+    /// Ends an epoch early once this time has passed; for runners whose epochs may take long.
     fn set_deadline(&mut self, _deadline: Instant) {}
 
-    /// Ends an epoch early once the oracle's work has reached this, where an epoch may take long.
+    /// Ends an epoch early once the oracle's work has reached this; for runners whose epochs may
+    /// take long.
     fn limit_work(&mut self, _work: u64) {}
 
-    /// The network with its present parameters.
+    /// The network with its current parameters.
     fn network(&mut self) -> &Network;
 
-    /// Remembers the present parameters.
+    /// Saves the current parameters as the best.
     fn save_best(&mut self);
 
-    /// The network with the parameters remembered last, or else the present ones.
+    /// The network with the best parameters, or the current ones if none were saved.
     fn finish(self: Box<Self>) -> Network;
 
-    /// Where training stands.
+    /// The state to resume from.
     fn state(&mut self) -> TrainerState;
 
-    /// Goes on from there; false, and nothing changed, when that is no standing of this engine.
+    /// Restores such a state; false, with nothing changed, if it is not one of this runner.
     fn restore(&mut self, state: TrainerState) -> bool;
 }
 
-/// What an epoch came to.
+/// The result of an epoch.
 #[derive(Debug, Clone)]
 pub(super) struct EpochResult {
-    /// Mean loss of the rows trained on, each at its own step; not a number without any.
+    /// Mean loss of the training rows, each before its gradient step; NaN without any.
     pub(super) loss: f64,
-    /// Losses of the rows judged.
+    /// Losses of the evaluated rows.
     pub(super) evaluated_losses: Vec<f64>,
 }
 
-/// Predict, evaluate, send back, step: for any predictor and loss.
+/// Forward pass, loss, backward pass, optimizer step: for any predictor and loss.
 pub(super) struct MinibatchRunner<'a> {
     prepared: &'a PreparedData<'a>,
     objective: WeightedLoss<'a>,
     network: Network,
-    stepper: OptimizerState,
+    optimizer: OptimizerState,
     batch: BatchWorkspace<'a>,
     /// Parameters of the best epoch.
     best_parameters: Vec<f32>,
@@ -90,14 +76,14 @@ impl<'a> MinibatchRunner<'a> {
         network: Network,
     ) -> Result<Self> {
         let settings = prepared.settings();
-        let stepper = OptimizerState::new(settings.optimizer, network.parameters().len());
+        let optimizer = OptimizerState::new(settings.optimizer, network.parameters().len());
         let batch = BatchWorkspace::new(prepared.rescaling(objective), prepared.training_oracle()?);
         let batch = batch.with_sparse_gradients(prepared, objective, &network);
         Ok(Self {
             prepared,
             objective,
             network,
-            stepper,
+            optimizer,
             batch,
             best_parameters: Vec::new(),
             deadline: None,
@@ -110,16 +96,15 @@ impl<'a> MinibatchRunner<'a> {
         self.batch.predict(self.prepared, &self.network, rows);
         let total = self
             .batch
-            .evaluate(self.prepared, self.objective, (step, rows))?;
+            .evaluate(self.prepared, self.objective, step, rows)?;
         let gradient = self
             .batch
             .backpropagate(self.prepared, &self.network, rows.len());
-        let rate = self
-            .prepared
-            .settings()
-            .learning_rate_at(self.stepper.next(), self.prepared.task.split.train.len());
-        self.stepper
-            .step(rate, self.network.parameters_mut(), gradient);
+        let training_rows = self.prepared.task.split.train.len();
+        let settings = self.prepared.settings();
+        let rate = settings.learning_rate_at(self.optimizer.next(), training_rows);
+        let parameters = self.network.parameters_mut();
+        self.optimizer.step(rate, parameters, gradient);
         Ok(total)
     }
 }
@@ -131,7 +116,7 @@ impl EpochRunner for MinibatchRunner<'_> {
         order: &[usize],
         evaluated_rows: &[usize],
     ) -> Result<EpochResult> {
-        let (mut total, mut seen) = (0.0, 0);
+        let (mut total, mut num_rows) = (0.0, 0);
         for (batch, rows) in order
             .chunks(self.prepared.settings().batch_size)
             .enumerate()
@@ -139,22 +124,20 @@ impl EpochRunner for MinibatchRunner<'_> {
             if self.prepared.task.observer.interrupted() {
                 return Err(Error::Interrupted);
             }
-            total += self.step(
-                StepId {
-                    epoch,
-                    batch,
-                    training: true,
-                },
-                rows,
-            )?;
-            seen += rows.len();
+            let step = StepId {
+                epoch,
+                batch,
+                training: true,
+            };
+            total += self.step(step, rows)?;
+            num_rows += rows.len();
             if self
                 .deadline
                 .is_some_and(|deadline| Instant::now() >= deadline)
             {
                 break;
             }
-            // All solves of the batch are over here, so that the sum is the same for any number of
+            // All solves of the batch are finished here, so the work is the same for any number of
             // threads.
             if self
                 .work_limit
@@ -167,10 +150,11 @@ impl EpochRunner for MinibatchRunner<'_> {
             self.prepared,
             self.objective,
             &self.network,
-            (epoch, evaluated_rows),
+            epoch,
+            evaluated_rows,
         )?;
         Ok(EpochResult {
-            loss: total / seen as f64,
+            loss: total / num_rows as f64,
             evaluated_losses,
         })
     }
@@ -207,7 +191,7 @@ impl EpochRunner for MinibatchRunner<'_> {
             parameters: self.network.parameters().to_vec(),
             best_parameters: (!self.best_parameters.is_empty())
                 .then(|| self.best_parameters.clone()),
-            moments: self.stepper.moments.clone(),
+            moments: self.optimizer.moments.clone(),
             pool: self.batch.training_oracle().pool().cloned(),
             gram: Vec::new(),
             squares_resolved: true,
@@ -222,14 +206,14 @@ impl EpochRunner for MinibatchRunner<'_> {
             pool,
             ..
         } = state;
-        let (present, known) = (self.network.parameters_mut(), &self.stepper.moments);
+        let (current, known) = (self.network.parameters_mut(), &self.optimizer.moments);
         let sizes = |moments: &Moments| [moments.mean.len(), moments.square.len()];
-        if parameters.len() != present.len() || sizes(&moments) != sizes(known) {
+        if parameters.len() != current.len() || sizes(&moments) != sizes(known) {
             return false;
         }
-        present.copy_from_slice(&parameters);
+        current.copy_from_slice(&parameters);
         self.best_parameters = best_parameters.unwrap_or_default();
-        self.stepper.moments = moments;
+        self.optimizer.moments = moments;
         if let Some(pool) = pool {
             self.batch.training_oracle().replace_pool(pool);
         }

@@ -1,38 +1,36 @@
-//! The training loop: epochs of steps, each epoch judged, the best one kept.
+//! The training loop: epochs of gradient steps; each epoch is scored and the best one is kept.
 
-use super::checkpoint::{Checkpoint, CheckpointWriter};
 use super::early_stopping::EarlyStopping;
 use super::epoch_runner::{EpochRunner, MinibatchRunner};
 use super::fused::fused;
 use super::step::BatchWorkspace;
-use super::{
-    CumulativeSolveCounts, EpochReport, PreparedData, RoundReport, SelectionCriterion, StopReason,
-    WeightedLoss,
-};
+use super::{PreparedData, TrainingProgress, WeightedLoss};
+use crate::checkpoint::{Checkpoint, CheckpointPosition, CheckpointWriter};
 use crate::error::Result;
 use crate::evaluate::{regrets_from_results, rows_per_chunk};
+use crate::observer::InterruptOnlyObserver;
 use crate::oracle::TrainingOracle;
-use crate::predict::{Network, Predictor};
+use crate::predict::Network;
 use crate::random::{Purpose, RandomStream};
+use crate::report::{EpochReport, RoundReport, StopReason};
+use crate::settings::SelectionCriterion;
 
-/// Trains a network on one loss and returns it at its best epoch. Epoch 0, untrained, counts too. A
-/// snapshot is where an earlier run was; the journal is where this one is written down.
+/// Trains a network on one loss and returns it with the parameters of its best epoch; epoch 0 is
+/// the untrained network. Resumes from a checkpoint if one is given.
 pub(super) fn fit(
     prepared: &PreparedData<'_>,
     objective: WeightedLoss<'_>,
     network: Network,
-    (snapshot, journal): (Option<Checkpoint>, Option<&CheckpointContext<'_>>),
+    checkpoint: Option<Checkpoint>,
+    round: &RoundContext<'_>,
 ) -> Result<(Network, RoundReport)> {
     let settings = prepared.settings();
     let mut run = FitState::new(prepared, objective, network)?;
-    let name = prepared.stage.method.stage_name();
-    prepared
-        .task
-        .observer
-        .begin(&format!("training {name}"), settings.epochs as u64);
+    let task = format!("training {}", prepared.stage);
+    prepared.task.observer.begin(&task, settings.epochs as u64);
     let mut epoch = 0;
-    match snapshot.and_then(|snapshot| run.restore(snapshot)) {
-        Some(earlier) => epoch = earlier,
+    match checkpoint.and_then(|checkpoint| run.restore(checkpoint)) {
+        Some(finished) => epoch = finished,
         None => run.epoch(0)?,
     }
     prepared.task.observer.advance(epoch as u64);
@@ -60,45 +58,44 @@ pub(super) fn fit(
         epoch += 1;
         run.epoch(epoch)?;
         prepared.task.observer.advance(1);
-        if let Some(journal) = journal {
-            journal.write_if_due(&mut run, epoch)?;
-        }
+        round.write_checkpoint_if_due(&mut run, epoch)?;
     };
     prepared.task.observer.end();
     Ok(run.finish(stopped))
 }
 
-/// Where a round is written down, and what is known about the rounds before.
-pub(super) struct CheckpointContext<'a> {
-    pub keeper: &'a CheckpointWriter<'a>,
-    /// Which of the methods of a recipe, and which round of it.
-    pub position: [usize; 2],
-    pub rounds: &'a [RoundReport],
-    pub members: &'a [Network],
-    pub tally: &'a CumulativeSolveCounts,
+/// Which round of a training this is, what was trained before, and where checkpoints go.
+pub(super) struct RoundContext<'a> {
+    pub(super) writer: Option<&'a CheckpointWriter<'a>>,
+    /// Index of the stage, from 0.
+    pub(super) stage: usize,
+    /// Round of the stage, from 1.
+    pub(super) round: usize,
+    /// Networks of earlier rounds of the stage.
+    pub(super) members: &'a [Network],
+    pub(super) progress: &'a TrainingProgress,
 }
 
-impl CheckpointContext<'_> {
-    /// Writes the run down if it is time.
-    fn write_if_due(&self, run: &mut FitState<'_>, epoch: usize) -> Result<()> {
-        if !self.keeper.is_due() {
+impl RoundContext<'_> {
+    fn write_checkpoint_if_due(&self, run: &mut FitState<'_>, epoch: usize) -> Result<()> {
+        let Some(writer) = self.writer.filter(|writer| writer.is_due()) else {
             return Ok(());
-        }
-        let [stage, round] = self.position;
-        self.keeper.write(Checkpoint {
-            position: [stage, round, epoch],
+        };
+        let parameters = |member: &Network| member.parameters().to_vec();
+        writer.write(Checkpoint {
+            position: CheckpointPosition {
+                stage: self.stage,
+                round: self.round,
+                epoch,
+            },
             state: run.runner.state(),
             best: run.selection.best(),
             epochs: run.epochs.clone(),
-            rounds: self.rounds.to_vec(),
-            members: self
-                .members
-                .iter()
-                .map(|member| member.parameters().to_vec())
-                .collect(),
+            rounds: self.progress.rounds.clone(),
+            members: self.members.iter().map(parameters).collect(),
             weights: run.objective.weights.map(<[f64]>::to_vec),
             loss: run.objective.loss.state(),
-            counts: self.tally.counts(run.prepared.task.oracle),
+            counts: self.progress.solves(run.prepared.task.oracle),
         })
     }
 }
@@ -108,9 +105,9 @@ struct FitState<'a> {
     prepared: &'a PreparedData<'a>,
     objective: WeightedLoss<'a>,
     runner: Box<dyn EpochRunner + 'a>,
-    /// Predicts for validation by regret.
+    /// Predicts the validation rows.
     batch: BatchWorkspace<'a>,
-    /// Decides for validation by regret.
+    /// Solves for the validation rows.
     validation_oracle: TrainingOracle<'a>,
     selection: EarlyStopping,
     epochs: Vec<EpochReport>,
@@ -139,46 +136,42 @@ impl<'a> FitState<'a> {
         })
     }
 
-    /// Goes on from a snapshot; returns its epoch, if it fits.
-    fn restore(&mut self, snapshot: Checkpoint) -> Option<usize> {
-        let seconds = snapshot.epochs.last().map_or(0.0, |epoch| epoch.seconds);
-        if !self.runner.restore(snapshot.state) {
+    /// Restores a checkpoint; returns its epoch, or `None` if it does not fit this runner.
+    fn restore(&mut self, checkpoint: Checkpoint) -> Option<usize> {
+        let seconds = checkpoint.epochs.last().map_or(0.0, |epoch| epoch.seconds);
+        if !self.runner.restore(checkpoint.state) {
             return None;
         }
-        self.selection = EarlyStopping::restored(snapshot.best, seconds);
-        self.epochs = snapshot.epochs;
-        self.objective.loss.restore(&snapshot.loss);
-        Some(snapshot.position[2])
+        self.selection = EarlyStopping::restored(checkpoint.best, seconds);
+        self.epochs = checkpoint.epochs;
+        self.objective.loss.restore(&checkpoint.loss);
+        Some(checkpoint.position.epoch)
     }
 
-    /// One pass over the training rows, or as many as an epoch has, in an order of its own, none in
-    /// epoch 0; keeps the network if it is the best so far.
+    /// One pass over the training rows (or as many as an epoch has) in random order, none in epoch
+    /// 0; scores the network and keeps its parameters if they are the best so far.
     fn epoch(&mut self, epoch: usize) -> Result<()> {
-        let PreparedData { task, .. } = self.prepared;
-        let select = self.prepared.settings().select;
+        let (task, settings) = (self.prepared.task, self.prepared.settings());
+        let select = settings.select;
         let mut order = if epoch == 0 {
             Vec::new()
         } else {
             task.split.train.clone()
         };
-        RandomStream::new(
-            Purpose::BatchOrder,
-            self.prepared.settings().seed,
-            [epoch as u64, 0],
-        )
-        .shuffle(&mut order);
-        order.truncate(self.prepared.settings().rows_of_epoch(order.len()));
+        RandomStream::new(Purpose::BatchOrder, settings.seed, [epoch as u64, 0])
+            .shuffle(&mut order);
+        order.truncate(settings.rows_of_epoch(order.len()));
         let evaluated_rows = if select == SelectionCriterion::ValidationLoss {
             task.split.validation.as_slice()
         } else {
             &[]
         };
-        let passed = self.runner.epoch(epoch, &order, evaluated_rows)?;
-        // Costs may be in a file that somebody else can write to.
+        let result = self.runner.epoch(epoch, &order, evaluated_rows)?;
+        // Costs may be in a memory-mapped file that another process can write to.
         task.data.data().costs().check_unchanged()?;
         let mut report = EpochReport {
             epoch,
-            training_loss: (epoch > 0).then_some(passed.loss),
+            training_loss: (epoch > 0).then_some(result.loss),
             validation_loss: None,
             validation_regret: None,
             seconds: 0.0,
@@ -189,8 +182,8 @@ impl<'a> FitState<'a> {
                 report.validation_regret
             }
             SelectionCriterion::ValidationLoss => {
-                report.validation_loss =
-                    Some(passed.evaluated_losses.iter().sum::<f64>() / evaluated_rows.len() as f64);
+                let total: f64 = result.evaluated_losses.iter().sum();
+                report.validation_loss = Some(total / evaluated_rows.len() as f64);
                 report.validation_loss
             }
             SelectionCriterion::TrainingLoss => Some(report.training_loss.unwrap_or(f64::INFINITY)),
@@ -200,7 +193,7 @@ impl<'a> FitState<'a> {
         Ok(())
     }
 
-    /// Keeps the network if its score is the best so far.
+    /// Keeps the parameters if their score is the best so far.
     fn record_epoch(&mut self, mut report: EpochReport, score: Option<f64>) {
         if self.selection.update(report.epoch, score) {
             self.runner.save_best();
@@ -208,46 +201,38 @@ impl<'a> FitState<'a> {
         report.seconds = self.selection.seconds();
         if let Some(score) = score {
             let select = self.prepared.settings().select;
-            self.prepared
-                .task
-                .observer
-                .message(&format!("epoch {}, {select} {score:.6}", report.epoch));
+            let message = format!("epoch {}, {select} {score:.6}", report.epoch);
+            self.prepared.task.observer.message(&message);
         }
         self.epochs.push(report);
     }
 
     fn validation_regret(&mut self, epoch: usize) -> Result<f64> {
-        let PreparedData { task, .. } = self.prepared;
+        let task = self.prepared.task;
         let rows = &task.split.validation;
-        let quiet = super::step::InterruptOnlyObserver(task.observer);
+        let observer = InterruptOnlyObserver(task.observer);
         let network = self.runner.network();
         let mut regrets = Vec::with_capacity(rows.len());
         for part in rows.chunks(rows_per_chunk(task.data, task.oracle)) {
             let predictions = self
                 .batch
-                .predictions(self.prepared, network, (epoch, part))?;
-            let answers = self
+                .predictions(self.prepared, network, epoch, part)?;
+            let solutions = self
                 .validation_oracle
-                .solve_rows(&predictions, part, &quiet)?;
-            regrets.append(&mut regrets_from_results(answers, task.data, part)?);
+                .solve_rows(&predictions, part, &observer)?;
+            regrets.append(&mut regrets_from_results(solutions, task.data, part)?);
         }
         Ok(regrets.iter().sum::<f64>() / rows.len() as f64)
     }
 
     fn finish(self, stopped: StopReason) -> (Network, RoundReport) {
-        let (best_epoch, method) = (
-            self.selection.best_epoch(),
-            self.prepared.stage.method.stage_name(),
-        );
-        (
-            self.runner.finish(),
-            RoundReport {
-                method,
-                epochs: self.epochs,
-                best_epoch,
-                stopped,
-            },
-        )
+        let report = RoundReport {
+            method: self.prepared.stage.to_string(),
+            epochs: self.epochs,
+            best_epoch: self.selection.best_epoch(),
+            stopped,
+        };
+        (self.runner.finish(), report)
     }
 }
 
@@ -264,13 +249,15 @@ mod tests {
     use crate::data::{Dataset, FeatureShape, Features, Matrix, SplitIndices};
     use crate::decision::Decision;
     use crate::label::LabeledDataset;
+    use crate::method::TrainingStage;
     use crate::observer::NoopObserver;
     use crate::oracle::Oracle;
     use crate::oracle::StepId;
-    use crate::predict::{Predictor, PredictorSpec};
+    use crate::predict::PredictorSpec;
     use crate::problem::GridPath;
+    use crate::settings::TrainingSettings;
     use crate::solve::Solution;
-    use crate::train::{StageRun, TrainingContext, TrainingSettings, TrainingStage};
+    use crate::train::TrainingContext;
 
     fn matrix(values: &[Vec<f64>]) -> Matrix {
         Matrix::from_f64(values.len(), values[0].len(), &values.concat()).unwrap()
@@ -316,16 +303,11 @@ mod tests {
                 ..TrainingSettings::paper(0)
             };
             let method: TrainingStage = name.parse().unwrap();
-            let stage = StageRun {
-                method: &method,
-                predictor: &PredictorSpec::Linear,
-                settings,
-                start: None,
-            };
-            let prepared = PreparedData::new(&task, &stage).unwrap();
+            let prepared =
+                PreparedData::new(&task, &method, settings, &PredictorSpec::Linear, None).unwrap();
             let loss = method.loss.build(&data, &oracle, &NoopObserver).unwrap();
             let objective = WeightedLoss {
-                capabilities: stage.method.loss.capabilities(),
+                capabilities: method.loss.capabilities(),
                 loss: loss.as_ref(),
                 weights: None,
             };

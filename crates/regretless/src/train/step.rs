@@ -1,42 +1,41 @@
-//! One step: a batch of rows is predicted, judged by the loss, and the blame sent back to the
-//! parameters.
+//! One gradient step: forward pass of a batch, its losses, and the backward pass to the parameters.
 
-use super::parallel_threshold::ParallelThreshold;
 use super::{PreparedData, WeightedLoss};
 use crate::data::{FeatureShape, Matrix, first_not_finite};
 use crate::decision::Decision;
 use crate::error::{Error, Result};
 use crate::loss::{LossInput, NoiseKey, SparseGradient, buffer};
-use crate::observer::Observer;
 use crate::oracle::{OracleWorker, StepId, TrainingOracle};
 use crate::parallel::Threads;
-use crate::predict::{Network, Predictor, Tape};
+use crate::parallel_threshold::ParallelThreshold;
+use crate::predict::{Network, Tape};
 
-/// Rows evaluated at a time outside training.
+/// Rows evaluated at a time outside training. Untuned: large enough to fill a matrix product, small
+/// enough for the cache.
 const EVALUATION_ROWS_PER_CHUNK: usize = 256;
 
 /// The buffers of a step, reused from step to step.
 #[derive(Debug)]
 pub(super) struct BatchWorkspace<'a> {
-    /// Answers what the loss asks.
+    /// Answers the solver calls of the loss.
     oracle: TrainingOracle<'a>,
-    /// Training minimises the loss times this.
+    /// Training minimizes the loss times this.
     factor: f64,
     /// Whether gradients are lists of entries.
     sparse: bool,
-    pace: ParallelThreshold,
+    parallel_threshold: ParallelThreshold,
     rows: Vec<f32>,
     tape: Tape,
     predictions: Vec<f64>,
-    /// What came of each instance evaluated last; there may be more, left from larger batches.
-    outcomes: Vec<InstanceResult>,
+    /// Results of the instances evaluated last; there may be more, left from larger batches.
+    results: Vec<InstanceResult>,
     values: Vec<f64>,
     output_gradient: Vec<f32>,
     gradient: Vec<f32>,
 }
 
 impl<'a> BatchWorkspace<'a> {
-    /// How questions are answered.
+    /// The oracle that answers the solver calls of the loss.
     pub(super) fn training_oracle(&mut self) -> &mut TrainingOracle<'a> {
         &mut self.oracle
     }
@@ -46,19 +45,19 @@ impl<'a> BatchWorkspace<'a> {
             oracle,
             factor,
             sparse: false,
-            pace: ParallelThreshold::default(),
+            parallel_threshold: ParallelThreshold::default(),
             rows: Vec::new(),
             tape: Tape::default(),
             predictions: Vec::new(),
-            outcomes: Vec::new(),
+            results: Vec::new(),
             values: Vec::new(),
             output_gradient: Vec::new(),
             gradient: Vec::new(),
         }
     }
 
-    /// The same, listing the entries of gradients where that is less work: where they are few and
-    /// every output has parameters of its own.
+    /// The same with sparse gradients if that is less work: if entries are few and every output has
+    /// parameters of its own.
     pub(super) fn with_sparse_gradients(
         self,
         prepared: &PreparedData<'_>,
@@ -66,19 +65,16 @@ impl<'a> BatchWorkspace<'a> {
         network: &Network,
     ) -> Self {
         let data = prepared.task.data;
-        let own = network.is_linear() && data.data().features().shape() == FeatureShape::Wide;
-        let chosen = prepared
-            .task
-            .split
-            .train
-            .first()
-            .map_or(0, |row| data.optimal_decision(*row).indices().len());
-        let few = objective
+        let separate_outputs =
+            network.is_linear() && data.data().features().shape() == FeatureShape::Wide;
+        let first_row = prepared.task.split.train.first();
+        let selected = first_row.map_or(0, |row| data.optimal_decision(*row).indices().len());
+        let few_entries = objective
             .capabilities
-            .num_gradient_entries(chosen)
+            .num_gradient_entries(selected)
             .is_some_and(|entries| 2 * entries <= data.data().costs().cols());
         Self {
-            sparse: own && few,
+            sparse: separate_outputs && few_entries,
             ..self
         }
     }
@@ -91,10 +87,10 @@ impl<'a> BatchWorkspace<'a> {
         instances: &[usize],
     ) {
         self.rows.clear();
-        instances.iter().for_each(|instance| {
-            self.rows
-                .extend_from_slice(prepared.features.instance(*instance))
-        });
+        for instance in instances {
+            let row = prepared.features.instance(*instance);
+            self.rows.extend_from_slice(row);
+        }
         network.predict(&self.rows, &mut self.tape);
         prepared
             .output
@@ -106,7 +102,8 @@ impl<'a> BatchWorkspace<'a> {
         &mut self,
         prepared: &PreparedData<'_>,
         objective: WeightedLoss<'_>,
-        (step, instances): (StepId, &[usize]),
+        step: StepId,
+        instances: &[usize],
     ) -> Result<f64> {
         if objective.capabilities.uses_pool && step.training {
             self.refresh_pool(prepared, step, instances)?;
@@ -116,28 +113,31 @@ impl<'a> BatchWorkspace<'a> {
             seed: prepared.settings().seed,
             epoch: if step.training { step.epoch } else { 0 },
         };
-        let slots = self.outcomes.len().max(instances.len());
-        self.outcomes.resize_with(slots, InstanceResult::default);
+        let slots = self.results.len().max(instances.len());
+        self.results.resize_with(slots, InstanceResult::default);
         let (oracle, predictions, sparse) = (&self.oracle, &self.predictions, self.sparse);
-        let outcomes = &mut self.outcomes[..instances.len()];
-        let work = |worker: &mut OracleWorker<'_>, index: usize, outcome: &mut InstanceResult| {
+        let results = &mut self.results[..instances.len()];
+        let work = |worker: &mut OracleWorker<'_>, index: usize, result: &mut InstanceResult| {
             let prediction = &predictions[index * width..][..width];
             let instance = instances[index];
             worker.set_cache_action(oracle.cache_action(step, instance));
             worker.set_instance(instance);
-            let part = InstanceInput {
-                prepared,
-                objective,
-                draw,
+            let data = prepared.task.data;
+            let costs = data.data().costs().row(instance).iter();
+            let costs = buffer::filled(costs.map(|cost| f64::from(*cost)));
+            let input = LossInput {
                 instance,
+                costs: &costs,
                 prediction,
+                best: data.optimal_decision(instance),
+                draw,
             };
-            outcome.value = if sparse {
-                part.evaluate_sparse(worker, outcome)
+            result.value = if sparse {
+                result.evaluate_sparse(objective, &input, worker)
             } else {
-                part.write(worker, outcome)
+                result.evaluate_dense(objective, &input, worker)
             };
-            outcome.found = worker.take_solved();
+            result.solved = worker.take_solved();
         };
         let one = Threads::single_threaded();
         let threads = if objective.capabilities.evaluates_in_parallel {
@@ -145,25 +145,26 @@ impl<'a> BatchWorkspace<'a> {
         } else {
             &one
         };
-        self.pace.run(threads, instances.len(), |threads| {
-            let expected = |index: usize| oracle.expected_seconds(instances[index]);
-            threads.fill_longest_first(outcomes, expected, || oracle.worker(), work);
-        });
+        self.parallel_threshold
+            .run(threads, instances.len(), |threads| {
+                let expected = |index: usize| oracle.expected_seconds(instances[index]);
+                threads.fill_longest_first(results, expected, || oracle.worker(), work);
+            });
         self.values.clear();
-        for ((index, outcome), instance) in self.outcomes.iter_mut().enumerate().zip(instances) {
+        for ((index, result), instance) in self.results.iter_mut().enumerate().zip(instances) {
             if step.training {
-                self.oracle.add_to_pool(&outcome.found);
+                self.oracle.add_to_pool(&result.solved);
             }
             let prediction = &self.predictions[index * width..][..width];
-            self.values
-                .push(outcome.check_finite(prediction, (step.epoch, *instance))?);
+            let value = result.take_finite_value(prediction, step.epoch, *instance)?;
+            self.values.push(value);
         }
         objective.loss.end_batch(step.training);
         Ok(self.values.iter().sum())
     }
 
-    /// Lets the best decisions under the predictions of a batch join the pool, where the coin says
-    /// so.
+    /// Adds the optimal decisions under the predictions of a batch to the pool, where the cache
+    /// draws a solve.
     fn refresh_pool(
         &mut self,
         prepared: &PreparedData<'_>,
@@ -187,27 +188,25 @@ impl<'a> BatchWorkspace<'a> {
         instances: usize,
     ) -> &[f32] {
         let factor = self.factor / instances as f64;
-        let outcomes = &self.outcomes[..instances];
+        let results = &self.results[..instances];
         self.gradient.resize(network.parameters().len(), 0.0);
         if self.sparse {
             self.gradient.fill(0.0);
-            for (row, outcome) in self.rows.chunks_exact(network.num_features()).zip(outcomes) {
-                let entries = outcome
-                    .entries
-                    .as_slice()
-                    .iter()
-                    .map(|(j, g)| (*j as usize, *g));
-                let entries =
-                    entries.map(|(j, g)| (j, (factor * prepared.output.scale[j] * g) as f32));
-                network.add_sparse(row, entries, &mut self.gradient);
+            let scale = &prepared.output.scale;
+            for (row, result) in self.rows.chunks_exact(network.num_features()).zip(results) {
+                let entries = result.entries.as_slice().iter();
+                let scaled = entries.map(|(j, g)| {
+                    let j = *j as usize;
+                    (j, (factor * scale[j] * g) as f32)
+                });
+                network.add_sparse(row, scaled, &mut self.gradient);
             }
         } else {
             self.output_gradient.clear();
-            outcomes.iter().for_each(|outcome| {
-                prepared
-                    .output
-                    .backward(&outcome.gradient, factor, &mut self.output_gradient)
-            });
+            for result in results {
+                let output = &prepared.output;
+                output.backward(&result.gradient, factor, &mut self.output_gradient);
+            }
             network.backpropagate(
                 &self.rows,
                 &mut self.tape,
@@ -218,12 +217,13 @@ impl<'a> BatchWorkspace<'a> {
         &self.gradient
     }
 
-    /// Predicted costs of any number of instances, to be minimised; all of them numbers.
+    /// Predicted costs of any number of instances, minimized and finite.
     pub(super) fn predictions(
         &mut self,
         prepared: &PreparedData<'_>,
         network: &Network,
-        (epoch, instances): (usize, &[usize]),
+        epoch: usize,
+        instances: &[usize],
     ) -> Result<Matrix> {
         let width = prepared.task.data.data().costs().cols();
         let mut costs = Vec::with_capacity(instances.len() * width);
@@ -249,7 +249,8 @@ impl<'a> BatchWorkspace<'a> {
         prepared: &PreparedData<'_>,
         objective: WeightedLoss<'_>,
         network: &Network,
-        (epoch, instances): (usize, &[usize]),
+        epoch: usize,
+        instances: &[usize],
     ) -> Result<Vec<f64>> {
         let step = StepId {
             epoch,
@@ -259,13 +260,13 @@ impl<'a> BatchWorkspace<'a> {
         let mut losses = Vec::with_capacity(instances.len());
         for part in instances.chunks(EVALUATION_ROWS_PER_CHUNK) {
             self.predict(prepared, network, part);
-            self.evaluate(prepared, objective, (step, part))?;
+            self.evaluate(prepared, objective, step, part)?;
             losses.extend_from_slice(&self.values);
         }
         Ok(losses)
     }
 
-    /// Losses of predictions (one row per instance) that are already known.
+    /// Losses of given predictions, one row per instance.
     pub(super) fn losses_of(
         &mut self,
         prepared: &PreparedData<'_>,
@@ -281,82 +282,20 @@ impl<'a> BatchWorkspace<'a> {
             batch: 0,
             training: false,
         };
-        self.evaluate(prepared, objective, (step, instances))?;
+        self.evaluate(prepared, objective, step, instances)?;
         Ok(std::mem::take(&mut self.values))
     }
 }
 
-/// One instance of a batch, before it is evaluated.
-struct InstanceInput<'p> {
-    prepared: &'p PreparedData<'p>,
-    objective: WeightedLoss<'p>,
-    draw: NoiseKey,
-    instance: usize,
-    prediction: &'p [f64],
-}
-
-impl InstanceInput<'_> {
-    /// Value and gradient as a row.
-    fn write(&self, worker: &mut OracleWorker<'_>, outcome: &mut InstanceResult) -> Result<f64> {
-        outcome.gradient.resize(self.prediction.len(), 0.0);
-        let value = self.with_input(|query| {
-            self.objective
-                .loss
-                .evaluate(query, worker, &mut outcome.gradient)
-        })?;
-        let weight = self.objective.weight(self.instance);
-        if self.objective.weights.is_some() {
-            outcome.gradient.iter_mut().for_each(|g| *g *= weight);
-        }
-        Ok(weight * value)
-    }
-
-    /// Value and gradient as a list of entries.
-    fn evaluate_sparse(
-        &self,
-        worker: &mut OracleWorker<'_>,
-        outcome: &mut InstanceResult,
-    ) -> Result<f64> {
-        let value = self.with_input(|query| {
-            self.objective
-                .loss
-                .evaluate_sparse(query, worker, &mut outcome.entries)
-        })?;
-        let weight = self.objective.weight(self.instance);
-        outcome.entries.scale(weight);
-        Ok(weight * value)
-    }
-
-    fn with_input<T>(&self, evaluate: impl FnOnce(&LossInput<'_>) -> T) -> T {
-        let data = self.prepared.task.data;
-        let costs = buffer::filled(
-            data.data()
-                .costs()
-                .row(self.instance)
-                .iter()
-                .map(|cost| f64::from(*cost)),
-        );
-        let best = data.optimal_decision(self.instance);
-        let (instance, prediction, draw) = (self.instance, self.prediction, self.draw);
-        evaluate(&LossInput {
-            instance,
-            costs: &costs,
-            prediction,
-            best,
-            draw,
-        })
-    }
-}
-
-/// What came of one instance.
+/// The loss of one instance.
 #[derive(Debug)]
 struct InstanceResult {
     value: Result<f64>,
-    /// Gradient of the loss with respect to the predicted costs, one of the two forms.
+    /// Gradient of the loss with respect to the predicted costs, dense or sparse.
     gradient: Vec<f64>,
     entries: SparseGradient,
-    /// What was solved on the way.
-    found: Vec<Decision>,
+    /// Decisions that were solved for during the evaluation.
+    solved: Vec<Decision>,
 }
 
 impl Default for InstanceResult {
@@ -365,19 +304,50 @@ impl Default for InstanceResult {
             value: Ok(0.0),
             gradient: Vec::new(),
             entries: SparseGradient::default(),
-            found: Vec::new(),
+            solved: Vec::new(),
         }
     }
 }
 
 impl InstanceResult {
-    /// The value, if it and its gradient are numbers.
-    fn check_finite(
+    /// Evaluates the weighted loss with a dense gradient.
+    fn evaluate_dense(
+        &mut self,
+        objective: WeightedLoss<'_>,
+        input: &LossInput<'_>,
+        worker: &mut OracleWorker<'_>,
+    ) -> Result<f64> {
+        self.gradient.resize(input.prediction.len(), 0.0);
+        let value = objective.loss.evaluate(input, worker, &mut self.gradient)?;
+        let weight = objective.weight(input.instance);
+        if objective.weights.is_some() {
+            self.gradient.iter_mut().for_each(|g| *g *= weight);
+        }
+        Ok(weight * value)
+    }
+
+    /// Evaluates the weighted loss with a sparse gradient.
+    fn evaluate_sparse(
+        &mut self,
+        objective: WeightedLoss<'_>,
+        input: &LossInput<'_>,
+        worker: &mut OracleWorker<'_>,
+    ) -> Result<f64> {
+        let loss = objective.loss;
+        let value = loss.evaluate_sparse(input, worker, &mut self.entries)?;
+        let weight = objective.weight(input.instance);
+        self.entries.scale(weight);
+        Ok(weight * value)
+    }
+
+    /// The value, if it, the prediction and the gradient are finite.
+    fn take_finite_value(
         &mut self,
         prediction: &[f64],
-        (epoch, instance): (usize, usize),
+        epoch: usize,
+        instance: usize,
     ) -> Result<f64> {
-        let stop = |what, output| {
+        let not_finite = |what, output| {
             Err(Error::NonFinite {
                 what,
                 epoch,
@@ -386,31 +356,19 @@ impl InstanceResult {
             })
         };
         if let Some(output) = first_not_finite(prediction) {
-            return stop("prediction", Some(output));
+            return not_finite("prediction", Some(output));
         }
         let value = std::mem::replace(&mut self.value, Ok(0.0))?;
-        let listed = self
-            .entries
-            .as_slice()
-            .iter()
-            .find(|(_, g)| !g.is_finite())
-            .map(|(j, _)| *j as usize);
-        if let Some(output) = listed.or_else(|| first_not_finite(&self.gradient)) {
-            return stop("gradient", Some(output));
+        let mut entries = self.entries.as_slice().iter();
+        let sparse = entries.find(|(_, g)| !g.is_finite());
+        let sparse = sparse.map(|(j, _)| *j as usize);
+        if let Some(output) = sparse.or_else(|| first_not_finite(&self.gradient)) {
+            return not_finite("gradient", Some(output));
         }
         if value.is_finite() {
             Ok(value)
         } else {
-            stop("loss", None)
+            not_finite("loss", None)
         }
-    }
-}
-
-/// Listens for interruption only: solves within an epoch are not steps of the task on show.
-pub(super) struct InterruptOnlyObserver<'a>(pub(super) &'a dyn Observer);
-
-impl Observer for InterruptOnlyObserver<'_> {
-    fn interrupted(&self) -> bool {
-        self.0.interrupted()
     }
 }

@@ -13,14 +13,15 @@ use regretless::data::synthetic::SyntheticSpec as DataRecipe;
 use regretless::data::{Dataset, Matrix, SplitIndices};
 use regretless::evaluate::{Evaluation, evaluate};
 use regretless::label::LabeledDataset;
+use regretless::method::Method;
 use regretless::observer::NoopObserver;
 use regretless::oracle::Oracle;
 use regretless::parallel::Threads;
 use regretless::predict::{CostModel, PredictorSpec};
 use regretless::problem::{Benchmark, ProblemKind, ProblemSpec};
-use regretless::train::{
-    FitResult, StageTrainer, TrainingContext, TrainingSettings, TrainingStage, train,
-};
+use regretless::settings::TrainingSettings;
+use regretless::train::{FitResult, TrainingContext};
+use regretless::trainer::Trainer;
 
 pub struct Setting {
     pub problem: ProblemSpec,
@@ -83,15 +84,15 @@ impl Setting {
         predictor: PredictorSpec,
         settings: TrainingSettings,
     ) -> Result<FitResult> {
-        self.follow(&StageTrainer::new(
-            method.parse::<TrainingStage>()?,
-            predictor,
-            settings,
-        ))
+        self.follow(
+            &Trainer::new(method.parse::<Method>()?)
+                .predictor(predictor)
+                .settings(settings),
+        )
     }
 
-    pub fn follow(&self, recipe: &StageTrainer) -> Result<FitResult> {
-        train(&self.task(), recipe, &self.problem)
+    pub fn follow(&self, recipe: &Trainer) -> Result<FitResult> {
+        recipe.train(&self.task(), &self.problem, None)
     }
 
     pub fn test(&self, model: &CostModel) -> Evaluation {

@@ -10,7 +10,7 @@ use std::cell::Cell;
 
 use regretless::data::synthetic::SyntheticSpec;
 use regretless::problem::Benchmark;
-use regretless::train::{SelectionCriterion, TrainingSettings};
+use regretless::settings::{SelectionCriterion, TrainingSettings};
 
 use crate::setting::Setting;
 

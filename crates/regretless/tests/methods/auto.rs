@@ -1,11 +1,16 @@
 //! `auto`: what it returns is the best of what it tried, whoever solves and on how many threads.
 
+use regretless::Result;
 use regretless::data::synthetic::SyntheticSpec as DataRecipe;
 use regretless::evaluate::{predict_rows, regrets};
+use regretless::method::Method;
 use regretless::observer::NoopObserver;
-use regretless::predict::{CostModel, PredictorSpec};
+use regretless::predict::CostModel;
 use regretless::problem::Benchmark;
-use regretless::train::{CandidateReport, FitResult, Method, SelectionCriterion, TrainingSettings};
+use regretless::report::CandidateReport;
+use regretless::settings::{SelectionCriterion, TrainingSettings};
+use regretless::train::FitResult;
+use regretless::trainer::Trainer;
 
 use crate::setting::{Setting, quick};
 
@@ -18,14 +23,16 @@ fn small(name: &str, threads: usize) -> Setting {
     Setting::new(problem, data, [80, 40, 30], threads)
 }
 
+fn race(setting: &Setting, method: Method) -> Result<(FitResult, Vec<CandidateReport>)> {
+    let trainer = Trainer::new(method).settings(quick());
+    let trained = trainer.train(&setting.task(), &setting.problem, None)?;
+    let candidates = trained.candidates.clone();
+    Ok((trained, candidates))
+}
+
 fn chosen(setting: &Setting) -> (FitResult, Vec<CandidateReport>) {
     let auto: Method = "auto".parse().unwrap();
-    auto.train(
-        &setting.task(),
-        (&PredictorSpec::Linear, quick()),
-        &setting.problem,
-    )
-    .unwrap()
+    race(setting, auto).unwrap()
 }
 
 fn validation_regret(setting: &Setting, model: &CostModel) -> f64 {
@@ -117,13 +124,7 @@ fn without_validation_rows_it_says_what_to_do() {
     let mut setting = small("KS10", 1);
     setting.split.validation.clear();
     let auto: Method = "auto".parse().unwrap();
-    let error = auto
-        .train(
-            &setting.task(),
-            (&PredictorSpec::Linear, quick()),
-            &setting.problem,
-        )
-        .unwrap_err();
+    let error = race(&setting, auto).unwrap_err();
     assert!(error.to_string().contains("validation rows"), "{error}");
 }
 
@@ -148,17 +149,18 @@ mod linear {
     use regretless::data::{Dataset, FeatureShape, Features, Matrix};
     use regretless::decision::Decision;
     use regretless::label::LabelStore;
+    use regretless::method::Method;
     use regretless::observer::NoopObserver;
     use regretless::oracle::Oracle;
-    use regretless::predict::PredictorSpec;
     use regretless::problem::{
         ExternalProblem, LinearArrays, LinearColumn, LinearRow, ProblemKind, ProblemSpec, Sense,
         VariableBounds,
     };
+    use regretless::report::{CandidateReport, ScoringKind};
     use regretless::solve::{SearchLimits, Solution, SolveFailure, Solver};
-    use regretless::train::{CandidateReport, FitResult, Method, ScoringKind};
+    use regretless::train::FitResult;
 
-    use crate::setting::{Setting, quick};
+    use crate::setting::Setting;
 
     /// A generalised assignment of 12 jobs to 5 machines, too wide for the search on small
     /// tableaus.
@@ -238,12 +240,7 @@ mod linear {
 
     fn raced(setting: &Setting, label: &str) -> (FitResult, Vec<CandidateReport>) {
         let auto: Method = label.parse().unwrap();
-        auto.train(
-            &setting.task(),
-            (&PredictorSpec::Linear, quick()),
-            &setting.problem,
-        )
-        .unwrap()
+        super::race(setting, auto).unwrap()
     }
 
     #[test]

@@ -8,8 +8,9 @@ use regretless::loss::LossSpec;
 use regretless::observer::NoopObserver;
 use regretless::predict::PredictorSpec;
 use regretless::problem::Benchmark;
+use regretless::settings::TrainingSettings;
 use regretless::solve::relaxation::Relaxation;
-use regretless::train::{StageTrainer, TrainingSettings};
+use regretless::trainer::Trainer;
 
 use crate::setting::{Setting, quick};
 
@@ -38,18 +39,16 @@ fn training_on_starts_where_the_first_method_ended() {
         rounds[1].epochs[0].validation_regret,
         first.report.rounds[0].epochs[kept].validation_regret
     );
-    let recipe = StageTrainer {
+    let recipe = Trainer {
         start: Some(first.model),
         settings: TrainingSettings {
             learning_rate: 0.001,
             epochs: 4,
             ..quick()
         },
-        ..StageTrainer::new(
-            "SPO+".parse::<LossSpec>().unwrap(),
-            PredictorSpec::Linear,
-            quick(),
-        )
+        ..Trainer::new("SPO+".parse::<LossSpec>().unwrap())
+            .predictor(PredictorSpec::Linear)
+            .settings(quick())
     };
     assert_eq!(
         setting.follow(&recipe).unwrap().model.members,
@@ -80,13 +79,11 @@ fn a_model_that_does_not_fit_is_not_trained_on() {
         epochs: 1,
         ..quick()
     };
-    let start = |model| StageTrainer {
+    let start = |model| Trainer {
         start: Some(model),
-        ..StageTrainer::new(
-            "SPO+".parse::<LossSpec>().unwrap(),
-            PredictorSpec::Linear,
-            quick,
-        )
+        ..Trainer::new("SPO+".parse::<LossSpec>().unwrap())
+            .predictor(PredictorSpec::Linear)
+            .settings(quick)
     };
     let mean = setting.train("MSE(EIC(2))", quick).unwrap().model;
     let message = setting.follow(&start(mean)).unwrap_err().to_string();
@@ -157,9 +154,11 @@ fn a_model_that_was_trained_on_tells_its_whole_story() {
     };
     let first = setting.train("MAE(O,S)", few).unwrap().model;
     let spo: LossSpec = "SPO+".parse().unwrap();
-    let recipe = StageTrainer {
+    let recipe = Trainer {
         start: Some(first),
-        ..StageTrainer::new(spo, PredictorSpec::Linear, few)
+        ..Trainer::new(spo)
+            .predictor(PredictorSpec::Linear)
+            .settings(few)
     };
     assert_eq!(
         setting.follow(&recipe).unwrap().model.about.loss,

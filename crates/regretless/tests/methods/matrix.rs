@@ -6,12 +6,13 @@ use std::sync::Arc;
 use regretless::Error;
 use regretless::data::synthetic::{SyntheticSpec, shortest_path};
 use regretless::loss::LossSpec;
+use regretless::method::{Method, TrainingStage};
 use regretless::problem::{Benchmark, ProblemKind, ProblemSpec, Sense, TopK};
 #[cfg(feature = "highs")]
 use regretless::problem::{Cvrp, LinearBuilder, LinearProblem, VariableDomain};
+use regretless::settings::{SelectionCriterion, TrainingSettings};
 use regretless::solve::SearchLimits;
 use regretless::solve::relaxation::{CostRangeKind, Relaxation};
-use regretless::train::{SelectionCriterion, TrainingSettings, TrainingStage};
 
 use crate::setting::{Setting, quick};
 
@@ -111,7 +112,11 @@ fn production(whole: bool) -> [Setting; 2] {
 }
 
 /// What a problem must offer for a method, by asking the problem; `None` when it offers all.
-fn misses(method: &TrainingStage, setting: &Setting) -> Option<&'static str> {
+fn misses(name: &str, setting: &Setting) -> Option<&'static str> {
+    let Method::Stages(stages) = name.parse().unwrap() else {
+        panic!("{name} is not a method of stages")
+    };
+    let method: &TrainingStage = &stages[0];
     let (problem, limits) = (setting.oracle.problem(), SearchLimits::default());
     let has_relaxation = |kind: Relaxation| problem.relaxation_solver(kind, &limits).is_some();
     let label = method.loss.to_string();
@@ -149,7 +154,7 @@ fn run_all([one, three]: &[Setting; 2]) -> usize {
     let mut ran = 0;
     for label in methods() {
         let outcome = one.train(&label, settings());
-        match misses(&label.parse().unwrap(), one) {
+        match misses(&label, one) {
             None => {
                 let model = outcome
                     .unwrap_or_else(|error| panic!("{label} on {problem}: {error}"))
@@ -250,7 +255,7 @@ fn every_method_lowers_the_validation_regret_of_the_untrained_model() {
     let setting = Setting::new(problem, data, [128, 72, 0], 1);
     for label in methods()
         .into_iter()
-        .filter(|label| misses(&label.parse().unwrap(), &setting).is_none())
+        .filter(|label| misses(label, &setting).is_none())
     {
         let rounds = setting
             .train(

@@ -6,9 +6,9 @@ use regretless::loss::{LossInput, LossSpec, NoiseKey};
 use regretless::observer::NoopObserver;
 use regretless::oracle::{CacheSettings, OracleSettings, SolveCounts, TrainingOracle};
 use regretless::problem::{GridPath, ProblemKind, Sense};
+use regretless::settings::{SelectionCriterion, TrainingSettings};
 use regretless::solve::relaxation::{Relaxation, RelaxationSolver};
 use regretless::solve::{SearchLimits, Solution, SolveFailure, Solver};
-use regretless::train::{SelectionCriterion, TrainingSettings};
 use regretless::{Decision, Error};
 
 use crate::setting::{Setting, quick};

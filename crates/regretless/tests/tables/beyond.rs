@@ -12,14 +12,15 @@ use regretless::data::npy::{self, Storage};
 use regretless::data::synthetic::SyntheticSpec;
 use regretless::data::{Dataset, SplitIndices};
 use regretless::label::LabeledDataset;
+use regretless::method::Method;
 use regretless::observer::{NoopObserver, Observer};
 use regretless::oracle::Oracle;
 use regretless::parallel::Threads;
 use regretless::predict::PredictorSpec;
 use regretless::problem::{Benchmark, ProblemSpec};
-use regretless::train::{
-    FitResult, StageTrainer, TrainingContext, TrainingSettings, TrainingStage, train,
-};
+use regretless::settings::TrainingSettings;
+use regretless::train::{FitResult, TrainingContext};
+use regretless::trainer::Trainer;
 
 use super::Folder;
 use super::arrays::{npy_file, npy_header};
@@ -71,15 +72,10 @@ fn trained(
         epochs: 3,
         ..TrainingSettings::default()
     };
-    train(
-        &task,
-        &StageTrainer::new(
-            loss.parse::<TrainingStage>()?,
-            PredictorSpec::Linear,
-            settings,
-        ),
-        problem,
-    )
+    Trainer::new(loss.parse::<Method>()?)
+        .predictor(PredictorSpec::Linear)
+        .settings(settings)
+        .train(&task, problem, None)
 }
 
 /// The smallest and the largest sense, whole tiles and others, with and without questions.

@@ -22,12 +22,13 @@ const COMMON: [&str; 12] = [
 ];
 
 /// Each module and the others it may use.
-const ARROWS: [(&str, &[&str]); 16] = [
+const ARROWS: [(&str, &[&str]); 25] = [
     ("sense", &["data", "predict", "solve"]),
     (
         "model",
         &[
-            "train", "predict", "evaluate", "label", "oracle", "problem", "solve", "data",
+            "trainer", "train", "report", "predict", "evaluate", "label", "oracle", "problem",
+            "solve", "data",
         ],
     ),
     ("decision", &[]),
@@ -43,16 +44,65 @@ const ARROWS: [(&str, &[&str]); 16] = [
         "evaluate",
         &["predict", "label", "oracle", "problem", "data"],
     ),
+    ("method", &["loss", "label", "oracle", "solve"]),
+    ("optimizer", &[]),
+    ("parallel_threshold", &[]),
+    ("report", &["oracle"]),
+    ("settings", &["method", "optimizer", "data"]),
+    (
+        "checkpoint",
+        &["optimizer", "report", "oracle", "predict", "data"],
+    ),
     (
         "train",
         &[
-            "loss", "predict", "evaluate", "label", "oracle", "problem", "solve", "data",
+            "checkpoint",
+            "method",
+            "optimizer",
+            "parallel_threshold",
+            "report",
+            "settings",
+            "loss",
+            "predict",
+            "evaluate",
+            "label",
+            "oracle",
+            "problem",
+            "solve",
+            "data",
+        ],
+    ),
+    (
+        "baseline",
+        &["train", "evaluate", "predict", "problem", "data"],
+    ),
+    (
+        "auto",
+        &[
+            "train", "method", "report", "settings", "loss", "predict", "evaluate", "oracle",
+            "problem", "solve", "data",
+        ],
+    ),
+    (
+        "trainer",
+        &[
+            "auto",
+            "train",
+            "checkpoint",
+            "method",
+            "report",
+            "settings",
+            "predict",
+            "evaluate",
+            "oracle",
+            "problem",
         ],
     ),
     (
         "experiment",
         &[
-            "train", "loss", "predict", "evaluate", "label", "oracle", "problem", "data",
+            "trainer", "train", "method", "report", "settings", "loss", "predict", "evaluate",
+            "label", "oracle", "problem", "data",
         ],
     ),
     ("checksummed_file", &[]),

@@ -1,9 +1,9 @@
 //! Conclusions of a comparison in sentences: whether training pays off, and which results are
 //! unreliable.
 
+use regretless::baseline::Baseline;
 use regretless::experiment::MeanAndDeviation;
 use regretless::loss::BaseError;
-use regretless::train::Baseline;
 
 use super::run::ComparedMethod;
 use super::summary::{ComparisonSummary, SummaryRow};

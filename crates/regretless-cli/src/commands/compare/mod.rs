@@ -7,13 +7,14 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use regretless::baseline::Baseline;
 use regretless::data::SplitRule;
-use regretless::loss::{BaseError, CosSpec, ErrorSide, InstanceWeighting, LossSpec};
+use regretless::loss::{BaseError, CosSpec, ErrorSide, InstanceWeighting};
+use regretless::method::Method;
 use regretless::observer::Observer;
 use regretless::parallel::Threads;
 use regretless::predict::PredictorSpec;
 use regretless::problem::Benchmark;
-use regretless::train::{Baseline, Method, TrainingStage};
 use regretless::{Error, Result};
 
 use super::CommandContext;
@@ -146,9 +147,7 @@ fn standard_profile(options: &CompareOptions) -> Profile {
 
 /// The method whose regret is the denominator of all ratios.
 fn reference() -> Method {
-    Method::Stages(Box::new(
-        LossSpec::from(CosSpec::plain(BaseError::Squared)).into(),
-    ))
+    Method::mse().into()
 }
 
 /// Squared and absolute error with every subset of the components C, O and S.
@@ -168,7 +167,7 @@ fn default_methods() -> Vec<Method> {
         for [costs, one_sided, scale_invariant] in
             components.map(|subset| subset.map(|included| included == 1))
         {
-            let loss = LossSpec::from(CosSpec {
+            let loss = CosSpec {
                 error,
                 side: if one_sided {
                     ErrorSide::OneSided
@@ -181,8 +180,8 @@ fn default_methods() -> Vec<Method> {
                 } else {
                     InstanceWeighting::Equal
                 },
-            });
-            methods.push(Method::Stages(Box::new(TrainingStage::from(loss))));
+            };
+            methods.push(Method::from(loss));
         }
     }
     methods

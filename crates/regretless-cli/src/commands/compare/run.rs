@@ -3,11 +3,15 @@
 use std::fmt;
 use std::time::Instant;
 
+use regretless::baseline::Baseline;
 use regretless::evaluate::Evaluation;
 use regretless::loss::{BaseError, CosSpec, ErrorSide, InstanceWeighting};
+use regretless::method::Method;
 use regretless::predict::PredictorSpec;
-use regretless::train::{Baseline, Method, TrainReport, TrainingContext, TrainingSettings};
-use regretless::{Error, Result};
+use regretless::report::TrainReport;
+use regretless::settings::TrainingSettings;
+use regretless::train::TrainingContext;
+use regretless::{Error, Result, Trainer};
 use serde::{Deserialize, Serialize};
 
 use super::super::data_split::DataSplit;
@@ -107,8 +111,10 @@ impl ComparedMethod {
         let seed = settings.training.seed;
         match self {
             Self::Method(method) => {
-                let (trained, _) =
-                    method.train(&task, (&settings.predictor, settings.training), spec)?;
+                let trained = Trainer::new(method.clone())
+                    .predictor(settings.predictor.clone())
+                    .settings(settings.training)
+                    .train(&task, spec, None)?;
                 let test = evaluate_model(
                     &trained.model,
                     &data.data,
@@ -142,19 +148,19 @@ impl ComparedMethod {
 
     /// The prediction error that its loss minimizes, squared or absolute; none for other losses.
     pub fn own_error(&self) -> Option<BaseError> {
-        let Self::Method(Method::Stages(method)) = self else {
+        let Self::Method(Method::Stages(stages)) = self else {
             return None;
         };
-        match (method.loss.downcast_ref::<CosSpec>(), &method.then) {
-            (
-                Some(CosSpec {
-                    error,
-                    side: ErrorSide::Both,
-                    scale_invariant: false,
-                    weighting: InstanceWeighting::Equal,
-                }),
-                None,
-            ) => Some(*error),
+        let [stage] = stages.as_slice() else {
+            return None;
+        };
+        match stage.loss.downcast_ref::<CosSpec>() {
+            Some(CosSpec {
+                error,
+                side: ErrorSide::Both,
+                scale_invariant: false,
+                weighting: InstanceWeighting::Equal,
+            }) => Some(*error),
             _ => None,
         }
     }

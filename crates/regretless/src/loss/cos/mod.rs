@@ -92,6 +92,22 @@ pub enum InstanceWeighting {
     Ensemble(usize),
 }
 
+impl InstanceWeighting {
+    /// How often a model is trained; all rounds but the first are weighted.
+    pub fn num_rounds(self) -> usize {
+        match self {
+            Self::Equal => 1,
+            Self::InstanceCosts | Self::Reweighted(_) => 2,
+            Self::Iterative(rounds) | Self::Ensemble(rounds) => rounds,
+        }
+    }
+
+    /// Whether the model is the mean of the networks of all rounds.
+    pub fn is_ensemble(self) -> bool {
+        matches!(self, Self::Ensemble(_))
+    }
+}
+
 /// A member of the family.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CosSpec {

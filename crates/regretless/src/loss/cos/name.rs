@@ -8,7 +8,7 @@ use super::{BaseError, CosSpec, ErrorSide, InstanceWeighting};
 use crate::error::{Error, Result};
 use crate::solve::relaxation::CostRangeKind;
 
-/// Components as they may be typed, for messages.
+/// Components as they may be typed, for error messages.
 const COMPONENT_NAMES: [&str; 9] = [
     "C",
     "O",
@@ -21,7 +21,7 @@ const COMPONENT_NAMES: [&str; 9] = [
     "tau=t",
 ];
 
-/// Rounds of IC and EIC when no number is given.
+/// Rounds of IC and EIC by default: more rounds take more time and update the weights more often.
 const DEFAULT_ROUNDS: usize = 3;
 
 impl fmt::Display for CosSpec {
@@ -85,24 +85,24 @@ impl FromStr for CosSpec {
 
 impl CosSpec {
     fn add(&mut self, component: &str, name: &str) -> Result<()> {
-        let twice = || {
+        let repeated = || {
             Err(Error::setting(format!(
-                "loss '{name}': '{component}' does not fit beside the others"
+                "loss '{name}': '{component}' contradicts another component"
             )))
         };
         let upper = component.to_ascii_uppercase();
         if upper == "S" {
             if std::mem::replace(&mut self.scale_invariant, true) {
-                return twice();
+                return repeated();
             }
         } else if let Some(side) = side(&upper, name)? {
             if std::mem::replace(&mut self.side, side) != ErrorSide::Both {
-                return twice();
+                return repeated();
             }
         } else {
             let weighting = weighting(&upper, name)?;
             if std::mem::replace(&mut self.weighting, weighting) != InstanceWeighting::Equal {
-                return twice();
+                return repeated();
             }
         }
         Ok(())
@@ -140,7 +140,7 @@ fn weighting(component: &str, name: &str) -> Result<InstanceWeighting> {
             .strip_suffix(')')
     };
     let rounds = |text: &str| text.parse::<usize>().ok().filter(|k| *k >= 1);
-    let wrong = |what: &str| Error::setting(format!("loss '{name}': {what}"));
+    let invalid = |what: &str| Error::setting(format!("loss '{name}': {what}"));
     match component {
         "C" => return Ok(InstanceWeighting::InstanceCosts),
         "IC" => return Ok(InstanceWeighting::Iterative(DEFAULT_ROUNDS)),
@@ -148,20 +148,20 @@ fn weighting(component: &str, name: &str) -> Result<InstanceWeighting> {
         _ => {}
     }
     if let Some(text) = argument("W") {
-        let share = text.parse::<f64>().ok().filter(|w| (0.0..=1.0).contains(w));
-        return share
+        let weight = text.parse::<f64>().ok().filter(|w| (0.0..=1.0).contains(w));
+        return weight
             .map(InstanceWeighting::Reweighted)
-            .ok_or_else(|| wrong("W(w) takes a number from 0 to 1"));
+            .ok_or_else(|| invalid("W(w) takes a number from 0 to 1"));
     }
     if let Some(text) = argument("EIC") {
         return rounds(text)
             .map(InstanceWeighting::Ensemble)
-            .ok_or_else(|| wrong("EIC(k) takes a whole number from 1"));
+            .ok_or_else(|| invalid("EIC(k) takes an integer from 1"));
     }
     if let Some(text) = argument("IC") {
         return rounds(text)
             .map(InstanceWeighting::Iterative)
-            .ok_or_else(|| wrong("IC(k) takes a whole number from 1"));
+            .ok_or_else(|| invalid("IC(k) takes an integer from 1"));
     }
     Err(Error::unknown(
         &format!("component in loss '{name}':"),
@@ -183,7 +183,7 @@ mod tests {
     use super::CosSpec;
 
     #[test]
-    fn labels_read_back_as_they_were_written() {
+    fn names_parse_and_print_as_themselves() {
         for name in [
             "MSE",
             "MAE(O,S)",
@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn unknown_labels_are_answered_with_the_choices() {
+    fn errors_name_the_loss_and_the_choices() {
         for name in [
             "",
             "RMSE",

@@ -9,6 +9,7 @@ use crate::data::CostNames;
 use crate::decision::Decision;
 use crate::error::{Error, Place, Result};
 use crate::problem::{ProblemKind, Sense, VariableBounds};
+use crate::problem::{SolveCostHint, SolveSeconds};
 use crate::solve::cone::NormalCone;
 use crate::solve::highs::LinearModel;
 use crate::solve::linear::{LinearRelaxation, LinearSolver};
@@ -148,6 +149,13 @@ impl LinearProblem {
 impl ProblemKind for LinearProblem {
     fn name(&self) -> String {
         format!("linear problem {}", self.name)
+    }
+
+    fn solve_cost_hint(&self) -> SolveCostHint {
+        SolveCostHint {
+            exact: SolveSeconds::Counted(1e-2),
+            relaxed_ratio: 0.2,
+        }
     }
 
     fn sense(&self) -> Sense {

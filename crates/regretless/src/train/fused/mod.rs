@@ -27,7 +27,7 @@ use super::{Optimizer, PreparedData, WeightedLoss};
 use crate::data::FeatureShape;
 use crate::error::Error;
 use crate::loss::{BaseError, ErrorSide, SeparableLoss};
-use crate::predict::{Network, Predictor};
+use crate::predict::Network;
 use crate::problem::VariableBounds;
 use crate::simd::{AlignedF32x16, Avx2Fma, F32_LANES};
 

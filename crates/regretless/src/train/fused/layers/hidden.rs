@@ -2,7 +2,7 @@
 //! copies hold the same values, since all take the same steps.
 
 use super::super::adam::{AdamCoefficients, step_row};
-use crate::predict::{LEAKY_RELU_SLOPE, Network, Predictor, Tape};
+use crate::predict::{LEAKY_RELU_SLOPE, Network, Tape};
 use crate::simd::Avx2Fma;
 
 /// Adam's moments of a network's parameters.

@@ -15,7 +15,6 @@ use super::hidden::HiddenLayers;
 use super::items::{ItemFeatures, ItemScratch};
 use super::predictions::{self, BackwardCoefficients};
 use super::{EpochSums, FusedNetwork};
-use crate::predict::Predictor;
 use crate::simd::F32_LANES;
 
 /// Groups of the instances of a batch, which bounds the number of workers. More groups allow more

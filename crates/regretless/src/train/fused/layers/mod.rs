@@ -11,7 +11,7 @@ use self::items::ItemFeatures;
 use super::{FusedContext, not_finite};
 use crate::data::FeatureShape;
 use crate::error::{Error, Result};
-use crate::predict::{Network, Predictor};
+use crate::predict::Network;
 use crate::train::epoch_runner::{EpochResult, EpochRunner, TrainerState};
 use crate::train::optimizer::Moments;
 

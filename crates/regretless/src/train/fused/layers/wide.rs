@@ -19,8 +19,8 @@ use super::super::row_constants::{PredictionNorm, RowTotals};
 use super::hidden::{AdamMoments, HiddenLayers};
 use super::predictions::{self, BackwardCoefficients};
 use super::{EpochSums, FusedNetwork};
+use crate::predict::Network;
 use crate::predict::matmul::{MatrixView, MatrixViewMut, multiply};
-use crate::predict::{Network, Predictor};
 use crate::simd::F32_LANES;
 
 /// Tiles of outputs whose weights and their gradient stay in cache.

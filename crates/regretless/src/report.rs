@@ -1,4 +1,4 @@
-//! What happened during training.
+//! Reports of a training: epochs, rounds, solves, and the candidates of `auto`.
 
 use serde::{Deserialize, Serialize};
 
@@ -10,20 +10,20 @@ use crate::oracle::SolveCounts;
 pub enum StopReason {
     /// All epochs were run.
     Epochs,
-    /// Nothing improved for as long as the patience lasts.
+    /// No improvement within the patience.
     Patience,
     /// The time limit was reached.
     TimeLimit,
-    /// The solves took as much work as they may.
+    /// The limit of solver work was reached.
     WorkLimit,
 }
 
-/// One epoch. Losses are the paper's values, whatever training was rescaled by.
+/// One epoch. Losses are those of the loss itself, not rescaled.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct EpochReport {
     /// 0 is the untrained model.
     pub epoch: usize,
-    /// Mean loss over the rows of the epoch, each at its own step.
+    /// Mean loss over the rows of the epoch, each before its gradient step.
     pub training_loss: Option<f64>,
     /// Mean loss over the validation rows after the epoch.
     pub validation_loss: Option<f64>,
@@ -56,7 +56,7 @@ pub struct TrainReport {
     /// Seconds on all processors together, where the system tells them; other work of the same
     /// program counts too.
     pub cpu_seconds: Option<f64>,
-    /// Solves by kind, labelling not included; for `auto` those of all candidates.
+    /// Solves by kind, without labeling; for `auto` those of all candidates.
     pub solves: SolveCounts,
     /// Seconds of one solve by the clock, where `auto` had nothing else to plan from: another run
     /// may then plan otherwise and give another model.
@@ -98,6 +98,36 @@ impl TrainReport {
     pub fn best_epoch(&self) -> usize {
         self.rounds.last().map_or(0, |round| round.best_epoch)
     }
+}
+
+/// One candidate of `auto`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct CandidateReport {
+    /// What was trained.
+    pub method: String,
+    /// Its mean regret on the scored validation rows; none if it failed or scoring was not
+    /// affordable.
+    pub regret: Option<f64>,
+    /// How the regret was computed.
+    #[serde(default)]
+    pub scoring: ScoringKind,
+    /// Seconds it took.
+    pub seconds: f64,
+}
+
+/// How a candidate was scored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ScoringKind {
+    /// By the regret of its decisions.
+    #[default]
+    Exact,
+    /// By the regret of decisions of the linear relaxation, as exact solves take too long.
+    Relaxed,
+    /// Not at all: even that takes too long.
+    Unscored,
+    /// It could not be trained or scored.
+    Failed,
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Rules that turn gradients into steps: Adam, AdamW, and gradient descent with momentum.
+//! Optimizers: Adam, AdamW, and stochastic gradient descent with momentum.
 
 use std::fmt;
 use std::str::FromStr;
@@ -8,16 +8,16 @@ use serde::{Deserialize, Serialize};
 use crate::error::{Error, Result};
 use crate::renamed::explain;
 
-/// A rule, with its numbers.
+/// An optimizer with its parameters.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "lowercase", deny_unknown_fields)]
 pub enum Optimizer {
     /// Kingma and Ba 2015.
     Adam {
-        /// Memory of the mean of gradients.
+        /// Decay rate of the mean of gradients.
         #[serde(default = "beta1")]
         beta1: f64,
-        /// Memory of the mean of squared gradients.
+        /// Decay rate of the mean of squared gradients.
         #[serde(default = "beta2")]
         beta2: f64,
         /// Added to the divisor.
@@ -27,9 +27,9 @@ pub enum Optimizer {
         #[serde(default)]
         weight_decay: f64,
     },
-    /// Steepest descent with momentum.
+    /// Stochastic gradient descent with momentum.
     Sgd {
-        /// Share of the last step that is kept.
+        /// Fraction of the last step that is kept.
         #[serde(default)]
         momentum: f64,
     },
@@ -59,11 +59,11 @@ impl Default for Optimizer {
 }
 
 impl Optimizer {
-    /// Refuses numbers with which no training gets anywhere.
+    /// Checks the parameters.
     ///
     /// # Errors
     /// When a number is outside its range.
-    pub(super) fn check(self) -> Result<()> {
+    pub(crate) fn check(self) -> Result<()> {
         let share = |name: &str, value: f64| match (0.0..1.0).contains(&value) {
             true => Ok(()),
             false => Err(Error::setting(format!(
@@ -95,13 +95,13 @@ impl Optimizer {
         }
     }
 
-    /// Whether the length of gradients does not matter, so that the loss may be rescaled.
-    pub(super) fn is_scale_invariant(self) -> bool {
+    /// Whether steps do not depend on the scale of gradients, so that the loss may be rescaled.
+    pub(crate) fn is_scale_invariant(self) -> bool {
         matches!(self, Self::Adam { .. })
     }
 }
 
-/// In writing: `adam`, `adamw:weight_decay=0.1`, `sgd:momentum=0.9`.
+/// As text: `adam`, `adamw:weight_decay=0.1`, `sgd:momentum=0.9`.
 impl FromStr for Optimizer {
     type Err = Error;
 
@@ -153,25 +153,25 @@ impl fmt::Display for Optimizer {
     }
 }
 
-/// What an optimiser remembers from step to step.
+/// The state of an optimizer.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub(super) struct Moments {
-    pub steps: i32,
+pub(crate) struct Moments {
+    pub(crate) steps: i32,
     /// Mean of gradients, or the last step.
-    pub mean: Vec<f32>,
-    /// Mean of squared gradients; empty where nobody asks.
-    pub square: Vec<f32>,
+    pub(crate) mean: Vec<f32>,
+    /// Mean of squared gradients; empty for gradient descent.
+    pub(crate) square: Vec<f32>,
 }
 
-/// An optimiser at work on one row of parameters.
+/// An optimizer with its state for one vector of parameters.
 #[derive(Debug, Clone)]
-pub(super) struct OptimizerState {
+pub(crate) struct OptimizerState {
     rule: Optimizer,
-    pub(super) moments: Moments,
+    pub(crate) moments: Moments,
 }
 
 impl OptimizerState {
-    pub(super) fn new(rule: Optimizer, parameters: usize) -> Self {
+    pub(crate) fn new(rule: Optimizer, parameters: usize) -> Self {
         let square = if rule.is_scale_invariant() {
             vec![0.0; parameters]
         } else {
@@ -187,13 +187,13 @@ impl OptimizerState {
         }
     }
 
-    /// The number of the step to come, from 1.
-    pub(super) fn next(&self) -> i32 {
+    /// The number of the next step, from 1.
+    pub(crate) fn next(&self) -> i32 {
         self.moments.steps + 1
     }
 
-    /// Changes the parameters by one step of this size.
-    pub(super) fn step(&mut self, rate: f64, parameters: &mut [f32], gradient: &[f32]) {
+    /// Updates the parameters by one step with this learning rate.
+    pub(crate) fn step(&mut self, rate: f64, parameters: &mut [f32], gradient: &[f32]) {
         self.moments.steps += 1;
         match self.rule {
             Optimizer::Adam {
@@ -206,7 +206,7 @@ impl OptimizerState {
                 if weight_decay != 0.0 {
                     parameters.iter_mut().for_each(|p| *p *= keep);
                 }
-                self.adam(rate, [beta1, beta2, epsilon], (parameters, gradient));
+                self.adam(rate, beta1, beta2, epsilon, parameters, gradient);
             }
             Optimizer::Sgd { momentum } => {
                 let (rate, momentum) = (rate as f32, momentum as f32);
@@ -225,8 +225,11 @@ impl OptimizerState {
     fn adam(
         &mut self,
         rate: f64,
-        [beta1, beta2, epsilon]: [f64; 3],
-        (parameters, gradient): (&mut [f32], &[f32]),
+        beta1: f64,
+        beta2: f64,
+        epsilon: f64,
+        parameters: &mut [f32],
+        gradient: &[f32],
     ) {
         let rate = (rate / (1.0 - beta1.powi(self.moments.steps))) as f32;
         let root = (1.0 - beta2.powi(self.moments.steps)).sqrt() as f32;

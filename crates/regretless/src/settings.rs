@@ -1,49 +1,53 @@
-//! How to train: every setting with its default.
+//! Settings of a training with their defaults.
+
+use std::fmt;
+use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Optimizer, SelectionCriterion};
 use crate::data::SplitIndices;
 use crate::error::{Error, Result};
+use crate::method::StageOverrides;
+use crate::optimizer::Optimizer;
 
 /// Settings of a training run.
 ///
 /// | name | default | purpose |
 /// |---|---|---|
-/// | `epochs` | 50 | most passes over the training rows |
-/// | `rows_per_epoch` | all | training rows of an epoch, drawn anew for each; for answers so slow that fewer have to do |
-/// | `batch_size` | 32 | rows per step |
-/// | `learning_rate` | 0.005 | size of a step |
-/// | `lr_decay` | false | let the size of a step fall to 0 in a straight line over the epochs |
+/// | `epochs` | 50 | maximum number of epochs |
+/// | `rows_per_epoch` | all | training rows of an epoch, drawn again for each; for slow solves |
+/// | `batch_size` | 32 | rows of one gradient step |
+/// | `learning_rate` | 0.005 | learning rate |
+/// | `lr_decay` | false | let the learning rate fall linearly to 0 over the epochs |
 /// | `optimizer` | adam | adam, adamw or sgd |
 /// | `select` | validation-regret | which epoch is kept |
-/// | `train_on_validation` | false | train on the validation rows too; `select` must do without them |
+/// | `train_on_validation` | false | train on validation rows too; `select` must not need them |
 /// | `patience` | none | stop after this many epochs without improvement |
 /// | `patience_seconds` | none | stop after this many seconds without improvement |
-/// | `time_limit` | none | stop after this many seconds, with solves in the middle of an epoch if need be |
-/// | `standardize` | true | bring features to mean 0 and deviation 1 |
+/// | `time_limit` | none | stop after this many seconds, also within an epoch that solves |
+/// | `standardize` | true | scale features to mean 0 and standard deviation 1 |
 /// | `scale_costs` | true | predict costs as mean + deviation · output |
 /// | `rescale_loss` | true | keep gradients of the order of 1 for any number of costs |
-/// | `retrain_from_baseline` | with O_S | retrain weighted losses from the baseline instead of afresh |
+/// | `retrain_from_baseline` | with O_S | start weighted rounds from the baseline |
 /// | `clip_instance_costs` | true | with O_S, no instance cost above ten times the median |
-/// | `then_learning_rate` | as above | size of a step of the methods after `then`, unless they say `lr` |
-/// | `then_epochs` | as above | most passes of the methods after `then`, unless they say `epochs` |
-/// | `fused` | true | use the fast machinery where it fits; it changes the speed, not the result |
-/// | `seed` | 0 | parameters, order of batches, noise, coins |
+/// | `then_learning_rate` | as above | learning rate of the stages after `then` without `lr` |
+/// | `then_epochs` | as above | epochs of the stages after `then` without `epochs` |
+/// | `fused` | true | use fused training where it applies: faster, same result |
+/// | `seed` | 0 | parameters, batch order, noise, cache draws |
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct TrainingSettings {
-    /// Most passes over the training rows.
+    /// Maximum number of epochs.
     pub epochs: usize,
-    /// Rows of an epoch, drawn anew for each: all unless given.
+    /// Training rows of an epoch, drawn again for each; all by default.
     pub rows_per_epoch: Option<usize>,
-    /// Rows per step.
+    /// Rows of one gradient step.
     pub batch_size: usize,
-    /// Size of a step.
+    /// Learning rate.
     pub learning_rate: f64,
-    /// Whether the size of a step falls to 0 in a straight line over the epochs.
+    /// Whether the learning rate falls linearly to 0 over the epochs.
     pub lr_decay: bool,
-    /// Rule of a step.
+    /// The optimizer.
     pub optimizer: Optimizer,
     /// Which epoch is kept.
     pub select: SelectionCriterion,
@@ -59,24 +63,24 @@ pub struct TrainingSettings {
     /// `auto`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub work_limit: Option<u64>,
-    /// Whether features are brought to mean 0 and deviation 1 over the training rows.
+    /// Whether features are scaled to mean 0 and standard deviation 1 over the training rows.
     pub standardize: bool,
-    /// Whether outputs pass the fixed map mean + deviation · output.
+    /// Whether costs are predicted as mean + standard deviation · output.
     pub scale_costs: bool,
     /// Whether the loss is rescaled so that gradients stay of the order of 1.
     pub rescale_loss: bool,
-    /// Whether weighted losses retrain from their baseline; by default where O_S lets losses jump,
-    /// since weights found at the baseline then say little about places far from it.
+    /// Whether weighted rounds start from the baseline; by default with O_S, whose losses jump, so
+    /// that weights of the baseline mean little far from it.
     pub retrain_from_baseline: Option<bool>,
-    /// Whether instance costs are kept below ten times their median where O_S lets losses vanish.
+    /// Whether instance costs are at most ten times their median with O_S, whose losses can vanish.
     pub clip_instance_costs: bool,
-    /// Size of a step of the methods after `then`.
+    /// Learning rate of the stages after `then`.
     pub then_learning_rate: Option<f64>,
-    /// Most passes of the methods after `then`.
+    /// Maximum number of epochs of the stages after `then`.
     pub then_epochs: Option<usize>,
-    /// Whether the fused machinery may be used where predictor, loss and optimiser allow it.
+    /// Whether fused training may be used where predictor, loss and optimizer allow it.
     pub fused: bool,
-    /// Seed of parameters, batches, noise and coins.
+    /// Seed of parameters, batch order, noise and cache draws.
     pub seed: u64,
 }
 
@@ -120,7 +124,7 @@ impl TrainingSettings {
         }
     }
 
-    /// The settings behind the paper's table of large problems: epochs are judged by their
+    /// The settings behind the paper's table of large problems: epochs are selected by their
     /// validation loss.
     pub fn paper_large(seed: u64) -> Self {
         Self {
@@ -133,8 +137,8 @@ impl TrainingSettings {
         }
     }
 
-    /// The same, training on all rows and judging epochs by their training loss, as the paper does
-    /// for SPO+ on large problems.
+    /// The same, training on all rows and selecting epochs by their training loss, as the paper
+    /// does for SPO+ on large problems.
     #[must_use]
     pub fn with_validation_rows(self) -> Self {
         Self {
@@ -150,12 +154,12 @@ impl TrainingSettings {
     }
 
     /// How many of these training rows an epoch has.
-    pub(super) fn rows_of_epoch(&self, rows: usize) -> usize {
+    pub(crate) fn rows_of_epoch(&self, rows: usize) -> usize {
         self.rows_per_epoch.map_or(rows, |max| max.min(rows))
     }
 
-    /// The size of this step, counted from 1, with this many training rows.
-    pub(super) fn learning_rate_at(&self, step: i32, rows: usize) -> f64 {
+    /// The learning rate of this step, counted from 1, with this many training rows.
+    pub(crate) fn learning_rate_at(&self, step: i32, rows: usize) -> f64 {
         let steps = self
             .epochs
             .saturating_mul(self.rows_of_epoch(rows).div_ceil(self.batch_size));
@@ -167,16 +171,28 @@ impl TrainingSettings {
         }
     }
 
-    /// The same with no more rows per step than an epoch has: buffers are made for whole batches.
-    pub(super) fn with_batch_at_most(self, rows: usize) -> Self {
+    /// The same with no larger batch than an epoch has rows: buffers have room for a whole batch.
+    pub(crate) fn with_batch_at_most(self, rows: usize) -> Self {
         Self {
             batch_size: self.batch_size.min(self.rows_of_epoch(rows)).max(1),
             ..self
         }
     }
 
-    /// The settings of a method after `then`.
-    pub(super) fn for_later_stage(&self) -> Self {
+    /// The same with the overrides of a stage.
+    pub(crate) fn with_overrides(self, overrides: &StageOverrides) -> Self {
+        Self {
+            learning_rate: overrides.learning_rate.unwrap_or(self.learning_rate),
+            epochs: overrides.epochs.unwrap_or(self.epochs),
+            rows_per_epoch: overrides.rows_per_epoch.or(self.rows_per_epoch),
+            batch_size: overrides.batch_size.unwrap_or(self.batch_size),
+            lr_decay: overrides.lr_decay || self.lr_decay,
+            ..self
+        }
+    }
+
+    /// The settings of the stages after the first.
+    pub(crate) fn for_later_stage(&self) -> Self {
         let learning_rate = self.then_learning_rate.unwrap_or(self.learning_rate);
         Self {
             learning_rate,
@@ -186,7 +202,7 @@ impl TrainingSettings {
     }
 
     /// The rows that train and those that validate.
-    pub(super) fn rows(&self, split: &SplitIndices) -> SplitIndices {
+    pub(crate) fn rows(&self, split: &SplitIndices) -> SplitIndices {
         let mut split = split.clone();
         if self.train_on_validation {
             split.train.append(&mut split.validation);
@@ -246,6 +262,70 @@ impl TrainingSettings {
             return Err(Error::setting(message));
         }
         Ok(())
+    }
+}
+
+/// Which epoch is kept as the best.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub enum SelectionCriterion {
+    /// Lowest regret on the validation rows; one solve per row and epoch.
+    ValidationRegret,
+    /// Lowest loss on the validation rows; no solves beyond those of the loss.
+    ValidationLoss,
+    /// Lowest loss on the training rows during the epoch.
+    TrainingLoss,
+    /// The last epoch.
+    Last,
+}
+
+impl SelectionCriterion {
+    const NAMES: [(Self, &'static str); 4] = [
+        (Self::ValidationRegret, "validation-regret"),
+        (Self::ValidationLoss, "validation-loss"),
+        (Self::TrainingLoss, "training-loss"),
+        (Self::Last, "last"),
+    ];
+
+    /// Whether validation rows are needed.
+    pub fn needs_validation(self) -> bool {
+        matches!(self, Self::ValidationRegret | Self::ValidationLoss)
+    }
+}
+
+impl fmt::Display for SelectionCriterion {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = Self::NAMES
+            .iter()
+            .find(|(select, _)| select == self)
+            .map_or("", |(_, name)| name);
+        f.write_str(name)
+    }
+}
+
+impl FromStr for SelectionCriterion {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        let found = Self::NAMES
+            .iter()
+            .find(|(_, name)| *name == text)
+            .map(|(select, _)| *select);
+        found.ok_or_else(|| Error::unknown("selection", text, &Self::NAMES.map(|(_, name)| name)))
+    }
+}
+
+impl TryFrom<String> for SelectionCriterion {
+    type Error = Error;
+
+    fn try_from(text: String) -> Result<Self> {
+        text.parse()
+    }
+}
+
+impl From<SelectionCriterion> for String {
+    fn from(select: SelectionCriterion) -> Self {
+        select.to_string()
     }
 }
 

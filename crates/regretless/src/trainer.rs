@@ -1,17 +1,21 @@
-//! A whole training as programs do it: any approach, judged on validation and test rows, told as
-//! one report.
+//! [`Trainer`]: trains a model by any method and evaluates it.
+//!
+//! A training of stages is [`StagedTraining::run`], whose rounds are the loop in `train/fit.rs`;
+//! `auto` races several such trainings.
 
 use serde::Serialize;
 
-use super::{
-    CandidateReport, CheckpointFolder, FitResult, Method, StageTrainer, StopReason,
-    TrainingContext, TrainingSettings, train, train_with_checkpoints,
-};
+use crate::auto::CandidateRace;
+use crate::checkpoint::CheckpointFolder;
 use crate::error::{Error, Result};
 use crate::evaluate::{Evaluation, evaluate_in_chunks, predict_rows};
+use crate::method::Method;
 use crate::oracle::{Heuristic, SolveCounts};
 use crate::predict::{CostModel, PredictorSpec};
 use crate::problem::ProblemSpec;
+use crate::report::{CandidateReport, StopReason};
+use crate::settings::TrainingSettings;
+use crate::train::{FitResult, StagedTraining, TrainingContext};
 
 /// Trains models: a method, a predictor and the settings of the training.
 ///
@@ -42,22 +46,20 @@ pub struct Trainer {
     pub threads: usize,
 }
 
-/// A trained model and what it is worth.
+/// A trained model and its evaluation.
 #[derive(Debug, Clone)]
 pub struct TrainingOutcome {
     /// The model and its epochs.
     pub trained: FitResult,
-    /// Competitors of `auto`.
-    pub tried: Vec<CandidateReport>,
     /// On the validation rows, if there are any.
     pub validation: Option<Evaluation>,
     /// On the test rows, if there are any.
     pub test: Option<Evaluation>,
-    /// What decided where it was not the search for the best.
+    /// The heuristic that made decisions, if they were not exact.
     pub heuristic: Option<Heuristic>,
 }
 
-/// What reports say about a training.
+/// The summary of a training in reports.
 #[derive(Debug, Serialize)]
 pub struct TrainingSummary<'a> {
     method: &'a Method,
@@ -73,7 +75,7 @@ pub struct TrainingSummary<'a> {
     seconds: f64,
     cpu_seconds: Option<f64>,
     heuristic: Option<Heuristic>,
-    /// Seconds of one solve by the clock, where `auto` planned from that.
+    /// Measured seconds of one solve, if `auto` planned with them.
     #[serde(skip_serializing_if = "Option::is_none")]
     timed_solve_seconds: Option<f64>,
     /// Whether the same command gives the same model again.
@@ -83,9 +85,9 @@ pub struct TrainingSummary<'a> {
 /// Settings and the training of a model.
 impl Trainer {
     /// A linear predictor trained with the default settings.
-    pub fn new(method: Method) -> Self {
+    pub fn new(method: impl Into<Method>) -> Self {
         Self {
-            method,
+            method: method.into(),
             predictor: PredictorSpec::Linear,
             settings: TrainingSettings::default(),
             start: None,
@@ -97,6 +99,13 @@ impl Trainer {
     #[must_use]
     pub fn predictor(mut self, predictor: PredictorSpec) -> Self {
         self.predictor = predictor;
+        self
+    }
+
+    /// A trained model whose parameters are the initial ones.
+    #[must_use]
+    pub fn start_from(mut self, model: CostModel) -> Self {
+        self.start = Some(model);
         self
     }
 
@@ -137,77 +146,81 @@ impl Trainer {
 }
 
 impl Trainer {
-    /// Trains and judges, from checkpoints where there are some.
+    /// Trains and evaluates on the validation and test rows; resumes from checkpoints if there are
+    /// any.
     ///
     /// # Errors
-    /// As [`train`], and when `auto` is asked to start from a model.
+    /// As [`Self::train`].
     pub fn fit_and_evaluate(
         &self,
-        task: &TrainingContext<'_>,
+        context: &TrainingContext<'_>,
         problem: &ProblemSpec,
-        kept: Option<&CheckpointFolder>,
+        checkpoints: Option<&CheckpointFolder>,
     ) -> Result<TrainingOutcome> {
-        let (trained, tried) = self.train(task, problem, kept)?;
-        let part = |rows: &[usize]| {
-            let predict = |part: &[usize]| predict_rows(&trained.model, task.data, part);
-            let evaluate_part =
-                || evaluate_in_chunks(predict, task.data, rows, task.oracle, task.observer);
-            (!rows.is_empty()).then(evaluate_part).transpose()
+        let trained = self.train(context, problem, checkpoints)?;
+        let evaluate_rows = |rows: &[usize]| -> Result<Option<Evaluation>> {
+            if rows.is_empty() {
+                return Ok(None);
+            }
+            let TrainingContext {
+                data,
+                oracle,
+                observer,
+                ..
+            } = *context;
+            let predict = |part: &[usize]| predict_rows(&trained.model, data, part);
+            evaluate_in_chunks(predict, data, rows, oracle, observer).map(Some)
         };
-        let (validation, test) = (part(&task.split.validation)?, part(&task.split.test)?);
+        let validation = evaluate_rows(&context.split.validation)?;
+        let test = evaluate_rows(&context.split.test)?;
         Ok(TrainingOutcome {
             trained,
-            tried,
             validation,
             test,
-            heuristic: task.oracle.heuristic(),
+            heuristic: context.oracle.heuristic(),
         })
     }
 
-    pub(crate) fn train(
+    /// Trains a model; resumes from checkpoints if there are any (`auto` does not write them).
+    ///
+    /// # Errors
+    /// As [`StagedTraining::run`]; when `auto` is given a model to start from or all its candidates
+    /// fail.
+    pub fn train(
         &self,
-        task: &TrainingContext<'_>,
+        context: &TrainingContext<'_>,
         problem: &ProblemSpec,
-        kept: Option<&CheckpointFolder>,
-    ) -> Result<(FitResult, Vec<CandidateReport>)> {
-        let Self {
-            method,
-            predictor,
-            settings,
-            start,
-            threads: _,
-        } = self;
-        match method {
-            Method::Stages(method) => {
-                let trainer =
-                    StageTrainer::new(method.as_ref().clone(), predictor.clone(), *settings);
-                let trainer = StageTrainer {
-                    start: start.clone(),
-                    ..trainer
+        checkpoints: Option<&CheckpointFolder>,
+    ) -> Result<FitResult> {
+        match &self.method {
+            Method::Stages(stages) => {
+                let training = StagedTraining {
+                    stages,
+                    predictor: &self.predictor,
+                    settings: self.settings,
+                    start: self.start.as_ref(),
+                    problem,
                 };
-                let trained = match kept {
-                    Some(checkpoints) => {
-                        train_with_checkpoints(task, &trainer, problem, checkpoints)?
-                    }
-                    None => train(task, &trainer, problem)?,
-                };
-                Ok((trained, Vec::new()))
+                training.run(context, checkpoints)
             }
-            Method::Auto(_) if start.is_some() => Err(Error::setting(
-                "auto starts afresh; leave out the model to start from, or choose a loss",
+            Method::Auto(_) if self.start.is_some() => Err(Error::setting(
+                "auto cannot start from a model; leave it out, or choose a loss",
             )),
-            Method::Auto(_) => method.train(task, (predictor, *settings), problem),
+            Method::Auto(budget) => {
+                let (predictor, settings) = (&self.predictor, self.settings);
+                CandidateRace::new(context, predictor, settings, problem, *budget)?.run()
+            }
         }
     }
 
-    /// What reports say about an outcome of this plan.
+    /// The summary of an outcome of this trainer.
     pub fn summary<'a>(&'a self, outcome: &'a TrainingOutcome) -> TrainingSummary<'a> {
         let report = &outcome.trained.report;
         TrainingSummary {
             method: &self.method,
             seed: self.settings.seed,
             chosen: &outcome.trained.model.about.loss,
-            tried: &outcome.tried,
+            tried: &outcome.trained.candidates,
             best_epoch: report.best_epoch(),
             stopped: report.rounds.last().map(|round| round.stopped),
             validation: outcome.validation.as_ref(),

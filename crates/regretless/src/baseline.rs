@@ -1,17 +1,17 @@
-//! Baselines: predictions that take no training, which every trained model has to beat.
+//! Baselines: predictions without training, which every trained model has to beat.
 //!
-//! They are fitted on the training rows alone, like everything else, and judged on the same test
-//! rows by the same solver. A method that does not beat them is not worth its trouble on this
-//! table.
+//! They are fitted on the training rows alone and evaluated on the same test rows with the same
+//! solver as trained models. A method that does not beat them is not worth its training time on
+//! this table.
 
 use std::fmt;
 
-use super::TrainingContext;
 use crate::data::Matrix;
 use crate::error::{Error, Result};
 use crate::evaluate::{Evaluation, evaluate_in_chunks, predict_rows};
 use crate::predict::{CostModel, LinearFit, ModelMetadata};
 use crate::problem::ProblemSpec;
+use crate::train::TrainingContext;
 
 /// A prediction without training.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,7 +35,7 @@ impl fmt::Display for Baseline {
 }
 
 impl Baseline {
-    /// What its decisions are worth on the test rows.
+    /// The evaluation of its decisions on the test rows.
     ///
     /// # Errors
     /// When a solve fails or the user interrupts; for [`Self::PreviousRow`] when a test row is the
@@ -94,7 +94,7 @@ pub fn least_squares(task: &TrainingContext<'_>, problem: &ProblemSpec) -> Resul
         loss: Baseline::LeastSquares.to_string(),
         problem_file_hash: task.oracle.problem().file_hash().map(String::from),
         problem: problem
-            .map_err(|e| Error::setting(format!("the problem cannot be written down: {e}")))?,
+            .map_err(|e| Error::setting(format!("the problem cannot be stored: {e}")))?,
         seed: 0,
         features: data.features().names().to_vec(),
         costs: data.cost_names().marked_as_given(),

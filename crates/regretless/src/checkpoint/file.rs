@@ -1,0 +1,531 @@
+//! The checkpoint file: the state of a training at the end of an epoch.
+//!
+//! The file is replaced as a whole and has a checksum. A damaged file, or one of another training,
+//! is not used; training then starts from the beginning and warns. Results do not depend on when
+//! checkpoints are written: all state that changes during training is in them, and noise and batch
+//! order follow from seed and epoch.
+
+use std::fs;
+use std::path::PathBuf;
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use serde::{Deserialize, Serialize};
+
+use super::CheckpointFolder;
+use crate::checksummed_file::ChecksummedFile;
+use crate::data::atomic_write::write_atomically;
+use crate::decision::Decision;
+use crate::error::{Error, Result};
+use crate::optimizer::Moments;
+use crate::oracle::{SolutionPool, SolveCounts};
+use crate::predict::CostModel;
+use crate::report::{EpochReport, RoundReport, StopReason};
+
+/// Kind and version of the file.
+const CHECKPOINT_FILE_FORMAT: &str = "checkpoint 3";
+/// A checkpoint that takes long to write is written at most this fraction of the time: one part in
+/// this many.
+const MIN_INTERVAL_PER_WRITE_TIME: u32 = 20;
+/// Numbers that an epoch's report is stored as.
+const NUMBERS_PER_EPOCH: usize = 5;
+
+/// The state of an epoch runner: all that is needed to resume from there. The layout of the
+/// numbers is that of the runner.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct TrainerState {
+    pub(crate) parameters: Vec<f32>,
+    /// Parameters of the best epoch so far.
+    pub(crate) best_parameters: Option<Vec<f32>>,
+    pub(crate) moments: Moments,
+    /// The solution pool, if the stage has one.
+    pub(crate) pool: Option<SolutionPool>,
+    /// The Gram matrix of a fused linear predictor, which recomputed would be rounded differently.
+    pub(crate) gram: Vec<f64>,
+    /// Whether fused squared errors are still expanded; see `train/fused/expanded_squares.rs`.
+    pub(crate) squares_resolved: bool,
+}
+
+/// How far a training is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct CheckpointPosition {
+    /// Index of the stage, from 0.
+    pub(crate) stage: usize,
+    /// Round of the stage, from 1.
+    pub(crate) round: usize,
+    /// Epochs that are finished.
+    pub(crate) epoch: usize,
+}
+
+/// The best epoch so far.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct BestEpoch {
+    pub(crate) epoch: usize,
+    /// Its score; lower is better, infinite if epochs are not scored.
+    pub(crate) score: f64,
+}
+
+/// A training at the end of an epoch.
+#[derive(Debug, Clone)]
+pub(crate) struct Checkpoint {
+    pub(crate) position: CheckpointPosition,
+    pub(crate) state: TrainerState,
+    pub(crate) best: Option<BestEpoch>,
+    /// Epochs of the running round.
+    pub(crate) epochs: Vec<EpochReport>,
+    /// Finished rounds of all stages.
+    pub(crate) rounds: Vec<RoundReport>,
+    /// Parameters of the networks of earlier rounds of the stage.
+    pub(crate) members: Vec<Vec<f32>>,
+    /// Instance weights, if the round is weighted.
+    pub(crate) weights: Option<Vec<f64>>,
+    /// State of the loss.
+    pub(crate) loss: Vec<f64>,
+    pub(crate) counts: SolveCounts,
+}
+
+/// The header of the file. Numbers that are not integers are in arrays, where no digit is lost.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct CheckpointHeader {
+    key: String,
+    position: CheckpointPosition,
+    optimizer_steps: i32,
+    best_epoch: Option<usize>,
+    num_members: usize,
+    pool: Option<PoolHeader>,
+    rounds: Vec<RoundHeader>,
+    squares_resolved: bool,
+    counts: SolveCounts,
+}
+
+/// Capacity of a solution pool and the decision it replaces next.
+#[derive(Debug, Serialize, Deserialize)]
+struct PoolHeader {
+    capacity: usize,
+    oldest: usize,
+}
+
+/// A finished round; the reports of its epochs are in an array.
+#[derive(Debug, Serialize, Deserialize)]
+struct RoundHeader {
+    method: String,
+    num_epochs: usize,
+    best_epoch: usize,
+    stopped: StopReason,
+}
+
+/// Writes and reads the checkpoints of one training.
+pub(crate) struct CheckpointWriter<'a> {
+    folder: &'a CheckpointFolder,
+    /// Hash of everything the training depends on.
+    key: String,
+    last_write: Mutex<LastWrite>,
+}
+
+/// When a checkpoint was written and how long that took.
+#[derive(Clone, Copy)]
+struct LastWrite {
+    finished: Instant,
+    duration: Duration,
+}
+
+impl<'a> CheckpointWriter<'a> {
+    pub(crate) fn new(folder: &'a CheckpointFolder, key: String) -> Self {
+        let last_write = LastWrite {
+            finished: Instant::now(),
+            duration: Duration::ZERO,
+        };
+        Self {
+            folder,
+            key,
+            last_write: Mutex::new(last_write),
+        }
+    }
+
+    fn file(&self) -> PathBuf {
+        self.folder.path.join("epoch.safetensors")
+    }
+
+    fn stage_file(&self, stage: usize) -> PathBuf {
+        let name = format!("{}-stage-{}.safetensors", &self.key[..16], stage + 1);
+        self.folder.path.join(name)
+    }
+
+    /// The last checkpoint of this training, if there is one.
+    ///
+    /// # Errors
+    /// The reason why an existing checkpoint cannot be used.
+    pub(crate) fn load(&self) -> std::result::Result<Option<Checkpoint>, String> {
+        let path = self.file();
+        if !path.exists() {
+            return Ok(None);
+        }
+        let bytes = fs::read(&path).map_err(|error| error.to_string())?;
+        let file = ChecksummedFile::<CheckpointHeader>::from_bytes(&bytes, CHECKPOINT_FILE_FORMAT)?;
+        if file.about.key != self.key {
+            return Err("it belongs to another training".into());
+        }
+        from_file(file)
+            .map(Some)
+            .ok_or_else(|| "its parts contradict each other".into())
+    }
+
+    /// Whether the next checkpoint should be written now.
+    pub(crate) fn is_due(&self) -> bool {
+        let last = *self
+            .last_write
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        let min_interval = MIN_INTERVAL_PER_WRITE_TIME * last.duration;
+        last.finished.elapsed() >= self.folder.interval.max(min_interval)
+    }
+
+    /// Writes a checkpoint.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub(crate) fn write(&self, checkpoint: Checkpoint) -> Result<()> {
+        let started = Instant::now();
+        fs::create_dir_all(&self.folder.path).map_err(Error::io(&self.folder.path))?;
+        let file = to_file(checkpoint, self.key.clone());
+        write_atomically(&self.file(), true, |out| {
+            file.write_to(out, CHECKPOINT_FILE_FORMAT)
+        })?;
+        *self
+            .last_write
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner) = LastWrite {
+            finished: Instant::now(),
+            duration: started.elapsed(),
+        };
+        Ok(())
+    }
+
+    /// Saves the model of a finished stage, from which the next one starts.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub(crate) fn write_stage_model(&self, stage: usize, model: &CostModel) -> Result<()> {
+        fs::create_dir_all(&self.folder.path).map_err(Error::io(&self.folder.path))?;
+        model.save(&self.stage_file(stage), true)
+    }
+
+    /// The model of a finished stage.
+    ///
+    /// # Errors
+    /// When it is missing or damaged.
+    pub(crate) fn read_stage_model(&self, stage: usize) -> Result<CostModel> {
+        CostModel::load(&self.stage_file(stage))
+    }
+}
+
+fn to_file(checkpoint: Checkpoint, key: String) -> ChecksummedFile<CheckpointHeader> {
+    let Checkpoint {
+        position,
+        state,
+        best,
+        epochs,
+        rounds,
+        members,
+        weights,
+        loss,
+        counts,
+    } = checkpoint;
+    let round_header = |round: &RoundReport| RoundHeader {
+        method: round.method.clone(),
+        num_epochs: round.epochs.len(),
+        best_epoch: round.best_epoch,
+        stopped: round.stopped,
+    };
+    let header = CheckpointHeader {
+        key,
+        position,
+        optimizer_steps: state.moments.steps,
+        best_epoch: best.map(|best| best.epoch),
+        num_members: members.len(),
+        pool: state.pool.as_ref().map(|pool| {
+            let (capacity, oldest) = pool.eviction_state();
+            PoolHeader { capacity, oldest }
+        }),
+        rounds: rounds.iter().map(round_header).collect(),
+        squares_resolved: state.squares_resolved,
+        counts,
+    };
+    let finished_epochs = rounds.iter().flat_map(|round| &round.epochs);
+    let mut reports = Vec::new();
+    for epoch in finished_epochs.chain(&epochs) {
+        reports.extend(report_numbers(epoch));
+    }
+    let mut file = ChecksummedFile::new(header)
+        .with_array("parameters", state.parameters)
+        .with_array("mean", state.moments.mean)
+        .with_array("square", state.moments.square)
+        .with_array("gram", state.gram)
+        .with_array("loss", loss)
+        .with_array("epochs", reports);
+    if let Some(pool) = &state.pool {
+        file = add_pool(file, pool.decisions());
+    }
+    if let Some(best) = best {
+        file = file.with_array("best.score", vec![best.score]);
+    }
+    if let Some(parameters) = state.best_parameters {
+        file = file.with_array("best.parameters", parameters);
+    }
+    if let Some(weights) = weights {
+        file = file.with_array("weights", weights);
+    }
+    for (index, member) in members.into_iter().enumerate() {
+        file = file.with_array(format!("member.{index}"), member);
+    }
+    file
+}
+
+/// Adds the decisions of a pool: their entries one after the other, and where each decision ends.
+fn add_pool(
+    file: ChecksummedFile<CheckpointHeader>,
+    decisions: &[Decision],
+) -> ChecksummedFile<CheckpointHeader> {
+    let mut indices: Vec<u32> = Vec::new();
+    let (mut values, mut fixed): (Vec<f64>, Vec<f64>) = (Vec::new(), Vec::new());
+    let mut ends: Vec<u64> = Vec::new();
+    for decision in decisions {
+        indices.extend(decision.indices());
+        values.extend(decision.iter().map(|(_, value)| value));
+        fixed.push(decision.fixed());
+        ends.push(indices.len() as u64);
+    }
+    file.with_array("pool.ends", ends)
+        .with_array("pool.indices", indices)
+        .with_array("pool.values", values)
+        .with_array("pool.fixed", fixed)
+}
+
+/// The checkpoint of a file; `None` if its parts contradict each other.
+fn from_file(mut file: ChecksummedFile<CheckpointHeader>) -> Option<Checkpoint> {
+    let numbers = file.take_array::<Vec<f64>>("epochs")?;
+    let mut reports = numbers.chunks_exact(NUMBERS_PER_EPOCH).map(report);
+    let mut rounds = Vec::new();
+    for header in std::mem::take(&mut file.about.rounds) {
+        rounds.push(RoundReport {
+            method: header.method,
+            epochs: reports.by_ref().take(header.num_epochs).collect(),
+            best_epoch: header.best_epoch,
+            stopped: header.stopped,
+        });
+    }
+    let best = match file.about.best_epoch {
+        Some(epoch) => {
+            let score = *file.take_array::<Vec<f64>>("best.score")?.first()?;
+            Some(BestEpoch { epoch, score })
+        }
+        None => None,
+    };
+    let mut members = Vec::new();
+    for index in 0..file.about.num_members {
+        members.push(file.take_array::<Vec<f32>>(&format!("member.{index}"))?);
+    }
+    let moments = Moments {
+        steps: file.about.optimizer_steps,
+        mean: file.take_array("mean")?,
+        square: file.take_array("square")?,
+    };
+    let pool = match file.about.pool.take() {
+        Some(header) => Some(read_pool(&mut file, &header)?),
+        None => None,
+    };
+    Some(Checkpoint {
+        position: file.about.position,
+        best,
+        epochs: reports.collect(),
+        rounds,
+        members,
+        weights: file.take_array("weights"),
+        loss: file.take_array("loss")?,
+        counts: file.about.counts,
+        state: TrainerState {
+            parameters: file.take_array("parameters")?,
+            best_parameters: file.take_array("best.parameters"),
+            moments,
+            pool,
+            gram: file.take_array("gram")?,
+            squares_resolved: file.about.squares_resolved,
+        },
+    })
+}
+
+fn read_pool(
+    file: &mut ChecksummedFile<CheckpointHeader>,
+    header: &PoolHeader,
+) -> Option<SolutionPool> {
+    let ends = file.take_array::<Vec<u64>>("pool.ends")?;
+    let fixed = file.take_array::<Vec<f64>>("pool.fixed")?;
+    let indices = file.take_array::<Vec<u32>>("pool.indices")?;
+    let values = file.take_array::<Vec<f64>>("pool.values")?;
+    let mut begin = 0;
+    let mut decisions = Vec::with_capacity(ends.len());
+    for (end, fixed) in ends.iter().zip(fixed) {
+        let range = begin..usize::try_from(*end).ok()?;
+        let (indices, values) = (indices.get(range.clone())?, values.get(range.clone())?);
+        let entries = indices.iter().copied().zip(values.iter().copied());
+        decisions.push(Decision::from_entries(entries).with_fixed(fixed));
+        begin = range.end;
+    }
+    let pool = SolutionPool::from_parts(header.capacity, decisions, header.oldest);
+    Some(pool)
+}
+
+/// An epoch's report as numbers; missing values are NaN.
+fn report_numbers(report: &EpochReport) -> [f64; NUMBERS_PER_EPOCH] {
+    let EpochReport {
+        epoch,
+        training_loss,
+        validation_loss,
+        validation_regret,
+        seconds,
+    } = report;
+    [
+        *epoch as f64,
+        training_loss.unwrap_or(f64::NAN),
+        validation_loss.unwrap_or(f64::NAN),
+        validation_regret.unwrap_or(f64::NAN),
+        *seconds,
+    ]
+}
+
+fn report(numbers: &[f64]) -> EpochReport {
+    let unless_nan = |value: f64| (!value.is_nan()).then_some(value);
+    EpochReport {
+        epoch: numbers[0] as usize,
+        training_loss: unless_nan(numbers[1]),
+        validation_loss: unless_nan(numbers[2]),
+        validation_regret: unless_nan(numbers[3]),
+        seconds: numbers[4],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{
+        BestEpoch, CHECKPOINT_FILE_FORMAT, Checkpoint, CheckpointHeader, CheckpointPosition,
+        TrainerState, from_file, to_file,
+    };
+    use crate::checksummed_file::ChecksummedFile;
+    use crate::decision::Decision;
+    use crate::optimizer::Moments;
+    use crate::oracle::{SolutionPool, SolveCounts};
+    use crate::report::{EpochReport, RoundReport, StopReason};
+
+    fn checkpoint() -> Checkpoint {
+        let epoch = |epoch, training_loss| EpochReport {
+            epoch,
+            training_loss,
+            validation_loss: None,
+            validation_regret: Some(0.1),
+            seconds: 0.25,
+        };
+        let mut pool = SolutionPool::new(2);
+        pool.extend(&[
+            Decision::from_indices([1, 4]),
+            Decision::from_dense(&[0.5, 0.0]),
+            Decision::from_indices([7]),
+        ]);
+        let moments = Moments {
+            steps: 9,
+            mean: vec![0.5, -0.25],
+            square: vec![1e-40, 2.0],
+        };
+        Checkpoint {
+            position: CheckpointPosition {
+                stage: 1,
+                round: 2,
+                epoch: 3,
+            },
+            state: TrainerState {
+                parameters: vec![1.5, -2.0],
+                best_parameters: Some(vec![3.0, 4.0]),
+                moments,
+                pool: Some(pool),
+                gram: vec![0.1],
+                squares_resolved: false,
+            },
+            best: Some(BestEpoch {
+                epoch: 2,
+                score: f64::INFINITY,
+            }),
+            epochs: vec![epoch(0, None), epoch(1, Some(0.1 + 0.2))],
+            rounds: vec![RoundReport {
+                method: "MSE".into(),
+                epochs: vec![epoch(0, None)],
+                best_epoch: 0,
+                stopped: StopReason::Patience,
+            }],
+            members: vec![vec![7.0, 8.0]],
+            weights: Some(vec![0.1, 0.7]),
+            loss: vec![1.0 / 3.0],
+            counts: SolveCounts {
+                exact: 5,
+                ..SolveCounts::default()
+            },
+        }
+    }
+
+    #[test]
+    fn a_checkpoint_reads_back_as_it_was_written() {
+        let bytes = to_file(checkpoint(), "key".into())
+            .to_bytes(CHECKPOINT_FILE_FORMAT)
+            .unwrap();
+        let back = from_file(
+            ChecksummedFile::<CheckpointHeader>::from_bytes(&bytes, CHECKPOINT_FILE_FORMAT)
+                .unwrap(),
+        )
+        .unwrap();
+        assert_eq!(
+            to_file(back.clone(), "key".into())
+                .to_bytes(CHECKPOINT_FILE_FORMAT)
+                .unwrap(),
+            bytes
+        );
+        assert_eq!(
+            (back.position, back.best, back.epochs),
+            (
+                checkpoint().position,
+                checkpoint().best,
+                checkpoint().epochs
+            )
+        );
+        assert_eq!(
+            (back.rounds, back.counts),
+            (checkpoint().rounds, checkpoint().counts)
+        );
+        assert_eq!(back.state.moments, checkpoint().state.moments);
+        assert_eq!(back.state.pool.unwrap().eviction_state(), (2, 1));
+    }
+
+    #[test]
+    fn every_truncation_and_every_flipped_bit_is_noticed() {
+        let bytes = to_file(checkpoint(), "key".into())
+            .to_bytes(CHECKPOINT_FILE_FORMAT)
+            .unwrap();
+        for length in 0..bytes.len() {
+            assert!(
+                ChecksummedFile::<CheckpointHeader>::from_bytes(
+                    &bytes[..length],
+                    CHECKPOINT_FILE_FORMAT
+                )
+                .is_err(),
+                "cut at {length}"
+            );
+        }
+        for bit in 0..bytes.len() * 8 {
+            let mut damaged = bytes.clone();
+            damaged[bit / 8] ^= 1 << (bit % 8);
+            assert!(
+                ChecksummedFile::<CheckpointHeader>::from_bytes(&damaged, CHECKPOINT_FILE_FORMAT)
+                    .is_err(),
+                "bit {bit}"
+            );
+        }
+    }
+}

@@ -1,0 +1,130 @@
+//! Checkpoints and result files of a training.
+//!
+//! An interrupted training resumes after the last epoch that was saved and finishes with
+//! byte-identical output. The folder of a training holds its lock, the checkpoint of the running
+//! round (`file.rs`), the model of every finished stage, and a manifest of the results it is about
+//! to write (`result_files.rs`).
+
+mod file;
+mod result_files;
+
+pub(crate) use file::{BestEpoch, Checkpoint, CheckpointPosition, CheckpointWriter, TrainerState};
+pub use result_files::{ResultFile, ResultFiles};
+
+use std::fs;
+use std::io::{self, ErrorKind};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use crate::data::atomic_write::lock_file;
+use crate::error::{Error, Place, Result};
+use result_files::MANIFEST_FILE_NAME;
+
+/// Name of the lock file in the checkpoint folder.
+const LOCK_FILE_NAME: &str = "lock";
+
+/// Where checkpoints are stored and how often they are written.
+#[derive(Debug, Clone)]
+pub struct CheckpointFolder {
+    path: PathBuf,
+    interval: Duration,
+}
+
+impl CheckpointFolder {
+    /// Default minimum time between two checkpoints: at most this much work is lost.
+    pub const DEFAULT_CHECKPOINT_INTERVAL: Duration = Duration::from_secs(2);
+
+    /// Suffix that turns the name of a model file into that of its checkpoint folder.
+    pub const CHECKPOINT_FOLDER_SUFFIX: &str = ".checkpoints";
+
+    /// Checkpoints in the folder named like a model file, with `.checkpoints` added.
+    pub fn for_model(model: &Path) -> Self {
+        let mut name = model.file_name().unwrap_or_default().to_os_string();
+        name.push(Self::CHECKPOINT_FOLDER_SUFFIX);
+        Self {
+            path: model.with_file_name(name),
+            interval: Self::DEFAULT_CHECKPOINT_INTERVAL,
+        }
+    }
+
+    /// The same with another minimum time between two checkpoints.
+    #[must_use]
+    pub fn with_interval(mut self, interval: Duration) -> Self {
+        self.interval = interval;
+        self
+    }
+
+    /// The folder.
+    pub fn folder(&self) -> &Path {
+        &self.path
+    }
+
+    /// Removes the checkpoints, which are not needed once the model is written. The manifest of the
+    /// results goes last: as long as any file of the run is left, the same command may resume. The
+    /// lock is left to its owner.
+    ///
+    /// # Errors
+    /// When files cannot be removed.
+    pub fn remove(&self) -> Result<()> {
+        let unless_missing = |error: io::Error| match error.kind() {
+            ErrorKind::NotFound => Ok(()),
+            _ => Err(Error::io(&self.path)(error)),
+        };
+        let entries = match fs::read_dir(&self.path) {
+            Ok(entries) => entries,
+            Err(error) => return unless_missing(error),
+        };
+        for entry in entries {
+            let entry = entry.map_err(Error::io(&self.path))?;
+            if entry.file_name() != MANIFEST_FILE_NAME && entry.file_name() != LOCK_FILE_NAME {
+                fs::remove_file(entry.path()).or_else(unless_missing)?;
+            }
+        }
+        fs::remove_file(self.path.join(MANIFEST_FILE_NAME)).or_else(unless_missing)?;
+        match fs::remove_dir(&self.path) {
+            // The lock is still held; its owner removes it and the folder.
+            Err(error) if error.kind() == ErrorKind::DirectoryNotEmpty => Ok(()),
+            Err(error) => unless_missing(error),
+            Ok(()) => Ok(()),
+        }
+    }
+
+    /// Takes the lock of this training: no other process writes these checkpoints or their model
+    /// while it is held. It is an advisory lock of the operating system, which is released when the
+    /// process ends, however it ends.
+    ///
+    /// # Errors
+    /// When another process holds the lock, or the folder cannot be written.
+    pub fn lock(&self) -> Result<RunLock> {
+        fs::create_dir_all(&self.path).map_err(Error::io(&self.path))?;
+        let path = self.path.join(LOCK_FILE_NAME);
+        match lock_file(&path).map_err(Error::io(&path))? {
+            Some(file) => Ok(RunLock {
+                folder: self.path.clone(),
+                _file: file,
+            }),
+            None => {
+                let message = "another training writes there at this moment; wait until it ends, \
+                    or choose another path";
+                Err(Error::input(Place::file(&self.path), message))
+            }
+        }
+    }
+}
+
+/// The lock of a running training; see [`CheckpointFolder::lock`].
+#[derive(Debug)]
+pub struct RunLock {
+    folder: PathBuf,
+    /// Closing it releases the lock.
+    _file: fs::File,
+}
+
+impl Drop for RunLock {
+    /// Removes the lock file while the lock is held, and the folder if nothing else is in it.
+    fn drop(&mut self) {
+        // A file that cannot be removed is empty and does no harm.
+        let _ = fs::remove_file(self.folder.join(LOCK_FILE_NAME));
+        let _ = fs::remove_dir(&self.folder);
+    }
+}

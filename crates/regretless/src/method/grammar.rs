@@ -1,0 +1,514 @@
+//! The grammar of method names: parses and prints methods, stages and the settings of a stage.
+//!
+//! ```text
+//! method   = "auto" [seconds] ["solve" seconds]  |  stage {"then" stage}
+//! stage    = loss {oracle setting | label setting | override}
+//! override = "lr" x | "epochs" n | "rows-per-epoch" n | "batch-size" n | "lr-decay"
+//! ```
+//!
+//! Losses are parsed in `loss/spec.rs`, oracle settings in `oracle/settings.rs`, label settings in
+//! `label/training.rs`. Settings at their defaults are not printed.
+
+use std::fmt;
+use std::str::FromStr;
+
+use super::{AutoBudget, Method, StageOverrides, TrainingStage};
+use crate::error::{Error, Result};
+use crate::label::TrainingLabels;
+use crate::loss::LossSpec;
+use crate::oracle::OracleSettings;
+use crate::renamed;
+
+impl FromStr for Method {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        if let Some(rest) = text.trim().strip_prefix("auto") {
+            return AutoBudget::parse(rest).map(Self::Auto);
+        }
+        let mut stages = Vec::new();
+        for part in text.split(" then ") {
+            stages.push(parse_stage(part)?);
+        }
+        Ok(Self::Stages(stages))
+    }
+}
+
+impl fmt::Display for Method {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Auto(budget) => budget.fmt(f),
+            Self::Stages(stages) => {
+                for (index, stage) in stages.iter().enumerate() {
+                    if index > 0 {
+                        f.write_str(" then ")?;
+                    }
+                    stage.fmt(f)?;
+                }
+                Ok(())
+            }
+        }
+    }
+}
+
+impl TryFrom<String> for Method {
+    type Error = Error;
+
+    fn try_from(text: String) -> Result<Self> {
+        text.parse()
+    }
+}
+
+impl From<Method> for String {
+    fn from(method: Method) -> Self {
+        method.to_string()
+    }
+}
+
+impl FromStr for TrainingStage {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        text.parse::<Method>()?.into_single_stage()
+    }
+}
+
+impl fmt::Display for TrainingStage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            loss,
+            oracle,
+            labels,
+            overrides,
+        } = self;
+        write!(f, "{loss}{oracle}{labels}{overrides}")
+    }
+}
+
+fn parse_stage(text: &str) -> Result<TrainingStage> {
+    let words = split_words(text);
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    let [loss, settings @ ..] = words.as_slice() else {
+        return Err(Error::unknown("loss", text, &LossSpec::usage()));
+    };
+    let mut stage = TrainingStage::from(loss.parse::<LossSpec>()?);
+    let mut rest = settings;
+    while let Some(word) = rest.first() {
+        let is_setting = parse_setting(&mut stage, &mut rest)
+            .map_err(|error| Error::setting(format!("method '{text}': {error}")))?;
+        if !is_setting {
+            return Err(unknown_setting(text, word));
+        }
+    }
+    stage.check()?;
+    Ok(stage)
+}
+
+/// Parses one setting from the front of a list of words; false if they are none.
+fn parse_setting(stage: &mut TrainingStage, words: &mut &[&str]) -> Result<bool> {
+    Ok(stage.oracle.read(words)? || stage.labels.read(words)? || stage.overrides.parse(words)?)
+}
+
+/// Splits at white space outside brackets.
+fn split_words(text: &str) -> Vec<String> {
+    let (mut words, mut depth) = (vec![String::new()], 0_i32);
+    for c in text.chars() {
+        depth += i32::from(c == '(') - i32::from(c == ')');
+        match words.last_mut() {
+            Some(word) if !c.is_whitespace() || depth > 0 => word.push(c),
+            _ => words.push(String::new()),
+        }
+    }
+    words.retain(|word| !word.is_empty());
+    words
+}
+
+fn unknown_setting(text: &str, word: &str) -> Error {
+    let choices = [
+        OracleSettings::EXAMPLES.as_slice(),
+        &TrainingLabels::EXAMPLES,
+        &StageOverrides::USAGE,
+        &["then another method"],
+    ];
+    let subject = format!("setting in method '{text}':");
+    Error::unknown(&subject, word, &choices.concat())
+}
+
+impl StageOverrides {
+    /// How overrides look, for error messages.
+    const USAGE: [&'static str; 5] = [
+        "lr 0.001",
+        "epochs 5",
+        "rows-per-epoch 300",
+        "batch-size 8",
+        "lr-decay",
+    ];
+
+    /// Parses one override from the front of a list of words; false if they are none.
+    fn parse(&mut self, words: &mut &[&str]) -> Result<bool> {
+        let [name, rest @ ..] = *words else {
+            return Ok(false);
+        };
+        let argument = rest.first().copied().unwrap_or_default();
+        let (is_repeated, num_arguments) = match *name {
+            "lr" | "learning_rate" => {
+                let rate = parse_rate(name, argument)?;
+                (self.learning_rate.replace(rate).is_some(), 1)
+            }
+            "epochs" => {
+                let epochs = parse_count(name, argument, 0)?;
+                (self.epochs.replace(epochs).is_some(), 1)
+            }
+            "rows-per-epoch" => {
+                let rows = parse_count(name, argument, 1)?;
+                (self.rows_per_epoch.replace(rows).is_some(), 1)
+            }
+            "batch-size" => {
+                let rows = parse_count(name, argument, 1)?;
+                (self.batch_size.replace(rows).is_some(), 1)
+            }
+            "lr-decay" => (std::mem::replace(&mut self.lr_decay, true), 0),
+            "rows" => return Err(renamed::refuse(name, "rows-per-epoch")),
+            "batch" => return Err(renamed::refuse(name, "batch-size")),
+            "decay" => return Err(renamed::refuse(name, "lr-decay")),
+            _ => return Ok(false),
+        };
+        if is_repeated {
+            return Err(Error::setting(format!("'{name}' is given twice")));
+        }
+        *words = &rest[num_arguments..];
+        Ok(true)
+    }
+}
+
+impl fmt::Display for StageOverrides {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(rate) = self.learning_rate {
+            write!(f, " lr {rate}")?;
+        }
+        if let Some(epochs) = self.epochs {
+            write!(f, " epochs {epochs}")?;
+        }
+        if let Some(rows) = self.rows_per_epoch {
+            write!(f, " rows-per-epoch {rows}")?;
+        }
+        if let Some(rows) = self.batch_size {
+            write!(f, " batch-size {rows}")?;
+        }
+        if self.lr_decay {
+            f.write_str(" lr-decay")?;
+        }
+        Ok(())
+    }
+}
+
+fn parse_count(name: &str, text: &str, min: usize) -> Result<usize> {
+    match text.parse::<usize>() {
+        Ok(count) if count >= min => Ok(count),
+        Ok(_) | Err(_) => Err(Error::setting(format!(
+            "{name} takes an integer of at least {min}, not '{text}': {name} 5"
+        ))),
+    }
+}
+
+fn parse_rate(name: &str, text: &str) -> Result<f64> {
+    match text.parse::<f64>() {
+        Ok(rate) if rate.is_finite() && rate > 0.0 => Ok(rate),
+        Ok(_) | Err(_) => Err(Error::setting(format!(
+            "{name} takes a number above 0, not '{text}': lr 0.001"
+        ))),
+    }
+}
+
+impl AutoBudget {
+    /// Parses what follows the word `auto`.
+    fn parse(text: &str) -> Result<Self> {
+        let invalid = || {
+            Error::setting(format!(
+                "auto takes its budget in seconds, and the seconds of one solve of your own \
+                 solver, not '{}': auto 120s solve 0.5s",
+                text.trim()
+            ))
+        };
+        let words: Vec<&str> = text.split_whitespace().collect();
+        let (seconds, solve_seconds) = match words.as_slice() {
+            [] => (None, None),
+            ["solve", solve] => (None, Some(*solve)),
+            [seconds] => (Some(*seconds), None),
+            [seconds, "solve", solve] => (Some(*seconds), Some(*solve)),
+            _ => return Err(invalid()),
+        };
+        let mut budget = Self::default();
+        if let Some(word) = seconds {
+            budget.seconds = parse_seconds(word).ok_or_else(invalid)?;
+        }
+        if let Some(word) = solve_seconds {
+            budget.solve_seconds = Some(parse_seconds(word).ok_or_else(invalid)?);
+        }
+        Ok(budget)
+    }
+}
+
+/// Parses `60s` or `60`.
+fn parse_seconds(word: &str) -> Option<f64> {
+    let seconds = word.trim_end_matches('s').parse::<f64>().ok()?;
+    (seconds.is_finite() && seconds > 0.0).then_some(seconds)
+}
+
+impl fmt::Display for AutoBudget {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("auto")?;
+        if self.seconds != Self::DEFAULT_SECONDS {
+            write!(f, " {}s", self.seconds)?;
+        }
+        if let Some(seconds) = self.solve_seconds {
+            write!(f, " solve {seconds}s")?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{AutoBudget, Method};
+
+    #[test]
+    fn names_parse_and_print_as_themselves() {
+        for name in [
+            "SPO+",
+            "SPO+ relax",
+            "SPO+ relax tight cache 5%",
+            "PFYL(mul,sigma=0.5) cache 7%",
+            "SPO+ cache 0% per-instance capacity 500",
+            "SPO+ relax tight warm",
+            "PFYL cache 5% warm certify memory 200MB",
+            "MAE(O,S) certify",
+            "SPO+ local-search",
+            "MAE(O,S) lr 0.05 epochs 20 lr-decay then SPO+ local-search:fast lr 0.05 epochs 2 \
+             batch-size 8 lr-decay",
+            "SPO+ local-search:from-label lr 0.2 epochs 1 rows-per-epoch 300 batch-size 8 lr-decay",
+            "CaVE(inner,steps=8) rows-per-epoch 300",
+            "SPO+ cache 50% node-limit 100",
+            "MSE(O,S) knn(10,0.5)",
+            "MAE(O,S) then SPO+ cache 5% then PFYL",
+            "SPO+ relax labels relaxed",
+            "SPO+ relax tight knn(3,0.25) labels relaxed tight lr 0.1",
+            "MAE(O,S) epochs 9 then SPO+ cache 5% lr 0.001 epochs 5",
+        ] {
+            assert_eq!(name.parse::<Method>().unwrap().to_string(), name);
+        }
+        assert_eq!(
+            "spo+  relax".parse::<Method>().unwrap().to_string(),
+            "SPO+ relax"
+        );
+        assert_eq!(
+            "mse( o , s) knn".parse::<Method>().unwrap().to_string(),
+            "MSE(O,S) knn(10,0.5)"
+        );
+        assert_eq!(
+            "SPO+ epochs 3 learning_rate 1e-3"
+                .parse::<Method>()
+                .unwrap()
+                .to_string(),
+            "SPO+ lr 0.001 epochs 3"
+        );
+        assert_eq!(
+            "PFYL(samples=10,sigma=1)"
+                .parse::<Method>()
+                .unwrap()
+                .to_string(),
+            "PFYL"
+        );
+    }
+
+    #[test]
+    fn errors_list_the_choices() {
+        let message = |name: &str| name.parse::<Method>().unwrap_err().to_string();
+        assert!(message("SPO").contains("SPO+"), "{}", message("SPO"));
+        assert!(message("").contains("PFYL"), "{}", message(""));
+        assert!(
+            message("SPO+ fast").contains("relax tight"),
+            "{}",
+            message("SPO+ fast")
+        );
+        assert!(
+            message("SPO+ cache 105%").contains("0% to 100%"),
+            "{}",
+            message("SPO+ cache 105%")
+        );
+        assert!(
+            message("SPO+ cache").contains("cache 5%"),
+            "{}",
+            message("SPO+ cache")
+        );
+        assert!(
+            message("SPO+ relax relax").contains("twice"),
+            "{}",
+            message("SPO+ relax relax")
+        );
+        assert!(
+            message("SPO+(samples=3)").contains("no options"),
+            "{}",
+            message("SPO+(samples=3)")
+        );
+        assert!(
+            message("PFYL(sample=3)").contains("samples"),
+            "{}",
+            message("PFYL(sample=3)")
+        );
+        assert!(
+            message("PFYL(samples=0)").contains("integer"),
+            "{}",
+            message("PFYL(samples=0)")
+        );
+        assert!(
+            message("PFYL(sigma=-1)").contains("above 0"),
+            "{}",
+            message("PFYL(sigma=-1)")
+        );
+        assert!(
+            message("MSE relax").contains("never calls the solver"),
+            "{}",
+            message("MSE relax")
+        );
+        assert!(
+            message("MSE local-search").contains("never calls the solver"),
+            "{}",
+            message("MSE local-search")
+        );
+        assert!(
+            message("SPO+ warm warm").contains("twice"),
+            "{}",
+            message("SPO+ warm warm")
+        );
+        assert!(
+            message("SPO+ local-search node-limit 5").contains("twice"),
+            "{}",
+            message("SPO+ local-search node-limit 5")
+        );
+        assert!(
+            message("SPO+ node-limit").contains("node-limit 100"),
+            "{}",
+            message("SPO+ node-limit")
+        );
+        assert!(
+            message("SPO+ node-limit 0").contains("node-limit 100"),
+            "{}",
+            message("SPO+ node-limit 0")
+        );
+        assert!(
+            message("SPO+ warm memory 5").contains("200MB"),
+            "{}",
+            message("SPO+ warm memory 5")
+        );
+        assert!(
+            message("SPO+ memory 5MB").contains("without 'warm'"),
+            "{}",
+            message("SPO+ memory 5MB")
+        );
+        assert!(
+            message("SPO+ relax local-search").contains("exclude"),
+            "{}",
+            message("SPO+ relax local-search")
+        );
+        assert!(
+            message("SPO+ warm node-limit 9").contains("earlier solver calls"),
+            "{}",
+            message("SPO+ warm node-limit 9")
+        );
+        assert!(
+            message("MSE then ").contains("SPO+"),
+            "{}",
+            message("MSE then ")
+        );
+        assert!(
+            message("SPO+ lr 0").contains("above 0"),
+            "{}",
+            message("SPO+ lr 0")
+        );
+        assert!(
+            message("SPO+ lr").contains("lr 0.001"),
+            "{}",
+            message("SPO+ lr")
+        );
+        assert!(
+            message("SPO+ epochs many").contains("integer"),
+            "{}",
+            message("SPO+ epochs many")
+        );
+        assert!(
+            message("SPO+ epochs 1 epochs 2").contains("twice"),
+            "{}",
+            message("SPO+ epochs 1 epochs 2")
+        );
+        assert!(
+            message("SPO+ batch-size 0").contains("batch-size 5"),
+            "{}",
+            message("SPO+ batch-size 0")
+        );
+        assert!(
+            message("SPO+ lr-decay lr-decay").contains("twice"),
+            "{}",
+            message("SPO+ lr-decay lr-decay")
+        );
+        assert!(
+            message("SPO+ batch 8").contains("'batch-size'"),
+            "{}",
+            message("SPO+ batch 8")
+        );
+        assert!(
+            message("SPO+ rows 8").contains("'rows-per-epoch'"),
+            "{}",
+            message("SPO+ rows 8")
+        );
+        assert!(
+            message("SPO+ decay").contains("'lr-decay'"),
+            "{}",
+            message("SPO+ decay")
+        );
+        assert!(
+            message("SPO+ labels").contains("labels relaxed"),
+            "{}",
+            message("SPO+ labels")
+        );
+        assert!(
+            message("SPO+ quick").contains("epochs 5"),
+            "{}",
+            message("SPO+ quick")
+        );
+        assert!(
+            message("MSE knn(0)").contains("knn"),
+            "{}",
+            message("MSE knn(0)")
+        );
+    }
+
+    #[test]
+    fn auto_parses_and_prints_as_itself() {
+        for name in [
+            "auto",
+            "auto 120s",
+            "auto 0.5s",
+            "auto 120s solve 0.5s",
+            "auto solve 2s",
+            "MAE(O,S)",
+            "MAE(O,S) then SPO+",
+        ] {
+            assert_eq!(name.parse::<Method>().unwrap().to_string(), name);
+        }
+        assert_eq!(
+            "auto 60".parse::<Method>().unwrap(),
+            Method::Auto(AutoBudget::default())
+        );
+        assert!(
+            "auto soon"
+                .parse::<Method>()
+                .unwrap_err()
+                .to_string()
+                .contains("auto 120s")
+        );
+        assert!("autumn".parse::<Method>().is_err());
+        assert!("auto 60s solve".parse::<Method>().is_err());
+        assert!("auto 60s solve -1s".parse::<Method>().is_err());
+    }
+}

@@ -1,0 +1,91 @@
+//! Methods: how a model is trained, as typed values.
+//!
+//! A method is one or more stages, each a loss with its oracle settings, training labels and
+//! overrides of the training settings, or `auto`, which races several methods within a budget.
+//! `grammar.rs` parses and prints the names of methods, such as
+//! `MAE(O,S) then SPO+ cache 5% lr 0.001 epochs 5`.
+//!
+//! ```
+//! use regretless::method::Method;
+//!
+//! let method = Method::mae()
+//!     .one_sided()
+//!     .scale_invariant()
+//!     .then(Method::spo_plus().cache(0.05).epochs(5));
+//! assert_eq!(method.to_string(), "MAE(O,S) then SPO+ cache 5% epochs 5");
+//! assert_eq!(method, "MAE(O,S) then SPO+ cache 5% epochs 5".parse()?);
+//! # Ok::<(), regretless::Error>(())
+//! ```
+
+mod builder;
+mod grammar;
+mod stage;
+
+pub use builder::CostSensitive;
+pub use stage::{StageOverrides, TrainingStage};
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::{Error, Result};
+
+/// How a model is trained.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub enum Method {
+    /// Races several methods within a budget.
+    Auto(AutoBudget),
+    /// Stages, each starting from the model of the one before.
+    Stages(Vec<TrainingStage>),
+}
+
+/// The budget of [`Method::Auto`].
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct AutoBudget {
+    /// Planned processor seconds of training, without labeling and the final evaluation.
+    pub seconds: f64,
+    /// Seconds of one solve as stated by the user; only needed for a solver of the user's own.
+    pub solve_seconds: Option<f64>,
+}
+
+impl AutoBudget {
+    /// Default budget: what a user waits for at a terminal.
+    const DEFAULT_SECONDS: f64 = 60.0;
+}
+
+impl Default for AutoBudget {
+    fn default() -> Self {
+        Self {
+            seconds: Self::DEFAULT_SECONDS,
+            solve_seconds: None,
+        }
+    }
+}
+
+/// MAE(O,S): the strongest loss that needs no solve beyond the labels.
+impl Default for Method {
+    fn default() -> Self {
+        Self::mae().one_sided().scale_invariant().into()
+    }
+}
+
+impl Method {
+    /// The only stage of a method.
+    ///
+    /// # Errors
+    /// When the method is `auto` or has several stages.
+    pub fn into_single_stage(self) -> Result<TrainingStage> {
+        let name = self.to_string();
+        match self {
+            Self::Stages(mut stages) if stages.len() == 1 => Ok(stages.remove(0)),
+            Self::Auto(_) | Self::Stages(_) => Err(Error::setting(format!(
+                "'{name}' is not a single loss; give one stage, without 'then'"
+            ))),
+        }
+    }
+}
+
+impl<S: Into<TrainingStage>> From<S> for Method {
+    fn from(stage: S) -> Self {
+        Self::Stages(vec![stage.into()])
+    }
+}

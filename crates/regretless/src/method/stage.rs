@@ -1,0 +1,84 @@
+//! One stage of a method: a loss with its oracle settings, training labels and overrides.
+
+use crate::error::{Error, Result};
+use crate::label::TrainingLabels;
+use crate::loss::LossSpec;
+use crate::oracle::{Heuristic, OracleSettings};
+
+/// One stage of a method.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TrainingStage {
+    /// What is minimized.
+    pub loss: LossSpec,
+    /// How solver calls are answered.
+    pub oracle: OracleSettings,
+    /// Which labels are trained on.
+    pub labels: TrainingLabels,
+    /// Settings of this stage that take precedence over those of the training.
+    pub overrides: StageOverrides,
+}
+
+/// Settings of one stage that take precedence over those of the training.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct StageOverrides {
+    /// Learning rate.
+    pub learning_rate: Option<f64>,
+    /// Maximum number of epochs.
+    pub epochs: Option<usize>,
+    /// Training rows of an epoch.
+    pub rows_per_epoch: Option<usize>,
+    /// Rows of one gradient step.
+    pub batch_size: Option<usize>,
+    /// Whether the learning rate falls linearly to 0 over the epochs.
+    pub lr_decay: bool,
+}
+
+impl<L: Into<LossSpec>> From<L> for TrainingStage {
+    fn from(loss: L) -> Self {
+        Self {
+            loss: loss.into(),
+            oracle: OracleSettings::default(),
+            labels: TrainingLabels::default(),
+            overrides: StageOverrides::default(),
+        }
+    }
+}
+
+impl TrainingStage {
+    /// Roughly how many solves per training row the stage takes, with this many epochs unless it
+    /// overrides them.
+    pub(crate) fn estimated_solver_calls(&self, epochs: usize) -> f64 {
+        if !self.loss.capabilities().calls_solver {
+            return 0.0;
+        }
+        let solve_ratio = self.oracle.cache.map_or(1.0, |cache| cache.solve_ratio);
+        solve_ratio * self.overrides.epochs.unwrap_or(epochs) as f64
+    }
+
+    /// Checks that the parts fit together.
+    ///
+    /// # Errors
+    /// When oracle settings would have no effect because the loss never calls the solver (warm
+    /// starts also serve validation, and so every loss), or when settings contradict each other.
+    pub fn check(&self) -> Result<()> {
+        self.oracle.check()?;
+        let changes_solutions = self.oracle != self.oracle.exactness_preserving();
+        if changes_solutions && !self.loss.capabilities().calls_solver {
+            let settings = self.oracle.to_string();
+            return Err(Error::setting(format!(
+                "'{}' never calls the solver during training; '{}' has no effect. Remove it.",
+                self.loss,
+                settings.trim()
+            )));
+        }
+        if self.oracle.heuristic == Some(Heuristic::LocalSearchFromLabel)
+            && self.labels.relaxed.is_some()
+        {
+            return Err(Error::setting(
+                "'local-search:from-label' starts from integral decisions, which 'labels relaxed' \
+                 are not; remove one of them, or use 'local-search:fast'",
+            ));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,75 @@
+//! Hashes that identify a training: the key of its checkpoints.
+
+use super::{StagedTraining, TrainingContext};
+use crate::error::{Error, Result};
+use crate::method::Method;
+use crate::predict::CostModel;
+use crate::problem::ProblemSpec;
+
+/// Numbers that are converted to bytes at a time.
+const NUMBERS_PER_CHUNK: usize = 1 << 16;
+
+impl StagedTraining<'_> {
+    /// A hash over everything the training depends on.
+    pub(super) fn key(&self, context: &TrainingContext<'_>) -> Result<String> {
+        let method = Method::Stages(self.stages.to_vec()).to_string();
+        let recipe = serde_json::to_vec(&(method, self.predictor, self.settings));
+        let recipe = recipe
+            .map_err(|error| Error::setting(format!("the training cannot be stored: {error}")))?;
+        let start = match self.start {
+            Some(model) => CostModel::to_bytes(model)?,
+            None => Vec::new(),
+        };
+        let mut hasher = blake3::Hasher::new();
+        hasher.update(context.fingerprint(self.problem)?.as_bytes());
+        for part in [&recipe, &start] {
+            hasher
+                .update(&(part.len() as u64).to_le_bytes())
+                .update(part);
+        }
+        Ok(hasher.finalize().to_hex().to_string())
+    }
+}
+
+impl TrainingContext<'_> {
+    /// A hash over rows, labels, split and problem: the same hash means the same trained models.
+    ///
+    /// # Errors
+    /// When the problem cannot be stored.
+    pub fn fingerprint(&self, problem: &ProblemSpec) -> Result<String> {
+        let data = self.data.data();
+        let header = serde_json::to_vec(&(
+            (
+                problem,
+                self.oracle.problem().fingerprint(),
+                self.oracle.limits(),
+                self.oracle.heuristic(),
+            ),
+            self.split,
+            (
+                data.features().names(),
+                data.features().shape(),
+                data.len(),
+                data.cost_names().len(),
+            ),
+        ));
+        let header = header
+            .map_err(|error| Error::setting(format!("the problem cannot be stored: {error}")))?;
+        let mut hasher = blake3::Hasher::new();
+        hasher
+            .update(&(header.len() as u64).to_le_bytes())
+            .update(&header);
+        for numbers in [data.features().values().as_slice(), data.costs().as_slice()] {
+            let mut bytes = Vec::new();
+            for chunk in numbers.chunks(NUMBERS_PER_CHUNK) {
+                bytes.clear();
+                bytes.extend(chunk.iter().flat_map(|number| number.to_le_bytes()));
+                hasher.update(&bytes);
+            }
+        }
+        for row in self.data.rows() {
+            hasher.update(&self.data.optimal_objective(row).to_le_bytes());
+        }
+        Ok(hasher.finalize().to_hex().to_string())
+    }
+}

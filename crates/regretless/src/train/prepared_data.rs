@@ -1,0 +1,173 @@
+//! The data of a stage with everything that is computed once: scaled features, and the scalers
+//! around the network.
+
+use super::{TrainingContext, WeightedLoss};
+use crate::data::{CostSide, Features};
+use crate::error::{Error, Result};
+use crate::method::TrainingStage;
+use crate::oracle::TrainingOracle;
+use crate::predict::{CostModel, CostScaler, FeatureScaler, ModelMetadata, Network, PredictorSpec};
+use crate::problem::ProblemSpec;
+use crate::settings::TrainingSettings;
+
+/// The data of a stage, scaled.
+pub(super) struct PreparedData<'a> {
+    pub(super) task: &'a TrainingContext<'a>,
+    pub(super) stage: &'a TrainingStage,
+    settings: TrainingSettings,
+    predictor: &'a PredictorSpec,
+    pub(super) features: Features,
+    input: Option<FeatureScaler>,
+    pub(super) output: CostScaler,
+    /// The network of the model to start from, if there is one.
+    start: Option<Network>,
+}
+
+impl<'a> PreparedData<'a> {
+    pub(super) fn new(
+        task: &'a TrainingContext<'a>,
+        stage: &'a TrainingStage,
+        settings: TrainingSettings,
+        predictor: &'a PredictorSpec,
+        model: Option<&CostModel>,
+    ) -> Result<Self> {
+        let data = task.data.data();
+        let mut features = data.features().clone();
+        let (input, output, start) = match model {
+            Some(model) => {
+                let network = network_to_continue(model, task)?.clone();
+                let output = task.data.sense().convert_scaler(model.output.clone());
+                (model.input.clone(), output, Some(network))
+            }
+            None => {
+                let input = settings
+                    .standardize
+                    .then(|| FeatureScaler::fit(&features, &task.split.train));
+                let fitted = CostScaler::fit(data, &task.split.train);
+                let output = if settings.scale_costs {
+                    fitted
+                } else {
+                    CostScaler::identity(fitted.scale.len())
+                };
+                predictor.check(features.names().len(), output.scale.len())?;
+                (input, output, None)
+            }
+        };
+        if let Some(scaler) = &input {
+            scaler.apply(&mut features);
+        }
+        Ok(Self {
+            task,
+            stage,
+            settings,
+            predictor,
+            features,
+            input,
+            output,
+            start,
+        })
+    }
+
+    pub(super) fn settings(&self) -> &TrainingSettings {
+        &self.settings
+    }
+
+    /// The factor training multiplies the loss by.
+    pub(super) fn rescaling(&self, objective: WeightedLoss<'_>) -> f64 {
+        if self.settings.rescale_loss && self.settings.optimizer.is_scale_invariant() {
+            objective.rescaling(self.task.data.data().costs().cols())
+        } else {
+            1.0
+        }
+    }
+
+    /// The network a round starts from: that of the last round if rounds start from their baseline,
+    /// that of the model to start from, or an untrained one.
+    pub(super) fn initial_network(&self, members: &[Network]) -> Network {
+        let can_vanish = self.stage.loss.capabilities().can_vanish;
+        let from_baseline = self.settings.retrain_from_baseline.unwrap_or(can_vanish);
+        let baseline = members.last().filter(|_| from_baseline);
+        match baseline.or(self.start.as_ref()) {
+            Some(network) => network.clone(),
+            None => {
+                let (features, outputs) = (self.features.names().len(), self.output.scale.len());
+                self.predictor.build(features, outputs, self.settings.seed)
+            }
+        }
+    }
+
+    /// The oracle with the settings of the stage; its pool starts with the labels of the training
+    /// rows.
+    pub(super) fn training_oracle(&self) -> Result<TrainingOracle<'a>> {
+        let rows = self.task.split.train.iter();
+        let labels = rows.map(|row| self.task.data.optimal_decision(*row));
+        let oracle = TrainingOracle::new(self.task.oracle, self.stage.oracle, self.settings.seed)
+            .map_err(|error| error.for_method(&self.stage.to_string()))?
+            .with_pool(labels, self.stage.loss.capabilities().uses_pool);
+        Ok(oracle.with_warm_starts(self.task.data.len()))
+    }
+
+    /// The oracle for validation: exact, with warm starts if the stage has them.
+    pub(super) fn validation_oracle(&self) -> Result<TrainingOracle<'a>> {
+        let settings = self.stage.oracle.exactness_preserving();
+        let oracle = TrainingOracle::new(self.task.oracle, settings, self.settings.seed)
+            .map_err(|error| error.for_method(&self.stage.to_string()))?;
+        Ok(oracle.with_warm_starts(self.task.data.len()))
+    }
+
+    /// The model of the trained networks.
+    pub(super) fn into_model(
+        self,
+        members: Vec<Network>,
+        problem: &ProblemSpec,
+    ) -> Result<CostModel> {
+        let data = self.task.data;
+        let problem = serde_json::to_value(problem)
+            .map_err(|error| Error::setting(format!("the problem cannot be stored: {error}")))?;
+        let about = ModelMetadata {
+            loss: self.stage.to_string(),
+            problem_file_hash: self.task.oracle.problem().file_hash().map(String::from),
+            problem,
+            seed: self.settings.seed,
+            features: self.features.names().to_vec(),
+            costs: data.data().cost_names().marked_as_given(),
+            shape: self.features.shape(),
+        };
+        Ok(CostModel {
+            members,
+            input: self.input,
+            output: data.sense().convert_scaler(self.output),
+            about,
+        })
+    }
+}
+
+/// The network of a model to start from, if it fits the data.
+fn network_to_continue<'m>(
+    model: &'m CostModel,
+    task: &TrainingContext<'_>,
+) -> Result<&'m Network> {
+    let data = task.data.data();
+    model.check(data.features())?;
+    if model.about.costs.len() != data.costs().cols() {
+        let (known, found) = (model.about.costs.len(), data.costs().cols());
+        return Err(Error::setting(format!(
+            "the model to start from predicts {known} costs, the table has {found}"
+        )));
+    }
+    let matching = model.matching(CostSide::new("the table", data.cost_names()))?;
+    if matching.order().is_some() {
+        return Err(Error::setting(
+            "the model to start from predicts the same costs in another order; bring the table \
+             into its order",
+        ));
+    }
+    match model.members.as_slice() {
+        [network] => Ok(network),
+        members => Err(Error::setting(format!(
+            "the model to start from is the mean of {} networks, which training cannot continue; \
+             start from a single network",
+            members.len()
+        ))),
+    }
+}
