@@ -162,7 +162,7 @@ impl PerturbedSettings {
     ) -> Result<Vec<Decision>> {
         let mut decisions = Vec::with_capacity(self.perturbation.samples);
         self.solve_each(input, center, worker, |_, sample| {
-            decisions.push(sample.decision.clone())
+            decisions.push(sample.decision.clone());
         })?;
         Ok(decisions)
     }
