@@ -135,7 +135,7 @@ fn solving(
     let time = best(|| {
         calls
             .iter()
-            .for_each(|costs| drop(std::hint::black_box(solver.solve(costs))))
+            .for_each(|costs| drop(std::hint::black_box(solver.solve(costs))));
     });
     time / data.len() as f64
 }

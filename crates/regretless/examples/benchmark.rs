@@ -2,6 +2,8 @@
 //!
 //! `cargo run --release -p regretless --example benchmark`
 
+#![allow(clippy::print_stdout, reason = "the program prints its results")]
+
 use regretless::{Dataset, Method, Problem, Split, Trainer};
 
 fn main() -> regretless::Result<()> {

@@ -3,6 +3,8 @@
 //!
 //! `cargo run --release -p regretless --example own_solver`
 
+#![allow(clippy::print_stdout, reason = "the program prints its results")]
+
 use regretless::{Dataset, Method, Problem, Row, Sense, Split, Trainer};
 
 /// The best pair of offers by enumeration.
@@ -24,7 +26,7 @@ fn main() -> regretless::Result<()> {
     let mut features = Vec::new();
     let mut values = Vec::new();
     for day in 0..300 {
-        let (season, demand) = ((day as f64 / 20.0).sin(), (day % 7) as f64 / 7.0);
+        let (season, demand) = ((f64::from(day) / 20.0).sin(), f64::from(day % 7) / 7.0);
         features.push([season, demand]);
         values.push([
             5.0 + 2.0 * season,

@@ -2,6 +2,8 @@
 //!
 //! `cargo run --release -p regretless --example own_table`
 
+#![allow(clippy::print_stdout, reason = "the program prints its results")]
+
 use std::fs;
 use std::path::Path;
 

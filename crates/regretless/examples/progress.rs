@@ -3,6 +3,8 @@
 //!
 //! `cargo run --release -p regretless --example progress`
 
+#![allow(clippy::print_stdout, reason = "the program prints its results")]
+
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use regretless::observer::Observer;

@@ -132,7 +132,7 @@ mod tests {
             Threads::new(3).unwrap().without_pool(),
         ] {
             let poll = |requests: &mut Vec<bool>| {
-                threads.fill_slots(requests, || (), |(), _, slot| *slot = requested())
+                threads.fill_slots(requests, || (), |(), _, slot| *slot = requested());
             };
             let mut inside = vec![false; 50];
             let scope = cancellation.enter();

@@ -203,7 +203,7 @@ impl Threads {
         match &self.workers {
             ThreadSource::Caller => worker(),
             ThreadSource::Pool(pool) => {
-                pool.scope(|scope| (0..workers).for_each(|_| scope.spawn(|_| worker())))
+                pool.scope(|scope| (0..workers).for_each(|_| scope.spawn(|_| worker())));
             }
             ThreadSource::Spawned(_) => std::thread::scope(|scope| {
                 for _ in 0..workers {

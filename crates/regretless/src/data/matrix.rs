@@ -341,10 +341,10 @@ impl Matrix {
         }
         match &mut self.values {
             MatrixStorage::Mapped(values) => {
-                *values = Arc::new(values.with_columns_reordered(order)?)
+                *values = Arc::new(values.with_columns_reordered(order)?);
             }
             MatrixStorage::Shared(values) => {
-                self.values = MatrixStorage::Owned(with_columns_reordered(values.values(), order))
+                self.values = MatrixStorage::Owned(with_columns_reordered(values.values(), order));
             }
             MatrixStorage::Owned(values) => {
                 // Row by row, so that there is no second copy of a large table.

@@ -102,7 +102,7 @@ pub(crate) fn multiply(a: MatrixView<'_>, b: MatrixView<'_>, mut out: MatrixView
     );
     match Avx2Fma::detect() {
         Some(simd) => {
-            PACKED_COLUMNS.with_borrow_mut(|packed| multiply_simd(simd, &a, &b, &mut out, packed))
+            PACKED_COLUMNS.with_borrow_mut(|packed| multiply_simd(simd, &a, &b, &mut out, packed));
         }
         None => multiply_fallback(a, b, &mut out),
     }
@@ -254,7 +254,7 @@ pub(crate) fn weighted_row_sum(rows: &[f32], factors: &[f32], sums: &mut [f32], 
     );
     match Avx2Fma::detect() {
         Some(simd) => PACKED_COLUMNS.with_borrow_mut(|packed| {
-            weighted_row_sum_simd(simd, rows, factors, sums, total, packed)
+            weighted_row_sum_simd(simd, rows, factors, sums, total, packed);
         }),
         None => {
             sums.fill(0.0);

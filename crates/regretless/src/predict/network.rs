@@ -371,7 +371,7 @@ mod tests {
         let sum_gradient: Vec<f64> = above.iter().zip(&sums).map(|(g, s)| g * leak(s)).collect();
         for o in 0..layer.outputs {
             (0..layer.inputs).for_each(|i| {
-                gradient[layer.start + o * layer.inputs + i] += sum_gradient[o] * input[i]
+                gradient[layer.start + o * layer.inputs + i] += sum_gradient[o] * input[i];
             });
             gradient[layer.start + bias + o] += sum_gradient[o];
         }

@@ -277,7 +277,7 @@ fn a_file_that_is_changed_while_it_is_used_is_noticed() {
             .open(path)
             .unwrap()
             .write_all(&[0; 4])
-            .unwrap()
+            .unwrap();
     };
     let touched = |path: &Path| {
         let file = OpenOptions::new().write(true).open(path).unwrap();
@@ -290,7 +290,7 @@ fn a_file_that_is_changed_while_it_is_used_is_noticed() {
             .open(path)
             .unwrap()
             .set_len(100)
-            .unwrap()
+            .unwrap();
     };
     let changes: [&dyn Fn(&Path); 3] = [&longer, &touched, &shorter];
     for change in changes {

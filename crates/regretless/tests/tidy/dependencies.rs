@@ -224,5 +224,5 @@ fn no_solver_uses_one_that_it_should_not() {
         "crate::solve::",
         &SOLVE_ARROWS,
     );
-    check("solver dependency", found);
+    check("solver dependency", &found);
 }

@@ -52,7 +52,7 @@ fn type_names_are_unique_in_a_crate() {
             }
         }
     }
-    check("type", doubled);
+    check("type", &doubled);
 }
 
 #[test]
@@ -80,7 +80,7 @@ fn retired_identifiers_do_not_come_back() {
             }
         }
     }
-    check("retired", found);
+    check("retired", &found);
 }
 
 fn collect_identifiers(tokens: TokenStream, out: &mut BTreeSet<String>) {

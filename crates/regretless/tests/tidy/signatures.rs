@@ -67,5 +67,5 @@ fn no_signature_takes_a_tuple_apart() {
             }
         }
     }
-    check("tuple", found);
+    check("tuple", &found);
 }

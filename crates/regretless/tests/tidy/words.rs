@@ -32,7 +32,7 @@ fn retired_terms_do_not_come_back() {
             }
         }
     }
-    check("term", found);
+    check("term", &found);
 }
 
 /// Whether a text contains a term that is not part of a longer word.

@@ -43,9 +43,9 @@ impl Barrier {
             );
             spins += 1;
             if spins < SPIN_LIMIT {
-                std::hint::spin_loop()
+                std::hint::spin_loop();
             } else {
-                std::thread::yield_now()
+                std::thread::yield_now();
             }
         }
     }

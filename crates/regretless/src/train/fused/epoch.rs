@@ -172,7 +172,7 @@ impl FusedState {
                     };
                     match products.get(step) {
                         Some(products) => {
-                            scratch.step_expanded(context, position, block, rows, products, adam)
+                            scratch.step_expanded(context, position, block, rows, products, adam);
                         }
                         None => scratch.step(context, position, block, rows, adam),
                     }
@@ -216,7 +216,7 @@ impl FusedState {
         let mut gram = std::mem::take(&mut self.gram);
         let epoch = ParallelEpoch::new(context, workers, plan, evaluated_rows, &gram, self.steps);
         self.run_on_column_blocks(context, workers, |worker, columns| {
-            epoch.run_worker(worker, columns, context)
+            epoch.run_worker(worker, columns, context);
         });
         self.steps += plan.steps() as i32;
         let sums = epoch.loss_sums();

@@ -79,7 +79,7 @@ impl FusedNetwork<'_> {
         context
             .threads(workers)
             .run_on_each(scratches.iter_mut().collect(), |worker, scratch| {
-                epoch.run_worker(worker, scratch)
+                epoch.run_worker(worker, scratch);
             });
         // All copies are equal.
         let layers = scratches.swap_remove(0).layers;

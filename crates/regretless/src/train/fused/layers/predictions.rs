@@ -82,7 +82,7 @@ pub(super) fn scale_and_norm(
 ) -> f64 {
     let mut square = 0.0;
     for_each_strip(context, row, first, values, |strip| {
-        scale_and_norm_strip(context.simd, strip, &mut square)
+        scale_and_norm_strip(context.simd, strip, &mut square);
     });
     square
 }

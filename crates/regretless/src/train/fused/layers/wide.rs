@@ -186,7 +186,7 @@ impl FusedNetwork<'_> {
         context
             .threads(workers)
             .run_on_each(columns.iter_mut().collect(), |worker, columns| {
-                epoch.run_worker(worker, columns)
+                epoch.run_worker(worker, columns);
             });
         // All copies of the hidden layers are equal.
         let hidden = columns.swap_remove(0).hidden;
