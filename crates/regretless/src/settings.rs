@@ -59,7 +59,7 @@ pub struct TrainingSettings {
     pub patience_seconds: Option<f64>,
     /// Seconds before stopping.
     pub time_limit: Option<f64>,
-    /// Solver work before stopping, in nanoseconds as [`crate::solve::Solver::work`] counts; set by
+    /// Solver work before stopping, in nanoseconds as `Solver::work` counts; set by
     /// `auto`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub work_limit: Option<u64>,

@@ -11,8 +11,9 @@
 //!
 //! Source: Berden, Mahmutoğulları, Tsouros and Guns, "Solver-free decision-focused learning for
 //! linear optimization problems" (2025). Solves per evaluation: none. Needs one relaxed solve per
-//! row, before training, and a problem that lists the vertices adjacent to a relaxed optimum. Use it
-//! on linear programs and problems with a tight relaxation; degenerate vertices have many neighbors.
+//! row, before training, and a problem that lists the vertices adjacent to a relaxed optimum. Use
+//! it on linear programs and problems with a tight relaxation; degenerate vertices have many
+//! neighbors.
 //!
 //! ```
 //! use regretless::loss::LossSpec;
@@ -106,7 +107,8 @@ pub struct LavaLoss {
 }
 
 impl LavaLoss {
-    /// The loss, given the differences between the adjacent vertices and each row's relaxed optimum.
+    /// The loss, given the differences between the adjacent vertices and each row's relaxed
+    /// optimum.
     pub fn new(threshold: f64, deltas: Vec<Vec<VertexDelta>>) -> Self {
         Self { threshold, deltas }
     }

@@ -19,7 +19,8 @@
 //! // The cheapest of three items: item 0 is optimal, item 1 is predicted to be.
 //! let problem = Problem::top_k(3, 1, Sense::Minimize)?;
 //! let (prediction, costs) = ([2.0, 1.0, 3.0], [1.0, 2.0, 3.0]);
-//! let loss = "DBB(lambda=2,distance)".parse::<LossSpec>()?.evaluate(&problem, &prediction, &costs)?;
+//! let spec: LossSpec = "DBB(lambda=2,distance)".parse()?;
+//! let loss = spec.evaluate(&problem, &prediction, &costs)?;
 //! assert_eq!(loss.value, 2.0);
 //! assert_eq!(loss.gradient, [0.5, -0.5, 0.0]);
 //! # Ok::<(), regretless::Error>(())
