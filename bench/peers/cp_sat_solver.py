@@ -38,7 +38,11 @@ class Base:
         self.status = self.solver.solve(self.model)
         if self.status not in (cp_model.OPTIMAL, cp_model.FEASIBLE):
             return None
-        return [j for j, group in enumerate(self.variables) if any(self.solver.boolean_value(v) for v in group)]
+        return [
+            j
+            for j, group in enumerate(self.variables)
+            if any(self.solver.boolean_value(v) for v in group)
+        ]
 
     @property
     def proven(self) -> bool:

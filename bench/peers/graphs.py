@@ -42,18 +42,18 @@ def edge_numbers(nodes: int) -> list[list[int]]:
 
 def components(nodes: Iterable[int], chosen: Iterable[tuple[int, int]]) -> Iterator[list[int]]:
     """Sets of nodes that chosen edges connect."""
-    neighbours: dict[int, list[int]] = {node: [] for node in nodes}
+    neighbors: dict[int, list[int]] = {node: [] for node in nodes}
     for i, j in chosen:
-        neighbours[i].append(j)
-        neighbours[j].append(i)
+        neighbors[i].append(j)
+        neighbors[j].append(i)
     seen: set[int] = set()
-    for first in neighbours:
+    for first in neighbors:
         if first in seen:
             continue
         seen.add(first)
         part, waiting = [first], [first]
         while waiting:
-            for other in neighbours[waiting.pop()]:
+            for other in neighbors[waiting.pop()]:
                 if other not in seen:
                     seen.add(other)
                     part.append(other)

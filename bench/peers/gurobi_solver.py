@@ -41,7 +41,9 @@ class Plain:
 
     def row(self, entries: dict[int, float], sense: str, right: float) -> None:
         """Adds a constraint."""
-        expression = gp.LinExpr(list(entries.values()), [self.variables[column] for column in entries])
+        expression = gp.LinExpr(
+            list(entries.values()), [self.variables[column] for column in entries]
+        )
         self.model.addLConstr(expression, sense, right)
 
     def solve(self, costs: Any) -> Any:

@@ -30,7 +30,10 @@ class Routes:
         zeros = np.zeros((self.nodes, self.nodes), dtype=np.int64)
         self.data = pyvrp.ProblemData(
             [pyvrp.Location(0, 0) for _ in range(self.nodes)],
-            [pyvrp.Client(place + 1, delivery=[whole(demand)]) for place, demand in enumerate(problem["demands"])],
+            [
+                pyvrp.Client(place + 1, delivery=[whole(demand)])
+                for place, demand in enumerate(problem["demands"])
+            ],
             [pyvrp.Depot(0)],
             [pyvrp.VehicleType(problem["vehicles"], capacity=[whole(problem["capacity"])])],
             [zeros],

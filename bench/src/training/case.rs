@@ -19,7 +19,7 @@ use regretless::solve::Solution;
 
 use crate::epochs::{SEED, order};
 
-/// Size of a step.
+/// learning rate.
 pub const LEARNING_RATE: f64 = 0.005;
 
 /// One size and loss.

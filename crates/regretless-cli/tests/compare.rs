@@ -255,7 +255,8 @@ fn without_a_folder_the_interrupted_one_is_gone_on_with() {
 #[test]
 fn runs_of_a_table_that_has_changed_are_not_taken_over() {
     let shop = Workshop::with_knapsack();
-    let words = "compare --data table.csv --costs c* --problem problem.toml --methods MSE --seeds 2 \
+    let words = "compare --data table.csv --costs c* --problem problem.toml --methods MSE --seeds \
+        2 \
         --epochs 2 --out cmp";
     shop.run(words).succeeded();
     interrupt(&shop, "cmp", 2);

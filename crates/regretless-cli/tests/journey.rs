@@ -135,7 +135,8 @@ fn a_long_table_trains_one_predictor_for_all_items() {
     let columns = "--instance-column day --item-column house";
     let data = format!("--data long.csv {columns} --cost-column price");
     shop.run(&format!(
-        "train {data} --problem problem.toml --epochs 300 --method MSE --learning-rate 0.05 --select \
+        "train {data} --problem problem.toml --epochs 300 --method MSE --learning-rate 0.05 \
+            --select \
             last"
     ))
     .succeeded();
@@ -216,16 +217,16 @@ fn worst_ties_never_lower_the_regret() {
 }
 
 #[test]
-fn arrays_are_written_row_by_row_and_tours_labelled_by_local_search() {
+fn arrays_are_written_row_by_row_and_tours_labeled_by_local_search() {
     let shop = Workshop::new();
     shop.run("generate --benchmark TSP9 --instances 30 --format npy --out .")
         .succeeded();
     assert_eq!(shop.files(), ["costs.npy", "features.npy", "problem.toml"]);
-    let labelled = shop
+    let labeled = shop
         .run("label --cost-data costs.npy --problem problem.toml --heuristic local-search --json")
         .json();
     assert_eq!(
-        (&labelled["solved"], &labelled["heuristic"]),
+        (&labeled["solved"], &labeled["heuristic"]),
         (&30.into(), &"local-search".into())
     );
     let data = "--data features.npy --cost-data costs.npy --heuristic local-search";

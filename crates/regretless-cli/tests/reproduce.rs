@@ -269,7 +269,7 @@ fn a_problem_runs_the_methods_it_names_and_experiments_share_labels() {
     assert_eq!(
         (written(), times("KS8-0.labels")),
         (3, before),
-        "nothing was labelled again"
+        "nothing was labeled again"
     );
 }
 

@@ -11,7 +11,8 @@ fn a_settings_file_equals_its_flags() {
         --batch-size 8 \
                  --learning-rate 0.01 --optimizer sgd:momentum=0.5 --select last --patience 3 \
                  --standardize false \
-                 --scale-costs true --rescale-loss false --split 0.3,0.1 --seed 7 --predictor mlp:4,3";
+                 --scale-costs true --rescale-loss false --split 0.3,0.1 --seed 7 --predictor \
+                 mlp:4,3";
     shop.run(&format!("train {flags} --out flags.safetensors"))
         .succeeded();
     shop.write(
@@ -20,7 +21,8 @@ fn a_settings_file_equals_its_flags() {
             4\nbatch_size = 8\n\
          learning_rate = 0.01\noptimizer = 'sgd:momentum=0.5'\nselect = 'last'\npatience = \
          3\nstandardize = false\n\
-         scale_costs = true\nrescale_loss = false\nsplit = [0.3, 0.1]\nseed = 7\npredictor = 'mlp:4,3'\n",
+         scale_costs = true\nrescale_loss = false\nsplit = [0.3, 0.1]\nseed = 7\npredictor = \
+         'mlp:4,3'\n",
     );
     shop.run("train --config run.toml --out file.safetensors")
         .succeeded();

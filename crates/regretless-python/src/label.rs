@@ -192,7 +192,7 @@ impl Labels {
     }
 
     /// Whether these are labels of this problem.
-    fn belong_to(&self, problem: &Problem) -> PyResult<bool> {
+    fn is_for_problem(&self, problem: &Problem) -> PyResult<bool> {
         let same_function = match (&self.function, problem.function()) {
             (None, None) => true,
             (Some(ours), Some(theirs)) => Arc::ptr_eq(ours, theirs) || ours.solve.is(&theirs.solve),
@@ -232,7 +232,7 @@ pub fn with_labels(
     labels: Option<&Bound<'_, Labels>>,
 ) -> PyResult<Arc<LabeledDataset>> {
     if let Some(labels) = labels {
-        if !labels.get().belong_to(problem)? {
+        if !labels.get().is_for_problem(problem)? {
             return Err(PyValueError::new_err(
                 "the labels are the optimal decisions of another problem; find those of this one: \
                  regretless.label(problem, C)",

@@ -36,8 +36,8 @@ fn label(name: &str, instances: usize) -> (ProblemSpec, Oracle, LabeledDataset) 
         "{name}: {:.2} µs per label ({instances} instances)",
         best / instances as f64 * 1e6
     );
-    let labelled = LabeledDataset::solve(data, &oracle, &NoopObserver).unwrap();
-    (problem, oracle, labelled)
+    let labeled = LabeledDataset::solve(data, &oracle, &NoopObserver).unwrap();
+    (problem, oracle, labeled)
 }
 
 fn main() {

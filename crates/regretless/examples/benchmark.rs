@@ -8,8 +8,9 @@ use regretless::{Dataset, Method, Problem, Split, Trainer};
 
 fn main() -> regretless::Result<()> {
     let problem = Problem::benchmark("KS32")?;
-    let data =
-        Dataset::generate(&problem, 2000)?.split(Split::random(0).train(0.5).validation(0.2))?; // the rest is for testing
+    // The rows that neither train nor validate are for testing.
+    let split = Split::random(0).train(0.5).validation(0.2);
+    let data = Dataset::generate(&problem, 2000)?.split(split)?;
     for name in ["MSE", "MAE(O,S)"] {
         let method: Method = name.parse()?;
         let model = Trainer::new(method).epochs(50).fit(&problem, &data)?;

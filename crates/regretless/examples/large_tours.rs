@@ -2,7 +2,7 @@
 //! rescaling.
 //!
 //! Costs come from the generator of PyEPO (degree 6, 5 features), decisions are tours by nearest
-//! neighbour, since only the loss matters here; a column holds the best validation loss up to its
+//! neighbor, since only the loss matters here; a column holds the best validation loss up to its
 //! epoch. Run: `cargo run --reset_bounds -p regretless --example large_tours [nodes ...]`
 
 #![allow(clippy::print_stdout, reason = "the table is what the example is for")]
@@ -53,7 +53,7 @@ fn compare(nodes: usize) -> Result<()> {
         .parse::<Benchmark>()?
         .generate(DataRecipe::paper(rows, 135))?;
     let oracle = Oracle::new(problem.build()?).with_threads(Threads::new(2)?);
-    let tours = nearest_neighbours(&data, nodes);
+    let tours = nearest_neighbors(&data, nodes);
     let data = LabeledDataset::from_decisions(data, &oracle, tours)?;
     let split = SplitIndices::in_order(rows, [train_rows, validation_rows, 0])?;
     let task = TrainingContext {
@@ -119,7 +119,7 @@ fn compare(nodes: usize) -> Result<()> {
 }
 
 /// Tours that go on to the cheapest node not yet seen.
-fn nearest_neighbours(data: &Dataset, nodes: usize) -> Vec<Solution> {
+fn nearest_neighbors(data: &Dataset, nodes: usize) -> Vec<Solution> {
     let edge = |i: usize, j: usize| {
         let (low, high) = (i.min(j), i.max(j));
         low * (2 * nodes - low - 1) / 2 + high - low - 1

@@ -90,10 +90,10 @@ pub enum SolveFailure {
     /// The user asked to stop while the search was under way.
     #[error("interrupted")]
     Interrupted,
-    /// The engine's answer did not survive our own check.
+    /// The solver's decision failed the check against the constraints.
     #[error("the solver's answer is wrong: {0}")]
     WrongAnswer(String),
-    /// The engine itself reported an error.
+    /// The solver reported an error.
     #[error("the solver failed: {0}")]
     Engine(String),
 }
@@ -191,7 +191,7 @@ pub enum Error {
         epoch: usize,
         /// Row of the table, counted from 0.
         instance: usize,
-        /// Output, counted from 0, where one is to blame.
+        /// Output, counted from 0, if the value belongs to one output.
         output: Option<usize>,
     },
     /// The user asked to stop.

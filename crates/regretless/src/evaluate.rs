@@ -1,6 +1,6 @@
 //! Regret: how much a decision costs beyond the best one, and its averages.
 //!
-//! regret = c·x(ĉ) − c·x(c). Mean regret is what the literature's tables compare; the normalised
+//! regret = c·x(ĉ) − c·x(c). Mean regret is what the literature's tables compare; the normalized
 //! one divides the sum by the sum of best objectives, the relative one averages each instance's
 //! share.
 
@@ -52,7 +52,7 @@ pub fn few_rows_warning(what: &str, rows: usize) -> Option<String> {
     })
 }
 
-/// Regret of predictions (to be minimised, one row per listed instance).
+/// Regret of predictions (to be minimized, one row per listed instance).
 ///
 /// # Errors
 /// When an instance has no decision under its predicted costs, or the user interrupts.
@@ -67,7 +67,7 @@ pub fn evaluate(
     Ok(summarize(regrets, predictions, data, instances))
 }
 
-/// A model's predictions for some rows of a labelled table, to be minimised.
+/// A model's predictions for some rows of a labeled table, to be minimized.
 ///
 /// # Errors
 /// When the table is none for the model.
@@ -132,7 +132,7 @@ pub fn rows_per_chunk(data: &LabeledDataset, oracle: &Oracle) -> usize {
 }
 
 /// Regret of predictions that are made a few instances at a time: `predict` gives those of the
-/// listed instances, to be minimised.
+/// listed instances, to be minimized.
 ///
 /// # Errors
 /// When predicting fails, an instance has no decision under its predicted costs, or the user
@@ -156,7 +156,7 @@ pub fn evaluate_in_chunks(
     Ok(errors.summarize(found, data, instances))
 }
 
-/// Regret of each listed instance under predictions (to be minimised, one row each).
+/// Regret of each listed instance under predictions (to be minimized, one row each).
 ///
 /// # Errors
 /// When an instance has no decision under its predicted costs, or the user interrupts.

@@ -316,8 +316,8 @@ mod tests {
         assert_eq!(out, [2; 9]);
     }
 
-    /// One slot waits until all others are filled: that ends only if none of them is queued behind it
-    /// in the hands of the same thread.
+    /// One slot waits until all others are filled: that ends only if none of them is queued behind
+    /// it in the hands of the same thread.
     #[test]
     fn a_long_piece_holds_up_no_other() {
         use std::sync::atomic::{AtomicUsize, Ordering};

@@ -275,9 +275,9 @@ proptest! {
         prop_assert!((chosen.dot(&costs) - best.dot(&costs)).abs() < 1e-12);
     }
 
-    /// Normalised squared error is the cosine distance times 2/d.
+    /// Normalized squared error is the cosine distance times 2/d.
     #[test]
-    fn normalised_squared_error_is_the_cosine_distance(
+    fn normalized_squared_error_is_the_cosine_distance(
         costs in prop::collection::vec(-5.0..5.0_f64, 4),
         prediction in prop::collection::vec(-5.0..5.0_f64, 4),
     ) {

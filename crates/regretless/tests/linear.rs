@@ -360,11 +360,11 @@ fn regret_compares_totals_with_fixed_costs() {
     let oracle = Oracle::new(Arc::new(machines(Sense::Minimize)));
     let features = Features::new(Matrix::zeros(1, 1), FeatureShape::Wide, None).unwrap();
     let data = Dataset::new(features, Matrix::new(1, 2, vec![1.0, 2.0]).unwrap(), None).unwrap();
-    let labelled = LabeledDataset::solve(data, &oracle, &NoopObserver).unwrap();
+    let labeled = LabeledDataset::solve(data, &oracle, &NoopObserver).unwrap();
     let mistaken = oracle.worker().solve(&[6.5, 2.0]).unwrap().decision;
     // B and a missing unit cost 1 + 2·2 + 10 where A alone would have cost 7.
     assert_eq!(
-        mistaken.dot(labelled.data().costs().row(0)) - labelled.optimal_objective(0),
+        mistaken.dot(labeled.data().costs().row(0)) - labeled.optimal_objective(0),
         8.0
     );
 }

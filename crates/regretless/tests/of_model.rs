@@ -37,7 +37,7 @@ fn a_file_is_used_only_if_its_content_is_that_of_the_training() {
     assert!(build(&path, Some(&right), None).is_ok());
     let message = build(&path, Some(&hash("other")), None).unwrap_err();
     assert!(
-        message.contains("changed since training") && message.contains("--problem"),
+        message.contains("changed since training") && message.contains("give the problem yourself"),
         "{message}"
     );
     let message = build(&path, None, None).unwrap_err();

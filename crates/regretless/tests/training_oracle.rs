@@ -446,7 +446,7 @@ fn local_search_from_the_label_gives_another_model_than_a_cold_one() {
             .unwrap_err()
             .to_string()
     };
-    assert!(refused("SPO+ local-search:from-label labels relaxed").contains("fractional"));
+    assert!(refused("SPO+ local-search:from-label labels relaxed").contains("integral decisions"));
 }
 
 /// An infeasible start (overloaded, or with unserved customers) is ignored: the search starts cold.

@@ -20,7 +20,7 @@ pub fn wanted(name: &str) -> bool {
     words.peek().is_none() || words.any(|word| word == name)
 }
 
-/// Seconds that this thread has worked: neighbours on the machine do not count.
+/// Seconds that this thread has worked: neighbors on the machine do not count.
 #[cfg(unix)]
 pub fn worked() -> f64 {
     let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);

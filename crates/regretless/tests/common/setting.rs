@@ -1,4 +1,4 @@
-//! A labelled table with its problem, oracle and split, ready to train on.
+//! A labeled table with its problem, oracle and split, ready to train on.
 
 #![allow(
     clippy::unwrap_used,

@@ -141,7 +141,7 @@ impl Case {
         self.golden(loss)[name].as_f64().unwrap()
     }
 
-    /// Predictions of a loss (its own, or those of the file), to be minimised.
+    /// Predictions of a loss (its own, or those of the file), to be minimized.
     pub fn predictions(&self, loss: &str) -> Vec<Vec<f64>> {
         let own = &self.golden(loss)["pred"];
         turned(

@@ -170,10 +170,10 @@ fn a_model_that_was_trained_on_tells_its_whole_story() {
 fn robust_labels_mix_costs_with_those_of_similar_rows_and_solve_again() {
     let setting = Setting::paths(1);
     let rows = &setting.split.train;
-    let labels = |neighbours, weight| {
+    let labels = |neighbors, weight| {
         let labels = TrainingLabels {
             robust: Some(KnnRobustCosts {
-                neighbors: neighbours,
+                neighbors: neighbors,
                 weight,
             }),
             relaxed: None,

@@ -86,7 +86,7 @@ fn exact_ranges_of_grids_are_valid_and_cannot_be_wider() {
 #[test]
 fn exact_ranges_of_choices_are_valid_and_cannot_be_wider() {
     let mut finite = 0;
-    for case in 0..600 {
+    for case in 0..700 {
         let mut stream = stream(2, case);
         let problem = choice(&mut stream, 8);
         let costs = costs(&mut stream, &problem, case);

@@ -184,7 +184,8 @@ fn bad_long_tables_are_named_with_instance_and_item() {
         &[
             (
                 b"instance,x,cost\nu,1,1\nv,1,1\nu,1,1\n",
-                "t.csv, row 4, column instance: instance 'u' continues after another; keep its rows \
+                "t.csv, row 4, column instance: instance 'u' continues after another; keep its \
+                    rows \
                     together or name the items",
             ),
             (

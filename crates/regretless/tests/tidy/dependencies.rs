@@ -213,7 +213,7 @@ fn forbidden_uses(folder: &str, prefix: &str, arrows: &[(&str, &[&str])]) -> BTr
 fn no_module_uses_one_that_it_should_not() {
     check(
         "dependency",
-        forbidden_uses("crates/regretless/src", "crate::", &ARROWS),
+        &forbidden_uses("crates/regretless/src", "crate::", &ARROWS),
     );
 }
 

@@ -5,8 +5,13 @@ use std::fs;
 
 use crate::{check, files, root, shown};
 
-/// Files that name retired terms on purpose: the lists of this test.
-const LISTS: &str = "crates/regretless/tests/tidy";
+/// Files that name retired terms on purpose: the lists of this test, the changelog, and the parser
+/// that refuses old words of method names with the new ones.
+const EXEMPT: [&str; 3] = [
+    "crates/regretless/tests/tidy",
+    "CHANGELOG",
+    "crates/regretless/src/oracle/settings.rs",
+];
 
 #[test]
 fn retired_terms_do_not_come_back() {
@@ -22,7 +27,7 @@ fn retired_terms_do_not_come_back() {
     let mut found = BTreeSet::new();
     for path in files(&root(), &["rs", "py", "pyi", "md", "toml"]) {
         let place = shown(&path);
-        if place.starts_with(LISTS) || place.starts_with("CHANGELOG") {
+        if EXEMPT.iter().any(|exempt| place.starts_with(exempt)) {
             continue;
         }
         let text = fs::read_to_string(&path).unwrap().to_lowercase();

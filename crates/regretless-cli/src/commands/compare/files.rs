@@ -18,11 +18,12 @@ use super::summary::ComparisonSummary;
 use crate::output::write_text;
 
 const RESULTS_FILE_NAME: &str = "results.jsonl";
+const SUMMARY_FILE_NAME: &str = "summary.csv";
 const LOCK_FILE_NAME: &str = "lock";
 const RESULT_FILE_NAMES: [&str; 4] = [
     RESULTS_FILE_NAME,
     "results.csv",
-    "summary.csv",
+    SUMMARY_FILE_NAME,
     "settings.toml",
 ];
 
@@ -155,7 +156,10 @@ impl ResultFolder {
                 Ok(_) | Err(_) => return Ok(FolderState::Other(results)),
             }
         }
-        Ok(if runs.len() >= wanted.keys.len() {
+        // A comparison that was killed before its summary was written is resumed, too.
+        let is_complete =
+            runs.len() >= wanted.keys.len() && self.path.join(SUMMARY_FILE_NAME).exists();
+        Ok(if is_complete {
             FolderState::Other(results)
         } else {
             FolderState::Resumable(runs)
