@@ -332,7 +332,7 @@ def test_control_c_ends_a_function(where):
     import time, numpy as np, regretless as rl
     tours, many = rl.Problem("TSP40"), rl.generate("TSP40", instances=5000)[1]
     def solve(costs):
-        print("inside", flush=True)
+        print("inside\\n", end="", flush=True)
         {inside}
     problem = rl.Problem.from_solver(solve, 6, sense="minimize", thread_safe={thread_safe})
     try:
