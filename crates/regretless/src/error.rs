@@ -1,4 +1,4 @@
-//! Everything that can go wrong, said so that the reader knows what to change.
+//! Error types. Messages state what was found and what to change.
 //!
 //! Messages hold text from outside, such as cells and file names. They are shown on one line with
 //! hidden characters escaped (`text.rs`), so that no file can drive the reader's terminal.
@@ -73,7 +73,7 @@ pub enum SolveFailure {
     /// No decision satisfies the constraints.
     #[error("no decision is feasible")]
     Infeasible,
-    /// Costs can fall for ever.
+    /// The objective is unbounded below.
     #[error("the objective is unbounded")]
     Unbounded,
     /// The search ended before any decision was found.
@@ -136,10 +136,10 @@ pub enum Error {
     Io {
         /// The file.
         path: PathBuf,
-        /// The operating system's word.
+        /// The operating system's error.
         source: std::io::Error,
     },
-    /// An output path is taken.
+    /// The output file already exists.
     #[error("{}: exists already; choose another path or allow it to be replaced", display_path(.0))]
     Exists(PathBuf),
     /// A solver found no decision for an instance.

@@ -14,7 +14,7 @@ use crate::oracle::{Oracle, SolveResult};
 use crate::predict::CostModel;
 use crate::problem::{ProblemKind, match_costs};
 
-/// What predictions are worth on a set of instances.
+/// Regret and prediction error over a set of instances.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Evaluation {
     /// Instances evaluated.
@@ -37,7 +37,7 @@ pub struct Evaluation {
 }
 
 /// Fewest rows whose mean regret says anything about other rows: with fewer, the mean of a few
-/// decisions that happen to be right looks like skill.
+/// decisions that happen to be optimal can be low by chance.
 pub const MIN_ROWS_TO_EVALUATE: usize = 10;
 
 /// A warning where regret is averaged over so few rows that nothing can be concluded; `what` says
@@ -52,7 +52,7 @@ pub fn few_rows_warning(what: &str, rows: usize) -> Option<String> {
     })
 }
 
-/// Regret of predictions (to be minimized, one row per listed instance).
+/// Regret of predictions (converted to minimization, one row per listed instance).
 ///
 /// # Errors
 /// When an instance has no decision under its predicted costs, or the user interrupts.
@@ -70,7 +70,7 @@ pub fn evaluate(
 /// A model's predictions for some rows of a labeled table, to be minimized.
 ///
 /// # Errors
-/// When the table is none for the model.
+/// When the costs of the table do not match those of the model.
 pub fn predict_rows(model: &CostModel, data: &LabeledDataset, rows: &[usize]) -> Result<Matrix> {
     let matching = model.matching(CostSide::new("the table", data.data().cost_names()))?;
     let mut predictions =
@@ -89,7 +89,7 @@ pub fn known_predictions(all: &Matrix, data: &LabeledDataset, rows: &[usize]) ->
     Ok(predictions)
 }
 
-/// How the costs that a model predicts belong to those of a problem.
+/// Maps the costs that a model predicts to the costs of a problem.
 ///
 /// # Errors
 /// When both have names and the sets differ.
@@ -97,7 +97,7 @@ pub fn match_model(model: &CostModel, problem: &dyn ProblemKind) -> Result<CostM
     match_costs(model.cost_side(problem.cost_names()), problem)
 }
 
-/// Brings a table that a model is judged on into the order of the problem's costs or, where the
+/// Brings a table that a model is evaluated on into the order of the problem's costs or, where the
 /// problem has no names, of the model's; returns what the user should know.
 ///
 /// # Errors
