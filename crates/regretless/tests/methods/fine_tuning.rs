@@ -172,10 +172,7 @@ fn robust_labels_mix_costs_with_those_of_similar_rows_and_solve_again() {
     let rows = &setting.split.train;
     let labels = |neighbors, weight| {
         let labels = TrainingLabels {
-            robust: Some(KnnRobustCosts {
-                neighbors: neighbors,
-                weight,
-            }),
+            robust: Some(KnnRobustCosts { neighbors, weight }),
             relaxed: None,
         };
         labels

@@ -73,7 +73,7 @@ fn check(rule: &str, found: &BTreeSet<String>) {
         .map(String::from)
         .collect();
     let new: Vec<&String> = found.difference(&allowed).collect();
-    let stale: Vec<&String> = allowed.difference(&found).collect();
+    let stale: Vec<&String> = allowed.difference(found).collect();
     assert!(new.is_empty(), "{rule}: {} findings\n{new:#?}", new.len());
     assert!(
         stale.is_empty(),
