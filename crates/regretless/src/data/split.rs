@@ -24,6 +24,8 @@ pub struct Split {
     rule: SplitRule,
     /// Fraction for training, where it is not simply what validation and test leave.
     train: Option<f64>,
+    /// Fraction for validation, where it is not that of the rule.
+    validation: Option<f64>,
     /// Fraction for testing, where it is not simply what training and validation leave.
     test: Option<f64>,
     seed: u64,
@@ -46,6 +48,7 @@ impl Split {
         Self {
             rule,
             train: None,
+            validation: None,
             test: None,
             seed,
         }
@@ -61,9 +64,7 @@ impl Split {
     /// Fraction of the rows for validation.
     #[must_use]
     pub fn validation(mut self, fraction: f64) -> Self {
-        if let SplitRule::Fractions([validation, _]) = &mut self.rule {
-            *validation = fraction;
-        }
+        self.validation = Some(fraction);
         self
     }
 
@@ -80,8 +81,11 @@ impl Split {
     /// When fractions are not between 0 and 1 or add up to more than 1, the table is too short, or
     /// no row is left for training.
     pub fn apply(self, rows: usize) -> Result<SplitIndices> {
-        let [validation, default_test] = match self.rule {
-            SplitRule::Counts(_) if self.train.is_some() || self.test.is_some() => {
+        let has_fractions = [self.train, self.validation, self.test]
+            .iter()
+            .any(Option::is_some);
+        let [default_validation, default_test] = match self.rule {
+            SplitRule::Counts(_) if has_fractions => {
                 return Err(Error::setting(
                     "a split in order takes numbers of rows, no fractions",
                 ));
@@ -89,6 +93,7 @@ impl Split {
             SplitRule::Counts(counts) => return SplitIndices::in_order(rows, counts),
             SplitRule::Fractions(fractions) => fractions,
         };
+        let validation = self.validation.unwrap_or(default_validation);
         match (self.train, self.test) {
             (None, test) => {
                 let test = test.unwrap_or(default_test);

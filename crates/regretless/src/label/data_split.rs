@@ -7,7 +7,7 @@ use crate::data::{Dataset, FeatureShape, Features, Matrix, Split, SplitIndices};
 use crate::error::{Error, Result};
 use crate::observer::Observer;
 use crate::oracle::Oracle;
-use crate::problem::{Problem, ProblemSpec};
+use crate::problem::Problem;
 
 /// A table divided into three parts. Labels, the optimal decisions of the rows, are computed when
 /// a training or an evaluation first needs them.
@@ -36,7 +36,7 @@ enum Table {
     Unlabeled(Arc<Dataset>),
     Labeled {
         data: Arc<LabeledDataset>,
-        problem: ProblemSpec,
+        problem: Problem,
     },
 }
 
@@ -66,7 +66,7 @@ impl DataSplit {
         indices: SplitIndices,
     ) -> Result<Self> {
         let indices = indices.restrict_to(&data.rows())?;
-        let problem = problem.spec().clone();
+        let problem = problem.clone();
         Ok(Self {
             table: RwLock::new(Table::Labeled { data, problem }),
             indices,
@@ -108,7 +108,7 @@ impl DataSplit {
     /// The table with labels for a problem: computed on the first call, kept for the next ones.
     ///
     /// # Errors
-    /// When the table does not fit the problem, was labeled for another one, no row has a feasible
+    /// When the table does not fit the problem or was labeled for another one, a row has no feasible
     /// decision, or the user interrupts.
     pub fn label(
         &self,
@@ -122,7 +122,7 @@ impl DataSplit {
             Table::Labeled {
                 data,
                 problem: known,
-            } if known == problem.spec() => {
+            } if known.has_same_labels(problem) => {
                 return Ok(Arc::clone(data));
             }
             Table::Labeled { .. } => {
@@ -134,13 +134,20 @@ impl DataSplit {
             Table::Unlabeled(data) => Dataset::clone(data),
         };
         let labeled = match &self.store {
-            Some(store) => store.label(unlabeled, problem.spec(), oracle, observer)?.0,
-            None => LabeledDataset::solve_feasible(unlabeled, oracle, observer)?.0,
+            Some(store) => {
+                let (labeled, report) = store.label(unlabeled, problem.spec(), oracle, observer)?;
+                // A row without a label must not disappear from trainings and evaluations unseen.
+                if let Some((row, failure)) = report.failed.into_iter().next() {
+                    return Err(Error::solver(row, failure));
+                }
+                labeled
+            }
+            None => LabeledDataset::solve(unlabeled, oracle, observer)?,
         };
         let data = Arc::new(labeled);
         *table = Table::Labeled {
             data: Arc::clone(&data),
-            problem: problem.spec().clone(),
+            problem: problem.clone(),
         };
         Ok(data)
     }
@@ -258,5 +265,67 @@ impl FeatureLayout<'_> {
         let rows = self.shape.rows_per_instance();
         let matrix = Matrix::from_f64(rows, self.names.len(), values)?;
         Features::new(matrix, self.shape, Some(self.names.to_vec()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use crate::observer::NoopObserver;
+    use crate::oracle::Oracle;
+    use crate::sense::Sense;
+    use crate::{Dataset, ErrorKind, Problem, Split};
+
+    /// Chooses one fixed item: problems of one name that differ in their function alone.
+    fn fixed_choice(item: usize) -> Problem {
+        let solve = move |costs: &[f64]| {
+            let mut decision = vec![0.0; costs.len()];
+            decision[item] = 1.0;
+            (costs[0] < 8.0).then_some(decision)
+        };
+        Problem::from_solver("fixed", Sense::Minimize, 2, solve).unwrap()
+    }
+
+    fn table(rows: u32) -> Dataset {
+        let features: Vec<[f64; 1]> = (0..rows).map(|row| [f64::from(row)]).collect();
+        let costs: Vec<[f64; 2]> = (0..rows).map(|row| [f64::from(row), 4.0]).collect();
+        Dataset::from_arrays(&features, &costs).unwrap()
+    }
+
+    #[test]
+    fn labels_of_one_function_are_not_taken_for_those_of_another_of_the_same_name() {
+        let data = table(6).split(Split::random(0)).unwrap();
+        let (first, second) = (fixed_choice(0), fixed_choice(1));
+        let label = |problem: &Problem| {
+            data.label(problem, &Oracle::new(problem.kind().clone()), &NoopObserver)
+        };
+        let labels = label(&first).unwrap();
+        assert!(Arc::ptr_eq(&labels, &label(&first.clone()).unwrap()));
+        assert_eq!(label(&second).unwrap_err().kind(), ErrorKind::Data);
+    }
+
+    #[test]
+    fn a_row_without_a_feasible_decision_is_an_error() {
+        let data = table(10).split(Split::random(0)).unwrap();
+        let problem = fixed_choice(0);
+        let oracle = Oracle::new(problem.kind().clone());
+        let error = data.label(&problem, &oracle, &NoopObserver).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Solver);
+        assert!(error.to_string().contains("instance 8"), "{error}");
+    }
+
+    #[test]
+    fn fractions_of_a_split_in_order_are_refused() {
+        for split in [
+            Split::in_order(4, 1, 1).train(0.5),
+            Split::in_order(4, 1, 1).validation(0.5),
+            Split::in_order(4, 1, 1).test(0.5),
+        ] {
+            assert_eq!(
+                table(6).split(split).unwrap_err().kind(),
+                ErrorKind::Setting
+            );
+        }
     }
 }

@@ -296,6 +296,18 @@ impl Problem {
         &self.kind
     }
 
+    /// Whether labels of one problem are labels of the other: the same problem, or the same
+    /// specification and file content. Two functions of the user's own are never the same problem,
+    /// whatever their names.
+    pub(crate) fn has_same_labels(&self, other: &Self) -> bool {
+        let same_kind = Arc::ptr_eq(&self.kind, &other.kind);
+        let is_external = matches!(self.spec, ProblemSpec::External(_));
+        let same_content = self.spec == other.spec
+            && self.kind.fingerprint() == other.kind.fingerprint()
+            && self.kind.file_hash() == other.kind.file_hash();
+        same_kind || (!is_external && same_content)
+    }
+
     /// The best decision for one row of costs. Costs, objective and bound are in the user's sense;
     /// the decision is checked against the constraints.
     ///
