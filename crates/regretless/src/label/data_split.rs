@@ -108,8 +108,8 @@ impl DataSplit {
     /// The table with labels for a problem: computed on the first call, kept for the next ones.
     ///
     /// # Errors
-    /// When the table does not fit the problem or was labeled for another one, a row has no feasible
-    /// decision, or the user interrupts.
+    /// When the table does not fit the problem or was labeled for another one, a row has no
+    /// feasible decision, or the user interrupts.
     pub fn label(
         &self,
         problem: &Problem,
@@ -301,7 +301,7 @@ mod tests {
             data.label(problem, &Oracle::new(problem.kind().clone()), &NoopObserver)
         };
         let labels = label(&first).unwrap();
-        assert!(Arc::ptr_eq(&labels, &label(&first.clone()).unwrap()));
+        assert!(Arc::ptr_eq(&labels, &label(&first).unwrap()));
         assert_eq!(label(&second).unwrap_err().kind(), ErrorKind::Data);
     }
 
