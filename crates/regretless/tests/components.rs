@@ -13,7 +13,9 @@ use std::sync::Arc;
 use common::{Case, assert_close, golden, numbers, rows};
 use proptest::prelude::{ProptestConfig, prop, prop_assert, proptest};
 use regretless::Decision;
-use regretless::loss::{BaseError, CosSpec, ErrorSide, Loss, LossInput, LossSpec, NoiseKey};
+use regretless::loss::{
+    BaseError, CostSensitiveSpec, ErrorSide, Loss, LossInput, LossSpec, NoiseKey,
+};
 use regretless::oracle::Oracle;
 use regretless::problem::{Sense, TopK, VariableBounds};
 use regretless::train::instance_costs;
@@ -31,8 +33,8 @@ fn free_choice(items: usize) -> Oracle {
 }
 
 /// A family member without problem-specific bounds.
-fn binary(cos: CosSpec) -> regretless::loss::cos::CosLoss {
-    regretless::loss::cos::CosLoss::new(cos, VariableBounds::Binary)
+fn binary(spec: CostSensitiveSpec) -> regretless::loss::cost_sensitive::CostSensitiveLoss {
+    regretless::loss::cost_sensitive::CostSensitiveLoss::new(spec, VariableBounds::Binary)
 }
 
 fn value(loss: &dyn Loss, costs: &[f64], prediction: &[f64], best: &Decision) -> f64 {
@@ -98,10 +100,10 @@ fn gradients_agree_with_finite_differences() {
     let best = Decision::from_indices([1, 4]);
     let oracle = free_choice(5);
     for spec in LossSpec::examples().unwrap() {
-        let Some(cos) = spec.downcast_ref::<CosSpec>() else {
+        let Some(cost_sensitive) = spec.downcast_ref::<CostSensitiveSpec>() else {
             continue;
         };
-        let loss = binary(cos.clone());
+        let loss = binary(cost_sensitive.clone());
         let mut gradient = [0.0; 5];
         let query = LossInput {
             instance: 0,
@@ -134,11 +136,11 @@ fn a_variable_between_its_bounds_is_always_penalised() {
         lower: vec![0.0, -1.0, 0.0, 2.0],
         upper: vec![2.0, 5.0, 3.0, 2.0],
     };
-    let cos = CosSpec {
+    let spec = CostSensitiveSpec {
         side: ErrorSide::OneSided,
-        ..CosSpec::plain(BaseError::Absolute)
+        ..CostSensitiveSpec::plain(BaseError::Absolute)
     };
-    let loss = regretless::loss::cos::CosLoss::new(cos, bounds);
+    let loss = regretless::loss::cost_sensitive::CostSensitiveLoss::new(spec, bounds);
     // At its upper bound, at its lower, between, and fixed.
     let best = Decision::from_dense(&[2.0, -1.0, 1.5, 2.0]);
     let costs = [1.0; 4];
@@ -164,15 +166,15 @@ fn a_variable_between_its_bounds_is_always_penalised() {
 #[test]
 fn mean_squared_error_is_recovered_from_the_general_form() {
     let (costs, prediction, none) = ([1.0, 2.0, 3.0], [1.5, 1.0, 3.0], Decision::default());
-    let half = CosSpec {
+    let half = CostSensitiveSpec {
         side: ErrorSide::Pinball(vec![0.5]),
-        ..CosSpec::plain(BaseError::Squared)
+        ..CostSensitiveSpec::plain(BaseError::Squared)
     };
     let general = 2.0 * value(&binary(half), &costs, &prediction, &none);
     assert_eq!(
         general,
         value(
-            &binary(CosSpec::plain(BaseError::Squared)),
+            &binary(CostSensitiveSpec::plain(BaseError::Squared)),
             &costs,
             &prediction,
             &none
@@ -182,9 +184,9 @@ fn mean_squared_error_is_recovered_from_the_general_form() {
 
 #[test]
 fn each_output_can_have_its_own_quantile() {
-    let taus = CosSpec {
+    let taus = CostSensitiveSpec {
         side: ErrorSide::Pinball(vec![0.1, 0.9]),
-        ..CosSpec::plain(BaseError::Absolute)
+        ..CostSensitiveSpec::plain(BaseError::Absolute)
     };
     let none = Decision::default();
     let low = value(&binary(taus.clone()), &[0.0, 0.0], &[-1.0, -1.0], &none);
@@ -201,9 +203,9 @@ fn each_output_can_have_its_own_quantile() {
 fn a_zero_prediction_has_a_finite_gradient_under_normalisation() {
     let oracle = free_choice(3);
     for error in [BaseError::Squared, BaseError::Absolute] {
-        let loss = binary(CosSpec {
+        let loss = binary(CostSensitiveSpec {
             scale_invariant: true,
-            ..CosSpec::plain(error)
+            ..CostSensitiveSpec::plain(error)
         });
         let mut gradient = [0.0; 3];
         let query = LossInput {
@@ -269,8 +271,8 @@ proptest! {
         let best = oracle.worker().solve(&costs).unwrap().decision;
         let harmless = |(j, c): (usize, &f64)| if best.value(j) == 1.0 { c - moves[j] } else { c + moves[j] };
         let prediction: Vec<f64> = costs.iter().enumerate().map(harmless).collect();
-        let cos = CosSpec { side: ErrorSide::OneSided, ..CosSpec::plain(BaseError::Squared) };
-        prop_assert!(value(&binary(cos), &costs, &prediction, &best) == 0.0);
+        let spec = CostSensitiveSpec { side: ErrorSide::OneSided, ..CostSensitiveSpec::plain(BaseError::Squared) };
+        prop_assert!(value(&binary(spec), &costs, &prediction, &best) == 0.0);
         let chosen = oracle.worker().solve(&prediction).unwrap().decision;
         prop_assert!((chosen.dot(&costs) - best.dot(&costs)).abs() < 1e-12);
     }
@@ -285,8 +287,8 @@ proptest! {
         proptest::prop_assume!(norm(&costs) > 1e-3 && norm(&prediction) > 1e-3);
         let product: f64 = costs.iter().zip(&prediction).map(|(a, b)| a * b).sum();
         let cosine = product / norm(&costs) / norm(&prediction);
-        let cos = CosSpec { scale_invariant: true, ..CosSpec::plain(BaseError::Squared) };
-        let found = value(&binary(cos), &costs, &prediction, &Decision::default());
+        let spec = CostSensitiveSpec { scale_invariant: true, ..CostSensitiveSpec::plain(BaseError::Squared) };
+        let found = value(&binary(spec), &costs, &prediction, &Decision::default());
         prop_assert!((found - 0.5 * (1.0 - cosine)).abs() < 1e-12);
     }
 
@@ -300,9 +302,9 @@ proptest! {
         let best = Decision::from_indices([1]);
         let longer: Vec<f64> = prediction.iter().map(|p| p * factor).collect();
         for spec in LossSpec::examples().unwrap() {
-            let Some(cos) = spec.downcast_ref::<CosSpec>() else { continue };
-            if cos.scale_invariant {
-                let loss = binary(cos.clone());
+            let Some(cost_sensitive) = spec.downcast_ref::<CostSensitiveSpec>() else { continue };
+            if cost_sensitive.scale_invariant {
+                let loss = binary(cost_sensitive.clone());
                 let (a, b) = (value(&loss, &costs, &prediction, &best), value(&loss, &costs, &longer, &best));
                 prop_assert!((a - b).abs() < 1e-10);
             }

@@ -6,7 +6,7 @@ use super::solve_times::{SolveTimeSource, SolveTimes};
 use crate::data::FeatureShape;
 use crate::error::{Error, Result};
 use crate::evaluate::{predict_rows, regrets};
-use crate::loss::{BaseError, CosSpec, SpoPlus};
+use crate::loss::{BaseError, CostSensitiveSpec, SpoPlus};
 use crate::method::{AutoBudget, StageOverrides, TrainingStage};
 use crate::oracle::{CacheSettings, Heuristic, OracleSettings, SolveCounts};
 use crate::parallel::cpu_seconds;
@@ -202,8 +202,8 @@ impl<'a> CandidateRace<'a> {
     /// Losses that need no solve during training; only one if candidates cannot be scored.
     fn first_candidates(&self) -> Vec<TrainingStage> {
         let epochs = self.settings.epochs.min(self.affordable_epochs());
-        let mse = CosSpec::plain(BaseError::Squared);
-        let mae = CosSpec::plain(BaseError::Absolute);
+        let mse = CostSensitiveSpec::plain(BaseError::Squared);
+        let mae = CostSensitiveSpec::plain(BaseError::Absolute);
         let mae = mae.one_sided().scale_invariant();
         let losses = match self.scorer {
             ValidationScorer::None => vec![mae],

@@ -18,7 +18,7 @@ pub(crate) mod buffer;
 mod capabilities;
 pub mod cave;
 pub mod contrastive;
-pub mod cos;
+pub mod cost_sensitive;
 mod decision_gradient;
 pub mod frank_wolfe;
 mod instance;
@@ -37,7 +37,9 @@ pub mod spo_plus;
 pub use capabilities::Capabilities;
 pub use cave::Cave;
 pub use contrastive::Contrastive;
-pub use cos::{BaseError, CosSpec, ErrorSide, InstanceWeighting, SinglePrecisionInput};
+pub use cost_sensitive::{
+    BaseError, CostSensitiveSpec, ErrorSide, InstanceWeighting, SinglePrecisionInput,
+};
 pub use decision_gradient::{DecisionGradient, GradientAccumulator, SparseGradient};
 pub use frank_wolfe::FrankWolfe;
 pub use instance::LossValue;

@@ -2,8 +2,8 @@
 
 use super::name_options::LossOptions;
 use super::{
-    LossSpec, cave, contrastive, cos, frank_wolfe, lava, layer, perturbation_gradient, pfyl,
-    ranking, self_contrastive, spo_plus,
+    LossSpec, cave, contrastive, cost_sensitive, frank_wolfe, lava, layer, perturbation_gradient,
+    pfyl, ranking, self_contrastive, spo_plus,
 };
 use crate::error::Result;
 
@@ -21,7 +21,7 @@ pub(super) struct LossFamily {
 
 /// All losses.
 pub(super) static LOSS_FAMILIES: &[&LossFamily] = &[
-    &cos::FAMILY,
+    &cost_sensitive::FAMILY,
     &spo_plus::FAMILY,
     &pfyl::FAMILY,
     &contrastive::FAMILY,

@@ -1,13 +1,15 @@
 //! Methods built in code.
 
 use super::{AutoBudget, Method, TrainingStage};
-use crate::loss::{BaseError, CosSpec, InstanceWeighting, LossSpec, Pfyl, SpoPlus, noise};
+use crate::loss::{
+    BaseError, CostSensitiveSpec, InstanceWeighting, LossSpec, Pfyl, SpoPlus, noise,
+};
 use crate::oracle::{CacheSettings, Heuristic};
 use crate::solve::relaxation::Relaxation;
 
 /// A method with a cost-sensitive loss; see [`Method::mse`] and [`Method::mae`].
 #[derive(Debug, Clone, PartialEq)]
-pub struct CostSensitive(CosSpec);
+pub struct CostSensitive(CostSensitiveSpec);
 
 impl CostSensitive {
     /// Counts only errors that can change the decision (O).
@@ -57,12 +59,12 @@ impl From<CostSensitive> for LossSpec {
 impl Method {
     /// Mean squared error; add components with the methods of [`CostSensitive`].
     pub fn mse() -> CostSensitive {
-        CostSensitive(CosSpec::plain(BaseError::Squared))
+        CostSensitive(CostSensitiveSpec::plain(BaseError::Squared))
     }
 
     /// Mean absolute error; add components with the methods of [`CostSensitive`].
     pub fn mae() -> CostSensitive {
-        CostSensitive(CosSpec::plain(BaseError::Absolute))
+        CostSensitive(CostSensitiveSpec::plain(BaseError::Absolute))
     }
 
     /// The SPO+ loss (Elmachtoub and Grigas 2022).

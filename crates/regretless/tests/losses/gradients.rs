@@ -3,7 +3,7 @@
 use regretless::Decision;
 use regretless::data::{Dataset, FeatureShape, Features, Matrix};
 use regretless::label::LabeledDataset;
-use regretless::loss::{CosSpec, Loss, LossInput, LossSpec, NoiseKey, SparseGradient};
+use regretless::loss::{CostSensitiveSpec, Loss, LossInput, LossSpec, NoiseKey, SparseGradient};
 use regretless::observer::NoopObserver;
 use regretless::oracle::{Oracle, TrainingOracle};
 use regretless::problem::{GridPath, ProblemKind};
@@ -285,7 +285,7 @@ fn capabilities_say_what_an_evaluation_does() {
         );
         assert_eq!(
             loss.separable().is_some(),
-            spec.downcast_ref::<CosSpec>().is_some(),
+            spec.downcast_ref::<CostSensitiveSpec>().is_some(),
             "{spec}"
         );
     }

@@ -4,9 +4,9 @@
 use std::sync::Arc;
 
 use regretless::Decision;
-use regretless::loss::cos::CosLoss;
+use regretless::loss::cost_sensitive::CostSensitiveLoss;
 use regretless::loss::{
-    CosSpec, ErrorSide, Loss, LossInput, LossSpec, NoiseKey, SinglePrecisionInput,
+    CostSensitiveSpec, ErrorSide, Loss, LossInput, LossSpec, NoiseKey, SinglePrecisionInput,
 };
 use regretless::oracle::Oracle;
 use regretless::problem::{Sense, TopK, VariableBounds};
@@ -26,10 +26,10 @@ fn row(seed: f64, count: usize) -> Vec<f32> {
 }
 
 /// The examples of the cost-sensitive family.
-fn examples() -> Vec<CosSpec> {
+fn examples() -> Vec<CostSensitiveSpec> {
     let mut found = Vec::new();
     for spec in LossSpec::examples().unwrap() {
-        found.extend(spec.downcast_ref::<CosSpec>().cloned());
+        found.extend(spec.downcast_ref::<CostSensitiveSpec>().cloned());
     }
     assert_eq!(found.len(), 12);
     found
@@ -40,8 +40,8 @@ fn doubles(row: &[f32], sign: f32) -> Vec<f64> {
 }
 
 /// Both ways on the same row, value first, gradients in the sense of the user.
-fn both(cos: &CosSpec, prediction: &[f32], sign: f32) -> Option<(Vec<f64>, Vec<f64>)> {
-    let loss = CosLoss::new(cos.clone(), VariableBounds::Binary);
+fn both(spec: &CostSensitiveSpec, prediction: &[f32], sign: f32) -> Option<(Vec<f64>, Vec<f64>)> {
+    let loss = CostSensitiveLoss::new(spec.clone(), VariableBounds::Binary);
     let (count, costs) = (prediction.len(), row(2.1, prediction.len()));
     let best = Decision::from_indices((0..count as u32).filter(|j| j % 3 == 1));
     let mut single = vec![f32::NAN; count];
@@ -76,19 +76,19 @@ fn both(cos: &CosSpec, prediction: &[f32], sign: f32) -> Option<(Vec<f64>, Vec<f
 
 #[test]
 fn rows_in_single_precision_agree_with_the_plain_way() {
-    for cos in examples() {
+    for spec in examples() {
         for count in [3, 15, 16, 40, 2500] {
             for sign in [1.0, -1.0] {
-                let Some((single, plain)) = both(&cos, &row(3.7, count), sign) else {
+                let Some((single, plain)) = both(&spec, &row(3.7, count), sign) else {
                     let here =
                         cfg!(not(target_arch = "x86_64")) || is_x86_feature_detected!("avx2");
                     assert!(
-                        !here || matches!(cos.side, ErrorSide::Pinball(_)),
-                        "{cos} has no fast way"
+                        !here || matches!(spec.side, ErrorSide::Pinball(_)),
+                        "{spec} has no fast way"
                     );
                     continue;
                 };
-                let what = format!("{cos}, {count} costs, sign {sign}");
+                let what = format!("{spec}, {count} costs, sign {sign}");
                 assert_close(&single[..1], &plain[..1], 1e-5, &what);
                 assert_close(&single[1..], &plain[1..], 2e-5, &what);
             }
@@ -98,23 +98,23 @@ fn rows_in_single_precision_agree_with_the_plain_way() {
 
 #[test]
 fn a_prediction_of_zeros_has_a_finite_gradient_in_single_precision_too() {
-    for cos in examples() {
-        if let Some((single, plain)) = both(&cos, &[0.0; 40], 1.0) {
-            assert_close(&single, &plain, 1e-6, &cos.to_string());
+    for spec in examples() {
+        if let Some((single, plain)) = both(&spec, &[0.0; 40], 1.0) {
+            assert_close(&single, &plain, 1e-6, &spec.to_string());
         }
     }
 }
 
 #[test]
 fn numbers_that_are_none_or_too_large_are_left_to_the_plain_way() {
-    for cos in examples() {
+    for spec in examples() {
         for bad in [f32::NAN, f32::INFINITY, 1e30] {
             let mut prediction = row(3.7, 40);
             prediction[20] = bad;
-            let taken = both(&cos, &prediction, 1.0);
+            let taken = both(&spec, &prediction, 1.0);
             assert!(
                 taken.is_none_or(|(single, _)| bad == 1e30 && single.iter().all(|g| g.is_finite())),
-                "{cos}: {bad}"
+                "{spec}: {bad}"
             );
         }
     }

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use regretless::baseline::Baseline;
 use regretless::data::SplitRule;
-use regretless::loss::{BaseError, CosSpec, ErrorSide, InstanceWeighting};
+use regretless::loss::{BaseError, CostSensitiveSpec, ErrorSide, InstanceWeighting};
 use regretless::method::Method;
 use regretless::observer::Observer;
 use regretless::parallel::Threads;
@@ -167,7 +167,7 @@ fn default_methods() -> Vec<Method> {
         for [costs, one_sided, scale_invariant] in
             components.map(|subset| subset.map(|included| included == 1))
         {
-            let loss = CosSpec {
+            let loss = CostSensitiveSpec {
                 error,
                 side: if one_sided {
                     ErrorSide::OneSided

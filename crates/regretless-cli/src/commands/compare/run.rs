@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use regretless::baseline::Baseline;
 use regretless::evaluate::Evaluation;
-use regretless::loss::{BaseError, CosSpec, ErrorSide, InstanceWeighting};
+use regretless::loss::{BaseError, CostSensitiveSpec, ErrorSide, InstanceWeighting};
 use regretless::method::Method;
 use regretless::predict::PredictorSpec;
 use regretless::report::TrainReport;
@@ -154,8 +154,8 @@ impl ComparedMethod {
         let [stage] = stages.as_slice() else {
             return None;
         };
-        match stage.loss.downcast_ref::<CosSpec>() {
-            Some(CosSpec {
+        match stage.loss.downcast_ref::<CostSensitiveSpec>() {
+            Some(CostSensitiveSpec {
                 error,
                 side: ErrorSide::Both,
                 scale_invariant: false,

@@ -4,7 +4,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use super::{BaseError, CosSpec, ErrorSide, InstanceWeighting};
+use super::{BaseError, CostSensitiveSpec, ErrorSide, InstanceWeighting};
 use crate::error::{Error, Result};
 use crate::solve::relaxation::CostRangeKind;
 
@@ -24,7 +24,7 @@ const COMPONENT_NAMES: [&str; 9] = [
 /// Rounds of IC and EIC by default: more rounds take more time and update the weights more often.
 const DEFAULT_ROUNDS: usize = 3;
 
-impl fmt::Display for CosSpec {
+impl fmt::Display for CostSensitiveSpec {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut parts = Vec::new();
         match self.weighting {
@@ -59,7 +59,7 @@ impl fmt::Display for CosSpec {
     }
 }
 
-impl FromStr for CosSpec {
+impl FromStr for CostSensitiveSpec {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self> {
@@ -71,19 +71,19 @@ impl FromStr for CosSpec {
             }
             None => (compact.as_str(), ""),
         };
-        let mut cos = match base.to_ascii_uppercase().as_str() {
+        let mut spec = match base.to_ascii_uppercase().as_str() {
             "MSE" => Self::plain(BaseError::Squared),
             "MAE" => Self::plain(BaseError::Absolute),
             _ => return Err(unknown(text)),
         };
         for component in components.split(',').filter(|c| !c.is_empty()) {
-            cos.add(component, text)?;
+            spec.add(component, text)?;
         }
-        Ok(cos)
+        Ok(spec)
     }
 }
 
-impl CosSpec {
+impl CostSensitiveSpec {
     fn add(&mut self, component: &str, name: &str) -> Result<()> {
         let repeated = || {
             Err(Error::setting(format!(
@@ -180,7 +180,7 @@ fn unknown(text: &str) -> Error {
 
 #[cfg(test)]
 mod tests {
-    use super::CosSpec;
+    use super::CostSensitiveSpec;
 
     #[test]
     fn names_parse_and_print_as_themselves() {
@@ -195,10 +195,13 @@ mod tests {
             "MSE(C,O_S,S)",
             "MAE(O_S(exact))",
         ] {
-            assert_eq!(name.parse::<CosSpec>().unwrap().to_string(), name);
+            assert_eq!(name.parse::<CostSensitiveSpec>().unwrap().to_string(), name);
         }
         assert_eq!(
-            "mse( s , o,C )".parse::<CosSpec>().unwrap().to_string(),
+            "mse( s , o,C )"
+                .parse::<CostSensitiveSpec>()
+                .unwrap()
+                .to_string(),
             "MSE(C,O,S)"
         );
     }
@@ -216,12 +219,12 @@ mod tests {
             "MSE(IC(0))",
             "MSE(C,W(1))",
         ] {
-            let message = name.parse::<CosSpec>().unwrap_err().to_string();
+            let message = name.parse::<CostSensitiveSpec>().unwrap_err().to_string();
             assert!(message.contains(name), "{message}");
         }
         assert!(
             "MSE(X)"
-                .parse::<CosSpec>()
+                .parse::<CostSensitiveSpec>()
                 .unwrap_err()
                 .to_string()
                 .contains("EIC(k)")

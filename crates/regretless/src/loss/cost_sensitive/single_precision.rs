@@ -11,7 +11,7 @@
 )]
 
 use super::evaluate::MIN_NORM;
-use super::{BaseError, CosSpec, ErrorSide};
+use super::{BaseError, CostSensitiveSpec, ErrorSide};
 use crate::decision::Decision;
 use crate::simd::{AlignedF32x16, Avx2Fma, F32_LANES, F32x16, dispatch_avx2};
 
@@ -50,18 +50,18 @@ struct SinglePrecisionSums {
 /// The mean over costs and its gradient with respect to the prediction in the user's sense; `None`
 /// if this member or this processor needs the double-precision path.
 pub(super) fn evaluate(
-    cos: &CosSpec,
+    spec: &CostSensitiveSpec,
     input: &SinglePrecisionInput<'_>,
     gradient: &mut [f32],
 ) -> Option<f64> {
     let simd = Avx2Fma::detect()?;
-    let one_sided = match &cos.side {
+    let one_sided = match &spec.side {
         ErrorSide::Both => false,
         ErrorSide::OneSided => true,
         ErrorSide::Sensitive(_) | ErrorSide::Pinball(_) => return None,
     };
-    let absolute = cos.error == BaseError::Absolute;
-    let (prediction_norm, cost_norm) = norms(simd, cos.scale_invariant, input);
+    let absolute = spec.error == BaseError::Absolute;
+    let (prediction_norm, cost_norm) = norms(simd, spec.scale_invariant, input);
     let at = NormScales {
         prediction: input.sign / prediction_norm.max(MIN_NORM) as f32,
         costs: 1.0 / cost_norm.max(MIN_NORM) as f32,
@@ -93,7 +93,7 @@ pub(super) fn evaluate(
         (prediction_norm, sums.projection)
     };
     let slope_factor = f64::from(input.sign) / (norm * count);
-    let prediction_factor = if cos.scale_invariant {
+    let prediction_factor = if spec.scale_invariant {
         -(projection * f64::from(at.prediction) * slope_factor)
     } else {
         -0.0

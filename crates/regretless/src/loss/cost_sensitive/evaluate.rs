@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 
 use super::{
-    BaseError, CosSpec, ErrorSide, MisleadingDirection, SinglePrecisionInput,
+    BaseError, CostSensitiveSpec, ErrorSide, MisleadingDirection, SinglePrecisionInput,
     misleading_directions, single_precision,
 };
 use crate::data::Matrix;
@@ -17,8 +17,8 @@ pub(super) const MIN_NORM: f64 = 1e-12;
 
 /// A member of the family, built for one table.
 #[derive(Debug, Clone)]
-pub struct CosLoss {
-    cos: CosSpec,
+pub struct CostSensitiveLoss {
+    spec: CostSensitiveSpec,
     bounds: VariableBounds,
     typical_norm: f64,
     /// Limits of the ranges of all costs, one row per instance; with O_S only.
@@ -52,11 +52,11 @@ struct InstanceErrorMask<'a> {
     free: &'a [f64],
 }
 
-impl CosLoss {
+impl CostSensitiveLoss {
     /// The loss of a problem whose variables have these bounds.
-    pub fn new(cos: CosSpec, bounds: VariableBounds) -> Self {
+    pub fn new(spec: CostSensitiveSpec, bounds: VariableBounds) -> Self {
         Self {
-            cos,
+            spec,
             bounds,
             typical_norm: 1.0,
             limits: None,
@@ -79,7 +79,7 @@ impl CosLoss {
 
     /// The same with the two directions of the pinball loss swapped.
     pub(super) fn with_pinball_swapped(mut self) -> Self {
-        if let ErrorSide::Pinball(taus) = &mut self.cos.side {
+        if let ErrorSide::Pinball(taus) = &mut self.spec.side {
             taus.iter_mut().for_each(|tau| *tau = 1.0 - *tau);
         }
         self
@@ -89,7 +89,7 @@ impl CosLoss {
     fn free_errors(&self, input: &LossInput<'_>, free: &mut Vec<f64>) {
         free.clear();
         let Some(limits) = &self.limits else { return };
-        let unit = if self.cos.scale_invariant {
+        let unit = if self.spec.scale_invariant {
             norm(input.costs).max(MIN_NORM)
         } else {
             1.0
@@ -100,7 +100,7 @@ impl CosLoss {
 
     /// The base error and its derivative.
     fn term(&self, error: f64) -> (f64, f64) {
-        match self.cos.error {
+        match self.spec.error {
             BaseError::Squared => (error * error, 2.0 * error),
             BaseError::Absolute if error == 0.0 => (0.0, 0.0),
             BaseError::Absolute => (error.abs(), error.signum()),
@@ -109,7 +109,7 @@ impl CosLoss {
 
     /// The weight of an error of output `j`.
     fn error_weight(&self, j: usize, error: f64, mask: &InstanceErrorMask<'_>) -> f64 {
-        match &self.cos.side {
+        match &self.spec.side {
             ErrorSide::Both => 1.0,
             ErrorSide::OneSided => f64::from(u8::from(mask.directions[j].counts(error, 0.0))),
             ErrorSide::Sensitive(_) => {
@@ -179,7 +179,7 @@ impl CosLoss {
     }
 }
 
-impl Loss for CosLoss {
+impl Loss for CostSensitiveLoss {
     fn evaluate(
         &self,
         input: &LossInput<'_>,
@@ -192,12 +192,15 @@ impl Loss for CosLoss {
                 free,
                 unit,
             } = scratch;
-            if matches!(self.cos.side, ErrorSide::OneSided | ErrorSide::Sensitive(_)) {
+            if matches!(
+                self.spec.side,
+                ErrorSide::OneSided | ErrorSide::Sensitive(_)
+            ) {
                 misleading_directions(input.best, &self.bounds, directions, input.costs.len());
             }
             self.free_errors(input, free);
             let mask = InstanceErrorMask { directions, free };
-            if self.cos.scale_invariant {
+            if self.spec.scale_invariant {
                 self.evaluate_normalized(input, &mask, unit, gradient)
             } else {
                 self.evaluate_plain(input, &mask, gradient)
@@ -214,19 +217,19 @@ impl Loss for CosLoss {
         gradient: &mut [f32],
     ) -> Option<f64> {
         if self.bounds == VariableBounds::Binary {
-            single_precision::evaluate(&self.cos, input, gradient)
+            single_precision::evaluate(&self.spec, input, gradient)
         } else {
             None
         }
     }
 
     fn separable(&self) -> Option<SeparableLoss<'_>> {
-        let CosSpec {
+        let CostSensitiveSpec {
             error,
             side,
             scale_invariant,
             ..
-        } = &self.cos;
+        } = &self.spec;
         Some(SeparableLoss {
             error: *error,
             side,
@@ -239,7 +242,7 @@ impl Loss for CosLoss {
     /// errors, with the entries of a unit vector.
     fn rescaling(&self, costs: usize) -> f64 {
         let d = costs as f64;
-        match (self.cos.scale_invariant, self.cos.error) {
+        match (self.spec.scale_invariant, self.spec.error) {
             (false, _) => d,
             (true, BaseError::Absolute) => d * self.typical_norm,
             (true, BaseError::Squared) => d * self.typical_norm * d.sqrt(),

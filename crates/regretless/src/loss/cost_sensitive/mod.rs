@@ -5,7 +5,7 @@
 //! ```
 //!
 //! Source: Schutte, Berden, Guns, Postek and Yorke-Smith, "Scalable decision-focused learning
-//! through cost-sensitive regression" (2026). Components, all of them fields of [`CosSpec`]:
+//! through cost-sensitive regression" (2026). Components, all of them fields of [`CostSensitiveSpec`]:
 //!
 //! * **O** (one-sided): only errors that can change the decision count. Underpredicting the cost of
 //!   a selected variable and overpredicting that of an unselected one is free.
@@ -41,7 +41,7 @@ mod name;
 mod sensitivity;
 mod single_precision;
 
-pub use evaluate::CosLoss;
+pub use evaluate::CostSensitiveLoss;
 pub use single_precision::SinglePrecisionInput;
 
 use crate::data::{Matrix, norm};
@@ -110,7 +110,7 @@ impl InstanceWeighting {
 
 /// A member of the family.
 #[derive(Debug, Clone, PartialEq)]
-pub struct CosSpec {
+pub struct CostSensitiveSpec {
     /// Squared or absolute.
     pub error: BaseError,
     /// Which direction counts.
@@ -121,7 +121,7 @@ pub struct CosSpec {
     pub weighting: InstanceWeighting,
 }
 
-impl CosSpec {
+impl CostSensitiveSpec {
     /// Plain mean squared or absolute error.
     pub fn plain(error: BaseError) -> Self {
         Self {
@@ -160,7 +160,7 @@ impl CosSpec {
 pub(super) static FAMILY: LossFamily = LossFamily {
     names: &["MSE", "MAE"],
     usage: &["MSE or MAE with components, such as MAE(O,S)"],
-    parse: |_, options| Ok(options.take_text().parse::<CosSpec>()?.into()),
+    parse: |_, options| Ok(options.take_text().parse::<CostSensitiveSpec>()?.into()),
     examples: &[
         "MSE",
         "MSE(S)",
@@ -177,7 +177,7 @@ pub(super) static FAMILY: LossFamily = LossFamily {
     ],
 };
 
-impl LossDefinition for CosSpec {
+impl LossDefinition for CostSensitiveSpec {
     fn capabilities(&self) -> Capabilities {
         Capabilities {
             can_vanish: matches!(self.side, ErrorSide::Sensitive(_)),
@@ -193,7 +193,7 @@ impl LossDefinition for CosSpec {
         observer: &dyn Observer,
     ) -> Result<Box<dyn Loss>> {
         let problem = oracle.problem();
-        let mut loss = CosLoss::new(self.clone(), problem.bounds())
+        let mut loss = CostSensitiveLoss::new(self.clone(), problem.bounds())
             .with_typical_norm(mean_norm(data.data().costs()));
         // The directions of the pinball loss are those of the user's costs; maximization swaps
         // them.
