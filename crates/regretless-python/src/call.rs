@@ -178,7 +178,7 @@ impl CallState {
         {
             let mut queue = lock(&self.requests);
             if !queue.open {
-                return Err(SolveFailure::Engine(
+                return Err(SolveFailure::SolverError(
                     "the call that could run the function has ended".into(),
                 ));
             }
@@ -231,14 +231,14 @@ impl CallState {
 
     fn fail_with(&self, error: PyErr) -> SolveResult {
         self.store_exception(error);
-        Err(SolveFailure::Engine(
+        Err(SolveFailure::SolverError(
             "the function raised an exception".into(),
         ))
     }
 }
 
 fn stopped() -> SolveFailure {
-    SolveFailure::Engine("the call was stopped".into())
+    SolveFailure::SolverError("the call was stopped".into())
 }
 
 /// Marks calls of this thread as nested in the function of another call, until dropped.

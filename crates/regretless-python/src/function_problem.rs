@@ -124,7 +124,7 @@ struct FunctionSolver {
 impl Solver for FunctionSolver {
     fn solve(&mut self, costs: &[f64]) -> SolveResult {
         match &self.call {
-            None => Err(SolveFailure::Engine(
+            None => Err(SolveFailure::SolverError(
                 "a Python function can be called only during a call from Python".into(),
             )),
             Some(call) if self.function.thread_safe => {

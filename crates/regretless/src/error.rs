@@ -82,20 +82,21 @@ pub enum SolveFailure {
         /// Nodes searched.
         nodes: u64,
     },
-    /// The question was to be answered from known decisions, and none is known.
+    /// The solver call was to be served from the solution pool, and the pool is empty.
     #[error(
-        "no decision is known to answer from; give training rows, or let the cache solve (cache 5%)"
+        "the solution pool is empty, and the cache may not call the solver; provide training rows, \
+         or let the cache solve (cache 5%)"
     )]
-    NothingKnown,
-    /// The user asked to stop while the search was under way.
+    EmptySolutionPool,
+    /// The search was canceled.
     #[error("interrupted")]
     Interrupted,
     /// The solver's decision failed the check against the constraints.
-    #[error("the solver's answer is wrong: {0}")]
-    WrongAnswer(String),
+    #[error("the solver returned an invalid solution: {0}")]
+    InvalidSolution(String),
     /// The solver reported an error.
     #[error("the solver failed: {0}")]
-    Engine(String),
+    SolverError(String),
 }
 
 /// What an [`Error`] is about, for programs that react to it.

@@ -126,7 +126,7 @@ fn a_failed_instance_leaves_the_others_alone() {
     let results = oracle.solve_all(&costs, &NoopObserver).unwrap();
     assert!(results[0].is_ok() && results[2].is_ok());
     assert!(
-        matches!(&results[1], Err(SolveFailure::Engine(message)) if message.contains("cost 0"))
+        matches!(&results[1], Err(SolveFailure::SolverError(message)) if message.contains("cost 0"))
     );
 }
 

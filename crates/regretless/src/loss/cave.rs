@@ -151,7 +151,7 @@ impl Cave {
         }
         let point = worker.project(input.best, |cone| {
             let point = match self.projection {
-                ConeProjection::Nearest { steps } => cone.project_within(v, steps),
+                ConeProjection::Nearest { steps } => cone.project_with_limit(v, steps),
                 ConeProjection::Early { steps } => cone.project_interior(v, steps)?,
             };
             Ok(if self.inner {

@@ -273,5 +273,5 @@ fn check_costs(costs: &[f64]) -> std::result::Result<(), SolveFailure> {
     } else {
         format!("cost {index} is not finite")
     };
-    Err(SolveFailure::Engine(message))
+    Err(SolveFailure::SolverError(message))
 }

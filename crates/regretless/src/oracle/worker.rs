@@ -11,7 +11,7 @@ use crate::decision::Decision;
 use crate::error::Result;
 use crate::problem::ProblemKind;
 use crate::solve::cone::NormalCone;
-use crate::solve::{Solution, SolveFailure, SolveStatus, check_not_cancelled};
+use crate::solve::{Solution, SolveFailure, SolveStatus, check_not_canceled};
 
 thread_local! {
     /// The last solution of the thread's previous worker; its allocations are reused.
@@ -180,7 +180,7 @@ impl<'a> OracleWorker<'a> {
             .context
             .pool
             .and_then(|pool| pool.cheapest(costs))
-            .ok_or(SolveFailure::NothingKnown)?;
+            .ok_or(SolveFailure::EmptySolutionPool)?;
         self.solution.decision.clone_from(cheapest);
         self.solution.objective = objective;
         self.solution.bound = f64::NEG_INFINITY;
@@ -195,7 +195,7 @@ impl<'a> OracleWorker<'a> {
         start: Option<&Decision>,
     ) -> Result<(), SolveFailure> {
         let Some(mut solver) = self.solver.take() else {
-            return Err(SolveFailure::Engine("the worker has no solver".into()));
+            return Err(SolveFailure::SolverError("the worker has no solver".into()));
         };
         let outcome = self.run_solver(&mut solver, costs, start);
         if let Some(slot) = &mut self.slot {
@@ -209,13 +209,13 @@ impl<'a> OracleWorker<'a> {
         }
         outcome?;
         // The incumbent of a canceled search is not the result of the search.
-        check_not_cancelled()?;
+        check_not_canceled()?;
         self.solution.work = work;
         if is_integral {
             self.oracle
                 .problem
                 .check(&self.solution.decision)
-                .map_err(SolveFailure::WrongAnswer)?;
+                .map_err(SolveFailure::InvalidSolution)?;
             self.solution.objective = self.solution.decision.dot(costs);
         }
         Ok(())

@@ -22,7 +22,9 @@ use crate::solve::complete_graph::{edge_ends, num_edges};
 use crate::solve::complete_graph::{edges_at, edges_within};
 use crate::solve::cone::NormalCone;
 #[cfg(feature = "highs")]
-use crate::solve::cvrp::{CvrpBranchAndCut, CvrpLocalSearch, CvrpRelaxation, Fleet, routes_of};
+use crate::solve::cvrp::{
+    CvrpBranchAndCut, CvrpLocalSearch, CvrpRelaxation, Fleet, routes_from_edges,
+};
 #[cfg(feature = "highs")]
 use crate::solve::relaxation::{CostRangeKind, CostRanging, Relaxation, RelaxationSolver};
 #[cfg(feature = "highs")]
@@ -188,13 +190,13 @@ impl Cvrp {
         let demands = std::iter::once(0.0)
             .chain(self.demands.iter().copied())
             .collect();
-        let (capacity, vehicles, singles) =
+        let (capacity, vehicles, allows_single_customer_routes) =
             (self.capacity, self.vehicles, self.single_customer_routes);
         Fleet {
             demands,
             capacity,
             vehicles,
-            singles,
+            allows_single_customer_routes,
         }
     }
 
@@ -213,7 +215,7 @@ impl Cvrp {
             let set: Vec<usize> = set.iter().map(|customer| *customer as usize).collect();
             let inside: Vec<usize> = edges_within(self.nodes(), &set).collect();
             let used = inside.iter().map(|edge| point[*edge]).sum();
-            cone.row(
+            cone.add_row_if_binding(
                 [f64::NEG_INFINITY, max],
                 used,
                 inside.into_iter().map(|edge| (edge, 1.0)),
@@ -395,13 +397,13 @@ impl ProblemKind for Cvrp {
         let mut cone = NormalCone::new(&point, &bounds);
         let ends = |node: usize| edges_at(nodes, node).map(|edge| (edge, 1.0));
         let at_depot: f64 = point[..customers].iter().sum();
-        cone.row(
+        cone.add_row_if_binding(
             [f64::NEG_INFINITY, 2.0 * self.vehicles as f64],
             at_depot,
             ends(0),
         );
-        (1..nodes).for_each(|customer| cone.equality(ends(customer)));
-        self.add_tight_capacity_rows(&mut cone, &point, &routes_of(nodes, decision));
+        (1..nodes).for_each(|customer| cone.add_equation(ends(customer)));
+        self.add_tight_capacity_rows(&mut cone, &point, &routes_from_edges(nodes, decision));
         Some(cone)
     }
 

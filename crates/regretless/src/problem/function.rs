@@ -147,12 +147,12 @@ impl Solver for FunctionSolver {
         };
         if values.len() != self.num_costs {
             let (found, expected) = (values.len(), self.num_costs);
-            return Err(SolveFailure::Engine(format!(
+            return Err(SolveFailure::SolverError(format!(
                 "the function returned {found} values for {expected} costs"
             )));
         }
         if let Some(bad) = values.iter().position(|value| !value.is_finite()) {
-            return Err(SolveFailure::Engine(format!(
+            return Err(SolveFailure::SolverError(format!(
                 "value {bad} of the decision is not finite"
             )));
         }

@@ -128,7 +128,7 @@ impl ProblemKind for GridPath {
     fn cone(&self, decision: &Decision) -> Option<NormalCone> {
         let mut cone = NormalCone::binary(decision, self.num_costs());
         for balance in flow::balances(self.rows(), self.cols()) {
-            cone.equality(balance);
+            cone.add_equation(balance);
         }
         Some(cone)
     }

@@ -178,7 +178,7 @@ impl ProblemKind for Knapsack {
     fn cone(&self, decision: &Decision) -> Option<NormalCone> {
         let mut cone = NormalCone::binary(decision, self.num_costs());
         for (weights, capacity) in self.weights.iter().zip(&self.capacity) {
-            cone.row(
+            cone.add_row_if_binding(
                 [f64::NEG_INFINITY, *capacity],
                 decision.dot(weights),
                 weights.iter().copied().enumerate(),

@@ -154,7 +154,7 @@ impl ProblemKind for TopK {
     fn cone(&self, decision: &Decision) -> Option<NormalCone> {
         let mut cone = NormalCone::binary(decision, self.items);
         let chosen = decision.indices().len() as f64;
-        cone.row(
+        cone.add_row_if_binding(
             [self.min_selected() as f64, self.k as f64],
             chosen,
             (0..self.items).map(|item| (item, 1.0)),

@@ -68,13 +68,13 @@ impl Tsp {
         let nodes = self.nodes;
         let mut cone = NormalCone::binary(tour, self.num_costs());
         for node in 0..nodes {
-            cone.equality(edges_at(nodes, node).map(|edge| (edge, 1.0)));
+            cone.add_equation(edges_at(nodes, node).map(|edge| (edge, 1.0)));
         }
         for set in sets {
             let inside: Vec<usize> = edges_within(nodes, set).collect();
             let used: f64 = inside.iter().map(|edge| tour.value(*edge)).sum();
             let max = set.len() as f64 - 1.0;
-            cone.row(
+            cone.add_row_if_binding(
                 [f64::NEG_INFINITY, max],
                 used,
                 inside.into_iter().map(|edge| (edge, 1.0)),

@@ -14,12 +14,12 @@ pub fn num_edges(nodes: usize) -> usize {
 }
 
 /// Index of the edge that joins two different nodes, in any order.
-pub fn edge_index(nodes: usize, one: usize, other: usize) -> usize {
-    let (i, j) = (one.min(other), one.max(other));
+pub fn edge_index(nodes: usize, first: usize, second: usize) -> usize {
+    let (i, j) = (first.min(second), first.max(second));
     i * (2 * nodes - i - 1) / 2 + (j - i - 1)
 }
 
-/// The same from and to the width that decisions store.
+/// As [`edge_index`], with the 32-bit numbers that decisions store.
 #[inline]
 pub(super) fn edge_id(nodes: usize, ends: EdgeEnds) -> u32 {
     edge_index(nodes, ends[0] as usize, ends[1] as usize) as u32
@@ -30,12 +30,12 @@ pub(super) fn edge_id(nodes: usize, ends: EdgeEnds) -> u32 {
 /// # Errors
 /// When the number of costs differs from the number of edges.
 pub fn check_costs(nodes: usize, costs: &[f64]) -> Result<(), SolveFailure> {
-    let (given, edges) = (costs.len(), num_edges(nodes));
-    if given == edges {
+    let (count, edges) = (costs.len(), num_edges(nodes));
+    if count == edges {
         return Ok(());
     }
-    let message = format!("{given} costs were given for the {edges} edges of {nodes} nodes");
-    Err(SolveFailure::Engine(message))
+    let message = format!("found {count} costs; a graph of {nodes} nodes has {edges} edges");
+    Err(SolveFailure::SolverError(message))
 }
 
 /// Indices of the edges at a node, ordered by the other end.
@@ -67,7 +67,7 @@ pub fn edge_ends(nodes: usize, edges: &[u32]) -> impl Iterator<Item = (usize, us
 }
 
 /// The nodes of a tour in visiting order, from the sorted indices of its edges.
-pub fn order_of(nodes: usize, edges: &[u32]) -> Vec<u32> {
+pub fn tour_order(nodes: usize, edges: &[u32]) -> Vec<u32> {
     let mut neighbors = vec![[u32::MAX; 2]; nodes];
     for (i, j) in edge_ends(nodes, edges) {
         for (node, other) in [(i, j), (j, i)] {
@@ -79,15 +79,15 @@ pub fn order_of(nodes: usize, edges: &[u32]) -> Vec<u32> {
     let (mut previous, mut node) = (u32::MAX, 0);
     for _ in 0..nodes {
         order.push(node);
-        let [one, other] = neighbors[node as usize];
-        (previous, node) = (node, if one == previous { other } else { one });
+        let [first, second] = neighbors[node as usize];
+        (previous, node) = (node, if first == previous { second } else { first });
     }
     order
 }
 
 /// Checks that there is one cost per edge, and that there are enough nodes for a tour.
-pub(super) fn check(nodes: usize, costs: &[f64]) -> Result<(), SolveFailure> {
-    if nodes < 3 {
+pub(super) fn check_tour_costs(nodes: usize, costs: &[f64]) -> Result<(), SolveFailure> {
+    if nodes < MIN_TOUR_NODES {
         return Err(SolveFailure::Infeasible);
     }
     check_costs(nodes, costs)
@@ -117,27 +117,27 @@ impl DistanceMatrix {
         self.nodes = nodes;
         self.values.clear();
         self.values.resize(nodes * nodes, f64::INFINITY);
-        let mut rest = costs;
+        let mut remaining = costs;
         for i in 0..nodes {
-            let (row, below) = rest.split_at(nodes - i - 1);
+            let (row, later_rows) = remaining.split_at(nodes - i - 1);
             self.values[i * nodes + i + 1..][..row.len()].copy_from_slice(row);
-            rest = below;
+            remaining = later_rows;
         }
         self.mirror();
-        self.scale = scale_of(costs);
-        self.granularity = Self::granularity_of(costs);
+        self.scale = max_abs_cost(costs);
+        self.granularity = Self::detect_granularity(costs);
     }
 
     /// The decimal unit that all these costs are multiples of, if there is one.
-    pub(super) fn granularity_of(costs: &[f64]) -> Option<f64> {
+    pub(super) fn detect_granularity(costs: &[f64]) -> Option<f64> {
         GRANULARITIES
             .into_iter()
             .find(|granularity| all_multiples(costs, *granularity))
     }
 
     /// Rounding tolerance of the total cost of a tour.
-    pub(super) fn tolerance_of(costs: &[f64], nodes: usize) -> f64 {
-        RELATIVE_TOLERANCE * scale_of(costs) * nodes as f64
+    pub(super) fn tour_cost_tolerance(costs: &[f64], nodes: usize) -> f64 {
+        RELATIVE_TOLERANCE * max_abs_cost(costs) * nodes as f64
     }
 
     /// Copies the upper triangle into the lower one, tile by tile, so that both stay in cache.
@@ -156,15 +156,16 @@ impl DistanceMatrix {
 
     /// Overwrites the matrix with the reduced costs c_ij − π_i − π_j of another. Differences
     /// between tours stay the same; scale and tolerance remain those of the original costs.
-    pub fn reduce(&mut self, from: &Self, multipliers: &[f64]) {
-        self.nodes = from.nodes;
-        self.scale = from.scale;
+    pub fn reduce(&mut self, original: &Self, multipliers: &[f64]) {
+        self.nodes = original.nodes;
+        self.scale = original.scale;
         self.granularity = None;
         self.values.clear();
-        for (row, own) in from.values.chunks_exact(from.nodes.max(1)).zip(multipliers) {
-            let reduced = row.iter().zip(multipliers);
+        let rows = original.values.chunks_exact(original.nodes.max(1));
+        for (row, row_multiplier) in rows.zip(multipliers) {
+            let terms = row.iter().zip(multipliers);
             self.values
-                .extend(reduced.map(|(cost, other)| cost - (own + other)));
+                .extend(terms.map(|(cost, multiplier)| cost - (row_multiplier + multiplier)));
         }
     }
 
@@ -175,8 +176,8 @@ impl DistanceMatrix {
 
     /// Cost of the edge between two nodes.
     #[inline]
-    pub fn between(&self, one: u32, other: u32) -> f64 {
-        self.values[one as usize * self.nodes + other as usize]
+    pub fn between(&self, first: u32, second: u32) -> f64 {
+        self.values[first as usize * self.nodes + second as usize]
     }
 
     /// Costs of the edges from one node to all nodes.
@@ -227,10 +228,12 @@ impl DistanceMatrix {
     }
 }
 
-fn scale_of(costs: &[f64]) -> f64 {
+fn max_abs_cost(costs: &[f64]) -> f64 {
     costs.iter().fold(0.0, |max, cost| cost.abs().max(max))
 }
 
+/// Minimum number of nodes of a tour: two nodes would use their edge twice.
+const MIN_TOUR_NODES: usize = 3;
 /// Tolerance of a total per node, relative to the largest absolute cost. A sum of n doubles is
 /// exact to about n·10⁻¹⁶; 10⁻¹² leaves room for multipliers and simplex arithmetic.
 const RELATIVE_TOLERANCE: f64 = 1e-12;
@@ -240,13 +243,16 @@ const MIRROR_TILE: usize = 32;
 /// Units that costs may be multiples of, coarsest first. Published instances use integers or a few
 /// decimals; finer units save too little to be worth another scan of the costs.
 const GRANULARITIES: [f64; 5] = [1.0, 0.1, 0.01, 0.001, 0.0001];
+/// Relative distance to a multiple of a unit below which a cost counts as one: the rounding errors
+/// of reading a decimal number and of the division by the unit.
+const MULTIPLE_TOLERANCE: f64 = 4.0 * f64::EPSILON;
 
 /// Whether all costs are multiples of a unit, up to the last bits: a deliberate small perturbation
 /// of integral costs must not count as rounding.
 fn all_multiples(costs: &[f64], granularity: f64) -> bool {
     costs.iter().all(|cost| {
         let units = cost / granularity;
-        (units - units.round()).abs() <= 4.0 * f64::EPSILON * units.abs()
+        (units - units.round()).abs() <= MULTIPLE_TOLERANCE * units.abs()
     })
 }
 
@@ -307,13 +313,13 @@ mod tests {
 
     #[test]
     fn node_potentials_recover_costs_that_are_sums_of_node_costs() {
-        let own = [3.0, -1.0, 4.0, 0.5];
+        let node_costs = [3.0, -1.0, 4.0, 0.5];
         let costs = [(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)]
-            .map(|(i, j): (usize, usize)| own[i] + own[j]);
+            .map(|(i, j): (usize, usize)| node_costs[i] + node_costs[j]);
         let mut potentials = [0.0; 4];
         DistanceMatrix::new(4, &costs).node_potentials(&mut potentials);
-        for (potential, own) in potentials.iter().zip(own) {
-            assert!((potential - own).abs() < 1e-12);
+        for (potential, node_cost) in potentials.iter().zip(node_costs) {
+            assert!((potential - node_cost).abs() < 1e-12);
         }
     }
 }

@@ -38,9 +38,9 @@ pub trait Solver: Send {
     }
 
     /// Work of the last solve in nanoseconds, estimated from counts (simplex iterations, nodes) and
-    /// never from a clock: the same on every machine. About the processor time of the machine that
-    /// the documentation names. `None` for solvers without counts, whose time follows from the size
-    /// of the problem.
+    /// never from a clock: the same on every machine. Calibrated to the processor time of the
+    /// reference machine that the documentation names. `None` for solvers without counts, whose
+    /// time follows from the size of the problem.
     fn work(&self) -> Option<u64> {
         None
     }
@@ -94,7 +94,7 @@ pub trait Solver: Send {
 ///
 /// # Errors
 /// [`SolveFailure::Interrupted`] when the work of this thread is to stop.
-pub(crate) fn check_not_cancelled() -> Result<(), SolveFailure> {
+pub(crate) fn check_not_canceled() -> Result<(), SolveFailure> {
     if cancellation::requested() {
         Err(SolveFailure::Interrupted)
     } else {
@@ -113,7 +113,7 @@ pub struct SearchLimits {
 }
 
 impl Default for SearchLimits {
-    /// Exact solves; the node limit is a safety net.
+    /// Exact solves; the node limit guards against endless searches.
     fn default() -> Self {
         Self {
             nodes: 10_000_000,
@@ -129,7 +129,7 @@ pub enum SolveStatus {
     Optimal,
     /// Within this relative gap of the optimum.
     WithinGap(f64),
-    /// The search stopped at its limit; the solution's bound gives the remaining gap.
+    /// The search stopped at its limit; the remaining gap follows from the solution's bound.
     LimitReached,
 }
 

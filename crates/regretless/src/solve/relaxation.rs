@@ -1,7 +1,10 @@
 //! Linear relaxations and their sensitivity analysis: optimum, cost ranges, adjacent vertices.
 //!
-//! Every problem implements what it can; the oracle turns a missing capability into an error that
-//! names it.
+//! A problem implements the traits that its structure allows; the oracle reports a missing one as
+//! an error that names the capability.
+//!
+//! A problem has up to two relaxations, see [`Relaxation`]: the *plain* one without cuts, and the
+//! *tight* one, the strongest that its solver can compute.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,14 +12,14 @@ use super::warm_start::WarmStart;
 use super::{Solution, SolveFailure};
 use crate::decision::Decision;
 
-/// Strength of a relaxation.
+/// Strength of a relaxation. Problems without cuts have the same plain and tight relaxation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Relaxation {
     /// Integrality dropped and no cuts added: for the TSP the degree constraints only.
     Plain,
-    /// The strongest relaxation of the problem: for the TSP all subtour constraints, for the CVRP
-    /// capacity cuts.
+    /// The strongest relaxation that the solver of the problem computes: for the TSP with all
+    /// subtour elimination constraints, for the CVRP with rounded capacity cuts.
     Tight,
 }
 
@@ -28,7 +31,7 @@ pub enum CostRangeKind {
     /// narrower than necessary, and dependent on the basis.
     Basis,
     /// The largest ranges within which the decision stays optimal, by a combinatorial algorithm;
-    /// independent of the algorithm.
+    /// they do not depend on the LP solver.
     Exact,
 }
 

@@ -1,27 +1,31 @@
 //! The simplex dictionary (Chvátal 1983) of an LP vertex: its adjacent vertices and cost ranges.
 //!
-//! Every basic variable is written as `value − Σ cell · (move of a nonbasic variable)`. Moving one
-//! nonbasic variable off its bound until a variable reaches a bound leads along an edge to an
-//! adjacent vertex: one ratio test per column finds them all if the vertex has one basis.
+//! Every basic variable is written as `value − Σ coefficient · (change of a nonbasic variable)`,
+//! with one column of coefficients per nonbasic variable. Moving one nonbasic variable off its
+//! bound until a variable reaches a bound leads along an edge to an adjacent vertex: one ratio test
+//! per column finds all adjacent vertices if the vertex has one basis.
 //!
 //! If basic variables are at a bound themselves the vertex is *degenerate*: it has several bases,
 //! and a column may be blocked at step 0. Exchanging the blocking variable leads to another basis
-//! of the same vertex, with other columns free. Bases are visited depth first in the order of
-//! columns and rows, up to [`MAX_BASES`]; edges found from several bases count once. The list may
-//! then be incomplete, but every vertex on it is adjacent. The traversal is deterministic.
+//! of the same vertex, in which other columns are not blocked. Bases are visited depth first in the
+//! order of columns and rows, up to [`MAX_BASES`]; edges found from several bases count once. The
+//! list may then be incomplete, but every vertex on it is adjacent. The traversal is deterministic.
 
 use std::collections::HashSet;
 
 use super::relaxation::{CostRanges, MAX_ADJACENT_VERTICES};
 
 /// Maximum number of bases of a degenerate vertex that are visited: their number can be
-/// exponential. Trades the time against missed edges.
+/// exponential. A larger value takes more time and misses fewer edges.
 pub(super) const MAX_BASES: usize = 250;
-/// Distance to a bound, relative to the value (at least 1), below which a variable is at it.
+/// Distance to a bound, relative to the value (at least 1), below which a variable counts as being
+/// at it.
 const BOUND_TOLERANCE: f64 = 1e-9;
-/// Fraction of a column's largest cell below which a cell counts as 0.
+/// Fraction of a column's largest coefficient below which a coefficient counts as 0: well above
+/// rounding errors, well below the pivot tolerance.
 const ZERO_TOLERANCE: f64 = 1e-10;
-/// Smallest absolute value of a pivot, as a fraction of its column's largest cell.
+/// Smallest absolute value of a pivot, as a fraction of its column's largest coefficient: smaller
+/// pivots would amplify rounding errors.
 const PIVOT_TOLERANCE: f64 = 1e-7;
 
 /// A variable of the LP: a column, or the activity or slack of a row.
@@ -55,16 +59,16 @@ impl DictionaryVariable {
     }
 }
 
-/// Moves of all variables along an edge, by increasing number.
+/// Changes of all variables along an edge, by increasing number.
 pub(super) type EdgeDirection = Vec<(u32, f64)>;
 
-/// Basic and nonbasic variables, and the cells that relate them.
+/// Basic and nonbasic variables, and the coefficients of the equations between them.
 #[derive(Debug, Clone, Default)]
 pub(super) struct SimplexDictionary {
     basics: Vec<DictionaryVariable>,
     nonbasics: Vec<DictionaryVariable>,
-    /// Column-major, one cell per basic variable.
-    cells: Vec<f64>,
+    /// Column-major, one coefficient per basic variable.
+    coefficients: Vec<f64>,
 }
 
 /// Result of the ratio test of a column.
@@ -84,36 +88,37 @@ impl SimplexDictionary {
         }
     }
 
-    /// Adds a nonbasic variable and its column, one cell per basic variable.
+    /// Adds a nonbasic variable and its column, one coefficient per basic variable.
     pub(super) fn push(
         &mut self,
         variable: DictionaryVariable,
-        cells: impl IntoIterator<Item = f64>,
+        coefficients: impl IntoIterator<Item = f64>,
     ) {
         self.nonbasics.push(variable);
-        self.cells.extend(cells);
-        debug_assert_eq!(self.cells.len(), self.basics.len() * self.nonbasics.len());
+        self.coefficients.extend(coefficients);
+        debug_assert_eq!(
+            self.coefficients.len(),
+            self.basics.len() * self.nonbasics.len()
+        );
     }
 
     fn column(&self, column: usize) -> &[f64] {
-        &self.cells[column * self.basics.len()..][..self.basics.len()]
+        &self.coefficients[column * self.basics.len()..][..self.basics.len()]
     }
 
     /// Cost ranging: the interval of each cost, the others fixed, within which this basis stays
     /// optimal, that is, no reduced cost changes its sign. For variables numbered below `count`;
     /// variables that are not in the dictionary have unbounded ranges.
     pub(super) fn cost_ranges(&self, cost: impl Fn(u32) -> f64, count: usize) -> CostRanges {
-        let basic: Vec<f64> = self
-            .basics
-            .iter()
-            .map(|variable| cost(variable.number))
-            .collect();
-        let mut rows = vec![[f64::NEG_INFINITY, f64::INFINITY]; basic.len()];
+        let basics = self.basics.iter();
+        let basic_costs: Vec<f64> = basics.map(|variable| cost(variable.number)).collect();
+        let mut row_ranges = vec![[f64::NEG_INFINITY, f64::INFINITY]; basic_costs.len()];
         let mut ranges = CostRanges::unbounded(count);
         for (column, variable) in self.nonbasics.iter().enumerate() {
-            let own = cost(variable.number);
-            let terms = self.column(column).iter().zip(&basic);
-            let reduced = own - terms.map(|(cell, cost)| cell * cost).sum::<f64>();
+            let column_cost = cost(variable.number);
+            let terms = self.column(column).iter().zip(&basic_costs);
+            let products = terms.map(|(coefficient, cost)| coefficient * cost);
+            let reduced = column_cost - products.sum::<f64>();
             for up in [true, false] {
                 if variable.slack(up) <= variable.bound_tolerance() {
                     continue;
@@ -123,18 +128,19 @@ impl SimplexDictionary {
                 } else {
                     reduced.min(0.0)
                 };
-                self.tighten_ranges(&mut rows, column, reduced, up);
+                self.tighten_ranges(&mut row_ranges, column, reduced, up);
                 let ends = if up {
                     &mut ranges.lower
                 } else {
                     &mut ranges.upper
                 };
                 if let Some(end) = ends.get_mut(variable.number as usize) {
-                    *end = own - reduced;
+                    *end = column_cost - reduced;
                 }
             }
         }
-        for ((variable, [lower, upper]), cost) in self.basics.iter().zip(rows).zip(basic) {
+        let basics = self.basics.iter().zip(row_ranges);
+        for ((variable, [lower, upper]), cost) in basics.zip(basic_costs) {
             if (variable.number as usize) < count {
                 ranges.lower[variable.number as usize] = cost + lower;
                 ranges.upper[variable.number as usize] = cost + upper;
@@ -144,15 +150,15 @@ impl SimplexDictionary {
     }
 
     /// Tightens the ranges of basic costs so that a column's reduced cost keeps its sign.
-    fn tighten_ranges(&self, rows: &mut [[f64; 2]], column: usize, reduced: f64, up: bool) {
-        let cells = self.column(column);
-        let min = ZERO_TOLERANCE * largest(cells);
-        for ([lower, upper], cell) in rows.iter_mut().zip(cells) {
-            if cell.abs() <= min {
+    fn tighten_ranges(&self, row_ranges: &mut [[f64; 2]], column: usize, reduced: f64, up: bool) {
+        let coefficients = self.column(column);
+        let min = ZERO_TOLERANCE * max_abs_coefficient(coefficients);
+        for ([lower, upper], coefficient) in row_ranges.iter_mut().zip(coefficients) {
+            if coefficient.abs() <= min {
                 continue;
             }
-            let ratio = reduced / cell;
-            if up == (*cell > 0.0) {
+            let ratio = reduced / coefficient;
+            if up == (*coefficient > 0.0) {
                 *upper = upper.min(ratio);
             } else {
                 *lower = lower.max(ratio);
@@ -185,7 +191,7 @@ impl SimplexDictionary {
                 Some(_) => {}
             }
         }
-        traversal.found
+        traversal.directions
     }
 
     /// Drives fixed variables out of the basis, so that they block nothing.
@@ -220,21 +226,21 @@ impl SimplexDictionary {
         numbers
     }
 
-    /// Ratio test of a column.
-    fn ratio(&self, column: usize, up: bool) -> RatioTest {
+    /// Ratio test of a column: how far its variable can increase (`up`) or decrease.
+    fn ratio_test(&self, column: usize, up: bool) -> RatioTest {
         let mut step = self.nonbasics[column].bounds[1] - self.nonbasics[column].bounds[0];
         let mut blocking = Vec::new();
-        let cells = self.column(column);
-        let min = ZERO_TOLERANCE * largest(cells);
-        for (row, cell) in cells.iter().enumerate() {
-            if cell.abs() <= min {
+        let coefficients = self.column(column);
+        let min = ZERO_TOLERANCE * max_abs_coefficient(coefficients);
+        for (row, coefficient) in coefficients.iter().enumerate() {
+            if coefficient.abs() <= min {
                 continue;
             }
-            let slack = self.basics[row].slack((*cell < 0.0) == up);
+            let slack = self.basics[row].slack((*coefficient < 0.0) == up);
             if slack <= self.basics[row].bound_tolerance() {
                 blocking.push(row);
             }
-            step = step.min(slack / cell.abs());
+            step = step.min(slack / coefficient.abs());
         }
         if blocking.is_empty() {
             RatioTest::Unblocked(step)
@@ -243,19 +249,19 @@ impl SimplexDictionary {
         }
     }
 
-    /// Moves of all variables when a column moves by this much.
-    fn edge_direction(&self, column: usize, by: f64) -> EdgeDirection {
-        let cells = self.column(column);
-        let min = ZERO_TOLERANCE * largest(cells);
-        let mut moves = EdgeDirection::new();
-        for (variable, cell) in self.basics.iter().zip(cells) {
-            if cell.abs() > min {
-                moves.push((variable.number, -cell * by));
+    /// Changes of all variables when the variable of a column changes by `step`.
+    fn edge_direction(&self, column: usize, step: f64) -> EdgeDirection {
+        let coefficients = self.column(column);
+        let min = ZERO_TOLERANCE * max_abs_coefficient(coefficients);
+        let mut direction = EdgeDirection::new();
+        for (variable, coefficient) in self.basics.iter().zip(coefficients) {
+            if coefficient.abs() > min {
+                direction.push((variable.number, -coefficient * step));
             }
         }
-        moves.push((self.nonbasics[column].number, by));
-        moves.sort_unstable_by_key(|(number, _)| *number);
-        moves
+        direction.push((self.nonbasics[column].number, step));
+        direction.sort_unstable_by_key(|(number, _)| *number);
+        direction
     }
 
     /// Exchanges a basic variable for a nonbasic one without changing values; the same exchange
@@ -264,18 +270,18 @@ impl SimplexDictionary {
         let height = self.basics.len();
         let pivot_column = self.column(column).to_vec();
         let inverse = 1.0 / pivot_column[row];
-        for (other, cells) in self.cells.chunks_exact_mut(height).enumerate() {
-            let factor = cells[row] * inverse;
+        for (other, coefficients) in self.coefficients.chunks_exact_mut(height).enumerate() {
+            let factor = coefficients[row] * inverse;
             if other == column {
-                for cell in &mut *cells {
-                    *cell *= -inverse;
+                for coefficient in &mut *coefficients {
+                    *coefficient *= -inverse;
                 }
-                cells[row] = inverse;
+                coefficients[row] = inverse;
             } else if factor != 0.0 {
-                for (cell, pivot) in cells.iter_mut().zip(&pivot_column) {
-                    *cell -= factor * pivot;
+                for (coefficient, pivot) in coefficients.iter_mut().zip(&pivot_column) {
+                    *coefficient -= factor * pivot;
                 }
-                cells[row] = factor;
+                coefficients[row] = factor;
             }
         }
         std::mem::swap(&mut self.basics[row], &mut self.nonbasics[column]);
@@ -288,14 +294,15 @@ struct BasisTraversal {
     /// Whether there can be several bases; the edges of a single basis are distinct.
     is_degenerate: bool,
     bases: HashSet<Vec<u32>>,
-    /// Numbers of the moving variables, which identify an edge.
+    /// Numbers of the variables that change along an edge, which identify it.
     edges: HashSet<Vec<u32>>,
-    found: Vec<EdgeDirection>,
+    /// The directions of the edges, in the order in which they were found.
+    directions: Vec<EdgeDirection>,
 }
 
 impl BasisTraversal {
-    /// Records the unblocked edges of a basis; returns the exchanges that lead to other bases, last
-    /// one first.
+    /// Records the unblocked edges of a basis; returns the exchanges, as pairs of row and column,
+    /// that lead to other bases, the last exchange first.
     fn visit(&mut self, dictionary: &SimplexDictionary) -> Vec<(usize, usize)> {
         let mut exchanges = Vec::new();
         for (column, variable) in dictionary.nonbasics.iter().enumerate() {
@@ -303,15 +310,15 @@ impl BasisTraversal {
                 if variable.is_fixed() || variable.slack(up) <= variable.bound_tolerance() {
                     continue;
                 }
-                match dictionary.ratio(column, up) {
+                match dictionary.ratio_test(column, up) {
                     RatioTest::Unblocked(step) => {
                         self.record_edge(dictionary, column, if up { step } else { -step });
                     }
                     RatioTest::Blocked(rows) => {
-                        let cells = dictionary.column(column);
-                        let min = PIVOT_TOLERANCE * largest(cells);
+                        let coefficients = dictionary.column(column);
+                        let min = PIVOT_TOLERANCE * max_abs_coefficient(coefficients);
                         for row in rows {
-                            if cells[row].abs() > min {
+                            if coefficients[row].abs() > min {
                                 exchanges.push((row, column));
                             }
                         }
@@ -323,22 +330,19 @@ impl BasisTraversal {
         exchanges
     }
 
-    fn record_edge(&mut self, dictionary: &SimplexDictionary, column: usize, by: f64) {
-        if by.is_finite() && self.found.len() < MAX_ADJACENT_VERTICES {
-            let moves = dictionary.edge_direction(column, by);
-            if !self.is_degenerate
-                || self
-                    .edges
-                    .insert(moves.iter().map(|(number, _)| *number).collect())
-            {
-                self.found.push(moves);
+    fn record_edge(&mut self, dictionary: &SimplexDictionary, column: usize, step: f64) {
+        if step.is_finite() && self.directions.len() < MAX_ADJACENT_VERTICES {
+            let direction = dictionary.edge_direction(column, step);
+            let numbers = direction.iter().map(|(number, _)| *number);
+            if !self.is_degenerate || self.edges.insert(numbers.collect()) {
+                self.directions.push(direction);
             }
         }
     }
 
     /// Whether an exchange leads to an unvisited basis, which is then marked as visited.
     fn is_unvisited(&mut self, dictionary: &SimplexDictionary, row: usize, column: usize) -> bool {
-        if self.bases.len() >= MAX_BASES || self.found.len() >= MAX_ADJACENT_VERTICES {
+        if self.bases.len() >= MAX_BASES || self.directions.len() >= MAX_ADJACENT_VERTICES {
             return false;
         }
         let mut numbers = dictionary.basis();
@@ -353,7 +357,9 @@ impl BasisTraversal {
     }
 }
 
-/// The largest absolute value of a cell, at least 1.
-fn largest(cells: &[f64]) -> f64 {
-    cells.iter().fold(1.0, |max: f64, cell| max.max(cell.abs()))
+/// The largest absolute value of a coefficient, at least 1.
+fn max_abs_coefficient(coefficients: &[f64]) -> f64 {
+    coefficients
+        .iter()
+        .fold(1.0, |max: f64, coefficient| max.max(coefficient.abs()))
 }

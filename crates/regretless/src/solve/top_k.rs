@@ -4,8 +4,8 @@
 //! lower index.
 //!
 //! The LP relaxation is integral: all its vertices are selections. A selection is adjacent to those
-//! with one item less, if fewer are allowed, one more, if more are allowed, and, if its number is
-//! at a bound, one exchanged; otherwise an exchange is a sum of two edges.
+//! with one item less, if fewer are allowed, one more, if more are allowed, and, if its number of
+//! items is at a bound, one item exchanged; otherwise an exchange is a sum of two edges.
 
 use super::relaxation::{
     AdjacentVertices, CostRanges, CostRanging, MAX_ADJACENT_VERTICES, RelaxationSolver, VertexDelta,
@@ -22,7 +22,7 @@ pub struct TopKSolver {
 }
 
 impl TopKSolver {
-    /// A solver for `items` items of which `min..=max` are chosen.
+    /// A solver for `items` items of which `min..=max` are selected.
     pub fn new(items: usize, min: usize, max: usize) -> Self {
         Self {
             min,
@@ -31,7 +31,7 @@ impl TopKSolver {
         }
     }
 
-    /// Sorts the items by cost; returns the number of chosen ones.
+    /// Sorts the items by cost; returns the number of selected items.
     fn rank(&mut self, costs: &[f64]) -> Result<usize, SolveFailure> {
         if self.min > self.max.min(costs.len()) {
             return Err(SolveFailure::Infeasible);
@@ -43,8 +43,8 @@ impl TopKSolver {
         Ok(negative.clamp(self.min, self.max.min(costs.len())))
     }
 
-    fn solution(&self, number: usize, costs: &[f64]) -> Solution {
-        let decision = Decision::from_indices(self.order[..number].iter().copied());
+    fn solution(&self, count: usize, costs: &[f64]) -> Solution {
+        let decision = Decision::from_indices(self.order[..count].iter().copied());
         let objective = decision.dot(costs);
         Solution::optimal(decision, objective)
     }
@@ -52,8 +52,8 @@ impl TopKSolver {
 
 impl Solver for TopKSolver {
     fn solve(&mut self, costs: &[f64]) -> Result<Solution, SolveFailure> {
-        let number = self.rank(costs)?;
-        Ok(self.solution(number, costs))
+        let count = self.rank(costs)?;
+        Ok(self.solution(count, costs))
     }
 }
 
@@ -63,72 +63,77 @@ impl RelaxationSolver for TopKSolver {
     }
 }
 
-/// A chosen item may rise to the cheapest one left out, one left out may fall to the most expensive
-/// chosen one; where the number may change, neither may pass 0.
+/// The cost of a selected item may rise to that of the cheapest unselected item, and the cost of an
+/// unselected item may fall to that of the most expensive selected item. Where the number of items
+/// may change, neither may cross 0.
 impl CostRanging for TopKSolver {
     fn ranges(&mut self, costs: &[f64]) -> Result<CostRanges, SolveFailure> {
-        let number = self.rank(costs)?;
-        let (chosen, left) = self.order.split_at(number);
+        let count = self.rank(costs)?;
+        let (selected, unselected) = self.order.split_at(count);
         let cost = |item: Option<&u32>| item.map(|j| costs[*j as usize]);
-        let mut chosen_upper = cost(left.first()).unwrap_or(f64::INFINITY);
-        let mut left_lower = cost(chosen.last()).unwrap_or(f64::NEG_INFINITY);
-        if number > self.min {
-            chosen_upper = chosen_upper.min(0.0);
+        let mut selected_upper = cost(unselected.first()).unwrap_or(f64::INFINITY);
+        let mut unselected_lower = cost(selected.last()).unwrap_or(f64::NEG_INFINITY);
+        if count > self.min {
+            selected_upper = selected_upper.min(0.0);
         }
-        if number < self.max {
-            left_lower = left_lower.max(0.0);
+        if count < self.max {
+            unselected_lower = unselected_lower.max(0.0);
         }
         let mut ranges = CostRanges::unbounded(costs.len());
-        for j in chosen {
-            ranges.upper[*j as usize] = chosen_upper;
+        for j in selected {
+            ranges.upper[*j as usize] = selected_upper;
         }
-        for j in left {
-            ranges.lower[*j as usize] = left_lower;
+        for j in unselected {
+            ranges.lower[*j as usize] = unselected_lower;
         }
         Ok(ranges)
     }
 }
 
-/// Exchanges are listed roughly by increasing cost: expensive chosen items against cheap others
-/// first.
+/// Exchanges are listed roughly by increasing cost: expensive selected items against cheap
+/// unselected items first.
 impl AdjacentVertices for TopKSolver {
     fn adjacent_vertices(
         &mut self,
         costs: &[f64],
     ) -> Result<(Solution, Vec<VertexDelta>), SolveFailure> {
-        let number = self.rank(costs)?;
-        let (chosen, left) = self.order.split_at(number);
-        let mut found: Vec<VertexDelta> = Vec::new();
-        if number > self.min {
-            found.extend(
-                chosen
+        let count = self.rank(costs)?;
+        let (selected, unselected) = self.order.split_at(count);
+        let mut deltas: Vec<VertexDelta> = Vec::new();
+        if count > self.min {
+            let expensive_first = selected.iter().rev();
+            deltas.extend(expensive_first.map(|j| Decision::from_entries([(*j, -1.0)])));
+        }
+        if count < self.max {
+            deltas.extend(
+                unselected
                     .iter()
-                    .rev()
-                    .map(|j| Decision::from_entries([(*j, -1.0)])),
+                    .map(|j| Decision::from_entries([(*j, 1.0)])),
             );
         }
-        if number < self.max {
-            found.extend(left.iter().map(|j| Decision::from_entries([(*j, 1.0)])));
+        if count == self.min || count == self.max {
+            deltas.extend(exchanges(selected, unselected));
         }
-        if number == self.min || number == self.max {
-            found.extend(exchanges(chosen, left));
-        }
-        found.truncate(MAX_ADJACENT_VERTICES);
-        Ok((self.solution(number, costs), found))
+        deltas.truncate(MAX_ADJACENT_VERTICES);
+        Ok((self.solution(count, costs), deltas))
     }
 }
 
-/// One chosen item, ranked from the most expensive, for one left out, ranked from the cheapest,
-/// lowest sums of the two ranks first.
-fn exchanges(chosen: &[u32], left: &[u32]) -> impl Iterator<Item = VertexDelta> {
-    let sums = 0..(chosen.len() + left.len()).saturating_sub(1);
-    let pairs = sums.flat_map(move |sum| {
-        let first = (sum + 1).saturating_sub(left.len());
-        (first..chosen.len().min(sum + 1))
-            .map(move |out| (chosen[chosen.len() - 1 - out], left[sum - out]))
+/// All exchanges of a selected item, ranked from the most expensive, for an unselected item, ranked
+/// from the cheapest: lowest sums of the two ranks first.
+fn exchanges(selected: &[u32], unselected: &[u32]) -> impl Iterator<Item = VertexDelta> {
+    let rank_sums = 0..(selected.len() + unselected.len()).saturating_sub(1);
+    let pairs = rank_sums.flat_map(move |sum| {
+        let first = (sum + 1).saturating_sub(unselected.len());
+        (first..selected.len().min(sum + 1))
+            .map(move |rank| (selected[selected.len() - 1 - rank], unselected[sum - rank]))
     });
-    pairs.take(MAX_ADJACENT_VERTICES).map(|(out, into)| {
-        let (a, b) = ((out, -1.0), (into, 1.0));
-        Decision::from_entries(if out < into { [a, b] } else { [b, a] })
+    pairs.take(MAX_ADJACENT_VERTICES).map(|(removed, added)| {
+        let (minus, plus) = ((removed, -1.0), (added, 1.0));
+        Decision::from_entries(if removed < added {
+            [minus, plus]
+        } else {
+            [plus, minus]
+        })
     })
 }

@@ -10,8 +10,8 @@
 //!   may change which one is returned; of a relaxed point the last digits may differ.
 //! * A warm search that ends at its node limit is repeated cold, and solvers with an allowed gap
 //!   use no warm starts: suboptimal results would depend on them.
-//! * Each solver states the drift up to which it starts warm ([`CostSample::drift`]); beyond it
-//!   starts cold.
+//! * Each solver states the drift up to which it starts warm ([`CostSample::drift`]); beyond
+//!   that drift it starts cold.
 
 use std::any::Any;
 use std::fmt;
@@ -93,19 +93,20 @@ impl WarmStart {
     }
 }
 
-/// Maximum number of costs in a sample: enough for an estimate of the drift, at 2 KB.
+/// Maximum number of costs in a sample: enough to estimate the drift; they take 2 KB.
 const MAX_SAMPLED_COSTS: usize = 512;
 
 /// A few costs, evenly spaced, to measure later how far they drifted.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CostSample {
+    /// Distance between sampled costs.
     step: usize,
     values: Box<[f32]>,
 }
 
 impl CostSample {
     /// A sample of these costs.
-    pub fn of(costs: &[f64]) -> Self {
+    pub fn new(costs: &[f64]) -> Self {
         let step = costs.len().div_ceil(MAX_SAMPLED_COSTS).max(1);
         let sampled = costs.iter().step_by(step);
         Self {
@@ -191,13 +192,13 @@ mod tests {
     #[test]
     fn drift_is_relative_and_handles_zero_and_overflow() {
         let costs: Vec<f64> = (0..2000).map(|j| f64::from(j) - 700.0).collect();
-        let sample = CostSample::of(&costs);
+        let sample = CostSample::new(&costs);
         assert!(sample.values.len() <= 512 && sample.values.len() > 400);
         assert_eq!(sample.drift(&costs), 0.0);
         let moved: Vec<f64> = costs.iter().map(|cost| cost * 1.02).collect();
         assert!((sample.drift(&moved) - 0.02).abs() < 1e-6);
-        assert_eq!(CostSample::of(&[0.0; 3]).drift(&[0.0; 3]), 0.0);
-        assert_eq!(CostSample::of(&[0.0; 3]).drift(&[1.0; 3]), f64::INFINITY);
-        assert_eq!(CostSample::of(&[1e300]).drift(&[1.0]), f64::INFINITY);
+        assert_eq!(CostSample::new(&[0.0; 3]).drift(&[0.0; 3]), 0.0);
+        assert_eq!(CostSample::new(&[0.0; 3]).drift(&[1.0; 3]), f64::INFINITY);
+        assert_eq!(CostSample::new(&[1e300]).drift(&[1.0]), f64::INFINITY);
     }
 }

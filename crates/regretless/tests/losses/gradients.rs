@@ -142,7 +142,7 @@ fn cave_from_inside_aligns_with_a_point_beyond_the_nearest() {
     };
     for (label, nearest) in [
         ("CaVE(inner)", cone.project(&v)),
-        ("CaVE(inner,steps=1)", cone.project_within(&v, 1)),
+        ("CaVE(inner,steps=1)", cone.project_with_limit(&v, 1)),
     ] {
         let unit = nearest.iter().map(|p| p / length(&nearest));
         let aim: Vec<f64> = unit

@@ -324,7 +324,7 @@ fn an_empty_pool_is_named_with_what_to_do() {
             error,
             Error::Solver {
                 instance: 3,
-                failure: SolveFailure::NothingKnown
+                failure: SolveFailure::EmptySolutionPool
             }
         ),
         "{error}"

@@ -119,7 +119,7 @@ impl Published {
             demands: self.instance.demands.clone(),
             capacity: problem.capacity(),
             vehicles: problem.vehicles(),
-            singles: problem.allows_single_customer_routes(),
+            allows_single_customer_routes: problem.allows_single_customer_routes(),
         };
         let mut solver = CvrpBranchAndCut::new(fleet, limits);
         let (time, solution) = timed(|| checked(&problem, &mut solver, &self.instance.costs));

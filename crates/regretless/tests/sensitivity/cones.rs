@@ -153,7 +153,7 @@ fn assert_nearest(cone: &NormalCone, vector: &[f64], what: &str) -> bool {
     let slow = slow_projection(&rays(cone), vector);
     assert_close(&found, &slow, 1e-8, what);
     // Stopped early, the method returns a point of the cone that is further away.
-    let early = cone.project_within(vector, 1);
+    let early = cone.project_with_limit(vector, 1);
     assert_close(
         &cone.project(&early),
         &early,
@@ -222,9 +222,9 @@ fn projections_onto_random_cones_with_many_rows_are_nearest() {
                 .map(|j| (j, (stream.index_below(5) as f64 - 2.0) * 1000.0))
                 .collect();
             if row % 3 == 0 {
-                cone.equality(entries);
+                cone.add_equation(entries);
             } else {
-                cone.binding(entries);
+                cone.add_binding_row(entries);
             }
         }
         assert_nearest(&cone, &vector(&mut stream, count), &format!("case {case}"));

@@ -257,7 +257,7 @@ impl ProblemKind for LinearProblem {
                     .filter_map(|(column, entry)| Some((self.cost_index[column]?, entry)))
             };
             let activity = entries().map(|(cost, entry)| entry * values[cost]).sum();
-            cone.row(*bounds, activity, entries());
+            cone.add_row_if_binding(*bounds, activity, entries());
         }
         Some(cone)
     }

@@ -27,16 +27,16 @@ pub(super) fn project(
 ) -> Result<Vec<f64>, SolveFailure> {
     let normals = normals(cone);
     let mut point = vec![0.0; vector.len()];
-    for (normal, weight) in normals.iter().zip(weights(&normals, vector, steps)?) {
-        for (j, x) in normal {
-            point[*j] += weight * x;
+    for (normal, multiplier) in normals.iter().zip(multipliers(&normals, vector, steps)?) {
+        for (j, value) in normal {
+            point[*j] += multiplier * value;
         }
     }
     Ok(point)
 }
 
 /// The multipliers of the normals after some steps.
-fn weights(
+fn multipliers(
     normals: &[SparseNormal],
     vector: &[f64],
     steps: usize,
@@ -46,9 +46,9 @@ fn weights(
         return Ok(Vec::new());
     }
     let coefficient =
-        |normal: &SparseNormal| -2.0 * normal.iter().map(|(j, x)| x * vector[*j]).sum::<f64>();
-    let linear: Vec<f64> = normals.iter().map(coefficient).collect();
-    let negated = CscMatrix::new(
+        |normal: &SparseNormal| -2.0 * normal.iter().map(|(j, n)| n * vector[*j]).sum::<f64>();
+    let linear_term: Vec<f64> = normals.iter().map(coefficient).collect();
+    let negated_identity = CscMatrix::new(
         count,
         count,
         (0..=count).collect(),
@@ -64,15 +64,15 @@ fn weights(
     };
     let (zeros, nonnegative) = (vec![0.0; count], [SupportedConeT::NonnegativeConeT(count)]);
     let solver = DefaultSolver::new(
-        &products(normals, vector.len()),
-        &linear,
-        &negated,
+        &doubled_gram_matrix(normals, vector.len()),
+        &linear_term,
+        &negated_identity,
         &zeros,
         &nonnegative,
         settings,
     );
     let mut solver = solver.map_err(|error| {
-        SolveFailure::Engine(format!("the projection onto a cone failed: {error}"))
+        SolveFailure::SolverError(format!("the projection onto a cone failed: {error}"))
     })?;
     solver.solve();
     Ok(solver.solution.x)
@@ -91,11 +91,11 @@ fn normals(cone: &NormalCone) -> Vec<SparseNormal> {
         }
     }
     for row in 0..cone.num_rows() {
-        let (entries, free) = cone.normal(row);
+        let (entries, is_equation) = cone.normal(row);
         let normal: SparseNormal = entries
             .map(|(j, value)| (j, value * cone.norms[row]))
             .collect();
-        if free {
+        if is_equation {
             normals.push(normal.iter().map(|(j, value)| (*j, -value)).collect());
         }
         normals.push(normal);
@@ -104,14 +104,14 @@ fn normals(cone: &NormalCone) -> Vec<SparseNormal> {
 }
 
 /// Twice the Gram matrix of the normals, upper triangle.
-fn products(normals: &[SparseNormal], width: usize) -> CscMatrix<f64> {
+fn doubled_gram_matrix(normals: &[SparseNormal], width: usize) -> CscMatrix<f64> {
     let (mut starts, mut rows, mut values) = (vec![0], Vec::new(), Vec::new());
     // The normals processed so far, by the variables of their entries.
     let mut by_variable: Vec<SparseNormal> = vec![Vec::new(); width];
     let (mut column, mut touched) = (vec![0.0; normals.len()], Vec::new());
-    for (number, normal) in normals.iter().enumerate() {
+    for (index, normal) in normals.iter().enumerate() {
         for (j, value) in normal {
-            by_variable[*j].push((number, *value));
+            by_variable[*j].push((index, *value));
             for (other, factor) in &by_variable[*j] {
                 column[*other] += 2.0 * value * factor;
                 touched.push(*other);

@@ -4,7 +4,7 @@
 //! its Hessian is `A_D A_Dᵀ`, with the columns `D` of nonzero residual; each step solves with its
 //! Cholesky factor. The matrix is singular if rows are dependent; a fraction of the gradient's
 //! norm, at least a small one, is added to its diagonal and shortens steps that would lead to other
-//! pieces. Inequalities whose multiplier is 0 and would become negative are left out of a step
+//! pieces. Inequalities whose multiplier is 0 and would become negative are excluded from a step
 //! (projected Newton, Bertsekas 1982), and a step is halved until the objective decreases enough
 //! (Armijo 1966).
 
@@ -12,14 +12,15 @@ use super::NormalCone;
 
 /// Fraction of the vector's norm at which the gradient counts as 0: near machine precision.
 const GRADIENT_TOLERANCE: f64 = 1e-13;
-/// Smallest shift of the diagonal, as a fraction of its largest entry.
+/// Smallest shift of the diagonal, as a fraction of its largest entry: makes singular matrices
+/// invertible without a visible change of the step.
 const MIN_DIAGONAL_SHIFT: f64 = 1e-10;
 /// Fraction of the predicted decrease that a step must reach (Armijo's usual constant).
 const ARMIJO_FRACTION: f64 = 1e-4;
 
 /// Fraction of the objective below which a decrease is lost in rounding.
 const ROUNDING_TOLERANCE: f64 = 1e-14;
-/// Shortest step of the line search.
+/// Shortest step of the line search: shorter ones are lost in rounding.
 const MIN_STEP: f64 = 1e-12;
 
 /// The point of a cone nearest to a vector, or the iterate after this many steps: the vector
@@ -38,7 +39,7 @@ pub(super) fn project(cone: &NormalCone, vector: &[f64], steps: usize) -> Vec<f6
 struct SemismoothNewton<'a> {
     cone: &'a NormalCone,
     vector: &'a [f64],
-    norm: f64,
+    vector_norm: f64,
     multipliers: Vec<f64>,
     /// The residual; the projection is the vector without it.
     residual: Vec<f64>,
@@ -64,7 +65,7 @@ impl<'a> SemismoothNewton<'a> {
         let mut newton = Self {
             cone,
             vector,
-            norm: vector.iter().map(|entry| entry * entry).sum::<f64>().sqrt(),
+            vector_norm: vector.iter().map(|entry| entry * entry).sum::<f64>().sqrt(),
             multipliers: vec![0.0; cone.num_rows()],
             residual: vec![0.0; vector.len()],
             objective: 0.0,
@@ -101,31 +102,31 @@ impl<'a> SemismoothNewton<'a> {
         let mut gradient = self.gradient();
         self.free_rows.clear();
         for (row, slope) in gradient.iter_mut().enumerate() {
-            if self.is_held(row, *slope) {
+            if self.is_at_active_bound(row, *slope) {
                 *slope = 0.0;
             } else {
                 self.free_rows.push(row as u32);
             }
         }
         let norm = max_norm(&gradient);
-        if norm <= GRADIENT_TOLERANCE * self.norm {
+        if norm <= GRADIENT_TOLERANCE * self.vector_norm {
             return false;
         }
-        let mut factor = self.hessian(MIN_DIAGONAL_SHIFT.max(norm / self.norm));
+        let mut factor = self.hessian(MIN_DIAGONAL_SHIFT.max(norm / self.vector_norm));
         let rows = self.free_rows.iter();
-        let mut moves: Vec<f64> = rows.map(|row| -gradient[*row as usize]).collect();
-        solve(&mut factor, &mut moves);
+        let mut changes: Vec<f64> = rows.map(|row| -gradient[*row as usize]).collect();
+        solve_in_place(&mut factor, &mut changes);
         let mut direction = vec![0.0; gradient.len()];
-        for (row, by) in self.free_rows.iter().zip(moves) {
-            direction[*row as usize] = by;
+        for (row, change) in self.free_rows.iter().zip(changes) {
+            direction[*row as usize] = change;
         }
         self.line_search(&gradient, &direction) || self.polish(&direction, norm)
     }
 
     /// Whether a row's multiplier is at its bound 0 and would become negative.
-    fn is_held(&self, row: usize, slope: f64) -> bool {
-        !self.cone.free[row]
-            && self.multipliers[row] <= GRADIENT_TOLERANCE * self.norm
+    fn is_at_active_bound(&self, row: usize, slope: f64) -> bool {
+        !self.cone.is_equation[row]
+            && self.multipliers[row] <= GRADIENT_TOLERANCE * self.vector_norm
             && slope >= 0.0
     }
 
@@ -179,17 +180,17 @@ impl<'a> SemismoothNewton<'a> {
     fn line_search(&mut self, gradient: &[f64], direction: &[f64]) -> bool {
         let mut step = 1.0;
         while step > MIN_STEP {
-            let found = self.try_step(step, direction);
-            let moves = self.trial_multipliers.iter().zip(&self.multipliers);
-            let moves = moves.map(|(to, from)| to - from);
-            let terms = gradient.iter().zip(moves);
-            let predicted: f64 = terms.map(|(slope, by)| slope * by).sum();
+            let objective = self.try_step(step, direction);
+            let pairs = self.trial_multipliers.iter().zip(&self.multipliers);
+            let changes = pairs.map(|(trial, current)| trial - current);
+            let terms = gradient.iter().zip(changes);
+            let predicted: f64 = terms.map(|(slope, change)| slope * change).sum();
             // Closer to 0 than this the rounding error of the objective would decide.
             if predicted.abs() < ROUNDING_TOLERANCE * self.objective {
                 return false;
             }
-            if predicted < 0.0 && found <= self.objective + ARMIJO_FRACTION * predicted {
-                self.accept_step(found);
+            if predicted < 0.0 && objective <= self.objective + ARMIJO_FRACTION * predicted {
+                self.accept_step(objective);
                 return true;
             }
             step *= 0.5;
@@ -200,18 +201,18 @@ impl<'a> SemismoothNewton<'a> {
     /// Near the optimum the objective is constant to its last digit; a full step is then accepted
     /// if it halves the gradient.
     fn polish(&mut self, direction: &[f64], norm_before: f64) -> bool {
-        let found = self.try_step(1.0, direction);
-        let before = self.objective;
-        self.accept_step(found);
+        let objective = self.try_step(1.0, direction);
+        let previous = self.objective;
+        self.accept_step(objective);
         let mut gradient = self.gradient();
         for (row, slope) in gradient.iter_mut().enumerate() {
-            if self.is_held(row, *slope) {
+            if self.is_at_active_bound(row, *slope) {
                 *slope = 0.0;
             }
         }
         let is_better = max_norm(&gradient) < 0.5 * norm_before;
         if !is_better {
-            self.accept_step(before);
+            self.accept_step(previous);
         }
         is_better
     }
@@ -220,9 +221,13 @@ impl<'a> SemismoothNewton<'a> {
     fn try_step(&mut self, step: f64, direction: &[f64]) -> f64 {
         let mut multipliers = std::mem::take(&mut self.trial_multipliers);
         let mut residual = std::mem::take(&mut self.trial_residual);
-        for ((row, trial), by) in multipliers.iter_mut().enumerate().zip(direction) {
-            let to = self.multipliers[row] + step * by;
-            *trial = if self.cone.free[row] { to } else { to.max(0.0) };
+        for ((row, trial), change) in multipliers.iter_mut().enumerate().zip(direction) {
+            let moved = self.multipliers[row] + step * change;
+            *trial = if self.cone.is_equation[row] {
+                moved
+            } else {
+                moved.max(0.0)
+            };
         }
         let mut total = 0.0;
         for (column, (residual, status)) in residual.iter_mut().zip(&self.cone.statuses).enumerate()
@@ -255,14 +260,14 @@ fn max_norm(gradient: &[f64]) -> f64 {
 /// All entries by column, rows increasing.
 fn columns(cone: &NormalCone) -> (Vec<usize>, Vec<(u32, f64)>) {
     let mut starts = vec![0; cone.statuses.len() + 1];
-    for column in &cone.index {
+    for column in &cone.indices {
         starts[*column as usize + 1] += 1;
     }
     for column in 1..starts.len() {
         starts[column] += starts[column - 1];
     }
     let mut next = starts.clone();
-    let mut entries = vec![(0, 0.0); cone.index.len()];
+    let mut entries = vec![(0, 0.0); cone.indices.len()];
     for row in 0..cone.num_rows() {
         for (column, value) in cone.normal(row).0 {
             entries[next[column]] = (row as u32, value);
@@ -272,44 +277,44 @@ fn columns(cone: &NormalCone) -> (Vec<usize>, Vec<(u32, f64)>) {
     (starts, entries)
 }
 
-/// Solves a positive definite system in place. The matrix, a lower triangle, gets its Cholesky
-/// factor U above the diagonal, and the inverse of the factor's diagonal on it: every loop runs
-/// along rows of U, contiguous in memory.
-fn solve(matrix: &mut [f64], right: &mut [f64]) {
-    let size = right.len();
+/// Solves a positive definite system; the solution overwrites the right-hand side. The matrix is
+/// passed as its lower triangle. Its Cholesky factor U is written above the diagonal, and the
+/// inverse of the factor's diagonal on it: every loop runs along rows of U, contiguous in memory.
+fn solve_in_place(matrix: &mut [f64], right_side: &mut [f64]) {
+    let size = right_side.len();
     for row in 0..size {
-        let (above, own) = matrix.split_at_mut(row * size);
-        let mut left = own[row];
+        let (above, current) = matrix.split_at_mut(row * size);
+        let mut pivot = current[row];
         for column in 0..row {
             let factor = &above[column * size..][column..row];
-            let value = own[column] * factor[0];
-            subtract(value, &factor[1..], &mut own[column + 1..row]);
+            let value = current[column] * factor[0];
+            subtract(value, &factor[1..], &mut current[column + 1..row]);
             above[column * size + row] = value;
-            left -= value * value;
+            pivot -= value * value;
         }
         // Rounding may cancel a diagonal entry; its direction is then not used.
-        own[row] = if left > 0.0 { 1.0 / left.sqrt() } else { 0.0 };
+        current[row] = if pivot > 0.0 { 1.0 / pivot.sqrt() } else { 0.0 };
     }
     for row in 0..size {
-        let (done, rest) = right.split_at_mut(row + 1);
+        let (solved, later) = right_side.split_at_mut(row + 1);
         let factor = &matrix[row * size..][row..size];
-        done[row] *= factor[0];
-        subtract(done[row], &factor[1..], rest);
+        solved[row] *= factor[0];
+        subtract(solved[row], &factor[1..], later);
     }
     for row in (0..size).rev() {
         let factor = &matrix[row * size..][row..size];
-        let known: f64 = factor[1..]
+        let products: f64 = factor[1..]
             .iter()
-            .zip(&right[row + 1..])
+            .zip(&right_side[row + 1..])
             .map(|(a, b)| a * b)
             .sum();
-        right[row] = (right[row] - known) * factor[0];
+        right_side[row] = (right_side[row] - products) * factor[0];
     }
 }
 
 /// Subtracts a multiple of one vector from another.
-fn subtract(factor: f64, vector: &[f64], from: &mut [f64]) {
-    for (entry, value) in from.iter_mut().zip(vector) {
+fn subtract(factor: f64, vector: &[f64], target: &mut [f64]) {
+    for (entry, value) in target.iter_mut().zip(vector) {
         *entry -= factor * value;
     }
 }

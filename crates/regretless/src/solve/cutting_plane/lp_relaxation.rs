@@ -1,8 +1,8 @@
 //! An LP relaxation with a cut pool: permanent rows stay, cut rows are added and deleted.
 //!
 //! A cut is identified by its index in the pool, which only grows. A basis can therefore be
-//! restored after rows were deleted: its snapshot lists the tight cuts by index, and their rows are
-//! added again. The pool itself, with the coefficients of each cut, belongs to the caller, who
+//! restored after rows were deleted: its snapshot lists the binding cuts by index, and their rows
+//! are added again. The pool itself, with the coefficients of each cut, belongs to the caller, who
 //! supplies the coefficients whenever a row is added.
 
 use crate::solve::SolveFailure;
@@ -12,10 +12,11 @@ use crate::solve::highs::{
 
 /// Marks a cut of the pool that has no row at present.
 const NO_ROW: u32 = u32::MAX;
-/// Slack rows are deleted once there are at least this many of them plus a fraction of all cut
-/// rows: deleting rows makes the simplex solver factorize anew, which must pay off.
+/// Slack rows are deleted once there are at least `MIN_SLACK_ROWS` of them plus one per
+/// `SLACK_ROW_DIVISOR` cut rows. A deletion makes the simplex solver factorize anew, so rows are
+/// deleted in large groups.
 const MIN_SLACK_ROWS: usize = 10;
-/// That fraction is one over this.
+/// See [`MIN_SLACK_ROWS`].
 const SLACK_ROW_DIVISOR: usize = 4;
 /// Feasibility tolerance of the simplex solver, tighter than its default of 10⁻⁷, because bounds
 /// are computed from its duals.
@@ -30,7 +31,7 @@ pub(in crate::solve) struct BasisSnapshot {
     columns: Box<[BasisStatus]>,
     permanent_rows: Box<[BasisStatus]>,
     /// Nonbasic cut rows, by their index in the pool.
-    tight: Box<[(u32, BasisStatus)]>,
+    binding_cuts: Box<[(u32, BasisStatus)]>,
 }
 
 /// The LP and its solver.
@@ -43,7 +44,7 @@ pub(in crate::solve) struct LpRelaxation {
     max_slack_solves: u32,
     bounds: Vec<[f64; 2]>,
     /// Cut row of each cut of the pool, or `NO_ROW`.
-    row_of: Vec<u32>,
+    row_of_cut: Vec<u32>,
     /// Index in the pool of each cut row.
     cut_indices: Vec<u32>,
     /// Consecutive solves for which each cut row has been slack.
@@ -58,16 +59,18 @@ impl LpRelaxation {
         permanent_rows: &LpRows,
         max_slack_solves: u32,
     ) -> Result<Self, SolveFailure> {
-        Self::within(Lp::new()?, permanent_rows, max_slack_solves)
+        Self::with_solver(Lp::new()?, permanent_rows, max_slack_solves)
     }
 
     /// The same in an existing solver, which is cleared first.
-    pub(in crate::solve) fn within(
+    pub(in crate::solve) fn with_solver(
         mut lp: Lp,
         permanent_rows: &LpRows,
         max_slack_solves: u32,
     ) -> Result<Self, SolveFailure> {
         lp.clear()?;
+        // Devex pricing (1) and no scaling (0): the costs are scaled by `scaling_factor`, and the
+        // coefficients are small numbers already.
         lp.set_option(c"simplex_dual_edge_weight_strategy", 1)?;
         lp.set_option(c"simplex_scale_strategy", 0)?;
         lp.set_option(c"dual_feasibility_tolerance", LP_FEASIBILITY_TOLERANCE)?;
@@ -78,7 +81,7 @@ impl LpRelaxation {
             permanent_rows: permanent_rows.len(),
             max_slack_solves,
             bounds: Vec::new(),
-            row_of: Vec::new(),
+            row_of_cut: Vec::new(),
             cut_indices: Vec::new(),
             slack_solves: Vec::new(),
             point: PrimalDualPoint::default(),
@@ -99,9 +102,10 @@ impl LpRelaxation {
 
     /// Extends the pool by this many cuts; returns their indices.
     pub(in crate::solve) fn reserve_cuts(&mut self, count: usize) -> Vec<u32> {
-        let before = self.row_of.len() as u32;
-        self.row_of.resize(self.row_of.len() + count, NO_ROW);
-        (before..self.row_of.len() as u32).collect()
+        let before = self.row_of_cut.len() as u32;
+        self.row_of_cut
+            .resize(self.row_of_cut.len() + count, NO_ROW);
+        (before..self.row_of_cut.len() as u32).collect()
     }
 
     /// Adds the rows of these cuts.
@@ -111,7 +115,7 @@ impl LpRelaxation {
         rows: &LpRows,
     ) -> Result<(), SolveFailure> {
         for cut in cut_indices {
-            self.row_of[*cut as usize] = self.cut_indices.len() as u32;
+            self.row_of_cut[*cut as usize] = self.cut_indices.len() as u32;
             self.cut_indices.push(*cut);
             self.slack_solves.push(0);
         }
@@ -125,7 +129,7 @@ impl LpRelaxation {
 
     /// The LP row of a cut, if it has one at present.
     pub(in crate::solve) fn row(&self, cut: u32) -> Option<usize> {
-        let row = self.row_of[cut as usize];
+        let row = self.row_of_cut[cut as usize];
         (row != NO_ROW).then(|| self.permanent_rows + row as usize)
     }
 
@@ -162,12 +166,12 @@ impl LpRelaxation {
         retain_unmarked(&mut self.slack_solves, delete);
         for (cut, delete) in self.cut_indices.iter().zip(delete) {
             if *delete {
-                self.row_of[*cut as usize] = NO_ROW;
+                self.row_of_cut[*cut as usize] = NO_ROW;
             }
         }
         retain_unmarked(&mut self.cut_indices, delete);
         for (row, cut) in self.cut_indices.iter().enumerate() {
-            self.row_of[*cut as usize] = row as u32;
+            self.row_of_cut[*cut as usize] = row as u32;
         }
         self.lp.set_basis(&basis)
     }
@@ -245,25 +249,24 @@ impl LpRelaxation {
             .iter()
             .copied()
             .zip(cut_rows.iter().copied());
-        let tight = statuses
+        let binding_cuts = statuses
             .filter(|(_, status)| *status != BasisStatus::Basic)
             .collect();
         Some(BasisSnapshot {
             columns: basis.columns.into(),
             permanent_rows: permanent_rows.into(),
-            tight,
+            binding_cuts,
         })
     }
 
-    /// Tight cuts of a snapshot whose rows must be added before it can be restored.
-    pub(in crate::solve) fn missing(&self, snapshot: &BasisSnapshot) -> Vec<u32> {
-        let tight = snapshot.tight.iter().map(|(cut, _)| *cut);
-        tight
-            .filter(|cut| self.row_of[*cut as usize] == NO_ROW)
+    /// Binding cuts of a snapshot whose rows must be added before it can be restored.
+    pub(in crate::solve) fn missing_cuts(&self, snapshot: &BasisSnapshot) -> Vec<u32> {
+        let cuts = snapshot.binding_cuts.iter().map(|(cut, _)| *cut);
+        cuts.filter(|cut| self.row_of_cut[*cut as usize] == NO_ROW)
             .collect()
     }
 
-    /// Restores a basis whose tight cuts all have rows. Columns added since are nonbasic.
+    /// Restores a basis whose binding cuts all have rows. Columns added since are nonbasic.
     pub(in crate::solve) fn restore(
         &mut self,
         snapshot: &BasisSnapshot,
@@ -275,8 +278,8 @@ impl LpRelaxation {
             self.permanent_rows + self.cut_indices.len(),
             BasisStatus::Basic,
         );
-        for (cut, status) in &snapshot.tight {
-            rows[self.permanent_rows + self.row_of[*cut as usize] as usize] = *status;
+        for (cut, status) in &snapshot.binding_cuts {
+            rows[self.permanent_rows + self.row_of_cut[*cut as usize] as usize] = *status;
         }
         self.lp.set_basis(&Basis { columns, rows })
     }

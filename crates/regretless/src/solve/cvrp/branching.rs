@@ -236,7 +236,7 @@ fn probe(
         LpStatus::Optimal | LpStatus::IterationLimit => master.objective(),
         other @ (LpStatus::Unbounded | LpStatus::UnboundedOrInfeasible | LpStatus::NodeLimit) => {
             let message = format!("a strong branching trial ended with status {other:?}");
-            return Err(SolveFailure::Engine(message));
+            return Err(SolveFailure::SolverError(message));
         }
     };
     target.set_bounds(master, previous)?;

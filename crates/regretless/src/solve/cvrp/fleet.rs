@@ -16,7 +16,7 @@ pub struct Fleet {
     /// Maximum number of routes.
     pub vehicles: usize,
     /// Whether a route may serve a single customer.
-    pub singles: bool,
+    pub allows_single_customer_routes: bool,
 }
 
 impl Fleet {
@@ -55,7 +55,7 @@ impl Fleet {
     pub fn max_edge_uses(&self, [i, j]: [u32; 2]) -> f64 {
         let (i, j) = (i as usize, j as usize);
         match i {
-            0 if self.singles => 2.0,
+            0 if self.allows_single_customer_routes => 2.0,
             0 => 1.0,
             _ => f64::from(u8::from(self.fits(self.demands[i] + self.demands[j]))),
         }
@@ -72,7 +72,7 @@ mod tests {
             demands: vec![0.0, 0.1, 0.2, 0.31],
             capacity: 0.3,
             vehicles: 2,
-            singles: false,
+            allows_single_customer_routes: false,
         };
         assert!(fleet.fits(0.1 + 0.2) && !fleet.fits(0.3001));
         assert_eq!(

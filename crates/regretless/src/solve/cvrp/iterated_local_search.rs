@@ -202,7 +202,7 @@ impl<'a> IteratedLocalSearch<'a> {
                 continue;
             }
             let fits = self.fleet.fits(load);
-            let is_forbidden_single = customers == 1 && !self.fleet.singles;
+            let is_forbidden_single = customers == 1 && !self.fleet.allows_single_customer_routes;
             if self.feasible_only && (!fits || is_forbidden_single) {
                 return f64::INFINITY;
             }

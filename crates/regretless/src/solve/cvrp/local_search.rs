@@ -3,7 +3,7 @@
 //! happen when the vehicles are almost full, branch and cut solves the instance.
 
 use super::iterated_local_search::IteratedLocalSearch;
-use super::{CvrpBranchAndCut, Fleet, edge_uses, routes_of};
+use super::{CvrpBranchAndCut, Fleet, edge_uses, routes_from_edges};
 use crate::decision::Decision;
 use crate::solve::complete_graph::DistanceMatrix;
 use crate::solve::{SearchLimits, Solution, SolveFailure, SolveStatus, Solver};
@@ -69,7 +69,7 @@ impl Solver for CvrpLocalSearch {
         let nodes = self.fleet.nodes();
         self.distances.fill(nodes, costs);
         let mut search = IteratedLocalSearch::new(&self.fleet, &self.distances);
-        match search.descend(&routes_of(nodes, start)) {
+        match search.descend(&routes_from_edges(nodes, start)) {
             Some(routes) => Ok(self.to_solution(&routes, costs)),
             None => self.solve(costs),
         }

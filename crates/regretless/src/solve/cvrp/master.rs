@@ -255,7 +255,7 @@ impl CvrpMasterLp {
 
     /// Restores a basis; cuts that were tight in it become rows again.
     pub(super) fn restore(&mut self, snapshot: &BasisSnapshot) -> Result<(), SolveFailure> {
-        let missing = self.relaxation.missing(snapshot);
+        let missing = self.relaxation.missing_cuts(snapshot);
         if !missing.is_empty() {
             self.add_rows(&missing)?;
         }

@@ -135,7 +135,7 @@ fn edge_uses(nodes: usize, routes: &[Vec<u32>]) -> Vec<(u32, f64)> {
 }
 
 /// The customers of each route in visiting order, without the depot, from the uses of edges.
-pub fn routes_of(nodes: usize, uses: &Decision) -> Vec<Vec<u32>> {
+pub fn routes_from_edges(nodes: usize, uses: &Decision) -> Vec<Vec<u32>> {
     let mut neighbors = vec![Vec::new(); nodes];
     for ((i, j), (_, times)) in edge_ends(nodes, uses.indices()).zip(uses.iter()) {
         for _ in 0..times.round() as usize {

@@ -59,7 +59,7 @@ impl CvrpRelaxation {
                 LpStatus::Infeasible => return Err(SolveFailure::Infeasible),
                 other => {
                     let message = format!("the relaxation ended with status {other:?}");
-                    return Err(SolveFailure::Engine(message));
+                    return Err(SolveFailure::SolverError(message));
                 }
             }
             if !self.cut(&mut master)? {

@@ -19,7 +19,7 @@ use crate::solve::complete_graph::edge_id;
 use crate::solve::cutting_plane::{NodeQueue, SearchResult, TailingOff, retain_unmarked};
 use crate::solve::highs::LpStatus;
 use crate::solve::pruning::PruningRule;
-use crate::solve::{SolveFailure, check_not_cancelled};
+use crate::solve::{SolveFailure, check_not_canceled};
 
 /// Fraction of the remaining gap that a round of cuts should close. Below it, branching closes the
 /// gap faster than further rounds.
@@ -88,7 +88,7 @@ impl<'a> CvrpSearchTree<'a> {
         }
         let mut path = self.branch(bound, None, incumbent)?;
         for _ in 0..self.input.pruning.limits.nodes {
-            check_not_cancelled()?;
+            check_not_canceled()?;
             self.node_queue.count_node();
             match self.explore(bound, incumbent)? {
                 CvrpNodeOutcome::Branch { bound: raised } => {
@@ -144,7 +144,7 @@ impl<'a> CvrpSearchTree<'a> {
         self.master.set_objective_bound(incumbent.cutoff)?;
         let mut tailing_off = TailingOff::new(parent_bound, MAX_TAILING_ROUNDS);
         loop {
-            check_not_cancelled()?;
+            check_not_canceled()?;
             match self.master.solve()? {
                 LpStatus::Optimal => {}
                 LpStatus::ObjectiveBound if self.is_pruned(incumbent) => {
@@ -159,7 +159,7 @@ impl<'a> CvrpSearchTree<'a> {
                 | LpStatus::UnboundedOrInfeasible
                 | LpStatus::IterationLimit
                 | LpStatus::NodeLimit) => {
-                    return Err(SolveFailure::Engine(format!(
+                    return Err(SolveFailure::SolverError(format!(
                         "the relaxation of a search node ended with status {other:?}"
                     )));
                 }
@@ -290,7 +290,7 @@ impl<'a> CvrpSearchTree<'a> {
             incumbent.cutoff,
         )?;
         let Some(choice) = choice else {
-            return Err(SolveFailure::WrongAnswer(
+            return Err(SolveFailure::InvalidSolution(
                 "a fractional point has no branching candidate".into(),
             ));
         };

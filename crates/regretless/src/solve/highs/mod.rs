@@ -154,7 +154,7 @@ impl Lp {
     /// When there are more costs than columns, or a cost is not finite.
     pub fn set_costs(&mut self, first: usize, costs: &[f64]) -> Result<(), SolveFailure> {
         if let Some(bad) = costs.iter().position(|cost| !cost.is_finite()) {
-            return Err(SolveFailure::Engine(format!(
+            return Err(SolveFailure::SolverError(format!(
                 "cost {} of column {} is not finite",
                 costs[bad],
                 first + bad
@@ -206,7 +206,7 @@ impl Lp {
     pub fn set_names(&mut self, columns: &[String], rows: &[String]) -> Result<(), SolveFailure> {
         let c_string = |name: &String| {
             CString::new(name.as_str())
-                .map_err(|_| SolveFailure::Engine(format!("the name {name:?} contains NUL")))
+                .map_err(|_| SolveFailure::SolverError(format!("the name {name:?} contains NUL")))
         };
         for (column, name) in columns.iter().enumerate() {
             self.raw.set_column_name(column, &c_string(name)?)?;
@@ -307,7 +307,7 @@ impl Lp {
             highs_sys::MODEL_STATUS_REACHED_ITERATION_LIMIT => Ok(LpStatus::IterationLimit),
             highs_sys::MODEL_STATUS_REACHED_SOLUTION_LIMIT => Ok(LpStatus::NodeLimit),
             highs_sys::MODEL_STATUS_REACHED_INTERRUPT => Err(SolveFailure::Interrupted),
-            other => Err(SolveFailure::Engine(format!(
+            other => Err(SolveFailure::SolverError(format!(
                 "HiGHS ended with model status {other}"
             ))),
         }

@@ -61,7 +61,7 @@ impl Lp {
     /// When nothing was solved since the model changed.
     pub fn read_point(&self, point: &mut PrimalDualPoint) -> Result<(), SolveFailure> {
         if self.raw.int_info(c"primal_solution_status")? == highs_sys::SOLUTION_STATUS_NONE {
-            return Err(SolveFailure::Engine(
+            return Err(SolveFailure::SolverError(
                 "HiGHS has no point; solve first".into(),
             ));
         }

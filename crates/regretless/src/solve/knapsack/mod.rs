@@ -88,7 +88,7 @@ impl KnapsackBranchAndBound {
         if status != TableauStatus::Solved
             && dual_simplex::worst_violation(&self.workspace.levels[0]) > OVERLOAD_TOLERANCE
         {
-            return Err(SolveFailure::Engine(
+            return Err(SolveFailure::SolverError(
                 "the simplex method did not terminate".into(),
             ));
         }
@@ -131,7 +131,7 @@ impl KnapsackBranchAndBound {
     fn load(&mut self, costs: &[f64]) -> Result<f64, SolveFailure> {
         if costs.len() != self.items.count() {
             let (found, expected) = (costs.len(), self.items.count());
-            return Err(SolveFailure::Engine(format!(
+            return Err(SolveFailure::SolverError(format!(
                 "{found} costs for {expected} items"
             )));
         }

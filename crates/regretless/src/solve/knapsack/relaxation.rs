@@ -83,7 +83,7 @@ impl KnapsackRelaxation {
         let line = |row: usize| basics.iter().map(|basic| self.entry(*basic, row)).collect();
         let matrix = (0..basics.len()).map(line).collect();
         let inverse = invert(matrix)
-            .ok_or_else(|| SolveFailure::Engine("the optimal basis is singular".into()))?;
+            .ok_or_else(|| SolveFailure::SolverError("the optimal basis is singular".into()))?;
         let mut dictionary = SimplexDictionary::new(
             basics
                 .iter()

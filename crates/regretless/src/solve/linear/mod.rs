@@ -351,11 +351,11 @@ impl LinearSolver {
             lp.set_column_bounds(*column, model.column_bounds[*column])?;
         }
         found.map_err(|failure| {
-            SolveFailure::WrongAnswer(format!("with integer columns rounded, {failure}"))
+            SolveFailure::InvalidSolution(format!("with integer columns rounded, {failure}"))
         })?;
         self.model
             .check(&self.point.value)
-            .map_err(SolveFailure::WrongAnswer)
+            .map_err(SolveFailure::InvalidSolution)
     }
 
     fn solve_with(&mut self, lp: &mut Lp, costs: &[f64]) -> Result<Solution, SolveFailure> {
@@ -366,7 +366,7 @@ impl LinearSolver {
             Err(_) if self.is_integral() => {
                 found = self.search_with_tight_integrality(lp, scale)?;
             }
-            Err(message) => return Err(SolveFailure::WrongAnswer(message)),
+            Err(message) => return Err(SolveFailure::InvalidSolution(message)),
         }
         Ok(self.solution(costs, &found))
     }
@@ -453,7 +453,7 @@ impl Solver for LinearSolver {
         }
         let mut lp = self.take_solver()?;
         let mut result = self.solve_with(&mut lp, costs);
-        if matches!(result, Err(SolveFailure::Engine(_))) && !self.is_integral() {
+        if matches!(result, Err(SolveFailure::SolverError(_))) && !self.is_integral() {
             lp = Self::build(&self.model, &self.limits)?;
             result = self.solve_by_primal(&mut lp, costs);
         }

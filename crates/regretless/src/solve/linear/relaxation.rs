@@ -186,5 +186,5 @@ impl AdjacentVertices for LinearRelaxation {
 }
 
 fn missing_solver() -> SolveFailure {
-    SolveFailure::Engine("the LP has no solver after a failed solve".into())
+    SolveFailure::SolverError("the LP has no solver after a failed solve".into())
 }

@@ -73,7 +73,7 @@ impl LinearSolver {
             Some(_) | None => self.solve(costs)?,
         };
         let mut found = LinearWarmStart {
-            sample: CostSample::of(costs),
+            sample: CostSample::new(costs),
             decision: solution.decision.clone(),
             basis: None,
             point: Box::default(),

@@ -98,7 +98,7 @@ impl TspBranchAndBound {
         self.incumbent = TspIncumbent::default();
         self.initial.init_multipliers();
         self.initial.rank_by_reduced_cost();
-        self.initial.order = complete_graph::order_of(self.nodes, tour.indices());
+        self.initial.order = complete_graph::tour_order(self.nodes, tour.indices());
         self.initial.improve_tour(0);
         self.offer_tour(costs, pruning);
     }
@@ -256,7 +256,7 @@ impl TspLocalSearch {
 impl Solver for TspLocalSearch {
     fn solve(&mut self, costs: &[f64]) -> Result<Solution, SolveFailure> {
         let solver = &mut self.solver;
-        complete_graph::check(solver.nodes, costs)?;
+        complete_graph::check_tour_costs(solver.nodes, costs)?;
         let pruning = solver.load(costs);
         solver.find_initial_tour(costs, &pruning);
         if self.is_fast {
@@ -269,7 +269,7 @@ impl Solver for TspLocalSearch {
 
     fn solve_from(&mut self, costs: &[f64], start: &Decision) -> Result<Solution, SolveFailure> {
         let solver = &mut self.solver;
-        complete_graph::check(solver.nodes, costs)?;
+        complete_graph::check_tour_costs(solver.nodes, costs)?;
         if solver.nodes < LinKernighan::MIN_NODES {
             return self.solve(costs);
         }
@@ -281,7 +281,7 @@ impl Solver for TspLocalSearch {
 
 impl Solver for TspBranchAndBound {
     fn solve(&mut self, costs: &[f64]) -> Result<Solution, SolveFailure> {
-        complete_graph::check(self.nodes, costs)?;
+        complete_graph::check_tour_costs(self.nodes, costs)?;
         Ok(self.run(costs))
     }
 
@@ -290,7 +290,7 @@ impl Solver for TspBranchAndBound {
         costs: &[f64],
         warm_start: &mut WarmStart,
     ) -> Result<Solution, SolveFailure> {
-        complete_graph::check(self.nodes, costs)?;
+        complete_graph::check_tour_costs(self.nodes, costs)?;
         Ok(if self.limits.gap > 0.0 {
             self.run(costs)
         } else {
@@ -299,7 +299,7 @@ impl Solver for TspBranchAndBound {
     }
 
     fn certify(&mut self, costs: &[f64], warm_start: &WarmStart) -> Option<Solution> {
-        complete_graph::check(self.nodes, costs).ok()?;
+        complete_graph::check_tour_costs(self.nodes, costs).ok()?;
         self.certify_warm_start(costs, warm_start)
     }
 }

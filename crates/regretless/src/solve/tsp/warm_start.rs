@@ -24,7 +24,7 @@ use super::{ROOT_ASCENT, TspBranchAndBound};
 use crate::decision::Decision;
 #[cfg(feature = "highs")]
 use crate::solve::SearchLimits;
-use crate::solve::complete_graph::{DistanceMatrix, order_of};
+use crate::solve::complete_graph::{DistanceMatrix, tour_order};
 use crate::solve::warm_start::{CostSample, WarmStart, WarmStartState};
 use crate::solve::{Solution, SolveStatus};
 
@@ -83,7 +83,7 @@ impl TspWarmStart {
 
     /// The nodes of the tour in visiting order.
     pub(super) fn order(&self) -> Vec<u32> {
-        order_of(self.tour.len(), &self.tour)
+        tour_order(self.tour.len(), &self.tour)
     }
 
     /// The tour, if a single 1-tree under its multipliers proves it optimal for these costs.
@@ -121,7 +121,7 @@ impl TspBranchAndBound {
             .take::<TspWarmStart>()
             .filter(|known| known.fits(self.nodes, costs));
         let warm = known
-            .filter(|_| DistanceMatrix::granularity_of(costs).is_none())
+            .filter(|_| DistanceMatrix::detect_granularity(costs).is_none())
             .and_then(|known| self.run_from(costs, &known));
         let (solution, mut state) = warm.unwrap_or_else(|| {
             let solution = self.run(costs);
@@ -141,7 +141,7 @@ impl TspBranchAndBound {
         let recorded_tree = self.tree.recording.take();
         let is_proven = recorded_tree.is_some() || !searched;
         TspWarmStart {
-            sample: CostSample::of(costs),
+            sample: CostSample::new(costs),
             tour: solution.decision.indices().into(),
             multipliers: self.initial.multipliers.as_slice().into(),
             recorded_tree,
@@ -155,7 +155,7 @@ impl TspBranchAndBound {
         costs: &[f64],
         known: &TspWarmStart,
     ) -> Option<(Solution, TspWarmStart)> {
-        let margin = UNIQUENESS_MARGIN * DistanceMatrix::tolerance_of(costs, self.nodes);
+        let margin = UNIQUENESS_MARGIN * DistanceMatrix::tour_cost_tolerance(costs, self.nodes);
         let mut solution = self.search_from(&raise_tour_costs(costs, &known.tour, margin), known);
         let mut state = self.take_warm_start(costs, &solution);
         if solution.status == SolveStatus::Optimal && *state.tour != *known.tour {
@@ -256,7 +256,7 @@ impl TspBranchAndBound {
         let known = warm_start
             .get::<TspWarmStart>()
             .filter(|known| known.has_certificate(self.nodes, costs))?;
-        let margin = UNIQUENESS_MARGIN * DistanceMatrix::tolerance_of(costs, self.nodes);
+        let margin = UNIQUENESS_MARGIN * DistanceMatrix::tour_cost_tolerance(costs, self.nodes);
         if !self.proof_holds(&raise_tour_costs(costs, &known.tour, margin), known) {
             return None;
         }

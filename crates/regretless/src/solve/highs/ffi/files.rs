@@ -102,7 +102,7 @@ impl HighsHandle {
             };
             check_status("return a name", status)?;
             let text = CStr::from_bytes_until_nul(&buffer)
-                .map_err(|_| SolveFailure::Engine("a name has no terminating NUL".into()))?;
+                .map_err(|_| SolveFailure::SolverError("a name has no terminating NUL".into()))?;
             Ok(text.to_string_lossy().into_owned())
         };
         let columns = (0..self.num_columns())

@@ -70,14 +70,14 @@ unsafe extern "C" fn stop_if_cancelled(
 /// Converts HiGHS's return code into a result; warnings are ignored.
 fn check_status(what: &str, status: c::HighsInt) -> HighsResult {
     if status == c::STATUS_ERROR {
-        Err(SolveFailure::Engine(format!("HiGHS could not {what}")))
+        Err(SolveFailure::SolverError(format!("HiGHS could not {what}")))
     } else {
         Ok(())
     }
 }
 
 fn length_mismatch<T>(what: &str, found: usize, expected: usize) -> HighsResult<T> {
-    Err(SolveFailure::Engine(format!(
+    Err(SolveFailure::SolverError(format!(
         "{found} {what} given where the model has {expected}"
     )))
 }
@@ -89,11 +89,11 @@ fn int(value: usize) -> c::HighsInt {
 /// Checks that entries lie in existing vectors, instead of relying on HiGHS.
 fn check_entries(entries: &SparseVectors, max: usize, what: &str) -> HighsResult {
     match entries.index.iter().find(|index| **index as usize >= max) {
-        Some(index) => Err(SolveFailure::Engine(format!(
+        Some(index) => Err(SolveFailure::SolverError(format!(
             "an entry is in {what} {index} of {max}"
         ))),
         None if entries.index.len() > i32::MAX as usize => {
-            Err(SolveFailure::Engine("too many entries".into()))
+            Err(SolveFailure::SolverError("too many entries".into()))
         }
         None => Ok(()),
     }
@@ -103,7 +103,8 @@ impl HighsHandle {
     pub(super) fn new() -> HighsResult<Self> {
         // SAFETY: takes nothing and returns a new object or null.
         let object = NonNull::new(unsafe { c::Highs_create() });
-        let object = object.ok_or_else(|| SolveFailure::Engine("HiGHS could not start".into()))?;
+        let object =
+            object.ok_or_else(|| SolveFailure::SolverError("HiGHS could not start".into()))?;
         Ok(Self {
             object,
             max_columns: 0,

@@ -36,7 +36,7 @@ pub(super) fn ranges(
 ) -> Result<CostRanges, SolveFailure> {
     let nodes = distances.nodes();
     let Some(basis) = root.master.basis() else {
-        return Err(SolveFailure::Engine(
+        return Err(SolveFailure::SolverError(
             "the solved relaxation has no basis".into(),
         ));
     };

@@ -97,7 +97,7 @@ impl TspMasterLp {
         }
         Ok(Self {
             nodes,
-            relaxation: LpRelaxation::within(lp, &rows, MAX_SLACK_SOLVES)?,
+            relaxation: LpRelaxation::with_solver(lp, &rows, MAX_SLACK_SOLVES)?,
             scaling,
             edges: Vec::new(),
             incident: vec![Vec::new(); nodes],
@@ -274,7 +274,7 @@ impl TspMasterLp {
 
     /// Restores a basis; cuts that were tight in it become rows again.
     pub(super) fn restore(&mut self, snapshot: &BasisSnapshot) -> Result<(), SolveFailure> {
-        let missing = self.relaxation.missing(snapshot);
+        let missing = self.relaxation.missing_cuts(snapshot);
         if !missing.is_empty() {
             self.add_rows(&missing)?;
         }

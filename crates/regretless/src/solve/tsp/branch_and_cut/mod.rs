@@ -16,7 +16,7 @@
 use super::search_tree::{PruningRule, TspIncumbent};
 use super::warm_start::TspWarmStart;
 use crate::decision::Decision;
-use crate::solve::complete_graph::{EdgeEnds, check};
+use crate::solve::complete_graph::{EdgeEnds, check_tour_costs};
 use crate::solve::warm_start::{CostSample, WarmStart};
 use crate::solve::{SearchLimits, Solution, SolveFailure, SolveStatus, Solver};
 
@@ -247,7 +247,7 @@ impl TspBranchAndCut {
         let solution = finished.map_or_else(|| self.run(costs), Ok)?;
         let root = self.root.take();
         let tour = TspWarmStart {
-            sample: CostSample::of(costs),
+            sample: CostSample::new(costs),
             tour: solution.decision.indices().into(),
             multipliers: self.initial.multipliers.as_slice().into(),
             recorded_tree: None,
@@ -260,7 +260,7 @@ impl TspBranchAndCut {
 
 impl Solver for TspBranchAndCut {
     fn solve(&mut self, costs: &[f64]) -> Result<Solution, SolveFailure> {
-        check(self.nodes, costs)?;
+        check_tour_costs(self.nodes, costs)?;
         self.run(costs)
     }
 
@@ -269,7 +269,7 @@ impl Solver for TspBranchAndCut {
         costs: &[f64],
         warm_start: &mut WarmStart,
     ) -> Result<Solution, SolveFailure> {
-        check(self.nodes, costs)?;
+        check_tour_costs(self.nodes, costs)?;
         if self.limits.gap > 0.0 {
             return self.run(costs);
         }

@@ -9,7 +9,7 @@ use super::cost_ranges::ranges;
 use super::root::{CutFamily, RootRelaxation};
 use super::warm_start::{RelaxationWarmStart, RootWarmStart};
 use crate::decision::Decision;
-use crate::solve::complete_graph::{check, edge_id};
+use crate::solve::complete_graph::{check_tour_costs, edge_id};
 use crate::solve::relaxation::{CostRanges, CostRanging, Relaxation, RelaxationSolver};
 use crate::solve::tsp::initial_tour::InitialTour;
 use crate::solve::warm_start::{CostSample, WarmStart};
@@ -60,7 +60,7 @@ impl TspRelaxation {
     /// # Errors
     /// When the number of costs is wrong or the LP solver fails.
     pub fn solve(&mut self, costs: &[f64]) -> Result<RelaxationResult, SolveFailure> {
-        check(self.nodes, costs)?;
+        check_tour_costs(self.nodes, costs)?;
         self.solved = None;
         self.initial.start(self.nodes, costs, ASCENT_STEPS);
         let initial = &self.initial;
@@ -121,7 +121,7 @@ impl TspRelaxation {
         costs: &[f64],
         warm_start: &mut WarmStart,
     ) -> Result<RelaxationResult, SolveFailure> {
-        check(self.nodes, costs)?;
+        check_tour_costs(self.nodes, costs)?;
         let fits = |known: &RelaxationWarmStart| {
             known.root.nodes() == self.nodes && known.sample.drift(costs) <= MAX_DRIFT
         };
@@ -137,7 +137,7 @@ impl TspRelaxation {
         let root = solved.and_then(|root| RootWarmStart::of(root, &self.initial.distances));
         if let Some(root) = root {
             warm_start.set(RelaxationWarmStart {
-                sample: CostSample::of(costs),
+                sample: CostSample::new(costs),
                 root,
             });
         }
@@ -159,7 +159,7 @@ impl TspRelaxation {
     pub fn ranges(&mut self) -> Result<CostRanges, SolveFailure> {
         match &mut self.solved {
             Some(root) => ranges(root, &self.initial.distances),
-            None => Err(SolveFailure::Engine(
+            None => Err(SolveFailure::SolverError(
                 "cost ranging needs a relaxation that was solved before".into(),
             )),
         }

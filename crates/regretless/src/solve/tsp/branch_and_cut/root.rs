@@ -13,7 +13,7 @@ use super::warm_start::RootWarmStart;
 use crate::solve::complete_graph::{DistanceMatrix, EdgeEnds, edge_id, num_edges};
 use crate::solve::cutting_plane::TailingOff;
 use crate::solve::highs::{BasisStatus, Lp, LpStatus, SimplexMethod};
-use crate::solve::{SolveFailure, check_not_cancelled};
+use crate::solve::{SolveFailure, check_not_canceled};
 
 /// Fraction of the remaining gap that a round of cuts should close. Below it, branching closes the
 /// gap faster than further rounds.
@@ -110,7 +110,7 @@ impl RootRelaxation {
     ) -> Result<f64, SolveFailure> {
         self.solve(SimplexMethod::Primal)?;
         loop {
-            check_not_cancelled()?;
+            check_not_canceled()?;
             self.cut(family, target_bound)?;
             let (bound, added) = self.price(distances)?;
             if added == 0 || bound > target_bound {
@@ -123,7 +123,7 @@ impl RootRelaxation {
     fn solve(&mut self, method: SimplexMethod) -> Result<(), SolveFailure> {
         match self.master.solve(method)? {
             LpStatus::Optimal => Ok(()),
-            other => Err(SolveFailure::Engine(format!(
+            other => Err(SolveFailure::SolverError(format!(
                 "the root relaxation, which contains a tour, ended with status {other:?}"
             ))),
         }
@@ -133,7 +133,7 @@ impl RootRelaxation {
     fn cut(&mut self, family: CutFamily, target_bound: f64) -> Result<(), SolveFailure> {
         let mut tailing_off = TailingOff::new(self.master.objective(), MAX_TAILING_ROUNDS);
         while self.master.objective() <= target_bound {
-            check_not_cancelled()?;
+            check_not_canceled()?;
             self.support.fill(
                 self.master.nodes(),
                 &self.master.edges,

@@ -18,7 +18,7 @@ use crate::solve::complete_graph::{DistanceMatrix, EdgeEnds, edge_id};
 use crate::solve::cutting_plane::{NodeQueue, SearchResult, TailingOff};
 use crate::solve::highs::{LpStatus, SimplexMethod};
 use crate::solve::tsp::search_tree::{PruningRule, TspIncumbent};
-use crate::solve::{SolveFailure, check_not_cancelled};
+use crate::solve::{SolveFailure, check_not_canceled};
 
 /// Fractional edges whose penalties are computed, the most fractional first. Each takes one row of
 /// the inverse.
@@ -119,7 +119,7 @@ impl<'a> TspCutTree<'a> {
         let mut path: Option<Rc<TspBranchPath>> = None;
         let (mut bound, mut solved) = (self.root_bound, 0);
         loop {
-            check_not_cancelled()?;
+            check_not_canceled()?;
             if solved >= self.input.max_nodes {
                 return Ok(self.node_queue.result_at_limit(bound));
             }
@@ -178,7 +178,7 @@ impl<'a> TspCutTree<'a> {
         let mut status = self.master.solve(SimplexMethod::Dual)?;
         let mut tailing_off = TailingOff::new(parent_bound, MAX_TAILING_ROUNDS);
         loop {
-            check_not_cancelled()?;
+            check_not_canceled()?;
             match status {
                 LpStatus::Optimal => {}
                 LpStatus::ObjectiveBound => {
@@ -201,7 +201,7 @@ impl<'a> TspCutTree<'a> {
                 | LpStatus::UnboundedOrInfeasible
                 | LpStatus::IterationLimit
                 | LpStatus::NodeLimit => {
-                    return Err(SolveFailure::Engine(format!(
+                    return Err(SolveFailure::SolverError(format!(
                         "the relaxation of a search node ended with status {status:?}"
                     )));
                 }
@@ -311,7 +311,7 @@ impl<'a> TspCutTree<'a> {
         let costs = tour.iter().map(|edge| self.input.costs[*edge as usize]);
         let cost: f64 = costs.sum();
         if tour.len() != nodes || !self.support.is_connected() {
-            return Err(SolveFailure::WrongAnswer(
+            return Err(SolveFailure::InvalidSolution(
                 "an integral point without violated cuts is not a tour".into(),
             ));
         }
@@ -345,7 +345,7 @@ impl<'a> TspCutTree<'a> {
     ) -> Result<Rc<TspBranchPath>, SolveFailure> {
         let basis = self.master.snapshot().map(Rc::new);
         let Some(BranchEstimate { column, gain, .. }) = self.choose(incumbent)? else {
-            return Err(SolveFailure::WrongAnswer(
+            return Err(SolveFailure::InvalidSolution(
                 "a fractional point has no fractional edge".into(),
             ));
         };
