@@ -124,6 +124,10 @@ impl Observer for ProgressObserver {
         }
     }
 
+    fn inform(&self, text: &str) {
+        self.warn(text);
+    }
+
     fn warn(&self, text: &str) {
         if !self.quiet {
             crate::output::print_warning(&format!("note: {text}"));

@@ -31,6 +31,8 @@ struct CallObserver<'a> {
     task: Mutex<Option<(String, u64)>>,
     done: AtomicU64,
     message: Mutex<String>,
+    /// Information for the user, logged when the work ends.
+    information: Mutex<Vec<String>>,
     warnings: Mutex<Vec<String>>,
 }
 
@@ -47,6 +49,10 @@ impl Observer for CallObserver<'_> {
 
     fn message(&self, text: &str) {
         text.clone_into(&mut lock(&self.message));
+    }
+
+    fn inform(&self, text: &str) {
+        lock(&self.information).push(text.into());
     }
 
     fn warn(&self, text: &str) {
@@ -72,8 +78,14 @@ impl CallObserver<'_> {
         Ok(())
     }
 
-    /// Raises the collected warnings in Python.
-    fn emit_warnings(&self, py: Python<'_>) -> PyResult<()> {
+    /// Logs the collected information and raises the collected warnings in Python.
+    fn emit_texts(&self, py: Python<'_>) -> PyResult<()> {
+        let information = std::mem::take(&mut *lock(&self.information));
+        for text in information {
+            py.import("logging")?
+                .call_method1("getLogger", ("regretless",))?
+                .call_method1("info", (text,))?;
+        }
         let warnings = std::mem::take(&mut *lock(&self.warnings));
         warnings.iter().try_for_each(|warning| warn(py, warning))
     }
@@ -128,6 +140,7 @@ impl PyCall {
             task: Mutex::new(None),
             done: AtomicU64::new(0),
             message: Mutex::default(),
+            information: Mutex::default(),
             warnings: Mutex::default(),
         };
         let result = Mutex::new(None);
@@ -171,7 +184,7 @@ impl PyCall {
         }
         let result = result.into_inner().unwrap_or_else(PoisonError::into_inner);
         let value = finish_call(result, signal, state.take_exception())?;
-        observer.emit_warnings(py)?;
+        observer.emit_texts(py)?;
         Ok(value)
     }
 }

@@ -530,8 +530,8 @@ impl Loss {
             instance,
             costs: &buffers.costs,
             prediction: &buffers.prediction,
-            best: self.data.optimal_decision(instance),
-            draw: NoiseKey {
+            label: self.data.optimal_decision(instance),
+            noise: NoiseKey {
                 seed: self.seed,
                 epoch,
             },

@@ -46,7 +46,7 @@ pub fn evaluate<'py>(
                 costs: data.data().costs().row(instance),
                 prediction,
                 sign,
-                best: data.optimal_decision(instance),
+                label: data.optimal_decision(instance),
             };
             values.push(loss.evaluate_single(&input, gradient)?);
         }

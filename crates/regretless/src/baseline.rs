@@ -40,17 +40,21 @@ impl Baseline {
     /// # Errors
     /// When a solve fails or the user interrupts; for [`Self::PreviousRow`] when a test row is the
     /// first of the table.
-    pub fn evaluate(self, task: &TrainingContext<'_>, problem: &ProblemSpec) -> Result<Evaluation> {
+    pub fn evaluate(
+        self,
+        context: &TrainingContext<'_>,
+        problem: &ProblemSpec,
+    ) -> Result<Evaluation> {
         let TrainingContext {
             data,
             oracle,
             observer,
             ..
-        } = *task;
-        let rows = &task.split.test;
+        } = *context;
+        let rows = &context.split.test;
         match self {
             Self::LeastSquares => {
-                let model = least_squares(task, problem)?;
+                let model = least_squares(context, problem)?;
                 evaluate_in_chunks(
                     |part| predict_rows(&model, data, part),
                     data,
@@ -60,7 +64,7 @@ impl Baseline {
                 )
             }
             Self::HistoryMean => {
-                let mean = mean_costs(task);
+                let mean = mean_costs(context);
                 let predict =
                     |part: &[usize]| Matrix::new(part.len(), mean.len(), mean.repeat(part.len()));
                 evaluate_in_chunks(predict, data, rows, oracle, observer)
@@ -85,14 +89,14 @@ impl Baseline {
 ///
 /// # Errors
 /// When there are no training rows or numbers are too large.
-pub fn least_squares(task: &TrainingContext<'_>, problem: &ProblemSpec) -> Result<CostModel> {
-    let data = task.data.data();
-    let fit = LinearFit::least_squares(data, &task.split.train)?;
-    let output = task.data.sense().convert_scaler(fit.output);
+pub fn least_squares(context: &TrainingContext<'_>, problem: &ProblemSpec) -> Result<CostModel> {
+    let data = context.data.data();
+    let fit = LinearFit::least_squares(data, &context.split.train)?;
+    let output = context.data.sense().convert_scaler(fit.output);
     let problem = serde_json::to_value(problem);
     let about = ModelMetadata {
         loss: Baseline::LeastSquares.to_string(),
-        problem_file_hash: task.oracle.problem().file_hash().map(String::from),
+        problem_file_hash: context.oracle.problem().file_hash().map(String::from),
         problem: problem
             .map_err(|e| Error::setting(format!("the problem cannot be stored: {e}")))?,
         seed: 0,
@@ -101,7 +105,7 @@ pub fn least_squares(task: &TrainingContext<'_>, problem: &ProblemSpec) -> Resul
         shape: data.features().shape(),
     };
     Ok(CostModel {
-        members: vec![fit.network],
+        networks: vec![fit.network],
         input: Some(fit.input),
         output,
         about,
@@ -109,14 +113,14 @@ pub fn least_squares(task: &TrainingContext<'_>, problem: &ProblemSpec) -> Resul
 }
 
 /// Mean of each cost over the training rows, summed in double precision.
-fn mean_costs(task: &TrainingContext<'_>) -> Vec<f32> {
-    let costs = task.data.data().costs();
+fn mean_costs(context: &TrainingContext<'_>) -> Vec<f32> {
+    let costs = context.data.data().costs();
     let mut sums = vec![0.0; costs.cols()];
-    for row in &task.split.train {
+    for row in &context.split.train {
         for (sum, cost) in sums.iter_mut().zip(costs.row(*row)) {
             *sum += f64::from(*cost);
         }
     }
-    let count = task.split.train.len().max(1) as f64;
+    let count = context.split.train.len().max(1) as f64;
     sums.iter().map(|sum| (sum / count) as f32).collect()
 }

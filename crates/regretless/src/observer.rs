@@ -7,9 +7,11 @@ pub trait Observer: Sync {
     fn begin(&self, _task: &str, _steps: u64) {}
     /// Steps were completed; called on any thread.
     fn advance(&self, _steps: u64) {}
-    /// A message about the running task, such as its present loss.
+    /// The state of the running task, such as its present loss.
     fn message(&self, _text: &str) {}
-    /// A warning for the user.
+    /// Information for the user that is no warning, such as that an interrupted run resumes.
+    fn inform(&self, _text: &str) {}
+    /// A warning for the user: a result may be worse or less reproducible than expected.
     fn warn(&self, _text: &str) {}
     /// The last task that began has ended.
     fn end(&self) {}

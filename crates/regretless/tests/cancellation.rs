@@ -141,7 +141,7 @@ fn an_interrupted_solve_is_no_failed_row() {
         )
         .unwrap();
     assert_eq!(
-        (report.continued, report.failed.len()),
+        (report.resumed_rows, report.failed.len()),
         (0, 0),
         "nothing of the interrupted runs was kept"
     );

@@ -44,8 +44,8 @@ fn value(loss: &dyn Loss, costs: &[f64], prediction: &[f64], best: &Decision) ->
         instance: 0,
         costs,
         prediction,
-        best,
-        draw: NoiseKey::default(),
+        label: best,
+        noise: NoiseKey::default(),
     };
     loss.evaluate(&query, &mut oracle.worker(), &mut gradient)
         .unwrap()
@@ -109,8 +109,8 @@ fn gradients_agree_with_finite_differences() {
             instance: 0,
             costs: &costs,
             prediction: &prediction,
-            best: &best,
-            draw: NoiseKey::default(),
+            label: &best,
+            noise: NoiseKey::default(),
         };
         loss.evaluate(&query, &mut oracle.worker(), &mut gradient)
             .unwrap();
@@ -152,8 +152,8 @@ fn a_variable_between_its_bounds_is_always_penalised() {
             instance: 0,
             costs: &costs,
             prediction: &prediction,
-            best: &best,
-            draw: NoiseKey::default(),
+            label: &best,
+            noise: NoiseKey::default(),
         };
         loss.evaluate(&query, &mut oracle.worker(), &mut gradient)
             .unwrap();
@@ -212,8 +212,8 @@ fn a_zero_prediction_has_a_finite_gradient_under_normalisation() {
             instance: 0,
             costs: &[3.0, 4.0, 0.0],
             prediction: &[0.0; 3],
-            best: &Decision::default(),
-            draw: NoiseKey::default(),
+            label: &Decision::default(),
+            noise: NoiseKey::default(),
         };
         let value = loss
             .evaluate(&query, &mut oracle.worker(), &mut gradient)

@@ -253,7 +253,7 @@ fn the_first_step_is_equal_up_to_rounding() {
                 1,
             )
             .model
-            .members
+            .networks
         };
         for (a, b) in with(true)[0]
             .parameters()
@@ -384,9 +384,9 @@ fn learning_rate_decay_is_the_same() {
         .report
     };
     assert_same(&with(true), &with(false), "lr_decay");
-    let steady = trained("MSE(O,S)", (5, 60), settings(), 1).model.members;
+    let steady = trained("MSE(O,S)", (5, 60), settings(), 1).model.networks;
     assert_ne!(
-        trained("MSE(O,S)", (5, 60), shrinking, 1).model.members,
+        trained("MSE(O,S)", (5, 60), shrinking, 1).model.networks,
         steady
     );
 }
@@ -531,7 +531,7 @@ fn gradients_equal_those_of_double_precision() {
             .train(&task, &ProblemSpec::TopK(problem.clone()), None)
             .unwrap()
             .model
-            .members
+            .networks
             .remove(0);
         let step = |(after, before): (&f32, &f32)| {
             (f64::from(*before) - f64::from(*after)) / learning_rate

@@ -90,7 +90,7 @@ fn the_second_call_solves_nothing_and_gives_the_same() {
     let (second, report, solves) = simply(&place.store);
     assert_eq!(
         (report.source, solves, report.warnings.len()),
-        (LabelSource::Found, 0, 0)
+        (LabelSource::Stored, 0, 0)
     );
     assert_eq!(first.solutions(), second.solutions());
     assert_eq!(first.data(), second.data());
@@ -173,7 +173,7 @@ fn anything_that_labels_depend_on_makes_new_ones() {
     for (data, problem, limits) in cases {
         assert_eq!(
             label(&place.store, data, &problem, limits).1.source,
-            LabelSource::Found
+            LabelSource::Stored
         );
     }
 }
@@ -401,7 +401,7 @@ fn labels_of_a_given_problem_are_kept_under_its_name() {
         .unwrap();
     assert_eq!(
         [first.source, again.source],
-        [LabelSource::Solved, LabelSource::Found]
+        [LabelSource::Solved, LabelSource::Stored]
     );
     let message = place
         .store

@@ -171,7 +171,7 @@ fn validation_by_regret_solves_once_per_row_and_epoch() {
 #[test]
 fn instance_costs_are_iterative_costs_of_two_rounds_and_no_reweighting_is_the_base_loss() {
     let setting = Setting::paths(1);
-    let parameters = |loss: &str| setting.train(loss, quick()).unwrap().model.members;
+    let parameters = |loss: &str| setting.train(loss, quick()).unwrap().model.networks;
     assert_eq!(parameters("MSE(C,S)"), parameters("MSE(IC(2),S)"));
     assert_eq!(parameters("MAE(W(0))"), parameters("MAE"));
     assert_eq!(parameters("MSE(EIC(3))").len(), 3);
@@ -335,7 +335,7 @@ fn one_shared_predictor_serves_every_item_of_the_long_shape() {
         let trained = setting
             .train_with("MSE", predictor.parse().unwrap(), settings)
             .unwrap();
-        assert_eq!(trained.model.members[0].sizes().last(), Some(&1));
+        assert_eq!(trained.model.networks[0].sizes().last(), Some(&1));
         let evaluation = setting.test(&trained.model);
         assert!(evaluation.mse < 0.05, "{predictor}: {}", evaluation.mse);
         let predicted = trained

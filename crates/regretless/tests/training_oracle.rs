@@ -102,7 +102,7 @@ fn warm_starts_change_no_model_and_no_report() {
                     .train(&format!("{method} {setting_words}"), small_rate())
                     .unwrap();
                 assert_eq!(
-                    warm.model.members, plain.model.members,
+                    warm.model.networks, plain.model.networks,
                     "{benchmark} {method} {setting_words}"
                 );
                 assert_eq!(
@@ -129,7 +129,7 @@ fn warm_starts_of_relaxations_change_no_model() {
         let warm = setting
             .train(&format!("{method} warm certify"), small_rate())
             .unwrap();
-        assert_eq!(warm.model.members, plain.model.members, "{method}");
+        assert_eq!(warm.model.networks, plain.model.networks, "{method}");
         assert_eq!(warm.report.solves.relaxed, EPOCHS * ROWS, "{method}");
     }
 }
@@ -146,7 +146,7 @@ fn warm_starts_do_not_depend_on_the_number_of_threads() {
                 .train(method, small_rate())
                 .unwrap();
             assert_eq!(
-                more.model.members, one.model.members,
+                more.model.networks, one.model.networks,
                 "{method}, {threads} threads"
             );
             assert_eq!(
@@ -301,14 +301,14 @@ fn heuristic_solves_are_counted_separately() {
 #[test]
 fn a_search_with_a_large_node_limit_is_exact() {
     let setting = setting("KS20", 1);
-    let members = |method: &str| {
+    let networks = |method: &str| {
         setting
             .train(method, without_evaluation())
             .unwrap()
             .model
-            .members
+            .networks
     };
-    assert_eq!(members("SPO+ node-limit 100000"), members("SPO+"));
+    assert_eq!(networks("SPO+ node-limit 100000"), networks("SPO+"));
 }
 
 #[test]
@@ -426,17 +426,17 @@ fn routes_of_local_search_are_feasible_and_not_better_than_the_optimum() {
 #[test]
 fn local_search_from_the_label_gives_another_model_than_a_cold_one() {
     let tours = setting("TSP30", 1);
-    let members = |method: &str| {
+    let networks = |method: &str| {
         tours
             .train(method, without_evaluation())
             .unwrap()
             .model
-            .members
+            .networks
     };
     for loss in ["SPO+", "MAP cache 50%"] {
         assert_ne!(
-            members(&format!("{loss} local-search:from-label")),
-            members(&format!("{loss} local-search:fast")),
+            networks(&format!("{loss} local-search:from-label")),
+            networks(&format!("{loss} local-search:fast")),
             "{loss}"
         );
     }

@@ -31,9 +31,9 @@ pub fn run(options: &LabelOptions, session: &CommandContext) -> Result<CommandRe
             "heuristic": oracle.heuristic(),
             "rows": data.len(),
             "solved": solved,
-            "continued": found.continued,
-            "labels": found.kept.then(|| path_json(&found.file)),
-            "found": found.source == LabelSource::Found, "failed": found.failed,
+            "continued": found.resumed_rows,
+            "labels": found.is_stored.then(|| path_json(&found.file)),
+            "found": found.source == LabelSource::Stored, "failed": found.failed,
         });
         let mut report = CommandReport {
             json: shown,
@@ -45,7 +45,7 @@ pub fn run(options: &LabelOptions, session: &CommandContext) -> Result<CommandRe
             .map_or("optimal decisions".into(), |how| {
                 format!("decisions by '{how}'")
             });
-        if found.kept {
+        if found.is_stored {
             report.line(format!(
                 "{what} of {rows} rows in {}, {solved} solved now",
                 found.file.display()
@@ -69,7 +69,7 @@ pub fn run(options: &LabelOptions, session: &CommandContext) -> Result<CommandRe
         .for_each(|warning| session.warn(&format!("note: {warning}")));
     let shown = json!({
         "solved": done.solved,
-        "known": done.known,
+        "known": done.total_solved,
         "rows": done.rows,
         "folder": path_json(store.folder()),
     });
@@ -78,7 +78,7 @@ pub fn run(options: &LabelOptions, session: &CommandContext) -> Result<CommandRe
         ..CommandReport::default()
     };
     let [solved, known, rows] =
-        [done.solved, done.known, done.rows].map(|count| grouped(count as u64));
+        [done.solved, done.total_solved, done.rows].map(|count| grouped(count as u64));
     report.line(format!(
         "{solved} rows solved, {known} of {rows} known; the command without --shard merges them"
     ));

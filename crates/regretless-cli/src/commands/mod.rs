@@ -144,13 +144,13 @@ fn labeled(
             "note: labels are decisions of '{heuristic}', which need not be optimal"
         ));
     }
-    if report.source == LabelSource::Found {
+    if report.source == LabelSource::Stored {
         session.warn(&format!("note: labels read from {}", report.file.display()));
     }
-    if report.continued > 0 {
+    if report.resumed_rows > 0 {
         session.warn(&format!(
             "note: {} rows were solved by an earlier run",
-            grouped(report.continued as u64)
+            grouped(report.resumed_rows as u64)
         ));
     }
     for (row, failure) in report.failed.iter().take(10) {

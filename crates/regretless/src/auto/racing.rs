@@ -64,7 +64,7 @@ struct FineTuningCandidate {
 
 /// Everything the candidates share.
 pub(crate) struct CandidateRace<'a> {
-    task: &'a TrainingContext<'a>,
+    context: &'a TrainingContext<'a>,
     predictor: &'a PredictorSpec,
     settings: TrainingSettings,
     problem: &'a ProblemSpec,
@@ -96,13 +96,13 @@ enum ValidationScorer {
 
 impl<'a> CandidateRace<'a> {
     pub(crate) fn new(
-        task: &'a TrainingContext<'a>,
+        context: &'a TrainingContext<'a>,
         predictor: &'a PredictorSpec,
         settings: TrainingSettings,
         problem: &'a ProblemSpec,
         budget: AutoBudget,
     ) -> Result<Self> {
-        if task.split.validation.is_empty() {
+        if context.split.validation.is_empty() {
             return Err(Error::setting(
                 "auto needs validation rows; give some, or choose a loss",
             ));
@@ -114,12 +114,12 @@ impl<'a> CandidateRace<'a> {
             ..settings
         };
         let (started, cpu_started) = (Instant::now(), cpu_seconds());
-        let (initial_counts, initial_work) = (task.oracle.counts(), task.oracle.work());
-        let times = SolveTimes::of(task, budget)?;
-        let scorer = ValidationScorer::choose(task, &times, budget.seconds)?;
-        scorer.warn_about_scoring(task, &times);
+        let (initial_counts, initial_work) = (context.oracle.counts(), context.oracle.work());
+        let times = SolveTimes::of(context, budget)?;
+        let scorer = ValidationScorer::choose(context, &times, budget.seconds)?;
+        scorer.warn_about_scoring(context, &times);
         Ok(Self {
-            task,
+            context,
             predictor,
             settings,
             problem,
@@ -167,10 +167,10 @@ impl<'a> CandidateRace<'a> {
         trained.report.cpu_seconds = cpu_seconds()
             .zip(self.cpu_started)
             .map(|(now, before)| now - before);
-        trained.report.solves = self.task.oracle.counts() - self.initial_counts;
+        trained.report.solves = self.context.oracle.counts() - self.initial_counts;
         if self.times.source == SolveTimeSource::Timed {
             let seconds = self.times.exact;
-            self.task.observer.warn(&format!(
+            self.context.observer.warn(&format!(
                 "auto measured {seconds} s for a solve and planned with it, so another run may \
                  give another model; 'solve {seconds}s' after auto makes runs reproducible"
             ));
@@ -182,7 +182,7 @@ impl<'a> CandidateRace<'a> {
 
     fn check_interrupted(&self, failure: &Option<Error>) -> Result<()> {
         let interrupted =
-            self.task.observer.interrupted() || matches!(failure, Some(Error::Interrupted));
+            self.context.observer.interrupted() || matches!(failure, Some(Error::Interrupted));
         if interrupted {
             Err(Error::Interrupted)
         } else {
@@ -192,7 +192,7 @@ impl<'a> CandidateRace<'a> {
 
     /// Counted work of this race in seconds.
     fn work_seconds(&self) -> f64 {
-        1e-9 * (self.task.oracle.work() - self.initial_work) as f64
+        1e-9 * (self.context.oracle.work() - self.initial_work) as f64
     }
 
     fn is_budget_used(&self) -> bool {
@@ -232,7 +232,7 @@ impl<'a> CandidateRace<'a> {
 
     /// Epochs of each candidate of the first race that the budget for arithmetic allows.
     fn affordable_epochs(&self) -> usize {
-        let data = self.task.data.data();
+        let data = self.context.data.data();
         let (features, costs) = (data.features().names().len(), data.costs().cols());
         let (weights, seconds) = match self.predictor {
             PredictorSpec::Linear => ((features + 4) * costs, SECONDS_PER_LINEAR_WEIGHT),
@@ -250,7 +250,7 @@ impl<'a> CandidateRace<'a> {
 
     /// Training rows of an epoch.
     fn rows(&self) -> f64 {
-        self.settings.rows_of_epoch(self.task.split.train.len()) as f64
+        self.settings.rows_of_epoch(self.context.split.train.len()) as f64
     }
 
     /// Stages that train with SPO+.
@@ -262,7 +262,7 @@ impl<'a> CandidateRace<'a> {
             return Vec::new();
         };
         let affordable = (self.spo_seconds_left() / (seconds * self.rows())) as usize;
-        let features = self.task.data.data().features();
+        let features = self.context.data.data().features();
         let per_item = matches!(features.shape(), FeatureShape::Long { .. });
         let starts: &[bool] = if per_item && affordable >= MIN_EPOCHS_FOR_TWO_STARTS {
             &[true, false]
@@ -350,7 +350,7 @@ impl<'a> CandidateRace<'a> {
         };
         let started = Instant::now();
         let outcome = training
-            .run(self.task, None)
+            .run(self.context, None)
             .and_then(|trained| Ok((self.score(&trained)?, trained)));
         let regret = outcome.as_ref().ok().and_then(|(regret, _)| *regret);
         let scoring = if outcome.is_err() {
@@ -380,7 +380,7 @@ impl<'a> CandidateRace<'a> {
     /// allows fewer rows, it is scored again, since all candidates are scored on the same rows.
     fn score(&mut self, trained: &FitResult) -> Result<Option<f64>> {
         let (first, before) = (self.tried.is_empty(), self.work_seconds());
-        let regret = self.scorer.regret(self.task, trained)?;
+        let regret = self.scorer.regret(self.context, trained)?;
         let (took, allowed) = (
             self.work_seconds() - before,
             MAX_SCORING_SHARE * self.budget,
@@ -393,7 +393,7 @@ impl<'a> CandidateRace<'a> {
         {
             let affordable = (rows.len() as f64 * allowed / took) as usize;
             rows.truncate(affordable.max(MIN_SCORING_ROWS));
-            return self.scorer.regret(self.task, trained);
+            return self.scorer.regret(self.context, trained);
         }
         Ok(regret)
     }
@@ -401,8 +401,8 @@ impl<'a> CandidateRace<'a> {
 
 impl ValidationScorer {
     /// Exact decisions if they are affordable, else relaxed ones, else none.
-    fn choose(task: &TrainingContext<'_>, times: &SolveTimes, budget: f64) -> Result<Self> {
-        let validation = &task.split.validation;
+    fn choose(context: &TrainingContext<'_>, times: &SolveTimes, budget: f64) -> Result<Self> {
+        let validation = &context.split.validation;
         let max = validation.len().min(MAX_SCORING_ROWS);
         let fewest = validation.len().min(MIN_SCORING_ROWS);
         let affordable = |seconds: f64| {
@@ -421,11 +421,11 @@ impl ValidationScorer {
                 continue;
             };
             let rows = validation[..rows].to_vec();
-            let costs = task.data.data().costs().select_rows(&rows);
+            let costs = context.data.data().costs().select_rows(&rows);
             let mut min = Vec::with_capacity(rows.len());
-            for answer in task
+            for answer in context
                 .oracle
-                .relax_all(&costs, kind, task.observer)
+                .relax_all(&costs, kind, context.observer)
                 .map_err(|error| error.for_method("auto"))?
             {
                 let instance = rows[min.len()];
@@ -449,7 +449,7 @@ impl ValidationScorer {
     }
 
     /// Warns if the budget does not allow exact scoring.
-    fn warn_about_scoring(&self, task: &TrainingContext<'_>, times: &SolveTimes) {
+    fn warn_about_scoring(&self, context: &TrainingContext<'_>, times: &SolveTimes) {
         let seconds = times.exact;
         let seconds = if seconds < 0.01 {
             format!("{seconds:.1e}")
@@ -458,12 +458,12 @@ impl ValidationScorer {
         };
         match self {
             Self::Exact(_) => {}
-            Self::Relaxed { rows, .. } => task.observer.warn(&format!(
+            Self::Relaxed { rows, .. } => context.observer.warn(&format!(
                 "a solve takes about {seconds} s, too long for scoring; auto scores candidates by \
                  the linear relaxation on {} validation rows",
                 rows.len()
             )),
-            Self::None => task.observer.warn(&format!(
+            Self::None => context.observer.warn(&format!(
                 "a solve takes about {seconds} s, too long for scoring within this budget; auto \
                  trains MAE(O,S), which needs no solve, without comparing it"
             )),
@@ -471,19 +471,19 @@ impl ValidationScorer {
     }
 
     /// Mean regret of a model on the scored rows; none if there are none.
-    fn regret(&self, task: &TrainingContext<'_>, trained: &FitResult) -> Result<Option<f64>> {
-        let data = task.data;
+    fn regret(&self, context: &TrainingContext<'_>, trained: &FitResult) -> Result<Option<f64>> {
+        let data = context.data;
         let regrets = match self {
             Self::None => return Ok(None),
             Self::Exact(rows) => {
                 let predictions = predict_rows(&trained.model, data, rows)?;
-                regrets(&predictions, data, rows, task.oracle, task.observer)?
+                regrets(&predictions, data, rows, context.oracle, context.observer)?
             }
             Self::Relaxed { kind, rows, min } => {
                 let predictions = predict_rows(&trained.model, data, rows)?;
-                let answers = task
+                let answers = context
                     .oracle
-                    .relax_all(&predictions, *kind, task.observer)
+                    .relax_all(&predictions, *kind, context.observer)
                     .map_err(|error| error.for_method("auto"))?;
                 let mut regrets = Vec::with_capacity(rows.len());
                 for ((instance, answer), min) in rows.iter().zip(answers).zip(min) {

@@ -54,16 +54,16 @@ pub(super) struct SolveTimes {
 
 impl SolveTimes {
     /// The seconds of the solves of a training; may solve a few rows to find out.
-    pub(super) fn of(task: &TrainingContext<'_>, auto: AutoBudget) -> Result<Self> {
-        let (problem, limits) = (task.oracle.problem(), SearchLimits::default());
+    pub(super) fn of(context: &TrainingContext<'_>, auto: AutoBudget) -> Result<Self> {
+        let (problem, limits) = (context.oracle.problem(), SearchLimits::default());
         let hint = problem.solve_cost_hint();
-        let (source, exact) = exact_seconds(task, hint, auto)?;
+        let (source, exact) = exact_seconds(context, hint, auto)?;
         let relaxation = |kind: Relaxation| -> Result<Option<f64>> {
             if problem.relaxation_solver(kind, &limits).is_none() {
                 return Ok(None);
             }
             let counted = match hint.exact {
-                SolveSeconds::Counted(_) => probe(task, Some(kind))?,
+                SolveSeconds::Counted(_) => probe(context, Some(kind))?,
                 SolveSeconds::Estimated(_) | SolveSeconds::Unknown => None,
             };
             Ok(Some(counted.unwrap_or(exact * hint.relaxed_ratio)))
@@ -86,7 +86,7 @@ impl SolveTimes {
 }
 
 fn exact_seconds(
-    task: &TrainingContext<'_>,
+    context: &TrainingContext<'_>,
     hint: SolveCostHint,
     auto: AutoBudget,
 ) -> Result<(SolveTimeSource, f64)> {
@@ -94,12 +94,12 @@ fn exact_seconds(
         return Ok((SolveTimeSource::Stated, stated));
     }
     match hint.exact {
-        SolveSeconds::Unknown => Ok((SolveTimeSource::Timed, timed(task)?)),
+        SolveSeconds::Unknown => Ok((SolveTimeSource::Timed, timed(context)?)),
         SolveSeconds::Estimated(seconds) => Ok((SolveTimeSource::Size, seconds)),
         SolveSeconds::Counted(estimate) => {
-            let counted = match task.data.mean_work(&task.split.train) {
+            let counted = match context.data.mean_work(&context.split.train) {
                 Some(work) => Some(1e-9 * work),
-                None => probe(task, None)?,
+                None => probe(context, None)?,
             };
             Ok((SolveTimeSource::Counted, counted.unwrap_or(estimate)))
         }
@@ -107,36 +107,37 @@ fn exact_seconds(
 }
 
 /// The true costs of the first training rows.
-fn first_rows(task: &TrainingContext<'_>, count: usize) -> (Vec<usize>, Matrix) {
-    let rows: Vec<usize> = task.split.train.iter().copied().take(count).collect();
-    let costs = task.data.data().costs().select_rows(&rows);
+fn first_rows(context: &TrainingContext<'_>, count: usize) -> (Vec<usize>, Matrix) {
+    let rows: Vec<usize> = context.split.train.iter().copied().take(count).collect();
+    let costs = context.data.data().costs().select_rows(&rows);
     (rows, costs)
 }
 
 /// Mean seconds of counted work of a few solves, exact or relaxed; none if none was counted.
-fn probe(task: &TrainingContext<'_>, relaxation: Option<Relaxation>) -> Result<Option<f64>> {
-    let (rows, costs) = first_rows(task, PROBED_ROWS);
+fn probe(context: &TrainingContext<'_>, relaxation: Option<Relaxation>) -> Result<Option<f64>> {
+    let (rows, costs) = first_rows(context, PROBED_ROWS);
     let settings = OracleSettings {
         relaxation,
         ..OracleSettings::default()
     };
-    let before = task.oracle.work();
-    let oracle =
-        TrainingOracle::new(task.oracle, settings, 0).map_err(|error| error.for_method("auto"))?;
-    oracle.solve_rows(&costs, &rows, &InterruptOnlyObserver(task.observer))?;
-    let work = task.oracle.work() - before;
+    let before = context.oracle.work();
+    let oracle = TrainingOracle::new(context.oracle, settings, 0)
+        .map_err(|error| error.for_method("auto"))?;
+    oracle.solve_rows(&costs, &rows, &InterruptOnlyObserver(context.observer))?;
+    let work = context.oracle.work() - before;
     Ok((work > 0).then(|| 1e-9 * work as f64 / rows.len() as f64))
 }
 
 /// Mean measured seconds of a few solves, rounded up to two digits, so that the user can state
 /// them next time.
-fn timed(task: &TrainingContext<'_>) -> Result<f64> {
-    let (rows, costs) = first_rows(task, TIMED_ROWS);
+fn timed(context: &TrainingContext<'_>) -> Result<f64> {
+    let (rows, costs) = first_rows(context, TIMED_ROWS);
     let started = Instant::now();
     for row in 0..rows.len() {
         // One after the other: a user's function is not called concurrently.
-        task.oracle
-            .solve_rows(&costs, &[row], &InterruptOnlyObserver(task.observer))?;
+        context
+            .oracle
+            .solve_rows(&costs, &[row], &InterruptOnlyObserver(context.observer))?;
     }
     let mean = started.elapsed().as_secs_f64() / rows.len().max(1) as f64;
     let unit = 10.0_f64.powf(mean.max(1e-6).log10().floor() - 1.0);

@@ -23,9 +23,9 @@ use crate::predict::CostModel;
 use crate::report::{EpochReport, RoundReport, StopReason};
 
 /// Kind and version of the file.
-const CHECKPOINT_FILE_FORMAT: &str = "checkpoint 3";
-/// A checkpoint that takes long to write is written at most this fraction of the time: one part in
-/// this many.
+const CHECKPOINT_FILE_FORMAT: &str = "checkpoint 4";
+/// Minimum time between two checkpoints, as a multiple of the time it takes to write one: at most a
+/// twentieth of the time is spent on writing.
 const MIN_INTERVAL_PER_WRITE_TIME: u32 = 20;
 /// Numbers that an epoch's report is stored as.
 const NUMBERS_PER_EPOCH: usize = 5;
@@ -46,7 +46,7 @@ pub(crate) struct TrainerState {
     pub(crate) squares_resolved: bool,
 }
 
-/// How far a training is.
+/// The progress of a training.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct CheckpointPosition {
     /// Index of the stage, from 0.
@@ -76,11 +76,11 @@ pub(crate) struct Checkpoint {
     /// Finished rounds of all stages.
     pub(crate) rounds: Vec<RoundReport>,
     /// Parameters of the networks of earlier rounds of the stage.
-    pub(crate) members: Vec<Vec<f32>>,
+    pub(crate) networks: Vec<Vec<f32>>,
     /// Instance weights, if the round is weighted.
     pub(crate) weights: Option<Vec<f64>>,
-    /// State of the loss.
-    pub(crate) loss: Vec<f64>,
+    /// State of the loss, empty unless it is adaptive.
+    pub(crate) loss_state: Vec<f64>,
     pub(crate) counts: SolveCounts,
 }
 
@@ -92,7 +92,7 @@ struct CheckpointHeader {
     position: CheckpointPosition,
     optimizer_steps: i32,
     best_epoch: Option<usize>,
-    num_members: usize,
+    num_networks: usize,
     pool: Option<PoolHeader>,
     rounds: Vec<RoundHeader>,
     squares_resolved: bool,
@@ -115,8 +115,8 @@ struct RoundHeader {
     stopped: StopReason,
 }
 
-/// Writes and reads the checkpoints of one training.
-pub(crate) struct CheckpointWriter<'a> {
+/// The checkpoints of one training: writes them, and loads the last one.
+pub(crate) struct CheckpointStore<'a> {
     folder: &'a CheckpointFolder,
     /// Hash of everything the training depends on.
     key: String,
@@ -130,7 +130,7 @@ struct LastWrite {
     duration: Duration,
 }
 
-impl<'a> CheckpointWriter<'a> {
+impl<'a> CheckpointStore<'a> {
     pub(crate) fn new(folder: &'a CheckpointFolder, key: String) -> Self {
         let last_write = LastWrite {
             finished: Instant::now(),
@@ -168,7 +168,7 @@ impl<'a> CheckpointWriter<'a> {
         }
         from_file(file)
             .map(Some)
-            .ok_or_else(|| "its parts contradict each other".into())
+            .ok_or_else(|| "its arrays are inconsistent".into())
     }
 
     /// Whether the next checkpoint should be written now.
@@ -227,9 +227,9 @@ fn to_file(checkpoint: Checkpoint, key: String) -> ChecksummedFile<CheckpointHea
         best,
         epochs,
         rounds,
-        members,
+        networks,
         weights,
-        loss,
+        loss_state,
         counts,
     } = checkpoint;
     let round_header = |round: &RoundReport| RoundHeader {
@@ -243,7 +243,7 @@ fn to_file(checkpoint: Checkpoint, key: String) -> ChecksummedFile<CheckpointHea
         position,
         optimizer_steps: state.moments.steps,
         best_epoch: best.map(|best| best.epoch),
-        num_members: members.len(),
+        num_networks: networks.len(),
         pool: state.pool.as_ref().map(|pool| {
             let (capacity, oldest) = pool.eviction_state();
             PoolHeader { capacity, oldest }
@@ -262,7 +262,7 @@ fn to_file(checkpoint: Checkpoint, key: String) -> ChecksummedFile<CheckpointHea
         .with_array("mean", state.moments.mean)
         .with_array("square", state.moments.square)
         .with_array("gram", state.gram)
-        .with_array("loss", loss)
+        .with_array("loss", loss_state)
         .with_array("epochs", reports);
     if let Some(pool) = &state.pool {
         file = add_pool(file, pool.decisions());
@@ -276,8 +276,8 @@ fn to_file(checkpoint: Checkpoint, key: String) -> ChecksummedFile<CheckpointHea
     if let Some(weights) = weights {
         file = file.with_array("weights", weights);
     }
-    for (index, member) in members.into_iter().enumerate() {
-        file = file.with_array(format!("member.{index}"), member);
+    for (index, network) in networks.into_iter().enumerate() {
+        file = file.with_array(format!("network.{index}"), network);
     }
     file
 }
@@ -302,7 +302,7 @@ fn add_pool(
         .with_array("pool.fixed", fixed)
 }
 
-/// The checkpoint of a file; `None` if its parts contradict each other.
+/// The checkpoint of a file; `None` if its arrays are inconsistent.
 fn from_file(mut file: ChecksummedFile<CheckpointHeader>) -> Option<Checkpoint> {
     let numbers = file.take_array::<Vec<f64>>("epochs")?;
     let mut reports = numbers.chunks_exact(NUMBERS_PER_EPOCH).map(report);
@@ -322,9 +322,9 @@ fn from_file(mut file: ChecksummedFile<CheckpointHeader>) -> Option<Checkpoint> 
         }
         None => None,
     };
-    let mut members = Vec::new();
-    for index in 0..file.about.num_members {
-        members.push(file.take_array::<Vec<f32>>(&format!("member.{index}"))?);
+    let mut networks = Vec::new();
+    for index in 0..file.about.num_networks {
+        networks.push(file.take_array::<Vec<f32>>(&format!("network.{index}"))?);
     }
     let moments = Moments {
         steps: file.about.optimizer_steps,
@@ -340,9 +340,9 @@ fn from_file(mut file: ChecksummedFile<CheckpointHeader>) -> Option<Checkpoint> 
         best,
         epochs: reports.collect(),
         rounds,
-        members,
+        networks,
         weights: file.take_array("weights"),
-        loss: file.take_array("loss")?,
+        loss_state: file.take_array("loss")?,
         counts: file.about.counts,
         state: TrainerState {
             parameters: file.take_array("parameters")?,
@@ -461,9 +461,9 @@ mod tests {
                 best_epoch: 0,
                 stopped: StopReason::Patience,
             }],
-            members: vec![vec![7.0, 8.0]],
+            networks: vec![vec![7.0, 8.0]],
             weights: Some(vec![0.1, 0.7]),
-            loss: vec![1.0 / 3.0],
+            loss_state: vec![1.0 / 3.0],
             counts: SolveCounts {
                 exact: 5,
                 ..SolveCounts::default()

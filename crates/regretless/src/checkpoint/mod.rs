@@ -8,7 +8,7 @@
 mod file;
 mod result_files;
 
-pub(crate) use file::{BestEpoch, Checkpoint, CheckpointPosition, CheckpointWriter, TrainerState};
+pub(crate) use file::{BestEpoch, Checkpoint, CheckpointPosition, CheckpointStore, TrainerState};
 pub use result_files::{ResultFile, ResultFiles};
 
 use std::fs;

@@ -29,11 +29,11 @@ const LABEL_KEY_VERSION: u32 = 1;
 pub enum LabelSource {
     /// Some or all instances were solved.
     Solved,
-    /// The labels were stored; nothing was solved.
-    Found,
+    /// All labels were read from their file; nothing was solved.
+    Stored,
 }
 
-/// The origin of labels, their file, and warnings.
+/// How labels were obtained: their origin, their file, and warnings.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LabelReport {
     /// Whether anything was solved.
@@ -42,9 +42,9 @@ pub struct LabelReport {
     /// warnings.
     pub file: PathBuf,
     /// Whether the labels are in the file.
-    pub kept: bool,
-    /// Rows that another run had solved.
-    pub continued: usize,
+    pub is_stored: bool,
+    /// Number of rows that an earlier, interrupted run had solved.
+    pub resumed_rows: usize,
     /// Rows that could not be solved, with the reason.
     pub failed: Vec<(usize, SolveFailure)>,
     /// A damaged file that was not used, or a folder that could not be written.
@@ -63,8 +63,8 @@ pub struct LabelStore {
 pub struct ShardReport {
     /// Rows of the shard that this run solved.
     pub solved: usize,
-    /// Rows of the table that are solved now, by all runs.
-    pub known: usize,
+    /// Rows of the table that all runs together have solved.
+    pub total_solved: usize,
     /// Rows of the table.
     pub rows: usize,
     /// Damaged parts, which were not used.
@@ -118,10 +118,10 @@ impl LabelStore {
         let parts = self.parts(&key, data.costs(), oracle);
         let file = parts.folder.with_extension("safetensors");
         let mut report = LabelReport {
-            source: LabelSource::Found,
+            source: LabelSource::Stored,
             file,
-            kept: true,
-            continued: 0,
+            is_stored: true,
+            resumed_rows: 0,
             failed: Vec::new(),
             warnings: coarse_costs(data.costs()).into_iter().collect(),
         };
@@ -167,7 +167,7 @@ impl LabelStore {
             parts.remove();
             return Ok(ShardReport {
                 solved: 0,
-                known: rows,
+                total_solved: rows,
                 rows,
                 warnings: Vec::new(),
             });
@@ -182,7 +182,7 @@ impl LabelStore {
             Some(error) => Err(error),
             None => Ok(ShardReport {
                 solved: missing.len(),
-                known: known.len() + missing.len(),
+                total_solved: known.len() + missing.len(),
                 rows,
                 warnings,
             }),
@@ -209,7 +209,7 @@ fn finish(
     report.source = LabelSource::Solved;
     let (mut known, mut warnings) = parts.load();
     report.warnings.append(&mut warnings);
-    report.continued = known.len();
+    report.resumed_rows = known.len();
     let missing: Vec<usize> = (0..parts.costs.rows())
         .filter(|row| !known.contains_key(row))
         .collect();
@@ -222,7 +222,7 @@ fn finish(
     match write_labels(&report.file, parts.context(), &results) {
         Ok(()) => parts.remove(),
         Err(error) => {
-            report.kept = false;
+            report.is_stored = false;
             report.warnings.push(format!(
                 "labels could not be stored and will be computed again next time: {error}"
             ));

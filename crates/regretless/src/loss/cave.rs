@@ -145,11 +145,11 @@ impl Cave {
     ) -> Result<Vec<f64>> {
         if self.ratio < 1.0 && input.stream().unit() >= self.ratio {
             let cone = worker
-                .cone(input.best)
+                .cone(input.label)
                 .map_err(|error| error.for_method(&self.to_string()))?;
             return Ok(shift_inward(&cone, v.to_vec(), norm(v)));
         }
-        let point = worker.project(input.best, |cone| {
+        let point = worker.project(input.label, |cone| {
             let point = match self.projection {
                 ConeProjection::Nearest { steps } => cone.project_with_limit(v, steps),
                 ConeProjection::Early { steps } => cone.project_interior(v, steps)?,

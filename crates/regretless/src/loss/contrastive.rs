@@ -146,7 +146,7 @@ impl DecisionGradient for Contrastive {
         gradient: &mut S,
     ) -> Result<f64> {
         let pool = pool_decisions(worker, || self.to_string())?;
-        gradient.add_decision(1.0, input.best);
+        gradient.add_decision(1.0, input.label);
         let compared = match self.reduction {
             PoolReduction::Worst => {
                 let (mut cheapest, mut min) = (&pool[0], f64::INFINITY);
@@ -169,6 +169,6 @@ impl DecisionGradient for Contrastive {
                 sum * weight
             }
         };
-        Ok(self.compared_objective(input, input.best) - compared)
+        Ok(self.compared_objective(input, input.label) - compared)
     }
 }

@@ -292,16 +292,16 @@ impl Loss for FrankWolfe {
         gradient: &mut [f64],
     ) -> Result<f64> {
         let combination = self.solve(input, worker)?;
-        let best_square: f64 = input.best.iter().map(|(_, x)| x * x).sum();
+        let best_square: f64 = input.label.iter().map(|(_, x)| x * x).sum();
         let omega = |square: f64| self.lambda / 2.0 * square;
-        let difference = input.best.dot(input.prediction)
+        let difference = input.label.dot(input.prediction)
             - dot(input.prediction, &combination.mean)
             - combination.fixed;
         gradient
             .iter_mut()
             .zip(combination.mean.iter())
             .for_each(|(g, m)| *g = -m);
-        input.best.add_to(1.0, gradient);
+        input.label.add_to(1.0, gradient);
         Ok(omega(best_square) - omega(dot(&combination.mean, &combination.mean)) + difference)
     }
 }

@@ -61,8 +61,8 @@ impl LossSpec {
             instance: 0,
             costs: &true_costs,
             prediction: &minimized,
-            best: label,
-            draw: NoiseKey::default(),
+            label,
+            noise: NoiseKey::default(),
         };
         let mut gradient = vec![0.0; costs.len()];
         let mut worker = training_oracle.worker();

@@ -74,9 +74,9 @@ pub struct LossInput<'a> {
     /// Predicted costs.
     pub prediction: &'a [f64],
     /// The label: the optimal decision under the true costs.
-    pub best: &'a Decision,
+    pub label: &'a Decision,
     /// Key of the noise.
-    pub draw: NoiseKey,
+    pub noise: NoiseKey,
 }
 
 impl LossInput<'_> {
@@ -90,7 +90,7 @@ impl LossInput<'_> {
         costs: &[f64],
     ) -> Result<&'k Solution> {
         worker
-            .solve_from(costs, Some(self.best))
+            .solve_from(costs, Some(self.label))
             .map_err(|failure| Error::solver(self.instance, failure))
     }
 
@@ -98,8 +98,8 @@ impl LossInput<'_> {
     fn stream(&self) -> RandomStream {
         RandomStream::new(
             Purpose::Loss,
-            self.draw.seed,
-            [self.draw.epoch as u64, self.instance as u64],
+            self.noise.seed,
+            [self.noise.epoch as u64, self.instance as u64],
         )
     }
 }

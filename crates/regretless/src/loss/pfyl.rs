@@ -104,8 +104,8 @@ impl DecisionGradient for Pfyl {
     ) -> Result<f64> {
         let perturbation = self.0.perturbation;
         let weight = 1.0 / perturbation.samples as f64;
-        gradient.add_decision(1.0, input.best);
-        let mut value = input.best.dot(input.prediction);
+        gradient.add_decision(1.0, input.label);
+        let mut value = input.label.dot(input.prediction);
         let add_sample = |noise: &[f64], sample: &Solution| {
             value -= weight * sample.objective;
             for (j, x) in sample.decision.iter() {

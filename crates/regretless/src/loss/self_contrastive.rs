@@ -74,11 +74,11 @@ impl DecisionGradient for SelfContrastive {
         gradient: &mut S,
     ) -> Result<f64> {
         let solution = input.solve(worker, input.prediction)?;
-        gradient.add_decision(1.0, input.best);
+        gradient.add_decision(1.0, input.label);
         gradient.add_decision(-1.0, &solution.decision);
-        let value = input.best.dot(input.prediction) - solution.objective;
+        let value = input.label.dot(input.prediction) - solution.objective;
         if self.shifted {
-            let regret = solution.decision.dot(input.costs) - input.best.dot(input.costs);
+            let regret = solution.decision.dot(input.costs) - input.label.dot(input.costs);
             Ok(value + regret)
         } else {
             Ok(value)
@@ -108,8 +108,8 @@ mod tests {
             instance: 0,
             costs: &[1.0, 2.0, 4.0],
             prediction: &[3.0, 1.0, 2.0],
-            best: &label,
-            draw: NoiseKey::default(),
+            label: &label,
+            noise: NoiseKey::default(),
         };
         for (shifted, expected) in [(false, 3.0 - 1.0), (true, (3.0 - 1.0) - (1.0 - 2.0))] {
             let mut gradient = [0.0; 3];

@@ -74,10 +74,10 @@ impl DecisionGradient for SpoPlus {
         let pairs = input.prediction.iter().zip(input.costs);
         let extrapolated = buffer::filled(pairs.map(|(p, c)| 2.0 * p - c));
         let solution = input.solve(worker, &extrapolated)?;
-        gradient.add_decision(2.0, input.best);
+        gradient.add_decision(2.0, input.label);
         gradient.add_decision(-2.0, &solution.decision);
-        Ok(2.0 * input.best.dot(input.prediction)
-            - input.best.dot(input.costs)
+        Ok(2.0 * input.label.dot(input.prediction)
+            - input.label.dot(input.costs)
             - solution.objective)
     }
 }

@@ -20,7 +20,7 @@ const MAX_NETWORKS_OR_LAYERS: usize = 4096;
 struct ModelFileHeader {
     /// Features, hidden layers and outputs of every network.
     sizes: Vec<usize>,
-    networks: usize,
+    num_networks: usize,
     about: ModelMetadata,
 }
 
@@ -60,10 +60,10 @@ impl CostModel {
     }
 
     fn to_file(&self) -> ChecksummedFile<ModelFileHeader> {
-        let first = self.members.first();
+        let first = self.networks.first();
         let header = ModelFileHeader {
             sizes: first.map_or_else(Vec::new, |network| network.sizes().to_vec()),
-            networks: self.members.len(),
+            num_networks: self.networks.len(),
             about: self.about.clone(),
         };
         let mut file = ChecksummedFile::new(header)
@@ -74,7 +74,7 @@ impl CostModel {
                 .with_array("input.mean", input.mean.clone())
                 .with_array("input.deviation", input.deviation.clone());
         }
-        for (index, network) in self.members.iter().enumerate() {
+        for (index, network) in self.networks.iter().enumerate() {
             file = file.with_array(format!("network.{index}"), network.parameters().to_vec());
         }
         file
@@ -94,18 +94,18 @@ impl CostModel {
         let inconsistent = |what: &str| format!("the model file is inconsistent: {what}");
         let ModelFileHeader {
             sizes,
-            networks,
+            num_networks,
             about,
         } = file.about.clone();
-        if networks == 0
-            || networks > MAX_NETWORKS_OR_LAYERS
+        if num_networks == 0
+            || num_networks > MAX_NETWORKS_OR_LAYERS
             || sizes.len() > MAX_NETWORKS_OR_LAYERS
             || sizes.contains(&0)
         {
             return Err(inconsistent("number or size of its networks"));
         }
-        let mut members = Vec::new();
-        for index in 0..networks {
+        let mut networks = Vec::new();
+        for index in 0..num_networks {
             let parameters: Vec<f32> = file
                 .take_array(&format!("network.{index}"))
                 .ok_or_else(|| inconsistent("a network is missing"))?;
@@ -115,7 +115,7 @@ impl CostModel {
                 ));
             }
             let network = Network::with_parameters(sizes.clone(), parameters);
-            members.push(network.ok_or_else(|| inconsistent("the sizes of its layers"))?);
+            networks.push(network.ok_or_else(|| inconsistent("the sizes of its layers"))?);
         }
         let is_scaled = file.has("input.mean") || file.has("input.deviation");
         let mut column = |name: &str, len: usize| {
@@ -144,7 +144,7 @@ impl CostModel {
             return Err(inconsistent("the names of its features or costs"));
         }
         Ok(Self {
-            members,
+            networks,
             input,
             output: CostScaler { offset, scale },
             about,
@@ -169,7 +169,7 @@ mod tests {
             shape: FeatureShape::Wide,
         };
         CostModel {
-            members: vec![Network::new(1, &[], 2, 0)],
+            networks: vec![Network::new(1, &[], 2, 0)],
             input: Some(FeatureScaler {
                 mean: vec![0.0],
                 deviation: vec![deviation],

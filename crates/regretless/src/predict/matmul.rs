@@ -18,7 +18,7 @@
 
 use std::cell::RefCell;
 
-use crate::simd::{AlignedF32x16, Avx2Fma, F32_LANES, F32x16, dispatch_avx2};
+use crate::simd::{AlignedF32x16, F32_LANES, F32x16, SimdToken, dispatch_simd};
 
 /// Rows of a panel: their sums take eight of the sixteen AVX2 registers.
 const ROWS_PER_PANEL: usize = 4;
@@ -100,7 +100,7 @@ pub(crate) fn multiply(a: MatrixView<'_>, b: MatrixView<'_>, mut out: MatrixView
         b.row_stride == 1 || b.col_stride == 1,
         "one dimension of the right-hand factor must be contiguous"
     );
-    match Avx2Fma::detect() {
+    match SimdToken::detect() {
         Some(simd) => {
             PACKED_COLUMNS.with_borrow_mut(|packed| multiply_simd(simd, &a, &b, &mut out, packed));
         }
@@ -108,7 +108,7 @@ pub(crate) fn multiply(a: MatrixView<'_>, b: MatrixView<'_>, mut out: MatrixView
     }
 }
 
-dispatch_avx2! {
+dispatch_simd! {
     multiply_simd = multiply_simd_body [] (
         a: &MatrixView<'_>,
         b: &MatrixView<'_>,
@@ -119,7 +119,7 @@ dispatch_avx2! {
 
 #[inline(always)]
 fn multiply_simd_body(
-    simd: Avx2Fma,
+    simd: SimdToken,
     a: &MatrixView<'_>,
     b: &MatrixView<'_>,
     out: &mut MatrixViewMut<'_>,
@@ -171,7 +171,7 @@ struct ColumnPanel {
 /// Packs columns `first` to `first + cols` of a matrix, at most sixteen, one vector per row.
 #[inline(always)]
 fn pack_columns(
-    simd: Avx2Fma,
+    simd: SimdToken,
     b: &MatrixView<'_>,
     first: usize,
     cols: usize,
@@ -196,7 +196,7 @@ fn pack_columns(
 /// each inner index.
 #[inline(always)]
 unsafe fn multiply_panel<const R: usize>(
-    simd: Avx2Fma,
+    simd: SimdToken,
     a: &MatrixView<'_>,
     row: usize,
     columns: ColumnPanel,
@@ -228,7 +228,7 @@ unsafe fn multiply_panel<const R: usize>(
 }
 
 #[inline(always)]
-fn store_sum(simd: Avx2Fma, sum: F32x16, out: &mut [f32], add: bool) {
+fn store_sum(simd: SimdToken, sum: F32x16, out: &mut [f32], add: bool) {
     match out.first_chunk_mut::<F32_LANES>() {
         Some(full) => {
             let result = if add { simd.load(full).add(sum) } else { sum };
@@ -252,7 +252,7 @@ pub(crate) fn weighted_row_sum(rows: &[f32], factors: &[f32], sums: &mut [f32], 
         factors.len() * sums.len(),
         "every row needs a factor"
     );
-    match Avx2Fma::detect() {
+    match SimdToken::detect() {
         Some(simd) => PACKED_COLUMNS.with_borrow_mut(|packed| {
             weighted_row_sum_simd(simd, rows, factors, sums, total, packed);
         }),
@@ -268,7 +268,7 @@ pub(crate) fn weighted_row_sum(rows: &[f32], factors: &[f32], sums: &mut [f32], 
     }
 }
 
-dispatch_avx2! {
+dispatch_simd! {
     weighted_row_sum_simd = weighted_row_sum_body [] (
         rows: &[f32],
         factors: &[f32],
@@ -281,7 +281,7 @@ dispatch_avx2! {
 /// Sixteen rows at a time, one of them in each lane.
 #[inline(always)]
 fn weighted_row_sum_body(
-    simd: Avx2Fma,
+    simd: SimdToken,
     rows: &[f32],
     factors: &[f32],
     sums: &mut [f32],

@@ -33,7 +33,7 @@ pub struct ModelMetadata {
 #[derive(Debug, Clone, PartialEq)]
 pub struct CostModel {
     /// The networks; all of one size.
-    pub members: Vec<Network>,
+    pub networks: Vec<Network>,
     /// Applied to features first, if any.
     pub input: Option<FeatureScaler>,
     /// Applied to outputs last; gives costs in the objective sense of the user.
@@ -107,18 +107,18 @@ impl CostModel {
         Ok(costs)
     }
 
-    /// Mean prediction of all members.
+    /// Mean prediction of all networks.
     fn predict_rows(&self, rows: &[f32], tape: &mut Tape, costs: &mut Vec<f32>) {
         let mut sums: Vec<f64> = Vec::new();
-        for member in &self.members {
-            member.predict(rows, tape);
+        for network in &self.networks {
+            network.predict(rows, tape);
             sums.resize(tape.outputs().len(), 0.0);
             for (sum, cost) in sums.iter_mut().zip(self.output.apply(tape.outputs())) {
                 *sum += cost;
             }
         }
-        let members = self.members.len() as f64;
-        costs.extend(sums.into_iter().map(|sum| (sum / members) as f32));
+        let networks = self.networks.len() as f64;
+        costs.extend(sums.into_iter().map(|sum| (sum / networks) as f32));
     }
 
     /// Checks that these are the features the model was trained on.

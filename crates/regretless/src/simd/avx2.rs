@@ -13,9 +13,9 @@ use std::arch::x86_64::*;
 
 use super::{AlignedF32x8, AlignedF32x16, AlignedF64x16, F32_LANES, F64_LANES, SIGN_BIT_SHIFTS};
 
-/// Proof that the CPU has AVX2 and FMA.
+/// Proof that the CPU has the instructions of this module: AVX2 and FMA.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Avx2Fma(());
+pub(crate) struct SimdToken(());
 
 /// Sixteen values in registers.
 #[derive(Clone, Copy)]
@@ -53,7 +53,8 @@ unsafe fn transpose_8x8(
         let row = |i: usize| _mm256_loadu_ps(rows.add(i * row_stride));
         let (a, b, c, d) = (row(0), row(1), row(2), row(3));
         let (e, f, g, h) = (row(4), row(5), row(6), row(7));
-        let quad = |p, q, r, s| {
+        // Within each 128-bit half: four rows of four values become four columns.
+        let transpose_4x4 = |p, q, r, s| {
             let (pq, pq_high) = (_mm256_unpacklo_ps(p, q), _mm256_unpackhi_ps(p, q));
             let (rs, rs_high) = (_mm256_unpacklo_ps(r, s), _mm256_unpackhi_ps(r, s));
             [
@@ -63,13 +64,16 @@ unsafe fn transpose_8x8(
                 _mm256_shuffle_ps::<0b11_10_11_10>(pq_high, rs_high),
             ]
         };
-        let (upper, lower) = (quad(a, b, c, d), quad(e, f, g, h));
+        let (upper, lower) = (transpose_4x4(a, b, c, d), transpose_4x4(e, f, g, h));
         let mut i = 0;
         while i < 4 {
-            let to = |k: usize| out.add(k).cast::<f32>().add(first_lane);
-            _mm256_storeu_ps(to(i), _mm256_permute2f128_ps::<0x20>(upper[i], lower[i]));
+            let column = |k: usize| out.add(k).cast::<f32>().add(first_lane);
             _mm256_storeu_ps(
-                to(i + 4),
+                column(i),
+                _mm256_permute2f128_ps::<0x20>(upper[i], lower[i]),
+            );
+            _mm256_storeu_ps(
+                column(i + 4),
                 _mm256_permute2f128_ps::<0x31>(upper[i], lower[i]),
             );
             i += 1;
@@ -77,8 +81,8 @@ unsafe fn transpose_8x8(
     }
 }
 
-impl Avx2Fma {
-    /// The proof, where the CPU has the instructions.
+impl SimdToken {
+    /// The token, if the CPU has the instructions.
     pub(crate) fn detect() -> Option<Self> {
         let both = is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma");
         both.then_some(Self(()))
@@ -204,14 +208,14 @@ impl Avx2Fma {
 
 /// Operations on both registers.
 macro_rules! halfwise {
-    ($($(#[$doc:meta])* $name:ident($($arg:ident),*) = $of:expr;)*) => {
+    ($($(#[$doc:meta])* $name:ident($($arg:ident),*) = $operation:expr;)*) => {
         impl F32x16 {
             $(
                 $(#[$doc])*
                 #[inline(always)]
                 pub(crate) fn $name(self $(, $arg: Self)*) -> Self {
                     // SAFETY: a value of `F32x16` exists only where the instructions do.
-                    let half = |i: usize| unsafe { $of(self.0[i] $(, $arg.0[i])*) };
+                    let half = |i: usize| unsafe { $operation(self.0[i] $(, $arg.0[i])*) };
                     Self([half(0), half(1)])
                 }
             )*
@@ -236,9 +240,9 @@ halfwise! {
     positive_mask() = |a| _mm256_cmp_ps::<_CMP_GT_OQ>(a, _mm256_setzero_ps());
     /// All bits set where not zero, none elsewhere.
     nonzero_mask() = |a| _mm256_cmp_ps::<_CMP_NEQ_OQ>(a, _mm256_setzero_ps());
-    /// `other` where the sign bit of `guide` is set.
-    select_by_sign(other, guide) = |a, b, s| _mm256_blendv_ps(a, b, s);
-    /// The sign bits only.
+    /// `other` where the sign bit of `condition` is set, `self` elsewhere.
+    select_by_sign(other, condition) = |a, b, s| _mm256_blendv_ps(a, b, s);
+    /// The sign bits; all other bits are cleared.
     sign_bits() = |a| _mm256_and_ps(a, _mm256_set1_ps(-0.0));
 }
 

@@ -1,9 +1,10 @@
 //! SIMD vectors of sixteen lanes: the arithmetic of training and of matrix products.
 //!
-//! On x86-64 an [`F32x16`] is two AVX2 registers, elsewhere an array. Both round every operation
-//! the same way, with fused multiply-add everywhere, so that results are the same bits. A vector
-//! exists only where the CPU has the instructions: all constructors need an [`Avx2Fma`], which only
-//! [`Avx2Fma::detect`] returns.
+//! On x86-64 an [`F32x16`] is two AVX2 registers, elsewhere an array, which the compiler maps to the
+//! registers of the CPU (NEON on aarch64). Both round every operation the same way, with fused
+//! multiply-add everywhere, so that results are the same bits. A vector exists only where the CPU
+//! has the instructions: all constructors need a [`SimdToken`], which only [`SimdToken::detect`]
+//! returns.
 
 /// Lanes of a vector in single precision: two AVX2 registers, or one cache line in memory.
 pub(crate) const F32_LANES: usize = 16;
@@ -60,14 +61,14 @@ mod avx2;
 mod portable;
 
 #[cfg(target_arch = "x86_64")]
-pub(crate) use avx2::{Avx2Fma, F32x16};
+pub(crate) use avx2::{F32x16, SimdToken};
 #[cfg(not(target_arch = "x86_64"))]
-pub(crate) use portable::{Avx2Fma, F32x16};
+pub(crate) use portable::{F32x16, SimdToken};
 
-/// Defines a function that is compiled for AVX2 and FMA on x86-64: `name = body <types> [constants]
-/// (arguments)`. What the body calls must be inlined into it to be compiled the same way, hence no
-/// closures over iterators there.
-macro_rules! dispatch_avx2 {
+/// Defines a function that is compiled for AVX2 and FMA on x86-64, and for the target's default
+/// instructions elsewhere: `name = body <types> [constants] (arguments)`. Functions that the body
+/// calls must be inlined into it to be compiled the same way, hence no closures over iterators.
+macro_rules! dispatch_simd {
     (
         $(#[$doc:meta])*
         $visibility:vis $name:ident = $body:ident
@@ -77,17 +78,17 @@ macro_rules! dispatch_avx2 {
     ) => {
         $(#[$doc])*
         $visibility fn $name<$($($param: $bound,)+)? $(const $const: $kind),*>(
-            simd: Avx2Fma,
+            simd: SimdToken,
             $($arg: $type),*
         ) {
             #[cfg_attr(target_arch = "x86_64", target_feature(enable = "avx2,fma"))]
             fn compiled<$($($param: $bound,)+)? $(const $const: $kind),*>(
-                simd: Avx2Fma,
+                simd: SimdToken,
                 $($arg: $type),*
             ) {
                 $body::<$($($param,)+)? $($const),*>(simd, $($arg),*);
             }
-            // SAFETY: an `Avx2Fma` exists only where the CPU features were detected.
+            // SAFETY: a `SimdToken` exists only where the CPU features were detected.
             #[allow(unused_unsafe, reason = "safe on other architectures")]
             unsafe {
                 compiled::<$($($param,)+)? $($const),*>(simd, $($arg),*);
@@ -95,7 +96,7 @@ macro_rules! dispatch_avx2 {
         }
     };
 }
-pub(crate) use dispatch_avx2;
+pub(crate) use dispatch_simd;
 
 #[cfg(test)]
 mod tests {
@@ -181,7 +182,8 @@ mod tests {
 
     #[test]
     fn registers_and_arrays_compute_the_same_bits() {
-        let (Some(simd), Some(arrays)) = (super::Avx2Fma::detect(), portable::Avx2Fma::detect())
+        let (Some(simd), Some(arrays)) =
+            (super::SimdToken::detect(), portable::SimdToken::detect())
         else {
             return;
         };

@@ -2,9 +2,9 @@
 
 use super::{AlignedF32x8, AlignedF32x16, AlignedF64x16, F32_LANES, F64_LANES, SIGN_BIT_SHIFTS};
 
-/// Proof that the CPU has a fused multiply-add instruction; named as on x86-64.
+/// Proof that the CPU has a fused multiply-add instruction, as aarch64 always does.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Avx2Fma(());
+pub(crate) struct SimdToken(());
 
 /// Sixteen values.
 #[derive(Clone, Copy)]
@@ -14,8 +14,8 @@ pub(crate) struct F32x16([f32; F32_LANES]);
 #[derive(Clone, Copy)]
 pub(crate) struct F64x4([f64; F64_LANES]);
 
-impl Avx2Fma {
-    /// The proof, where the CPU has the instructions.
+impl SimdToken {
+    /// The token, if the CPU has the instructions.
     pub(crate) fn detect() -> Option<Self> {
         cfg!(any(target_arch = "aarch64", test)).then_some(Self(()))
     }
@@ -83,13 +83,13 @@ impl Avx2Fma {
 
 /// Operations on each lane.
 macro_rules! lanewise {
-    ($($(#[$doc:meta])* $name:ident($($arg:ident),*) = $of:expr;)*) => {
+    ($($(#[$doc:meta])* $name:ident($($arg:ident),*) = $operation:expr;)*) => {
         impl F32x16 {
             $(
                 $(#[$doc])*
                 #[inline(always)]
                 pub(crate) fn $name(self $(, $arg: Self)*) -> Self {
-                    Self(std::array::from_fn(|l| $of(self.0[l] $(, $arg.0[l])*)))
+                    Self(std::array::from_fn(|l| $operation(self.0[l] $(, $arg.0[l])*)))
                 }
             )*
         }
@@ -100,8 +100,8 @@ fn mask(set: bool) -> f32 {
     f32::from_bits(if set { u32::MAX } else { 0 })
 }
 
-fn bits(a: f32, b: f32, of: impl Fn(u32, u32) -> u32) -> f32 {
-    f32::from_bits(of(a.to_bits(), b.to_bits()))
+fn bits(a: f32, b: f32, operation: impl Fn(u32, u32) -> u32) -> f32 {
+    f32::from_bits(operation(a.to_bits(), b.to_bits()))
 }
 
 lanewise! {
@@ -121,9 +121,9 @@ lanewise! {
     positive_mask() = |a: f32| mask(a > 0.0);
     /// All bits set where not zero, none elsewhere.
     nonzero_mask() = |a: f32| mask(a.abs() > 0.0);
-    /// `other` where the sign bit of `guide` is set.
-    select_by_sign(other, guide) = |a, b, s: f32| if s.is_sign_negative() { b } else { a };
-    /// The sign bits only.
+    /// `other` where the sign bit of `condition` is set, `self` elsewhere.
+    select_by_sign(other, condition) = |a, b, s: f32| if s.is_sign_negative() { b } else { a };
+    /// The sign bits; all other bits are cleared.
     sign_bits() = |a: f32| bits(a, -0.0, |a, b| a & b);
 }
 
@@ -141,7 +141,9 @@ impl F32x16 {
     /// Stores the first `out.len()` lanes, at most sixteen.
     #[inline(always)]
     pub(crate) fn store_partial(self, out: &mut [f32]) {
-        out.iter_mut().zip(self.0).for_each(|(to, from)| *to = from);
+        out.iter_mut()
+            .zip(self.0)
+            .for_each(|(out, lane)| *out = lane);
     }
 
     /// Adds the products of lanes i + 8, then of lanes i, to sum i.

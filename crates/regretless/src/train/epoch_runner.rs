@@ -57,7 +57,7 @@ pub(super) struct EpochResult {
 /// Forward pass, loss, backward pass, optimizer step: for any predictor and loss.
 pub(super) struct MinibatchRunner<'a> {
     prepared: &'a PreparedData<'a>,
-    objective: WeightedLoss<'a>,
+    weighted_loss: WeightedLoss<'a>,
     network: Network,
     optimizer: OptimizerState,
     batch: BatchWorkspace<'a>,
@@ -72,16 +72,19 @@ pub(super) struct MinibatchRunner<'a> {
 impl<'a> MinibatchRunner<'a> {
     pub(super) fn new(
         prepared: &'a PreparedData<'a>,
-        objective: WeightedLoss<'a>,
+        weighted_loss: WeightedLoss<'a>,
         network: Network,
     ) -> Result<Self> {
         let settings = prepared.settings();
         let optimizer = OptimizerState::new(settings.optimizer, network.parameters().len());
-        let batch = BatchWorkspace::new(prepared.rescaling(objective), prepared.training_oracle()?);
-        let batch = batch.with_sparse_gradients(prepared, objective, &network);
+        let batch = BatchWorkspace::new(
+            prepared.rescaling(weighted_loss),
+            prepared.training_oracle()?,
+        );
+        let batch = batch.with_sparse_gradients(prepared, weighted_loss, &network);
         Ok(Self {
             prepared,
-            objective,
+            weighted_loss,
             network,
             optimizer,
             batch,
@@ -96,11 +99,11 @@ impl<'a> MinibatchRunner<'a> {
         self.batch.predict(self.prepared, &self.network, rows);
         let total = self
             .batch
-            .evaluate(self.prepared, self.objective, step, rows)?;
+            .evaluate(self.prepared, self.weighted_loss, step, rows)?;
         let gradient = self
             .batch
             .backpropagate(self.prepared, &self.network, rows.len());
-        let training_rows = self.prepared.task.split.train.len();
+        let training_rows = self.prepared.context.split.train.len();
         let settings = self.prepared.settings();
         let rate = settings.learning_rate_at(self.optimizer.next(), training_rows);
         let parameters = self.network.parameters_mut();
@@ -121,7 +124,7 @@ impl EpochRunner for MinibatchRunner<'_> {
             .chunks(self.prepared.settings().batch_size)
             .enumerate()
         {
-            if self.prepared.task.observer.interrupted() {
+            if self.prepared.context.observer.interrupted() {
                 return Err(Error::Interrupted);
             }
             let step = StepId {
@@ -141,14 +144,14 @@ impl EpochRunner for MinibatchRunner<'_> {
             // threads.
             if self
                 .work_limit
-                .is_some_and(|limit| self.prepared.task.oracle.work() >= limit)
+                .is_some_and(|limit| self.prepared.context.oracle.work() >= limit)
             {
                 break;
             }
         }
         let evaluated_losses = self.batch.losses(
             self.prepared,
-            self.objective,
+            self.weighted_loss,
             &self.network,
             epoch,
             evaluated_rows,

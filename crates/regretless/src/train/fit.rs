@@ -1,11 +1,12 @@
-//! The training loop: epochs of gradient steps; each epoch is scored and the best one is kept.
+//! The training loop: epochs of gradient steps. Each epoch is scored; the parameters of the best
+//! one are the result.
 
 use super::early_stopping::EarlyStopping;
 use super::epoch_runner::{EpochRunner, MinibatchRunner};
 use super::fused::fused;
 use super::step::BatchWorkspace;
 use super::{PreparedData, TrainingProgress, WeightedLoss};
-use crate::checkpoint::{Checkpoint, CheckpointPosition, CheckpointWriter};
+use crate::checkpoint::{Checkpoint, CheckpointPosition, CheckpointStore};
 use crate::error::Result;
 use crate::evaluate::{regrets_from_results, rows_per_chunk};
 use crate::observer::InterruptOnlyObserver;
@@ -19,32 +20,35 @@ use crate::settings::SelectionCriterion;
 /// the untrained network. Resumes from a checkpoint if one is given.
 pub(super) fn fit(
     prepared: &PreparedData<'_>,
-    objective: WeightedLoss<'_>,
+    weighted_loss: WeightedLoss<'_>,
     network: Network,
     checkpoint: Option<Checkpoint>,
     round: &RoundContext<'_>,
 ) -> Result<(Network, RoundReport)> {
     let settings = prepared.settings();
-    let mut run = FitState::new(prepared, objective, network)?;
-    let task = format!("training {}", prepared.stage);
-    prepared.task.observer.begin(&task, settings.epochs as u64);
+    let mut run = FitState::new(prepared, weighted_loss, network)?;
+    let task_name = format!("training {}", prepared.stage);
+    prepared
+        .context
+        .observer
+        .begin(&task_name, settings.epochs as u64);
     let mut epoch = 0;
     match checkpoint.and_then(|checkpoint| run.restore(checkpoint)) {
         Some(finished) => epoch = finished,
         None => run.epoch(0)?,
     }
-    prepared.task.observer.advance(epoch as u64);
+    prepared.context.observer.advance(epoch as u64);
     if let Some(deadline) = run.selection.deadline(settings) {
         run.runner.set_deadline(deadline);
     }
     let work_limit = settings
         .work_limit
-        .map(|max| prepared.task.oracle.work().saturating_add(max));
+        .map(|max| prepared.context.oracle.work().saturating_add(max));
     if let Some(limit) = work_limit {
         run.runner.limit_work(limit);
     }
     let stopped = loop {
-        if epoch > 0 && work_limit.is_some_and(|limit| prepared.task.oracle.work() >= limit) {
+        if epoch > 0 && work_limit.is_some_and(|limit| prepared.context.oracle.work() >= limit) {
             break StopReason::WorkLimit;
         }
         if epoch > 0
@@ -57,32 +61,32 @@ pub(super) fn fit(
         }
         epoch += 1;
         run.epoch(epoch)?;
-        prepared.task.observer.advance(1);
+        prepared.context.observer.advance(1);
         round.write_checkpoint_if_due(&mut run, epoch)?;
     };
-    prepared.task.observer.end();
+    prepared.context.observer.end();
     Ok(run.finish(stopped))
 }
 
-/// Which round of a training this is, what was trained before, and where checkpoints go.
+/// Which round of a training this is, the results of earlier rounds, and the checkpoint store.
 pub(super) struct RoundContext<'a> {
-    pub(super) writer: Option<&'a CheckpointWriter<'a>>,
+    pub(super) store: Option<&'a CheckpointStore<'a>>,
     /// Index of the stage, from 0.
     pub(super) stage: usize,
     /// Round of the stage, from 1.
     pub(super) round: usize,
-    /// Networks of earlier rounds of the stage.
-    pub(super) members: &'a [Network],
+    /// Networks of the earlier rounds of the stage.
+    pub(super) networks: &'a [Network],
     pub(super) progress: &'a TrainingProgress,
 }
 
 impl RoundContext<'_> {
     fn write_checkpoint_if_due(&self, run: &mut FitState<'_>, epoch: usize) -> Result<()> {
-        let Some(writer) = self.writer.filter(|writer| writer.is_due()) else {
+        let Some(store) = self.store.filter(|store| store.is_due()) else {
             return Ok(());
         };
-        let parameters = |member: &Network| member.parameters().to_vec();
-        writer.write(Checkpoint {
+        let parameters = |network: &Network| network.parameters().to_vec();
+        store.write(Checkpoint {
             position: CheckpointPosition {
                 stage: self.stage,
                 round: self.round,
@@ -92,10 +96,10 @@ impl RoundContext<'_> {
             best: run.selection.best(),
             epochs: run.epochs.clone(),
             rounds: self.progress.rounds.clone(),
-            members: self.members.iter().map(parameters).collect(),
-            weights: run.objective.weights.map(<[f64]>::to_vec),
-            loss: run.objective.loss.state(),
-            counts: self.progress.solves(run.prepared.task.oracle),
+            networks: self.networks.iter().map(parameters).collect(),
+            weights: run.weighted_loss.weights.map(<[f64]>::to_vec),
+            loss_state: run.weighted_loss.loss.state(),
+            counts: self.progress.solves(run.prepared.context.oracle),
         })
     }
 }
@@ -103,7 +107,7 @@ impl RoundContext<'_> {
 /// The state of a training loop.
 struct FitState<'a> {
     prepared: &'a PreparedData<'a>,
-    objective: WeightedLoss<'a>,
+    weighted_loss: WeightedLoss<'a>,
     runner: Box<dyn EpochRunner + 'a>,
     /// Predicts the validation rows.
     batch: BatchWorkspace<'a>,
@@ -116,18 +120,18 @@ struct FitState<'a> {
 impl<'a> FitState<'a> {
     fn new(
         prepared: &'a PreparedData<'a>,
-        objective: WeightedLoss<'a>,
+        weighted_loss: WeightedLoss<'a>,
         network: Network,
     ) -> Result<Self> {
-        let runner = match fused(prepared, objective, &network) {
+        let runner = match fused(prepared, weighted_loss, &network) {
             Some(runner) => runner,
-            None => Box::new(MinibatchRunner::new(prepared, objective, network)?),
+            None => Box::new(MinibatchRunner::new(prepared, weighted_loss, network)?),
         };
-        let batch = BatchWorkspace::new(1.0, TrainingOracle::exact(prepared.task.oracle));
+        let batch = BatchWorkspace::new(1.0, TrainingOracle::exact(prepared.context.oracle));
         let validation_oracle = prepared.validation_oracle()?;
         Ok(Self {
             prepared,
-            objective,
+            weighted_loss,
             runner,
             batch,
             validation_oracle,
@@ -144,31 +148,31 @@ impl<'a> FitState<'a> {
         }
         self.selection = EarlyStopping::restored(checkpoint.best, seconds);
         self.epochs = checkpoint.epochs;
-        self.objective.loss.restore(&checkpoint.loss);
+        self.weighted_loss.loss.restore(&checkpoint.loss_state);
         Some(checkpoint.position.epoch)
     }
 
     /// One pass over the training rows (or as many as an epoch has) in random order, none in epoch
     /// 0; scores the network and keeps its parameters if they are the best so far.
     fn epoch(&mut self, epoch: usize) -> Result<()> {
-        let (task, settings) = (self.prepared.task, self.prepared.settings());
+        let (context, settings) = (self.prepared.context, self.prepared.settings());
         let select = settings.select;
         let mut order = if epoch == 0 {
             Vec::new()
         } else {
-            task.split.train.clone()
+            context.split.train.clone()
         };
         RandomStream::new(Purpose::BatchOrder, settings.seed, [epoch as u64, 0])
             .shuffle(&mut order);
         order.truncate(settings.rows_of_epoch(order.len()));
         let evaluated_rows = if select == SelectionCriterion::ValidationLoss {
-            task.split.validation.as_slice()
+            context.split.validation.as_slice()
         } else {
             &[]
         };
         let result = self.runner.epoch(epoch, &order, evaluated_rows)?;
         // Costs may be in a memory-mapped file that another process can write to.
-        task.data.data().costs().check_unchanged()?;
+        context.data.data().costs().check_unchanged()?;
         let mut report = EpochReport {
             epoch,
             training_loss: (epoch > 0).then_some(result.loss),
@@ -202,25 +206,25 @@ impl<'a> FitState<'a> {
         if let Some(score) = score {
             let select = self.prepared.settings().select;
             let message = format!("epoch {}, {select} {score:.6}", report.epoch);
-            self.prepared.task.observer.message(&message);
+            self.prepared.context.observer.message(&message);
         }
         self.epochs.push(report);
     }
 
     fn validation_regret(&mut self, epoch: usize) -> Result<f64> {
-        let task = self.prepared.task;
-        let rows = &task.split.validation;
-        let observer = InterruptOnlyObserver(task.observer);
+        let context = self.prepared.context;
+        let rows = &context.split.validation;
+        let observer = InterruptOnlyObserver(context.observer);
         let network = self.runner.network();
         let mut regrets = Vec::with_capacity(rows.len());
-        for part in rows.chunks(rows_per_chunk(task.data, task.oracle)) {
+        for part in rows.chunks(rows_per_chunk(context.data, context.oracle)) {
             let predictions = self
                 .batch
                 .predictions(self.prepared, network, epoch, part)?;
             let solutions = self
                 .validation_oracle
                 .solve_rows(&predictions, part, &observer)?;
-            regrets.append(&mut regrets_from_results(solutions, task.data, part)?);
+            regrets.append(&mut regrets_from_results(solutions, context.data, part)?);
         }
         Ok(regrets.iter().sum::<f64>() / rows.len() as f64)
     }
@@ -282,7 +286,7 @@ mod tests {
             .collect();
         let data = LabeledDataset::from_decisions(data, &oracle, known).unwrap();
         let split = SplitIndices::in_order(20, [20, 0, 0]).unwrap();
-        let task = TrainingContext {
+        let context = TrainingContext {
             data: &data,
             split: &split,
             oracle: &oracle,
@@ -304,15 +308,16 @@ mod tests {
             };
             let method: TrainingStage = name.parse().unwrap();
             let prepared =
-                PreparedData::new(&task, &method, settings, &PredictorSpec::Linear, None).unwrap();
+                PreparedData::new(&context, &method, settings, &PredictorSpec::Linear, None)
+                    .unwrap();
             let loss = method.loss.build(&data, &oracle, &NoopObserver).unwrap();
-            let objective = WeightedLoss {
+            let weighted_loss = WeightedLoss {
                 capabilities: method.loss.capabilities(),
                 loss: loss.as_ref(),
                 weights: None,
             };
             let network = Network::with_parameters(vec![3, 12], start.clone()).unwrap();
-            let mut run = MinibatchRunner::new(&prepared, objective, network).unwrap();
+            let mut run = MinibatchRunner::new(&prepared, weighted_loss, network).unwrap();
             let step = StepId {
                 epoch: 1,
                 batch: 0,

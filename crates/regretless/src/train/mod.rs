@@ -8,7 +8,7 @@
 
 use std::time::Instant;
 
-use crate::checkpoint::{Checkpoint, CheckpointFolder, CheckpointWriter};
+use crate::checkpoint::{Checkpoint, CheckpointFolder, CheckpointStore};
 use crate::data::SplitIndices;
 use crate::error::{Error, Result};
 use crate::label::LabeledDataset;
@@ -108,16 +108,16 @@ impl StagedTraining<'_> {
         context: &TrainingContext<'_>,
         checkpoints: Option<&CheckpointFolder>,
     ) -> Result<FitResult> {
-        let writer = match checkpoints {
-            Some(folder) => Some(CheckpointWriter::new(folder, self.key(context)?)),
+        let store = match checkpoints {
+            Some(folder) => Some(CheckpointStore::new(folder, self.key(context)?)),
             None => None,
         };
         self.settings.check(context.split)?;
         let (started, cpu_started) = (Instant::now(), cpu_seconds());
         let split = self.settings.rows(context.split);
-        let mut checkpoint = writer
+        let mut checkpoint = store
             .as_ref()
-            .and_then(|writer| load_checkpoint(writer, context.observer));
+            .and_then(|store| load_checkpoint(store, context.observer));
         let mut progress = TrainingProgress {
             rounds: Vec::new(),
             resumed_solves: SolveCounts::default(),
@@ -126,8 +126,8 @@ impl StagedTraining<'_> {
         let mut model = self.start.cloned();
         for (index, stage) in self.stages.iter().enumerate() {
             let resumed = checkpoint.take_if(|checkpoint| checkpoint.position.stage <= index);
-            if let (Some(_), Some(writer)) = (&checkpoint, &writer) {
-                model = Some(writer.read_stage_model(index)?);
+            if let (Some(_), Some(store)) = (&checkpoint, &store) {
+                model = Some(store.read_stage_model(index)?);
                 continue;
             }
             let labels = stage.labels.apply(
@@ -146,12 +146,12 @@ impl StagedTraining<'_> {
             let settings = self.stage_settings(index, stage, split.train.len());
             let prepared =
                 PreparedData::new(&context, stage, settings, self.predictor, model.as_ref())?;
-            let members = train_stage(&prepared, index, resumed, writer.as_ref(), &mut progress)?;
-            let trained = prepared.into_model(members, self.problem)?;
-            if let Some(writer) = &writer
+            let networks = train_stage(&prepared, index, resumed, store.as_ref(), &mut progress)?;
+            let trained = prepared.into_model(networks, self.problem)?;
+            if let Some(store) = &store
                 && index + 1 < self.stages.len()
             {
-                writer.write_stage_model(index, &trained)?;
+                store.write_stage_model(index, &trained)?;
             }
             model = Some(trained);
         }
@@ -207,7 +207,7 @@ fn train_stage(
     prepared: &PreparedData<'_>,
     stage_index: usize,
     mut checkpoint: Option<Checkpoint>,
-    writer: Option<&CheckpointWriter<'_>>,
+    store: Option<&CheckpointStore<'_>>,
     progress: &mut TrainingProgress,
 ) -> Result<Vec<Network>> {
     let TrainingContext {
@@ -215,15 +215,15 @@ fn train_stage(
         oracle,
         observer,
         ..
-    } = *prepared.task;
+    } = *prepared.context;
     let capabilities = prepared.stage.loss.capabilities();
     let loss = prepared.stage.loss.build(data, oracle, observer)?;
-    let (mut members, mut weights, mut first_round) = (Vec::new(), None, 1);
+    let (mut networks, mut weights, mut first_round) = (Vec::new(), None, 1);
     if let Some(checkpoint) = &mut checkpoint {
-        for parameters in &checkpoint.members {
+        for parameters in &checkpoint.networks {
             let mut network = prepared.initial_network(&[]);
             network.parameters_mut().copy_from_slice(parameters);
-            members.push(network);
+            networks.push(network);
         }
         weights = checkpoint.weights.take();
         first_round = checkpoint.position.round;
@@ -234,39 +234,39 @@ fn train_stage(
     }
     let num_rounds = capabilities.weighting.num_rounds();
     for round in first_round..=num_rounds {
-        let objective = WeightedLoss {
+        let weighted_loss = WeightedLoss {
             loss: loss.as_ref(),
             capabilities,
             weights: weights.as_deref(),
         };
         let round_context = RoundContext {
-            writer,
+            store,
             stage: stage_index,
             round,
-            members: &members,
+            networks: &networks,
             progress,
         };
-        let start = prepared.initial_network(&members);
+        let start = prepared.initial_network(&networks);
         let resumed = checkpoint.take();
-        let (network, report) = fit::fit(prepared, objective, start, resumed, &round_context)?;
+        let (network, report) = fit::fit(prepared, weighted_loss, start, resumed, &round_context)?;
         if !capabilities.weighting.is_ensemble() {
-            members.clear();
+            networks.clear();
         }
-        members.push(network);
+        networks.push(network);
         progress.rounds.push(report);
         if round < num_rounds {
-            weights = Some(weighting::weights(prepared, loss.as_ref(), &members)?);
+            weights = Some(weighting::weights(prepared, loss.as_ref(), &networks)?);
         }
     }
-    Ok(members)
+    Ok(networks)
 }
 
 /// The checkpoint of an earlier run, if there is one that can be used.
-fn load_checkpoint(writer: &CheckpointWriter<'_>, observer: &dyn Observer) -> Option<Checkpoint> {
-    match writer.load() {
+fn load_checkpoint(store: &CheckpointStore<'_>, observer: &dyn Observer) -> Option<Checkpoint> {
+    match store.load() {
         Ok(Some(checkpoint)) => {
             let epoch = checkpoint.position.epoch;
-            observer.warn(&format!("resuming after epoch {epoch} of an earlier run"));
+            observer.inform(&format!("resuming after epoch {epoch} of an earlier run"));
             Some(checkpoint)
         }
         Ok(None) => None,

@@ -12,7 +12,7 @@ use crate::settings::TrainingSettings;
 
 /// The data of a stage, scaled.
 pub(super) struct PreparedData<'a> {
-    pub(super) task: &'a TrainingContext<'a>,
+    pub(super) context: &'a TrainingContext<'a>,
     pub(super) stage: &'a TrainingStage,
     settings: TrainingSettings,
     predictor: &'a PredictorSpec,
@@ -25,25 +25,25 @@ pub(super) struct PreparedData<'a> {
 
 impl<'a> PreparedData<'a> {
     pub(super) fn new(
-        task: &'a TrainingContext<'a>,
+        context: &'a TrainingContext<'a>,
         stage: &'a TrainingStage,
         settings: TrainingSettings,
         predictor: &'a PredictorSpec,
         model: Option<&CostModel>,
     ) -> Result<Self> {
-        let data = task.data.data();
+        let data = context.data.data();
         let mut features = data.features().clone();
         let (input, output, start) = match model {
             Some(model) => {
-                let network = network_to_continue(model, task)?.clone();
-                let output = task.data.sense().convert_scaler(model.output.clone());
+                let network = network_to_continue(model, context)?.clone();
+                let output = context.data.sense().convert_scaler(model.output.clone());
                 (model.input.clone(), output, Some(network))
             }
             None => {
                 let input = settings
                     .standardize
-                    .then(|| FeatureScaler::fit(&features, &task.split.train));
-                let fitted = CostScaler::fit(data, &task.split.train);
+                    .then(|| FeatureScaler::fit(&features, &context.split.train));
+                let fitted = CostScaler::fit(data, &context.split.train);
                 let output = if settings.scale_costs {
                     fitted
                 } else {
@@ -57,7 +57,7 @@ impl<'a> PreparedData<'a> {
             scaler.apply(&mut features);
         }
         Ok(Self {
-            task,
+            context,
             stage,
             settings,
             predictor,
@@ -73,9 +73,9 @@ impl<'a> PreparedData<'a> {
     }
 
     /// The factor training multiplies the loss by.
-    pub(super) fn rescaling(&self, objective: WeightedLoss<'_>) -> f64 {
+    pub(super) fn rescaling(&self, weighted_loss: WeightedLoss<'_>) -> f64 {
         if self.settings.rescale_loss && self.settings.optimizer.is_scale_invariant() {
-            objective.rescaling(self.task.data.data().costs().cols())
+            weighted_loss.rescaling(self.context.data.data().costs().cols())
         } else {
             1.0
         }
@@ -83,10 +83,10 @@ impl<'a> PreparedData<'a> {
 
     /// The network a round starts from: that of the last round if rounds start from their baseline,
     /// that of the model to start from, or an untrained one.
-    pub(super) fn initial_network(&self, members: &[Network]) -> Network {
+    pub(super) fn initial_network(&self, earlier: &[Network]) -> Network {
         let can_vanish = self.stage.loss.capabilities().can_vanish;
         let from_baseline = self.settings.retrain_from_baseline.unwrap_or(can_vanish);
-        let baseline = members.last().filter(|_| from_baseline);
+        let baseline = earlier.last().filter(|_| from_baseline);
         match baseline.or(self.start.as_ref()) {
             Some(network) => network.clone(),
             None => {
@@ -99,34 +99,35 @@ impl<'a> PreparedData<'a> {
     /// The oracle with the settings of the stage; its pool starts with the labels of the training
     /// rows.
     pub(super) fn training_oracle(&self) -> Result<TrainingOracle<'a>> {
-        let rows = self.task.split.train.iter();
-        let labels = rows.map(|row| self.task.data.optimal_decision(*row));
-        let oracle = TrainingOracle::new(self.task.oracle, self.stage.oracle, self.settings.seed)
-            .map_err(|error| error.for_method(&self.stage.to_string()))?
-            .with_pool(labels, self.stage.loss.capabilities().uses_pool);
-        Ok(oracle.with_warm_starts(self.task.data.len()))
+        let rows = self.context.split.train.iter();
+        let labels = rows.map(|row| self.context.data.optimal_decision(*row));
+        let oracle =
+            TrainingOracle::new(self.context.oracle, self.stage.oracle, self.settings.seed)
+                .map_err(|error| error.for_method(&self.stage.to_string()))?
+                .with_pool(labels, self.stage.loss.capabilities().uses_pool);
+        Ok(oracle.with_warm_starts(self.context.data.len()))
     }
 
     /// The oracle for validation: exact, with warm starts if the stage has them.
     pub(super) fn validation_oracle(&self) -> Result<TrainingOracle<'a>> {
         let settings = self.stage.oracle.exactness_preserving();
-        let oracle = TrainingOracle::new(self.task.oracle, settings, self.settings.seed)
+        let oracle = TrainingOracle::new(self.context.oracle, settings, self.settings.seed)
             .map_err(|error| error.for_method(&self.stage.to_string()))?;
-        Ok(oracle.with_warm_starts(self.task.data.len()))
+        Ok(oracle.with_warm_starts(self.context.data.len()))
     }
 
     /// The model of the trained networks.
     pub(super) fn into_model(
         self,
-        members: Vec<Network>,
+        networks: Vec<Network>,
         problem: &ProblemSpec,
     ) -> Result<CostModel> {
-        let data = self.task.data;
+        let data = self.context.data;
         let problem = serde_json::to_value(problem)
             .map_err(|error| Error::setting(format!("the problem cannot be stored: {error}")))?;
         let about = ModelMetadata {
             loss: self.stage.to_string(),
-            problem_file_hash: self.task.oracle.problem().file_hash().map(String::from),
+            problem_file_hash: self.context.oracle.problem().file_hash().map(String::from),
             problem,
             seed: self.settings.seed,
             features: self.features.names().to_vec(),
@@ -134,7 +135,7 @@ impl<'a> PreparedData<'a> {
             shape: self.features.shape(),
         };
         Ok(CostModel {
-            members,
+            networks,
             input: self.input,
             output: data.sense().convert_scaler(self.output),
             about,
@@ -145,9 +146,9 @@ impl<'a> PreparedData<'a> {
 /// The network of a model to start from, if it fits the data.
 fn network_to_continue<'m>(
     model: &'m CostModel,
-    task: &TrainingContext<'_>,
+    context: &TrainingContext<'_>,
 ) -> Result<&'m Network> {
-    let data = task.data.data();
+    let data = context.data.data();
     model.check(data.features())?;
     if model.about.costs.len() != data.costs().cols() {
         let (known, found) = (model.about.costs.len(), data.costs().cols());
@@ -162,12 +163,12 @@ fn network_to_continue<'m>(
              into its order",
         ));
     }
-    match model.members.as_slice() {
+    match model.networks.as_slice() {
         [network] => Ok(network),
-        members => Err(Error::setting(format!(
+        networks => Err(Error::setting(format!(
             "the model to start from is the mean of {} networks, which training cannot continue; \
              start from a single network",
-            members.len()
+            networks.len()
         ))),
     }
 }

@@ -61,15 +61,15 @@ impl<'a> BatchWorkspace<'a> {
     pub(super) fn with_sparse_gradients(
         self,
         prepared: &PreparedData<'_>,
-        objective: WeightedLoss<'_>,
+        weighted_loss: WeightedLoss<'_>,
         network: &Network,
     ) -> Self {
-        let data = prepared.task.data;
+        let data = prepared.context.data;
         let separate_outputs =
             network.is_linear() && data.data().features().shape() == FeatureShape::Wide;
-        let first_row = prepared.task.split.train.first();
+        let first_row = prepared.context.split.train.first();
         let selected = first_row.map_or(0, |row| data.optimal_decision(*row).indices().len());
-        let few_entries = objective
+        let few_entries = weighted_loss
             .capabilities
             .num_gradient_entries(selected)
             .is_some_and(|entries| 2 * entries <= data.data().costs().cols());
@@ -101,15 +101,15 @@ impl<'a> BatchWorkspace<'a> {
     pub(super) fn evaluate(
         &mut self,
         prepared: &PreparedData<'_>,
-        objective: WeightedLoss<'_>,
+        weighted_loss: WeightedLoss<'_>,
         step: StepId,
         instances: &[usize],
     ) -> Result<f64> {
-        if objective.capabilities.uses_pool && step.training {
+        if weighted_loss.capabilities.uses_pool && step.training {
             self.refresh_pool(prepared, step, instances)?;
         }
-        let width = prepared.task.data.data().costs().cols();
-        let draw = NoiseKey {
+        let width = prepared.context.data.data().costs().cols();
+        let noise = NoiseKey {
             seed: prepared.settings().seed,
             epoch: if step.training { step.epoch } else { 0 },
         };
@@ -122,25 +122,25 @@ impl<'a> BatchWorkspace<'a> {
             let instance = instances[index];
             worker.set_cache_action(oracle.cache_action(step, instance));
             worker.set_instance(instance);
-            let data = prepared.task.data;
+            let data = prepared.context.data;
             let costs = data.data().costs().row(instance).iter();
             let costs = buffer::filled(costs.map(|cost| f64::from(*cost)));
             let input = LossInput {
                 instance,
                 costs: &costs,
                 prediction,
-                best: data.optimal_decision(instance),
-                draw,
+                label: data.optimal_decision(instance),
+                noise,
             };
             result.value = if sparse {
-                result.evaluate_sparse(objective, &input, worker)
+                result.evaluate_sparse(weighted_loss, &input, worker)
             } else {
-                result.evaluate_dense(objective, &input, worker)
+                result.evaluate_dense(weighted_loss, &input, worker)
             };
             result.solved = worker.take_solved();
         };
         let one = Threads::single_threaded();
-        let threads = if objective.capabilities.evaluates_in_parallel {
+        let threads = if weighted_loss.capabilities.evaluates_in_parallel {
             oracle.oracle().solver_threads()
         } else {
             &one
@@ -159,7 +159,7 @@ impl<'a> BatchWorkspace<'a> {
             let value = result.take_finite_value(prediction, step.epoch, *instance)?;
             self.values.push(value);
         }
-        objective.loss.end_batch(step.training);
+        weighted_loss.loss.end_batch(step.training);
         Ok(self.values.iter().sum())
     }
 
@@ -171,7 +171,7 @@ impl<'a> BatchWorkspace<'a> {
         step: StepId,
         instances: &[usize],
     ) -> Result<()> {
-        let (data, observer) = (prepared.task.data, prepared.task.observer);
+        let (data, observer) = (prepared.context.data, prepared.context.observer);
         let best = |instance: usize| data.optimal_decision(instance);
         let found =
             self.oracle
@@ -225,7 +225,7 @@ impl<'a> BatchWorkspace<'a> {
         epoch: usize,
         instances: &[usize],
     ) -> Result<Matrix> {
-        let width = prepared.task.data.data().costs().cols();
+        let width = prepared.context.data.data().costs().cols();
         let mut costs = Vec::with_capacity(instances.len() * width);
         for part in instances.chunks(EVALUATION_ROWS_PER_CHUNK) {
             self.predict(prepared, network, part);
@@ -247,7 +247,7 @@ impl<'a> BatchWorkspace<'a> {
     pub(super) fn losses(
         &mut self,
         prepared: &PreparedData<'_>,
-        objective: WeightedLoss<'_>,
+        weighted_loss: WeightedLoss<'_>,
         network: &Network,
         epoch: usize,
         instances: &[usize],
@@ -260,7 +260,7 @@ impl<'a> BatchWorkspace<'a> {
         let mut losses = Vec::with_capacity(instances.len());
         for part in instances.chunks(EVALUATION_ROWS_PER_CHUNK) {
             self.predict(prepared, network, part);
-            self.evaluate(prepared, objective, step, part)?;
+            self.evaluate(prepared, weighted_loss, step, part)?;
             losses.extend_from_slice(&self.values);
         }
         Ok(losses)
@@ -270,7 +270,7 @@ impl<'a> BatchWorkspace<'a> {
     pub(super) fn losses_of(
         &mut self,
         prepared: &PreparedData<'_>,
-        objective: WeightedLoss<'_>,
+        weighted_loss: WeightedLoss<'_>,
         predictions: &Matrix,
         instances: &[usize],
     ) -> Result<Vec<f64>> {
@@ -282,7 +282,7 @@ impl<'a> BatchWorkspace<'a> {
             batch: 0,
             training: false,
         };
-        self.evaluate(prepared, objective, step, instances)?;
+        self.evaluate(prepared, weighted_loss, step, instances)?;
         Ok(std::mem::take(&mut self.values))
     }
 }
@@ -313,14 +313,16 @@ impl InstanceResult {
     /// Evaluates the weighted loss with a dense gradient.
     fn evaluate_dense(
         &mut self,
-        objective: WeightedLoss<'_>,
+        weighted_loss: WeightedLoss<'_>,
         input: &LossInput<'_>,
         worker: &mut OracleWorker<'_>,
     ) -> Result<f64> {
         self.gradient.resize(input.prediction.len(), 0.0);
-        let value = objective.loss.evaluate(input, worker, &mut self.gradient)?;
-        let weight = objective.weight(input.instance);
-        if objective.weights.is_some() {
+        let value = weighted_loss
+            .loss
+            .evaluate(input, worker, &mut self.gradient)?;
+        let weight = weighted_loss.weight(input.instance);
+        if weighted_loss.weights.is_some() {
             self.gradient.iter_mut().for_each(|g| *g *= weight);
         }
         Ok(weight * value)
@@ -329,13 +331,13 @@ impl InstanceResult {
     /// Evaluates the weighted loss with a sparse gradient.
     fn evaluate_sparse(
         &mut self,
-        objective: WeightedLoss<'_>,
+        weighted_loss: WeightedLoss<'_>,
         input: &LossInput<'_>,
         worker: &mut OracleWorker<'_>,
     ) -> Result<f64> {
-        let loss = objective.loss;
+        let loss = weighted_loss.loss;
         let value = loss.evaluate_sparse(input, worker, &mut self.entries)?;
-        let weight = objective.weight(input.instance);
+        let weight = weighted_loss.weight(input.instance);
         self.entries.scale(weight);
         Ok(weight * value)
     }

@@ -51,11 +51,11 @@ pub(super) fn weights(
     loss: &dyn Loss,
     baseline: &[Network],
 ) -> Result<Vec<f64>> {
-    let task = prepared.task;
-    let rows = [task.split.train.as_slice(), &task.split.validation].concat();
+    let context = prepared.context;
+    let rows = [context.split.train.as_slice(), &context.split.validation].concat();
     let predictions = mean_predictions(prepared, baseline, &rows)?;
-    let observer = InterruptOnlyObserver(task.observer);
-    let regrets = regrets(&predictions, task.data, &rows, task.oracle, &observer)?;
+    let observer = InterruptOnlyObserver(context.observer);
+    let regrets = regrets(&predictions, context.data, &rows, context.oracle, &observer)?;
     let capabilities = prepared.stage.loss.capabilities();
     let row_weights = match capabilities.weighting {
         InstanceWeighting::Reweighted(w) => reweighted(&regrets, w),
@@ -68,15 +68,15 @@ pub(super) fn weights(
                 capabilities,
                 weights: None,
             };
-            let mut batch = BatchWorkspace::new(1.0, TrainingOracle::exact(task.oracle));
+            let mut batch = BatchWorkspace::new(1.0, TrainingOracle::exact(context.oracle));
             let losses = batch.losses_of(prepared, unweighted, &predictions, &rows)?;
-            let optimal = |row: &usize| task.data.optimal_objective(*row);
+            let optimal = |row: &usize| context.data.optimal_objective(*row);
             let optimal: Vec<f64> = rows.iter().map(optimal).collect();
             let clipped = prepared.settings().clip_instance_costs && capabilities.can_vanish;
             instance_costs(&regrets, &losses, &optimal, clipped)
         }
     };
-    let mut weights = vec![1.0; task.data.len()];
+    let mut weights = vec![1.0; context.data.len()];
     for (row, weight) in rows.iter().zip(row_weights) {
         weights[*row] = weight;
     }
@@ -86,13 +86,13 @@ pub(super) fn weights(
 /// Mean predicted costs (minimized) of the networks of a baseline.
 fn mean_predictions(
     prepared: &PreparedData<'_>,
-    members: &[Network],
+    networks: &[Network],
     rows: &[usize],
 ) -> Result<Matrix> {
-    let mut batch = BatchWorkspace::new(1.0, TrainingOracle::exact(prepared.task.oracle));
-    let mut mean = batch.predictions(prepared, &members[0], 0, rows)?;
-    for (count, member) in members.iter().enumerate().skip(1) {
-        let next = batch.predictions(prepared, member, 0, rows)?;
+    let mut batch = BatchWorkspace::new(1.0, TrainingOracle::exact(prepared.context.oracle));
+    let mut mean = batch.predictions(prepared, &networks[0], 0, rows)?;
+    for (count, network) in networks.iter().enumerate().skip(1) {
+        let next = batch.predictions(prepared, network, 0, rows)?;
         let weight = 1.0 / (count + 1) as f32;
         for (mean, next) in mean.as_mut_slice().iter_mut().zip(next.as_slice()) {
             *mean += weight * (next - *mean);

@@ -180,8 +180,8 @@ impl Case {
                     instance,
                     costs: &self.costs[instance],
                     prediction,
-                    best: &self.best[instance],
-                    draw: NoiseKey::default(),
+                    label: &self.best[instance],
+                    noise: NoiseKey::default(),
                 };
                 let value = loss
                     .evaluate(&query, &mut self.oracle.worker(), &mut gradient)

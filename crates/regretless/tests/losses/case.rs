@@ -175,8 +175,8 @@ impl Case {
             instance,
             costs,
             prediction,
-            best,
-            draw: NoiseKey::default(),
+            label: best,
+            noise: NoiseKey::default(),
         }
     }
 

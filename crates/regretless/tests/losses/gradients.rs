@@ -66,13 +66,13 @@ impl Place {
     }
 
     fn evaluate(&self, loss: &dyn Loss, prediction: &[f64]) -> (f64, Vec<f64>) {
-        let draw = NoiseKey { seed: 4, epoch: 2 };
+        let noise = NoiseKey { seed: 4, epoch: 2 };
         let query = LossInput {
             instance: 9,
             costs: &self.costs,
             prediction,
-            best: &self.best,
-            draw,
+            label: &self.best,
+            noise,
         };
         let answering = TrainingOracle::exact(&self.oracle).with_pool(&self.pool, true);
         let mut gradient = vec![0.0; 12];
@@ -182,14 +182,14 @@ fn listed_gradients_equal_whole_ones() {
         let (spec, loss) = place.built(label);
         let (value, gradient) = place.evaluate(loss.as_ref(), &place.prediction);
         let mut entries = SparseGradient::default();
-        let draw = NoiseKey { seed: 4, epoch: 2 };
+        let noise = NoiseKey { seed: 4, epoch: 2 };
         let prediction = &place.prediction;
         let query = LossInput {
             instance: 9,
             costs: &place.costs,
             prediction,
-            best: &place.best,
-            draw,
+            label: &place.best,
+            noise,
         };
         let answering = TrainingOracle::exact(&place.oracle).with_pool(&place.pool, true);
         for _ in 0..2 {
@@ -243,13 +243,13 @@ fn noise_differs_by_seed_epoch_and_instance_and_repeats_itself() {
     let place = Place::new();
     let (_, loss) = place.built("PFYL(samples=1)");
     let value = |seed: u64, epoch: usize, instance: usize| {
-        let draw = NoiseKey { seed, epoch };
+        let noise = NoiseKey { seed, epoch };
         let query = LossInput {
             instance,
             costs: &place.costs,
             prediction: &place.prediction,
-            best: &place.best,
-            draw,
+            label: &place.best,
+            noise,
         };
         loss.evaluate(&query, &mut place.oracle.worker(), &mut [0.0; 12])
             .unwrap()

@@ -49,7 +49,7 @@ fn both(spec: &CostSensitiveSpec, prediction: &[f32], sign: f32) -> Option<(Vec<
         costs: &costs,
         prediction,
         sign,
-        best: &best,
+        label: &best,
     };
     let value = loss.evaluate_single(&query, &mut single)?;
     let (costs, prediction) = (doubles(&costs, 1.0), doubles(prediction, sign));
@@ -57,8 +57,8 @@ fn both(spec: &CostSensitiveSpec, prediction: &[f32], sign: f32) -> Option<(Vec<
         instance: 0,
         costs: &costs,
         prediction: &prediction,
-        best: &best,
-        draw: NoiseKey::default(),
+        label: &best,
+        noise: NoiseKey::default(),
     };
     let oracle = Oracle::new(Arc::new(TopK::new(count, 1, Sense::Minimize).unwrap()));
     let mut plain = vec![f64::NAN; count];

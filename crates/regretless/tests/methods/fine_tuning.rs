@@ -51,8 +51,8 @@ fn training_on_starts_where_the_first_method_ended() {
             .settings(quick())
     };
     assert_eq!(
-        setting.follow(&recipe).unwrap().model.members,
-        whole.model.members
+        setting.follow(&recipe).unwrap().model.networks,
+        whole.model.networks
     );
 }
 
@@ -120,7 +120,7 @@ fn a_method_with_its_own_learning_rate_and_epochs_trains_as_the_settings_would()
     let by_label = setting
         .train("MAE(O,S) then SPO+ lr 0.001 epochs 4", quick())
         .unwrap();
-    assert_eq!(by_label.model.members, by_settings.members);
+    assert_eq!(by_label.model.networks, by_settings.networks);
     let both = setting.train(
         "MAE(O,S) then SPO+ lr 0.001",
         TrainingSettings {
@@ -129,8 +129,8 @@ fn a_method_with_its_own_learning_rate_and_epochs_trains_as_the_settings_would()
         },
     );
     assert_eq!(
-        both.unwrap().model.members,
-        by_settings.members,
+        both.unwrap().model.networks,
+        by_settings.networks,
         "the label wins"
     );
     let three = setting

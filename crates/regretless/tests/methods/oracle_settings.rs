@@ -116,10 +116,10 @@ fn relaxed_solves_are_counted_as_such_and_answer_the_loss() {
         ..SolveCounts::default()
     };
     assert_eq!(solves(&setting, "SPO+ relax"), relaxed);
-    let members = |method: &str| setting.train(method, unjudged()).unwrap().model.members;
+    let networks = |method: &str| setting.train(method, unjudged()).unwrap().model.networks;
     assert_eq!(
-        members("SPO+ relax"),
-        members("SPO+"),
+        networks("SPO+ relax"),
+        networks("SPO+"),
         "an integral relaxation answers as the problem itself"
     );
     let with_cache = solves(&setting, "SPO+ relax cache 50%");
@@ -296,8 +296,8 @@ fn an_empty_pool_is_named_with_what_to_do() {
         instance: 3,
         costs: &costs,
         prediction: &costs,
-        best: setting.data.optimal_decision(3),
-        draw: NoiseKey::default(),
+        label: setting.data.optimal_decision(3),
+        noise: NoiseKey::default(),
     };
     let evaluate = |label: &str| {
         let loss = label

@@ -196,7 +196,7 @@ impl Loss for CostSensitiveLoss {
                 self.spec.side,
                 ErrorSide::OneSided | ErrorSide::Sensitive(_)
             ) {
-                misleading_directions(input.best, &self.bounds, directions, input.costs.len());
+                misleading_directions(input.label, &self.bounds, directions, input.costs.len());
             }
             self.free_errors(input, free);
             let mask = InstanceErrorMask { directions, free };

@@ -251,7 +251,7 @@ impl MisleadingDirection {
 
 /// The misleading direction of every variable of a label.
 fn misleading_directions(
-    best: &Decision,
+    label: &Decision,
     bounds: &VariableBounds,
     out: &mut Vec<MisleadingDirection>,
     count: usize,
@@ -266,7 +266,7 @@ fn misleading_directions(
                 .map(|(l, u)| MisleadingDirection::of(0.0, *l, *u)),
         ),
     }
-    for (j, value) in best.iter() {
+    for (j, value) in label.iter() {
         out[j] = match bounds {
             VariableBounds::Binary => MisleadingDirection::of(value, 0.0, 1.0),
             VariableBounds::Box { lower, upper } => {

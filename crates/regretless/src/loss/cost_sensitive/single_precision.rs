@@ -13,7 +13,7 @@
 use super::evaluate::MIN_NORM;
 use super::{BaseError, CostSensitiveSpec, ErrorSide};
 use crate::decision::Decision;
-use crate::simd::{AlignedF32x16, Avx2Fma, F32_LANES, F32x16, dispatch_avx2};
+use crate::simd::{AlignedF32x16, F32_LANES, F32x16, SimdToken, dispatch_simd};
 
 /// Chunks summed in single precision before the sum is added in double precision: the trade-off
 /// between rounding error and the cost of the conversion.
@@ -29,7 +29,7 @@ pub struct SinglePrecisionInput<'a> {
     /// Factor that turns predictions into minimized costs: 1 or −1.
     pub sign: f32,
     /// The label: the optimal decision under the true costs.
-    pub best: &'a Decision,
+    pub label: &'a Decision,
 }
 
 /// Factors that normalize predictions and costs.
@@ -54,7 +54,7 @@ pub(super) fn evaluate(
     input: &SinglePrecisionInput<'_>,
     gradient: &mut [f32],
 ) -> Option<f64> {
-    let simd = Avx2Fma::detect()?;
+    let simd = SimdToken::detect()?;
     let one_sided = match &spec.side {
         ErrorSide::Both => false,
         ErrorSide::OneSided => true,
@@ -62,19 +62,19 @@ pub(super) fn evaluate(
     };
     let absolute = spec.error == BaseError::Absolute;
     let (prediction_norm, cost_norm) = norms(simd, spec.scale_invariant, input);
-    let at = NormScales {
+    let scales = NormScales {
         prediction: input.sign / prediction_norm.max(MIN_NORM) as f32,
         costs: 1.0 / cost_norm.max(MIN_NORM) as f32,
     };
     let mut sums = SinglePrecisionSums::default();
     match (absolute, one_sided) {
-        (false, false) => slopes::<false, false>(simd, input, at, gradient, &mut sums),
-        (false, true) => slopes::<false, true>(simd, input, at, gradient, &mut sums),
-        (true, false) => slopes::<true, false>(simd, input, at, gradient, &mut sums),
-        (true, true) => slopes::<true, true>(simd, input, at, gradient, &mut sums),
+        (false, false) => slopes::<false, false>(simd, input, scales, gradient, &mut sums),
+        (false, true) => slopes::<false, true>(simd, input, scales, gradient, &mut sums),
+        (true, false) => slopes::<true, false>(simd, input, scales, gradient, &mut sums),
+        (true, true) => slopes::<true, true>(simd, input, scales, gradient, &mut sums),
     }
     if one_sided {
-        evaluate_selected(absolute, input, at, gradient, &mut sums);
+        evaluate_selected(absolute, input, scales, gradient, &mut sums);
     }
     // Values that are not finite or overflow these sums are left to the double-precision path and
     // its error messages.
@@ -94,7 +94,7 @@ pub(super) fn evaluate(
     };
     let slope_factor = f64::from(input.sign) / (norm * count);
     let prediction_factor = if spec.scale_invariant {
-        -(projection * f64::from(at.prediction) * slope_factor)
+        -(projection * f64::from(scales.prediction) * slope_factor)
     } else {
         -0.0
     };
@@ -109,7 +109,7 @@ pub(super) fn evaluate(
 }
 
 /// Norms of predictions and costs, or 1 if the loss is not scale-invariant.
-fn norms(simd: Avx2Fma, scale_invariant: bool, input: &SinglePrecisionInput<'_>) -> (f64, f64) {
+fn norms(simd: SimdToken, scale_invariant: bool, input: &SinglePrecisionInput<'_>) -> (f64, f64) {
     let (mut prediction_square, mut cost_square) = (1.0, 1.0);
     if scale_invariant {
         square(simd, input.prediction, &mut prediction_square);
@@ -122,13 +122,13 @@ fn norms(simd: Avx2Fma, scale_invariant: bool, input: &SinglePrecisionInput<'_>)
 fn evaluate_selected(
     absolute: bool,
     input: &SinglePrecisionInput<'_>,
-    at: NormScales,
+    scales: NormScales,
     gradient: &mut [f32],
     sums: &mut SinglePrecisionSums,
 ) {
-    for (j, _) in input.best.iter() {
-        let scaled = input.prediction[j] * at.prediction;
-        let error = scaled - input.costs[j] * at.costs;
+    for (j, _) in input.label.iter() {
+        let scaled = input.prediction[j] * scales.prediction;
+        let error = scaled - input.costs[j] * scales.costs;
         let (value, slope) = match absolute {
             true if error == 0.0 => (0.0, 0.0),
             true => (error.abs(), error.signum()),
@@ -142,28 +142,28 @@ fn evaluate_selected(
     }
 }
 
-dispatch_avx2! {
+dispatch_simd! {
     /// Sum of squares.
     square = square_body [] (row: &[f32], out: &mut f64)
 }
 
-dispatch_avx2! {
+dispatch_simd! {
     /// Sums of a row; leaves slopes with respect to the errors in `gradient`.
     slopes = slopes_body [ABSOLUTE: bool, ONE_SIDED: bool]
         (
-            input: &SinglePrecisionInput<'_>, at: NormScales, gradient: &mut [f32],
+            input: &SinglePrecisionInput<'_>, scales: NormScales, gradient: &mut [f32],
             sums: &mut SinglePrecisionSums
         )
 }
 
-dispatch_avx2! {
+dispatch_simd! {
     /// Turns slopes into the gradient: slope · slope_factor + prediction · prediction_factor.
     finish = finish_body []
         (prediction: &[f32], slope_factor: f32, prediction_factor: f32, gradient: &mut [f32])
 }
 
 #[inline(always)]
-fn square_body(simd: Avx2Fma, row: &[f32], out: &mut f64) {
+fn square_body(simd: SimdToken, row: &[f32], out: &mut f64) {
     *out = 0.0;
     for block in row.chunks(CHUNKS_PER_F64_SUM * F32_LANES) {
         let mut sum = simd.splat(0.0);
@@ -177,13 +177,13 @@ fn square_body(simd: Avx2Fma, row: &[f32], out: &mut f64) {
 
 #[inline(always)]
 fn slopes_body<const ABSOLUTE: bool, const ONE_SIDED: bool>(
-    simd: Avx2Fma,
+    simd: SimdToken,
     input: &SinglePrecisionInput<'_>,
-    at: NormScales,
+    scales: NormScales,
     gradient: &mut [f32],
     sums: &mut SinglePrecisionSums,
 ) {
-    let (scale, true_scale) = (simd.splat(at.prediction), simd.splat(-at.costs));
+    let (scale, true_scale) = (simd.splat(scales.prediction), simd.splat(-scales.costs));
     let blocks = input
         .prediction
         .chunks(CHUNKS_PER_F64_SUM * F32_LANES)
@@ -212,7 +212,7 @@ fn slopes_body<const ABSOLUTE: bool, const ONE_SIDED: bool>(
 /// Errors and their derivatives; of one-sided ones only the downward ones.
 #[inline(always)]
 fn evaluate_errors<const ABSOLUTE: bool, const ONE_SIDED: bool>(
-    simd: Avx2Fma,
+    simd: SimdToken,
     error: F32x16,
 ) -> (F32x16, F32x16) {
     let minus = simd.splat(-0.0);
@@ -234,7 +234,7 @@ fn evaluate_errors<const ABSOLUTE: bool, const ONE_SIDED: bool>(
 
 #[inline(always)]
 fn finish_body(
-    simd: Avx2Fma,
+    simd: SimdToken,
     prediction: &[f32],
     slope_factor: f32,
     prediction_factor: f32,
@@ -251,7 +251,7 @@ fn finish_body(
 }
 
 #[inline(always)]
-fn read(simd: Avx2Fma, part: &[f32]) -> F32x16 {
+fn read(simd: SimdToken, part: &[f32]) -> F32x16 {
     match part.first_chunk::<F32_LANES>() {
         Some(whole) => simd.load(whole),
         None => simd.load_partial(part),

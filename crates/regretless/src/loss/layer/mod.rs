@@ -82,13 +82,13 @@ impl LayerObjective {
             Self::Regret => {
                 gradient.copy_from_slice(input.costs);
                 let cost: f64 = decision.iter().zip(input.costs).map(|(x, c)| x * c).sum();
-                let label = input.best.iter();
+                let label = input.label.iter();
                 let optimal_cost: f64 = label.map(|(j, x)| x * input.costs[j]).sum();
                 cost - optimal_cost
             }
             Self::Distance => {
                 gradient.copy_from_slice(decision);
-                input.best.add_to(-1.0, gradient);
+                input.label.add_to(-1.0, gradient);
                 let square = gradient.iter().map(|g| g * g).sum();
                 gradient.iter_mut().for_each(|g| *g *= 2.0);
                 square

@@ -7,7 +7,7 @@
 )]
 
 use super::kernel::TileAffine;
-use crate::simd::{AlignedF32x16, AlignedF64x16, Avx2Fma, F32_LANES, F32x16, dispatch_avx2};
+use crate::simd::{AlignedF32x16, AlignedF64x16, F32_LANES, F32x16, SimdToken, dispatch_simd};
 
 /// Coefficients of one Adam step.
 #[derive(Debug, Clone, Copy)]
@@ -46,7 +46,7 @@ struct AdamLanes {
 
 impl AdamBroadcast {
     #[inline(always)]
-    pub(super) fn new(simd: Avx2Fma, step: &AdamCoefficients) -> Self {
+    pub(super) fn new(simd: SimdToken, step: &AdamCoefficients) -> Self {
         Self {
             learning_rate: simd.splat(-step.learning_rate),
             second_correction: simd.splat(step.second_correction),
@@ -83,7 +83,7 @@ impl AdamBroadcast {
     #[inline(always)]
     pub(super) fn step_tile(
         &self,
-        simd: Avx2Fma,
+        simd: SimdToken,
         weights: &mut [AlignedF32x16],
         gradient: &[AlignedF32x16],
         moments: &mut [AlignedF32x16],
@@ -116,7 +116,7 @@ impl AdamBroadcast {
     }
 }
 
-dispatch_avx2! {
+dispatch_simd! {
     /// Steps parameters stored in a row, given their gradient and their first and second moments.
     pub(super) step_row = step_row_body [] (
         weights: &mut [f32],
@@ -129,7 +129,7 @@ dispatch_avx2! {
 
 #[inline(always)]
 fn step_row_body(
-    simd: Avx2Fma,
+    simd: SimdToken,
     weights: &mut [f32],
     gradient: &[f32],
     first_moments: &mut [f32],

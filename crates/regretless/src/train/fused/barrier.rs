@@ -3,8 +3,8 @@
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-/// Checks of a waiting thread before it yields. Trades the latency of a wake-up by the operating
-/// system against a core that is blocked while spinning; some tens of microseconds.
+/// Checks of a waiting thread before it yields: some tens of microseconds. Trades the latency of a
+/// wake-up by the operating system against a core that is busy while spinning.
 const SPIN_LIMIT: u32 = 20_000;
 
 /// Holds threads until all of them have arrived.

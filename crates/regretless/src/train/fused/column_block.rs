@@ -8,9 +8,11 @@ use super::FusedContext;
 use super::kernel::TileBlock;
 use crate::simd::AlignedF32x16;
 
-/// Most groups. More balance the load on more threads; every worker adds all of their sums.
+/// Maximum number of groups. More groups balance the load on more threads, but every worker adds
+/// the sums of all groups.
 const MAX_COLUMN_GROUPS: usize = 64;
-/// Fewest tiles of a group. Smaller groups have sums that cost more than the work they split.
+/// Minimum number of tiles of a group. The sums of smaller groups would take longer than the work
+/// they divide.
 const MIN_TILES_PER_GROUP: usize = 32;
 
 /// Ranges of full tiles whose sums are stored separately; a partial tile belongs to the last.
@@ -71,7 +73,7 @@ impl ColumnBlock<'_> {
             }
             if has_partial {
                 let mut block = self.block(context, range.end..range.end + 1, begin);
-                // Targets of the partial tile are stored on their own.
+                // Targets of the partial tile are stored separately.
                 block.first = 0;
                 let position = BlockPosition {
                     last_full_of_worker: false,
@@ -91,11 +93,11 @@ impl ColumnBlock<'_> {
         begin: usize,
     ) -> TileBlock<'b> {
         let vectors = 2 * context.width();
-        let own = (tiles.start - begin) * vectors..(tiles.end - begin) * vectors;
+        let range = (tiles.start - begin) * vectors..(tiles.end - begin) * vectors;
         TileBlock {
             first: tiles.start,
-            tiles: &mut self.tiles[own.clone()],
-            moments: &mut self.moments[own],
+            tiles: &mut self.tiles[range.clone()],
+            moments: &mut self.moments[range],
             maps: &context.maps[tiles.clone()],
             quantile_weights: context.quantile_weights.get(tiles).unwrap_or_default(),
         }

@@ -8,7 +8,7 @@ use super::column_block::{ColumnBlock, PartialSums};
 use super::expanded_squares;
 use super::kernel::{self, TileScratch};
 use super::parallel_epoch::ParallelEpoch;
-use super::row_constants::{NormalizationCorrection, RowCoefficients};
+use super::row_constants::{OuterProductSum, RowCoefficients};
 use super::tiled_targets::BatchPlan;
 use super::worker_scratch::{StepRows, WorkerScratch, store_group_gram};
 use super::{EpochRunner, FusedContext, FusedLinear, FusedState, not_finite, store};
@@ -25,7 +25,8 @@ use crate::train::optimizer::Moments;
 const MIN_PARALLEL_VALUES: usize = 40_000;
 /// Rows evaluated together outside training: the default batch size. A multiple of four.
 pub(super) const EVALUATION_ROWS_PER_CHUNK: usize = 32;
-/// Tiles of a block of pass B: with five features, parameters, gradients and moments are 24 KB.
+/// Tiles of a block of pass B: with five features, parameters, gradients and moments are 24 KB,
+/// which fit into the first-level cache.
 pub(super) const PASS_B_TILES: usize = 16;
 /// Tiles of a block that runs through a whole epoch on its own: with five features, parameters,
 /// gradients and moments are 24 KB, which stay in cache.
@@ -40,7 +41,7 @@ impl FusedContext<'_> {
     /// Threads that this number of values per step is worth.
     pub(super) fn workers_for(&self, values: usize) -> usize {
         if values >= MIN_PARALLEL_VALUES {
-            self.prepared.task.oracle.threads().count()
+            self.prepared.context.oracle.threads().count()
         } else {
             1
         }
@@ -51,12 +52,12 @@ impl FusedContext<'_> {
         if workers == 1 {
             Threads::single_threaded()
         } else {
-            self.prepared.task.oracle.threads().clone()
+            self.prepared.context.oracle.threads().clone()
         }
     }
 
     pub(super) fn interrupted(&self) -> bool {
-        self.prepared.task.observer.interrupted()
+        self.prepared.context.observer.interrupted()
     }
 
     /// Coefficients of all steps of a plan, all norms by the same Gram matrix.
@@ -73,7 +74,7 @@ impl FusedContext<'_> {
     }
 
     /// Products of the features of each step's rows, for expanded squares.
-    fn products(&self, plan: &BatchPlan<'_>) -> Vec<NormalizationCorrection> {
+    fn products(&self, plan: &BatchPlan<'_>) -> Vec<OuterProductSum> {
         (0..plan.steps())
             .map(|step| {
                 self.row_constants
@@ -104,13 +105,13 @@ impl FusedState {
             } else {
                 full_tiles * vectors
             };
-            let (own_tiles, own_moments);
-            (own_tiles, tiles) = tiles.split_at_mut(size);
-            (own_moments, moments) = moments.split_at_mut(size);
+            let (block_tiles, block_moments);
+            (block_tiles, tiles) = tiles.split_at_mut(size);
+            (block_moments, moments) = moments.split_at_mut(size);
             blocks.push(ColumnBlock {
                 groups,
-                tiles: own_tiles,
-                moments: own_moments,
+                tiles: block_tiles,
+                moments: block_moments,
             });
         }
         context.threads(workers).run_on_each(blocks, work);
@@ -157,9 +158,9 @@ impl FusedState {
             .map(|step| context.adam(self.steps + step as i32))
             .collect();
         let workers = context.workers(plan.batch().max(evaluated_rows.len()));
-        let max_quads = plan.max_quads().max(evaluated_rows.max_quads());
+        let max_panels = plan.max_panels().max(evaluated_rows.max_panels());
         self.run_on_column_blocks(context, workers, |_, columns| {
-            let mut scratch = WorkerScratch::new(context, max_quads, num_sums);
+            let mut scratch = WorkerScratch::new(context, max_panels, num_sums);
             columns.for_each_block(context, block_tiles, |position, block| {
                 if stop.load(Ordering::Relaxed) || context.interrupted() {
                     return stop.store(true, Ordering::Relaxed);

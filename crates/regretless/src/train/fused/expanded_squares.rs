@@ -1,11 +1,16 @@
-//! Squared errors of all costs, expanded.
+//! Squared errors of all costs, expanded: their gradient without predictions.
 //!
-//! With u = c − o − W z, where o is the offset of the output scaler, the gradient of Σ u² over a
-//! batch is that of −2 (c − o) zᵀ + 2 W z zᵀ. The second part is one small matrix for all costs, so
-//! that no prediction is computed: half the arithmetic, and one sum per step instead of one per
-//! row, since Σ u² = Σ (c − o)² + W · (gradient + first part). The last sum loses digits where
-//! errors are small compared to the spread of costs: below [`MIN_RESOLVED_FRACTION`] training
-//! continues with predictions.
+//! ```text
+//! u = c − o − W z                             errors of a row; o: offset of the output scaler,
+//!                                             z = (features, 1), W: the parameters
+//! ½ gradient of Σ u² = −(c − o) zᵀ + W z zᵀ   first term: constant, second term: W times one
+//!                                             small matrix for all costs
+//! Σ u² = Σ (c − o)² + W · (½ gradient + first term)
+//! ```
+//!
+//! No prediction is computed: half the arithmetic, and one sum per step instead of one per row. The
+//! last sum loses digits where errors are small compared to the spread Σ (c − o)²: below
+//! [`MIN_RESOLVED_FRACTION`] training continues with predictions.
 
 #![allow(
     clippy::needless_range_loop,
@@ -18,18 +23,18 @@
 
 use super::FusedContext;
 use super::adam::{AdamBroadcast, AdamCoefficients};
-use super::kernel::{ROWS_PER_QUAD, RowBatch, TileAffine, TileBlock, add_correction, backward};
-use super::row_constants::NormalizationCorrection;
+use super::kernel::{ROWS_PER_PANEL, RowBatch, TileAffine, TileBlock, add_correction, backward};
+use super::row_constants::OuterProductSum;
 use super::slope::SquaredAll;
 use super::tiled_targets::BatchPlan;
 use crate::data::Matrix;
 use crate::parallel::Threads;
-use crate::simd::{AlignedF32x8, AlignedF32x16, Avx2Fma, dispatch_avx2};
+use crate::simd::{AlignedF32x8, AlignedF32x16, SimdToken, dispatch_simd};
 
-/// Fraction of the spread of costs below which errors are predicted instead. Trades speed against
+/// Fraction of the spread of costs below which errors are computed from predictions instead. Trades speed against
 /// digits of the loss: at 2 % the difference has lost about two of seven digits.
 const MIN_RESOLVED_FRACTION: f64 = 0.02;
-/// Tiles of a block: two kilobytes of a row, and its parameters in the second-level cache.
+/// Tiles of a block: two kilobytes of a row, and parameters that fit into the second-level cache.
 pub(super) const TILES_PER_BLOCK: usize = 32;
 
 /// The spread of costs, which is constant during training.
@@ -42,7 +47,7 @@ pub(super) struct ExpandedSquares {
 pub(super) struct StepLosses {
     /// The sum over the rows of each step.
     pub(super) per_step: Vec<f64>,
-    /// Whether enough digits are left.
+    /// Whether the losses have enough digits.
     pub(super) resolved: bool,
 }
 
@@ -92,7 +97,7 @@ fn squared_distance(costs: &[f32], offset: &[f64]) -> f64 {
 pub(super) struct ExpandedStep<'a> {
     pub(super) batch: RowBatch<'a>,
     /// Σ z zᵀ over the batch, weighted by the rows' backward coefficients.
-    pub(super) products: &'a NormalizationCorrection,
+    pub(super) products: &'a OuterProductSum,
     pub(super) adam: &'a AdamCoefficients,
 }
 
@@ -112,12 +117,12 @@ impl ExpandedScratch {
         Self {
             constant_parts: zeros(TILES_PER_BLOCK * width),
             w: zeros(width),
-            gradient: zeros(width.next_multiple_of(ROWS_PER_QUAD)),
+            gradient: zeros(width.next_multiple_of(ROWS_PER_PANEL)),
         }
     }
 }
 
-dispatch_avx2! {
+dispatch_simd! {
     /// The gradient and the Adam step of a block; adds W · (gradient + constant part) to a sum.
     pub(super) step_squares = step_squares_body [] (
         block: &mut TileBlock<'_>,
@@ -129,7 +134,7 @@ dispatch_avx2! {
 
 #[inline(always)]
 fn step_squares_body(
-    simd: Avx2Fma,
+    simd: SimdToken,
     block: &mut TileBlock<'_>,
     step: &ExpandedStep<'_>,
     scratch: &mut ExpandedScratch,
@@ -149,8 +154,8 @@ fn step_squares_body(
     );
     let constant_parts = &mut constant_parts[..tiles * width];
     constant_parts.fill(AlignedF32x16::ZERO);
-    for quad in 0..step.batch.targets.len() {
-        add_constant_part(simd, &step.batch, quad, block, constant_parts);
+    for panel in 0..step.batch.targets.len() {
+        add_constant_part(simd, &step.batch, panel, block, constant_parts);
     }
     let states = block
         .tiles
@@ -160,7 +165,7 @@ fn step_squares_body(
     for ((constant_part, (tile, moments)), map) in parts.zip(block.maps) {
         let weights = &mut tile[..width];
         scale(simd, weights, map, w);
-        add_correction(simd, w, constant_part, &step.products.quads, gradient);
+        add_correction(simd, w, constant_part, &step.products.interleaved, gradient);
         for i in 0..width {
             let both = simd
                 .load(&gradient[i].0)
@@ -173,29 +178,29 @@ fn step_squares_body(
 
 /// Parameters times the scale of their outputs.
 #[inline(always)]
-fn scale(simd: Avx2Fma, weights: &[AlignedF32x16], map: &TileAffine, w: &mut [AlignedF32x16]) {
+fn scale(simd: SimdToken, weights: &[AlignedF32x16], map: &TileAffine, w: &mut [AlignedF32x16]) {
     let scale = simd.load(&map.scale.0);
     for (w, weight) in w.iter_mut().zip(weights) {
         scale.mul(simd.load(&weight.0)).store(w);
     }
 }
 
-/// Adds the part of the gradient of a quad of rows that does not depend on parameters. The loop
-/// runs along the block, so that only four rows are read at a time, each in sequence, which memory
-/// serves faster.
+/// Adds the part of the gradient of a panel of four rows that does not depend on parameters. The
+/// loop runs along the block, so that only four rows are read at a time, each in sequence, which is
+/// faster than access to many rows in turn.
 #[inline(always)]
 fn add_constant_part(
-    simd: Avx2Fma,
+    simd: SimdToken,
     batch: &RowBatch<'_>,
-    quad: usize,
+    panel: usize,
     block: &TileBlock<'_>,
     out: &mut [AlignedF32x16],
 ) {
     let width = out.len() / block.maps.len();
-    let targets = &batch.targets[quad];
-    let coefficients = &batch.backward[quad * width..(quad + 1) * width];
-    // The next quad of this step, or the first quad of the next step.
-    let (next, distance) = match batch.targets.get(quad + 1) {
+    let targets = &batch.targets[panel];
+    let coefficients = &batch.backward[panel * width..(panel + 1) * width];
+    // The next panel of this step, or the first panel of the next step.
+    let (next, distance) = match batch.targets.get(panel + 1) {
         Some(next) => (Some(next), 0),
         None => (batch.prefetch_targets.first(), batch.prefetch_distance),
     };

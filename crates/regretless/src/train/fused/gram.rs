@@ -7,7 +7,7 @@
     reason = "loops with a fixed end over several arrays read best with an index"
 )]
 
-use crate::simd::{AlignedF64x16, Avx2Fma, F32_LANES, F64_LANES};
+use crate::simd::{AlignedF64x16, F32_LANES, F64_LANES, SimdToken};
 
 /// Tiles gathered before they are added: their parameters stay in the first-level cache.
 pub(super) const TILES_PER_GATHER: usize = 8;
@@ -58,18 +58,25 @@ impl GramAccumulator {
 
     /// Adds the first `tiles` gathered tiles.
     #[inline(always)]
-    pub(super) fn add(&mut self, simd: Avx2Fma, tiles: usize) {
+    pub(super) fn add(&mut self, simd: SimdToken, tiles: usize) {
         for a in (0..self.side).step_by(REGISTER_BLOCK) {
-            self.add_part::<true>(simd, tiles, a, a);
+            self.add_register_block::<true>(simd, tiles, a, a);
             for b in (a + REGISTER_BLOCK..self.side).step_by(REGISTER_BLOCK) {
-                self.add_part::<false>(simd, tiles, a, b);
+                self.add_register_block::<false>(simd, tiles, a, b);
             }
         }
     }
 
-    /// Adds to nine entries from row `a` and column `b` on, or to the six of the upper triangle.
+    /// Adds to the nine entries that begin at row `a` and column `b`, or, on the diagonal, to the
+    /// six of them in the upper triangle.
     #[inline(always)]
-    fn add_part<const UPPER: bool>(&mut self, simd: Avx2Fma, tiles: usize, a: usize, b: usize) {
+    fn add_register_block<const UPPER: bool>(
+        &mut self,
+        simd: SimdToken,
+        tiles: usize,
+        a: usize,
+        b: usize,
+    ) {
         let mut sums = [[simd.zero_f64x4(); REGISTER_BLOCK]; REGISTER_BLOCK];
         for tile in self.w[..tiles * self.side].chunks_exact(self.side) {
             let (Some(left), Some(right)) = (
@@ -78,14 +85,14 @@ impl GramAccumulator {
             ) else {
                 return;
             };
-            for part in 0..F32_LANES / F64_LANES {
+            for vector in 0..F32_LANES / F64_LANES {
                 let left = [
-                    simd.load_f64x4(&left[0], part),
-                    simd.load_f64x4(&left[1], part),
-                    simd.load_f64x4(&left[2], part),
+                    simd.load_f64x4(&left[0], vector),
+                    simd.load_f64x4(&left[1], vector),
+                    simd.load_f64x4(&left[2], vector),
                 ];
                 for j in 0..REGISTER_BLOCK {
-                    let right = simd.load_f64x4(&right[j], part);
+                    let right = simd.load_f64x4(&right[j], vector);
                     for i in 0..REGISTER_BLOCK {
                         if !UPPER || i <= j {
                             sums[i][j] = left[i].mul_add(right, sums[i][j]);

@@ -1,4 +1,11 @@
-//! The passes of a fused step, over tiles of sixteen costs.
+//! The passes of a fused step, over tiles of sixteen costs and panels of four rows.
+//!
+//! ```text
+//! z = (features, 1), W, ĉ = W z       a row, the parameters scaled to costs, its predicted costs
+//! u = c − (‖c‖/‖ĉ‖) ĉ                 its errors; without normalization u = c − ĉ
+//! slope                               one factor per error (`slope.rs`); the loss is a multiple
+//!                                     of Σ slope · u
+//! ```
 //!
 //! Pass A predicts a tile for all rows of a batch, compares with the true costs, and computes the
 //! local gradient of the tile's parameters and two sums per row; predictions never reach memory.
@@ -24,11 +31,11 @@
 use super::adam::{AdamBroadcast, AdamCoefficients};
 use super::gram::{self, GramAccumulator};
 use super::slope::{RowTargets, StaticSlopeKind, slopes};
-use crate::simd::{AlignedF32x8, AlignedF32x16, Avx2Fma, F32x16, dispatch_avx2};
+use crate::simd::{AlignedF32x8, AlignedF32x16, F32x16, SimdToken, dispatch_simd};
 
 /// Rows processed together, so that a value loaded from memory is used four times; their sums take
 /// eight of the sixteen AVX2 registers.
-pub(super) const ROWS_PER_QUAD: usize = 4;
+pub(super) const ROWS_PER_PANEL: usize = 4;
 
 /// The affine map from the outputs of a tile to costs.
 #[derive(Debug, Clone, Copy)]
@@ -42,15 +49,15 @@ pub(super) struct TileAffine {
 #[repr(C, align(64))]
 pub(super) struct RowSums {
     /// Σ slope · u.
-    pub(super) loss: AlignedF32x8,
+    pub(super) slope_dot_error: AlignedF32x8,
     /// Σ slope · c.
-    pub(super) projection: AlignedF32x8,
+    pub(super) slope_dot_cost: AlignedF32x8,
 }
 
 impl RowSums {
     pub(super) const ZERO: Self = Self {
-        loss: AlignedF32x8::ZERO,
-        projection: AlignedF32x8::ZERO,
+        slope_dot_error: AlignedF32x8::ZERO,
+        slope_dot_cost: AlignedF32x8::ZERO,
     };
 }
 
@@ -70,14 +77,14 @@ pub(super) struct TileBlock<'a> {
 /// Rows of a batch, padded to a multiple of four with rows whose coefficients are zero.
 #[derive(Clone, Copy)]
 pub(super) struct RowBatch<'a> {
-    /// −(‖c‖/‖ĉ‖) z for each quad of rows and each entry of z: the prediction follows with the
-    /// norm of the true costs and a minus sign, ready to be added to them.
-    pub(super) forward: &'a [[f32; ROWS_PER_QUAD]],
+    /// −(‖c‖/‖ĉ‖) z for each panel of rows and each entry of z: times W, the prediction at the
+    /// norm of the true costs with a minus sign, ready to be added to them.
+    pub(super) forward: &'a [[f32; ROWS_PER_PANEL]],
     /// z times minus the row's backward coefficient: times slopes, the gradient of the parameters.
-    pub(super) backward: &'a [[f32; ROWS_PER_QUAD]],
-    pub(super) targets: &'a [[RowTargets<'a>; ROWS_PER_QUAD]],
+    pub(super) backward: &'a [[f32; ROWS_PER_PANEL]],
+    pub(super) targets: &'a [[RowTargets<'a>; ROWS_PER_PANEL]],
     /// Rows whose costs are prefetched.
-    pub(super) prefetch_targets: &'a [[RowTargets<'a>; ROWS_PER_QUAD]],
+    pub(super) prefetch_targets: &'a [[RowTargets<'a>; ROWS_PER_PANEL]],
     /// How many tiles ahead they are prefetched (or behind, wrapping).
     pub(super) prefetch_distance: usize,
 }
@@ -86,12 +93,12 @@ impl RowBatch<'_> {
     /// Whether all rows contain the first `tiles` tiles, and coefficients for `width` parameters.
     pub(super) fn has_tiles<K: StaticSlopeKind>(&self, tiles: usize, width: usize) -> bool {
         let coefficients = self.targets.len() * width;
-        let quad_has_tiles = |quad: &[RowTargets<'_>; ROWS_PER_QUAD]| {
-            quad.iter().all(|targets| targets.has_tiles::<K>(tiles))
+        let panel_has_tiles = |panel: &[RowTargets<'_>; ROWS_PER_PANEL]| {
+            panel.iter().all(|targets| targets.has_tiles::<K>(tiles))
         };
         self.forward.len() >= coefficients
             && self.backward.len() >= coefficients
-            && self.targets.iter().all(quad_has_tiles)
+            && self.targets.iter().all(panel_has_tiles)
     }
 }
 
@@ -103,42 +110,42 @@ pub(super) struct TileScratch {
     /// Gradients of a few tiles, each padded to a multiple of four vectors.
     gradients: Vec<AlignedF32x16>,
     /// Sums of the rows of a batch.
-    pub(super) sums: Vec<[RowSums; ROWS_PER_QUAD]>,
+    pub(super) sums: Vec<[RowSums; ROWS_PER_PANEL]>,
     pub(super) gram: GramAccumulator,
 }
 
 impl TileScratch {
-    /// Scratch for `width` parameters per cost and `quads` quads of rows.
-    pub(super) fn new(width: usize, quads: usize) -> Self {
-        let vectors = gram::TILES_PER_GATHER * width.next_multiple_of(ROWS_PER_QUAD);
+    /// Scratch for `width` parameters per cost and `panels` panels of rows.
+    pub(super) fn new(width: usize, panels: usize) -> Self {
+        let vectors = gram::TILES_PER_GATHER * width.next_multiple_of(ROWS_PER_PANEL);
         Self {
             w: vec![AlignedF32x16::ZERO; width],
             gradients: vec![AlignedF32x16::ZERO; vectors],
-            sums: vec![[RowSums::ZERO; ROWS_PER_QUAD]; quads],
+            sums: vec![[RowSums::ZERO; ROWS_PER_PANEL]; panels],
             gram: GramAccumulator::new(width),
         }
     }
 }
 
-dispatch_avx2! {
+dispatch_simd! {
     /// Pass A: local gradients and sums of a block.
     pub(super) pass_a = pass_a_body <K: StaticSlopeKind> [] (
         block: &mut TileBlock<'_>, batch: &RowBatch<'_>, scratch: &mut TileScratch,
     )
 }
 
-dispatch_avx2! {
+dispatch_simd! {
     /// Pass B: the Adam step of a block, given the correction for the normalization, and its part
     /// of the Gram matrix.
     pub(super) pass_b = pass_b_body [] (
         block: &mut TileBlock<'_>,
-        correction: &[[f32; ROWS_PER_QUAD]],
+        correction: &[[f32; ROWS_PER_PANEL]],
         step: &AdamCoefficients,
         scratch: &mut TileScratch,
     )
 }
 
-dispatch_avx2! {
+dispatch_simd! {
     /// Gradients, sums and the Adam step of a block, for losses that are separable over costs.
     pub(super) step_separable = step_separable_body <K: StaticSlopeKind> [] (
         block: &mut TileBlock<'_>,
@@ -148,14 +155,14 @@ dispatch_avx2! {
     )
 }
 
-dispatch_avx2! {
+dispatch_simd! {
     /// The sums of a block only.
     pub(super) pass_loss = pass_loss_body <K: StaticSlopeKind> [] (
         block: &mut TileBlock<'_>, batch: &RowBatch<'_>, scratch: &mut TileScratch,
     )
 }
 
-dispatch_avx2! {
+dispatch_simd! {
     /// Adds a block's part of the Gram matrix.
     pub(super) pass_gram = pass_gram_body [] (block: &mut TileBlock<'_>, scratch: &mut TileScratch)
 }
@@ -163,7 +170,7 @@ dispatch_avx2! {
 /// W for one tile: parameters times the scale of their outputs, the offset added to the bias.
 #[inline(always)]
 fn scaled_parameters(
-    simd: Avx2Fma,
+    simd: SimdToken,
     weights: &[AlignedF32x16],
     map: &TileAffine,
     w: &mut [AlignedF32x16],
@@ -179,34 +186,34 @@ fn scaled_parameters(
     }
 }
 
-/// Adds Σ vector · coefficient to the sums of a quad of rows.
+/// Adds Σ vector · coefficient to the sums of a panel of rows.
 #[inline(always)]
 fn add_products(
-    simd: Avx2Fma,
+    simd: SimdToken,
     vectors: &[AlignedF32x16],
-    coefficients: &[[f32; ROWS_PER_QUAD]],
-    mut sums: [F32x16; ROWS_PER_QUAD],
-) -> [F32x16; ROWS_PER_QUAD] {
+    coefficients: &[[f32; ROWS_PER_PANEL]],
+    mut sums: [F32x16; ROWS_PER_PANEL],
+) -> [F32x16; ROWS_PER_PANEL] {
     for (vector, coefficients) in vectors.iter().zip(coefficients) {
         let vector = simd.load(&vector.0);
-        for i in 0..ROWS_PER_QUAD {
+        for i in 0..ROWS_PER_PANEL {
             sums[i] = vector.mul_add(simd.splat(coefficients[i]), sums[i]);
         }
     }
     sums
 }
 
-/// Adds Σ row · coefficient over a quad of rows to each vector of a gradient.
+/// Adds Σ row · coefficient over a panel of rows to each vector of a gradient.
 #[inline(always)]
 pub(super) fn backward(
-    simd: Avx2Fma,
-    rows: &[F32x16; ROWS_PER_QUAD],
-    coefficients: &[[f32; ROWS_PER_QUAD]],
+    simd: SimdToken,
+    rows: &[F32x16; ROWS_PER_PANEL],
+    coefficients: &[[f32; ROWS_PER_PANEL]],
     gradient: &mut [AlignedF32x16],
 ) {
     for (vector, coefficients) in gradient.iter_mut().zip(coefficients) {
         let mut sum = simd.load(&vector.0);
-        for i in 0..ROWS_PER_QUAD {
+        for i in 0..ROWS_PER_PANEL {
             sum = rows[i].mul_add(simd.splat(coefficients[i]), sum);
         }
         sum.store(vector);
@@ -221,43 +228,43 @@ struct TileParameters<'a> {
     tau: Option<&'a AlignedF32x16>,
 }
 
-/// Predicts one tile of a quad of rows, which must contain it, and adds to their sums; returns the
-/// slopes.
+/// Predicts one tile of a panel of rows, which must contain it, and adds to their sums; returns
+/// the slopes.
 #[inline(always)]
-fn evaluate_tile<K: StaticSlopeKind, const PROJECTION: bool>(
-    simd: Avx2Fma,
+fn evaluate_tile<K: StaticSlopeKind, const WITH_COST_SUM: bool>(
+    simd: SimdToken,
     parameters: TileParameters<'_>,
-    targets: &[RowTargets<'_>; ROWS_PER_QUAD],
-    forward: &[[f32; ROWS_PER_QUAD]],
+    targets: &[RowTargets<'_>; ROWS_PER_PANEL],
+    forward: &[[f32; ROWS_PER_PANEL]],
     tile: usize,
-    sums: &mut [RowSums; ROWS_PER_QUAD],
-) -> [F32x16; ROWS_PER_QUAD] {
+    sums: &mut [RowSums; ROWS_PER_PANEL],
+) -> [F32x16; ROWS_PER_PANEL] {
     // SAFETY: the caller has checked that all rows contain the tile.
     let costs = |i: usize| simd.load(unsafe { targets[i].costs.get_unchecked(tile) });
-    let costs_of_quad = [costs(0), costs(1), costs(2), costs(3)];
-    let u = add_products(simd, parameters.w, forward, costs_of_quad);
-    let mut slopes_of_quad = u;
-    for i in 0..ROWS_PER_QUAD {
+    let panel_costs = [costs(0), costs(1), costs(2), costs(3)];
+    let u = add_products(simd, parameters.w, forward, panel_costs);
+    let mut panel_slopes = u;
+    for i in 0..ROWS_PER_PANEL {
         // SAFETY: as above.
         let slope = unsafe { slopes::<K>(simd, u[i], &targets[i], tile, parameters.tau) };
-        slope.add_product_to(u[i], &mut sums[i].loss);
-        if PROJECTION {
-            slope.add_product_to(costs(i), &mut sums[i].projection);
+        slope.add_product_to(u[i], &mut sums[i].slope_dot_error);
+        if WITH_COST_SUM {
+            slope.add_product_to(costs(i), &mut sums[i].slope_dot_cost);
         }
-        slopes_of_quad[i] = slope;
+        panel_slopes[i] = slope;
     }
-    slopes_of_quad
+    panel_slopes
 }
 
 /// The local gradient of a tile; adds to the sums of the rows.
 #[inline(always)]
-fn tile_gradient<K: StaticSlopeKind, const PROJECTION: bool>(
-    simd: Avx2Fma,
+fn tile_gradient<K: StaticSlopeKind, const WITH_COST_SUM: bool>(
+    simd: SimdToken,
     batch: &RowBatch<'_>,
     tile: usize,
     parameters: TileParameters<'_>,
     gradient: &mut [AlignedF32x16],
-    sums: &mut [[RowSums; ROWS_PER_QUAD]],
+    sums: &mut [[RowSums; ROWS_PER_PANEL]],
 ) {
     gradient.fill(AlignedF32x16::ZERO);
     let width = gradient.len();
@@ -265,17 +272,18 @@ fn tile_gradient<K: StaticSlopeKind, const PROJECTION: bool>(
         prefetch_costs(simd, batch, i, tile);
         let range = i * width..(i + 1) * width;
         let forward = &batch.forward[range.clone()];
-        let slopes = evaluate_tile::<K, PROJECTION>(simd, parameters, targets, forward, tile, sums);
+        let slopes =
+            evaluate_tile::<K, WITH_COST_SUM>(simd, parameters, targets, forward, tile, sums);
         backward(simd, &slopes, &batch.backward[range], gradient);
     }
 }
 
 /// Prefetches the decision bits of the rows that come next.
 #[inline(always)]
-fn prefetch_decision_bits(simd: Avx2Fma, batch: &RowBatch<'_>, block: &TileBlock<'_>) {
+fn prefetch_decision_bits(simd: SimdToken, batch: &RowBatch<'_>, block: &TileBlock<'_>) {
     let word = block.first.wrapping_add(batch.prefetch_distance) / 2;
-    for quad in batch.prefetch_targets {
-        for targets in quad {
+    for panel in batch.prefetch_targets {
+        for targets in panel {
             simd.prefetch(targets.chosen.as_ptr(), word);
         }
     }
@@ -283,8 +291,8 @@ fn prefetch_decision_bits(simd: Avx2Fma, batch: &RowBatch<'_>, block: &TileBlock
 
 /// Prefetches the costs of the rows that come next.
 #[inline(always)]
-fn prefetch_costs(simd: Avx2Fma, batch: &RowBatch<'_>, quad: usize, tile: usize) {
-    if let Some(prefetch_targets) = batch.prefetch_targets.get(quad) {
+fn prefetch_costs(simd: SimdToken, batch: &RowBatch<'_>, panel: usize, tile: usize) {
+    if let Some(prefetch_targets) = batch.prefetch_targets.get(panel) {
         for targets in prefetch_targets {
             simd.prefetch(
                 targets.costs.as_ptr(),
@@ -296,7 +304,7 @@ fn prefetch_costs(simd: Avx2Fma, batch: &RowBatch<'_>, quad: usize, tile: usize)
 
 #[inline(always)]
 fn pass_a_body<K: StaticSlopeKind>(
-    simd: Avx2Fma,
+    simd: SimdToken,
     block: &mut TileBlock<'_>,
     batch: &RowBatch<'_>,
     scratch: &mut TileScratch,
@@ -323,7 +331,7 @@ fn pass_a_body<K: StaticSlopeKind>(
 
 #[inline(always)]
 fn step_separable_body<K: StaticSlopeKind>(
-    simd: Avx2Fma,
+    simd: SimdToken,
     block: &mut TileBlock<'_>,
     batch: &RowBatch<'_>,
     step: &AdamCoefficients,
@@ -355,7 +363,7 @@ fn step_separable_body<K: StaticSlopeKind>(
 
 #[inline(always)]
 fn pass_loss_body<K: StaticSlopeKind>(
-    simd: Avx2Fma,
+    simd: SimdToken,
     block: &mut TileBlock<'_>,
     batch: &RowBatch<'_>,
     scratch: &mut TileScratch,
@@ -383,16 +391,16 @@ fn pass_loss_body<K: StaticSlopeKind>(
 
 #[inline(always)]
 fn pass_b_body(
-    simd: Avx2Fma,
+    simd: SimdToken,
     block: &mut TileBlock<'_>,
-    correction: &[[f32; ROWS_PER_QUAD]],
+    correction: &[[f32; ROWS_PER_PANEL]],
     step: &AdamCoefficients,
     scratch: &mut TileScratch,
 ) {
     let adam = AdamBroadcast::new(simd, step);
     let width = scratch.w.len();
     let vectors = gram::TILES_PER_GATHER * 2 * width;
-    let padded_width = width.next_multiple_of(ROWS_PER_QUAD);
+    let padded_width = width.next_multiple_of(ROWS_PER_PANEL);
     let parts = block
         .tiles
         .chunks_mut(vectors)
@@ -419,34 +427,34 @@ fn pass_b_body(
 /// The gradient of a tile: its local gradient plus W times the correction matrix.
 #[inline(always)]
 pub(super) fn add_correction(
-    simd: Avx2Fma,
+    simd: SimdToken,
     w: &[AlignedF32x16],
     local: &[AlignedF32x16],
-    correction: &[[f32; ROWS_PER_QUAD]],
+    correction: &[[f32; ROWS_PER_PANEL]],
     out: &mut [AlignedF32x16],
 ) {
     let width = w.len();
     for (i, out) in out
-        .as_chunks_mut::<ROWS_PER_QUAD>()
+        .as_chunks_mut::<ROWS_PER_PANEL>()
         .0
         .iter_mut()
         .enumerate()
     {
         let vector = |j: usize| {
             local
-                .get(ROWS_PER_QUAD * i + j)
+                .get(ROWS_PER_PANEL * i + j)
                 .map_or(simd.splat(0.0), |vector| simd.load(&vector.0))
         };
         let sums = [vector(0), vector(1), vector(2), vector(3)];
         let sums = add_products(simd, w, &correction[i * width..(i + 1) * width], sums);
-        for j in 0..ROWS_PER_QUAD {
+        for j in 0..ROWS_PER_PANEL {
             sums[j].store(&mut out[j]);
         }
     }
 }
 
 #[inline(always)]
-fn pass_gram_body(simd: Avx2Fma, block: &mut TileBlock<'_>, scratch: &mut TileScratch) {
+fn pass_gram_body(simd: SimdToken, block: &mut TileBlock<'_>, scratch: &mut TileScratch) {
     let width = scratch.w.len();
     let parts = block.tiles.chunks(gram::TILES_PER_GATHER * 2 * width);
     for (tiles, maps) in parts.zip(block.maps.chunks(gram::TILES_PER_GATHER)) {

@@ -1,13 +1,20 @@
 //! Fused training of a linear predictor with the cost-sensitive family of losses: the same steps
 //! as the minibatch runner, at the speed of memory.
 //!
-//! Symbols, in this folder and in the code as `w`, `z`, `gram`, `u`: W are the parameters as they
-//! act on features (scaled to costs, one row per cost, the bias last), z = (features, 1) is a row
-//! of the table, ĉ = W z its prediction, c its true costs, u = c − ĉ its errors, and G = WᵀW the
-//! Gram matrix of the parameters. The width is the length of z.
+//! Symbols, in this folder and in the code as `w`, `z`, `gram`, `u`, `slope`:
+//!
+//! ```text
+//! z = (features, 1)    a row of the table; the width is the length of z
+//! W                    the parameters, scaled to costs: one row per cost, the bias last
+//! ĉ = W z,  c          the predicted and the true costs of the row
+//! u = c − ĉ            its errors, after ĉ is scaled to the norm of c if the loss normalizes
+//! slope                one factor per error, such that the loss is a multiple of Σ slope · u
+//! G = WᵀW              the Gram matrix of the parameters
+//! ```
 //!
 //! Costs are processed in tiles of sixteen, tiles in blocks that stay in cache, blocks in groups
 //! whose sums are added in a fixed order, so that results do not depend on the number of threads.
+//! Rows are processed in panels of four.
 //! Without normalization the loss is separable over costs, and every block runs through a whole
 //! epoch on its own. With normalization a step has two passes: the norms of the predictions follow
 //! from the Gram matrix, ‖W z‖² = zᵀ G z, and the backward pass through the normalization is one
@@ -29,7 +36,7 @@ use crate::error::Error;
 use crate::loss::{BaseError, ErrorSide, SeparableLoss};
 use crate::predict::Network;
 use crate::problem::VariableBounds;
-use crate::simd::{AlignedF32x16, Avx2Fma, F32_LANES};
+use crate::simd::{AlignedF32x16, F32_LANES, SimdToken};
 
 mod adam;
 mod barrier;
@@ -52,12 +59,12 @@ const MAX_GRAM_FEATURES: usize = 64;
 /// The fused epoch runner, if predictor, loss and optimizer allow it.
 pub(super) fn fused<'a>(
     prepared: &'a PreparedData<'a>,
-    objective: WeightedLoss<'a>,
+    weighted_loss: WeightedLoss<'a>,
     network: &Network,
 ) -> Option<Box<dyn EpochRunner + 'a>> {
     let settings = prepared.settings();
-    let separable = objective.loss.separable()?;
-    let simd = Avx2Fma::detect()?;
+    let separable = weighted_loss.loss.separable()?;
+    let simd = SimdToken::detect()?;
     let bits_suffice = !needs_decision_bits(separable.side) || has_binary_labels(prepared);
     if !bits_suffice || !settings.optimizer.is_scale_invariant() || !settings.fused {
         return None;
@@ -65,7 +72,7 @@ pub(super) fn fused<'a>(
     let linear = network.is_linear()
         && network.num_features() <= MAX_GRAM_FEATURES
         && prepared.features.shape() == FeatureShape::Wide;
-    let context = FusedContext::new(simd, prepared, objective, separable);
+    let context = FusedContext::new(simd, prepared, weighted_loss, separable);
     Some(if linear {
         Box::new(FusedLinear::new(context.with_features(), network))
     } else {
@@ -73,7 +80,7 @@ pub(super) fn fused<'a>(
     })
 }
 
-/// Whether the loss depends on which costs the label chooses.
+/// Whether the loss depends on which variables the label selects.
 fn needs_decision_bits(side: &ErrorSide) -> bool {
     match side {
         ErrorSide::OneSided | ErrorSide::Sensitive(_) => true,
@@ -83,14 +90,14 @@ fn needs_decision_bits(side: &ErrorSide) -> bool {
 
 /// Whether all variables are binary, in the problem and in all labels.
 fn has_binary_labels(prepared: &PreparedData<'_>) -> bool {
-    let data = prepared.task.data;
-    prepared.task.oracle.problem().bounds() == VariableBounds::Binary
+    let data = prepared.context.data;
+    prepared.context.oracle.problem().bounds() == VariableBounds::Binary
         && (0..data.len()).all(|row| data.optimal_decision(row).is_binary())
 }
 
 /// What stays constant throughout fused training.
 struct FusedContext<'a> {
-    simd: Avx2Fma,
+    simd: SimdToken,
     prepared: &'a PreparedData<'a>,
     kind: SlopeKind,
     scale_invariant: bool,
@@ -114,8 +121,8 @@ struct FusedState {
     moments: Vec<AlignedF32x16>,
     /// The Gram matrix G = WᵀW, row by row; empty without normalization.
     gram: Vec<f64>,
-    /// Whether expanded squares still resolve the loss; once they do not, errors are computed from
-    /// predictions.
+    /// Whether the loss by expanded squares still has enough digits; once it does not, errors are
+    /// computed from predictions.
     resolved: bool,
     steps: i32,
 }
@@ -131,12 +138,12 @@ struct FusedLinear<'a> {
 
 impl<'a> FusedContext<'a> {
     fn new(
-        simd: Avx2Fma,
+        simd: SimdToken,
         prepared: &'a PreparedData<'a>,
-        objective: WeightedLoss<'a>,
+        weighted_loss: WeightedLoss<'a>,
         separable: SeparableLoss<'a>,
     ) -> Self {
-        let data = prepared.task.data;
+        let data = prepared.context.data;
         let costs = data.data().costs();
         let mask = match separable.side {
             ErrorSide::Both => ErrorMask::All,
@@ -153,7 +160,7 @@ impl<'a> FusedContext<'a> {
                 mask,
             },
             scale_invariant: separable.scale_invariant,
-            row_constants: RowConstants::new(prepared, objective, &separable),
+            row_constants: RowConstants::new(prepared, weighted_loss, &separable),
             squares: None,
             maps: output_maps(prepared, costs.cols()),
             quantile_weights: quantile_weights(separable.side, costs.cols()),
@@ -169,7 +176,7 @@ impl<'a> FusedContext<'a> {
             mask: ErrorMask::All,
         };
         let squares = (self.kind == all_squares && !self.scale_invariant).then(|| {
-            let threads = self.prepared.task.oracle.threads();
+            let threads = self.prepared.context.oracle.threads();
             ExpandedSquares::new(self.table.costs(), &self.prepared.output.offset, threads)
         });
         Self {
@@ -180,7 +187,7 @@ impl<'a> FusedContext<'a> {
     }
 
     fn num_costs(&self) -> usize {
-        self.prepared.task.data.data().costs().cols()
+        self.prepared.context.data.data().costs().cols()
     }
 
     /// Parameters per cost.
@@ -200,7 +207,7 @@ impl<'a> FusedContext<'a> {
             } => (beta1, beta2, epsilon, weight_decay),
             Optimizer::Sgd { .. } => (0.0, 0.0, 0.0, 0.0),
         };
-        let rate = settings.learning_rate_at(step, self.prepared.task.split.train.len());
+        let rate = settings.learning_rate_at(step, self.prepared.context.split.train.len());
         AdamCoefficients {
             learning_rate: (rate / (1.0 - beta1.powi(step))) as f32,
             second_correction: (1.0 / (1.0 - beta2.powi(step)).sqrt()) as f32,

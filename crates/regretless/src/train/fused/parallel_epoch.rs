@@ -6,8 +6,8 @@ use super::FusedContext;
 use super::barrier::Barrier;
 use super::column_block::{ColumnBlock, PartialSums};
 use super::epoch::PASS_B_TILES;
-use super::kernel::{self, ROWS_PER_QUAD, RowSums};
-use super::row_constants::{NormalizationCorrection, RowCoefficients};
+use super::kernel::{self, ROWS_PER_PANEL, RowSums};
+use super::row_constants::{OuterProductSum, RowCoefficients};
 use super::slope::dispatch_slope_kind;
 use super::tiled_targets::BatchPlan;
 use super::worker_scratch::{WorkerScratch, store_group_gram};
@@ -26,12 +26,12 @@ pub(super) struct ParallelEpoch<'a> {
     initial_gram: &'a [f64],
     /// Steps taken before the epoch.
     previous_steps: i32,
-    /// Sums of the rows of a step, per group: losses, then projections.
+    /// Sums of the rows of a step, per group: Σ slope · u of each row, then Σ slope · c.
     rows: PartialSums,
     /// Gram matrices, per group.
     grams: PartialSums,
-    /// Loss sums of all training rows.
-    losses: PartialSums,
+    /// Loss sums, Σ slope · u, of all training rows.
+    loss_sums: PartialSums,
     /// Loss sums of the evaluated rows, per group.
     evaluation_sums: PartialSums,
 }
@@ -55,7 +55,7 @@ impl<'a> ParallelEpoch<'a> {
             previous_steps,
             rows: PartialSums::new(groups, 2 * plan.batch()),
             grams: PartialSums::new(groups, context.width() * context.width()),
-            losses: PartialSums::new(1, plan.len()),
+            loss_sums: PartialSums::new(1, plan.len()),
             evaluation_sums: PartialSums::new(groups, evaluated_rows.len()),
         }
     }
@@ -69,7 +69,7 @@ impl<'a> ParallelEpoch<'a> {
     /// interrupted.
     pub(super) fn loss_sums(&self) -> Option<Vec<f64>> {
         let mut sums = vec![0.0; self.plan.len()];
-        self.losses.sum_groups(&mut sums);
+        self.loss_sums.sum_groups(&mut sums);
         if self.stop.load(Ordering::Relaxed) && sums.iter().all(|sum| sum.is_finite()) {
             return None;
         }
@@ -90,9 +90,9 @@ impl<'a> ParallelEpoch<'a> {
         let (plan, batch) = (self.plan, self.plan.batch());
         let row_constants = &context.row_constants;
         let mut gram = self.initial_gram.to_vec();
-        let mut scratch = WorkerScratch::new(context, plan.max_quads(), 2 * batch);
+        let mut scratch = WorkerScratch::new(context, plan.max_panels(), 2 * batch);
         let mut coefficients = RowCoefficients::default();
-        let mut correction = NormalizationCorrection::default();
+        let mut correction = OuterProductSum::default();
         let (mut norms, mut gram_rows) = (Vec::new(), Vec::new());
         let mut totals = vec![0.0; 2 * batch];
         for step in 0..plan.steps() {
@@ -104,23 +104,23 @@ impl<'a> ParallelEpoch<'a> {
             self.barrier.wait();
 
             self.rows.sum_groups(&mut totals);
-            let (losses, projections) = totals.split_at(batch);
+            let (slope_dot_errors, slope_dot_costs) = totals.split_at(batch);
             row_constants.correction(
                 context.simd,
                 rows,
                 &norms,
-                losses,
-                projections,
+                slope_dot_errors,
+                slope_dot_costs,
                 &mut correction,
             );
             let adam = context.adam(self.previous_steps + 1 + step as i32);
             columns.for_each_block(context, PASS_B_TILES, |position, block| {
-                let (quads, tile) = (&correction.quads, &mut scratch.tile);
-                kernel::pass_b(context.simd, block, quads, &adam, tile);
+                let (correction, tile) = (&correction.interleaved, &mut scratch.tile);
+                kernel::pass_b(context.simd, block, correction, &adam, tile);
                 store_group_gram(tile, &self.grams, position);
             });
             if worker == 0 {
-                self.record_losses(context, step, &losses[..rows.len()]);
+                self.record_loss_sums(context, step, &slope_dot_errors[..rows.len()]);
             }
             self.barrier.wait();
 
@@ -152,7 +152,7 @@ impl<'a> ParallelEpoch<'a> {
                 batch.prefetch_targets = targets;
                 batch.prefetch_distance = PASS_A_TILES;
             }
-            scratch.tile.sums.fill([RowSums::ZERO; ROWS_PER_QUAD]);
+            scratch.tile.sums.fill([RowSums::ZERO; ROWS_PER_PANEL]);
             dispatch_slope_kind!(
                 context.kind,
                 kernel::pass_a,
@@ -161,8 +161,8 @@ impl<'a> ParallelEpoch<'a> {
                 &batch,
                 &mut scratch.tile
             );
-            scratch.add_losses(0, rows);
-            scratch.add_projections(self.plan.batch(), rows);
+            scratch.add_error_sums(0, rows);
+            scratch.add_cost_sums(self.plan.batch(), rows);
             if position.last_of_group {
                 scratch.store_group_sums(&self.rows, position.group);
             }
@@ -171,8 +171,8 @@ impl<'a> ParallelEpoch<'a> {
 
     /// Records the loss sums of a step; stops the epoch if one is not finite or the observer has
     /// interrupted it.
-    fn record_losses(&self, context: &FusedContext<'_>, step: usize, sums: &[f64]) {
-        self.losses
+    fn record_loss_sums(&self, context: &FusedContext<'_>, step: usize, sums: &[f64]) {
+        self.loss_sums
             .store(0, step * self.plan.batch(), sums.iter().copied());
         let finite = sums.iter().all(|sum| sum.is_finite());
         self.stop
@@ -182,7 +182,7 @@ impl<'a> ParallelEpoch<'a> {
     fn evaluate(&self, columns: &mut ColumnBlock<'_>, context: &FusedContext<'_>, gram: &[f64]) {
         let plan = self.evaluated_rows;
         let coefficients = context.row_coefficients(plan, gram);
-        let mut scratch = WorkerScratch::new(context, plan.max_quads(), plan.len());
+        let mut scratch = WorkerScratch::new(context, plan.max_panels(), plan.len());
         columns.for_each_block(context, PASS_A_TILES, |position, block| {
             scratch.evaluate(context, position, block, plan, &coefficients, 0);
             if position.last_of_group {

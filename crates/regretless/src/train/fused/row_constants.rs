@@ -1,6 +1,18 @@
-//! Per-row constants of fused training, and the coefficients by which rows act on parameters:
-//! features times the norm ratio in the forward pass, and times the factor between slopes and
-//! gradient in the backward pass.
+//! Per-row constants of fused training, and the coefficients by which rows act on parameters.
+//!
+//! ```text
+//! z = (features, 1)                   a row of the table
+//! ĉ = W z                             its predicted costs; c are the true ones
+//! r = ‖c‖/‖ĉ‖                         the norm ratio; 1 without normalization
+//! u = c − r ĉ                         its errors
+//! loss = loss factor · Σ slope · u    slope: u for squared errors, ±1 for absolute ones, times
+//!                                     the weight of a pinball loss; 0 where an error is free
+//! forward coefficients                −r z: times W and added to c, they make u
+//! backward coefficients               −b z: times slopes, they make the gradient of W
+//! ```
+//!
+//! The backward pass through the normalization adds p ĉ zᵀ = W (p z zᵀ) to the gradient of a row,
+//! with p the projection coefficient: over a batch, W times one small matrix.
 
 #![allow(
     clippy::needless_range_loop,
@@ -11,11 +23,11 @@
     reason = "functions compiled for AVX2 and FMA are called after the CPU features were detected"
 )]
 
-use super::kernel::{ROWS_PER_QUAD, RowBatch};
+use super::kernel::{ROWS_PER_PANEL, RowBatch};
 use super::slope::RowTargets;
 use crate::data::norm;
 use crate::loss::{BaseError, SeparableLoss};
-use crate::simd::{Avx2Fma, F64_LANES, dispatch_avx2};
+use crate::simd::{F64_LANES, SimdToken, dispatch_simd};
 use crate::train::{PreparedData, WeightedLoss};
 
 /// A prediction with a smaller norm has no direction. Untuned: any value far below the norm of
@@ -30,7 +42,7 @@ pub(super) struct RowConstants {
     features: Vec<[f64; F64_LANES]>,
     /// ‖c‖ of each row; empty without normalization.
     norms: Vec<f64>,
-    /// The factor between a slope and a gradient, in a batch of one row.
+    /// The factor between a slope and a gradient, in a batch of one row with ‖ĉ‖ = 1.
     slope_factors: Vec<f64>,
     /// The factor between Σ slope · u of a row and its loss.
     loss_factors: Vec<f64>,
@@ -53,20 +65,20 @@ pub(super) struct PredictionNorm {
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct RowTotals {
     /// Σ slope · u.
-    pub(super) loss: f64,
+    pub(super) slope_dot_error: f64,
     /// Σ slope · c.
-    pub(super) projection: f64,
+    pub(super) slope_dot_cost: f64,
 }
 
 impl RowConstants {
     pub(super) fn new(
         prepared: &PreparedData<'_>,
-        objective: WeightedLoss<'_>,
+        weighted_loss: WeightedLoss<'_>,
         separable: &SeparableLoss<'_>,
     ) -> Self {
-        let rows = 0..prepared.task.data.len();
-        let costs = prepared.task.data.data().costs();
-        let (count, rescaling) = (costs.cols() as f64, prepared.rescaling(objective));
+        let rows = 0..prepared.context.data.len();
+        let costs = prepared.context.data.data().costs();
+        let (count, rescaling) = (costs.cols() as f64, prepared.rescaling(weighted_loss));
         let norms: Vec<f64> = if separable.scale_invariant {
             rows.clone()
                 .map(|row| norm(costs.row(row)).max(MIN_NORM))
@@ -77,7 +89,7 @@ impl RowConstants {
         let (mut slope_factors, mut loss_factors) = (Vec::new(), Vec::new());
         for row in rows {
             let norm = norms.get(row).copied().unwrap_or(1.0);
-            let weight = objective.weight(row) / count;
+            let weight = weighted_loss.weight(row) / count;
             match separable.error {
                 BaseError::Absolute => {
                     slope_factors.push(rescaling * weight);
@@ -102,9 +114,9 @@ impl RowConstants {
     /// The same with the features of every row of a wide table.
     pub(super) fn with_features(self, prepared: &PreparedData<'_>) -> Self {
         let width = prepared.features.names().len() + 1;
-        let quads = width.div_ceil(F64_LANES);
-        let mut features = vec![[0.0; F64_LANES]; self.loss_factors.len() * quads];
-        for (row, z) in features.chunks_exact_mut(quads).enumerate() {
+        let vectors = width.div_ceil(F64_LANES);
+        let mut features = vec![[0.0; F64_LANES]; self.loss_factors.len() * vectors];
+        for (row, z) in features.chunks_exact_mut(vectors).enumerate() {
             let z = z.as_flattened_mut();
             for (z, value) in z.iter_mut().zip(prepared.features.instance(row)) {
                 *z = f64::from(*value);
@@ -147,7 +159,7 @@ impl RowConstants {
     /// padded to a multiple of four.
     pub(super) fn prediction_norms(
         &self,
-        simd: Avx2Fma,
+        simd: SimdToken,
         rows: &[usize],
         gram: &[f64],
         out: &mut Vec<PredictionNorm>,
@@ -186,8 +198,8 @@ impl RowConstants {
         self.slope_factors[row] / (batch as f64 * norm.divisor)
     }
 
-    /// The factor of the prediction in the gradient: the backward pass through the normalization
-    /// projects the gradient onto the complement of the prediction.
+    /// The factor p of the prediction in the gradient: the backward pass through the normalization
+    /// projects the gradient onto the orthogonal complement of the prediction.
     pub(super) fn projection_coefficient(
         &self,
         row: usize,
@@ -198,27 +210,27 @@ impl RowConstants {
         if !norm.has_direction {
             return 0.0;
         }
-        let dot = (totals.loss - totals.projection) / norm.norm_ratio;
+        let dot = (totals.slope_dot_error - totals.slope_dot_cost) / norm.norm_ratio;
         -self.slope_factors[row] / batch as f64 * dot / norm.divisor.powi(3)
     }
 
-    /// The correction matrix of the backward pass through the normalization; `losses` and
-    /// `projections` are the totals of each row.
+    /// The correction matrix of the backward pass through the normalization, Σ p · z zᵀ;
+    /// `slope_dot_errors` and `slope_dot_costs` are the totals of each row.
     pub(super) fn correction(
         &self,
-        simd: Avx2Fma,
+        simd: SimdToken,
         rows: &[usize],
         norms: &[PredictionNorm],
-        losses: &[f64],
-        projections: &[f64],
-        out: &mut NormalizationCorrection,
+        slope_dot_errors: &[f64],
+        slope_dot_costs: &[f64],
+        out: &mut OuterProductSum,
     ) {
         out.clear(self.width);
         for (i, (row, norm)) in rows.iter().zip(norms).enumerate() {
             if norm.has_direction {
                 let totals = RowTotals {
-                    loss: losses[i],
-                    projection: projections[i],
+                    slope_dot_error: slope_dot_errors[i],
+                    slope_dot_cost: slope_dot_costs[i],
                 };
                 let factor = self.projection_coefficient(*row, rows.len(), *norm, totals);
                 out.add(simd, self.features_f64x4(*row), factor);
@@ -229,12 +241,8 @@ impl RowConstants {
 
     /// Σ z zᵀ over the rows of a batch, weighted by their backward coefficients without
     /// normalization.
-    pub(super) fn weighted_products(
-        &self,
-        simd: Avx2Fma,
-        rows: &[usize],
-    ) -> NormalizationCorrection {
-        let mut out = NormalizationCorrection::default();
+    pub(super) fn weighted_products(&self, simd: SimdToken, rows: &[usize]) -> OuterProductSum {
+        let mut out = OuterProductSum::default();
         out.clear(self.width);
         for row in rows {
             let norm = PredictionNorm::UNNORMALIZED;
@@ -251,7 +259,7 @@ fn pad_to_f64x4(values: &[f64]) -> [f64; F64_LANES] {
     std::array::from_fn(|i| values.get(i).copied().unwrap_or(0.0))
 }
 
-dispatch_avx2! {
+dispatch_simd! {
     /// zᵀ G z for a matrix whose rows are padded to a multiple of four.
     quadratic_form = quadratic_form_body [] (
         z: &[[f64; F64_LANES]], width: usize, gram: &[[f64; F64_LANES]], out: &mut f64,
@@ -260,7 +268,7 @@ dispatch_avx2! {
 
 #[inline(always)]
 fn quadratic_form_body(
-    _: Avx2Fma,
+    _: SimdToken,
     z: &[[f64; F64_LANES]],
     width: usize,
     gram: &[[f64; F64_LANES]],
@@ -268,7 +276,7 @@ fn quadratic_form_body(
 ) {
     let mut sums = [0.0; F64_LANES];
     let entries = &z.as_flattened()[..width];
-    for (q, own) in z.iter().enumerate() {
+    for (q, z_vector) in z.iter().enumerate() {
         let mut inner = [0.0; F64_LANES];
         for (row, a) in gram.chunks_exact(z.len()).zip(entries) {
             for i in 0..F64_LANES {
@@ -276,13 +284,13 @@ fn quadratic_form_body(
             }
         }
         for i in 0..F64_LANES {
-            sums[i] += inner[i] * own[i];
+            sums[i] += inner[i] * z_vector[i];
         }
     }
     *out = (sums[0] + sums[1]) + (sums[2] + sums[3]);
 }
 
-dispatch_avx2! {
+dispatch_simd! {
     /// Adds factor · z zᵀ to a matrix whose rows are padded to a multiple of four.
     add_outer_product = add_outer_product_body [] (
         z: &[[f64; F64_LANES]], factor: f64, out: &mut [[f64; F64_LANES]],
@@ -291,7 +299,7 @@ dispatch_avx2! {
 
 #[inline(always)]
 fn add_outer_product_body(
-    _: Avx2Fma,
+    _: SimdToken,
     z: &[[f64; F64_LANES]],
     factor: f64,
     out: &mut [[f64; F64_LANES]],
@@ -306,7 +314,7 @@ fn add_outer_product_body(
 }
 
 impl PredictionNorm {
-    /// That of a prediction that is not normalized.
+    /// The norm of a prediction that is not normalized.
     pub(super) const UNNORMALIZED: Self = Self {
         divisor: 1.0,
         norm_ratio: 1.0,
@@ -326,39 +334,41 @@ impl PredictionNorm {
 /// Σ factor · z zᵀ over rows: the correction matrix of the backward pass through the
 /// normalization, or the products of features where squared errors are expanded.
 #[derive(Debug, Clone, Default)]
-pub(super) struct NormalizationCorrection {
+pub(super) struct OuterProductSum {
     matrix: Vec<[f64; F64_LANES]>,
-    /// The same as the kernel reads it: for each quad of columns, four entries of every row.
-    pub(super) quads: Vec<[f32; ROWS_PER_QUAD]>,
+    /// The same in single precision, as the kernel reads it: for each four columns, their entries
+    /// in every row.
+    pub(super) interleaved: Vec<[f32; ROWS_PER_PANEL]>,
 }
 
-impl NormalizationCorrection {
+impl OuterProductSum {
     fn clear(&mut self, width: usize) {
         self.matrix.clear();
-        let quads = width * width.div_ceil(F64_LANES);
-        self.matrix.resize(quads, [0.0; F64_LANES]);
+        let vectors = width * width.div_ceil(F64_LANES);
+        self.matrix.resize(vectors, [0.0; F64_LANES]);
     }
 
-    fn add(&mut self, simd: Avx2Fma, z: &[[f64; F64_LANES]], factor: f64) {
+    fn add(&mut self, simd: SimdToken, z: &[[f64; F64_LANES]], factor: f64) {
         add_outer_product(simd, z, factor, &mut self.matrix);
     }
 
     fn interleave(&mut self, width: usize) {
-        self.quads.clear();
-        let quads_per_row = width.div_ceil(F64_LANES);
-        for quad in 0..quads_per_row {
-            for row in self.matrix.chunks_exact(quads_per_row) {
-                self.quads.push(row[quad].map(|entry| entry as f32));
+        self.interleaved.clear();
+        let vectors_per_row = width.div_ceil(F64_LANES);
+        for vector in 0..vectors_per_row {
+            for row in self.matrix.chunks_exact(vectors_per_row) {
+                self.interleaved.push(row[vector].map(|entry| entry as f32));
             }
         }
     }
 }
 
-/// Coefficients of rows as the kernel reads them: per quad of rows, four values per entry of z.
+/// Coefficients of rows as the kernel reads them: per panel of four rows, four values for each
+/// entry of z.
 #[derive(Debug, Clone, Default)]
 pub(super) struct RowCoefficients {
-    forward: Vec<[f32; ROWS_PER_QUAD]>,
-    backward: Vec<[f32; ROWS_PER_QUAD]>,
+    forward: Vec<[f32; ROWS_PER_PANEL]>,
+    backward: Vec<[f32; ROWS_PER_PANEL]>,
 }
 
 impl RowCoefficients {
@@ -375,13 +385,16 @@ impl RowCoefficients {
         norms: &[PredictionNorm],
     ) {
         let width = row_constants.width;
-        for (quad, norms) in rows.chunks(ROWS_PER_QUAD).zip(norms.chunks(ROWS_PER_QUAD)) {
+        for (panel, norms) in rows
+            .chunks(ROWS_PER_PANEL)
+            .zip(norms.chunks(ROWS_PER_PANEL))
+        {
             let start = self.forward.len();
-            self.forward.resize(start + width, [0.0; ROWS_PER_QUAD]);
-            self.backward.resize(start + width, [0.0; ROWS_PER_QUAD]);
+            self.forward.resize(start + width, [0.0; ROWS_PER_PANEL]);
+            self.backward.resize(start + width, [0.0; ROWS_PER_PANEL]);
             let forward = &mut self.forward[start..];
             let backward = &mut self.backward[start..];
-            for (i, (row, norm)) in quad.iter().zip(norms).enumerate() {
+            for (i, (row, norm)) in panel.iter().zip(norms).enumerate() {
                 let coefficient = row_constants.backward_coefficient(*row, rows.len(), *norm);
                 for (q, z) in row_constants.features(*row).iter().enumerate() {
                     forward[q][i] = (-norm.norm_ratio * z) as f32;
@@ -391,11 +404,11 @@ impl RowCoefficients {
         }
     }
 
-    /// The batch of a step whose coefficients begin at quad `first`.
+    /// The batch of a step whose coefficients begin at panel `first`.
     pub(super) fn batch<'b>(
         &'b self,
         first: usize,
-        targets: &'b [[RowTargets<'b>; ROWS_PER_QUAD]],
+        targets: &'b [[RowTargets<'b>; ROWS_PER_PANEL]],
         width: usize,
     ) -> RowBatch<'b> {
         let range = first * width..(first + targets.len()) * width;

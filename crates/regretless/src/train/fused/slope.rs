@@ -2,7 +2,8 @@
 //! range-based errors differ.
 //!
 //! The error of a cost is u = c − ĉ, positive where the prediction is too low. The loss of a tile
-//! is Σ slope · u for every kind of loss; for squared errors the slope is half the derivative.
+//! is Σ slope · u, times a constant of the row, for every kind of loss. The slope is the derivative
+//! of the loss with respect to u, for squared errors half of it.
 //! Where u is 0, so is the slope; where u is NaN, so is slope · u.
 
 #![allow(
@@ -11,7 +12,7 @@
 )]
 
 use crate::loss::BaseError;
-use crate::simd::{AlignedF32x16, Avx2Fma, F32_LANES, F32x16};
+use crate::simd::{AlignedF32x16, F32_LANES, F32x16, SimdToken};
 
 /// Which errors count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -51,7 +52,7 @@ pub(super) struct SlopeKind {
     pub(super) mask: ErrorMask,
 }
 
-/// An [`SlopeKind`] as a type: each pass is compiled once per kind, without branches inside.
+/// A [`SlopeKind`] as a type: each pass is compiled once per kind, without branches inside.
 pub(super) trait StaticSlopeKind {
     const KIND: SlopeKind;
 }
@@ -83,7 +84,7 @@ static_slope_kinds! {
     AbsoluteSensitive = Absolute Sensitive;
 }
 
-/// Calls a function compiled for an [`SlopeKind`] that is known at run time only.
+/// Calls a function compiled for a [`SlopeKind`] that is known at run time only.
 macro_rules! dispatch_slope_kind {
     ($kind:expr, $module:ident::$pass:ident, $($arg:expr),* $(,)?) => {{
         use $crate::loss::BaseError::{Absolute, Squared};
@@ -110,7 +111,7 @@ pub(super) use dispatch_slope_kind;
 pub(super) struct RowTargets<'a> {
     /// True costs.
     pub(super) costs: &'a [[f32; F32_LANES]],
-    /// One bit per cost, two tiles per word: whether the label chooses it. Empty unless the mask
+    /// One bit per cost, two tiles per word: whether the label selects its variable. Empty unless the mask
     /// reads bits.
     pub(super) chosen: &'a [u32],
     /// Ends of cost ranges; empty unless the mask reads them.
@@ -134,7 +135,7 @@ impl RowTargets<'_> {
 /// The row must contain the tile ([`RowTargets::has_tiles`]).
 #[inline(always)]
 pub(super) unsafe fn slopes<K: StaticSlopeKind>(
-    simd: Avx2Fma,
+    simd: SimdToken,
     u: F32x16,
     targets: &RowTargets<'_>,
     tile: usize,

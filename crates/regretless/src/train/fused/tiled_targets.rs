@@ -1,6 +1,7 @@
-//! Targets of rows as the kernel reads them: true costs in place, labels as bits.
+//! Targets of rows as the kernel reads them: true costs in place, in tiles of sixteen, and labels
+//! as bits. Rows are processed in panels of four.
 
-use super::kernel::ROWS_PER_QUAD;
+use super::kernel::ROWS_PER_PANEL;
 use super::slope::{ErrorMask, RowTargets};
 use crate::data::Matrix;
 use crate::label::LabeledDataset;
@@ -111,8 +112,8 @@ impl<'a> TiledTargets<'a> {
 fn partial_tiles(matrix: &Matrix) -> Vec<[f32; F32_LANES]> {
     let partial_tile = |row: usize| {
         let mut out = [0.0; F32_LANES];
-        let rest = matrix.row(row).as_chunks::<F32_LANES>().1;
-        out[..rest.len()].copy_from_slice(rest);
+        let remainder = matrix.row(row).as_chunks::<F32_LANES>().1;
+        out[..remainder.len()].copy_from_slice(remainder);
         out
     };
     (0..matrix.rows()).map(partial_tile).collect()
@@ -123,15 +124,15 @@ fn partial_tiles(matrix: &Matrix) -> Vec<[f32; F32_LANES]> {
 pub(super) struct BatchPlan<'a> {
     order: &'a [usize],
     batch: usize,
-    full: Vec<[RowTargets<'a>; ROWS_PER_QUAD]>,
-    partial: Vec<[RowTargets<'a>; ROWS_PER_QUAD]>,
+    full: Vec<[RowTargets<'a>; ROWS_PER_PANEL]>,
+    partial: Vec<[RowTargets<'a>; ROWS_PER_PANEL]>,
 }
 
 impl<'a> BatchPlan<'a> {
     pub(super) fn new(table: &'a TiledTargets<'_>, order: &'a [usize], batch: usize) -> Self {
         let (mut full, mut partial) = (Vec::new(), Vec::new());
         for step in order.chunks(batch) {
-            for rows in step.chunks(ROWS_PER_QUAD) {
+            for rows in step.chunks(ROWS_PER_PANEL) {
                 let row = |i: usize| rows[i.min(rows.len() - 1)];
                 full.push(std::array::from_fn(|i| table.targets(row(i))));
                 if !table.partial.costs.is_empty() {
@@ -161,9 +162,9 @@ impl<'a> BatchPlan<'a> {
         self.order.len().div_ceil(self.batch)
     }
 
-    /// Quads of rows of the largest step.
-    pub(super) fn max_quads(&self) -> usize {
-        self.batch.min(self.order.len()).div_ceil(ROWS_PER_QUAD)
+    /// Panels of the largest step.
+    pub(super) fn max_panels(&self) -> usize {
+        self.batch.min(self.order.len()).div_ceil(ROWS_PER_PANEL)
     }
 
     /// The rows of a step.
@@ -171,20 +172,20 @@ impl<'a> BatchPlan<'a> {
         self.order.chunks(self.batch).nth(step).unwrap_or_default()
     }
 
-    /// Number of a step's first quad.
-    pub(super) fn first_quad(&self, step: usize) -> usize {
-        step * self.batch.div_ceil(ROWS_PER_QUAD)
+    /// Number of a step's first panel.
+    pub(super) fn first_panel(&self, step: usize) -> usize {
+        step * self.batch.div_ceil(ROWS_PER_PANEL)
     }
 
-    /// The quads of a step: full tiles, or the partial tile.
+    /// The panels of a step: full tiles, or the partial tile.
     pub(super) fn step_targets(
         &self,
         step: usize,
         partial: bool,
-    ) -> &[[RowTargets<'a>; ROWS_PER_QUAD]] {
-        let quads = if partial { &self.partial } else { &self.full };
-        let first = self.first_quad(step);
-        let count = self.rows(step).len().div_ceil(ROWS_PER_QUAD);
-        quads.get(first..first + count).unwrap_or_default()
+    ) -> &[[RowTargets<'a>; ROWS_PER_PANEL]] {
+        let panels = if partial { &self.partial } else { &self.full };
+        let first = self.first_panel(step);
+        let count = self.rows(step).len().div_ceil(ROWS_PER_PANEL);
+        panels.get(first..first + count).unwrap_or_default()
     }
 }

@@ -1,12 +1,12 @@
-//! The scratch memory of one worker of fused linear training, and the steps it takes with it.
+//! The scratch memory of one worker of fused linear training, and the steps that use it.
 
 use super::FusedContext;
 use super::adam::AdamCoefficients;
 use super::column_block::{BlockPosition, PartialSums};
 use super::epoch::EVALUATION_ROWS_PER_CHUNK;
 use super::expanded_squares::{self, ExpandedScratch, ExpandedStep};
-use super::kernel::{self, ROWS_PER_QUAD, RowBatch, RowSums, TileBlock, TileScratch};
-use super::row_constants::{NormalizationCorrection, RowCoefficients};
+use super::kernel::{self, ROWS_PER_PANEL, RowBatch, RowSums, TileBlock, TileScratch};
+use super::row_constants::{OuterProductSum, RowCoefficients};
 use super::slope::dispatch_slope_kind;
 use super::tiled_targets::BatchPlan;
 use crate::simd::{AlignedF32x8, F64_LANES};
@@ -14,7 +14,8 @@ use crate::simd::{AlignedF32x8, F64_LANES};
 /// One worker's scratch memory.
 pub(super) struct WorkerScratch {
     pub(super) tile: TileScratch,
-    /// Sums of rows over the blocks of a group, in double precision: losses, then projections.
+    /// Sums of rows over the blocks of a group, in double precision: Σ slope · u of each row, then
+    /// Σ slope · c.
     totals: Vec<[f64; F64_LANES]>,
     expanded: ExpandedScratch,
 }
@@ -50,35 +51,34 @@ impl<'b> StepRows<'b> {
         RowBatch {
             prefetch_targets: plan.step_targets(next_step, position.partial),
             prefetch_distance,
-            ..coefficients.batch(plan.first_quad(step), targets, context.width())
+            ..coefficients.batch(plan.first_panel(step), targets, context.width())
         }
     }
 }
 
 impl WorkerScratch {
-    pub(super) fn new(context: &FusedContext<'_>, quads: usize, totals: usize) -> Self {
+    pub(super) fn new(context: &FusedContext<'_>, panels: usize, totals: usize) -> Self {
         let width = context.width();
         Self {
-            tile: TileScratch::new(width, quads),
+            tile: TileScratch::new(width, panels),
             totals: vec![[0.0; F64_LANES]; totals],
             expanded: ExpandedScratch::new(width),
         }
     }
 
-    /// Adds the loss sums of the first `rows` rows of a block to their totals, which begin at
-    /// `first`.
-    pub(super) fn add_losses(&mut self, first: usize, rows: usize) {
+    /// Adds Σ slope · u of the first `rows` rows of a block to their totals, which begin at `first`.
+    pub(super) fn add_error_sums(&mut self, first: usize, rows: usize) {
         let sums = self.tile.sums.as_flattened();
         for (total, sum) in self.totals[first..].iter_mut().zip(sums).take(rows) {
-            sum.loss.add_to(total);
+            sum.slope_dot_error.add_to(total);
         }
     }
 
-    /// Adds the projection sums likewise.
-    pub(super) fn add_projections(&mut self, first: usize, rows: usize) {
+    /// The same for Σ slope · c.
+    pub(super) fn add_cost_sums(&mut self, first: usize, rows: usize) {
         let sums = self.tile.sums.as_flattened();
         for (total, sum) in self.totals[first..].iter_mut().zip(sums).take(rows) {
-            sum.projection.add_to(total);
+            sum.slope_dot_cost.add_to(total);
         }
     }
 
@@ -101,10 +101,10 @@ impl WorkerScratch {
     ) {
         for step in 0..plan.steps() {
             let targets = plan.step_targets(step, position.partial);
-            let first_quad = step * EVALUATION_ROWS_PER_CHUNK / ROWS_PER_QUAD;
-            let mut batch = coefficients.batch(first_quad, targets, context.width());
+            let first_panel = step * EVALUATION_ROWS_PER_CHUNK / ROWS_PER_PANEL;
+            let mut batch = coefficients.batch(first_panel, targets, context.width());
             batch.prefetch_targets = plan.step_targets(step + 1, position.partial);
-            self.tile.sums.fill([RowSums::ZERO; ROWS_PER_QUAD]);
+            self.tile.sums.fill([RowSums::ZERO; ROWS_PER_PANEL]);
             dispatch_slope_kind!(
                 context.kind,
                 kernel::pass_loss,
@@ -114,7 +114,7 @@ impl WorkerScratch {
                 &mut self.tile
             );
             let rows = plan.rows(step).len();
-            self.add_losses(first + step * EVALUATION_ROWS_PER_CHUNK, rows);
+            self.add_error_sums(first + step * EVALUATION_ROWS_PER_CHUNK, rows);
         }
     }
 
@@ -128,7 +128,7 @@ impl WorkerScratch {
         adam: &AdamCoefficients,
     ) {
         let batch = rows.batch(context, position, block);
-        self.tile.sums.fill([RowSums::ZERO; ROWS_PER_QUAD]);
+        self.tile.sums.fill([RowSums::ZERO; ROWS_PER_PANEL]);
         dispatch_slope_kind!(
             context.kind,
             kernel::step_separable,
@@ -139,7 +139,7 @@ impl WorkerScratch {
             &mut self.tile
         );
         let StepRows { plan, step, .. } = rows;
-        self.add_losses(step * plan.batch(), plan.rows(step).len());
+        self.add_error_sums(step * plan.batch(), plan.rows(step).len());
     }
 
     /// The same with expanded squares; adds one sum per step to the totals.
@@ -149,7 +149,7 @@ impl WorkerScratch {
         position: BlockPosition,
         block: &mut TileBlock<'_>,
         rows: StepRows<'_>,
-        products: &NormalizationCorrection,
+        products: &OuterProductSum,
         adam: &AdamCoefficients,
     ) {
         let step = ExpandedStep {

@@ -3,7 +3,7 @@
 
 use super::super::adam::{AdamCoefficients, step_row};
 use crate::predict::{LEAKY_RELU_SLOPE, Network, Tape};
-use crate::simd::Avx2Fma;
+use crate::simd::SimdToken;
 
 /// Adam's moments of a network's parameters.
 #[derive(Clone, Default)]
@@ -42,7 +42,7 @@ impl HiddenLayers {
     }
 
     /// Takes a step along the gradient.
-    pub(super) fn step(&mut self, simd: Avx2Fma, adam: &AdamCoefficients) {
+    pub(super) fn step(&mut self, simd: SimdToken, adam: &AdamCoefficients) {
         let AdamMoments { first, second } = &mut self.moments;
         let parameters = self.network.parameters_mut();
         step_row(simd, parameters, &self.gradient, first, second, adam);

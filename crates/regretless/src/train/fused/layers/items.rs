@@ -5,7 +5,8 @@
 //! of all items of an instance, and v the parameters as they act on features, the norm of a
 //! prediction follows from the Gram matrix of the items, ‖Z v‖² = vᵀ(ZᵀZ)v, and so does the
 //! backward pass through the normalization, which is a multiple of ZᵀZ v: no prediction is read
-//! twice, or stored.
+//! twice, or stored. Errors are u = c − (‖c‖/‖ĉ‖) ĉ with ĉ = Z v; the loss is a multiple of
+//! Σ slope · u (`fused/slope.rs`).
 
 #![allow(
     clippy::needless_range_loop,
@@ -20,7 +21,7 @@ use super::super::FusedContext;
 use super::super::row_constants::{PredictionNorm, RowTotals};
 use super::super::slope::{RowTargets, StaticSlopeKind, dispatch_slope_kind, slopes};
 use super::predictions::{TILES_PER_STRIP, total};
-use crate::simd::{AlignedF32x8, AlignedF32x16, Avx2Fma, F32_LANES, dispatch_avx2};
+use crate::simd::{AlignedF32x8, AlignedF32x16, F32_LANES, SimdToken, dispatch_simd};
 
 /// Features of all instances as the kernel reads them.
 pub(super) struct ItemFeatures {
@@ -37,13 +38,13 @@ pub(super) struct ItemFeatures {
 pub(super) struct ItemScratch {
     /// v: parameters as they act on features, the bias last.
     v: Vec<f64>,
-    /// −(‖c‖/‖ĉ‖) v: minus the prediction follows, at the norm of the true costs.
+    /// −(‖c‖/‖ĉ‖) v: times Z, minus the prediction at the norm of the true costs.
     forward: Vec<f32>,
     /// ZᵀZ v.
     gram_v: Vec<f64>,
     /// Σ slope · z over the tiles of a strip.
     strip_gradient: Vec<AlignedF32x8>,
-    /// The same over all of an instance.
+    /// The same over all tiles of an instance.
     gradient: Vec<f64>,
 }
 
@@ -79,7 +80,7 @@ fn output_scale(context: &FusedContext<'_>) -> f64 {
 impl ItemFeatures {
     pub(super) fn new(context: &FusedContext<'_>) -> Self {
         let features = context.prepared.features.names().len();
-        let instances = context.prepared.task.data.len();
+        let instances = context.prepared.context.data.len();
         let vectors = context.maps.len() * features;
         let gram_size = if context.scale_invariant {
             (features + 1) * (features + 1)
@@ -107,7 +108,7 @@ impl ItemFeatures {
         }
     }
 
-    /// The norm of the prediction of a row; computes ZᵀZ v on the way.
+    /// The norm of the prediction of a row; also computes ZᵀZ v in the scratch.
     fn prediction_norm(
         &self,
         context: &FusedContext<'_>,
@@ -152,7 +153,7 @@ impl ItemFeatures {
         if full_tiles < context.maps.len() {
             let targets = context.table.partial_tile(row);
             let mut strip = self.strip(context, row, full_tiles, full_tiles + 1, targets);
-            // Targets of the partial tile are stored on their own.
+            // Targets of the partial tile are stored separately.
             strip.first = 0;
             evaluate_strip::<BACKWARD>(context, &strip, scratch, &mut totals);
         }
@@ -187,7 +188,9 @@ impl ItemFeatures {
         row: usize,
         scratch: &mut ItemScratch,
     ) -> f64 {
-        self.evaluate::<false>(context, row, scratch).1.loss
+        self.evaluate::<false>(context, row, scratch)
+            .1
+            .slope_dot_error
     }
 
     /// Adds the gradient of a row in a batch of `batch` rows to the sums; returns Σ slope · u.
@@ -207,7 +210,7 @@ impl ItemFeatures {
         {
             *sum += projection * gram_v - slope_factor * gradient;
         }
-        totals.loss
+        totals.slope_dot_error
     }
 }
 
@@ -269,13 +272,13 @@ fn evaluate_strip<const BACKWARD: bool>(
     }
 }
 
-dispatch_avx2! {
+dispatch_simd! {
     backward_pass = backward_body <K: StaticSlopeKind> [] (
         strip: &ItemStrip<'_>, scratch: &mut ItemScratch, totals: &mut RowTotals,
     )
 }
 
-dispatch_avx2! {
+dispatch_simd! {
     loss_pass = loss_body <K: StaticSlopeKind> [] (
         strip: &ItemStrip<'_>, scratch: &mut ItemScratch, totals: &mut RowTotals,
     )
@@ -283,7 +286,7 @@ dispatch_avx2! {
 
 #[inline(always)]
 fn loss_body<K: StaticSlopeKind>(
-    simd: Avx2Fma,
+    simd: SimdToken,
     strip: &ItemStrip<'_>,
     scratch: &mut ItemScratch,
     totals: &mut RowTotals,
@@ -298,7 +301,7 @@ fn loss_body<K: StaticSlopeKind>(
 
 #[inline(always)]
 fn backward_body<K: StaticSlopeKind>(
-    simd: Avx2Fma,
+    simd: SimdToken,
     strip: &ItemStrip<'_>,
     scratch: &mut ItemScratch,
     totals: &mut RowTotals,
@@ -318,7 +321,7 @@ fn backward_body<K: StaticSlopeKind>(
 
 #[inline(always)]
 fn pass<K: StaticSlopeKind, const BACKWARD: bool>(
-    simd: Avx2Fma,
+    simd: SimdToken,
     strip: &ItemStrip<'_>,
     forward: &[f32],
     gradient: &mut [AlignedF32x8],
@@ -338,7 +341,7 @@ fn pass<K: StaticSlopeKind, const BACKWARD: bool>(
     );
     let features = forward.len() - 1;
     let one = simd.splat(1.0);
-    let (mut loss, mut projection) = (AlignedF32x8::ZERO, AlignedF32x8::ZERO);
+    let (mut slope_dot_error, mut slope_dot_cost) = (AlignedF32x8::ZERO, AlignedF32x8::ZERO);
     let bias = simd.load_partial(&[forward[features]; F32_LANES][..*items_per_tile]);
     for t in 0..*count {
         let tile = &tiles[t * features..(t + 1) * features];
@@ -350,8 +353,8 @@ fn pass<K: StaticSlopeKind, const BACKWARD: bool>(
         let tau = quantile_weights.get(t);
         // SAFETY: the row contains the strip.
         let slope = unsafe { slopes::<K>(simd, u, targets, first + t, tau) };
-        slope.add_product_to(u, &mut loss);
-        slope.add_product_to(costs, &mut projection);
+        slope.add_product_to(u, &mut slope_dot_error);
+        slope.add_product_to(costs, &mut slope_dot_cost);
         if BACKWARD {
             for q in 0..features {
                 slope.add_product_to(simd.load(&tile[q].0), &mut gradient[q]);
@@ -359,6 +362,6 @@ fn pass<K: StaticSlopeKind, const BACKWARD: bool>(
             slope.add_product_to(one, &mut gradient[features]);
         }
     }
-    totals.loss += total(&loss);
-    totals.projection += total(&projection);
+    totals.slope_dot_error += total(&slope_dot_error);
+    totals.slope_dot_cost += total(&slope_dot_cost);
 }

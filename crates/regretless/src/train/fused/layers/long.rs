@@ -33,7 +33,9 @@ struct LongParallelEpoch<'a> {
     barrier: Barrier,
     stop: AtomicBool,
     gradients: PartialSums,
-    losses: PartialSums,
+    /// Loss sums, Σ slope · u, of the training rows.
+    loss_sums: PartialSums,
+    /// Loss sums of the evaluated rows.
     evaluation_sums: PartialSums,
 }
 
@@ -70,7 +72,7 @@ impl FusedNetwork<'_> {
             barrier: Barrier::new(workers),
             stop: AtomicBool::new(false),
             gradients: PartialSums::new(INSTANCE_GROUPS, layers.gradient.len()),
-            losses: PartialSums::new(1, order.len()),
+            loss_sums: PartialSums::new(1, order.len()),
             evaluation_sums: PartialSums::new(1, evaluated_rows.len()),
         };
         let mut scratches: Vec<LongWorkerScratch> = (0..workers)
@@ -98,7 +100,7 @@ impl LongParallelEpoch<'_> {
             training: vec![0.0; self.order.len()],
             evaluation: vec![0.0; self.evaluated_rows.len()],
         };
-        self.losses.sum_groups(&mut sums.training);
+        self.loss_sums.sum_groups(&mut sums.training);
         self.evaluation_sums.sum_groups(&mut sums.evaluation);
         let finite = sums.training.iter().all(|sum| sum.is_finite());
         let interrupted = self.stop.load(Ordering::Relaxed) && finite;
@@ -109,7 +111,7 @@ impl LongParallelEpoch<'_> {
     fn run_worker(&self, worker: usize, scratch: &mut LongWorkerScratch) {
         let _guard = self.barrier.guard();
         let batch = self.context.prepared.settings().batch_size;
-        let groups = even_part(worker, self.workers, INSTANCE_GROUPS);
+        let groups = even_range(worker, self.workers, INSTANCE_GROUPS);
         scratch.load_parameters(self.context);
         for (step, rows) in self.order.chunks(batch).enumerate() {
             for group in groups.clone() {
@@ -132,18 +134,18 @@ impl LongParallelEpoch<'_> {
             scratch.load_parameters(self.context);
             self.barrier.wait();
         }
-        for index in even_part(worker, self.workers, self.evaluated_rows.len()) {
+        for index in even_range(worker, self.workers, self.evaluated_rows.len()) {
             let row = self.evaluated_rows[index];
             let loss_sum = match self.items {
                 Some(items) => items.loss_sum(self.context, row, &mut scratch.items),
-                None => scratch.forward(self.context, row).1.loss,
+                None => scratch.forward(self.context, row).1.slope_dot_error,
             };
             self.evaluation_sums
                 .store(0, index, std::iter::once(loss_sum));
         }
     }
 
-    /// The gradient of the rows of a group; the losses of the batch begin at `first_loss`.
+    /// The gradient of the rows of a group; the loss sums of the batch begin at `first_loss`.
     fn group_gradient(
         &self,
         scratch: &mut LongWorkerScratch,
@@ -152,7 +154,7 @@ impl LongParallelEpoch<'_> {
         group: usize,
     ) {
         scratch.gradient_sums.fill(0.0);
-        for i in even_part(group, INSTANCE_GROUPS, rows.len()) {
+        for i in even_range(group, INSTANCE_GROUPS, rows.len()) {
             let (row, batch) = (rows[i], rows.len());
             let loss_sum = match self.items {
                 Some(items) => {
@@ -161,7 +163,7 @@ impl LongParallelEpoch<'_> {
                 }
                 None => scratch.backward(self.context, row, batch),
             };
-            self.losses
+            self.loss_sums
                 .store(0, first_loss + i, std::iter::once(loss_sum));
             if !loss_sum.is_finite() {
                 self.stop.store(true, Ordering::Relaxed);
@@ -172,9 +174,9 @@ impl LongParallelEpoch<'_> {
     }
 }
 
-/// Part `part` of `parts` even parts of `0..len`.
-fn even_part(part: usize, parts: usize, len: usize) -> Range<usize> {
-    part * len / parts..(part + 1) * len / parts
+/// Range `index` when `0..len` is divided into `count` ranges of about equal length.
+fn even_range(index: usize, count: usize, len: usize) -> Range<usize> {
+    index * len / count..(index + 1) * len / count
 }
 
 impl LongWorkerScratch {
@@ -225,6 +227,6 @@ impl LongWorkerScratch {
         for (sum, gradient) in self.gradient_sums.iter_mut().zip(gradient) {
             *sum += f64::from(*gradient);
         }
-        totals.loss
+        totals.slope_dot_error
     }
 }

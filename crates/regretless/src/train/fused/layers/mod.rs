@@ -2,9 +2,9 @@
 //!
 //! Predictions of a batch stay in single precision and are evaluated sixteen at a time. For wide
 //! tables threads share the outputs of the last layer ([`wide`]); its gradient never reaches
-//! memory, since every block of outputs takes its Adam step at once. For long tables they share the
-//! instances ([`long`]), and a linear predictor needs no predictions in memory ([`items`]). Every
-//! worker does the small parts on its own.
+//! memory, since every block of outputs takes its Adam step at once. For long tables threads share
+//! the instances ([`long`]), and a linear predictor needs no predictions in memory ([`items`]).
+//! Small layers are not shared: every worker computes all of them.
 
 use self::hidden::{AdamMoments, HiddenLayers};
 use self::items::ItemFeatures;
@@ -148,17 +148,17 @@ impl EpochRunner for FusedNetwork<'_> {
                 },
             ..
         } = state;
-        let present = self.network.parameters_mut();
+        let current = self.network.parameters_mut();
         let sizes = [
             parameters.len(),
             mean.len(),
             square.len(),
-            best_parameters.as_ref().map_or(present.len(), Vec::len),
+            best_parameters.as_ref().map_or(current.len(), Vec::len),
         ];
-        if sizes != [present.len(); 4] {
+        if sizes != [current.len(); 4] {
             return false;
         }
-        present.copy_from_slice(&parameters);
+        current.copy_from_slice(&parameters);
         self.moments = AdamMoments {
             first: mean,
             second: square,

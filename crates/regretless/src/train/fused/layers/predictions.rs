@@ -1,4 +1,7 @@
 //! Predicted rows in memory: their norms, their losses, and the gradient that replaces them.
+//!
+//! Errors are u = c − r ĉ with true costs c, predicted costs ĉ and norm ratio r = ‖c‖/‖ĉ‖ (1 without
+//! normalization); the loss is a multiple of Σ slope · u (`fused/slope.rs`).
 
 #![allow(
     unsafe_code,
@@ -9,14 +12,14 @@ use super::super::FusedContext;
 use super::super::kernel::TileAffine;
 use super::super::row_constants::{PredictionNorm, RowTotals};
 use super::super::slope::{RowTargets, StaticSlopeKind, dispatch_slope_kind, slopes};
-use crate::simd::{AlignedF32x8, AlignedF32x16, Avx2Fma, F32_LANES, F64_LANES, dispatch_avx2};
+use crate::simd::{AlignedF32x8, AlignedF32x16, F32_LANES, F64_LANES, SimdToken, dispatch_simd};
 
 /// Most tiles whose lanes are summed in single precision: bounds the rounding error of a sum.
 pub(super) const TILES_PER_STRIP: usize = 16;
 
 /// A few tiles of one row.
 pub(super) struct TileStrip<'a> {
-    /// Outputs, then predictions, at last the gradient of the outputs.
+    /// Outputs at first, then predictions, then the gradient of the outputs.
     tiles: &'a mut [[f32; F32_LANES]],
     maps: &'a [TileAffine],
     quantile_weights: &'a [AlignedF32x16],
@@ -51,8 +54,8 @@ fn for_each_strip(
         let weights = context.quantile_weights.get(start..end);
         weights.unwrap_or_default()
     };
-    for (part, tiles) in full.chunks_mut(TILES_PER_STRIP).enumerate() {
-        let first = first + part * TILES_PER_STRIP;
+    for (strip, tiles) in full.chunks_mut(TILES_PER_STRIP).enumerate() {
+        let first = first + strip * TILES_PER_STRIP;
         let end = first + tiles.len();
         work(&mut TileStrip {
             tiles,
@@ -129,7 +132,7 @@ pub(super) fn backward(
 }
 
 impl BackwardCoefficients {
-    /// Those of a row in a batch of `batch` rows, from the totals of [`evaluate`].
+    /// The coefficients of a row in a batch of `batch` rows, from the totals of [`evaluate`].
     pub(super) fn new(
         context: &FusedContext<'_>,
         row: usize,
@@ -153,24 +156,24 @@ pub(super) fn total(partial_sums: &AlignedF32x8) -> f64 {
     (sums[0] + sums[1]) + (sums[2] + sums[3])
 }
 
-dispatch_avx2! {
+dispatch_simd! {
     scale_and_norm_strip = scale_and_norm_body [] (strip: &mut TileStrip<'_>, square: &mut f64)
 }
 
-dispatch_avx2! {
+dispatch_simd! {
     evaluate_strip = evaluate_body <K: StaticSlopeKind> [] (
         strip: &mut TileStrip<'_>, norm_ratio: f32, totals: &mut RowTotals,
     )
 }
 
-dispatch_avx2! {
+dispatch_simd! {
     backward_strip = backward_body <K: StaticSlopeKind> [] (
         strip: &mut TileStrip<'_>, coefficients: BackwardCoefficients,
     )
 }
 
 #[inline(always)]
-fn scale_and_norm_body(simd: Avx2Fma, strip: &mut TileStrip<'_>, square: &mut f64) {
+fn scale_and_norm_body(simd: SimdToken, strip: &mut TileStrip<'_>, square: &mut f64) {
     let mut squares = AlignedF32x8::ZERO;
     for (tile, map) in strip.tiles.iter_mut().zip(strip.maps) {
         let predicted = simd
@@ -184,7 +187,7 @@ fn scale_and_norm_body(simd: Avx2Fma, strip: &mut TileStrip<'_>, square: &mut f6
 
 #[inline(always)]
 fn evaluate_body<K: StaticSlopeKind>(
-    simd: Avx2Fma,
+    simd: SimdToken,
     strip: &mut TileStrip<'_>,
     norm_ratio: f32,
     totals: &mut RowTotals,
@@ -200,7 +203,7 @@ fn evaluate_body<K: StaticSlopeKind>(
         targets.has_tiles::<K>(*first + tiles.len()),
         "the row must contain the strip"
     );
-    let (mut loss, mut projection) = (AlignedF32x8::ZERO, AlignedF32x8::ZERO);
+    let (mut slope_dot_error, mut slope_dot_cost) = (AlignedF32x8::ZERO, AlignedF32x8::ZERO);
     let norm_ratio = simd.splat(-norm_ratio);
     for (t, tile) in tiles.iter().enumerate() {
         let costs = simd.load(&targets.costs[*first + t]);
@@ -208,16 +211,16 @@ fn evaluate_body<K: StaticSlopeKind>(
         let tau = quantile_weights.get(t);
         // SAFETY: the row contains the strip.
         let slope = unsafe { slopes::<K>(simd, u, targets, *first + t, tau) };
-        slope.add_product_to(u, &mut loss);
-        slope.add_product_to(costs, &mut projection);
+        slope.add_product_to(u, &mut slope_dot_error);
+        slope.add_product_to(costs, &mut slope_dot_cost);
     }
-    totals.loss += total(&loss);
-    totals.projection += total(&projection);
+    totals.slope_dot_error += total(&slope_dot_error);
+    totals.slope_dot_cost += total(&slope_dot_cost);
 }
 
 #[inline(always)]
 fn backward_body<K: StaticSlopeKind>(
-    simd: Avx2Fma,
+    simd: SimdToken,
     strip: &mut TileStrip<'_>,
     coefficients: BackwardCoefficients,
 ) {

@@ -91,13 +91,13 @@ struct WideWorkerScratch {
     norms: Vec<PredictionNorm>,
     /// Sums of the rows of a step over one group.
     group_sums: Vec<f64>,
-    /// Loss sums of the rows of a step, then their projections.
+    /// Σ slope · u of the rows of a step, then Σ slope · c.
     totals: Vec<f64>,
     weight_gradient: Vec<f32>,
     bias_gradient: Vec<f32>,
-    /// The gradient of the activated outputs: the part of one group, then the whole.
+    /// The gradient of the activated outputs: of one group, then the sum over all groups.
     hidden_gradient: Vec<f32>,
-    /// The sum of these over all groups.
+    /// That sum in double precision.
     hidden_gradient_sums: Vec<f64>,
 }
 
@@ -120,7 +120,9 @@ struct WideParallelEpoch<'a> {
     rows: PartialSums,
     /// Gradients of the activated outputs, per group.
     hidden_gradients: PartialSums,
-    losses: PartialSums,
+    /// Loss sums, Σ slope · u, of the training rows.
+    loss_sums: PartialSums,
+    /// Loss sums of the evaluated rows.
     evaluation_sums: PartialSums,
 }
 
@@ -164,11 +166,11 @@ impl FusedNetwork<'_> {
         let mut predictions = predictions.as_mut_slice();
         let mut columns = Vec::with_capacity(workers);
         for worker in 0..workers {
-            let own = worker * groups.len() / workers..(worker + 1) * groups.len() / workers;
-            let outputs = F32_LANES * (groups[own.end - 1].end - groups[own.start].start);
+            let range = worker * groups.len() / workers..(worker + 1) * groups.len() / workers;
+            let outputs = F32_LANES * (groups[range.end - 1].end - groups[range.start].start);
             columns.push(WideColumnBlock {
                 hidden: hidden.clone(),
-                groups: own,
+                groups: range,
                 weights: weights.take_front(outputs * inputs),
                 biases: biases.take_front(outputs),
                 predictions: take_front(&mut predictions, outputs * rows),
@@ -280,7 +282,7 @@ impl OutputBlock<'_> {
         }
     }
 
-    /// Adds the totals of rows: loss sums first, then projections.
+    /// Adds the totals of rows: Σ slope · u of all rows first, then Σ slope · c.
     fn evaluate(
         &mut self,
         context: &FusedContext<'_>,
@@ -288,13 +290,13 @@ impl OutputBlock<'_> {
         norms: &[PredictionNorm],
         sums: &mut [f64],
     ) {
-        let (losses, projections) = sums.split_at_mut(rows.len());
+        let (slope_dot_errors, slope_dot_costs) = sums.split_at_mut(rows.len());
         let (row_stride, first) = (self.row_stride(), self.first);
         let predicted_rows = self.predictions.chunks_exact_mut(row_stride);
         for (i, ((values, row), norm)) in predicted_rows.zip(rows).zip(norms).enumerate() {
             let totals = predictions::evaluate(context, *row, first, values, *norm);
-            losses[i] += totals.loss;
-            projections[i] += totals.projection;
+            slope_dot_errors[i] += totals.slope_dot_error;
+            slope_dot_costs[i] += totals.slope_dot_cost;
         }
     }
 
@@ -308,12 +310,12 @@ impl OutputBlock<'_> {
         adam: &AdamCoefficients,
     ) {
         let (row_stride, outputs) = (self.row_stride(), self.biases.values.len());
-        let (losses, projections) = scratch.totals.split_at(rows.len());
+        let (slope_dot_errors, slope_dot_costs) = scratch.totals.split_at(rows.len());
         let predicted_rows = self.predictions.chunks_exact_mut(row_stride);
         for (i, (values, row)) in predicted_rows.zip(rows).enumerate() {
             let totals = RowTotals {
-                loss: losses[i],
-                projection: projections[i],
+                slope_dot_error: slope_dot_errors[i],
+                slope_dot_cost: slope_dot_costs[i],
             };
             let norm = scratch.norms[i];
             let coefficients = BackwardCoefficients::new(context, *row, rows.len(), norm, totals);
@@ -383,7 +385,7 @@ impl<'a> WideParallelEpoch<'a> {
             squares: PartialSums::new(groups.len(), rows),
             rows: PartialSums::new(groups.len(), 2 * rows),
             hidden_gradients: PartialSums::new(groups.len(), rows * inputs),
-            losses: PartialSums::new(1, order.len()),
+            loss_sums: PartialSums::new(1, order.len()),
             evaluation_sums: PartialSums::new(1, evaluated_rows.len()),
         }
     }
@@ -394,7 +396,7 @@ impl<'a> WideParallelEpoch<'a> {
             training: vec![0.0; self.order.len()],
             evaluation: vec![0.0; self.evaluated_rows.len()],
         };
-        self.losses.sum_groups(&mut sums.training);
+        self.loss_sums.sum_groups(&mut sums.training);
         self.evaluation_sums.sum_groups(&mut sums.evaluation);
         let finite = sums.training.iter().all(|sum| sum.is_finite());
         let interrupted = self.stop.load(Ordering::Relaxed) && finite;
@@ -411,11 +413,12 @@ impl<'a> WideParallelEpoch<'a> {
                 self.stop.store(true, Ordering::Relaxed);
             }
             self.predict_and_evaluate(columns, rows, &mut scratch);
-            let losses = &scratch.totals[..rows.len()];
+            let loss_sums = &scratch.totals[..rows.len()];
             if worker == 0 {
-                self.losses.store(0, step * batch, losses.iter().copied());
+                self.loss_sums
+                    .store(0, step * batch, loss_sums.iter().copied());
             }
-            if self.stop.load(Ordering::Relaxed) || losses.iter().any(|sum| !sum.is_finite()) {
+            if self.stop.load(Ordering::Relaxed) || loss_sums.iter().any(|sum| !sum.is_finite()) {
                 return;
             }
             let adam = self.context.adam(self.previous_steps + 1 + step as i32);
@@ -425,9 +428,9 @@ impl<'a> WideParallelEpoch<'a> {
         for (chunk, rows) in chunks.enumerate() {
             self.predict_and_evaluate(columns, rows, &mut scratch);
             if worker == 0 {
-                let losses = scratch.totals[..rows.len()].iter().copied();
+                let loss_sums = scratch.totals[..rows.len()].iter().copied();
                 self.evaluation_sums
-                    .store(0, chunk * EVALUATION_ROWS_PER_CHUNK, losses);
+                    .store(0, chunk * EVALUATION_ROWS_PER_CHUNK, loss_sums);
             }
         }
     }
