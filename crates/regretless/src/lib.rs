@@ -29,7 +29,7 @@
 //! warm starts ([`problem::ProblemKind`]), a loss ([`loss`]), progress and cancellation
 //! ([`observer::Observer`]).
 
-// Unit tests share helpers with the integration tests, which name the crate from outside.
+// Tests in the crate name its items as users do.
 #[cfg(test)]
 extern crate self as regretless;
 
@@ -62,6 +62,8 @@ pub mod settings;
 mod simd;
 pub mod size_limits;
 pub mod solve;
+#[cfg(test)]
+mod tests;
 pub mod text;
 pub mod train;
 pub mod trainer;

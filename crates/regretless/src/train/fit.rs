@@ -241,14 +241,9 @@ impl<'a> FitState<'a> {
 }
 
 #[cfg(test)]
-#[path = "../../tests/common/mod.rs"]
-mod common;
-
-#[cfg(test)]
 mod tests {
     use std::sync::Arc;
 
-    use super::common::{assert_close, golden, numbers, rows};
     use super::{EpochRunner, MinibatchRunner, Network, PreparedData, WeightedLoss};
     use crate::data::{Dataset, FeatureShape, Features, Matrix, SplitIndices};
     use crate::decision::Decision;
@@ -261,6 +256,7 @@ mod tests {
     use crate::problem::GridPath;
     use crate::settings::TrainingSettings;
     use crate::solve::Solution;
+    use crate::tests::common::{assert_close, golden, numbers, rows};
     use crate::train::TrainingContext;
 
     fn matrix(values: &[Vec<f64>]) -> Matrix {

@@ -25,6 +25,9 @@ const CRATES: [(&str, &str); 5] = [
     ("bench", "bench"),
 ];
 
+/// Tests inside the library: they may use all modules and choose short names.
+const LIBRARY_TESTS: &str = "crates/regretless/src/tests/";
+
 /// The root of the repository.
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR"))

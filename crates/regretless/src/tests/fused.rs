@@ -1,0 +1,547 @@
+//! Fused training gives the same results as the minibatch runner.
+
+use std::sync::Arc;
+
+use regretless::data::{Dataset, FeatureShape, Features, Matrix, SplitIndices};
+use regretless::label::LabeledDataset;
+use regretless::method::Method;
+use regretless::observer::NoopObserver;
+use regretless::optimizer::Optimizer;
+use regretless::oracle::Oracle;
+use regretless::parallel::Threads;
+use regretless::predict::PredictorSpec;
+use regretless::problem::{ProblemSpec, Sense, TopK};
+use regretless::random::{Purpose, RandomStream};
+use regretless::report::TrainReport;
+use regretless::settings::{SelectionCriterion, TrainingSettings};
+use regretless::train::{FitResult, TrainingContext};
+use regretless::trainer::Trainer;
+
+/// Costs that depend on the features nonlinearly, with noise.
+fn table(rows: usize, features: usize, costs: usize, seed: u64) -> Dataset {
+    let mut stream = RandomStream::new(Purpose::Benchmark, seed, [0, 0]);
+    let x: Vec<f32> = (0..rows * features)
+        .map(|_| stream.normal() as f32)
+        .collect();
+    let mixing: Vec<f32> = (0..costs * features)
+        .map(|_| stream.normal() as f32)
+        .collect();
+    let mut c = Vec::with_capacity(rows * costs);
+    for x in x.chunks(features) {
+        for b in mixing.chunks(features) {
+            let inner: f32 = x.iter().zip(b).map(|(x, b)| x * b).sum();
+            c.push(3.0 + inner + 0.3 * inner * inner + 0.5 * stream.normal() as f32);
+        }
+    }
+    let features = Features::new(
+        Matrix::new(rows, features, x).unwrap(),
+        FeatureShape::Wide,
+        None,
+    )
+    .unwrap();
+    Dataset::new(features, Matrix::new(rows, costs, c).unwrap(), None).unwrap()
+}
+
+fn trained(
+    loss: &str,
+    (features, costs): (usize, usize),
+    settings: TrainingSettings,
+    threads: usize,
+) -> FitResult {
+    trained_by(
+        &PredictorSpec::Linear,
+        table(83, features, costs, 7),
+        loss,
+        settings,
+        threads,
+    )
+}
+
+/// The costs of a table, each with its own features.
+fn items(features: usize, costs: usize) -> Dataset {
+    let wide = table(83, features, costs, 7);
+    let mut stream = RandomStream::new(Purpose::Benchmark, 8, [0, 0]);
+    let x = (0..83 * costs * features)
+        .map(|_| stream.normal() as f32)
+        .collect();
+    let x = Matrix::new(83 * costs, features, x).unwrap();
+    let features = Features::new(x, FeatureShape::Long { items: costs }, None).unwrap();
+    Dataset::new(features, wide.costs().clone(), None).unwrap()
+}
+
+fn trained_by(
+    spec: &PredictorSpec,
+    data: Dataset,
+    loss: &str,
+    settings: TrainingSettings,
+    threads: usize,
+) -> FitResult {
+    let costs = data.costs().cols();
+    let problem = TopK::new(costs, costs / 4, Sense::Maximize).unwrap();
+    let oracle =
+        Oracle::new(Arc::new(problem.clone())).with_threads(Threads::new(threads).unwrap());
+    let data = LabeledDataset::solve(data, &oracle, &NoopObserver).unwrap();
+    let split = SplitIndices::in_order(83, [70, 13, 0]).unwrap();
+    let task = TrainingContext {
+        data: &data,
+        split: &split,
+        oracle: &oracle,
+        observer: &NoopObserver,
+    };
+    let trainer = Trainer::new(loss.parse::<Method>().unwrap())
+        .predictor(spec.clone())
+        .settings(settings);
+    trainer
+        .train(&task, &ProblemSpec::TopK(problem), None)
+        .unwrap()
+}
+
+/// Where signs cancel, a gradient is rounding error, and Adam would make a full step of it; a large
+/// ε keeps such steps small.
+fn settings() -> TrainingSettings {
+    let optimizer = Optimizer::Adam {
+        beta1: 0.9,
+        beta2: 0.999,
+        epsilon: 0.01,
+        weight_decay: 0.0,
+    };
+    TrainingSettings {
+        epochs: 3,
+        learning_rate: 0.02,
+        optimizer,
+        select: SelectionCriterion::ValidationLoss,
+        ..TrainingSettings::default()
+    }
+}
+
+const LOSSES: [&str; 13] = [
+    "MSE",
+    "MAE",
+    "MSE(S)",
+    "MAE(S)",
+    "MSE(O)",
+    "MAE(O)",
+    "MSE(O,S)",
+    "MAE(O,S)",
+    "MSE(tau=0.2,S)",
+    "MAE(tau=0.8)",
+    "MSE(C,O,S)",
+    "MSE(W(0.5),O,S)",
+    "MAE(O_S(exact),S)",
+];
+
+#[test]
+fn losses_and_best_epoch_equal_those_of_the_minibatch_runner() {
+    for loss in LOSSES {
+        for shape in [(1, 5), (3, 16), (5, 40), (6, 259), (20, 33)] {
+            for batch_size in [7, 32, 100] {
+                let with = |fused| {
+                    trained(
+                        loss,
+                        shape,
+                        TrainingSettings {
+                            fused,
+                            batch_size,
+                            ..settings()
+                        },
+                        1,
+                    )
+                };
+                assert_same(
+                    &with(true).report,
+                    &with(false).report,
+                    &format!("{loss} {shape:?} batch size {batch_size}"),
+                );
+            }
+            let with = |fused| {
+                trained(
+                    loss,
+                    shape,
+                    TrainingSettings {
+                        fused,
+                        rows_per_epoch: Some(45),
+                        ..settings()
+                    },
+                    1,
+                )
+            };
+            assert_same(
+                &with(true).report,
+                &with(false).report,
+                &format!("{loss} {shape:?} 45 rows"),
+            );
+        }
+    }
+}
+
+/// Checks that losses and the best epoch agree.
+fn assert_same(fast: &TrainReport, plain: &TrainReport, what: &str) {
+    assert_eq!(fast.best_epoch(), plain.best_epoch(), "{what}");
+    for (a, b) in fast
+        .rounds
+        .iter()
+        .zip(&plain.rounds)
+        .flat_map(|(a, b)| a.epochs.iter().zip(&b.epochs))
+    {
+        for (a, b) in [
+            (a.training_loss, b.training_loss),
+            (a.validation_loss, b.validation_loss),
+        ] {
+            let (a, b) = (a.unwrap_or(1.0), b.unwrap_or(1.0));
+            assert!((a / b - 1.0).abs() < 1e-6, "{what}: {a} and {b}");
+        }
+    }
+}
+
+#[test]
+fn hidden_layers_and_shared_predictors_equal_the_minibatch_runner() {
+    let (linear, deep) = (
+        PredictorSpec::Linear,
+        PredictorSpec::Mlp {
+            hidden: vec![20, 9],
+        },
+    );
+    for loss in LOSSES {
+        let cases = [
+            (&deep, table(83, 3, 40, 7)),
+            (&deep, table(83, 5, 259, 7)),
+            (&linear, table(83, 70, 50, 7)),
+            (&linear, items(8, 40)),
+            (&linear, items(3, 259)),
+            (&deep, items(5, 33)),
+        ];
+        for (case, (spec, data)) in cases.into_iter().enumerate() {
+            let with = |fused| {
+                let settings = TrainingSettings {
+                    fused,
+                    learning_rate: 0.005,
+                    ..settings()
+                };
+                trained_by(spec, data.clone(), loss, settings, 1)
+            };
+            assert_same(
+                &with(true).report,
+                &with(false).report,
+                &format!("{loss}, case {case}"),
+            );
+        }
+    }
+}
+
+#[test]
+fn the_first_step_is_equal_up_to_rounding() {
+    for loss in LOSSES {
+        let one = TrainingSettings {
+            epochs: 1,
+            batch_size: 100,
+            ..settings()
+        };
+        let with = |fused| {
+            trained(
+                loss,
+                (5, 100),
+                TrainingSettings {
+                    fused,
+                    select: SelectionCriterion::Last,
+                    ..one
+                },
+                1,
+            )
+            .model
+            .networks
+        };
+        for (a, b) in with(true)[0]
+            .parameters()
+            .iter()
+            .zip(with(false)[0].parameters())
+        {
+            assert!((a - b).abs() < 2e-6, "{loss}: {a} and {b}");
+        }
+    }
+}
+
+#[test]
+fn any_number_of_threads_gives_the_same_bytes() {
+    for loss in ["MSE", "MAE(O)", "MAE(O,S)", "MSE(C,S)", "MAE(O_S(exact))"] {
+        let bytes = |threads| {
+            trained(loss, (5, 3001), settings(), threads)
+                .model
+                .to_bytes()
+                .unwrap()
+        };
+        let one = bytes(1);
+        assert_eq!(one, bytes(2), "{loss}");
+        assert_eq!(one, bytes(3), "{loss}");
+        assert_eq!(one, bytes(8), "{loss}");
+    }
+    let (linear, deep) = (
+        PredictorSpec::Linear,
+        PredictorSpec::Mlp { hidden: vec![20] },
+    );
+    for (spec, data) in [
+        (&deep, table(83, 5, 3001, 7)),
+        (&deep, items(5, 1301)),
+        (&linear, items(5, 1301)),
+    ] {
+        let bytes = |threads| {
+            trained_by(spec, data.clone(), "MAE(O,S)", settings(), threads)
+                .model
+                .to_bytes()
+                .unwrap()
+        };
+        let one = bytes(1);
+        for threads in [2, 3, 8] {
+            assert_eq!(one, bytes(threads), "{threads} threads");
+        }
+    }
+}
+
+/// Costs that are linear in the features, with this much noise.
+fn linear_costs(noise: f32) -> Dataset {
+    let wide = table(83, 3, 40, 7);
+    let mut stream = RandomStream::new(Purpose::Benchmark, 9, [0, 0]);
+    let mixing: Vec<f32> = (0..40 * 3).map(|_| stream.normal() as f32).collect();
+    let mut c = Vec::new();
+    for row in 0..83 {
+        for b in mixing.chunks(3) {
+            let inner: f32 = wide
+                .features()
+                .instance(row)
+                .iter()
+                .zip(b)
+                .map(|(x, b)| x * b)
+                .sum();
+            c.push(100.0 + inner + noise * stream.normal() as f32);
+        }
+    }
+    Dataset::new(
+        wide.features().clone(),
+        Matrix::new(83, 40, c).unwrap(),
+        None,
+    )
+    .unwrap()
+}
+
+#[test]
+fn squared_errors_far_below_the_spread_of_costs_keep_their_digits() {
+    for (noise, tolerance) in [(0.1, 1e-5), (0.01, 1e-4)] {
+        let with = |fused| {
+            let settings = TrainingSettings {
+                fused,
+                epochs: 60,
+                learning_rate: 0.05,
+                optimizer: Optimizer::default(),
+                ..settings()
+            };
+            trained_by(
+                &PredictorSpec::Linear,
+                linear_costs(noise),
+                "MSE",
+                settings,
+                1,
+            )
+            .report
+        };
+        let (fast, plain) = (with(true), with(false));
+        let losses = |report: &TrainReport| -> Vec<f64> {
+            report.rounds[0]
+                .epochs
+                .iter()
+                .filter_map(|epoch| epoch.training_loss)
+                .collect()
+        };
+        assert!(
+            losses(&fast).last().unwrap() / losses(&fast)[0] < 0.01,
+            "errors become small"
+        );
+        for (epoch, (a, b)) in losses(&fast).iter().zip(losses(&plain)).enumerate() {
+            assert!(
+                (a / b - 1.0).abs() < tolerance,
+                "noise {noise}, epoch {epoch}: {a} and {b}"
+            );
+        }
+    }
+}
+
+#[test]
+fn learning_rate_decay_is_the_same() {
+    let shrinking = TrainingSettings {
+        lr_decay: true,
+        ..settings()
+    };
+    let with = |fused| {
+        trained(
+            "MSE(O,S)",
+            (5, 60),
+            TrainingSettings { fused, ..shrinking },
+            1,
+        )
+        .report
+    };
+    assert_same(&with(true), &with(false), "lr_decay");
+    let steady = trained("MSE(O,S)", (5, 60), settings(), 1).model.networks;
+    assert_ne!(
+        trained("MSE(O,S)", (5, 60), shrinking, 1).model.networks,
+        steady
+    );
+}
+
+#[test]
+fn weight_decay_is_the_same() {
+    let decay = Optimizer::Adam {
+        beta1: 0.8,
+        beta2: 0.99,
+        epsilon: 1e-6,
+        weight_decay: 0.1,
+    };
+    let with = |fused| {
+        trained(
+            "MSE(O,S)",
+            (5, 60),
+            TrainingSettings {
+                fused,
+                optimizer: decay,
+                ..settings()
+            },
+            1,
+        )
+        .report
+    };
+    let last = |report: TrainReport| report.rounds[0].epochs[3].validation_loss.unwrap();
+    let (fast, plain) = (last(with(true)), last(with(false)));
+    assert!((fast / plain - 1.0).abs() < 1e-5, "{fast} and {plain}");
+}
+
+/// The gradient of a loss on all training rows, in double precision, by its definition.
+fn gradient_by_definition(
+    loss: &str,
+    data: &LabeledDataset,
+    rows: usize,
+    parameters: &[f32],
+) -> Vec<f64> {
+    let (features, costs) = (data.data().features(), data.data().costs());
+    let (width, count) = (features.names().len(), costs.cols());
+    let mut gradient = vec![0.0; parameters.len()];
+    let norm = |values: &[f64]| values.iter().map(|v| v * v).sum::<f64>().sqrt();
+    for row in 0..rows {
+        let z: Vec<f64> = features
+            .instance(row)
+            .iter()
+            .map(|z| f64::from(*z))
+            .collect();
+        let output = |j: usize| {
+            let inner = (0..width)
+                .map(|k| f64::from(parameters[j * width + k]) * z[k])
+                .sum::<f64>();
+            inner + f64::from(parameters[count * width + j])
+        };
+        let predicted: Vec<f64> = (0..count).map(output).collect();
+        let targets: Vec<f64> = costs.row(row).iter().map(|c| f64::from(*c)).collect();
+        let normalized = loss.contains("S)");
+        let (own, other) = if normalized {
+            (norm(&predicted), norm(&targets))
+        } else {
+            (1.0, 1.0)
+        };
+        let slope = |j: usize| {
+            let error = predicted[j] / own - targets[j] / other;
+            let counts =
+                data.optimal_decision(row).indices().contains(&(j as u32)) == (error > 0.0);
+            let slope = if loss.starts_with("MAE") {
+                error.signum()
+            } else {
+                2.0 * error
+            };
+            if counts || !loss.contains("(O") {
+                slope / count as f64
+            } else {
+                0.0
+            }
+        };
+        let slopes: Vec<f64> = (0..count).map(slope).collect();
+        let projection = slopes
+            .iter()
+            .zip(&predicted)
+            .map(|(g, p)| g * p / own)
+            .sum::<f64>();
+        for j in 0..count {
+            let output_gradient = if normalized {
+                (slopes[j] - projection * predicted[j] / own) / own
+            } else {
+                slopes[j]
+            };
+            let output_gradient = output_gradient / rows as f64;
+            for k in 0..width {
+                gradient[j * width + k] += output_gradient * z[k];
+            }
+            gradient[count * width + j] += output_gradient;
+        }
+    }
+    gradient
+}
+
+#[test]
+fn gradients_equal_those_of_double_precision() {
+    let (rows, costs, seed) = (70, 1900, 3);
+    let problem = TopK::new(costs, 200, Sense::Minimize).unwrap();
+    let oracle = Oracle::new(Arc::new(problem.clone()));
+    let data = LabeledDataset::solve(table(rows, 5, costs, 7), &oracle, &NoopObserver).unwrap();
+    let split = SplitIndices::in_order(rows, [rows, 0, 0]).unwrap();
+    let task = TrainingContext {
+        data: &data,
+        split: &split,
+        oracle: &oracle,
+        observer: &NoopObserver,
+    };
+    // With an ε far above all gradients the first step is proportional to them, and a large
+    // learning rate makes it far larger than the initial parameters.
+    let (epsilon, learning_rate) = (1.0, 1e8);
+    let optimizer = Optimizer::Adam {
+        beta1: 0.9,
+        beta2: 0.999,
+        epsilon,
+        weight_decay: 0.0,
+    };
+    let settings = TrainingSettings {
+        epochs: 1,
+        batch_size: rows,
+        learning_rate,
+        optimizer,
+        select: SelectionCriterion::Last,
+        ..settings()
+    };
+    let settings = TrainingSettings {
+        scale_costs: false,
+        standardize: false,
+        rescale_loss: false,
+        seed,
+        ..settings
+    };
+    let before = PredictorSpec::Linear.build(5, costs, seed);
+    for loss in ["MAE(O,S)", "MSE(O,S)", "MSE", "MAE(S)", "MSE(O)"] {
+        let trainer = Trainer::new(loss.parse::<Method>().unwrap())
+            .predictor(PredictorSpec::Linear)
+            .settings(settings);
+        let after = trainer
+            .train(&task, &ProblemSpec::TopK(problem.clone()), None)
+            .unwrap()
+            .model
+            .networks
+            .remove(0);
+        let step = |(after, before): (&f32, &f32)| {
+            (f64::from(*before) - f64::from(*after)) / learning_rate
+        };
+        let steps = after.parameters().iter().zip(before.parameters()).map(step);
+        let expected = gradient_by_definition(loss, &data, rows, before.parameters());
+        let (mut wrong, mut all) = (0.0, 0.0);
+        for (step, expected) in steps.zip(&expected) {
+            wrong += (step * epsilon / (1.0 - step.abs()) - expected).powi(2);
+            all += expected * expected;
+        }
+        assert!(
+            (wrong / all).sqrt() < 3e-7,
+            "{loss}: {:e}",
+            (wrong / all).sqrt()
+        );
+    }
+}

@@ -1,0 +1,32 @@
+//! Tests that combine several modules and use internals.
+//!
+//! Golden files hold values that other implementations computed; reference data are published
+//! instances and real tables. Tests that need them are skipped where the files are absent.
+
+#![allow(
+    clippy::unwrap_used,
+    reason = "a test that cannot continue should fail at once"
+)]
+
+mod cancellation;
+pub(crate) mod common;
+mod components;
+mod datagen;
+mod fused;
+mod highs;
+mod knapsack;
+mod labels;
+mod linear;
+mod losses;
+mod methods;
+mod model_files;
+mod of_model;
+mod regret;
+mod routing;
+mod sensitivity;
+mod setting;
+mod solvers;
+mod tables;
+mod training;
+mod training_oracle;
+mod warm_start;

@@ -1,0 +1,111 @@
+//! Regret metrics against golden values.
+
+use std::sync::Arc;
+
+use crate::tests::common::{assert_close, golden, numbers, rows};
+use regretless::Decision;
+use regretless::data::{Dataset, FeatureShape, Features, Matrix};
+use regretless::evaluate::{evaluate, unambiguous_regrets};
+use regretless::label::LabeledDataset;
+use regretless::observer::NoopObserver;
+use regretless::oracle::Oracle;
+use regretless::problem::{GridPath, Knapsack, ProblemKind, Sense, TopK};
+use regretless::solve::Solution;
+
+fn problem(value: &serde_json::Value) -> Option<Arc<dyn ProblemKind>> {
+    let whole = |name: &str| value[name].as_u64().unwrap() as usize;
+    match value["kind"].as_str().unwrap() {
+        "shortest_path_grid" => Some(Arc::new(
+            GridPath::new(whole("rows"), whole("cols")).unwrap(),
+        )),
+        "knapsack" => {
+            let (weights, capacity) = (rows(&value["weights"]), numbers(&value["capacity"]));
+            Some(Arc::new(Knapsack::new(weights, capacity).unwrap()))
+        }
+        _ => None,
+    }
+}
+
+fn table(costs: &[Vec<f64>]) -> Dataset {
+    let features = Features::new(Matrix::zeros(costs.len(), 1), FeatureShape::Wide, None).unwrap();
+    Dataset::new(
+        features,
+        Matrix::from_f64(costs.len(), costs[0].len(), &costs.concat()).unwrap(),
+        None,
+    )
+    .unwrap()
+}
+
+#[test]
+fn regrets_equal_the_golden_ones() {
+    for name in ["losses_sp4x5_min", "losses_ks10_max"] {
+        let Some(file) = golden(name) else { return };
+        let Some(problem) = problem(&file["problem"]) else {
+            continue;
+        };
+        let oracle = Oracle::new(problem);
+        let known = rows(&file["inputs"]["true_sol"]);
+        let known = known
+            .iter()
+            .map(|x| Solution::optimal(Decision::from_dense(x), 0.0))
+            .collect();
+        let data = LabeledDataset::from_decisions(
+            table(&rows(&file["inputs"]["true_cost"])),
+            &oracle,
+            known,
+        )
+        .unwrap();
+        let predictions = rows(&file["inputs"]["pred"]);
+        let mut predictions = Matrix::from_f64(
+            predictions.len(),
+            predictions[0].len(),
+            &predictions.concat(),
+        )
+        .unwrap();
+        data.sense().convert_single(predictions.as_mut_slice());
+        let all: Vec<usize> = (0..data.len()).collect();
+        let found = evaluate(&predictions, &data, &all, &oracle, &NoopObserver).unwrap();
+        let expected = &file["metrics"];
+        // Costs are kept in single precision, so regrets agree to its rounding.
+        assert_close(
+            &found.regrets,
+            &numbers(&expected["regret_none"]),
+            1e-5,
+            name,
+        );
+        let number = |key: &str| expected[key].as_f64().unwrap();
+        let pairs = [
+            (found.regret, "regret_mean"),
+            (found.normalized_regret, "regret_normalized"),
+            (found.mse, "mse"),
+        ];
+        for (value, key) in pairs {
+            assert_close(&[value], &[number(key)], 1e-5, key);
+        }
+        let worst: f64 = unambiguous_regrets(&predictions, &data, &all, &oracle, &NoopObserver)
+            .unwrap()
+            .iter()
+            .sum();
+        let total: f64 = all.iter().map(|i| data.optimal_objective(*i).abs()).sum();
+        assert_close(
+            &[worst / total],
+            &[number("unamb_regret_normalized")],
+            1e-5,
+            "unambiguous",
+        );
+    }
+}
+
+#[test]
+fn ties_cannot_flatter_the_unambiguous_regret() {
+    let oracle = Oracle::new(Arc::new(TopK::new(3, 1, Sense::Minimize).unwrap()));
+    let data =
+        LabeledDataset::solve(table(&[vec![1.0, 5.0, 9.0]]), &oracle, &NoopObserver).unwrap();
+    let tied = Matrix::new(1, 3, vec![2.0, 2.0, 7.0]).unwrap();
+    let usual = evaluate(&tied, &data, &[0], &oracle, &NoopObserver).unwrap();
+    assert_eq!((usual.regret, usual.optimal_fraction), (0.0, 1.0));
+    assert_eq!(
+        unambiguous_regrets(&tied, &data, &[0], &oracle, &NoopObserver).unwrap(),
+        [4.0]
+    );
+}

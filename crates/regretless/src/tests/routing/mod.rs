@@ -1,0 +1,136 @@
+//! The TSP and CVRP solvers are exact: their optima equal brute force, golden values, published
+//! optima, and each other, for all kinds of costs.
+//!
+//! Slow tests are ignored; `cargo test --release -p regretless --lib -- tests::routing
+//! --include-ignored` runs all of them.
+
+#[cfg(feature = "highs")]
+#[path = "../../../benches/measure/mod.rs"]
+mod measure;
+
+#[cfg(feature = "highs")]
+mod cut;
+#[cfg(feature = "highs")]
+mod published;
+#[cfg(feature = "highs")]
+mod route;
+mod search;
+
+use crate::tests::common;
+use regretless::problem::ProblemKind;
+use regretless::random::RandomStream;
+use regretless::solve::complete_graph::num_edges;
+use regretless::solve::{Solution, SolveStatus, Solver};
+use serde_json::Value;
+
+/// Number of kinds of [`random_costs`].
+const KINDS: usize = 10;
+
+/// Costs of one of several kinds: real, with ties, negative, Euclidean, mixed, shifted by node
+/// potentials, decimal, large, similar to the paper's, and of very different magnitudes.
+fn random_costs(nodes: usize, kind: usize, stream: &mut RandomStream) -> Vec<f64> {
+    let edges = num_edges(nodes);
+    let points: Vec<(f64, f64)> = (0..nodes).map(|_| (stream.unit(), stream.unit())).collect();
+    let potentials: Vec<f64> = (0..nodes).map(|_| stream.uniform(-30.0, 30.0)).collect();
+    let pairs: Vec<_> = (0..nodes)
+        .flat_map(|i| (i + 1..nodes).map(move |j| (i, j)))
+        .collect();
+    let euclidean =
+        |(i, j): (usize, usize)| (points[i].0 - points[j].0).hypot(points[i].1 - points[j].1);
+    match kind {
+        0 => (0..edges).map(|_| stream.unit()).collect(),
+        1 => (0..edges).map(|_| stream.index_below(4) as f64).collect(),
+        2 => (0..edges).map(|_| stream.uniform(-9.0, -1.0)).collect(),
+        3 => pairs.into_iter().map(euclidean).collect(),
+        4 => (0..edges)
+            .map(|_| 2.0 * stream.uniform(-3.0, 1.0) - stream.unit().powi(6) * 40.0)
+            .collect(),
+        5 => pairs
+            .into_iter()
+            .map(|(i, j)| potentials[i] + potentials[j] + stream.unit())
+            .collect(),
+        6 => pairs
+            .into_iter()
+            .map(|pair| (euclidean(pair) * 6.0).round() * 0.1)
+            .collect(),
+        7 => pairs
+            .into_iter()
+            .map(|pair| (euclidean(pair) * 1e6).round())
+            .collect(),
+        8 => pairs
+            .into_iter()
+            .map(|pair| euclidean(pair) * 3.0 + (1.0 + stream.unit()).powi(6) - 20.0)
+            .collect(),
+        _ => (0..edges)
+            .map(|_| stream.index_below(2) as f64 * 1e6 - stream.unit() * 1e-3)
+            .collect(),
+    }
+}
+
+/// Largest absolute cost.
+fn scale(costs: &[f64]) -> f64 {
+    costs
+        .iter()
+        .fold(1e-300, |max: f64, cost| cost.abs().max(max))
+}
+
+/// A solution, which must be feasible, have the objective it states, and a bound not above it.
+fn checked(problem: &dyn ProblemKind, solver: &mut dyn Solver, costs: &[f64]) -> Solution {
+    let solution = solver.solve(costs).unwrap();
+    problem.check(&solution.decision).unwrap();
+    assert!(
+        (solution.objective - solution.decision.dot(costs)).abs()
+            <= 1e-9 * (1.0 + solution.objective.abs())
+    );
+    assert!(solution.bound <= solution.objective);
+    solution
+}
+
+/// Checks bound and status of solutions found within limits against known optima, and counts them.
+struct LimitChecks {
+    limited: usize,
+    within_gap: usize,
+}
+
+impl LimitChecks {
+    fn new() -> Self {
+        Self {
+            limited: 0,
+            within_gap: 0,
+        }
+    }
+
+    fn check(&mut self, solution: &Solution, optimum: f64, max_gap: f64, tolerance: f64) {
+        assert!(
+            solution.bound <= optimum + tolerance && optimum <= solution.objective + tolerance,
+            "{solution:?} {optimum}"
+        );
+        match solution.status {
+            SolveStatus::Optimal => assert!((solution.objective - optimum).abs() <= tolerance),
+            SolveStatus::WithinGap(gap) => {
+                self.within_gap += 1;
+                assert!(gap <= max_gap + 1e-9, "{gap} above {max_gap}");
+            }
+            SolveStatus::LimitReached => self.limited += 1,
+        }
+    }
+}
+
+/// Compares solutions with golden ones.
+fn assert_golden(solutions: &[Solution], expected: &Value, tolerance: f64) {
+    let objectives: Vec<f64> = solutions
+        .iter()
+        .map(|solution| solution.objective)
+        .collect();
+    common::assert_close(
+        &objectives,
+        &common::numbers(&expected["objectives"]),
+        tolerance,
+        "objectives",
+    );
+    for (solution, expected) in solutions.iter().zip(common::rows(&expected["solutions"])) {
+        let mut dense = vec![0.0; expected.len()];
+        solution.decision.write_dense(&mut dense);
+        assert_eq!(dense, expected);
+    }
+}

@@ -1,0 +1,333 @@
+//! Cost ranges: valid on many random cases, tight if exact, and equal to golden ones.
+
+use super::{choice, costs, grid, knapsack, stream};
+#[cfg(feature = "highs")]
+use super::{routes, tour};
+use crate::tests::common::{assert_close, golden, numbers, rows};
+use regretless::problem::{GridPath, Knapsack, ProblemKind};
+use regretless::solve::relaxation::{CostRangeKind, CostRanges, Relaxation};
+use regretless::solve::{SearchLimits, SolveFailure};
+
+/// Distance from the end of a range at which costs are tested, inside and outside.
+const NEAR: f64 = 1e-6;
+
+fn ranges(problem: &dyn ProblemKind, kind: CostRangeKind, costs: &[f64]) -> CostRanges {
+    problem
+        .cost_ranging(kind, &SearchLimits::default())
+        .unwrap()
+        .ranges(costs)
+        .unwrap()
+}
+
+/// Excess of the optimum under `costs` over the new optimum when cost `j` becomes `cost`.
+fn excess(problem: &dyn ProblemKind, costs: &[f64], j: usize, cost: f64) -> f64 {
+    let mut relaxation_solver = problem
+        .relaxation_solver(Relaxation::Plain, &SearchLimits::default())
+        .unwrap();
+    let point = relaxation_solver.relax(costs).unwrap().decision;
+    let mut moved = costs.to_vec();
+    moved[j] = cost;
+    match relaxation_solver.relax(&moved) {
+        Err(SolveFailure::Unbounded) => f64::INFINITY,
+        found => point.dot(&moved) - found.unwrap().objective,
+    }
+}
+
+/// Checks every range of a problem; returns the number of finite ends.
+fn check(problem: &dyn ProblemKind, kind: CostRangeKind, costs: &[f64], what: &str) -> usize {
+    let ranges = ranges(problem, kind, costs);
+    let mut finite = 0;
+    for j in 0..costs.len() {
+        assert!(
+            ranges.lower[j] <= costs[j] + 1e-9 && ranges.upper[j] >= costs[j] - 1e-9,
+            "{what}, cost {j}"
+        );
+        for (end, outwards) in [(ranges.lower[j], -1.0), (ranges.upper[j], 1.0)] {
+            let inside = if end.is_finite() {
+                end - outwards * NEAR
+            } else {
+                costs[j] + outwards * 1000.0
+            };
+            let free = (inside - costs[j]) * outwards >= 0.0;
+            assert!(
+                !free || excess(problem, costs, j, inside) < 1e-7,
+                "{what}: cost {j} cannot go to {inside}"
+            );
+            if end.is_finite() {
+                finite += 1;
+                let lost = excess(problem, costs, j, end + outwards * 100.0 * NEAR);
+                assert!(
+                    kind == CostRangeKind::Basis || lost > NEAR,
+                    "{what}: cost {j} can go beyond {end}"
+                );
+            }
+        }
+    }
+    finite
+}
+
+#[test]
+fn exact_ranges_of_grids_are_valid_and_cannot_be_wider() {
+    let mut finite = 0;
+    for case in 0..200 {
+        let mut stream = stream(1, case);
+        let problem = grid(&mut stream, 5);
+        let costs = costs(&mut stream, &problem, case);
+        finite += check(
+            &problem,
+            CostRangeKind::Exact,
+            &costs,
+            &format!("case {case}"),
+        );
+    }
+    assert!(finite > 2000, "only {finite} ends were tested");
+}
+
+#[test]
+fn exact_ranges_of_choices_are_valid_and_cannot_be_wider() {
+    let mut finite = 0;
+    for case in 0..700 {
+        let mut stream = stream(2, case);
+        let problem = choice(&mut stream, 8);
+        let costs = costs(&mut stream, &problem, case);
+        finite += check(
+            &problem,
+            CostRangeKind::Exact,
+            &costs,
+            &format!("case {case}"),
+        );
+    }
+    assert!(finite > 2000, "only {finite} ends were tested");
+}
+
+#[test]
+fn ranges_of_knapsacks_are_valid() {
+    let mut finite = 0;
+    for case in 0..600 {
+        let mut stream = stream(3, case);
+        let problem = knapsack(&mut stream, case, 10);
+        let costs = costs(&mut stream, &problem, case);
+        finite += check(
+            &problem,
+            CostRangeKind::Basis,
+            &costs,
+            &format!("case {case}"),
+        );
+    }
+    assert!(finite > 2000, "only {finite} ends were tested");
+}
+
+#[test]
+fn an_item_that_never_fits_may_cost_anything() {
+    let problem = Knapsack::new(vec![vec![1.0, 2.0], vec![0.0, 1.0]], vec![1.0, 0.0]).unwrap();
+    let found = ranges(&problem, CostRangeKind::Basis, &[-1.0, -5.0]);
+    assert_eq!(
+        (found.lower, found.upper),
+        (vec![f64::NEG_INFINITY; 2], vec![0.0, f64::INFINITY])
+    );
+}
+
+#[cfg(feature = "highs")]
+#[test]
+fn basis_ranges_of_grids_are_valid_and_lie_within_the_exact_ones() {
+    let (mut finite, mut narrower) = (0, 0);
+    for case in 0..120 {
+        let mut stream = stream(4, case);
+        let problem = grid(&mut stream, 5);
+        let costs = costs(&mut stream, &problem, 0);
+        finite += check(
+            &problem,
+            CostRangeKind::Basis,
+            &costs,
+            &format!("case {case}"),
+        );
+        let basis = ranges(&problem, CostRangeKind::Basis, &costs);
+        let exact = ranges(&problem, CostRangeKind::Exact, &costs);
+        for j in 0..costs.len() {
+            assert!(
+                basis.lower[j] >= exact.lower[j] - 1e-7 && basis.upper[j] <= exact.upper[j] + 1e-7
+            );
+            narrower += usize::from(basis.upper[j] < exact.upper[j] - 1e-7);
+        }
+    }
+    assert!(
+        finite > 2000 && narrower > 100,
+        "{finite} ends were looked at, {narrower} were narrower"
+    );
+}
+
+#[cfg(feature = "highs")]
+#[test]
+fn ranges_of_linear_problems_are_valid() {
+    let mut finite = 0;
+    for case in 0..400 {
+        let mut stream = stream(5, case);
+        let problem = super::linear(&mut stream, case, 6);
+        let costs = costs(&mut stream, &problem, case);
+        if !super::is_unbounded(&problem, &costs) {
+            finite += check(
+                &problem,
+                CostRangeKind::Basis,
+                &costs,
+                &format!("case {case}"),
+            );
+        }
+    }
+    assert!(finite > 2000, "only {finite} ends were tested");
+}
+
+#[cfg(feature = "highs")]
+#[test]
+fn ranges_of_tours_and_routes_are_valid() {
+    let mut finite = [0; 2];
+    for case in 0..60 {
+        let mut stream = stream(8, case);
+        let problems = [tour(&mut stream, 12), routes(&mut stream, case, 12)];
+        for (finite, problem) in finite.iter_mut().zip(problems) {
+            let costs = costs(&mut stream, problem.as_ref(), case);
+            let relaxed = problem
+                .relaxation_solver(Relaxation::Plain, &SearchLimits::default())
+                .unwrap()
+                .relax(&costs);
+            if relaxed != Err(SolveFailure::Infeasible) {
+                *finite += check(
+                    problem.as_ref(),
+                    CostRangeKind::Basis,
+                    &costs,
+                    &format!("case {case}"),
+                );
+            }
+        }
+    }
+    assert!(
+        finite.iter().all(|finite| *finite > 2000),
+        "only {finite:?} ends were looked at"
+    );
+}
+
+/// A model large enough for presolve has the ranges of the same model solved by the knapsack
+/// solver.
+#[cfg(feature = "highs")]
+#[test]
+fn ranges_and_neighbors_of_large_models_equal_those_of_the_knapsack_solver() {
+    use regretless::problem::{LinearBuilder, Sense, VariableDomain};
+    let mut stream = stream(7, 0);
+    let weights: Vec<Vec<f64>> = (0..8)
+        .map(|_| (0..1300).map(|_| stream.uniform(3.0, 8.0)).collect())
+        .collect();
+    let own = Knapsack::with_capacity_fraction(weights, 0.1).unwrap();
+    let mut build = LinearBuilder::new("knapsack", Sense::Minimize);
+    for item in 0..1300 {
+        build.predicted(format!("x{item}"), VariableDomain::Binary);
+    }
+    for (weights, capacity) in own.weights().iter().zip(own.capacity()) {
+        build.row(
+            [f64::NEG_INFINITY, *capacity],
+            weights.iter().copied().enumerate(),
+        );
+    }
+    let other = build.build().unwrap();
+    let costs: Vec<f64> = (0..1300).map(|_| stream.uniform(-5.0, 1.0)).collect();
+    let (a, b) = (
+        ranges(&own, CostRangeKind::Basis, &costs),
+        ranges(&other, CostRangeKind::Basis, &costs),
+    );
+    assert_close(&a.lower, &b.lower, 1e-6, "lower ends");
+    assert_close(&a.upper, &b.upper, 1e-6, "upper ends");
+    let neighbors = |problem: &dyn ProblemKind| {
+        problem
+            .adjacent_vertices(&SearchLimits::default())
+            .unwrap()
+            .adjacent_vertices(&costs)
+            .unwrap()
+    };
+    let sorted = |(_, deltas): (_, Vec<regretless::Decision>)| {
+        let mut ways: Vec<f64> = deltas.iter().map(|delta| delta.dot(&costs)).collect();
+        ways.sort_by(f64::total_cmp);
+        ways
+    };
+    let (ours, theirs) = (sorted(neighbors(&own)), sorted(neighbors(&other)));
+    assert_eq!(ours.len(), 1300);
+    assert_close(&ours, &theirs, 1e-6, "differences to neighbors");
+}
+
+#[cfg(feature = "highs")]
+#[test]
+fn ranges_scale_with_costs() {
+    let mut stream = stream(6, 0);
+    let problem = super::linear(&mut stream, 1, 6);
+    let small = costs(&mut stream, &problem, 0);
+    let large: Vec<f64> = small.iter().map(|cost| 1024.0 * cost).collect();
+    let (a, b) = (
+        ranges(&problem, CostRangeKind::Basis, &small),
+        ranges(&problem, CostRangeKind::Basis, &large),
+    );
+    assert_close(
+        &b.lower,
+        &a.lower.iter().map(|end| 1024.0 * end).collect::<Vec<_>>(),
+        1e-12,
+        "lower ends",
+    );
+    assert_close(
+        &b.upper,
+        &a.upper.iter().map(|end| 1024.0 * end).collect::<Vec<_>>(),
+        1e-12,
+        "upper ends",
+    );
+}
+
+#[test]
+fn golden_grids_have_their_exact_ranges_and_linear_optima() {
+    let Some(file) = golden("solvers") else {
+        return;
+    };
+    let case = &file["problems"]["SP4x6"];
+    let problem = GridPath::new(4, 6).unwrap();
+    let mut relaxation_solver = problem
+        .relaxation_solver(Relaxation::Plain, &SearchLimits::default())
+        .unwrap();
+    let (lower, upper) = (
+        rows(&case["exact_cost_lower"]),
+        rows(&case["exact_cost_upper"]),
+    );
+    let objectives = numbers(&case["lp_objectives"]);
+    for (row, costs) in rows(&case["costs"]).iter().enumerate() {
+        let found = ranges(&problem, CostRangeKind::Exact, costs);
+        assert_close(&found.lower, &lower[row], 1e-8, "lower ends");
+        assert_close(&found.upper, &upper[row], 1e-8, "upper ends");
+        assert_close(
+            &[relaxation_solver.relax(costs).unwrap().objective],
+            &[objectives[row]],
+            1e-8,
+            "linear optimum",
+        );
+    }
+}
+
+#[test]
+fn golden_knapsacks_have_their_ranges_and_linear_optima() {
+    let Some(file) = golden("solvers") else {
+        return;
+    };
+    let case = &file["problems"]["KS14"];
+    let capacity = numbers(&case["problem"]["capacity"]);
+    let problem = Knapsack::new(rows(&case["problem"]["weights"]), capacity).unwrap();
+    let mut relaxation_solver = problem
+        .relaxation_solver(Relaxation::Plain, &SearchLimits::default())
+        .unwrap();
+    let negated = |row: &[f64]| row.iter().map(|value| -value).collect::<Vec<f64>>();
+    let (lower, upper) = (rows(&case["lp_cost_lower"]), rows(&case["lp_cost_upper"]));
+    let objectives = numbers(&case["lp_objectives"]);
+    for (row, values) in rows(&case["costs"]).iter().enumerate() {
+        let costs = negated(values);
+        let found = ranges(&problem, CostRangeKind::Basis, &costs);
+        assert_close(&negated(&found.upper), &lower[row], 1e-8, "lower ends");
+        assert_close(&negated(&found.lower), &upper[row], 1e-8, "upper ends");
+        assert_close(
+            &[-relaxation_solver.relax(&costs).unwrap().objective],
+            &[objectives[row]],
+            1e-8,
+            "linear optimum",
+        );
+    }
+}

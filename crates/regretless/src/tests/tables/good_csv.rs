@@ -1,0 +1,318 @@
+//! CSV tables that are right, and files out.
+
+use std::fs;
+
+use regretless::data::csv::{self, DecisionFormat};
+use regretless::data::{
+    CostNames, Dataset, FeatureShape, Features, Layout, LongColumns, Matrix, TableSource,
+    WideColumns, npy,
+};
+use regretless::{Decision, Error};
+
+use super::{Folder, assert_same, bits, long, long_data, wide, wide_data, words};
+use crate::tests::common::reference_data;
+
+#[test]
+fn a_wide_table_survives_csv_and_npy_to_the_bit() {
+    let (folder, data) = (Folder::new(), wide_data());
+    csv::write(&folder.path("t.csv"), &data, false).unwrap();
+    let back = csv::read(&folder.path("t.csv"), &wide(&["x*"], &["c*"], &[])).unwrap();
+    assert_same(&back, &data);
+    npy::write(&folder.path("x.npy"), &folder.path("c.npy"), &data, false).unwrap();
+    assert_same(
+        &npy::read(&folder.path("x.npy"), &folder.path("c.npy")).unwrap(),
+        &back,
+    );
+}
+
+#[test]
+fn a_long_table_survives_csv_and_npy_to_the_bit() {
+    let (folder, data) = (Folder::new(), long_data());
+    csv::write(&folder.path("t.csv"), &data, false).unwrap();
+    assert_same(
+        &csv::read(&folder.path("t.csv"), &long(Some("item"))).unwrap(),
+        &data,
+    );
+    npy::write(&folder.path("x.npy"), &folder.path("c.npy"), &data, false).unwrap();
+    let back = npy::read(&folder.path("x.npy"), &folder.path("c.npy")).unwrap();
+    assert_eq!(back.features().shape(), FeatureShape::Long { items: 3 });
+    assert_eq!(
+        bits(back.features().values()),
+        bits(data.features().values())
+    );
+    assert_eq!(bits(back.costs()), bits(data.costs()));
+}
+
+#[test]
+fn marks_line_ends_quotes_and_spaces_make_no_difference() {
+    let folder = Folder::new();
+    let layout = wide(&[], &["c"], &[]);
+    let plain = folder.csv("x,y,c\n1.5,2,3\n-4,5e1,6\n", &layout).unwrap();
+    for same in [
+        "\u{feff}x,y,c\n1.5,2,3\n-4,5e1,6\n",
+        "x,y,c\r\n1.5,2,3\r\n-4,5e1,6\r\n",
+        "x,y,c\r1.5,2,3\r-4,5e1,6",
+        "\"x\",\"y\",\"c\"\n\"1.5\",\"2\",\"3\"\n-4,\"5e1\",6",
+        " x , y,c \n 1.5, 2 ,3\n\n -4 ,+50.0,6.\n\n",
+    ] {
+        assert_same(&folder.csv(same, &layout).unwrap(), &plain);
+    }
+}
+
+#[test]
+fn other_columns_of_numbers_are_features_and_text_is_left_out() {
+    let folder = Folder::new();
+    let text = "date,id,x,price 1,price 2,y\n2024-01-01,7,1,2,3,4\n2024-01-02,8,5,6,7,8\n";
+    let data = folder.csv(text, &wide(&[], &["price *"], &["id"])).unwrap();
+    assert_eq!(data.features().names(), ["x", "y"]);
+    assert_eq!(data.cost_names().to_vec(), ["price 1", "price 2"]);
+    assert_eq!(data.features().values().as_slice(), [1.0, 4.0, 5.0, 8.0]);
+    assert_eq!(data.costs().as_slice(), [2.0, 3.0, 6.0, 7.0]);
+}
+
+#[test]
+fn listed_columns_come_in_the_order_of_the_list_and_once() {
+    let folder = Folder::new();
+    let layout = wide(&["y", "x*", "y"], &["c2", "c*"], &["x9"]);
+    let data = folder
+        .csv("c1,x2,x9,c2,y,x1\n1,2,3,4,5,6\n", &layout)
+        .unwrap();
+    assert_eq!(data.features().names(), ["y", "x2", "x1"]);
+    assert_eq!(data.costs().as_slice(), [4.0, 1.0]);
+}
+
+#[test]
+fn two_files_make_one_table() {
+    let folder = Folder::new();
+    let (features, costs) = (
+        folder.file("x.csv", "day,x\nmon,1\ntue,2\n"),
+        folder.file("c.csv", "a,b\n3,4\n5,6\n"),
+    );
+    let source = TableSource::CsvPair {
+        features,
+        costs: costs.clone(),
+        columns: WideColumns::default(),
+    };
+    let data = source.read().unwrap();
+    assert_eq!(
+        (data.features().names(), data.cost_names().to_vec()),
+        (&words(&["x"])[..], words(&["a", "b"]))
+    );
+    assert_eq!(data.costs().as_slice(), [3.0, 4.0, 5.0, 6.0]);
+    assert_eq!(source.costs_file(), costs);
+    folder.file("c.csv", "a,b\n3,4\n");
+    let message =
+        "c.csv: 1 rows of costs, but x.csv has 2 rows of features; each row is one instance";
+    assert_eq!(folder.words(&source.read().unwrap_err()), message);
+}
+
+#[test]
+fn rows_of_a_long_table_with_items_come_in_any_order() {
+    let folder = Folder::new();
+    let sorted = folder
+        .csv(
+            "instance,item,x,cost\nu,b,1,2\nu,a,3,4\nv,b,5,6\nv,a,7,8\n",
+            &long(Some("item")),
+        )
+        .unwrap();
+    assert_eq!(sorted.cost_names().to_vec(), ["b", "a"]);
+    assert_eq!(sorted.features().values().as_slice(), [1.0, 3.0, 5.0, 7.0]);
+    let mixed = folder
+        .csv(
+            "instance,item,x,cost\nu,b,1,2\nv,a,7,8\nu,a,3,4\nv,b,5,6\n",
+            &long(Some("item")),
+        )
+        .unwrap();
+    assert_same(&mixed, &sorted);
+}
+
+#[test]
+fn the_order_of_items_can_be_that_of_a_model() {
+    let folder = Folder::new();
+    let path = folder.file("t.csv", "instance,item,x\nu,b,1\nu,a,3\n");
+    let columns = LongColumns {
+        item: Some("item".into()),
+        items: words(&["a", "b"]),
+        ..LongColumns::default()
+    };
+    let features = csv::read_features(&path, &Layout::Long(columns), &words(&["x"])).unwrap();
+    assert_eq!(features.values().as_slice(), [3.0, 1.0]);
+    assert_eq!(features.shape(), FeatureShape::Long { items: 2 });
+}
+
+#[test]
+fn a_long_table_without_items_goes_by_the_order_of_rows() {
+    let folder = Folder::new();
+    let data = folder
+        .csv("cost,instance,x\n1,7,2\n3,7,4\n5,6,6\n7,6,8\n", &long(None))
+        .unwrap();
+    assert_eq!(data.costs().as_slice(), [1.0, 3.0, 5.0, 7.0]);
+    assert_eq!(data.features().names(), ["x"]);
+}
+
+#[test]
+fn features_are_taken_by_name_in_the_order_of_the_model() {
+    let folder = Folder::new();
+    let path = folder.file("t.csv", "note,b,a,extra\nhello,1,2,3\nworld,4,5,6\n");
+    let layout = wide(&[], &[], &[]);
+    let features = csv::read_features(&path, &layout, &words(&["a", "b"])).unwrap();
+    assert_eq!(features.values().as_slice(), [2.0, 1.0, 5.0, 4.0]);
+    let error = csv::read_features(&path, &layout, &words(&["a", "z"])).unwrap_err();
+    let message =
+        "t.csv, row 1, column z: there is no such column; the file has: note, b, a, extra";
+    assert_eq!(folder.words(&error), message);
+}
+
+#[test]
+fn predictions_and_decisions_are_written_under_their_names() {
+    let folder = Folder::new();
+    let names = CostNames::from(words(&["a", "b, c"]));
+    let read = |name: &str| fs::read_to_string(folder.path(name)).unwrap();
+    let costs = Matrix::new(2, 2, vec![0.1, 2.0, -3.5, 1e-9]).unwrap();
+    csv::write_predictions(&folder.path("p.csv"), &names, &costs, false).unwrap();
+    assert_eq!(read("p.csv"), "a,\"b, c\"\n0.1,2\n-3.5,1e-9\n");
+    let decisions = [
+        Decision::from_indices([1]),
+        Decision::from_indices([]),
+        Decision::from_dense(&[0.25, 1.0]),
+    ];
+    csv::write_decisions(
+        &folder.path("d.csv"),
+        &names,
+        &decisions,
+        DecisionFormat::Dense,
+        false,
+    )
+    .unwrap();
+    assert_eq!(read("d.csv"), "a,\"b, c\"\n0,1\n0,0\n0.25,1\n");
+    csv::write_decisions(
+        &folder.path("s.csv"),
+        &names,
+        &decisions,
+        DecisionFormat::Sparse,
+        false,
+    )
+    .unwrap();
+    assert_eq!(
+        read("s.csv"),
+        "instance,item,value\n0,\"b, c\",1\n2,a,0.25\n2,\"b, c\",1\n"
+    );
+    npy::write_decisions(&folder.path("d.npy"), 2, &decisions, false).unwrap();
+    let back = npy::read_features(&folder.path("d.npy"), None).unwrap();
+    assert_eq!(back.values().as_slice(), [0.0, 1.0, 0.0, 0.0, 0.25, 1.0]);
+    let too_wide = [Decision::from_indices([2])];
+    assert!(
+        csv::write_decisions(
+            &folder.path("n"),
+            &names,
+            &too_wide,
+            DecisionFormat::Sparse,
+            false
+        )
+        .is_err()
+    );
+    assert!(npy::write_decisions(&folder.path("n"), 2, &too_wide, false).is_err());
+    assert!(
+        csv::write_predictions(&folder.path("n"), &CostNames::numbered(1), &costs, false).is_err()
+    );
+    assert!(!folder.path("n").exists());
+}
+
+#[test]
+fn names_that_look_like_formulas_are_guarded_in_decisions_alone() {
+    let folder = Folder::new();
+    let names = CostNames::from(words(&["=1+2", "-1.5"]));
+    let read = |name: &str| fs::read_to_string(folder.path(name)).unwrap();
+    let decisions = [Decision::from_dense(&[-1.0, 1.0])];
+    csv::write_decisions(
+        &folder.path("d.csv"),
+        &names,
+        &decisions,
+        DecisionFormat::Dense,
+        false,
+    )
+    .unwrap();
+    assert_eq!(read("d.csv"), "'=1+2,-1.5\n-1,1\n");
+    csv::write_decisions(
+        &folder.path("s.csv"),
+        &names,
+        &decisions,
+        DecisionFormat::Sparse,
+        false,
+    )
+    .unwrap();
+    assert_eq!(read("s.csv"), "instance,item,value\n0,'=1+2,-1\n0,-1.5,1\n");
+    let costs = Matrix::new(1, 2, vec![1.0, 2.0]).unwrap();
+    csv::write_predictions(&folder.path("p.csv"), &names, &costs, false).unwrap();
+    assert_eq!(
+        read("p.csv"),
+        "=1+2,-1.5\n1,2\n",
+        "predictions are read back by their names"
+    );
+}
+
+#[test]
+fn a_taken_path_stops_every_writer_before_it_writes() {
+    let (folder, data) = (Folder::new(), wide_data());
+    let taken = folder.file("c.npy", "mine");
+    let free = folder.path("x.npy");
+    assert!(
+        matches!(npy::write(&free, &taken, &data, false), Err(Error::Exists(path)) if path == taken)
+    );
+    assert!(!free.exists());
+    assert!(matches!(
+        csv::write(&taken, &data, false),
+        Err(Error::Exists(_))
+    ));
+    assert_eq!(fs::read(&taken).unwrap(), b"mine");
+    npy::write(&free, &taken, &data, true).unwrap();
+    assert_same(&npy::read(&free, &taken).unwrap(), &data);
+}
+
+#[test]
+fn columns_that_would_share_a_name_are_not_written() {
+    let folder = Folder::new();
+    let features = Features::new(
+        Matrix::zeros(1, 1),
+        FeatureShape::Wide,
+        Some(words(&["c0"])),
+    )
+    .unwrap();
+    let data = Dataset::new(features, Matrix::zeros(1, 1), None).unwrap();
+    let error = csv::write(&folder.path("t.csv"), &data, false).unwrap_err();
+    assert!(
+        error
+            .to_string()
+            .contains("two columns would be named 'c0'"),
+        "{error}"
+    );
+}
+
+#[test]
+fn the_housing_table_is_read_as_published() {
+    let Some(folder) = reference_data() else {
+        return;
+    };
+    let path = folder.join("california/cal_housing.csv");
+    let data = csv::read(&path, &wide(&[], &["medianHouseValue"], &[])).unwrap();
+    assert_eq!((data.len(), data.features().names().len()), (20_640, 8));
+    assert_eq!(
+        data.costs()
+            .as_slice()
+            .iter()
+            .filter(|value| **value == 500_001.0)
+            .count(),
+        965
+    );
+    let column = data
+        .features()
+        .names()
+        .iter()
+        .position(|name| name == "population")
+        .unwrap();
+    let mean = (0..data.len())
+        .map(|i| f64::from(data.features().values().row(i)[column]))
+        .sum::<f64>()
+        / 20_640.0;
+    assert!((mean - 1_425.476_744).abs() < 1e-6, "{mean}");
+}

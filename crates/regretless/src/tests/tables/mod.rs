@@ -1,0 +1,128 @@
+//! Tables: what is written is read back to the bit, and every bad input is named with its place.
+
+mod any;
+mod arrays;
+mod bad_csv;
+mod beyond;
+mod energy;
+mod good_csv;
+mod houses;
+
+use std::fs;
+use std::path::PathBuf;
+
+use regretless::Error;
+use regretless::data::{
+    Dataset, FeatureShape, Features, Layout, LongColumns, Matrix, WideColumns, csv,
+};
+use tempfile::TempDir;
+
+fn words(words: &[&str]) -> Vec<String> {
+    words.iter().map(|word| (*word).to_string()).collect()
+}
+
+fn wide(features: &[&str], costs: &[&str], ignore: &[&str]) -> Layout {
+    Layout::Wide(WideColumns {
+        features: words(features),
+        costs: words(costs),
+        ignore: words(ignore),
+    })
+}
+
+fn long(item: Option<&str>) -> Layout {
+    Layout::Long(LongColumns {
+        item: item.map(String::from),
+        ..LongColumns::default()
+    })
+}
+
+struct Folder(TempDir);
+
+impl Folder {
+    fn new() -> Self {
+        Self(tempfile::tempdir().unwrap())
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    fn file(&self, name: &str, content: impl AsRef<[u8]>) -> PathBuf {
+        fs::write(self.path(name), content).unwrap();
+        self.path(name)
+    }
+
+    /// The error in words, the folder cut out.
+    fn words(&self, error: &Error) -> String {
+        error
+            .to_string()
+            .replace(&format!("{}/", self.0.path().display()), "")
+    }
+
+    fn csv(&self, content: impl AsRef<[u8]>, layout: &Layout) -> Result<Dataset, String> {
+        csv::read(&self.file("t.csv", content), layout).map_err(|error| self.words(&error))
+    }
+}
+
+fn bits(matrix: &Matrix) -> Vec<u32> {
+    matrix
+        .as_slice()
+        .iter()
+        .map(|value| value.to_bits())
+        .collect()
+}
+
+fn assert_same(left: &Dataset, right: &Dataset) {
+    assert_eq!(left, right);
+    assert_eq!(
+        bits(left.features().values()),
+        bits(right.features().values())
+    );
+    assert_eq!(bits(left.costs()), bits(right.costs()));
+}
+
+const ODD: [f32; 12] = [
+    0.1,
+    -0.0,
+    1e-45,
+    f32::MAX,
+    f32::MIN,
+    1e30,
+    16_777_217.0,
+    -1.0,
+    3.0,
+    0.0,
+    f32::MIN_POSITIVE,
+    1.0 / 3.0,
+];
+
+fn wide_data() -> Dataset {
+    let features = Features::new(
+        Matrix::new(2, 3, ODD[..6].to_vec()).unwrap(),
+        FeatureShape::Wide,
+        None,
+    )
+    .unwrap();
+    Dataset::new(
+        features,
+        Matrix::new(2, 2, ODD[6..10].to_vec()).unwrap(),
+        None,
+    )
+    .unwrap()
+}
+
+fn long_data() -> Dataset {
+    let values = Matrix::new(6, 2, ODD.to_vec()).unwrap();
+    let features = Features::new(
+        values,
+        FeatureShape::Long { items: 3 },
+        Some(words(&["rooms", "age"])),
+    )
+    .unwrap();
+    Dataset::new(
+        features,
+        Matrix::new(2, 3, ODD[3..9].to_vec()).unwrap(),
+        Some(words(&["a", "b", "c, d"]).into()),
+    )
+    .unwrap()
+}

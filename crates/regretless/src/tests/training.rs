@@ -1,0 +1,511 @@
+//! Training as a user sees it: it lowers what it should, repeats itself exactly, and stops where
+//! told.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use regretless::Error;
+use regretless::data::synthetic::SyntheticSpec as DataRecipe;
+use regretless::data::{Dataset, FeatureShape, Features, Matrix};
+use regretless::label::LabeledDataset;
+use regretless::loss::LossSpec;
+use regretless::method::Method;
+use regretless::observer::{NoopObserver, Observer};
+use regretless::optimizer::Optimizer;
+use regretless::oracle::Oracle;
+use regretless::predict::{CostModel, PredictorSpec};
+use regretless::problem::{Benchmark, ProblemSpec, Sense, TopK};
+use regretless::report::StopReason;
+use regretless::settings::{SelectionCriterion, TrainingSettings};
+use regretless::train::TrainingContext;
+use regretless::trainer::Trainer;
+
+use crate::tests::setting::{Setting, quick};
+
+/// Houses of a street: each has its own two features and one shared rule gives its value.
+fn items_with_own_features(instances: usize, items: usize) -> Dataset {
+    let value = |i: usize| (i as f32 * 0.37).sin();
+    let rows = instances * items;
+    let features: Vec<f32> = (0..rows)
+        .flat_map(|i| [value(i), value(3 * i + 1)])
+        .collect();
+    let costs = features
+        .chunks(2)
+        .map(|x| 5.0 + 2.0 * x[0] - x[1])
+        .collect();
+    let features = Matrix::new(rows, 2, features).unwrap();
+    let features = Features::new(features, FeatureShape::Long { items }, None).unwrap();
+    Dataset::new(
+        features,
+        Matrix::new(instances, items, costs).unwrap(),
+        None,
+    )
+    .unwrap()
+}
+
+#[test]
+fn every_loss_lowers_itself_and_the_regret_of_the_untrained_model() {
+    let setting = Setting::paths(1);
+    let untrained = setting
+        .test(
+            &setting
+                .train(
+                    "MSE",
+                    TrainingSettings {
+                        epochs: 0,
+                        ..quick()
+                    },
+                )
+                .unwrap()
+                .model,
+        )
+        .regret;
+    for loss in LossSpec::examples().unwrap() {
+        let trained = setting.train(&loss.to_string(), quick()).unwrap();
+        let epochs = &trained.report.rounds[0].epochs;
+        let (first, last) = (
+            epochs[1].training_loss.unwrap(),
+            epochs[12].training_loss.unwrap(),
+        );
+        assert!(
+            last < first,
+            "{loss}: training loss went from {first} to {last}"
+        );
+        let regret = setting.test(&trained.model).regret;
+        assert!(
+            regret < untrained,
+            "{loss}: test regret {regret}, untrained {untrained}"
+        );
+    }
+}
+
+/// Every loss, and the oracle settings that have a state of their own.
+fn all_methods() -> Vec<String> {
+    let with_state = [
+        "MAE(C,O,S)",
+        "SPO+ cache 30%",
+        "PFYL(samples=2) cache 30% per-instance capacity 7",
+        "NCE cache 50%",
+    ];
+    LossSpec::examples()
+        .unwrap()
+        .iter()
+        .map(LossSpec::to_string)
+        .chain(with_state.map(str::to_owned))
+        .collect()
+}
+
+#[test]
+fn the_same_seed_gives_the_same_bytes_on_any_number_of_threads() {
+    let (one, three) = (Setting::paths(1), Setting::paths(3));
+    for method in all_methods() {
+        let bytes = |setting: &Setting, seed: u64| {
+            let settings = TrainingSettings {
+                seed,
+                epochs: 2,
+                ..quick()
+            };
+            setting
+                .train(&method, settings)
+                .unwrap()
+                .model
+                .to_bytes()
+                .unwrap()
+        };
+        let alone = bytes(&one, 5);
+        assert_eq!(alone, bytes(&three, 5), "{method}");
+        assert_ne!(alone, bytes(&one, 6), "{method}");
+    }
+}
+
+#[test]
+fn weighted_losses_solve_once_more_per_training_and_validation_row() {
+    let setting = Setting::paths(1);
+    let solves = |loss: &str| {
+        let settings = TrainingSettings {
+            select: SelectionCriterion::ValidationLoss,
+            epochs: 2,
+            ..quick()
+        };
+        setting.train(loss, settings).unwrap().report.solves.total()
+    };
+    assert_eq!(solves("MAE(O,S)"), 0);
+    for (loss, rounds) in [
+        ("MSE(C)", 1),
+        ("MSE(W(0.5))", 1),
+        ("MSE(IC(3))", 2),
+        ("MAE(EIC(4),S)", 3),
+    ] {
+        assert_eq!(solves(loss), rounds * 200, "{loss}");
+    }
+}
+
+#[test]
+fn validation_by_regret_solves_once_per_row_and_epoch() {
+    let setting = Setting::paths(1);
+    assert_eq!(
+        setting
+            .train(
+                "MSE",
+                TrainingSettings {
+                    epochs: 4,
+                    ..quick()
+                }
+            )
+            .unwrap()
+            .report
+            .solves
+            .total(),
+        5 * 40
+    );
+}
+
+#[test]
+fn instance_costs_are_iterative_costs_of_two_rounds_and_no_reweighting_is_the_base_loss() {
+    let setting = Setting::paths(1);
+    let parameters = |loss: &str| setting.train(loss, quick()).unwrap().model.networks;
+    assert_eq!(parameters("MSE(C,S)"), parameters("MSE(IC(2),S)"));
+    assert_eq!(parameters("MAE(W(0))"), parameters("MAE"));
+    assert_eq!(parameters("MSE(EIC(3))").len(), 3);
+    assert_eq!(parameters("MSE(EIC(3))")[1], parameters("MSE(C)")[0]);
+}
+
+#[test]
+fn the_best_epoch_is_kept_and_epoch_zero_may_be_best() {
+    let setting = Setting::paths(1);
+    let trained = setting.train("MSE", quick()).unwrap();
+    let round = &trained.report.rounds[0];
+    let regret = |epoch: usize| round.epochs[epoch].validation_regret.unwrap();
+    assert!((0..=12).all(|epoch| regret(round.best_epoch) <= regret(epoch)));
+    let wild = TrainingSettings {
+        learning_rate: 1e6,
+        epochs: 3,
+        select: SelectionCriterion::ValidationLoss,
+        ..quick()
+    };
+    assert_eq!(setting.train("MSE", wild).unwrap().report.best_epoch(), 0);
+    let last = TrainingSettings {
+        learning_rate: 1e6,
+        epochs: 3,
+        select: SelectionCriterion::Last,
+        ..quick()
+    };
+    assert_eq!(setting.train("MSE", last).unwrap().report.best_epoch(), 3);
+}
+
+#[test]
+fn patience_and_time_limits_end_training_early() {
+    let setting = Setting::paths(1);
+    let stopped = |settings: TrainingSettings| {
+        let report = setting.train("MSE", settings).unwrap().report;
+        (report.rounds[0].stopped, report.rounds[0].epochs.len() - 1)
+    };
+    let wild = TrainingSettings {
+        learning_rate: 1e6,
+        select: SelectionCriterion::ValidationLoss,
+        ..quick()
+    };
+    assert_eq!(
+        stopped(TrainingSettings {
+            patience: Some(2),
+            ..wild
+        }),
+        (StopReason::Patience, 2)
+    );
+    assert_eq!(
+        stopped(TrainingSettings {
+            patience_seconds: Some(1e-9),
+            ..wild
+        }),
+        (StopReason::Patience, 1)
+    );
+    assert_eq!(
+        stopped(TrainingSettings {
+            time_limit: Some(1e-9),
+            ..quick()
+        }),
+        (StopReason::TimeLimit, 1)
+    );
+    assert_eq!(stopped(quick()), (StopReason::Epochs, 12));
+    let batch_size = 8;
+    let hurried = TrainingSettings {
+        time_limit: Some(1e-9),
+        select: SelectionCriterion::Last,
+        batch_size,
+        ..quick()
+    };
+    let report = setting.train("SPO+", hurried).unwrap().report;
+    assert_eq!(
+        (report.rounds[0].stopped, report.solves.total()),
+        (StopReason::TimeLimit, batch_size as u64),
+        "in mid-epoch"
+    );
+}
+
+#[test]
+fn other_optimisers_train_too() {
+    let setting = Setting::paths(1);
+    let adamw = Optimizer::Adam {
+        beta1: 0.9,
+        beta2: 0.999,
+        epsilon: 1e-8,
+        weight_decay: 0.1,
+    };
+    for (optimizer, learning_rate) in [(adamw, 0.02), (Optimizer::Sgd { momentum: 0.9 }, 0.05)] {
+        let settings = TrainingSettings {
+            optimizer,
+            learning_rate,
+            select: SelectionCriterion::ValidationLoss,
+            ..quick()
+        };
+        let epochs = &setting.train("MSE", settings).unwrap().report.rounds[0].epochs;
+        assert!(
+            epochs[12].validation_loss < epochs[0].validation_loss,
+            "{optimizer:?}"
+        );
+    }
+}
+
+#[test]
+fn a_prediction_that_starts_at_zero_recovers_under_normalisation() {
+    let setting = Setting::paths(1);
+    // Features of zero and no output map: the first predictions are the biases, here zero as well.
+    let settings = TrainingSettings {
+        scale_costs: false,
+        select: SelectionCriterion::ValidationLoss,
+        ..quick()
+    };
+    for loss in ["MSE(S)", "MAE(O,S)"] {
+        let epochs = setting.train(loss, settings).unwrap().report.rounds[0]
+            .epochs
+            .clone();
+        assert!(
+            epochs[12].validation_loss < epochs[0].validation_loss,
+            "{loss}"
+        );
+        assert!(
+            epochs
+                .iter()
+                .all(|epoch| epoch.validation_loss.unwrap().is_finite())
+        );
+    }
+}
+
+#[test]
+fn hidden_layers_learn_what_a_linear_model_cannot() {
+    let setting = Setting::paths(1);
+    let settings = TrainingSettings {
+        epochs: 60,
+        select: SelectionCriterion::Last,
+        ..quick()
+    };
+    let loss = |predictor: PredictorSpec| {
+        let report = setting
+            .train_with("MSE", predictor, settings)
+            .unwrap()
+            .report;
+        report.rounds[0].epochs[60].training_loss.unwrap()
+    };
+    assert!(loss("mlp:32".parse().unwrap()) < loss(PredictorSpec::Linear));
+}
+
+#[test]
+fn one_shared_predictor_serves_every_item_of_the_long_shape() {
+    let problem = ProblemSpec::TopK(TopK::new(6, 2, Sense::Maximize).unwrap());
+    for predictor in ["linear", "mlp:8"] {
+        let setting = Setting::new(
+            problem.clone(),
+            items_with_own_features(60, 6),
+            [40, 10, 10],
+            1,
+        );
+        let settings = TrainingSettings {
+            epochs: 80,
+            select: SelectionCriterion::ValidationLoss,
+            ..quick()
+        };
+        let trained = setting
+            .train_with("MSE", predictor.parse().unwrap(), settings)
+            .unwrap();
+        assert_eq!(trained.model.networks[0].sizes().last(), Some(&1));
+        let evaluation = setting.test(&trained.model);
+        assert!(evaluation.mse < 0.05, "{predictor}: {}", evaluation.mse);
+        let predicted = trained
+            .model
+            .predict(setting.data.data().features())
+            .unwrap();
+        assert!(
+            (4.0..6.0).contains(&(predicted.as_slice().iter().sum::<f32>() / 360.0)),
+            "costs in the user's sense"
+        );
+    }
+}
+
+#[test]
+fn rescaling_leaves_small_problems_alone_and_rescues_tiny_gradients() {
+    let setting = Setting::paths(1);
+    let settings = |rescale_loss| TrainingSettings {
+        rescale_loss,
+        select: SelectionCriterion::ValidationLoss,
+        ..quick()
+    };
+    let loss = |rescale_loss| {
+        let report = setting
+            .train("MSE(O,S)", settings(rescale_loss))
+            .unwrap()
+            .report;
+        report.rounds[0].epochs[12].validation_loss.unwrap()
+    };
+    assert!(
+        (loss(true) / loss(false) - 1.0).abs() < 0.02,
+        "{} and {}",
+        loss(true),
+        loss(false)
+    );
+    let tiny = Optimizer::Adam {
+        beta1: 0.9,
+        beta2: 0.999,
+        epsilon: 1.0,
+        weight_decay: 0.0,
+    };
+    let with_large_epsilon = |rescale_loss| {
+        let settings = TrainingSettings {
+            optimizer: tiny,
+            ..settings(rescale_loss)
+        };
+        let epochs = &setting.train("MSE(O,S)", settings).unwrap().report.rounds[0].epochs;
+        epochs[12].validation_loss.unwrap() / epochs[0].validation_loss.unwrap()
+    };
+    assert!(with_large_epsilon(true) < 0.9 * with_large_epsilon(false));
+}
+
+#[test]
+fn values_that_are_not_numbers_stop_with_epoch_instance_and_output() {
+    let setting = Setting::paths(1);
+    let settings = TrainingSettings {
+        learning_rate: 1e30,
+        epochs: 50,
+        select: SelectionCriterion::Last,
+        optimizer: Optimizer::Sgd { momentum: 0.0 },
+        ..quick()
+    };
+    let error = setting.train("MSE", settings).unwrap_err();
+    assert!(
+        matches!(
+            error,
+            Error::NonFinite {
+                epoch: 1..,
+                output: Some(_),
+                ..
+            }
+        ),
+        "{error}"
+    );
+    assert!(error.to_string().contains("epoch"), "{error}");
+}
+
+#[test]
+fn settings_that_cannot_work_are_refused() {
+    let setting = Setting::paths(1);
+    for settings in [
+        TrainingSettings {
+            batch_size: 0,
+            ..quick()
+        },
+        TrainingSettings {
+            learning_rate: 0.0,
+            ..quick()
+        },
+        TrainingSettings {
+            learning_rate: f64::NAN,
+            ..quick()
+        },
+        TrainingSettings {
+            time_limit: Some(-1.0),
+            ..quick()
+        },
+    ] {
+        assert!(matches!(
+            setting.train("MSE", settings),
+            Err(Error::Setting(_))
+        ));
+    }
+    let mut without = Setting::paths(1);
+    without.split.validation.clear();
+    let message = without.train("MSE", quick()).unwrap_err().to_string();
+    assert!(message.contains("validation"), "{message}");
+}
+
+/// Interrupts after some polls.
+struct Impatient(AtomicU64);
+
+impl Observer for Impatient {
+    fn interrupted(&self) -> bool {
+        self.0.fetch_add(1, Ordering::Relaxed) > 30
+    }
+}
+
+#[test]
+fn an_interrupted_training_says_so() {
+    let setting = Setting::paths(1);
+    let observer = Impatient(AtomicU64::new(0));
+    let task = TrainingContext {
+        data: &setting.data,
+        split: &setting.split,
+        oracle: &setting.oracle,
+        observer: &observer,
+    };
+    let recipe = Trainer::new("MSE".parse::<Method>().unwrap())
+        .predictor(PredictorSpec::Linear)
+        .settings(quick());
+    assert!(matches!(
+        recipe.train(&task, &setting.problem, None),
+        Err(Error::Interrupted)
+    ));
+}
+
+#[test]
+fn a_saved_model_predicts_the_same_and_a_foreign_table_is_refused() {
+    let setting = Setting::paths(1);
+    let model = setting.train("MAE(EIC(2),O,S)", quick()).unwrap().model;
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("model.safetensors");
+    model.save(&path, false).unwrap();
+    assert!(matches!(model.save(&path, false), Err(Error::Exists(_))));
+    let back = CostModel::load(&path).unwrap();
+    assert_eq!(back, model);
+    let features = setting.data.data().features();
+    assert_eq!(
+        back.predict(features).unwrap(),
+        model.predict(features).unwrap()
+    );
+    let names = features
+        .names()
+        .iter()
+        .map(|name| format!("other_{name}"))
+        .collect();
+    let foreign =
+        Features::new(features.values().clone(), FeatureShape::Wide, Some(names)).unwrap();
+    let message = back.predict(&foreign).unwrap_err().to_string();
+    assert!(
+        message.contains("other_x0") && message.contains("x0"),
+        "{message}"
+    );
+    std::fs::write(&path, b"not a model").unwrap();
+    let message = CostModel::load(&path).unwrap_err().to_string();
+    assert!(message.contains("model.safetensors"), "{message}");
+}
+
+#[test]
+fn a_table_of_the_wrong_width_is_refused() {
+    let (_, data) = "SP4x4"
+        .parse::<Benchmark>()
+        .unwrap()
+        .generate(DataRecipe::paper(5, 1))
+        .unwrap();
+    let oracle = Oracle::new(Arc::new(TopK::new(5, 1, Sense::Minimize).unwrap()));
+    let message = LabeledDataset::solve(data, &oracle, &NoopObserver)
+        .unwrap_err()
+        .to_string();
+    assert!(message.contains("24") && message.contains('5'), "{message}");
+}
