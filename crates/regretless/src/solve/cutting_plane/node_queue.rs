@@ -1,4 +1,4 @@
-//! The open nodes of a search tree, best bound first, and the bound on the pruned ones.
+//! The open nodes of a search tree, the lowest bound first, and the bound on the pruned ones.
 
 use std::rc::Rc;
 
@@ -82,9 +82,9 @@ impl<D> NodeQueue<D> {
             let newest_first = b.sequence.cmp(&a.sequence);
             a.bound.total_cmp(&b.bound).then(newest_first)
         };
-        let best =
+        let lowest =
             (0..self.nodes.len()).min_by(|a, b| by_bound(&self.nodes[*a], &self.nodes[*b]))?;
-        let node = self.nodes.swap_remove(best);
+        let node = self.nodes.swap_remove(lowest);
         if node.bound > cutoff {
             // This is the lowest bound in the queue, so all nodes are pruned.
             self.record_pruned(node.bound);

@@ -1,8 +1,10 @@
-//! Branching: on an edge of fractional value, or on a set of customers with fractional x(δ(S))/2,
-//! whichever raises the bounds of both children most.
+//! Branching: on an edge of fractional value, or on a set S of customers with fractional x(δ(S))/2
+//! (the number of times that vehicles visit S, see `cuts`), whichever raises the bounds of both
+//! children most.
 //!
 //! The first time, the gain of a branching is estimated by a few dual simplex iterations (strong
-//! branching; Applegate, Bixby, Chvátal and Cook 1995); later from the pseudocosts learned then.
+//! branching; Applegate, Bixby, Chvátal and Cook 1995); later by its pseudocosts, the gains per
+//! unit of change of the first time.
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -36,9 +38,9 @@ const SCORE_OFFSET: f64 = 1e-3;
 /// The variable or row that a branching bounds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum BranchTarget {
-    /// A column of the master LP.
+    /// An edge, by its column of the master LP.
     Edge(usize),
-    /// A cut of the pool.
+    /// A set of customers, by the index of its cut in the pool.
     Set(u32),
 }
 
@@ -72,8 +74,8 @@ impl CvrpBranchPath {
     pub(super) fn enforce(&self, master: &mut CvrpMasterLp) -> Result<(), SolveFailure> {
         let [lower, upper] = self.target.bounds(master);
         // Reduced cost fixing with a better incumbent may exclude the decision. It is enforced
-        // nevertheless, because the LP solver rejects crossed bounds; the bound then closes the
-        // node.
+        // nevertheless, because the LP solver rejects a lower bound above the upper one; the node
+        // is then pruned by its bound.
         let bounds = [
             lower.max(self.bounds[0]).min(self.bounds[1]),
             upper.min(self.bounds[1]).max(self.bounds[0]),
@@ -141,8 +143,8 @@ impl BranchingRule {
             let changes = [value - value.floor(), value.ceil() - value];
             let mut gains = [0.0; 2];
             for side in 0..2 {
-                let known = self.pseudocosts.get(&target);
-                gains[side] = match known.and_then(|pseudocosts| pseudocosts[side]) {
+                let pseudocosts = self.pseudocosts.get(&target);
+                gains[side] = match pseudocosts.and_then(|both_sides| both_sides[side]) {
                     Some(pseudocost) => (pseudocost * changes[side]).min(max_gain),
                     None => {
                         let child_objective = probe(master, target, children[side], basis)?;
@@ -174,11 +176,11 @@ impl BranchingRule {
         branch_sets: &[(f64, Vec<u32>)],
     ) -> Result<Vec<(BranchTarget, f64)>, SolveFailure> {
         let mut candidates = fractional_edges(master.values());
-        for set in halfway_sets(branch_sets) {
+        for set in sets_nearest_target(branch_sets) {
             let cut = match self.set_cuts.get(&set) {
                 Some(cut) => *cut,
                 None => {
-                    let cut = master.add_cuts(&[CvrpCut::free(set.clone())])?;
+                    let cut = master.add_cuts(&[CvrpCut::branching(set.clone())])?;
                     self.set_cuts.insert(set, cut);
                     cut
                 }
@@ -209,8 +211,8 @@ fn fractional_edges(values: &[f64]) -> Vec<(BranchTarget, f64)> {
         .collect()
 }
 
-/// The sets whose x(δ(S))/2 is closest to the target value.
-fn halfway_sets(branch_sets: &[(f64, Vec<u32>)]) -> impl Iterator<Item = Vec<u32>> {
+/// The sets whose x(δ(S))/2 is closest to [`TARGET_CROSSINGS`].
+fn sets_nearest_target(branch_sets: &[(f64, Vec<u32>)]) -> impl Iterator<Item = Vec<u32>> {
     let mut sets: Vec<(f64, Vec<u32>)> = Vec::with_capacity(branch_sets.len());
     for (crossings, set) in branch_sets {
         let mut set = set.clone();

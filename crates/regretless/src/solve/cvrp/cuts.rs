@@ -1,16 +1,17 @@
 //! Valid inequalities on sets of customers, as rows of the master LP.
 //!
-//! All of them bound x(δ(S))/2 − x(T), half the edges that leave a set S minus some of these edges
-//! T:
+//! Notation: x(F) is the total value of the edges F, δ(S) are the edges that leave a set S, E(S)
+//! those within S, and 0:S those between the depot and S. All inequalities bound x(δ(S))/2 − x(T)
+//! for some edges T of δ(S):
 //!
 //! * rounded capacity: x(δ(S))/2 ≥ k(S), the demand of S in vehicle loads, rounded up (Laporte and
 //!   Nobert 1983);
-//! * blossom: x(δ(S))/2 − x(T) ≥ (1 − |T|)/2 for an odd number of edges T that are used at most
-//!   once (Edmonds 1965);
-//! * branching: as every route crosses δ(S) an even number of times, x(δ(S))/2 is integral.
+//! * blossom: x(δ(S))/2 − x(T) ≥ (1 − |T|)/2 for a handle S and an odd number of teeth T, edges
+//!   that are used at most once (Edmonds 1965);
+//! * branching: every route crosses δ(S) an even number of times, so x(δ(S))/2 is integral.
 //!
 //! As customers have degree 2, x(δ(S))/2 is |S| − x(E(S)), and with R the other customers also |R|
-//! − x(E(R)) + x(0:S)/2 − x(0:R)/2; the form with fewer nonzeros is taken.
+//! − x(E(R)) + x(0:S)/2 − x(0:R)/2; the row uses the form with fewer nonzeros.
 
 pub(super) use crate::solve::complete_graph::EdgeEnds;
 
@@ -26,7 +27,7 @@ pub(super) struct CutRow {
 pub(super) struct CvrpCut {
     /// The customers, in any order.
     pub(super) set: Vec<u32>,
-    /// The edges T.
+    /// The edges T; empty except for blossom inequalities.
     pub(super) teeth: Vec<EdgeEnds>,
     /// Lower and upper bound of x(δ(S))/2 − x(T).
     pub(super) bounds: [f64; 2],
@@ -54,7 +55,7 @@ impl CvrpCut {
     }
 
     /// A set to branch on, without bounds yet.
-    pub(super) fn free(set: Vec<u32>) -> Self {
+    pub(super) fn branching(set: Vec<u32>) -> Self {
         Self {
             set,
             teeth: Vec::new(),
@@ -68,14 +69,14 @@ impl CvrpCut {
         for node in &self.set {
             inside[*node as usize] = true;
         }
-        let within = |[i, j]: EdgeEnds| {
+        let inside_form = |[i, j]: EdgeEnds| {
             if inside[i as usize] && inside[j as usize] {
                 -1.0
             } else {
                 0.0
             }
         };
-        let beyond = |[i, j]: EdgeEnds| match (i, inside[i as usize], inside[j as usize]) {
+        let outside_form = |[i, j]: EdgeEnds| match (i, inside[i as usize], inside[j as usize]) {
             (0, _, true) => 0.5,
             (0, _, false) => -0.5,
             (_, false, false) => -1.0,
@@ -85,10 +86,10 @@ impl CvrpCut {
             columns.iter().filter(|ends| value(**ends) != 0.0).count()
         };
         let (value, size): (&dyn Fn(EdgeEnds) -> f64, usize) =
-            if nonzeros(&within) <= nonzeros(&beyond) {
-                (&within, self.set.len())
+            if nonzeros(&inside_form) <= nonzeros(&outside_form) {
+                (&inside_form, self.set.len())
             } else {
-                (&beyond, nodes - 1 - self.set.len())
+                (&outside_form, nodes - 1 - self.set.len())
             };
         let tooth = |ends: &EdgeEnds| if self.teeth.contains(ends) { -1.0 } else { 0.0 };
         let mut entries = Vec::new();
@@ -138,7 +139,7 @@ mod tests {
             let leaving = |ends: &EdgeEnds| set.contains(&ends[0]) != set.contains(&ends[1]);
             let crossing_edges = columns.iter().zip(&used).filter(|(ends, _)| leaving(ends));
             let crossings: f64 = crossing_edges.map(|(_, count)| count).sum();
-            let (row, constant) = CvrpCut::free(set.clone()).row(8, &columns);
+            let (row, constant) = CvrpCut::branching(set.clone()).row(8, &columns);
             let entries = row.entries.iter();
             let activity: f64 = entries
                 .map(|(column, value)| value * used[*column as usize])

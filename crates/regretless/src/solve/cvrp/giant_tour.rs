@@ -59,7 +59,8 @@ impl GiantTour {
         self.order[wrap_position(position + self.order.len() - 1, self.order.len())]
     }
 
-    pub(super) fn total(&self) -> f64 {
+    /// Cost including the penalty.
+    pub(super) fn penalized_cost(&self) -> f64 {
         self.cost + self.penalty
     }
 
@@ -125,7 +126,7 @@ pub(super) enum LocalMove {
         reversed: bool,
     },
     /// Swap: exchanges the nodes of two positions.
-    Swap { one: usize, other: usize },
+    Swap { first: usize, second: usize },
 }
 
 /// Longest segment of an or-opt move: the value of Or (1976).
@@ -136,11 +137,14 @@ const MOVES_PER_PAIR: usize = 2 + 4 * MAX_OR_OPT_SEGMENT + 2;
 
 impl LocalMove {
     /// All moves that make the nodes at two positions adjacent, in the order in which they are
-    /// tried. Moves that the size of the sequence makes impossible are left out.
+    /// tried, except those that are impossible in a sequence of this size.
     pub(super) fn joining(at: usize, other: usize, size: usize) -> impl Iterator<Item = Self> {
         let after = |position: usize, by: usize| wrap_position(position + by, size);
         let before = |position: usize, by: usize| wrap_position(position + size - by, size);
-        let placeholder = Self::Swap { one: at, other: at };
+        let placeholder = Self::Swap {
+            first: at,
+            second: at,
+        };
         let mut moves = [placeholder; MOVES_PER_PAIR];
         moves[0] = Self::TwoOpt {
             first: after(at, 1),
@@ -151,9 +155,9 @@ impl LocalMove {
             last: before(other, 1),
         };
         for count in 1..=MAX_OR_OPT_SEGMENT {
-            // The segment begins or ends with `at` and is inserted after or before `other`.
-            let (starting, ending) = (at, before(at, count - 1));
-            let (behind, ahead) = (other, before(other, 1));
+            // The segment begins or ends at `at`, and is inserted after or before `other`.
+            let (starting_at, ending_at) = (at, before(at, count - 1));
+            let (after_other, before_other) = (other, before(other, 1));
             let or_opt = |first: usize, to: usize, reversed: bool| Self::OrOpt {
                 first,
                 count,
@@ -161,18 +165,18 @@ impl LocalMove {
                 reversed,
             };
             let slot = 2 + 4 * (count - 1);
-            moves[slot] = or_opt(starting, behind, false);
-            moves[slot + 1] = or_opt(ending, behind, true);
-            moves[slot + 2] = or_opt(starting, ahead, true);
-            moves[slot + 3] = or_opt(ending, ahead, false);
+            moves[slot] = or_opt(starting_at, after_other, false);
+            moves[slot + 1] = or_opt(ending_at, after_other, true);
+            moves[slot + 2] = or_opt(starting_at, before_other, true);
+            moves[slot + 3] = or_opt(ending_at, before_other, false);
         }
         moves[MOVES_PER_PAIR - 2] = Self::Swap {
-            one: at,
-            other: after(other, 1),
+            first: at,
+            second: after(other, 1),
         };
         moves[MOVES_PER_PAIR - 1] = Self::Swap {
-            one: at,
-            other: before(other, 1),
+            first: at,
+            second: before(other, 1),
         };
         moves
             .into_iter()
@@ -192,14 +196,15 @@ impl LocalMove {
                 let distance = wrap_position(to + size - first, size);
                 distance >= count && distance + 1 < size && count + 2 < size
             }
-            Self::Swap { one, other } => {
-                let distance = wrap_position(other + size - one, size);
+            Self::Swap { first, second } => {
+                let distance = wrap_position(second + size - first, size);
                 distance > 1 && distance + 1 < size
             }
         }
     }
 
-    /// Decrease of the cost.
+    /// Decrease of the cost: the edges removed minus the edges added. The letters name the nodes at
+    /// the ends of these edges in the order of the sequence.
     pub(super) fn gain(self, order: &[u32], cost: impl Fn(u32, u32) -> f64) -> f64 {
         let size = order.len();
         let node = |position: usize, by: usize| order[wrap_position(position + by, size)];
@@ -234,9 +239,9 @@ impl LocalMove {
                 };
                 removed - cost(a, d) - added
             }
-            Self::Swap { one, other } => {
-                let (a, b, c) = (node(one, size - 1), order[one], node(one, 1));
-                let (d, e, f) = (node(other, size - 1), order[other], node(other, 1));
+            Self::Swap { first, second } => {
+                let (a, b, c) = (node(first, size - 1), order[first], node(first, 1));
+                let (d, e, f) = (node(second, size - 1), order[second], node(second, 1));
                 let removed = cost(a, b) + cost(b, c) + cost(d, e) + cost(e, f);
                 removed - cost(a, e) - cost(e, c) - cost(d, b) - cost(b, f)
             }
@@ -274,15 +279,15 @@ impl LocalMove {
                     (last + 1..size).map(|offset| order[wrap_position(first + offset, size)]),
                 );
             }
-            Self::Swap { one, other } => {
+            Self::Swap { first, second } => {
                 out.extend_from_slice(order);
-                out.swap(one, other);
+                out.swap(first, second);
             }
         }
     }
 
-    /// Positions whose neighbors change.
-    pub(super) fn ends(self, size: usize) -> [usize; 6] {
+    /// Positions whose neighbors change; positions may repeat.
+    pub(super) fn changed_positions(self, size: usize) -> [usize; 6] {
         let next = |position: usize, by: usize| wrap_position(position + by, size);
         match self {
             Self::TwoOpt { first, last } => [
@@ -303,13 +308,13 @@ impl LocalMove {
                 to,
                 next(to, 1),
             ],
-            Self::Swap { one, other } => [
-                next(one, size - 1),
-                one,
-                next(one, 1),
-                next(other, size - 1),
-                other,
-                next(other, 1),
+            Self::Swap { first, second } => [
+                next(first, size - 1),
+                first,
+                next(first, 1),
+                next(second, size - 1),
+                second,
+                next(second, 1),
             ],
         }
     }

@@ -1,8 +1,8 @@
-//! The best routes found.
+//! The incumbent: the best routes found so far.
 
 use crate::solve::pruning::PruningRule;
 
-/// The best routes, as uses of edges, and the cutoff that they imply.
+/// The best routes, as the number of uses of each edge, and the cutoff that they imply.
 #[derive(Debug, Clone)]
 pub(super) struct CvrpIncumbent {
     /// Sorted edge indices with the number of uses; empty when there are no routes.
@@ -22,7 +22,7 @@ impl CvrpIncumbent {
         }
     }
 
-    /// Keeps the routes if they are cheaper; whether they were.
+    /// Replaces the incumbent if these routes are cheaper; returns whether they are.
     pub(super) fn offer(
         &mut self,
         mut uses: Vec<(u32, f64)>,

@@ -18,7 +18,7 @@ use crate::random::{Purpose, RandomStream};
 use crate::solve::complete_graph::DistanceMatrix;
 
 /// Nearest neighbors of each node that moves are tried with. The time of a local search is
-/// proportional to it; farther neighbors rarely give improving moves.
+/// proportional to it; farther neighbors rarely yield improving moves.
 const MAX_NEIGHBORS: usize = 8;
 /// Longest segment of a kick. Longer kicks destroy more of a good solution.
 const MAX_KICK_SEGMENT: usize = 6;
@@ -27,7 +27,8 @@ const MAX_KICK_SEGMENT: usize = 6;
 const ACCEPTANCE_TEMPERATURE: f64 = 0.03;
 /// Smallest random number whose logarithm is taken: it caps the accepted increase.
 const MIN_ACCEPTANCE_DRAW: f64 = 1e-12;
-/// The neighbor whose rank is the number of nodes over this is the bad one in `cost_spread`.
+/// The neighbor at this fraction of the ranking, one over the divisor, represents a poor edge in
+/// `cost_spread`; untuned.
 const SPREAD_RANK_DIVISOR: usize = 3;
 /// Penalty of a unit of overload, relative to the capacity, in units of `cost_spread`. A larger
 /// value makes more local optima feasible; a smaller one lets the search pass through infeasible
@@ -40,6 +41,7 @@ const MIN_COST_SPREAD: f64 = 1e-300;
 /// Smallest gain of a move relative to `cost_spread`, and relative to the largest cost: smaller
 /// ones may be rounding, and a search that accepted them could cycle.
 const RELATIVE_SPREAD_TOLERANCE: f64 = 1e-9;
+/// See [`RELATIVE_SPREAD_TOLERANCE`].
 const RELATIVE_SCALE_TOLERANCE: f64 = 1e-14;
 
 /// The iterated local search of one instance.
@@ -50,7 +52,7 @@ pub(super) struct IteratedLocalSearch<'a> {
     costs: Vec<f64>,
     /// Nearest neighbors of each node, nearest first.
     neighbors: Vec<Vec<u32>>,
-    /// A typical difference between the costs of good and bad edges of a node.
+    /// The mean over all nodes of the cost difference between a poor and the nearest neighbor.
     cost_spread: f64,
     /// Moves must gain more than this.
     min_gain: f64,
@@ -78,13 +80,14 @@ impl<'a> IteratedLocalSearch<'a> {
             let mut ranked: Vec<(f64, u32)> = Vec::with_capacity(nodes);
             for (other, (cost, mean)) in row.iter().zip(&mean).enumerate() {
                 if other != node {
-                    // The part of the cost that all edges of the other node share ranks nothing.
+                    // Every solution has two edges at the other node, so the mean cost of its edges
+                    // does not distinguish good neighbors from bad ones.
                     ranked.push((cost - mean, other as u32));
                 }
             }
             ranked.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
-            let bad = ranked[ranked.len() / SPREAD_RANK_DIVISOR].0;
-            cost_spread += (bad - ranked[0].0) / nodes as f64;
+            let poor = ranked[ranked.len() / SPREAD_RANK_DIVISOR].0;
+            cost_spread += (poor - ranked[0].0) / nodes as f64;
             let nearest = ranked.iter().take(MAX_NEIGHBORS);
             neighbors.push(nearest.map(|(_, other)| *other).collect());
         }
@@ -107,8 +110,9 @@ impl<'a> IteratedLocalSearch<'a> {
 
     /// The best feasible routes after this many kicks, if there are any.
     pub(super) fn search(&mut self, kicks: usize) -> Option<Vec<Vec<u32>>> {
-        let is_better = |one: &GiantTour, other: &GiantTour| {
-            (one.is_feasible(), -one.total()) > (other.is_feasible(), -other.total())
+        let is_better = |trial: &GiantTour, best: &GiantTour| {
+            (trial.is_feasible(), -trial.penalized_cost())
+                > (best.is_feasible(), -best.penalized_cost())
         };
         let mut current = self.initial_tour();
         self.improve(&mut current);
@@ -122,9 +126,8 @@ impl<'a> IteratedLocalSearch<'a> {
                 best.clone_from(&trial);
             }
             let log_draw = self.stream.unit().max(MIN_ACCEPTANCE_DRAW).ln();
-            if trial.total()
-                < current.total() - ACCEPTANCE_TEMPERATURE * self.cost_spread * log_draw
-            {
+            let max_increase = -(ACCEPTANCE_TEMPERATURE * self.cost_spread * log_draw);
+            if trial.penalized_cost() < current.penalized_cost() + max_increase {
                 std::mem::swap(&mut current, &mut trial);
             }
         }
@@ -183,8 +186,8 @@ impl<'a> IteratedLocalSearch<'a> {
     }
 
     #[inline]
-    fn between(&self, one: u32, other: u32) -> f64 {
-        self.costs[one as usize * self.fleet.nodes() + other as usize]
+    fn between(&self, first: u32, second: u32) -> f64 {
+        self.costs[first as usize * self.fleet.nodes() + second as usize]
     }
 
     /// Penalty of overloads and of routes with a single customer.
@@ -219,14 +222,16 @@ impl<'a> IteratedLocalSearch<'a> {
     fn kick(&mut self, giant_tour: &mut GiantTour) {
         let size = giant_tour.order.len();
         let max_length = MAX_KICK_SEGMENT.min(size / 2).max(1);
-        let one = 1 + self.stream.index_below(max_length);
-        let other = 1 + self.stream.index_below(max_length);
-        let first = self.stream.index_below(size);
-        if one + other < size {
-            giant_tour.order.rotate_left(first);
-            giant_tour.order[..one + other].rotate_left(one);
+        let first_length = 1 + self.stream.index_below(max_length);
+        let second_length = 1 + self.stream.index_below(max_length);
+        let start = self.stream.index_below(size);
+        let end = first_length + second_length;
+        if end < size {
+            giant_tour.order.rotate_left(start);
+            giant_tour.order[..end].rotate_left(first_length);
             giant_tour.update_positions();
-            for position in [0, other - 1, other, one + other - 1, one + other, size - 1] {
+            let changed = [0, second_length - 1, second_length, end - 1, end, size - 1];
+            for position in changed {
                 giant_tour.activate(giant_tour.order[position]);
             }
         }
@@ -290,7 +295,7 @@ impl<'a> IteratedLocalSearch<'a> {
         if gain + giant_tour.penalty - penalty <= self.min_gain {
             return false;
         }
-        for position in local_move.ends(giant_tour.order.len()) {
+        for position in local_move.changed_positions(giant_tour.order.len()) {
             giant_tour.activate(giant_tour.order[position]);
         }
         std::mem::swap(&mut giant_tour.order, buffer);

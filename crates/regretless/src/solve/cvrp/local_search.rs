@@ -1,4 +1,4 @@
-//! Iterated local search as a heuristic solver, without a lower bound: the start of
+//! Iterated local search as a heuristic solver, without a lower bound: the start heuristic of
 //! [`super::CvrpBranchAndCut`], with any number of kicks. If it finds no feasible routes, as may
 //! happen when the vehicles are almost full, branch and cut solves the instance.
 
@@ -8,9 +8,9 @@ use crate::decision::Decision;
 use crate::solve::complete_graph::DistanceMatrix;
 use crate::solve::{SearchLimits, Solution, SolveFailure, SolveStatus, Solver};
 
-/// Attempts to find feasible routes before branch and cut is called.
+/// Attempts to find feasible routes before branch and cut is called; untuned.
 const MAX_ATTEMPTS: u32 = 2;
-/// Factor of the number of kicks from one attempt to the next.
+/// Factor of the number of kicks from one attempt to the next; untuned.
 const KICK_GROWTH: usize = 10;
 
 /// Heuristic CVRP solver by iterated local search; one per thread.

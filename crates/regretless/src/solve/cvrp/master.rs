@@ -25,7 +25,8 @@ pub(super) struct CvrpMasterLp {
     nodes: usize,
     max_depot_degree: f64,
     relaxation: LpRelaxation,
-    factor: f64,
+    /// Factor of the costs inside the LP.
+    cost_factor: f64,
     /// The edge of each column, and its cost.
     pub(super) edges: Vec<EdgeEnds>,
     pub(super) costs: Vec<f64>,
@@ -58,18 +59,18 @@ impl CvrpMasterLp {
             rows.push([2.0, 2.0], []);
         }
         let mut relaxation = LpRelaxation::new(&rows, MAX_SLACK_SOLVES)?;
-        let factor = scaling_factor(costs.iter().copied(), MEAN_COST_EXPONENT);
+        let cost_factor = scaling_factor(costs.iter().copied(), MEAN_COST_EXPONENT);
         let mut columns = LpColumns::default();
         for ((ends, cost), bounds) in edges.iter().zip(&costs).zip(&global_bounds) {
             let entries = ends.map(|node| (node as usize, 1.0));
-            columns.push(cost * factor, *bounds, entries);
+            columns.push(cost * cost_factor, *bounds, entries);
         }
         relaxation.add_columns(&columns, global_bounds.iter().copied())?;
         Ok(Self {
             nodes: fleet.nodes(),
             max_depot_degree,
             relaxation,
-            factor,
+            cost_factor,
             edges,
             costs,
             global_bounds,
@@ -189,7 +190,9 @@ impl CvrpMasterLp {
 
     /// Lets solves stop once the objective is above this cost.
     pub(super) fn set_objective_bound(&mut self, total: f64) -> Result<(), SolveFailure> {
-        self.relaxation.lp.set_objective_bound(total * self.factor)
+        self.relaxation
+            .lp
+            .set_objective_bound(total * self.cost_factor)
     }
 
     /// Lets solves stop after this many simplex iterations.
@@ -209,7 +212,7 @@ impl CvrpMasterLp {
 
     /// Objective of the last solve, in the units of the costs.
     pub(super) fn objective(&self) -> f64 {
-        self.relaxation.lp.objective() / self.factor
+        self.relaxation.lp.objective() / self.cost_factor
     }
 
     /// The lower bound that the duals of the last solve prove within the current bounds; overwrites
@@ -217,7 +220,7 @@ impl CvrpMasterLp {
     /// the bound is valid for any duals.
     pub(super) fn bound(&self, reduced: &mut Vec<f64>) -> f64 {
         reduced.clone_from(&self.costs);
-        let dual = |row: usize| self.relaxation.point.dual[row] / self.factor;
+        let dual = |row: usize| self.relaxation.point.dual[row] / self.cost_factor;
         let depot = dual(0).min(0.0);
         let mut total =
             depot * self.max_depot_degree + (1..self.nodes).map(|row| 2.0 * dual(row)).sum::<f64>();
@@ -240,11 +243,12 @@ impl CvrpMasterLp {
         total + terms.sum::<f64>()
     }
 
-    /// How far each cost may change, alone, before the optimal basis changes.
+    /// The range of each cost, the others fixed, within which the optimal basis stays optimal.
     pub(super) fn cost_ranges(&mut self) -> Result<Vec<[f64; 2]>, SolveFailure> {
         let ranges = self.relaxation.lp.cost_ranges()?;
         let scaled = ranges.lower.into_iter().zip(ranges.upper);
-        let unscaled = scaled.map(|(lower, upper)| [lower / self.factor, upper / self.factor]);
+        let unscaled =
+            scaled.map(|(lower, upper)| [lower / self.cost_factor, upper / self.cost_factor]);
         Ok(unscaled.collect())
     }
 
@@ -253,7 +257,7 @@ impl CvrpMasterLp {
         self.relaxation.snapshot()
     }
 
-    /// Restores a basis; cuts that were tight in it become rows again.
+    /// Restores a basis; its binding cuts become rows again.
     pub(super) fn restore(&mut self, snapshot: &BasisSnapshot) -> Result<(), SolveFailure> {
         let missing = self.relaxation.missing_cuts(snapshot);
         if !missing.is_empty() {

@@ -6,11 +6,12 @@
 //! numbers; loads are compared with a tolerance of 10⁻⁹ of the capacity. The solution depends on
 //! costs and demands only.
 //!
-//! * `fleet`: demands, capacity and vehicles. `iterated_local_search`, `giant_tour`: good routes.
+//! * `fleet`: demands, capacity and vehicles. `iterated_local_search`, `giant_tour`: the start
+//!   heuristic.
 //! * `master`: the LP relaxation. `cuts`: its inequalities. `support_graph`, `separation`: their
 //!   separation.
 //! * `search_tree`, `branching`: the search. `incumbent`: the best routes found.
-//! * `relaxation`, `local_search`: the relaxation and the local search as solvers of their own.
+//! * `relaxation`, `local_search`: the relaxation and the local search as separate solvers.
 
 use super::complete_graph::{DistanceMatrix, edge_ends, edge_id};
 use super::cutting_plane::SearchResult;
@@ -40,7 +41,7 @@ use iterated_local_search::IteratedLocalSearch;
 use master::CvrpMasterLp;
 use search_tree::{CvrpSearchInput, CvrpSearchTree};
 
-/// The local search before branch and cut makes one kick per this many pairs of nodes. A better
+/// The local search before branch and cut performs one kick per this many pairs of nodes. A better
 /// incumbent fixes more edges and prunes more nodes, but kicks take time that easy instances do not
 /// need.
 const NODE_PAIRS_PER_KICK: usize = 3;

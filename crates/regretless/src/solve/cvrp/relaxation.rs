@@ -1,10 +1,10 @@
-//! LP relaxations of the CVRP as solvers of their own, and cost ranging.
+//! The two LP relaxations of the CVRP as separate solvers, and cost ranging.
 //!
-//! Degree constraints are x(δ(v)) = 2 for every customer, x(δ(0)) ≤ 2·vehicles, and every edge
-//! within its upper bound (plain). With the rounded capacity inequalities that the separation finds
-//! it is the tight relaxation; their exact separation is NP-hard, so its value depends on the
-//! heuristic separation, but is always a lower bound. Edges between customers that do not fit into
-//! one vehicle are then 0, whatever they cost.
+//! * Plain: the degree constraints, x(δ(v)) = 2 for every customer v and x(δ(0)) ≤ 2·vehicles for
+//!   the depot, and the upper bounds of the edges.
+//! * Tight: also the rounded capacity inequalities that the separation finds. Their exact
+//!   separation is NP-hard, so the value depends on the heuristic separation, but is always a lower
+//!   bound. Edges between customers that do not fit into one vehicle are fixed to 0.
 
 use super::fleet::Fleet;
 use super::master::CvrpMasterLp;
@@ -62,7 +62,7 @@ impl CvrpRelaxation {
                     return Err(SolveFailure::SolverError(message));
                 }
             }
-            if !self.cut(&mut master)? {
+            if !self.add_violated_cuts(&mut master)? {
                 break;
             }
         }
@@ -79,7 +79,7 @@ impl CvrpRelaxation {
     }
 
     /// Adds violated rounded capacity inequalities; whether there are any.
-    fn cut(&mut self, master: &mut CvrpMasterLp) -> Result<bool, SolveFailure> {
+    fn add_violated_cuts(&mut self, master: &mut CvrpMasterLp) -> Result<bool, SolveFailure> {
         if self.kind == Relaxation::Plain {
             return Ok(false);
         }

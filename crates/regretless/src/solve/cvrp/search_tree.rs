@@ -1,11 +1,12 @@
-//! The branch-and-cut tree: best bound first, with diving into the better child.
+//! The branch-and-cut tree: best bound first, with diving: after branching, the child of smaller
+//! gain is explored next.
 //!
 //! A node is a list of decisions: bounds on the uses of an edge, or a set of customers that is
 //! visited once or at least twice (Augerat et al. 1998). Its relaxation is solved by the dual
-//! simplex method from the basis of its parent, and cut. A node is closed when its duals prove a
-//! bound above the cutoff (the status of the LP solver alone is not enough), when its relaxation is
-//! infeasible, or when its point is a set of routes. At the root, reduced cost fixing removes edges
-//! for good.
+//! simplex method from the basis of its parent, in rounds of cuts. A node is closed when its duals
+//! prove a bound above the cutoff (the status of the LP solver alone is not enough), when its
+//! relaxation is infeasible, or when its point is a set of routes. At the root, reduced cost fixing
+//! deletes edges.
 
 use std::rc::Rc;
 
@@ -28,8 +29,8 @@ const MIN_RELATIVE_GAIN: f64 = 0.02;
 const MAX_RELATIVE_GAP: f64 = 0.05;
 /// Consecutive rounds that may gain less before separation stops.
 const MAX_TAILING_ROUNDS: u32 = 3;
-/// An integral point costs as much as its bound up to this many tolerances; a larger difference is
-/// recorded as a remaining bound.
+/// The cost of an integral point equals its bound up to this many tolerances; with a larger
+/// difference the bound is recorded as that of a pruned subtree.
 const INTEGRAL_GAP_TOLERANCES: f64 = 5.0;
 
 /// Inputs of the search.
@@ -41,7 +42,9 @@ pub(super) struct CvrpSearchInput<'a> {
 
 /// The outcome of a node.
 enum CvrpNodeOutcome {
+    /// Pruned, infeasible, or solved by routes.
     Closed,
+    /// The node must be branched on.
     Branch { bound: f64 },
 }
 
@@ -135,7 +138,7 @@ impl<'a> CvrpSearchTree<'a> {
         Ok(Some((node.branch_path, node.bound)))
     }
 
-    /// Solves and cuts the current node.
+    /// Solves the current node in rounds of cuts.
     fn explore(
         &mut self,
         parent_bound: f64,
@@ -197,7 +200,7 @@ impl<'a> CvrpSearchTree<'a> {
         is_pruned
     }
 
-    /// Ends a node whose point is not cut any further: routes, or a point to branch on.
+    /// Ends the separation at a node: its point is a set of routes, or is branched on.
     fn finish(&mut self, incumbent: &mut CvrpIncumbent) -> Result<CvrpNodeOutcome, SolveFailure> {
         let bound = self.master.bound(&mut self.reduced);
         if bound > incumbent.cutoff {
@@ -247,7 +250,7 @@ impl<'a> CvrpSearchTree<'a> {
     fn tighten(&mut self, incumbent: &CvrpIncumbent) -> Result<(), SolveFailure> {
         let bound = self.root_bound;
         if bound > incumbent.cutoff {
-            // Nothing is left: every open node will be pruned by its bound.
+            // Every open node will be pruned by its bound.
             return Ok(());
         }
         for (column, reduced) in self.root_reduced.iter().enumerate() {

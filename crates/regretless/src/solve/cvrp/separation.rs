@@ -4,8 +4,8 @@
 //! because every component is then one route or a subtour. For fractional points a set is grown
 //! greedily from every customer, each time by the customer of largest total edge value to the set
 //! (Augerat et al. 1998), and promising sets are improved by adding, removing and exchanging
-//! customers. Every set on the way is tried as the set of a rounded capacity inequality and as the
-//! handle of a blossom inequality.
+//! customers. Every set along the way is tried as the set of a rounded capacity inequality and as
+//! the handle of a blossom inequality.
 
 use std::collections::HashSet;
 
@@ -20,21 +20,22 @@ const MIN_VIOLATION: f64 = 0.01;
 const IMPROVEMENT_THRESHOLD: f64 = 0.35;
 /// Maximum number of changes to a promising set; each scans all pairs of customers.
 const MAX_SET_CHANGES: usize = 6;
-/// Smallest increase of the violation that counts as an improvement.
+/// Smallest increase of the violation that counts as an improvement: above rounding errors.
 const MIN_IMPROVEMENT: f64 = 1e-6;
 /// Maximum number of cuts of each family per round, the most violated first. More rows slow down
 /// the LP, and many would be redundant.
 const MAX_CUTS_PER_ROUND: usize = 25;
-/// Sets with half a cut value strictly between these bounds are candidates for branching: away from
-/// the integral values 1 and 2.
+/// Sets S with x(δ(S))/2 strictly between this and [`MAX_BRANCH_CROSSINGS`] are candidates for
+/// branching: away from the integral values 1 and 2.
 const MIN_BRANCH_CROSSINGS: f64 = 1.1;
+/// See [`MIN_BRANCH_CROSSINGS`].
 const MAX_BRANCH_CROSSINGS: f64 = 1.9;
 
 /// A set of customers that is changed one customer at a time.
 #[derive(Debug, Clone, Default)]
 struct CandidateSet {
     contains: Vec<bool>,
-    members: Vec<u32>,
+    customers: Vec<u32>,
     /// Total value of the edges between each customer and the set.
     adjacency: Vec<f64>,
     load: f64,
@@ -48,13 +49,13 @@ impl CandidateSet {
     fn clear(&mut self, nodes: usize) {
         self.contains.clear();
         self.contains.resize(nodes, false);
-        self.members.clear();
+        self.customers.clear();
         self.adjacency.clear();
         self.adjacency.resize(nodes, 0.0);
         (self.load, self.crossings, self.fingerprint) = (0.0, 0.0, 0);
     }
 
-    /// Adds a customer, or removes it if it is a member.
+    /// Adds a customer, or removes it if it is in the set.
     fn toggle(&mut self, support: &CvrpSupportGraph, fleet: &Fleet, customer: u32) {
         let index = customer as usize;
         let sign = if self.contains[index] { -1.0 } else { 1.0 };
@@ -66,9 +67,9 @@ impl CandidateSet {
         }
         self.contains[index] = !self.contains[index];
         if self.contains[index] {
-            self.members.push(customer);
+            self.customers.push(customer);
         } else {
-            self.members.retain(|member| *member != customer);
+            self.customers.retain(|other| *other != customer);
         }
     }
 
@@ -78,7 +79,8 @@ impl CandidateSet {
     }
 }
 
-/// Hash of a customer; the hash of a set is the exclusive or of its members' hashes (Zobrist 1970).
+/// Hash of a customer; the hash of a set is the exclusive or of its customers' hashes (Zobrist
+/// 1970).
 fn fingerprint(customer: u32) -> u64 {
     let mut mixed = (u64::from(customer) + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
     mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
@@ -174,12 +176,13 @@ impl CutSeparator {
         let (violation, crossings) = (self.set.violation(fleet), self.set.crossings);
         if violation > MIN_VIOLATION {
             self.capacity_sets
-                .push((violation, self.set.members.clone()));
+                .push((violation, self.set.customers.clone()));
         } else {
             self.try_blossom(support, fleet);
             let is_between = crossings > MIN_BRANCH_CROSSINGS && crossings < MAX_BRANCH_CROSSINGS;
-            if is_between && self.set.members.len() > 1 {
-                self.branch_sets.push((crossings, self.set.members.clone()));
+            if is_between && self.set.customers.len() > 1 {
+                self.branch_sets
+                    .push((crossings, self.set.customers.clone()));
             }
         }
         if violation > -IMPROVEMENT_THRESHOLD {
@@ -187,8 +190,9 @@ impl CutSeparator {
         }
     }
 
-    /// Tries the current set as a handle: leaving edges of value above one half are teeth; an even
-    /// number of teeth is made odd by the edge whose change of side costs least.
+    /// Tries the current set as the handle of a blossom inequality. Leaving edges of value above
+    /// one half become teeth; if their number is even, the edge whose change from tooth to
+    /// non-tooth, or back, reduces the violation least makes it odd.
     fn try_blossom(&mut self, support: &CvrpSupportGraph, fleet: &Fleet) {
         let mut left_side = 0.0;
         let (mut min_flip_cost, mut cheapest) = (f64::INFINITY, [0, 0]);
@@ -225,7 +229,7 @@ impl CutSeparator {
         let violation = (1.0 - left_side) / 2.0;
         if violation > MIN_VIOLATION && !teeth.is_empty() {
             self.blossoms
-                .push((violation, self.set.members.clone(), teeth));
+                .push((violation, self.set.customers.clone(), teeth));
         }
     }
 
@@ -245,7 +249,7 @@ impl CutSeparator {
             }
             let violation = set.violation(fleet);
             if violation > MIN_VIOLATION {
-                self.capacity_sets.push((violation, set.members.clone()));
+                self.capacity_sets.push((violation, set.customers.clone()));
             }
         }
         self.improved = set;
@@ -280,7 +284,7 @@ fn best_change(
     };
     for node in 1..set.adjacency.len() {
         let is_member = set.contains[node];
-        if is_member && set.members.len() == 1 {
+        if is_member && set.customers.len() == 1 {
             continue;
         }
         let sign = if is_member { -1.0 } else { 1.0 };

@@ -1,8 +1,8 @@
-//! Support graph of a point of the relaxation.
+//! Support graph of a point of the relaxation: the edges of positive value.
 
 use super::cuts::EdgeEnds;
 
-/// Values this close to an integer count as integral.
+/// Values this close to an integer count as integral: above the tolerance of the LP solver (1e-9).
 pub(super) const INTEGRALITY_TOLERANCE: f64 = 1e-6;
 
 /// The edges of positive value, as a list and as a symmetric matrix.
@@ -52,7 +52,7 @@ impl CvrpSupportGraph {
     }
 
     /// Connected components of the customers without the depot, in the order of their smallest
-    /// members.
+    /// customers.
     pub(super) fn components(&self) -> Vec<Vec<u32>> {
         let mut visited = vec![false; self.nodes];
         let mut components = Vec::new();
