@@ -286,6 +286,6 @@ impl ProblemKind for LinearProblem {
         let mut values = vec![0.0; self.num_costs()];
         decision.write_dense(&mut values);
         self.model
-            .check_partly(|column| self.cost_index[column].map(|cost| values[cost]))
+            .check_partial(|column| self.cost_index[column].map(|cost| values[cost]))
     }
 }

@@ -37,7 +37,7 @@ pub use model_parts::{
 #[derive(Debug)]
 pub struct Lp {
     raw: HighsHandle,
-    /// Whether HiGHS holds a basis of a solve or one that was set; any other is stale.
+    /// Whether HiGHS holds a valid basis: that of the last solve, or one that was set since.
     has_basis: bool,
 }
 
@@ -58,7 +58,7 @@ impl Lp {
         Ok(lp)
     }
 
-    /// A model with this matrix given by rows.
+    /// A model whose matrix entries are stored with its rows.
     ///
     /// # Errors
     /// When the parts are not a valid model.
@@ -69,7 +69,7 @@ impl Lp {
         Ok(lp)
     }
 
-    /// A model with this matrix given by columns.
+    /// A model whose matrix entries are stored with its columns.
     ///
     /// # Errors
     /// When the parts are not a valid model.
@@ -153,11 +153,11 @@ impl Lp {
     /// # Errors
     /// When there are more costs than columns, or a cost is not finite.
     pub fn set_costs(&mut self, first: usize, costs: &[f64]) -> Result<(), SolveFailure> {
-        if let Some(bad) = costs.iter().position(|cost| !cost.is_finite()) {
+        if let Some(index) = costs.iter().position(|cost| !cost.is_finite()) {
             return Err(SolveFailure::SolverError(format!(
                 "cost {} of column {} is not finite",
-                costs[bad],
-                first + bad
+                costs[index],
+                first + index
             )));
         }
         self.raw.set_costs(first, costs)
@@ -234,6 +234,7 @@ impl Lp {
     /// # Errors
     /// Never in practice.
     pub fn use_simplex(&mut self, method: SimplexMethod) -> Result<(), SolveFailure> {
+        // Values of the HiGHS option.
         let strategy = match method {
             SimplexMethod::Auto => 0,
             SimplexMethod::Dual => 1,
@@ -278,8 +279,8 @@ impl Lp {
         self.set_option(c"mip_abs_gap", absolute)
     }
 
-    /// Lets the dual simplex method stop when the minimum is known to exceed this value; it may
-    /// still continue to the optimum, as it does when that is few iterations away.
+    /// Lets the dual simplex method stop when the minimum is proven to exceed this value. It may
+    /// still continue to an optimum that is a few iterations away.
     ///
     /// # Errors
     /// Never in practice.
@@ -345,9 +346,9 @@ impl Lp {
     /// # Errors
     /// When the extension is another or the file cannot be written.
     pub fn write(&mut self, path: &Path) -> Result<()> {
-        read::ModelFileFormat::of(path)?;
+        read::ModelFileFormat::from_path(path)?;
         let name = read::c_path(path)?;
-        let refused = |failure: SolveFailure| Error::input(Place::file(path), failure.to_string());
-        HighsResult::map_err(self.raw.write(&name), refused)
+        let to_error = |failure: SolveFailure| Error::input(Place::file(path), failure.to_string());
+        HighsResult::map_err(self.raw.write(&name), to_error)
     }
 }

@@ -49,7 +49,8 @@ pub const FEASIBILITY_TOLERANCE: f64 = 1e-6;
 
 impl LinearModel {
     /// Prepares a model of the user: bounds of integer columns are rounded inward, since HiGHS may
-    /// search forever between 1e-9 and 1; numbers whose sums would overflow are refused.
+    /// search forever with bounds such as 1e-9 and 1; numbers whose sums would overflow are
+    /// refused.
     ///
     /// # Errors
     /// A message, when an integer column has no integer within its bounds, or a number of the
@@ -64,14 +65,14 @@ impl LinearModel {
             let [min, max] = self.column_bounds[column];
             if min > max && lower <= upper {
                 return Err(format!(
-                    "column {name} is an integer, and there is none from {lower} to {upper}"
+                    "column {name} is integer, but no integer lies between {lower} and {upper}"
                 ));
             }
         }
         if let Some(column) = self.cost.iter().position(|cost| cost.abs() > MAX_ABS_COST) {
             let (name, cost) = (&self.column_names[column], self.cost[column]);
             return Err(format!(
-                "column {name} costs {cost:e}; the absolute value of a cost is at most \
+                "the cost of column {name} is {cost:e}; the absolute value of a cost is at most \
                  {MAX_ABS_COST:e}"
             ));
         }
@@ -90,7 +91,7 @@ impl LinearModel {
     /// # Errors
     /// A message about the first violation.
     pub fn check(&self, values: &[f64]) -> Result<(), String> {
-        self.check_partly(|column| Some(values[column]))
+        self.check_partial(|column| Some(values[column]))
     }
 
     /// Checks a partial point: known values as in [`LinearModel::check`], and rows by whether some
@@ -98,7 +99,7 @@ impl LinearModel {
     ///
     /// # Errors
     /// A message about the first violation.
-    pub fn check_partly(&self, value: impl Fn(usize) -> Option<f64>) -> Result<(), String> {
+    pub fn check_partial(&self, value: impl Fn(usize) -> Option<f64>) -> Result<(), String> {
         for column in 0..self.column_bounds.len() {
             if let Some(value) = value(column) {
                 self.check_column(column, value)?;
@@ -148,13 +149,13 @@ impl LinearModel {
         if max >= lower - tolerance(lower) && min <= upper + tolerance(upper) {
             return Ok(());
         }
-        let found = if min == max {
+        let activity = if min == max {
             format!("{min}")
         } else {
             format!("between {min} and {max}")
         };
         Err(format!(
-            "row {} is {found}, outside {lower} to {upper}",
+            "row {} is {activity}, outside {lower} to {upper}",
             self.row_names[row]
         ))
     }

@@ -13,7 +13,9 @@ pub(super) type LineError = (u64, String);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd)]
 enum MpsSection {
+    /// Before the first section with data.
     Head,
+    /// OBJSENSE.
     Sense,
     Rows,
     Columns,
@@ -45,6 +47,7 @@ const UNSUPPORTED_SECTIONS: [&str; 15] = [
 #[derive(Debug)]
 struct MpsScan<'a> {
     section: MpsSection,
+    /// Sections entered so far.
     seen: Vec<MpsSection>,
     rows: HashSet<&'a str>,
     /// Index of each column name.
@@ -52,6 +55,7 @@ struct MpsScan<'a> {
     last_column: &'a str,
     /// Rows in which the current column has an entry.
     entries: HashSet<&'a str>,
+    /// Whether the current columns are between the markers of integer columns.
     in_integers: bool,
 }
 
@@ -73,7 +77,10 @@ pub(super) fn check_mps(text: &str) -> Result<(), LineError> {
             continue;
         }
         let words: Vec<&str> = line.split_whitespace().collect();
-        if scan.line(&words).map_err(|message| (number, message))? {
+        if scan
+            .scan_line(&words)
+            .map_err(|message| (number, message))?
+        {
             return scan.check_end().map_err(|message| (number, message));
         }
     }
@@ -82,24 +89,24 @@ pub(super) fn check_mps(text: &str) -> Result<(), LineError> {
 
 impl<'a> MpsScan<'a> {
     /// Scans one line; true at the end of the data.
-    fn line(&mut self, words: &[&'a str]) -> Result<bool, String> {
+    fn scan_line(&mut self, words: &[&'a str]) -> Result<bool, String> {
         let keyword = words[0].to_ascii_uppercase();
-        let alone = words.len() == 1;
+        let is_single_word = words.len() == 1;
         match keyword.as_str() {
             "NAME" => self.enter_head(MpsSection::Head, "NAME")?,
-            "OBJSENSE" => self.sense_section(words)?,
-            "ROWS" if alone => self.enter(MpsSection::Rows, "ROWS")?,
-            "COLUMNS" if alone => self.enter(MpsSection::Columns, "COLUMNS")?,
-            "RHS" if alone => self.enter(MpsSection::Rhs, "RHS")?,
-            "RANGES" if alone => self.enter(MpsSection::Ranges, "RANGES")?,
-            "BOUNDS" if alone => self.enter(MpsSection::Bounds, "BOUNDS")?,
-            "ENDATA" if alone => return Ok(true),
-            foreign if UNSUPPORTED_SECTIONS.contains(&foreign) && words.len() <= 2 => {
+            "OBJSENSE" => self.enter_sense(words)?,
+            "ROWS" if is_single_word => self.enter(MpsSection::Rows, "ROWS")?,
+            "COLUMNS" if is_single_word => self.enter(MpsSection::Columns, "COLUMNS")?,
+            "RHS" if is_single_word => self.enter(MpsSection::Rhs, "RHS")?,
+            "RANGES" if is_single_word => self.enter(MpsSection::Ranges, "RANGES")?,
+            "BOUNDS" if is_single_word => self.enter(MpsSection::Bounds, "BOUNDS")?,
+            "ENDATA" if is_single_word => return Ok(true),
+            section if UNSUPPORTED_SECTIONS.contains(&section) && words.len() <= 2 => {
                 return Err(format!(
-                    "section {foreign} is not supported; only linear models are solved"
+                    "section {section} is not supported; only linear models are solved"
                 ));
             }
-            _ => self.data(words)?,
+            _ => self.scan_data(words)?,
         }
         Ok(false)
     }
@@ -114,7 +121,7 @@ impl<'a> MpsScan<'a> {
         Ok(())
     }
 
-    fn sense_section(&mut self, words: &[&str]) -> Result<(), String> {
+    fn enter_sense(&mut self, words: &[&str]) -> Result<(), String> {
         self.enter_head(MpsSection::Sense, "OBJSENSE")?;
         match words
             .get(1)
@@ -127,46 +134,49 @@ impl<'a> MpsScan<'a> {
     }
 
     fn enter(&mut self, section: MpsSection, name: &str) -> Result<(), String> {
-        let needs = |needed: MpsSection, needed_name: &str| {
+        let require = |needed: MpsSection, needed_name: &str| {
             if self.seen.contains(&needed) {
                 Ok(())
             } else {
                 Err(format!(
-                    "section {name} needs section {needed_name} before it"
+                    "section {name} must come after section {needed_name}"
                 ))
             }
         };
         match section {
             MpsSection::Head | MpsSection::Sense | MpsSection::Rows => {}
-            MpsSection::Columns => needs(MpsSection::Rows, "ROWS")?,
+            MpsSection::Columns => require(MpsSection::Rows, "ROWS")?,
             MpsSection::Rhs | MpsSection::Ranges | MpsSection::Bounds => {
-                needs(MpsSection::Columns, "COLUMNS")?;
+                require(MpsSection::Columns, "COLUMNS")?;
             }
         }
         if self.seen.contains(&section)
             || (section == MpsSection::Rhs && self.seen.contains(&MpsSection::Ranges))
         {
-            return Err(format!("section {name} comes twice or too late"));
+            return Err(format!("section {name} is repeated or out of order"));
         }
         self.seen.push(section);
         self.section = section;
         Ok(())
     }
 
-    fn data(&mut self, words: &[&'a str]) -> Result<(), String> {
+    fn scan_data(&mut self, words: &[&'a str]) -> Result<(), String> {
         match self.section {
             MpsSection::Head => Err(format!("unknown section {}", words[0])),
-            MpsSection::Sense => sense(words),
-            MpsSection::Rows => self.row(words),
-            MpsSection::Columns => self.column(words),
-            MpsSection::Rhs | MpsSection::Ranges => self.right_hand_side(words),
-            MpsSection::Bounds => self.bound(words),
+            MpsSection::Sense => check_sense(words),
+            MpsSection::Rows => self.scan_row(words),
+            MpsSection::Columns => self.scan_column(words),
+            MpsSection::Rhs | MpsSection::Ranges => self.scan_right_hand_side(words),
+            MpsSection::Bounds => self.scan_bound(words),
         }
     }
 
-    fn row(&mut self, words: &[&'a str]) -> Result<(), String> {
+    fn scan_row(&mut self, words: &[&'a str]) -> Result<(), String> {
         let [kind, name] = words else {
-            return Err(fields("a row has a type (N, L, G or E) and a name", words));
+            return Err(field_count_error(
+                "a row has a type (N, L, G or E) and a name",
+                words,
+            ));
         };
         if !["N", "L", "G", "E"].contains(kind) {
             return Err(format!("row type {kind} is not one of N, L, G, E"));
@@ -174,16 +184,16 @@ impl<'a> MpsScan<'a> {
         if self.rows.insert(name) {
             Ok(())
         } else {
-            Err(format!("row {name} comes twice"))
+            Err(format!("row {name} is defined twice"))
         }
     }
 
-    fn column(&mut self, words: &[&'a str]) -> Result<(), String> {
+    fn scan_column(&mut self, words: &[&'a str]) -> Result<(), String> {
         if words.get(1) == Some(&"'MARKER'") {
-            return self.marker(words);
+            return self.scan_marker(words);
         }
         if words.len() != 3 && words.len() != 5 {
-            return Err(fields(
+            return Err(field_count_error(
                 "an entry has a column and one or two pairs of row and number",
                 words,
             ));
@@ -191,14 +201,17 @@ impl<'a> MpsScan<'a> {
         if words[0] != self.last_column {
             let next = self.columns.len();
             if self.columns.insert(words[0], next).is_some() {
-                return Err(format!("column {} appears in two places", words[0]));
+                return Err(format!(
+                    "the entries of column {} are not consecutive",
+                    words[0]
+                ));
             }
             self.last_column = words[0];
             self.entries.clear();
         }
         for pair in words[1..].chunks_exact(2) {
-            self.known_row(pair[0])?;
-            if !number(pair[1])?.is_finite() {
+            self.check_row_exists(pair[0])?;
+            if !parse_number(pair[1])?.is_finite() {
                 return Err(format!("coefficient {} is not finite", pair[1]));
             }
             if !self.entries.insert(pair[0]) {
@@ -211,20 +224,20 @@ impl<'a> MpsScan<'a> {
         Ok(())
     }
 
-    fn marker(&mut self, words: &[&str]) -> Result<(), String> {
+    fn scan_marker(&mut self, words: &[&str]) -> Result<(), String> {
         let expected = if self.in_integers {
             "'INTEND'"
         } else {
             "'INTORG'"
         };
         if words.get(2) != Some(&expected) {
-            return Err(format!("this marker must be {expected}"));
+            return Err(format!("expected the marker {expected}"));
         }
         self.in_integers = !self.in_integers;
         Ok(())
     }
 
-    fn right_hand_side(&self, words: &[&str]) -> Result<(), String> {
+    fn scan_right_hand_side(&self, words: &[&str]) -> Result<(), String> {
         // The name of the set is optional.
         let pairs = if self.rows.contains(words[0]) {
             words
@@ -232,56 +245,56 @@ impl<'a> MpsScan<'a> {
             &words[1..]
         };
         if pairs.len() != 2 && pairs.len() != 4 {
-            return Err(fields(
-                "after the name of the set there are one or two pairs of row and number",
+            return Err(field_count_error(
+                "a line has an optional set name and one or two pairs of row and number",
                 words,
             ));
         }
         pairs.chunks_exact(2).try_for_each(|pair| {
-            self.known_row(pair[0])?;
-            number(pair[1]).map(|_| ())
+            self.check_row_exists(pair[0])?;
+            parse_number(pair[1]).map(|_| ())
         })
     }
 
-    fn bound(&self, words: &[&str]) -> Result<(), String> {
+    fn scan_bound(&self, words: &[&str]) -> Result<(), String> {
         let kind = words[0];
         let has_no_value = ["FR", "MI", "PL", "BV"].contains(&kind);
         if !has_no_value && !["UP", "LO", "FX", "LI", "UI", "SC", "SI"].contains(&kind) {
-            return Err(format!("unknown type of bound {kind}"));
+            return Err(format!("unknown bound type {kind}"));
         }
         let has_no_set = words
             .get(1)
             .is_some_and(|word| self.columns.contains_key(word));
-        let rest = if has_no_set {
+        let column_and_value = if has_no_set {
             &words[1..]
         } else {
             words.get(2..).unwrap_or_default()
         };
-        match rest {
-            [column] if has_no_value => self.known_column(column),
+        match column_and_value {
+            [column] if has_no_value => self.check_column_exists(column),
             [column, value] => self
-                .known_column(column)
-                .and_then(|()| number(value).map(|_| ())),
-            _ => Err(fields(
-                "a bound has a type, the name of a set, a column and a number",
+                .check_column_exists(column)
+                .and_then(|()| parse_number(value).map(|_| ())),
+            _ => Err(field_count_error(
+                "a bound has a type, an optional set name, a column and a number",
                 words,
             )),
         }
     }
 
-    fn known_row(&self, name: &str) -> Result<(), String> {
+    fn check_row_exists(&self, name: &str) -> Result<(), String> {
         if self.rows.contains(name) {
             Ok(())
         } else {
-            Err(format!("row {name} is not among the ROWS"))
+            Err(format!("row {name} is not defined in section ROWS"))
         }
     }
 
-    fn known_column(&self, name: &str) -> Result<(), String> {
+    fn check_column_exists(&self, name: &str) -> Result<(), String> {
         if self.columns.contains_key(name) {
             Ok(())
         } else {
-            Err(format!("column {name} is not among the COLUMNS"))
+            Err(format!("column {name} is not defined in section COLUMNS"))
         }
     }
 
@@ -289,25 +302,22 @@ impl<'a> MpsScan<'a> {
         if self.seen.contains(&MpsSection::Columns) {
             Ok(())
         } else {
-            Err("there is no section COLUMNS".into())
+            Err("the file has no section COLUMNS".into())
         }
     }
 }
 
-fn sense(words: &[&str]) -> Result<(), String> {
+fn check_sense(words: &[&str]) -> Result<(), String> {
     let word = words[0].to_ascii_uppercase();
     let is_known = words.len() == 1 && (word.starts_with("MAX") || word.starts_with("MIN"));
     if is_known {
         Ok(())
     } else {
-        Err(format!(
-            "the objective's sense is MAX or MIN, not {}",
-            words.join(" ")
-        ))
+        Err(format!("OBJSENSE is MAX or MIN, not {}", words.join(" ")))
     }
 }
 
-fn fields(rule: &str, words: &[&str]) -> String {
+fn field_count_error(rule: &str, words: &[&str]) -> String {
     format!(
         "{rule}, but this line has {} fields (names with blanks are not supported)",
         words.len()
@@ -315,7 +325,7 @@ fn fields(rule: &str, words: &[&str]) -> String {
 }
 
 /// A number in MPS notation, including Fortran's `1.5D3`.
-fn number(word: &str) -> Result<f64, String> {
+fn parse_number(word: &str) -> Result<f64, String> {
     match word.replace(['d', 'D'], "e").parse::<f64>() {
         Ok(value) if !value.is_nan() => Ok(value),
         Ok(_) | Err(_) => Err(format!("{word} is not a number")),
@@ -348,11 +358,11 @@ mod tests {
         );
         assert_eq!(
             wrong("RHS cap 4", "RHS cup 4"),
-            (9, "row cup is not among the ROWS".into())
+            (9, "row cup is not defined in section ROWS".into())
         );
         assert_eq!(
             wrong("UP B x 1", "UQ B x 1"),
-            (11, "unknown type of bound UQ".into())
+            (11, "unknown bound type UQ".into())
         );
         assert_eq!(wrong("UP B x 1", "UP B z 1").0, 11);
         assert_eq!(

@@ -1,9 +1,9 @@
 //! Reading model files: `.mps` (free or fixed) and `.lp`.
 //!
 //! HiGHS interprets the files; in particular an entry of an MPS file's RHS section in the objective
-//! row is minus the constant part of the objective (netlib's published optima leave that constant
-//! out, as for e226), and an integer column between markers without bounds is binary. Files that
-//! HiGHS would read only in part are refused, and so are nonlinear models.
+//! row is minus the constant part of the objective (the published optima of netlib, such as that of
+//! e226, do not include this constant), and an integer column between markers without bounds is
+//! binary. Files that HiGHS would read only in part are to_error, and so are nonlinear models.
 
 use std::ffi::CString;
 use std::path::Path;
@@ -22,7 +22,7 @@ pub(super) enum ModelFileFormat {
 
 impl ModelFileFormat {
     /// The format by the extension of a file.
-    pub(super) fn of(path: &Path) -> Result<Self> {
+    pub(super) fn from_path(path: &Path) -> Result<Self> {
         let extension = path.extension().and_then(|e| e.to_str());
         let extension = extension.unwrap_or_default().to_ascii_lowercase();
         match extension.as_str() {
@@ -48,7 +48,7 @@ impl LinearModel {
     /// # Errors
     /// When the file cannot be read or is not a linear model; names the line if it is known.
     pub fn read(path: &Path) -> Result<Self> {
-        let format = ModelFileFormat::of(path)?;
+        let format = ModelFileFormat::from_path(path)?;
         let text = read_text(path)?;
         check_syntax(format, &text).map_err(|(line, message)| {
             Error::input(
@@ -59,15 +59,15 @@ impl LinearModel {
                 message,
             )
         })?;
-        let refused = |message: String| Error::input(Place::file(path), message);
-        let mut lp = Lp::new().map_err(|failure| refused(failure.to_string()))?;
+        let to_error = |message: String| Error::input(Place::file(path), message);
+        let mut lp = Lp::new().map_err(|failure| to_error(failure.to_string()))?;
         let log = lp
             .raw
             .read(&c_path(path)?)
-            .map_err(|log| refused(strip_banner(&log)))?;
-        check_no_warnings(&log).map_err(refused)?;
-        linear_only(&lp.raw).map_err(refused)?;
-        convert(&lp.raw, text.len()).map_err(refused)
+            .map_err(|log| to_error(error_message(&log)))?;
+        check_no_warnings(&log).map_err(to_error)?;
+        check_linear(&lp.raw).map_err(to_error)?;
+        to_linear_model(&lp.raw, text.len()).map_err(to_error)
     }
 }
 
@@ -80,7 +80,7 @@ fn read_text(path: &Path) -> Result<String> {
     })
 }
 
-/// Finds what HiGHS would misread silently, and its line if it is known.
+/// Finds syntax that HiGHS would misread without an error, and its line if it is known.
 fn check_syntax(format: ModelFileFormat, text: &str) -> Result<(), (Option<u64>, String)> {
     match format {
         ModelFileFormat::Mps => check_mps(text).map_err(|(line, message)| (Some(line), message)),
@@ -88,8 +88,7 @@ fn check_syntax(format: ModelFileFormat, text: &str) -> Result<(), (Option<u64>,
     }
 }
 
-/// HiGHS reports no line numbers of LP files; errors that are visible in single lines are found
-/// here.
+/// Finds errors in single lines of an LP file: HiGHS reports no line numbers for them.
 fn check_lp(text: &str) -> Result<(), (Option<u64>, String)> {
     let without_comment = |line: &'_ str| {
         let content = line.split('\\').next().unwrap_or_default();
@@ -107,7 +106,7 @@ fn check_lp(text: &str) -> Result<(), (Option<u64>, String)> {
     } else {
         Err((
             None,
-            "an LP file ends with the line `end`; this one does not (truncated?)".into(),
+            "an LP file ends with the line `end`; this file does not, and may be truncated".into(),
         ))
     }
 }
@@ -127,8 +126,8 @@ fn conditional_row(lines: impl Iterator<Item = (u64, String)>) -> Option<u64> {
     None
 }
 
-/// The errors in a log of HiGHS.
-fn strip_banner(log: &str) -> String {
+/// A message with the errors in a log of HiGHS.
+fn error_message(log: &str) -> String {
     let mut errors: Vec<&str> = Vec::new();
     for line in log.lines() {
         if let Some(error) = line.trim().strip_prefix("ERROR:")
@@ -150,13 +149,13 @@ fn check_no_warnings(log: &str) -> Result<(), String> {
             && warning.contains("ignored")
         {
             let warning = warning.trim();
-            return Err(format!("HiGHS would read this in part only: {warning}"));
+            return Err(format!("HiGHS would ignore a part of this file: {warning}"));
         }
     }
     Ok(())
 }
 
-fn linear_only(raw: &HighsHandle) -> Result<(), String> {
+fn check_linear(raw: &HighsHandle) -> Result<(), String> {
     if raw.num_quadratic_entries() > 0 {
         return Err("the objective is quadratic; only linear models are solved".into());
     }
@@ -166,7 +165,7 @@ fn linear_only(raw: &HighsHandle) -> Result<(), String> {
     Ok(())
 }
 
-fn convert(raw: &HighsHandle, longest_name: usize) -> Result<LinearModel, String> {
+fn to_linear_model(raw: &HighsHandle, longest_name: usize) -> Result<LinearModel, String> {
     let model = raw.model().map_err(|failure| failure.to_string())?;
     let RawModel {
         sense,
@@ -193,7 +192,11 @@ fn convert(raw: &HighsHandle, longest_name: usize) -> Result<LinearModel, String
         return Err("a coefficient is not finite".into());
     }
     let pairs = |lower: Vec<f64>, upper: Vec<f64>| {
-        lower.into_iter().zip(upper).map(|(l, u)| [l, u]).collect()
+        lower
+            .into_iter()
+            .zip(upper)
+            .map(|(lower, upper)| [lower, upper])
+            .collect()
     };
     Ok(LinearModel {
         maximize: sense == highs_sys::OBJECTIVE_SENSE_MAXIMIZE,

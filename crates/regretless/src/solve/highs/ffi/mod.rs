@@ -54,7 +54,7 @@ impl Drop for HighsHandle {
 }
 
 /// Called by HiGHS during a solve, on the thread that called it: it has one thread only.
-unsafe extern "C" fn stop_if_cancelled(
+unsafe extern "C" fn stop_if_canceled(
     _kind: c_int,
     _message: *const c_char,
     _output: *const c::HighsCallbackDataOut,
@@ -67,18 +67,21 @@ unsafe extern "C" fn stop_if_cancelled(
     }
 }
 
-/// Converts HiGHS's return code into a result; warnings are ignored.
-fn check_status(what: &str, status: c::HighsInt) -> HighsResult {
+/// Converts the return code of HiGHS into a result; warnings are ignored. `action` completes the
+/// message "HiGHS could not …".
+fn check_status(action: &str, status: c::HighsInt) -> HighsResult {
     if status == c::STATUS_ERROR {
-        Err(SolveFailure::SolverError(format!("HiGHS could not {what}")))
+        Err(SolveFailure::SolverError(format!(
+            "HiGHS could not {action}"
+        )))
     } else {
         Ok(())
     }
 }
 
-fn length_mismatch<T>(what: &str, found: usize, expected: usize) -> HighsResult<T> {
+fn length_mismatch<T>(items: &str, found: usize, expected: usize) -> HighsResult<T> {
     Err(SolveFailure::SolverError(format!(
-        "{found} {what} given where the model has {expected}"
+        "expected {expected} {items}, found {found}"
     )))
 }
 
@@ -87,10 +90,10 @@ fn int(value: usize) -> c::HighsInt {
 }
 
 /// Checks that entries lie in existing vectors, instead of relying on HiGHS.
-fn check_entries(entries: &SparseVectors, max: usize, what: &str) -> HighsResult {
+fn check_entries(entries: &SparseVectors, max: usize, vector: &str) -> HighsResult {
     match entries.index.iter().find(|index| **index as usize >= max) {
         Some(index) => Err(SolveFailure::SolverError(format!(
-            "an entry is in {what} {index} of {max}"
+            "an entry is in {vector} {index}, but the model has {max}"
         ))),
         None if entries.index.len() > i32::MAX as usize => {
             Err(SolveFailure::SolverError("too many entries".into()))
@@ -346,7 +349,7 @@ impl HighsHandle {
         let object = self.pointer();
         // SAFETY: live object; the callback reads a flag of its thread and no other state.
         unsafe {
-            c::Highs_setCallback(object, Some(stop_if_cancelled), ptr::null_mut());
+            c::Highs_setCallback(object, Some(stop_if_canceled), ptr::null_mut());
             c::Highs_startCallback(object, c::kHighsCallbackMipInterrupt);
             if is_large {
                 c::Highs_startCallback(object, c::kHighsCallbackSimplexInterrupt);

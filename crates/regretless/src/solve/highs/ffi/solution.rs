@@ -114,14 +114,18 @@ impl HighsHandle {
         Ok(codes)
     }
 
-    /// Solves `Bᵀ y = right`, dense over the basic variables and the rows of the model.
+    /// Solves `Bᵀ y = right_side`, dense over the basic variables and the rows of the model.
     pub(in crate::solve::highs) fn transpose_solve(
         &mut self,
-        right: &[f64],
+        right_side: &[f64],
         out: &mut Vec<f64>,
     ) -> HighsResult {
-        if right.len() != self.num_rows() {
-            return length_mismatch("numbers for basic variables", right.len(), self.num_rows());
+        if right_side.len() != self.num_rows() {
+            return length_mismatch(
+                "numbers for basic variables",
+                right_side.len(),
+                self.num_rows(),
+            );
         }
         out.clear();
         out.resize(self.num_rows(), 0.0);
@@ -131,7 +135,7 @@ impl HighsHandle {
             let (count, index) = (ptr::null_mut(), ptr::null_mut());
             c::Highs_getBasisTransposeSolve(
                 self.pointer(),
-                right.as_ptr(),
+                right_side.as_ptr(),
                 out.as_mut_ptr(),
                 count,
                 index,
