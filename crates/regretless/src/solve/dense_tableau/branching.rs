@@ -7,7 +7,7 @@ pub(in crate::solve) enum TableauStatus {
     Solved,
     /// Infeasible, or the objective reached the cutoff.
     CutOff,
-    /// Too many pivots, or only pivots on entries too small to trust. The objective is still a
+    /// Too many pivots, or only pivots too small for a stable exchange. The objective is still a
     /// valid lower bound.
     Stuck,
 }
@@ -30,10 +30,10 @@ impl BranchDirection {
     }
 }
 
-/// What the search does next in a node.
+/// The next action of the search in a node.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::solve) enum NodeAction {
-    /// Nothing below the node can improve the incumbent.
+    /// No solution below the node can improve the incumbent.
     Prune,
     /// One side of the basic variable of a row is pruned: continue on the other.
     Fix {
@@ -46,7 +46,8 @@ pub(in crate::solve) enum NodeAction {
         first: BranchDirection,
         penalty: f64,
     },
-    /// No basic variable is fractional, and yet the node is open.
+    /// No basic variable is fractional, but the rounded point was rejected by the exact feasibility
+    /// check, so the node cannot be pruned.
     Split,
 }
 
@@ -68,10 +69,10 @@ impl PenaltyBranching {
         }
     }
 
-    /// Considers a fractional row with the penalties of both sides, down first. Returns whether
-    /// both sides are pruned, and the node with them.
+    /// Considers a fractional row as the branching row, with the penalties of both sides, down
+    /// first. Returns whether both sides are pruned, and therefore the node.
     #[inline]
-    pub(in crate::solve) fn prunes(&mut self, row: usize, [down, up]: [f64; 2]) -> bool {
+    pub(in crate::solve) fn consider_row(&mut self, row: usize, [down, up]: [f64; 2]) -> bool {
         let (smaller, larger) = (down.min(up), down.max(up));
         if smaller >= self.gap {
             return true;

@@ -1,12 +1,15 @@
 //! Granularity of objectives: if all costs are multiples of a step, so are all differences of
 //! objectives of integral points. That raises the improvement an incumbent needs and prunes nodes.
 
-/// Maximum number of decimals of a step. Data files rarely have more; each one costs a pass over
+/// Maximum number of decimals of a step. Data files rarely have more; each one takes a pass over
 /// the costs.
 const MAX_DECIMALS: i32 = 6;
 /// Largest sum of costs in steps. Rounding errors of such sums stay below 1e-6 of a step, so that
 /// objectives remain distinguishable.
 const MAX_SUM_IN_STEPS: f64 = 1e9;
+/// Relative distance below which a number counts as an integer: the rounding errors of reading a
+/// decimal number and of one multiplication.
+const INTEGER_TOLERANCE: f64 = 4.0 * f64::EPSILON;
 /// Fraction of a step reserved for rounding errors.
 const ROUNDING_FRACTION: f64 = 1e-3;
 
@@ -49,7 +52,7 @@ fn common_divisor(mut numbers: impl Iterator<Item = f64>) -> Option<u64> {
 fn as_integer(number: f64) -> Option<u64> {
     let magnitude = number.abs();
     let nearest = magnitude.round();
-    ((magnitude - nearest).abs() <= 4.0 * f64::EPSILON * magnitude).then_some(nearest as u64)
+    ((magnitude - nearest).abs() <= INTEGER_TOLERANCE * magnitude).then_some(nearest as u64)
 }
 
 /// The greatest common divisor (Euclid).

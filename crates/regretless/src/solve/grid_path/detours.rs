@@ -16,8 +16,8 @@ impl AdjacentVertices for GridPathSolver {
         costs: &[f64],
     ) -> Result<(Solution, Vec<VertexDelta>), SolveFailure> {
         let solution = self.solve(costs)?;
-        let search = Detours::new(self.cols, self.walk_back().to_vec());
-        Ok((solution, search.all()))
+        let search = Detours::new(self.cols, self.trace_path().to_vec());
+        Ok((solution, search.enumerate()))
     }
 }
 
@@ -54,7 +54,7 @@ struct Detours {
     directions: Vec<GridDirection>,
     /// Nodes of the path, one per anti-diagonal.
     nodes: Vec<GridNode>,
-    found: Vec<VertexDelta>,
+    deltas: Vec<VertexDelta>,
 }
 
 impl Detours {
@@ -78,35 +78,35 @@ impl Detours {
             path,
             directions,
             nodes,
-            found: Vec::new(),
+            deltas: Vec::new(),
         }
     }
 
-    fn all(mut self) -> Vec<VertexDelta> {
+    fn enumerate(mut self) -> Vec<VertexDelta> {
         for length in 2..=self.path.len() {
             for start in 0..=self.path.len() - length {
                 let end = start + length;
                 if self.directions[start] != self.directions[end - 1]
-                    && self.found.len() < MAX_ADJACENT_VERTICES
+                    && self.deltas.len() < MAX_ADJACENT_VERTICES
                 {
-                    let away = opposite(self.directions[start]);
-                    let mut arcs = vec![self.arc(self.nodes[start], away)];
-                    self.extend(self.nodes[start].step(away), start, end, &mut arcs);
+                    let leaving = opposite(self.directions[start]);
+                    let mut arcs = vec![self.arc(self.nodes[start], leaving)];
+                    self.extend(self.nodes[start].step(leaving), start, end, &mut arcs);
                 }
             }
         }
-        self.found
+        self.deltas
     }
 
-    /// Extends a detour from a node off the path. It can always turn away from the path until it is
-    /// in the row or column of the end, so there are no dead ends.
+    /// Extends a detour from a node off the path. Until it is in the row or column of the end it
+    /// can always turn away from the path, so there are no dead ends.
     fn extend(&mut self, node: GridNode, start: usize, end: usize, arcs: &mut Vec<u32>) {
-        if self.found.len() >= MAX_ADJACENT_VERTICES {
+        if self.deltas.len() >= MAX_ADJACENT_VERTICES {
             return;
         }
         let goal = self.nodes[end];
         if node == goal {
-            self.found.push(self.delta(start..end, arcs));
+            self.deltas.push(self.delta(start..end, arcs));
             return;
         }
         for direction in [GridDirection::Right, GridDirection::Down] {

@@ -1,9 +1,9 @@
 //! Shortest path through a grid from the top left to the bottom right corner, by dynamic
 //! programming.
 //!
-//! Arcs lead right and down only, so the grid is acyclic and costs may have any sign. Arcs
-//! are numbered row by row: first the row's horizontal arcs from left to right, then the vertical
-//! arcs to the next row. Ties between the two arcs into a node go to the one from above.
+//! Arcs lead right and down only, so the grid is acyclic and costs may have any sign. Arcs are
+//! numbered row by row: first the row's horizontal arcs from left to right, then the vertical arcs
+//! to the next row. Ties between the two arcs into a node go to the one from above.
 
 pub mod flow;
 
@@ -21,9 +21,8 @@ pub struct GridPathSolver {
     rows: usize,
     cols: usize,
     /// Distance from the start to each node of the current row.
-    reach: Vec<f64>,
-    /// Whether the shortest path to each node comes from above; unused in the first row and
-    /// column.
+    distances: Vec<f64>,
+    /// Whether the shortest path to each node comes from above; unused in the first row and column.
     from_above: Vec<bool>,
     /// Arcs of the last path.
     path: Vec<u32>,
@@ -36,7 +35,7 @@ impl GridPathSolver {
         Self {
             rows,
             cols,
-            reach: vec![0.0; cols],
+            distances: vec![0.0; cols],
             from_above: vec![false; rows * cols],
             path,
         }
@@ -54,32 +53,36 @@ impl GridPathSolver {
 
     /// Distances to all nodes. The cheaper arc is unpredictable, so the loop selects without a
     /// branch.
-    fn sweep(&mut self, costs: &[f64]) {
+    fn compute_distances(&mut self, costs: &[f64]) {
         let cols = self.cols;
         let (first, below) = costs.split_at(cols - 1);
         let mut left = 0.0;
-        self.reach[0] = left;
-        for (reach, right) in self.reach[1..].iter_mut().zip(first) {
+        self.distances[0] = left;
+        for (distance, right) in self.distances[1..].iter_mut().zip(first) {
             left += right;
-            *reach = left;
+            *distance = left;
         }
         let layers = below.chunks_exact(2 * cols - 1);
         for (layer, above) in layers.zip(self.from_above[cols..].chunks_exact_mut(cols)) {
             let (down, right) = layer.split_at(cols);
-            let mut left = self.reach[0] + down[0];
-            self.reach[0] = left;
-            let nodes = self.reach[1..].iter_mut().zip(&mut above[1..]);
-            for ((reach, above), (down, right)) in nodes.zip(down[1..].iter().zip(right)) {
-                let (over, side) = (*reach + down, left + right);
-                *above = over <= side;
-                left = if over < side { over } else { side };
-                *reach = left;
+            let mut left = self.distances[0] + down[0];
+            self.distances[0] = left;
+            let nodes = self.distances[1..].iter_mut().zip(&mut above[1..]);
+            for ((distance, above), (down, right)) in nodes.zip(down[1..].iter().zip(right)) {
+                let (from_above, from_left) = (*distance + down, left + right);
+                *above = from_above <= from_left;
+                left = if from_above < from_left {
+                    from_above
+                } else {
+                    from_left
+                };
+                *distance = left;
             }
         }
     }
 
     /// The arcs of the shortest path in order.
-    fn walk_back(&mut self) -> &[u32] {
+    fn trace_path(&mut self) -> &[u32] {
         let (mut row, mut col) = (self.rows - 1, self.cols - 1);
         for step in (0..self.path.len()).rev() {
             if col == 0 || (row > 0 && self.from_above[row * self.cols + col]) {
@@ -102,10 +105,10 @@ impl Solver for GridPathSolver {
     }
 
     fn solve_into(&mut self, costs: &[f64], solution: &mut Solution) -> Result<(), SolveFailure> {
-        self.sweep(costs);
+        self.compute_distances(costs);
         solution
             .decision
-            .assign_indices(self.walk_back().iter().copied());
+            .assign_indices(self.trace_path().iter().copied());
         solution.objective = solution.decision.dot(costs);
         solution.bound = solution.objective;
         solution.status = SolveStatus::Optimal;

@@ -1,11 +1,11 @@
 //! The bounded dual simplex method on a [`KnapsackTableau`].
 //!
 //! The basic variable with the largest bound violation leaves; the nonbasic variable with the
-//! smallest ratio of reduced cost to cell enters (ratio test). An item that would have to move by
-//! more than 1 is flipped to its other bound instead, and the next ratio is taken (bound flipping,
-//! the long-step rule), so a few pivots suffice. The objective never decreases: stopping early
-//! leaves a valid lower bound. Ties of ratios go to the lower position; after many pivots the
-//! first violated row leaves (as in Bland's rule), which ends cycles.
+//! smallest ratio of reduced cost to cell, its coefficient in the row, enters (ratio test). An item
+//! that would have to move by more than 1 is flipped to its other bound instead, and the next ratio
+//! is taken (bound flipping, the long-step rule), so a few pivots suffice. The objective never
+//! decreases: stopping early leaves a valid lower bound. Ties of ratios go to the lower position;
+//! after many pivots the first violated row leaves (as in Bland's rule), which ends cycles.
 
 use std::cmp::Ordering;
 use std::ops::Range;
@@ -15,7 +15,8 @@ use super::tableau::KnapsackTableau;
 use crate::solve::dense_tableau::TableauStatus;
 
 /// Number of columns above which all flips of a pivot are found by one selection instead of one
-/// minimum search each: it trades the allocation of an order for repeated passes over all ratios.
+/// minimum search each: a selection sorts a list of candidates, a minimum search passes over all
+/// ratios.
 const MIN_BATCH_FLIP_COLUMNS: usize = 64;
 /// Flips found one by one, in narrow tableaus and among the last candidates of a selection; for so
 /// few, a minimum search is cheaper than a partition.
@@ -23,10 +24,12 @@ const MAX_SEQUENTIAL_FLIPS: usize = 8;
 /// Bound violation that a basic variable may keep; values are scaled to about 1.
 pub(super) const FEASIBILITY_TOLERANCE: f64 = 1e-10;
 
-/// Pivots per row before the careful rule, and a constant part for small tableaus; untuned: far
-/// above what a solve needs. Four times as many pivots end a solve.
-const CAREFUL_AFTER_PIVOTS: usize = 50;
-/// Cells at least this small cannot cover any violation.
+/// Pivots per row, counting one row more for small tableaus, after which the first violated row
+/// leaves. Untuned: far above what a solve needs.
+const ANTI_CYCLING_PIVOTS: usize = 50;
+/// A solve ends after this many times as many pivots.
+const MAX_PIVOTS_FACTOR: usize = 4;
+/// Cells of at most this absolute value count as 0: they cannot reduce any violation.
 const NEGLIGIBLE_CELL: f64 = 1e-13;
 
 /// The method with its scratch memory.
@@ -40,10 +43,10 @@ pub(super) struct DualSimplex {
 impl DualSimplex {
     /// Reoptimizes, or stops when the objective reaches the cutoff.
     pub(super) fn solve(&mut self, tableau: &mut KnapsackTableau, cutoff: f64) -> TableauStatus {
-        let limit = CAREFUL_AFTER_PIVOTS * (tableau.rows() + 1);
-        for step in 0..4 * limit {
-            let careful = step > limit;
-            let Some((row, above)) = worst_row(tableau, careful) else {
+        let limit = ANTI_CYCLING_PIVOTS * (tableau.rows() + 1);
+        for step in 0..MAX_PIVOTS_FACTOR * limit {
+            let takes_first = step > limit;
+            let Some((row, above)) = worst_row(tableau, takes_first) else {
                 return TableauStatus::Solved;
             };
             if above {
@@ -78,7 +81,8 @@ impl DualSimplex {
         }
     }
 
-    /// The position of the entering variable; items passed on the way are flipped.
+    /// The position of the entering variable; items with smaller ratios that do not cover the
+    /// violation are flipped.
     fn choose_entering(&mut self, tableau: &mut KnapsackTableau, row: usize) -> Option<usize> {
         let max_flips = if tableau.width() > MIN_BATCH_FLIP_COLUMNS {
             1
@@ -107,7 +111,7 @@ impl DualSimplex {
         row: usize,
         position: usize,
     ) -> bool {
-        let covers = tableau.values()[row] + reach(tableau, row, position) >= 0.0;
+        let covers = tableau.values()[row] + coverage(tableau, row, position) >= 0.0;
         if !covers {
             self.ratios[position] = f64::INFINITY;
             tableau.flip(position);
@@ -116,7 +120,7 @@ impl DualSimplex {
     }
 
     /// Flips all but the last few items that have to be flipped, found by bisection with partial
-    /// sorting; returns the range of the last few in the order.
+    /// sorting; returns the range of the remaining candidates in `order`.
     fn flip_many(&mut self, tableau: &mut KnapsackTableau, row: usize) -> Range<usize> {
         self.order.clear();
         for (position, ratio) in self.ratios.iter().enumerate() {
@@ -124,26 +128,27 @@ impl DualSimplex {
                 self.order.push((*ratio, position as u32));
             }
         }
-        let mut rest = 0..self.order.len();
-        while rest.len() > MAX_SEQUENTIAL_FLIPS {
-            let middle = rest.start + rest.len() / 2;
-            self.order[rest.clone()].select_nth_unstable_by(middle - rest.start, by_ratio);
-            let near = &self.order[rest.start..middle];
-            let covered: f64 = near
+        let mut candidates = 0..self.order.len();
+        while candidates.len() > MAX_SEQUENTIAL_FLIPS {
+            let middle = candidates.start + candidates.len() / 2;
+            self.order[candidates.clone()]
+                .select_nth_unstable_by(middle - candidates.start, by_ratio);
+            let first_half = &self.order[candidates.start..middle];
+            let covered: f64 = first_half
                 .iter()
-                .map(|(_, position)| reach(tableau, row, *position as usize))
+                .map(|(_, position)| coverage(tableau, row, *position as usize))
                 .sum();
             if tableau.values()[row] + covered >= 0.0 {
-                rest.end = middle;
+                candidates.end = middle;
             } else {
-                for (_, position) in near {
+                for (_, position) in first_half {
                     self.ratios[*position as usize] = f64::INFINITY;
                     tableau.flip(*position as usize);
                 }
-                rest.start = middle;
+                candidates.start = middle;
             }
         }
-        rest
+        candidates
     }
 
     /// Tries a few columns in order of ratio until one covers the violation.
@@ -151,10 +156,10 @@ impl DualSimplex {
         &mut self,
         tableau: &mut KnapsackTableau,
         row: usize,
-        few: Range<usize>,
+        candidates: Range<usize>,
     ) -> Option<usize> {
-        self.order[few.clone()].sort_unstable_by(by_ratio);
-        for index in few {
+        self.order[candidates.clone()].sort_unstable_by(by_ratio);
+        for index in candidates {
             let position = self.order[index].1 as usize;
             if self.covers_or_flips(tableau, row, position) {
                 return Some(position);
@@ -169,7 +174,7 @@ fn by_ratio(a: &(f64, u32), b: &(f64, u32)) -> Ordering {
 }
 
 /// The part of a row's violation that a column covers by moving to its other bound.
-fn reach(tableau: &KnapsackTableau, row: usize, position: usize) -> f64 {
+fn coverage(tableau: &KnapsackTableau, row: usize, position: usize) -> f64 {
     if tableau.steps()[position] > 0.0 {
         tableau.row(row)[position].abs()
     } else {
@@ -197,16 +202,16 @@ pub(super) fn worst_violation(tableau: &KnapsackTableau) -> f64 {
         .fold(0.0, f64::max)
 }
 
-/// The basic variable with the largest bound violation (the first violated one if `careful`), and
-/// whether it is above its upper bound.
-fn worst_row(tableau: &KnapsackTableau, careful: bool) -> Option<(usize, bool)> {
+/// The basic variable with the largest bound violation (the first violated one if `takes_first`),
+/// and whether it is above its upper bound.
+fn worst_row(tableau: &KnapsackTableau, takes_first: bool) -> Option<(usize, bool)> {
     let mut worst = (FEASIBILITY_TOLERANCE, None);
     for (row, (value, upper)) in tableau.values().iter().zip(tableau.uppers()).enumerate() {
         let (below, above) = (-value, value - upper);
         let violation = below.max(above);
         if violation > worst.0 {
             worst = (violation, Some((row, above > below)));
-            if careful {
+            if takes_first {
                 break;
             }
         }

@@ -1,8 +1,8 @@
 //! Primal heuristic: rounds the LP solution down, adds items greedily, and improves by swaps.
 //!
 //! The greedy step adds the fitting item with the smallest reduced cost. A swap exchanges one
-//! chosen item for a cheaper one that fits, the best pair first, followed by greedy steps; ties go
-//! to the first pair found.
+//! chosen item for a cheaper one that fits, the pair of largest gain first, followed by greedy
+//! steps; ties go to the first pair found.
 
 use super::incumbent::KnapsackIncumbent;
 use super::tableau::{KnapsackTableau, TableauInput};
@@ -13,16 +13,18 @@ const MAX_SWAP_PAIRS: usize = 1_000_000;
 
 /// Smallest gain of a swap, far below the objective tolerance: scaled costs are about 1.
 const MIN_SWAP_GAIN: f64 = 1e-12;
-/// Distance from 0 or 1 below which a basic item counts as integral; a misjudged item is left out
-/// and may be added again.
+/// Distance from 0 or 1 below which a basic item counts as integral; an item that is wrongly
+/// rounded down may be added again.
 const INTEGRALITY_TOLERANCE: f64 = 1e-9;
 
 /// Scratch memory of the heuristic.
 #[derive(Debug, Clone, Default)]
 pub(super) struct GreedyRounding {
+    /// Chosen items that are not fixed.
     inside: Vec<u32>,
     /// Items not chosen, with their reduced costs.
     outside: Vec<(f64, u32)>,
+    /// Remaining capacity of each row.
     slack: Vec<f64>,
 }
 
@@ -30,45 +32,46 @@ impl GreedyRounding {
     /// Offers the LP solution of a node rounded down, with items added greedily.
     pub(super) fn round(
         &mut self,
-        source: TableauInput,
+        input: TableauInput,
         tableau: &KnapsackTableau,
-        taken: &[u32],
-        best: &mut KnapsackIncumbent,
+        fixed_items: &[u32],
+        incumbent: &mut KnapsackIncumbent,
     ) {
-        self.load(source, tableau);
-        self.fill(source);
-        best.offer(source, taken.iter().chain(&self.inside).copied());
+        self.load(input, tableau);
+        self.fill(input);
+        incumbent.offer(input, fixed_items.iter().chain(&self.inside).copied());
     }
 
     /// The same, improved by swaps among the free items.
     pub(super) fn polish(
         &mut self,
-        source: TableauInput,
+        input: TableauInput,
         tableau: &KnapsackTableau,
-        taken: &[u32],
-        best: &mut KnapsackIncumbent,
+        fixed_items: &[u32],
+        incumbent: &mut KnapsackIncumbent,
     ) {
-        self.load(source, tableau);
-        self.fill(source);
+        self.load(input, tableau);
+        self.fill(input);
         let pairs = 1 + self.inside.len() * self.outside.len();
         for _ in 0..1 + MAX_SWAP_PAIRS / pairs {
-            let Some((inside, outside)) = self.best_swap(source) else {
+            let Some((inside, outside)) = self.best_swap(input) else {
                 break;
             };
-            self.swap(source, inside, outside);
-            self.fill(source);
+            self.swap(input, inside, outside);
+            self.fill(input);
         }
-        best.offer(source, taken.iter().chain(&self.inside).copied());
+        incumbent.offer(input, fixed_items.iter().chain(&self.inside).copied());
     }
 
-    fn load(&mut self, source: TableauInput, tableau: &KnapsackTableau) {
+    /// Rounds the LP solution of a tableau down.
+    fn load(&mut self, input: TableauInput, tableau: &KnapsackTableau) {
         self.inside.clear();
         self.outside.clear();
         self.slack.clear();
-        self.slack.extend_from_slice(tableau.rest());
+        self.slack.extend_from_slice(tableau.residual_rhs());
         for (code, reduced) in tableau.codes().iter().zip(tableau.reduced()) {
             if tableau.is_item(*code) {
-                self.place(source, code.variable(), code.complemented(), *reduced);
+                self.place(input, code.variable(), code.complemented(), *reduced);
             }
         }
         for (code, value) in tableau.basics().iter().zip(tableau.values()) {
@@ -78,15 +81,15 @@ impl GreedyRounding {
                 } else {
                     *value > 1.0 - INTEGRALITY_TOLERANCE
                 };
-                self.place(source, code.variable(), is_chosen, 0.0);
+                self.place(input, code.variable(), is_chosen, 0.0);
             }
         }
     }
 
-    fn place(&mut self, source: TableauInput, item: usize, is_chosen: bool, reduced: f64) {
+    fn place(&mut self, input: TableauInput, item: usize, is_chosen: bool, reduced: f64) {
         if is_chosen {
             self.inside.push(item as u32);
-            for (slack, weight) in self.slack.iter_mut().zip(source.items.column(item)) {
+            for (slack, weight) in self.slack.iter_mut().zip(input.items.column(item)) {
                 *slack -= weight;
             }
         } else {
@@ -94,12 +97,13 @@ impl GreedyRounding {
         }
     }
 
-    fn fill(&mut self, source: TableauInput) {
+    /// Adds fitting items, the smallest reduced cost first.
+    fn fill(&mut self, input: TableauInput) {
         let fits = |slack: &[f64], item: u32| {
             slack
                 .iter()
-                .zip(source.items.column(item as usize))
-                .all(|(r, w)| w <= r)
+                .zip(input.items.column(item as usize))
+                .all(|(slack, weight)| weight <= slack)
         };
         loop {
             let fitting = self
@@ -111,39 +115,39 @@ impl GreedyRounding {
                 return;
             };
             let (_, item) = self.outside.swap_remove(index);
-            self.place(source, item as usize, true, 0.0);
+            self.place(input, item as usize, true, 0.0);
         }
     }
 
-    fn best_swap(&self, source: TableauInput) -> Option<(usize, usize)> {
-        let mut found = None;
-        let mut max = MIN_SWAP_GAIN;
+    fn best_swap(&self, input: TableauInput) -> Option<(usize, usize)> {
+        let mut best = None;
+        let mut max_gain = MIN_SWAP_GAIN;
         let rows = self.slack.len();
         for (inside, item) in self.inside.iter().enumerate() {
-            let own = source.items.column(*item as usize);
-            let cost = source.costs[*item as usize];
+            let item_weights = input.items.column(*item as usize);
+            let cost = input.costs[*item as usize];
             for (outside, (_, candidate)) in self.outside.iter().enumerate() {
-                let gain = cost - source.costs[*candidate as usize];
-                if gain > max {
-                    let column = source.items.column(*candidate as usize);
-                    if (0..rows).all(|i| column[i] <= self.slack[i] + own[i]) {
-                        max = gain;
-                        found = Some((inside, outside));
+                let gain = cost - input.costs[*candidate as usize];
+                if gain > max_gain {
+                    let column = input.items.column(*candidate as usize);
+                    if (0..rows).all(|i| column[i] <= self.slack[i] + item_weights[i]) {
+                        max_gain = gain;
+                        best = Some((inside, outside));
                     }
                 }
             }
         }
-        found
+        best
     }
 
-    fn swap(&mut self, source: TableauInput, inside: usize, outside: usize) {
+    fn swap(&mut self, input: TableauInput, inside: usize, outside: usize) {
         let leaving = self.inside.swap_remove(inside);
         let (_, entering) = self.outside.swap_remove(outside);
-        let column = source.items.column(leaving as usize);
+        let column = input.items.column(leaving as usize);
         for (slack, weight) in self.slack.iter_mut().zip(column) {
             *slack += weight;
         }
         self.outside.push((0.0, leaving));
-        self.place(source, entering as usize, true, 0.0);
+        self.place(input, entering as usize, true, 0.0);
     }
 }

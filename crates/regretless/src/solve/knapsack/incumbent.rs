@@ -1,10 +1,10 @@
 //! The incumbent and the cutoff.
 //!
-//! Every candidate is checked with exact row sums before it becomes the incumbent. A search with a
-//! known objective also looks for choices as good as the best, to detect ties. If costs have a
-//! granularity (integers, decimals) a better choice is better by at least one step; otherwise
-//! improvements below 1.1e-9 of the objective do not count, which is what the tolerance of the
-//! capacities can be worth.
+//! A *selection* is a set of chosen items. Every candidate is checked with exact row sums before it
+//! becomes the incumbent. A search with a known objective also looks for selections of equal
+//! objective, to detect ties. If costs have a granularity (integers, decimals), a better selection
+//! is better by at least one step; otherwise improvements below 1.1e-9 of the objective do not
+//! count, because the tolerance of the capacities alone can change the objective by as much.
 
 use super::tableau::TableauInput;
 use crate::solve::dense_tableau;
@@ -19,9 +19,9 @@ pub(super) struct KnapsackIncumbent {
     chosen: Vec<u32>,
     objective: f64,
     cutoff: f64,
-    /// Objective of a known choice plus a margin; such a search looks for ties.
+    /// Objective of a known selection plus a margin; such a search looks for ties.
     known_objective: Option<f64>,
-    /// Whether another choice is as good as the incumbent.
+    /// Whether another selection is as good as the incumbent.
     is_tied: bool,
     /// Smallest difference between two objectives; 0 if unknown.
     granularity: f64,
@@ -30,7 +30,7 @@ pub(super) struct KnapsackIncumbent {
 }
 
 impl KnapsackIncumbent {
-    /// Resets to the empty choice.
+    /// Resets to the empty selection.
     pub(super) fn reset(&mut self, granularity: f64, gap: f64) {
         self.chosen.clear();
         self.objective = 0.0;
@@ -41,14 +41,14 @@ impl KnapsackIncumbent {
         self.set_cutoff();
     }
 
-    /// A choice with this objective is known to exist: only choices as good are searched for. For
-    /// costs without granularity.
+    /// A selection with this objective is known to exist: only selections as good are searched for.
+    /// For costs without granularity.
     pub(super) fn set_known_objective(&mut self, objective: f64) {
         self.known_objective = Some(objective + min_improvement(objective, 0.0));
         self.set_cutoff();
     }
 
-    /// Whether a choice as good as the known one was found, and no other is as good.
+    /// Whether a selection as good as the known one was found, and no other is as good.
     pub(super) fn is_unique_optimum(&self) -> bool {
         !self.is_tied
             && self
@@ -70,21 +70,17 @@ impl KnapsackIncumbent {
     }
 
     /// Offers a candidate; returns false if it violates a capacity.
-    pub(super) fn offer(
-        &mut self,
-        source: TableauInput,
-        chosen: impl Iterator<Item = u32>,
-    ) -> bool {
+    pub(super) fn offer(&mut self, input: TableauInput, chosen: impl Iterator<Item = u32>) -> bool {
         self.candidate.clear();
         self.candidate.extend(chosen);
         self.candidate.sort_unstable();
-        if !source.items.holds(&self.candidate) {
+        if !input.items.are_feasible(&self.candidate) {
             return false;
         }
         let objective: f64 = self
             .candidate
             .iter()
-            .map(|j| source.costs[*j as usize])
+            .map(|j| input.costs[*j as usize])
             .sum();
         let gain = min_improvement(self.objective, self.granularity);
         if self.candidate != self.chosen && objective <= self.objective + gain {
@@ -108,7 +104,7 @@ impl KnapsackIncumbent {
     }
 }
 
-/// The difference by which a choice must improve on this objective.
+/// The difference by which a selection must improve on this objective.
 pub(super) fn min_improvement(objective: f64, granularity: f64) -> f64 {
     dense_tableau::min_improvement(objective.abs(), granularity, OBJECTIVE_TOLERANCE)
 }

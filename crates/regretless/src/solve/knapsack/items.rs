@@ -3,7 +3,7 @@
 //! A load may exceed its capacity by `1e-9 · max(capacity, 1)`, so that decimal weights whose exact
 //! sum equals the capacity fit although their binary sum is slightly larger. The LP uses the same
 //! capacity plus tolerance, or the largest load within it that weights with a granularity can sum
-//! to: no feasible choice is cut off. Rows are scaled by powers of two, which is exact.
+//! to: no feasible selection is excluded. Rows are scaled by powers of two, which is exact.
 
 use crate::solve::dense_tableau::largest_common_step;
 
@@ -12,7 +12,8 @@ const CAPACITY_TOLERANCE: f64 = 1e-9;
 /// Relative margin of the LP's right-hand sides over the exact check: sums round, and the LP must
 /// not be tighter than the check.
 const RHS_MARGIN: f64 = 1e-12;
-/// Fraction of a weight step by which a capacity may miss a multiple of it and still reach it.
+/// Fraction of a weight step by which a capacity may be below a multiple of it and still count as
+/// that multiple.
 const STEP_TOLERANCE: f64 = 1e-6;
 /// Largest absolute exponent of a scale, well within the range of `f64`.
 const MAX_SCALE_EXPONENT: f64 = 900.0;
@@ -41,17 +42,22 @@ impl KnapsackItems {
         let count = weights.first().map_or(0, Vec::len);
         let limits: Vec<f64> = capacity
             .iter()
-            .map(|c| c + CAPACITY_TOLERANCE * c.max(1.0))
+            .map(|capacity| capacity + CAPACITY_TOLERANCE * capacity.max(1.0))
             .collect();
         let fits: Vec<bool> = (0..count)
-            .map(|j| weights.iter().zip(&limits).all(|(w, l)| w[j] <= *l))
+            .map(|j| {
+                weights
+                    .iter()
+                    .zip(&limits)
+                    .all(|(row, limit)| row[j] <= *limit)
+            })
             .collect();
         let scales: Vec<f64> = weights.iter().map(|row| row_scale(row, &fits)).collect();
         let column = |j: usize| {
             weights
                 .iter()
                 .zip(&scales)
-                .map(move |(row, s)| row[j] * s)
+                .map(move |(row, scale)| row[j] * scale)
                 .chain([1.0])
         };
         let columns = (0..count).flat_map(column).collect();
@@ -61,7 +67,8 @@ impl KnapsackItems {
             .map(|(row, limit)| reachable(row, *limit))
             .collect();
         let scaled = |rhs: &[f64], factor: f64| -> Vec<f64> {
-            let rows = rhs.iter().zip(&scales).map(|(r, s)| r * s * factor);
+            let rows = rhs.iter().zip(&scales);
+            let rows = rows.map(|(rhs, scale)| rhs * scale * factor);
             rows.chain([count as f64 + 1.0]).collect()
         };
         let (rhs, strict_rhs) = (scaled(&reachable, 1.0 + RHS_MARGIN), scaled(capacity, 1.0));
@@ -91,7 +98,8 @@ impl KnapsackItems {
         &self.columns[item * self.rows()..][..self.rows()]
     }
 
-    /// Right-hand sides of all rows; the cardinality row binds only after the number is fixed.
+    /// Right-hand sides of all rows; the cardinality row binds only after the number of items is
+    /// fixed.
     pub(super) fn rhs(&self) -> &[f64] {
         &self.rhs
     }
@@ -111,7 +119,7 @@ impl KnapsackItems {
     }
 
     /// Whether a fraction of an item fits: its weight is 0 in dimensions without capacity.
-    pub(super) fn fits_in_part(&self, item: usize) -> bool {
+    pub(super) fn fits_fractionally(&self, item: usize) -> bool {
         self.column(item)
             .iter()
             .zip(&self.strict_rhs)
@@ -119,9 +127,11 @@ impl KnapsackItems {
     }
 
     /// Whether an item's weight is 0 in all dimensions.
-    pub(super) fn weightless(&self, item: usize) -> bool {
+    pub(super) fn is_weightless(&self, item: usize) -> bool {
         let column = self.column(item);
-        column[..column.len() - 1].iter().all(|w| *w == 0.0)
+        column[..column.len() - 1]
+            .iter()
+            .all(|weight| *weight == 0.0)
     }
 
     /// Reduced costs at these duals.
@@ -146,7 +156,7 @@ impl KnapsackItems {
         self.weights.iter().map(move |row| row[item])
     }
 
-    /// Whether loads may fit whose sums have this relative rounding error.
+    /// Whether loads fit, given the relative rounding error of their sums.
     pub(super) fn fits_within(&self, loads: &[f64], rounding: f64) -> bool {
         loads
             .iter()
@@ -176,7 +186,7 @@ impl KnapsackItems {
 
     /// Whether these items, in increasing order, are feasible: summed as the independent check
     /// does.
-    pub(super) fn holds(&self, chosen: &[u32]) -> bool {
+    pub(super) fn are_feasible(&self, chosen: &[u32]) -> bool {
         let load = |row: &Vec<f64>| chosen.iter().map(|j| row[*j as usize]).sum::<f64>();
         self.weights
             .iter()
@@ -201,12 +211,12 @@ fn row_scale(row: &[f64], fits: &[bool]) -> f64 {
             largest = largest.max(*weight);
         }
     }
-    power_of_two_near(largest)
+    scale_to_unit(largest)
 }
 
 /// The power of two whose product with a number lies in (0.5, 1], up to its exponent limit; 1 for
-/// 0.
-pub(super) fn power_of_two_near(number: f64) -> f64 {
+/// the number 0.
+pub(super) fn scale_to_unit(number: f64) -> f64 {
     if number > 0.0 {
         (-number.log2().ceil())
             .clamp(-MAX_SCALE_EXPONENT, MAX_SCALE_EXPONENT)

@@ -1,9 +1,9 @@
 //! Exact branch and bound for the multidimensional knapsack problem.
 //!
-//! Items with cost 0 or more are left out, and so are items that do not fit alone. Among choices
-//! with the same objective (to a relative 1e-9) the first one found is kept; the order of the
-//! search depends on the costs only, and so does the decision. A load may exceed its capacity by
-//! `1e-9 · max(capacity, 1)`.
+//! Items with a cost of at least 0 are never chosen, and neither are items that do not fit alone.
+//! Among selections with the same objective (up to a relative 1e-9) the first one found is
+//! returned; the order of the search depends on the costs only, and so does the decision. A load
+//! may exceed its capacity by `1e-9 · max(capacity, 1)`.
 //!
 //! * `items`: scaled weights and the feasibility check. `tableau`, `dual_simplex`, `refactor`,
 //!   `simd`: the LP. `search_tree`, `incumbent`, `greedy_rounding`: branch and bound.
@@ -22,7 +22,7 @@ mod simd;
 mod tableau;
 mod warm_start;
 
-use self::items::{KnapsackItems, power_of_two_near};
+use self::items::{KnapsackItems, scale_to_unit};
 pub use self::lp_vertex::{KnapsackBasicVariable, LpVertex};
 pub use self::relaxation::KnapsackRelaxation;
 use self::search_tree::{KnapsackSearchTree, Workspace};
@@ -43,9 +43,9 @@ const OPTIMALITY_GAP_TOLERANCE: f64 = 1e-9;
 /// The LP that is solved at the root.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum RootModel {
-    /// For branch and bound: capacities with tolerance, without items that do not fit whole.
+    /// For branch and bound: capacities with tolerance, without items that do not fit.
     Integer,
-    /// The LP relaxation with the capacities as given.
+    /// The LP relaxation with the exact capacities.
     Relaxed,
 }
 
@@ -132,11 +132,11 @@ impl KnapsackBranchAndBound {
         if costs.len() != self.items.count() {
             let (found, expected) = (costs.len(), self.items.count());
             return Err(SolveFailure::SolverError(format!(
-                "{found} costs for {expected} items"
+                "expected {expected} costs, one per item, found {found}"
             )));
         }
         let largest = costs.iter().fold(0.0_f64, |max, cost| max.max(-cost));
-        let scale = power_of_two_near(largest);
+        let scale = scale_to_unit(largest);
         for (scaled, cost) in self.scaled_costs.iter_mut().zip(costs) {
             *scaled = cost * scale;
         }
@@ -145,7 +145,7 @@ impl KnapsackBranchAndBound {
 
     /// Builds the root and solves its LP.
     fn solve_root(&mut self, model: RootModel) -> TableauStatus {
-        let source = TableauInput {
+        let input = TableauInput {
             items: &self.items,
             costs: &self.scaled_costs,
         };
@@ -158,25 +158,25 @@ impl KnapsackBranchAndBound {
         levels.resize_with(levels.len().max(1), KnapsackTableau::default);
         let root = &mut levels[0];
         let rhs = match model {
-            RootModel::Integer => source.items.rhs(),
-            RootModel::Relaxed => source.items.strict_rhs(),
+            RootModel::Integer => input.items.rhs(),
+            RootModel::Relaxed => input.items.strict_rhs(),
         };
-        root.clear_fixings(rhs, source.items.count());
+        root.clear_fixings(rhs, input.items.count());
         chosen.clear();
-        for item in 0..source.items.count() {
-            if source.costs[item] < 0.0 && source.items.weightless(item) {
-                chosen.push(root.choose_item(item, source));
+        for item in 0..input.items.count() {
+            if input.costs[item] < 0.0 && input.items.is_weightless(item) {
+                chosen.push(root.choose_item(item, input));
             }
         }
         let is_free = |item: &u32| {
             let item = *item as usize;
             let can_be_chosen = match model {
-                RootModel::Integer => source.items.fits(item),
-                RootModel::Relaxed => source.items.fits_in_part(item),
+                RootModel::Integer => input.items.fits(item),
+                RootModel::Relaxed => input.items.fits_fractionally(item),
             };
-            source.costs[item] < 0.0 && can_be_chosen && !source.items.weightless(item)
+            input.costs[item] < 0.0 && can_be_chosen && !input.items.is_weightless(item)
         };
-        root.start(source, (0..source.items.count() as u32).filter(is_free));
+        root.start(input, (0..input.items.count() as u32).filter(is_free));
         simplex.solve(root, f64::INFINITY)
     }
 }
@@ -203,10 +203,10 @@ impl Solver for KnapsackBranchAndBound {
         let scale = self.load(costs)?;
         self.solve_root(RootModel::Integer);
         let prices = self.root_duals(scale);
-        let known = warm_start
+        let previous = warm_start
             .take::<KnapsackWarmStart>()
-            .filter(|known| known.fits(&self.items) && has_no_granularity(costs));
-        let warm = known.map(|known| self.search(costs, scale, Some(known.cost(costs))));
+            .filter(|previous| previous.fits(&self.items) && has_no_granularity(costs));
+        let warm = previous.map(|previous| self.search(costs, scale, Some(previous.cost(costs))));
         let solution = match warm {
             Some(warm)
                 if warm.status == SolveStatus::Optimal
@@ -221,53 +221,54 @@ impl Solver for KnapsackBranchAndBound {
     }
 
     fn certify(&mut self, costs: &[f64], warm_start: &WarmStart) -> Option<Solution> {
-        let usable = self.limits.gap == 0.0
+        let is_usable = self.limits.gap == 0.0
             && costs.len() == self.items.count()
             && has_no_granularity(costs);
-        usable
+        is_usable
             .then(|| self.certify_warm_start(costs, warm_start))
             .flatten()
     }
 }
 
 impl KnapsackBranchAndBound {
-    /// Searches below the solved root; `known` is the objective of a known choice.
-    fn search(&mut self, costs: &[f64], scale: f64, known: Option<f64>) -> Solution {
+    /// Searches below the solved root; `known_objective` is the objective of a known selection.
+    fn search(&mut self, costs: &[f64], scale: f64, known_objective: Option<f64>) -> Solution {
         let granularity = granularity(costs).map_or(0.0, |step| step * scale);
         self.workspace.incumbent.reset(granularity, self.limits.gap);
-        if let Some(known) = known {
-            self.workspace.incumbent.set_known_objective(known * scale);
+        if let Some(known_objective) = known_objective {
+            let scaled = known_objective * scale;
+            self.workspace.incumbent.set_known_objective(scaled);
         }
-        let lowest = self.workspace.levels[0].objective();
-        let source = TableauInput {
+        let root_bound = self.workspace.levels[0].objective();
+        let input = TableauInput {
             items: &self.items,
             costs: &self.scaled_costs,
         };
-        let mut search = KnapsackSearchTree::new(source, &mut self.workspace, self.limits.nodes);
+        let mut search = KnapsackSearchTree::new(input, &mut self.workspace, self.limits.nodes);
         search.run();
-        let open = search.open_bound();
+        let open_bound = search.open_bound();
         self.nodes = search.nodes();
         let incumbent = &self.workspace.incumbent;
         let decision = Decision::from_indices(incumbent.chosen().iter().copied());
         let objective = decision.dot(costs);
         let proven = if self.limits.gap > 0.0 {
-            incumbent.cutoff().max(lowest)
+            incumbent.cutoff().max(root_bound)
         } else {
             incumbent.objective()
         };
-        let bound = (proven.min(open.max(lowest)) / scale).min(objective);
+        let bound = (proven.min(open_bound.max(root_bound)) / scale).min(objective);
         Solution {
             decision,
             objective,
             bound,
-            status: self.status(open, objective, bound),
+            status: self.status(open_bound, objective, bound),
             work: 0,
         }
     }
 
-    fn status(&self, open: f64, objective: f64, bound: f64) -> SolveStatus {
+    fn status(&self, open_bound: f64, objective: f64, bound: f64) -> SolveStatus {
         let gap = (objective - bound) / objective.abs().max(f64::MIN_POSITIVE);
-        if open.is_finite() && gap > self.limits.gap {
+        if open_bound.is_finite() && gap > self.limits.gap {
             SolveStatus::LimitReached
         } else if gap > OPTIMALITY_GAP_TOLERANCE {
             SolveStatus::WithinGap(gap)

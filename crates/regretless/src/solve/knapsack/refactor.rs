@@ -6,78 +6,85 @@ use crate::solve::dense_tableau::invert;
 
 impl KnapsackTableau {
     /// The entry of a variable in a row of the original system.
-    fn entry(&self, code: VariableCode, row: usize, source: TableauInput) -> f64 {
+    fn entry(&self, code: VariableCode, row: usize, input: TableauInput) -> f64 {
         match code.variable().checked_sub(self.first_slack) {
             None => {
-                let weight = source.items.column(code.variable())[row];
+                let weight = input.items.column(code.variable())[row];
                 if code.complemented() { -weight } else { weight }
             }
-            Some(own) => f64::from(u8::from(own == row)),
+            Some(slack_row) => f64::from(u8::from(slack_row == row)),
         }
     }
 
-    fn cost(&self, code: VariableCode, source: TableauInput) -> f64 {
+    fn cost(&self, code: VariableCode, input: TableauInput) -> f64 {
         match (self.is_item(code), code.complemented()) {
             (false, _) => 0.0,
-            (true, false) => source.costs[code.variable()],
-            (true, true) => -source.costs[code.variable()],
+            (true, false) => input.costs[code.variable()],
+            (true, true) => -input.costs[code.variable()],
         }
     }
 
     /// Recomputes the tableau of the current basis from the data. Returns false, and changes
     /// nothing, if the basis is numerically singular.
-    pub(super) fn refactor(&mut self, source: TableauInput) -> bool {
-        let Some(inverse) = self.inverse(source) else {
+    pub(super) fn refactor(&mut self, input: TableauInput) -> bool {
+        let Some(inverse) = self.inverse(input) else {
             return false;
         };
         for position in 0..self.width {
-            self.refresh_column(position, &inverse, source);
+            self.refresh_column(position, &inverse, input);
         }
-        self.refresh_values(&inverse, source);
+        self.refresh_values(&inverse, input);
         self.age = 0;
         true
     }
 
-    fn inverse(&self, source: TableauInput) -> Option<Vec<Vec<f64>>> {
+    fn inverse(&self, input: TableauInput) -> Option<Vec<Vec<f64>>> {
         let row = |i: usize| {
             self.basics
                 .iter()
-                .map(|code| self.entry(*code, i, source))
+                .map(|code| self.entry(*code, i, input))
                 .collect()
         };
         invert((0..self.rows).map(row).collect())
     }
 
-    fn refresh_column(&mut self, position: usize, inverse: &[Vec<f64>], source: TableauInput) {
+    fn refresh_column(&mut self, position: usize, inverse: &[Vec<f64>], input: TableauInput) {
         let code = self.codes[position];
-        let mut reduced = self.cost(code, source);
-        for (row, line) in inverse.iter().enumerate() {
-            let cell: f64 = line
+        let mut reduced = self.cost(code, input);
+        for (row, inverse_row) in inverse.iter().enumerate() {
+            let cell: f64 = inverse_row
                 .iter()
                 .enumerate()
-                .map(|(i, entry)| entry * self.entry(code, i, source))
+                .map(|(i, entry)| entry * self.entry(code, i, input))
                 .sum();
-            reduced -= self.cost(self.basics[row], source) * cell;
+            reduced -= self.cost(self.basics[row], input) * cell;
             self.cells[row * self.stride + position] = cell;
         }
         self.cells[self.rows * self.stride + position] = reduced.max(0.0);
     }
 
-    fn refresh_values(&mut self, inverse: &[Vec<f64>], source: TableauInput) {
-        let mut right = self.rest.clone();
+    fn refresh_values(&mut self, inverse: &[Vec<f64>], input: TableauInput) {
+        let mut right_side = self.residual_rhs.clone();
         let mut objective = self.fixed_cost;
         for code in self.codes().iter().chain(&self.basics) {
             if !self.is_item(*code) || !code.complemented() {
                 continue;
             }
-            objective += source.costs[code.variable()];
-            for (r, w) in right.iter_mut().zip(source.items.column(code.variable())) {
-                *r -= w;
+            objective += input.costs[code.variable()];
+            for (rhs, weight) in right_side
+                .iter_mut()
+                .zip(input.items.column(code.variable()))
+            {
+                *rhs -= weight;
             }
         }
-        for (row, line) in inverse.iter().enumerate() {
-            self.values[row] = line.iter().zip(&right).map(|(a, b)| a * b).sum();
-            objective += self.cost(self.basics[row], source) * self.values[row];
+        for (row, inverse_row) in inverse.iter().enumerate() {
+            self.values[row] = inverse_row
+                .iter()
+                .zip(&right_side)
+                .map(|(a, b)| a * b)
+                .sum();
+            objective += self.cost(self.basics[row], input) * self.values[row];
         }
         self.objective = objective;
     }
@@ -98,20 +105,20 @@ mod tests {
         ];
         let items = KnapsackItems::new(&weights, &[13.0, 14.0]);
         let costs = [-0.5, -0.7, -0.6, -0.9, -0.4, -0.8];
-        let source = TableauInput {
+        let input = TableauInput {
             items: &items,
             costs: &costs,
         };
         let mut tableau = KnapsackTableau::default();
         tableau.clear_fixings(items.rhs(), items.count());
-        tableau.start(source, 0..6);
+        tableau.start(input, 0..6);
         assert_eq!(
             DualSimplex::default().solve(&mut tableau, f64::INFINITY),
             TableauStatus::Solved
         );
         assert!(tableau.age() > 0);
         let mut refactored = tableau.clone();
-        assert!(refactored.refactor(source));
+        assert!(refactored.refactor(input));
         assert_eq!(refactored.age(), 0);
         let close = |a: &f64, b: &f64| (a - b).abs() < 1e-12;
         assert!(

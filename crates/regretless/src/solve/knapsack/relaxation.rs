@@ -2,8 +2,8 @@
 //!
 //! The basis has one variable per dimension, so its inverse is a small matrix and every column of
 //! the simplex dictionary is a small product. Items with positive weight in a dimension without
-//! capacity can never be chosen, not even in part: the ranges of their costs are unbounded, and
-//! they take no part in pivots.
+//! capacity can never be chosen, not even fractionally: the ranges of their costs are unbounded,
+//! and they are excluded from pivots.
 
 use super::{KnapsackBasicVariable, KnapsackBranchAndBound, LpVertex};
 use crate::decision::Decision;
@@ -36,7 +36,7 @@ impl KnapsackRelaxation {
     /// weights.
     fn variable(&self, number: usize, point: &[f64]) -> DictionaryVariable {
         let bounds = match number.checked_sub(self.items()) {
-            None if self.search.items.fits_in_part(number) => [0.0, 1.0],
+            None if self.search.items.fits_fractionally(number) => [0.0, 1.0],
             None => [0.0, 0.0],
             Some(_) => [0.0, f64::INFINITY],
         };
@@ -51,7 +51,7 @@ impl KnapsackRelaxation {
     fn entry(&self, number: usize, row: usize) -> f64 {
         match number.checked_sub(self.items()) {
             None => self.search.items.column(number)[row],
-            Some(own) => f64::from(u8::from(own == row)),
+            Some(slack_row) => f64::from(u8::from(slack_row == row)),
         }
     }
 
@@ -59,15 +59,15 @@ impl KnapsackRelaxation {
     fn values(&self, point: &LpVertex) -> Vec<f64> {
         let (count, rows) = (self.items(), self.search.items.rows() - 1);
         let mut values = vec![0.0; count + rows];
-        let mut rest = self.search.items.strict_rhs()[..rows].to_vec();
+        let mut slacks = self.search.items.strict_rhs()[..rows].to_vec();
         for (item, fraction) in point.decision.iter() {
             values[item] = fraction;
-            for (rest, weight) in rest.iter_mut().zip(self.search.items.column(item)) {
-                *rest -= fraction * weight;
+            for (slack, weight) in slacks.iter_mut().zip(self.search.items.column(item)) {
+                *slack -= fraction * weight;
             }
         }
-        for (slack, rest) in values[count..].iter_mut().zip(rest) {
-            *slack = rest.max(0.0);
+        for (value, slack) in values[count..].iter_mut().zip(slacks) {
+            *value = slack.max(0.0);
         }
         values
     }
@@ -80,8 +80,8 @@ impl KnapsackRelaxation {
             KnapsackBasicVariable::Slack(row) => self.items() + *row as usize,
         };
         let basics: Vec<usize> = point.basis.iter().map(number).collect();
-        let line = |row: usize| basics.iter().map(|basic| self.entry(*basic, row)).collect();
-        let matrix = (0..basics.len()).map(line).collect();
+        let matrix_row = |row: usize| basics.iter().map(|basic| self.entry(*basic, row)).collect();
+        let matrix = (0..basics.len()).map(matrix_row).collect();
         let inverse = invert(matrix)
             .ok_or_else(|| SolveFailure::SolverError("the optimal basis is singular".into()))?;
         let mut dictionary = SimplexDictionary::new(
@@ -93,11 +93,16 @@ impl KnapsackRelaxation {
         for number in (0..values.len()).filter(|number| !basics.contains(number)) {
             let variable = self.variable(number, &values);
             match number.checked_sub(self.items()) {
-                Some(slack) => dictionary.push(variable, inverse.iter().map(|line| line[slack])),
+                Some(slack) => dictionary.push(
+                    variable,
+                    inverse.iter().map(|inverse_row| inverse_row[slack]),
+                ),
                 None => {
                     let weights = self.search.items.column(number);
-                    let cell = |line: &Vec<f64>| line.iter().zip(weights).map(|(a, b)| a * b).sum();
-                    dictionary.push(variable, inverse.iter().map(cell));
+                    let product = |inverse_row: &Vec<f64>| {
+                        inverse_row.iter().zip(weights).map(|(a, b)| a * b).sum()
+                    };
+                    dictionary.push(variable, inverse.iter().map(product));
                 }
             }
         }
@@ -126,11 +131,11 @@ impl AdjacentVertices for KnapsackRelaxation {
         costs: &[f64],
     ) -> Result<(Solution, Vec<VertexDelta>), SolveFailure> {
         let point = self.search.relax(costs)?;
-        let moves = self.dictionary(&point)?.adjacent_vertices();
-        let items = |(number, _): &(u32, f64)| (*number as usize) < costs.len();
-        let deltas = moves
+        let directions = self.dictionary(&point)?.adjacent_vertices();
+        let is_item = |(number, _): &(u32, f64)| (*number as usize) < costs.len();
+        let deltas = directions
             .into_iter()
-            .map(|moves| Decision::from_entries(moves.into_iter().filter(items)))
+            .map(|direction| Decision::from_entries(direction.into_iter().filter(is_item)))
             .collect();
         Ok((Solution::optimal(point.decision, point.objective), deltas))
     }

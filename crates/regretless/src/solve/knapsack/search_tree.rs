@@ -1,10 +1,10 @@
 //! Branch and bound for the knapsack: depth first, one [`KnapsackTableau`] per depth.
 //!
-//! The search is split by the number of chosen items: around the number in the LP solution, each
-//! cardinality becomes one equation and one tree, as long as its bound is below the cutoff (the
-//! bound is convex in the cardinality, so each direction ends at the first failure). In every node
-//! items whose reduced cost reaches the remaining gap are fixed. Branching uses penalties (Driebeek
-//! 1966, Tomlin 1971; see [`crate::solve::dense_tableau`]).
+//! The search is split by the cardinality, the number of chosen items. From that of the LP solution
+//! downward and upward, each cardinality becomes one equation and one tree, as long as its bound is
+//! below the cutoff (the bound is convex in the cardinality, so each direction ends at the first
+//! bound that is not). In every node items whose reduced cost reaches the remaining gap are fixed.
+//! Branching uses penalties (Driebeek 1966, Tomlin 1971; see [`crate::solve::dense_tableau`]).
 
 use super::dual_simplex::DualSimplex;
 use super::greedy_rounding::GreedyRounding;
@@ -22,17 +22,18 @@ const INTEGRALITY_TOLERANCE: f64 = 1e-10;
 /// Pivots after which a tableau is refactored: trades the time of a refactorization against
 /// accumulated rounding errors. Untuned.
 const REFACTOR_INTERVAL: u32 = 60;
-/// Distance below an integer from which on the root's number of items counts as that integer.
+/// Distance below an integer from which on the root's number of items counts as that integer: above
+/// the rounding errors of the sum.
 const COUNT_TOLERANCE: f64 = 1e-7;
 
 /// Level of the root.
-const ROOT: usize = 0;
+const ROOT_LEVEL: usize = 0;
 /// Level of the next cardinality below the root's, solved.
-const BELOW: usize = 1;
+const BELOW_LEVEL: usize = 1;
 /// Level of the next cardinality above the root's, solved.
-const ABOVE: usize = 2;
+const ABOVE_LEVEL: usize = 2;
 /// First level of the tree in progress.
-const TREE: usize = 3;
+const FIRST_TREE_LEVEL: usize = 3;
 
 /// Buffers that searches reuse.
 #[derive(Debug, Default)]
@@ -51,8 +52,8 @@ struct CountSide {
     /// Level of the next tree's tableau.
     level: usize,
     /// Its number of chosen items.
-    number: f64,
-    /// Difference to the number after it.
+    count: f64,
+    /// Difference from this number to the next.
     step: f64,
     /// Its lower bound.
     bound: f64,
@@ -60,7 +61,7 @@ struct CountSide {
 
 /// One search.
 pub(super) struct KnapsackSearchTree<'a> {
-    source: TableauInput<'a>,
+    input: TableauInput<'a>,
     workspace: &'a mut Workspace,
     max_nodes: u64,
     nodes: u64,
@@ -73,14 +74,17 @@ pub(super) struct KnapsackSearchTree<'a> {
 
 impl<'a> KnapsackSearchTree<'a> {
     pub(super) fn new(
-        source: TableauInput<'a>,
+        input: TableauInput<'a>,
         workspace: &'a mut Workspace,
         max_nodes: u64,
     ) -> Self {
         let levels = &mut workspace.levels;
-        levels.resize_with(levels.len().max(TREE + 1), KnapsackTableau::default);
+        levels.resize_with(
+            levels.len().max(FIRST_TREE_LEVEL + 1),
+            KnapsackTableau::default,
+        );
         Self {
-            source,
+            input,
             workspace,
             max_nodes,
             nodes: 0,
@@ -108,11 +112,11 @@ impl<'a> KnapsackSearchTree<'a> {
             chosen,
             ..
         } = &mut *self.workspace;
-        rounding.round(self.source, &levels[ROOT], chosen, incumbent);
-        self.fix_by_reduced_cost(ROOT);
-        self.polish(ROOT);
-        self.fix_by_reduced_cost(ROOT);
-        if self.workspace.levels[ROOT].objective() < self.workspace.incumbent.cutoff() {
+        rounding.round(self.input, &levels[ROOT_LEVEL], chosen, incumbent);
+        self.fix_by_reduced_cost(ROOT_LEVEL);
+        self.polish(ROOT_LEVEL);
+        self.fix_by_reduced_cost(ROOT_LEVEL);
+        if self.workspace.levels[ROOT_LEVEL].objective() < self.workspace.incumbent.cutoff() {
             self.split_by_count();
         }
     }
@@ -126,25 +130,25 @@ impl<'a> KnapsackSearchTree<'a> {
             chosen,
             ..
         } = &mut *self.workspace;
-        rounding.polish(self.source, &levels[level], chosen, incumbent);
+        rounding.polish(self.input, &levels[level], chosen, incumbent);
     }
 
     /// Searches one tree per number of chosen items, the tree with the lower bound first.
     fn split_by_count(&mut self) {
         self.is_count_fixed = true;
-        let mark = self.workspace.chosen.len();
-        let number = (self.root_count() + COUNT_TOLERANCE).floor();
+        let num_chosen = self.workspace.chosen.len();
+        let count = (self.root_count() + COUNT_TOLERANCE).floor();
         let mut below = CountSide {
-            level: BELOW,
-            number,
+            level: BELOW_LEVEL,
+            count,
             step: -1.0,
-            bound: self.solve_count(BELOW, number),
+            bound: self.solve_count(BELOW_LEVEL, count),
         };
         let mut above = CountSide {
-            level: ABOVE,
-            number: number + 1.0,
+            level: ABOVE_LEVEL,
+            count: count + 1.0,
             step: 1.0,
-            bound: self.solve_count(ABOVE, number + 1.0),
+            bound: self.solve_count(ABOVE_LEVEL, count + 1.0),
         };
         loop {
             let side = if above.bound < below.bound {
@@ -159,19 +163,19 @@ impl<'a> KnapsackSearchTree<'a> {
                 self.open_bound = self.open_bound.min(side.bound);
                 return;
             }
-            self.workspace.levels.swap(side.level, TREE);
-            self.explore(TREE);
-            self.workspace.chosen.truncate(mark);
-            side.number += side.step;
-            side.bound = self.solve_count(side.level, side.number);
+            self.workspace.levels.swap(side.level, FIRST_TREE_LEVEL);
+            self.explore(FIRST_TREE_LEVEL);
+            self.workspace.chosen.truncate(num_chosen);
+            side.count += side.step;
+            side.bound = self.solve_count(side.level, side.count);
         }
     }
 
     /// The number of chosen items in the LP solution of the root.
     fn root_count(&self) -> f64 {
-        let root = &self.workspace.levels[ROOT];
+        let root = &self.workspace.levels[ROOT_LEVEL];
         let row = count_row(root);
-        let fixed = self.source.items.rhs()[row] - root.rest()[row];
+        let fixed = self.input.items.rhs()[row] - root.residual_rhs()[row];
         let mut nonbasic = 0_usize;
         for code in root.codes() {
             nonbasic += usize::from(root.is_item(*code) && code.complemented());
@@ -191,15 +195,15 @@ impl<'a> KnapsackSearchTree<'a> {
 
     /// The bound of the tree with this number of chosen items, whose LP is solved in a level;
     /// infinite if it is cut off.
-    fn solve_count(&mut self, level: usize, number: f64) -> f64 {
-        if number < 0.0 {
+    fn solve_count(&mut self, level: usize, count: f64) -> f64 {
+        if count < 0.0 {
             return f64::INFINITY;
         }
         let (root, others) = self.workspace.levels.split_at_mut(1);
-        let row = count_row(&root[ROOT]);
+        let row = count_row(&root[ROOT_LEVEL]);
         let tableau = &mut others[level - 1];
-        tableau.copy_from(&root[ROOT]);
-        tableau.fix_item_count(number as usize, self.source.items.rhs()[row]);
+        tableau.copy_from(&root[ROOT_LEVEL]);
+        tableau.fix_item_count(count as usize, self.input.items.rhs()[row]);
         match self.reoptimize(level, row) {
             TableauStatus::CutOff => f64::INFINITY,
             TableauStatus::Solved | TableauStatus::Stuck => {
@@ -222,7 +226,7 @@ impl<'a> KnapsackSearchTree<'a> {
             TableauStatus::CutOff => return TableauStatus::CutOff,
             TableauStatus::Stuck => return self.restart(level),
         }
-        if tableau.age() > REFACTOR_INTERVAL && !tableau.refactor(self.source) {
+        if tableau.age() > REFACTOR_INTERVAL && !tableau.refactor(self.input) {
             return self.restart(level);
         }
         match simplex.solve(tableau, incumbent.cutoff()) {
@@ -239,7 +243,7 @@ impl<'a> KnapsackSearchTree<'a> {
             incumbent,
             ..
         } = &mut *self.workspace;
-        levels[level].restart(self.source, self.is_count_fixed);
+        levels[level].restart(self.input, self.is_count_fixed);
         simplex.solve(&mut levels[level], incumbent.cutoff())
     }
 
@@ -274,11 +278,11 @@ impl<'a> KnapsackSearchTree<'a> {
 
     /// Explores the first child in the next level; true when the second remains, in this level.
     fn branch(&mut self, depth: usize, row: usize, first: BranchDirection, penalty: f64) -> bool {
-        let mark = self.descend(depth);
+        let num_chosen = self.descend(depth);
         if self.fix_basic(depth + 1, row, first) {
             self.explore(depth + 1);
         }
-        self.workspace.chosen.truncate(mark);
+        self.workspace.chosen.truncate(num_chosen);
         let bound = self.workspace.levels[depth].objective() + penalty;
         if bound >= self.workspace.incumbent.cutoff() {
             return false;
@@ -293,15 +297,15 @@ impl<'a> KnapsackSearchTree<'a> {
 
     /// Branches on a nonbasic item from the slack basis; true when the second child remains.
     fn split(&mut self, depth: usize) -> bool {
-        self.workspace.levels[depth].restart(self.source, self.is_count_fixed);
+        self.workspace.levels[depth].restart(self.input, self.is_count_fixed);
         if self.workspace.levels[depth].width() == 0 {
             return false;
         }
-        let mark = self.descend(depth);
+        let num_chosen = self.descend(depth);
         if self.fix_first_nonbasic(depth + 1) {
             self.explore(depth + 1);
         }
-        self.workspace.chosen.truncate(mark);
+        self.workspace.chosen.truncate(num_chosen);
         if self.is_stopped {
             self.record_open_node(depth);
             return false;
@@ -319,7 +323,7 @@ impl<'a> KnapsackSearchTree<'a> {
             chosen,
             ..
         } = &mut *self.workspace;
-        chosen.extend(levels[level].fix_nonbasic(0, self.source));
+        chosen.extend(levels[level].fix_nonbasic(0, self.input));
         simplex.solve(&mut levels[level], incumbent.cutoff()) != TableauStatus::CutOff
     }
 
@@ -337,7 +341,7 @@ impl<'a> KnapsackSearchTree<'a> {
     /// Fixes a basic item; false when that prunes the node.
     fn fix_basic(&mut self, level: usize, row: usize, direction: BranchDirection) -> bool {
         let Workspace { levels, chosen, .. } = &mut *self.workspace;
-        chosen.extend(levels[level].fix_basic(row, direction, self.source));
+        chosen.extend(levels[level].fix_basic(row, direction, self.input));
         self.reoptimize(level, row) != TableauStatus::CutOff
     }
 
@@ -353,7 +357,7 @@ impl<'a> KnapsackSearchTree<'a> {
         let gap = incumbent.cutoff() - tableau.objective();
         for position in (0..tableau.width()).rev() {
             if tableau.reduced()[position] >= gap && tableau.steps()[position] > 0.0 {
-                chosen.extend(tableau.fix_nonbasic(position, self.source));
+                chosen.extend(tableau.fix_nonbasic(position, self.input));
             }
         }
     }
@@ -398,7 +402,7 @@ impl<'a> KnapsackSearchTree<'a> {
         });
         let codes = nonbasic.chain(basic.map(|(code, _)| code));
         let items = codes.map(|code| code.variable() as u32);
-        incumbent.offer(self.source, chosen.iter().copied().chain(items))
+        incumbent.offer(self.input, chosen.iter().copied().chain(items))
     }
 }
 
@@ -417,7 +421,7 @@ fn choose(tableau: &KnapsackTableau, cutoff: f64) -> NodeAction {
     for (row, (code, value)) in tableau.basics().iter().zip(tableau.values()).enumerate() {
         if tableau.is_item(*code)
             && is_fractional(*value)
-            && rule.prunes(row, simd::penalties(tableau, row, *value))
+            && rule.consider_row(row, simd::penalties(tableau, row, *value))
         {
             return NodeAction::Prune;
         }

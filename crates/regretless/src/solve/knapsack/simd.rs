@@ -1,4 +1,5 @@
-//! The hot loops of a node, ratio test and penalties, written so that the compiler vectorizes them.
+//! The inner loops of a node, ratio test and penalties, written so that the compiler vectorizes
+//! them.
 //!
 //! Every lane keeps its own minimum, and values are selected without branches. A minimum does not
 //! depend on the order of its operands: the results are those of the scalar loop.
@@ -9,7 +10,7 @@ use super::tableau::KnapsackTableau;
 const COLUMNS_PER_CHUNK: usize = 4;
 /// Smallest absolute value of a pivot; smaller ones are not distinguishable from rounding errors.
 pub(super) const PIVOT_TOLERANCE: f64 = 1e-9;
-/// Smallest absolute value of a cell that counts as nonzero in a penalty.
+/// Smallest absolute value of a cell that counts as nonzero in a penalty: above rounding errors.
 const ZERO_TOLERANCE: f64 = 1e-12;
 
 #[inline(always)]
@@ -27,8 +28,8 @@ fn max(a: f64, b: f64) -> f64 {
 pub(super) fn penalties(tableau: &KnapsackTableau, row: usize, value: f64) -> [f64; 2] {
     let (cells, reduced, steps) = (tableau.row(row), tableau.reduced(), tableau.steps());
     let cost = |cell: f64, reduced: f64, step: f64| {
-        let move_by = (if cell > 0.0 { value } else { value - 1.0 }) / cell;
-        let cost = max(reduced, 0.0) * max(step, move_by);
+        let change = (if cell > 0.0 { value } else { value - 1.0 }) / cell;
+        let cost = max(reduced, 0.0) * max(step, change);
         let down = if cell > ZERO_TOLERANCE {
             cost
         } else {
@@ -88,13 +89,13 @@ pub(super) fn ratios(tableau: &KnapsackTableau, row: usize, out: &mut Vec<f64>) 
 pub(super) fn argmin(numbers: &[f64]) -> Option<usize> {
     let mut lanes = [f64::INFINITY; COLUMNS_PER_CHUNK];
     let chunks = numbers.chunks_exact(COLUMNS_PER_CHUNK);
-    let rest = chunks.remainder().iter().copied().fold(f64::INFINITY, min);
+    let tail_min = chunks.remainder().iter().copied().fold(f64::INFINITY, min);
     for chunk in chunks {
         for lane in 0..COLUMNS_PER_CHUNK {
             lanes[lane] = min(lanes[lane], chunk[lane]);
         }
     }
-    let min = lanes.into_iter().fold(rest, min);
+    let min = lanes.into_iter().fold(tail_min, min);
     if min < f64::INFINITY {
         numbers.iter().position(|number| *number == min)
     } else {

@@ -1,10 +1,10 @@
 //! A dense simplex tableau with few rows and a column per item that is not yet fixed.
 //!
-//! Every basic variable is written as `value − Σ cell · nonbasic`, the objective as
-//! `objective + Σ reduced · nonbasic`. All variables have lower bound 0; a nonbasic variable at its
-//! upper bound is replaced by its complement (`1 − x`), so that every nonbasic variable is 0 and
-//! every reduced cost is at least 0. Fixed items leave the tableau. A pivot costs rows × columns;
-//! the search tree backtracks by copies of the tableau.
+//! Every basic variable is written as `value − Σ cell · nonbasic`, with one cell per row and
+//! nonbasic variable, the objective as `objective + Σ reduced · nonbasic`. All variables have lower
+//! bound 0; a nonbasic variable at its upper bound is replaced by its complement (`1 − x`), so that
+//! every nonbasic variable is 0 and every reduced cost is at least 0. Fixed items leave the
+//! tableau. A pivot costs rows × columns; the search tree backtracks by copies of the tableau.
 
 use super::items::KnapsackItems;
 use crate::solve::dense_tableau::BranchDirection;
@@ -12,7 +12,7 @@ use crate::solve::dense_tableau::BranchDirection;
 /// A variable: an item, or the slack of a row (numbered after the items).
 ///
 /// Its number and two flags share one word: every node copies the codes of all columns, and a pivot
-/// swaps two of them, so half the bytes of a struct with two `bool`s are saved and a move is one
+/// swaps two of them, so it has half the bytes of a struct with two `bool`s, and a copy is one
 /// instruction. Bit 0: complemented; bit 1: fixed; the other bits: the number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct VariableCode(u32);
@@ -74,14 +74,14 @@ pub(super) struct KnapsackTableau {
     /// Row-major with `stride` cells per row; the last row holds the reduced costs.
     pub(super) cells: Vec<f64>,
     pub(super) codes: Vec<VariableCode>,
-    /// Smallest move of each nonbasic variable: 1 for items, 0 for slacks.
+    /// Smallest nonzero change of each nonbasic variable: 1 for items, 0 for slacks.
     steps: Vec<f64>,
     pub(super) basics: Vec<VariableCode>,
     pub(super) values: Vec<f64>,
     uppers: Vec<f64>,
     pub(super) objective: f64,
     /// Right-hand sides minus the weights of the items fixed at 1.
-    pub(super) rest: Vec<f64>,
+    pub(super) residual_rhs: Vec<f64>,
     /// Cost of the items fixed at 1.
     pub(super) fixed_cost: f64,
     /// Pivots since the last refactorization.
@@ -133,8 +133,8 @@ impl KnapsackTableau {
         &self.uppers
     }
 
-    pub(super) fn rest(&self) -> &[f64] {
-        &self.rest
+    pub(super) fn residual_rhs(&self) -> &[f64] {
+        &self.residual_rhs
     }
 
     pub(super) fn is_item(&self, code: VariableCode) -> bool {
@@ -142,8 +142,8 @@ impl KnapsackTableau {
     }
 
     /// Builds the tableau of the slack basis with these free items; fixed items stay fixed.
-    pub(super) fn start(&mut self, source: TableauInput, free: impl Iterator<Item = u32>) {
-        let (rows, count) = (source.items.rows(), source.items.count());
+    pub(super) fn start(&mut self, input: TableauInput, free: impl Iterator<Item = u32>) {
+        let (rows, count) = (input.items.rows(), input.items.count());
         self.first_slack = count;
         self.rows = rows;
         self.codes.clear();
@@ -155,20 +155,20 @@ impl KnapsackTableau {
         self.stride = self.width;
         self.cells.clear();
         self.cells.resize((rows + 1) * self.stride, 0.0);
-        self.values.clone_from(&self.rest);
+        self.values.clone_from(&self.residual_rhs);
         self.objective = self.fixed_cost;
         self.age = 0;
         for position in 0..self.width {
-            self.fill(position, source);
+            self.fill(position, input);
         }
     }
 
-    /// Writes the column of a nonbasic item in the slack basis, at its better bound.
-    fn fill(&mut self, position: usize, source: TableauInput) {
+    /// Writes the column of a nonbasic item in the slack basis, at the bound of lower cost.
+    fn fill(&mut self, position: usize, input: TableauInput) {
         let item = self.codes[position].variable();
-        let cost = source.costs[item];
+        let cost = input.costs[item];
         let column = self.cells.iter_mut().skip(position).step_by(self.stride);
-        let weights = source.items.column(item);
+        let weights = input.items.column(item);
         if cost < 0.0 {
             self.codes[position] = self.codes[position].toggled();
             self.objective += cost;
@@ -187,8 +187,8 @@ impl KnapsackTableau {
 
     /// Frees all items and restores the slack basis.
     pub(super) fn clear_fixings(&mut self, rhs: &[f64], count: usize) {
-        self.rest.clear();
-        self.rest.extend_from_slice(rhs);
+        self.residual_rhs.clear();
+        self.residual_rhs.extend_from_slice(rhs);
         self.fixed_cost = 0.0;
         self.reset_basis(rhs.len(), count);
     }
@@ -202,7 +202,7 @@ impl KnapsackTableau {
     }
 
     /// Restores the slack basis; `is_count_fixed` keeps the cardinality row an equation.
-    pub(super) fn restart(&mut self, source: TableauInput, is_count_fixed: bool) {
+    pub(super) fn restart(&mut self, input: TableauInput, is_count_fixed: bool) {
         let mut free: Vec<u32> = Vec::with_capacity(self.width + self.rows);
         for code in self.codes().iter().chain(&self.basics) {
             if self.is_item(*code) {
@@ -215,7 +215,7 @@ impl KnapsackTableau {
             self.basics[self.rows - 1] = self.basics[self.rows - 1].with_fixed();
             self.uppers[self.rows - 1] = 0.0;
         }
-        self.start(source, free.into_iter());
+        self.start(input, free.into_iter());
     }
 
     /// Copies another tableau, without the columns it removed.
@@ -236,7 +236,7 @@ impl KnapsackTableau {
         self.values.clone_from(&other.values);
         self.uppers.clone_from(&other.uppers);
         self.objective = other.objective;
-        self.rest.clone_from(&other.rest);
+        self.residual_rhs.clone_from(&other.residual_rhs);
         self.fixed_cost = other.fixed_cost;
         self.age = other.age;
     }
@@ -271,10 +271,10 @@ impl KnapsackTableau {
     }
 
     /// Fixes the number of chosen items: the cardinality row becomes an equation.
-    pub(super) fn fix_item_count(&mut self, number: usize, rhs: f64) {
+    pub(super) fn fix_item_count(&mut self, count: usize, rhs: f64) {
         let row = self.rows - 1;
-        let shift = rhs - number as f64;
-        self.rest[row] -= shift;
+        let shift = rhs - count as f64;
+        self.residual_rhs[row] -= shift;
         self.values[row] -= shift;
         self.basics[row] = self.basics[row].with_fixed();
         self.uppers[row] = 0.0;
@@ -289,7 +289,7 @@ impl KnapsackTableau {
         &mut self,
         row: usize,
         direction: BranchDirection,
-        source: TableauInput,
+        input: TableauInput,
     ) -> Option<u32> {
         let code = self.basics[row];
         match direction {
@@ -302,23 +302,23 @@ impl KnapsackTableau {
         self.basics[row] = code.with_fixed();
         self.uppers[row] = 0.0;
         let is_chosen = code.complemented() == (direction == BranchDirection::Down);
-        is_chosen.then(|| self.choose_item(code.variable(), source))
+        is_chosen.then(|| self.choose_item(code.variable(), input))
     }
 
     /// Fixes a nonbasic item at its value. Returns the item if it is chosen.
-    pub(super) fn fix_nonbasic(&mut self, position: usize, source: TableauInput) -> Option<u32> {
+    pub(super) fn fix_nonbasic(&mut self, position: usize, input: TableauInput) -> Option<u32> {
         let code = self.codes[position];
         self.remove(position);
         code.complemented()
-            .then(|| self.choose_item(code.variable(), source))
+            .then(|| self.choose_item(code.variable(), input))
     }
 
     /// Subtracts a chosen item from the right-hand sides and adds its cost.
-    pub(super) fn choose_item(&mut self, item: usize, source: TableauInput) -> u32 {
-        for (rest, weight) in self.rest.iter_mut().zip(source.items.column(item)) {
-            *rest -= weight;
+    pub(super) fn choose_item(&mut self, item: usize, input: TableauInput) -> u32 {
+        for (rhs, weight) in self.residual_rhs.iter_mut().zip(input.items.column(item)) {
+            *rhs -= weight;
         }
-        self.fixed_cost += source.costs[item];
+        self.fixed_cost += input.costs[item];
         item as u32
     }
 
@@ -332,13 +332,13 @@ impl KnapsackTableau {
         self.steps[position] = self.steps[last];
     }
 
-    /// Exchanges a basic variable, which becomes 0, for a nonbasic one. The elimination is the
-    /// hot loop of the search.
+    /// Exchanges a basic variable, which becomes 0, for a nonbasic one. The elimination takes most
+    /// of the time of a search.
     pub(super) fn pivot(&mut self, row: usize, position: usize) {
         let (stride, width) = (self.stride, self.width);
         let inverse = 1.0 / self.cells[row * stride + position];
-        let (before, rest) = self.cells.split_at_mut(row * stride);
-        let (pivot_row, after) = rest.split_at_mut(stride);
+        let (before, pivot_and_after) = self.cells.split_at_mut(row * stride);
+        let (pivot_row, after) = pivot_and_after.split_at_mut(stride);
         let pivot_row = &mut pivot_row[..width];
         for cell in &mut *pivot_row {
             *cell *= inverse;

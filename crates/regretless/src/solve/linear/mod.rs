@@ -1,17 +1,17 @@
 //! Linear and mixed-integer programs, solved by HiGHS.
 //!
-//! Predicted costs replace the objective of some columns; the others keep theirs, and their cost
-//! goes into the decision's fixed cost. Every solve is a cold start, so that a solution depends on
-//! the costs only, unless a warm start is given (`warm_start`). Costs are scaled by a power of two
-//! before HiGHS sees them: its tolerances are absolute, and a decision must not change because all
+//! Predicted costs replace the objective of some columns; the others keep theirs, and their cost is
+//! part of the decision's fixed cost. Every solve is a cold start, so that a solution depends on
+//! the costs only, unless a warm start is used (`warm_start`). Costs are scaled by a power of two
+//! before HiGHS reads them: its tolerances are absolute, and a decision must not change because all
 //! costs are halved. Values that are integral up to tolerance are rounded, and the complete point,
 //! columns without predicted costs included, is checked against every row before it is returned.
 //!
 //! [`LinearRelaxation`] solves the LP relaxation with sensitivity analysis. Small mixed-integer
-//! programs go to branch and bound on a dense tableau first (`dense_mip`), with or without a warm
-//! start. HiGHS solves small models without presolve, and all searches without the feasibility-jump
-//! heuristic: on a knapsack of 32 items both cost more than the search itself, as do the sub-MIP
-//! heuristics, symmetry detection and cuts below the root.
+//! programs are first searched by branch and bound on a dense tableau (`dense_mip`), with or
+//! without a warm start. HiGHS solves small models without presolve, and all searches without the
+//! feasibility-jump heuristic: on a knapsack of 32 items each took longer than the search itself,
+//! as did the sub-MIP heuristics, symmetry detection and cuts below the root.
 
 mod dense_mip;
 mod relaxation;
@@ -35,7 +35,7 @@ const LP_PRESOLVE_THRESHOLD: usize = 10_000;
 /// grids above this size presolve saved time.
 const MIP_PRESOLVE_THRESHOLD: usize = 100;
 
-/// Options that cost more time than they save in a search on a small model.
+/// Options that take more time than they save in a search on a small model.
 const OPTIONS_OFF_WHEN_SMALL: [&CStr; 5] = [
     c"mip_heuristic_run_rins",
     c"mip_heuristic_run_rens",
@@ -53,10 +53,10 @@ struct WorkModel {
     iteration: u64,
 }
 
-/// Work of a mixed-integer program. The iterations stand for everything beside them (cuts, probing,
+/// Work of a mixed-integer program. The time per iteration includes all other work (cuts, probing,
 /// heuristics). Measured on nine published models of 18 to 319 columns and on facility locations,
-/// knapsacks and assignments of 30 to 3,600: 50 to 350 microseconds an iteration; the figure is
-/// near the upper end, so that planned times are kept.
+/// knapsacks and assignments of 30 to 3,600: 50 to 350 microseconds per iteration. The value is
+/// high, so that planned times are rarely exceeded.
 const MIP_WORK_NS: WorkModel = WorkModel {
     solve: 2_000_000,
     iteration: 180_000,
@@ -66,8 +66,10 @@ const LP_WORK_NS: WorkModel = WorkModel {
     solve: 100_000,
     iteration: 4_000,
 };
-/// Work of a solve per column in nanoseconds, and ten times that of an iteration per column.
+/// Work of a solve per column in nanoseconds.
 const COLUMN_WORK_NS: u64 = 300;
+/// Work of an iteration per column is that of a solve per column, divided by this.
+const ITERATION_WORK_DIVISOR: u64 = 10;
 
 /// Node limit below which the dense search is skipped: with few nodes HiGHS finds better points,
 /// because its heuristics need none.
@@ -98,19 +100,20 @@ const OPTIMALITY_TOLERANCE: f64 = 1e-6;
 
 /// The result of a search by HiGHS or on the dense tableau.
 #[derive(Debug)]
-struct HighsSearchResult {
+struct LinearSearchResult {
     /// Whether it ended before a limit.
-    finished: bool,
+    is_complete: bool,
     /// Dual bound.
     bound: f64,
     /// Scale of the costs.
     scale: f64,
 }
 
-/// Solver of a model with predicted costs on some columns.
+/// Solver of a model in which some columns have predicted costs.
 #[derive(Debug)]
 pub struct LinearSolver {
     model: Arc<LinearModel>,
+    /// The column of each predicted cost.
     predicted: Arc<[usize]>,
     limits: SearchLimits,
     /// Built at the first solve that needs it, so that constructing a solver cannot fail.
@@ -136,7 +139,7 @@ impl LinearSolver {
     /// whose cost in the model is 0.
     pub fn new(model: Arc<LinearModel>, predicted: Arc<[usize]>, limits: SearchLimits) -> Self {
         let dense = if limits.nodes >= MIN_DENSE_NODE_LIMIT {
-            DenseMip::of(&model)
+            DenseMip::from_model(&model)
         } else {
             None
         };
@@ -199,7 +202,7 @@ impl LinearSolver {
         for (column, cost) in self.predicted.iter().zip(costs) {
             self.costs[*column] = *cost;
         }
-        let scale = scale_of(&self.costs);
+        let scale = cost_scale(&self.costs);
         for cost in &mut self.costs {
             *cost *= scale;
         }
@@ -227,7 +230,8 @@ impl LinearSolver {
         }
     }
 
-    /// Searches on the dense tableau; `None` when the model is too large or the search gives up.
+    /// Searches on the dense tableau; `None` when the model is too large or the search is
+    /// abandoned.
     fn search_dense(&mut self, costs: &[f64]) -> Option<Solution> {
         let mut dense = self.dense.take()?;
         let scale = self.scale_costs(costs);
@@ -246,8 +250,8 @@ impl LinearSolver {
         self.nodes = Some(proof.nodes);
         Some(self.solution(
             costs,
-            &HighsSearchResult {
-                finished: true,
+            &LinearSearchResult {
+                is_complete: true,
                 bound: proof.bound / scale,
                 scale,
             },
@@ -255,7 +259,7 @@ impl LinearSolver {
     }
 
     /// Solves from a cold start and stores the rounded point; returns the unscaled dual bound.
-    fn search(&mut self, lp: &mut Lp, scale: f64) -> Result<HighsSearchResult, SolveFailure> {
+    fn search(&mut self, lp: &mut Lp, scale: f64) -> Result<LinearSearchResult, SolveFailure> {
         lp.reset_basis_and_solution()?;
         if let Some(start) = self.start.take() {
             lp.set_start(&start)?;
@@ -286,7 +290,7 @@ impl LinearSolver {
         let columns = self.model.cost.len() as u64;
         let iterations = lp.iterations().map_or(0, u64::from);
         let solve = model.solve + COLUMN_WORK_NS * columns;
-        let iteration = model.iteration + COLUMN_WORK_NS * columns / 10;
+        let iteration = model.iteration + COLUMN_WORK_NS * columns / ITERATION_WORK_DIVISOR;
         self.work += solve + iteration * iterations;
     }
 
@@ -294,9 +298,9 @@ impl LinearSolver {
     fn read(
         &mut self,
         lp: &Lp,
-        finished: bool,
+        is_complete: bool,
         scale: f64,
-    ) -> Result<HighsSearchResult, SolveFailure> {
+    ) -> Result<LinearSearchResult, SolveFailure> {
         let bound = if self.is_integral() {
             lp.bound()?
         } else {
@@ -309,32 +313,33 @@ impl LinearSolver {
         };
         lp.read_point(&mut self.point)?;
         self.round_point();
-        Ok(HighsSearchResult {
-            finished,
+        Ok(LinearSearchResult {
+            is_complete,
             bound,
             scale,
         })
     }
 
-    /// A column that counts as integral at 1e-6 may carry 1 unit through a coefficient of 1e6, and
-    /// rounding it then violates a row. The search is repeated with a tight tolerance; if that does
-    /// not help, the continuous columns are solved again with the integer columns fixed.
+    /// A column that is integral up to 1e-6 may change a row by 1 unit through a coefficient of
+    /// 1e6, and rounding it then violates the row. The search is repeated with a tight tolerance;
+    /// if that does not help, the continuous columns are solved again with the integer columns
+    /// fixed.
     fn search_with_tight_integrality(
         &mut self,
         lp: &mut Lp,
         scale: f64,
-    ) -> Result<HighsSearchResult, SolveFailure> {
+    ) -> Result<LinearSearchResult, SolveFailure> {
         lp.set_option(
             c"mip_feasibility_tolerance",
             TIGHT_MIP_FEASIBILITY_TOLERANCE,
         )?;
-        let found = self.search(lp, scale);
+        let result = self.search(lp, scale);
         lp.set_option(c"mip_feasibility_tolerance", MIP_FEASIBILITY_TOLERANCE)?;
-        let found = found?;
+        let result = result?;
         if self.model.check(&self.point.value).is_err() {
             self.polish(lp, scale)?;
         }
-        Ok(found)
+        Ok(result)
     }
 
     /// Solves for the continuous columns with the integer columns fixed at their rounded values.
@@ -346,12 +351,12 @@ impl LinearSolver {
         for column in &integer {
             lp.set_column_bounds(*column, [self.point.value[*column]; 2])?;
         }
-        let found = self.search(lp, scale);
+        let result = self.search(lp, scale);
         for column in &integer {
             lp.set_column_bounds(*column, model.column_bounds[*column])?;
         }
-        found.map_err(|failure| {
-            SolveFailure::InvalidSolution(format!("with integer columns rounded, {failure}"))
+        result.map_err(|failure| {
+            SolveFailure::InvalidSolution(format!("with rounded integer columns: {failure}"))
         })?;
         self.model
             .check(&self.point.value)
@@ -360,15 +365,15 @@ impl LinearSolver {
 
     fn solve_with(&mut self, lp: &mut Lp, costs: &[f64]) -> Result<Solution, SolveFailure> {
         let scale = self.load(lp, costs)?;
-        let mut found = self.search(lp, scale)?;
+        let mut result = self.search(lp, scale)?;
         match self.model.check(&self.point.value) {
             Ok(()) => {}
             Err(_) if self.is_integral() => {
-                found = self.search_with_tight_integrality(lp, scale)?;
+                result = self.search_with_tight_integrality(lp, scale)?;
             }
             Err(message) => return Err(SolveFailure::InvalidSolution(message)),
         }
-        Ok(self.solution(costs, &found))
+        Ok(self.solution(costs, &result))
     }
 
     /// The dual simplex method, HiGHS's default, sometimes fails on models that are unbounded along
@@ -396,21 +401,21 @@ impl LinearSolver {
         })
     }
 
-    fn solution(&self, costs: &[f64], found: &HighsSearchResult) -> Solution {
-        let chosen: Vec<f64> = self
+    fn solution(&self, costs: &[f64], result: &LinearSearchResult) -> Solution {
+        let values: Vec<f64> = self
             .predicted
             .iter()
             .map(|column| self.point.value[*column])
             .collect();
-        let decision = Decision::from_dense(&chosen).with_fixed(self.fixed());
+        let decision = Decision::from_dense(&values).with_fixed(self.fixed_cost());
         let objective = decision.dot(costs);
-        let difference = objective - found.bound;
-        let tolerance = OPTIMALITY_TOLERANCE * objective.abs().max(SCALED_MAX_COST / found.scale);
-        if found.finished && difference <= tolerance {
+        let difference = objective - result.bound;
+        let tolerance = OPTIMALITY_TOLERANCE * objective.abs().max(SCALED_MAX_COST / result.scale);
+        if result.is_complete && difference <= tolerance {
             return Solution::optimal(decision, objective);
         }
         let gap = difference.max(0.0) / objective.abs().max(f64::MIN_POSITIVE);
-        let status = if found.finished {
+        let status = if result.is_complete {
             SolveStatus::WithinGap(gap)
         } else {
             SolveStatus::LimitReached
@@ -418,14 +423,14 @@ impl LinearSolver {
         Solution {
             decision,
             objective,
-            bound: found.bound.min(objective),
+            bound: result.bound.min(objective),
             status,
             work: 0,
         }
     }
 
     /// Cost of the columns without predicted costs at the current point.
-    fn fixed(&self) -> f64 {
+    fn fixed_cost(&self) -> f64 {
         let mut sum = 0.0;
         for (cost, value) in self.model.cost.iter().zip(&self.point.value) {
             if *cost != 0.0 {
@@ -489,9 +494,9 @@ fn is_large(model: &LinearModel, lp: &Lp) -> bool {
     lp.num_entries() > threshold
 }
 
-/// The power of two that scales the largest cost to between half of [`SCALED_MAX_COST`] and all
-/// of it.
-fn scale_of(costs: &[f64]) -> f64 {
+/// The power of two that scales the largest absolute cost to between half of [`SCALED_MAX_COST`]
+/// and the full value.
+fn cost_scale(costs: &[f64]) -> f64 {
     let largest = costs.iter().fold(0.0_f64, |max, cost| max.max(cost.abs()));
     if largest == 0.0 {
         1.0

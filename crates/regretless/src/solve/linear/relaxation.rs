@@ -1,8 +1,8 @@
 //! The LP relaxation of a linear problem: optimum, cost ranges, adjacent vertices.
 //!
 //! Ranges and adjacent vertices are those of the optimal basis of HiGHS. Columns without predicted
-//! costs move as well: their cost is part of the difference to an adjacent vertex, and vertices
-//! that differ only in such columns and have the same objective are left out.
+//! costs change as well: their cost is part of the difference to an adjacent vertex, and vertices
+//! that differ only in such columns and have the same objective are omitted.
 
 use std::sync::Arc;
 
@@ -84,21 +84,21 @@ impl LinearRelaxation {
         }
         let mut dictionary =
             SimplexDictionary::new(basics.iter().map(|basic| self.variable(*basic)).collect());
-        let mut cells = Vec::new();
+        let mut coefficients = Vec::new();
         for number in (0..count).filter(|number| !is_basic[*number]) {
             let variable = self.variable(number);
             let sign = |number: usize| if number < columns { 1.0 } else { -1.0 };
             if number < columns && count > columns {
-                lp.reduced_column(number, &mut cells)?;
+                lp.reduced_column(number, &mut coefficients)?;
             } else if number >= columns {
-                lp.inverse_column(number - columns, &mut cells)?;
+                lp.inverse_column(number - columns, &mut coefficients)?;
             }
             dictionary.push(
                 variable,
-                cells
+                coefficients
                     .iter()
                     .zip(&basics)
-                    .map(|(cell, basic)| cell * sign(number) * sign(*basic)),
+                    .map(|(coefficient, basic)| coefficient * sign(number) * sign(*basic)),
             );
         }
         self.search.lp = Some(lp);
@@ -106,22 +106,22 @@ impl LinearRelaxation {
     }
 
     /// Scaled ranges of all columns of a model without rows.
-    fn unconstrained(&mut self) -> Result<CostRanges, SolveFailure> {
+    fn unconstrained_ranges(&mut self) -> Result<CostRanges, SolveFailure> {
         let dictionary = self.dictionary()?;
         let costs = &self.search.costs;
         Ok(dictionary.cost_ranges(|column| costs[column as usize], costs.len()))
     }
 
     /// The difference of decisions along an edge.
-    fn delta(&self, moves: &[(u32, f64)]) -> VertexDelta {
-        let columns = moves
+    fn delta(&self, direction: &[(u32, f64)]) -> VertexDelta {
+        let columns = direction
             .iter()
             .take_while(|(number, _)| (*number as usize) < self.cost_index.len());
         let (mut entries, mut fixed) = (Vec::new(), 0.0);
-        for (column, by) in columns {
+        for (column, change) in columns {
             match self.cost_index[*column as usize] {
-                Some(cost) => entries.push((cost, *by)),
-                None => fixed += by * self.search.model.cost[*column as usize],
+                Some(cost) => entries.push((cost, *change)),
+                None => fixed += change * self.search.model.cost[*column as usize],
             }
         }
         entries.sort_unstable_by_key(|(cost, _)| *cost);
@@ -154,10 +154,10 @@ impl RelaxationSolver for LinearRelaxation {
 impl CostRanging for LinearRelaxation {
     fn ranges(&mut self, costs: &[f64]) -> Result<CostRanges, SolveFailure> {
         let (_, lp) = self.solve(costs)?;
-        let found = if lp.num_rows() > 0 {
+        let scaled = if lp.num_rows() > 0 {
             lp.cost_ranges()?
         } else {
-            self.unconstrained()?
+            self.unconstrained_ranges()?
         };
         let scale = self.search.scale;
         let (mut lower, mut upper) = (
@@ -165,8 +165,8 @@ impl CostRanging for LinearRelaxation {
             Vec::with_capacity(costs.len()),
         );
         for (column, cost) in self.search.predicted.iter().zip(costs) {
-            lower.push((found.lower[*column] / scale).min(*cost));
-            upper.push((found.upper[*column] / scale).max(*cost));
+            lower.push((scaled.lower[*column] / scale).min(*cost));
+            upper.push((scaled.upper[*column] / scale).max(*cost));
         }
         Ok(CostRanges { lower, upper })
     }
@@ -178,8 +178,8 @@ impl AdjacentVertices for LinearRelaxation {
         costs: &[f64],
     ) -> Result<(Solution, Vec<VertexDelta>), SolveFailure> {
         let (solution, _) = self.solve(costs)?;
-        let moves = self.dictionary()?.adjacent_vertices();
-        let deltas = moves.iter().map(|moves| self.delta(moves));
+        let directions = self.dictionary()?.adjacent_vertices();
+        let deltas = directions.iter().map(|direction| self.delta(direction));
         let is_nonzero = |delta: &VertexDelta| !delta.indices().is_empty() || delta.fixed() != 0.0;
         Ok((solution, deltas.filter(is_nonzero).collect()))
     }

@@ -2,7 +2,7 @@
 //! of a mixed-integer search.
 //!
 //! After a change of costs the old basis is still primal feasible, so the primal simplex method
-//! continues from it. It also is a certificate: if every reduced cost under the new costs has the
+//! continues from it. It is also a certificate: if every reduced cost under the new costs has the
 //! right sign, the vertex is still optimal. That takes a factorization of the basis, one solve for
 //! the duals and one pass over the matrix, and no pivot. A mixed-integer program has such a
 //! certificate if its LP relaxation has the same optimum.
@@ -10,7 +10,8 @@
 //! Which of several optimal vertices is found depends on the path. A warm result is therefore
 //! returned only if every nonbasic reduced cost is clearly nonzero, so that the vertex is the
 //! unique optimum; otherwise the problem is solved cold. A mixed-integer search has no such test:
-//! among points whose objectives differ by less than HiGHS's tolerance the old one may win.
+//! among points whose objectives differ by less than the tolerance of HiGHS it may return the old
+//! one.
 
 use std::sync::Arc;
 
@@ -27,6 +28,9 @@ const MAX_DRIFT: f64 = 0.5;
 /// Smallest absolute value of a nonzero reduced cost, at scaled costs up to [`SCALED_MAX_COST`];
 /// ten times the dual feasibility tolerance of HiGHS.
 const REDUCED_COST_TOLERANCE: f64 = 1e-8 * SCALED_MAX_COST;
+
+/// Memory of one entry of a decision: an index of 4 bytes and a value of 8.
+const BYTES_PER_ENTRY: usize = 12;
 
 /// The last solution of an instance.
 #[derive(Debug)]
@@ -45,7 +49,8 @@ impl WarmStartState for LinearWarmStart {
             .basis
             .as_ref()
             .map_or(0, |basis| basis.columns.len() + basis.rows.len());
-        self.sample.bytes() + 12 * self.decision.indices().len() + basis + size_of_val(&*self.point)
+        let decision = BYTES_PER_ENTRY * self.decision.indices().len();
+        self.sample.bytes() + decision + basis + size_of_val(&*self.point)
     }
 }
 
@@ -57,12 +62,12 @@ impl LinearSolver {
     ) -> Result<Solution, SolveFailure> {
         self.work = 0;
         let is_integral = self.is_integral();
-        let known = warm_start
+        let previous = warm_start
             .take::<LinearWarmStart>()
-            .filter(|known| known.sample.drift(costs) <= MAX_DRIFT);
-        let warm = match &known {
-            Some(known) if is_integral => self.solve_from_point(costs, &known.point),
-            Some(known) => known
+            .filter(|previous| previous.sample.drift(costs) <= MAX_DRIFT);
+        let warm = match &previous {
+            Some(previous) if is_integral => self.solve_from_point(costs, &previous.point),
+            Some(previous) => previous
                 .basis
                 .as_ref()
                 .and_then(|basis| self.solve_from_basis(costs, basis)),
@@ -72,23 +77,23 @@ impl LinearSolver {
             Some(warm) if warm.status != SolveStatus::LimitReached => warm,
             Some(_) | None => self.solve(costs)?,
         };
-        let mut found = LinearWarmStart {
+        let mut state = LinearWarmStart {
             sample: CostSample::new(costs),
             decision: solution.decision.clone(),
             basis: None,
             point: Box::default(),
         };
         if is_integral {
-            found.point = self.point.value.as_slice().into();
-            found.basis = if warm_start.collects_certificates() {
-                self.relaxed_basis(costs, &found.decision)
+            state.point = self.point.value.as_slice().into();
+            state.basis = if warm_start.collects_certificates() {
+                self.relaxed_basis(costs, &state.decision)
             } else {
                 None
             };
         } else {
-            found.basis = self.lp.as_ref().and_then(Lp::basis);
+            state.basis = self.lp.as_ref().and_then(Lp::basis);
         }
-        warm_start.set(found);
+        warm_start.set(state);
         Ok(solution)
     }
 
@@ -120,12 +125,12 @@ impl LinearSolver {
         if status != LpStatus::Optimal {
             return Ok(None);
         }
-        let found = self.read(lp, true, scale)?;
+        let result = self.read(lp, true, scale)?;
         let is_unique = lp.basis().is_some_and(|basis| {
             self.is_unique_optimum(&basis, &self.point.reduced_cost, &self.point.dual)
         });
         let is_valid = is_unique && self.model.check(&self.point.value).is_ok();
-        Ok(is_valid.then(|| self.solution(costs, &found)))
+        Ok(is_valid.then(|| self.solution(costs, &result)))
     }
 
     /// The mixed-integer optimum with a known point as the initial incumbent; `None` if that fails.
@@ -161,11 +166,11 @@ impl LinearSolver {
         warm_start: &WarmStart,
     ) -> Option<Solution> {
         self.work = 0;
-        let known = warm_start.get::<LinearWarmStart>()?;
-        let basis = known
+        let previous = warm_start.get::<LinearWarmStart>()?;
+        let basis = previous
             .basis
             .as_ref()
-            .filter(|_| known.sample.drift(costs) <= MAX_DRIFT)?;
+            .filter(|_| previous.sample.drift(costs) <= MAX_DRIFT)?;
         let solver = if self.is_integral() {
             self.relaxation()
         } else {
@@ -174,7 +179,7 @@ impl LinearSolver {
         if !solver.stays_optimal(costs, basis).unwrap_or(false) {
             return None;
         }
-        let decision = known.decision.clone();
+        let decision = previous.decision.clone();
         let objective = decision.dot(costs);
         Some(Solution::optimal(decision, objective))
     }

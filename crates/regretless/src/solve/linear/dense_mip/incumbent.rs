@@ -1,7 +1,7 @@
 //! The incumbent and the cutoff.
 //!
-//! A point becomes the incumbent only if every row holds to [`FEASIBILITY_TOLERANCE`]. If
-//! objectives have a granularity a better point is better by a step; otherwise improvements below
+//! A point becomes the incumbent only if every row is satisfied up to [`FEASIBILITY_TOLERANCE`]. If
+//! objectives have a granularity, a better point is better by a step; otherwise improvements below
 //! [`OBJECTIVE_TOLERANCE`] of the objective do not count.
 
 use super::{DenseModel, SearchRequest};
@@ -9,8 +9,8 @@ use crate::solve::dense_tableau::min_improvement;
 
 /// Relative difference below which two objectives count as equal.
 const OBJECTIVE_TOLERANCE: f64 = 1e-9;
-/// Violation of a row relative to its largest term (at least 1): that of the independent check of
-/// linear problems is larger.
+/// Accepted violation of a row relative to its largest term (at least 1): smaller than that of the
+/// independent check of linear problems.
 const FEASIBILITY_TOLERANCE: f64 = 1e-8;
 
 /// Distance below which a value counts as integral when it is rounded down or up.
@@ -121,12 +121,12 @@ fn slack(data: &DenseModel, row: usize, point: &[f64]) -> Option<[f64; 2]> {
     let [lower, upper] = data.bounds[data.columns + row];
     let slacks = [activity - lower, upper - activity];
     let tolerance = FEASIBILITY_TOLERANCE * magnitude;
-    let holds = slacks.iter().all(|slack| *slack >= -tolerance);
-    holds.then_some(slacks)
+    let is_satisfied = slacks.iter().all(|slack| *slack >= -tolerance);
+    is_satisfied.then_some(slacks)
 }
 
-/// Moves integer columns, those with the largest costs first, as far in the direction of lower
-/// cost as all rows allow.
+/// Moves integer columns, those with the largest costs first, as far in the direction of lower cost
+/// as all rows allow.
 fn improve(data: &DenseModel, costs: &[f64], point: &mut [f64]) {
     let mut order: Vec<usize> = (0..data.columns)
         .filter(|column| data.integer[*column] && costs[*column] != 0.0)
@@ -139,7 +139,7 @@ fn improve(data: &DenseModel, costs: &[f64], point: &mut [f64]) {
         let up = costs[column] < 0.0;
         let sign = if up { 1.0 } else { -1.0 };
         let [lower, upper] = data.bounds[column];
-        let mut reach = if up {
+        let mut units = if up {
             upper - point[column]
         } else {
             point[column] - lower
@@ -148,16 +148,16 @@ fn improve(data: &DenseModel, costs: &[f64], point: &mut [f64]) {
             let entry = sign * data.row(row)[column];
             if entry != 0.0 {
                 let slack = if entry > 0.0 { above } else { below };
-                let units = slack.max(0.0) / entry.abs() + UNIT_TOLERANCE;
-                reach = reach.min(units.floor());
+                let row_units = slack.max(0.0) / entry.abs() + UNIT_TOLERANCE;
+                units = units.min(row_units.floor());
             }
         }
-        if reach >= 1.0 && reach.is_finite() {
-            point[column] += sign * reach;
+        if units >= 1.0 && units.is_finite() {
+            point[column] += sign * units;
             for (row, [below, above]) in slacks.iter_mut().enumerate() {
-                let by = sign * reach * data.row(row)[column];
-                *below += by;
-                *above -= by;
+                let change = sign * units * data.row(row)[column];
+                *below += change;
+                *above -= change;
             }
         }
     }

@@ -1,15 +1,15 @@
 //! Branch and bound for small mixed-integer programs, on a dense simplex tableau.
 //!
-//! HiGHS prepares every search as if it were a long one: cuts, probing and heuristics cost
-//! milliseconds before the first node, which is most of the time on a model of a few dozen columns.
-//! Here a node costs microseconds (Land and Doig 1960, with the penalties of Driebeek 1966 and
-//! Tomlin 1971), so that thousands of nodes are cheaper than one preparation.
+//! HiGHS prepares every search for a long run: cuts, probing and heuristics take milliseconds
+//! before the first node, which is most of the time on a model of a few dozen columns. Here a node
+//! takes microseconds (Land and Doig 1960, with the penalties of Driebeek 1966 and Tomlin 1971), so
+//! that thousands of nodes are faster than that preparation.
 //!
 //! Not every model is accepted. It must be small, its entries must not differ by more than
 //! [`MAX_COEFFICIENT_RATIO`] within a row, and every column must have a bound on the side its cost
 //! favors. A search that does not finish within [`MAX_CELL_UPDATES`], or needs a pivot that is too
-//! small, gives up, and HiGHS starts from scratch: that depends on model and costs only, never on
-//! time. Solutions are checked against every row as those of HiGHS are.
+//! small, is abandoned, and HiGHS solves the model instead: that depends on model and costs only,
+//! never on time. Solutions are checked against every row as those of HiGHS are.
 //!
 //! * `tableau`: the bounded dual simplex method. `refactor`: its refactorization.
 //! * `incumbent`: the incumbent and the rounding heuristic. `search_tree`: branch and bound.
@@ -25,14 +25,15 @@ use self::tableau::DenseTableau;
 use crate::solve::dense_tableau::largest_common_step;
 use crate::solve::highs::{LinearModel, integer_bounds};
 
-/// Maximum cells of a tableau, rows times columns: 32 KB, the size of an L1 data cache.
+/// Maximum number of cells (coefficients) of a tableau, rows times columns: 32 KB, the size of an
+/// L1 data cache.
 const MAX_CELLS: usize = 4096;
-/// Maximum rows: the time of a refactorization grows with their cube.
+/// Maximum number of rows: the time of a refactorization grows with their cube.
 const MAX_ROWS: usize = 64;
 /// Largest ratio of the absolute values of two entries in a row: the tableau has no presolve or
 /// equilibration for more.
 const MAX_COEFFICIENT_RATIO: f64 = 1e5;
-/// Maximum cell updates before HiGHS takes over: some tens of milliseconds.
+/// Maximum number of cell updates before HiGHS solves the model instead: some tens of milliseconds.
 const MAX_CELL_UPDATES: u64 = 30_000_000;
 
 /// Largest absolute exponent of a row's scale, well within the range of `f64`.
@@ -84,8 +85,8 @@ pub(super) struct SearchRequest<'a> {
 }
 
 impl DenseMip {
-    /// A solver, if the model is of the kind that this search accepts.
-    pub(super) fn of(model: &LinearModel) -> Option<Self> {
+    /// A solver, if the search accepts the model.
+    pub(super) fn from_model(model: &LinearModel) -> Option<Self> {
         let (columns, rows) = (model.cost.len(), model.row_bounds.len());
         let fits = rows <= MAX_ROWS && columns * rows <= MAX_CELLS && columns <= MAX_CELLS;
         if !fits || !model.integer.contains(&true) {
@@ -119,7 +120,7 @@ impl DenseMip {
         })
     }
 
-    /// Searches, and on success writes the optimal point. `None` when HiGHS must decide.
+    /// Searches, and on success writes the optimal point. `None` when HiGHS must solve the model.
     pub(super) fn search(
         &mut self,
         request: &SearchRequest<'_>,
@@ -132,12 +133,12 @@ impl DenseMip {
             &mut self.levels,
             &mut self.incumbent,
         );
-        let found = tree.run();
+        let outcome = tree.run();
         self.cell_updates = tree.cell_updates();
-        let (lowest, nodes) = found?;
+        let (root_bound, nodes) = outcome?;
         point.clear();
         point.extend_from_slice(self.incumbent.point()?);
-        let bound = self.incumbent.proven_bound().max(lowest);
+        let bound = self.incumbent.proven_bound().max(root_bound);
         let bound = bound.min(self.incumbent.objective());
         Some(BoundProof {
             bound: bound + request.offset,
@@ -218,7 +219,7 @@ mod tests {
 
     fn search(model: &LinearModel, costs: &[f64], gap: f64) -> Option<(Vec<f64>, f64)> {
         let mut point = Vec::new();
-        let proof = DenseMip::of(model)?.search(
+        let proof = DenseMip::from_model(model)?.search(
             &SearchRequest {
                 costs,
                 offset: 10.0,
@@ -264,7 +265,7 @@ mod tests {
         );
         let wide = model(&[[0.0, 1.0], [0.0, 1.0]], &[1.0, -1e7], [-infinite, 0.0]);
         assert!(
-            DenseMip::of(&wide).is_none(),
+            DenseMip::from_model(&wide).is_none(),
             "entries of very different magnitude"
         );
         let none = model(&[[0.0, 1.0], [0.0, 1.0]], &[1.0, 1.0], [3.0, infinite]);
@@ -275,7 +276,7 @@ mod tests {
         );
         let mut continuous = none;
         continuous.integer.fill(false);
-        assert!(DenseMip::of(&continuous).is_none());
+        assert!(DenseMip::from_model(&continuous).is_none());
     }
 
     #[test]

@@ -9,7 +9,7 @@ use crate::solve::dense_tableau::invert;
 fn entry(data: &DenseModel, variable: usize, row: usize) -> f64 {
     match variable.checked_sub(data.columns) {
         None => -data.row(row)[variable],
-        Some(own) => f64::from(u8::from(own == row)),
+        Some(activity_row) => f64::from(u8::from(activity_row == row)),
     }
 }
 
@@ -34,8 +34,8 @@ impl DenseTableau {
                 .map(|row| entry(data, variable as usize, row))
                 .collect();
             let mut reduced = cost(variable);
-            for (row, line) in inverse.iter().enumerate() {
-                let cell: f64 = line.iter().zip(&column).map(|(a, b)| a * b).sum();
+            for (row, inverse_row) in inverse.iter().enumerate() {
+                let cell: f64 = inverse_row.iter().zip(&column).map(|(a, b)| a * b).sum();
                 reduced -= basic_costs[row] * cell;
                 self.cells[row * self.stride + position] = cell;
             }
@@ -48,14 +48,18 @@ impl DenseTableau {
 
     fn refresh_values(&mut self, inverse: &[Vec<f64>], data: &DenseModel, costs: &[f64]) {
         let values = self.nonbasic_values(self.bounds.len());
-        let right = |row: usize| {
+        let right_side = |row: usize| {
             let terms = data.row(row).iter().zip(&values);
             let activity: f64 = terms.map(|(entry, value)| entry * value).sum();
             activity - values[data.columns + row]
         };
-        let right: Vec<f64> = (0..self.rows).map(right).collect();
-        for (row, line) in inverse.iter().enumerate() {
-            self.values[row] = line.iter().zip(&right).map(|(a, b)| a * b).sum();
+        let right_side: Vec<f64> = (0..self.rows).map(right_side).collect();
+        for (row, inverse_row) in inverse.iter().enumerate() {
+            self.values[row] = inverse_row
+                .iter()
+                .zip(&right_side)
+                .map(|(a, b)| a * b)
+                .sum();
         }
         let point = self.point(data.columns);
         let terms = costs.iter().zip(&point);

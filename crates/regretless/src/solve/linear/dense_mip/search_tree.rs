@@ -30,8 +30,8 @@ pub(super) struct DenseSearchTree<'a> {
     nodes: u64,
     /// Cell updates so far.
     work: u64,
-    /// Whether the search has given up and leaves the model to HiGHS.
-    has_given_up: bool,
+    /// Whether the search was abandoned; HiGHS then solves the model.
+    is_abandoned: bool,
 }
 
 impl<'a> DenseSearchTree<'a> {
@@ -48,12 +48,12 @@ impl<'a> DenseSearchTree<'a> {
             incumbent,
             nodes: 0,
             work: 0,
-            has_given_up: false,
+            is_abandoned: false,
         }
     }
 
     /// Searches; returns the optimum of the LP relaxation and the number of nodes, or `None` when
-    /// it gave up.
+    /// the search was abandoned.
     pub(super) fn run(&mut self) -> Option<(f64, u64)> {
         if self.levels.is_empty() {
             self.levels.push(DenseTableau::default());
@@ -61,9 +61,9 @@ impl<'a> DenseSearchTree<'a> {
         if !self.levels[0].start(self.data, self.costs) || !self.reoptimize(0) {
             return None;
         }
-        let lowest = self.levels[0].objective;
+        let root_bound = self.levels[0].objective;
         self.explore(0);
-        (!self.has_given_up).then_some((lowest, self.nodes))
+        (!self.is_abandoned).then_some((root_bound, self.nodes))
     }
 
     /// Cell updates so far.
@@ -71,7 +71,7 @@ impl<'a> DenseSearchTree<'a> {
         self.work
     }
 
-    /// Solves the LP of a level; false when that prunes it, or the search gives up.
+    /// Solves the LP of a level; false when that prunes it, or the search is abandoned.
     fn reoptimize(&mut self, level: usize) -> bool {
         let tableau = &mut self.levels[level];
         let is_accurate =
@@ -81,16 +81,16 @@ impl<'a> DenseSearchTree<'a> {
         } else {
             TableauStatus::Stuck
         };
-        self.has_given_up |= status == TableauStatus::Stuck || self.work > MAX_CELL_UPDATES;
-        status == TableauStatus::Solved && !self.has_given_up
+        self.is_abandoned |= status == TableauStatus::Stuck || self.work > MAX_CELL_UPDATES;
+        status == TableauStatus::Solved && !self.is_abandoned
     }
 
     /// Explores a node whose LP is solved, and its subtree.
     fn explore(&mut self, depth: usize) {
-        while !self.has_given_up {
+        while !self.is_abandoned {
             self.nodes += 1;
-            // HiGHS, which takes over, stops at once as well.
-            self.has_given_up |= cancellation::requested();
+            // HiGHS, which solves the model instead, checks for cancellation as well.
+            self.is_abandoned |= cancellation::requested();
             let is_open = match self.inspect(depth) {
                 NodeAction::Prune => false,
                 NodeAction::Fix { row, direction } => self.branch(depth, row, direction),
@@ -117,7 +117,7 @@ impl<'a> DenseSearchTree<'a> {
         penalty: f64,
     ) -> bool {
         if depth == MAX_DEPTH {
-            self.has_given_up = true;
+            self.is_abandoned = true;
             return false;
         }
         self.descend(depth);
@@ -125,7 +125,7 @@ impl<'a> DenseSearchTree<'a> {
             self.explore(depth + 1);
         }
         let bound = self.levels[depth].objective + penalty;
-        if self.has_given_up || bound >= self.incumbent.cutoff() {
+        if self.is_abandoned || bound >= self.incumbent.cutoff() {
             return false;
         }
         self.tighten_bounds(depth);
@@ -178,8 +178,9 @@ impl<'a> DenseSearchTree<'a> {
             let mut point = tableau.point(self.data.columns);
             if is_integral {
                 round(&mut point, self.data);
-                // A point that is feasible in the tableau and violates a row: HiGHS must decide.
-                self.has_given_up |= !self.incumbent.offer(self.data, self.costs, &point);
+                // The point is feasible in the tableau but violates a row: HiGHS must solve the
+                // model.
+                self.is_abandoned |= !self.incumbent.offer(self.data, self.costs, &point);
                 return NodeAction::Prune;
             }
             self.incumbent.offer_rounded(self.data, self.costs, &point);
@@ -193,7 +194,7 @@ impl<'a> DenseSearchTree<'a> {
         let tableau = &self.levels[depth];
         let mut rule = PenaltyBranching::new(self.incumbent.cutoff() - tableau.objective);
         for (row, value) in fractional(tableau, self.data) {
-            if rule.prunes(row, self.penalties(tableau, row, value)) {
+            if rule.consider_row(row, self.penalties(tableau, row, value)) {
                 return NodeAction::Prune;
             }
         }
@@ -203,15 +204,15 @@ impl<'a> DenseSearchTree<'a> {
     /// Penalties of rounding a basic column down and up: lower bounds on the increase of the
     /// objective.
     fn penalties(&self, tableau: &DenseTableau, row: usize, value: f64) -> [f64; 2] {
-        let (down_by, up_by) = (value - value.floor(), value.ceil() - value);
+        let (down_change, up_change) = (value - value.floor(), value.ceil() - value);
         let (mut down, mut up) = (f64::INFINITY, f64::INFINITY);
         for position in 0..tableau.width {
             let rise = tableau.entry_toward(row, position);
             if rise != 0.0 {
                 let is_integer = self.data.integer[tableau.nonbasic[position] as usize];
                 let step = f64::from(u8::from(is_integer));
-                let by = if rise > 0.0 { up_by } else { down_by };
-                let cost = tableau.reduced_cost_toward(position) * (by / rise.abs()).max(step);
+                let change = if rise > 0.0 { up_change } else { down_change };
+                let cost = tableau.reduced_cost_toward(position) * (change / rise.abs()).max(step);
                 if rise > 0.0 {
                     up = up.min(cost);
                 } else {

@@ -1,29 +1,36 @@
 //! The bounded dual simplex method on a dense tableau.
 //!
-//! Every basic variable is `value − Σ cell · (move of a nonbasic variable)`, the objective
-//! `objective + Σ reduced · move`. A nonbasic variable is at one of its bounds, the one its reduced
-//! cost favors. Fixed variables leave the tableau. The basic variable with the largest bound
-//! violation leaves, the nonbasic one with the smallest ratio of reduced cost to cell enters (ratio
-//! test); one whose whole range does not cover the violation is flipped to its other bound on the
-//! way. Ties go to the larger cell, then to the lower position.
+//! Every basic variable is `value − Σ cell · (change of a nonbasic variable)`, with one cell per
+//! row and nonbasic variable, the objective `objective + Σ reduced · change`. A nonbasic variable
+//! is at one of its bounds, the one its reduced cost favors. Fixed variables leave the tableau. The
+//! basic variable with the largest bound violation leaves, the nonbasic one with the smallest ratio
+//! of reduced cost to cell enters (ratio test); one whose entire range does not cover the violation
+//! is flipped to its other bound instead. Ties go to the larger cell, then to the lower position.
 
 use super::DenseModel;
 use crate::solve::dense_tableau::TableauStatus;
 
 /// Bound violation that a basic variable may keep, relative to the bound (at least 1).
 const FEASIBILITY_TOLERANCE: f64 = 1e-9;
-/// Smallest absolute value of a pivot; a search that needs a smaller one gives up. Rows are scaled
-/// to entries near 1.
+/// Smallest absolute value of a pivot; a search that needs a smaller one is abandoned. Rows are
+/// scaled to entries near 1.
 const PIVOT_TOLERANCE: f64 = 1e-7;
 /// Cells with an absolute value below this count as 0.
 const ZERO_TOLERANCE: f64 = 1e-11;
 
 /// Multiple of the feasibility tolerance above which a violation that no column can reduce proves
-/// infeasibility; below it the search gives up.
+/// infeasibility; below it the search is abandoned.
 const INFEASIBILITY_FACTOR: f64 = 10.0;
 /// Inverse of a pivot from which on the tableau is refactored before its next use: the pivot's
 /// rounding error is then up to 1e4 times that of an ordinary one.
 const MAX_INVERSE_PIVOT: f64 = 1e4;
+/// Pivots per row, in addition to [`MIN_ANTI_CYCLING_PIVOTS`], after which the first violated row
+/// leaves, which ends cycles. Untuned: far above what a solve needs.
+const ANTI_CYCLING_PIVOTS_PER_ROW: usize = 20;
+/// See [`ANTI_CYCLING_PIVOTS_PER_ROW`].
+const MIN_ANTI_CYCLING_PIVOTS: usize = 100;
+/// A solve ends after this many times as many pivots.
+const MAX_PIVOTS_FACTOR: usize = 2;
 /// Age of a tableau that must be refactored.
 const MUST_REFACTOR: u32 = u32::MAX;
 
@@ -177,9 +184,8 @@ impl DenseTableau {
     /// Reoptimizes, or stops when the objective reaches the cutoff; every pivot adds its cell
     /// updates to `work`.
     pub(super) fn solve(&mut self, cutoff: f64, work: &mut u64) -> TableauStatus {
-        // Far above what a solve needs; then the first violated row leaves, which ends cycles.
-        let limit = 20 * self.rows + 100;
-        for step in 0..2 * limit {
+        let limit = ANTI_CYCLING_PIVOTS_PER_ROW * self.rows + MIN_ANTI_CYCLING_PIVOTS;
+        for step in 0..MAX_PIVOTS_FACTOR * limit {
             let Some((row, target)) = self.worst_row(step > limit) else {
                 return TableauStatus::Solved;
             };
@@ -193,9 +199,9 @@ impl DenseTableau {
         TableauStatus::Stuck
     }
 
-    /// The basic variable with the largest bound violation (the first violated one if `careful`)
-    /// and the violated bound.
-    fn worst_row(&self, careful: bool) -> Option<(usize, f64)> {
+    /// The basic variable with the largest bound violation (the first violated one if
+    /// `takes_first`) and the violated bound.
+    fn worst_row(&self, takes_first: bool) -> Option<(usize, f64)> {
         let mut worst = (0.0, None);
         for (row, (variable, value)) in self.basic.iter().zip(&self.values).enumerate() {
             let [lower, upper] = self.bounds[*variable as usize];
@@ -203,7 +209,7 @@ impl DenseTableau {
             let violation = (lower - value).max(value - upper);
             if violation > FEASIBILITY_TOLERANCE * bound.abs().max(1.0) && violation > worst.0 {
                 worst = (violation, Some((row, bound)));
-                if careful {
+                if takes_first {
                     break;
                 }
             }
@@ -217,18 +223,18 @@ impl DenseTableau {
         let tolerance = FEASIBILITY_TOLERANCE * target.abs().max(1.0);
         let mut flipped = vec![false; self.width];
         loop {
-            let missing = sign * (target - self.values[row]);
+            let violation = sign * (target - self.values[row]);
             let Some((position, gain)) = self.entering(row, sign, &flipped) else {
-                return if missing > INFEASIBILITY_FACTOR * tolerance {
+                return if violation > INFEASIBILITY_FACTOR * tolerance {
                     TableauStatus::CutOff
                 } else {
                     TableauStatus::Stuck
                 };
             };
             let [lower, upper] = self.bounds[self.nonbasic[position] as usize];
-            // The rest must be worth a pivot: only a pivot restores the reduced costs of the
-            // flipped columns.
-            if (upper - lower) * gain < missing - tolerance {
+            // The last column must be pivoted, not flipped: only a pivot restores the signs of the
+            // reduced costs of the flipped columns.
+            if (upper - lower) * gain < violation - tolerance {
                 flipped[position] = true;
                 self.flip(position);
                 continue;
@@ -244,51 +250,51 @@ impl DenseTableau {
     /// Ratio test: the nonbasic variable with the smallest ratio that moves a row in the direction
     /// of `sign`, and the move of the row per unit.
     fn entering(&self, row: usize, sign: f64, flipped: &[bool]) -> Option<(usize, f64)> {
-        let mut chosen = None;
-        let (mut min, mut largest) = (f64::INFINITY, 0.0);
+        let mut entering = None;
+        let (mut min_ratio, mut max_gain) = (f64::INFINITY, 0.0);
         for position in (0..self.width).filter(|position| !flipped[*position]) {
             let gain = sign * self.entry_toward(row, position);
             if gain > ZERO_TOLERANCE {
                 let ratio = self.reduced_cost_toward(position) / gain;
-                if ratio < min || (ratio == min && gain > largest) {
-                    (chosen, min, largest) = (Some((position, gain)), ratio, gain);
+                if ratio < min_ratio || (ratio == min_ratio && gain > max_gain) {
+                    (entering, min_ratio, max_gain) = (Some((position, gain)), ratio, gain);
                 }
             }
         }
-        chosen
+        entering
     }
 
     /// Moves a nonbasic variable to its other bound.
     fn flip(&mut self, position: usize) {
         let [lower, upper] = self.bounds[self.nonbasic[position] as usize];
-        let by = if self.at_upper[position] {
+        let change = if self.at_upper[position] {
             lower - upper
         } else {
             upper - lower
         };
-        self.shift(position, by);
+        self.shift(position, change);
         self.at_upper[position] = !self.at_upper[position];
     }
 
-    /// Moves a nonbasic variable, and the basic ones with it.
-    fn shift(&mut self, position: usize, by: f64) {
+    /// Changes the value of a nonbasic variable, and those of the basic ones accordingly.
+    fn shift(&mut self, position: usize, change: f64) {
         let column = self.cells.iter().skip(position).step_by(self.stride);
         for (value, cell) in self.values.iter_mut().zip(column) {
-            *value -= cell * by;
+            *value -= cell * change;
         }
-        self.objective += self.cells[self.rows * self.stride + position] * by;
+        self.objective += self.cells[self.rows * self.stride + position] * change;
     }
 
     /// Exchanges a basic variable, which moves to the bound `target`, for a nonbasic one.
     fn pivot(&mut self, row: usize, target: f64, position: usize) {
         let (stride, width) = (self.stride, self.width);
         let inverse = 1.0 / self.cells[row * stride + position];
-        let by = (self.values[row] - target) * inverse;
-        let entered = self.nonbasic_value(position) + by;
-        self.shift(position, by);
+        let change = (self.values[row] - target) * inverse;
+        let entered = self.nonbasic_value(position) + change;
+        self.shift(position, change);
         self.values[row] = entered;
-        let (before, rest) = self.cells.split_at_mut(row * stride);
-        let (pivot_row, after) = rest.split_at_mut(stride);
+        let (before, pivot_and_after) = self.cells.split_at_mut(row * stride);
+        let (pivot_row, after) = pivot_and_after.split_at_mut(stride);
         let pivot_row = &mut pivot_row[..width];
         for cell in &mut *pivot_row {
             *cell *= inverse;
@@ -335,14 +341,14 @@ impl DenseTableau {
         self.at_upper[position] = self.at_upper[last];
     }
 
-    /// Restricts a nonbasic variable to `reach` units from its bound.
-    pub(super) fn tighten_bounds(&mut self, position: usize, reach: f64) {
+    /// Restricts a nonbasic variable to at most `units` from its bound.
+    pub(super) fn tighten_bounds(&mut self, position: usize, units: f64) {
         let value = self.nonbasic_value(position);
         let bounds = &mut self.bounds[self.nonbasic[position] as usize];
         if self.at_upper[position] {
-            bounds[0] = bounds[0].max(value - reach);
+            bounds[0] = bounds[0].max(value - units);
         } else {
-            bounds[1] = bounds[1].min(value + reach);
+            bounds[1] = bounds[1].min(value + units);
         }
         if bounds[0] == bounds[1] {
             self.remove(position);
