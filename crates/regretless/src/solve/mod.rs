@@ -148,7 +148,7 @@ pub struct Solution {
     pub work: u64,
 }
 
-/// Solutions are equal whatever their work.
+/// The comparison ignores the work.
 impl PartialEq for Solution {
     fn eq(&self, other: &Self) -> bool {
         let Self {

@@ -21,7 +21,7 @@ pub trait WarmStartState: Any + Send + fmt::Debug {
     /// Approximate memory in bytes.
     fn bytes(&self) -> usize;
 
-    /// Drops the large parts and keeps the cheap ones; may do nothing.
+    /// Drops the large parts of the state and keeps the small ones; may do nothing.
     fn shrink(&mut self) {}
 }
 

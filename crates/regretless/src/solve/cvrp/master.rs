@@ -115,11 +115,11 @@ impl CvrpMasterLp {
     /// Deletes the marked columns except basic ones; returns which were deleted.
     pub(super) fn drop_edges(&mut self, delete: Vec<bool>) -> Result<Vec<bool>, SolveFailure> {
         let deleted = self.relaxation.drop_columns(delete)?;
-        let mut kept = 0;
+        let mut num_kept = 0;
         let mut new_columns: Vec<Option<u32>> = Vec::with_capacity(deleted.len());
         for deleted in &deleted {
-            new_columns.push((!deleted).then_some(kept));
-            kept += u32::from(!deleted);
+            new_columns.push((!deleted).then_some(num_kept));
+            num_kept += u32::from(!deleted);
         }
         for row in &mut self.cut_pool {
             let entries = row.entries.iter();
@@ -188,14 +188,14 @@ impl CvrpMasterLp {
         Ok(())
     }
 
-    /// Lets solves stop once the objective is above this cost.
+    /// Allows solves to stop once the objective is above this cost.
     pub(super) fn set_objective_bound(&mut self, total: f64) -> Result<(), SolveFailure> {
         self.relaxation
             .lp
             .set_objective_bound(total * self.cost_factor)
     }
 
-    /// Lets solves stop after this many simplex iterations.
+    /// Allows solves to stop after this many simplex iterations.
     pub(super) fn limit_iterations(&mut self, max: Option<u32>) -> Result<(), SolveFailure> {
         self.relaxation.lp.limit_iterations(max)
     }

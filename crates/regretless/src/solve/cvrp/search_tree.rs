@@ -176,7 +176,8 @@ impl<'a> CvrpSearchTree<'a> {
                 self.master.values(),
             );
             let cuts = self.separator.find(&self.support, self.input.fleet);
-            // An integral point with violated cuts is no set of routes, so they are always added.
+            // An integral point with violated cuts is not a set of routes, so they are always
+            // added.
             let are_required = self.support.is_integral();
             let objective = self.master.objective();
             let gap = (incumbent.cutoff - objective).min(MAX_RELATIVE_GAP * objective.abs());

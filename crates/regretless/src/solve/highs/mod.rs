@@ -279,8 +279,8 @@ impl Lp {
         self.set_option(c"mip_abs_gap", absolute)
     }
 
-    /// Lets the dual simplex method stop when the minimum is proven to exceed this value. It may
-    /// still continue to an optimum that is a few iterations away.
+    /// Allows the dual simplex method to stop when the minimum is proven to exceed this value. It
+    /// may still continue to an optimum that is a few iterations away.
     ///
     /// # Errors
     /// Never in practice.

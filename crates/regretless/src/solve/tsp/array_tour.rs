@@ -1,6 +1,6 @@
 //! A tour as an array of nodes, modified by reversals of segments (2-opt moves) only.
 //!
-//! Reversing a segment or its complement gives the same cyclic tour up to orientation, so the
+//! Reversing a segment or its complement yields the same cyclic tour up to orientation, so the
 //! shorter of the two is reversed. A reversal of positions is its own inverse: applying the logged
 //! reversals in reverse order undoes them, whatever the orientation.
 
@@ -81,7 +81,7 @@ impl ArrayTour {
             self.log.push((after as u32, (nodes - count) as u32));
         }
         let (start, count) = self.log[self.log.len() - 1];
-        self.swap_range(start as usize, count as usize);
+        self.reverse_positions(start as usize, count as usize);
     }
 
     /// Number of reversals in the undo log.
@@ -93,7 +93,7 @@ impl ArrayTour {
     pub fn undo_to(&mut self, changes: usize) {
         while self.log.len() > changes {
             if let Some((start, count)) = self.log.pop() {
-                self.swap_range(start as usize, count as usize);
+                self.reverse_positions(start as usize, count as usize);
             }
         }
     }
@@ -103,7 +103,8 @@ impl ArrayTour {
         self.log.clear();
     }
 
-    fn swap_range(&mut self, start: usize, count: usize) {
+    /// Reverses `count` consecutive positions from `start` on, cyclically.
+    fn reverse_positions(&mut self, start: usize, count: usize) {
         let nodes = self.order.len();
         let (mut low, mut high) = (start, (start + count).wrapping_sub(1) % nodes);
         for _ in 0..count / 2 {

@@ -3,7 +3,7 @@
 use super::one_tree::OneTree;
 use crate::solve::complete_graph::DistanceMatrix;
 
-/// The most promising neighbors of every node, best first.
+/// The most promising neighbors of every node, the most promising first.
 #[derive(Debug, Clone, Default)]
 pub struct CandidateEdges {
     per_node: usize,
@@ -24,9 +24,8 @@ impl CandidateEdges {
         self.rank(distances, per_node, |_, ranks| ranks.fill(0.0));
     }
 
-    /// The neighbors of smallest α-value (Helsgaun 2000) with respect to a 1-tree, given the
-    /// reduced costs it was built with; ties go to the smaller reduced cost, then to the smaller
-    /// node.
+    /// The neighbors of smallest α-value (Helsgaun 2000) with respect to a 1-tree that was built
+    /// with these reduced costs; ties go to the smaller reduced cost, then to the smaller node.
     pub fn by_alpha_value(
         &mut self,
         reduced: &DistanceMatrix,
@@ -38,9 +37,9 @@ impl CandidateEdges {
         });
     }
 
-    /// The candidates of one node with the costs of their edges, best first.
+    /// The candidates of one node with the costs of their edges, the most promising first.
     #[inline]
-    pub fn of(&self, node: u32) -> &[(u32, f64)] {
+    pub fn neighbors(&self, node: u32) -> &[(u32, f64)] {
         &self.list[node as usize * self.per_node..][..self.per_node]
     }
 
@@ -53,7 +52,7 @@ impl CandidateEdges {
             .map(move |(index, (other, _))| ((index / per_node) as u32, *other))
     }
 
-    /// Lists the neighbors of each node by the ranks that `write_ranks` gives them.
+    /// Lists the neighbors of each node by the ranks that `write_ranks` assigns.
     fn rank(
         &mut self,
         distances: &DistanceMatrix,

@@ -1,9 +1,9 @@
 //! Initial tour and node multipliers, shared by both exact solvers, the local search and the
 //! relaxation.
 //!
-//! Candidate edges by reduced cost give a greedy tour; subgradient ascent towards its cost raises
-//! the 1-tree bound (Held and Karp 1971); Lin–Kernighan improves the tour on the candidate edges of
-//! smallest reduced cost or α-value (Helsgaun 2000).
+//! A greedy tour is built on candidate edges of small reduced cost; subgradient ascent towards its
+//! cost raises the 1-tree bound (Held and Karp 1971); Lin–Kernighan improves the tour on the
+//! candidate edges of smallest reduced cost or α-value (Helsgaun 2000).
 
 use super::candidates::CandidateEdges;
 use super::greedy::GreedyTour;
@@ -46,7 +46,7 @@ pub(super) struct InitialTour {
 
 impl InitialTour {
     /// Overwrites the multipliers with the node potentials of the costs or with zeros, whichever
-    /// gives the higher bound.
+    /// has the higher bound.
     pub(super) fn init_multipliers(&mut self) {
         let nodes = self.distances.nodes();
         self.multipliers.clear();

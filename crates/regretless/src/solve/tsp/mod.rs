@@ -1,15 +1,15 @@
 //! Symmetric traveling salesman problem: shortest tours on a complete graph with arbitrary costs.
 //!
 //! Costs may be negative, real and non-metric: only symmetry is assumed. A local search finds a
-//! good tour, 1-trees give a lower bound, and branch and bound closes the gap. The solution depends
-//! on the costs only; of tours whose costs differ by less than the rounding tolerance (10⁻¹² of the
-//! largest cost per node) the first one found is kept.
+//! good tour, 1-trees provide a lower bound, and branch and bound closes the gap. The solution
+//! depends on the costs only; of tours whose costs differ by less than the rounding tolerance
+//! (10⁻¹² of the largest cost per node) the first one found is returned.
 //!
 //! * [`one_tree`], [`subgradient`], [`sparse_ascent`]: the lower bound and its multipliers.
-//! * [`candidates`], [`greedy`], [`lin_kernighan`], [`array_tour`]: good tours. `initial_tour`:
-//!   both together, before the search starts.
+//! * [`candidates`], [`greedy`], `path_fragments`, [`lin_kernighan`], [`array_tour`]: heuristics.
+//!   `initial_tour`: heuristics and lower bound together, before the search starts.
 //! * `sparse_graph`, `sparse_one_tree`, `search_tree`: branch and bound. `warm_start`,
-//!   `recorded_tree`: what it keeps of an instance.
+//!   `recorded_tree`: its warm starts.
 //! * `branch_and_cut`: branch and cut on an LP relaxation, for more nodes, and that relaxation
 //!   itself.
 
@@ -25,6 +25,7 @@ pub mod greedy;
 mod initial_tour;
 pub mod lin_kernighan;
 pub mod one_tree;
+mod path_fragments;
 mod recorded_tree;
 mod search_tree;
 pub mod sparse_ascent;
@@ -50,7 +51,7 @@ const ROOT_ASCENT: AscentSchedule = AscentSchedule {
 /// Maximum number of steps of the same ascent on candidate edges, where a step is cheaper.
 const SPARSE_ROOT_ASCENT_STEPS: usize = 150;
 /// One kick per this many pairs of nodes, at most one per node. The time of the search that a
-/// better tour shortens grows fast with the number of nodes, so small instances get few kicks.
+/// better tour shortens grows fast with the number of nodes, so small instances have few kicks.
 const NODE_PAIRS_PER_KICK: usize = 200;
 
 /// Exact TSP solver: local search, 1-tree bound, branch and bound.
@@ -93,7 +94,7 @@ impl TspBranchAndBound {
         self.offer_tour(costs, pruning);
     }
 
-    /// Local search from a given tour.
+    /// Local search from this tour.
     fn improve_from(&mut self, tour: &Decision, costs: &[f64], pruning: &PruningRule) {
         self.incumbent = TspIncumbent::default();
         self.initial.init_multipliers();
@@ -228,7 +229,7 @@ impl TspBranchAndBound {
     }
 }
 
-/// Local search as a heuristic solver: what [`TspBranchAndBound`] does before it branches.
+/// Local search as a heuristic solver: the steps of [`TspBranchAndBound`] before it branches.
 #[derive(Debug, Clone, Default)]
 pub struct TspLocalSearch {
     solver: TspBranchAndBound,

@@ -1,9 +1,9 @@
 //! The minimum 1-tree of a complete graph under node multipliers, and its lower bound.
 //!
 //! A 1-tree is a spanning tree of all nodes but one special node, plus two edges at that node.
-//! Every tour is a 1-tree, so the minimum 1-tree costs no more than the best tour (Held and Karp
+//! Every tour is a 1-tree, so the minimum 1-tree costs no more than the optimal tour (Held and Karp
 //! 1970). It is built as a minimum spanning tree of all nodes (Prim 1957) plus one edge at a leaf;
-//! of all leaves the one with the most expensive second edge is taken, which gives the highest
+//! of all leaves it uses the one with the most expensive second edge, which yields the highest
 //! bound. Ties go to the edge found first.
 
 use super::subgradient::{AscentTarget, OneTreeBuilder, SubgradientAscent};
@@ -19,10 +19,11 @@ pub struct OneTree {
     /// Reduced cost of the edge to the parent.
     key: Vec<f64>,
     degree: Vec<u32>,
-    /// The leaf that gets a second edge.
+    /// The leaf with the extra edge.
     special: u32,
-    /// The other end of that edge, and its reduced cost.
+    /// The other end of the extra edge.
     extra: u32,
+    /// Reduced cost of the extra edge.
     extra_key: f64,
     unattached: Vec<UnattachedNode>,
     ascent: SubgradientAscent,
@@ -189,10 +190,10 @@ fn update_keys(
     multipliers: &[f64],
     latest: u32,
 ) -> usize {
-    let own = multipliers[latest as usize];
+    let latest_multiplier = multipliers[latest as usize];
     let (mut min, mut cheapest) = (f64::INFINITY, 0);
     for (index, item) in unattached.iter_mut().enumerate() {
-        let key = row[item.node as usize] - multipliers[item.node as usize] - own;
+        let key = row[item.node as usize] - multipliers[item.node as usize] - latest_multiplier;
         if key < item.key {
             item.key = key;
             item.from = latest;
@@ -205,8 +206,8 @@ fn update_keys(
     cheapest
 }
 
-/// Reduced cost, without the row's own multiplier, and end of the cheapest edge of a row other than
-/// the one to `first`.
+/// The cheapest edge of a row other than the one to `first`: its reduced cost without the
+/// multiplier of the row, and its other end.
 fn second_edge(row: &[f64], multipliers: &[f64], first: u32) -> (f64, u32) {
     let mut min = (f64::INFINITY, first);
     for (node, (cost, multiplier)) in row.iter().zip(multipliers).enumerate() {
@@ -280,7 +281,7 @@ mod tests {
         let costs: Vec<f64> = (0..num_edges(nodes)).map(|_| stream.unit()).collect();
         let distances = DistanceMatrix::new(nodes, &costs);
         let (mut one_tree, mut multipliers) = (OneTree::default(), vec![0.0; nodes]);
-        let plain = one_tree.build(&distances, &multipliers);
+        let initial = one_tree.build(&distances, &multipliers);
         let tour_cost = distances.tour_cost(&(0..nodes as u32).collect::<Vec<_>>());
         let target = AscentTarget {
             tour_cost,
@@ -292,7 +293,7 @@ mod tests {
             },
         };
         let raised = one_tree.ascend(&distances, &mut multipliers, &target);
-        assert!(raised > plain + 0.05 && raised < tour_cost);
+        assert!(raised > initial + 0.05 && raised < tour_cost);
         assert_eq!(raised, OneTree::default().build(&distances, &multipliers));
         assert_eq!(one_tree.degrees().iter().sum::<u32>(), 2 * nodes as u32);
     }

@@ -1,8 +1,8 @@
-//! Record of a finished search tree, a guide for the next search of the same instance: the
+//! Record of a finished search tree, which guides the next search of the same instance: the
 //! branching edges, and the multipliers of every node.
 //!
-//! A search that follows the record does not rely on it: it builds a 1-tree of its own in every
-//! node. Good multipliers and branchings only make it likely that a single 1-tree closes the node.
+//! A search that follows the record does not rely on it: it builds a new 1-tree in every node. Good
+//! multipliers and branchings only make it likely that a single 1-tree closes the node.
 
 use super::sparse_graph::{EdgeState, SparseGraph};
 use crate::solve::complete_graph::EdgeEnds;
@@ -10,7 +10,7 @@ use crate::solve::complete_graph::EdgeEnds;
 /// No node.
 const NONE: u32 = u32::MAX;
 /// Largest tree that is recorded. Each node stores n multipliers, so this limits the memory of a
-/// warm start; following a larger tree would also cost as much as a new search.
+/// warm start; following a larger tree would also take as long as a new search.
 const MAX_RECORDED_NODES: usize = 256;
 /// Index of the child without the branching edge.
 pub(super) const EXCLUDED_SIDE: usize = 0;
@@ -113,7 +113,7 @@ impl RecordedTree {
     }
 
     /// Whether a node has children.
-    pub(super) fn branches(&self, recorded_id: RecordedNodeId) -> bool {
+    pub(super) fn has_children(&self, recorded_id: RecordedNodeId) -> bool {
         self.node(recorded_id)
             .is_some_and(|node| node.branch.is_some())
     }
@@ -133,7 +133,7 @@ impl RecordedTree {
     }
 
     /// The branching edge of a node, if it is free in this graph.
-    pub(super) fn open_edge(
+    pub(super) fn free_branching_edge(
         &self,
         recorded_id: RecordedNodeId,
         graph: &SparseGraph,

@@ -8,8 +8,8 @@
 //! A subtree is pruned when its bound is above the *cutoff* of the [`PruningRule`]: the cost of the
 //! best tour minus the rounding tolerance; if all costs are multiples of a decimal unit, minus one
 //! unit up to the tolerance. Tours that differ by less than the tolerance count as equal, and of
-//! equal tours the first one found is kept; the order of the search is determined by the costs, or
-//! by the [`RecordedTree`] of an earlier search.
+//! equal tours the first one found is returned; the order of the search is determined by the costs,
+//! or by the [`RecordedTree`] of an earlier search.
 
 use super::recorded_tree::{
     BranchOrigin, EXCLUDED_SIDE, INCLUDED_SIDE, RecordedNodeId, RecordedTree,
@@ -32,7 +32,7 @@ pub(super) struct TspIncumbent {
 }
 
 impl TspIncumbent {
-    /// Keeps the tour if it is cheaper than the best one. Costs are summed in the order of edge
+    /// Replaces the incumbent if the tour is cheaper. Costs are summed in the order of edge
     /// indices, so that equal tours have equal costs.
     pub(super) fn offer(&mut self, edges: &mut Vec<u32>, costs: &[f64], pruning: &PruningRule) {
         edges.sort_unstable();
@@ -46,7 +46,7 @@ impl TspIncumbent {
 }
 
 /// Ascent in a node of the search tree. Multipliers start from the parent's, so a few steps recover
-/// most of the bound; more steps cost time in every node.
+/// most of the bound; more steps take time in every node.
 const NODE_ASCENT: AscentSchedule = AscentSchedule {
     max_steps: 10,
     step_factor: 1.0,
@@ -72,11 +72,13 @@ pub(super) struct TspSearchTree {
 /// A branching whose second child is still open.
 #[derive(Debug, Clone, Copy)]
 struct BranchFrame {
+    /// Length of the trail of the graph before the branching.
     mark: usize,
     edge: u32,
     bound: f64,
-    /// Its node in the record of this search and in the record that is followed.
+    /// Its node in the record of this search.
     origin: RecordedNodeId,
+    /// Its node in the record that is followed.
     recorded_id: RecordedNodeId,
 }
 
@@ -96,7 +98,9 @@ impl BranchFrame {
 
 /// The outcome of a node.
 enum TspNodeOutcome {
+    /// Pruned, or its optimal tour was found.
     Closed,
+    /// The node must be branched on.
     Branch { edge: u32, bound: f64 },
 }
 
@@ -131,10 +135,10 @@ impl TspSearchInput<'_> {
     /// Whether a strict search must stop at a node: it is not in the record, or it is a recorded
     /// leaf that was not closed this time.
     fn is_uncovered(&self, recorded_id: RecordedNodeId) -> bool {
-        let branches = self
+        let has_children = self
             .recorded
-            .is_some_and(|recorded| recorded.branches(recorded_id));
-        self.strict && !branches
+            .is_some_and(|recorded| recorded.has_children(recorded_id));
+        self.strict && !has_children
     }
 }
 
@@ -156,7 +160,7 @@ impl TspSearchTree {
         self.recording.clear();
     }
 
-    /// Searches the whole tree or up to the node limit. Returns a lower bound on the cost of all
+    /// Searches the entire tree or up to the node limit. Returns a lower bound on the cost of all
     /// tours in pruned or open subtrees, infinite when there are none, and whether the search was
     /// complete.
     pub(super) fn run(
@@ -247,7 +251,7 @@ impl TspSearchTree {
         None
     }
 
-    /// Bounds a node, repeatedly while reduced costs fix edges.
+    /// Bounds a node, again as long as reduced costs fix edges.
     fn explore(
         &mut self,
         input: &TspSearchInput,
@@ -274,7 +278,7 @@ impl TspSearchTree {
             if self.fixings.fixed.is_empty() {
                 let edge = input
                     .recorded
-                    .and_then(|recorded| recorded.open_edge(*recorded_id, &self.graph));
+                    .and_then(|recorded| recorded.free_branching_edge(*recorded_id, &self.graph));
                 if edge.is_none() && self.follow_recorded_tree(input, recorded_id) {
                     continue;
                 }
@@ -296,11 +300,12 @@ impl TspSearchTree {
         let Some(recorded) = input.recorded.filter(|_| !recorded_id.is_none()) else {
             return false;
         };
-        let before = std::mem::replace(recorded_id, recorded.descend(*recorded_id, &self.graph));
-        if let Some(known) = recorded.multipliers(*recorded_id, self.multipliers.len()) {
-            self.multipliers.copy_from_slice(known);
+        let previous_id =
+            std::mem::replace(recorded_id, recorded.descend(*recorded_id, &self.graph));
+        if let Some(multipliers) = recorded.multipliers(*recorded_id, self.multipliers.len()) {
+            self.multipliers.copy_from_slice(multipliers);
         }
-        before != *recorded_id && !recorded_id.is_none()
+        previous_id != *recorded_id && !recorded_id.is_none()
     }
 
     /// The bound of a node: by a single 1-tree where the recorded search branched, or where the
@@ -318,7 +323,7 @@ impl TspSearchTree {
             return self.run_ascent(incumbent);
         };
         let bound = self.one_tree.build(&self.graph, &self.multipliers);
-        if bound > incumbent.cutoff || input.strict || recorded.branches(recorded_id) {
+        if bound > incumbent.cutoff || input.strict || recorded.has_children(recorded_id) {
             return bound;
         }
         self.run_ascent(incumbent)

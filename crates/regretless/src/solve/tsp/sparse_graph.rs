@@ -32,7 +32,7 @@ pub(super) struct SparseGraph {
     /// Number of included edges at each node.
     included: Vec<u32>,
     /// The other end of the included path that ends at a node; itself when there is none.
-    mate: Vec<u32>,
+    other_end: Vec<u32>,
     num_included: usize,
     trail: Vec<TrailEntry>,
     pending: Vec<(u32, EdgeState)>,
@@ -64,11 +64,11 @@ impl SparseGraph {
         refill(&mut self.state, self.ends.len(), EdgeState::Free);
         refill(&mut self.available, nodes, 0);
         refill(&mut self.included, nodes, 0);
-        self.mate.clear();
-        self.mate.extend(0..nodes as u32);
+        self.other_end.clear();
+        self.other_end.extend(0..nodes as u32);
         self.num_included = 0;
         self.trail.clear();
-        // A failed propagation may have left some.
+        // A failed propagation may have left pending edges.
         self.pending.clear();
         for node in self.ends.iter().flatten() {
             self.available[*node as usize] += 1;
@@ -146,7 +146,7 @@ impl SparseGraph {
         self.trail.len()
     }
 
-    /// Undoes every change made since the mark.
+    /// Undoes every change since the trail had this length.
     pub(super) fn undo_to(&mut self, mark: usize) {
         while self.trail.len() > mark {
             match self.trail.pop() {
@@ -156,8 +156,8 @@ impl SparseGraph {
                     self.included[u as usize] -= 1;
                     self.included[v as usize] -= 1;
                     (
-                        self.mate[path_ends[0] as usize],
-                        self.mate[path_ends[1] as usize],
+                        self.other_end[path_ends[0] as usize],
+                        self.other_end[path_ends[1] as usize],
                     ) = (u, v);
                     self.num_included -= 1;
                 }
@@ -195,7 +195,7 @@ impl SparseGraph {
             let result = match (self.state(edge), state) {
                 (EdgeState::Free, EdgeState::Included) => self.include(edge),
                 (EdgeState::Free, EdgeState::Excluded) => self.exclude(edge),
-                (current, wanted) if current == wanted => Ok(()),
+                (current, required) if current == required => Ok(()),
                 (_, EdgeState::Free) => Ok(()),
                 (EdgeState::Included, _) | (EdgeState::Excluded, _) => Err(NoTourLeft),
             };
@@ -209,18 +209,18 @@ impl SparseGraph {
 
     fn include(&mut self, edge: u32) -> Result<(), NoTourLeft> {
         let [u, v] = self.ends(edge);
-        let closes = self.mate[u as usize] == v && self.included[u as usize] > 0;
-        let full = self.included[u as usize] == 2 || self.included[v as usize] == 2;
-        if full || (closes && self.num_included + 1 < self.nodes) {
+        let closes = self.other_end[u as usize] == v && self.included[u as usize] > 0;
+        let is_full = self.included[u as usize] == 2 || self.included[v as usize] == 2;
+        if is_full || (closes && self.num_included + 1 < self.nodes) {
             return Err(NoTourLeft);
         }
-        let path_ends = [self.mate[u as usize], self.mate[v as usize]];
+        let path_ends = [self.other_end[u as usize], self.other_end[v as usize]];
         self.trail.push(TrailEntry::Included { edge, path_ends });
         self.state[edge as usize] = EdgeState::Included;
         self.num_included += 1;
         (
-            self.mate[path_ends[0] as usize],
-            self.mate[path_ends[1] as usize],
+            self.other_end[path_ends[0] as usize],
+            self.other_end[path_ends[1] as usize],
         ) = (path_ends[1], path_ends[0]);
         for node in [u, v] {
             self.included[node as usize] += 1;
@@ -235,14 +235,14 @@ impl SparseGraph {
     }
 
     /// Fixes the edge between the ends of an included path: it closes a tour or a subtour.
-    fn fix_closing_edge(&mut self, [one, other]: [u32; 2]) {
+    fn fix_closing_edge(&mut self, [first, last]: [u32; 2]) {
         let state = if self.num_included + 1 == self.nodes {
             EdgeState::Included
         } else {
             EdgeState::Excluded
         };
-        let mut incident = self.at(one).iter().copied();
-        let closing = incident.find(|edge| self.ends(*edge).contains(&other));
+        let mut incident = self.at(first).iter().copied();
+        let closing = incident.find(|edge| self.ends(*edge).contains(&last));
         if let Some(edge) = closing
             && self.state(edge) == EdgeState::Free
         {

@@ -2,7 +2,7 @@
 //!
 //! Included edges are taken first, the others by reduced cost (Kruskal 1956); ties go to the
 //! smaller index. The sorted order of the last tree is kept: multipliers change little between
-//! calls, so sorting again is nearly free.
+//! calls, so sorting again takes little time.
 
 use super::sparse_graph::{EdgeState, SparseGraph, refill};
 use super::subgradient::OneTreeBuilder;
@@ -19,8 +19,9 @@ pub(super) struct SparseOneTree {
     degree: Vec<u32>,
     /// Union-find forest of Kruskal's algorithm.
     component: Vec<u32>,
-    /// The leaf that gets a second edge, and that edge.
+    /// The leaf with the extra edge.
     special: u32,
+    /// The extra edge.
     extra: u32,
     rooted: RootedTree,
     /// Reduced cost of the cheapest edge that could replace each tree edge.
@@ -103,9 +104,9 @@ impl SparseOneTree {
     /// Adds an edge unless its ends are already connected.
     fn join(&mut self, graph: &SparseGraph, edge: u32) {
         let [u, v] = graph.ends(edge);
-        let (one, other) = (find(&mut self.component, u), find(&mut self.component, v));
-        if one != other {
-            self.component[one as usize] = other;
+        let (u_root, v_root) = (find(&mut self.component, u), find(&mut self.component, v));
+        if u_root != v_root {
+            self.component[u_root as usize] = v_root;
             self.add_edge(graph, edge);
         }
     }
@@ -137,8 +138,9 @@ impl SparseOneTree {
     fn second_edge(&self, graph: &SparseGraph, leaf: u32) -> (f64, u32) {
         let mut min = (f64::INFINITY, 0);
         for edge in graph.at(leaf) {
-            let usable = graph.state(*edge) != EdgeState::Excluded && !self.in_tree[*edge as usize];
-            if usable && self.key[*edge as usize] < min.0 {
+            let is_usable =
+                graph.state(*edge) != EdgeState::Excluded && !self.in_tree[*edge as usize];
+            if is_usable && self.key[*edge as usize] < min.0 {
                 min = (self.key[*edge as usize], *edge);
             }
         }
@@ -146,7 +148,7 @@ impl SparseOneTree {
     }
 
     /// Reduced cost fixing: finds free edges that no tour up to the cutoff contains, or that every
-    /// such tour contains, given the bound of the 1-tree just built.
+    /// such tour contains. `bound` is the bound of the 1-tree that was built last.
     pub(super) fn find_fixings(
         &mut self,
         graph: &SparseGraph,
@@ -200,7 +202,7 @@ impl SparseOneTree {
             })
     }
 
-    /// Reduced cost of the most expensive tree edge that a given nontree edge could replace.
+    /// Reduced cost of the most expensive tree edge that a nontree edge could replace.
     fn max_replaceable_edge(&self, graph: &SparseGraph, edge: u32) -> f64 {
         let [u, v] = graph.ends(edge);
         if u == self.special || v == self.special {
@@ -235,21 +237,37 @@ impl SparseOneTree {
 /// The spanning tree, rooted at the special node.
 #[derive(Debug, Clone, Default)]
 struct RootedTree {
-    /// Parent, edge to the parent, and depth of each node.
-    parent: Vec<(u32, u32, u32)>,
+    parents: Vec<ParentLink>,
     /// Tree edges at each node, as linked lists of half-edges.
     head: Vec<u32>,
     next: Vec<u32>,
     stack: Vec<u32>,
 }
 
-/// No node, edge or half-edge.
+/// Marks the absence of a node, edge or half-edge.
 const NONE: u32 = u32::MAX;
+
+/// Position of a node in the rooted tree.
+#[derive(Debug, Clone, Copy)]
+struct ParentLink {
+    parent: u32,
+    /// Edge to the parent.
+    edge: u32,
+    depth: u32,
+}
+
+impl ParentLink {
+    const ROOT: Self = Self {
+        parent: NONE,
+        edge: NONE,
+        depth: 0,
+    };
+}
 
 impl RootedTree {
     fn build(&mut self, graph: &SparseGraph, tree_edges: &[u32], special: u32, extra: u32) {
         refill(&mut self.head, graph.nodes(), NONE);
-        refill(&mut self.parent, graph.nodes(), (NONE, NONE, 0));
+        refill(&mut self.parents, graph.nodes(), ParentLink::ROOT);
         refill(&mut self.next, 2 * tree_edges.len(), NONE);
         for (index, edge) in tree_edges.iter().enumerate() {
             if *edge == extra {
@@ -263,34 +281,39 @@ impl RootedTree {
         self.stack.clear();
         self.stack.push(special);
         while let Some(node) = self.stack.pop() {
-            let mut half = self.head[node as usize];
-            while half != NONE {
-                let edge = tree_edges[half as usize / 2];
-                let other = graph.ends(edge)[1 - half as usize % 2];
-                if edge != self.parent[node as usize].1 {
-                    self.parent[other as usize] = (node, edge, self.parent[node as usize].2 + 1);
-                    self.stack.push(other);
+            let link = self.parents[node as usize];
+            let mut half_edge = self.head[node as usize];
+            while half_edge != NONE {
+                let edge = tree_edges[half_edge as usize / 2];
+                let child = graph.ends(edge)[1 - half_edge as usize % 2];
+                if edge != link.edge {
+                    self.parents[child as usize] = ParentLink {
+                        parent: node,
+                        edge,
+                        depth: link.depth + 1,
+                    };
+                    self.stack.push(child);
                 }
-                half = self.next[half as usize];
+                half_edge = self.next[half_edge as usize];
             }
         }
     }
 
     /// The spanning-tree edge of the special node, which is a leaf and the root.
     fn edge_of_special(&self, special: u32) -> u32 {
-        let child = self.parent.iter().find(|(parent, _, _)| *parent == special);
-        child.map_or(NONE, |(_, edge, _)| *edge)
+        let child = self.parents.iter().find(|link| link.parent == special);
+        child.map_or(NONE, |link| link.edge)
     }
 
     /// Visits the edges of the tree path between two nodes.
     fn for_each_path_edge(&self, mut u: u32, mut v: u32, mut visit: impl FnMut(u32)) {
         while u != v {
-            if self.parent[u as usize].2 < self.parent[v as usize].2 {
+            if self.parents[u as usize].depth < self.parents[v as usize].depth {
                 (u, v) = (v, u);
             }
-            let (parent, edge, _) = self.parent[u as usize];
-            visit(edge);
-            u = parent;
+            let link = self.parents[u as usize];
+            visit(link.edge);
+            u = link.parent;
         }
     }
 }
@@ -320,8 +343,8 @@ fn find(component: &mut [u32], mut node: u32) -> u32 {
     node
 }
 
-/// Moves per element after which insertion sort gives way to a general sort: about log₂ of the
-/// number of edges of a few hundred nodes, where both cost the same.
+/// Moves per element after which insertion sort is abandoned for a general sort: about log₂ of the
+/// number of edges of a few hundred nodes, where both take the same time.
 const MAX_INSERTION_MOVES: usize = 12;
 
 /// Sorts by key, then index: by insertion while few elements move, else by a general sort.

@@ -51,13 +51,13 @@ pub struct SubgradientAscent {
     last_subgradient: Vec<f64>,
 }
 
-/// Weight of the current subgradient in a direction; the rest is the previous one. The value is
-/// that of Helsgaun (2000).
+/// Weight of the current subgradient in a direction; the previous one has the remaining weight. The
+/// value is that of Helsgaun (2000).
 const CURRENT_SUBGRADIENT_WEIGHT: f64 = 0.7;
 
 impl SubgradientAscent {
-    /// Raises the bound from the given multipliers and overwrites them with the best ones found.
-    /// Returns their bound.
+    /// Raises the bound from these multipliers and overwrites them with those of the highest bound,
+    /// which it returns.
     pub fn run(
         &mut self,
         one_tree: &mut impl OneTreeBuilder,
@@ -68,14 +68,14 @@ impl SubgradientAscent {
         self.current.extend_from_slice(multipliers);
         self.last_subgradient.clear();
         let schedule = &target.schedule;
-        let (mut best, mut factor, mut stalled) = (f64::NEG_INFINITY, schedule.step_factor, 0);
+        let (mut max_bound, mut factor, mut stalled) = (f64::NEG_INFINITY, schedule.step_factor, 0);
         for _ in 0..schedule.max_steps {
             if crate::cancellation::requested() {
                 break;
             }
             let bound = one_tree.build(&self.current);
-            if bound > best {
-                best = bound;
+            if bound > max_bound {
+                max_bound = bound;
                 multipliers.copy_from_slice(&self.current);
                 stalled = 0;
             } else {
@@ -90,7 +90,7 @@ impl SubgradientAscent {
                 stalled = 0;
             }
         }
-        best
+        max_bound
     }
 
     /// Moves along the averaged direction; `false` when the 1-tree is a tour and its subgradient is

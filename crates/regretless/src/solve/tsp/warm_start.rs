@@ -29,18 +29,18 @@ use crate::solve::warm_start::{CostSample, WarmStart, WarmStartState};
 use crate::solve::{Solution, SolveStatus};
 
 /// Steps of the root ascent of a warm search that follows an old tree. Its multipliers start near
-/// the optimum, and the tree brings its own.
+/// the optimum, and those of the tree replace them in its nodes.
 const WARM_ASCENT_STEPS: usize = 8;
 /// Margin of the uniqueness test in units of the tolerance of total costs. Another tour then
 /// differs by at least eight tolerances, well above rounding.
 const UNIQUENESS_MARGIN: f64 = 4.0;
-/// Margins of a lasting certificate relative to the root mean square of all costs, tried in this
-/// order. A larger margin survives more drift but is harder to prove.
+/// Margins of a certificate relative to the root mean square of all costs, tried in this order. A
+/// larger margin stays valid under more drift but is harder to prove.
 const CERTIFICATE_MARGINS: [f64; 3] = [0.01, 0.002, 0.0002];
-/// Largest drift of the costs for a warm search: beyond it the old tour and multipliers help too
-/// little.
+/// Largest drift of the costs for a warm search: beyond it the old tour and multipliers save little
+/// time.
 pub(super) const MAX_DRIFT: f64 = 0.06;
-/// Largest drift for which a certificate is tried: beyond it most proofs fail and only cost time.
+/// Largest drift for which a certificate is tried: beyond it most proofs fail.
 pub(super) const MAX_CERTIFIED_DRIFT: f64 = 0.04;
 
 /// A tour and the proof of its bound.
@@ -117,12 +117,12 @@ impl TspBranchAndBound {
     /// Solves, warm if the warm start fits and proves a unique optimum, else cold; renews the warm
     /// start.
     pub(super) fn search_warm(&mut self, costs: &[f64], warm_start: &mut WarmStart) -> Solution {
-        let known = warm_start
+        let previous = warm_start
             .take::<TspWarmStart>()
-            .filter(|known| known.fits(self.nodes, costs));
-        let warm = known
+            .filter(|previous| previous.fits(self.nodes, costs));
+        let warm = previous
             .filter(|_| DistanceMatrix::detect_granularity(costs).is_none())
-            .and_then(|known| self.run_from(costs, &known));
+            .and_then(|previous| self.run_from(costs, &previous));
         let (solution, mut state) = warm.unwrap_or_else(|| {
             let solution = self.run(costs);
             let state = self.take_warm_start(costs, &solution);
@@ -153,12 +153,13 @@ impl TspBranchAndBound {
     fn run_from(
         &mut self,
         costs: &[f64],
-        known: &TspWarmStart,
+        previous: &TspWarmStart,
     ) -> Option<(Solution, TspWarmStart)> {
         let margin = UNIQUENESS_MARGIN * DistanceMatrix::tour_cost_tolerance(costs, self.nodes);
-        let mut solution = self.search_from(&raise_tour_costs(costs, &known.tour, margin), known);
+        let mut solution =
+            self.search_from(&raise_tour_costs(costs, &previous.tour, margin), previous);
         let mut state = self.take_warm_start(costs, &solution);
-        if solution.status == SolveStatus::Optimal && *state.tour != *known.tour {
+        if solution.status == SolveStatus::Optimal && *state.tour != *previous.tour {
             let raised = raise_tour_costs(costs, &state.tour, margin);
             solution = self.prove_optimal(&raised, &state)?;
             state = self.take_warm_start(costs, &solution);
@@ -171,21 +172,22 @@ impl TspBranchAndBound {
     }
 
     /// Searches from the old tour, improved by local search.
-    fn search_from(&mut self, costs: &[f64], known: &TspWarmStart) -> Solution {
-        let (pruning, bound) = self.load_warm_start(costs, known);
+    fn search_from(&mut self, costs: &[f64], previous: &TspWarmStart) -> Solution {
+        let (pruning, bound) = self.load_warm_start(costs, previous);
         if let Some(lower_bound) = self.bound_if_closed(bound, costs, &pruning) {
             return self.take_solution(lower_bound, true);
         }
         self.initial.rank_by_alpha_value();
-        self.initial.order = known.order();
+        self.initial.order = previous.order();
         self.initial.improve_tour(0);
         self.offer_tour(costs, &pruning);
-        self.search(costs, pruning, bound, known.recorded_tree.as_ref())
+        self.search(costs, pruning, bound, previous.recorded_tree.as_ref())
     }
 
-    /// Searches for a proof that a known tour is optimal; `None` if there is a better tour.
-    fn prove_optimal(&mut self, costs: &[f64], known: &TspWarmStart) -> Option<Solution> {
-        let (pruning, bound) = self.load_warm_start(costs, known);
+    /// Searches for a proof that the tour of a warm start is optimal; `None` if there is a better
+    /// tour.
+    fn prove_optimal(&mut self, costs: &[f64], previous: &TspWarmStart) -> Option<Solution> {
+        let (pruning, bound) = self.load_warm_start(costs, previous);
         let solution = match self.bound_if_closed(bound, costs, &pruning) {
             Some(lower_bound) => self.take_solution(lower_bound, true),
             None => {
@@ -193,16 +195,16 @@ impl TspBranchAndBound {
                 initial
                     .reduced
                     .reduce(&initial.distances, &initial.multipliers);
-                self.search(costs, pruning, bound, known.recorded_tree.as_ref())
+                self.search(costs, pruning, bound, previous.recorded_tree.as_ref())
             }
         };
-        let is_known = *solution.decision.indices() == *known.tour;
-        (solution.status == SolveStatus::Optimal && is_known).then_some(solution)
+        let is_same_tour = *solution.decision.indices() == *previous.tour;
+        (solution.status == SolveStatus::Optimal && is_same_tour).then_some(solution)
     }
 
     /// Loads costs, a tour and its multipliers, and runs the root ascent; returns the root's bound.
-    fn load_warm_start(&mut self, costs: &[f64], known: &TspWarmStart) -> (PruningRule, f64) {
-        let pruning = self.load_tour(costs, known);
+    fn load_warm_start(&mut self, costs: &[f64], previous: &TspWarmStart) -> (PruningRule, f64) {
+        let pruning = self.load_tour(costs, previous);
         if self.nodes > MAX_DENSE_ASCENT_NODES {
             let initial = &mut self.initial;
             initial
@@ -210,7 +212,7 @@ impl TspBranchAndBound {
                 .build(&initial.distances, &initial.multipliers);
             initial.rank_by_alpha_value();
         }
-        let bound = match known.recorded_tree {
+        let bound = match previous.recorded_tree {
             Some(_) => {
                 let schedule = ROOT_ASCENT.with_max_steps(WARM_ASCENT_STEPS);
                 self.initial.ascend_dense(&self.ascent_target(schedule))
@@ -221,30 +223,34 @@ impl TspBranchAndBound {
     }
 
     /// Loads costs, multipliers and the tour as the incumbent.
-    fn load_tour(&mut self, costs: &[f64], known: &TspWarmStart) -> PruningRule {
+    fn load_tour(&mut self, costs: &[f64], previous: &TspWarmStart) -> PruningRule {
         let pruning = self.load(costs);
         self.initial.multipliers.clear();
         self.initial
             .multipliers
-            .extend_from_slice(&known.multipliers);
+            .extend_from_slice(&previous.multipliers);
         self.incumbent = TspIncumbent::default();
         self.incumbent
-            .offer(&mut known.tour.to_vec(), costs, &pruning);
+            .offer(&mut previous.tour.to_vec(), costs, &pruning);
         pruning
     }
 
     /// The same tour with a proof that holds with a margin, if one is found.
-    fn with_certificate_margin(&mut self, costs: &[f64], known: TspWarmStart) -> TspWarmStart {
+    fn with_certificate_margin(&mut self, costs: &[f64], previous: TspWarmStart) -> TspWarmStart {
         let squares = costs.iter().map(|cost| cost * cost);
         let root_mean_square = (squares.sum::<f64>() / costs.len() as f64).sqrt();
         for margin in CERTIFICATE_MARGINS {
-            let raised = raise_tour_costs(costs, &known.tour, margin * root_mean_square);
-            if let Some(solution) = self.prove_optimal(&raised, &known) {
-                let lasting = self.take_warm_start(costs, &solution);
-                return if lasting.has_proof { lasting } else { known };
+            let raised = raise_tour_costs(costs, &previous.tour, margin * root_mean_square);
+            if let Some(solution) = self.prove_optimal(&raised, &previous) {
+                let with_margin = self.take_warm_start(costs, &solution);
+                return if with_margin.has_proof {
+                    with_margin
+                } else {
+                    previous
+                };
             }
         }
-        known
+        previous
     }
 
     /// The tour of a warm start, if its proof still shows that it is the unique optimum.
@@ -253,22 +259,22 @@ impl TspBranchAndBound {
         costs: &[f64],
         warm_start: &WarmStart,
     ) -> Option<Solution> {
-        let known = warm_start
+        let previous = warm_start
             .get::<TspWarmStart>()
-            .filter(|known| known.has_certificate(self.nodes, costs))?;
+            .filter(|previous| previous.has_certificate(self.nodes, costs))?;
         let margin = UNIQUENESS_MARGIN * DistanceMatrix::tour_cost_tolerance(costs, self.nodes);
-        if !self.proof_holds(&raise_tour_costs(costs, &known.tour, margin), known) {
+        if !self.proof_holds(&raise_tour_costs(costs, &previous.tour, margin), previous) {
             return None;
         }
-        let decision = Decision::from_indices(known.tour.iter().copied());
+        let decision = Decision::from_indices(previous.tour.iter().copied());
         let objective = decision.dot(costs);
         Some(Solution::optimal(decision, objective))
     }
 
     /// Whether the multipliers, or one 1-tree in each node of the recorded tree, exclude a better
     /// tour.
-    fn proof_holds(&mut self, costs: &[f64], known: &TspWarmStart) -> bool {
-        let pruning = self.load_tour(costs, known);
+    fn proof_holds(&mut self, costs: &[f64], previous: &TspWarmStart) -> bool {
+        let pruning = self.load_tour(costs, previous);
         let initial = &mut self.initial;
         let bound = initial
             .one_tree
@@ -276,7 +282,7 @@ impl TspBranchAndBound {
         if bound > self.incumbent.cutoff {
             return true;
         }
-        let Some(recorded) = &known.recorded_tree else {
+        let Some(recorded) = &previous.recorded_tree else {
             return false;
         };
         initial
@@ -292,6 +298,6 @@ impl TspBranchAndBound {
             strict: true,
         };
         let (_, complete) = self.tree.run(&input, &mut self.incumbent);
-        complete && *self.incumbent.edges == *known.tour
+        complete && *self.incumbent.edges == *previous.tour
     }
 }

@@ -3,21 +3,21 @@
 //! For a handle H and an odd set T ⊆ δ(H) of teeth, x(δ(H) ∖ T) + Σ over T of (1 − x) ≥ 1, because
 //! a tour crosses δ(H) an even number of times. Handles are the connected components of the edges
 //! of fractional value; edges of value above one half that leave a handle are its teeth (Padberg
-//! and Hong 1980; Grötschel and Holland 1987). An even number of teeth is made odd by the edge
-//! whose change of side costs least.
+//! and Hong 1980; Grötschel and Holland 1987). If the number of teeth is even, the edge whose
+//! change from tooth to non-tooth, or back, reduces the violation least makes it odd.
 
 use super::cuts::TspCut;
 use super::support_graph::{INTEGRALITY_TOLERANCE, TspSupportGraph};
 use crate::solve::complete_graph::EdgeEnds;
 
-/// An edge is fractional when its value is at least this far from 0 and 1; each margin gives other
+/// An edge is fractional when its value is at least this far from 0 and 1; each margin yields other
 /// handles. Larger margins tolerate points that are not quite half-integral.
 const HANDLE_MARGINS: [f64; 3] = [INTEGRALITY_TOLERANCE, 0.15, 0.3];
 /// Smallest violation of a reported cut. Less violated cuts rarely raise the bound.
 const MIN_VIOLATION: f64 = 0.02;
 
 /// Finds violated blossom inequalities.
-pub(super) fn blossoms(support: &TspSupportGraph) -> Vec<TspCut> {
+pub(super) fn separate_blossoms(support: &TspSupportGraph) -> Vec<TspCut> {
     let mut cuts: Vec<TspCut> = Vec::new();
     for margin in HANDLE_MARGINS {
         let handles = support.components(|value| value > margin && value < 1.0 - margin);
@@ -29,10 +29,10 @@ pub(super) fn blossoms(support: &TspSupportGraph) -> Vec<TspCut> {
         }
         let mut leaving: Vec<Vec<(EdgeEnds, f64)>> = vec![Vec::new(); handles.len()];
         for (ends, value) in &support.edges {
-            let [one, other] = ends.map(|node| handle_of[node as usize]);
-            if one != other {
-                leaving[one as usize].push((*ends, *value));
-                leaving[other as usize].push((*ends, *value));
+            let [first, second] = ends.map(|node| handle_of[node as usize]);
+            if first != second {
+                leaving[first as usize].push((*ends, *value));
+                leaving[second as usize].push((*ends, *value));
             }
         }
         for (handle, leaving) in handles.iter().zip(leaving) {
@@ -46,7 +46,7 @@ pub(super) fn blossoms(support: &TspSupportGraph) -> Vec<TspCut> {
     cuts
 }
 
-/// The most violated blossom inequality of one handle, given the edges that leave it.
+/// The most violated blossom inequality of one handle; `leaving` are the edges that leave it.
 fn blossom(nodes: usize, handle: &[u32], leaving: &[(EdgeEnds, f64)]) -> Option<TspCut> {
     let mut is_tooth: Vec<bool> = leaving.iter().map(|(_, value)| *value > 0.5).collect();
     let num_teeth = is_tooth.iter().filter(|is_tooth| **is_tooth).count();
@@ -78,7 +78,7 @@ fn blossom(nodes: usize, handle: &[u32], leaving: &[(EdgeEnds, f64)]) -> Option<
 
 #[cfg(test)]
 mod tests {
-    use super::blossoms;
+    use super::separate_blossoms;
     use crate::solve::tsp::branch_and_cut::support_graph::TspSupportGraph;
 
     #[test]
@@ -91,7 +91,7 @@ mod tests {
             nodes: 6,
             edges: halves.into_iter().chain(ones).collect(),
         };
-        let cuts = blossoms(&support);
+        let cuts = separate_blossoms(&support);
         assert!(!cuts.is_empty());
         for cut in &cuts {
             let inside = |set: &[u32]| {

@@ -1,10 +1,10 @@
 //! Branching penalties: the gain of one dual simplex step (Driebeek 1966).
 //!
-//! Let the value of a basic edge fall from f to 0, or rise to 1: the duals move along that edge's
-//! row of B⁻¹ until the objective no longer increases. A nonbasic edge whose reduced cost d reaches
-//! zero on the way may flip to its other bound, which decreases the slope by |α| (bound flipping
-//! ratio test); a tight cut ends the step. The gain of the objective is a valid lower bound on that
-//! of the child, and costs one row of the inverse instead of an LP solve.
+//! Fix a basic edge of fractional value to 0 or to 1: the duals change along that edge's row of B⁻¹
+//! until the objective no longer increases. A nonbasic edge whose reduced cost reaches zero before
+//! that may flip to its other bound, which decreases the slope by |α|, its entry in that row of
+//! B⁻¹A (bound flipping ratio test); a binding cut ends the step. The gain of the objective is a
+//! valid lower bound on that of the child, and takes one row of the inverse instead of an LP solve.
 
 use super::cuts::NodeSetIndex;
 use super::master::TspMasterLp;
@@ -25,7 +25,7 @@ struct FreeColumn {
     at_upper: bool,
 }
 
-/// A point on the way of the duals where the slope of the objective decreases.
+/// A step of the duals at which the slope of the objective decreases.
 #[derive(Debug, Clone, Copy)]
 struct Breakpoint {
     step: f64,
@@ -41,8 +41,8 @@ pub(super) struct BranchPenalties {
     /// Position of each column in the basis, or `NONBASIC`.
     basis_position: Vec<u32>,
     free: Vec<FreeColumn>,
-    /// Rows of tight cuts with their absolute duals.
-    tight: Vec<(usize, f64)>,
+    /// Rows of binding cuts with their absolute duals.
+    binding_cuts: Vec<(usize, f64)>,
     set_index: NodeSetIndex,
     row: Vec<f64>,
     /// Breakpoints of the step down to 0 and up to 1.
@@ -80,21 +80,21 @@ impl BranchPenalties {
             }
         }
         let nodes = master.nodes();
-        let is_tight = |row: &usize| basis.rows[nodes + row] != BasisStatus::Basic;
-        self.tight.clear();
+        let is_binding = |row: &usize| basis.rows[nodes + row] != BasisStatus::Basic;
+        self.binding_cuts.clear();
         for (row, dual) in master.cut_duals().enumerate() {
-            if is_tight(&row) {
-                self.tight.push((nodes + row, dual.abs()));
+            if is_binding(&row) {
+                self.binding_cuts.push((nodes + row, dual.abs()));
             }
         }
-        let cuts = master.cuts().enumerate().filter(|(row, _)| is_tight(row));
+        let cuts = master.cuts().enumerate().filter(|(row, _)| is_binding(row));
         self.set_index
             .fill(nodes, cuts.map(|(row, cut)| ((nodes + row) as u32, cut)));
         Ok(true)
     }
 
     /// Lower bounds on the gain of fixing a basic column of this value to 0 and to 1.
-    pub(super) fn of(
+    pub(super) fn compute(
         &mut self,
         master: &mut TspMasterLp,
         column: usize,
@@ -107,14 +107,14 @@ impl BranchPenalties {
         master.inverse_row(position as usize, &mut self.row)?;
         let breakpoints = &mut self.breakpoints;
         breakpoints.iter_mut().for_each(Vec::clear);
-        for (row, dual) in &self.tight {
+        for (row, dual) in &self.binding_cuts {
             record_breakpoint(breakpoints, *dual, self.row[*row], f64::INFINITY);
         }
         for free in &self.free {
             let [i, j] = free.ends;
             let mut entry = self.row[i as usize] + self.row[j as usize];
             self.set_index
-                .around_both(i, j, |row| entry += self.row[row as usize]);
+                .visit_cuts_with_both(i, j, |row| entry += self.row[row as usize]);
             let signed_entry = if free.at_upper { -entry } else { entry };
             record_breakpoint(breakpoints, free.margin, signed_entry, entry.abs());
         }

@@ -1,13 +1,14 @@
-//! Cost ranging: how far each cost may change, alone, while the optimal basis stays optimal.
+//! Cost ranging: how far each cost may change, the others fixed, while the optimal basis stays
+//! optimal.
 //!
 //! The cost of a nonbasic edge may change until its reduced cost changes sign. When the cost of a
 //! basic edge changes by Δ, the reduced cost d of every nonbasic edge changes by −Δ·α, where α is
 //! its entry in the basic edge's row of B⁻¹A; the range ends where the first of them, or the first
-//! dual of a tight cut, changes sign (ratio test). Edges that are no columns count like all others.
-//! Edges are tried by increasing |d|: once |d| exceeds the largest |α| of the row times the range
-//! found so far, no further edge can limit it. For a row with many nonzeros the smallest |d| of all
-//! edges usually suffice; for a sparse row, the smallest |d| at its nodes; and where these do not,
-//! all edges at those nodes are tried.
+//! dual of a binding cut, changes sign (ratio test). Edges that are not columns are included. Edges
+//! are tried by increasing |d|: once |d| exceeds the largest |α| of the row times the range found
+//! so far, no further edge can limit it. For a row with many nonzeros the smallest |d| of all edges
+//! usually suffice; for a sparse row, the smallest |d| at its nodes; where these do not suffice
+//! either, all edges at those nodes are tried.
 
 use super::cuts::NodeSetIndex;
 use super::pricing::DualPrices;
@@ -22,10 +23,10 @@ const ZERO_TOLERANCE: f64 = 1e-9;
 /// Nonbasic edges per node that are sorted by absolute reduced cost. More take longer to sort,
 /// fewer leave more rows to the scan of all edges.
 const SORTED_EDGES_PER_NODE: usize = 8;
-/// Sorted edges that are tried for every row, before those at its nodes. They settle most rows with
-/// many nonzeros; sparse rows gain nothing from them.
+/// Sorted edges that are tried for every row, before those at its nodes. They determine the range
+/// of most rows with many nonzeros, but not of sparse rows.
 const GLOBAL_RATIO_EDGES: usize = 100;
-/// The list of edges is cut back to its smallest when it has grown to this many times their number:
+/// The list of edges is reduced to those of smallest margin when it is this many times too long:
 /// selection then takes constant time per edge.
 const SELECTION_BUFFER_FACTOR: usize = 4;
 
@@ -74,7 +75,7 @@ fn nonbasic_ranges(
     let mut smallest = SmallestMargins::new(SORTED_EDGES_PER_NODE * distances.nodes());
     // Edges come in the order of their indices.
     let mut edge = 0;
-    prices.rows(distances, |i, reduced| {
+    prices.visit_rows(distances, |i, reduced| {
         let costs = &distances.row(i)[i as usize + 1..];
         let lower_limits = ranges.lower[edge..].iter_mut().zip(costs).zip(reduced);
         for ((lower, cost), reduced) in lower_limits {
@@ -116,7 +117,7 @@ struct SmallestMargins {
     /// The list contains all edges of smaller margin.
     max_margin: f64,
     /// Indices in the list of the edges at each node, one node after the other, and the end of each
-    /// node's part.
+    /// node's indices.
     incident: Vec<u32>,
     incident_ends: Vec<usize>,
 }
@@ -139,7 +140,7 @@ impl SmallestMargins {
         }
     }
 
-    /// Cuts the list back to the edges of smallest margin.
+    /// Reduces the list to the edges of smallest margin.
     fn keep_smallest(&mut self) {
         if self.list.len() > self.count {
             let (_, last, _) = self
@@ -202,12 +203,12 @@ struct RatioTestInput<'a> {
     distances: &'a DistanceMatrix,
     status: &'a [BasisStatus],
     smallest: SmallestMargins,
-    /// Rows and absolute duals of tight cuts.
-    tight: Vec<(usize, f64)>,
+    /// Rows and absolute duals of binding cuts.
+    binding_cuts: Vec<(usize, f64)>,
     set_index: NodeSetIndex,
-    /// The sets of tight cuts with their rows.
+    /// The sets of binding cuts with their rows.
     sets: Vec<(usize, Box<[u32]>)>,
-    /// Bound on what the cuts at each node add to an entry of the current row.
+    /// Bound on the part of an entry of the current row that is due to the cuts at each node.
     cut_entry_bound: Vec<f64>,
 }
 
@@ -220,14 +221,14 @@ impl<'a> RatioTestInput<'a> {
         smallest: SmallestMargins,
     ) -> Self {
         let (master, nodes) = (&root.master, distances.nodes());
-        let is_tight = |row: &usize| rows[nodes + row] != BasisStatus::Basic;
-        let mut tight = Vec::new();
+        let is_binding = |row: &usize| rows[nodes + row] != BasisStatus::Basic;
+        let mut binding_cuts = Vec::new();
         for (row, dual) in master.cut_duals().enumerate() {
-            if is_tight(&row) {
-                tight.push((nodes + row, dual.min(0.0).abs()));
+            if is_binding(&row) {
+                binding_cuts.push((nodes + row, dual.min(0.0).abs()));
             }
         }
-        let cuts = master.cuts().enumerate().filter(|(row, _)| is_tight(row));
+        let cuts = master.cuts().enumerate().filter(|(row, _)| is_binding(row));
         let cut_rows = cuts.map(|(row, cut)| ((nodes + row) as u32, cut));
         let mut set_index = NodeSetIndex::default();
         set_index.fill(nodes, cut_rows.clone());
@@ -239,7 +240,7 @@ impl<'a> RatioTestInput<'a> {
             distances,
             status,
             smallest,
-            tight,
+            binding_cuts,
             set_index,
             sets,
             cut_entry_bound: Vec::new(),
@@ -249,7 +250,7 @@ impl<'a> RatioTestInput<'a> {
     /// How far the cost of the basic edge with this row of the inverse may fall and rise.
     fn range(&mut self, prices: &DualPrices, row: &[f64]) -> [f64; 2] {
         let mut range = [f64::INFINITY; 2];
-        for (cut, dual) in &self.tight {
+        for (cut, dual) in &self.binding_cuts {
             // The dual −|dual| must not become positive.
             tighten_range(&mut range, *dual, row[*cut]);
         }
@@ -269,8 +270,8 @@ impl<'a> RatioTestInput<'a> {
         range
     }
 
-    /// Ratio test over edges of increasing margin, given the largest entry of the row; `true` when
-    /// no edge of larger margin can shorten the range.
+    /// Ratio test over edges of increasing margin; `max_entry` is the largest entry of the row.
+    /// `true` when no edge of larger margin can shorten the range.
     fn try_sorted<'b>(
         &self,
         edges: impl Iterator<Item = &'b NonbasicEdge>,
@@ -292,7 +293,7 @@ impl<'a> RatioTestInput<'a> {
         self.smallest.max_margin > range[0].max(range[1]) * max_entry
     }
 
-    /// Ratio test over every edge at a node, given the largest entry of the row.
+    /// Ratio test over every edge at a node; `max_entry` is the largest entry of the row.
     fn try_all_at(
         &self,
         node: u32,
@@ -302,11 +303,11 @@ impl<'a> RatioTestInput<'a> {
         range: &mut [f64; 2],
     ) {
         let nodes = self.distances.nodes();
-        let own = prices.potential[node as usize];
+        let node_potential = prices.potential[node as usize];
         let edges = self.distances.row(node).iter().zip(&prices.potential);
         for (other, (cost, potential)) in edges.enumerate() {
             // Cuts only add to the reduced cost. The diagonal of the matrix is infinite.
-            let min_margin = cost - own - potential;
+            let min_margin = cost - node_potential - potential;
             if min_margin > range[0].max(range[1]) * max_entry || other as u32 == node {
                 continue;
             }
@@ -323,11 +324,11 @@ impl<'a> RatioTestInput<'a> {
         }
     }
 
-    /// Entry of a row of B⁻¹A for an edge, given that row of B⁻¹.
+    /// Entry of an edge in a row of B⁻¹A, computed from that row of B⁻¹.
     fn entry(&self, row: &[f64], [i, j]: EdgeEnds) -> f64 {
         let mut entry = row[i as usize] + row[j as usize];
         self.set_index
-            .around_both(i, j, |cut| entry += row[cut as usize]);
+            .visit_cuts_with_both(i, j, |cut| entry += row[cut as usize]);
         entry
     }
 
@@ -344,7 +345,9 @@ impl<'a> RatioTestInput<'a> {
             }
         }
         let bounds = self.cut_entry_bound.iter().zip(row);
-        bounds.fold(0.0, |max, (cuts, own)| max.max(2.0 * own.abs() + cuts))
+        bounds.fold(0.0, |max, (cut_bound, entry)| {
+            max.max(2.0 * entry.abs() + cut_bound)
+        })
     }
 }
 

@@ -4,8 +4,8 @@
 //! with right-hand side |S| − 1 is a subtour elimination constraint (Dantzig, Fulkerson and Johnson
 //! 1954). A handle H and an odd number t ≥ 3 of teeth T with right-hand side |H| + Σ|T| − (3t +
 //! 1)/2 are a comb (Chvátal 1973); with single edges as teeth it is a blossom or 2-matching
-//! inequality (Edmonds 1965). As every node has degree 2, a set and its complement give the same
-//! inequality: the smaller one is kept, which keeps rows sparse.
+//! inequality (Edmonds 1965). As every node has degree 2, a set and its complement yield the same
+//! inequality: the smaller one is used, which keeps rows sparse.
 
 /// A valid inequality.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -48,9 +48,9 @@ fn smaller_side(nodes: usize, set: &[u32]) -> Box<[u32]> {
     if 2 * sorted.len() < nodes || (2 * sorted.len() == nodes && sorted[0] != 0) {
         return sorted.into();
     }
-    let mut members = sorted.into_iter().peekable();
+    let mut excluded = sorted.into_iter().peekable();
     (0..nodes as u32)
-        .filter(|node| members.next_if_eq(node).is_none())
+        .filter(|node| excluded.next_if_eq(node).is_none())
         .collect()
 }
 
@@ -63,28 +63,29 @@ pub(super) struct NodeSetIndex {
     sets: Vec<u32>,
     /// The cut of each set.
     cut_of: Vec<u32>,
-    /// The members of all sets, one set after the other, and the end of each set.
-    members: Vec<u32>,
+    /// The nodes of all sets, one set after the other.
+    set_nodes: Vec<u32>,
+    /// End of each set in `set_nodes`.
     end: Vec<u32>,
 }
 
 impl NodeSetIndex {
-    /// Indexes the sets of these cuts; each cut comes with a number that identifies it.
+    /// Indexes the sets of these cuts; each cut is paired with a number that identifies it.
     pub(super) fn fill<'a>(
         &mut self,
         nodes: usize,
         cuts: impl Iterator<Item = (u32, &'a TspCut)> + Clone,
     ) {
         self.cut_of.clear();
-        self.members.clear();
+        self.set_nodes.clear();
         self.end.clear();
         self.start.clear();
         self.start.resize(nodes + 2, 0);
         for (id, cut) in cuts.clone() {
             for set in &cut.sets {
                 self.cut_of.push(id);
-                self.members.extend_from_slice(set);
-                self.end.push(self.members.len() as u32);
+                self.set_nodes.extend_from_slice(set);
+                self.end.push(self.set_nodes.len() as u32);
                 for node in set {
                     self.start[*node as usize + 2] += 1;
                 }
@@ -105,30 +106,30 @@ impl NodeSetIndex {
     }
 
     #[inline]
-    fn of(&self, node: u32) -> &[u32] {
+    fn sets_with(&self, node: u32) -> &[u32] {
         let node = node as usize;
         &self.sets[self.start[node] as usize..self.start[node + 1] as usize]
     }
 
     /// Visits every set that contains a node, in the order of the cuts: its cut and its larger
-    /// members.
-    pub(super) fn later_members(&self, node: u32, mut visit: impl FnMut(u32, &[u32])) {
-        for set in self.of(node) {
+    /// nodes.
+    pub(super) fn visit_larger_nodes(&self, node: u32, mut visit: impl FnMut(u32, &[u32])) {
+        for set in self.sets_with(node) {
             let set = *set as usize;
             let start = match set {
                 0 => 0,
                 _ => self.end[set - 1],
             };
-            let members = &self.members[start as usize..self.end[set] as usize];
-            let later = members.partition_point(|member| *member <= node);
-            visit(self.cut_of[set], &members[later..]);
+            let set_nodes = &self.set_nodes[start as usize..self.end[set] as usize];
+            let first_larger = set_nodes.partition_point(|other| *other <= node);
+            visit(self.cut_of[set], &set_nodes[first_larger..]);
         }
     }
 
     /// Visits the cut of every set that contains both nodes, in the order of the cuts.
     #[inline]
-    pub(super) fn around_both(&self, one: u32, other: u32, mut visit: impl FnMut(u32)) {
-        let (a, b) = (self.of(one), self.of(other));
+    pub(super) fn visit_cuts_with_both(&self, first: u32, second: u32, mut visit: impl FnMut(u32)) {
+        let (a, b) = (self.sets_with(first), self.sets_with(second));
         let (mut i, mut j) = (0, 0);
         while i < a.len() && j < b.len() {
             if a[i] == b[j] {
@@ -179,7 +180,7 @@ mod tests {
         set_index.fill(12, (0..).zip(&cuts));
         let around = |i, j| {
             let mut visited = Vec::new();
-            set_index.around_both(i, j, |cut| visited.push(cut));
+            set_index.visit_cuts_with_both(i, j, |cut| visited.push(cut));
             visited
         };
         assert_eq!(
@@ -187,7 +188,7 @@ mod tests {
             (vec![0, 1], vec![0, 1], vec![0], vec![])
         );
         let mut visited = Vec::new();
-        set_index.later_members(1, |cut, later| visited.push((cut, later.to_vec())));
+        set_index.visit_larger_nodes(1, |cut, larger| visited.push((cut, larger.to_vec())));
         assert_eq!(visited, [(0, vec![2]), (0, vec![5]), (1, vec![4])]);
     }
 }

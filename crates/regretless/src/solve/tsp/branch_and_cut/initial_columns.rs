@@ -8,12 +8,12 @@ use crate::solve::tsp::initial_tour::{
 use crate::solve::tsp::subgradient::{AscentSchedule, AscentTarget};
 use crate::solve::tsp::warm_start::TspWarmStart;
 
-/// Edges per node that the master LP starts with. More columns make every LP slower, fewer mean
+/// Edges per node that the master LP starts with. More columns make every LP slower, fewer require
 /// more rounds of pricing.
 const COLUMNS_PER_NODE: usize = 5;
 /// Steps on candidate edges per step on the complete graph: a sparse step is cheaper.
 const SPARSE_STEPS_PER_STEP: usize = 3;
-/// Ascent towards a locally optimal tour: full Polyak steps. The number of steps is the caller's.
+/// Ascent towards a locally optimal tour: full Polyak steps. The caller sets the number of steps.
 const TOUR_ASCENT: AscentSchedule = AscentSchedule {
     max_steps: 0,
     step_factor: 1.0,
@@ -36,19 +36,19 @@ impl InitialTour {
 
     /// Loads costs, and the tour and multipliers of earlier costs of the same instance; improves
     /// the tour.
-    pub(super) fn load_warm_start(&mut self, costs: &[f64], known: &TspWarmStart) {
-        self.order = known.order();
+    pub(super) fn load_warm_start(&mut self, costs: &[f64], previous: &TspWarmStart) {
+        self.order = previous.order();
         self.distances.fill(self.order.len(), costs);
         self.multipliers.clear();
-        self.multipliers.extend_from_slice(&known.multipliers);
-        self.rank_by_potentials(&known.multipliers);
+        self.multipliers.extend_from_slice(&previous.multipliers);
+        self.rank_by_potentials(&previous.multipliers);
         self.improve_tour(0);
     }
 
     /// The tour of a warm start, if its multipliers prove it optimal under these costs as well.
-    pub(super) fn certify(&mut self, costs: &[f64], known: &TspWarmStart) -> Option<Solution> {
-        self.distances.fill(known.tour.len(), costs);
-        known.certify(costs, &self.distances, &mut self.one_tree)
+    pub(super) fn certify(&mut self, costs: &[f64], previous: &TspWarmStart) -> Option<Solution> {
+        self.distances.fill(previous.tour.len(), costs);
+        previous.certify(costs, &self.distances, &mut self.one_tree)
     }
 
     /// Raises the 1-tree bound towards the cost of the current tour, at most to `cutoff`; returns

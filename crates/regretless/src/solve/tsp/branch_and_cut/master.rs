@@ -2,7 +2,7 @@
 //!
 //! Costs inside the LP are shifted by node multipliers and scaled. As every node has degree 2, the
 //! shift changes the objective by a constant and keeps the optimal points, while the costs become
-//! small and mostly positive whatever they were. Results are returned in the units of the costs.
+//! small and mostly positive. Results are returned in the units of the costs.
 //!
 //! Cut rows are added and deleted as in any [`LpRelaxation`].
 
@@ -32,11 +32,7 @@ pub(super) struct CostScaling {
 
 impl CostScaling {
     /// A scaling under which these edges have costs of moderate size.
-    pub(super) fn fitting(
-        distances: &DistanceMatrix,
-        multipliers: &[f64],
-        edges: &[EdgeEnds],
-    ) -> Self {
+    pub(super) fn new(distances: &DistanceMatrix, multipliers: &[f64], edges: &[EdgeEnds]) -> Self {
         let mut scaling = Self {
             multipliers: multipliers.to_vec(),
             factor: 1.0,
@@ -56,12 +52,12 @@ impl CostScaling {
                 - self.multipliers[j as usize])
     }
 
-    /// LP objective to cost of a tour.
+    /// Converts an LP objective to the cost of a tour.
     fn unscale_total(&self, total: f64) -> f64 {
         total / self.factor + 2.0 * self.multipliers.iter().sum::<f64>()
     }
 
-    /// Cost of a tour to LP objective.
+    /// Converts the cost of a tour to an LP objective.
     fn scale_total(&self, total: f64) -> f64 {
         (total - 2.0 * self.multipliers.iter().sum::<f64>()) * self.factor
     }
@@ -90,7 +86,11 @@ impl TspMasterLp {
     }
 
     /// Degree rows and no columns, in an LP solver that is cleared first.
-    pub(super) fn within(lp: Lp, nodes: usize, scaling: CostScaling) -> Result<Self, SolveFailure> {
+    pub(super) fn with_solver(
+        lp: Lp,
+        nodes: usize,
+        scaling: CostScaling,
+    ) -> Result<Self, SolveFailure> {
         let mut rows = LpRows::default();
         for _ in 0..nodes {
             rows.push([2.0, 2.0], []);
@@ -136,14 +136,15 @@ impl TspMasterLp {
         for ends in edges {
             entries.clear();
             entries.extend(ends.iter().map(|node| (*node as usize, 1.0)));
-            // Sets of the same cut come one after the other.
-            self.set_index.around_both(ends[0], ends[1], |row| {
-                let row = self.nodes + row as usize;
-                match entries.last_mut() {
-                    Some(last) if last.0 == row => last.1 += 1.0,
-                    Some(_) | None => entries.push((row, 1.0)),
-                }
-            });
+            // Sets of the same cut are consecutive.
+            self.set_index
+                .visit_cuts_with_both(ends[0], ends[1], |row| {
+                    let row = self.nodes + row as usize;
+                    match entries.last_mut() {
+                        Some(last) if last.0 == row => last.1 += 1.0,
+                        Some(_) | None => entries.push((row, 1.0)),
+                    }
+                });
             let cost = self.scaling.scale_cost(distances, *ends);
             columns.push(cost, [0.0, 1.0], entries.iter().copied());
             for node in ends {
@@ -155,7 +156,7 @@ impl TspMasterLp {
             .add_columns(&columns, edges.iter().map(|_| [0.0, 1.0]))
     }
 
-    /// Adds cuts to the pool and as rows, after deleting rows that have been slack for long.
+    /// Adds cuts to the pool and as rows, after deleting rows that have been slack for many solves.
     pub(super) fn add_cuts(&mut self, cuts: Vec<TspCut>) -> Result<(), SolveFailure> {
         self.relaxation.drop_slack_rows(|_| false)?;
         let cut_indices = self.relaxation.reserve_cuts(cuts.len());
@@ -228,7 +229,7 @@ impl TspMasterLp {
         self.relaxation.bounds()[column]
     }
 
-    /// Lets solves stop once the objective is above this cost.
+    /// Allows solves to stop once the objective is above this cost.
     pub(super) fn set_objective_bound(&mut self, total: f64) -> Result<(), SolveFailure> {
         let bound = if total.is_finite() {
             self.scaling.scale_total(total)
@@ -272,7 +273,7 @@ impl TspMasterLp {
         self.relaxation.snapshot()
     }
 
-    /// Restores a basis; cuts that were tight in it become rows again.
+    /// Restores a basis; its binding cuts become rows again.
     pub(super) fn restore(&mut self, snapshot: &BasisSnapshot) -> Result<(), SolveFailure> {
         let missing = self.relaxation.missing_cuts(snapshot);
         if !missing.is_empty() {
@@ -295,8 +296,8 @@ impl TspMasterLp {
             position[*node as usize] = index as u32;
         }
         let distance = |ends: &EdgeEnds| {
-            let [one, other] = ends.map(|node| position[node as usize]);
-            one.abs_diff(other) as usize
+            let [first, second] = ends.map(|node| position[node as usize]);
+            first.abs_diff(second) as usize
         };
         let mut columns = Vec::with_capacity(self.edges.len());
         for ends in &self.edges {

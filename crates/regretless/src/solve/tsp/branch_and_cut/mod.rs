@@ -1,17 +1,18 @@
 //! Branch and cut for the TSP (Padberg and Rinaldi 1991), for more nodes than branch and bound on
 //! 1-trees can handle.
 //!
-//! A local search finds a good tour and 1-trees give multipliers. The master LP starts with the few
-//! best edges of every node; violated cuts and edges of negative reduced cost are added until there
-//! are none at the root. Reduced cost fixing then removes edges for good, and the rest is searched.
+//! A local search finds a good tour, and 1-trees provide multipliers. The master LP starts with a
+//! few edges of smallest reduced cost at every node; violated cuts and edges of negative reduced
+//! cost are added until there are none at the root. Reduced cost fixing then deletes edges, and the
+//! search branches on the remaining ones.
 //!
 //! * `initial_columns`: tour, multipliers and first edges. `master`: the LP relaxation. `pricing`:
 //!   reduced costs and bounds from dual values.
 //! * `cuts`, `support_graph`, `subtour`, `blossom`: inequalities and their separation.
 //! * `root`: the relaxation over all edges. `search_tree`, `branch_penalty`: the search below it.
 //! * `rounding`: tours from fractional points.
-//! * `relaxation`, `cost_ranges`: the relaxation as a solver of its own, and cost ranging.
-//! * `warm_start`: what is kept of an instance.
+//! * `relaxation`, `cost_ranges`: the relaxation as a separate solver, and cost ranging.
+//! * `warm_start`: warm starts from the root relaxation.
 
 use super::search_tree::{PruningRule, TspIncumbent};
 use super::warm_start::TspWarmStart;
@@ -43,14 +44,18 @@ use root::{CutFamily, RootRelaxation};
 use search_tree::{TspCutSearchInput, TspCutTree};
 use warm_start::{RootWarmStart, TspCutWarmStart};
 
-/// Ascent steps towards the greedy tour, and then towards the locally optimal tour. The LP raises
-/// the bound faster than further steps would; these only provide good potentials and candidates.
+/// Ascent steps towards the greedy tour. The LP raises the bound faster than further steps would;
+/// these only provide good potentials and candidates.
 const GREEDY_ASCENT_STEPS: usize = 15;
+/// Ascent steps towards the locally optimal tour, for the same purpose.
 const TOUR_ASCENT_STEPS: usize = 20;
-/// Nodes of the graph per kick of the local search: before the LP, after the root relaxation, where
-/// candidates are best and a better tour fixes more edges, and in nodes of the search tree.
+/// Nodes of the graph per kick of the local search before the LP. More kicks find a better tour,
+/// but take time that easy instances do not need.
 const INITIAL_NODES_PER_KICK: usize = 10;
+/// The same after the root relaxation. Its potentials rank the candidates best, and a better tour
+/// fixes more edges, so there are more kicks.
 const ROOT_NODES_PER_KICK: usize = 4;
+/// The same in the nodes of the search tree.
 const TREE_NODES_PER_KICK: usize = 10;
 /// The point of one node in this many is rounded to a tour. Rounding and local search take time,
 /// and neighboring nodes have similar points.
@@ -62,8 +67,9 @@ pub struct TspBranchAndCut {
     nodes: usize,
     limits: SearchLimits,
     initial: InitialTour,
-    /// Whether the root relaxation is kept for a warm start, and what is kept of it.
+    /// Whether the root relaxation is kept for a warm start.
     keep_root: bool,
+    /// The warm start from the last root relaxation.
     root: Option<RootWarmStart>,
     tree_nodes: u64,
 }
@@ -122,14 +128,14 @@ impl TspBranchAndCut {
     fn run_from(
         &mut self,
         costs: &[f64],
-        known: &TspCutWarmStart,
+        previous: &TspCutWarmStart,
     ) -> Result<Solution, SolveFailure> {
         (self.root, self.tree_nodes) = (None, 0);
-        self.initial.load_warm_start(costs, &known.tour);
+        self.initial.load_warm_start(costs, &previous.tour);
         let mut incumbent = TspIncumbent::default();
         let pruning = PruningRule::new(&self.initial.distances, self.limits);
         self.initial.offer_tour(&mut incumbent, costs, &pruning);
-        if let Some(root) = &known.root {
+        if let Some(root) = &previous.root {
             let root = RootRelaxation::restore(&self.initial.distances, root, None)?;
             return self.close_gap(costs, pruning, incumbent, root);
         }
@@ -153,7 +159,7 @@ impl TspBranchAndCut {
         let bound =
             root.add_cuts_and_columns(&self.initial.distances, CutFamily::All, incumbent.cutoff)?;
         if self.keep_root {
-            self.root = RootWarmStart::of(&root, &self.initial.distances);
+            self.root = RootWarmStart::from_root(&root, &self.initial.distances);
             self.initial.multipliers = root.prices.symmetric_potentials();
         }
         if bound > incumbent.cutoff {
@@ -195,7 +201,7 @@ impl TspBranchAndCut {
     }
 
     /// Reduced cost fixing at the root: deletes columns that no tour up to the cutoff uses. Returns
-    /// the other edges that such a tour may use but that are no columns, with their reduced costs.
+    /// the other edges that such a tour may use but that are not columns, with their reduced costs.
     fn fix_edges(
         &self,
         root: &mut RootRelaxation,
@@ -206,7 +212,7 @@ impl TspBranchAndCut {
         let mut spare_edges = Vec::new();
         root.prices
             .scan(distances, cutoff - bound, |i, j, reduced| {
-                if !root.has([i, j]) {
+                if !root.has_column([i, j]) {
                     spare_edges.push(([i, j], reduced));
                 }
             });
@@ -239,12 +245,12 @@ impl TspBranchAndCut {
         costs: &[f64],
         warm_start: &mut WarmStart,
     ) -> Result<Solution, SolveFailure> {
-        let known = warm_start
+        let previous = warm_start
             .take::<TspCutWarmStart>()
-            .filter(|known| known.tour.fits(self.nodes, costs));
-        let warm = known.and_then(|known| self.run_from(costs, &known).ok());
-        let finished = warm.filter(|warm| warm.status != SolveStatus::LimitReached);
-        let solution = finished.map_or_else(|| self.run(costs), Ok)?;
+            .filter(|previous| previous.tour.fits(self.nodes, costs));
+        let warm = previous.and_then(|previous| self.run_from(costs, &previous).ok());
+        let complete = warm.filter(|warm| warm.status != SolveStatus::LimitReached);
+        let solution = complete.map_or_else(|| self.run(costs), Ok)?;
         let root = self.root.take();
         let tour = TspWarmStart {
             sample: CostSample::new(costs),
@@ -280,10 +286,10 @@ impl Solver for TspBranchAndCut {
     }
 
     fn certify(&mut self, costs: &[f64], warm_start: &WarmStart) -> Option<Solution> {
-        let known = &warm_start.get::<TspCutWarmStart>()?.tour;
-        if !known.has_certificate(self.nodes, costs) {
+        let previous = &warm_start.get::<TspCutWarmStart>()?.tour;
+        if !previous.has_certificate(self.nodes, costs) {
             return None;
         }
-        self.initial.certify(costs, known)
+        self.initial.certify(costs, previous)
     }
 }

@@ -1,9 +1,9 @@
-//! Pricing: reduced costs of all edges, also of those that are no columns, from the dual values of
+//! Pricing: reduced costs of all edges, also of those that are not columns, from the dual values of
 //! the master LP.
 //!
 //! With node potentials p and cut weights w ≥ 0 the reduced cost of edge {i, j} is c_ij − p_i − p_j
 //! plus Σ w over the sets that contain both ends. As weights only add, c_ij − p_i − p_j ≥ 0 proves
-//! most edges nonnegative without a look at the cuts. Any p and w ≥ 0 give a valid lower bound on
+//! most edges nonnegative without reading the cuts. Any p and w ≥ 0 yield a valid lower bound on
 //! every tour, whether or not they are optimal duals: 2·Σp − Σ w·(right-hand side) + Σ min(0,
 //! reduced cost). All values are in the units of the costs.
 
@@ -39,11 +39,11 @@ impl DualPrices {
         self.constant = 2.0 * self.potential.iter().sum::<f64>() - cut_total;
     }
 
-    /// Reduced cost of an edge.
+    /// Reduced cost of the edge {i, j} of this cost.
     #[inline]
-    pub(super) fn reduced(&self, cost: f64, one: u32, other: u32) -> f64 {
-        let without_cuts = cost - self.potential[one as usize] - self.potential[other as usize];
-        self.add_weights(without_cuts, one, other)
+    pub(super) fn reduced(&self, cost: f64, i: u32, j: u32) -> f64 {
+        let without_cuts = cost - self.potential[i as usize] - self.potential[j as usize];
+        self.add_weights(without_cuts, i, j)
     }
 
     /// Potentials that absorb half of each cut's weight at its nodes: c_ij − p_i − p_j is then the
@@ -52,7 +52,7 @@ impl DualPrices {
         let halves = (0..self.potential.len() as u32).map(|node| {
             let mut total = 0.0;
             self.set_index
-                .around_both(node, node, |cut| total += self.weight[cut as usize]);
+                .visit_cuts_with_both(node, node, |cut| total += self.weight[cut as usize]);
             0.5 * total
         });
         self.potential
@@ -63,26 +63,30 @@ impl DualPrices {
     }
 
     #[inline]
-    fn add_weights(&self, mut reduced: f64, one: u32, other: u32) -> f64 {
+    fn add_weights(&self, mut reduced: f64, i: u32, j: u32) -> f64 {
         self.set_index
-            .around_both(one, other, |cut| reduced += self.weight[cut as usize]);
+            .visit_cuts_with_both(i, j, |cut| reduced += self.weight[cut as usize]);
         reduced
     }
 
     /// Visits every node with the reduced costs of its edges to all larger nodes.
-    pub(super) fn rows(&self, distances: &DistanceMatrix, mut visit: impl FnMut(u32, &[f64])) {
+    pub(super) fn visit_rows(
+        &self,
+        distances: &DistanceMatrix,
+        mut visit: impl FnMut(u32, &[f64]),
+    ) {
         let nodes = distances.nodes();
         let mut row = vec![0.0; nodes];
         for i in 0..nodes {
-            let own = self.potential[i];
+            let row_potential = self.potential[i];
             let costs = &distances.row(i as u32)[i + 1..];
             let edges = costs.iter().zip(&self.potential[i + 1..]);
-            for (reduced, (cost, other)) in row[i + 1..].iter_mut().zip(edges) {
-                *reduced = cost - own - other;
+            for (reduced, (cost, potential)) in row[i + 1..].iter_mut().zip(edges) {
+                *reduced = cost - row_potential - potential;
             }
-            self.set_index.later_members(i as u32, |cut, later| {
+            self.set_index.visit_larger_nodes(i as u32, |cut, larger| {
                 let weight = self.weight[cut as usize];
-                for j in later {
+                for j in larger {
                     row[*j as usize] += weight;
                 }
             });

@@ -1,9 +1,13 @@
-//! LP relaxations of the TSP over all edges: degree constraints only, or with subtour elimination.
+//! The two LP relaxations of the TSP over all edges, and cost ranging.
 //!
-//! Degree constraints are x(δ(v)) = 2 for every node and 0 ≤ x ≤ 1 (plain). With x(δ(S)) ≥ 2 for
-//! every set S in addition it is the subtour relaxation of Dantzig, Fulkerson and Johnson (1954),
-//! whose value is the limit of Held and Karp's bound (tight). All edges are priced, so the result
-//! is valid for the complete graph.
+//! With x(δ(S)) the total value of the edges that leave a set S of nodes:
+//!
+//! * Plain: the degree constraints x(δ(v)) = 2 for every node v, and 0 ≤ x ≤ 1.
+//! * Tight: also the subtour elimination constraints x(δ(S)) ≥ 2 for every set S. This is the
+//!   relaxation of Dantzig, Fulkerson and Johnson (1954), whose value is the limit of the bound of
+//!   Held and Karp.
+//!
+//! All edges are priced, so the result is valid for the complete graph.
 
 use super::cost_ranges::ranges;
 use super::root::{CutFamily, RootRelaxation};
@@ -15,11 +19,12 @@ use crate::solve::tsp::initial_tour::InitialTour;
 use crate::solve::warm_start::{CostSample, WarmStart};
 use crate::solve::{Solution, SolveFailure, SolveStatus};
 
-/// Steps of the subgradient ascent before the first LP: just enough for good initial columns.
+/// Steps of the subgradient ascent before the first LP: enough for good initial columns.
 const ASCENT_STEPS: usize = 8;
 /// Values this close to 0 or 1 are set to 0 or 1: the feasibility tolerance of the simplex solver.
 const VALUE_TOLERANCE: f64 = 1e-9;
-/// Values are rounded to multiples of one over this, about ten decimal digits.
+/// Values are rounded to multiples of one over this, about ten decimal digits: later digits depend
+/// on the simplex path.
 const ROUNDING_DENOMINATOR: f64 = (1_u64 << 32) as f64;
 /// Largest drift of the costs for a warm start: beyond it the old basis saves few simplex
 /// iterations.
@@ -78,11 +83,11 @@ impl TspRelaxation {
     fn solve_from(
         &mut self,
         costs: &[f64],
-        known: &RootWarmStart,
+        previous: &RootWarmStart,
     ) -> Result<RelaxationResult, SolveFailure> {
         self.initial.distances.fill(self.nodes, costs);
         let unused_lp = self.solved.take().map(|root| root.master.into_lp());
-        let root = RootRelaxation::restore(&self.initial.distances, known, unused_lp)?;
+        let root = RootRelaxation::restore(&self.initial.distances, previous, unused_lp)?;
         self.finish(root, costs)
     }
 
@@ -122,19 +127,19 @@ impl TspRelaxation {
         warm_start: &mut WarmStart,
     ) -> Result<RelaxationResult, SolveFailure> {
         check_tour_costs(self.nodes, costs)?;
-        let fits = |known: &RelaxationWarmStart| {
-            known.root.nodes() == self.nodes && known.sample.drift(costs) <= MAX_DRIFT
+        let fits = |previous: &RelaxationWarmStart| {
+            previous.root.nodes() == self.nodes && previous.sample.drift(costs) <= MAX_DRIFT
         };
-        let known = warm_start
+        let previous = warm_start
             .take::<RelaxationWarmStart>()
-            .filter(|known| fits(known));
-        let warm = known.and_then(|known| self.solve_from(costs, &known.root).ok());
+            .filter(|previous| fits(previous));
+        let warm = previous.and_then(|previous| self.solve_from(costs, &previous.root).ok());
         let result = match warm {
             Some(result) if self.is_unique_optimum() => result,
             Some(_) | None => self.solve(costs)?,
         };
         let solved = self.solved.as_ref();
-        let root = solved.and_then(|root| RootWarmStart::of(root, &self.initial.distances));
+        let root = solved.and_then(|root| RootWarmStart::from_root(root, &self.initial.distances));
         if let Some(root) = root {
             warm_start.set(RelaxationWarmStart {
                 sample: CostSample::new(costs),
@@ -150,9 +155,9 @@ impl TspRelaxation {
         solved.is_some_and(|root| root.is_unique_optimum(&self.initial.distances))
     }
 
-    /// How far each cost may change, alone, while the point solved last stays optimal. The ranges
-    /// belong to the final basis of the simplex method: valid, but narrower than necessary where it
-    /// is degenerate.
+    /// How far each cost may change, the others fixed, while the point solved last stays optimal.
+    /// The ranges belong to the final basis of the simplex method: valid, but narrower than
+    /// necessary where it is degenerate.
     ///
     /// # Errors
     /// When no relaxation was solved before.

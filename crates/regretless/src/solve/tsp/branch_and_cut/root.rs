@@ -3,7 +3,7 @@
 //! Cuts come first, with the dual simplex method; once no cut is violated all edges are priced, and
 //! those of negative reduced cost are added, with the primal simplex method.
 
-use super::blossom::blossoms;
+use super::blossom::separate_blossoms;
 use super::cuts::TspCut;
 use super::master::{CostScaling, TspMasterLp};
 use super::pricing::DualPrices;
@@ -27,11 +27,12 @@ const REDUCED_COST_TOLERANCE: f64 = 1e-8;
 /// Columns with a scaled reduced cost below minus this are added: the feasibility tolerance of the
 /// simplex solver, which would not let cheaper ones enter the basis.
 pub(super) const PRICING_TOLERANCE: f64 = 1e-9;
-/// Columns that a round of pricing adds at least, if there are so many; otherwise one per node. The
-/// most negative ones come first, and most others are no longer negative in the next round.
+/// A round of pricing adds one column per node, but at least this many if there are as many of
+/// negative reduced cost. The most negative ones are added first; most others are no longer
+/// negative in the next round.
 const MIN_COLUMNS_PER_ROUND: usize = 50;
 
-/// Which cuts are separated.
+/// The cuts that are separated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum CutFamily {
     /// None: degree constraints only.
@@ -53,7 +54,7 @@ pub(super) struct RootRelaxation {
 }
 
 impl RootRelaxation {
-    /// A relaxation with these edges, started from a basis given by a tour among them.
+    /// A relaxation with these edges, started from the basis of a tour among them.
     pub(super) fn new(
         distances: &DistanceMatrix,
         multipliers: &[f64],
@@ -65,16 +66,16 @@ impl RootRelaxation {
         Ok(root)
     }
 
-    /// A relaxation with the columns, cuts and basis of an earlier one; reuses the given LP solver
-    /// if there is one.
+    /// A relaxation with the columns, cuts and basis of an earlier one; reuses `unused_lp` if there
+    /// is one.
     pub(super) fn restore(
         distances: &DistanceMatrix,
-        known: &RootWarmStart,
+        previous: &RootWarmStart,
         unused_lp: Option<Lp>,
     ) -> Result<Self, SolveFailure> {
         let lp = unused_lp.map_or_else(Lp::new, Ok)?;
-        let mut root = Self::with_columns(distances, known.potentials(), known.edges(), lp)?;
-        known.restore(&mut root.master)?;
+        let mut root = Self::with_columns(distances, previous.potentials(), previous.edges(), lp)?;
+        previous.restore(&mut root.master)?;
         Ok(root)
     }
 
@@ -85,8 +86,8 @@ impl RootRelaxation {
         lp: Lp,
     ) -> Result<Self, SolveFailure> {
         let nodes = distances.nodes();
-        let scaling = CostScaling::fitting(distances, multipliers, edges);
-        let mut master = TspMasterLp::within(lp, nodes, scaling)?;
+        let scaling = CostScaling::new(distances, multipliers, edges);
+        let mut master = TspMasterLp::with_solver(lp, nodes, scaling)?;
         master.add_edges(distances, edges)?;
         let mut is_column = vec![false; num_edges(nodes)];
         for ends in edges {
@@ -111,8 +112,8 @@ impl RootRelaxation {
         self.solve(SimplexMethod::Primal)?;
         loop {
             check_not_canceled()?;
-            self.cut(family, target_bound)?;
-            let (bound, added) = self.price(distances)?;
+            self.add_violated_cuts(family, target_bound)?;
+            let (bound, added) = self.price_edges(distances)?;
             if added == 0 || bound > target_bound {
                 return Ok(bound);
             }
@@ -130,7 +131,11 @@ impl RootRelaxation {
     }
 
     /// Adds violated cuts until there are none or the bound tails off.
-    fn cut(&mut self, family: CutFamily, target_bound: f64) -> Result<(), SolveFailure> {
+    fn add_violated_cuts(
+        &mut self,
+        family: CutFamily,
+        target_bound: f64,
+    ) -> Result<(), SolveFailure> {
         let mut tailing_off = TailingOff::new(self.master.objective(), MAX_TAILING_ROUNDS);
         while self.master.objective() <= target_bound {
             check_not_canceled()?;
@@ -139,7 +144,7 @@ impl RootRelaxation {
                 &self.master.edges,
                 self.master.values(),
             );
-            let cuts = violated(&self.support, family);
+            let cuts = separate_cuts(&self.support, family);
             let objective = self.master.objective();
             let min_gain = MIN_RELATIVE_GAIN * (target_bound - objective);
             let may_stop = family == CutFamily::All;
@@ -154,7 +159,7 @@ impl RootRelaxation {
 
     /// Prices all edges and adds those of most negative reduced cost; returns the bound and the
     /// number of edges added.
-    fn price(&mut self, distances: &DistanceMatrix) -> Result<(f64, usize), SolveFailure> {
+    fn price_edges(&mut self, distances: &DistanceMatrix) -> Result<(f64, usize), SolveFailure> {
         self.master.read_prices(&mut self.prices);
         let nodes = distances.nodes();
         let tolerance = PRICING_TOLERANCE / self.master.factor();
@@ -202,20 +207,20 @@ impl RootRelaxation {
     }
 
     /// Whether an edge is a column.
-    pub(super) fn has(&self, ends: EdgeEnds) -> bool {
+    pub(super) fn has_column(&self, ends: EdgeEnds) -> bool {
         self.is_column[edge_id(self.master.nodes(), ends) as usize]
     }
 }
 
 /// Violated cuts of a family at the point of a support graph.
-pub(super) fn violated(support: &TspSupportGraph, family: CutFamily) -> Vec<TspCut> {
+pub(super) fn separate_cuts(support: &TspSupportGraph, family: CutFamily) -> Vec<TspCut> {
     match family {
         CutFamily::None => Vec::new(),
         CutFamily::Subtour => separate_subtours(support),
         CutFamily::All => {
             let mut cuts = separate_subtours(support);
             if support.is_connected() {
-                cuts.extend(blossoms(support));
+                cuts.extend(separate_blossoms(support));
             }
             cuts
         }

@@ -1,18 +1,22 @@
-//! The branch-and-cut tree below the root: best bound first, with diving into the better child.
+//! The branch-and-cut tree below the root: best bound first, with diving: after branching, the
+//! child of smaller gain is explored next.
 //!
 //! A node is a set of edges fixed to 0 or 1. Its relaxation is solved by the dual simplex method
-//! from the basis of its parent, cut, and priced over the spare edges that reduced cost fixing at
-//! the root left. A node is closed when duals prove a bound above the cutoff (the status of the LP
-//! solver alone is not enough), when its relaxation is infeasible, or when its point is a tour.
-//! Otherwise it branches on the fractional edge of largest penalties. On these relaxations one dual
-//! simplex step chooses as well as the usual ten (strong branching), in a tenth of the time.
+//! from the basis of its parent, with rounds of cuts and pricing of the *spare* edges: edges that
+//! are not columns but that reduced cost fixing at the root did not delete. A node is closed when
+//! duals prove a bound above the cutoff (the status of the LP solver alone is not enough), when its
+//! relaxation is infeasible, or when its point is a tour. Otherwise it branches on the fractional
+//! edge of largest penalties. On these relaxations one dual simplex step chooses as well as the
+//! usual ten (strong branching), in a tenth of the time.
 
 use std::rc::Rc;
 
 use super::branch_penalty::BranchPenalties;
 use super::master::TspMasterLp;
 use super::pricing::DualPrices;
-use super::root::{CutFamily, MAX_TAILING_ROUNDS, MIN_RELATIVE_GAIN, PRICING_TOLERANCE, violated};
+use super::root::{
+    CutFamily, MAX_TAILING_ROUNDS, MIN_RELATIVE_GAIN, PRICING_TOLERANCE, separate_cuts,
+};
 use super::support_graph::{INTEGRALITY_TOLERANCE, TspSupportGraph};
 use crate::solve::complete_graph::{DistanceMatrix, EdgeEnds, edge_id};
 use crate::solve::cutting_plane::{NodeQueue, SearchResult, TailingOff};
@@ -28,8 +32,8 @@ const MAX_ESTIMATED_EDGES: usize = 24;
 const SCORE_OFFSET: f64 = 1e-6;
 /// Gains are capped at this many times the remaining gap: a child that gains more is pruned anyway.
 const MAX_GAIN_FACTOR: f64 = 2.0;
-/// An integral point costs as much as its bound up to this many tolerances; a larger difference is
-/// recorded as a remaining bound.
+/// The cost of an integral point equals its bound up to this many tolerances; with a larger
+/// difference the bound is recorded as that of a pruned subtree.
 const INTEGRAL_GAP_TOLERANCES: f64 = 10.0;
 
 /// Inputs of the search.
@@ -54,7 +58,7 @@ struct BranchEstimate {
     column: usize,
     value: f64,
     /// Increase of the objective without and with the edge.
-    gain: [f64; 2],
+    gains: [f64; 2],
 }
 
 impl BranchEstimate {
@@ -64,14 +68,16 @@ impl BranchEstimate {
 
     /// Product rule: both children should gain.
     fn score(&self, max_gain: f64) -> f64 {
-        let [down, up] = self.gain.map(|gain| gain + SCORE_OFFSET * max_gain);
+        let [down, up] = self.gains.map(|gain| gain + SCORE_OFFSET * max_gain);
         down * up
     }
 }
 
 /// The outcome of a node.
 enum TspCutNodeOutcome {
+    /// Pruned, infeasible, or solved by a tour.
     Closed,
+    /// The node must be branched on.
     Branch { bound: f64 },
 }
 
@@ -81,7 +87,7 @@ pub(super) struct TspCutTree<'a> {
     master: TspMasterLp,
     prices: DualPrices,
     support: TspSupportGraph,
-    /// Edges that are no columns but may be in a better tour, with their reduced cost at the root.
+    /// Edges that are not columns but may be in a better tour, with their reduced cost at the root.
     spare_edges: Vec<(EdgeEnds, f64)>,
     /// Lower bound at the root.
     root_bound: f64,
@@ -168,7 +174,7 @@ impl<'a> TspCutTree<'a> {
         Ok(())
     }
 
-    /// Solves, cuts and prices the current node.
+    /// Solves the current node in rounds of cuts and pricing.
     fn explore(
         &mut self,
         parent_bound: f64,
@@ -214,8 +220,8 @@ impl<'a> TspCutTree<'a> {
                 &self.master.edges,
                 self.master.values(),
             );
-            let cuts = violated(&self.support, CutFamily::All);
-            // An integral point with violated cuts is no tour, so these cuts are always added.
+            let cuts = separate_cuts(&self.support, CutFamily::All);
+            // An integral point with violated cuts is not a tour, so these cuts are always added.
             let are_required = self.support.is_integral();
             let objective = self.master.objective();
             let min_gain = MIN_RELATIVE_GAIN * (incumbent.cutoff - objective);
@@ -277,14 +283,14 @@ impl<'a> TspCutTree<'a> {
         let (prices, distances) = (&self.prices, self.input.distances);
         let is_negative =
             |[i, j]: EdgeEnds| prices.reduced(distances.between(i, j), i, j) < -tolerance;
-        let (negative, rest): (Vec<_>, Vec<_>) = self
+        let (negative, nonnegative): (Vec<_>, Vec<_>) = self
             .spare_edges
             .iter()
             .partition(|(ends, _)| is_negative(*ends));
         if negative.is_empty() {
             return Ok(false);
         }
-        self.spare_edges = rest;
+        self.spare_edges = nonnegative;
         self.add_columns(&negative)?;
         Ok(true)
     }
@@ -294,8 +300,7 @@ impl<'a> TspCutTree<'a> {
         self.master.add_edges(self.input.distances, &edges)
     }
 
-    /// Ends a node whose point violates no cut and has no negative edge: a tour, or a point to
-    /// branch on.
+    /// Ends cutting and pricing at a node: its point is a tour, or is branched on.
     fn finish(&mut self, incumbent: &mut TspIncumbent) -> Result<TspCutNodeOutcome, SolveFailure> {
         let bound = self.dual_bound();
         if bound > incumbent.cutoff {
@@ -344,12 +349,12 @@ impl<'a> TspCutTree<'a> {
         incumbent: &TspIncumbent,
     ) -> Result<Rc<TspBranchPath>, SolveFailure> {
         let basis = self.master.snapshot().map(Rc::new);
-        let Some(BranchEstimate { column, gain, .. }) = self.choose(incumbent)? else {
+        let Some(BranchEstimate { column, gains, .. }) = self.choose(incumbent)? else {
             return Err(SolveFailure::InvalidSolution(
                 "a fractional point has no fractional edge".into(),
             ));
         };
-        let [down, up] = gain;
+        let [down, up] = gains;
         let (first, second) = if down <= up { (0.0, 1.0) } else { (1.0, 0.0) };
         let child = |value: f64| {
             Rc::new(TspBranchPath {
@@ -363,7 +368,7 @@ impl<'a> TspCutTree<'a> {
         Ok(child(first))
     }
 
-    /// The edge to branch on: the one of highest score, the first of equal ones.
+    /// The edge to branch on: the one of highest score; ties go to the more fractional edge.
     fn choose(&mut self, incumbent: &TspIncumbent) -> Result<Option<BranchEstimate>, SolveFailure> {
         let gap = (incumbent.cutoff - self.master.objective()).max(0.0);
         let max_gain = MAX_GAIN_FACTOR * gap;
@@ -384,7 +389,7 @@ impl<'a> TspCutTree<'a> {
             let estimate = BranchEstimate {
                 column,
                 value: *value,
-                gain: [0.0; 2],
+                gains: [0.0; 2],
             };
             if estimate.fractionality() > INTEGRALITY_TOLERANCE {
                 estimates.push(estimate);
@@ -402,10 +407,10 @@ impl<'a> TspCutTree<'a> {
             .load(&mut self.master, self.input.distances, &self.prices)?
         {
             for estimate in &mut estimates {
-                let gain = self
-                    .penalties
-                    .of(&mut self.master, estimate.column, estimate.value)?;
-                estimate.gain = gain.map(|gain| gain.min(max_gain));
+                let gains =
+                    self.penalties
+                        .compute(&mut self.master, estimate.column, estimate.value)?;
+                estimate.gains = gains.map(|gain| gain.min(max_gain));
             }
         }
         Ok(estimates)

@@ -3,10 +3,10 @@
 //! If there is a violated set, there is one that does not separate the ends of an edge of value one
 //! between two nodes of degree 2. Such edges are contracted first (Padberg and Rinaldi 1990); where
 //! parallel edges carry more than one unit, the union of their ends is itself a violated set. The
-//! rest is searched by maximum adjacency orders: the last node of an order is a minimum cut between
-//! the last two nodes, and any edge whose ends an order proves to be 2-connected may be contracted
-//! (Stoer and Wagner 1997; Nagamochi and Ibaraki 1992). Every prefix of an order is checked as
-//! well. A violated set is found if there is one.
+//! remaining graph is searched by maximum adjacency orders: the last node of an order is a minimum
+//! cut between the last two nodes, and any edge may be contracted whose ends, as the order proves,
+//! no cut below 2 separates (Stoer and Wagner 1997; Nagamochi and Ibaraki 1992). Every prefix of an
+//! order is checked as well. A violated set is found if there is one.
 
 use std::collections::BinaryHeap;
 
@@ -26,7 +26,7 @@ pub(super) fn separate_subtours(support: &TspSupportGraph) -> Vec<TspCut> {
     let components = support.components(|_| true);
     let nodes = support.nodes;
     if components.len() > 1 {
-        // Two components are complements of each other and give the same cut.
+        // Two components are complements of each other and yield the same cut.
         let distinct = if components.len() == 2 {
             &components[1..]
         } else {
@@ -56,9 +56,10 @@ struct ShrunkGraph {
     contracted: UnionFind,
     /// Number of contracted nodes.
     size: usize,
-    /// Edges between contracted nodes, which are represented by their smallest member; sorted, each
+    /// Edges between contracted nodes, which are represented by their smallest node; sorted, each
     /// pair once.
     edges: Vec<(u32, u32, f64)>,
+    /// Violated sets found so far.
     violated: Vec<Vec<u32>>,
 }
 
@@ -105,11 +106,11 @@ impl ShrunkGraph {
         self.edges
             .sort_unstable_by(|a, b| (a.0, a.1).cmp(&(b.0, b.1)).then(a.2.total_cmp(&b.2)));
         self.edges.dedup_by(|next, first| {
-            let same = (next.0, next.1) == (first.0, first.1);
-            if same {
+            let is_parallel = (next.0, next.1) == (first.0, first.1);
+            if is_parallel {
                 first.2 += next.2;
             }
-            same
+            is_parallel
         });
     }
 
@@ -141,9 +142,9 @@ impl ShrunkGraph {
                 let has_degree_two = degree[i as usize] < 2.0 + CUT_TOLERANCE
                     && degree[j as usize] < 2.0 + CUT_TOLERANCE;
                 if value > 1.0 - UNIT_TOLERANCE && is_current && has_degree_two && self.size > 2 {
-                    let union = degree[i as usize] + degree[j as usize] - 2.0 * value;
+                    let union_cut = degree[i as usize] + degree[j as usize] - 2.0 * value;
                     self.contract(i, j);
-                    if union < 2.0 - CUT_TOLERANCE {
+                    if union_cut < 2.0 - CUT_TOLERANCE {
                         self.report(i);
                     }
                     // Marks both ends as outdated until the degrees are computed again.
@@ -158,8 +159,8 @@ impl ShrunkGraph {
         }
     }
 
-    fn contract(&mut self, one: u32, other: u32) {
-        if self.contracted.union(one, other) {
+    fn contract(&mut self, first: u32, second: u32) {
+        if self.contracted.union(first, second) {
             self.size -= 1;
         }
     }
@@ -167,14 +168,14 @@ impl ShrunkGraph {
     /// Reports the set of a contracted node as violated.
     fn report(&mut self, node: u32) {
         let root = self.contracted.find(node);
-        let members = (0..self.num_nodes() as u32)
+        let set = (0..self.num_nodes() as u32)
             .filter(|other| self.contracted.find(*other) == root)
             .collect();
-        self.violated.push(members);
+        self.violated.push(set);
     }
 
-    /// One maximum adjacency order: reports violated prefixes and contracts nodes that it proves to
-    /// be 2-connected.
+    /// One maximum adjacency order: reports violated prefixes and contracts nodes that no cut below
+    /// 2 separates, as the order proves.
     fn run_adjacency_order(&mut self) {
         let total = self.num_nodes();
         let (start, list) = adjacency(total, &self.edges);
@@ -232,10 +233,10 @@ impl ShrunkGraph {
             .map(|node| root_rank[self.contracted.find(node) as usize])
             .collect();
         for length in prefixes.iter().take(MAX_SUBTOURS_PER_ROUND) {
-            let members = (0..rank.len() as u32)
+            let set = (0..rank.len() as u32)
                 .filter(|node| rank[*node as usize] < *length)
                 .collect();
-            self.violated.push(members);
+            self.violated.push(set);
         }
     }
 }

@@ -1,8 +1,9 @@
-//! Support graph of a point of the relaxation, and union-find.
+//! Support graph of a point of the relaxation (the edges of positive value), and union-find.
 
 use crate::solve::complete_graph::EdgeEnds;
 
-/// Values up to this count as zero, and values at most this far from 1 as one.
+/// Values up to this count as zero, and values at most this far from 1 as one: above the tolerance
+/// of the LP solver (1e-9).
 pub(super) const INTEGRALITY_TOLERANCE: f64 = 1e-6;
 
 /// The edges of positive value with their values.
@@ -59,7 +60,7 @@ pub(super) struct UnionFind {
 }
 
 impl UnionFind {
-    /// Every node in a set of its own.
+    /// Every node is a separate set.
     pub(super) fn new(nodes: usize) -> Self {
         Self {
             root: (0..nodes as u32).collect(),
@@ -76,10 +77,10 @@ impl UnionFind {
     }
 
     /// Unites two sets; `false` when they were the same.
-    pub(super) fn union(&mut self, one: u32, other: u32) -> bool {
-        let (one, other) = (self.find(one), self.find(other));
-        self.root[one.max(other) as usize] = one.min(other);
-        one != other
+    pub(super) fn union(&mut self, first: u32, second: u32) -> bool {
+        let (i, j) = (self.find(first), self.find(second));
+        self.root[i.max(j) as usize] = i.min(j);
+        i != j
     }
 
     /// Number of nodes.

@@ -1,9 +1,9 @@
-//! Warm starts from a root relaxation: its columns, tight cuts, basis and node potentials.
+//! Warm starts from a root relaxation: its columns, binding cuts, basis and node potentials.
 //!
 //! After a change of costs the old basis is still primal feasible, so the primal simplex method
-//! starts from it. Cuts and columns that were active mostly are active again, which saves the
-//! rounds of separation and pricing that found them. Slack rows are left out: without them the
-//! basis is still a basis.
+//! starts from it. Most cuts and columns that were active are active again, which saves the rounds
+//! of separation and pricing that found them. Slack rows are omitted: without them the basis is
+//! still a basis.
 
 use super::cuts::TspCut;
 use super::master::TspMasterLp;
@@ -14,8 +14,8 @@ use crate::solve::highs::{Basis, BasisStatus};
 use crate::solve::tsp::warm_start::TspWarmStart;
 use crate::solve::warm_start::{CostSample, WarmStartState};
 
-/// Nonbasic columns per node that are kept. More columns make the first LP slower, fewer mean more
-/// rounds of pricing.
+/// Nonbasic columns per node that are kept. More columns make the first LP slower, fewer require
+/// more rounds of pricing.
 const KEPT_COLUMNS_PER_NODE: usize = 6;
 
 /// A root relaxation at its optimum.
@@ -29,7 +29,7 @@ pub(super) struct RootWarmStart {
 
 impl RootWarmStart {
     /// The warm start of a relaxation that was just solved; `None` when it has no basis.
-    pub(super) fn of(root: &RootRelaxation, distances: &DistanceMatrix) -> Option<Self> {
+    pub(super) fn from_root(root: &RootRelaxation, distances: &DistanceMatrix) -> Option<Self> {
         let basis = root.master.basis()?;
         let nodes = root.master.nodes();
         let keep = columns_to_keep(root, distances, &basis.columns);
@@ -117,7 +117,7 @@ fn columns_to_keep(
     keep
 }
 
-/// Warm start of the relaxation as a solver of its own.
+/// Warm start of the relaxation as a separate solver.
 #[derive(Debug)]
 pub(super) struct RelaxationWarmStart {
     pub(super) sample: CostSample,

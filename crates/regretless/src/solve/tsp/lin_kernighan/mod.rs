@@ -5,12 +5,19 @@
 //! a candidate t5 and removes an edge {t5, t6}: a sequential 3-exchange, evaluated without
 //! modifying the tour. The first exchange that closes to a cheaper tour is applied. Otherwise the
 //! exchange of largest partial gain is applied tentatively and the search continues from t6, until
-//! no gain is left and all tentative exchanges are undone (3-exchanges as basis steps as in
-//! Helsgaun 2000). When no node can be improved, a double bridge on a short segment of the tour
-//! (Martin, Otto and Felten 1991) gives the next start; it is undone unless the local optimum
-//! reached from it is no more expensive. Kicks follow a fixed random stream: the result depends on
-//! costs and candidates only.
+//! no exchange has a positive gain; then all tentative exchanges are undone (3-exchanges as basis
+//! steps as in Helsgaun 2000). When no node can be improved, a double bridge on a short segment of
+//! the tour (Martin, Otto and Felten 1991) yields the next start; it is undone unless the local
+//! optimum reached from it is no more expensive. Kicks follow a fixed random stream: the result
+//! depends on costs and candidates only.
+//!
+//! * `exchange`: evaluation of the exchanges. `hamiltonian_path`: the path from t2 to t1.
 
+mod exchange;
+mod hamiltonian_path;
+
+use self::exchange::LinKernighanInput;
+use self::hamiltonian_path::HamiltonianPath;
 use super::array_tour::ArrayTour;
 use super::candidates::CandidateEdges;
 use crate::cancellation;
@@ -38,25 +45,6 @@ pub struct LinKernighan {
     touched: Vec<u32>,
     /// Edges added by the current move.
     added: Vec<(u32, u32)>,
-}
-
-/// The tour without the edge between two adjacent nodes: a Hamiltonian path from `start` to `end`.
-#[derive(Debug, Clone, Copy)]
-struct HamiltonianPath {
-    start: u32,
-    end: u32,
-    /// Whether the orientation of the array leads from start to end.
-    forward: bool,
-}
-
-/// A sequential exchange: reversals of path segments, end nodes, and the gain before closing.
-#[derive(Debug, Clone, Copy)]
-struct EdgeExchange {
-    /// First and last offset of each reversal; equal offsets are no reversal.
-    reversals: [(usize, usize); 3],
-    /// The nodes t3 to t6; t5 and t6 repeat t4 when only two edges are exchanged.
-    nodes: [u32; 4],
-    gain: f64,
 }
 
 impl LinKernighan {
@@ -176,7 +164,7 @@ impl LinKernighan {
         self.touched.extend([path.start, path.end]);
         let mut gain = search.cost(path.start, path.end);
         for _ in 0..MAX_EXCHANGE_DEPTH {
-            let step = search.step(&self.tour, path, gain, &self.added)?;
+            let step = search.best_exchange(&self.tour, path, gain, &self.added)?;
             let [t3, t4, t5, t6] = step.nodes;
             self.added.extend([(path.start, t3), (t4, t5)]);
             self.touched.extend(step.nodes);
@@ -193,246 +181,6 @@ impl LinKernighan {
             }
         }
         None
-    }
-}
-
-impl HamiltonianPath {
-    fn new(tour: &ArrayTour, start: u32, end: u32) -> Self {
-        Self {
-            start,
-            end,
-            forward: tour.next(end) == start,
-        }
-    }
-
-    /// Number of steps from the start of the path to a node.
-    #[inline]
-    fn offset(self, tour: &ArrayTour, node: u32) -> usize {
-        let (from, to) = (tour.position(self.start), tour.position(node));
-        let (low, high) = if self.forward { (from, to) } else { (to, from) };
-        if high >= low {
-            high - low
-        } else {
-            high + tour.order().len() - low
-        }
-    }
-
-    /// The node this many steps from the start of the path.
-    #[inline]
-    fn at(self, tour: &ArrayTour, offset: usize) -> u32 {
-        let (nodes, from) = (tour.order().len(), tour.position(self.start));
-        let position = if self.forward {
-            from + offset
-        } else {
-            from + nodes - offset
-        };
-        tour.at(if position >= nodes {
-            position - nodes
-        } else {
-            position
-        })
-    }
-
-    /// Reverses the segment between two offsets; the end of the path never moves.
-    fn reverse(&mut self, tour: &mut ArrayTour, from: usize, to: usize) {
-        let (first, last) = (self.at(tour, from), self.at(tour, to));
-        if self.forward {
-            tour.reverse(first, last);
-        } else {
-            tour.reverse(last, first);
-        }
-        let start = if from == 0 { last } else { self.start };
-        *self = Self::new(tour, start, self.end);
-    }
-}
-
-/// Read-only inputs of the search.
-struct LinKernighanInput<'a> {
-    distances: &'a DistanceMatrix,
-    candidates: &'a CandidateEdges,
-    tolerance: f64,
-}
-
-impl LinKernighanInput<'_> {
-    #[inline]
-    fn cost(&self, one: u32, other: u32) -> f64 {
-        self.distances.between(one, other)
-    }
-
-    /// The first exchange that closes with a gain, else the one of largest partial gain.
-    fn step(
-        &self,
-        tour: &ArrayTour,
-        path: HamiltonianPath,
-        gain: f64,
-        added: &[(u32, u32)],
-    ) -> Option<EdgeExchange> {
-        let mut best: Option<EdgeExchange> = None;
-        let last = tour.order().len() - 1;
-        for (t3, cost) in self.candidates.of(path.start) {
-            let gain = gain - cost;
-            if gain <= self.tolerance {
-                continue;
-            }
-            let k = path.offset(tour, *t3);
-            if k < 2 || k == last {
-                continue;
-            }
-            let step = LinKernighanStep {
-                tour,
-                path,
-                t3: *t3,
-                k,
-                gain,
-                added,
-            };
-            if self.remove_near_edge(&step, &mut best) || self.remove_far_edge(&step, &mut best) {
-                break;
-            }
-        }
-        best
-    }
-
-    /// Removes the edge from t3 to its neighbor t4 on the start's side. The result is a path, which
-    /// may already close to a cheaper tour (2-opt).
-    fn remove_near_edge(&self, step: &LinKernighanStep, best: &mut Option<EdgeExchange>) -> bool {
-        let k = step.k;
-        let t4 = step.path.at(step.tour, k - 1);
-        if step.was_added(step.t3, t4) {
-            return false;
-        }
-        let gain = step.gain + self.cost(step.t3, t4);
-        let two_exchange = EdgeExchange {
-            reversals: [(0, k - 1), (0, 0), (0, 0)],
-            nodes: [step.t3, t4, t4, t4],
-            gain,
-        };
-        if gain - self.cost(t4, step.path.end) > self.tolerance {
-            *best = Some(two_exchange);
-            return true;
-        }
-        for (t5, cost) in self.candidates.of(t4) {
-            let gain = gain - cost;
-            if gain <= self.tolerance {
-                continue;
-            }
-            let j = step.path.offset(step.tour, *t5);
-            if j == k || j + 2 == k || j + 1 == k || *t5 == step.path.end {
-                continue;
-            }
-            // In the path after the first exchange, t6 precedes t5 when seen from the start.
-            let (t6_offset, last) = if j > k {
-                (j - 1, j - 1)
-            } else {
-                (j + 1, k - 2 - j)
-            };
-            let t6 = step.path.at(step.tour, t6_offset);
-            let reversals = [(0, k - 1), (0, last), (0, 0)];
-            if self.offer(
-                step,
-                EdgeExchange {
-                    reversals,
-                    nodes: [step.t3, t4, *t5, t6],
-                    gain,
-                },
-                best,
-            ) {
-                return true;
-            }
-        }
-        false
-    }
-
-    /// Removes the edge from t3 to its neighbor t4 on the end's side. The nodes from the start to
-    /// t3 then form a cycle, which t5 must break.
-    fn remove_far_edge(&self, step: &LinKernighanStep, best: &mut Option<EdgeExchange>) -> bool {
-        let k = step.k;
-        let t4 = step.path.at(step.tour, k + 1);
-        if step.was_added(step.t3, t4) {
-            return false;
-        }
-        let gain = step.gain + self.cost(step.t3, t4);
-        for (t5, cost) in self.candidates.of(t4) {
-            let gain = gain - cost;
-            if gain <= self.tolerance {
-                continue;
-            }
-            let j = step.path.offset(step.tour, *t5);
-            if j >= k {
-                continue;
-            }
-            let t6 = step.path.at(step.tour, j + 1);
-            let reversals = [(0, k), (0, k - j - 1), (k - j, k)];
-            if self.offer(
-                step,
-                EdgeExchange {
-                    reversals,
-                    nodes: [step.t3, t4, *t5, t6],
-                    gain,
-                },
-                best,
-            ) {
-                return true;
-            }
-            if j > 0 {
-                let t6 = step.path.at(step.tour, j - 1);
-                let reversals = [(0, j - 1), (j, k), (0, 0)];
-                if self.offer(
-                    step,
-                    EdgeExchange {
-                        reversals,
-                        nodes: [step.t3, t4, *t5, t6],
-                        gain,
-                    },
-                    best,
-                ) {
-                    return true;
-                }
-            }
-        }
-        false
-    }
-
-    /// Adds the gain of removing {t5, t6} and keeps the exchange if it is the best so far; `true`
-    /// when it closes to a cheaper tour.
-    #[inline]
-    fn offer(
-        &self,
-        step: &LinKernighanStep,
-        mut exchange: EdgeExchange,
-        best: &mut Option<EdgeExchange>,
-    ) -> bool {
-        let [_, _, t5, t6] = exchange.nodes;
-        if step.was_added(t5, t6) {
-            return false;
-        }
-        exchange.gain += self.cost(t5, t6);
-        let closes = exchange.gain - self.cost(t6, step.path.end) > self.tolerance;
-        if closes || best.is_none_or(|best| exchange.gain > best.gain) {
-            *best = Some(exchange);
-        }
-        closes
-    }
-}
-
-/// A path whose start t2 is to be joined to t3, `k` steps away from it.
-struct LinKernighanStep<'a> {
-    tour: &'a ArrayTour,
-    path: HamiltonianPath,
-    t3: u32,
-    k: usize,
-    gain: f64,
-    added: &'a [(u32, u32)],
-}
-
-impl LinKernighanStep<'_> {
-    /// Whether the current move added this edge. Such an edge is not removed again, so that every
-    /// move is finite.
-    #[inline]
-    fn was_added(&self, one: u32, other: u32) -> bool {
-        self.added
-            .iter()
-            .any(|pair| *pair == (one, other) || *pair == (other, one))
     }
 }
 
