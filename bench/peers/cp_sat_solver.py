@@ -1,7 +1,8 @@
-"""CP-SAT of OR-Tools: knapsacks, tours as one circuit, routes as several with the load carried along.
+"""CP-SAT of OR-Tools: knapsacks, TSP as one circuit, CVRP as several circuits with load variables.
 
-Costs are handed over as they are; CP-SAT scales them to integers by itself. Weights and demands must be integers:
-weights have one decimal and are exact, demands are rounded to a millionth of the capacity.
+Costs are passed unscaled; CP-SAT scales them to integers itself. Weights and demands must be
+integers: weights have one decimal and are exact, demands are rounded to a millionth of the
+capacity.
 """
 
 from __future__ import annotations

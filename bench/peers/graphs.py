@@ -6,7 +6,7 @@ from typing import Any, Iterable, Iterator
 
 
 def grid_arcs(rows: int, cols: int) -> list[tuple[int, int]]:
-    """Arcs of a grid in the order of its costs: of each row first those to the right, then those down."""
+    """Arcs of a grid in cost order: for each row, first the arcs to the right, then those down."""
     arcs: list[tuple[int, int]] = []
     for row in range(rows):
         arcs += [(row * cols + col, row * cols + col + 1) for col in range(cols - 1)]
@@ -16,7 +16,10 @@ def grid_arcs(rows: int, cols: int) -> list[tuple[int, int]]:
 
 
 def flow_rows(rows: int, cols: int) -> list[tuple[dict[int, float], float]]:
-    """Flow conservation from the first corner to the last: coefficients by arc, and the right-hand side."""
+    """Flow conservation from the first corner to the last.
+
+    One row per node: coefficients by arc, and the right-hand side.
+    """
     nodes = rows * cols
     balance: list[dict[int, float]] = [{} for _ in range(nodes)]
     for arc, (start, end) in enumerate(grid_arcs(rows, cols)):

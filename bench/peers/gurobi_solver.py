@@ -1,8 +1,9 @@
-"""Gurobi: paths as a linear program, knapsacks as they are, tours and routes with cuts added at integer points.
+"""Gurobi: grid paths as a linear program, knapsacks as a MIP, TSP and CVRP with lazy constraints.
 
-The tour model is PyEPO's: an edge variable per pair, degree two, and at every integer point a cut for its shortest
-subtour. The route model is that of CaVE and PyDFLT: at most 2K edges at the depot and rounded capacity cuts for
-components of integer points. The licence that comes with the package takes 2,000 variables.
+The TSP model is PyEPO's: an edge variable per pair, degree two, and at every integer point a cut
+for its shortest subtour. The CVRP model is that of CaVE and PyDFLT: at most 2K edges at the depot
+and rounded capacity cuts for components of integer points. The license that comes with the package
+is limited to 2,000 variables.
 """
 
 from __future__ import annotations

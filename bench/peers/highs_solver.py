@@ -1,7 +1,7 @@
-"""HiGHS: linear and integer programs as they are; tours by solving, cutting all subtours, and solving again.
+"""HiGHS: linear and integer programs; TSP by repeated solves with subtour elimination cuts.
 
-HiGHS has no lazy constraints, so that a tour takes several integer programs; its cuts are removed before the next
-instance. Routes are left out.
+HiGHS has no lazy constraints, so that one TSP instance needs several integer programs; its cuts
+are removed before the next instance. CVRP is not included.
 """
 
 from __future__ import annotations

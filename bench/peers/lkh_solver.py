@@ -1,6 +1,7 @@
-"""LKH through elkai: tours, by local search without proof, one run.
+"""LKH through elkai: TSP by one run of local search, without a proof of optimality.
 
-LKH takes integers: costs are moved above zero, which changes all tours alike, and scaled to a ten-thousandth.
+LKH needs non-negative integers. A constant is added to all costs, which changes the length of every
+tour by the same amount, and they are rounded to a ten-thousandth.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
-"""PyVRP: routes, by iterated local search without proof, 1,000 iterations.
+"""PyVRP: CVRP by 1,000 iterations of iterated local search, without a proof of optimality.
 
-PyVRP takes non-negative integers. Adding s to edges between customers and s/2 to those at the depot changes all
-solutions alike, since every customer has two edges; costs are then scaled to a ten-thousandth. Routes with a single
-customer, which the other models exclude, are allowed.
+PyVRP needs non-negative integers. Adding s to edges between customers and s/2 to edges at the depot
+changes the cost of every solution by the same amount, since every customer has two edges; costs are
+then rounded to a ten-thousandth. Routes with a single customer, which the other models exclude, are
+allowed.
 """
 
 from __future__ import annotations

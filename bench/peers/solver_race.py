@@ -72,7 +72,7 @@ def load(job: dict[str, Any], kind: str) -> Any:
 
 
 def measure(solver: Solver, rows: Any, job: dict[str, Any]) -> dict[str, Any]:
-    """Solves all rows in several passes; keeps the shortest time of each, within the time budget."""
+    """Solves all rows in several passes within the time budget; keeps the shortest time per row."""
     begun = time.perf_counter()
     found: list[dict[str, Any]] = []
     for turn in range(job["passes"]):

@@ -1,8 +1,8 @@
 """Torch side of the training suite: epochs of MSE and MAE(O,S), written in two ways.
 
-`eager` is the usual code: the formula with masks and the default Adam. `best` is as fast as eager
-torch gets here: constants precomputed, one relu instead of masks, fused Adam. Both gather each batch
-by row numbers, which is cheaper than a DataLoader.
+`eager` is the usual code: the formula with masks and the default Adam. `best` is the fastest eager
+version: constants precomputed, one relu instead of masks, fused Adam. Both gather each batch by row
+numbers, which is cheaper than a DataLoader.
 """
 
 from __future__ import annotations

@@ -16,8 +16,16 @@ name = "small"
 title = "Two methods, two problems"
 seeds = 2
 side_by_side = true
-methods = ["MSE", "MAE(O,S)", "LAVA", { name = "fast", method = "SPO+ lr 0.1", training = { epochs = 2 } }]
-problems = [{ name = "KS8", split = [30, 10, 10] }, { name = "TSP6", split = [30, 10, 10], seeds = 1 }]
+methods = [
+    "MSE",
+    "MAE(O,S)",
+    "LAVA",
+    { name = "fast", method = "SPO+ lr 0.1", training = { epochs = 2 } },
+]
+problems = [
+    { name = "KS8", split = [30, 10, 10] },
+    { name = "TSP6", split = [30, 10, 10], seeds = 1 },
+]
 [training]
 epochs = 3
 [published.KS8]

@@ -62,7 +62,11 @@ pub fn run(options: &DecideOptions, session: &CommandContext) -> Result<CommandR
     )?;
     let decisions = &decided.decisions;
     let mut report = CommandReport {
-        json: json!({"instances": decisions.len(), "decisions": path_json(&out), "predictions": options.predictions_out.as_deref().map(path_json)}),
+        json: json!({
+            "instances": decisions.len(),
+            "decisions": path_json(&out),
+            "predictions": options.predictions_out.as_deref().map(path_json),
+        }),
         ..CommandReport::default()
     };
     report.line(format!(

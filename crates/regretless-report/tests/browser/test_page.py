@@ -1,8 +1,9 @@
-"""Opens a report in Chromium and uses it as a reader would.
+"""Opens a report in Chromium and operates its tabs, switches, legend and tables.
 
     python test_page.py CHROMIUM FOLDER [SCREENSHOTS]
 
-FOLDER holds report.html of results with a hostile name. Fails on the first thing that is not as it should be.
+FOLDER contains report.html of results with a method name that is HTML (`hostile.py`). The first
+failed check ends the test.
 """
 
 import os
@@ -12,38 +13,43 @@ from pathlib import Path
 
 from playwright.sync_api import sync_playwright
 
-LARGEST = 1_500_000
-HOSTILE = "<img src=x onerror=alert(1)>"
+MAX_PAGE_BYTES = 1_500_000
+HOSTILE_NAME = "<img src=x onerror=alert(1)>"
 
 
-def check(fine, words):
-    if not fine:
-        raise SystemExit(f"browser-test: FAILED: {words}")
-    print(f"browser-test: ok: {words}")
+def check(passed, statement):
+    if not passed:
+        raise SystemExit(f"browser-test: FAILED: {statement}")
+    print(f"browser-test: ok: {statement}")
 
 
 def visible(page, selector):
     return page.locator(selector).evaluate_all(
-        "all => all.filter((one) => one.getClientRects().length > 0).length"
+        "elements => elements.filter((e) => e.getClientRects().length > 0).length"
     )
 
 
-def column(page, table, place):
-    return page.locator(f"{table} tbody tr").evaluate_all(
-        f"rows => rows.map((row) => row.cells[{place}].dataset.key).map((key) => key === undefined ? null : Number(key))"
+def sort_keys(page, table, column):
+    """The numbers by which the rows of a table are sorted, None where a cell has none."""
+    keys = page.locator(f"{table} tbody tr").evaluate_all(
+        f"rows => rows.map((row) => row.cells[{column}].dataset.key ?? null)"
     )
+    return [None if key is None else float(key) for key in keys]
 
 
 def tabs(page):
     page.click('[data-tab="all"]')
     everything = visible(page, "figure")
     page.click('[data-tab="0"]')
-    one = visible(page, "figure")
-    check(0 < one < everything, f"a tab shows its own problem only ({one} of {everything} figures)")
+    selected = visible(page, "figure")
+    check(
+        0 < selected < everything,
+        f"a tab shows only its problem ({selected} of {everything} figures)",
+    )
     check(visible(page, 'figure[data-problem="1"]') == 0, "figures of other problems are hidden")
     check(
         page.get_attribute('[data-tab="0"]', "aria-selected") == "true",
-        "the tab says that it is chosen",
+        "the tab is marked as selected",
     )
 
 
@@ -69,28 +75,28 @@ def legend(page):
         f"the legend hides all {before} marks and rows of a method",
     )
     page.click('[data-legend="1"]')
-    check(visible(page, '[data-method="1"]') == before, "and shows them again")
+    check(visible(page, '[data-method="1"]') == before, "a second click shows them again")
     page.dblclick('[data-legend="2"]')
     check(
         visible(page, '[data-method="0"]') == 0 and visible(page, '[data-method="2"]') > 0,
-        "a double click shows one alone",
+        "a double click shows one method only",
     )
     page.click("[data-every]")
-    check(visible(page, '[data-method="0"]') > 0, "all come back")
+    check(visible(page, '[data-method="0"]') > 0, "the button shows all methods again")
     page.evaluate('document.querySelector("nav details").open = false')
 
 
 def sorting(page):
     page.click("#overview thead th:nth-child(2) button")
-    keys = [key for key in column(page, "#overview", 1) if key is not None]
+    keys = [key for key in sort_keys(page, "#overview", 1) if key is not None]
     check(len(keys) > 5 and keys == sorted(keys), "a click on a title sorts upwards")
     page.click("#overview thead th:nth-child(2) button")
     check(
-        [key for key in column(page, "#overview", 1) if key is not None] == keys[::-1],
+        [key for key in sort_keys(page, "#overview", 1) if key is not None] == keys[::-1],
         "a second click sorts downwards",
     )
     page.click("#overview thead th:nth-child(1) button")
-    order = column(page, "#overview", 0)
+    order = sort_keys(page, "#overview", 0)
     check(order == sorted(order), "the first column brings back the order of the experiment")
 
 
@@ -98,65 +104,65 @@ def tooltips(page):
     mark = page.locator("#bars .mark:visible").first
     mark.scroll_into_view_if_needed()
     mark.locator("rect").first.hover(force=True)
-    words = page.inner_text("#tip")
-    check("ratio" in words and "seed" in words, f"a tooltip has exact numbers: {words!r}")
+    text = page.inner_text("#tip")
+    check("ratio" in text and "seed" in text, f"a tooltip has exact numbers: {text!r}")
 
 
 def downloads(page):
     button = page.locator("[data-save]:visible").first
-    with page.expect_download() as waiting:
+    with page.expect_download() as download:
         button.click()
-    text = Path(waiting.value.path()).read_text()
+    text = Path(download.value.path()).read_text()
     document = xml.dom.minidom.parseString(text)
     check(
-        waiting.value.suggested_filename.endswith(".svg")
+        download.value.suggested_filename.endswith(".svg")
         and document.getElementsByTagName("style").length == 1
         and document.getElementsByTagName("title").length > 0,
-        "a downloaded figure is whole and has its own style",
+        "a downloaded figure is a complete SVG with a style sheet",
     )
 
 
 def hostile(page):
-    check(page.locator("img").count() == 0, "a hostile name makes no element")
+    check(page.locator("img").count() == 0, "a method name that is HTML creates no element")
     check(
-        HOSTILE in page.inner_text("header") and HOSTILE in page.inner_text("#overview"),
-        "it is shown as it is",
+        HOSTILE_NAME in page.inner_text("header") and HOSTILE_NAME in page.inner_text("#overview"),
+        "it is shown as text",
     )
 
 
 def main():
     browser_file, folder = sys.argv[1], Path(sys.argv[2]).resolve()
-    shots = Path(sys.argv[3]) if len(sys.argv) > 3 else None
+    screenshots = Path(sys.argv[3]) if len(sys.argv) > 3 else None
     report = folder / "report.html"
-    check(report.stat().st_size < LARGEST, f"the page has {report.stat().st_size} bytes")
-    troubles, requests = [], []
+    check(report.stat().st_size < MAX_PAGE_BYTES, f"the page has {report.stat().st_size} bytes")
+    messages, requests = [], []
     with sync_playwright() as tools:
         # Chromium refuses its sandbox to root.
         arguments = ["--no-sandbox"] if os.geteuid() == 0 else []
         browser = tools.chromium.launch(executable_path=browser_file, args=arguments)
         for scheme in ("light", "dark"):
             page = browser.new_page(viewport={"width": 1200, "height": 900}, color_scheme=scheme)
-            page.on("console", lambda message: troubles.append(f"{message.type}: {message.text}"))
-            page.on("pageerror", lambda error: troubles.append(str(error)))
+            page.on("console", lambda message: messages.append(f"{message.type}: {message.text}"))
+            page.on("pageerror", lambda error: messages.append(str(error)))
             page.on(
                 "dialog",
-                lambda dialog: (troubles.append(f"dialog: {dialog.message}"), dialog.dismiss()),
+                lambda dialog: (messages.append(f"dialog: {dialog.message}"), dialog.dismiss()),
             )
             page.on("request", lambda request: requests.append(request.url))
             page.goto(report.as_uri())
             check(visible(page, "svg .mark") > 50, f"{scheme}: figures are drawn")
-            wide = page.evaluate("document.documentElement.scrollWidth - innerWidth")
-            check(wide <= 0, f"{scheme}: nothing runs out of the page")
+            overflow = page.evaluate("document.documentElement.scrollWidth - innerWidth")
+            check(overflow <= 0, f"{scheme}: the page is no wider than the window")
             for step in (tabs, time_axis, legend, sorting, tooltips, downloads, hostile):
                 step(page)
-            if shots:
-                page.screenshot(path=shots / f"{scheme}.png", full_page=True)
+            if screenshots:
+                page.screenshot(path=screenshots / f"{scheme}.png", full_page=True)
             page.close()
         browser.close()
-    check(not troubles, f"nothing on the console {troubles}")
+    check(not messages, f"the console is empty {messages}")
     outside = [url for url in requests if not url.startswith(("file:", "data:", "blob:"))]
-    check(requests and not outside, f"no request to anywhere {outside}")
-    print("browser-test: all fine")
+    check(requests and not outside, f"no request to another host {outside}")
+    print("browser-test: all checks passed")
 
 
 main()

@@ -68,8 +68,8 @@ pub struct Experiment {
     pub reference: String,
     /// Number of seeds (0, 1, …) of data, initial parameters and batches.
     pub seeds: u32,
-    /// Whether cells run in parallel, one thread each; otherwise they run one after the other on all
-    /// threads, so that their times can be compared.
+    /// Whether cells run in parallel, one thread each. Otherwise they run one after the other on
+    /// all threads, so that their times can be compared.
     #[serde(default)]
     pub side_by_side: bool,
     /// Figures of the report.

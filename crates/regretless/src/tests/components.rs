@@ -262,9 +262,15 @@ proptest! {
         let problem = TopK::new(6, k, Sense::Minimize).unwrap();
         let oracle = Oracle::new(Arc::new(problem));
         let best = oracle.worker().solve(&costs).unwrap().decision;
-        let harmless = |(j, c): (usize, &f64)| if best.value(j) == 1.0 { c - moves[j] } else { c + moves[j] };
-        let prediction: Vec<f64> = costs.iter().enumerate().map(harmless).collect();
-        let spec = CostSensitiveSpec { side: ErrorSide::OneSided, ..CostSensitiveSpec::plain(BaseError::Squared) };
+        // Chosen items become cheaper, the others dearer.
+        let mut prediction = costs.clone();
+        for (j, cost) in prediction.iter_mut().enumerate() {
+            *cost += if best.value(j) == 1.0 { -moves[j] } else { moves[j] };
+        }
+        let spec = CostSensitiveSpec {
+            side: ErrorSide::OneSided,
+            ..CostSensitiveSpec::plain(BaseError::Squared)
+        };
         prop_assert!(value(&binary(spec), &costs, &prediction, &best) == 0.0);
         let chosen = oracle.worker().solve(&prediction).unwrap().decision;
         prop_assert!((chosen.dot(&costs) - best.dot(&costs)).abs() < 1e-12);
@@ -280,7 +286,10 @@ proptest! {
         proptest::prop_assume!(norm(&costs) > 1e-3 && norm(&prediction) > 1e-3);
         let product: f64 = costs.iter().zip(&prediction).map(|(a, b)| a * b).sum();
         let cosine = product / norm(&costs) / norm(&prediction);
-        let spec = CostSensitiveSpec { scale_invariant: true, ..CostSensitiveSpec::plain(BaseError::Squared) };
+        let spec = CostSensitiveSpec {
+            scale_invariant: true,
+            ..CostSensitiveSpec::plain(BaseError::Squared)
+        };
         let found = value(&binary(spec), &costs, &prediction, &Decision::default());
         prop_assert!((found - 0.5 * (1.0 - cosine)).abs() < 1e-12);
     }
@@ -298,8 +307,9 @@ proptest! {
             let Some(cost_sensitive) = spec.downcast_ref::<CostSensitiveSpec>() else { continue };
             if cost_sensitive.scale_invariant {
                 let loss = binary(cost_sensitive.clone());
-                let (a, b) = (value(&loss, &costs, &prediction, &best), value(&loss, &costs, &longer, &best));
-                prop_assert!((a - b).abs() < 1e-10);
+                let unscaled = value(&loss, &costs, &prediction, &best);
+                let scaled = value(&loss, &costs, &longer, &best);
+                prop_assert!((unscaled - scaled).abs() < 1e-10);
             }
         }
     }

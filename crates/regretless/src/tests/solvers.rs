@@ -144,7 +144,8 @@ proptest! {
         at_most: bool,
         costs in prop::collection::vec(-3_i8..3, 8),
     ) {
-        let problem = { if at_most { TopK::at_most(8, k, Sense::Minimize) } else { TopK::new(8, k, Sense::Minimize) } }.unwrap();
+        let build = if at_most { TopK::at_most } else { TopK::new };
+        let problem = build(8, k, Sense::Minimize).unwrap();
         let costs: Vec<f64> = costs.into_iter().map(f64::from).collect();
         prop_assert!(solve(&problem, &costs).unwrap() == brute_force(&problem, &costs));
     }

@@ -5,7 +5,8 @@
 //! ```
 //!
 //! Source: Schutte, Berden, Guns, Postek and Yorke-Smith, "Scalable decision-focused learning
-//! through cost-sensitive regression" (2026). Components, all of them fields of [`CostSensitiveSpec`]:
+//! through cost-sensitive regression" (2026). Components, all of them fields of
+//! [`CostSensitiveSpec`]:
 //!
 //! * **O** (one-sided): only errors that can change the decision count. Underpredicting the cost of
 //!   a selected variable and overpredicting that of an unselected one is free.

@@ -50,7 +50,10 @@ proptest! {
     }
 
     #[test]
-    fn any_bytes_are_a_table_or_an_error(bytes in prop::collection::vec(any::<u8>(), 0..80), header in "[{}()\\[\\],:'a-z0-9 \\\\]{0,60}") {
+    fn any_bytes_are_a_table_or_an_error(
+        bytes in prop::collection::vec(any::<u8>(), 0..80),
+        header in "[{}()\\[\\],:'a-z0-9 \\\\]{0,60}",
+    ) {
         let folder = Folder::new();
         let text = [b"x,item,instance,cost\n", &bytes[..]].concat();
         for layout in [wide(&[], &["cost"], &[]), long(Some("item")), long(None)] {
@@ -64,7 +67,9 @@ proptest! {
     }
 
     #[test]
-    fn a_quoted_or_plain_row_number_is_that_of_the_line(empty in prop::collection::vec(0_usize..3, 1..6)) {
+    fn a_quoted_or_plain_row_number_is_that_of_the_line(
+        empty in prop::collection::vec(0_usize..3, 1..6),
+    ) {
         let folder = Folder::new();
         let mut text = "note,x,c\n".to_string();
         for gap in &empty {
