@@ -110,8 +110,8 @@ pub fn options_for_model(options: &DataOptions, model: &CostModel) -> DataOption
     let mut options = options.clone();
     options
         .features
-        .get_or_insert_with(|| model.about.features.clone());
-    match model.about.shape {
+        .get_or_insert_with(|| model.metadata.features.clone());
+    match model.metadata.shape {
         // Arrays have no names, and the list of them may be longer than the memory.
         FeatureShape::Wide
             if options
@@ -121,7 +121,7 @@ pub fn options_for_model(options: &DataOptions, model: &CostModel) -> DataOption
         FeatureShape::Wide => drop(
             options
                 .costs
-                .get_or_insert_with(|| model.about.costs.to_vec()),
+                .get_or_insert_with(|| model.metadata.costs.to_vec()),
         ),
         FeatureShape::Long { .. } => drop(
             options
@@ -138,7 +138,7 @@ pub fn dataset_for_model(source: &TableSource, model: &CostModel) -> Result<Data
     let data = source.read()?;
     if let TableSource::Npy { .. } = source {
         // Arrays have no names; as many columns as the model wants are those it wants.
-        let features = source.read_features(&model.about.features)?;
+        let features = source.read_features(&model.metadata.features)?;
         return Dataset::new(
             features,
             data.costs().clone(),
@@ -154,10 +154,10 @@ pub fn features_for_model(
     columns: &ColumnOptions,
     model: &CostModel,
 ) -> Result<Features> {
-    let wanted = &model.about.features;
-    let layout = match model.about.shape {
+    let wanted = &model.metadata.features;
+    let layout = match model.metadata.shape {
         FeatureShape::Wide => Layout::Wide(WideColumns::default()),
-        FeatureShape::Long { .. } => Layout::Long(columns.long(model.about.costs.to_vec())),
+        FeatureShape::Long { .. } => Layout::Long(columns.long(model.metadata.costs.to_vec())),
     };
     match TableFormat::of(path)? {
         TableFormat::Csv => csv::read_features(path, &layout, wanted),

@@ -4,7 +4,7 @@ use numpy::PyArray1;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use regretless::data::{CostSide, Dataset, Matrix, check_finite};
+use regretless::data::{CostOwner, Dataset, Matrix, check_finite};
 use regretless::evaluate::{Evaluation, evaluate_in_chunks, known_predictions, match_model};
 use regretless::observer::Observer;
 
@@ -41,7 +41,7 @@ impl<'py> EvaluationArgs<'_, 'py> {
     ) -> PyResult<Evaluation> {
         check_same_rows(predictions, costs, "predictions", "C")?;
         let data = costs_only(self.problem, costs, ArrayOwnership::Borrow)?;
-        let target = CostSide::new("C", data.cost_names());
+        let target = CostOwner::new("C", data.cost_names());
         let predictions = in_order(predictions, "predictions", target)?;
         self.evaluate_matrix(costs.py(), &predictions, data)
     }
@@ -57,7 +57,7 @@ impl<'py> EvaluationArgs<'_, 'py> {
         check_same_rows(x, costs, "X", "C")?;
         let mut data = costs_as_given(costs, ArrayOwnership::Borrow)?;
         match_table_of_model(py, self.problem, model, &mut data)?;
-        let table = features(x, None, Some(&model.about.features))?;
+        let table = features(x, None, Some(&model.metadata.features))?;
         let matching = match_model(model, self.problem.problem.as_ref()).map_err(to_py_err)?;
         let predictions = detached(py, || model.predict_matched(&table, &matching))?;
         check_finite(&predictions, |column| {

@@ -8,7 +8,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use regretless::Decision;
-use regretless::data::{CostNames, CostSide, Dataset, FeatureShape, Features, Matrix};
+use regretless::data::{CostNames, CostOwner, Dataset, FeatureShape, Features, Matrix};
 use regretless::label::{LabelStore, LabeledDataset, Shard};
 use regretless::observer::Observer;
 use regretless::oracle::Oracle;
@@ -83,7 +83,7 @@ impl Labels {
                  contain their values; find the labels with regretless.label(problem, C)",
             )
         })?;
-        let target = CostSide::new("C", data.cost_names());
+        let target = CostOwner::new("C", data.cost_names());
         let decisions = in_order(decisions, "decisions", target)?;
         problem.check_width(decisions.cols())?;
         let oracle = problem
@@ -127,7 +127,7 @@ impl Labels {
     #[getter]
     fn cost_names(&self) -> Option<Vec<String>> {
         let names = self.labeled.data().cost_names();
-        names.are_given().then(|| names.to_vec())
+        names.are_explicit().then(|| names.to_vec())
     }
 
     /// The optimal objectives; NaN where there is no decision.

@@ -5,7 +5,7 @@
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use regretless::data::{CostMatching, CostNames, CostSide, Dataset, Matrix};
+use regretless::data::{CostMatching, CostNames, CostOwner, Dataset, Matrix};
 use regretless::problem::match_costs;
 
 use crate::arrays::{ArrayOwnership, array2, finite_matrix};
@@ -73,7 +73,7 @@ fn match_names(
         .check("column")
         .map_err(|error| PyValueError::new_err(format!("{owner}: {error}")))?;
     let found =
-        match_costs(CostSide::new(owner, names), problem.problem.as_ref()).map_err(to_py_err)?;
+        match_costs(CostOwner::new(owner, names), problem.problem.as_ref()).map_err(to_py_err)?;
     if let Some(notice) = found.notice() {
         problem.warn_once(py, notice)?;
     }
@@ -102,7 +102,7 @@ pub fn match_table_of_model(
 
 /// A table of predictions or decisions in the order of the target's names. Arrays are in that order
 /// already: predictions usually have no names, so that no warning is raised.
-pub fn in_order(value: &Bound<'_, PyAny>, what: &str, target: CostSide<'_>) -> PyResult<Matrix> {
+pub fn in_order(value: &Bound<'_, PyAny>, what: &str, target: CostOwner<'_>) -> PyResult<Matrix> {
     let mut numbers = finite_matrix(value, what, ArrayOwnership::Borrow)?;
     let Some(names) = column_names(value)?.map(CostNames::from) else {
         return Ok(numbers);
@@ -111,7 +111,7 @@ pub fn in_order(value: &Bound<'_, PyAny>, what: &str, target: CostSide<'_>) -> P
         .check("column")
         .map_err(|error| PyValueError::new_err(format!("{what}: {error}")))?;
     if numbers.cols() == names.len()
-        && let Some(order) = CostMatching::new(CostSide::new(what, &names), target)
+        && let Some(order) = CostMatching::new(CostOwner::new(what, &names), target)
             .map_err(to_py_err)?
             .order()
     {
@@ -126,14 +126,12 @@ pub fn in_order_of(value: &Bound<'_, PyAny>, what: &str, problem: &Problem) -> P
     if let Some(names) = &named {
         match_names(value.py(), problem, what, names)?;
     }
-    let owner = problem.problem.name();
-    let names = problem.problem.cost_names();
     in_order(
         value,
         what,
-        CostSide {
-            owner: &owner,
-            names,
+        CostOwner {
+            name: &problem.problem.name(),
+            cost_names: problem.problem.cost_names(),
             could_have_names: false,
         },
     )

@@ -42,10 +42,10 @@ impl Model {
         if let Some(problem) = given {
             return Ok(problem.clone().unbind());
         }
-        let about = &self.model.about;
+        let metadata = &self.model.metadata;
         let description = ModelProblem {
-            problem: &about.problem,
-            file_hash: about.problem_file_hash.as_deref(),
+            problem: &metadata.problem,
+            file_hash: metadata.problem_file_hash.as_deref(),
             folder: self.folder.as_deref(),
         };
         let (spec, problem) = description.build().map_err(to_py_err)?;
@@ -96,7 +96,7 @@ impl Model {
     /// ValueError
     ///     For other features than those of training.
     fn predict(&self, py: Python<'_>, X: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
-        let table = features(X, None, Some(&self.model.about.features))?;
+        let table = features(X, None, Some(&self.model.metadata.features))?;
         let costs = detached(py, || self.model.predict(&table))?;
         let (rows, cols) = (costs.rows(), costs.cols());
         let frame = FrameTemplate::of(X, self.cost_names())?;
@@ -149,13 +149,13 @@ impl Model {
         refuse_unknown("Model.decide", unknown)?;
         let problem = self.problem(py, problem)?;
         let problem = problem.get();
-        let table = features(X, None, Some(&self.model.about.features))?;
+        let table = features(X, None, Some(&self.model.metadata.features))?;
         let sense = problem.problem.sense();
         let matching = match_model(&self.model, problem.problem.as_ref()).map_err(to_py_err)?;
         if let Some(notice) = matching.notice() {
             problem.warn_once(py, notice)?;
         }
-        problem.check_width(self.model.about.costs.len())?;
+        problem.check_width(self.model.metadata.costs.len())?;
         let call = PyCall::new(progress);
         let results = call.run(py, |observer| {
             let mut costs = self.model.predict_matched(&table, &matching)?;
@@ -167,7 +167,7 @@ impl Model {
             Ok(results)
         })?;
         let width = problem.problem.num_costs();
-        let own = Some(&self.model.about.costs).filter(|names| !names.are_numbered());
+        let own = Some(&self.model.metadata.costs).filter(|names| !names.are_numbered());
         let names = matching.names().or(own).cloned();
         let frame = FrameTemplate::of(X, column_names_or_numbers(names.as_ref(), width))?;
         Ok(Solutions::new(results, sense, width)
@@ -299,34 +299,34 @@ impl Model {
     /// Names of the features, in the order of training.
     #[getter]
     fn feature_names(&self) -> Vec<String> {
-        self.model.about.features.clone()
+        self.model.metadata.features.clone()
     }
 
     /// Names of the costs, in the order they are predicted.
     #[getter]
     fn cost_names(&self) -> Vec<String> {
-        self.model.about.costs.to_vec()
+        self.model.metadata.costs.to_vec()
     }
 
     /// Name of the method that the model was trained with.
     #[getter]
     fn method(&self) -> String {
-        self.model.about.loss.clone()
+        self.model.metadata.loss.clone()
     }
 
     /// Seed of the training.
     #[getter]
     fn seed(&self) -> u64 {
-        self.model.about.seed
+        self.model.metadata.seed
     }
 
     fn __repr__(&self) -> String {
-        let about = &self.model.about;
+        let metadata = &self.model.metadata;
         format!(
             "<regretless.Model {}: {} features, {} costs>",
-            about.loss,
-            about.features.len(),
-            about.costs.len()
+            metadata.loss,
+            metadata.features.len(),
+            metadata.costs.len()
         )
     }
 

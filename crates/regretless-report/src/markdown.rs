@@ -8,8 +8,8 @@ use crate::text::{change, plain_markdown, pluralize, ratio};
 /// The tables of an experiment as Markdown: an overview of all problems, then each in detail.
 pub fn markdown(results: &ExperimentResults) -> String {
     let mut out = format!("## {}\n\n", plain_markdown(&results.title));
-    if !results.about.is_empty() {
-        out += &format!("{}\n\n", plain_markdown(&results.about));
+    if !results.description.is_empty() {
+        out += &format!("{}\n\n", plain_markdown(&results.description));
     }
     if !results.smoke {
         out += &comparison(results);

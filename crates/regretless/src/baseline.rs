@@ -94,21 +94,21 @@ pub fn least_squares(context: &TrainingContext<'_>, problem: &ProblemSpec) -> Re
     let fit = LinearFit::least_squares(data, &context.split.train)?;
     let output = context.data.sense().convert_scaler(fit.output);
     let problem = serde_json::to_value(problem);
-    let about = ModelMetadata {
+    let metadata = ModelMetadata {
         loss: Baseline::LeastSquares.to_string(),
         problem_file_hash: context.oracle.problem().file_hash().map(String::from),
         problem: problem
             .map_err(|e| Error::setting(format!("the problem cannot be stored: {e}")))?,
         seed: 0,
         features: data.features().names().to_vec(),
-        costs: data.cost_names().marked_as_given(),
+        costs: data.cost_names().marked_as_explicit(),
         shape: data.features().shape(),
     };
     Ok(CostModel {
         networks: vec![fit.network],
         input: Some(fit.input),
         output,
-        about,
+        metadata,
     })
 }
 

@@ -12,7 +12,7 @@ use std::path::Path;
 use safetensors::tensor::{Dtype, Metadata, SafeTensors, TensorInfo};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
-use crate::error::{Error, Place, Result};
+use crate::error::{Error, InputPlace, Result};
 
 /// Longest header that is read. It contains names and metadata, never arrays.
 pub const MAX_HEADER_BYTES: u64 = 16 << 20;
@@ -104,7 +104,7 @@ kinds! {
 #[derive(Debug, Clone, PartialEq)]
 pub struct ChecksummedFile<T> {
     /// The header: metadata of the arrays.
-    pub about: T,
+    pub header: T,
     arrays: Vec<(String, Tensor)>,
 }
 
@@ -116,14 +116,14 @@ struct ChecksumHeader<T> {
     format: String,
     /// BLAKE3 over the header and all arrays in the order of their names.
     checksum: String,
-    about: T,
+    header: T,
 }
 
 impl<T: Serialize + DeserializeOwned> ChecksummedFile<T> {
     /// A file with this header and no arrays.
-    pub fn new(about: T) -> Self {
+    pub fn new(header: T) -> Self {
         Self {
-            about,
+            header,
             arrays: Vec::new(),
         }
     }
@@ -171,7 +171,7 @@ impl<T: Serialize + DeserializeOwned> ChecksummedFile<T> {
         let checksum_header = ChecksumHeader {
             format: format.into(),
             checksum: self.checksum(format)?,
-            about: &self.about,
+            header: &self.header,
         };
         let json = serde_json::to_string(&checksum_header)?;
         let metadata = HashMap::from([(METADATA_KEY.to_owned(), json)]);
@@ -207,7 +207,7 @@ impl<T: Serialize + DeserializeOwned> ChecksummedFile<T> {
 
     fn checksum(&self, format: &str) -> io::Result<String> {
         let mut hasher = blake3::Hasher::new();
-        hasher.update(format!("{format}\n{}\n", serde_json::to_string(&self.about)?).as_bytes());
+        hasher.update(format!("{format}\n{}\n", serde_json::to_string(&self.header)?).as_bytes());
         for (name, array) in &self.arrays {
             hasher.update(
                 format!("{name} {:?} {:?}\n", array.values.dtype(), array.shape).as_bytes(),
@@ -229,7 +229,8 @@ impl<T: Serialize + DeserializeOwned> ChecksummedFile<T> {
         fs::File::open(path)
             .and_then(|mut file| file.read_to_end(&mut bytes))
             .map_err(Error::io(path))?;
-        Self::from_bytes(&bytes, format).map_err(|message| Error::input(Place::file(path), message))
+        Self::from_bytes(&bytes, format)
+            .map_err(|message| Error::input(InputPlace::file(path), message))
     }
 
     /// The content of these bytes.
@@ -257,9 +258,9 @@ impl<T: Serialize + DeserializeOwned> ChecksummedFile<T> {
                 outer.format
             ));
         }
-        let about = serde_json::from_value(outer.about).map_err(|e| damaged(&e.to_string()))?;
+        let header = serde_json::from_value(outer.header).map_err(|e| damaged(&e.to_string()))?;
         let tensors = SafeTensors::deserialize(bytes).map_err(|e| damaged(&e.to_string()))?;
-        let mut file = Self::new(about);
+        let mut file = Self::new(header);
         for (name, view) in tensors.iter() {
             // This module writes vectors only; another shape was not written by it.
             if view.shape().len() != 1 {

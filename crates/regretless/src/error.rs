@@ -1,7 +1,8 @@
-//! Error types. Messages state what was found and what to change.
+//! Error types. Messages state the defect and the remedy.
 //!
-//! Messages hold text from outside, such as cells and file names. They are shown on one line with
-//! hidden characters escaped (`text.rs`), so that no file can drive the reader's terminal.
+//! Messages contain text from outside, such as cells and file names. They are printed on one line
+//! with invisible characters escaped (`text.rs`), so that no file can send control sequences to the
+//! user's terminal.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -11,9 +12,10 @@ use crate::text::{display_path, escaped};
 /// Result of everything fallible in this crate.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// A place in an input file; rows and columns are counted as a spreadsheet shows them.
+/// The place in the input that an error refers to. Rows of a CSV file are counted as a spreadsheet
+/// shows them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Place {
+pub struct InputPlace {
     /// The file, if the data came from one.
     pub file: Option<PathBuf>,
     /// Line of the file, the header being line 1.
@@ -22,7 +24,7 @@ pub struct Place {
     pub column: Option<String>,
 }
 
-impl Place {
+impl InputPlace {
     /// The whole file.
     pub fn file(path: &Path) -> Self {
         Self {
@@ -47,7 +49,7 @@ impl Place {
     }
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for InputPlace {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut parts = Vec::new();
         if let Some(file) = &self.file {
@@ -82,13 +84,10 @@ pub enum SolveFailure {
         /// Nodes searched.
         nodes: u64,
     },
-    /// The solver call was to be served from the solution pool, and the pool is empty.
-    #[error(
-        "the solution pool is empty, and the cache may not call the solver; provide training rows, \
-         or let the cache solve (cache 5%)"
-    )]
-    EmptySolutionPool,
-    /// The search was canceled.
+    /// The decision was to be taken from the solution pool, which is empty.
+    #[error("the solution pool is empty; provide training rows, or let the cache solve (cache 5%)")]
+    EmptyPool,
+    /// The user interrupted the search.
     #[error("interrupted")]
     Interrupted,
     /// The solver's decision failed the check against the constraints.
@@ -99,7 +98,7 @@ pub enum SolveFailure {
     SolverError(String),
 }
 
-/// What an [`Error`] is about, for programs that react to it.
+/// The kind of an [`Error`], for programs that react to it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ErrorKind {
@@ -113,20 +112,36 @@ pub enum ErrorKind {
     Solver,
     /// A file that cannot be read or written.
     File,
-    /// The user asked to stop.
+    /// The user interrupted the work.
     Interrupted,
 }
 
 /// Every error of the library.
+///
+/// Programs react to [`Error::kind`] and [`Error::place`]; the text is for people.
+///
+/// ```
+/// use std::path::Path;
+///
+/// use regretless::{Dataset, ErrorKind, Problem};
+///
+/// let error = Problem::benchmark("KS").unwrap_err();
+/// assert_eq!(error.kind(), ErrorKind::Setting);
+///
+/// let error = Dataset::from_csv("missing.csv", "c*").unwrap_err();
+/// assert_eq!(error.kind(), ErrorKind::File);
+/// let place = error.place().unwrap();
+/// assert_eq!(place.file.as_deref(), Some(Path::new("missing.csv")));
+/// ```
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// Data that cannot be used; names the place and what would be right.
+    /// Data that cannot be used; the message has the remedy.
     #[error("{place}: {}", escaped(message))]
     Input {
-        /// Where.
-        place: Place,
-        /// What was found and what would be right.
+        /// The file, row and column.
+        place: InputPlace,
+        /// The defect and the remedy.
         message: String,
     },
     /// A name or setting that does not exist or does not fit the others.
@@ -151,28 +166,27 @@ pub enum Error {
         /// Why there is no decision.
         failure: SolveFailure,
     },
-    /// A method asks for something the problem cannot give.
+    /// A method needs a capability that the problem does not have.
     #[error(
         "{} needs {capability}, which {} does not offer; {}",
         escaped(method),
         escaped(problem),
-        escaped(instead)
+        escaped(remedy)
     )]
     Capability {
-        /// The method that asks.
+        /// The method.
         method: String,
-        /// What it asks for.
+        /// The missing capability.
         capability: &'static str,
-        /// The problem that was asked.
+        /// The problem.
         problem: String,
         /// What the user can do.
-        instead: String,
+        remedy: String,
     },
-    /// A method compares with known decisions and there are none.
+    /// A method needs a solution pool, and the pool is empty.
     #[error(
-        "{} compares with a pool of known decisions, and the pool is empty; give it the best \
-            decisions of the \
-         training rows",
+        "{} compares with the decisions of a solution pool, and the pool is empty; add the optimal \
+         decisions of the training rows",
         escaped(method)
     )]
     EmptyPool {
@@ -181,13 +195,13 @@ pub enum Error {
     },
     /// Training produced a value that is not a number.
     #[error(
-        "training stopped at epoch {epoch}: the {what} of instance {instance}{} is not finite; \
-         lower the learning rate or look at the features of that instance",
+        "training stopped at epoch {epoch}: the {quantity} of instance {instance}{} is not finite; \
+         lower the learning rate or check the features of that instance",
         output.map(|o| format!(", output {o}")).unwrap_or_default()
     )]
     NonFinite {
-        /// What was not finite.
-        what: &'static str,
+        /// The quantity that is not finite, such as "loss".
+        quantity: &'static str,
         /// Epoch, counted from 1.
         epoch: usize,
         /// Row of the table, counted from 0.
@@ -195,13 +209,13 @@ pub enum Error {
         /// Output, counted from 0, if the value belongs to one output.
         output: Option<usize>,
     },
-    /// The user asked to stop.
+    /// The user interrupted the work.
     #[error("interrupted")]
     Interrupted,
 }
 
 impl Error {
-    /// What the error is about.
+    /// The kind of the error.
     pub fn kind(&self) -> ErrorKind {
         match self {
             Self::Input { .. } => ErrorKind::Data,
@@ -213,11 +227,11 @@ impl Error {
         }
     }
 
-    /// The place in a file or table that the error is about, if it is about one.
-    pub fn place(&self) -> Option<Place> {
+    /// The place in a file or table that the error refers to, if there is one.
+    pub fn place(&self) -> Option<InputPlace> {
         match self {
             Self::Input { place, .. } => Some(place.clone()),
-            Self::Io { path, .. } | Self::Exists(path) => Some(Place::file(path)),
+            Self::Io { path, .. } | Self::Exists(path) => Some(InputPlace::file(path)),
             Self::Setting(_)
             | Self::EmptyPool { .. }
             | Self::Capability { .. }
@@ -228,7 +242,7 @@ impl Error {
     }
 
     /// Bad data at a place.
-    pub fn input(place: Place, message: impl Into<String>) -> Self {
+    pub fn input(place: InputPlace, message: impl Into<String>) -> Self {
         Self::Input {
             place,
             message: message.into(),
@@ -243,12 +257,12 @@ impl Error {
     /// Bad data that did not come from a file.
     pub fn data(message: impl Into<String>) -> Self {
         Self::Input {
-            place: Place::default(),
+            place: InputPlace::default(),
             message: message.into(),
         }
     }
 
-    /// The same error about this file, where it is bad data that came from none so far.
+    /// The same error with this file as its place, if it is an error in data without a file.
     #[must_use]
     pub fn in_file(self, path: &Path) -> Self {
         match self {
@@ -260,16 +274,16 @@ impl Error {
         }
     }
 
-    /// The same error about this file, also where it is a setting: the file holds the setting.
+    /// As [`Error::in_file`], also for settings: the file contains the setting.
     #[must_use]
     pub fn with_file(self, path: &Path) -> Self {
         match self {
-            Self::Setting(message) => Self::input(Place::file(path), message),
+            Self::Setting(message) => Self::input(InputPlace::file(path), message),
             other => other.in_file(path),
         }
     }
 
-    /// A solver found no decision for an instance; a solve that was interrupted is an interruption.
+    /// A solver found no decision for an instance; for an interrupted solve, [`Error::Interrupted`].
     pub fn solver(instance: usize, failure: SolveFailure) -> Self {
         match failure {
             SolveFailure::Interrupted => Self::Interrupted,
@@ -284,19 +298,19 @@ impl Error {
             Self::Capability {
                 capability,
                 problem,
-                instead,
+                remedy,
                 ..
             } => Self::Capability {
                 method: name.to_owned(),
                 capability,
                 problem,
-                instead,
+                remedy,
             },
             other => other,
         }
     }
 
-    /// Wraps an operating-system error with the path it is about.
+    /// Adds the path of the file to an error of the operating system.
     pub fn io(path: &Path) -> impl FnOnce(std::io::Error) -> Self + '_ {
         move |source| Self::Io {
             path: path.to_path_buf(),
@@ -304,10 +318,10 @@ impl Error {
         }
     }
 
-    /// An unknown name, answered with the choices.
-    pub fn unknown(what: &str, found: &str, choices: &[&str]) -> Self {
+    /// An unknown name of something (such as "method"), with the possible names.
+    pub fn unknown(what: &str, name: &str, choices: &[&str]) -> Self {
         Self::Setting(format!(
-            "unknown {what} '{found}'; choose one of: {}",
+            "unknown {what} '{name}'; choose one of: {}",
             choices.join(", ")
         ))
     }

@@ -6,7 +6,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::data::{CostMatching, CostSide, Dataset, Matrix, norm};
+use crate::data::{CostMatching, CostOwner, Dataset, Matrix, norm};
 use crate::error::{Error, Result};
 use crate::label::LabeledDataset;
 use crate::observer::Observer;
@@ -72,7 +72,7 @@ pub fn evaluate(
 /// # Errors
 /// When the costs of the table do not match those of the model.
 pub fn predict_rows(model: &CostModel, data: &LabeledDataset, rows: &[usize]) -> Result<Matrix> {
-    let matching = model.matching(CostSide::new("the table", data.data().cost_names()))?;
+    let matching = model.matching(CostOwner::new("the table", data.data().cost_names()))?;
     let mut predictions =
         model.predict_matched(&data.data().features().select_rows(rows), &matching)?;
     data.sense().convert_single(predictions.as_mut_slice());
@@ -94,7 +94,7 @@ pub fn known_predictions(all: &Matrix, data: &LabeledDataset, rows: &[usize]) ->
 /// # Errors
 /// When both have names and the sets differ.
 pub fn match_model(model: &CostModel, problem: &dyn ProblemKind) -> Result<CostMatching> {
-    match_costs(model.cost_side(problem.cost_names()), problem)
+    match_costs(model.cost_owner(problem.cost_names()), problem)
 }
 
 /// Brings a table that a model is evaluated on into the order of the problem's costs or, where the
@@ -108,10 +108,10 @@ pub fn match_table(
     problem: &dyn ProblemKind,
 ) -> Result<Vec<String>> {
     let of_model = match_model(model, problem)?;
-    let found = CostSide::new("the table", data.cost_names());
+    let found = CostOwner::new("the table", data.cost_names());
     let of_table = match problem.cost_names() {
         Some(_) => match_costs(found, problem)?,
-        None => CostMatching::new(found, model.cost_side(found.names))?,
+        None => CostMatching::new(found, model.cost_owner(found.cost_names))?,
     };
     data.apply(&of_table)?;
     Ok([of_model, of_table]

@@ -82,8 +82,8 @@ impl Model {
         let path = path.as_ref();
         let predictor = CostModel::load(path)?;
         let written = ModelProblem {
-            problem: &predictor.about.problem,
-            file_hash: predictor.about.problem_file_hash.as_deref(),
+            problem: &predictor.metadata.problem,
+            file_hash: predictor.metadata.problem_file_hash.as_deref(),
             folder: path.parent(),
         };
         let problem = Problem::from_model_file(&written).map_err(|error| error.in_file(path))?;
@@ -215,7 +215,7 @@ impl Model {
     /// may have another number of items than the training table.
     fn cost_names(&self, count: usize) -> Result<CostNames> {
         let matching = match_model(&self.predictor, self.problem.kind().as_ref())?;
-        let known = matching.names().unwrap_or(&self.predictor.about.costs);
+        let known = matching.names().unwrap_or(&self.predictor.metadata.costs);
         if known.len() == count {
             Ok(known.clone())
         } else {
@@ -251,8 +251,8 @@ impl Model {
 
     fn features(&self, row: Row<'_>) -> Result<Features> {
         row.features(&FeatureLayout {
-            names: &self.predictor.about.features,
-            shape: self.predictor.about.shape,
+            names: &self.predictor.metadata.features,
+            shape: self.predictor.metadata.shape,
         })
     }
 }

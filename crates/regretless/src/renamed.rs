@@ -1,13 +1,14 @@
 //! Setting words that were renamed before the first release.
 //!
-//! Old words are not accepted. An error that meets one gives the new word, wherever the setting is
-//! read from: a flag, a settings file, an experiment, a problem file, a keyword of Python.
+//! Old words are refused. The error has the new word, wherever the setting was read from: a flag, a
+//! settings file, an experiment, a problem file, a keyword of Python.
 
 use crate::error::Error;
 
 /// Old and new words, as settings files spell them. An old word may have several new words, one
-/// per place where it was used.
-const RENAMED_WORDS: [(&str, &str); 21] = [
+/// per kind of file or command where it was used.
+const RENAMED_WORDS: [(&str, &str); 22] = [
+    ("about", "description"),
     ("batch", "batch_size"),
     ("budget", "time_budget"),
     ("clip_costs", "clip_instance_costs"),
@@ -31,7 +32,7 @@ const RENAMED_WORDS: [(&str, &str); 21] = [
     ("warm_start", "retrain_from_baseline"),
 ];
 
-/// The new word for an old one, among the words that are known where it was used.
+/// The new word for an old one, among the valid words of the file or command that uses it.
 pub fn new_word(old: &str, mut is_known: impl FnMut(&str) -> bool) -> Option<&'static str> {
     RENAMED_WORDS
         .iter()
@@ -45,7 +46,8 @@ pub(crate) fn refuse(old: &str, new: &str) -> Error {
     Error::setting(format!("'{old}' is called '{new}' now"))
 }
 
-/// A message of serde about an unknown field or variant; with the new word where it is an old one.
+/// Replaces serde's message about an unknown field or variant by the new word, if the unknown word
+/// is an old one.
 pub fn explain(message: &str) -> String {
     match unknown_word(message) {
         Some(old) => match new_word(old, |new| message.contains(&format!("`{new}`"))) {
@@ -72,7 +74,7 @@ mod tests {
     use crate::settings::TrainingSettings;
 
     #[test]
-    fn the_new_word_depends_on_the_place() {
+    fn the_new_word_depends_on_the_valid_words() {
         assert_eq!(new_word("loss", |word| word == "methods"), Some("methods"));
         assert_eq!(new_word("loss", |word| word == "method"), Some("method"));
         assert_eq!(new_word("loss", |_| false), None);

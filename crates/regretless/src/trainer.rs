@@ -219,7 +219,7 @@ impl Trainer {
         TrainingSummary {
             method: &self.method,
             seed: self.settings.seed,
-            chosen: &outcome.trained.model.about.loss,
+            chosen: &outcome.trained.model.metadata.loss,
             tried: &outcome.trained.candidates,
             best_epoch: report.best_epoch(),
             stopped: report.rounds.last().map(|round| round.stopped),

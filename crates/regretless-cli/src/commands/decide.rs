@@ -83,10 +83,10 @@ pub fn run(options: &DecideOptions, session: &CommandContext) -> Result<CommandR
 /// Whether only the order of rows says which item of a long table is which, though the model knows
 /// items by name.
 fn positions_name_items(options: &DecideOptions, model: &CostModel) -> bool {
-    match model.about.shape {
+    match model.metadata.shape {
         FeatureShape::Wide => false,
         FeatureShape::Long { .. } => {
-            !model.about.costs.are_numbered() && options.columns.item_column.is_none()
+            !model.metadata.costs.are_numbered() && options.columns.item_column.is_none()
         }
     }
 }

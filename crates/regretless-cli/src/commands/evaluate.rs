@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use regretless::data::{CostMatching, CostNames, CostSide, Matrix};
-use regretless::error::Place;
+use regretless::data::{CostMatching, CostNames, CostOwner, Matrix};
+use regretless::error::InputPlace;
 use regretless::evaluate::{
     Evaluation, evaluate_in_chunks, few_rows_warning, known_predictions, match_table, summarize,
     unambiguous_regrets,
@@ -105,8 +105,8 @@ impl EvaluationInput {
         if TableFormat::of(file)? == TableFormat::Npy {
             let unnamed = CostNames::numbered(table.costs().cols());
             let (found, wanted) = (
-                CostSide::new("the array", &unnamed),
-                CostSide::new("the table", table.cost_names()),
+                CostOwner::new("the array", &unnamed),
+                CostOwner::new("the table", table.cost_names()),
             );
             session.warn_about_matching(file, &CostMatching::new(found, wanted)?);
         }
@@ -117,7 +117,7 @@ impl EvaluationInput {
                 predictions.rows(),
                 table.len()
             );
-            return Err(Error::input(Place::file(file), message));
+            return Err(Error::input(InputPlace::file(file), message));
         }
         let labels = store(&costs_file, &options.execution);
         let (data, _) =

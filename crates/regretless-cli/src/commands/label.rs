@@ -1,7 +1,7 @@
 //! `label`: the optimal decision of every row, computed once and stored next to the table, on one
 //! machine or several.
 
-use regretless::error::Place;
+use regretless::error::InputPlace;
 use regretless::label::{LabelSource, Shard};
 use regretless::{Error, Result};
 use serde_json::json;
@@ -57,7 +57,7 @@ pub fn run(options: &LabelOptions, session: &CommandContext) -> Result<CommandRe
             ));
             let message = "the labels could not be written; make their folder writable, or copy \
                 the table elsewhere";
-            report.failure = Some(Error::input(Place::file(&found.file), message));
+            report.failure = Some(Error::input(InputPlace::file(&found.file), message));
         }
         return Ok(report);
     };

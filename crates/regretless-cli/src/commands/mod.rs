@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use regretless::data::{CostMatching, CostSide, Dataset, TableSource, npy};
+use regretless::data::{CostMatching, CostOwner, Dataset, TableSource, npy};
 use regretless::evaluate::{Evaluation, evaluate_in_chunks, predict_rows};
 use regretless::label::{LabelReport, LabelSource, LabelStore, LabeledDataset};
 use regretless::observer::Observer;
@@ -59,7 +59,7 @@ impl CommandContext {
 impl CommandContext {
     /// Reorders the costs of a table to match the problem; warns where they match by position only.
     fn match_table(&self, data: &mut Dataset, file: &Path, problem: &Problem) -> Result<()> {
-        let found = CostSide::new("the table", data.cost_names());
+        let found = CostOwner::new("the table", data.cost_names());
         let matching = match_costs(found, problem.kind().as_ref()).map_err(in_file(file))?;
         data.apply(&matching).map_err(in_file(file))?;
         self.warn_about_matching(file, &matching);

@@ -5,7 +5,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use regretless::checkpoint::{CheckpointFolder, ResultFile, ResultFiles};
-use regretless::error::Place;
+use regretless::error::InputPlace;
 use regretless::evaluate::few_rows_warning;
 use regretless::method::Method;
 use regretless::predict::{CostModel, PredictorSpec};
@@ -143,7 +143,7 @@ pub fn check_utf8<const N: usize>(paths: [&Option<PathBuf>; N]) -> Result<()> {
         .find(|path| path.to_str().is_none())
     {
         Some(path) => Err(Error::input(
-            Place::file(path),
+            InputPlace::file(path),
             "the file name is not UTF-8, as settings files must be; rename it",
         )),
         None => Ok(()),
@@ -261,7 +261,7 @@ impl TrainCommandResult<'_> {
                 ScoringKind::Unscored => "not scored".into(),
                 ScoringKind::Failed => "failed".into(),
             };
-            let chosen = if entry.method == self.outcome.trained.model.about.loss {
+            let chosen = if entry.method == self.outcome.trained.model.metadata.loss {
                 "  <"
             } else {
                 ""

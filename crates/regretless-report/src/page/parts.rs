@@ -50,7 +50,7 @@ pub(super) fn header(results: &ExperimentResults) -> String {
     let about = format!(
         "<p{}>{}</p>",
         if results.smoke { " class=\"warn\"" } else { "" },
-        escaped(&results.about)
+        escaped(&results.description)
     );
     let title = escaped(&results.title);
     let regret = "A model predicts costs, a solver finds the optimal decision for them. \

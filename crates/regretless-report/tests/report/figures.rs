@@ -1,6 +1,6 @@
 //! Marks are counted and compared with the data.
 
-use regretless::experiment::{Drawing, ExperimentResults, MethodResults};
+use regretless::experiment::{DecisionLayout, ExperimentResults, MethodResults};
 use regretless_report::{Figure, figures};
 use roxmltree::{Document, Node};
 
@@ -209,7 +209,7 @@ fn an_example_marks_what_differs_from_the_best_decision() {
     let problem = &results.problems[0];
     assert!(matches!(
         problem.drawing,
-        Some(Drawing::Grid { rows: 5, cols: 5 })
+        Some(DecisionLayout::Grid { rows: 5, cols: 5 })
     ));
     let best = &problem.examples[0].best;
     let reference = &problem.methods[0].shown[0].chosen;

@@ -15,7 +15,7 @@ fn hostile() -> ExperimentResults {
     for text in [
         &mut results.name,
         &mut results.title,
-        &mut results.about,
+        &mut results.description,
         &mut results.provenance.command,
     ] {
         *text = HOSTILE.into();

@@ -338,7 +338,7 @@ impl<'a> CandidateRace<'a> {
             }
         }
         let method = match start {
-            Some(start) => format!("{} then {stage}", start.about.loss),
+            Some(start) => format!("{} then {stage}", start.metadata.loss),
             None => stage.to_string(),
         };
         let training = StagedTraining {

@@ -163,7 +163,7 @@ impl<'a> CheckpointStore<'a> {
         }
         let bytes = fs::read(&path).map_err(|error| error.to_string())?;
         let file = ChecksummedFile::<CheckpointHeader>::from_bytes(&bytes, CHECKPOINT_FILE_FORMAT)?;
-        if file.about.key != self.key {
+        if file.header.key != self.key {
             return Err("it belongs to another training".into());
         }
         from_file(file)
@@ -307,7 +307,7 @@ fn from_file(mut file: ChecksummedFile<CheckpointHeader>) -> Option<Checkpoint> 
     let numbers = file.take_array::<Vec<f64>>("epochs")?;
     let mut reports = numbers.chunks_exact(NUMBERS_PER_EPOCH).map(report);
     let mut rounds = Vec::new();
-    for header in std::mem::take(&mut file.about.rounds) {
+    for header in std::mem::take(&mut file.header.rounds) {
         rounds.push(RoundReport {
             method: header.method,
             epochs: reports.by_ref().take(header.num_epochs).collect(),
@@ -315,7 +315,7 @@ fn from_file(mut file: ChecksummedFile<CheckpointHeader>) -> Option<Checkpoint> 
             stopped: header.stopped,
         });
     }
-    let best = match file.about.best_epoch {
+    let best = match file.header.best_epoch {
         Some(epoch) => {
             let score = *file.take_array::<Vec<f64>>("best.score")?.first()?;
             Some(BestEpoch { epoch, score })
@@ -323,34 +323,34 @@ fn from_file(mut file: ChecksummedFile<CheckpointHeader>) -> Option<Checkpoint> 
         None => None,
     };
     let mut networks = Vec::new();
-    for index in 0..file.about.num_networks {
+    for index in 0..file.header.num_networks {
         networks.push(file.take_array::<Vec<f32>>(&format!("network.{index}"))?);
     }
     let moments = Moments {
-        steps: file.about.optimizer_steps,
+        steps: file.header.optimizer_steps,
         mean: file.take_array("mean")?,
         square: file.take_array("square")?,
     };
-    let pool = match file.about.pool.take() {
+    let pool = match file.header.pool.take() {
         Some(header) => Some(read_pool(&mut file, &header)?),
         None => None,
     };
     Some(Checkpoint {
-        position: file.about.position,
+        position: file.header.position,
         best,
         epochs: reports.collect(),
         rounds,
         networks,
         weights: file.take_array("weights"),
         loss_state: file.take_array("loss")?,
-        counts: file.about.counts,
+        counts: file.header.counts,
         state: TrainerState {
             parameters: file.take_array("parameters")?,
             best_parameters: file.take_array("best.parameters"),
             moments,
             pool,
             gram: file.take_array("gram")?,
-            squares_resolved: file.about.squares_resolved,
+            squares_resolved: file.header.squares_resolved,
         },
     })
 }

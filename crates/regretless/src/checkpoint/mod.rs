@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::data::atomic_write::lock_file;
-use crate::error::{Error, Place, Result};
+use crate::error::{Error, InputPlace, Result};
 use result_files::MANIFEST_FILE_NAME;
 
 /// Name of the lock file in the checkpoint folder.
@@ -106,7 +106,7 @@ impl CheckpointFolder {
             None => {
                 let message = "another training writes there at this moment; wait until it ends, \
                     or choose another path";
-                Err(Error::input(Place::file(&self.path), message))
+                Err(Error::input(InputPlace::file(&self.path), message))
             }
         }
     }

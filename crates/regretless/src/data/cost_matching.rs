@@ -1,44 +1,44 @@
 //! Matching of the costs of a table with those of a problem.
 //!
-//! Where both sides have names, costs are matched by name: the same set of names is reordered,
-//! different sets are refused. Where only one side has names, costs are matched by position, with a
-//! notice. No other module matches costs.
+//! Where both owners of costs have names, costs are matched by name: the same set of names is
+//! reordered, different sets are refused. Where only one owner has names, costs are matched by
+//! position, with a notice. No other module matches costs.
 
 use std::collections::HashMap;
 
 use super::CostNames;
 use crate::error::{Error, Result};
 
-/// Most names that an error shows of each side.
+/// Most names of each owner in an error message. Untuned: keeps messages short.
 const MAX_NAMES_SHOWN: usize = 5;
 
-/// One side of a matching: the owner of the costs, and their names.
+/// A table, problem or model whose costs are matched, with the names of its costs.
 #[derive(Debug, Clone, Copy)]
-pub struct CostSide<'a> {
+pub struct CostOwner<'a> {
     /// The owner in messages, such as "the table".
-    pub owner: &'a str,
-    /// The names; placeholders count as none.
-    pub names: Option<&'a CostNames>,
-    /// Whether the user could have given names, so that a notice about missing ones helps.
+    pub name: &'a str,
+    /// The names of its costs; placeholders count as none.
+    pub cost_names: Option<&'a CostNames>,
+    /// Whether the user could have named the costs, so that a notice about missing names helps.
     pub could_have_names: bool,
 }
 
-impl<'a> CostSide<'a> {
+impl<'a> CostOwner<'a> {
     /// Costs that could have names, with the names they have.
-    pub fn new(owner: &'a str, names: &'a CostNames) -> Self {
+    pub fn new(name: &'a str, cost_names: &'a CostNames) -> Self {
         Self {
-            owner,
-            names: Some(names),
+            name,
+            cost_names: Some(cost_names),
             could_have_names: true,
         }
     }
 
-    fn given(&self) -> Option<&'a CostNames> {
-        self.names.filter(|names| names.are_given())
+    fn explicit_names(&self) -> Option<&'a CostNames> {
+        self.cost_names.filter(|names| names.are_explicit())
     }
 }
 
-/// The order that brings the costs found into the order wanted.
+/// The permutation from the actual order of costs to the expected one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CostMatching {
     order: Option<Vec<usize>>,
@@ -47,36 +47,41 @@ pub struct CostMatching {
 }
 
 impl CostMatching {
-    /// Matches the costs found with those wanted.
+    /// Matches actual costs with the expected ones.
     ///
     /// # Errors
-    /// When both sides have names and the sets differ; the error shows what each side lacks.
-    pub fn new(found: CostSide<'_>, wanted: CostSide<'_>) -> Result<Self> {
-        match (found.given(), wanted.given()) {
-            (Some(theirs), Some(ours)) => {
-                let order = if theirs == ours {
+    /// When both owners have names and the sets differ; the error has the names that only one has.
+    pub fn new(actual: CostOwner<'_>, expected: CostOwner<'_>) -> Result<Self> {
+        match (actual.explicit_names(), expected.explicit_names()) {
+            (Some(actual_names), Some(expected_names)) => {
+                let order = if actual_names == expected_names {
                     None
                 } else {
-                    Some(order(found.owner, theirs, wanted.owner, ours)?)
+                    Some(order(
+                        actual.name,
+                        actual_names,
+                        expected.name,
+                        expected_names,
+                    )?)
                 };
                 Ok(Self {
                     order,
-                    names: Some(ours.clone()),
+                    names: Some(expected_names.clone()),
                     notice: None,
                 })
             }
-            (None, Some(ours)) => {
-                let notice = by_position(wanted.owner, ours, found.owner);
+            (None, Some(expected_names)) => {
+                let notice = position_notice(expected.name, expected_names, actual.name);
                 Ok(Self {
                     order: None,
-                    names: Some(ours.clone()),
+                    names: Some(expected_names.clone()),
                     notice: Some(notice),
                 })
             }
-            (Some(theirs), None) => {
-                let notice = wanted
+            (Some(actual_names), None) => {
+                let notice = expected
                     .could_have_names
-                    .then(|| by_position(found.owner, theirs, wanted.owner));
+                    .then(|| position_notice(actual.name, actual_names, expected.name));
                 Ok(Self {
                     order: None,
                     names: None,
@@ -91,12 +96,12 @@ impl CostMatching {
         }
     }
 
-    /// For each wanted cost the index of the found one; `None` where the order is the same.
+    /// For each expected cost the index of the actual one; `None` where the order is the same.
     pub fn order(&self) -> Option<&[usize]> {
         self.order.as_deref()
     }
 
-    /// The wanted names, if there are any.
+    /// The expected names, if there are any.
     pub fn names(&self) -> Option<&CostNames> {
         self.names.as_ref()
     }
@@ -109,59 +114,58 @@ impl CostMatching {
     /// Reorders one row.
     pub fn apply_to_row<T: Copy>(&self, row: &mut Vec<T>) {
         if let Some(order) = &self.order {
-            *row = order.iter().map(|old| row[*old]).collect();
+            *row = order.iter().map(|index| row[*index]).collect();
         }
     }
 }
 
-/// For each of our names the index of theirs.
+/// For each expected name its index among the actual names.
 fn order(
-    their_owner: &str,
-    theirs: &CostNames,
-    our_owner: &str,
-    ours: &CostNames,
+    actual_owner: &str,
+    actual: &CostNames,
+    expected_owner: &str,
+    expected: &CostNames,
 ) -> Result<Vec<usize>> {
-    let numbers: HashMap<_, usize> = theirs
+    let indices: HashMap<_, usize> = actual
         .iter()
         .enumerate()
-        .map(|(number, name)| (name, number))
+        .map(|(index, name)| (name, index))
         .collect();
-    let mut order = Vec::with_capacity(ours.len());
+    let mut order = Vec::with_capacity(expected.len());
     let mut missing = Vec::new();
-    for name in ours.iter() {
-        match numbers.get(&name) {
-            Some(number) => order.push(*number),
+    for name in expected.iter() {
+        match indices.get(&name) {
+            Some(index) => order.push(*index),
             None => missing.push(name.into_owned()),
         }
     }
-    if missing.is_empty() && order.len() == theirs.len() {
+    if missing.is_empty() && order.len() == actual.len() {
         return Ok(order);
     }
-    let mut used = vec![false; theirs.len()];
-    for number in &order {
-        used[*number] = true;
+    let mut used = vec![false; actual.len()];
+    for index in &order {
+        used[*index] = true;
     }
-    let unused = (0..theirs.len()).filter(|number| !used[*number]);
-    let extra: Vec<String> = unused
-        .map(|number| theirs.get(number).into_owned())
-        .collect();
-    let mut parts = Vec::new();
-    for (owner, names) in [(their_owner, &extra), (our_owner, &missing)] {
+    let unused = (0..actual.len()).filter(|index| !used[*index]);
+    let extra: Vec<String> = unused.map(|index| actual.get(index).into_owned()).collect();
+    let mut differences = Vec::new();
+    for (owner, names) in [(actual_owner, &extra), (expected_owner, &missing)] {
         if !names.is_empty() {
-            parts.push(format!("only {owner} has {}", listed(names)));
+            differences.push(format!("only {owner} has {}", first_names(names)));
         }
     }
     Err(Error::data(format!(
-        "costs are matched by name, and {their_owner} ({} costs) does not have the names of \
-         {our_owner} ({} costs): {}; \
+        "costs are matched by name, and {actual_owner} ({} costs) does not have the names of \
+         {expected_owner} ({} costs): {}; \
          rename them, or choose the costs that belong together",
-        theirs.len(),
-        ours.len(),
-        parts.join(", ")
+        actual.len(),
+        expected.len(),
+        differences.join(", ")
     )))
 }
 
-fn listed(names: &[String]) -> String {
+/// The first names of a list in quotation marks, and the number of the others.
+fn first_names(names: &[String]) -> String {
     let shown: Vec<String> = names
         .iter()
         .take(MAX_NAMES_SHOWN)
@@ -173,7 +177,8 @@ fn listed(names: &[String]) -> String {
     }
 }
 
-fn by_position(named_owner: &str, names: &CostNames, unnamed_owner: &str) -> String {
+/// The message for costs that are matched by position.
+fn position_notice(named_owner: &str, names: &CostNames, unnamed_owner: &str) -> String {
     let (first, last) = (names.get(0), names.get(names.len().saturating_sub(1)));
     format!(
         "costs are matched by position: {named_owner} names them ('{first}' to '{last}'), \
@@ -183,7 +188,7 @@ fn by_position(named_owner: &str, names: &CostNames, unnamed_owner: &str) -> Str
 
 #[cfg(test)]
 mod tests {
-    use super::{CostMatching, CostSide};
+    use super::{CostMatching, CostOwner};
     use crate::data::{CostNames, Dataset, FeatureShape, Features, Matrix};
 
     fn names(list: &[&str]) -> CostNames {
@@ -196,8 +201,8 @@ mod tests {
 
     fn matched(table: &CostNames, problem: &CostNames) -> crate::error::Result<CostMatching> {
         CostMatching::new(
-            CostSide::new("the table", table),
-            CostSide::new("the problem", problem),
+            CostOwner::new("the table", table),
+            CostOwner::new("the problem", problem),
         )
     }
 
@@ -215,12 +220,12 @@ mod tests {
         assert_eq!(
             counted.order(),
             Some(&[1, 0][..]),
-            "given names identify costs even where they are numbered"
+            "explicit names identify costs even where they are numbered"
         );
     }
 
     #[test]
-    fn different_sets_are_refused_and_both_sides_are_shown() {
+    fn different_sets_are_refused_and_both_differences_are_shown() {
         let message = matched(&names(&["a", "b", "bonus"]), &names(&["a", "b", "d"]))
             .unwrap_err()
             .to_string();
@@ -242,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn costs_are_matched_by_position_with_a_notice_where_a_side_has_no_names() {
+    fn costs_are_matched_by_position_with_a_notice_where_an_owner_has_no_names() {
         let (unnamed, named) = (CostNames::numbered(2), names(&["a", "b"]));
         let by_problem = matched(&unnamed, &named).unwrap();
         assert!(
@@ -258,12 +263,12 @@ mod tests {
         let by_table = matched(&named, &unnamed).unwrap();
         assert!(by_table.notice().unwrap().contains("the table names them"));
         assert_eq!(by_table.names(), None);
-        let nameless = CostSide {
-            owner: "the problem",
-            names: None,
+        let nameless = CostOwner {
+            name: "the problem",
+            cost_names: None,
             could_have_names: false,
         };
-        let silent = CostMatching::new(CostSide::new("the table", &named), nameless).unwrap();
+        let silent = CostMatching::new(CostOwner::new("the table", &named), nameless).unwrap();
         assert_eq!(silent.notice(), None);
         assert_eq!(matched(&unnamed, &unnamed).unwrap().notice(), None);
     }

@@ -9,7 +9,7 @@ use std::io::Read;
 use std::path::Path;
 
 use super::{Dataset, FeatureShape, Features, Matrix};
-use crate::error::{Error, Place, Result};
+use crate::error::{Error, InputPlace, Result};
 use crate::random::NumpyRandomState;
 
 /// Half-hours of a day.
@@ -194,7 +194,7 @@ fn read_bounded(from: impl Read, path: &Path) -> Result<Vec<u8>> {
         let message = format!(
             "has more than {MAX_FILE_BYTES} bytes (unpacked); energy data have about 5 million"
         );
-        return Err(Error::input(Place::file(path), message));
+        return Err(Error::input(InputPlace::file(path), message));
     }
     Ok(bytes)
 }

@@ -8,7 +8,7 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use crate::error::{Error, Place, Result};
+use crate::error::{Error, InputPlace, Result};
 
 /// How a table with a header is laid out.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -87,7 +87,7 @@ impl CsvHeader<'_> {
     /// The number of a column.
     pub fn column(&self, name: &str) -> Result<usize> {
         let missing = || {
-            let place = Place::file(self.path).row(1).column(name);
+            let place = InputPlace::file(self.path).row(1).column(name);
             Error::input(
                 place,
                 format!(
@@ -138,7 +138,9 @@ impl CsvHeader<'_> {
             self.matching(listed, ignore)?
         };
         if let Some(both) = features.iter().find(|j| is_taken[**j]) {
-            let place = Place::file(self.path).row(1).column(&self.names[*both]);
+            let place = InputPlace::file(self.path)
+                .row(1)
+                .column(&self.names[*both]);
             return Err(Error::input(
                 place,
                 "a column cannot be a feature and something else; name it once",
@@ -147,7 +149,7 @@ impl CsvHeader<'_> {
         match features.iter().find(|j| self.names[**j].is_empty()) {
             None => Ok(features),
             Some(unnamed) => {
-                let place = Place::file(self.path)
+                let place = InputPlace::file(self.path)
                     .row(1)
                     .column((unnamed + 1).to_string());
                 Err(Error::input(
@@ -177,7 +179,7 @@ impl CsvHeader<'_> {
     fn no_match(&self, pattern: &str) -> Error {
         let names = listed(self.names);
         Error::input(
-            Place::file(self.path).row(1),
+            InputPlace::file(self.path).row(1),
             format!("no column matches '{pattern}'; the file has: {names}"),
         )
     }

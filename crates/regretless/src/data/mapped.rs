@@ -18,7 +18,7 @@ use std::time::SystemTime;
 
 use memmap2::Mmap;
 
-use crate::error::{Error, Place, Result};
+use crate::error::{Error, InputPlace, Result};
 
 /// Values converted to bytes at a time. Untuned: any size of some hundred KB works.
 const VALUES_PER_CHUNK: usize = 1 << 16;
@@ -70,7 +70,7 @@ impl MappedArray {
                 "{count} numbers are expected, but the file has only {} bytes",
                 stamp.bytes
             );
-            return Err(Error::input(Place::file(path), message));
+            return Err(Error::input(InputPlace::file(path), message));
         }
         if cfg!(target_endian = "big") || !start.is_multiple_of(align_of::<f32>()) {
             return Ok(None);
@@ -111,7 +111,7 @@ impl MappedArray {
         }
         let message = "the file was changed while it was in use, so that results may be wrong; \
             start again, and replace files by renaming instead of writing over them";
-        Err(Error::input(Place::file(&self.path), message))
+        Err(Error::input(InputPlace::file(&self.path), message))
     }
 
     /// The negated values, in an unnamed temporary file: in the folder of this file, or in the
@@ -156,10 +156,13 @@ impl MappedArray {
                      free space in {} or in TMPDIR",
                     folder.display()
                 );
-                Error::input(Place::file(&self.path), message)
+                Error::input(InputPlace::file(&self.path), message)
             })?;
         Self::open(written, &self.path, 0, self.count)?.ok_or_else(|| {
-            Error::input(Place::file(&self.path), "a temporary file cannot be mapped")
+            Error::input(
+                InputPlace::file(&self.path),
+                "a temporary file cannot be mapped",
+            )
         })
     }
 }

@@ -3,7 +3,7 @@
 //! Two shapes. *Wide*: one row per instance, whose features predict all its costs. *Long*: one row
 //! per instance and cost, with its own features, so that one shared predictor serves all costs.
 
-use crate::error::{Error, Place, Result};
+use crate::error::{Error, InputPlace, Result};
 
 pub mod atomic_write;
 mod construct;
@@ -21,7 +21,7 @@ pub mod split_indices;
 pub mod synthetic;
 mod table;
 
-pub use cost_matching::{CostMatching, CostSide};
+pub use cost_matching::{CostMatching, CostOwner};
 pub use layout::{Layout, LongColumns, WideColumns};
 pub use matrix::{Matrix, SharedArray};
 pub(crate) use matrix::{first_not_finite, norm};
@@ -178,7 +178,7 @@ impl Dataset {
         // Values in double precision may overflow when they are rounded.
         if let Some(at) = first_not_finite(table.costs.as_slice()) {
             let (row, column) = (at / table.costs.cols(), at % table.costs.cols());
-            let place = Place::default().row(row as u64).column(name(column));
+            let place = InputPlace::default().row(row as u64).column(name(column));
             return Err(Error::input(
                 place,
                 "the number is beyond 3.4e38, the most that single precision holds",
@@ -292,7 +292,7 @@ pub fn check_finite(values: &Matrix, name: impl Fn(usize) -> String) -> Result<(
     match values.first_not_finite() {
         None => Ok(()),
         Some((row, column, number)) => {
-            let place = Place::default().row(row as u64).column(name(column));
+            let place = InputPlace::default().row(row as u64).column(name(column));
             Err(Error::input(
                 place,
                 format!("{number} is not a finite number (rows counted from 0)"),

@@ -3,8 +3,8 @@
 //! Twelve million names would take more memory than the costs themselves. Numbered names are
 //! therefore never listed in memory, and in files only while there are few of them.
 //!
-//! Names that were given (in a header, a model file, a list) identify costs, even if they happen to
-//! be c0, c1, c2, …; placeholders for missing names do not.
+//! Explicit names (of a CSV header, a model file, a list) identify costs, even if they happen to be
+//! c0, c1, c2, …; placeholders for missing names do not.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -17,7 +17,7 @@ const NUMBERED_NAME_PREFIX: &str = "c";
 /// Most numbered names that a file lists. Untuned: keeps headers of files below a megabyte.
 const MAX_LISTED_NAMES: usize = 100_000;
 
-/// Names of costs, in order. Two are equal if all names are the same, given or placeholders.
+/// Names of costs, in order. Two are equal if all names are the same, explicit or placeholders.
 #[derive(Debug, Clone)]
 pub struct CostNames(CostNamesRepr);
 
@@ -28,8 +28,8 @@ enum CostNamesRepr {
     /// c0, c1, c2, …
     Numbered {
         count: usize,
-        /// Whether these names were given; otherwise they are placeholders.
-        given: bool,
+        /// Whether these names are explicit; otherwise they are placeholders.
+        explicit: bool,
     },
 }
 
@@ -38,15 +38,15 @@ impl CostNames {
     pub fn numbered(count: usize) -> Self {
         Self(CostNamesRepr::Numbered {
             count,
-            given: false,
+            explicit: false,
         })
     }
 
-    /// Whether these names were given, so that they identify costs.
-    pub fn are_given(&self) -> bool {
+    /// Whether these names are explicit, so that they identify costs.
+    pub fn are_explicit(&self) -> bool {
         match &self.0 {
             CostNamesRepr::Listed(_) => true,
-            CostNamesRepr::Numbered { given, .. } => *given,
+            CostNamesRepr::Numbered { explicit, .. } => *explicit,
         }
     }
 
@@ -58,14 +58,14 @@ impl CostNames {
         }
     }
 
-    /// The same names, marked as given.
+    /// The same names, marked as explicit.
     #[must_use]
-    pub fn marked_as_given(&self) -> Self {
+    pub fn marked_as_explicit(&self) -> Self {
         match &self.0 {
             CostNamesRepr::Listed(_) => self.clone(),
             CostNamesRepr::Numbered { count, .. } => Self(CostNamesRepr::Numbered {
                 count: *count,
-                given: true,
+                explicit: true,
             }),
         }
     }
@@ -79,8 +79,8 @@ impl CostNames {
         if self == other {
             return true;
         }
-        let ours: HashSet<Cow<'_, str>> = self.iter().collect();
-        other.iter().all(|name| ours.contains(&name))
+        let names: HashSet<Cow<'_, str>> = self.iter().collect();
+        other.iter().all(|name| names.contains(&name))
     }
 
     /// Checks that names are unique and not empty; `what` is what they name, such as "cost".
@@ -156,11 +156,11 @@ fn numbered_name(number: usize) -> String {
 impl PartialEq for CostNames {
     fn eq(&self, other: &Self) -> bool {
         match (&self.0, &other.0) {
-            (CostNamesRepr::Listed(ours), CostNamesRepr::Listed(theirs)) => ours == theirs,
+            (CostNamesRepr::Listed(names), CostNamesRepr::Listed(other)) => names == other,
             (
-                CostNamesRepr::Numbered { count: ours, .. },
-                CostNamesRepr::Numbered { count: theirs, .. },
-            ) => ours == theirs,
+                CostNamesRepr::Numbered { count, .. },
+                CostNamesRepr::Numbered { count: other, .. },
+            ) => count == other,
             (CostNamesRepr::Listed(_), CostNamesRepr::Numbered { .. })
             | (CostNamesRepr::Numbered { .. }, CostNamesRepr::Listed(_)) => false,
         }
@@ -178,7 +178,7 @@ impl From<Vec<String>> for CostNames {
         Self(if are_numbered {
             CostNamesRepr::Numbered {
                 count: names.len(),
-                given: true,
+                explicit: true,
             }
         } else {
             CostNamesRepr::Listed(names)
@@ -212,7 +212,9 @@ impl<'de> Deserialize<'de> for CostNames {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         Ok(match SerializedCostNames::deserialize(deserializer)? {
             SerializedCostNames::Listed(names) => names.into(),
-            SerializedCostNames::Counted { counted } => Self::numbered(counted).marked_as_given(),
+            SerializedCostNames::Counted { counted } => {
+                Self::numbered(counted).marked_as_explicit()
+            }
         })
     }
 }
@@ -242,14 +244,14 @@ mod tests {
     }
 
     #[test]
-    fn given_names_are_distinguished_from_placeholders() {
-        let given = CostNames::from(vec!["c0".to_string(), "c1".to_string()]);
-        assert!(given.are_given() && !CostNames::numbered(2).are_given());
-        assert!(CostNames::numbered(2).marked_as_given().are_given());
-        assert_eq!(given, CostNames::numbered(2), "the names are the same");
+    fn explicit_names_are_distinguished_from_placeholders() {
+        let named = CostNames::from(vec!["c0".to_string(), "c1".to_string()]);
+        assert!(named.are_explicit() && !CostNames::numbered(2).are_explicit());
+        assert!(CostNames::numbered(2).marked_as_explicit().are_explicit());
+        assert_eq!(named, CostNames::numbered(2), "the names are the same");
         let reversed = CostNames::from(vec!["c1".to_string(), "c0".to_string()]);
-        assert!(reversed.same_set(&given) && !reversed.same_set(&CostNames::numbered(3)));
-        assert!(given.are_numbered() && !reversed.are_numbered());
+        assert!(reversed.same_set(&named) && !reversed.same_set(&CostNames::numbered(3)));
+        assert!(named.are_numbered() && !reversed.are_numbered());
     }
 
     #[test]

@@ -3,8 +3,8 @@
 use std::path::Path;
 use std::time::Instant;
 
-use super::example::Drawing;
-use super::named_problem::{DataFiles, NamedProblem};
+use super::example::DecisionLayout;
+use super::problem_source::{DataFiles, ProblemSource};
 use super::spec::ExperimentProblem;
 use crate::data::SplitIndices;
 use crate::error::Result;
@@ -46,7 +46,7 @@ impl CellData {
     }
 
     /// How decisions can be drawn, if they can be.
-    pub(super) fn drawing(&self, problem: NamedProblem, seed: u32) -> Option<Drawing> {
-        Drawing::of(&self.problem, problem, seed)
+    pub(super) fn drawing(&self, problem: ProblemSource, seed: u32) -> Option<DecisionLayout> {
+        DecisionLayout::of(&self.problem, problem, seed)
     }
 }

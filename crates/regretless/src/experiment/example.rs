@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::named_problem::NamedProblem;
+use super::problem_source::ProblemSource;
 use crate::data::synthetic;
 use crate::label::LabeledDataset;
 use crate::oracle::SolveResult;
@@ -40,7 +40,7 @@ pub struct Example {
 /// How decisions of a problem are drawn.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "kind")]
-pub enum Drawing {
+pub enum DecisionLayout {
     /// Nodes in the plane; costs belong to pairs i < j in lexicographic order. The first node is
     /// the depot where there is one.
     Graph {
@@ -65,8 +65,8 @@ pub enum Drawing {
     },
 }
 
-impl Drawing {
-    pub(super) fn of(spec: &ProblemSpec, problem: NamedProblem, seed: u32) -> Option<Self> {
+impl DecisionLayout {
+    pub(super) fn of(spec: &ProblemSpec, problem: ProblemSource, seed: u32) -> Option<Self> {
         let graph = |nodes: usize, depot| {
             Some(Self::Graph {
                 places: synthetic::node_positions(nodes, seed),
@@ -74,9 +74,9 @@ impl Drawing {
             })
         };
         match (spec, problem) {
-            (_, NamedProblem::Benchmark(Benchmark::Tsp { nodes })) => graph(nodes, false),
-            (_, NamedProblem::Benchmark(Benchmark::Cvrp { nodes })) => graph(nodes, true),
-            (_, NamedProblem::Benchmark(Benchmark::GridPath { rows, cols })) => {
+            (_, ProblemSource::Benchmark(Benchmark::Tsp { nodes })) => graph(nodes, false),
+            (_, ProblemSource::Benchmark(Benchmark::Cvrp { nodes })) => graph(nodes, true),
+            (_, ProblemSource::Benchmark(Benchmark::GridPath { rows, cols })) => {
                 Some(Self::Grid { rows, cols })
             }
             (ProblemSpec::Knapsack(sack), _) => Some(Self::Items {

@@ -9,15 +9,15 @@
 mod cell;
 mod cell_data;
 mod example;
-mod named_problem;
+mod problem_source;
 mod results;
 mod runner;
 mod spec;
 mod statistics;
 
 pub use cell::{CellMetrics, CellOutcome, CellRecord, CurvePoint};
-pub use example::{Drawing, Example, ExampleDecision};
-pub use named_problem::{DataFiles, NamedProblem};
+pub use example::{DecisionLayout, Example, ExampleDecision};
+pub use problem_source::{DataFiles, ProblemSource};
 pub use results::{ExperimentResults, MethodResults, ProblemResults, Provenance};
 pub use runner::{ExperimentRunner, RunLimits};
 pub use spec::{Experiment, ExperimentMethod, FigureKind, PublishedResult};

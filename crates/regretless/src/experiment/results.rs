@@ -8,7 +8,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::cell::{CellMetrics, CellOutcome, CellRecord, CurvePoint};
-use super::example::{Drawing, Example, ExampleDecision};
+use super::example::{DecisionLayout, Example, ExampleDecision};
 use super::runner::ExperimentRunner;
 use super::spec::{
     Experiment, ExperimentMethod, ExperimentProblem, FigureKind, PublishedResult,
@@ -25,7 +25,7 @@ pub struct ExperimentResults {
     /// Title of the report.
     pub title: String,
     /// What it is about.
-    pub about: String,
+    pub description: String,
     /// The method whose regret is the denominator of ratios.
     pub reference: String,
     /// Figures of the report.
@@ -71,7 +71,7 @@ pub struct ProblemResults {
     /// One entry per method, in the order of the experiment.
     pub methods: Vec<MethodResults>,
     /// How decisions can be drawn.
-    pub drawing: Option<Drawing>,
+    pub drawing: Option<DecisionLayout>,
     /// Test rows that are drawn.
     pub examples: Vec<Example>,
 }
@@ -130,7 +130,7 @@ impl ExperimentResults {
         Self {
             name: experiment.name.clone(),
             title: experiment.title.clone(),
-            about: experiment.about.clone(),
+            description: experiment.description.clone(),
             reference: experiment.reference.clone(),
             figures: experiment.figures.clone(),
             equal_seconds: experiment.equal_seconds,

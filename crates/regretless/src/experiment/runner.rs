@@ -11,8 +11,8 @@ use serde::{Deserialize, Serialize};
 
 use super::cell::{CellOutcome, CellRecord, ExperimentCell};
 use super::cell_data::CellData;
-use super::example::{Drawing, Example, examples};
-use super::named_problem::DataFiles;
+use super::example::{DecisionLayout, Example, examples};
+use super::problem_source::DataFiles;
 use super::results::ExperimentResults;
 use super::spec::{Experiment, ExperimentMethod, ExperimentProblem};
 use crate::data::atomic_write::write_atomically;
@@ -54,7 +54,7 @@ pub struct ExperimentRunner {
 pub(super) struct CellContext {
     pub(super) costs: usize,
     pub(super) label_seconds: f64,
-    pub(super) drawing: Option<Drawing>,
+    pub(super) drawing: Option<DecisionLayout>,
     pub(super) examples: Vec<Example>,
 }
 

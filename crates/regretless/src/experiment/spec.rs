@@ -23,7 +23,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::NamedProblem;
+use super::ProblemSource;
 use crate::error::{Error, Result};
 use crate::method::Method;
 use crate::predict::PredictorSpec;
@@ -62,7 +62,7 @@ pub struct Experiment {
     pub title: String,
     /// Description in a few sentences.
     #[serde(default)]
-    pub about: String,
+    pub description: String,
     /// The method whose regret is the denominator of ratios.
     #[serde(default = "standard_reference")]
     pub reference: String,
@@ -122,7 +122,7 @@ pub enum FigureKind {
 #[serde(deny_unknown_fields)]
 pub struct ExperimentProblem {
     /// The problem.
-    pub name: NamedProblem,
+    pub name: ProblemSource,
     /// Rows to train, validate and test on.
     pub split: [usize; 3],
     /// Number of seeds, if different from the experiment.
@@ -362,7 +362,7 @@ impl Experiment {
     /// nothing is learned.
     #[must_use]
     pub fn smoke_version(mut self) -> Self {
-        let mut seen: Vec<NamedProblem> = Vec::new();
+        let mut seen: Vec<ProblemSource> = Vec::new();
         self.problems.retain_mut(|problem| {
             (problem.name, problem.split) = (problem.name.smoke_version(), [24, 8, 8]);
             (problem.seeds, problem.training) = (None, Map::new());
@@ -373,7 +373,7 @@ impl Experiment {
         self.seeds = self.seeds.min(2);
         self.name = format!("{}-smoke", self.name);
         self.title = format!("Smoke test: {}", self.title);
-        self.about =
+        self.description =
             "A smoke test: two epochs on a few rows show that every part runs. Nothing is \
             learned, so that regrets are not compared."
                 .into();

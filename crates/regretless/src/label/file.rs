@@ -128,11 +128,11 @@ pub(super) fn decode(
     num_costs: usize,
 ) -> Result<Vec<(usize, SolveResult)>, String> {
     let mut file = ChecksummedFile::<LabelFileHeader>::from_bytes(bytes, LABEL_FILE_FORMAT)?;
-    if (file.about.key.as_str(), file.about.heuristic) != (context.key, context.heuristic) {
+    if (file.header.key.as_str(), file.header.heuristic) != (context.key, context.heuristic) {
         return Err("it does not contain the labels of this table".into());
     }
     let rows = file
-        .about
+        .header
         .rows
         .take()
         .unwrap_or_else(|| (0..instances).collect());
@@ -143,7 +143,7 @@ pub(super) fn decode(
         .ok_or("its arrays have the wrong type or length")?;
     let mut results = Vec::with_capacity(rows.len());
     for (i, row) in rows.into_iter().enumerate() {
-        let failure = file.about.failed.iter().find(|(failed, _)| *failed == i);
+        let failure = file.header.failed.iter().find(|(failed, _)| *failed == i);
         let result = match failure {
             Some((_, failure)) => Err(failure.clone()),
             None => Ok(columns.label(i, num_costs)?),

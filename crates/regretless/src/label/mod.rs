@@ -1,6 +1,6 @@
 //! Labels: the optimal decision of every instance, computed once and stored.
 
-use crate::data::{CostSide, Dataset, Matrix};
+use crate::data::{CostOwner, Dataset, Matrix};
 use crate::decision::Decision;
 use crate::error::{Error, Result};
 use crate::observer::Observer;
@@ -196,7 +196,7 @@ impl LabeledDataset {
     fn prepare_costs(data: &mut Dataset, oracle: &Oracle) -> Result<Sense> {
         let problem = oracle.problem();
         let matching = match_costs(
-            CostSide::new("the table", data.cost_names()),
+            CostOwner::new("the table", data.cost_names()),
             problem.as_ref(),
         )?;
         data.apply(&matching)?;

@@ -235,7 +235,7 @@ impl LossDefinition for Cave {
             method: self.to_string(),
             capability: "decisions of zeros and ones",
             problem: oracle.problem().name(),
-            instead: "use a loss without cones, such as MAE(O,S) or SPO+".into(),
+            remedy: "use a loss without cones, such as MAE(O,S) or SPO+".into(),
         })
     }
 }

@@ -214,12 +214,12 @@ impl Oracle {
     }
 
     /// The error for a capability that this problem lacks; the caller may add the method's name.
-    pub(super) fn unsupported(&self, capability: &'static str, instead: &str) -> Error {
+    pub(super) fn unsupported(&self, capability: &'static str, remedy: &str) -> Error {
         Error::Capability {
             method: "this method".to_owned(),
             capability,
             problem: self.problem.name(),
-            instead: instead.to_owned(),
+            remedy: remedy.to_owned(),
         }
     }
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 use super::{CostModel, CostScaler, FeatureScaler, ModelMetadata, Network};
 use crate::checksummed_file::ChecksummedFile;
 use crate::data::atomic_write::write_atomically;
-use crate::error::{Error, Place, Result};
+use crate::error::{Error, InputPlace, Result};
 use serde::{Deserialize, Serialize};
 
 /// Kind and version of the file.
@@ -21,7 +21,7 @@ struct ModelFileHeader {
     /// Features, hidden layers and outputs of every network.
     sizes: Vec<usize>,
     num_networks: usize,
-    about: ModelMetadata,
+    metadata: ModelMetadata,
 }
 
 impl CostModel {
@@ -48,7 +48,7 @@ impl CostModel {
     /// When the file cannot be read, is damaged, or is not a model.
     pub fn load(path: &Path) -> Result<Self> {
         let file = ChecksummedFile::read(path, MODEL_FILE_FORMAT)?;
-        Self::from_file(file).map_err(|message| Error::input(Place::file(path), message))
+        Self::from_file(file).map_err(|message| Error::input(InputPlace::file(path), message))
     }
 
     /// The bytes of the model file.
@@ -64,7 +64,7 @@ impl CostModel {
         let header = ModelFileHeader {
             sizes: first.map_or_else(Vec::new, |network| network.sizes().to_vec()),
             num_networks: self.networks.len(),
-            about: self.about.clone(),
+            metadata: self.metadata.clone(),
         };
         let mut file = ChecksummedFile::new(header)
             .with_array("output.offset", self.output.offset.clone())
@@ -95,8 +95,8 @@ impl CostModel {
         let ModelFileHeader {
             sizes,
             num_networks,
-            about,
-        } = file.about.clone();
+            metadata,
+        } = file.header.clone();
         if num_networks == 0
             || num_networks > MAX_NETWORKS_OR_LAYERS
             || sizes.len() > MAX_NETWORKS_OR_LAYERS
@@ -139,15 +139,15 @@ impl CostModel {
         if let Some(name) = file.unused_array() {
             return Err(inconsistent(&format!("unexpected array '{name}'")));
         }
-        let costs = about.shape.rows_per_instance().checked_mul(outputs);
-        if about.features.len() != features || Some(about.costs.len()) != costs {
+        let costs = metadata.shape.rows_per_instance().checked_mul(outputs);
+        if metadata.features.len() != features || Some(metadata.costs.len()) != costs {
             return Err(inconsistent("the names of its features or costs"));
         }
         Ok(Self {
             networks,
             input,
             output: CostScaler { offset, scale },
-            about,
+            metadata,
         })
     }
 }
@@ -159,7 +159,7 @@ mod tests {
     use crate::predict::{CostModel, CostScaler, FeatureScaler, ModelMetadata, Network};
 
     fn model(deviation: f64) -> CostModel {
-        let about = ModelMetadata {
+        let metadata = ModelMetadata {
             loss: "MSE".into(),
             problem_file_hash: None,
             problem: serde_json::json!({}),
@@ -178,7 +178,7 @@ mod tests {
                 offset: vec![0.0; 2],
                 scale: vec![1.0; 2],
             },
-            about,
+            metadata,
         }
     }
 

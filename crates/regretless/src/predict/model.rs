@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{CostScaler, FeatureScaler, Network, Tape};
-use crate::data::{CostMatching, CostNames, CostSide, FeatureShape, Features, Matrix};
+use crate::data::{CostMatching, CostNames, CostOwner, FeatureShape, Features, Matrix};
 use crate::error::{Error, Result};
 
 /// The origin of a model, and what it expects.
@@ -39,7 +39,7 @@ pub struct CostModel {
     /// Applied to outputs last; gives costs in the objective sense of the user.
     pub output: CostScaler,
     /// Its origin, and what it expects.
-    pub about: ModelMetadata,
+    pub metadata: ModelMetadata,
 }
 
 /// Most rows predicted at a time. Untuned: large enough for the matrix product, small enough that
@@ -74,23 +74,23 @@ impl CostModel {
         )
     }
 
-    /// The matching of the costs this model predicts with those that are wanted.
+    /// The matching of the costs this model predicts with the expected ones.
     ///
     /// # Errors
     /// When both have names and the sets differ.
-    pub fn matching(&self, wanted: CostSide<'_>) -> Result<CostMatching> {
-        CostMatching::new(self.cost_side(wanted.names), wanted)
+    pub fn matching(&self, expected: CostOwner<'_>) -> Result<CostMatching> {
+        CostMatching::new(self.cost_owner(expected.cost_names), expected)
     }
 
     /// The costs this model predicts, compared with others. A model file does not record whether
     /// c0, c1, c2, … are names or placeholders: they are names where the others have the same.
-    pub fn cost_side(&self, others: Option<&CostNames>) -> CostSide<'_> {
-        let names = &self.about.costs;
+    pub fn cost_owner(&self, others: Option<&CostNames>) -> CostOwner<'_> {
+        let names = &self.metadata.costs;
         let are_names =
-            !names.are_numbered() || others.is_some_and(|o| o.are_given() && o.same_set(names));
-        CostSide {
-            owner: "the model",
-            names: are_names.then_some(names),
+            !names.are_numbered() || others.is_some_and(|o| o.are_explicit() && o.same_set(names));
+        CostOwner {
+            name: "the model",
+            cost_names: are_names.then_some(names),
             could_have_names: true,
         }
     }
@@ -126,16 +126,19 @@ impl CostModel {
     /// # Errors
     /// When names or shape differ.
     pub fn check(&self, features: &Features) -> Result<()> {
-        if features.names() != self.about.features {
-            let (right, found) = (self.about.features.join(", "), features.names().join(", "));
+        if features.names() != self.metadata.features {
+            let (right, found) = (
+                self.metadata.features.join(", "),
+                features.names().join(", "),
+            );
             return Err(Error::data(format!(
                 "the model expects the features {right}; the table has {found}"
             )));
         }
-        if features.shape() != self.about.shape {
+        if features.shape() != self.metadata.shape {
             let message = format!(
                 "the model expects {:?} features, the table is {:?}",
-                self.about.shape,
+                self.metadata.shape,
                 features.shape()
             );
             return Err(Error::data(message));

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::data::{CostMatching, CostNames, CostSide};
+use crate::data::{CostMatching, CostNames, CostOwner};
 use crate::decision::Decision;
 use crate::error::Result;
 use crate::solve::cone::NormalCone;
@@ -231,14 +231,12 @@ pub trait ProblemKind: Send + Sync + fmt::Debug {
 ///
 /// # Errors
 /// When both have names and the sets differ.
-pub fn match_costs(found: CostSide<'_>, problem: &dyn ProblemKind) -> Result<CostMatching> {
-    let owner = problem.name();
-    let names = problem.cost_names();
+pub fn match_costs(actual: CostOwner<'_>, problem: &dyn ProblemKind) -> Result<CostMatching> {
     CostMatching::new(
-        found,
-        CostSide {
-            owner: &owner,
-            names,
+        actual,
+        CostOwner {
+            name: &problem.name(),
+            cost_names: problem.cost_names(),
             could_have_names: problem.may_have_cost_names(),
         },
     )

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use super::linear::hash_of;
 use super::{LinearFile, ProblemKind, ProblemSpec};
-use crate::error::{Error, Place, Result};
+use crate::error::{Error, InputPlace, Result};
 
 /// The remedy where the file of a model's problem cannot be used.
 const REMEDY: &str = "give the problem yourself, for example as a problem file";
@@ -61,12 +61,12 @@ impl ModelProblem<'_> {
         if !matches!(known.as_deref(), Some("mps" | "lp")) {
             let message =
                 format!("the model names it as its problem, which ends in .mps or .lp; {REMEDY}");
-            return Err(Error::input(Place::file(named), message));
+            return Err(Error::input(InputPlace::file(named), message));
         }
         let Some(expected) = self.file_hash else {
             let message =
                 format!("the model does not say what was in this file at training; {REMEDY}");
-            return Err(Error::input(Place::file(named), message));
+            return Err(Error::input(InputPlace::file(named), message));
         };
         let mut candidates = vec![named.to_path_buf()];
         if let Some(folder) = self.folder.filter(|_| named.is_relative()) {
@@ -94,5 +94,5 @@ impl ModelProblem<'_> {
 
 fn changed(path: &Path) -> Error {
     let message = format!("the file of the model's problem has changed since training; {REMEDY}");
-    Error::input(Place::file(path), message)
+    Error::input(InputPlace::file(path), message)
 }

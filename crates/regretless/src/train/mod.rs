@@ -156,7 +156,7 @@ impl StagedTraining<'_> {
             model = Some(trained);
         }
         let mut model = model.ok_or_else(|| Error::setting("the method has no stage"))?;
-        model.about.loss = self.method_name();
+        model.metadata.loss = self.method_name();
         let cpu_seconds = cpu_seconds().zip(cpu_started).map(|(now, then)| now - then);
         let report = TrainReport {
             solves: progress.solves(context.oracle),
@@ -191,7 +191,7 @@ impl StagedTraining<'_> {
 
     /// The stages by their names, preceded by the method of the model they start from.
     fn method_name(&self) -> String {
-        let start = self.start.map(|model| model.about.loss.clone());
+        let start = self.start.map(|model| model.metadata.loss.clone());
         let stages = self.stages.iter().map(TrainingStage::to_string);
         start
             .into_iter()

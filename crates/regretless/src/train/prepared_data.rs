@@ -2,7 +2,7 @@
 //! around the network.
 
 use super::{TrainingContext, WeightedLoss};
-use crate::data::{CostSide, Features};
+use crate::data::{CostOwner, Features};
 use crate::error::{Error, Result};
 use crate::method::TrainingStage;
 use crate::oracle::TrainingOracle;
@@ -125,20 +125,20 @@ impl<'a> PreparedData<'a> {
         let data = self.context.data;
         let problem = serde_json::to_value(problem)
             .map_err(|error| Error::setting(format!("the problem cannot be stored: {error}")))?;
-        let about = ModelMetadata {
+        let metadata = ModelMetadata {
             loss: self.stage.to_string(),
             problem_file_hash: self.context.oracle.problem().file_hash().map(String::from),
             problem,
             seed: self.settings.seed,
             features: self.features.names().to_vec(),
-            costs: data.data().cost_names().marked_as_given(),
+            costs: data.data().cost_names().marked_as_explicit(),
             shape: self.features.shape(),
         };
         Ok(CostModel {
             networks,
             input: self.input,
             output: data.sense().convert_scaler(self.output),
-            about,
+            metadata,
         })
     }
 }
@@ -150,13 +150,13 @@ fn network_to_continue<'m>(
 ) -> Result<&'m Network> {
     let data = context.data.data();
     model.check(data.features())?;
-    if model.about.costs.len() != data.costs().cols() {
-        let (known, found) = (model.about.costs.len(), data.costs().cols());
+    if model.metadata.costs.len() != data.costs().cols() {
+        let (known, found) = (model.metadata.costs.len(), data.costs().cols());
         return Err(Error::setting(format!(
             "the model to start from predicts {known} costs, the table has {found}"
         )));
     }
-    let matching = model.matching(CostSide::new("the table", data.cost_names()))?;
+    let matching = model.matching(CostOwner::new("the table", data.cost_names()))?;
     if matching.order().is_some() {
         return Err(Error::setting(
             "the model to start from predicts the same costs in another order; bring the table \

@@ -234,7 +234,7 @@ impl<'a> BatchWorkspace<'a> {
         if let Some(bad) = costs.iter().position(|cost| !cost.is_finite()) {
             let (instance, output) = (instances[bad / width], Some(bad % width));
             return Err(Error::NonFinite {
-                what: "prediction",
+                quantity: "prediction",
                 epoch,
                 instance,
                 output,
@@ -351,7 +351,7 @@ impl InstanceResult {
     ) -> Result<f64> {
         let not_finite = |what, output| {
             Err(Error::NonFinite {
-                what,
+                quantity: what,
                 epoch,
                 instance,
                 output,

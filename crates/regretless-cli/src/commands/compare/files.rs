@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use regretless::data::atomic_write::lock_file;
-use regretless::error::Place;
+use regretless::error::InputPlace;
 use regretless::{Error, Result};
 
 use super::run::RunResult;
@@ -119,7 +119,7 @@ impl ResultFolder {
             None => {
                 let message = "another comparison is writing there; wait until it ends, or choose \
                     another --out";
-                Err(Error::input(Place::file(&self.path), message))
+                Err(Error::input(InputPlace::file(&self.path), message))
             }
         }
     }

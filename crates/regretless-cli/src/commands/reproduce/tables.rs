@@ -14,7 +14,7 @@ use crate::text_table::TextTable;
 pub fn text(results: &ExperimentResults) -> String {
     let mut text = format!("{}\n\n", escaped(&results.title));
     if results.smoke {
-        text += &format!("{}\n\n", escaped(&results.about));
+        text += &format!("{}\n\n", escaped(&results.description));
     }
     for problem in &results.problems {
         let [train, validation, test] = problem.rows;

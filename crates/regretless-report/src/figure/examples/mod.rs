@@ -8,7 +8,7 @@ mod graph;
 mod grid;
 mod items;
 
-use regretless::experiment::{Drawing, Example, MethodResults};
+use regretless::experiment::{DecisionLayout, Example, MethodResults};
 
 use super::{FigureContext, FigureWithCaption, key_row};
 use crate::svg::{Anchor, Point, Rect, Svg};
@@ -42,24 +42,24 @@ struct Terms {
 }
 
 impl Terms {
-    fn of(drawing: &Drawing) -> Self {
+    fn of(drawing: &DecisionLayout) -> Self {
         match drawing {
-            Drawing::Graph { depot: false, .. } => Self {
+            DecisionLayout::Graph { depot: false, .. } => Self {
                 thing: "edge",
                 whole: "tour",
                 worth: false,
             },
-            Drawing::Graph { depot: true, .. } => Self {
+            DecisionLayout::Graph { depot: true, .. } => Self {
                 thing: "edge",
                 whole: "routes",
                 worth: false,
             },
-            Drawing::Grid { .. } => Self {
+            DecisionLayout::Grid { .. } => Self {
                 thing: "arc",
                 whole: "path",
                 worth: false,
             },
-            Drawing::Items { .. } => Self {
+            DecisionLayout::Items { .. } => Self {
                 thing: "item",
                 whole: "choice",
                 worth: true,
@@ -69,7 +69,7 @@ impl Terms {
 }
 
 impl<'a> ExampleInput<'a> {
-    fn of(context: &FigureContext<'a>, drawing: &Drawing) -> Option<Self> {
+    fn of(context: &FigureContext<'a>, drawing: &DecisionLayout) -> Option<Self> {
         let reference = context.reference()?;
         let worst = reference
             .shown
@@ -210,15 +210,19 @@ pub(super) fn draw(context: &FigureContext<'_>) -> FigureWithCaption {
     let drawing = context.problem.drawing.as_ref()?;
     let case = ExampleInput::of(context, drawing)?;
     let svg = match drawing {
-        Drawing::Graph { places, depot } => {
+        DecisionLayout::Graph { places, depot } => {
             side_by_side(context, &case, graph::aspect(places), |svg, view, area| {
                 graph::draw(svg, &case, view, places, *depot, area);
             })
         }
-        Drawing::Grid { rows, cols } => side_by_side(context, &case, 1.0, |svg, view, area| {
-            grid::draw(svg, &case, view, *rows, *cols, area);
-        }),
-        Drawing::Items { weights, capacity } => items::draw(context, &case, weights, capacity),
+        DecisionLayout::Grid { rows, cols } => {
+            side_by_side(context, &case, 1.0, |svg, view, area| {
+                grid::draw(svg, &case, view, *rows, *cols, area);
+            })
+        }
+        DecisionLayout::Items { weights, capacity } => {
+            items::draw(context, &case, weights, capacity)
+        }
     };
     Some((svg, caption(context, &case, drawing)))
 }
@@ -284,18 +288,22 @@ fn key(svg: &mut Svg, case: &ExampleInput<'_>) {
 }
 
 /// Whether every difference is labeled with its cost.
-fn all_written(case: &ExampleInput<'_>, drawing: &Drawing) -> bool {
+fn all_written(case: &ExampleInput<'_>, drawing: &DecisionLayout) -> bool {
     match drawing {
-        Drawing::Graph { .. } => case
+        DecisionLayout::Graph { .. } => case
             .views
             .iter()
             .all(|view| view.wrong.len() <= graph::MAX_EDGE_LABELS),
-        Drawing::Grid { cols, .. } => *cols <= grid::MAX_LABELED_COLUMNS,
-        Drawing::Items { .. } => case.example.costs.len() <= items::MAX_LABELED_ITEMS,
+        DecisionLayout::Grid { cols, .. } => *cols <= grid::MAX_LABELED_COLUMNS,
+        DecisionLayout::Items { .. } => case.example.costs.len() <= items::MAX_LABELED_ITEMS,
     }
 }
 
-fn caption(context: &FigureContext<'_>, case: &ExampleInput<'_>, drawing: &Drawing) -> String {
+fn caption(
+    context: &FigureContext<'_>,
+    case: &ExampleInput<'_>,
+    drawing: &DecisionLayout,
+) -> String {
     let (reference, noun) = (
         &context.results.reference,
         if case.text.worth { "values" } else { "costs" },

@@ -11,7 +11,7 @@ use csv::{ByteRecord, ErrorKind, ReaderBuilder};
 use super::number;
 use super::row_numbers::row_of;
 use crate::data::layout::{ColumnSelection, CsvHeader};
-use crate::error::{Error, Place, Result};
+use crate::error::{Error, InputPlace, Result};
 
 /// An open file with its current row.
 pub(super) struct CsvTable {
@@ -48,7 +48,7 @@ impl CsvTable {
         };
         if !table.read_record()? {
             return Err(Error::input(
-                Place::file(path),
+                InputPlace::file(path),
                 "the file is empty; its first row must name the columns",
             ));
         }
@@ -93,7 +93,7 @@ impl CsvTable {
         let name = self.names.get(column).filter(|name| !name.is_empty());
         let name = name.map_or_else(|| (column + 1).to_string(), String::clone);
         Error::input(
-            Place::file(&self.path)
+            InputPlace::file(&self.path)
                 .row(row_of(&self.path, record))
                 .column(name),
             message,
@@ -126,7 +126,7 @@ impl CsvTable {
         }
         if found.rows == 0 {
             return Err(Error::input(
-                Place::file(&self.path),
+                InputPlace::file(&self.path),
                 "there is no row of data below the header",
             ));
         }
@@ -150,7 +150,7 @@ impl CsvTable {
         let (text, numbers): (Vec<usize>, Vec<usize>) = columns.into_iter().partition(is_text);
         if numbers.is_empty() {
             let message = "no column of numbers is left for the features; at least one is needed";
-            return Err(Error::input(Place::file(&self.path).row(1), message));
+            return Err(Error::input(InputPlace::file(&self.path).row(1), message));
         }
         Ok((text, numbers))
     }
@@ -189,7 +189,7 @@ impl CsvTable {
             .map_err(|error| match error.into_kind() {
                 ErrorKind::Io(source) => Error::io(path)(source),
                 other => Error::input(
-                    Place::file(path),
+                    InputPlace::file(path),
                     format!("the file cannot be read as CSV: {other:?}"),
                 ),
             })
@@ -203,7 +203,7 @@ impl CsvTable {
         {
             let message =
                 format!("the header seems to be separated by {separator:?}; commas are needed");
-            return Err(Error::input(Place::file(&self.path).row(1), message));
+            return Err(Error::input(InputPlace::file(&self.path).row(1), message));
         }
         let mut order: Vec<usize> = (0..self.names.len())
             .filter(|j| !self.names[*j].is_empty())

@@ -5,7 +5,7 @@ use std::path::Path;
 use super::table::{CsvTable, NumericColumns};
 use crate::data::layout::{ColumnSelection, CsvHeader, WideColumns};
 use crate::data::{Dataset, FeatureShape, Features, Matrix};
-use crate::error::{Error, Place, Result};
+use crate::error::{Error, InputPlace, Result};
 
 /// Features and costs from one file.
 pub(super) fn read(path: &Path, columns: &WideColumns) -> Result<Dataset> {
@@ -67,7 +67,7 @@ pub(super) fn read_pair(features: &Path, costs: &Path, columns: &WideColumns) ->
             "{} rows of costs, but {other} rows of features; each row is one instance",
             cost_columns.rows
         );
-        return Err(Error::input(Place::file(costs), message));
+        return Err(Error::input(InputPlace::file(costs), message));
     }
     let costs = Matrix::new(cost_columns.rows, cost_names.len(), cost_columns.costs)?;
     Dataset::new(

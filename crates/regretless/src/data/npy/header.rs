@@ -10,7 +10,7 @@ use std::path::Path;
 
 use npyz::{DType, NpyHeader, Order, TypeChar, TypeStr};
 
-use crate::error::{Error, Place, Result};
+use crate::error::{Error, InputPlace, Result};
 
 /// Longest header that is read; numpy's own are 118 bytes long unless types are structured.
 const MAX_HEADER_BYTES: usize = 1 << 16;
@@ -44,7 +44,7 @@ impl NpySource {
 
 /// Opens a file and checks that its data are as long as its header says.
 pub(super) fn open(path: &Path) -> Result<NpySource> {
-    let wrong = |message: String| Error::input(Place::file(path), message);
+    let wrong = |message: String| Error::input(InputPlace::file(path), message);
     let file = File::open(path).map_err(Error::io(path))?;
     let length = file.metadata().map_err(Error::io(path))?.len();
     let mut data = BufReader::with_capacity(1 << 16, file);

@@ -14,7 +14,7 @@ use npyz::{NpyFile, Order, TypeChar};
 
 use super::mapped::MappedArray;
 use super::{Dataset, FeatureShape, Features, Matrix, first_not_finite};
-use crate::error::{Error, Place, Result};
+use crate::error::{Error, InputPlace, Result};
 
 mod header;
 mod write;
@@ -229,7 +229,7 @@ impl NpyArray {
 
     fn error(&self, path: &Path, message: &str) -> Error {
         Error::input(
-            Place::file(path),
+            InputPlace::file(path),
             format!("the array has shape {:?}; {message}", self.shape),
         )
     }
@@ -247,7 +247,9 @@ impl NpyArray {
         } else {
             String::new()
         };
-        let place = Place::file(path).row(row as u64).column(column.to_string());
+        let place = InputPlace::file(path)
+            .row(row as u64)
+            .column(column.to_string());
         let message = "is not a finite number of single precision (at most 3.4e38); rows and \
             columns count from 0";
         Error::input(place, format!("{}{item} {message}", self.values()[index]))

@@ -7,7 +7,7 @@
 
 use std::path::Path;
 
-use crate::error::{Error, Place, Result};
+use crate::error::{Error, InputPlace, Result};
 use crate::size_limits::MAX_ABS_COST;
 
 /// A knapsack with several dimensions.
@@ -29,14 +29,14 @@ pub struct OrLibInstance {
 /// When the file cannot be read or is invalid; the error has the line.
 pub fn read(path: &Path) -> Result<Vec<OrLibInstance>> {
     let text = std::fs::read_to_string(path).map_err(Error::io(path))?;
-    parse(&text, &Place::file(path))
+    parse(&text, &InputPlace::file(path))
 }
 
 /// Reads all problems of a text that came from the given place.
 ///
 /// # Errors
 /// When the text is invalid; the error has the line.
-pub fn parse(text: &str, place: &Place) -> Result<Vec<OrLibInstance>> {
+pub fn parse(text: &str, place: &InputPlace) -> Result<Vec<OrLibInstance>> {
     let words = text
         .lines()
         .zip(1..)
@@ -61,7 +61,7 @@ pub fn parse(text: &str, place: &Place) -> Result<Vec<OrLibInstance>> {
 }
 
 struct OrLibReader<'a, W> {
-    place: &'a Place,
+    place: &'a InputPlace,
     words: W,
     line: u64,
     /// No list can be longer than the text.
@@ -120,13 +120,13 @@ impl<'t, W: Iterator<Item = (u64, &'t str)>> OrLibReader<'_, W> {
 #[cfg(test)]
 mod tests {
     use super::{OrLibInstance, parse};
-    use crate::error::Place;
+    use crate::error::InputPlace;
 
     #[test]
     fn line_breaks_are_ignored() {
         let read = parse(
             " 2\n\n3 2 10.5\n1 2\n3 4 5 6\n7 8 9\n 20 21\n1 1 0 5 1 1\n",
-            &Place::default(),
+            &InputPlace::default(),
         )
         .unwrap();
         let first = OrLibInstance {
@@ -146,7 +146,7 @@ mod tests {
 
     #[test]
     fn errors_name_the_line_and_what_is_missing() {
-        let message = |text: &str| parse(text, &Place::default()).unwrap_err().to_string();
+        let message = |text: &str| parse(text, &InputPlace::default()).unwrap_err().to_string();
         assert!(message("").contains("row 1: the file ends before the number of problems"));
         assert!(
             message("1\n2 1 0\n5 x\n").contains("row 3: 'x' is not a number; the value of an item")

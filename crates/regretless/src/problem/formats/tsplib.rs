@@ -10,7 +10,7 @@
 
 use std::path::Path;
 
-use crate::error::{Error, Place, Result};
+use crate::error::{Error, InputPlace, Result};
 use crate::size_limits::{self, MAX_ABS_COST, MAX_NODES};
 
 /// Largest absolute coordinate: distances are rounded to integers, which are exact up to 9e15 only.
@@ -39,14 +39,14 @@ pub struct TsplibInstance {
 /// When the file cannot be read or is not a supported symmetric instance; the error has the line.
 pub fn read(path: &Path) -> Result<TsplibInstance> {
     let text = std::fs::read_to_string(path).map_err(Error::io(path))?;
-    parse(&text, &Place::file(path))
+    parse(&text, &InputPlace::file(path))
 }
 
 /// Reads an instance from text that came from the given place.
 ///
 /// # Errors
 /// When the text is not a supported symmetric instance; the error has the line.
-pub fn parse(text: &str, place: &Place) -> Result<TsplibInstance> {
+pub fn parse(text: &str, place: &InputPlace) -> Result<TsplibInstance> {
     let mut reader = TsplibReader {
         place,
         lines: text.lines().enumerate().collect(),
@@ -101,7 +101,7 @@ struct ParsedTsplib {
 }
 
 struct TsplibReader<'a> {
-    place: &'a Place,
+    place: &'a InputPlace,
     lines: Vec<(usize, &'a str)>,
     next: usize,
     found: ParsedTsplib,
@@ -481,14 +481,14 @@ fn great_circle(a: (f64, f64), b: (f64, f64)) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::{TsplibInstance, parse};
-    use crate::error::{Place, Result};
+    use crate::error::{InputPlace, Result};
 
     fn explicit(format: &str, weights: &str) -> Result<TsplibInstance> {
         let head =
             "NAME: t\nTYPE: TSP\nDIMENSION: 4\nEDGE_WEIGHT_TYPE: EXPLICIT\nEDGE_WEIGHT_FORMAT: ";
         parse(
             &format!("{head}{format}\nEDGE_WEIGHT_SECTION\n{weights}\nEOF\n"),
-            &Place::default(),
+            &InputPlace::default(),
         )
     }
 
@@ -518,7 +518,7 @@ mod tests {
     fn distances_round_as_published() {
         let cost = |metric: &str, b: &str| {
             let head = format!("DIMENSION: 2\nEDGE_WEIGHT_TYPE: {metric}\nNODE_COORD_SECTION\n");
-            parse(&format!("{head}1 0 0\n2 {b}\nEOF"), &Place::default())
+            parse(&format!("{head}1 0 0\n2 {b}\nEOF"), &InputPlace::default())
                 .unwrap()
                 .costs[0]
         };
@@ -533,7 +533,7 @@ mod tests {
 
     #[test]
     fn errors_name_the_line() {
-        let message = |text: &str| parse(text, &Place::default()).unwrap_err().to_string();
+        let message = |text: &str| parse(text, &InputPlace::default()).unwrap_err().to_string();
         assert_eq!(
             message("DIMENSION: x"),
             "row 1: DIMENSION is a number from 1 to 20000, not 'x'"
@@ -588,7 +588,7 @@ mod tests {
             35\n\
                     NODE_COORD_SECTION \n1 0 0\n2 3 4\nDEMAND_SECTION\n1 0\n2 19\nDEPOT_SECTION\n \
                     1\n -1\nEOF\n";
-        let read = parse(text, &Place::default()).unwrap();
+        let read = parse(text, &InputPlace::default()).unwrap();
         assert_eq!(
             (read.capacity, read.demands, read.depots),
             (Some(35.0), vec![0.0, 19.0], vec![0])

@@ -45,7 +45,7 @@ impl LinearFile {
         let message =
             "model files need HiGHS, which this build was made without (cargo feature `highs`)";
         Err(crate::error::Error::input(
-            crate::error::Place::file(&self.file),
+            crate::error::InputPlace::file(&self.file),
             message,
         ))
     }

@@ -7,7 +7,7 @@ use super::CostColumns;
 use super::file::hash_of;
 use crate::data::CostNames;
 use crate::decision::Decision;
-use crate::error::{Error, Place, Result};
+use crate::error::{Error, InputPlace, Result};
 use crate::problem::{ProblemKind, Sense, VariableBounds};
 use crate::problem::{SolveCostHint, SolveSeconds};
 use crate::solve::cone::NormalCone;
@@ -96,7 +96,7 @@ impl LinearProblem {
         let model = LinearModel::read(path)?;
         let predicted = costs
             .choose(&model.column_names)
-            .map_err(|message| Error::input(Place::file(path), message))?;
+            .map_err(|message| Error::input(InputPlace::file(path), message))?;
         let sense_in_file = if model.maximize {
             Sense::Maximize
         } else {
@@ -112,7 +112,7 @@ impl LinearProblem {
         let names = CostNames::from(names);
         names.check("column").map_err(|error| error.in_file(path))?;
         let problem = Self::new(name, sense.unwrap_or(sense_in_file), model, predicted)
-            .map_err(|message| Error::input(Place::file(path), message))?;
+            .map_err(|message| Error::input(InputPlace::file(path), message))?;
         Ok(Self {
             file_hash: Some(file_hash),
             ..problem.with_cost_names(Some(names))

@@ -16,7 +16,7 @@ use std::ffi::{CStr, CString};
 use std::path::Path;
 
 use self::ffi::{HighsHandle, HighsResult};
-use crate::error::{Error, Place, Result};
+use crate::error::{Error, InputPlace, Result};
 use crate::solve::SolveFailure;
 
 mod ffi;
@@ -348,7 +348,7 @@ impl Lp {
     pub fn write(&mut self, path: &Path) -> Result<()> {
         read::ModelFileFormat::from_path(path)?;
         let name = read::c_path(path)?;
-        let to_error = |failure: SolveFailure| Error::input(Place::file(path), failure.to_string());
+        let to_error = |failure: SolveFailure| Error::input(InputPlace::file(path), failure.to_string());
         HighsResult::map_err(self.raw.write(&name), to_error)
     }
 }

@@ -11,7 +11,7 @@ use std::path::Path;
 use super::ffi::{HighsHandle, RawModel};
 use super::mps_check::check_mps;
 use super::{LinearModel, Lp};
-use crate::error::{Error, Place, Result};
+use crate::error::{Error, InputPlace, Result};
 
 /// File formats of models.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,7 +29,7 @@ impl ModelFileFormat {
             "mps" => Ok(Self::Mps),
             "lp" => Ok(Self::Lp),
             _ => Err(Error::input(
-                Place::file(path),
+                InputPlace::file(path),
                 "a model file ends in .mps or .lp (uncompressed)",
             )),
         }
@@ -39,7 +39,7 @@ impl ModelFileFormat {
 /// A path as a C string.
 pub(super) fn c_path(path: &Path) -> Result<CString> {
     let text = path.to_str().and_then(|text| CString::new(text).ok());
-    text.ok_or_else(|| Error::input(Place::file(path), "HiGHS needs a path in UTF-8 without NUL"))
+    text.ok_or_else(|| Error::input(InputPlace::file(path), "HiGHS needs a path in UTF-8 without NUL"))
 }
 
 impl LinearModel {
@@ -52,14 +52,14 @@ impl LinearModel {
         let text = read_text(path)?;
         check_syntax(format, &text).map_err(|(line, message)| {
             Error::input(
-                Place {
+                InputPlace {
                     row: line,
-                    ..Place::file(path)
+                    ..InputPlace::file(path)
                 },
                 message,
             )
         })?;
-        let to_error = |message: String| Error::input(Place::file(path), message);
+        let to_error = |message: String| Error::input(InputPlace::file(path), message);
         let mut lp = Lp::new().map_err(|failure| to_error(failure.to_string()))?;
         let log = lp
             .raw
@@ -76,7 +76,7 @@ fn read_text(path: &Path) -> Result<String> {
     String::from_utf8(bytes).map_err(|error| {
         let valid = &error.as_bytes()[..error.utf8_error().valid_up_to()];
         let line = 1 + valid.iter().filter(|byte| **byte == b'\n').count() as u64;
-        Error::input(Place::file(path).row(line), "this line is not valid UTF-8")
+        Error::input(InputPlace::file(path).row(line), "this line is not valid UTF-8")
     })
 }
 

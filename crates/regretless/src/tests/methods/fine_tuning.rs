@@ -26,7 +26,7 @@ fn training_on_starts_where_the_first_method_ended() {
         ..quick()
     };
     let whole = setting.train("MAE(O,S) then SPO+", settings).unwrap();
-    assert_eq!(whole.model.about.loss, "MAE(O,S) then SPO+");
+    assert_eq!(whole.model.metadata.loss, "MAE(O,S) then SPO+");
     let rounds = &whole.report.rounds;
     let named: Vec<(&str, usize)> = rounds
         .iter()
@@ -89,7 +89,7 @@ fn a_model_that_does_not_fit_is_not_trained_on() {
     let message = setting.follow(&start(mean)).unwrap_err().to_string();
     assert!(message.contains("mean of 2 networks"), "{message}");
     let mut foreign = setting.train("MSE", quick).unwrap().model;
-    foreign.about.features[0] = "other".into();
+    foreign.metadata.features[0] = "other".into();
     assert!(
         setting
             .follow(&start(foreign))
@@ -98,7 +98,7 @@ fn a_model_that_does_not_fit_is_not_trained_on() {
             .contains("other")
     );
     let mut wider = setting.train("MSE", quick).unwrap().model;
-    wider.about.costs = CostNames::numbered(wider.about.costs.len() + 1);
+    wider.metadata.costs = CostNames::numbered(wider.metadata.costs.len() + 1);
     assert!(
         setting
             .follow(&start(wider))
@@ -161,7 +161,7 @@ fn a_model_that_was_trained_on_tells_its_whole_story() {
             .settings(few)
     };
     assert_eq!(
-        setting.follow(&recipe).unwrap().model.about.loss,
+        setting.follow(&recipe).unwrap().model.metadata.loss,
         "MAE(O,S) then SPO+"
     );
 }
@@ -286,7 +286,7 @@ fn relaxed_labels_are_optima_of_the_relaxation_in_training_rows_only() {
     );
     assert!((40..60).all(|row| made.optimal_decision(row) == setting.data.optimal_decision(row)));
     let trained = setting.train("SPO+ relax labels relaxed", quick()).unwrap();
-    assert_eq!(trained.model.about.loss, "SPO+ relax labels relaxed");
+    assert_eq!(trained.model.metadata.loss, "SPO+ relax labels relaxed");
     assert!(trained.report.solves.relaxed > 40);
 }
 

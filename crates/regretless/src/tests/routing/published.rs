@@ -6,7 +6,7 @@
 use super::checked;
 use super::measure::timed;
 use crate::tests::common;
-use regretless::error::Place;
+use regretless::error::InputPlace;
 use regretless::problem::formats::tsplib::{self, TsplibInstance};
 use regretless::problem::{Cvrp, Tsp};
 use regretless::solve::complete_graph::DistanceMatrix;
@@ -69,7 +69,7 @@ fn read_by_rows(name: &str) -> TsplibInstance {
         text.contains("LOWER_COL"),
         "{name} is not stored as a triangle by columns"
     );
-    tsplib::parse(&text.replace("LOWER_COL", "LOWER_ROW"), &Place::file(&path)).unwrap()
+    tsplib::parse(&text.replace("LOWER_COL", "LOWER_ROW"), &InputPlace::file(&path)).unwrap()
 }
 
 fn published(folder: &str, column: &str) -> Vec<Published> {

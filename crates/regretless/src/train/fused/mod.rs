@@ -250,7 +250,7 @@ fn not_finite(epoch: usize, instance: usize, output: Option<usize>) -> Error {
         "loss"
     };
     Error::NonFinite {
-        what,
+        quantity: what,
         epoch,
         instance,
         output,

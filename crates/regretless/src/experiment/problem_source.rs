@@ -31,7 +31,7 @@ const LOAD_FILES: [&str; 3] = ["load1/day01.txt", "load2/day14.txt", "load3/day0
 /// A problem with data, by name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
-pub enum NamedProblem {
+pub enum ProblemSource {
     /// Synthetic data.
     Benchmark(Benchmark),
     /// `CAKSn`: the most valuable of n Californian houses within four budgets.
@@ -51,7 +51,7 @@ pub enum NamedProblem {
     },
 }
 
-impl NamedProblem {
+impl ProblemSource {
     /// The problem, its rows and how they are divided.
     ///
     /// # Errors
@@ -160,7 +160,7 @@ impl NamedProblem {
     }
 }
 
-impl fmt::Display for NamedProblem {
+impl fmt::Display for ProblemSource {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Benchmark(benchmark) => benchmark.fmt(f),
@@ -171,7 +171,7 @@ impl fmt::Display for NamedProblem {
     }
 }
 
-impl FromStr for NamedProblem {
+impl FromStr for ProblemSource {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self> {
@@ -201,7 +201,7 @@ impl FromStr for NamedProblem {
     }
 }
 
-impl TryFrom<String> for NamedProblem {
+impl TryFrom<String> for ProblemSource {
     type Error = Error;
 
     fn try_from(text: String) -> Result<Self> {
@@ -209,8 +209,8 @@ impl TryFrom<String> for NamedProblem {
     }
 }
 
-impl From<NamedProblem> for String {
-    fn from(problem: NamedProblem) -> Self {
+impl From<ProblemSource> for String {
+    fn from(problem: ProblemSource) -> Self {
         problem.to_string()
     }
 }
