@@ -46,16 +46,16 @@ impl Cancellation {
 /// Restores the previous cancellation of the thread when dropped.
 #[derive(Debug)]
 pub struct CancellationScope {
-    before: Option<Cancellation>,
+    previous: Option<Cancellation>,
     /// Makes the scope neither `Send` nor `Sync`: it belongs to one thread.
     _not_send: PhantomData<*const ()>,
 }
 
 impl Drop for CancellationScope {
     fn drop(&mut self) {
-        let before = self.before.take();
+        let previous = self.previous.take();
         // Thread-local storage is gone while a thread ends; then nothing polls it either.
-        let _ = CURRENT.try_with(|current| *current.borrow_mut() = before);
+        let _ = CURRENT.try_with(|current| *current.borrow_mut() = previous);
     }
 }
 
@@ -70,12 +70,12 @@ pub fn current() -> Option<Cancellation> {
 /// Makes a worker use the cancellation of the thread that started it.
 #[must_use = "the scope ends when it is dropped"]
 pub fn inherit(cancellation: Option<Cancellation>) -> CancellationScope {
-    let before = CURRENT
+    let previous = CURRENT
         .try_with(|current| current.replace(cancellation))
         .ok()
         .flatten();
     CancellationScope {
-        before,
+        previous,
         _not_send: PhantomData,
     }
 }

@@ -14,11 +14,12 @@ use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 use crate::error::{Error, InputPlace, Result};
 
-/// Longest header that is read. It contains names and metadata, never arrays.
+/// Longest header that is read, 16 MB. It contains names and metadata, never arrays.
 pub const MAX_HEADER_BYTES: u64 = 16 << 20;
 /// The one metadata key, so that the order of a hash map cannot change the bytes.
 const METADATA_KEY: &str = "regretless";
-/// Values converted to bytes at a time, so that large arrays are not copied as a whole.
+/// Values converted to bytes at a time, so that large arrays are not copied as a whole. Untuned:
+/// any size of some ten KB works.
 const VALUES_PER_CHUNK: usize = 1 << 14;
 
 /// An array with its shape.
@@ -41,18 +42,21 @@ pub enum TensorValues {
     U64(Vec<u64>),
 }
 
-macro_rules! kinds {
+macro_rules! tensor_types {
     ($($name:ident $type:ty, $bytes:literal;)*) => {
         impl TensorValues {
-            /// Calls `take` with all bytes, chunk by chunk.
-            fn bytes(&self, mut take: impl FnMut(&[u8]) -> io::Result<()>) -> io::Result<()> {
+            /// Calls `write` with all bytes, chunk by chunk.
+            fn write_bytes(
+                &self,
+                mut write: impl FnMut(&[u8]) -> io::Result<()>,
+            ) -> io::Result<()> {
                 match self { $(Self::$name(values) => {
                     let mut bytes = vec![0; VALUES_PER_CHUNK * $bytes];
-                    for part in values.chunks(VALUES_PER_CHUNK) {
-                        for (out, x) in bytes.chunks_exact_mut($bytes).zip(part) {
-                            out.copy_from_slice(&x.to_le_bytes());
+                    for chunk in values.chunks(VALUES_PER_CHUNK) {
+                        for (out, value) in bytes.chunks_exact_mut($bytes).zip(chunk) {
+                            out.copy_from_slice(&value.to_le_bytes());
                         }
-                        take(&bytes[..part.len() * $bytes])?;
+                        write(&bytes[..chunk.len() * $bytes])?;
                     }
                     Ok(())
                 })* }
@@ -93,7 +97,7 @@ macro_rules! kinds {
     };
 }
 
-kinds! {
+tensor_types! {
     F32 f32, 4;
     F64 f64, 8;
     U32 u32, 4;
@@ -128,7 +132,7 @@ impl<T: Serialize + DeserializeOwned> ChecksummedFile<T> {
         }
     }
 
-    /// The same with one more array.
+    /// Adds an array.
     #[must_use]
     pub fn with_array(mut self, name: impl Into<String>, array: impl Into<Tensor>) -> Self {
         self.arrays.push((name.into(), array.into()));
@@ -138,13 +142,13 @@ impl<T: Serialize + DeserializeOwned> ChecksummedFile<T> {
 
     /// Removes and returns an array by name; `None` when it is missing or of another type.
     pub fn take_array<V: TryFrom<Tensor>>(&mut self, name: &str) -> Option<V> {
-        let index = self.arrays.iter().position(|(found, _)| found == name)?;
+        let index = self.arrays.iter().position(|(known, _)| known == name)?;
         V::try_from(self.arrays.remove(index).1).ok()
     }
 
     /// Whether the file has an array with this name.
     pub fn has(&self, name: &str) -> bool {
-        self.arrays.iter().any(|(found, _)| found == name)
+        self.arrays.iter().any(|(known, _)| known == name)
     }
 
     /// The name of an array that was not taken, if there is one.
@@ -200,7 +204,7 @@ impl<T: Serialize + DeserializeOwned> ChecksummedFile<T> {
         out.write_all(&(header.len() as u64).to_le_bytes())?;
         out.write_all(&header)?;
         for (_, array) in arrays {
-            array.values.bytes(|bytes| out.write_all(bytes))?;
+            array.values.write_bytes(|bytes| out.write_all(bytes))?;
         }
         Ok(())
     }
@@ -212,7 +216,7 @@ impl<T: Serialize + DeserializeOwned> ChecksummedFile<T> {
             hasher.update(
                 format!("{name} {:?} {:?}\n", array.values.dtype(), array.shape).as_bytes(),
             );
-            array.values.bytes(|bytes| {
+            array.values.write_bytes(|bytes| {
                 hasher.update(bytes);
                 Ok(())
             })?;

@@ -84,10 +84,13 @@ pub enum SolveFailure {
         /// Nodes searched.
         nodes: u64,
     },
-    /// The decision was to be taken from the solution pool, which is empty.
-    #[error("the solution pool is empty; provide training rows, or let the cache solve (cache 5%)")]
-    EmptyPool,
-    /// The user interrupted the search.
+    /// The solver call was to be served from the solution pool, and the pool is empty.
+    #[error(
+        "the solution pool is empty, and the cache may not call the solver; provide training rows, \
+         or let the cache solve (cache 5%)"
+    )]
+    EmptySolutionPool,
+    /// The search was canceled.
     #[error("interrupted")]
     Interrupted,
     /// The solver's decision failed the check against the constraints.
@@ -283,7 +286,7 @@ impl Error {
         }
     }
 
-    /// A solver found no decision for an instance; for an interrupted solve, [`Error::Interrupted`].
+    /// A solver found no decision for an instance; a canceled search is [`Error::Interrupted`].
     pub fn solver(instance: usize, failure: SolveFailure) -> Self {
         match failure {
             SolveFailure::Interrupted => Self::Interrupted,

@@ -1,8 +1,9 @@
-//! Regret: how much a decision costs beyond the best one, and its averages.
+//! Regret: how much worse a decision is than the optimal one under the true costs, and its
+//! aggregates.
 //!
-//! regret = c·x(ĉ) − c·x(c). Mean regret is what the literature's tables compare; the normalized
-//! one divides the sum by the sum of best objectives, the relative one averages each instance's
-//! share.
+//! regret = c·x(ĉ) − c·x(c), with true costs c, predicted costs ĉ and the optimal decision x(·) for
+//! a cost vector. Normalized regret divides the sum of regrets by the sum of the absolute optimal
+//! objectives; relative regret is the mean over instances of their quotient.
 
 use serde::{Deserialize, Serialize};
 
@@ -14,39 +15,63 @@ use crate::oracle::{Oracle, SolveResult};
 use crate::predict::CostModel;
 use crate::problem::{ProblemKind, match_costs};
 
+/// Smallest absolute objective or norm that is a denominator; untuned: any value far below real
+/// objectives works, since it only replaces a division by zero.
+const MIN_DENOMINATOR: f64 = 1e-12;
+
+/// Added to the sum of absolute optimal objectives in normalized regret, as in PyEPO's metric, so
+/// that published numbers are reproduced.
+const NORMALIZATION_OFFSET: f64 = 1e-8;
+
+/// Relative regret up to which a decision counts as optimal: rounding errors of an objective's sum
+/// are smaller.
+const OPTIMALITY_TOLERANCE: f64 = 1e-9;
+
 /// Regret and prediction error over a set of instances.
+///
+/// ```
+/// use regretless::{Dataset, Method, Problem, Split, Trainer};
+///
+/// let problem = Problem::benchmark("KS8")?;
+/// let data = Dataset::generate(&problem, 60)?.split(Split::random(0))?;
+/// let model = Trainer::new(Method::mse()).epochs(2).fit(&problem, &data)?;
+/// let evaluation = model.evaluate(data.test())?;
+/// assert_eq!(evaluation.instances, 12);
+/// assert!(evaluation.regret >= 0.0 && evaluation.optimal_fraction <= 1.0);
+/// # Ok::<(), regretless::Error>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Evaluation {
     /// Instances evaluated.
     pub instances: usize,
     /// Mean regret in units of the objective.
     pub regret: f64,
-    /// Sum of regrets over the sum of best objectives' sizes.
+    /// Sum of regrets divided by the sum of the absolute optimal objectives.
     pub normalized_regret: f64,
-    /// Mean of each instance's regret over the size of its best objective.
+    /// Mean over instances of the regret divided by the absolute optimal objective.
     pub relative_regret: f64,
     /// Mean squared error of the predicted costs.
     pub mse: f64,
     /// Mean absolute error of the predicted costs.
     pub mae: f64,
-    /// Share of instances whose decision is as good as the best.
+    /// Fraction of instances whose decision is optimal.
     pub optimal_fraction: f64,
     /// Regret of each instance.
     #[serde(skip)]
     pub regrets: Vec<f64>,
 }
 
-/// Fewest rows whose mean regret says anything about other rows: with fewer, the mean of a few
-/// decisions that happen to be optimal can be low by chance.
+/// Fewest rows whose mean regret is meaningful: with fewer, a few decisions that happen to be
+/// optimal make it low by chance. Untuned.
 pub const MIN_ROWS_TO_EVALUATE: usize = 10;
 
-/// A warning where regret is averaged over so few rows that nothing can be concluded; `what` says
-/// which rows.
-pub fn few_rows_warning(what: &str, rows: usize) -> Option<String> {
-    let plural = if rows == 1 { "row" } else { "rows" };
+/// A warning if regret is averaged over fewer rows than [`MIN_ROWS_TO_EVALUATE`]; `part` is the
+/// part of the table, such as "test".
+pub fn few_rows_warning(part: &str, rows: usize) -> Option<String> {
+    let noun = if rows == 1 { "row" } else { "rows" };
     (rows > 0 && rows < MIN_ROWS_TO_EVALUATE).then(|| {
         format!(
-            "The regret is that of {rows} {what} {plural}: nothing can be concluded from fewer \
+            "The regret is that of {rows} {part} {noun}: nothing can be concluded from fewer \
             than {MIN_ROWS_TO_EVALUATE}."
         )
     })
@@ -97,8 +122,8 @@ pub fn match_model(model: &CostModel, problem: &dyn ProblemKind) -> Result<CostM
     match_costs(model.cost_owner(problem.cost_names()), problem)
 }
 
-/// Brings a table that a model is evaluated on into the order of the problem's costs or, where the
-/// problem has no names, of the model's; returns what the user should know.
+/// Reorders the costs of a table that a model is evaluated on: to the order of the problem's costs
+/// or, where the problem has no names, of the model's. Returns notices for the user.
 ///
 /// # Errors
 /// When names differ between the table or the model and the problem.
@@ -107,32 +132,31 @@ pub fn match_table(
     model: &CostModel,
     problem: &dyn ProblemKind,
 ) -> Result<Vec<String>> {
-    let of_model = match_model(model, problem)?;
-    let found = CostOwner::new("the table", data.cost_names());
-    let of_table = match problem.cost_names() {
-        Some(_) => match_costs(found, problem)?,
-        None => CostMatching::new(found, model.cost_owner(found.cost_names))?,
+    let model_matching = match_model(model, problem)?;
+    let table = CostOwner::new("the table", data.cost_names());
+    let table_matching = match problem.cost_names() {
+        Some(_) => match_costs(table, problem)?,
+        None => CostMatching::new(table, model.cost_owner(table.cost_names))?,
     };
-    data.apply(&of_table)?;
-    Ok([of_model, of_table]
-        .iter()
-        .filter_map(|matching| matching.notice().map(String::from))
-        .collect())
+    data.apply(&table_matching)?;
+    let notices = [model_matching.notice(), table_matching.notice()];
+    Ok(notices.into_iter().flatten().map(String::from).collect())
 }
 
-/// Numbers predicted at a time where there is a choice.
+/// Costs predicted at a time, 128 MB in single precision: trades memory against the number of
+/// parallel passes.
 const MAX_PREDICTIONS_PER_CHUNK: usize = 1 << 25;
 
-/// How many instances to predict and decide at a time, so that predictions stay small beside the
-/// table: at least one per thread.
+/// Number of instances to predict and solve at a time, at least one per thread, so that
+/// predictions of a large table never are in memory as a whole.
 pub fn rows_per_chunk(data: &LabeledDataset, oracle: &Oracle) -> usize {
     (MAX_PREDICTIONS_PER_CHUNK / data.data().costs().cols().max(1))
         .max(oracle.threads().count())
         .max(1)
 }
 
-/// Regret of predictions that are made a few instances at a time: `predict` gives those of the
-/// listed instances, to be minimized.
+/// Regret of predictions that are made a few instances at a time: `predict` returns those of the
+/// listed instances, converted to minimization.
 ///
 /// # Errors
 /// When predicting fails, an instance has no decision under its predicted costs, or the user
@@ -144,16 +168,14 @@ pub fn evaluate_in_chunks(
     oracle: &Oracle,
     observer: &dyn Observer,
 ) -> Result<Evaluation> {
-    let (mut found, mut errors) = (
-        Vec::with_capacity(instances.len()),
-        CostErrorSums::default(),
-    );
-    for part in instances.chunks(rows_per_chunk(data, oracle)) {
-        let predictions = predict(part)?;
-        found.append(&mut regrets(&predictions, data, part, oracle, observer)?);
-        errors.add(&predictions, data, part);
+    let mut all_regrets = Vec::with_capacity(instances.len());
+    let mut errors = CostErrorSums::default();
+    for chunk in instances.chunks(rows_per_chunk(data, oracle)) {
+        let predictions = predict(chunk)?;
+        all_regrets.append(&mut regrets(&predictions, data, chunk, oracle, observer)?);
+        errors.add(&predictions, data, chunk);
     }
-    Ok(errors.summarize(found, data, instances))
+    Ok(errors.summarize(all_regrets, data, instances))
 }
 
 /// Regret of each listed instance under predictions (to be minimized, one row each).
@@ -170,30 +192,30 @@ pub fn regrets(
     regrets_from_results(oracle.solve_all(predictions, observer)?, data, instances)
 }
 
-/// Regret of each listed instance under decisions that an oracle gave.
+/// Regret of each listed instance under the decisions of an oracle.
 ///
 /// # Errors
 /// When an instance has no decision.
 pub fn regrets_from_results(
-    answers: Vec<SolveResult>,
+    results: Vec<SolveResult>,
     data: &LabeledDataset,
     instances: &[usize],
 ) -> Result<Vec<f64>> {
-    let each = instances.iter().zip(answers).map(|(instance, answer)| {
-        let solution = answer.map_err(|failure| Error::solver(*instance, failure))?;
-        Ok(data
-            .data()
-            .costs()
-            .objective_of(&solution.decision, *instance)
-            - data.optimal_objective(*instance))
-    });
-    each.collect()
+    let mut regrets = Vec::with_capacity(instances.len());
+    for (instance, result) in instances.iter().zip(results) {
+        let solution = result.map_err(|failure| Error::solver(*instance, failure))?;
+        let costs = data.data().costs();
+        let objective = costs.objective_of(&solution.decision, *instance);
+        regrets.push(objective - data.optimal_objective(*instance));
+    }
+    Ok(regrets)
 }
 
-/// Regrets with the worst decision among those the predicted costs cannot tell apart.
+/// Unambiguous regret (Elmachtoub and Grigas 2022): regret with pessimistic tie-breaking.
 ///
-/// Of all decisions whose predicted cost is the least, up to a millionth, the one with the highest
-/// true cost counts; ties then cannot flatter a prediction.
+/// Among all decisions whose predicted cost is minimal up to a relative millionth, the one with the
+/// highest true cost counts, so that a prediction with ties has no advantage. It is found by a
+/// solve in which the predicted costs are perturbed slightly against the true costs.
 ///
 /// # Errors
 /// When an instance has no decision, or the user interrupts.
@@ -204,6 +226,8 @@ pub fn unambiguous_regrets(
     oracle: &Oracle,
     observer: &dyn Observer,
 ) -> Result<Vec<f64>> {
+    /// Relative difference of predicted objectives that counts as a tie, and the relative size
+    /// of the perturbation: larger than rounding errors, smaller than real differences.
     const TIE_TOLERANCE: f64 = 1e-6;
     let mut worker = oracle.worker();
     let mut regrets = Vec::with_capacity(instances.len());
@@ -211,29 +235,29 @@ pub fn unambiguous_regrets(
         if observer.interrupted() {
             return Err(Error::Interrupted);
         }
-        let wrong = |failure| Error::solver(*instance, failure);
+        let failed = |failure| Error::solver(*instance, failure);
         let (predicted, costs) = (predictions.row(row), data.data().costs().row(*instance));
-        let lean = TIE_TOLERANCE * norm(predicted) / norm(costs).max(1e-12);
-        let leaning: Vec<f64> = predicted
+        let factor = TIE_TOLERANCE * norm(predicted) / norm(costs).max(MIN_DENOMINATOR);
+        let perturbed: Vec<f64> = predicted
             .iter()
             .zip(costs)
-            .map(|(p, c)| f64::from(*p) - lean * f64::from(*c))
+            .map(|(predicted, cost)| f64::from(*predicted) - factor * f64::from(*cost))
             .collect();
-        let chosen = worker.solve_row(predicted).map_err(wrong)?.decision;
-        let worst = worker.solve(&leaning).map_err(wrong)?.decision;
-        let min = chosen.dot(predicted);
-        let tied = worst.dot(predicted) <= min + TIE_TOLERANCE * min.abs().max(1.0);
-        let cost = if tied {
-            worst.dot(costs).max(chosen.dot(costs))
+        let decision = worker.solve_row(predicted).map_err(failed)?.decision;
+        let worst = worker.solve(&perturbed).map_err(failed)?.decision;
+        let min = decision.dot(predicted);
+        let is_tied = worst.dot(predicted) <= min + TIE_TOLERANCE * min.abs().max(1.0);
+        let cost = if is_tied {
+            worst.dot(costs).max(decision.dot(costs))
         } else {
-            chosen.dot(costs)
+            decision.dot(costs)
         };
         regrets.push(cost - data.optimal_objective(*instance));
     }
     Ok(regrets)
 }
 
-/// Averages of known regrets.
+/// Aggregates of known regrets.
 pub fn summarize(
     regrets: Vec<f64>,
     predictions: &Matrix,
@@ -273,29 +297,23 @@ impl CostErrorSums {
         instances: &[usize],
     ) -> Evaluation {
         let count = instances.len().max(1) as f64;
-        let best: Vec<f64> = instances
-            .iter()
-            .map(|i| data.optimal_objective(*i).abs())
-            .collect();
-        let total: f64 = regrets.iter().sum();
-        let relative: f64 = regrets
-            .iter()
-            .zip(&best)
-            .map(|(regret, best)| regret / best.max(1e-12))
-            .sum();
-        let optimal = regrets
-            .iter()
-            .zip(&best)
-            .filter(|(regret, best)| **regret <= 1e-9 * best.max(1.0))
-            .count();
-        let numbers = count * data.data().costs().cols().max(1) as f64;
+        let (mut total, mut objectives, mut relative) = (0.0, 0.0, 0.0);
+        let mut optimal = 0_usize;
+        for (regret, instance) in regrets.iter().zip(instances) {
+            let objective = data.optimal_objective(*instance).abs();
+            total += regret;
+            objectives += objective;
+            relative += regret / objective.max(MIN_DENOMINATOR);
+            optimal += usize::from(*regret <= OPTIMALITY_TOLERANCE * objective.max(1.0));
+        }
+        let num_costs = count * data.data().costs().cols().max(1) as f64;
         Evaluation {
             instances: instances.len(),
             regret: total / count,
-            normalized_regret: total / (best.iter().sum::<f64>() + 1e-8),
+            normalized_regret: total / (objectives + NORMALIZATION_OFFSET),
             relative_regret: relative / count,
-            mse: self.squared / numbers,
-            mae: self.absolute / numbers,
+            mse: self.squared / num_costs,
+            mae: self.absolute / num_costs,
             optimal_fraction: optimal as f64 / count,
             regrets,
         }

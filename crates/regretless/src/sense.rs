@@ -1,4 +1,4 @@
-//! Whether costs are paid or earned, and the only place where that turns into a sign.
+//! The objective sense, and the only module in which it becomes a sign.
 //!
 //! Inside the library every problem is a minimization. Costs, predictions and objectives of a
 //! maximization are negated when they enter and negated back when they leave, always by a method
@@ -11,13 +11,24 @@ use crate::error::Result;
 use crate::predict::CostScaler;
 use crate::solve::Solution;
 
-/// Whether costs are paid or earned. Always stated, never assumed.
+/// The objective sense of the user's problem. It has no default.
+///
+/// ```
+/// use regretless::{Problem, Sense};
+///
+/// let cheapest = Problem::top_k(3, 1, Sense::Minimize)?;
+/// let dearest = Problem::top_k(3, 1, Sense::Maximize)?;
+/// let costs = [4.0, 2.0, 7.0];
+/// assert_eq!(cheapest.solve(&costs)?.objective, 2.0);
+/// assert_eq!(dearest.solve(&costs)?.objective, 7.0);
+/// # Ok::<(), regretless::Error>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Sense {
-    /// Low totals are good.
+    /// Costs are paid: the objective is minimized.
     Minimize,
-    /// High totals are good.
+    /// Costs are gains: the objective is maximized.
     Maximize,
 }
 
@@ -45,26 +56,26 @@ impl Sense {
         }
     }
 
-    /// One number, such as an objective. Zero stays positive zero.
+    /// Converts one number, such as an objective. Zero stays positive zero.
     pub fn convert(self, value: f64) -> f64 {
         self.sign() * value + 0.0
     }
 
-    /// A row of costs in double precision.
+    /// Converts a row of costs in double precision.
     pub fn convert_slice(self, costs: &mut [f64]) {
         if self.is_maximize() {
             costs.iter_mut().for_each(|cost| *cost = -*cost);
         }
     }
 
-    /// A row of costs in single precision.
+    /// Converts a row of costs in single precision.
     pub fn convert_single(self, costs: &mut [f32]) {
         if self.is_maximize() {
             costs.iter_mut().for_each(|cost| *cost = -*cost);
         }
     }
 
-    /// A table of costs, with the digits of double precision that it may hold.
+    /// Converts a table of costs, and its values in double precision if it has them.
     ///
     /// # Errors
     /// When costs in a file need a temporary file and there is no space for it.
@@ -75,7 +86,7 @@ impl Sense {
         Ok(())
     }
 
-    /// Objective and bound of a solution.
+    /// Converts objective and bound of a solution.
     pub fn convert_solution(self, mut solution: Solution) -> Solution {
         if self.is_maximize() {
             solution.objective = self.convert(solution.objective);
@@ -84,7 +95,7 @@ impl Sense {
         solution
     }
 
-    /// A scaler of predicted costs.
+    /// Converts a scaler of predicted costs.
     pub fn convert_scaler(self, scaler: CostScaler) -> CostScaler {
         if self.is_maximize() {
             scaler.negated()

@@ -8,11 +8,11 @@
 
 use crate::error::{Error, Result};
 
-/// Most costs of one instance: 200 million, which is a tour through 20,000 nodes. One row of costs
-/// then takes 1.6 GB in double precision; no solver here is of use beyond that.
+/// Most costs of one instance: 200 million, the edges between 20,000 nodes. One row of costs then
+/// takes 1.6 GB in double precision; no solver of this library is practical beyond that.
 pub const MAX_COSTS: usize = 200_000_000;
 
-/// Most nodes of a tour or of routes: their edges are at most [`MAX_COSTS`].
+/// Most nodes of a TSP or CVRP: their edges are at most [`MAX_COSTS`].
 pub const MAX_NODES: usize = 20_000;
 
 /// Largest absolute cost that a solver accepts. Solvers add and multiply costs; up to this value,
@@ -23,7 +23,8 @@ pub const MAX_ABS_COST: f64 = 1e100;
 /// Most parameters of a predictor: a billion. Training stores several arrays of that length.
 pub const MAX_PARAMETERS: usize = 1_000_000_000;
 
-/// Arrays of that length in training: parameters, gradient, two moments, the best epoch.
+/// Arrays with an entry per parameter in training: parameters, gradient, two moments, the best
+/// epoch.
 const PARAMETER_ARRAYS_IN_TRAINING: usize = 5;
 
 /// Most values of one table that is generated in memory: 2³⁶, 256 GiB in single precision. Larger
@@ -33,7 +34,7 @@ pub const MAX_TABLE_VALUES: usize = 1 << 36;
 /// The product of sizes, if it is at most `max`.
 ///
 /// # Errors
-/// When it is larger or overflows; `what` names what is counted.
+/// When it is larger or overflows; `what` is the counted quantity, for the message.
 pub fn checked_product(what: &str, factors: &[usize], max: usize) -> Result<usize> {
     let mut product: usize = 1;
     for factor in factors {
@@ -57,9 +58,9 @@ pub fn checked_product(what: &str, factors: &[usize], max: usize) -> Result<usiz
 /// # Errors
 /// When it is larger.
 pub fn pairs(what: &str, count: usize) -> Result<usize> {
-    let twice = count.checked_mul(count.saturating_sub(1));
-    let pairs = twice
-        .map(|twice| twice / 2)
+    let ordered = count.checked_mul(count.saturating_sub(1));
+    let pairs = ordered
+        .map(|ordered| ordered / 2)
         .filter(|pairs| *pairs <= MAX_COSTS);
     pairs.ok_or_else(|| {
         Error::setting(format!(
@@ -131,7 +132,7 @@ pub fn parameters(sizes: &[usize]) -> Option<usize> {
 fn out_of_memory(what: &str, bytes: usize) -> Error {
     let gigabytes = bytes as f64 / 1e9;
     Error::setting(format!(
-        "{what} takes {gigabytes:.1} GB of memory, more than there is"
+        "{what} takes {gigabytes:.1} GB of memory, more than is available"
     ))
 }
 
@@ -172,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn memory_that_is_not_there_is_an_error() {
+    fn memory_that_is_not_available_is_an_error() {
         let error = try_with_capacity::<f64>("a table", usize::MAX / 8)
             .unwrap_err()
             .to_string();

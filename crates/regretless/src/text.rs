@@ -2,8 +2,8 @@
 //!
 //! Cells, names of columns and methods, and file names may contain anything: escape sequences for
 //! the terminal, marks that reverse the reading order, line breaks that imitate output of this
-//! program, `../` that leaves a folder, or a formula that a spreadsheet would run. There is one
-//! function here against each of these.
+//! program, `../` that leaves a folder, or a formula that a spreadsheet would run. This module has
+//! one function against each of them, and the wildcard patterns by which columns are selected.
 
 use std::borrow::Cow;
 use std::path::Path;
@@ -17,7 +17,7 @@ pub const MAX_NAME_BYTES: usize = 100;
 /// Longest file name, in bytes, on Linux, macOS and Windows.
 pub const MAX_FILE_NAME_BYTES: usize = 255;
 
-/// Characters of a long text that become part of a file name.
+/// Characters of a long text that become part of a file name. Untuned: leaves space for suffixes.
 const MAX_FILE_NAME_PART_CHARS: usize = 64;
 
 /// Checks a name that will become the name of a file or folder: it must not leave its folder.
@@ -32,9 +32,9 @@ pub fn check_name(what: &str, name: &str) -> Result<()> {
     } else if name.len() > MAX_NAME_BYTES {
         format!("has {} bytes, and {MAX_NAME_BYTES} are allowed", name.len())
     } else if name.chars().all(|c| c == '.') {
-        "is made of dots alone, which name a folder above".to_string()
+        "consists of dots, which refer to a folder".to_string()
     } else if let Some(wrong) = name.chars().find(|c| is_unsafe_in_name(*c)) {
-        format!("holds '{}'", escaped(&wrong.to_string()))
+        format!("contains '{}'", escaped(&wrong.to_string()))
     } else {
         return Ok(());
     };
@@ -71,21 +71,21 @@ pub fn file_name_part(text: &str) -> String {
 ///
 /// # Errors
 /// When the longest of them has more than [`MAX_FILE_NAME_BYTES`] bytes.
-pub fn check_file_name_fits(path: &Path, endings: &[&str]) -> Result<()> {
-    let name = path
+pub fn check_file_name_fits(path: &Path, suffixes: &[&str]) -> Result<()> {
+    let name_bytes = path
         .file_name()
         .unwrap_or_default()
         .as_encoded_bytes()
         .len();
-    let Some(longest) = endings.iter().max_by_key(|ending| ending.len()) else {
+    let Some(longest) = suffixes.iter().max_by_key(|suffix| suffix.len()) else {
         return Ok(());
     };
-    if name + longest.len() <= MAX_FILE_NAME_BYTES {
+    if name_bytes + longest.len() <= MAX_FILE_NAME_BYTES {
         return Ok(());
     }
     let message = format!(
-        "the name of {name} bytes leaves no room for '{longest}', which is written beside it; a \
-         file name has at most {MAX_FILE_NAME_BYTES} bytes"
+        "the name has {name_bytes} bytes, and a file with the suffix '{longest}' is written next \
+         to it; a file name has at most {MAX_FILE_NAME_BYTES} bytes"
     );
     Err(Error::setting(format!("{}: {message}", display_path(path))))
 }
@@ -174,6 +174,25 @@ pub fn escape_formula(text: &str) -> Cow<'_, str> {
     Cow::Borrowed(text)
 }
 
+/// Whether a name matches a pattern in which each `*` matches any characters or none.
+pub(crate) fn matches_pattern(pattern: &str, name: &str) -> bool {
+    let Some((start, remaining)) = pattern.split_once('*') else {
+        return pattern == name;
+    };
+    let Some(mut name) = name.strip_prefix(start) else {
+        return false;
+    };
+    let mut parts = remaining.split('*');
+    let end = parts.next_back().unwrap_or_default();
+    for part in parts {
+        match name.find(part) {
+            Some(position) => name = &name[position + part.len()..],
+            None => return false,
+        }
+    }
+    name.ends_with(end)
+}
+
 #[cfg(test)]
 mod tests {
     use std::path::Path;
@@ -201,7 +220,7 @@ mod tests {
             assert!(error.contains("the experiment"), "{error}");
             assert!(!error.chars().any(char::is_control), "{error:?}");
         }
-        assert!(check_name("it", &"x".repeat(MAX_NAME_BYTES + 1)).is_err());
+        assert!(check_name("a problem", &"x".repeat(MAX_NAME_BYTES + 1)).is_err());
         for name in [
             "mine",
             "a.b",
@@ -210,20 +229,20 @@ mod tests {
             "Überblick",
             &"x".repeat(MAX_NAME_BYTES),
         ] {
-            check_name("it", name).unwrap();
+            check_name("a problem", name).unwrap();
         }
     }
 
     #[test]
-    fn long_labels_become_short_file_names_that_differ() {
+    fn long_texts_become_short_file_names_that_differ() {
         assert_eq!(file_name_part("MAE(O,S)"), "MAE_O_S_");
-        let [one, other] = ["x", "y"].map(|end| file_name_part(&("l".repeat(10_000) + end)));
-        assert!(one.len() < 100 && other.len() < 100);
-        assert_ne!(one, other);
+        let [first, second] = ["x", "y"].map(|end| file_name_part(&("l".repeat(10_000) + end)));
+        assert!(first.len() < 100 && second.len() < 100);
+        assert_ne!(first, second);
     }
 
     #[test]
-    fn endings_must_fit() {
+    fn suffixes_must_fit() {
         let path = |length: usize| "m".repeat(length);
         check_file_name_fits(Path::new(&path(243)), &["", ".checkpoints"]).unwrap();
         let error = check_file_name_fits(Path::new(&path(244)), &["", ".checkpoints"])
@@ -233,6 +252,32 @@ mod tests {
             error.contains(".checkpoints") && error.contains("255"),
             "{error}"
         );
+    }
+
+    #[test]
+    fn a_star_matches_any_characters_or_none() {
+        for (pattern, name) in [
+            ("c*", "c"),
+            ("c*", "c12"),
+            ("*", ""),
+            ("*_eur", "x_eur"),
+            ("x*y", "xy"),
+            ("*a*b", "caxxb"),
+            ("a*b*c", "a1b2b3c"),
+        ] {
+            assert!(matches_pattern(pattern, name), "{pattern} {name}");
+        }
+        for (pattern, name) in [
+            ("c", "c1"),
+            ("c*", "xc"),
+            ("x*y", "x"),
+            ("*_eur", "eur"),
+            ("*a*b", "ba"),
+            ("a*b*c", "acb"),
+            ("ab*ba", "aba"),
+        ] {
+            assert!(!matches_pattern(pattern, name), "{pattern} {name}");
+        }
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Irish electricity prices of 2011 to 2013: half-hours of 789 days, eight features each.
 //!
-//! Reads `prices2013.dat` as published by the energy-price challenge (plain or gzipped): two quoted
+//! Reads `prices2013.dat` as published by the ICON challenge on energy-aware scheduling
+//! (uncompressed or gzipped): two quoted
 //! words, then sixteen numbers per line. A carbon intensity of 0 is a missing value and is
 //! interpolated; days with other missing values are skipped. The 48-item knapsack has its values in
 //! a separate CSV file, weights in its first line.
@@ -213,8 +214,8 @@ fn read_text(path: &Path) -> Result<String> {
 
 /// The numbers after two quoted words; missing ones are `NaN`.
 fn numbers(line: &str) -> Option<[f64; VALUES_PER_LINE]> {
-    let rest = line.rsplit('"').next()?;
-    let numbers: Option<Vec<f64>> = rest
+    let after_quotes = line.rsplit('"').next()?;
+    let numbers: Option<Vec<f64>> = after_quotes
         .split_whitespace()
         .map(|word| word.parse().ok())
         .collect();
@@ -223,13 +224,13 @@ fn numbers(line: &str) -> Option<[f64; VALUES_PER_LINE]> {
 
 /// Replaces carbon intensities of 0 by linear interpolation.
 fn interpolate(features: &mut [[f64; 8]]) {
-    let mut known: Option<usize> = None;
+    let mut last_known: Option<usize> = None;
     for slot in 0..features.len() {
         if features[slot][INTENSITY_FEATURE] == 0.0 || features[slot][INTENSITY_FEATURE].is_nan() {
             features[slot][INTENSITY_FEATURE] = f64::NAN;
             continue;
         }
-        if let Some(before) = known.filter(|before| before + 1 < slot) {
+        if let Some(before) = last_known.filter(|before| before + 1 < slot) {
             let (from, to) = (
                 features[before][INTENSITY_FEATURE],
                 features[slot][INTENSITY_FEATURE],
@@ -238,6 +239,6 @@ fn interpolate(features: &mut [[f64; 8]]) {
                 row[INTENSITY_FEATURE] = from + steps as f64 / (slot - before) as f64 * (to - from);
             }
         }
-        known = Some(slot);
+        last_known = Some(slot);
     }
 }

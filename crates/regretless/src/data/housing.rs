@@ -7,7 +7,7 @@
 //! circulation with 207 blank bedroom counts is refused.
 //!
 //! Instances are houses drawn with replacement from a fixed split of the blocks: a quarter for
-//! testing, a third of the rest (0.33) for validation, by a seeded permutation.
+//! testing, 33 % of the others for validation, by a seeded permutation.
 
 use std::path::Path;
 
@@ -19,6 +19,11 @@ use crate::random::{NumpyRandomState, Purpose, RandomStream};
 const BLOCKS: usize = 20_640;
 /// Blocks for training, validation and testing.
 const PART_SIZES: [usize; 3] = [10_371, 5_109, 5_160];
+/// Seed of both permutations of the published split.
+const SPLIT_SEED: u32 = 42;
+/// Mean population of a block, as published with the data, and the deviation that is rounding.
+const MEAN_POPULATION: f64 = 1_425.476_744;
+const POPULATION_TOLERANCE: f64 = 1e-5;
 /// Sum of all median house values, in dollars.
 const TOTAL_VALUE: f64 = 4_269_504_061.0;
 /// Names of the derived features.
@@ -113,7 +118,8 @@ impl HousingTable {
             .sum();
         let population: f64 =
             self.features.iter().map(|house| house[4]).sum::<f64>() / BLOCKS as f64;
-        if value != TOTAL_VALUE || (population - 1_425.476_744).abs() > 1e-5 {
+        let has_population = (population - MEAN_POPULATION).abs() <= POPULATION_TOLERANCE;
+        if value != TOTAL_VALUE || !has_population {
             return Err(format!(
                 "this is not the California housing table (its values add up to {value}); {hint}"
             ));
@@ -124,11 +130,11 @@ impl HousingTable {
     /// Blocks for training, validation and testing: numpy's permutations with seed 42, as two
     /// splits by scikit-learn.
     pub fn parts() -> [Vec<usize>; 3] {
-        let rest = BLOCKS - PART_SIZES[2];
-        let first = NumpyRandomState::new(42).permutation(BLOCKS);
-        let (test, others) = first.split_at(PART_SIZES[2]);
-        let second = NumpyRandomState::new(42).permutation(rest);
-        let (validation, train) = second.split_at(PART_SIZES[1]);
+        let [_, num_validation, num_test] = PART_SIZES;
+        let first = NumpyRandomState::new(SPLIT_SEED).permutation(BLOCKS);
+        let (test, others) = first.split_at(num_test);
+        let second = NumpyRandomState::new(SPLIT_SEED).permutation(BLOCKS - num_test);
+        let (validation, train) = second.split_at(num_validation);
         let blocks = |indices: &[usize]| indices.iter().map(|index| others[*index]).collect();
         [blocks(train), blocks(validation), test.to_vec()]
     }
@@ -196,12 +202,12 @@ impl HousingColumns {
         };
         let names: Vec<String> = header.split(',').map(plain).collect();
         let index = |name: &&str| names.iter().position(|known| *known == plain(name));
-        let all = |wanted: &[&str]| wanted.iter().map(index).collect::<Option<Vec<usize>>>();
+        let indices = |wanted: &[&str]| wanted.iter().map(index).collect::<Option<Vec<usize>>>();
         let derived: Vec<&str> = NAMES.iter().copied().chain(["MedHouseVal"]).collect();
-        if let Some(columns) = all(&RAW_COLUMNS) {
+        if let Some(columns) = indices(&RAW_COLUMNS) {
             return Ok(Self::Raw(columns));
         }
-        all(&derived).map(Self::Derived).ok_or_else(|| {
+        indices(&derived).map(Self::Derived).ok_or_else(|| {
             format!(
                 "columns are neither {} nor {}",
                 RAW_COLUMNS.join(", "),
@@ -263,11 +269,11 @@ impl HousingColumns {
                 Ok((features, value / 100_000.0))
             }
             Self::Derived(columns) => {
-                let all = columns
+                let numbers = columns
                     .iter()
                     .map(|column| number(*column))
                     .collect::<std::result::Result<Vec<f64>, _>>()?;
-                Ok((std::array::from_fn(|k| all[k]), all[8]))
+                Ok((std::array::from_fn(|k| numbers[k]), numbers[8]))
             }
         }
     }

@@ -9,6 +9,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, InputPlace, Result};
+use crate::text::matches_pattern;
 
 /// How a table with a header is laid out.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -92,38 +93,39 @@ impl CsvHeader<'_> {
                 place,
                 format!(
                     "there is no such column; the file has: {}",
-                    listed(self.names)
+                    first_names(self.names)
                 ),
             )
         };
         self.names
             .iter()
-            .position(|found| found == name)
+            .position(|known| known == name)
             .ok_or_else(missing)
     }
 
     /// The columns that a list of patterns names, without those to ignore.
     pub fn matching(&self, patterns: &[String], ignore: &[String]) -> Result<Vec<usize>> {
-        let mut found = Vec::new();
+        let mut selected = Vec::new();
         for pattern in patterns {
-            let wanted = |j: &usize| {
-                matches(pattern, &self.names[*j]) && !matches_any(ignore, &self.names[*j])
+            let is_selected = |j: &usize| {
+                matches_pattern(pattern, &self.names[*j]) && !matches_any(ignore, &self.names[*j])
             };
-            let columns: Vec<usize> = (0..self.names.len()).filter(wanted).collect();
+            let columns: Vec<usize> = (0..self.names.len()).filter(is_selected).collect();
             if columns.is_empty() {
                 return Err(self.no_match(pattern));
             }
-            found.extend(columns);
+            selected.extend(columns);
         }
         let mut seen = vec![false; self.names.len()];
-        found.retain(|j| !std::mem::replace(&mut seen[*j], true));
-        Ok(found)
+        selected.retain(|j| !std::mem::replace(&mut seen[*j], true));
+        Ok(selected)
     }
 
-    /// Features: the listed ones, or all that are neither taken nor ignored.
+    /// Features: those that match the patterns or, without patterns, all columns that are neither
+    /// taken nor ignored.
     pub fn features(
         &self,
-        listed: &[String],
+        patterns: &[String],
         ignore: &[String],
         taken: &[usize],
     ) -> Result<Vec<usize>> {
@@ -131,11 +133,11 @@ impl CsvHeader<'_> {
         for j in taken {
             is_taken[*j] = true;
         }
-        let features = if listed.is_empty() {
-            let free = |j: &usize| !is_taken[*j] && !matches_any(ignore, &self.names[*j]);
-            (0..self.names.len()).filter(free).collect()
+        let features = if patterns.is_empty() {
+            let is_free = |j: &usize| !is_taken[*j] && !matches_any(ignore, &self.names[*j]);
+            (0..self.names.len()).filter(is_free).collect()
         } else {
-            self.matching(listed, ignore)?
+            self.matching(patterns, ignore)?
         };
         if let Some(both) = features.iter().find(|j| is_taken[**j]) {
             let place = InputPlace::file(self.path)
@@ -163,9 +165,12 @@ impl CsvHeader<'_> {
     /// Fails when a name to ignore is in none of the headers: probably a typing error.
     pub fn check_ignored(headers: &[Self], ignore: &[String]) -> Result<()> {
         let known = |pattern: &&String| {
-            headers
-                .iter()
-                .any(|h| h.names.iter().any(|name| matches(pattern, name)))
+            headers.iter().any(|header| {
+                header
+                    .names
+                    .iter()
+                    .any(|name| matches_pattern(pattern, name))
+            })
         };
         match (
             ignore.iter().find(|pattern| !known(pattern)),
@@ -177,7 +182,7 @@ impl CsvHeader<'_> {
     }
 
     fn no_match(&self, pattern: &str) -> Error {
-        let names = listed(self.names);
+        let names = first_names(self.names);
         Error::input(
             InputPlace::file(self.path).row(1),
             format!("no column matches '{pattern}'; the file has: {names}"),
@@ -186,7 +191,8 @@ impl CsvHeader<'_> {
 }
 
 /// The first names of a list, and the number of the others.
-fn listed(names: &[String]) -> String {
+fn first_names(names: &[String]) -> String {
+    /// Untuned: keeps messages short.
     const MAX_LISTED_NAMES: usize = 12;
     let shown = names[..names.len().min(MAX_LISTED_NAMES)].join(", ");
     match names.len().saturating_sub(MAX_LISTED_NAMES) {
@@ -196,58 +202,19 @@ fn listed(names: &[String]) -> String {
 }
 
 fn matches_any(patterns: &[String], name: &str) -> bool {
-    patterns.iter().any(|pattern| matches(pattern, name))
-}
-
-/// Whether a name matches a pattern; each `*` matches any characters or none.
-fn matches(pattern: &str, name: &str) -> bool {
-    let Some((start, rest)) = pattern.split_once('*') else {
-        return pattern == name;
-    };
-    let Some(mut name) = name.strip_prefix(start) else {
-        return false;
-    };
-    let mut parts = rest.split('*');
-    let end = parts.next_back().unwrap_or_default();
-    for part in parts {
-        match name.find(part) {
-            Some(at) => name = &name[at + part.len()..],
-            None => return false,
-        }
-    }
-    name.ends_with(end)
+    patterns
+        .iter()
+        .any(|pattern| matches_pattern(pattern, name))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{listed, matches};
-
-    #[test]
-    fn a_star_matches_any_characters_or_none() {
-        for (pattern, name) in [
-            ("c*", "c"),
-            ("c*", "c12"),
-            ("*", ""),
-            ("*_eur", "x_eur"),
-            ("a*b*c", "a1b2b3c"),
-        ] {
-            assert!(matches(pattern, name), "{pattern} {name}");
-        }
-        for (pattern, name) in [
-            ("c", "c1"),
-            ("c*", "xc"),
-            ("*_eur", "eur"),
-            ("a*b*c", "acb"),
-            ("ab*ba", "aba"),
-        ] {
-            assert!(!matches(pattern, name), "{pattern} {name}");
-        }
-    }
+    use super::first_names;
 
     #[test]
     fn long_lists_of_names_are_cut() {
         let names: Vec<String> = (0..20).map(|j| format!("x{j}")).collect();
-        assert!(listed(&names).ends_with("x11 and 8 more"));
-        assert_eq!(listed(&names[..2]), "x0, x1");
+        assert!(first_names(&names).ends_with("x11 and 8 more"));
+        assert_eq!(first_names(&names[..2]), "x0, x1");
     }
 }

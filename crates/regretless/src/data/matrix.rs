@@ -438,10 +438,10 @@ mod tests {
 
     #[test]
     fn values_before_rounding_are_read_until_the_matrix_changes() {
-        let given = vec![0.1, 0.7, -3.0, 1e-3];
-        let mut matrix = Matrix::from_f64(2, 2, &given)
+        let exact = vec![0.1, 0.7, -3.0, 1e-3];
+        let mut matrix = Matrix::from_f64(2, 2, &exact)
             .unwrap()
-            .with_f64_values(Arc::new(given.clone()))
+            .with_f64_values(Arc::new(exact.clone()))
             .unwrap();
         let row = |matrix: &Matrix, row: usize| {
             let mut out = vec![9.0];
@@ -478,21 +478,21 @@ mod tests {
 
     #[test]
     fn shared_values_are_copied_only_before_a_change() {
-        let theirs = Arc::new(ForeignArray(vec![1.0, 2.0, 3.0, 4.0]));
-        let mut matrix = Matrix::shared(2, 2, theirs.clone()).unwrap();
-        assert_eq!(matrix.as_slice().as_ptr(), theirs.0.as_ptr());
+        let foreign = Arc::new(ForeignArray(vec![1.0, 2.0, 3.0, 4.0]));
+        let mut matrix = Matrix::shared(2, 2, foreign.clone()).unwrap();
+        assert_eq!(matrix.as_slice().as_ptr(), foreign.0.as_ptr());
         matrix.row_mut(1)[0] = 9.0;
         assert_eq!(
-            (matrix.as_slice(), &theirs.0[..]),
+            (matrix.as_slice(), &foreign.0[..]),
             (&[1.0, 2.0, 9.0, 4.0][..], &[1.0, 2.0, 3.0, 4.0][..])
         );
-        let mut negated = Matrix::shared(2, 2, theirs.clone()).unwrap();
+        let mut negated = Matrix::shared(2, 2, foreign.clone()).unwrap();
         negated.negate().unwrap();
         assert_eq!(
-            (negated.as_slice(), theirs.0[0]),
+            (negated.as_slice(), foreign.0[0]),
             (&[-1.0, -2.0, -3.0, -4.0][..], 1.0)
         );
-        assert!(Matrix::shared(3, 2, theirs).is_err());
+        assert!(Matrix::shared(3, 2, foreign).is_err());
     }
 
     #[test]
@@ -505,10 +505,10 @@ mod tests {
         let mapped = MappedArray::open(file.reopen().unwrap(), file.path(), 0, 6)
             .unwrap()
             .unwrap();
-        let theirs = Arc::new(ForeignArray(numbers.to_vec()));
+        let foreign = Arc::new(ForeignArray(numbers.to_vec()));
         let kinds = [
             Matrix::new(2, 3, numbers.to_vec()).unwrap(),
-            Matrix::shared(2, 3, theirs).unwrap(),
+            Matrix::shared(2, 3, foreign).unwrap(),
             Matrix::mapped(2, 3, mapped).unwrap(),
         ];
         for mut matrix in kinds {

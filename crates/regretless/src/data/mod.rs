@@ -68,8 +68,8 @@ impl Features {
     /// When a value is not finite, the rows are not a multiple of the rows per instance, or names
     /// have the wrong number, are empty or duplicated.
     pub fn new(values: Matrix, shape: FeatureShape, names: Option<Vec<String>>) -> Result<Self> {
-        if let Some(given) = &names {
-            check_names(given, "feature")?;
+        if let Some(names) = &names {
+            check_names(names, "feature")?;
         }
         let names = names.unwrap_or_else(|| (0..values.cols()).map(|j| format!("x{j}")).collect());
         if names.len() != values.cols() {
@@ -124,10 +124,10 @@ impl Features {
     /// The features of the listed instances, in the order of the list.
     #[must_use]
     pub fn select_rows(&self, instances: &[usize]) -> Self {
-        let rows_each = self.shape.rows_per_instance();
+        let size = self.shape.rows_per_instance();
         let rows: Vec<usize> = instances
             .iter()
-            .flat_map(|instance| instance * rows_each..(instance + 1) * rows_each)
+            .flat_map(|instance| instance * size..(instance + 1) * size)
             .collect();
         Self {
             values: self.values.select_rows(&rows),
@@ -158,7 +158,17 @@ impl Features {
     }
 }
 
-/// Features with the observed costs.
+/// A table of instances: features with the observed costs.
+///
+/// ```
+/// use regretless::{Dataset, Problem};
+///
+/// let problem = Problem::benchmark("SP3x3")?;
+/// let data = Dataset::generate(&problem, 10)?;
+/// assert_eq!(data.len(), 10);
+/// assert_eq!(data.costs().cols(), problem.num_costs());
+/// # Ok::<(), regretless::Error>(())
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Dataset {
     features: Features,
@@ -203,9 +213,10 @@ impl Dataset {
         }
         cost_names.check("cost")?;
         if features.instances() != costs.rows() {
-            let (left, right) = (features.instances(), costs.rows());
             return Err(Error::data(format!(
-                "features of {left} instances but costs of {right}"
+                "features of {} instances but costs of {}",
+                features.instances(),
+                costs.rows()
             )));
         }
         if costs.rows() == 0 || costs.cols() == 0 {
@@ -253,14 +264,15 @@ impl Dataset {
         &mut self.costs
     }
 
-    /// The table in single precision and, where double precision was given, the table with it.
+    /// The table in single precision and, if it has values in double precision, the table with
+    /// them.
     pub fn into_single_precision(self) -> (Self, Option<Self>) {
         if !self.costs.has_f64_values() {
             return (self, None);
         }
-        let given = self.clone();
+        let exact = self.clone();
         let costs = self.costs.into_single_precision();
-        (Self { costs, ..self }, Some(given))
+        (Self { costs, ..self }, Some(exact))
     }
 
     /// Names of the costs.

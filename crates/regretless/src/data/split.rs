@@ -22,11 +22,11 @@ use crate::error::{Error, Result};
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Split {
     rule: SplitRule,
-    /// Fraction for training, where it is not simply what validation and test leave.
+    /// Fraction for training; by default the rows that neither validate nor test.
     train: Option<f64>,
-    /// Fraction for validation, where it is not that of the rule.
+    /// Fraction for validation; by default that of the rule.
     validation: Option<f64>,
-    /// Fraction for testing, where it is not simply what training and validation leave.
+    /// Fraction for testing; by default the rows that neither train nor validate.
     test: Option<f64>,
     seed: u64,
 }
@@ -87,7 +87,7 @@ impl Split {
         let [default_validation, default_test] = match self.rule {
             SplitRule::Counts(_) if has_fractions => {
                 return Err(Error::setting(
-                    "a split in order takes numbers of rows, no fractions",
+                    "a split in the order of the table has numbers of rows, no fractions",
                 ));
             }
             SplitRule::Counts(counts) => return SplitIndices::in_order(rows, counts),
@@ -106,11 +106,11 @@ impl Split {
     }
 }
 
-/// How rows are divided, without the seed of a random draw: what command lines and files state.
+/// How rows are divided, without the seed of a random draw, as users write it.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "SerializedSplit", into = "String")]
 pub enum SplitRule {
-    /// Fractions drawn at random to validate and test; the rest trains.
+    /// Fractions for validation and testing, drawn at random; the other rows are for training.
     Fractions([f64; 2]),
     /// Rows for training, validation and test, in the order of the table.
     Counts([usize; 3]),
@@ -122,14 +122,14 @@ impl SplitRule {
         Split::new(self, seed)
     }
 
-    /// Fractions to validate and test on where the user brings the data and says nothing else.
+    /// Fractions for validation and testing where the user states none. Untuned.
     pub const DEFAULT: Self = Self::Fractions([0.2, 0.2]);
 
-    /// How many rows the split wants, where it says so.
+    /// The number of rows of all parts, if the rule states numbers.
     pub fn rows(self) -> Option<usize> {
         match self {
             Self::Fractions(_) => None,
-            // A sum beyond counting is more than any table has, which is all that matters.
+            // A sum that overflows is larger than any table, and refused as such.
             Self::Counts(counts) => Some(
                 counts
                     .iter()
@@ -153,16 +153,16 @@ impl FromStr for SplitRule {
 
     fn from_str(text: &str) -> Result<Self> {
         let parts: Vec<&str> = text.split([',', '/']).map(str::trim).collect();
-        let share = |part: &str| {
-            part.parse::<f64>()
-                .ok()
-                .filter(|share| (0.0..1.0).contains(share))
+        let fraction = |part: &str| {
+            let number = part.parse::<f64>().ok();
+            number.filter(|fraction| (0.0..1.0).contains(fraction))
         };
-        let found = match parts[..] {
-            [both] => share(both).map(|share| Self::Fractions([share, share])),
-            [validation, test] => share(validation)
-                .zip(share(test))
-                .map(|(v, t)| Self::Fractions([v, t])),
+        let rule = match parts[..] {
+            [both] => fraction(both).map(|both| Self::Fractions([both, both])),
+            [validation, test] => match (fraction(validation), fraction(test)) {
+                (Some(validation), Some(test)) => Some(Self::Fractions([validation, test])),
+                (None, _) | (_, None) => None,
+            },
             [train, validation, test] => {
                 let counts = [train, validation, test].map(|part| part.parse::<usize>().ok());
                 if let [Some(train), Some(validation), Some(test)] = counts {
@@ -173,9 +173,9 @@ impl FromStr for SplitRule {
             }
             _ => None,
         };
-        let wanted = "write shares to validate and test such as 0.2,0.2, or rows to train, \
-            validate and test such as 1000,400,600";
-        found.ok_or_else(|| Error::setting(format!("'{text}' is no split; {wanted}")))
+        let remedy = "write fractions for validation and test such as 0.2,0.2, or rows for \
+            training, validation and test such as 1000,400,600";
+        rule.ok_or_else(|| Error::setting(format!("'{text}' is no split; {remedy}")))
     }
 }
 
@@ -185,16 +185,16 @@ impl From<SplitRule> for String {
     }
 }
 
-/// How a split may stand in a file of settings.
+/// The forms of a split in a settings file.
 #[derive(Deserialize)]
 #[serde(
     untagged,
-    expecting = "a split is a text such as \"0.2,0.2\", a share, or a list of numbers"
+    expecting = "a split is a text such as \"0.2,0.2\", a fraction, or a list of numbers"
 )]
 enum SerializedSplit {
     Text(String),
-    One(f64),
-    Many(Vec<f64>),
+    Fraction(f64),
+    Numbers(Vec<f64>),
 }
 
 impl TryFrom<SerializedSplit> for SplitRule {
@@ -203,13 +203,11 @@ impl TryFrom<SerializedSplit> for SplitRule {
     fn try_from(written: SerializedSplit) -> Result<Self> {
         match written {
             SerializedSplit::Text(text) => text.parse(),
-            SerializedSplit::One(share) => share.to_string().parse(),
-            SerializedSplit::Many(numbers) => numbers
-                .iter()
-                .map(f64::to_string)
-                .collect::<Vec<_>>()
-                .join(",")
-                .parse(),
+            SerializedSplit::Fraction(fraction) => fraction.to_string().parse(),
+            SerializedSplit::Numbers(numbers) => {
+                let numbers: Vec<String> = numbers.iter().map(f64::to_string).collect();
+                numbers.join(",").parse()
+            }
         }
     }
 }

@@ -5,6 +5,9 @@ use serde::{Deserialize, Serialize};
 use crate::error::{Error, Result};
 use crate::random::{Purpose, RandomStream};
 
+/// Excess over 1 of a sum of fractions that is rounding, as in 0.7 + 0.2 + 0.1.
+const FRACTION_SUM_TOLERANCE: f64 = 1e-9;
+
 /// Rows for training, validation and testing.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SplitIndices {
@@ -23,8 +26,8 @@ impl SplitIndices {
     /// When the table is too short or there is no row for training.
     pub fn in_order(rows: usize, counts: [usize; 3]) -> Result<Self> {
         let [train, validation, test] = counts;
-        let wanted = train.saturating_add(validation).saturating_add(test);
-        if train == 0 || wanted > rows {
+        let total = train.saturating_add(validation).saturating_add(test);
+        if train == 0 || total > rows {
             let parts = format!("{train}/{validation}/{test} rows to train/validate/test");
             return Err(Error::setting(format!(
                 "{parts} cannot be taken from a table of {rows} rows"
@@ -33,7 +36,7 @@ impl SplitIndices {
         Ok(Self {
             train: (0..train).collect(),
             validation: (train..train + validation).collect(),
-            test: (train + validation..wanted).collect(),
+            test: (train + validation..total).collect(),
         })
     }
 
@@ -45,7 +48,8 @@ impl SplitIndices {
         let valid = |fraction: f64| (0.0..1.0).contains(&fraction);
         if !valid(validation) || !valid(test) || validation + test >= 1.0 {
             let message = format!(
-                "shares of {validation} to validate and {test} to test leave nothing to train on"
+                "fractions {validation} for validation and {test} for testing leave no row for \
+                 training"
             );
             return Err(Error::setting(message));
         }
@@ -81,8 +85,7 @@ impl SplitIndices {
     ) -> Result<Self> {
         let parts = [train, validation, test.unwrap_or(0.0)];
         let valid = parts.iter().all(|part| (0.0..=1.0).contains(part));
-        // Rounding of sums such as 0.7 + 0.2 + 0.1 must not refuse a split.
-        if !valid || parts.iter().sum::<f64>() > 1.0 + 1e-9 {
+        if !valid || parts.iter().sum::<f64>() > 1.0 + FRACTION_SUM_TOLERANCE {
             return Err(Error::setting(format!(
                 "fractions {train} for training, {validation} for validation and {} for testing \
                  must be between 0 and 1 and add up to at most 1",
@@ -92,8 +95,8 @@ impl SplitIndices {
         let count = |fraction: f64| (fraction * rows as f64).round() as usize;
         let train_rows = count(train).min(rows);
         let validation_rows = count(validation).min(rows - train_rows);
-        let rest = rows - train_rows - validation_rows;
-        let test_rows = test.map_or(rest, |test| count(test).min(rest));
+        let remaining = rows - train_rows - validation_rows;
+        let test_rows = test.map_or(remaining, |test| count(test).min(remaining));
         if train_rows == 0 {
             return Err(Error::setting(format!(
                 "a table of {rows} rows leaves no row to train on"
@@ -111,7 +114,7 @@ impl SplitIndices {
         })
     }
 
-    /// The same split without the rows that are not in a sorted list.
+    /// The same split, restricted to the rows of a sorted list.
     ///
     /// # Errors
     /// When no row is left for training.

@@ -1,15 +1,42 @@
-//! Synthetic tables, bit-identical to those of PyEPO's generators.
+//! Synthetic tables, bit-identical to those of PyEPO's generators (Tang and Khalil 2022), which
+//! follow Elmachtoub and Grigas (2022).
 //!
-//! Features are standard normal. Each cost is a polynomial of a random 0/1 combination of the
-//! features, times noise: a linear predictor cannot be exact, so it matters which errors it makes.
-//! Random numbers are drawn from numpy's legacy generator in PyEPO's order, in double precision,
-//! and rounded at the end. The noise of the costs is drawn last, row by row: rows can be generated
-//! one at a time ([`SyntheticGenerator`]) and written at once.
+//! Features x ∈ ℝᵖ are standard normal. With a random matrix B, the base of cost j is
+//! b_j = (Bx)_j / √p + 3, and with the polynomial degree δ and noise ε_j uniform on
+//! [1 − w, 1 + w] the costs are
+//!
+//! ```text
+//! grid path   c_j = (b_j^δ + 1) / 3.5^δ · ε_j                     B of zeros and ones
+//! knapsack    c_j = ⌈5 (b_j^δ + 1) / 3.5^δ · ε_j⌉                 B of zeros and ones
+//! TSP, CVRP   c_j = distance_j + b_j^δ / 3^(δ−1) · ε_j            B of zeros and uniform [−2, 2]
+//! ```
+//!
+//! Edge costs are rounded to four decimals. For δ > 1 a linear predictor cannot be exact, so that it
+//! matters which errors it makes. The constants are PyEPO's and cannot be changed without changing
+//! the published benchmarks. Random numbers are drawn from numpy's legacy generator in PyEPO's
+//! order, in double precision, and rounded at the end. The noise is drawn last, row by row: rows can
+//! be generated one at a time ([`SyntheticGenerator`]) and written at once.
 
 use super::{Dataset, FeatureShape, Features, Matrix};
 use crate::error::{Error, Result};
 use crate::random::NumpyRandomState;
 use crate::size_limits::{self, MAX_COSTS, MAX_TABLE_VALUES};
+
+/// Added to the mixture of features, so that the base of the power is rarely negative.
+const BASE_OFFSET: f64 = 3.0;
+/// Scale of the costs of grid paths and knapsacks, raised to the degree.
+const POLYNOMIAL_SCALE: f64 = 3.5;
+/// Scale of the random part of edge costs, raised to the degree minus 1.
+const EDGE_COST_SCALE: f64 = 3.0;
+/// Factor of knapsack values before they are rounded up to integers.
+const VALUE_SCALE: f64 = 5.0;
+/// Edge costs are rounded to multiples of 1 / 10,000.
+const EDGE_COST_DECIMALS: f64 = 10_000.0;
+/// Half the side of the square with the nodes, and the largest weight of a feature in edge costs.
+const HALF_SIDE: f64 = 2.0;
+/// Knapsack weights are integers from 300 to 799, divided by 100.
+const MIN_WEIGHT_HUNDREDTHS: u32 = 300;
+const WEIGHT_RANGE_HUNDREDTHS: u32 = 500;
 
 /// Size, difficulty and seed of a synthetic table.
 #[derive(Debug, Clone, Copy, PartialEq, serde::Serialize, serde::Deserialize)]
@@ -18,16 +45,17 @@ pub struct SyntheticSpec {
     pub instances: usize,
     /// Features per instance.
     pub features: usize,
-    /// Degree of the polynomial; 1 is linear.
+    /// Degree δ of the polynomial; 1 is linear.
     pub degree: u32,
-    /// Half-width of the multiplicative noise around 1.
+    /// Half-width w of the multiplicative noise around 1.
     pub noise: f64,
-    /// Seed of numpy's stream.
+    /// Seed of numpy's generator.
     pub seed: u32,
 }
 
 impl SyntheticSpec {
-    /// The paper's settings: 5 features, degree 6, noise 0.5.
+    /// The settings of the cost-sensitive paper (Schutte et al. 2026): 5 features, degree 6, noise
+    /// 0.5.
     pub fn paper(instances: usize, seed: u32) -> Self {
         Self {
             instances,
@@ -72,7 +100,7 @@ impl SyntheticSpec {
         let bytes = doubles
             .saturating_mul(size_of::<f64>())
             .saturating_add(features.saturating_mul(size_of::<f32>()));
-        size_limits::check_memory("the table to be made", bytes)
+        size_limits::check_memory("the table to be generated", bytes)
     }
 
     fn degree(&self) -> f64 {
@@ -94,7 +122,7 @@ impl SyntheticSpec {
 pub struct SyntheticGenerator {
     spec: SyntheticSpec,
     stream: NumpyRandomState,
-    /// Weights of the features in each cost.
+    /// The matrix B: weights of the features in each cost.
     mixing: Vec<f64>,
     features: Vec<f64>,
     kind: SyntheticKind,
@@ -102,12 +130,12 @@ pub struct SyntheticGenerator {
     generated: usize,
 }
 
-/// The function from the mixture of features and the noise to a cost.
+/// The function from base and noise to a cost.
 #[derive(Debug, Clone)]
 enum SyntheticKind {
     GridPath,
     Knapsack,
-    /// Distances of all pairs of nodes.
+    /// With the distances of all pairs of nodes.
     Tsp(Vec<f64>),
 }
 
@@ -131,36 +159,37 @@ impl SyntheticGenerator {
         Features::new(values, FeatureShape::Wide, None)
     }
 
-    /// Appends the costs of the next row, `shape((Bx)_j/√p + 3, ε)` with a separate ε for each;
-    /// does nothing after the last row.
+    /// Appends the costs of the next row; does nothing after the last row.
     pub fn next_row(&mut self, out: &mut Vec<f32>) {
+        let degree = self.spec.degree();
         match &self.kind {
             SyntheticKind::GridPath => {
-                let (degree, scale) = (self.spec.degree(), 3.5_f64.powf(self.spec.degree()));
-                self.row(out, |_, base, noise| {
+                let scale = POLYNOMIAL_SCALE.powf(degree);
+                self.append_costs(out, |_, base, noise| {
                     (base.powf(degree) + 1.0) / scale * noise
                 });
             }
             SyntheticKind::Knapsack => {
-                let (degree, scale) = (self.spec.degree(), 3.5_f64.powf(self.spec.degree()));
-                self.row(out, |_, base, noise| {
-                    ((base.powf(degree) + 1.0) * 5.0 / scale * noise).ceil()
+                let scale = POLYNOMIAL_SCALE.powf(degree);
+                self.append_costs(out, |_, base, noise| {
+                    ((base.powf(degree) + 1.0) * VALUE_SCALE / scale * noise).ceil()
                 });
             }
             SyntheticKind::Tsp(_) => {
-                let (degree, scale) = (self.spec.degree(), 3.0_f64.powf(self.spec.degree() - 1.0));
-                self.row(out, |distance, base, noise| {
+                let scale = EDGE_COST_SCALE.powf(degree - 1.0);
+                self.append_costs(out, |distance, base, noise| {
                     let cost = distance + base.powf(degree) / scale * noise;
-                    (cost * 10_000.0).round_ties_even() / 10_000.0
+                    (cost * EDGE_COST_DECIMALS).round_ties_even() / EDGE_COST_DECIMALS
                 });
             }
         }
     }
 
-    /// `shape` receives the distance of a cost, 0 where there is none, its base and its noise.
-    fn row(&mut self, out: &mut Vec<f32>, shape: impl Fn(f64, f64, f64) -> f64) {
+    /// Appends `cost(distance, base, noise)` for each cost of the next row; the distance is 0 where
+    /// there is none.
+    fn append_costs(&mut self, out: &mut Vec<f32>, cost: impl Fn(f64, f64, f64) -> f64) {
         let p = self.spec.features;
-        let (root, noise) = ((p as f64).sqrt(), self.spec.noise);
+        let (root, half_width) = ((p as f64).sqrt(), self.spec.noise);
         let Some(x) = self
             .features
             .get(self.generated * p..(self.generated + 1) * p)
@@ -173,15 +202,12 @@ impl SyntheticGenerator {
             &[]
         };
         let stream = &mut self.stream;
-        out.extend(self.mixing.chunks_exact(p).enumerate().map(|(j, b)| {
-            let product: f64 = b.iter().zip(x).map(|(b, x)| b * x).sum();
-            let noise = stream.uniform(1.0 - noise, 1.0 + noise);
-            shape(
-                distances.get(j).copied().unwrap_or(0.0),
-                product / root + 3.0,
-                noise,
-            ) as f32
-        }));
+        for (j, weights) in self.mixing.chunks_exact(p).enumerate() {
+            let product: f64 = weights.iter().zip(x).map(|(weight, x)| weight * x).sum();
+            let noise = stream.uniform(1.0 - half_width, 1.0 + half_width);
+            let distance = distances.get(j).copied().unwrap_or(0.0);
+            out.push(cost(distance, product / root + BASE_OFFSET, noise) as f32);
+        }
         self.generated += 1;
     }
 
@@ -201,19 +227,19 @@ impl SyntheticGenerator {
     }
 }
 
-/// Travel times of the arcs of a grid.
+/// Costs of the arcs of a grid.
 ///
 /// # Errors
 /// When the specification is invalid or the table too large.
-pub fn shortest_path(spec: SyntheticSpec, arcs: usize) -> Result<Dataset> {
-    shortest_path_rows(spec, arcs)?.dataset()
+pub fn grid_path(spec: SyntheticSpec, arcs: usize) -> Result<Dataset> {
+    grid_path_rows(spec, arcs)?.dataset()
 }
 
 /// The same, row by row.
 ///
 /// # Errors
 /// When the specification is invalid or the table too large.
-pub fn shortest_path_rows(spec: SyntheticSpec, arcs: usize) -> Result<SyntheticGenerator> {
+pub fn grid_path_rows(spec: SyntheticSpec, arcs: usize) -> Result<SyntheticGenerator> {
     let spec = spec.validate()?;
     spec.check_memory_for(arcs)?;
     let mut stream = NumpyRandomState::new(spec.seed);
@@ -254,7 +280,10 @@ pub fn knapsack_rows(
     let spec = spec.validate()?;
     spec.check_memory_for(items)?;
     let mut stream = NumpyRandomState::new(spec.seed);
-    let weight = |stream: &mut NumpyRandomState| f64::from(300 + stream.index(500)) / 100.0;
+    let weight = |stream: &mut NumpyRandomState| {
+        let hundredths = MIN_WEIGHT_HUNDREDTHS + stream.index(WEIGHT_RANGE_HUNDREDTHS);
+        f64::from(hundredths) / 100.0
+    };
     let weights = (0..dimensions)
         .map(|_| stream.fill(items, weight))
         .collect();
@@ -273,7 +302,7 @@ pub fn knapsack_rows(
     ))
 }
 
-/// Travel costs of the edges (i < j, in lexicographic order) of a complete graph.
+/// Costs of the edges (i < j, in lexicographic order) of a complete graph.
 ///
 /// # Errors
 /// When the specification is invalid or the table too large.
@@ -292,8 +321,8 @@ pub fn tsp_rows(spec: SyntheticSpec, nodes: usize) -> Result<SyntheticGenerator>
     let mut stream = NumpyRandomState::new(spec.seed);
     let positions = draw_positions(&mut stream, nodes);
     let mut mixing = spec.draw_bernoulli(&mut stream, edges);
-    for b in &mut mixing {
-        *b *= stream.uniform(-2.0, 2.0);
+    for weight in &mut mixing {
+        *weight *= stream.uniform(-HALF_SIDE, HALF_SIDE);
     }
     let features = spec.draw_features(&mut stream);
     Ok(SyntheticGenerator {
@@ -313,7 +342,9 @@ pub fn node_positions(nodes: usize, seed: u32) -> Vec<[f64; 2]> {
 
 /// Positions of nodes, half of them uniform on a square, the others normal around its center.
 fn draw_positions(stream: &mut NumpyRandomState, nodes: usize) -> Vec<[f64; 2]> {
-    let mut coordinates = stream.fill(nodes / 2 * 2, |s| s.uniform(-2.0, 2.0));
+    let mut coordinates = stream.fill(nodes / 2 * 2, |stream| {
+        stream.uniform(-HALF_SIDE, HALF_SIDE)
+    });
     coordinates.extend(stream.fill((nodes - nodes / 2) * 2, NumpyRandomState::normal));
     let pairs = coordinates.chunks_exact(2);
     pairs.map(|pair| [pair[0], pair[1]]).collect()

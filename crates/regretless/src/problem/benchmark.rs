@@ -129,7 +129,7 @@ impl Benchmark {
         let problem = self.problem(spec.seed)?;
         let data = match self {
             Self::GridPath { rows, cols } => {
-                synthetic::shortest_path_rows(spec, GridPathSolver::num_arcs(rows, cols))?
+                synthetic::grid_path_rows(spec, GridPathSolver::num_arcs(rows, cols))?
             }
             Self::Knapsack { items } => {
                 synthetic::knapsack_rows(spec, items, dimensions_of(items))?.1

@@ -1,7 +1,7 @@
 //! SIMD vectors of sixteen lanes: the arithmetic of training and of matrix products.
 //!
-//! On x86-64 an [`F32x16`] is two AVX2 registers, elsewhere an array, which the compiler maps to the
-//! registers of the CPU (NEON on aarch64). Both round every operation the same way, with fused
+//! On x86-64 an [`F32x16`] is two AVX2 registers, elsewhere an array, which the compiler maps to
+//! the registers of the CPU (NEON on aarch64). Both round every operation the same way, with fused
 //! multiply-add everywhere, so that results are the same bits. A vector exists only where the CPU
 //! has the instructions: all constructors need a [`SimdToken`], which only [`SimdToken::detect`]
 //! returns.

@@ -60,14 +60,14 @@ fn numpy_stream_gives_the_same_numbers_in_the_same_order() {
 }
 
 #[test]
-fn shortest_path_data_equal_the_peers() {
+fn grid_path_data_equal_the_peers() {
     let Some(file) = golden("datagen") else {
         return;
     };
     let expected = &file["generators"]["shortestpath"];
     let arcs = expected["c"][0].as_array().unwrap().len();
     assert_same(
-        &synthetic::shortest_path(spec(&expected["args"]), arcs).unwrap(),
+        &synthetic::grid_path(spec(&expected["args"]), arcs).unwrap(),
         expected,
     );
 }
@@ -104,7 +104,7 @@ fn full_size_tables_start_with_the_known_numbers() {
             .for_each(|(a, b)| assert!((f64::from(*a) - b).abs() < 1e-6, "{a} is not {b}"));
     };
     let one = SyntheticSpec::paper(1, 135);
-    let paths = synthetic::shortest_path(one, 40).unwrap();
+    let paths = synthetic::grid_path(one, 40).unwrap();
     close(
         paths.features().instance(0),
         &[0.18978013, 0.28131239, 0.80407457],

@@ -110,7 +110,7 @@ fn stored_labels_equal_those_of_a_direct_solve() {
         noise: 0.5,
         seed: 9,
     };
-    let data = synthetic::shortest_path(spec, 31).unwrap();
+    let data = synthetic::grid_path(spec, 31).unwrap();
     let plain = LabeledDataset::solve(data.clone(), &oracle(&problem), &NoopObserver).unwrap();
     for expected in [30, 0] {
         let (labeled, _, solves) = label(

@@ -172,10 +172,10 @@ impl LongTable {
         let mut numbers = table.read(chosen, |table| keys.add(table, columns))?;
         let instances = keys.instances.list.len();
         let (items, item_names) = match columns.item {
-            None => (rows_of_each(table, columns.instance, &keys)?, None),
+            None => (rows_per_instance(table, columns.instance, &keys)?, None),
             Some(column) => {
-                let items = items_of_each(&keys, wanted);
-                let order = in_order(table, column, &keys, &items)?;
+                let items = required_items(&keys, wanted);
+                let order = sorted_rows(table, column, &keys, &items)?;
                 numbers.features = permuted(&numbers.features, &order);
                 numbers.costs = permuted(&numbers.costs, &order);
                 let name = |item: &usize| keys.items.list[*item].clone();
@@ -196,31 +196,31 @@ impl LongTable {
 }
 
 /// The number of rows of every instance.
-fn rows_of_each(table: &CsvTable, column: usize, keys: &RowKeys) -> Result<usize> {
+fn rows_per_instance(table: &CsvTable, column: usize, keys: &RowKeys) -> Result<usize> {
     let mut counts = vec![0; keys.instances.list.len()];
     for row in &keys.rows {
         counts[row.instance] += 1;
     }
-    let Some(odd) = counts.iter().position(|count| *count != counts[0]) else {
+    let Some(different) = counts.iter().position(|count| *count != counts[0]) else {
         return Ok(counts[0]);
     };
     let first_row = keys
         .rows
         .iter()
-        .position(|row| row.instance == odd)
+        .position(|row| row.instance == different)
         .unwrap_or_default();
-    let name = quoted(&keys.instances.list[odd]);
+    let name = quoted(&keys.instances.list[different]);
     let first = quoted(&keys.instances.list[0]);
     let message = format!(
         "instance {name} has {} rows, but the first instance {first} has {}; all must have equally \
          many",
-        counts[odd], counts[0]
+        counts[different], counts[0]
     );
     Err(table.cell_error_at(first_row as u64 + 1, column, message))
 }
 
 /// The items that every instance must have: the wanted ones, or those of the first instance.
-fn items_of_each(keys: &RowKeys, wanted: usize) -> Vec<usize> {
+fn required_items(keys: &RowKeys, wanted: usize) -> Vec<usize> {
     if wanted > 0 {
         return (0..wanted).collect();
     }
@@ -236,7 +236,7 @@ fn items_of_each(keys: &RowKeys, wanted: usize) -> Vec<usize> {
 
 /// The row of every instance and item, in order. Allocates no more than there are rows: a short
 /// file may name many instances and many items.
-fn in_order(
+fn sorted_rows(
     table: &CsvTable,
     column: usize,
     keys: &RowKeys,

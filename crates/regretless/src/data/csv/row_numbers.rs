@@ -1,7 +1,7 @@
 //! Row numbers as a spreadsheet shows them.
 //!
 //! The parser numbers records: it skips empty lines, and a quoted cell may span several lines. A
-//! spreadsheet shows an empty line as a row and a quoted cell as part of one row. The difference
+//! spreadsheet shows an is_empty line as a row and a quoted cell as part of one row. The difference
 //! matters only for the row of an error, so that the file is scanned again only then.
 
 use std::fs::File;
@@ -12,44 +12,46 @@ use std::path::Path;
 pub(super) fn row_of(path: &Path, record: u64) -> u64 {
     let counted = File::open(path)
         .ok()
-        .and_then(|file| count(BufReader::new(file), record));
+        .and_then(|file| find_row(BufReader::new(file), record));
     counted.unwrap_or(record + 1)
 }
 
+/// The state of the scanner within a cell.
 #[derive(Clone, Copy, PartialEq)]
 enum CsvCellState {
     Start,
-    Plain,
+    Unquoted,
     Quoted,
     /// After a quote inside a quoted cell: either the end of the cell or half of a doubled quote.
     Closing,
 }
 
-fn count(mut text: impl BufRead, record: u64) -> Option<u64> {
-    let (mut row, mut seen) = (1, 0);
-    let (mut cell, mut empty, mut after_return) = (CsvCellState::Start, true, false);
+/// The row of a record; `None` where the text has fewer records.
+fn find_row(mut text: impl BufRead, record: u64) -> Option<u64> {
+    let (mut row, mut records) = (1, 0);
+    let (mut cell, mut is_empty, mut after_return) = (CsvCellState::Start, true, false);
     loop {
         let bytes = text.fill_buf().ok()?;
         if bytes.is_empty() {
-            return (!empty && seen == record).then_some(row);
+            return (!is_empty && records == record).then_some(row);
         }
         for byte in bytes {
-            let ends = cell != CsvCellState::Quoted && matches!(byte, b'\r' | b'\n');
-            if ends && *byte == b'\n' && after_return {
+            let ends_row = cell != CsvCellState::Quoted && matches!(byte, b'\r' | b'\n');
+            if ends_row && *byte == b'\n' && after_return {
                 after_return = false;
                 continue;
             }
-            after_return = ends && *byte == b'\r';
-            if ends {
-                if !empty && seen == record {
+            after_return = ends_row && *byte == b'\r';
+            if ends_row {
+                if !is_empty && records == record {
                     return Some(row);
                 }
-                seen += u64::from(!empty);
+                records += u64::from(!is_empty);
                 row += 1;
-                (cell, empty) = (CsvCellState::Start, true);
+                (cell, is_empty) = (CsvCellState::Start, true);
             } else {
-                empty = false;
-                cell = next(cell, *byte);
+                is_empty = false;
+                cell = next_state(cell, *byte);
             }
         }
         let used = bytes.len();
@@ -57,27 +59,27 @@ fn count(mut text: impl BufRead, record: u64) -> Option<u64> {
     }
 }
 
-fn next(cell: CsvCellState, byte: u8) -> CsvCellState {
+fn next_state(cell: CsvCellState, byte: u8) -> CsvCellState {
     match (cell, byte) {
         (CsvCellState::Start | CsvCellState::Closing, b'"') => CsvCellState::Quoted,
         (CsvCellState::Quoted, b'"') => CsvCellState::Closing,
         (CsvCellState::Quoted, _) => CsvCellState::Quoted,
-        (CsvCellState::Start | CsvCellState::Plain | CsvCellState::Closing, b',') => {
+        (CsvCellState::Start | CsvCellState::Unquoted | CsvCellState::Closing, b',') => {
             CsvCellState::Start
         }
-        (CsvCellState::Start | CsvCellState::Plain | CsvCellState::Closing, _) => {
-            CsvCellState::Plain
+        (CsvCellState::Start | CsvCellState::Unquoted | CsvCellState::Closing, _) => {
+            CsvCellState::Unquoted
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::count;
+    use super::find_row;
 
     fn rows(text: &str) -> Vec<Option<u64>> {
         (0..4)
-            .map(|record| count(text.as_bytes(), record))
+            .map(|record| find_row(text.as_bytes(), record))
             .collect()
     }
 

@@ -40,21 +40,25 @@ pub(super) fn read(path: &Path, columns: &WideColumns) -> Result<Dataset> {
 
 /// Features from one file and costs from another, row by row.
 pub(super) fn read_pair(features: &Path, costs: &Path, columns: &WideColumns) -> Result<Dataset> {
-    let (mut left, mut right) = (CsvTable::open(features)?, CsvTable::open(costs)?);
-    CsvHeader::check_ignored(&[left.header(), right.header()], &columns.ignore)?;
+    let mut feature_table = CsvTable::open(features)?;
+    let mut cost_table = CsvTable::open(costs)?;
+    CsvHeader::check_ignored(
+        &[feature_table.header(), cost_table.header()],
+        &columns.ignore,
+    )?;
     let chosen = ColumnSelection {
-        features: left
+        features: feature_table
             .header()
             .features(&columns.features, &columns.ignore, &[])?,
         costs: Vec::new(),
         all_remaining: columns.features.is_empty(),
     };
-    let cost_columns = right
+    let cost_columns = cost_table
         .header()
         .features(&columns.costs, &columns.ignore, &[])?;
-    let cost_names = right.names_of(&cost_columns);
-    let feature_columns = left.read(chosen, |_| Ok(()))?;
-    let cost_columns = right.read(
+    let cost_names = cost_table.names_of(&cost_columns);
+    let feature_columns = feature_table.read(chosen, |_| Ok(()))?;
+    let cost_columns = cost_table.read(
         ColumnSelection {
             costs: cost_columns,
             ..ColumnSelection::default()
@@ -71,7 +75,7 @@ pub(super) fn read_pair(features: &Path, costs: &Path, columns: &WideColumns) ->
     }
     let costs = Matrix::new(cost_columns.rows, cost_names.len(), cost_columns.costs)?;
     Dataset::new(
-        features_of(&left, feature_columns)?,
+        features_of(&feature_table, feature_columns)?,
         costs,
         Some(cost_names.into()),
     )

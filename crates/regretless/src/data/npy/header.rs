@@ -55,12 +55,12 @@ pub(super) fn open(path: &Path) -> Result<NpySource> {
     let header =
         parsed.map_err(|error| wrong(format!("the NPY header cannot be read: {error}")))?;
     let kind = number_type(&header).map_err(wrong)?;
-    let left = length.saturating_sub(start.len() as u64);
+    let data_bytes = length.saturating_sub(start.len() as u64);
     let size = kind.num_bytes().unwrap_or_default() as u64;
-    let needed = check_fits(&shape, size, left).map_err(wrong)?;
-    if needed != left || header.shape() != shape {
+    let needed = check_fits(&shape, size, data_bytes).map_err(wrong)?;
+    if needed != data_bytes || header.shape() != shape {
         return Err(wrong(format!(
-            "{left} bytes of data, but its shape {shape:?} takes {needed}"
+            "{data_bytes} bytes of data, but its shape {shape:?} takes {needed}"
         )));
     }
     let shape = shape
@@ -81,7 +81,7 @@ pub(super) fn open(path: &Path) -> Result<NpySource> {
 fn header_bytes(file: &mut impl Read) -> Result<Vec<u8>, String> {
     let mut start = vec![0; 10];
     let short =
-        |_| "the file is not an NPY file, or was cut off; write it with numpy.save".to_string();
+        |_| "the file is not an NPY file, or is truncated; write it with numpy.save".to_string();
     file.read_exact(&mut start).map_err(short)?;
     if !start.starts_with(b"\x93NUMPY") {
         return Err("the file is not an NPY file; write it with numpy.save".into());
@@ -143,8 +143,8 @@ fn check_fits(shape: &[u64], size: u64, available: u64) -> Result<u64, String> {
         .try_fold(size, |product, length| product.checked_mul(*length));
     needed.filter(|needed| *needed <= available).ok_or_else(|| {
         format!(
-            "the shape {shape:?} takes more than the {available} bytes there are; the file was \
-                 cut off or is damaged"
+            "the shape {shape:?} takes more than the {available} available bytes; the file was \
+                 truncated or is damaged"
         )
     })
 }

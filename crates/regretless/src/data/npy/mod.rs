@@ -63,31 +63,31 @@ pub fn read(features: &Path, costs: &Path) -> Result<Dataset> {
 /// # Errors
 /// As [`read`].
 pub fn read_as(features: &Path, costs: &Path, storage: Storage) -> Result<Dataset> {
-    let found = read_features(features, None)?;
+    let table = read_features(features, None)?;
     let array = NpyArray::open(costs, storage)?;
     let [instances, items] = array.shape[..] else {
         return Err(array.error(costs, "costs must have 2 dimensions: instances, costs"));
     };
-    let fits = match found.shape() {
-        FeatureShape::Wide => found.instances() == instances,
-        FeatureShape::Long { items: rows } => (found.instances(), rows) == (instances, items),
+    let matches = match table.shape() {
+        FeatureShape::Wide => table.instances() == instances,
+        FeatureShape::Long { items: rows } => (table.instances(), rows) == (instances, items),
     };
-    if !fits {
+    if !matches {
         let other = format!(
-            "{} holds features of {} instances",
+            "{} has features of {} instances",
             features.display(),
-            found.instances()
+            table.instances()
         );
-        let rows = match found.shape() {
+        let rows = match table.shape() {
             FeatureShape::Wide => String::new(),
             FeatureShape::Long { items } => format!(" with {items} items each"),
         };
         return Err(array.error(
             costs,
-            &format!("{other}{rows}; both files must describe the same"),
+            &format!("{other}{rows}; both files must have the same instances"),
         ));
     }
-    Dataset::from_finite_parts(found, array.matrix(instances, items)?, None)
+    Dataset::from_finite_parts(table, array.matrix(instances, items)?, None)
 }
 
 /// Reads costs alone; the table has one feature, which is always 0.
@@ -100,8 +100,8 @@ pub fn read_costs(path: &Path, storage: Storage) -> Result<Dataset> {
     let [instances, items] = array.shape[..] else {
         return Err(array.error(path, "costs must have 2 dimensions: instances, costs"));
     };
-    let nothing = Features::new(Matrix::zeros(instances, 1), FeatureShape::Wide, None)?;
-    Dataset::from_finite_parts(nothing, array.matrix(instances, items)?, None)
+    let placeholder = Features::new(Matrix::zeros(instances, 1), FeatureShape::Wide, None)?;
+    Dataset::from_finite_parts(placeholder, array.matrix(instances, items)?, None)
 }
 
 /// A hint for users whose large file had to be read into memory, with the remedy.

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
 use crate::problem::{ProblemKind, Sense};
+use crate::text::matches_pattern;
 
 /// A model file (`.mps` or `.lp`) and its predicted columns.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -50,6 +51,9 @@ impl LinearFile {
         ))
     }
 }
+
+/// Most column names in an error message. Untuned: keeps messages short.
+const MAX_NAMES_SHOWN: usize = 8;
 
 /// BLAKE3 of a file's bytes in hexadecimal digits.
 ///
@@ -120,13 +124,13 @@ impl CostColumns {
         let (mut chosen, mut taken) = (Vec::new(), vec![false; names.len()]);
         for pattern in patterns {
             let matching: Vec<usize> = (0..names.len())
-                .filter(|column| matches(pattern, &names[*column]))
+                .filter(|column| matches_pattern(pattern, &names[*column]))
                 .collect();
             if matching.is_empty() {
-                let some: Vec<&str> = names.iter().take(8).map(String::as_str).collect();
+                let first = &names[..names.len().min(MAX_NAMES_SHOWN)];
                 return Err(format!(
                     "no column is called '{pattern}'; the first columns are {}",
-                    some.join(", ")
+                    first.join(", ")
                 ));
             }
             for column in matching {
@@ -143,50 +147,9 @@ impl CostColumns {
     }
 }
 
-/// Whether a name matches a pattern in which `*` matches any characters.
-fn matches(pattern: &str, name: &str) -> bool {
-    let Some((head, rest)) = pattern.split_once('*') else {
-        return pattern == name;
-    };
-    let Some(mut left) = name.strip_prefix(head) else {
-        return false;
-    };
-    let mut parts: Vec<&str> = rest.split('*').collect();
-    let last = parts.pop().unwrap_or_default();
-    for part in parts {
-        let Some(found) = left.find(part) else {
-            return false;
-        };
-        left = &left[found + part.len()..];
-    }
-    left.ends_with(last)
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{CostColumns, LinearFile, matches};
-
-    #[test]
-    fn a_star_matches_any_characters() {
-        for (pattern, name) in [
-            ("x*", "x12"),
-            ("*", ""),
-            ("x*y", "xy"),
-            ("*a*b", "caxxb"),
-            ("a*b*c", "abbc"),
-        ] {
-            assert!(matches(pattern, name), "{pattern} {name}");
-        }
-        for (pattern, name) in [
-            ("x", "x1"),
-            ("x*y", "x"),
-            ("ab*ba", "aba"),
-            ("*a*b", "ba"),
-            ("x*", "yx"),
-        ] {
-            assert!(!matches(pattern, name), "{pattern} {name}");
-        }
-    }
+    use super::{CostColumns, LinearFile};
 
     #[test]
     fn chosen_columns_keep_the_order_of_the_list() {

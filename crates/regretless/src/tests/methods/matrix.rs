@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use regretless::Error;
-use regretless::data::synthetic::{SyntheticSpec, shortest_path};
+use regretless::data::synthetic::{SyntheticSpec, grid_path};
 use regretless::loss::LossSpec;
 use regretless::method::{Method, TrainingStage};
 use regretless::problem::{Benchmark, ProblemKind, ProblemSpec, Sense, TopK};
@@ -77,7 +77,7 @@ fn named(name: &str) -> [Setting; 2] {
 /// A problem without a name, with costs of the kind that paths have.
 fn unnamed(problem: &Arc<dyn ProblemKind>, spec: &ProblemSpec) -> [Setting; 2] {
     [1, 3].map(|threads| {
-        let data = shortest_path(SyntheticSpec::paper(8, 2), problem.num_costs()).unwrap();
+        let data = grid_path(SyntheticSpec::paper(8, 2), problem.num_costs()).unwrap();
         Setting::solved_as(Arc::clone(problem), (spec.clone(), data), ROWS, threads)
     })
 }

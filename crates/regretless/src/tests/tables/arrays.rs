@@ -131,7 +131,7 @@ fn bad_arrays_are_refused_in_words() {
         ),
         (
             single("(2, 2)", &[0; 15]),
-            "the shape [2, 2] takes more than the 15 bytes there are; the file was cut off",
+            "the shape [2, 2] takes more than the 15 available bytes; the file was truncated",
         ),
         (
             single("(2, 2)", &[0; 17]),
@@ -178,7 +178,7 @@ fn bad_arrays_are_refused_in_words() {
         ),
         (
             b"\x93NUM".to_vec(),
-            "the file is not an NPY file, or was cut off; write it with numpy.save",
+            "the file is not an NPY file, or is truncated; write it with numpy.save",
         ),
         (
             b"\x93NUMPY\x02\x00\xff\xff\xff\xff".to_vec(),
@@ -207,15 +207,15 @@ fn arrays_that_do_not_belong_together_are_refused() {
     let message =
         |features: &Path, costs: &Path| folder.words(&npy::read(features, costs).unwrap_err());
     let (wide, long) = (array("w.npy", "(3, 2)", 6), array("l.npy", "(3, 4, 2)", 24));
-    let both = "both files must describe the same";
+    let both = "both files must have the same instances";
     assert_eq!(
         message(&wide, &array("c.npy", "(2, 4)", 8)),
-        format!("c.npy: the array has shape [2, 4]; w.npy holds features of 3 instances; {both}")
+        format!("c.npy: the array has shape [2, 4]; w.npy has features of 3 instances; {both}")
     );
     assert_eq!(
         message(&long, &array("c.npy", "(3, 5)", 15)),
         format!(
-            "c.npy: the array has shape [3, 5]; l.npy holds features of 3 instances with 4 items \
+            "c.npy: the array has shape [3, 5]; l.npy has features of 3 instances with 4 items \
                 each; {both}"
         )
     );

@@ -31,8 +31,9 @@ use crate::data::Matrix;
 use crate::parallel::Threads;
 use crate::simd::{AlignedF32x8, AlignedF32x16, SimdToken, dispatch_simd};
 
-/// Fraction of the spread of costs below which errors are computed from predictions instead. Trades speed against
-/// digits of the loss: at 2 % the difference has lost about two of seven digits.
+/// Fraction of the spread of costs below which errors are computed from predictions instead.
+/// Trades speed against digits of the loss: at 2 % the difference has lost about two of seven
+/// digits.
 const MIN_RESOLVED_FRACTION: f64 = 0.02;
 /// Tiles of a block: two kilobytes of a row, and parameters that fit into the second-level cache.
 pub(super) const TILES_PER_BLOCK: usize = 32;

@@ -111,8 +111,8 @@ pub(super) use dispatch_slope_kind;
 pub(super) struct RowTargets<'a> {
     /// True costs.
     pub(super) costs: &'a [[f32; F32_LANES]],
-    /// One bit per cost, two tiles per word: whether the label selects its variable. Empty unless the mask
-    /// reads bits.
+    /// One bit per cost, two tiles per word: whether the label selects its variable. Empty unless
+    /// the mask reads bits.
     pub(super) chosen: &'a [u32],
     /// Ends of cost ranges; empty unless the mask reads them.
     pub(super) limits: &'a [[f32; F32_LANES]],

@@ -66,7 +66,8 @@ impl WorkerScratch {
         }
     }
 
-    /// Adds Σ slope · u of the first `rows` rows of a block to their totals, which begin at `first`.
+    /// Adds Σ slope · u of the first `rows` rows of a block to their totals, which begin at
+    /// `first`.
     pub(super) fn add_error_sums(&mut self, first: usize, rows: usize) {
         let sums = self.tile.sums.as_flattened();
         for (total, sum) in self.totals[first..].iter_mut().zip(sums).take(rows) {

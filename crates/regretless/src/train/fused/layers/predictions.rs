@@ -1,7 +1,7 @@
 //! Predicted rows in memory: their norms, their losses, and the gradient that replaces them.
 //!
-//! Errors are u = c − r ĉ with true costs c, predicted costs ĉ and norm ratio r = ‖c‖/‖ĉ‖ (1 without
-//! normalization); the loss is a multiple of Σ slope · u (`fused/slope.rs`).
+//! Errors are u = c − r ĉ with true costs c, predicted costs ĉ and norm ratio r = ‖c‖/‖ĉ‖ (1
+//! without normalization); the loss is a multiple of Σ slope · u (`fused/slope.rs`).
 
 #![allow(
     unsafe_code,
