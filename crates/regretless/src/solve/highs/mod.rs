@@ -348,7 +348,8 @@ impl Lp {
     pub fn write(&mut self, path: &Path) -> Result<()> {
         read::ModelFileFormat::from_path(path)?;
         let name = read::c_path(path)?;
-        let to_error = |failure: SolveFailure| Error::input(InputPlace::file(path), failure.to_string());
+        let to_error =
+            |failure: SolveFailure| Error::input(InputPlace::file(path), failure.to_string());
         HighsResult::map_err(self.raw.write(&name), to_error)
     }
 }

@@ -39,7 +39,12 @@ impl ModelFileFormat {
 /// A path as a C string.
 pub(super) fn c_path(path: &Path) -> Result<CString> {
     let text = path.to_str().and_then(|text| CString::new(text).ok());
-    text.ok_or_else(|| Error::input(InputPlace::file(path), "HiGHS needs a path in UTF-8 without NUL"))
+    text.ok_or_else(|| {
+        Error::input(
+            InputPlace::file(path),
+            "HiGHS needs a path in UTF-8 without NUL",
+        )
+    })
 }
 
 impl LinearModel {
@@ -76,7 +81,10 @@ fn read_text(path: &Path) -> Result<String> {
     String::from_utf8(bytes).map_err(|error| {
         let valid = &error.as_bytes()[..error.utf8_error().valid_up_to()];
         let line = 1 + valid.iter().filter(|byte| **byte == b'\n').count() as u64;
-        Error::input(InputPlace::file(path).row(line), "this line is not valid UTF-8")
+        Error::input(
+            InputPlace::file(path).row(line),
+            "this line is not valid UTF-8",
+        )
     })
 }
 

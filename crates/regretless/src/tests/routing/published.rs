@@ -69,7 +69,11 @@ fn read_by_rows(name: &str) -> TsplibInstance {
         text.contains("LOWER_COL"),
         "{name} is not stored as a triangle by columns"
     );
-    tsplib::parse(&text.replace("LOWER_COL", "LOWER_ROW"), &InputPlace::file(&path)).unwrap()
+    tsplib::parse(
+        &text.replace("LOWER_COL", "LOWER_ROW"),
+        &InputPlace::file(&path),
+    )
+    .unwrap()
 }
 
 fn published(folder: &str, column: &str) -> Vec<Published> {
