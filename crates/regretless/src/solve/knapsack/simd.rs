@@ -73,16 +73,17 @@ pub(super) fn penalties(tableau: &KnapsackTableau, row: usize, value: f64) -> [f
 
 /// Writes the dual ratio of every column that may enter for a row, infinity for the others.
 pub(super) fn ratios(tableau: &KnapsackTableau, row: usize, out: &mut Vec<f64>) {
-    let ratio = |(cell, reduced): (&f64, &f64)| {
-        let ratio = max(*reduced, 0.0) / -cell;
-        if *cell < -PIVOT_TOLERANCE {
+    let ratio = |cell: f64, reduced: f64| {
+        let ratio = max(reduced, 0.0) / -cell;
+        if cell < -PIVOT_TOLERANCE {
             ratio
         } else {
             f64::INFINITY
         }
     };
     out.clear();
-    out.extend(tableau.row(row).iter().zip(tableau.reduced()).map(ratio));
+    let columns = tableau.row(row).iter().zip(tableau.reduced());
+    out.extend(columns.map(|(cell, reduced)| ratio(*cell, *reduced)));
 }
 
 /// The first position of the minimum, unless all numbers are infinite.

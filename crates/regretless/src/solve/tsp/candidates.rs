@@ -24,8 +24,9 @@ impl CandidateEdges {
         self.rank(distances, per_node, |_, ranks| ranks.fill(0.0));
     }
 
-    /// The neighbors of smallest α-value (Helsgaun 2000) with respect to a 1-tree that was built
-    /// with these reduced costs; ties go to the smaller reduced cost, then to the smaller node.
+    /// The neighbors of smallest α-value ([`OneTree::alpha_values`]) with respect to a 1-tree that
+    /// was built with these reduced costs; ties go to the smaller reduced cost, then to the smaller
+    /// node.
     pub fn by_alpha_value(
         &mut self,
         reduced: &DistanceMatrix,

@@ -79,7 +79,7 @@ impl TspBranchAndBound {
     }
 
     /// A greedy tour, a few ascent steps towards its cost, and a local search on the candidate
-    /// edges that they suggest.
+    /// edges of smallest α-value.
     fn find_initial_tour(&mut self, costs: &[f64], pruning: &PruningRule) {
         self.incumbent = TspIncumbent::default();
         self.initial.init_multipliers();

@@ -7,7 +7,7 @@
 use super::sparse_graph::{EdgeState, SparseGraph};
 use crate::solve::complete_graph::EdgeEnds;
 
-/// No node.
+/// Marks the absence of a node.
 const NONE: u32 = u32::MAX;
 /// Largest tree that is recorded. Each node stores n multipliers, so this limits the memory of a
 /// warm start; following a larger tree would also take as long as a new search.

@@ -114,8 +114,8 @@ fn raise_tour_costs(costs: &[f64], tour: &[u32], margin: f64) -> Vec<f64> {
 }
 
 impl TspBranchAndBound {
-    /// Solves, warm if the warm start fits and proves a unique optimum, else cold; renews the warm
-    /// start.
+    /// Solves, warm if the warm start fits and proves a unique optimum, else cold; replaces the
+    /// warm start.
     pub(super) fn search_warm(&mut self, costs: &[f64], warm_start: &mut WarmStart) -> Solution {
         let previous = warm_start
             .take::<TspWarmStart>()

@@ -1,17 +1,18 @@
 //! Separation of blossom (2-matching) inequalities.
 //!
-//! For a handle H and an odd set T ⊆ δ(H) of teeth, x(δ(H) ∖ T) + Σ over T of (1 − x) ≥ 1, because
-//! a tour crosses δ(H) an even number of times. Handles are the connected components of the edges
-//! of fractional value; edges of value above one half that leave a handle are its teeth (Padberg
-//! and Hong 1980; Grötschel and Holland 1987). If the number of teeth is even, the edge whose
-//! change from tooth to non-tooth, or back, reduces the violation least makes it odd.
+//! Let δ(H) be the edges that leave a set H of nodes, and x(F) the total value of the edges F. For
+//! a handle H and an odd set T ⊆ δ(H) of teeth, x(δ(H) ∖ T) + Σ over T of (1 − x) ≥ 1, because a
+//! tour crosses δ(H) an even number of times. Handles are the connected components of the edges of
+//! fractional value; edges of value above one half that leave a handle are its teeth (Padberg and
+//! Hong 1980; Grötschel and Holland 1987). If the number of teeth is even, the edge whose change
+//! from tooth to non-tooth, or back, reduces the violation least makes it odd.
 
 use super::cuts::TspCut;
 use super::support_graph::{INTEGRALITY_TOLERANCE, TspSupportGraph};
 use crate::solve::complete_graph::EdgeEnds;
 
 /// An edge is fractional when its value is at least this far from 0 and 1; each margin yields other
-/// handles. Larger margins tolerate points that are not quite half-integral.
+/// handles. Larger margins tolerate points that are almost half-integral.
 const HANDLE_MARGINS: [f64; 3] = [INTEGRALITY_TOLERANCE, 0.15, 0.3];
 /// Smallest violation of a reported cut. Less violated cuts rarely raise the bound.
 const MIN_VIOLATION: f64 = 0.02;

@@ -1,11 +1,11 @@
 //! Valid inequalities of the TSP polytope, as families of node sets.
 //!
-//! A cut is a list of sets S with Σ x(E(S)) ≤ `max`, where E(S) are the edges inside S. One set
-//! with right-hand side |S| − 1 is a subtour elimination constraint (Dantzig, Fulkerson and Johnson
-//! 1954). A handle H and an odd number t ≥ 3 of teeth T with right-hand side |H| + Σ|T| − (3t +
-//! 1)/2 are a comb (Chvátal 1973); with single edges as teeth it is a blossom or 2-matching
-//! inequality (Edmonds 1965). As every node has degree 2, a set and its complement yield the same
-//! inequality: the smaller one is used, which keeps rows sparse.
+//! A cut is a list of sets S with Σ x(E(S)) ≤ `max`, where x(E(S)) is the total value of the edges
+//! inside S. One set with right-hand side |S| − 1 is a subtour elimination constraint (Dantzig,
+//! Fulkerson and Johnson 1954). A handle H and an odd number t ≥ 3 of teeth T with right-hand side
+//! |H| + Σ|T| − (3t + 1)/2 are a comb (Chvátal 1973); with single edges as teeth it is a blossom or
+//! 2-matching inequality (Edmonds 1965). As every node has degree 2, a set and its complement yield
+//! the same inequality: the smaller one is used, which keeps rows sparse.
 
 /// A valid inequality.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -239,7 +239,7 @@ impl TspBranchAndCut {
     }
 
     /// Solves, warm if the costs drifted little; cold if the warm solve fails or stops at a limit.
-    /// Renews the warm start.
+    /// Replaces the warm start.
     fn run_warm(
         &mut self,
         costs: &[f64],

@@ -25,7 +25,7 @@ pub(super) const MAX_TAILING_ROUNDS: u32 = 2;
 /// feasibility tolerance of the simplex solver.
 const REDUCED_COST_TOLERANCE: f64 = 1e-8;
 /// Columns with a scaled reduced cost below minus this are added: the feasibility tolerance of the
-/// simplex solver, which would not let cheaper ones enter the basis.
+/// simplex solver. Columns closer to zero would not enter the basis.
 pub(super) const PRICING_TOLERANCE: f64 = 1e-9;
 /// A round of pricing adds one column per node, but at least this many if there are as many of
 /// negative reduced cost. The most negative ones are added first; most others are no longer

@@ -1,4 +1,5 @@
-//! Exact separation of subtour elimination constraints: sets S with x(δ(S)) < 2.
+//! Exact separation of subtour elimination constraints: sets S of nodes with x(δ(S)) < 2, where
+//! x(δ(S)) is the total value of the edges that leave S.
 //!
 //! If there is a violated set, there is one that does not separate the ends of an edge of value one
 //! between two nodes of degree 2. Such edges are contracted first (Padberg and Rinaldi 1990); where
