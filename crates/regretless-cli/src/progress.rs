@@ -149,12 +149,3 @@ impl Observer for ProgressObserver {
         INTERRUPTED.is_requested()
     }
 }
-
-/// Reports interruption only: for work that is one step of the task shown.
-pub struct InterruptOnlyObserver;
-
-impl Observer for InterruptOnlyObserver {
-    fn interrupted(&self) -> bool {
-        INTERRUPTED.is_requested()
-    }
-}

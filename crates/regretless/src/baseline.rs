@@ -35,6 +35,9 @@ impl fmt::Display for Baseline {
 }
 
 impl Baseline {
+    /// All baselines.
+    pub const ALL: [Self; 3] = [Self::LeastSquares, Self::HistoryMean, Self::PreviousRow];
+
     /// The evaluation of its decisions on the test rows.
     ///
     /// # Errors

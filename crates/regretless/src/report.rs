@@ -64,15 +64,15 @@ pub struct TrainReport {
     pub timed_solve_seconds: Option<f64>,
 }
 
-/// Share of the whole fall of the training loss that may lie in the last tenth of the epochs of a
-/// training that has converged. A loss that decays exponentially towards its limit is then within
-/// about 10 % of its fall.
-const CONVERGED_FALL_THRESHOLD: f64 = 0.03;
+/// Fraction of the total decrease of the training loss that may lie in the last tenth of the epochs
+/// of a training that has converged. A loss that decays exponentially towards its limit is then
+/// within about 10 % of its total decrease.
+const CONVERGED_DECREASE_THRESHOLD: f64 = 0.03;
 
 impl RoundReport {
-    /// Whether the training loss was clearly still falling when the round ended; none where too few
-    /// epochs were run to tell.
-    pub fn is_still_falling(&self) -> Option<bool> {
+    /// Whether the training loss was no longer clearly decreasing when the round ended; none where
+    /// too few epochs were run to tell.
+    pub fn has_converged(&self) -> Option<bool> {
         let losses: Vec<f64> = self
             .epochs
             .iter()
@@ -84,14 +84,16 @@ impl RoundReport {
         }
         let tenth = losses.len().div_ceil(10);
         let before = losses[losses.len() - 1 - tenth.min(losses.len() - 1)];
-        Some(first > last && before - last > CONVERGED_FALL_THRESHOLD * (first - last))
+        let is_decreasing =
+            first > last && before - last > CONVERGED_DECREASE_THRESHOLD * (first - last);
+        Some(!is_decreasing)
     }
 }
 
 impl TrainReport {
-    /// Whether the training loss of the last round was clearly still falling when it ended.
-    pub fn is_still_falling(&self) -> Option<bool> {
-        self.rounds.last()?.is_still_falling()
+    /// Whether the training loss of the last round has converged.
+    pub fn has_converged(&self) -> Option<bool> {
+        self.rounds.last()?.has_converged()
     }
 
     /// The epoch whose parameters were kept, in the last round.
@@ -152,24 +154,24 @@ mod tests {
     }
 
     #[test]
-    fn a_loss_that_falls_to_the_end_has_not_converged() {
+    fn a_loss_that_decreases_to_the_end_has_not_converged() {
         let straight: Vec<f64> = (0..=50).map(|epoch| 100.0 - f64::from(epoch)).collect();
-        assert_eq!(round(&straight).is_still_falling(), Some(true));
+        assert_eq!(round(&straight).has_converged(), Some(false));
         let settled: Vec<f64> = (0..=50)
             .map(|epoch| 100.0 * (-0.2 * f64::from(epoch)).exp())
             .collect();
-        assert_eq!(round(&settled).is_still_falling(), Some(false));
+        assert_eq!(round(&settled).has_converged(), Some(true));
         assert_eq!(
-            round(&[9.0, 9.0, 5.0]).is_still_falling(),
-            Some(true),
+            round(&[9.0, 9.0, 5.0]).has_converged(),
+            Some(false),
             "two epochs"
         );
         assert_eq!(
-            round(&[9.0, 5.0]).is_still_falling(),
+            round(&[9.0, 5.0]).has_converged(),
             None,
             "one epoch tells nothing"
         );
         let rising: Vec<f64> = (0..=20).map(f64::from).collect();
-        assert_eq!(round(&rising).is_still_falling(), Some(false));
+        assert_eq!(round(&rising).has_converged(), Some(true));
     }
 }

@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use regretless::data::synthetic::SyntheticSpec;
 use regretless::data::{Dataset, SplitIndices, SplitRule};
+use regretless::experiment::CellData;
 use regretless::label::LabeledDataset;
 use regretless::problem::Benchmark;
 use regretless::{Error, Problem, Result};
@@ -23,29 +24,10 @@ const BENCHMARK_SPLIT: SplitRule = SplitRule::Counts([1000, 400, 600]);
 /// Rows of built-in data where the split does not say.
 const DEFAULT_BENCHMARK_ROWS: usize = 2000;
 
-/// Labeled rows of one seed.
-#[derive(Debug, Clone)]
-pub struct DataSplit {
-    /// The problem.
-    pub problem: Problem,
-    /// All rows.
-    pub data: Arc<LabeledDataset>,
-    /// How they are divided.
-    pub split: SplitIndices,
-}
-
-impl DataSplit {
-    /// Rows to train, validate and test, for people.
-    pub fn rows(&self) -> String {
-        let split = &self.split;
-        let count = |rows: &Vec<usize>| grouped(rows.len() as u64);
-        format!(
-            "{}/{}/{} rows",
-            count(&split.train),
-            count(&split.validation),
-            count(&split.test)
-        )
-    }
+/// Rows to train, validate and test, for people.
+pub fn rows_text(split: &SplitIndices) -> String {
+    let [train, validation, test] = split.counts().map(|rows| grouped(rows as u64));
+    format!("{train}/{validation}/{test} rows")
 }
 
 /// The split that is taken where none is given.
@@ -124,7 +106,7 @@ impl<'a> DataSource<'a> {
     }
 
     /// The labeled and divided rows of some seeds, in their order.
-    pub fn data_splits(self, seeds: impl Iterator<Item = u32>) -> Result<Vec<DataSplit>> {
+    pub fn data_splits(self, seeds: impl Iterator<Item = u32>) -> Result<Vec<CellData>> {
         let Self {
             split,
             execution,
@@ -143,7 +125,7 @@ impl<'a> DataSource<'a> {
                         &session.progress,
                     )?;
                     let split = split.with_seed(u64::from(seed)).apply(data.len())?;
-                    Ok(DataSplit {
+                    Ok(CellData {
                         problem,
                         data: Arc::new(data),
                         split,
@@ -171,7 +153,7 @@ impl<'a> DataSource<'a> {
                 let data = Arc::new(found.map_err(in_file(&file))?.0);
                 let rows = data.rows();
                 let data_split = |split: SplitIndices| {
-                    Ok(DataSplit {
+                    Ok(CellData {
                         problem: problem.clone(),
                         data: data.clone(),
                         split: split.restrict_to(&rows)?,

@@ -3,12 +3,11 @@
 use std::path::Path;
 
 use regretless::data::{CostMatching, CostOwner, Dataset, TableSource, npy};
-use regretless::evaluate::{Evaluation, evaluate_in_chunks, predict_rows};
+use regretless::evaluate::predict_rows;
 use regretless::label::{LabelReport, LabelSource, LabelStore, LabeledDataset};
 use regretless::observer::Observer;
 use regretless::oracle::Oracle;
 use regretless::parallel::Threads;
-use regretless::predict::CostModel;
 use regretless::problem::match_costs;
 use regretless::{Error, Problem, Result};
 use serde::Serialize;
@@ -165,23 +164,6 @@ fn labeled(
         ));
     }
     Ok((labeled, report))
-}
-
-/// Evaluates a model on some rows of a labeled table.
-fn evaluate_model(
-    model: &CostModel,
-    data: &LabeledDataset,
-    rows: &[usize],
-    oracle: &Oracle,
-    observer: &dyn Observer,
-) -> Result<Evaluation> {
-    evaluate_in_chunks(
-        |part| predict_rows(model, data, part),
-        data,
-        rows,
-        oracle,
-        observer,
-    )
 }
 
 /// A value as JSON.

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use regretless::checkpoint::{CheckpointFolder, ResultFile, ResultFiles};
 use regretless::error::InputPlace;
 use regretless::evaluate::few_rows_warning;
+use regretless::experiment::CellData;
 use regretless::method::Method;
 use regretless::predict::{CostModel, PredictorSpec};
 use regretless::report::{ScoringKind, TrainReport};
@@ -16,7 +17,7 @@ use regretless::trainer::{Trainer, TrainingOutcome};
 use regretless::{Error, Result};
 use serde_json::json;
 
-use super::data_split::{DataSource, DataSplit, standard_split};
+use super::data_split::{DataSource, rows_text, standard_split};
 use super::{CommandContext, json, oracle};
 use crate::args::{Profile, TrainOptions};
 use crate::csv_text::{CsvText, optional_cell};
@@ -103,7 +104,7 @@ pub fn run(options: &TrainOptions, session: &CommandContext) -> Result<CommandRe
     let data_split = data_splits
         .first()
         .ok_or_else(|| Error::setting("no data for the seed"))?;
-    let DataSplit {
+    let CellData {
         problem,
         data,
         split,
@@ -195,7 +196,7 @@ impl TrainCommandResult<'_> {
         json(&self.trainer.summary(self.outcome))
     }
 
-    fn report(&self, out: &TrainOutputs, data: &DataSplit) -> Result<CommandReport> {
+    fn report(&self, out: &TrainOutputs, data: &CellData) -> Result<CommandReport> {
         let mut json = self.json()?;
         json["model"] = path_json(&out.model);
         let mut report = CommandReport {
@@ -211,7 +212,7 @@ impl TrainCommandResult<'_> {
             "{} on {}, {}",
             self.trainer.method,
             data.problem.name(),
-            data.rows()
+            rows_text(&data.split)
         ));
         self.report_candidates(&mut report);
         report.line(format!(

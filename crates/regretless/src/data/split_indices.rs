@@ -20,6 +20,11 @@ pub struct SplitIndices {
 }
 
 impl SplitIndices {
+    /// Numbers of rows to train, validate and test on.
+    pub fn counts(&self) -> [usize; 3] {
+        [self.train.len(), self.validation.len(), self.test.len()]
+    }
+
     /// The first rows train, the next validate, the next test, in the order of the table.
     ///
     /// # Errors

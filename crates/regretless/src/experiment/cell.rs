@@ -1,22 +1,23 @@
 //! One cell: a problem, a seed, a method, and its outcome.
 
-use std::path::{Path, PathBuf};
+use std::time::Instant;
 
 use serde::{Deserialize, Serialize};
 
 use super::cell_data::CellData;
 use super::example::{ExampleDecision, example_decisions};
+use super::method::CellMethod;
 use super::spec::{Experiment, ExperimentMethod, ExperimentProblem};
-use crate::data::atomic_write::write_atomically;
 use crate::error::{Error, Result};
-use crate::evaluate::{Evaluation, predict_rows, regrets_from_results, summarize};
+use crate::evaluate::{
+    Evaluation, evaluate_in_chunks, predict_rows, regrets_from_results, summarize,
+};
 use crate::method::Method;
 use crate::observer::Observer;
 use crate::oracle::{Oracle, SolveCounts};
 use crate::parallel::cpu_seconds;
 use crate::report::{CandidateReport, EpochReport, StopReason, TrainReport};
 use crate::settings::TrainingSettings;
-use crate::text::file_name_part;
 use crate::train::{FitResult, TrainingContext};
 use crate::trainer::Trainer;
 
@@ -27,23 +28,30 @@ const CELL_VERSION: u32 = 3;
 #[derive(Debug, Clone, Serialize)]
 pub(super) struct ExperimentCell {
     format: u32,
-    pub(super) problem: String,
+    problem: String,
     split: [usize; 3],
     pub(super) seed: u32,
-    pub(super) name: String,
+    name: String,
     recipe: CellSpec,
+    /// Hash of the rows, labels, split and problem; none where problem, split and seed determine
+    /// them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    data_hash: Option<String>,
+    /// Whether decisions of some test rows are stored, for figures.
+    #[serde(skip)]
+    stores_examples: bool,
 }
 
 #[derive(Debug, Clone, Serialize)]
 struct CellSpec {
-    method: String,
+    method: CellMethod,
     predictor: crate::predict::PredictorSpec,
     settings: TrainingSettings,
 }
 
-/// A cell and its outcome, as stored in a file.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct CellRecord {
+/// Identity of a cell.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CellId {
     /// Hash of everything the outcome depends on.
     pub key: String,
     /// The problem.
@@ -52,8 +60,26 @@ pub struct CellRecord {
     pub name: String,
     /// The seed.
     pub seed: u32,
+}
+
+/// A cell and its outcome, as stored in a file.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct CellRecord {
+    /// The cell.
+    #[serde(flatten)]
+    pub id: CellId,
     /// The outcome.
     pub outcome: CellOutcome,
+}
+
+impl CellRecord {
+    /// The metrics of a cell that has not failed.
+    pub fn metrics(&self) -> Option<&CellMetrics> {
+        match &self.outcome {
+            CellOutcome::Done(metrics) => Some(metrics),
+            CellOutcome::Failed(_) => None,
+        }
+    }
 }
 
 /// How a cell ended.
@@ -85,6 +111,10 @@ pub struct CellMetrics {
     pub solves: SolveCounts,
     /// Why the last round stopped.
     pub stopped: Option<StopReason>,
+    /// Whether the training loss has converged; none for baselines, `auto` and trainings that are
+    /// too short to tell.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub converged: Option<bool>,
     /// The epochs of the last round.
     pub curve: Vec<CurvePoint>,
     /// Decisions of some test rows, of the first seed.
@@ -115,172 +145,164 @@ impl ExperimentCell {
         method: &ExperimentMethod,
         seed: u32,
     ) -> Result<Self> {
-        let settings = experiment.settings(problem, method, seed)?;
-        let predictor = experiment.predictor.clone();
         let recipe = CellSpec {
-            method: method.method.to_string(),
-            predictor,
-            settings,
+            method: method.method.clone(),
+            predictor: experiment.predictor.clone(),
+            settings: experiment.settings(problem, method, seed)?,
         };
-        let (problem_name, name) = (problem.name.to_string(), method.name.clone());
         Ok(Self {
             format: CELL_VERSION,
-            problem: problem_name,
+            problem: problem.source.to_string(),
             split: problem.split,
             seed,
-            name,
+            name: method.name.clone(),
             recipe,
+            data_hash: problem.source.data_hash(seed),
+            stores_examples: problem.source.has_examples(seed),
         })
     }
 
     /// Rough estimate of the run time: solver calls per training row, which dominate it.
     pub(super) fn estimated_solver_calls(&self) -> f64 {
         let settings = &self.recipe.settings;
-        match self.recipe.method.parse() {
-            Ok(Method::Stages(stages)) => stages
+        match &self.recipe.method {
+            CellMethod::Trained(Method::Stages(stages)) => stages
                 .iter()
                 .map(|stage| stage.estimated_solver_calls(settings.epochs))
                 .sum(),
-            Ok(Method::Auto(_)) => settings.epochs as f64,
-            Err(_) => 0.0,
+            CellMethod::Trained(Method::Auto(_)) => settings.epochs as f64,
+            CellMethod::Baseline(_) => 0.0,
         }
     }
 
-    /// Hash of everything the outcome depends on.
-    pub(super) fn key(&self) -> Result<String> {
+    /// Its identity, with the hash of everything the outcome depends on.
+    pub(super) fn id(&self) -> Result<CellId> {
         let text = serde_json::to_vec(&(self, env!("CARGO_PKG_VERSION")))
             .map_err(|e| Error::setting(format!("a cell cannot be written: {e}")))?;
-        Ok(blake3::hash(&text).to_hex()[..16].to_string())
+        Ok(CellId {
+            key: blake3::hash(&text).to_hex()[..16].to_string(),
+            problem: self.problem.clone(),
+            name: self.name.clone(),
+            seed: self.seed,
+        })
     }
 
-    /// The file of its record.
-    pub(super) fn file(&self, folder: &Path) -> Result<PathBuf> {
-        let name = file_name_part(&self.name);
-        Ok(folder.join("cells").join(&self.problem).join(format!(
-            "{name}-{}-{}.json",
-            self.seed,
-            self.key()?
-        )))
-    }
-
-    /// The record of an earlier run; damaged files are ignored.
-    pub(super) fn load(&self, folder: &Path) -> Result<Option<CellRecord>> {
-        let Ok(text) = std::fs::read(self.file(folder)?) else {
-            return Ok(None);
-        };
-        let key = self.key()?;
-        Ok(serde_json::from_slice::<CellRecord>(&text)
-            .ok()
-            .filter(|record| record.key == key))
-    }
-
-    /// Trains, evaluates and stores the record; only interruptions and file errors are errors.
+    /// Trains, unless the method is a baseline, and evaluates on the test rows.
     pub(super) fn run(
         &self,
         data: &CellData,
         oracle: &Oracle,
-        folder: &Path,
         observer: &dyn Observer,
-    ) -> Result<CellRecord> {
-        let before = cpu_seconds();
-        let measured = self.train(data, oracle, observer).and_then(|trained| {
-            let cpu_seconds = cpu_seconds()
-                .zip(before)
-                .map(|(after, before)| after - before);
-            let measured = self.evaluate(&trained, data, oracle, observer)?;
-            Ok(CellMetrics {
-                tried: trained.candidates,
-                cpu_seconds,
-                ..measured
-            })
-        });
-        let outcome = match measured {
-            Ok(measured) => CellOutcome::Done(Box::new(measured)),
-            Err(Error::Interrupted) => return Err(Error::Interrupted),
-            Err(error) => CellOutcome::Failed(error.to_string()),
-        };
-        let (problem, name) = (self.problem.clone(), self.name.clone());
-        let record = CellRecord {
-            key: self.key()?,
-            problem,
-            name,
-            seed: self.seed,
-            outcome,
-        };
-        let file = self.file(folder)?;
-        if let Some(parent) = file.parent() {
-            std::fs::create_dir_all(parent).map_err(Error::io(parent))?;
-        }
-        write_atomically(&file, true, |out| {
-            serde_json::to_writer(out, &record).map_err(Into::into)
-        })?;
-        Ok(record)
-    }
-
-    fn train(
-        &self,
-        data: &CellData,
-        oracle: &Oracle,
-        observer: &dyn Observer,
-    ) -> Result<FitResult> {
-        let method: Method = self.recipe.method.parse()?;
-        let task = TrainingContext {
+    ) -> Result<CellMetrics> {
+        let context = TrainingContext {
             data: &data.data,
             split: &data.split,
             oracle,
             observer,
         };
-        Trainer::new(method)
-            .predictor(self.recipe.predictor.clone())
-            .settings(self.recipe.settings)
-            .train(&task, &data.problem, None)
+        let (before, started) = (cpu_seconds(), Instant::now());
+        let cpu_seconds = || Some(cpu_seconds()? - before?);
+        match &self.recipe.method {
+            CellMethod::Trained(method) => {
+                let trained = Trainer::new(method.clone())
+                    .predictor(self.recipe.predictor.clone())
+                    .settings(self.recipe.settings)
+                    .train(&context, data.problem.spec(), None)?;
+                let cpu_seconds = cpu_seconds();
+                let converged = match method {
+                    Method::Stages(_) => trained.report.has_converged(),
+                    // The learning rate decays to 0, so that the loss always settles.
+                    Method::Auto(_) => None,
+                };
+                let (test, shown) = self.evaluate(&trained, &context)?;
+                Ok(CellMetrics {
+                    cpu_seconds,
+                    converged,
+                    shown,
+                    tried: trained.candidates,
+                    ..CellMetrics::of_training(test, &trained.report)
+                })
+            }
+            CellMethod::Baseline(baseline) => {
+                let test = baseline.evaluate(&context, data.problem.spec())?;
+                Ok(CellMetrics {
+                    seconds: started.elapsed().as_secs_f64(),
+                    cpu_seconds: cpu_seconds(),
+                    ..CellMetrics::untrained(test)
+                })
+            }
+        }
     }
 
+    /// Evaluation on the test rows, and the decisions of some of them.
     fn evaluate(
         &self,
         trained: &FitResult,
-        data: &CellData,
-        oracle: &Oracle,
-        observer: &dyn Observer,
-    ) -> Result<CellMetrics> {
-        let (data, rows) = (&data.data, &data.split.test);
-        let predictions = predict_rows(&trained.model, data, rows)?;
+        context: &TrainingContext<'_>,
+    ) -> Result<(Evaluation, Vec<ExampleDecision>)> {
+        let TrainingContext {
+            data,
+            oracle,
+            observer,
+            ..
+        } = *context;
+        let rows = &context.split.test;
+        let predict = |rows: &[usize]| predict_rows(&trained.model, data, rows);
+        if !self.stores_examples {
+            let test = evaluate_in_chunks(predict, data, rows, oracle, observer)?;
+            return Ok((test, Vec::new()));
+        }
+        let predictions = predict(rows)?;
         let solutions = oracle.solve_all(&predictions, observer)?;
-        let shown = if self.seed == 0 {
-            example_decisions(&solutions, data, rows)
-        } else {
-            Vec::new()
-        };
+        let shown = example_decisions(&solutions, data, rows);
         let regrets = regrets_from_results(solutions, data, rows)?;
-        Ok(CellMetrics::new(
-            &trained.report,
-            summarize(regrets, &predictions, data, rows),
-            shown,
-        ))
+        Ok((summarize(regrets, &predictions, data, rows), shown))
     }
 }
 
 impl CellMetrics {
-    fn new(report: &TrainReport, test: Evaluation, shown: Vec<ExampleDecision>) -> Self {
-        let last = report.rounds.last();
+    fn untrained(test: Evaluation) -> Self {
+        Self {
+            test,
+            best_epoch: 0,
+            seconds: 0.0,
+            cpu_seconds: None,
+            solves: SolveCounts::default(),
+            stopped: None,
+            converged: None,
+            curve: Vec::new(),
+            shown: Vec::new(),
+            tried: Vec::new(),
+        }
+    }
+
+    fn of_training(test: Evaluation, report: &TrainReport) -> Self {
         let point = |epoch: &EpochReport| CurvePoint {
             seconds: epoch.seconds,
             training_loss: epoch.training_loss,
             validation_loss: epoch.validation_loss,
             validation_regret: epoch.validation_regret,
         };
+        let last = report.rounds.last();
         Self {
-            test,
             best_epoch: report.best_epoch(),
             seconds: report.seconds,
-            cpu_seconds: None,
             solves: report.solves,
             stopped: last.map(|round| round.stopped),
             curve: last
                 .map(|round| round.epochs.iter().map(point).collect())
                 .unwrap_or_default(),
-            shown,
-            tried: Vec::new(),
+            ..Self::untrained(test)
         }
+    }
+
+    /// Epochs of the last round, without the untrained model.
+    pub fn epochs(&self) -> usize {
+        self.curve.len().saturating_sub(1)
+    }
+
+    /// Mean regret over the validation rows after the selected epoch.
+    pub fn validation_regret(&self) -> Option<f64> {
+        self.curve.get(self.best_epoch)?.validation_regret
     }
 }

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::problem_source::ProblemSource;
+use super::named_problem::NamedProblem;
 use crate::data::synthetic;
 use crate::label::LabeledDataset;
 use crate::oracle::SolveResult;
@@ -66,7 +66,7 @@ pub enum DecisionLayout {
 }
 
 impl DecisionLayout {
-    pub(super) fn of(spec: &ProblemSpec, problem: ProblemSource, seed: u32) -> Option<Self> {
+    pub(super) fn of(spec: &ProblemSpec, problem: NamedProblem, seed: u32) -> Option<Self> {
         let graph = |nodes: usize, depot| {
             Some(Self::Graph {
                 places: synthetic::node_positions(nodes, seed),
@@ -74,9 +74,9 @@ impl DecisionLayout {
             })
         };
         match (spec, problem) {
-            (_, ProblemSource::Benchmark(Benchmark::Tsp { nodes })) => graph(nodes, false),
-            (_, ProblemSource::Benchmark(Benchmark::Cvrp { nodes })) => graph(nodes, true),
-            (_, ProblemSource::Benchmark(Benchmark::GridPath { rows, cols })) => {
+            (_, NamedProblem::Benchmark(Benchmark::Tsp { nodes })) => graph(nodes, false),
+            (_, NamedProblem::Benchmark(Benchmark::Cvrp { nodes })) => graph(nodes, true),
+            (_, NamedProblem::Benchmark(Benchmark::GridPath { rows, cols })) => {
                 Some(Self::Grid { rows, cols })
             }
             (ProblemSpec::Knapsack(sack), _) => Some(Self::Items {

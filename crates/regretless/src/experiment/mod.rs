@@ -1,6 +1,8 @@
 //! Experiments: problems × methods × seeds, each combination a cell that is run once and stored.
 //!
-//! An [`Experiment`] is a TOML file; those of the paper are built in ([`Experiment::built_in`]). An
+//! An [`Experiment`] is a TOML file; those of the paper are built in ([`Experiment::built_in`]). Its
+//! problems are named ones or, built by a program, the user's problem and table
+//! ([`ProblemSource`]). An
 //! [`ExperimentRunner`] fills a folder with one file per cell. The name of a cell's file contains a
 //! hash of everything its outcome depends on, so that no cell is run twice and no outdated result
 //! is reused. Shards on several machines fill one folder, or folders that are copied together.
@@ -9,16 +11,25 @@
 mod cell;
 mod cell_data;
 mod example;
+mod method;
+mod named_problem;
 mod problem_source;
 mod results;
 mod runner;
 mod spec;
 mod statistics;
+mod store;
 
-pub use cell::{CellMetrics, CellOutcome, CellRecord, CurvePoint};
+pub use cell::{CellId, CellMetrics, CellOutcome, CellRecord, CurvePoint};
+pub use cell_data::CellData;
 pub use example::{DecisionLayout, Example, ExampleDecision};
-pub use problem_source::{DataFiles, ProblemSource};
+pub use method::CellMethod;
+pub use named_problem::{DataFiles, NamedProblem};
+pub use problem_source::{ProblemSource, TableProblem};
 pub use results::{ExperimentResults, MethodResults, ProblemResults, Provenance};
 pub use runner::{ExperimentRunner, RunLimits};
-pub use spec::{Experiment, ExperimentMethod, FigureKind, PublishedResult};
+pub use spec::{
+    Experiment, ExperimentMethod, ExperimentProblem, FigureKind, MethodEntry, PublishedResult,
+};
 pub use statistics::{ConfidenceInterval, MeanAndDeviation};
+pub use store::CellStore;

@@ -1,161 +1,126 @@
-//! Problems of experiments by name: benchmarks, and real data from files of the user.
+//! Where the problem and the rows of an experiment come from: a name, or the user's table.
 
 use std::fmt;
-use std::path::PathBuf;
-use std::str::FromStr;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::data::energy::{self, EnergyPrices};
-use crate::data::housing::HousingTable;
-use crate::data::synthetic::SyntheticSpec;
-use crate::data::{Dataset, SplitIndices};
+use super::cell_data::CellData;
+use super::named_problem::NamedProblem;
 use crate::error::{Error, Result};
-use crate::problem::{Benchmark, Knapsack, ProblemSpec, paper_weights};
+use crate::observer::NoopObserver;
+use crate::oracle::{Heuristic, Oracle};
+use crate::train::TrainingContext;
 
-/// Dimensions of a knapsack of houses.
-const HOUSE_DIMENSIONS: usize = 4;
-
-/// Files of real data.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct DataFiles {
-    /// California housing, as scikit-learn's loader or the classic file gives it.
-    pub california: Option<PathBuf>,
-    /// Folder of Irish energy prices, loads and knapsack values.
-    pub energy: Option<PathBuf>,
-}
-
-/// Load files of the three scheduling problems, within the folder.
-const LOAD_FILES: [&str; 3] = ["load1/day01.txt", "load2/day14.txt", "load3/day08.txt"];
-
-/// A problem with data, by name.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+/// A problem with data. In files it is the name of a [`NamedProblem`].
+#[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub enum ProblemSource {
-    /// Synthetic data.
-    Benchmark(Benchmark),
-    /// `CAKSn`: the most valuable of n Californian houses within four budgets.
-    Houses {
-        /// Houses per instance.
-        houses: usize,
-    },
-    /// `ENERGY1` to `ENERGY3`: when 10, 15 or 20 tasks run, at real prices.
-    Schedule {
-        /// Which load file, from 1.
-        load: usize,
-    },
-    /// `ENERGYKS60`: the most valuable of 48 items, whose values follow real prices.
-    EnergyItems {
-        /// Capacity for items of weight 3, 5 or 7.
-        capacity: usize,
-    },
+    /// A problem whose rows are generated, or read from files of real data.
+    Named(NamedProblem),
+    /// The user's problem and table.
+    Table(Arc<TableProblem>),
+}
+
+/// The user's problem and table, labeled and divided for each seed.
+#[derive(Debug)]
+pub struct TableProblem {
+    name: String,
+    first_seed: u32,
+    heuristic: Option<Heuristic>,
+    seeds: Vec<TableSeed>,
+}
+
+/// The rows of one seed, and the hash of everything they consist of.
+#[derive(Debug)]
+struct TableSeed {
+    data: CellData,
+    hash: String,
+}
+
+impl TableProblem {
+    /// A table under a name, with the rows of consecutive seeds. A heuristic replaces the exact
+    /// solver in training and evaluation.
+    ///
+    /// # Errors
+    /// When the problem cannot be stored or has no such heuristic.
+    pub fn new(
+        name: String,
+        first_seed: u32,
+        heuristic: Option<Heuristic>,
+        data: Vec<CellData>,
+    ) -> Result<Self> {
+        let mut table = Self {
+            name,
+            first_seed,
+            heuristic,
+            seeds: Vec::new(),
+        };
+        for data in data {
+            let context = TrainingContext {
+                data: &data.data,
+                split: &data.split,
+                oracle: &table.oracle(&data)?,
+                observer: &NoopObserver,
+            };
+            let hash = context.fingerprint(data.problem.spec())?;
+            table.seeds.push(TableSeed { data, hash });
+        }
+        Ok(table)
+    }
+
+    /// The rows of a seed.
+    pub(super) fn data(&self, seed: u32) -> Result<&CellData> {
+        Ok(&self.seed(seed)?.data)
+    }
+
+    /// A single-threaded oracle.
+    pub(super) fn oracle(&self, data: &CellData) -> Result<Oracle> {
+        Oracle::new(data.problem.kind().clone()).with_heuristic(self.heuristic)
+    }
+
+    fn seed(&self, seed: u32) -> Result<&TableSeed> {
+        let index = seed.checked_sub(self.first_seed);
+        index
+            .and_then(|index| self.seeds.get(index as usize))
+            .ok_or_else(|| Error::setting(format!("the table has no rows of seed {seed}")))
+    }
 }
 
 impl ProblemSource {
-    /// The problem, its rows and how they are divided.
-    ///
-    /// # Errors
-    /// When a file is missing or cannot be used.
-    pub fn generate(
-        self,
-        split: [usize; 3],
-        seed: u32,
-        files: &DataFiles,
-    ) -> Result<(ProblemSpec, Dataset, SplitIndices)> {
-        let rows = split
-            .iter()
-            .fold(0, |sum: usize, count| sum.saturating_add(*count));
-        let (problem, data) = match self {
-            Self::Benchmark(benchmark) => benchmark.generate(SyntheticSpec::paper(rows, seed))?,
-            Self::Houses { houses } => {
-                let missing = || {
-                    Error::setting(format!(
-                        "{self} needs California housing; set `california` to its file"
-                    ))
-                };
-                let file = files.california.as_ref().ok_or_else(missing)?;
-                let data = HousingTable::read(file)?.instances(houses, split, seed)?;
-                let weights = paper_weights(houses, HOUSE_DIMENSIONS, seed);
-                (
-                    ProblemSpec::Knapsack(Knapsack::with_capacity_fraction(weights, 0.1)?),
-                    data,
-                )
-            }
-            Self::Schedule { load } => {
-                let prices = self.prices(files)?;
-                (
-                    self.schedule(load, files)?,
-                    prices.instances(None, rows, seed)?,
-                )
-            }
-            Self::EnergyItems { capacity } => {
-                let (weights, values) =
-                    energy::read_items(&self.energy_file(files, "knapsack48_values.csv")?)?;
-                let problem = Knapsack::new(vec![weights], vec![capacity as f64])?;
-                (
-                    ProblemSpec::Knapsack(problem),
-                    self.prices(files)?.instances(Some(&values), rows, seed)?,
-                )
-            }
-        };
-        Ok((problem, data, SplitIndices::in_order(rows, split)?))
-    }
-
-    fn prices(self, files: &DataFiles) -> Result<EnergyPrices> {
-        EnergyPrices::read(&self.energy_file(files, "prices2013.dat")?)
-    }
-
-    #[cfg(feature = "highs")]
-    fn schedule(self, load: usize, files: &DataFiles) -> Result<ProblemSpec> {
-        let file = self.energy_file(files, LOAD_FILES[load - 1])?;
-        Ok(ProblemSpec::Schedule(crate::problem::Schedule::read(
-            &file,
-        )?))
-    }
-
-    #[cfg(not(feature = "highs"))]
-    fn schedule(self, _load: usize, _files: &DataFiles) -> Result<ProblemSpec> {
-        Err(Error::setting(format!(
-            "{self} needs HiGHS, which this build was made without (cargo feature `highs`)"
-        )))
-    }
-
-    /// A file of the energy folder, plain or gzipped.
-    fn energy_file(self, files: &DataFiles, name: &str) -> Result<PathBuf> {
-        let missing = || {
-            Error::setting(format!(
-                "{self} needs Irish energy data; set `energy` to its folder"
-            ))
-        };
-        let folder = files.energy.as_ref().ok_or_else(missing)?;
-        let packed = folder.join(format!("{name}.gz"));
-        Ok(if packed.exists() {
-            packed
-        } else {
-            folder.join(name)
-        })
-    }
-
-    /// The same kind of problem, small enough for a smoke test.
-    #[must_use]
-    pub fn smoke_version(self) -> Self {
+    /// The first of its consecutive seeds.
+    pub fn first_seed(&self) -> u32 {
         match self {
-            Self::Benchmark(Benchmark::Tsp { nodes }) => Self::Benchmark(Benchmark::Tsp {
-                nodes: nodes.min(8),
-            }),
-            Self::Benchmark(Benchmark::Cvrp { nodes }) => Self::Benchmark(Benchmark::Cvrp {
-                nodes: nodes.min(12),
-            }),
-            Self::Benchmark(Benchmark::Knapsack { items }) => {
-                Self::Benchmark(Benchmark::Knapsack {
-                    items: items.min(16),
-                })
-            }
-            Self::Benchmark(Benchmark::GridPath { .. }) => self,
-            Self::Houses { houses } => Self::Houses {
-                houses: houses.min(20),
-            },
-            Self::Schedule { .. } | Self::EnergyItems { .. } => self,
+            Self::Named(_) => 0,
+            Self::Table(table) => table.first_seed,
+        }
+    }
+
+    /// Hash of rows, labels, split and problem; none where the name determines them.
+    pub(super) fn data_hash(&self, seed: u32) -> Option<String> {
+        match self {
+            Self::Named(_) => None,
+            Self::Table(table) => Some(table.seed(seed).ok()?.hash.clone()),
+        }
+    }
+
+    /// Whether decisions of some test rows are stored for figures: those of the first seed of a
+    /// named problem.
+    pub(super) fn has_examples(&self, seed: u32) -> bool {
+        match self {
+            Self::Named(_) => seed == self.first_seed(),
+            Self::Table(_) => false,
+        }
+    }
+}
+
+impl PartialEq for ProblemSource {
+    /// A table equals only itself.
+    fn eq(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Named(one), Self::Named(other)) => one == other,
+            (Self::Table(one), Self::Table(other)) => Arc::ptr_eq(one, other),
+            (Self::Named(_), Self::Table(_)) | (Self::Table(_), Self::Named(_)) => false,
         }
     }
 }
@@ -163,41 +128,9 @@ impl ProblemSource {
 impl fmt::Display for ProblemSource {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Benchmark(benchmark) => benchmark.fmt(f),
-            Self::Houses { houses } => write!(f, "CAKS{houses}"),
-            Self::Schedule { load } => write!(f, "ENERGY{load}"),
-            Self::EnergyItems { capacity } => write!(f, "ENERGYKS{capacity}"),
+            Self::Named(problem) => problem.fmt(f),
+            Self::Table(table) => f.write_str(&table.name),
         }
-    }
-}
-
-impl FromStr for ProblemSource {
-    type Err = Error;
-
-    fn from_str(text: &str) -> Result<Self> {
-        let upper = text.to_ascii_uppercase();
-        let number = |prefix: &str| {
-            upper
-                .strip_prefix(prefix)
-                .map(|digits| digits.parse().ok().filter(|n| *n > 0))
-        };
-        let found = if let Some(capacity) = number("ENERGYKS") {
-            capacity.map(|capacity| Self::EnergyItems { capacity })
-        } else if let Some(load) = number("ENERGY") {
-            load.filter(|load| *load <= LOAD_FILES.len())
-                .map(|load| Self::Schedule { load })
-        } else if let Some(houses) = number("CAKS") {
-            houses.map(|houses| Self::Houses { houses })
-        } else {
-            return text.parse().map(Self::Benchmark);
-        };
-        found.ok_or_else(|| {
-            Error::unknown(
-                "problem",
-                text,
-                &["CAKS100 (any number)", "ENERGY1 to ENERGY3", "ENERGYKS60"],
-            )
-        })
     }
 }
 
@@ -205,12 +138,12 @@ impl TryFrom<String> for ProblemSource {
     type Error = Error;
 
     fn try_from(text: String) -> Result<Self> {
-        text.parse()
+        text.parse().map(Self::Named)
     }
 }
 
 impl From<ProblemSource> for String {
-    fn from(problem: ProblemSource) -> Self {
-        problem.to_string()
+    fn from(source: ProblemSource) -> Self {
+        source.to_string()
     }
 }

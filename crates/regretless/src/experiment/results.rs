@@ -87,17 +87,32 @@ pub struct MethodResults {
     pub difference: Option<ConfidenceInterval>,
     /// Regret in units of the objective.
     pub regret: MeanAndDeviation,
-    /// Regret relative to the best objective.
+    /// Regret relative to the optimal objective of each row.
     pub relative_regret: MeanAndDeviation,
+    /// Sum of regrets over the sum of optimal objectives.
+    #[serde(default)]
+    pub normalized_regret: MeanAndDeviation,
+    /// Mean squared error of predicted costs.
+    #[serde(default)]
+    pub mse: MeanAndDeviation,
+    /// Mean absolute error of predicted costs.
+    #[serde(default)]
+    pub mae: MeanAndDeviation,
     /// Seconds of training.
     pub seconds: MeanAndDeviation,
+    /// Solver calls of training, without certified solutions and cache hits.
+    #[serde(default)]
+    pub total_solves: MeanAndDeviation,
+    /// Number of seeds on which the training loss has not converged.
+    #[serde(default)]
+    pub not_converged: usize,
     /// Mean number of solves by kind.
     pub solves: [(String, f64); 6],
     /// Number of solves according to the paper.
     pub solves_said: Option<String>,
     /// Published result.
     pub published: Option<PublishedResult>,
-    /// Finished seeds: seed, ratio, seconds.
+    /// Finished seeds that have a ratio: seed, ratio, seconds.
     pub seeds: Vec<(u32, f64, f64)>,
     /// Epochs of the first seed.
     pub curve: Vec<CurvePoint>,
@@ -156,7 +171,7 @@ impl ExperimentResults {
                 if failed {
                     0
                 } else {
-                    (problem.seeds as usize).saturating_sub(method.seeds.len())
+                    (problem.seeds as usize).saturating_sub(method.regret.count)
                 }
             };
             problem.methods.iter().map(open).sum::<usize>()
@@ -200,10 +215,10 @@ fn problem(
     records: &[CellRecord],
 ) -> ProblemResults {
     let experiment = &runner.experiment;
-    let name = problem.name.to_string();
+    let name = problem.source.to_string();
     let of: Vec<&CellRecord> = records
         .iter()
-        .filter(|record| record.problem == name)
+        .filter(|record| record.id.problem == name)
         .collect();
     let reference: Vec<(u32, f64)> = measured(&of, &experiment.reference)
         .map(|(seed, cell)| (seed, cell.test.regret))
@@ -223,7 +238,7 @@ fn problem(
         .collect();
     let (costs, first) = (
         contexts.first().map_or(0, |context| context.costs),
-        runner.read_context(problem, 0),
+        runner.read_context(problem, problem.source.first_seed()),
     );
     let (drawing, examples) = first
         .map(|context| (context.drawing, context.examples))
@@ -247,9 +262,9 @@ fn measured<'a>(
 ) -> impl Iterator<Item = (u32, &'a CellMetrics)> {
     records
         .iter()
-        .filter(move |record| record.name == name)
+        .filter(move |record| record.id.name == name)
         .filter_map(|record| match &record.outcome {
-            CellOutcome::Done(cell) => Some((record.seed, &**cell)),
+            CellOutcome::Done(cell) => Some((record.id.seed, &**cell)),
             CellOutcome::Failed(_) => None,
         })
 }
@@ -262,16 +277,14 @@ fn method(
     reference: &[(u32, f64)],
 ) -> MethodResults {
     let cells: Vec<(u32, &CellMetrics)> = measured(records, &method.name).collect();
-    let base = |seed: u32| {
-        reference
-            .iter()
-            .find(|(known, _)| *known == seed)
-            .map(|(_, regret)| regret.max(1e-300))
-    };
-    let ratio = |(seed, cell): &(u32, &CellMetrics)| {
-        base(*seed).map(|base| (*seed, cell.test.regret / base, cell.seconds))
-    };
-    let seeds: Vec<(u32, f64, f64)> = cells.iter().filter_map(ratio).collect();
+    let mut seeds: Vec<(u32, f64, f64)> = Vec::new();
+    for (seed, cell) in &cells {
+        let base = reference.iter().find(|(known, _)| known == seed);
+        // Where the reference has no regret, a ratio to it is undefined.
+        if let Some((_, base)) = base.filter(|(_, base)| *base > 0.0) {
+            seeds.push((*seed, cell.test.regret / base, cell.seconds));
+        }
+    }
     let of = |value: &dyn Fn(&CellMetrics) -> f64| {
         MeanAndDeviation::of(
             &cells
@@ -284,7 +297,7 @@ fn method(
         MeanAndDeviation::of(&seeds.iter().map(|(_, ratio, _)| *ratio).collect::<Vec<_>>());
     let first = cells
         .iter()
-        .find(|(seed, _)| *seed == 0)
+        .find(|(seed, _)| *seed == problem.source.first_seed())
         .map(|(_, cell)| *cell);
     MethodResults {
         name: method.name.clone(),
@@ -296,12 +309,20 @@ fn method(
         }),
         regret: of(&|cell| cell.test.regret),
         relative_regret: of(&|cell| cell.test.relative_regret),
+        normalized_regret: of(&|cell| cell.test.normalized_regret),
+        mse: of(&|cell| cell.test.mse),
+        mae: of(&|cell| cell.test.mae),
+        total_solves: of(&|cell| cell.solves.total() as f64),
+        not_converged: cells
+            .iter()
+            .filter(|(_, cell)| cell.converged == Some(false))
+            .count(),
         seconds: of(&|cell| cell.seconds),
         solves: solves(&cells),
         solves_said: method.solves.clone(),
         published: experiment
             .published
-            .get(&problem.name.to_string())
+            .get(&problem.source.to_string())
             .and_then(|by| by.get(&method.name))
             .copied(),
         curve: first.map(|cell| cell.curve.clone()).unwrap_or_default(),
@@ -309,7 +330,7 @@ fn method(
         note: note(
             records,
             method,
-            seeds.len(),
+            cells.len(),
             experiment.seeds_of(problem) as usize,
         ),
         seeds,
@@ -342,9 +363,9 @@ fn note(
 ) -> Option<String> {
     let failed = records
         .iter()
-        .filter(|record| record.name == method.name)
+        .filter(|record| record.id.name == method.name)
         .find_map(|record| match &record.outcome {
-            CellOutcome::Failed(reason) => Some(format!("seed {}: {reason}", record.seed)),
+            CellOutcome::Failed(reason) => Some(format!("seed {}: {reason}", record.id.seed)),
             CellOutcome::Done(_) => None,
         });
     failed.or_else(|| match seeds - finished.min(seeds) {

@@ -2,26 +2,28 @@
 //!
 //! Problem by problem and seed by seed: rows are generated and labeled once, then every method
 //! without a record is run. Existing records are never run again; cells that are missing when the
-//! time budget ends are run by the next call.
+//! time budget ends are run by the next call. The rows of a user's table exist already, so that
+//! cells of different seeds may run in parallel.
 
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 
-use super::cell::{CellOutcome, CellRecord, ExperimentCell};
-use super::cell_data::CellData;
+use super::cell::{CellId, CellOutcome, CellRecord, ExperimentCell};
+use super::cell_data::{CellData, GeneratedData};
 use super::example::{DecisionLayout, Example, examples};
-use super::problem_source::DataFiles;
+use super::named_problem::{DataFiles, NamedProblem};
+use super::problem_source::ProblemSource;
 use super::results::ExperimentResults;
 use super::spec::{Experiment, ExperimentMethod, ExperimentProblem};
+use super::store::{CellFiles, CellStore};
 use crate::data::atomic_write::write_atomically;
 use crate::error::{Error, Result};
 use crate::label::Shard;
 use crate::observer::{InterruptOnlyObserver, Observer};
 use crate::oracle::Oracle;
 use crate::parallel::Threads;
-use crate::problem::ProblemSpec;
 
 /// Limits of one call.
 #[derive(Debug, Clone, Default)]
@@ -39,7 +41,8 @@ pub struct ExperimentRunner {
     pub experiment: Experiment,
     /// Folder of the records.
     pub folder: PathBuf,
-    /// Folder of the labels; experiments with the same problem, rows and seed share them.
+    /// Folder of the labels of named problems; experiments with the same problem, rows and seed
+    /// share them.
     pub labels: PathBuf,
     /// Files of real data.
     pub files: DataFiles,
@@ -58,11 +61,20 @@ pub(super) struct CellContext {
     pub(super) examples: Vec<Example>,
 }
 
-/// Cells of one problem and seed.
+/// Cells of one problem and seed, in order; of all seeds where the rows exist already and cells run
+/// in parallel.
 struct CellBatch<'a> {
     problem: &'a ExperimentProblem,
     seed: u32,
     cells: Vec<ExperimentCell>,
+}
+
+/// A call of the runner: where records are stored, when it began, who observes it.
+#[derive(Clone, Copy)]
+struct RunContext<'a> {
+    store: &'a dyn CellStore,
+    begun: Instant,
+    observer: &'a dyn Observer,
 }
 
 impl ExperimentRunner {
@@ -72,9 +84,26 @@ impl ExperimentRunner {
     /// When the experiment is invalid, the folder cannot be written, or the user interrupts;
     /// finished cells are kept.
     pub fn run(&self, observer: &dyn Observer) -> Result<ExperimentResults> {
+        self.run_in(&self.cell_files(), observer)
+    }
+
+    /// The same with records in another storage.
+    ///
+    /// # Errors
+    /// When the experiment is invalid, the storage fails, or the user interrupts; finished cells
+    /// are kept.
+    pub fn run_in(
+        &self,
+        store: &dyn CellStore,
+        observer: &dyn Observer,
+    ) -> Result<ExperimentResults> {
         self.experiment.check()?;
-        let batches = self.batches()?;
-        let begun = Instant::now();
+        let batches = self.batches(store)?;
+        let context = RunContext {
+            store,
+            begun: Instant::now(),
+            observer,
+        };
         let missing: u64 = batches.iter().map(|batch| batch.cells.len() as u64).sum();
         observer.begin(&self.experiment.name, missing);
         let mut refused = Vec::new();
@@ -82,12 +111,12 @@ impl ExperimentRunner {
             if observer.interrupted() {
                 return Err(Error::Interrupted);
             }
-            if !self.is_over_budget(begun) && !batch.cells.is_empty() {
-                self.run_batch(batch, begun, &mut refused, observer)?;
+            if !self.is_over_budget(context.begun) && !batch.cells.is_empty() {
+                self.run_batch(batch, context, &mut refused)?;
             }
         }
         observer.end();
-        self.collect_results(refused)
+        self.collect_results(store, refused)
     }
 
     /// Results of the existing records, without running anything.
@@ -95,8 +124,38 @@ impl ExperimentRunner {
     /// # Errors
     /// When the experiment is invalid.
     pub fn results(&self) -> Result<ExperimentResults> {
+        self.results_in(&self.cell_files())
+    }
+
+    /// The same with records in another storage.
+    ///
+    /// # Errors
+    /// When the experiment is invalid or the storage fails.
+    pub fn results_in(&self, store: &dyn CellStore) -> Result<ExperimentResults> {
         self.experiment.check()?;
-        self.collect_results(Vec::new())
+        self.collect_results(store, Vec::new())
+    }
+
+    /// All cells in order: by problem, seed and method.
+    ///
+    /// # Errors
+    /// When a setting is invalid.
+    pub fn cell_ids(&self) -> Result<Vec<CellId>> {
+        let mut ids = Vec::new();
+        for problem in &self.experiment.problems {
+            for seed in self.seeds(problem) {
+                for cell in self.cells(problem, seed)? {
+                    ids.push(cell.id()?);
+                }
+            }
+        }
+        Ok(ids)
+    }
+
+    fn cell_files(&self) -> CellFiles {
+        CellFiles {
+            folder: self.folder.clone(),
+        }
     }
 
     fn is_over_budget(&self, begun: Instant) -> bool {
@@ -106,13 +165,13 @@ impl ExperimentRunner {
     }
 
     /// Problems and seeds of this shard with their missing cells.
-    fn batches(&self) -> Result<Vec<CellBatch<'_>>> {
+    fn batches(&self, store: &dyn CellStore) -> Result<Vec<CellBatch<'_>>> {
         let pairs = self
             .experiment
             .problems
             .iter()
             .flat_map(|problem| self.seeds(problem).map(move |seed| (problem, seed)));
-        let mut batches = Vec::new();
+        let mut batches: Vec<CellBatch<'_>> = Vec::new();
         for (index, (problem, seed)) in pairs.enumerate() {
             let in_shard = self
                 .limits
@@ -123,21 +182,31 @@ impl ExperimentRunner {
             }
             let mut cells = Vec::new();
             for cell in self.cells(problem, seed)? {
-                if cell.load(&self.folder)?.is_none() {
+                if store.load(&cell.id()?)?.is_none() {
                     cells.push(cell);
                 }
             }
-            batches.push(CellBatch {
-                problem,
-                seed,
-                cells,
-            });
+            match batches.last_mut() {
+                Some(last) if self.runs_seeds_in_parallel(problem) && last.problem == problem => {
+                    last.cells.append(&mut cells);
+                }
+                _ => batches.push(CellBatch {
+                    problem,
+                    seed,
+                    cells,
+                }),
+            }
         }
         Ok(batches)
     }
 
+    fn runs_seeds_in_parallel(&self, problem: &ExperimentProblem) -> bool {
+        self.experiment.side_by_side && matches!(problem.source, ProblemSource::Table(_))
+    }
+
     pub(super) fn seeds(&self, problem: &ExperimentProblem) -> std::ops::Range<u32> {
-        0..self.experiment.seeds_of(problem)
+        let first = problem.source.first_seed();
+        first..first.saturating_add(self.experiment.seeds_of(problem))
     }
 
     fn cells(&self, problem: &ExperimentProblem, seed: u32) -> Result<Vec<ExperimentCell>> {
@@ -153,107 +222,153 @@ impl ExperimentRunner {
     fn run_batch(
         &self,
         batch: &CellBatch<'_>,
-        begun: Instant,
+        context: RunContext<'_>,
         refused: &mut Vec<CellRecord>,
-        observer: &dyn Observer,
     ) -> Result<()> {
-        observer.message(&format!("{} seed {}", batch.problem.name, batch.seed));
-        let oracle =
-            |problem: &ProblemSpec| Ok(self.oracle(problem)?.with_threads(self.threads.clone()));
-        let data = CellData::generate(
-            batch.problem,
+        let named = match &batch.problem.source {
+            ProblemSource::Named(named) => *named,
+            ProblemSource::Table(table) => {
+                return self.run_cells(batch, |cell| table.data(cell.seed), context);
+            }
+        };
+        context
+            .observer
+            .message(&format!("{named} seed {}", batch.seed));
+        let generated = GeneratedData::new(
+            named,
+            batch.problem.split,
             batch.seed,
             &self.files,
             &self.labels,
-            oracle,
-            &InterruptOnlyObserver(observer),
+            &self.threads,
+            &InterruptOnlyObserver(context.observer),
         );
-        let data = match data {
-            Ok(data) => data,
-            Err(Error::Interrupted) => return Err(Error::Interrupted),
+        match generated {
+            Ok(generated) => {
+                self.write_context(batch, named, &generated)?;
+                self.run_cells(batch, |_| Ok(&generated.data), context)
+            }
+            Err(Error::Interrupted) => Err(Error::Interrupted),
             Err(error) => {
                 for cell in &batch.cells {
-                    let (problem, name, key) =
-                        (cell.problem.clone(), cell.name.clone(), cell.key()?);
                     refused.push(CellRecord {
-                        key,
-                        problem,
-                        name,
-                        seed: cell.seed,
+                        id: cell.id()?,
                         outcome: CellOutcome::Failed(error.to_string()),
                     });
                 }
-                return Ok(());
+                Ok(())
             }
-        };
-        self.write_context(batch, &data)?;
-        if self.experiment.side_by_side {
-            self.run_in_parallel(batch, &data, observer)
-        } else {
-            self.run_sequentially(batch, &data, begun, observer)
         }
     }
 
-    fn oracle(&self, problem: &ProblemSpec) -> Result<Oracle> {
-        Ok(Oracle::new(problem.build()?))
-    }
-
-    fn run_in_parallel(
+    fn run_cells<'d>(
         &self,
         batch: &CellBatch<'_>,
+        data: impl Fn(&ExperimentCell) -> Result<&'d CellData> + Sync,
+        context: RunContext<'_>,
+    ) -> Result<()> {
+        if self.experiment.side_by_side {
+            self.run_in_parallel(batch, data, context)
+        } else {
+            self.run_sequentially(batch, data, context)
+        }
+    }
+
+    /// A single-threaded oracle.
+    fn oracle(&self, problem: &ExperimentProblem, data: &CellData) -> Result<Oracle> {
+        match &problem.source {
+            ProblemSource::Named(_) => Ok(Oracle::new(data.problem.kind().clone())),
+            ProblemSource::Table(table) => table.oracle(data),
+        }
+    }
+
+    /// Runs a cell and stores its record; only interruptions and errors of the storage are errors.
+    fn run_cell(
+        &self,
+        cell: &ExperimentCell,
         data: &CellData,
-        observer: &dyn Observer,
+        oracle: &Oracle,
+        context: RunContext<'_>,
+    ) -> Result<()> {
+        let id = cell.id()?;
+        match cell.run(data, oracle, &InterruptOnlyObserver(context.observer)) {
+            Ok(metrics) => context.store.save(CellRecord {
+                id,
+                outcome: CellOutcome::Done(Box::new(metrics)),
+            }),
+            Err(Error::Interrupted) => Err(Error::Interrupted),
+            Err(error) => {
+                let outcome = CellOutcome::Failed(error.to_string());
+                context
+                    .store
+                    .save_failure(CellRecord { id, outcome }, error)
+            }
+        }
+    }
+
+    fn run_in_parallel<'d>(
+        &self,
+        batch: &CellBatch<'_>,
+        data: impl Fn(&ExperimentCell) -> Result<&'d CellData> + Sync,
+        context: RunContext<'_>,
     ) -> Result<()> {
         let run = |cell: &ExperimentCell| {
-            if observer.interrupted() {
+            if context.observer.interrupted() {
                 return Err(Error::Interrupted);
             }
-            let record = cell.run(
-                data,
-                &self.oracle(&data.problem)?,
-                &self.folder,
-                &InterruptOnlyObserver(observer),
-            );
-            observer.advance(1);
-            record.map(drop)
+            let data = data(cell)?;
+            let oracle = self.oracle(batch.problem, data)?;
+            let outcome = self.run_cell(cell, data, &oracle, context);
+            context.observer.advance(1);
+            outcome
         };
-        let mut ends: Vec<Result<()>> = batch.cells.iter().map(|_| Ok(())).collect();
-        // A long cell that starts last would leave the other threads idle.
-        let expected = |place: usize| batch.cells[place].estimated_solver_calls();
+        let mut outcomes: Vec<Result<()>> = batch.cells.iter().map(|_| Ok(())).collect();
+        let expected_work = |index: usize| {
+            if self.runs_seeds_in_parallel(batch.problem) {
+                // Seed by seed, so that an interrupted experiment has complete seeds.
+                0.0
+            } else {
+                // A long cell that starts last would leave the other threads idle.
+                batch.cells[index].estimated_solver_calls()
+            }
+        };
         self.threads.fill_longest_first(
-            &mut ends,
-            expected,
+            &mut outcomes,
+            expected_work,
             || (),
-            |(), place, end| *end = run(&batch.cells[place]),
+            |(), index, outcome| *outcome = run(&batch.cells[index]),
         );
-        ends.into_iter().collect()
+        outcomes.into_iter().collect()
     }
 
-    fn run_sequentially(
+    fn run_sequentially<'d>(
         &self,
         batch: &CellBatch<'_>,
-        data: &CellData,
-        begun: Instant,
-        observer: &dyn Observer,
+        data: impl Fn(&ExperimentCell) -> Result<&'d CellData>,
+        context: RunContext<'_>,
     ) -> Result<()> {
+        let Some(first) = batch.cells.first() else {
+            return Ok(());
+        };
+        let data = data(first)?;
         let oracle = self
-            .oracle(&data.problem)?
+            .oracle(batch.problem, data)?
             .with_threads(self.threads.clone());
         for cell in &batch.cells {
-            if self.is_over_budget(begun) {
+            if self.is_over_budget(context.begun) {
                 return Ok(());
             }
-            observer.message(&format!(
-                "{} seed {} {}",
-                cell.problem, cell.seed, cell.name
-            ));
-            cell.run(
-                data,
-                &oracle,
-                &self.folder,
-                &InterruptOnlyObserver(observer),
-            )?;
-            observer.advance(1);
+            let CellId {
+                problem,
+                name,
+                seed,
+                ..
+            } = cell.id()?;
+            context
+                .observer
+                .message(&format!("{problem} seed {seed} {name}"));
+            self.run_cell(cell, data, &oracle, context)?;
+            context.observer.advance(1);
         }
         Ok(())
     }
@@ -262,11 +377,16 @@ impl ExperimentRunner {
         let [train, validation, test] = problem.split;
         self.folder
             .join("cells")
-            .join(problem.name.to_string())
+            .join(problem.source.to_string())
             .join(format!("scene-{seed}-{train}-{validation}-{test}.json"))
     }
 
-    fn write_context(&self, batch: &CellBatch<'_>, data: &CellData) -> Result<()> {
+    fn write_context(
+        &self,
+        batch: &CellBatch<'_>,
+        problem: NamedProblem,
+        generated: &GeneratedData,
+    ) -> Result<()> {
         let file = self.context_file(batch.problem, batch.seed);
         if file.exists() {
             return Ok(());
@@ -274,16 +394,17 @@ impl ExperimentRunner {
         if let Some(parent) = file.parent() {
             std::fs::create_dir_all(parent).map_err(Error::io(parent))?;
         }
-        let first = batch.seed == 0;
+        let data = &generated.data;
+        let has_examples = batch.problem.source.has_examples(batch.seed);
         let context = CellContext {
             costs: data.data.data().costs().cols(),
-            label_seconds: data.label_seconds,
-            drawing: if first {
-                data.drawing(batch.problem.name, batch.seed)
+            label_seconds: generated.label_seconds,
+            drawing: if has_examples {
+                DecisionLayout::of(data.problem.spec(), problem, batch.seed)
             } else {
                 None
             },
-            examples: if first {
+            examples: if has_examples {
                 examples(&data.data, &data.split.test)
             } else {
                 Vec::new()
@@ -303,13 +424,13 @@ impl ExperimentRunner {
         serde_json::from_slice(&text).ok()
     }
 
-    fn collect_results(&self, mut records: Vec<CellRecord>) -> Result<ExperimentResults> {
-        for problem in &self.experiment.problems {
-            for seed in self.seeds(problem) {
-                for cell in self.cells(problem, seed)? {
-                    records.extend(cell.load(&self.folder)?);
-                }
-            }
+    fn collect_results(
+        &self,
+        store: &dyn CellStore,
+        mut records: Vec<CellRecord>,
+    ) -> Result<ExperimentResults> {
+        for id in self.cell_ids()? {
+            records.extend(store.load(&id)?);
         }
         Ok(ExperimentResults::of(self, &records))
     }

@@ -23,9 +23,9 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::ProblemSource;
+use super::method::CellMethod;
+use super::problem_source::ProblemSource;
 use crate::error::{Error, Result};
-use crate::method::Method;
 use crate::predict::PredictorSpec;
 use crate::renamed::explain;
 use crate::settings::TrainingSettings;
@@ -121,8 +121,9 @@ pub enum FigureKind {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ExperimentProblem {
-    /// The problem.
-    pub name: ProblemSource,
+    /// The problem and the origin of its rows.
+    #[serde(rename = "name")]
+    pub source: ProblemSource,
     /// Rows to train, validate and test on.
     pub split: [usize; 3],
     /// Number of seeds, if different from the experiment.
@@ -140,8 +141,8 @@ pub struct ExperimentProblem {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(untagged, try_from = "Value")]
 pub enum MethodEntry {
-    /// A method as it is.
-    Plain(Method),
+    /// A method or baseline without settings.
+    Plain(CellMethod),
     /// A method with settings.
     Full(ExperimentMethod),
 }
@@ -152,8 +153,8 @@ pub enum MethodEntry {
 pub struct ExperimentMethod {
     /// Its name in tables.
     pub name: String,
-    /// The method.
-    pub method: Method,
+    /// The method or baseline.
+    pub method: CellMethod,
     /// Its own settings.
     #[serde(default)]
     pub training: SettingsOverrides,
@@ -302,7 +303,10 @@ impl Experiment {
     pub fn check(&self) -> Result<()> {
         check_name("the experiment", &self.name)?;
         for problem in &self.problems {
-            check_name("a problem", &problem.name.to_string())?;
+            // Cells of a table are not stored in a folder of its name.
+            if let ProblemSource::Named(named) = &problem.source {
+                check_name("a problem", &named.to_string())?;
+            }
         }
         let names: Vec<String> = self.methods().map(|method| method.name).collect();
         let repeated = names
@@ -347,7 +351,7 @@ impl Experiment {
             if let Some(name) = problem.methods.iter().find(|name| !names.contains(name)) {
                 let known: Vec<&str> = names.iter().map(String::as_str).collect();
                 return Err(Error::unknown(
-                    &format!("method of {}:", problem.name),
+                    &format!("method of {}:", problem.source),
                     name,
                     &known,
                 ));
@@ -362,14 +366,23 @@ impl Experiment {
     /// nothing is learned.
     #[must_use]
     pub fn smoke_version(mut self) -> Self {
-        let mut seen: Vec<ProblemSource> = Vec::new();
-        self.problems.retain_mut(|problem| {
-            (problem.name, problem.split) = (problem.name.smoke_version(), [24, 8, 8]);
-            (problem.seeds, problem.training) = (None, Map::new());
-            let new = !seen.contains(&problem.name);
-            seen.push(problem.name);
-            new
-        });
+        let mut problems: Vec<ExperimentProblem> = Vec::new();
+        for problem in self.problems {
+            let ProblemSource::Named(named) = problem.source else {
+                continue;
+            };
+            let source = ProblemSource::Named(named.smoke_version());
+            if problems.iter().all(|other| other.source != source) {
+                problems.push(ExperimentProblem {
+                    source,
+                    split: [24, 8, 8],
+                    seeds: None,
+                    training: Map::new(),
+                    ..problem
+                });
+            }
+        }
+        self.problems = problems;
         self.seeds = self.seeds.min(2);
         self.name = format!("{}-smoke", self.name);
         self.title = format!("Smoke test: {}", self.title);
@@ -398,7 +411,9 @@ impl Experiment {
         let methods: Vec<ExperimentMethod> = self.methods().collect();
         let is = |name: &str, other: &String| name.eq_ignore_ascii_case(other.trim());
         let is_named_problem = |problem: &ExperimentProblem| {
-            names.iter().any(|name| is(&problem.name.to_string(), name))
+            names
+                .iter()
+                .any(|name| is(&problem.source.to_string(), name))
         };
         let is_named_method =
             |method: &ExperimentMethod| names.iter().any(|name| is(&method.name, name));
@@ -406,10 +421,13 @@ impl Experiment {
             let known = self
                 .problems
                 .iter()
-                .any(|problem| is(&problem.name.to_string(), name))
+                .any(|problem| is(&problem.source.to_string(), name))
                 || methods.iter().any(|method| is(&method.name, name));
             if !known {
-                let problems = self.problems.iter().map(|problem| problem.name.to_string());
+                let problems = self
+                    .problems
+                    .iter()
+                    .map(|problem| problem.source.to_string());
                 let choices: Vec<String> = problems
                     .chain(methods.into_iter().map(|method| method.name))
                     .collect();

@@ -101,8 +101,8 @@ const ARROWS: [(&str, &[&str]); 25] = [
     (
         "experiment",
         &[
-            "trainer", "train", "method", "report", "settings", "loss", "predict", "evaluate",
-            "label", "oracle", "problem", "data",
+            "trainer", "baseline", "train", "method", "report", "settings", "loss", "predict",
+            "evaluate", "label", "oracle", "problem", "data",
         ],
     ),
     ("checksummed_file", &[]),

@@ -2,10 +2,10 @@
 //! unreliable.
 
 use regretless::baseline::Baseline;
-use regretless::experiment::MeanAndDeviation;
-use regretless::loss::BaseError;
+use regretless::experiment::{CellMethod, MeanAndDeviation};
+use regretless::loss::{BaseError, CostSensitiveSpec, ErrorSide, InstanceWeighting};
+use regretless::method::Method;
 
-use super::run::ComparedMethod;
 use super::summary::{ComparisonSummary, SummaryRow};
 use crate::output::number;
 
@@ -18,70 +18,81 @@ const ERROR_RATIO_WARNING_THRESHOLD: f64 = 1.2;
 pub fn sentences(summary: &ComparisonSummary, is_complete: bool, same_rows: bool) -> Vec<String> {
     let mut sentences = Vec::new();
     if is_complete {
-        sentences.extend(conclusion(summary, same_rows));
+        sentences.extend(verdict(summary, same_rows));
     }
-    sentences.extend(not_converged(summary));
-    sentences.extend(worse_than_least_squares(summary));
+    sentences.extend(convergence_warning(summary));
+    sentences.extend(undertraining_warnings(summary));
     sentences
 }
 
-fn best(summary: &ComparisonSummary, is_baseline: bool) -> Option<(&SummaryRow, f64)> {
-    let lines = summary
-        .lines
-        .iter()
-        .filter(|line| line.is_baseline == is_baseline);
-    let regrets = lines.filter_map(|line| Some((line, line.test_regret?)));
-    regrets.min_by(|a, b| a.1.total_cmp(&b.1))
+/// A method or baseline with its mean test regret.
+struct Contender<'a> {
+    row: &'a SummaryRow,
+    regret: f64,
 }
 
-/// Whether the best trained method decides better than the best baseline.
-fn conclusion(summary: &ComparisonSummary, same_rows: bool) -> Option<String> {
-    let (method, reached) = best(summary, false)?;
-    let (baseline, simple) = best(summary, true)?;
-    if reached >= simple {
-        let enough = match &baseline.compared {
-            ComparedMethod::Baseline(Baseline::LeastSquares) => {
-                "a linear regression is enough here"
-            }
-            ComparedMethod::Baseline(Baseline::HistoryMean) => {
-                "the features do not help these decisions"
-            }
-            ComparedMethod::Baseline(Baseline::PreviousRow) => {
-                "repeating the last row is enough here"
-            }
-            ComparedMethod::Method(_) => return None,
-        };
-        // What a converged training would reach is unknown.
-        let (how, enough) = if is_still_falling(method) {
-            (", as trained here,", "")
-        } else {
-            ("", enough)
-        };
-        let end = if enough.is_empty() {
-            String::new()
-        } else {
-            format!(": {enough}")
-        };
-        return Some(format!(
-            "No method{how} decides better than {} (mean test regret {}; the best method, {}, has \
-                {}){end}.",
-            baseline.method,
-            number(simple),
-            method.method,
-            number(reached)
-        ));
-    }
-    let less = if simple > 0.0 {
-        format!("{:.1} %", 100.0 * (1.0 - reached / simple))
+/// The baseline, or else the trained method, of the lowest mean test regret.
+fn lowest_regret(summary: &ComparisonSummary, is_baseline: bool) -> Option<Contender<'_>> {
+    let rows = summary
+        .rows
+        .iter()
+        .filter(|row| row.is_baseline == is_baseline);
+    let contenders = rows.filter_map(|row| {
+        let regret = row.test_regret?;
+        Some(Contender { row, regret })
+    });
+    contenders.min_by(|a, b| a.regret.total_cmp(&b.regret))
+}
+
+/// Whether the best trained method has less regret than the best baseline.
+fn verdict(summary: &ComparisonSummary, same_rows: bool) -> Option<String> {
+    let method = lowest_regret(summary, false)?;
+    let baseline = lowest_regret(summary, true)?;
+    if method.regret < baseline.regret {
+        Some(improvement(&method, &baseline, same_rows))
     } else {
-        "no".into()
+        no_improvement(&method, &baseline)
+    }
+}
+
+fn no_improvement(method: &Contender<'_>, baseline: &Contender<'_>) -> Option<String> {
+    let implication = match &baseline.row.compared {
+        CellMethod::Baseline(Baseline::LeastSquares) => "a linear regression is enough here",
+        CellMethod::Baseline(Baseline::HistoryMean) => "the features do not help these decisions",
+        CellMethod::Baseline(Baseline::PreviousRow) => "repeating the last row is enough here",
+        CellMethod::Trained(_) => return None,
+    };
+    // The regret of a method that has not converged may still improve.
+    let (condition, end) = if has_converged(method.row) {
+        ("", format!(": {implication}"))
+    } else {
+        (", as trained here,", String::new())
+    };
+    Some(format!(
+        "No method{condition} decides better than {} (mean test regret {}; the best method, {}, \
+            has {}){end}.",
+        baseline.row.method,
+        number(baseline.regret),
+        method.row.method,
+        number(method.regret)
+    ))
+}
+
+/// By how much the method is better, and whether the difference is significant.
+fn improvement(method: &Contender<'_>, baseline: &Contender<'_>, same_rows: bool) -> String {
+    // Labels of a heuristic need not be optimal, so that regrets may be negative.
+    let reduction = if baseline.regret > 0.0 {
+        format!("{:.1} % ", 100.0 * (1.0 - method.regret / baseline.regret))
+    } else {
+        String::new()
     };
     let claim = format!(
-        "{} has {less} less test regret than {}, the best baseline",
-        method.method, baseline.method
+        "{} has {reduction}less test regret than {}, the best baseline",
+        method.row.method, baseline.row.method
     );
-    let differences: Vec<f64> = paired(method, baseline);
-    Some(match MeanAndDeviation::of(&differences).interval() {
+    let differences = paired_differences(method.row, baseline.row);
+    let seeds = differences.len();
+    match MeanAndDeviation::of(&differences).interval() {
         None => format!("{claim}, on one seed; more seeds show whether that is chance."),
         Some(_) if same_rows => {
             format!(
@@ -89,81 +100,99 @@ fn conclusion(summary: &ComparisonSummary, same_rows: bool) -> Option<String> {
             )
         }
         Some(interval) if interval.upper >= 0.0 => {
-            format!(
-                "{claim}, but over {} seeds the difference is within chance.",
-                differences.len()
-            )
+            format!("{claim}, but over {seeds} seeds the difference is within chance.")
         }
-        Some(_) => format!(
-            "{claim}; the difference is beyond chance over {} seeds.",
-            differences.len()
-        ),
-    })
+        Some(_) => format!("{claim}; the difference is beyond chance over {seeds} seeds."),
+    }
 }
 
-fn is_still_falling(line: &SummaryRow) -> bool {
-    2 * line.still_falling > line.runs
+/// Whether the training loss has converged on at least half of the seeds.
+fn has_converged(row: &SummaryRow) -> bool {
+    2 * row.not_converged <= row.runs
 }
 
-/// Differences of regret, seed by seed.
-fn paired(one: &SummaryRow, other: &SummaryRow) -> Vec<f64> {
+/// Differences of regret on the seeds of both.
+fn paired_differences(method: &SummaryRow, baseline: &SummaryRow) -> Vec<f64> {
     let mut differences = Vec::new();
-    for (seed, regret) in &one.regrets {
-        if let Some((_, simple)) = other.regrets.iter().find(|(other, _)| other == seed) {
-            differences.push(regret - simple);
+    for (seed, regret) in &method.regrets {
+        if let Some(baseline_regret) = baseline.regrets.get(seed) {
+            differences.push(regret - baseline_regret);
         }
     }
     differences
 }
 
-fn not_converged(summary: &ComparisonSummary) -> Option<String> {
-    let named: Vec<&str> = summary
-        .lines
+fn convergence_warning(summary: &ComparisonSummary) -> Option<String> {
+    let names: Vec<&str> = summary
+        .rows
         .iter()
-        .filter(|line| is_still_falling(line))
-        .map(|line| line.method.as_str())
+        .filter(|row| !has_converged(row))
+        .map(|row| row.method.as_str())
         .collect();
-    let what = match named.as_slice() {
+    let subject = match names.as_slice() {
         [] => return None,
-        [one] => format!("{one} has not converged: its training loss was"),
-        many => format!(
+        [name] => format!("{name} has not converged: its training loss was"),
+        names => format!(
             "Not converged: {}. Their training losses were",
-            many.join("; ")
+            names.join("; ")
         ),
     };
     Some(format!(
-        "{what} still falling at the end; more --epochs or a larger --learning-rate would change \
-            the results."
+        "{subject} still decreasing at the end; more --epochs or a larger --learning-rate would \
+            change the results."
     ))
 }
 
 /// Methods that minimize a prediction error and yet have more of it than least squares.
-fn worse_than_least_squares(summary: &ComparisonSummary) -> Vec<String> {
-    let simple = ComparedMethod::Baseline(Baseline::LeastSquares);
-    let Some(simple) = summary.lines.iter().find(|line| line.compared == simple) else {
+fn undertraining_warnings(summary: &ComparisonSummary) -> Vec<String> {
+    let least_squares = CellMethod::Baseline(Baseline::LeastSquares);
+    let Some(least_squares) = summary
+        .rows
+        .iter()
+        .find(|row| row.compared == least_squares)
+    else {
         return Vec::new();
     };
     let mut sentences = Vec::new();
-    for line in &summary.lines {
-        let Some(error) = line.compared.own_error() else {
+    for row in &summary.rows {
+        let Some(error) = minimized_error(&row.compared) else {
             continue;
         };
-        let (name, own, other) = match error {
-            BaseError::Squared => ("squared", line.test_mse, simple.test_mse),
-            BaseError::Absolute => ("absolute", line.test_mae, simple.test_mae),
+        let (name, trained, lowest) = match error {
+            BaseError::Squared => ("squared", row.test_mse, least_squares.test_mse),
+            BaseError::Absolute => ("absolute", row.test_mae, least_squares.test_mae),
         };
-        if let (Some(own), Some(other)) = (own, other)
-            && own > ERROR_RATIO_WARNING_THRESHOLD * other
+        if let (Some(trained), Some(lowest)) = (trained, lowest)
+            && trained > ERROR_RATIO_WARNING_THRESHOLD * lowest
         {
             sentences.push(format!(
-                "{} predicts worse than least squares under its own error (mean {name} error {} \
-                    instead of {}): it is undertrained, and ratios to it flatter the other \
-                    methods.",
-                line.method,
-                number(own),
-                number(other)
+                "{} predicts worse than least squares although it minimizes the {name} error \
+                    (mean {} instead of {}): it is undertrained, so that ratios to it make the \
+                    other methods look better than they are.",
+                row.method,
+                number(trained),
+                number(lowest)
             ));
         }
     }
     sentences
+}
+
+/// The prediction error that a method minimizes, squared or absolute; none for other losses.
+fn minimized_error(method: &CellMethod) -> Option<BaseError> {
+    let CellMethod::Trained(Method::Stages(stages)) = method else {
+        return None;
+    };
+    let [stage] = stages.as_slice() else {
+        return None;
+    };
+    match stage.loss.downcast_ref::<CostSensitiveSpec>() {
+        Some(CostSensitiveSpec {
+            error,
+            side: ErrorSide::Both,
+            scale_invariant: false,
+            weighting: InstanceWeighting::Equal,
+        }) => Some(*error),
+        _ => None,
+    }
 }

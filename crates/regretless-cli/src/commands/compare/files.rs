@@ -1,19 +1,20 @@
 //! The result folder of a comparison: runs as they finish, then the tables.
 //!
-//! `results.jsonl` has a line per finished run, with a hash of everything the run depends on. A
-//! folder that holds some runs of the present comparison and no others belongs to an interrupted
-//! comparison and is resumed.
+//! `results.jsonl` has a line per finished run, which is a cell of an experiment: its identity with
+//! a hash of everything the run depends on, and its outcome. A folder that holds some runs of the
+//! present comparison and no others belongs to an interrupted comparison and is resumed.
 
 use std::fs::{self, File};
 use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use regretless::data::atomic_write::lock_file;
 use regretless::error::InputPlace;
+use regretless::experiment::{CellId, CellRecord, CellStore};
 use regretless::{Error, Result};
 
-use super::run::RunResult;
+use super::FailedRun;
 use super::summary::ComparisonSummary;
 use crate::output::write_text;
 
@@ -50,8 +51,8 @@ impl Drop for FolderLock {
 
 /// Identity of a comparison.
 pub struct ComparisonKey<'a> {
-    /// Hashes of what each run depends on.
-    pub keys: &'a [String],
+    /// Its runs, with hashes of what each run depends on.
+    pub runs: &'a [CellId],
     /// Its settings as TOML.
     pub settings: &'a str,
 }
@@ -61,7 +62,7 @@ enum FolderState {
     /// No results.
     Empty,
     /// Some of the comparison's runs, and nothing else.
-    Resumable(Vec<RunResult>),
+    Resumable(Vec<CellRecord>),
     /// All of its runs, or results of another comparison; the file that shows it.
     Other(PathBuf),
 }
@@ -77,7 +78,7 @@ impl ResultFolder {
         name: &str,
         wanted: &ComparisonKey<'_>,
         force: bool,
-    ) -> Result<(Self, Vec<RunResult>)> {
+    ) -> Result<(Self, Vec<CellRecord>)> {
         if let Some(path) = given {
             if path.exists() && !path.is_dir() {
                 return Err(Error::Exists(path.to_path_buf()));
@@ -149,8 +150,8 @@ impl ResultFolder {
         };
         let mut runs = Vec::new();
         for line in text.split_inclusive('\n') {
-            match serde_json::from_str::<RunResult>(line) {
-                Ok(run) if wanted.keys.contains(&run.key) => runs.push(run),
+            match serde_json::from_str::<CellRecord>(line) {
+                Ok(run) if wanted.runs.contains(&run.id) => runs.push(run),
                 // Truncated when the program was killed; the run is repeated.
                 Err(_) if !line.ends_with('\n') => {}
                 Ok(_) | Err(_) => return Ok(FolderState::Other(results)),
@@ -158,7 +159,7 @@ impl ResultFolder {
         }
         // A comparison that was killed before its summary was written is resumed, too.
         let is_complete =
-            runs.len() >= wanted.keys.len() && self.path.join(SUMMARY_FILE_NAME).exists();
+            runs.len() >= wanted.runs.len() && self.path.join(SUMMARY_FILE_NAME).exists();
         Ok(if is_complete {
             FolderState::Other(results)
         } else {
@@ -187,26 +188,25 @@ impl ResultFolder {
     }
 
     /// The log of finished runs.
-    pub fn runs(&self, settings: String, earlier: Vec<RunResult>) -> Result<RunLog> {
-        let log = RunLog {
+    pub fn runs(&self, settings: String, earlier: Vec<CellRecord>) -> Result<RunLog> {
+        if !earlier.is_empty() {
+            // Removes a truncated last line, so that appended runs start on new lines.
+            write_text(&self.path.join(RESULTS_FILE_NAME), &lines(&earlier)?, true)?;
+        }
+        Ok(RunLog {
             folder: self.path.clone(),
             settings,
-            earlier,
-            file: Mutex::new(None),
-        };
-        if !log.earlier.is_empty() {
-            // Removes a truncated last line, so that appended runs start on new lines.
-            write_text(
-                &self.path.join(RESULTS_FILE_NAME),
-                &lines(&log.earlier)?,
-                true,
-            )?;
-        }
-        Ok(log)
+            is_resumed: !earlier.is_empty(),
+            state: Mutex::new(LogState {
+                records: earlier,
+                failures: Vec::new(),
+                file: None,
+            }),
+        })
     }
 
     /// Writes the tables, and the runs in order.
-    pub fn finish(&self, runs: &[RunResult], summary: &ComparisonSummary) -> Result<()> {
+    pub fn finish(&self, runs: &[CellRecord], summary: &ComparisonSummary) -> Result<()> {
         write_text(&self.path.join(RESULTS_FILE_NAME), &lines(runs)?, true)?;
         write_text(
             &self.path.join("results.csv"),
@@ -217,48 +217,92 @@ impl ResultFolder {
     }
 }
 
-/// Finished runs, one line each.
+/// Finished runs, one line each. Failed runs are not stored, so that the same command repeats them.
 pub struct RunLog {
     folder: PathBuf,
     settings: String,
-    earlier: Vec<RunResult>,
-    file: Mutex<Option<File>>,
+    is_resumed: bool,
+    state: Mutex<LogState>,
+}
+
+struct LogState {
+    records: Vec<CellRecord>,
+    failures: Vec<FailedRun>,
+    /// Opened when the first run of this call has finished.
+    file: Option<File>,
 }
 
 impl RunLog {
-    /// A run of an earlier call.
-    pub fn find(&self, key: &str) -> Option<RunResult> {
-        self.earlier.iter().find(|run| run.key == key).cloned()
+    /// Finished and failed runs.
+    pub fn into_runs(self) -> (Vec<CellRecord>, Vec<FailedRun>) {
+        let state = self
+            .state
+            .into_inner()
+            .unwrap_or_else(PoisonError::into_inner);
+        (state.records, state.failures)
+    }
+
+    fn state(&self) -> MutexGuard<'_, LogState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Appends a finished run; writes the settings before the first one.
-    pub fn append(&self, run: &RunResult) -> Result<()> {
+    fn append(&self, record: &CellRecord, log: &mut Option<File>) -> Result<()> {
         let path = self.folder.join(RESULTS_FILE_NAME);
-        let mut kept = self.file.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut file = match kept.take() {
+        let file = match log {
             Some(file) => file,
             None => {
                 fs::create_dir_all(&self.folder).map_err(Error::io(&self.folder))?;
                 write_text(&self.folder.join("settings.toml"), &self.settings, true)?;
-                if self.earlier.is_empty() {
-                    File::create(&path).map_err(Error::io(&path))?
+                let file = if self.is_resumed {
+                    File::options().append(true).open(&path)
                 } else {
-                    File::options()
-                        .append(true)
-                        .open(&path)
-                        .map_err(Error::io(&path))?
-                }
+                    File::create(&path)
+                };
+                log.insert(file.map_err(Error::io(&path))?)
             }
         };
-        file.write_all(lines(std::slice::from_ref(run))?.as_bytes())
-            .map_err(Error::io(&path))?;
-        *kept = Some(file);
+        file.write_all(lines(std::slice::from_ref(record))?.as_bytes())
+            .map_err(Error::io(&path))
+    }
+}
+
+impl CellStore for RunLog {
+    fn load(&self, id: &CellId) -> Result<Option<CellRecord>> {
+        let state = self.state();
+        Ok(state
+            .records
+            .iter()
+            .find(|record| record.id == *id)
+            .cloned())
+    }
+
+    /// A run that cannot be written counts as failed; the others are run.
+    fn save(&self, record: CellRecord) -> Result<()> {
+        let state = &mut *self.state();
+        match self.append(&record, &mut state.file) {
+            Ok(()) => state.records.push(record),
+            Err(error) => {
+                state.failures.push(FailedRun {
+                    run: record.id,
+                    error,
+                });
+            }
+        }
+        Ok(())
+    }
+
+    fn save_failure(&self, record: CellRecord, error: Error) -> Result<()> {
+        self.state().failures.push(FailedRun {
+            run: record.id,
+            error,
+        });
         Ok(())
     }
 }
 
 /// Runs as lines of JSON.
-fn lines(runs: &[RunResult]) -> Result<String> {
+fn lines(runs: &[CellRecord]) -> Result<String> {
     let mut text = String::new();
     for run in runs {
         let line = serde_json::to_string(run);

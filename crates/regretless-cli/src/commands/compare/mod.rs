@@ -1,24 +1,32 @@
 //! `compare`: several methods and the baselines, several seeds, one problem.
 //!
-//! Every pair of method and seed is one run on one thread. Runs are distributed over threads, and
-//! results do not depend on their number. Each run is written to disk as it finishes; after an
-//! interruption the same command resumes with the missing runs.
+//! A comparison is an [`Experiment`] with one problem. Every pair of method and seed is a cell of
+//! it, here called a run, on one thread. Runs are distributed over threads, and results do not
+//! depend on their number. Each run is written to disk as it finishes; after an interruption the
+//! same command resumes with the missing runs.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
 
 use regretless::baseline::Baseline;
 use regretless::data::SplitRule;
+use regretless::experiment::{
+    CellData, CellId, CellMethod, CellRecord, DataFiles, Experiment, ExperimentProblem,
+    ExperimentRunner, MethodEntry, ProblemResults, ProblemSource, RunLimits, TableProblem,
+};
 use regretless::loss::{BaseError, CostSensitiveSpec, ErrorSide, InstanceWeighting};
 use regretless::method::Method;
 use regretless::observer::Observer;
 use regretless::parallel::Threads;
 use regretless::predict::PredictorSpec;
 use regretless::problem::Benchmark;
+use regretless::settings::TrainingSettings;
 use regretless::{Error, Result};
+use serde_json::Value;
 
 use super::CommandContext;
-use super::data_split::{DataSource, DataSplit, standard_split};
+use super::data_split::{DataSource, rows_text, standard_split};
 use super::train::check_utf8;
 use crate::args::{CompareOptions, Profile};
 use crate::output::CommandReport;
@@ -26,11 +34,9 @@ use crate::settings;
 
 mod conclusion;
 mod files;
-mod run;
 mod summary;
 
-use files::{ComparisonKey, ResultFolder};
-use run::{ComparedMethod, RunResult, RunSettings};
+use files::{ComparisonKey, ResultFolder, RunLog};
 use summary::ComparisonSummary;
 
 /// Runs all methods on all seeds and reports.
@@ -38,9 +44,9 @@ pub fn run(options: &CompareOptions, session: &CommandContext) -> Result<Command
     check_utf8([&options.data.data, &options.data.cost_data, &options.out])?;
     let options = resolved(options.clone(), session)?;
     let comparison = Comparison::new(&options, session)?;
-    let keys = comparison.keys(&options)?;
+    let runs = comparison.runner.cell_ids()?;
     let wanted = ComparisonKey {
-        keys: &keys,
+        runs: &runs,
         settings: &settings::text(&options, "compare")?,
     };
     let (folder, earlier) = ResultFolder::choose(
@@ -53,7 +59,7 @@ pub fn run(options: &CompareOptions, session: &CommandContext) -> Result<Command
         session.warn(&format!(
             "note: resuming; {} of {} runs are finished",
             earlier.len(),
-            keys.len()
+            runs.len()
         ));
     }
     let written = CompareOptions {
@@ -62,17 +68,17 @@ pub fn run(options: &CompareOptions, session: &CommandContext) -> Result<Command
     };
     let settings = settings::text(&written, "compare")?;
     let _lock = folder.lock()?;
-    let found = comparison.run(&options, session, &keys, &folder.runs(settings, earlier)?)?;
-    let summary = ComparisonSummary::of(&comparison.methods, &found.runs);
-    folder.finish(&found.runs, &summary)?;
+    let result = comparison.run(session, &runs, folder.runs(settings, earlier)?)?;
+    let summary = ComparisonSummary::new(&comparison.methods, &result);
+    folder.finish(&result.runs, &summary)?;
     let mut report = CommandReport {
-        json: summary.json(folder.path(), &found.failures),
+        json: summary.json(folder.path(), &result.failures),
         ..CommandReport::default()
     };
     report.line(comparison.title(&options));
     report.line("");
     report.text.push_str(&summary.text());
-    let is_complete = found.failures.is_empty() && !session.progress.interrupted();
+    let is_complete = result.failures.is_empty() && !session.progress.interrupted();
     let same_rows = comparison.shares_test_rows();
     let mut sentences = conclusion::sentences(&summary, is_complete, same_rows);
     sentences.extend(regretless::evaluate::few_rows_warning(
@@ -83,20 +89,20 @@ pub fn run(options: &CompareOptions, session: &CommandContext) -> Result<Command
     for sentence in &sentences {
         report.line(sentence);
     }
-    for failure in &found.failures {
-        report.line(format!("failed: {}: {}", failure.run, failure.error));
+    for failure in &result.failures {
+        report.line(format!("failed: {}: {}", failure.name(), failure.error));
     }
     report.line(format!("\nresults in {}", folder.path().display()));
-    report.failure = found
+    report.failure = result
         .failures
         .into_iter()
         .next()
         .map(|failure| failure.error);
     if session.progress.interrupted() {
-        let done = found.runs.len();
+        let finished = result.runs.len();
         report.line(format!(
-            "interrupted after {done} of {} runs; the same command resumes",
-            keys.len()
+            "interrupted after {finished} of {} runs; the same command resumes",
+            runs.len()
         ));
         report.failure = Some(Error::Interrupted);
     }
@@ -198,34 +204,32 @@ fn name(options: &CompareOptions) -> String {
     }
 }
 
-/// Methods, seeds, and the data of each seed.
+/// An experiment with one problem, and the data of each seed.
 struct Comparison {
-    methods: Vec<ComparedMethod>,
-    seeds: Vec<u32>,
-    data: Vec<DataSplit>,
+    methods: Vec<CellMethod>,
+    data: Vec<CellData>,
+    runner: ExperimentRunner,
 }
 
-/// A method on a seed: indices in the lists of a comparison.
-#[derive(Debug, Clone, Copy)]
-struct RunId {
-    seed: usize,
-    method: usize,
+/// A run and its error.
+pub struct FailedRun {
+    pub run: CellId,
+    pub error: Error,
 }
 
-/// A run by its name, and its error.
-struct FailedRun {
-    run: String,
-    error: Error,
+impl FailedRun {
+    /// The run, for people.
+    pub fn name(&self) -> String {
+        format!("{}, seed {}", self.run.name, self.run.seed)
+    }
 }
 
-/// Results of all runs, in order.
-struct ComparisonResult {
-    runs: Vec<RunResult>,
-    failures: Vec<FailedRun>,
+/// Results of all runs, in order, and their statistics by method.
+pub struct ComparisonResult {
+    pub runs: Vec<CellRecord>,
+    pub failures: Vec<FailedRun>,
+    pub statistics: ProblemResults,
 }
-
-/// The state of a run: none before it has finished, then its result or error.
-type RunSlot = Option<Result<RunResult>>;
 
 impl Comparison {
     fn new(options: &CompareOptions, session: &CommandContext) -> Result<Self> {
@@ -233,7 +237,6 @@ impl Comparison {
         let past = first
             .checked_add(count)
             .ok_or_else(|| Error::setting("seeds must stay below 4294967296"))?;
-        let seeds: Vec<u32> = (first..past).collect();
         let source = DataSource::open(
             &options.data,
             &options.problem,
@@ -241,17 +244,15 @@ impl Comparison {
             &options.execution,
             session,
         )?;
-        let data = source.data_splits(seeds.iter().copied())?;
+        let data = source.data_splits(first..past)?;
         if data.iter().any(|data| data.split.test.is_empty()) {
             return Err(Error::setting(
                 "compare needs test rows; give --split a fraction or a number of test rows",
             ));
         }
-        for (data, seed) in data.iter().zip(&seeds) {
-            options
-                .training
-                .settings(standard_profile(options), u64::from(*seed))
-                .check(&data.split)?;
+        let training = options.training.settings(standard_profile(options), 0);
+        for data in &data {
+            training.check(&data.split)?;
         }
         let trained = options.methods.clone().unwrap_or_default();
         let has_auto = trained
@@ -262,33 +263,53 @@ impl Comparison {
                 "auto needs validation rows; give --split a fraction or a number of them",
             ));
         }
-        let mut methods: Vec<ComparedMethod> =
-            trained.into_iter().map(ComparedMethod::Method).collect();
+        let mut methods: Vec<CellMethod> = trained.into_iter().map(CellMethod::Trained).collect();
         for baseline in [Baseline::LeastSquares, Baseline::HistoryMean] {
-            methods.push(ComparedMethod::Baseline(baseline));
+            methods.push(CellMethod::Baseline(baseline));
         }
         // In a random split the row before a test row is as likely a training row as any other.
         if matches!(options.split.split, Some(SplitRule::Counts(_))) {
-            methods.push(ComparedMethod::Baseline(Baseline::PreviousRow));
+            methods.push(CellMethod::Baseline(Baseline::PreviousRow));
         }
+        let table = TableProblem::new(
+            name(options),
+            first,
+            options.execution.heuristic,
+            data.clone(),
+        )?;
+        let problem = ExperimentProblem {
+            source: ProblemSource::Table(Arc::new(table)),
+            split: data[0].split.counts(),
+            seeds: None,
+            training: serde_json::Map::new(),
+            methods: Vec::new(),
+        };
+        let runner = ExperimentRunner {
+            experiment: experiment(options, problem, &methods, &training)?,
+            folder: PathBuf::new(),
+            labels: PathBuf::new(),
+            files: DataFiles::default(),
+            limits: RunLimits::default(),
+            threads: Threads::new(options.execution.threads.unwrap_or(0))?,
+        };
         Ok(Self {
             methods,
-            seeds,
             data,
+            runner,
         })
     }
 
     fn title(&self, options: &CompareOptions) -> String {
         let data = &self.data[0];
         let epochs = options.training.epochs.unwrap_or(0);
-        let seeds = if self.seeds.len() == 1 {
+        let seeds = if self.data.len() == 1 {
             "1 seed".into()
         } else {
-            format!("{} seeds", self.seeds.len())
+            format!("{} seeds", self.data.len())
         };
-        let (name, mut what) = (name(options), data.problem.name());
-        if what != name {
-            what = format!("{name}: {what}");
+        let (name, mut title) = (name(options), data.problem.name());
+        if title != name {
+            title = format!("{name}: {title}");
         }
         let profile = match options
             .training
@@ -299,8 +320,8 @@ impl Comparison {
             Profile::Paper => "paper",
         };
         format!(
-            "{what}, {}, {seeds}, {epochs} epochs, profile {profile}",
-            data.rows()
+            "{title}, {}, {seeds}, {epochs} epochs, profile {profile}",
+            rows_text(&data.split)
         )
     }
 
@@ -308,7 +329,7 @@ impl Comparison {
     fn shares_test_rows(&self) -> bool {
         let first = &self.data[0];
         // A table is read once for all seeds; built-in data are generated for each seed.
-        let same = |data: &DataSplit| {
+        let same = |data: &CellData| {
             data.split.test == first.split.test && Arc::ptr_eq(&data.data, &first.data)
         };
         self.data[1..].iter().all(same)
@@ -322,120 +343,78 @@ impl Comparison {
             .unwrap_or(0)
     }
 
-    /// Seed by seed, so that an interrupted comparison has complete seeds to compare.
-    fn order(&self) -> impl Iterator<Item = RunId> + '_ {
-        let methods = self.methods.len();
-        (0..self.seeds.len())
-            .flat_map(move |seed| (0..methods).map(move |method| RunId { seed, method }))
-    }
-
-    /// Hashes of what each run depends on, in the order of the runs.
-    fn keys(&self, options: &CompareOptions) -> Result<Vec<String>> {
-        let mut keys = Vec::new();
-        let mut tasks = Vec::new();
-        for data in &self.data {
-            tasks.push(run::task_key(data, options)?);
-        }
-        for run in self.order() {
-            let settings = self.settings(run, options);
-            keys.push(self.methods[run.method].key(&tasks[run.seed], &settings)?);
-        }
-        Ok(keys)
-    }
-
-    fn settings(&self, run: RunId, options: &CompareOptions) -> RunSettings {
-        let seed = u64::from(self.seeds[run.seed]);
-        RunSettings {
-            predictor: options
-                .split
-                .predictor
-                .clone()
-                .unwrap_or(PredictorSpec::Linear),
-            training: options.training.settings(standard_profile(options), seed),
-        }
-    }
-
-    fn name(&self, run: RunId) -> String {
-        format!(
-            "{}, seed {}",
-            self.methods[run.method], self.seeds[run.seed]
-        )
-    }
-
-    /// Runs every method on every seed, except for runs in `finished`; each run is added to it as
-    /// it finishes.
+    /// Runs the missing runs of the log; sorts all of them in the order of `runs`.
+    ///
+    /// # Errors
+    /// The first failure, or the interruption, where no method was trained.
     fn run(
         &self,
-        options: &CompareOptions,
         session: &CommandContext,
-        keys: &[String],
-        finished: &files::RunLog,
+        runs: &[CellId],
+        log: RunLog,
     ) -> Result<ComparisonResult> {
-        let threads = Threads::new(options.execution.threads.unwrap_or(0))?;
-        let runs: Vec<RunId> = self.order().collect();
-        let slots: Vec<Mutex<RunSlot>> = keys
-            .iter()
-            .map(|key| Mutex::new(finished.find(key).map(Ok)))
-            .collect();
-        let next = AtomicUsize::new(0);
-        let work = || {
-            let index = next.fetch_add(1, Ordering::Relaxed);
-            if index >= runs.len() || session.progress.interrupted() {
-                return false;
-            }
-            let mut slot = slots[index].lock().unwrap_or_else(PoisonError::into_inner);
-            if slot.is_none() {
-                let (run, data) = (runs[index], &self.data[runs[index].seed]);
-                let settings = self.settings(run, options);
-                let result = self.methods[run.method].run(data, &settings, &options.execution);
-                let result = result.map(|result| RunResult {
-                    key: keys[index].clone(),
-                    ..result
-                });
-                *slot = Some(result.and_then(|result| finished.append(&result).map(|()| result)));
-            }
-            session.progress.advance(1);
-            true
+        let results = match self.runner.run_in(&log, &session.progress) {
+            Err(Error::Interrupted) => self.runner.results_in(&log)?,
+            other => other?,
         };
-        session.progress.begin("comparing", runs.len() as u64);
-        // Each worker takes the next run, so that runs start in order.
-        threads.fill_slots(
-            &mut vec![(); threads.count()],
-            || (),
-            |(), _, ()| while work() {},
-        );
         session.progress.end();
-        let slots = slots
-            .into_iter()
-            .map(|slot| slot.into_inner().unwrap_or_else(PoisonError::into_inner));
-        self.sorted(runs, slots)
-    }
-
-    /// Results and failures in order; the first failure where no method was trained.
-    fn sorted(
-        &self,
-        runs: Vec<RunId>,
-        slots: impl Iterator<Item = RunSlot>,
-    ) -> Result<ComparisonResult> {
-        let (mut results, mut failures) = (Vec::new(), Vec::new());
-        for (run, slot) in runs.into_iter().zip(slots) {
-            match slot {
-                None | Some(Err(Error::Interrupted)) => {}
-                Some(Ok(result)) => results.push(result),
-                Some(Err(error)) => failures.push(FailedRun {
-                    run: self.name(run),
-                    error,
-                }),
-            }
-        }
-        let trained = results.iter().any(|result| !result.is_baseline);
-        match (trained, failures.is_empty()) {
-            (false, true) => Err(Error::Interrupted),
-            (false, false) => Err(failures.swap_remove(0).error),
-            (true, _) => Ok(ComparisonResult {
-                runs: results,
+        let (mut records, mut failures) = log.into_runs();
+        let position = |id: &CellId| runs.iter().position(|run| run == id);
+        records.sort_by_cached_key(|record| position(&record.id));
+        failures.sort_by_cached_key(|failure| position(&failure.run));
+        let is_trained = |record: &CellRecord| !is_baseline(&record.id.name);
+        let statistics = results.problems.into_iter().next();
+        match statistics.filter(|_| records.iter().any(is_trained)) {
+            Some(statistics) => Ok(ComparisonResult {
+                runs: records,
                 failures,
+                statistics,
             }),
+            None => Err(failures
+                .into_iter()
+                .next()
+                .map_or(Error::Interrupted, |failure| failure.error)),
         }
     }
+}
+
+/// Whether a run of this name is that of a baseline.
+fn is_baseline(name: &str) -> bool {
+    Baseline::ALL
+        .iter()
+        .any(|baseline| baseline.to_string() == name)
+}
+
+/// All methods on one problem.
+fn experiment(
+    options: &CompareOptions,
+    problem: ExperimentProblem,
+    methods: &[CellMethod],
+    training: &TrainingSettings,
+) -> Result<Experiment> {
+    let Value::Object(mut training) = super::json(training)? else {
+        return Err(Error::setting("training settings are a table"));
+    };
+    // Each run has the seed of its rows.
+    training.remove("seed");
+    Ok(Experiment {
+        name: "comparing".into(),
+        title: String::new(),
+        description: String::new(),
+        reference: reference().to_string(),
+        seeds: options.seeds.unwrap_or(1),
+        side_by_side: true,
+        figures: Vec::new(),
+        equal_seconds: 0.0,
+        predictor: options
+            .split
+            .predictor
+            .clone()
+            .unwrap_or(PredictorSpec::Linear),
+        training,
+        problems: vec![problem],
+        methods: methods.iter().cloned().map(MethodEntry::Plain).collect(),
+        published: BTreeMap::new(),
+        smoke: false,
+    })
 }

@@ -3,15 +3,15 @@
 //! The ratio of a method is the mean over seeds of its test regret divided by the test regret of
 //! MSE on the same seed, with the sample standard deviation over seeds.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use regretless::Result;
-use regretless::experiment::MeanAndDeviation;
+use regretless::experiment::{CellId, CellMethod, CellRecord, MethodResults};
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::run::{ComparedMethod, RunResult};
-use super::{FailedRun, reference};
+use super::{ComparisonResult, FailedRun};
 use crate::csv_text::{CsvText, optional_cell};
 use crate::output::{grouped, number, percent};
 use crate::text_table::TextTable;
@@ -31,90 +31,79 @@ pub struct SummaryRow {
     pub solves: Option<f64>,
     pub seconds: Option<f64>,
     pub is_baseline: bool,
-    /// Runs whose training loss was clearly still falling at the end.
-    pub still_falling: usize,
+    /// Runs whose training loss has not converged.
+    pub not_converged: usize,
     #[serde(skip)]
-    pub compared: ComparedMethod,
-    /// Seed and test regret of each run.
+    pub compared: CellMethod,
+    /// Test regret of each run by seed.
     #[serde(skip)]
-    pub regrets: Vec<(u64, f64)>,
+    pub regrets: BTreeMap<u32, f64>,
+    /// Ratio of each run by seed; none where MSE has not run or has no regret.
+    #[serde(skip)]
+    ratios: BTreeMap<u32, f64>,
+}
+
+impl SummaryRow {
+    fn new(method: &CellMethod, statistics: &MethodResults, runs: &[CellRecord]) -> Self {
+        let mut regrets = BTreeMap::new();
+        for run in runs.iter().filter(|run| run.id.name == statistics.name) {
+            regrets.extend(
+                run.metrics()
+                    .map(|metrics| (run.id.seed, metrics.test.regret)),
+            );
+        }
+        let mut ratios = BTreeMap::new();
+        for (seed, ratio, _) in &statistics.seeds {
+            ratios.insert(*seed, *ratio);
+        }
+        Self {
+            method: statistics.name.clone(),
+            runs: statistics.regret.count,
+            ratio: statistics.ratio.mean,
+            ratio_sd: statistics.ratio.sd,
+            test_regret: statistics.regret.mean,
+            test_normalized_regret: statistics.normalized_regret.mean,
+            test_mse: statistics.mse.mean,
+            test_mae: statistics.mae.mean,
+            solves: statistics.total_solves.mean,
+            seconds: statistics.seconds.mean,
+            is_baseline: matches!(method, CellMethod::Baseline(_)),
+            not_converged: statistics.not_converged,
+            compared: method.clone(),
+            regrets,
+            ratios,
+        }
+    }
 }
 
 /// All methods and baselines.
 #[derive(Debug, Clone)]
 pub struct ComparisonSummary {
     /// In the order of the table: methods, then baselines.
-    pub lines: Vec<SummaryRow>,
-    /// Test regret of MSE by seed.
-    reference: Vec<(u64, f64)>,
+    pub rows: Vec<SummaryRow>,
 }
 
 impl ComparisonSummary {
     /// Averages of all runs, method by method.
-    pub fn of(methods: &[ComparedMethod], outcomes: &[RunResult]) -> Self {
-        let mse = reference().to_string();
-        let reference = outcomes
-            .iter()
-            .filter(|run| run.method == mse)
-            .map(|run| (run.seed, run.test.regret))
-            .collect();
-        let mut summary = Self {
-            lines: Vec::new(),
-            reference,
-        };
-        for method in methods {
-            let line = summary.line(method, outcomes);
-            summary.lines.push(line);
+    pub fn new(methods: &[CellMethod], result: &ComparisonResult) -> Self {
+        let mut rows = Vec::new();
+        for (method, statistics) in methods.iter().zip(&result.statistics.methods) {
+            rows.push(SummaryRow::new(method, statistics, &result.runs));
         }
-        summary
-    }
-
-    fn line(&self, method: &ComparedMethod, outcomes: &[RunResult]) -> SummaryRow {
-        let name = method.to_string();
-        let runs: Vec<&RunResult> = outcomes.iter().filter(|run| run.method == name).collect();
-        let mean = |value: fn(&RunResult) -> f64| {
-            MeanAndDeviation::of(&runs.iter().map(|run| value(run)).collect::<Vec<_>>()).mean
-        };
-        let ratios: Vec<f64> = runs.iter().filter_map(|run| self.ratio(run)).collect();
-        let MeanAndDeviation {
-            mean: ratio,
-            sd: ratio_sd,
-            ..
-        } = MeanAndDeviation::of(&ratios);
-        SummaryRow {
-            method: name,
-            runs: runs.len(),
-            ratio,
-            ratio_sd,
-            test_regret: mean(|run| run.test.regret),
-            test_normalized_regret: mean(|run| run.test.normalized_regret),
-            test_mse: mean(|run| run.test.mse),
-            test_mae: mean(|run| run.test.mae),
-            solves: mean(|run| run.solves as f64),
-            seconds: mean(|run| run.seconds),
-            is_baseline: matches!(method, ComparedMethod::Baseline(_)),
-            still_falling: runs
-                .iter()
-                .filter(|run| run.still_falling == Some(true))
-                .count(),
-            compared: method.clone(),
-            regrets: runs.iter().map(|run| (run.seed, run.test.regret)).collect(),
-        }
-    }
-
-    /// Regret of a run divided by that of MSE on the same seed; none if MSE has not run or has no
-    /// regret.
-    fn ratio(&self, run: &RunResult) -> Option<f64> {
-        let (_, regret) = self.reference.iter().find(|(seed, _)| *seed == run.seed)?;
-        (*regret > 0.0).then(|| run.test.regret / regret)
+        Self { rows }
     }
 
     /// The lowest ratio of all rows.
     fn lowest(&self) -> Option<f64> {
-        self.lines
+        self.rows
             .iter()
-            .filter_map(|line| line.ratio)
+            .filter_map(|row| row.ratio)
             .min_by(f64::total_cmp)
+    }
+
+    fn ratio(&self, run: &CellId) -> Option<f64> {
+        let row = self.rows.iter().find(|row| row.method == run.name)?;
+        row.ratios.get(&run.seed).copied()
     }
 
     /// The table for people.
@@ -131,21 +120,21 @@ impl ComparisonSummary {
         let shown = |value: Option<f64>, format: fn(f64) -> String| {
             value.map_or_else(|| "–".to_owned(), format)
         };
-        for line in &self.lines {
-            let ratio = shown(line.ratio, |ratio| format!("{ratio:.3}"));
-            let deviation = line
+        for row in &self.rows {
+            let ratio = shown(row.ratio, |ratio| format!("{ratio:.3}"));
+            let deviation = row
                 .ratio_sd
                 .map(|sd| format!(" ± {sd:.3}"))
                 .unwrap_or_default();
-            let best = line.ratio.is_some() && line.ratio == self.lowest();
+            let best = row.ratio.is_some() && row.ratio == self.lowest();
             table.row([
-                line.method.clone(),
+                row.method.clone(),
                 ratio + &deviation,
                 if best { "*" } else { " " }.to_owned(),
-                shown(line.test_regret, number),
-                shown(line.test_normalized_regret, percent),
-                shown(line.solves, |solves| grouped(solves.round() as u64)),
-                shown(line.seconds, |seconds| format!("{seconds:.2}")),
+                shown(row.test_regret, number),
+                shown(row.test_normalized_regret, percent),
+                shown(row.solves, |solves| grouped(solves.round() as u64)),
+                shown(row.seconds, |seconds| format!("{seconds:.2}")),
             ]);
         }
         let notes = "\
@@ -167,24 +156,24 @@ other columns: means over seeds; normalized: regret / optimal objective; solves,
             "solves",
             "seconds",
         ])?;
-        for line in &self.lines {
+        for row in &self.rows {
             let values = [
-                line.ratio,
-                line.ratio_sd,
-                line.test_regret,
-                line.test_normalized_regret,
-                line.solves,
-                line.seconds,
+                row.ratio,
+                row.ratio_sd,
+                row.test_regret,
+                row.test_normalized_regret,
+                row.solves,
+                row.seconds,
             ];
-            let mut row = vec![line.method.clone(), line.runs.to_string()];
-            row.extend(values.map(optional_cell));
-            table.row(&row)?;
+            let mut cells = vec![row.method.clone(), row.runs.to_string()];
+            cells.extend(values.map(optional_cell));
+            table.row(&cells)?;
         }
         table.finish()
     }
 
     /// Every run, for spreadsheets.
-    pub fn runs_csv(&self, outcomes: &[RunResult]) -> Result<String> {
+    pub fn runs_csv(&self, runs: &[CellRecord]) -> Result<String> {
         let mut table = CsvText::new(&[
             "method",
             "seed",
@@ -201,25 +190,32 @@ other columns: means over seeds; normalized: regret / optimal objective; solves,
             "solves",
             "seconds",
         ])?;
-        for run in outcomes {
+        for run in runs {
+            let Some(metrics) = run.metrics() else {
+                continue;
+            };
+            let test = &metrics.test;
             let values = [
-                run.validation_regret,
-                Some(run.test.regret),
-                Some(run.test.normalized_regret),
-                Some(run.test.relative_regret),
-                Some(run.test.mse),
-                Some(run.test.mae),
-                Some(run.test.optimal_fraction),
-                self.ratio(run),
+                metrics.validation_regret(),
+                Some(test.regret),
+                Some(test.normalized_regret),
+                Some(test.relative_regret),
+                Some(test.mse),
+                Some(test.mae),
+                Some(test.optimal_fraction),
+                self.ratio(&run.id),
             ];
             let mut row = vec![
-                run.method.clone(),
-                run.seed.to_string(),
-                run.best_epoch.to_string(),
-                run.epochs.to_string(),
+                run.id.name.clone(),
+                run.id.seed.to_string(),
+                metrics.best_epoch.to_string(),
+                metrics.epochs().to_string(),
             ];
             row.extend(values.map(optional_cell));
-            row.extend([run.solves.to_string(), run.seconds.to_string()]);
+            row.extend([
+                metrics.solves.total().to_string(),
+                metrics.seconds.to_string(),
+            ]);
             table.row(&row)?;
         }
         table.finish()
@@ -229,9 +225,9 @@ other columns: means over seeds; normalized: regret / optimal objective; solves,
     pub fn json(&self, folder: &Path, failures: &[FailedRun]) -> Value {
         let failed: Vec<Value> = failures
             .iter()
-            .map(|failure| json!({"run": failure.run, "error": failure.error.to_string()}))
+            .map(|failure| json!({"run": failure.name(), "error": failure.error.to_string()}))
             .collect();
         // A path need not be UTF-8, as JSON must be.
-        json!({"out": folder.to_string_lossy(), "methods": self.lines, "failed": failed})
+        json!({"out": folder.to_string_lossy(), "methods": self.rows, "failed": failed})
     }
 }

@@ -1,0 +1,216 @@
+//! Problems of experiments by name: benchmarks, and real data from files of the user.
+
+use std::fmt;
+use std::path::PathBuf;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+use crate::data::energy::{self, EnergyPrices};
+use crate::data::housing::HousingTable;
+use crate::data::synthetic::SyntheticSpec;
+use crate::data::{Dataset, SplitIndices};
+use crate::error::{Error, Result};
+use crate::problem::{Benchmark, Knapsack, ProblemSpec, paper_weights};
+
+/// Dimensions of a knapsack of houses.
+const HOUSE_DIMENSIONS: usize = 4;
+
+/// Files of real data.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct DataFiles {
+    /// California housing, as scikit-learn's loader or the classic file gives it.
+    pub california: Option<PathBuf>,
+    /// Folder of Irish energy prices, loads and knapsack values.
+    pub energy: Option<PathBuf>,
+}
+
+/// Load files of the three scheduling problems, within the folder.
+const LOAD_FILES: [&str; 3] = ["load1/day01.txt", "load2/day14.txt", "load3/day08.txt"];
+
+/// A problem with data, by name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub enum NamedProblem {
+    /// Synthetic data.
+    Benchmark(Benchmark),
+    /// `CAKSn`: the most valuable of n Californian houses within four budgets.
+    Houses {
+        /// Houses per instance.
+        houses: usize,
+    },
+    /// `ENERGY1` to `ENERGY3`: when 10, 15 or 20 tasks run, at real prices.
+    Schedule {
+        /// Which load file, from 1.
+        load: usize,
+    },
+    /// `ENERGYKS60`: the most valuable of 48 items, whose values follow real prices.
+    EnergyItems {
+        /// Capacity for items of weight 3, 5 or 7.
+        capacity: usize,
+    },
+}
+
+impl NamedProblem {
+    /// The problem, its rows and how they are divided.
+    ///
+    /// # Errors
+    /// When a file is missing or cannot be used.
+    pub fn generate(
+        self,
+        split: [usize; 3],
+        seed: u32,
+        files: &DataFiles,
+    ) -> Result<(ProblemSpec, Dataset, SplitIndices)> {
+        let rows = split
+            .iter()
+            .fold(0, |sum: usize, count| sum.saturating_add(*count));
+        let (problem, data) = match self {
+            Self::Benchmark(benchmark) => benchmark.generate(SyntheticSpec::paper(rows, seed))?,
+            Self::Houses { houses } => {
+                let missing = || {
+                    Error::setting(format!(
+                        "{self} needs California housing; set `california` to its file"
+                    ))
+                };
+                let file = files.california.as_ref().ok_or_else(missing)?;
+                let data = HousingTable::read(file)?.instances(houses, split, seed)?;
+                let weights = paper_weights(houses, HOUSE_DIMENSIONS, seed);
+                (
+                    ProblemSpec::Knapsack(Knapsack::with_capacity_fraction(weights, 0.1)?),
+                    data,
+                )
+            }
+            Self::Schedule { load } => {
+                let prices = self.prices(files)?;
+                (
+                    self.schedule(load, files)?,
+                    prices.instances(None, rows, seed)?,
+                )
+            }
+            Self::EnergyItems { capacity } => {
+                let (weights, values) =
+                    energy::read_items(&self.energy_file(files, "knapsack48_values.csv")?)?;
+                let problem = Knapsack::new(vec![weights], vec![capacity as f64])?;
+                (
+                    ProblemSpec::Knapsack(problem),
+                    self.prices(files)?.instances(Some(&values), rows, seed)?,
+                )
+            }
+        };
+        Ok((problem, data, SplitIndices::in_order(rows, split)?))
+    }
+
+    fn prices(self, files: &DataFiles) -> Result<EnergyPrices> {
+        EnergyPrices::read(&self.energy_file(files, "prices2013.dat")?)
+    }
+
+    #[cfg(feature = "highs")]
+    fn schedule(self, load: usize, files: &DataFiles) -> Result<ProblemSpec> {
+        let file = self.energy_file(files, LOAD_FILES[load - 1])?;
+        Ok(ProblemSpec::Schedule(crate::problem::Schedule::read(
+            &file,
+        )?))
+    }
+
+    #[cfg(not(feature = "highs"))]
+    fn schedule(self, _load: usize, _files: &DataFiles) -> Result<ProblemSpec> {
+        Err(Error::setting(format!(
+            "{self} needs HiGHS, which this build was made without (cargo feature `highs`)"
+        )))
+    }
+
+    /// A file of the energy folder, plain or gzipped.
+    fn energy_file(self, files: &DataFiles, name: &str) -> Result<PathBuf> {
+        let missing = || {
+            Error::setting(format!(
+                "{self} needs Irish energy data; set `energy` to its folder"
+            ))
+        };
+        let folder = files.energy.as_ref().ok_or_else(missing)?;
+        let packed = folder.join(format!("{name}.gz"));
+        Ok(if packed.exists() {
+            packed
+        } else {
+            folder.join(name)
+        })
+    }
+
+    /// The same kind of problem, small enough for a smoke test.
+    #[must_use]
+    pub fn smoke_version(self) -> Self {
+        match self {
+            Self::Benchmark(Benchmark::Tsp { nodes }) => Self::Benchmark(Benchmark::Tsp {
+                nodes: nodes.min(8),
+            }),
+            Self::Benchmark(Benchmark::Cvrp { nodes }) => Self::Benchmark(Benchmark::Cvrp {
+                nodes: nodes.min(12),
+            }),
+            Self::Benchmark(Benchmark::Knapsack { items }) => {
+                Self::Benchmark(Benchmark::Knapsack {
+                    items: items.min(16),
+                })
+            }
+            Self::Benchmark(Benchmark::GridPath { .. }) => self,
+            Self::Houses { houses } => Self::Houses {
+                houses: houses.min(20),
+            },
+            Self::Schedule { .. } | Self::EnergyItems { .. } => self,
+        }
+    }
+}
+
+impl fmt::Display for NamedProblem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Benchmark(benchmark) => benchmark.fmt(f),
+            Self::Houses { houses } => write!(f, "CAKS{houses}"),
+            Self::Schedule { load } => write!(f, "ENERGY{load}"),
+            Self::EnergyItems { capacity } => write!(f, "ENERGYKS{capacity}"),
+        }
+    }
+}
+
+impl FromStr for NamedProblem {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        let upper = text.to_ascii_uppercase();
+        let number = |prefix: &str| {
+            upper
+                .strip_prefix(prefix)
+                .map(|digits| digits.parse().ok().filter(|n| *n > 0))
+        };
+        let found = if let Some(capacity) = number("ENERGYKS") {
+            capacity.map(|capacity| Self::EnergyItems { capacity })
+        } else if let Some(load) = number("ENERGY") {
+            load.filter(|load| *load <= LOAD_FILES.len())
+                .map(|load| Self::Schedule { load })
+        } else if let Some(houses) = number("CAKS") {
+            houses.map(|houses| Self::Houses { houses })
+        } else {
+            return text.parse().map(Self::Benchmark);
+        };
+        found.ok_or_else(|| {
+            Error::unknown(
+                "problem",
+                text,
+                &["CAKS100 (any number)", "ENERGY1 to ENERGY3", "ENERGYKS60"],
+            )
+        })
+    }
+}
+
+impl TryFrom<String> for NamedProblem {
+    type Error = Error;
+
+    fn try_from(text: String) -> Result<Self> {
+        text.parse()
+    }
+}
+
+impl From<NamedProblem> for String {
+    fn from(problem: NamedProblem) -> Self {
+        problem.to_string()
+    }
+}
