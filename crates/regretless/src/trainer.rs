@@ -1,7 +1,7 @@
 //! [`Trainer`]: trains a model by any method and evaluates it.
 //!
 //! A training of stages is [`StagedTraining::run`], whose rounds are the loop in `train/fit.rs`;
-//! `auto` races several such trainings.
+//! `auto` compares several such trainings.
 
 use serde::Serialize;
 
@@ -34,7 +34,7 @@ use crate::train::{FitResult, StagedTraining, TrainingContext};
 /// ```
 #[derive(Debug, Clone)]
 pub struct Trainer {
-    /// How parameters are fitted: one method, or `auto`, which races several.
+    /// How parameters are fitted: one method, or `auto`, which compares several.
     pub method: Method,
     /// What is trained.
     pub predictor: PredictorSpec,
@@ -203,8 +203,12 @@ impl Trainer {
                 };
                 training.run(context, checkpoints)
             }
+            Method::InvalidAuto(name) => Err(Error::setting(format!(
+                "'{name}': auto chooses its stages and their settings itself; use auto alone, or \
+                 name the stages without it"
+            ))),
             Method::Auto(_) if self.start.is_some() => Err(Error::setting(
-                "auto cannot start from a model; leave it out, or choose a loss",
+                "auto cannot start from a model; leave the model out, or choose a loss",
             )),
             Method::Auto(budget) => {
                 let (predictor, settings) = (&self.predictor, self.settings);

@@ -171,7 +171,7 @@ impl ExperimentCell {
                 .map(|stage| stage.estimated_solver_calls(settings.epochs))
                 .sum(),
             CellMethod::Trained(Method::Auto(_)) => settings.epochs as f64,
-            CellMethod::Baseline(_) => 0.0,
+            CellMethod::Trained(Method::InvalidAuto(_)) | CellMethod::Baseline(_) => 0.0,
         }
     }
 
@@ -212,7 +212,7 @@ impl ExperimentCell {
                 let converged = match method {
                     Method::Stages(_) => trained.report.has_converged(),
                     // The learning rate decays to 0, so that the loss always settles.
-                    Method::Auto(_) => None,
+                    Method::Auto(_) | Method::InvalidAuto(_) => None,
                 };
                 let (test, shown) = self.evaluate(&trained, &context)?;
                 Ok(CellMetrics {

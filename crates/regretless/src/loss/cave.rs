@@ -9,7 +9,7 @@
 //! the loss is then 0. `CaVE(inner)`: p moves inward, to 0.8·p/‖p‖ + 0.2·(mean unit normal), so
 //! that the gradient does not vanish where v is on the boundary. `CaVE(steps=3)`: the projection
 //! stops after 3 Newton steps, at a point of the cone that need not be the nearest.
-//! `CaVE(hybrid)`: a share of evaluations (`ratio`, 0.3) projects; the others use the point
+//! `CaVE(hybrid)`: a fraction of evaluations (`ratio`, 0.3) projects; the others use the point
 //! 0.8·v/‖v‖ + 0.2·(mean unit normal), which needs no projection and lies further inward.
 //! `CaVE+`: p is the iterate of an interior-point method after 3 steps (`steps`), inside the cone
 //! rather than on its boundary.
@@ -30,7 +30,9 @@
 //! let problem = Problem::top_k(3, 1, Sense::Minimize)?;
 //! let (prediction, costs) = ([2.0, 1.0, 3.0], [1.0, 2.0, 3.0]);
 //! let loss = "CaVE".parse::<LossSpec>()?.evaluate(&problem, &prediction, &costs)?;
-//! assert!((loss.value - 0.018_019_493_938_034_26).abs() < 1e-9);
+//! // The cone of item 0 is v₀ ≥ v₁, v₀ ≥ v₂: (−2, −1, −3) is projected to (−1.5, −1.5, −3).
+//! let cosine = 13.5 / (14.0_f64 * 13.5).sqrt();
+//! assert!((loss.value - (1.0 - cosine)).abs() < 1e-9);
 //! # Ok::<(), regretless::Error>(())
 //! ```
 
@@ -67,7 +69,7 @@ pub enum ConeProjection {
         steps: usize,
     },
     /// By an interior-point method that stops after this many steps.
-    Early {
+    InteriorPoint {
         /// Steps.
         steps: usize,
     },
@@ -117,7 +119,7 @@ impl Cave {
             },
         )?;
         let projection = if plus {
-            ConeProjection::Early { steps }
+            ConeProjection::InteriorPoint { steps }
         } else {
             ConeProjection::Nearest { steps }
         };
@@ -152,7 +154,7 @@ impl Cave {
         let point = worker.project(input.label, |cone| {
             let point = match self.projection {
                 ConeProjection::Nearest { steps } => cone.project_with_limit(v, steps),
-                ConeProjection::Early { steps } => cone.project_interior(v, steps)?,
+                ConeProjection::InteriorPoint { steps } => cone.project_interior(v, steps)?,
             };
             Ok(if self.inner {
                 shift_inward(cone, point, norm(v))
@@ -180,7 +182,7 @@ impl fmt::Display for Cave {
             ConeProjection::Nearest { steps } => name
                 .number("steps", steps, NormalCone::MAX_NEWTON_STEPS)
                 .with_name("CaVE"),
-            ConeProjection::Early { steps } => name
+            ConeProjection::InteriorPoint { steps } => name
                 .number("steps", steps, INTERIOR_POINT_STEPS)
                 .with_name("CaVE+"),
         })
@@ -223,7 +225,9 @@ impl LossDefinition for Cave {
         oracle: &Oracle,
         _: &dyn Observer,
     ) -> Result<Box<dyn Loss>> {
-        if matches!(self.projection, ConeProjection::Early { .. }) && !cfg!(feature = "clarabel") {
+        if matches!(self.projection, ConeProjection::InteriorPoint { .. })
+            && !cfg!(feature = "clarabel")
+        {
             let message = "CaVE+ needs Clarabel, which this build was made without (cargo feature \
                 `clarabel`); use CaVE(inner)";
             return Err(Error::setting(message));

@@ -23,12 +23,17 @@
 //! // The cheapest of three items: item 0 is optimal, item 1 is predicted to be.
 //! let problem = Problem::top_k(3, 1, Sense::Minimize)?;
 //! let (prediction, costs) = ([2.0, 1.0, 3.0], [1.0, 2.0, 3.0]);
-//! let loss = "MAP".parse::<LossSpec>()?.evaluate(&problem, &prediction, &costs)?;
-//! assert_eq!(loss.value, 1.0);
-//! assert_eq!(loss.gradient, [1.0, -1.0, 0.0]);
-//! let loss = "NCE_c".parse::<LossSpec>()?.evaluate(&problem, &prediction, &costs)?;
-//! assert_eq!(loss.value, 1.0);
-//! assert_eq!(loss.gradient, [0.5, -0.5, 0.0]);
+//! // The pool holds items 0 and 1: predicted costs 2 and 1, errors of the prediction 1 and −1.
+//! for (name, value, gradient) in [
+//!     ("MAP", 2.0 - 1.0, [1.0, -1.0, 0.0]),
+//!     ("MAP_c", 1.0 - -1.0, [1.0, -1.0, 0.0]),
+//!     ("NCE", 2.0 - (2.0 + 1.0) / 2.0, [0.5, -0.5, 0.0]),
+//!     ("NCE_c", 1.0 - (1.0 - 1.0) / 2.0, [0.5, -0.5, 0.0]),
+//! ] {
+//!     let loss = name.parse::<LossSpec>()?.evaluate(&problem, &prediction, &costs)?;
+//!     assert_eq!(loss.value, value);
+//!     assert_eq!(loss.gradient, gradient);
+//! }
 //! # Ok::<(), regretless::Error>(())
 //! ```
 
@@ -48,9 +53,9 @@ use crate::oracle::{Oracle, OracleWorker};
 /// How comparisons with the pool are combined.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PoolReduction {
-    /// The cheapest decision of the pool (MAP).
-    Worst,
-    /// The mean over the pool (NCE).
+    /// The difference to the cheapest decision of the pool, the largest difference (MAP).
+    Cheapest,
+    /// The mean difference over the pool (NCE).
     Mean,
 }
 
@@ -80,7 +85,7 @@ pub(super) static FAMILY: LossFamily = LossFamily {
 impl Contrastive {
     /// MAP, on predictions.
     pub const MAP: Self = Self {
-        reduction: PoolReduction::Worst,
+        reduction: PoolReduction::Cheapest,
         shifted: false,
     };
 
@@ -113,8 +118,8 @@ impl Contrastive {
 impl fmt::Display for Contrastive {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match (self.reduction, self.shifted) {
-            (PoolReduction::Worst, false) => "MAP",
-            (PoolReduction::Worst, true) => "MAP_c",
+            (PoolReduction::Cheapest, false) => "MAP",
+            (PoolReduction::Cheapest, true) => "MAP_c",
             (PoolReduction::Mean, false) => "NCE",
             (PoolReduction::Mean, true) => "NCE_c",
         })
@@ -126,7 +131,7 @@ impl LossDefinition for Contrastive {
         Capabilities {
             uses_pool: true,
             gradient_decisions: match self.reduction {
-                PoolReduction::Worst => Some(2),
+                PoolReduction::Cheapest => Some(2),
                 PoolReduction::Mean => None,
             },
             ..Capabilities::CALLS_SOLVER
@@ -148,7 +153,7 @@ impl DecisionGradient for Contrastive {
         let pool = pool_decisions(worker, || self.to_string())?;
         gradient.add_decision(1.0, input.label);
         let compared = match self.reduction {
-            PoolReduction::Worst => {
+            PoolReduction::Cheapest => {
                 let (mut cheapest, mut min) = (&pool[0], f64::INFINITY);
                 for decision in pool {
                     let objective = self.compared_objective(input, decision);

@@ -3,18 +3,18 @@
 //! ```text
 //! μ(ĉ) = argmin over conv X of  ĉ·μ + Ω(μ),   Ω(μ) = λ/2 ‖μ‖²
 //! RFW: the decision layer μ(ĉ); a gradient g with respect to μ becomes −P g/λ, P the projection
-//!      on the span of differences between the decisions that make up μ
+//!      on the span of differences between the decisions that μ combines
 //! RFY: the Fenchel–Young loss Ω(x*) − Ω(μ) + ĉ·(x* − μ), gradient x* − μ
 //! ```
 //!
 //! μ is a convex combination of decisions. Each step solves once for the decision that is cheapest
-//! under ĉ + λμ and steps toward it, or away from the most expensive decision in use, whichever
-//! has the larger gap (away steps: Guélat and Marcotte 1986), by exact line search. It stops when
-//! the Frank–Wolfe gap is at most `tol`.
+//! under ĉ + λμ and steps toward it, or away from the most expensive decision in the combination,
+//! whichever has the larger gap (away steps: Guélat and Marcotte 1986), by exact line search. The
+//! method stops when the Frank–Wolfe gap is at most `tol`.
 //!
 //! Source: Blondel, Martins and Niculae, "Learning with Fenchel–Young losses" (2020); the layer:
 //! Dalle, Baty, Bouvier and Parmentier (2022). Solves per evaluation: as many as steps, typically
-//! 10 to 100. RFY needs the labels, but no true costs. Use RFY in index of PFYL where gradients
+//! 10 to 100. RFY needs the labels, but no true costs. Use RFY in place of PFYL where gradients
 //! without noise are worth more solves; λ should be of the order of the costs.
 //!
 //! ```
@@ -24,9 +24,14 @@
 //! // The cheapest of three items: item 0 is optimal, item 1 is predicted to be.
 //! let problem = Problem::top_k(3, 1, Sense::Minimize)?;
 //! let (prediction, costs) = ([2.0, 1.0, 3.0], [1.0, 2.0, 3.0]);
-//! let loss = "RFY".parse::<LossSpec>()?.evaluate(&problem, &prediction, &costs)?;
-//! assert_eq!(loss.value, 1.0);
-//! assert_eq!(loss.gradient, [1.0, -1.0, 0.0]);
+//! // μ = (1/4, 3/4, 0): ĉ + 2μ is equal in its first two entries.
+//! let close = |a: f64, b: f64| (a - b).abs() < 1e-3;
+//! let loss = "RFY(lambda=2)".parse::<LossSpec>()?.evaluate(&problem, &prediction, &costs)?;
+//! assert!(close(loss.value, 1.0 - (1.0 / 16.0 + 9.0 / 16.0) + 2.0 - (0.5 + 0.75)));
+//! assert!(close(loss.gradient[0], 0.75) && close(loss.gradient[1], -0.75));
+//! let loss = "RFW(lambda=2)".parse::<LossSpec>()?.evaluate(&problem, &prediction, &costs)?;
+//! assert!(close(loss.value, 0.25 + 1.5 - 1.0));
+//! assert!(close(loss.gradient[0], 0.25) && close(loss.gradient[1], -0.25));
 //! # Ok::<(), regretless::Error>(())
 //! ```
 
@@ -72,12 +77,12 @@ const MIN_DIRECTION_NORM: f64 = 1e-9;
 
 /// A convex combination of decisions.
 struct ConvexCombination {
-    /// Decisions and their weights, which sum to 1.
-    parts: Vec<(Decision, f64)>,
+    /// The active set: decisions with positive weights, which sum to 1.
+    active_set: Vec<(Decision, f64)>,
     /// The mean itself, dense.
     mean: buffer::ScratchBuffer,
-    /// The part of its objective that does not depend on the predicted costs.
-    fixed: f64,
+    /// The mean of the fixed costs of the decisions, which do not depend on the predicted costs.
+    fixed_cost: f64,
 }
 
 pub(super) static FAMILY: LossFamily = LossFamily {
@@ -135,17 +140,17 @@ impl FrankWolfe {
             {
                 *g = p + self.lambda * m;
             }
-            let here = dot(&slope, &combination.mean) + combination.fixed;
+            let current = dot(&slope, &combination.mean) + combination.fixed_cost;
             let cheapest = input.solve(worker, &slope)?;
-            let gap = here - cheapest.objective;
+            let gap = current - cheapest.objective;
             if gap <= self.tolerance {
                 break;
             }
             match combination
                 .most_expensive(&slope)
-                .filter(|(_, cost)| self.away && cost - here > gap)
+                .filter(|(_, cost)| self.away && cost - current > gap)
             {
-                Some((index, cost)) => combination.step_away(index, cost - here, self.lambda),
+                Some((index, cost)) => combination.step_away(index, cost - current, self.lambda),
                 None => combination.step_toward(&cheapest.decision, gap, self.lambda),
             }
         }
@@ -162,16 +167,16 @@ impl ConvexCombination {
         let mut mean = buffer::zeros(width);
         decision.write_dense(&mut mean);
         Self {
-            fixed: decision.fixed(),
+            fixed_cost: decision.fixed(),
             mean,
-            parts: vec![(decision, 1.0)],
+            active_set: vec![(decision, 1.0)],
         }
     }
 
-    /// The part with the highest cost.
+    /// The decision of the active set with the highest cost.
     fn most_expensive(&self, costs: &[f64]) -> Option<(usize, f64)> {
         let priced = self
-            .parts
+            .active_set
             .iter()
             .enumerate()
             .map(|(index, (x, _))| (index, x.dot(costs)));
@@ -191,62 +196,66 @@ impl ConvexCombination {
     fn step_toward(&mut self, decision: &Decision, gap: f64, lambda: f64) {
         let step = (gap / (lambda * self.distance(decision))).min(1.0);
         self.scale_weights(1.0 - step);
-        match self.parts.iter_mut().find(|(part, _)| part == decision) {
+        match self
+            .active_set
+            .iter_mut()
+            .find(|(active, _)| active == decision)
+        {
             Some((_, weight)) => *weight += step,
-            None => self.parts.push((decision.clone(), step)),
+            None => self.active_set.push((decision.clone(), step)),
         }
         decision.add_to(step, &mut self.mean);
-        self.fixed += step * decision.fixed();
-        self.parts.retain(|(_, weight)| *weight > 0.0);
+        self.fixed_cost += step * decision.fixed();
+        self.active_set.retain(|(_, weight)| *weight > 0.0);
     }
 
     fn step_away(&mut self, index: usize, gap: f64, lambda: f64) {
-        let weight = self.parts[index].1;
+        let weight = self.active_set[index].1;
         let max = weight / (1.0 - weight);
-        let best = gap / (lambda * self.distance(&self.parts[index].0));
-        let step = best.min(max);
+        let exact_step = gap / (lambda * self.distance(&self.active_set[index].0));
+        let step = exact_step.min(max);
         self.scale_weights(1.0 + step);
-        let (decision, weight) = &mut self.parts[index];
+        let (decision, weight) = &mut self.active_set[index];
         *weight -= step;
         decision.add_to(-step, &mut self.mean);
-        self.fixed -= step * decision.fixed();
-        if best >= max {
-            self.parts.remove(index);
+        self.fixed_cost -= step * decision.fixed();
+        if exact_step >= max {
+            self.active_set.remove(index);
         }
     }
 
     /// Scales the mean and all weights.
     fn scale_weights(&mut self, factor: f64) {
         self.mean.iter_mut().for_each(|m| *m *= factor);
-        self.parts
+        self.active_set
             .iter_mut()
             .for_each(|(_, weight)| *weight *= factor);
-        self.fixed *= factor;
+        self.fixed_cost *= factor;
     }
 
-    /// Projects a vector on the span of differences between the parts.
+    /// Projects a vector on the span of differences between the decisions of the active set.
     fn project(&self, vector: &[f64], out: &mut [f64]) {
         out.fill(0.0);
         let mut directions: Vec<buffer::ScratchBuffer> = Vec::new();
-        for (decision, _) in &self.parts[1..] {
+        for (decision, _) in &self.active_set[1..] {
             let mut direction = buffer::zeros(vector.len());
             decision.write_dense(&mut direction);
-            self.parts[0].0.add_to(-1.0, &mut direction);
-            // Gram–Schmidt twice: rounding leaves a part of the earlier directions after the first.
+            self.active_set[0].0.add_to(-1.0, &mut direction);
+            // Gram–Schmidt twice: rounding errors remain after the first pass.
             for earlier in directions.iter().chain(&directions) {
-                let along = dot(&direction, earlier);
+                let coefficient = dot(&direction, earlier);
                 direction
                     .iter_mut()
                     .zip(earlier.iter())
-                    .for_each(|(d, e)| *d -= along * e);
+                    .for_each(|(d, e)| *d -= coefficient * e);
             }
             let norm = dot(&direction, &direction).sqrt();
             if norm > MIN_DIRECTION_NORM {
                 direction.iter_mut().for_each(|d| *d /= norm);
-                let along = dot(&direction, vector);
+                let coefficient = dot(&direction, vector);
                 out.iter_mut()
                     .zip(direction.iter())
-                    .for_each(|(o, d)| *o += along * d);
+                    .for_each(|(o, d)| *o += coefficient * d);
                 directions.push(direction);
             }
         }
@@ -292,17 +301,17 @@ impl Loss for FrankWolfe {
         gradient: &mut [f64],
     ) -> Result<f64> {
         let combination = self.solve(input, worker)?;
-        let best_square: f64 = input.label.iter().map(|(_, x)| x * x).sum();
+        let label_square: f64 = input.label.iter().map(|(_, x)| x * x).sum();
         let omega = |square: f64| self.lambda / 2.0 * square;
         let difference = input.label.dot(input.prediction)
             - dot(input.prediction, &combination.mean)
-            - combination.fixed;
+            - combination.fixed_cost;
         gradient
             .iter_mut()
             .zip(combination.mean.iter())
             .for_each(|(g, m)| *g = -m);
         input.label.add_to(1.0, gradient);
-        Ok(omega(best_square) - omega(dot(&combination.mean, &combination.mean)) + difference)
+        Ok(omega(label_square) - omega(dot(&combination.mean, &combination.mean)) + difference)
     }
 }
 

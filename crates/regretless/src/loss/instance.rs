@@ -29,9 +29,9 @@ impl LossSpec {
     /// // The cheapest of three items: item 0 is optimal, item 1 is predicted to be.
     /// let problem = Problem::top_k(3, 1, Sense::Minimize)?;
     /// let loss: LossSpec = "SPO+".parse()?;
-    /// let found = loss.evaluate(&problem, &[2.0, 1.0, 3.0], &[1.0, 2.0, 3.0])?;
-    /// assert_eq!(found.value, 3.0);
-    /// assert_eq!(found.gradient, [2.0, -2.0, 0.0]);
+    /// let result = loss.evaluate(&problem, &[2.0, 1.0, 3.0], &[1.0, 2.0, 3.0])?;
+    /// assert_eq!(result.value, 3.0);
+    /// assert_eq!(result.gradient, [2.0, -2.0, 0.0]);
     /// # Ok::<(), regretless::Error>(())
     /// ```
     ///

@@ -23,7 +23,8 @@
 //! let problem = Problem::top_k(3, 1, Sense::Minimize)?;
 //! let (prediction, costs) = ([2.0, 1.0, 3.0], [1.0, 2.0, 3.0]);
 //! let loss = "LAVA".parse::<LossSpec>()?.evaluate(&problem, &prediction, &costs)?;
-//! assert_eq!(loss.value, 0.5);
+//! // Items 1 and 2 are adjacent to item 0: d = 2 − 1, and 2 − 3, which is below −0.1.
+//! assert_eq!(loss.value, (1.0 + 0.0) / 2.0);
 //! assert_eq!(loss.gradient, [0.5, -0.5, 0.0]);
 //! # Ok::<(), regretless::Error>(())
 //! ```
@@ -55,11 +56,11 @@ pub(super) static FAMILY: LossFamily = LossFamily {
 
 impl LavaSpec {
     /// The default of the released code.
-    const THRESHOLD: f64 = 0.1;
+    const DEFAULT_THRESHOLD: f64 = 0.1;
 
     fn read(options: &mut LossOptions) -> Result<Self> {
         Ok(Self {
-            threshold: options.positive("threshold", Self::THRESHOLD)?,
+            threshold: options.positive("threshold", Self::DEFAULT_THRESHOLD)?,
         })
     }
 }
@@ -68,7 +69,7 @@ impl fmt::Display for LavaSpec {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(
             &LossNameBuilder::default()
-                .number("threshold", self.threshold, Self::THRESHOLD)
+                .number("threshold", self.threshold, Self::DEFAULT_THRESHOLD)
                 .with_name("LAVA"),
         )
     }
@@ -89,9 +90,9 @@ impl LossDefinition for LavaSpec {
         let costs = data.data().costs();
         let mut deltas: Vec<Vec<VertexDelta>> = vec![Vec::new(); costs.rows()];
         observer.begin("adjacent vertices", costs.rows() as u64);
-        let keep = |_, _, found, slot: &mut Vec<VertexDelta>| *slot = found;
+        let store = |_, _, adjacent, slot: &mut Vec<VertexDelta>| *slot = adjacent;
         oracle
-            .adjacent_vertices_all(costs, &mut deltas, keep, observer)
+            .adjacent_vertices_all(costs, &mut deltas, store, observer)
             .map_err(|error| error.for_method(&self.to_string()))?;
         observer.end();
         Ok(Box::new(LavaLoss::new(self.threshold, deltas)))

@@ -166,7 +166,7 @@ pub trait Loss: Send + Sync {
         Vec::new()
     }
 
-    /// Restores such a state.
+    /// Restores a state that [`Self::state`] returned.
     fn restore(&self, _state: &[f64]) {}
 }
 

@@ -19,7 +19,7 @@ pub(super) struct LossOptions {
 }
 
 impl LossOptions {
-    /// Splits a name into what stands before the brackets and the options.
+    /// Splits a text into the name before the brackets and the options in them.
     pub(super) fn split_name(text: &str) -> (String, Self) {
         let compact: String = text.chars().filter(|c| !c.is_whitespace()).collect();
         let (name, inside) = match compact.split_once('(') {

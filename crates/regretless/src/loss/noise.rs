@@ -30,21 +30,21 @@ pub enum NoiseDistribution {
 pub enum NoiseSource {
     /// Drawn for each seed, epoch and instance.
     Drawn(NoiseDistribution),
-    /// Given: for each instance its rows, one after the other.
-    Given(Vec<Vec<f64>>),
+    /// Supplied by the caller: for each instance its rows, one after the other.
+    Supplied(Vec<Vec<f64>>),
 }
 
 impl NoiseSource {
     /// The rows of noise of an input, from the first.
     pub(super) fn rows(&self, input: &LossInput<'_>) -> NoiseRows<'_> {
-        let given = match self {
+        let supplied = match self {
             Self::Drawn(_) => &[],
-            Self::Given(instances) => instances[input.instance].as_slice(),
+            Self::Supplied(instances) => instances[input.instance].as_slice(),
         };
         NoiseRows {
             noise: self,
             stream: input.stream(),
-            given,
+            supplied,
         }
     }
 }
@@ -53,8 +53,8 @@ impl NoiseSource {
 pub(super) struct NoiseRows<'n> {
     noise: &'n NoiseSource,
     stream: RandomStream,
-    /// Given rows that were not used yet.
-    given: &'n [f64],
+    /// Supplied rows that were not used yet.
+    supplied: &'n [f64],
 }
 
 impl NoiseRows<'_> {
@@ -66,10 +66,10 @@ impl NoiseRows<'_> {
                 row.iter_mut()
                     .for_each(|noise| *noise = sum_of_gamma(&mut self.stream, *kappa, *terms));
             }
-            NoiseSource::Given(_) => {
-                let (next, later) = self.given.split_at(row.len());
+            NoiseSource::Supplied(_) => {
+                let (next, remaining) = self.supplied.split_at(row.len());
                 row.copy_from_slice(next);
-                self.given = later;
+                self.supplied = remaining;
             }
         }
     }
@@ -101,7 +101,7 @@ impl Perturbation {
         multiplicative: false,
     };
 
-    /// Turns noise into the factors of a multiplicative perturbation; leaves it alone otherwise.
+    /// Turns noise into the factors of a multiplicative perturbation; additive noise is unchanged.
     pub(super) fn prepare(&self, noise: &mut [f64]) {
         if self.multiplicative {
             let (sigma, shift) = (self.sigma, self.sigma * self.sigma / 2.0);

@@ -1,12 +1,12 @@
-//! PG: regret's derivative along the true costs, by a finite difference of the optimal value.
+//! PG: the derivative of the optimal value along the true costs, as a finite difference.
 //!
 //! ```text
 //! PG          = [z(ĉ) − z(ĉ − σc)]/σ               gradient [x(ĉ) − x(ĉ − σc)]/σ
 //! PG(central) = [z(ĉ + σc) − z(ĉ − σc)]/2σ         gradient [x(ĉ + σc) − x(ĉ − σc)]/2σ
 //! ```
 //!
-//! Both tend to c·x(ĉ), the true cost of the decision, as σ tends to 0; a larger σ gives a smoother
-//! loss.
+//! Both tend to c·x(ĉ), the true cost of the decision, as σ tends to 0; a larger σ makes the loss
+//! smoother.
 //!
 //! Source: Huang and Gupta, "Decision-focused learning with directional gradients" (2024).
 //! Solves per evaluation: two. Needs true costs, but no labels.
@@ -19,9 +19,14 @@
 //! // The cheapest of three items: item 0 is optimal, item 1 is predicted to be.
 //! let problem = Problem::top_k(3, 1, Sense::Minimize)?;
 //! let (prediction, costs) = ([2.0, 1.0, 3.0], [1.0, 2.0, 3.0]);
-//! let loss = "PG".parse::<LossSpec>()?.evaluate(&problem, &prediction, &costs)?;
-//! assert_eq!(loss.value, 2.0);
-//! assert_eq!(loss.gradient, [0.0, 0.0, 0.0]);
+//! // ĉ − 4c = (−2, −7, −9) and ĉ + 4c = (6, 9, 15): items 2 and 0 are the cheapest.
+//! let loss = "PG(sigma=4)".parse::<LossSpec>()?.evaluate(&problem, &prediction, &costs)?;
+//! assert_eq!(loss.value, (1.0 + 9.0) / 4.0);
+//! assert_eq!(loss.gradient, [0.0, 0.25, -0.25]);
+//! let spec: LossSpec = "PG(central,sigma=4)".parse()?;
+//! let loss = spec.evaluate(&problem, &prediction, &costs)?;
+//! assert_eq!(loss.value, (6.0 + 9.0) / 8.0);
+//! assert_eq!(loss.gradient, [0.125, 0.0, -0.125]);
 //! # Ok::<(), regretless::Error>(())
 //! ```
 
@@ -56,12 +61,12 @@ pub(super) static FAMILY: LossFamily = LossFamily {
 impl PerturbationGradient {
     /// Untuned: a small fraction of the true costs, so that the difference is close to a
     /// derivative.
-    const SIGMA: f64 = 0.1;
+    const DEFAULT_SIGMA: f64 = 0.1;
 
     fn read(options: &mut LossOptions) -> Result<Self> {
         Ok(Self {
             central: options.flag("central"),
-            sigma: options.positive("sigma", Self::SIGMA)?,
+            sigma: options.positive("sigma", Self::DEFAULT_SIGMA)?,
         })
     }
 }
@@ -70,7 +75,7 @@ impl fmt::Display for PerturbationGradient {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let name = LossNameBuilder::default()
             .flag("central", self.central)
-            .number("sigma", self.sigma, Self::SIGMA);
+            .number("sigma", self.sigma, Self::DEFAULT_SIGMA);
         f.write_str(&name.with_name("PG"))
     }
 }

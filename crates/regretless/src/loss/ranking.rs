@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! LTR(point) = mean_Γ ((ĉ − c)·x)²
-//! LTR(pair)  = Σ_Γ max(0, ĉ·x_best − ĉ·x) / (|Γ| − 1)       x_best = the cheapest of Γ under c
+//! LTR(pair)  = Σ_Γ max(0, ĉ·x_min − ĉ·x) / (|Γ| − 1)        x_min = the cheapest of Γ under c
 //! LTR(list)  = −Σ_Γ p(x) ln p̂(x)      p = softmax over Γ of −c·x,  p̂ = softmax over Γ of −ĉ·x
 //! ```
 //!
@@ -18,9 +18,16 @@
 //! // The cheapest of three items: item 0 is optimal, item 1 is predicted to be.
 //! let problem = Problem::top_k(3, 1, Sense::Minimize)?;
 //! let (prediction, costs) = ([2.0, 1.0, 3.0], [1.0, 2.0, 3.0]);
+//! // The pool holds items 0 and 1: predicted costs 2 and 1, true costs 1 and 2.
+//! let loss = "LTR(point)".parse::<LossSpec>()?.evaluate(&problem, &prediction, &costs)?;
+//! assert_eq!(loss.value, (1.0 + 1.0) / 2.0);
 //! let loss = "LTR(pair)".parse::<LossSpec>()?.evaluate(&problem, &prediction, &costs)?;
-//! assert_eq!(loss.value, 1.0);
+//! assert_eq!(loss.value, 2.0 - 1.0);
 //! assert_eq!(loss.gradient, [1.0, -1.0, 0.0]);
+//! // p = (q, 1 − q) and p̂ = (1 − q, q) with q = 1/(1 + 1/e).
+//! let q = 1.0 / (1.0 + (-1.0_f64).exp());
+//! let loss = "LTR(list)".parse::<LossSpec>()?.evaluate(&problem, &prediction, &costs)?;
+//! assert!((loss.value + q * (1.0 - q).ln() + (1.0 - q) * q.ln()).abs() < 1e-9);
 //! # Ok::<(), regretless::Error>(())
 //! ```
 
@@ -42,7 +49,7 @@ pub enum Ranking {
     Pointwise,
     /// Each decision with the cheapest of the pool under the true costs.
     Pairwise,
-    /// The distribution over the whole pool.
+    /// The probability distributions over the pool.
     Listwise,
 }
 

@@ -14,12 +14,24 @@
 //! decision-focused learning using differentiable optimization" (2025), after Mulamba et al.
 //! (2021). Solves per evaluation: one, at ĉ. Needs the labels; SCE needs no true costs. Use it
 //! where only decisions were observed and PFYL takes too many solves; SPO+ keeps a margin around
-//! the decision and usually trains better where costs are known.  ``` use
-//! regretless::loss::LossSpec; use regretless::{Problem, Sense};  // The cheapest of three items:
-//! item 0 is optimal, item 1 is predicted to be. let problem = Problem::top_k(3, 1,
-//! Sense::Minimize)?; let (prediction, costs) = ([2.0, 1.0, 3.0], [1.0, 2.0, 3.0]); let loss =
-//! "SCE".parse::<LossSpec>()?.evaluate(&problem, &prediction, &costs)?; assert_eq!(loss.value,
-//! 1.0); assert_eq!(loss.gradient, [1.0, -1.0, 0.0]); # Ok::<(), regretless::Error>(()) ```
+//! the decision and usually trains better where costs are known.
+//!
+//! ```
+//! use regretless::loss::LossSpec;
+//! use regretless::{Problem, Sense};
+//!
+//! // The cheapest of three items: item 0 is optimal, item 1 is predicted to be.
+//! let problem = Problem::top_k(3, 1, Sense::Minimize)?;
+//! let (prediction, costs) = ([2.0, 1.0, 3.0], [1.0, 2.0, 3.0]);
+//! let loss = "SCE".parse::<LossSpec>()?.evaluate(&problem, &prediction, &costs)?;
+//! assert_eq!(loss.value, 2.0 - 1.0);
+//! assert_eq!(loss.gradient, [1.0, -1.0, 0.0]);
+//! // The errors of the prediction are 1, −1, 0.
+//! let loss = "SCE_c".parse::<LossSpec>()?.evaluate(&problem, &prediction, &costs)?;
+//! assert_eq!(loss.value, 1.0 - -1.0);
+//! assert_eq!(loss.gradient, [1.0, -1.0, 0.0]);
+//! # Ok::<(), regretless::Error>(())
+//! ```
 
 use std::fmt;
 

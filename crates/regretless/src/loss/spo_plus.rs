@@ -18,7 +18,8 @@
 //! let problem = Problem::top_k(3, 1, Sense::Minimize)?;
 //! let (prediction, costs) = ([2.0, 1.0, 3.0], [1.0, 2.0, 3.0]);
 //! let loss = "SPO+".parse::<LossSpec>()?.evaluate(&problem, &prediction, &costs)?;
-//! assert_eq!(loss.value, 3.0);
+//! // 2ĉ − c = (3, 0, 3): item 1 is the cheapest, at cost 0.
+//! assert_eq!(loss.value, -0.0 + 2.0 * 2.0 - 1.0);
 //! assert_eq!(loss.gradient, [2.0, -2.0, 0.0]);
 //! # Ok::<(), regretless::Error>(())
 //! ```

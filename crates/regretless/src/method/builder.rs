@@ -55,47 +55,76 @@ impl From<CostSensitive> for LossSpec {
     }
 }
 
-/// Setters change the last stage; they have no effect on `auto`.
+/// Setters change the last stage. `auto` chooses its stages and their settings itself: training
+/// refuses `auto` that is combined with stages or settings.
 impl Method {
     /// Mean squared error; add components with the methods of [`CostSensitive`].
+    ///
+    /// ```
+    /// use regretless::Method;
+    ///
+    /// let method: Method = Method::mse().scale_invariant().into();
+    /// assert_eq!(method.to_string(), "MSE(S)");
+    /// ```
     pub fn mse() -> CostSensitive {
         CostSensitive(CostSensitiveSpec::plain(BaseError::Squared))
     }
 
     /// Mean absolute error; add components with the methods of [`CostSensitive`].
+    ///
+    /// ```
+    /// use regretless::Method;
+    ///
+    /// let method = Method::mae().one_sided().scale_invariant().epochs(5);
+    /// assert_eq!(method.to_string(), "MAE(O,S) epochs 5");
+    /// ```
     pub fn mae() -> CostSensitive {
         CostSensitive(CostSensitiveSpec::plain(BaseError::Absolute))
     }
 
     /// The SPO+ loss (Elmachtoub and Grigas 2022).
+    ///
+    /// ```
+    /// use regretless::Method;
+    ///
+    /// assert_eq!(Method::spo_plus().warm_starts().to_string(), "SPO+ warm");
+    /// ```
     pub fn spo_plus() -> Self {
         SpoPlus.into()
     }
 
     /// The perturbed Fenchel–Young loss (Berthet et al. 2020) with its default noise.
+    ///
+    /// ```
+    /// use regretless::Method;
+    ///
+    /// assert_eq!(Method::pfyl().cache(0.05).to_string(), "PFYL cache 5%");
+    /// ```
     pub fn pfyl() -> Self {
         Pfyl::new(noise::Perturbation::DEFAULT).into()
     }
 
-    /// A race of several methods within the default budget.
+    /// Trains several candidates within the default budget and returns the one with the lowest
+    /// validation regret.
     pub fn auto() -> Self {
         Self::Auto(AutoBudget::default())
     }
 
     /// Continues with the stages of another method, each starting from the model of the one before.
-    /// A race cannot be continued: `auto` on either side is the result.
+    /// Training refuses the result if one of the two is `auto`.
     #[must_use]
     pub fn then(self, next: impl Into<Self>) -> Self {
         match (self, next.into()) {
-            (Self::Stages(mut stages), Self::Stages(more)) => {
-                stages.extend(more);
+            (Self::Stages(mut stages), Self::Stages(next_stages)) => {
+                stages.extend(next_stages);
                 Self::Stages(stages)
             }
-            (Self::Auto(budget), _) | (Self::Stages(_), Self::Auto(budget)) => Self::Auto(budget),
+            (first, next) => Self::InvalidAuto(format!("{first} then {next}")),
         }
     }
 
-    /// Answers solver calls from a solution pool; a fraction `solve_ratio` of them is solved.
+    /// Solves a fraction `solve_ratio` of the solver calls; the others return the cheapest decision
+    /// of a solution pool.
     #[must_use]
     pub fn cache(self, solve_ratio: f64) -> Self {
         self.with_last(|stage| stage.oracle.cache = Some(CacheSettings::new(solve_ratio)))
@@ -113,7 +142,7 @@ impl Method {
         self.with_last(|stage| stage.oracle.heuristic = Some(heuristic))
     }
 
-    /// Starts solves from what earlier ones of the same instance found.
+    /// Starts each solve from the state of the previous solve of the same instance.
     #[must_use]
     pub fn warm_starts(self) -> Self {
         self.with_last(|stage| stage.oracle.warm = true)
@@ -138,11 +167,56 @@ impl Method {
     }
 
     fn with_last(mut self, change: impl FnOnce(&mut TrainingStage)) -> Self {
-        if let Self::Stages(stages) = &mut self
-            && let Some(stage) = stages.last_mut()
-        {
-            change(stage);
+        match &mut self {
+            Self::Stages(stages) => {
+                if let Some(stage) = stages.last_mut() {
+                    change(stage);
+                }
+                self
+            }
+            Self::Auto(_) | Self::InvalidAuto(_) => {
+                // Any stage prints the changed settings for the name.
+                let mut stage = TrainingStage::from(SpoPlus);
+                change(&mut stage);
+                let TrainingStage {
+                    oracle,
+                    labels,
+                    overrides,
+                    ..
+                } = stage;
+                Self::InvalidAuto(format!("{self}{oracle}{labels}{overrides}"))
+            }
         }
-        self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{Dataset, ErrorKind, Method, Problem, Split, Trainer};
+
+    #[test]
+    fn auto_combined_with_stages_or_settings_is_refused_by_fit() {
+        let problem = Problem::benchmark("KS8").unwrap();
+        let split = Split::random(0).train(0.5).validation(0.2);
+        let data = Dataset::generate(&problem, 40)
+            .unwrap()
+            .split(split)
+            .unwrap();
+        for (method, name) in [
+            (Method::auto().then(Method::mse()), "auto then MSE"),
+            (Method::mse().then(Method::auto()), "MSE then auto"),
+            (
+                Method::mse().then(Method::auto()).then(Method::pfyl()),
+                "MSE then auto then PFYL",
+            ),
+            (Method::auto().epochs(5), "auto epochs 5"),
+            (Method::auto().cache(0.05), "auto cache 5%"),
+        ] {
+            assert_eq!(method.to_string(), name);
+            assert!(name.parse::<Method>().is_err(), "{name}");
+            let error = Trainer::new(method).fit(&problem, &data).unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::Setting);
+            assert!(error.to_string().contains(name), "{error}");
+        }
     }
 }

@@ -38,6 +38,7 @@ impl fmt::Display for Method {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Auto(budget) => budget.fmt(f),
+            Self::InvalidAuto(name) => f.write_str(name),
             Self::Stages(stages) => {
                 for (index, stage) in stages.iter().enumerate() {
                     if index > 0 {
@@ -225,7 +226,7 @@ impl AutoBudget {
     fn parse(text: &str) -> Result<Self> {
         let invalid = || {
             Error::setting(format!(
-                "auto takes its budget in seconds, and the seconds of one solve of your own \
+                "auto takes its budget in seconds, and the seconds of one solve of a user-defined \
                  solver, not '{}': auto 120s solve 0.5s",
                 text.trim()
             ))

@@ -1,7 +1,8 @@
 //! Methods: how a model is trained, as typed values.
 //!
 //! A method is one or more stages, each a loss with its oracle settings, training labels and
-//! overrides of the training settings, or `auto`, which races several methods within a budget.
+//! overrides of the training settings, or `auto`, which trains several candidates within a budget
+//! and returns the one with the lowest validation regret.
 //! `grammar.rs` parses and prints the names of methods, such as
 //! `MAE(O,S) then SPO+ cache 5% lr 0.001 epochs 5`.
 //!
@@ -32,10 +33,14 @@ use crate::error::{Error, Result};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub enum Method {
-    /// Races several methods within a budget.
+    /// Trains several candidates within a budget and returns the one with the lowest validation
+    /// regret.
     Auto(AutoBudget),
     /// Stages, each starting from the model of the one before.
     Stages(Vec<TrainingStage>),
+    /// The name of a combination of `auto` with stages or settings. `auto` chooses its stages and
+    /// their settings itself, so training refuses the combination.
+    InvalidAuto(String),
 }
 
 /// The budget of [`Method::Auto`].
@@ -43,12 +48,12 @@ pub enum Method {
 pub struct AutoBudget {
     /// Planned processor seconds of training, without labeling and the final evaluation.
     pub seconds: f64,
-    /// Seconds of one solve as stated by the user; only needed for a solver of the user's own.
+    /// Seconds of one solve, stated by the user; needed only for a user-defined solver.
     pub solve_seconds: Option<f64>,
 }
 
 impl AutoBudget {
-    /// Default budget: what a user waits for at a terminal.
+    /// Default budget: about as long as a user waits at a terminal.
     const DEFAULT_SECONDS: f64 = 60.0;
 }
 
@@ -77,7 +82,7 @@ impl Method {
         let name = self.to_string();
         match self {
             Self::Stages(mut stages) if stages.len() == 1 => Ok(stages.remove(0)),
-            Self::Auto(_) | Self::Stages(_) => Err(Error::setting(format!(
+            Self::Auto(_) | Self::Stages(_) | Self::InvalidAuto(_) => Err(Error::setting(format!(
                 "'{name}' is not a single loss; give one stage, without 'then'"
             ))),
         }

@@ -10,7 +10,7 @@ use crate::oracle::{Heuristic, OracleSettings};
 pub struct TrainingStage {
     /// What is minimized.
     pub loss: LossSpec,
-    /// How solver calls are answered.
+    /// Which solver, cache and warm starts serve the solver calls.
     pub oracle: OracleSettings,
     /// Which labels are trained on.
     pub labels: TrainingLabels,
@@ -55,7 +55,7 @@ impl TrainingStage {
         solve_ratio * self.overrides.epochs.unwrap_or(epochs) as f64
     }
 
-    /// Checks that the parts fit together.
+    /// Checks that loss, oracle settings and labels are compatible.
     ///
     /// # Errors
     /// When oracle settings would have no effect because the loss never calls the solver (warm

@@ -32,7 +32,8 @@ thread_local! {
 /// Buffers of one evaluation, reused by the thread.
 struct EvaluationScratch {
     directions: Vec<MisleadingDirection>,
-    free: Vec<f64>,
+    /// Largest free error of each cost; with O_S only.
+    free_errors: Vec<f64>,
     /// The prediction scaled to unit norm.
     unit: Vec<f64>,
 }
@@ -40,7 +41,7 @@ struct EvaluationScratch {
 impl EvaluationScratch {
     const EMPTY: Self = Self {
         directions: Vec::new(),
-        free: Vec::new(),
+        free_errors: Vec::new(),
         unit: Vec::new(),
     };
 }
@@ -49,7 +50,7 @@ impl EvaluationScratch {
 struct InstanceErrorMask<'a> {
     directions: &'a [MisleadingDirection],
     /// Largest free error of each cost; with O_S only.
-    free: &'a [f64],
+    free_errors: &'a [f64],
 }
 
 impl CostSensitiveLoss {
@@ -86,8 +87,8 @@ impl CostSensitiveLoss {
     }
 
     /// Distance of each cost to the limit of its range, in the units of the errors.
-    fn free_errors(&self, input: &LossInput<'_>, free: &mut Vec<f64>) {
-        free.clear();
+    fn compute_free_errors(&self, input: &LossInput<'_>, free_errors: &mut Vec<f64>) {
+        free_errors.clear();
         let Some(limits) = &self.limits else { return };
         let unit = if self.spec.scale_invariant {
             norm(input.costs).max(MIN_NORM)
@@ -95,7 +96,7 @@ impl CostSensitiveLoss {
             1.0
         };
         let limits = limits.row(input.instance).iter().zip(input.costs);
-        free.extend(limits.map(|(limit, cost)| (f64::from(*limit) - cost) / unit));
+        free_errors.extend(limits.map(|(limit, cost)| (f64::from(*limit) - cost) / unit));
     }
 
     /// The base error and its derivative.
@@ -112,9 +113,9 @@ impl CostSensitiveLoss {
         match &self.spec.side {
             ErrorSide::Both => 1.0,
             ErrorSide::OneSided => f64::from(u8::from(mask.directions[j].counts(error, 0.0))),
-            ErrorSide::Sensitive(_) => {
-                f64::from(u8::from(mask.directions[j].counts(error, mask.free[j])))
-            }
+            ErrorSide::Sensitive(_) => f64::from(u8::from(
+                mask.directions[j].counts(error, mask.free_errors[j]),
+            )),
             ErrorSide::Pinball(taus) => {
                 let tau = if taus.len() == 1 { taus[0] } else { taus[j] };
                 if error <= 0.0 { tau } else { 1.0 - tau }
@@ -166,8 +167,9 @@ impl CostSensitiveLoss {
         let errors = pairs.map(|(u, c)| u - c / cost_norm);
         let total = self.sum(errors, mask, gradient);
         if prediction_norm < MIN_NORM {
-            // The prediction has no direction: use the norm of the true costs, since the true
-            // derivative, about 1e12, would ruin the moving averages of the optimizer.
+            // The prediction has no direction. The gradient is divided by the norm of the true
+            // costs instead: the true derivative, about 1e12, would dominate the moving averages
+            // of the optimizer for many steps.
             gradient.iter_mut().for_each(|g| *g /= cost_norm);
             return total;
         }
@@ -189,7 +191,7 @@ impl Loss for CostSensitiveLoss {
         let total = SCRATCH.with_borrow_mut(|scratch| {
             let EvaluationScratch {
                 directions,
-                free,
+                free_errors,
                 unit,
             } = scratch;
             if matches!(
@@ -198,8 +200,11 @@ impl Loss for CostSensitiveLoss {
             ) {
                 misleading_directions(input.label, &self.bounds, directions, input.costs.len());
             }
-            self.free_errors(input, free);
-            let mask = InstanceErrorMask { directions, free };
+            self.compute_free_errors(input, free_errors);
+            let mask = InstanceErrorMask {
+                directions,
+                free_errors,
+            };
             if self.spec.scale_invariant {
                 self.evaluate_normalized(input, &mask, unit, gradient)
             } else {

@@ -29,11 +29,21 @@
 //!
 //! // The cheapest of three items: item 0 is optimal, item 1 is predicted to be.
 //! let problem = Problem::top_k(3, 1, Sense::Minimize)?;
-//! let (prediction, costs) = ([2.0, 1.0, 3.0], [1.0, 2.0, 3.0]);
-//! let loss = "MAE(O)".parse::<LossSpec>()?.evaluate(&problem, &prediction, &costs)?;
-//! assert!((loss.value - 2.0 / 3.0).abs() < 1e-9);
-//! let loss = "MAE(O,S)".parse::<LossSpec>()?.evaluate(&problem, &prediction, &costs)?;
-//! assert!((loss.value - 0.178_174_161_274_949_6).abs() < 1e-9);
+//! let value = |name: &str, prediction: [f64; 3]| -> regretless::Result<f64> {
+//!     let loss: LossSpec = name.parse()?;
+//!     Ok(loss.evaluate(&problem, &prediction, &[1.0, 2.0, 3.0])?.value)
+//! };
+//! let close = |a: f64, b: f64| (a - b).abs() < 1e-9;
+//! // Errors 1, −1, 0: the first is an overprediction, the second an underprediction.
+//! assert!(close(value("MSE", [2.0, 1.0, 3.0])?, 2.0 / 3.0));
+//! assert!(close(value("MAE", [2.0, 1.0, 3.0])?, 2.0 / 3.0));
+//! assert!(close(value("MAE(tau=0.3)", [2.0, 1.0, 3.0])?, (0.7 + 0.3) / 3.0));
+//! // Both errors can change the decision; errors −1 and 1 of the same costs cannot.
+//! assert!(close(value("MAE(O)", [2.0, 1.0, 3.0])?, 2.0 / 3.0));
+//! assert_eq!(value("MAE(O)", [0.0, 3.0, 3.0])?, 0.0);
+//! // Predicted and true costs have the norm √14; errors are divided by it.
+//! assert!(close(value("MSE(S)", [2.0, 1.0, 3.0])?, 2.0 / 3.0 / 14.0));
+//! assert!(close(value("MAE(O,S)", [2.0, 1.0, 3.0])?, 2.0 / 3.0 / 14.0_f64.sqrt()));
 //! # Ok::<(), regretless::Error>(())
 //! ```
 

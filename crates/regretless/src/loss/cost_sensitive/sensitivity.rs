@@ -30,7 +30,7 @@ pub(super) fn limits(
         VariableBounds::Binary => value >= 1.0,
         VariableBounds::Box { upper, .. } => value >= upper[j],
     };
-    let keep = |row: usize, ranges: &CostRanges, slot: &mut &mut [f32]| {
+    let store_limits = |row: usize, ranges: &CostRanges, slot: &mut &mut [f32]| {
         for (limit, lower) in slot.iter_mut().zip(&ranges.lower) {
             *limit = *lower as f32;
         }
@@ -41,7 +41,7 @@ pub(super) fn limits(
         }
     };
     oracle
-        .ranges_all(costs, kind, &mut rows, keep, observer)
+        .ranges_all(costs, kind, &mut rows, store_limits, observer)
         .map_err(|error| error.for_method(loss_name))?;
     observer.end();
     Ok(limits)

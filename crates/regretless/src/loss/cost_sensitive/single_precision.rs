@@ -47,8 +47,8 @@ struct SinglePrecisionSums {
     projection: f64,
 }
 
-/// The mean over costs and its gradient with respect to the prediction in the user's sense; `None`
-/// if this member or this processor needs the double-precision path.
+/// The mean error over costs and its gradient with respect to the prediction in the user's sense;
+/// `None` if this loss or this processor needs the double-precision path.
 pub(super) fn evaluate(
     spec: &CostSensitiveSpec,
     input: &SinglePrecisionInput<'_>,
@@ -98,7 +98,7 @@ pub(super) fn evaluate(
     } else {
         -0.0
     };
-    finish(
+    write_gradient(
         simd,
         input.prediction,
         slope_factor as f32,
@@ -158,7 +158,7 @@ dispatch_simd! {
 
 dispatch_simd! {
     /// Turns slopes into the gradient: slope · slope_factor + prediction · prediction_factor.
-    finish = finish_body []
+    write_gradient = write_gradient_body []
         (prediction: &[f32], slope_factor: f32, prediction_factor: f32, gradient: &mut [f32])
 }
 
@@ -167,8 +167,8 @@ fn square_body(simd: SimdToken, row: &[f32], out: &mut f64) {
     *out = 0.0;
     for block in row.chunks(CHUNKS_PER_F64_SUM * F32_LANES) {
         let mut sum = simd.splat(0.0);
-        for part in block.chunks(F32_LANES) {
-            let numbers = read(simd, part);
+        for chunk in block.chunks(F32_LANES) {
+            let numbers = read(simd, chunk);
             sum = numbers.mul_add(numbers, sum);
         }
         *out += total(sum);
@@ -233,7 +233,7 @@ fn evaluate_errors<const ABSOLUTE: bool, const ONE_SIDED: bool>(
 }
 
 #[inline(always)]
-fn finish_body(
+fn write_gradient_body(
     simd: SimdToken,
     prediction: &[f32],
     slope_factor: f32,
@@ -251,18 +251,18 @@ fn finish_body(
 }
 
 #[inline(always)]
-fn read(simd: SimdToken, part: &[f32]) -> F32x16 {
-    match part.first_chunk::<F32_LANES>() {
-        Some(whole) => simd.load(whole),
-        None => simd.load_partial(part),
+fn read(simd: SimdToken, chunk: &[f32]) -> F32x16 {
+    match chunk.first_chunk::<F32_LANES>() {
+        Some(full) => simd.load(full),
+        None => simd.load_partial(chunk),
     }
 }
 
 #[inline(always)]
-fn write(lanes: F32x16, part: &mut [f32]) {
-    match part.first_chunk_mut::<F32_LANES>() {
-        Some(whole) => lanes.store_slice(whole),
-        None => lanes.store_partial(part),
+fn write(lanes: F32x16, chunk: &mut [f32]) {
+    match chunk.first_chunk_mut::<F32_LANES>() {
+        Some(full) => lanes.store_slice(full),
+        None => lanes.store_partial(chunk),
     }
 }
 

@@ -19,10 +19,16 @@
 //! // The cheapest of three items: item 0 is optimal, item 1 is predicted to be.
 //! let problem = Problem::top_k(3, 1, Sense::Minimize)?;
 //! let (prediction, costs) = ([2.0, 1.0, 3.0], [1.0, 2.0, 3.0]);
-//! let spec: LossSpec = "DBB(lambda=2,distance)".parse()?;
-//! let loss = spec.evaluate(&problem, &prediction, &costs)?;
+//! // Regret 2 − 1 with gradient g = c; under ĉ + 10c = (12, 21, 33) item 0 is the cheapest.
+//! let loss = "DBB".parse::<LossSpec>()?.evaluate(&problem, &prediction, &costs)?;
+//! assert_eq!(loss.value, 1.0);
+//! assert_eq!(loss.gradient, [0.1, -0.1, 0.0]);
+//! let loss = "NID".parse::<LossSpec>()?.evaluate(&problem, &prediction, &costs)?;
+//! assert_eq!(loss.gradient, [-1.0, -2.0, -3.0]);
+//! // Squared distance ‖(0, 1, 0) − (1, 0, 0)‖² with gradient g = (−2, 2, 0).
+//! let loss = "NID(distance)".parse::<LossSpec>()?.evaluate(&problem, &prediction, &costs)?;
 //! assert_eq!(loss.value, 2.0);
-//! assert_eq!(loss.gradient, [0.5, -0.5, 0.0]);
+//! assert_eq!(loss.gradient, [2.0, -2.0, 0.0]);
 //! # Ok::<(), regretless::Error>(())
 //! ```
 
@@ -61,11 +67,11 @@ pub(in crate::loss) static FAMILY: LossFamily = LossFamily {
 
 impl Blackbox {
     /// The default of the released code.
-    const LAMBDA: f64 = 10.0;
+    const DEFAULT_LAMBDA: f64 = 10.0;
 
     fn read_interpolated(options: &mut LossOptions) -> Result<Self> {
         Ok(Self::Interpolated {
-            lambda: options.positive("lambda", Self::LAMBDA)?,
+            lambda: options.positive("lambda", Self::DEFAULT_LAMBDA)?,
         })
     }
 }
@@ -77,7 +83,7 @@ impl LayerDefinition for Blackbox {
         let options = LossNameBuilder::default();
         match self {
             Self::Interpolated { lambda } => objective
-                .add_to_name(options.number("lambda", *lambda, Self::LAMBDA))
+                .add_to_name(options.number("lambda", *lambda, Self::DEFAULT_LAMBDA))
                 .with_name("DBB"),
             Self::NegativeIdentity => objective.add_to_name(options).with_name("NID"),
         }

@@ -22,9 +22,17 @@
 //! // The cheapest of three items: item 0 is optimal, item 1 is predicted to be.
 //! let problem = Problem::top_k(3, 1, Sense::Minimize)?;
 //! let (prediction, costs) = ([2.0, 1.0, 3.0], [1.0, 2.0, 3.0]);
-//! let loss = "I-MLE(samples=3)".parse::<LossSpec>()?.evaluate(&problem, &prediction, &costs)?;
+//! // With almost no noise item 1 is selected: regret 2 − 1 with gradient g = c. Under
+//! // ĉ + 10c = (12, 21, 33) item 0 is the cheapest.
+//! let spec: LossSpec = "I-MLE(samples=1,sigma=0.000001)".parse()?;
+//! let loss = spec.evaluate(&problem, &prediction, &costs)?;
 //! assert_eq!(loss.value, 1.0);
-//! assert!(loss.gradient[0] > 0.0 && loss.gradient[1] < 0.0);
+//! assert_eq!(loss.gradient, [0.1, -0.1, 0.0]);
+//! // The squared distance is 2 with g = (−2, 2, 0): λ = ‖ĉ‖/‖g‖ = √(14/8).
+//! let spec: LossSpec = "AI-MLE(samples=1,sigma=0.000001,distance)".parse()?;
+//! let loss = spec.evaluate(&problem, &prediction, &costs)?;
+//! assert_eq!(loss.value, 2.0);
+//! assert!((loss.gradient[0] - (8.0_f64 / 14.0).sqrt()).abs() < 1e-9);
 //! # Ok::<(), regretless::Error>(())
 //! ```
 
@@ -65,11 +73,11 @@ pub struct ImplicitMle {
 }
 
 // The defaults of the released code.
-const SAMPLES: usize = 10;
-const SIGMA: f64 = 1.0;
-const LAMBDA: f64 = 10.0;
-const KAPPA: f64 = 5.0;
-const TERMS: usize = 10;
+const DEFAULT_SAMPLES: usize = 10;
+const DEFAULT_SIGMA: f64 = 1.0;
+const DEFAULT_LAMBDA: f64 = 10.0;
+const DEFAULT_KAPPA: f64 = 5.0;
+const SUM_OF_GAMMA_TERMS: usize = 10;
 
 /// Minimum norm of a gradient that a step size is divided by. Untuned: any small value works.
 const MIN_GRADIENT_NORM: f64 = 1e-7;
@@ -96,17 +104,17 @@ impl ImplicitMle {
         let step_size = if adaptive {
             ImplicitStepSize::Adaptive
         } else {
-            ImplicitStepSize::Fixed(options.positive("lambda", LAMBDA)?)
+            ImplicitStepSize::Fixed(options.positive("lambda", DEFAULT_LAMBDA)?)
         };
-        let kappa = options.positive("kappa", KAPPA)?;
+        let kappa = options.positive("kappa", DEFAULT_KAPPA)?;
         Ok(Self {
-            samples: options.count("samples", SAMPLES)?,
-            sigma: options.positive("sigma", SIGMA)?,
+            samples: options.count("samples", DEFAULT_SAMPLES)?,
+            sigma: options.positive("sigma", DEFAULT_SIGMA)?,
             step_size,
             central: options.flag("central"),
             noise: NoiseSource::Drawn(NoiseDistribution::SumOfGamma {
                 kappa,
-                terms: TERMS,
+                terms: SUM_OF_GAMMA_TERMS,
             }),
         })
     }
@@ -118,17 +126,19 @@ impl LayerDefinition for ImplicitMle {
     fn loss_name(&self, objective: LayerObjective) -> String {
         let name = LossNameBuilder::default().flag("central", self.central);
         let name = name
-            .number("samples", self.samples, SAMPLES)
-            .number("sigma", self.sigma, SIGMA);
+            .number("samples", self.samples, DEFAULT_SAMPLES)
+            .number("sigma", self.sigma, DEFAULT_SIGMA);
         let (family, name) = match self.step_size {
-            ImplicitStepSize::Fixed(lambda) => ("I-MLE", name.number("lambda", lambda, LAMBDA)),
+            ImplicitStepSize::Fixed(lambda) => {
+                ("I-MLE", name.number("lambda", lambda, DEFAULT_LAMBDA))
+            }
             ImplicitStepSize::Adaptive => ("AI-MLE", name),
         };
         let name = match self.noise {
             NoiseSource::Drawn(NoiseDistribution::SumOfGamma { kappa, .. }) => {
-                name.number("kappa", kappa, KAPPA)
+                name.number("kappa", kappa, DEFAULT_KAPPA)
             }
-            NoiseSource::Drawn(NoiseDistribution::Normal) | NoiseSource::Given(_) => name,
+            NoiseSource::Drawn(NoiseDistribution::Normal) | NoiseSource::Supplied(_) => name,
         };
         objective.add_to_name(name).with_name(family)
     }

@@ -49,7 +49,7 @@ pub trait DecisionLayer: Send + Sync {
         Vec::new()
     }
 
-    /// Restores such a state.
+    /// Restores a state that [`Self::state`] returned.
     fn restore(&self, _state: &[f64]) {}
 }
 

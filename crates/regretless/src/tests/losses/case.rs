@@ -162,7 +162,7 @@ impl Case {
         }
         let sign = if multiplicative { 1.0 } else { self.sign };
         let instances = own.as_array().unwrap().iter();
-        NoiseSource::Given(
+        NoiseSource::Supplied(
             instances
                 .map(|instance| turned(sign, &rows(instance)).concat())
                 .collect(),

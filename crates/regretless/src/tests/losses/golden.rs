@@ -214,7 +214,7 @@ fn cone_alignment_equals_the_golden_values() {
             1e-5,
         );
         if cfg!(feature = "clarabel") {
-            let early = ConeProjection::Early {
+            let early = ConeProjection::InteriorPoint {
                 steps: case.number("cave_plus_3_iterations", "max_iter") as usize,
             };
             case.check(
