@@ -13,7 +13,7 @@ use crate::predict::{CostModel, LinearFit, ModelMetadata};
 use crate::problem::ProblemSpec;
 use crate::train::TrainingContext;
 
-/// A prediction without training.
+/// A prediction without gradient-based training.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Baseline {
     /// Linear regression in closed form.
@@ -59,7 +59,7 @@ impl Baseline {
             Self::LeastSquares => {
                 let model = least_squares(context, problem)?;
                 evaluate_in_chunks(
-                    |part| predict_rows(&model, data, part),
+                    |rows| predict_rows(&model, data, rows),
                     data,
                     rows,
                     oracle,
@@ -69,7 +69,7 @@ impl Baseline {
             Self::HistoryMean => {
                 let mean = mean_costs(context);
                 let predict =
-                    |part: &[usize]| Matrix::new(part.len(), mean.len(), mean.repeat(part.len()));
+                    |rows: &[usize]| Matrix::new(rows.len(), mean.len(), mean.repeat(rows.len()));
                 evaluate_in_chunks(predict, data, rows, oracle, observer)
             }
             Self::PreviousRow => {
@@ -78,9 +78,9 @@ impl Baseline {
                         "the first row of the table has no row before it",
                     ));
                 }
-                let predict = |part: &[usize]| {
-                    let before: Vec<usize> = part.iter().map(|row| row - 1).collect();
-                    Ok(data.data().costs().select_rows(&before))
+                let predict = |rows: &[usize]| {
+                    let previous: Vec<usize> = rows.iter().map(|row| row - 1).collect();
+                    Ok(data.data().costs().select_rows(&previous))
                 };
                 evaluate_in_chunks(predict, data, rows, oracle, observer)
             }

@@ -5,7 +5,8 @@
 //!
 //! A problem may also have variables whose costs are known. They are not part of a decision, but
 //! their cost is: the *fixed* cost of the decision, which [`Decision::dot`] adds. Regrets and
-//! losses compare totals and are correct without special treatment; it is 0 for most problems.
+//! losses compare objectives with fixed costs and need no special treatment. The fixed cost is 0
+//! for most problems.
 
 /// A feasible point of a problem: sparse, its entries in increasing order of index.
 #[derive(Debug, PartialEq, Default)]
@@ -55,7 +56,7 @@ impl Decision {
         self.fixed = 0.0;
     }
 
-    /// The decision with these values; zeros are dropped, and all-ones is stored as a choice.
+    /// The decision with these values; zeros are not stored, and neither are values if all are 1.
     pub fn from_dense(values: &[f64]) -> Self {
         let entries = values.iter().enumerate().filter(|(_, v)| **v != 0.0);
         Self::from_entries(entries.map(|(j, v)| (j as u32, *v)))
@@ -120,10 +121,10 @@ impl Decision {
     /// The objective of this decision: the inner product with a cost vector, summed in f64, and the
     /// fixed cost.
     pub fn dot<C: Copy + Into<f64>>(&self, costs: &[C]) -> f64 {
-        self.dot_by(|place| costs[place].into())
+        self.dot_by(|j| costs[j].into())
     }
 
-    /// The same, where `cost` says what each place costs.
+    /// The same with the costs as a function of the variable's index.
     pub fn dot_by(&self, cost: impl Fn(usize) -> f64) -> f64 {
         let predicted: f64 = match &self.values {
             None => self.indices.iter().map(|j| cost(*j as usize)).sum(),
@@ -173,19 +174,19 @@ mod tests {
     #[test]
     fn a_decision_can_become_another_in_the_memory_it_has() {
         let mut decision = Decision::from_dense(&[0.5, 0.0, 2.0]).with_fixed(3.0);
-        let place = decision.indices().as_ptr();
+        let address = decision.indices().as_ptr();
         decision.assign_indices([2, 1]);
         assert_eq!(
             (&decision, decision.indices().as_ptr()),
-            (&Decision::from_indices([1, 2]), place)
+            (&Decision::from_indices([1, 2]), address)
         );
         let other = Decision::from_dense(&[0.0, 7.0]).with_fixed(1.0);
         decision.clone_from(&other);
-        assert_eq!((&decision, decision.indices().as_ptr()), (&other, place));
+        assert_eq!((&decision, decision.indices().as_ptr()), (&other, address));
     }
 
     #[test]
-    fn all_ones_is_stored_as_a_choice() {
+    fn values_that_are_all_ones_are_not_stored() {
         assert_eq!(
             Decision::from_dense(&[1.0, 0.0, 1.0]),
             Decision::from_indices([2, 0])

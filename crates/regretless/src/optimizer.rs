@@ -8,22 +8,26 @@ use serde::{Deserialize, Serialize};
 use crate::error::{Error, Result};
 use crate::renamed::explain;
 
+/// Default weight decay of AdamW: that of PyTorch.
+const ADAMW_WEIGHT_DECAY: f64 = 0.01;
+
 /// An optimizer with its parameters.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "lowercase", deny_unknown_fields)]
 pub enum Optimizer {
     /// Kingma and Ba 2015.
     Adam {
-        /// Decay rate of the mean of gradients.
+        /// Decay rate of the moving average of gradients.
         #[serde(default = "beta1")]
         beta1: f64,
-        /// Decay rate of the mean of squared gradients.
+        /// Decay rate of the moving average of squared gradients.
         #[serde(default = "beta2")]
         beta2: f64,
         /// Added to the divisor.
         #[serde(default = "epsilon")]
         epsilon: f64,
-        /// Share of each weight lost per unit of learning rate and step (0: Adam, above: AdamW).
+        /// Fraction by which each step shrinks the weights, per unit of learning rate (0: Adam,
+        /// above: AdamW).
         #[serde(default)]
         weight_decay: f64,
     },
@@ -64,22 +68,22 @@ impl Optimizer {
     /// # Errors
     /// When a number is outside its range.
     pub(crate) fn check(self) -> Result<()> {
-        let share = |name: &str, value: f64| match (0.0..1.0).contains(&value) {
+        let check_fraction = |name: &str, value: f64| match (0.0..1.0).contains(&value) {
             true => Ok(()),
             false => Err(Error::setting(format!(
                 "optimizer: {name} must be at least 0 and below 1, not {value}"
             ))),
         };
         match self {
-            Self::Sgd { momentum } => share("momentum", momentum),
+            Self::Sgd { momentum } => check_fraction("momentum", momentum),
             Self::Adam {
                 beta1,
                 beta2,
                 epsilon,
                 weight_decay,
             } => {
-                share("beta1", beta1)?;
-                share("beta2", beta2)?;
+                check_fraction("beta1", beta1)?;
+                check_fraction("beta2", beta2)?;
                 if !(epsilon.is_finite() && epsilon > 0.0) {
                     return Err(Error::setting(format!(
                         "optimizer: epsilon must be above 0, not {epsilon}"
@@ -106,11 +110,11 @@ impl FromStr for Optimizer {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self> {
-        let wrong = |what: String| Error::setting(format!("optimizer '{text}': {what}"));
+        let invalid = |reason: String| Error::setting(format!("optimizer '{text}': {reason}"));
         let (kind, numbers) = text.split_once(':').unwrap_or((text, ""));
         let mut table = serde_json::Map::new();
         if kind == "adamw" {
-            table.insert("weight_decay".into(), 0.01.into());
+            table.insert("weight_decay".into(), ADAMW_WEIGHT_DECAY.into());
         }
         let kind = if kind == "adamw" { "adam" } else { kind };
         if !["adam", "sgd"].contains(&kind) {
@@ -122,14 +126,14 @@ impl FromStr for Optimizer {
                 .split_once('=')
                 .and_then(|(name, value)| Some((name, value.parse::<f64>().ok()?)));
             let (name, value) = pair.ok_or_else(|| {
-                wrong("numbers are written name=value, separated by commas".into())
+                invalid("numbers are written name=value, separated by commas".into())
             })?;
             table.insert(name.trim().into(), value.into());
         }
-        let rule: Self =
-            serde_json::from_value(table.into()).map_err(|e| wrong(explain(&e.to_string())))?;
-        rule.check()?;
-        Ok(rule)
+        let optimizer: Self =
+            serde_json::from_value(table.into()).map_err(|e| invalid(explain(&e.to_string())))?;
+        optimizer.check()?;
+        Ok(optimizer)
     }
 }
 
@@ -157,28 +161,28 @@ impl fmt::Display for Optimizer {
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(crate) struct Moments {
     pub(crate) steps: i32,
-    /// Mean of gradients, or the last step.
+    /// Moving average of gradients; for gradient descent the velocity of the momentum.
     pub(crate) mean: Vec<f32>,
-    /// Mean of squared gradients; empty for gradient descent.
+    /// Moving average of squared gradients; empty for gradient descent.
     pub(crate) square: Vec<f32>,
 }
 
 /// An optimizer with its state for one vector of parameters.
 #[derive(Debug, Clone)]
 pub(crate) struct OptimizerState {
-    rule: Optimizer,
+    optimizer: Optimizer,
     pub(crate) moments: Moments,
 }
 
 impl OptimizerState {
-    pub(crate) fn new(rule: Optimizer, parameters: usize) -> Self {
-        let square = if rule.is_scale_invariant() {
+    pub(crate) fn new(optimizer: Optimizer, parameters: usize) -> Self {
+        let square = if optimizer.is_scale_invariant() {
             vec![0.0; parameters]
         } else {
             Vec::new()
         };
         Self {
-            rule,
+            optimizer,
             moments: Moments {
                 steps: 0,
                 mean: vec![0.0; parameters],
@@ -188,35 +192,35 @@ impl OptimizerState {
     }
 
     /// The number of the next step, from 1.
-    pub(crate) fn next(&self) -> i32 {
+    pub(crate) fn next_step(&self) -> i32 {
         self.moments.steps + 1
     }
 
     /// Updates the parameters by one step with this learning rate.
     pub(crate) fn step(&mut self, rate: f64, parameters: &mut [f32], gradient: &[f32]) {
         self.moments.steps += 1;
-        match self.rule {
+        match self.optimizer {
             Optimizer::Adam {
                 beta1,
                 beta2,
                 epsilon,
                 weight_decay,
             } => {
-                let keep = (1.0 - rate * weight_decay) as f32;
+                let decay_factor = (1.0 - rate * weight_decay) as f32;
                 if weight_decay != 0.0 {
-                    parameters.iter_mut().for_each(|p| *p *= keep);
+                    parameters.iter_mut().for_each(|p| *p *= decay_factor);
                 }
                 self.adam(rate, beta1, beta2, epsilon, parameters, gradient);
             }
             Optimizer::Sgd { momentum } => {
                 let (rate, momentum) = (rate as f32, momentum as f32);
-                for ((p, g), kept) in parameters
+                for ((p, g), velocity) in parameters
                     .iter_mut()
                     .zip(gradient)
                     .zip(&mut self.moments.mean)
                 {
-                    *kept = momentum * *kept + g;
-                    *p -= rate * *kept;
+                    *velocity = momentum * *velocity + g;
+                    *p -= rate * *velocity;
                 }
             }
         }
@@ -232,13 +236,13 @@ impl OptimizerState {
         gradient: &[f32],
     ) {
         let rate = (rate / (1.0 - beta1.powi(self.moments.steps))) as f32;
-        let root = (1.0 - beta2.powi(self.moments.steps)).sqrt() as f32;
+        let second_correction = (1.0 - beta2.powi(self.moments.steps)).sqrt() as f32;
         let (beta1, beta2, epsilon) = (beta1 as f32, beta2 as f32, epsilon as f32);
         let moments = self.moments.mean.iter_mut().zip(&mut self.moments.square);
         for ((p, g), (mean, square)) in parameters.iter_mut().zip(gradient).zip(moments) {
             *mean += (1.0 - beta1) * (g - *mean);
             *square = beta2 * *square + (1.0 - beta2) * g * g;
-            *p -= rate * *mean / (square.sqrt() / root + epsilon);
+            *p -= rate * *mean / (square.sqrt() / second_correction + epsilon);
         }
     }
 }
@@ -256,8 +260,9 @@ mod tests {
             "sgd:momentum=0.9",
             "adam:beta1=0.5,weight_decay=0.1",
         ] {
-            let rule: Optimizer = text.parse().unwrap();
-            assert_eq!(rule.to_string().parse::<Optimizer>().unwrap(), rule);
+            let optimizer: Optimizer = text.parse().unwrap();
+            let printed = optimizer.to_string();
+            assert_eq!(printed.parse::<Optimizer>().unwrap(), optimizer);
         }
         for text in ["", "lion", "sgd:beta1=0.1", "adam:beta1", "adam:beta1=x"] {
             assert!(text.parse::<Optimizer>().is_err(), "{text}");
@@ -276,8 +281,8 @@ mod tests {
             ("adamw:weight_decay=-1", "weight_decay must be at least 0"),
             ("adam:beta1=nan", ""),
         ] {
-            let told = text.parse::<Optimizer>().unwrap_err().to_string();
-            assert!(told.contains(word), "{text}: {told}");
+            let message = text.parse::<Optimizer>().unwrap_err().to_string();
+            assert!(message.contains(word), "{text}: {message}");
         }
     }
 }

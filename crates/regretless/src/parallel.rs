@@ -12,7 +12,8 @@ use rayon::{ThreadPool, ThreadPoolBuilder};
 use crate::cancellation;
 use crate::error::{Error, Result};
 
-/// Most threads per core. More only alternate, and thousands of them starve other programs.
+/// Maximum number of threads per core. More threads only take turns, and thousands of them slow
+/// down other programs.
 const MAX_THREADS_PER_CORE: usize = 8;
 /// Threads that are allowed on any machine, so that one command works on machines of different
 /// sizes.
@@ -223,11 +224,11 @@ fn longest_first<T>(slots: &mut [T], expected: impl Fn(usize) -> f64) -> Vec<(us
     queue.into_iter().map(|(_, slot)| slot).collect()
 }
 
-/// Most slots that a worker takes at once. More would reduce locking further and balance the load
-/// less.
+/// Maximum number of slots that a worker takes at once. Larger values reduce locking and balance
+/// the load less.
 const MAX_SLOTS_PER_CLAIM: usize = 64;
-/// A worker takes one of this many slots left per worker, at least one: the lock of a long queue is
-/// rarely contended, and its end is balanced slot by slot.
+/// A worker takes the remaining slots per worker divided by this, at least one: the lock of a long
+/// queue is rarely contended, and the last slots are distributed one by one.
 const CLAIM_FRACTION: usize = 1024;
 
 fn take_next<I: ExactSizeIterator>(queue: &Mutex<I>, workers: usize, taken: &mut Vec<I::Item>) {
@@ -236,11 +237,14 @@ fn take_next<I: ExactSizeIterator>(queue: &Mutex<I>, workers: usize, taken: &mut
     taken.extend(queue.by_ref().take(count));
 }
 
+#[cfg(unix)]
+const SECONDS_PER_NANOSECOND: f64 = 1e-9;
+
 /// CPU time of all threads of this process so far, where the operating system reports it.
 #[cfg(unix)]
 pub fn cpu_seconds() -> Option<f64> {
-    let spent = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
-    Some(spent.tv_sec as f64 + 1e-9 * spent.tv_nsec as f64)
+    let cpu_time = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
+    Some(cpu_time.tv_sec as f64 + SECONDS_PER_NANOSECOND * cpu_time.tv_nsec as f64)
 }
 
 /// CPU time of all threads of this process so far, where the operating system reports it.
@@ -268,7 +272,7 @@ mod tests {
         assert_eq!(squares(1), squares(3));
     }
 
-    /// Work on every thread of a pool asks the pool for more: outside the pool that ends.
+    /// Work on every thread uses the pool itself: without a pool of its own it does not deadlock.
     #[test]
     fn work_outside_the_pool_may_wait_for_the_pool() {
         let pool = Threads::new(2).unwrap();
@@ -293,7 +297,7 @@ mod tests {
     }
 
     #[test]
-    fn the_longest_piece_starts_first_and_every_slot_is_filled_once() {
+    fn the_longest_slot_starts_first_and_every_slot_is_filled_once() {
         let mut out = vec![0; 9];
         let expected = [1.0, 5.0, 2.0, 5.0, 0.0, 9.0, 1.0, 1.0, 3.0];
         let order: Vec<usize> = longest_first(&mut out, |i| expected[i])
@@ -316,10 +320,10 @@ mod tests {
         assert_eq!(out, [2; 9]);
     }
 
-    /// One slot waits until all others are filled: that ends only if none of them is queued behind
-    /// it in the hands of the same thread.
+    /// One slot waits until all others are filled: the test ends only if no thread has claimed
+    /// another slot together with it.
     #[test]
-    fn a_long_piece_holds_up_no_other() {
+    fn a_long_slot_delays_no_other_slot() {
         use std::sync::atomic::{AtomicUsize, Ordering};
         let done = AtomicUsize::new(0);
         let mut out = vec![false; 500];

@@ -266,8 +266,8 @@ mod tests {
         assert_ne!(reference, first(Purpose::Loss, 1, [3, 2]));
     }
 
-    /// Shares of a million draws below some points, against the distribution function; the last two
-    /// lie in the tail.
+    /// Fractions of a million draws below some points, against the distribution function; the last
+    /// two lie in the tail.
     #[test]
     fn normals_are_distributed_as_they_should_be() {
         let mut draws = vec![0.0; 1_000_000];
@@ -282,11 +282,11 @@ mod tests {
             (3.7, 0.999_892_200_266),
             (4.0, 0.999_968_328_758),
         ] {
-            let share = draws.iter().filter(|x| **x < point).count() as f64 / 1e6;
+            let fraction = draws.iter().filter(|x| **x < point).count() as f64 / 1e6;
             let deviation = (expected * (1.0 - expected) / 1e6_f64).sqrt();
             assert!(
-                (share - expected).abs() < 4.0 * deviation,
-                "{point}: {share}, not {expected}"
+                (fraction - expected).abs() < 4.0 * deviation,
+                "{point}: {fraction}, not {expected}"
             );
         }
         let max = draws.iter().fold(0.0_f64, |max, x| max.max(x.abs()));

@@ -49,17 +49,17 @@ pub struct RoundReport {
 /// A whole training.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct TrainReport {
-    /// Its rounds; the last gave the model.
+    /// Its rounds; the model is that of the last one.
     pub rounds: Vec<RoundReport>,
-    /// Seconds in all.
+    /// Total seconds.
     pub seconds: f64,
-    /// Seconds on all processors together, where the system tells them; other work of the same
-    /// program counts too.
+    /// CPU seconds of all threads, where the operating system reports them; other work of the same
+    /// process counts too.
     pub cpu_seconds: Option<f64>,
     /// Solves by kind, without labeling; for `auto` those of all candidates.
     pub solves: SolveCounts,
-    /// Seconds of one solve by the clock, where `auto` had nothing else to plan from: another run
-    /// may then plan otherwise and give another model.
+    /// Measured seconds of one solve, if `auto` based its plan on them: another run may then plan
+    /// differently and train another model.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub timed_solve_seconds: Option<f64>,
 }
@@ -126,7 +126,7 @@ pub enum ScoringKind {
     Exact,
     /// By the regret of decisions of the linear relaxation, as exact solves take too long.
     Relaxed,
-    /// Not at all: even that takes too long.
+    /// Not scored: even the linear relaxation takes too long.
     Unscored,
     /// It could not be trained or scored.
     Failed,
@@ -137,14 +137,15 @@ mod tests {
     use super::{EpochReport, RoundReport, StopReason};
 
     fn round(losses: &[f64]) -> RoundReport {
-        let epoch = |(at, loss): (usize, &f64)| EpochReport {
-            epoch: at,
-            training_loss: (at > 0).then_some(*loss),
+        let report = |epoch: usize, loss: &f64| EpochReport {
+            epoch,
+            training_loss: (epoch > 0).then_some(*loss),
             validation_loss: None,
             validation_regret: None,
             seconds: 0.0,
         };
-        let epochs = losses.iter().enumerate().map(epoch).collect();
+        let numbered = losses.iter().enumerate();
+        let epochs = numbered.map(|(epoch, loss)| report(epoch, loss)).collect();
         RoundReport {
             method: "MSE".into(),
             epochs,
@@ -169,7 +170,7 @@ mod tests {
         assert_eq!(
             round(&[9.0, 5.0]).has_converged(),
             None,
-            "one epoch tells nothing"
+            "one epoch has no trend"
         );
         let rising: Vec<f64> = (0..=20).map(f64::from).collect();
         assert_eq!(round(&rising).has_converged(), Some(true));

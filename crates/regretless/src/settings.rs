@@ -59,8 +59,7 @@ pub struct TrainingSettings {
     pub patience_seconds: Option<f64>,
     /// Seconds before stopping.
     pub time_limit: Option<f64>,
-    /// Solver work before stopping, in nanoseconds as `Solver::work` counts; set by
-    /// `auto`.
+    /// Solver work before stopping, in nanoseconds as `Solver::work` counts; set by `auto`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub work_limit: Option<u64>,
     /// Whether features are scaled to mean 0 and standard deviation 1 over the training rows.
@@ -163,15 +162,16 @@ impl TrainingSettings {
         let steps = self
             .epochs
             .saturating_mul(self.rows_of_epoch(rows).div_ceil(self.batch_size));
-        let left = 1.0 - f64::from(step - 1) / steps.max(1) as f64;
+        let remaining = 1.0 - f64::from(step - 1) / steps.max(1) as f64;
         if self.lr_decay {
-            self.learning_rate * left.max(0.0)
+            self.learning_rate * remaining.max(0.0)
         } else {
             self.learning_rate
         }
     }
 
-    /// The same with no larger batch than an epoch has rows: buffers have room for a whole batch.
+    /// The same with a batch of at most the rows of an epoch, since buffers are allocated for a
+    /// full batch.
     pub(crate) fn with_batch_at_most(self, rows: usize) -> Self {
         Self {
             batch_size: self.batch_size.min(self.rows_of_epoch(rows)).max(1),
@@ -334,7 +334,7 @@ mod tests {
     use super::TrainingSettings;
 
     #[test]
-    fn shrinking_steps_fall_in_a_straight_line_to_the_last_step_of_all_epochs() {
+    fn the_learning_rate_decays_linearly_to_the_last_step_of_all_epochs() {
         let settings = TrainingSettings {
             epochs: 5,
             batch_size: 8,

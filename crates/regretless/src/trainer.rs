@@ -168,7 +168,7 @@ impl Trainer {
                 observer,
                 ..
             } = *context;
-            let predict = |part: &[usize]| predict_rows(&trained.model, data, part);
+            let predict = |rows: &[usize]| predict_rows(&trained.model, data, rows);
             evaluate_in_chunks(predict, data, rows, oracle, observer).map(Some)
         };
         let validation = evaluate_rows(&context.split.validation)?;

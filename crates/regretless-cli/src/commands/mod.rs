@@ -122,7 +122,7 @@ fn oracle(problem: &Problem, execution: &ExecutionOptions) -> Result<Oracle> {
 /// The label store next to a table.
 fn store(file: &Path, execution: &ExecutionOptions) -> LabelStore {
     LabelStore::for_table(file)
-        .with_flush_interval(execution.checkpoint_interval(LabelStore::FLUSH_INTERVAL))
+        .with_flush_interval(execution.checkpoint_interval(LabelStore::DEFAULT_FLUSH_INTERVAL))
 }
 
 /// Labels a table; stored labels are used where they exist.

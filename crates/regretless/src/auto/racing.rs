@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use super::solve_times::{SolveTimeSource, SolveTimes};
+use super::solve_times::{SECONDS_PER_WORK_UNIT, SolveTimeSource, SolveTimes};
 use crate::data::FeatureShape;
 use crate::error::{Error, Result};
 use crate::evaluate::{predict_rows, regrets};
@@ -17,35 +17,44 @@ use crate::settings::{SelectionCriterion, TrainingSettings};
 use crate::solve::relaxation::Relaxation;
 use crate::train::{FitResult, StagedTraining, TrainingContext};
 
-/// Bounds on the validation rows that score. Fewer than ten rank candidates by chance; more than
-/// 400 take time and hardly change the ranking.
+/// Bounds on the number of validation rows that candidates are scored on. Untuned: with fewer than
+/// ten rows chance decides the ranking; more than 400 take time and hardly change it.
 const MAX_SCORING_ROWS: usize = 400;
 const MIN_SCORING_ROWS: usize = 10;
 /// Fraction of the budget for scoring one candidate, and its maximum where fewer than
-/// [`MIN_SCORING_ROWS`] rows would be affordable otherwise. At most five candidates are scored.
+/// [`MIN_SCORING_ROWS`] rows would be affordable otherwise. At most five candidates are scored, so
+/// that scoring takes a tenth of the budget, and never more than a quarter.
 const SCORING_SHARE: f64 = 0.02;
 const MAX_SCORING_SHARE: f64 = 0.05;
-/// Fraction of the budget that SPO+ is planned to take; the rest is for the first race and scoring.
+/// Fraction of the budget that SPO+ is planned to take. Untuned: the remainder is for the first
+/// race and scoring.
 const SPO_SHARE: f64 = 0.8;
 /// Fraction of the budget of counted work after which no candidate is started, and at which SPO+
-/// stops; the rest is a reserve for solves that take longer than planned.
+/// stops. Untuned: the remainder is a reserve for solves that take longer than planned.
 const WORK_SHARE: f64 = 0.9;
-/// Fraction of the budget that the first race may take for arithmetic.
+/// Fraction of the budget that the arithmetic of the first race may take. Untuned: its epochs are
+/// usually far cheaper, so that the limit matters on very large tables only.
 const ARITHMETIC_SHARE: f64 = 0.3;
-/// Seconds per parameter and row of an epoch: of a linear predictor with SIMD, and of layers.
+/// Estimated seconds per parameter and row of an epoch: of a linear predictor in fused training,
+/// and of a network with hidden layers. The order of magnitude is enough for planning.
 const SECONDS_PER_LINEAR_WEIGHT: f64 = 2e-10;
 const SECONDS_PER_LAYER_WEIGHT: f64 = 2e-9;
-/// Maximum number of epochs of one candidate: with a decaying learning rate more change little.
+/// Maximum number of epochs of one candidate: with a decaying learning rate, more epochs change
+/// little.
 const MAX_EPOCHS: usize = 20;
-/// The initial, decaying learning rate over the constant one of the settings.
+/// The initial learning rate, which decays, as a multiple of the constant one of the settings.
+/// Trades progress in few epochs against stability.
 const RATE_FACTOR: f64 = 10.0;
-/// An answer mode of solver calls is affordable if it allows this many epochs of SPO+.
+/// Oracle settings are affordable if they allow this many epochs of SPO+. Trades the accuracy of
+/// decisions against the number of gradient steps.
 const MIN_SPO_EPOCHS: f64 = 3.0;
-/// Solve ratio of the cache, the last resort.
+/// Solve ratio of the cache, which is used if nothing else is affordable. Trades the accuracy of
+/// decisions against solves.
 const CACHE_SOLVE_RATIO: f64 = 0.05;
-/// Epochs from which SPO+ is trained twice: from an untrained model and from the winner.
+/// Affordable epochs from which SPO+ is trained twice, from an untrained model and from the winner:
+/// [`MIN_SPO_EPOCHS`] for each.
 const MIN_EPOCHS_FOR_TWO_STARTS: usize = 6;
-/// Candidates of the first race.
+/// Number of candidates of the first race.
 const NUM_FIRST_CANDIDATES: f64 = 3.0;
 
 /// The candidate with the lowest regret so far.
@@ -71,7 +80,7 @@ pub(crate) struct CandidateRace<'a> {
     budget: f64,
     times: SolveTimes,
     scorer: ValidationScorer,
-    tried: Vec<CandidateReport>,
+    reports: Vec<CandidateReport>,
     best: Option<BestCandidate>,
     started: Instant,
     cpu_started: Option<f64>,
@@ -88,9 +97,10 @@ enum ValidationScorer {
     Relaxed {
         kind: Relaxation,
         rows: Vec<usize>,
-        min: Vec<f64>,
+        /// The relaxed optimum of each row under the true costs.
+        optimal_objectives: Vec<f64>,
     },
-    /// Not at all: nothing is affordable.
+    /// Candidates are not scored: no solver is affordable.
     None,
 }
 
@@ -115,7 +125,7 @@ impl<'a> CandidateRace<'a> {
         };
         let (started, cpu_started) = (Instant::now(), cpu_seconds());
         let (initial_counts, initial_work) = (context.oracle.counts(), context.oracle.work());
-        let times = SolveTimes::of(context, budget)?;
+        let times = SolveTimes::estimate(context, budget)?;
         let scorer = ValidationScorer::choose(context, &times, budget.seconds)?;
         scorer.warn_about_scoring(context, &times);
         Ok(Self {
@@ -126,7 +136,7 @@ impl<'a> CandidateRace<'a> {
             budget: budget.seconds,
             times,
             scorer,
-            tried: Vec::new(),
+            reports: Vec::new(),
             best: None,
             started,
             cpu_started,
@@ -176,7 +186,7 @@ impl<'a> CandidateRace<'a> {
             ));
             trained.report.timed_solve_seconds = Some(seconds);
         }
-        trained.candidates = self.tried;
+        trained.candidates = self.reports;
         Ok(trained)
     }
 
@@ -192,7 +202,7 @@ impl<'a> CandidateRace<'a> {
 
     /// Counted work of this race in seconds.
     fn work_seconds(&self) -> f64 {
-        1e-9 * (self.context.oracle.work() - self.initial_work) as f64
+        SECONDS_PER_WORK_UNIT * (self.context.oracle.work() - self.initial_work) as f64
     }
 
     fn is_budget_used(&self) -> bool {
@@ -290,7 +300,7 @@ impl<'a> CandidateRace<'a> {
             .max(0.0)
     }
 
-    /// The most accurate way to answer solver calls that allows enough epochs, and its seconds per
+    /// The most accurate oracle settings that allow enough epochs, and their seconds per solver
     /// call.
     fn affordable_oracle_settings(&self) -> Option<(OracleSettings, f64)> {
         let times = &self.times;
@@ -307,17 +317,17 @@ impl<'a> CandidateRace<'a> {
             cache: Some(CacheSettings::new(CACHE_SOLVE_RATIO)),
             ..exact
         };
-        let modes = [
+        let choices = [
             (exact, Some(times.exact)),
             (relaxed(Relaxation::Tight), times.tight),
-            (heuristic, times.quick),
+            (heuristic, times.fast_local_search),
             (relaxed(Relaxation::Plain), times.plain),
             (cached, Some(CACHE_SOLVE_RATIO * times.exact)),
         ];
-        let left = self.spo_seconds_left();
-        for (settings, seconds) in modes {
+        let seconds_left = self.spo_seconds_left();
+        for (settings, seconds) in choices {
             if let Some(seconds) = seconds
-                && MIN_SPO_EPOCHS * seconds * self.rows() <= left
+                && MIN_SPO_EPOCHS * seconds * self.rows() <= seconds_left
             {
                 return Some((settings, seconds));
             }
@@ -329,12 +339,14 @@ impl<'a> CandidateRace<'a> {
     fn train_candidate(&mut self, stage: TrainingStage, start: Option<&CostModel>) -> Result<()> {
         let mut settings = self.settings;
         if stage.loss.capabilities().calls_solver {
-            // Scoring epochs would take solves; with a decaying learning rate the last epoch is as
-            // good as any.
+            // Scoring each epoch would take solves; with a decaying learning rate the last epoch is
+            // close to the best one.
             settings.select = SelectionCriterion::Last;
             if self.times.source == SolveTimeSource::Counted {
-                // Predicted costs can be harder to solve for than the true ones of the plan.
-                settings.work_limit = Some((1e9 * self.spo_seconds_left()) as u64);
+                // Solves under predicted costs can take longer than those under the true costs,
+                // which the plan is based on.
+                let work = self.spo_seconds_left() / SECONDS_PER_WORK_UNIT;
+                settings.work_limit = Some(work as u64);
             }
         }
         let method = match start {
@@ -358,7 +370,7 @@ impl<'a> CandidateRace<'a> {
         } else {
             self.scorer.kind()
         };
-        self.tried.push(CandidateReport {
+        self.reports.push(CandidateReport {
             method,
             regret,
             scoring,
@@ -379,19 +391,19 @@ impl<'a> CandidateRace<'a> {
     /// Scores a candidate. The first one shows the work of solves under predicted costs; if that
     /// allows fewer rows, it is scored again, since all candidates are scored on the same rows.
     fn score(&mut self, trained: &FitResult) -> Result<Option<f64>> {
-        let (first, before) = (self.tried.is_empty(), self.work_seconds());
+        let (first, before) = (self.reports.is_empty(), self.work_seconds());
         let regret = self.scorer.regret(self.context, trained)?;
-        let (took, allowed) = (
+        let (used_seconds, max_seconds) = (
             self.work_seconds() - before,
             MAX_SCORING_SHARE * self.budget,
         );
         if let ValidationScorer::Exact(rows) = &mut self.scorer
             && first
             && self.times.source == SolveTimeSource::Counted
-            && took > allowed
+            && used_seconds > max_seconds
             && rows.len() > MIN_SCORING_ROWS
         {
-            let affordable = (rows.len() as f64 * allowed / took) as usize;
+            let affordable = (rows.len() as f64 * max_seconds / used_seconds) as usize;
             rows.truncate(affordable.max(MIN_SCORING_ROWS));
             return self.scorer.regret(self.context, trained);
         }
@@ -403,12 +415,12 @@ impl ValidationScorer {
     /// Exact decisions if they are affordable, else relaxed ones, else none.
     fn choose(context: &TrainingContext<'_>, times: &SolveTimes, budget: f64) -> Result<Self> {
         let validation = &context.split.validation;
-        let max = validation.len().min(MAX_SCORING_ROWS);
-        let fewest = validation.len().min(MIN_SCORING_ROWS);
+        let max_rows = validation.len().min(MAX_SCORING_ROWS);
+        let min_rows = validation.len().min(MIN_SCORING_ROWS);
         let affordable = |seconds: f64| {
             let usual = (SCORING_SHARE * budget / seconds) as usize;
-            let at_most = (MAX_SCORING_SHARE * budget / seconds) as usize;
-            (at_most >= fewest).then(|| usual.clamp(fewest, max))
+            let at_the_limit = (MAX_SCORING_SHARE * budget / seconds) as usize;
+            (at_the_limit >= min_rows).then(|| usual.clamp(min_rows, max_rows))
         };
         if let Some(rows) = affordable(times.exact) {
             return Ok(Self::Exact(validation[..rows].to_vec()));
@@ -422,20 +434,20 @@ impl ValidationScorer {
             };
             let rows = validation[..rows].to_vec();
             let costs = context.data.data().costs().select_rows(&rows);
-            let mut min = Vec::with_capacity(rows.len());
-            for answer in context
+            let results = context
                 .oracle
                 .relax_all(&costs, kind, context.observer)
-                .map_err(|error| error.for_method("auto"))?
-            {
-                let instance = rows[min.len()];
-                min.push(
-                    answer
-                        .map_err(|failure| Error::solver(instance, failure))?
-                        .objective,
-                );
+                .map_err(|error| error.for_method("auto"))?;
+            let mut optimal_objectives = Vec::with_capacity(rows.len());
+            for (instance, result) in rows.iter().zip(results) {
+                let solution = result.map_err(|failure| Error::solver(*instance, failure))?;
+                optimal_objectives.push(solution.objective);
             }
-            return Ok(Self::Relaxed { kind, rows, min });
+            return Ok(Self::Relaxed {
+                kind,
+                rows,
+                optimal_objectives,
+            });
         }
         Ok(Self::None)
     }
@@ -470,7 +482,7 @@ impl ValidationScorer {
         }
     }
 
-    /// Mean regret of a model on the scored rows; none if there are none.
+    /// Mean regret of a model on the rows for scoring; `None` if candidates are not scored.
     fn regret(&self, context: &TrainingContext<'_>, trained: &FitResult) -> Result<Option<f64>> {
         let data = context.data;
         let regrets = match self {
@@ -479,16 +491,23 @@ impl ValidationScorer {
                 let predictions = predict_rows(&trained.model, data, rows)?;
                 regrets(&predictions, data, rows, context.oracle, context.observer)?
             }
-            Self::Relaxed { kind, rows, min } => {
+            Self::Relaxed {
+                kind,
+                rows,
+                optimal_objectives,
+            } => {
                 let predictions = predict_rows(&trained.model, data, rows)?;
-                let answers = context
+                let results = context
                     .oracle
                     .relax_all(&predictions, *kind, context.observer)
                     .map_err(|error| error.for_method("auto"))?;
                 let mut regrets = Vec::with_capacity(rows.len());
-                for ((instance, answer), min) in rows.iter().zip(answers).zip(min) {
-                    let solution = answer.map_err(|failure| Error::solver(*instance, failure))?;
-                    regrets.push(solution.decision.dot(data.data().costs().row(*instance)) - min);
+                for ((instance, result), optimal) in
+                    rows.iter().zip(results).zip(optimal_objectives)
+                {
+                    let solution = result.map_err(|failure| Error::solver(*instance, failure))?;
+                    regrets
+                        .push(solution.decision.dot(data.data().costs().row(*instance)) - optimal);
                 }
                 regrets
             }

@@ -2,7 +2,7 @@
 //!
 //! A problem states what its solves cost (`ProblemKind::solve_cost_hint`). Linear problems count
 //! their work during labeling; relaxations are solved for two rows to count theirs. The seconds of
-//! a solver of the user's own are stated by the user or measured.
+//! a user-defined solver are stated by the user or measured.
 
 use std::time::Instant;
 
@@ -17,16 +17,20 @@ use crate::solve::relaxation::Relaxation;
 use crate::train::TrainingContext;
 
 /// Rows that are solved to count the work of a relaxation, or of exact solves if the labels do not
-/// have it.
+/// have it. Untuned: counted work varies little between rows, and each solve costs time.
 const PROBED_ROWS: usize = 2;
-/// Rows of a user's own solver that are measured: the first call often takes longer than the
-/// others.
+/// Rows that a user-defined solver is timed on. Untuned: more than one, because the first call
+/// often takes longer than the others; few, because a solve may take minutes.
 const TIMED_ROWS: usize = 3;
-/// Seconds of the fast local search over those of an exact solve, for the TSP and the CVRP with 20
-/// to 1,000 nodes.
+/// Seconds of the fast local search over those of an exact solve: the order of magnitude for the
+/// TSP and the CVRP with 20 to 1,000 nodes.
 const FAST_SEARCH_TIME_RATIO: f64 = 0.1;
+/// Seconds per unit of counted work: solvers count nanoseconds ([`crate::solve::Solver::work`]).
+pub(super) const SECONDS_PER_WORK_UNIT: f64 = 1e-9;
+/// Measured seconds below this are those of the clock, not of the solver.
+const MIN_TIMED_SECONDS: f64 = 1e-6;
 
-/// How the seconds of a solve are known.
+/// Where the seconds of a solve come from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum SolveTimeSource {
     /// The solver counts its work.
@@ -39,31 +43,31 @@ pub(super) enum SolveTimeSource {
     Timed,
 }
 
-/// Seconds of one solver call on one thread, by how it is answered.
+/// Seconds of one solver call on one thread, by the solver.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct SolveTimes {
     pub(super) source: SolveTimeSource,
     pub(super) exact: f64,
-    /// Of the tight relaxation, if the problem has one.
+    /// Of the tight relaxation, with all cuts of the problem's solver, if the problem has one.
     pub(super) tight: Option<f64>,
-    /// Of the plain relaxation, if the problem has one.
+    /// Of the plain relaxation, without cuts, if the problem has one.
     pub(super) plain: Option<f64>,
-    /// Of a local search without kicks, if the problem has one.
-    pub(super) quick: Option<f64>,
+    /// Of the fast local search, if the problem has one.
+    pub(super) fast_local_search: Option<f64>,
 }
 
 impl SolveTimes {
-    /// The seconds of the solves of a training; may solve a few rows to find out.
-    pub(super) fn of(context: &TrainingContext<'_>, auto: AutoBudget) -> Result<Self> {
+    /// Estimates the seconds of the solves of a training; may solve a few rows for it.
+    pub(super) fn estimate(context: &TrainingContext<'_>, budget: AutoBudget) -> Result<Self> {
         let (problem, limits) = (context.oracle.problem(), SearchLimits::default());
         let hint = problem.solve_cost_hint();
-        let (source, exact) = exact_seconds(context, hint, auto)?;
+        let (source, exact) = exact_seconds(context, hint, budget)?;
         let relaxation = |kind: Relaxation| -> Result<Option<f64>> {
             if problem.relaxation_solver(kind, &limits).is_none() {
                 return Ok(None);
             }
             let counted = match hint.exact {
-                SolveSeconds::Counted(_) => probe(context, Some(kind))?,
+                SolveSeconds::Counted(_) => counted_seconds(context, Some(kind))?,
                 SolveSeconds::Estimated(_) | SolveSeconds::Unknown => None,
             };
             Ok(Some(counted.unwrap_or(exact * hint.relaxed_ratio)))
@@ -72,7 +76,7 @@ impl SolveTimes {
             relaxation(Relaxation::Tight)?,
             relaxation(Relaxation::Plain)?,
         );
-        let quick = problem
+        let fast_local_search = problem
             .fast_local_search(&limits)
             .map(|_| exact * FAST_SEARCH_TIME_RATIO);
         Ok(Self {
@@ -80,7 +84,7 @@ impl SolveTimes {
             exact,
             tight,
             plain,
-            quick,
+            fast_local_search,
         })
     }
 }
@@ -88,18 +92,18 @@ impl SolveTimes {
 fn exact_seconds(
     context: &TrainingContext<'_>,
     hint: SolveCostHint,
-    auto: AutoBudget,
+    budget: AutoBudget,
 ) -> Result<(SolveTimeSource, f64)> {
-    if let Some(stated) = auto.solve_seconds {
+    if let Some(stated) = budget.solve_seconds {
         return Ok((SolveTimeSource::Stated, stated));
     }
     match hint.exact {
-        SolveSeconds::Unknown => Ok((SolveTimeSource::Timed, timed(context)?)),
+        SolveSeconds::Unknown => Ok((SolveTimeSource::Timed, timed_seconds(context)?)),
         SolveSeconds::Estimated(seconds) => Ok((SolveTimeSource::Size, seconds)),
         SolveSeconds::Counted(estimate) => {
             let counted = match context.data.mean_work(&context.split.train) {
-                Some(work) => Some(1e-9 * work),
-                None => probe(context, None)?,
+                Some(work) => Some(SECONDS_PER_WORK_UNIT * work),
+                None => counted_seconds(context, None)?,
             };
             Ok((SolveTimeSource::Counted, counted.unwrap_or(estimate)))
         }
@@ -113,8 +117,12 @@ fn first_rows(context: &TrainingContext<'_>, count: usize) -> (Vec<usize>, Matri
     (rows, costs)
 }
 
-/// Mean seconds of counted work of a few solves, exact or relaxed; none if none was counted.
-fn probe(context: &TrainingContext<'_>, relaxation: Option<Relaxation>) -> Result<Option<f64>> {
+/// Mean seconds of counted work of a few solves, exact or relaxed; `None` if the solver does not
+/// count.
+fn counted_seconds(
+    context: &TrainingContext<'_>,
+    relaxation: Option<Relaxation>,
+) -> Result<Option<f64>> {
     let (rows, costs) = first_rows(context, PROBED_ROWS);
     let settings = OracleSettings {
         relaxation,
@@ -125,21 +133,21 @@ fn probe(context: &TrainingContext<'_>, relaxation: Option<Relaxation>) -> Resul
         .map_err(|error| error.for_method("auto"))?;
     oracle.solve_rows(&costs, &rows, &InterruptOnlyObserver(context.observer))?;
     let work = context.oracle.work() - before;
-    Ok((work > 0).then(|| 1e-9 * work as f64 / rows.len() as f64))
+    Ok((work > 0).then(|| SECONDS_PER_WORK_UNIT * work as f64 / rows.len() as f64))
 }
 
 /// Mean measured seconds of a few solves, rounded up to two digits, so that the user can state
 /// them next time.
-fn timed(context: &TrainingContext<'_>) -> Result<f64> {
+fn timed_seconds(context: &TrainingContext<'_>) -> Result<f64> {
     let (rows, costs) = first_rows(context, TIMED_ROWS);
     let started = Instant::now();
     for row in 0..rows.len() {
-        // One after the other: a user's function is not called concurrently.
+        // One after the other: a user-defined function is not called concurrently.
         context
             .oracle
             .solve_rows(&costs, &[row], &InterruptOnlyObserver(context.observer))?;
     }
     let mean = started.elapsed().as_secs_f64() / rows.len().max(1) as f64;
-    let unit = 10.0_f64.powf(mean.max(1e-6).log10().floor() - 1.0);
+    let unit = 10.0_f64.powf(mean.max(MIN_TIMED_SECONDS).log10().floor() - 1.0);
     Ok((mean / unit).ceil().max(1.0) * unit)
 }

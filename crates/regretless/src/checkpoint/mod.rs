@@ -60,8 +60,8 @@ impl CheckpointFolder {
     }
 
     /// Removes the checkpoints, which are not needed once the model is written. The manifest of the
-    /// results goes last: as long as any file of the run is left, the same command may resume. The
-    /// lock is left to its owner.
+    /// results is removed last: while any file of the run exists, the same command can resume. The
+    /// lock file is removed by its owner.
     ///
     /// # Errors
     /// When files cannot be removed.

@@ -64,16 +64,16 @@ impl ResultFiles<'_> {
     /// # Errors
     /// As [`Self::check`], and when writing fails.
     pub fn write(&self, files: &[ResultFile<'_>]) -> Result<()> {
-        let before = self.manifest();
+        let earlier_manifest = self.manifest();
         let mut manifest = ResultManifest {
             run: hash(self.run.as_bytes()),
             files: BTreeMap::new(),
         };
         let mut replaceable = Vec::new();
         for file in files {
-            let ours = self.was_written(&before, file.path);
-            // A kill before the file is replaced leaves it with its present hash.
-            let mut hashes: Vec<String> = if ours {
+            let is_own_file = self.was_written(&earlier_manifest, file.path);
+            // If the run is killed before the file is replaced, the file has its present hash.
+            let mut hashes: Vec<String> = if is_own_file {
                 hash_of(file.path).into_iter().collect()
             } else {
                 Vec::new()
@@ -82,7 +82,7 @@ impl ResultFiles<'_> {
             (file.write)(&mut hasher).map_err(Error::io(file.path))?;
             hashes.push(hasher.finalize().to_hex().to_string());
             manifest.files.insert(name(file.path), hashes);
-            replaceable.push(ours);
+            replaceable.push(is_own_file);
         }
         let folder = self.checkpoints.folder();
         fs::create_dir_all(folder).map_err(Error::io(folder))?;
@@ -91,8 +91,10 @@ impl ResultFiles<'_> {
         write_atomically(&folder.join(MANIFEST_FILE_NAME), true, |out| {
             out.write_all(&text)
         })?;
-        for (file, ours) in files.iter().zip(replaceable) {
-            write_atomically(file.path, self.force || ours, |out| (file.write)(out))?;
+        for (file, is_own_file) in files.iter().zip(replaceable) {
+            write_atomically(file.path, self.force || is_own_file, |out| {
+                (file.write)(out)
+            })?;
         }
         Ok(())
     }
@@ -218,7 +220,7 @@ mod tests {
         fixture.checkpoints.remove().unwrap();
         assert!(
             matches!(fixture.check("run"), Err(Error::Exists(_))),
-            "a run that is done is done"
+            "a finished run does not replace its files"
         );
     }
 

@@ -136,7 +136,8 @@ impl DataSplit {
         let labeled = match &self.store {
             Some(store) => {
                 let (labeled, report) = store.label(unlabeled, problem.spec(), oracle, observer)?;
-                // A row without a label must not disappear from trainings and evaluations unseen.
+                // A row without a label must not be dropped from trainings and evaluations
+                // silently.
                 if let Some((row, failure)) = report.failed.into_iter().next() {
                     return Err(Error::solver(row, failure));
                 }
@@ -229,11 +230,12 @@ impl<'a> From<&'a [f64]> for Row<'a> {
 }
 
 impl Row<'_> {
-    /// The features as a table of one instance; `like` gives names and shape of plain values.
+    /// The features as a table of one instance; `layout` has the names and the shape for rows that
+    /// are feature values only.
     ///
     /// # Errors
     /// When the row does not exist or has another number of values.
-    pub(crate) fn features(&self, like: &FeatureLayout<'_>) -> Result<Features> {
+    pub(crate) fn features(&self, layout: &FeatureLayout<'_>) -> Result<Features> {
         match self.0 {
             RowSource::Instance {
                 data,
@@ -246,7 +248,7 @@ impl Row<'_> {
                     rows.len()
                 ))),
             },
-            RowSource::Values(values) => like.features(values),
+            RowSource::Values(values) => layout.features(values),
         }
     }
 }

@@ -14,6 +14,13 @@ use crate::solve::{Solution, SolveFailure, SolveStatus};
 
 /// Kind and version of the file.
 const LABEL_FILE_FORMAT: &str = "labels 1";
+/// Bytes of a nonzero entry: its index and its value.
+const BYTES_PER_ENTRY: u64 = 4 + 8;
+/// Bytes of an instance: offset, objective, bound, status, gap, fixed cost and work.
+const BYTES_PER_INSTANCE: u64 = 8 + 8 + 8 + 4 + 8 + 8 + 8;
+/// Bytes of a file besides header, instances and entries: the length of the header and one more
+/// offset.
+const FIXED_BYTES: u64 = 8 + 8;
 
 /// The header of a label file.
 #[derive(Debug, Serialize, Deserialize)]
@@ -69,7 +76,7 @@ pub(super) fn encode(
         *sum += decision.indices().len() as u64;
         Some(*sum)
     });
-    let each = |number: fn(&Solution) -> f64| {
+    let column = |number: fn(&Solution) -> f64| {
         labels
             .iter()
             .map(|label| number(label))
@@ -87,8 +94,8 @@ pub(super) fn encode(
             "offsets",
             std::iter::once(0).chain(ends).collect::<Vec<u64>>(),
         )
-        .with_array("objectives", each(|label| label.objective))
-        .with_array("bounds", each(|label| label.bound))
+        .with_array("objectives", column(|label| label.objective))
+        .with_array("bounds", column(|label| label.bound))
         .with_array(
             "statuses",
             labels
@@ -96,9 +103,9 @@ pub(super) fn encode(
                 .map(|label| status_to_number(label.status).0)
                 .collect::<Vec<u32>>(),
         )
-        .with_array("gaps", each(|label| status_to_number(label.status).1));
+        .with_array("gaps", column(|label| status_to_number(label.status).1));
     if decisions().any(|decision| decision.fixed() != 0.0) {
-        file = file.with_array("fixed", each(|label| label.decision.fixed()));
+        file = file.with_array("fixed", column(|label| label.decision.fixed()));
     }
     if labels.iter().any(|label| label.work != 0) {
         file = file.with_array(
@@ -153,14 +160,16 @@ pub(super) fn decode(
     Ok(results)
 }
 
-/// Most bytes of a label file.
+/// Maximum number of bytes of a label file.
 pub(super) fn max_bytes(instances: usize, num_costs: usize) -> u64 {
     let (instances, num_costs) = (instances as u64, num_costs as u64);
-    let entries = instances.saturating_mul(num_costs).saturating_mul(4 + 8);
+    let entries = instances
+        .saturating_mul(num_costs)
+        .saturating_mul(BYTES_PER_ENTRY);
     MAX_HEADER_BYTES
-        .saturating_add(16)
+        .saturating_add(FIXED_BYTES)
         .saturating_add(entries)
-        .saturating_add(instances.saturating_mul(52))
+        .saturating_add(instances.saturating_mul(BYTES_PER_INSTANCE))
 }
 
 fn status_to_number(status: SolveStatus) -> (u32, f64) {

@@ -132,15 +132,15 @@ impl<'a> LabelParts<'a> {
             since: Instant::now(),
             write_error: None,
         });
-        let done = |row: usize, result: &SolveResult| {
-            let due = {
+        let record = |row: usize, result: &SolveResult| {
+            let due_rows = {
                 let mut pending = pending.lock().unwrap_or_else(PoisonError::into_inner);
                 pending.rows.push((row, result.clone()));
                 pending.take_if_due(self.flush_interval)
             };
-            self.queue_for_writing(due, &pending);
+            self.write_or_record_error(due_rows, &pending);
         };
-        let outcome = self.oracle.solve_each(self.costs, rows, observer, done);
+        let outcome = self.oracle.solve_each(self.costs, rows, observer, record);
         let remaining = {
             let mut pending = pending.lock().unwrap_or_else(PoisonError::into_inner);
             if write_all || outcome.is_err() {
@@ -149,13 +149,14 @@ impl<'a> LabelParts<'a> {
                 Vec::new()
             }
         };
-        self.queue_for_writing(remaining, &pending);
+        self.write_or_record_error(remaining, &pending);
         let pending = pending.into_inner();
         let write_error = pending.unwrap_or_else(PoisonError::into_inner).write_error;
         outcome.map(|results| (results, write_error))
     }
 
-    fn queue_for_writing(
+    /// Writes rows, if there are any; stores the first error for the caller.
+    fn write_or_record_error(
         &self,
         mut rows: Vec<(usize, SolveResult)>,
         pending: &Mutex<UnwrittenLabels>,
@@ -174,7 +175,7 @@ impl<'a> LabelParts<'a> {
         let (rows, results): (Vec<usize>, Vec<SolveResult>) = rows.into_iter().unzip();
         let bytes = file::encode(self.context(), Some(&rows), &results).map_err(Error::data)?;
         fs::create_dir_all(&self.folder).map_err(Error::io(&self.folder))?;
-        // Named by its content: other runs never write something else under the same name.
+        // Named by the hash of its content: a file of the same name has the same content.
         let name = format!(
             "{:08}-{}.part",
             rows[0],
@@ -185,7 +186,7 @@ impl<'a> LabelParts<'a> {
 
     /// Removes the parts, once their rows are in the label file, and stale temporary files.
     pub(super) fn remove(&self) {
-        // A part that cannot be removed only takes space.
+        // A part that cannot be removed takes space but does no harm.
         let _ = fs::remove_dir_all(&self.folder);
         if let Some(labels) = self.folder.parent() {
             remove_stale_temp_files(labels);

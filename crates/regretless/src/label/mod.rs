@@ -29,8 +29,9 @@ pub use training::TrainingLabels;
 pub struct LabeledDataset {
     data: Dataset,
     sense: Sense,
-    best: Vec<Solution>,
-    /// Rows without a label, sorted; their entries in `best` are empty decisions.
+    /// The label of each row, with objective, bound and status.
+    labels: Vec<Solution>,
+    /// Rows without a label, sorted; their entries in `labels` are empty decisions.
     failed: Vec<usize>,
 }
 
@@ -66,14 +67,14 @@ impl LabeledDataset {
         observer.begin("labeling", data.len() as u64);
         let results = oracle.solve_all(data.costs(), observer)?;
         observer.end();
-        let mut best = Vec::with_capacity(results.len());
+        let mut labels = Vec::with_capacity(results.len());
         for (instance, result) in results.into_iter().enumerate() {
-            best.push(result.map_err(|failure| Error::solver(instance, failure))?);
+            labels.push(result.map_err(|failure| Error::solver(instance, failure))?);
         }
         Ok(Self {
             data,
             sense,
-            best,
+            labels,
             failed: Vec::new(),
         })
     }
@@ -109,22 +110,22 @@ impl LabeledDataset {
         results: Vec<SolveResult>,
         failed: &mut Vec<(usize, SolveFailure)>,
     ) -> Result<Self> {
-        let mut best = Vec::with_capacity(results.len());
+        let mut labels = Vec::with_capacity(results.len());
         for (row, result) in results.into_iter().enumerate() {
-            best.push(result.unwrap_or_else(|failure| {
+            labels.push(result.unwrap_or_else(|failure| {
                 failed.push((row, failure));
                 Solution::optimal(Decision::from_indices([]), 0.0)
             }));
         }
         if let Some((instance, failure)) = failed.first()
-            && failed.len() == best.len()
+            && failed.len() == labels.len()
         {
             return Err(Error::solver(*instance, failure.clone()));
         }
         Ok(Self {
             data,
             sense,
-            best,
+            labels,
             failed: failed.iter().map(|(row, _)| *row).collect(),
         })
     }
@@ -133,13 +134,17 @@ impl LabeledDataset {
     ///
     /// # Errors
     /// When the numbers of labels and instances differ or a decision is not feasible.
-    pub fn from_decisions(mut data: Dataset, oracle: &Oracle, best: Vec<Solution>) -> Result<Self> {
+    pub fn from_decisions(
+        mut data: Dataset,
+        oracle: &Oracle,
+        labels: Vec<Solution>,
+    ) -> Result<Self> {
         let sense = Self::prepare_costs(&mut data, oracle)?;
-        if best.len() != data.len() {
-            let message = format!("{} labels for {} instances", best.len(), data.len());
+        if labels.len() != data.len() {
+            let message = format!("{} labels for {} instances", labels.len(), data.len());
             return Err(Error::data(message));
         }
-        for (instance, solution) in best.iter().enumerate() {
+        for (instance, solution) in labels.iter().enumerate() {
             let invalid = |message| Error::data(format!("label of instance {instance}: {message}"));
             oracle
                 .problem()
@@ -149,7 +154,7 @@ impl LabeledDataset {
         Ok(Self {
             data,
             sense,
-            best,
+            labels,
             failed: Vec::new(),
         })
     }
@@ -169,23 +174,23 @@ impl LabeledDataset {
         }
         // Where both have values in double precision, these must be equal too.
         let exact = data.costs().has_f64_values() && self.data.costs().has_f64_values();
-        let (mut ours, mut theirs) = (Vec::new(), Vec::new());
-        let mut same = |row: &usize| {
+        let (mut labeled_costs, mut new_costs) = (Vec::new(), Vec::new());
+        let mut has_same_costs = |row: &usize| {
             if exact {
-                self.data.costs().read(*row, &mut ours);
-                data.costs().read(*row, &mut theirs);
-                return ours == theirs;
+                self.data.costs().read(*row, &mut labeled_costs);
+                data.costs().read(*row, &mut new_costs);
+                return labeled_costs == new_costs;
             }
             data.costs().row(*row) == self.data.costs().row(*row)
         };
-        match (0..data.len()).find(|row| !same(row)) {
+        match (0..data.len()).find(|row| !has_same_costs(row)) {
             Some(row) => Err(Error::data(format!(
                 "the labels belong to other costs: row {row} differs"
             ))),
             None => Ok(Self {
                 data,
                 sense,
-                best: self.best.clone(),
+                labels: self.labels.clone(),
                 failed: self.failed.clone(),
             }),
         }
@@ -225,7 +230,7 @@ impl LabeledDataset {
 
     /// Number of instances.
     pub fn len(&self) -> usize {
-        self.best.len()
+        self.labels.len()
     }
 
     /// The rows that have a label: all except those that could not be solved.
@@ -242,28 +247,28 @@ impl LabeledDataset {
 
     /// Whether there are no instances.
     pub fn is_empty(&self) -> bool {
-        self.best.is_empty()
+        self.labels.is_empty()
     }
 
     /// The label of an instance: its optimal decision.
     pub fn optimal_decision(&self, instance: usize) -> &Decision {
-        &self.best[instance].decision
+        &self.labels[instance].decision
     }
 
     /// The label of an instance with objective, bound and status.
     pub fn solution(&self, instance: usize) -> &Solution {
-        &self.best[instance]
+        &self.labels[instance]
     }
 
     /// All labels.
     pub fn solutions(&self) -> &[Solution] {
-        &self.best
+        &self.labels
     }
 
     /// Mean work of solving these rows in nanoseconds, as counted by
     /// [`crate::solve::Solver::work`]; `None` where the solver does not count.
     pub fn mean_work(&self, rows: &[usize]) -> Option<f64> {
-        let total: u64 = rows.iter().map(|row| self.best[*row].work).sum();
+        let total: u64 = rows.iter().map(|row| self.labels[*row].work).sum();
         (total > 0).then(|| total as f64 / rows.len() as f64)
     }
 

@@ -72,9 +72,9 @@ pub struct ShardReport {
 }
 
 impl LabelStore {
-    /// The default time between writes of solved rows. Trades work lost when a run is killed
-    /// against the number of files.
-    pub const FLUSH_INTERVAL: Duration = Duration::from_secs(2);
+    /// The default time between writes of solved rows. Trades work that is lost when a run is
+    /// killed against the number of files.
+    pub const DEFAULT_FLUSH_INTERVAL: Duration = Duration::from_secs(2);
 
     /// The store of a table: the folder with its name and `.labels` appended.
     pub fn for_table(table: &Path) -> Self {
@@ -82,7 +82,7 @@ impl LabelStore {
         name.push(".labels");
         Self {
             folder: table.with_file_name(name),
-            flush_interval: Self::FLUSH_INTERVAL,
+            flush_interval: Self::DEFAULT_FLUSH_INTERVAL,
         }
     }
 
@@ -112,7 +112,7 @@ impl LabelStore {
         oracle: &Oracle,
         observer: &dyn Observer,
     ) -> Result<(LabeledDataset, LabelReport)> {
-        check_same(problem, oracle)?;
+        check_same_problem(problem, oracle)?;
         let sense = LabeledDataset::prepare_costs(&mut data, oracle)?;
         let key = key(problem, oracle, data.costs())?;
         let parts = self.parts(&key, data.costs(), oracle);
@@ -158,7 +158,7 @@ impl LabelStore {
         shard: Shard,
         observer: &dyn Observer,
     ) -> Result<ShardReport> {
-        check_same(problem, oracle)?;
+        check_same_problem(problem, oracle)?;
         LabeledDataset::prepare_costs(&mut data, oracle)?;
         let key = key(problem, oracle, data.costs())?;
         let parts = self.parts(&key, data.costs(), oracle);
@@ -242,12 +242,12 @@ fn write_labels(
     write_atomically(path, true, |out| out.write_all(&bytes))
 }
 
-/// Checks that specification and oracle are of the same problem: labels must never be stored under
-/// the key of another.
-fn check_same(spec: &ProblemSpec, oracle: &Oracle) -> Result<()> {
+/// Checks that specification and oracle have the same problem: labels must never be stored under
+/// the key of another problem.
+fn check_same_problem(spec: &ProblemSpec, oracle: &Oracle) -> Result<()> {
     let solved = oracle.problem();
-    if let ProblemSpec::External(given) = spec
-        && given.matches(solved.as_ref())
+    if let ProblemSpec::External(external) = spec
+        && external.matches(solved.as_ref())
     {
         return Ok(());
     }
@@ -287,7 +287,7 @@ fn key(problem: &ProblemSpec, oracle: &Oracle, costs: &Matrix) -> Result<String>
         bytes.extend(costs.row(row).iter().flat_map(|cost| cost.to_le_bytes()));
         hasher.update(&bytes);
     }
-    // Labels of exact solves have the key of the time before there were heuristics.
+    // The key of exact labels does not mention heuristics.
     if let Some(heuristic) = oracle.heuristic() {
         hasher.update(format!("decided by {heuristic}").as_bytes());
     }
@@ -321,7 +321,7 @@ pub(super) fn check_results(
         oracle
             .problem()
             .check(&label.decision)
-            .map_err(|why| format!("instance {row}: {why}"))?;
+            .map_err(|reason| format!("instance {row}: {reason}"))?;
         if label.decision.dot(costs.row(*row)) != label.objective {
             return Err(format!(
                 "instance {row}: the objective does not match the costs"

@@ -3,8 +3,8 @@
 //! In the name of a method they follow the loss: `MSE(O) knn(10,0.5)` trains on robust labels
 //! ([`KnnRobustCosts`]); `SPO+ relax labels relaxed` on the optima of the linear relaxation, so
 //! that solver calls and labels are in the same polytope (Mandi, Demirović, Stuckey and Guns 2020);
-//! `labels relaxed tight` uses the strongest relaxation of the problem. Rows for validation and
-//! testing keep their optimal decisions.
+//! `labels relaxed tight` uses the tight relaxation, the strongest one of the problem. Rows for
+//! validation and testing keep their optimal decisions.
 
 use std::fmt;
 
@@ -34,7 +34,7 @@ impl TrainingLabels {
     /// # Errors
     /// When the setting is given twice or is incomplete.
     pub fn read(&mut self, words: &mut &[&str]) -> Result<bool> {
-        let (name, twice, count) = match words {
+        let (name, is_repeated, num_words) = match words {
             ["labels", "relaxed", "tight", ..] => (
                 "labels",
                 self.relaxed.replace(Relaxation::Tight).is_some(),
@@ -47,7 +47,7 @@ impl TrainingLabels {
             ),
             ["labels", ..] => {
                 return Err(Error::setting(
-                    "'labels' takes what they are: labels relaxed",
+                    "'labels' needs the kind of labels: labels relaxed",
                 ));
             }
             [word, ..] => match KnnRobustCosts::parse_name(word) {
@@ -56,10 +56,10 @@ impl TrainingLabels {
             },
             [] => return Ok(false),
         };
-        if twice {
+        if is_repeated {
             return Err(Error::setting(format!("'{name}' is given twice")));
         }
-        *words = &words[count..];
+        *words = &words[num_words..];
         Ok(true)
     }
 
@@ -93,7 +93,7 @@ impl TrainingLabels {
         };
         observer.end();
         for (row, result) in rows.iter().zip(results) {
-            relabeled.best[*row] = result.map_err(|failure| Error::solver(*row, failure))?;
+            relabeled.labels[*row] = result.map_err(|failure| Error::solver(*row, failure))?;
         }
         Ok(Some(relabeled))
     }

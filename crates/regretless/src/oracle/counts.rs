@@ -1,6 +1,6 @@
 //! Counters of solver calls by kind: the one place where they are counted.
 //!
-//! Each solver call is counted once, by the way it was answered. A warm-started solve counts as a
+//! Each solver call is counted once, by the kind of its result. A warm-started solve counts as a
 //! solve.
 
 use std::ops::{Add, Sub};
@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use serde::{Deserialize, Serialize};
 
-/// Numbers of solver calls, by the way they were answered.
+/// Numbers of solver calls, by the kind of their result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct SolveCounts {
     /// Solves of the problem itself.
@@ -19,15 +19,15 @@ pub struct SolveCounts {
     pub heuristic: u64,
     /// Projections onto the normal cone of a decision.
     pub projected: u64,
-    /// Solver calls answered with the instance's previous decision, certified to be still optimal
-    /// without a solve.
+    /// Solver calls that returned the instance's previous decision, which was certified to be still
+    /// optimal, without a solve.
     pub certified: u64,
-    /// Solver calls answered with the cheapest decision of the pool, without a solve.
+    /// Solver calls that returned the cheapest decision of the solution pool, without a solve.
     pub cache_hits: u64,
 }
 
 impl SolveCounts {
-    /// Solves of any kind, without certified answers and cache hits.
+    /// Solves of any kind, without certified decisions and cache hits.
     pub fn total(&self) -> u64 {
         self.exact + self.relaxed + self.heuristic + self.projected
     }
@@ -69,7 +69,7 @@ impl Sub for SolveCounts {
     }
 }
 
-/// How a solver call was answered.
+/// The kind of result of a solver call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum SolveKind {
     Exact,

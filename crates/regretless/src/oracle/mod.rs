@@ -4,12 +4,12 @@
 //! solver, and keeps idle solvers for the next batch. A failed instance does not stop the others;
 //! its result holds the reason. Module `sensitivity` solves linear relaxations in the same way.
 //!
-//! During training a [`TrainingOracle`] stands between losses and oracle: its [`OracleSettings`]
-//! decide whether a solver call is solved exactly, by the linear relaxation, by a heuristic, or
-//! answered from a [`SolutionPool`]. The state of a row's last solve may warm-start its next one
-//! (module `warm_start_store`). Warm starts change the time of a solve and not its result, up to
-//! ties and rounding ([`crate::solve::warm_start`] has the rules), so a resumed training that lost
-//! its warm starts continues with the same results.
+//! During training, losses call a [`TrainingOracle`]: its [`OracleSettings`] decide whether a
+//! solver call is solved exactly, by the linear relaxation or by a heuristic, or returns the
+//! cheapest decision of a [`SolutionPool`]. The state of a row's last solve may warm-start its next
+//! one (module `warm_start_store`). Warm starts change the time of a solve and not its result, up
+//! to ties and rounding ([`crate::solve::warm_start`] has the rules), so a resumed training that
+//! lost its warm starts continues with the same results.
 
 use std::sync::{Arc, Mutex, PoisonError};
 

@@ -87,7 +87,7 @@ impl Oracle {
     }
 
     /// Computes the cost ranges of each row of costs (to be minimized) by one solve of the
-    /// relaxation and passes them to `keep` with the row number and the row's slot.
+    /// relaxation and passes them to `store` with the row number and the row's slot.
     ///
     /// # Errors
     /// When the problem has no such ranges, a relaxation has no optimum, or the user interrupts.
@@ -96,7 +96,7 @@ impl Oracle {
         costs: &Matrix,
         kind: CostRangeKind,
         slots: &mut [T],
-        keep: impl Fn(usize, &CostRanges, &mut T) + Sync + Send,
+        store: impl Fn(usize, &CostRanges, &mut T) + Sync + Send,
         observer: &dyn Observer,
     ) -> Result<()> {
         let make = || self.problem.cost_ranging(kind, &self.limits);
@@ -104,13 +104,13 @@ impl Oracle {
             return Err(self.missing_ranges(kind));
         }
         let solve = |solver: &mut Box<dyn CostRanging>, costs: &[f64]| solver.ranges(costs);
-        let keep = |row: usize, ranges: CostRanges, slot: &mut T| keep(row, &ranges, slot);
-        self.run_on_rows(costs, slots, make, solve, keep, observer)
+        let store = |row: usize, ranges: CostRanges, slot: &mut T| store(row, &ranges, slot);
+        self.run_on_rows(costs, slots, make, solve, store, observer)
     }
 
     /// Computes the relaxed optimum of each row of costs (to be minimized) and the differences to
-    /// its adjacent vertices by one solve of the relaxation, and passes them to `keep` with the row
-    /// number and the row's slot.
+    /// its adjacent vertices by one solve of the relaxation, and passes them to `store` with the
+    /// row number and the row's slot.
     ///
     /// # Errors
     /// When the problem has no adjacent vertices, a relaxation has no optimum, or the user
@@ -119,7 +119,7 @@ impl Oracle {
         &self,
         costs: &Matrix,
         slots: &mut [T],
-        keep: impl Fn(usize, Solution, Vec<VertexDelta>, &mut T) + Sync + Send,
+        store: impl Fn(usize, Solution, Vec<VertexDelta>, &mut T) + Sync + Send,
         observer: &dyn Observer,
     ) -> Result<()> {
         let make = || self.problem.adjacent_vertices(&self.limits);
@@ -128,10 +128,10 @@ impl Oracle {
         }
         let solve =
             |solver: &mut Box<dyn AdjacentVertices>, costs: &[f64]| solver.adjacent_vertices(costs);
-        let keep = |row: usize, found: (Solution, Vec<VertexDelta>), slot: &mut T| {
-            keep(row, found.0, found.1, slot);
+        let store = |row: usize, result: (Solution, Vec<VertexDelta>), slot: &mut T| {
+            store(row, result.0, result.1, slot);
         };
-        self.run_on_rows(costs, slots, make, solve, keep, observer)
+        self.run_on_rows(costs, slots, make, solve, store, observer)
     }
 
     /// The normal cone of a decision, computed without a solve.
@@ -148,14 +148,14 @@ impl Oracle {
     }
 
     /// Runs one solver per thread on the rows of costs: `make` builds a solver, `solve` runs it on
-    /// one row, `keep` stores its result in the row's slot.
+    /// one row, `store` writes its result to the row's slot.
     fn run_on_rows<S, R, T: Send>(
         &self,
         costs: &Matrix,
         slots: &mut [T],
         make: impl Fn() -> Option<S> + Sync + Send,
         solve: impl Fn(&mut S, &[f64]) -> Result<R, SolveFailure> + Sync + Send,
-        keep: impl Fn(usize, R, &mut T) + Sync + Send,
+        store: impl Fn(usize, R, &mut T) + Sync + Send,
         observer: &dyn Observer,
     ) -> Result<()> {
         let mut outcomes: Vec<Result<()>> = Vec::new();
@@ -165,15 +165,15 @@ impl Oracle {
         self.solver_threads.fill_slots(
             &mut pairs,
             || (make(), Vec::new()),
-            |(solver, widened), row, (slot, outcome)| {
+            |(solver, costs_f64), row, (slot, outcome)| {
                 let Some(solver) = solver.as_mut().filter(|_| !observer.interrupted()) else {
                     return;
                 };
-                costs.read(row, widened);
-                let result = self.count_relaxed_solve(widened, |costs| solve(solver, costs));
+                costs.read(row, costs_f64);
+                let result = self.count_relaxed_solve(costs_f64, |costs| solve(solver, costs));
                 **outcome = match result {
-                    Ok(found) => {
-                        keep(row, found, slot);
+                    Ok(result) => {
+                        store(row, result, slot);
                         Ok(())
                     }
                     Err(failure) => Err(Error::solver(row, failure)),

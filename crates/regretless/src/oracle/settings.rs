@@ -19,6 +19,9 @@ const LOCAL_SEARCH: &str = "local-search";
 const LOCAL_SEARCH_FAST: &str = "local-search:fast";
 const LOCAL_SEARCH_FROM_LABEL: &str = "local-search:from-label";
 const NODE_LIMIT: &str = "node-limit";
+/// Percentages are printed as multiples of one over this: twelve decimals, a few digits more than
+/// anyone types and fewer than rounding errors reach.
+const PERCENT_ROUNDING: f64 = 1e12;
 
 /// Whether the draw between a solve and a pool lookup is made per batch or per instance.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -30,11 +33,12 @@ pub enum CacheGranularity {
     Instance,
 }
 
-/// Answers solver calls from a pool of known decisions (Mulamba et al. 2021).
+/// The solution cache (Mulamba et al. 2021): some solver calls return a decision of the solution
+/// pool instead of solving.
 ///
 /// The pool starts with the labels of the training rows. With probability `solve_ratio` a solver
-/// call is solved and its solution joins the pool; otherwise the cheapest decision of the pool is
-/// returned.
+/// call is solved and its solution is added to the pool; otherwise the cheapest decision of the
+/// pool is returned.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct CacheSettings {
     /// Probability of a solve, from 0 to 1.
@@ -68,9 +72,9 @@ pub enum Heuristic {
     LocalSearch,
     /// The first local optimum of that search: several times as fast and slightly worse.
     FastLocalSearch,
-    /// The local optimum reached from the label, without kicks: the fastest, for losses that
-    /// compare with the label. Same as [`Heuristic::FastLocalSearch`] where a search cannot start
-    /// from a decision.
+    /// The local optimum reached from the label, without perturbations: the fastest, for losses
+    /// that compare with the label. Same as [`Heuristic::FastLocalSearch`] where a search cannot
+    /// start from a decision.
     LocalSearchFromLabel,
     /// The incumbent after this many nodes of branch and bound.
     NodeLimit(u64),
@@ -158,12 +162,12 @@ impl From<Heuristic> for String {
     }
 }
 
-/// How the oracle answers solver calls.
+/// How the oracle handles solver calls.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct OracleSettings {
     /// Solve this relaxation instead of the problem itself.
     pub relaxation: Option<Relaxation>,
-    /// Answer solver calls from a solution pool.
+    /// Look up solver calls in a solution pool, except for a fraction that is solved.
     pub cache: Option<CacheSettings>,
     /// Solve by a heuristic.
     pub heuristic: Option<Heuristic>,
@@ -384,8 +388,9 @@ impl fmt::Display for OracleSettings {
 
 impl fmt::Display for CacheSettings {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Rounded to 12 digits, since 0.07 · 100 is not 7 in binary.
-        write!(f, "cache {}%", (self.solve_ratio * 1e14).round() / 1e12)?;
+        // Rounded, since 0.07 · 100 is not 7 in binary.
+        let percent = (self.solve_ratio * (100.0 * PERCENT_ROUNDING)).round() / PERCENT_ROUNDING;
+        write!(f, "cache {percent}%")?;
         if self.granularity == CacheGranularity::Instance {
             f.write_str(" per-instance")?;
         }

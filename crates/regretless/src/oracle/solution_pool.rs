@@ -1,4 +1,4 @@
-//! Solution pool: distinct known decisions, sparse and bounded in number.
+//! Solution pool: distinct feasible decisions, sparse and bounded in number.
 //!
 //! The contents of a pool and their order depend only on the order of [`SolutionPool::add`]. A full
 //! pool evicts its oldest decision. Ties go to the decision with the lower index.

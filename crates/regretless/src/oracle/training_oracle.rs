@@ -1,9 +1,9 @@
-//! The oracle of one training: answers solver calls by its settings and holds the solution pool and
+//! The oracle of one training: handles solver calls by its settings and holds the solution pool and
 //! the warm starts.
 //!
-//! Losses call an [`OracleWorker`] and do not depend on how it answers. The pool does not change
-//! within a batch; new solutions join it afterwards, in the order of the instances, so that results
-//! do not depend on threads.
+//! Losses call an [`OracleWorker`]; whether it solves or takes a decision from the pool makes no
+//! difference to their code. The pool does not change within a batch; new solutions are added
+//! afterwards, in the order of the instances, so that results do not depend on threads.
 
 use super::warm_start_store::WarmStartStore;
 use super::worker::{OracleWorker, WorkerContext};
@@ -19,12 +19,12 @@ use crate::observer::Observer;
 use crate::random::{Purpose, RandomStream};
 use crate::solve::SolveFailure;
 
-/// Whether a solver call is solved or answered from the pool.
+/// Whether a solver call is solved or looked up in the solution pool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CacheAction {
-    /// Solved, by whichever solver the settings name.
+    /// The solver of the settings runs.
     Solve,
-    /// Answered with the cheapest decision of the pool.
+    /// The cheapest decision of the solution pool is returned.
     Lookup,
 }
 
@@ -35,8 +35,8 @@ pub struct StepId {
     pub epoch: usize,
     /// Batch of the epoch, counted from 0.
     pub batch: usize,
-    /// Whether the call is part of a gradient step. Calls of evaluations are answered from the
-    /// cache if there is one.
+    /// Whether the call is part of a gradient step. With a cache, the calls of evaluations are
+    /// looked up in the solution pool.
     pub training: bool,
 }
 
@@ -62,7 +62,7 @@ impl<'a> TrainingOracle<'a> {
         }
     }
 
-    /// Answers solver calls by these settings; `seed` keys the draws of the cache.
+    /// Handles solver calls by these settings; `seed` keys the draws between solve and lookup.
     ///
     /// # Errors
     /// When the settings contradict each other, or the problem has no such relaxation or heuristic.
@@ -235,9 +235,9 @@ impl<'a> TrainingOracle<'a> {
     }
 
     /// The decisions under the predicted costs of a batch (to be minimized, one row after the
-    /// other), solved where [`Self::cache_action`] says so, in the order of the instances. They
-    /// join the pool ([`Self::add_to_pool`]) of losses that compare with known decisions, before
-    /// the batch is evaluated; a local search may start from the instance's `label`.
+    /// other), solved where [`Self::cache_action`] says so, in the order of the instances. For
+    /// losses that compare with the solution pool they are added to it ([`Self::add_to_pool`])
+    /// before the batch is evaluated; a local search may start from the instance's `label`.
     ///
     /// # Errors
     /// When an instance has no decision under its prediction, or the user interrupts.
@@ -250,10 +250,10 @@ impl<'a> TrainingOracle<'a> {
         observer: &dyn Observer,
     ) -> Result<Vec<Decision>> {
         let width = predictions.len() / instances.len().max(1);
-        let mut found: Vec<Result<Option<Decision>>> = Vec::new();
-        found.resize_with(instances.len(), || Ok(None));
+        let mut decisions: Vec<Result<Option<Decision>>> = Vec::new();
+        decisions.resize_with(instances.len(), || Ok(None));
         self.oracle.solver_threads().fill_longest_first(
-            &mut found,
+            &mut decisions,
             |index| self.expected_seconds(instances[index]),
             || self.worker(),
             |worker, index, slot| {
@@ -270,7 +270,10 @@ impl<'a> TrainingOracle<'a> {
                 }
             },
         );
-        found.into_iter().filter_map(Result::transpose).collect()
+        decisions
+            .into_iter()
+            .filter_map(Result::transpose)
+            .collect()
     }
 
     /// Restores the pool of an interrupted run, if this one has a pool.
@@ -281,9 +284,9 @@ impl<'a> TrainingOracle<'a> {
     }
 
     /// Adds decisions to the pool, if there is one.
-    pub fn add_to_pool<'d>(&mut self, found: impl IntoIterator<Item = &'d Decision>) {
+    pub fn add_to_pool<'d>(&mut self, decisions: impl IntoIterator<Item = &'d Decision>) {
         if let Some(pool) = &mut self.pool {
-            pool.extend(found);
+            pool.extend(decisions);
         }
     }
 }

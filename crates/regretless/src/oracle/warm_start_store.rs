@@ -6,8 +6,8 @@
 //! PFYL). The solver calls of one row run one after the other on one thread, so a state depends on
 //! the row's own calls only.
 //!
-//! The memory limit is divided evenly: a state larger than its part keeps its cheap part or
-//! nothing, regardless of the size of the others.
+//! The memory limit is divided evenly among the states: a state above its limit is reduced to its
+//! small part or removed, regardless of the size of the others.
 //!
 //! The store also records how long the last solves took. The times decide which row is started
 //! first; they never change a result.
@@ -129,7 +129,7 @@ mod tests {
         }
     }
 
-    fn kept(store: &WarmStartStore, slot: WarmStartSlot, bytes: usize) -> usize {
+    fn stored_bytes(store: &WarmStartStore, slot: WarmStartSlot, bytes: usize) -> usize {
         let mut warm_start = WarmStart::new(false);
         warm_start.set(Bytes(bytes));
         store.store(slot, warm_start);
@@ -140,17 +140,24 @@ mod tests {
     fn every_state_keeps_to_its_own_part_of_the_memory_limit() {
         let store = WarmStartStore::new(10, 2000, false);
         assert_eq!(
-            [kept(&store, slot(3, 0), 100), kept(&store, slot(3, 0), 101)],
+            [
+                stored_bytes(&store, slot(3, 0), 100),
+                stored_bytes(&store, slot(3, 0), 101)
+            ],
             [100, 10]
         );
         assert_eq!(
             [
-                kept(&store, slot(3, 0), 1000),
-                kept(&store, slot(3, 0), 1010)
+                stored_bytes(&store, slot(3, 0), 1000),
+                stored_bytes(&store, slot(3, 0), 1010)
             ],
             [100, 0]
         );
-        assert_eq!(kept(&store, slot(10, 0), 1), 0, "there is no such row");
+        assert_eq!(
+            stored_bytes(&store, slot(10, 0), 1),
+            0,
+            "there is no such row"
+        );
     }
 
     #[test]

@@ -22,7 +22,7 @@ fn take_spare_solution() -> Solution {
     SPARE_SOLUTION.with(|spare| spare.replace(Solution::empty()))
 }
 
-/// Answers the solver calls of one thread; its solver is returned to the oracle when dropped.
+/// Handles the solver calls of one thread; its solver is returned to the oracle when dropped.
 pub struct OracleWorker<'a> {
     oracle: &'a Oracle,
     /// Present until dropped.
@@ -33,7 +33,8 @@ pub struct OracleWorker<'a> {
     slot: Option<WarmStartSlot>,
     /// Decisions solved since the last [`Self::take_solved`], if there is a pool.
     solved: Vec<Decision>,
-    widened: Vec<f64>,
+    /// Costs converted to double precision.
+    costs_f64: Vec<f64>,
     /// The latest solution; the next one reuses its allocations.
     solution: Solution,
 }
@@ -59,7 +60,7 @@ impl<'a> OracleWorker<'a> {
             cache_action: CacheAction::Solve,
             slot: None,
             solved: Vec::new(),
-            widened: Vec::new(),
+            costs_f64: Vec::new(),
             solution: take_spare_solution(),
         }
     }
@@ -74,7 +75,7 @@ impl<'a> OracleWorker<'a> {
         self.context.pool.map_or(&[], SolutionPool::decisions)
     }
 
-    /// Sets whether the following solver calls are solved or answered from the pool.
+    /// Sets whether the following solver calls are solved or looked up in the solution pool.
     pub fn set_cache_action(&mut self, cache_action: CacheAction) {
         self.cache_action = cache_action;
     }
@@ -98,18 +99,18 @@ impl<'a> OracleWorker<'a> {
     /// # Errors
     /// When there is none.
     pub fn solve_row(&mut self, costs: &[f32]) -> SolveResult {
-        self.solve_with(|widened| {
-            widened.clear();
-            widened.extend(costs.iter().map(|cost| f64::from(*cost)));
+        self.solve_with(|costs_f64| {
+            costs_f64.clear();
+            costs_f64.extend(costs.iter().map(|cost| f64::from(*cost)));
         })
     }
 
     /// The solution for the costs that `read` writes into a buffer.
     pub(super) fn solve_with(&mut self, read: impl FnOnce(&mut Vec<f64>)) -> SolveResult {
-        let mut costs = std::mem::take(&mut self.widened);
+        let mut costs = std::mem::take(&mut self.costs_f64);
         read(&mut costs);
         let result = self.solve(&costs);
-        self.widened = costs;
+        self.costs_f64 = costs;
         result
     }
 

@@ -7,7 +7,7 @@ use crate::solve::relaxation::{Relaxation, RelaxationSolver};
 use crate::solve::warm_start::WarmStart;
 use crate::solve::{Solution, SolveFailure, Solver};
 
-/// Which solver runs when a solver call is not answered from the pool.
+/// Which solver runs when a solver call is not looked up in the solution pool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum SolverRole {
     /// The exact solver of the problem.

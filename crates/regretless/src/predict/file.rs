@@ -10,8 +10,8 @@ use serde::{Deserialize, Serialize};
 
 /// Kind and version of the file.
 const MODEL_FILE_FORMAT: &str = "model 1";
-/// Most networks, and most layers of a network. Untuned: far above any trained model; limits what a
-/// forged file can make the reader allocate.
+/// Maximum number of networks, and of layers of a network. Untuned: far above any trained model;
+/// limits the memory that reading a forged file can take.
 const MAX_NETWORKS_OR_LAYERS: usize = 4096;
 
 /// The header of a model file.

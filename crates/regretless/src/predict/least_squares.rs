@@ -1,5 +1,5 @@
 //! Ordinary least squares in closed form (Legendre 1805, Gauss 1809): the linear predictor of least
-//! squared error on the training rows, without a step of gradient descent.
+//! squared error on the training rows, without gradient descent.
 //!
 //! Features and costs are standardized first; the intercept is then the mean that the output scaler
 //! adds. The normal equations are solved by a Cholesky factorization in double precision. The fit
@@ -10,7 +10,8 @@ use crate::data::{Dataset, Features};
 use crate::error::{Error, Result};
 
 /// Added to the diagonal of the correlation matrix. Collinear features, or more features than rows,
-/// leave the plain equations without a single solution; this picks one close to that of least norm.
+/// leave the equations without a unique solution; with the penalty it is close to the one of least
+/// norm.
 /// At 1e-8 it changes the predictions of a well-posed fit by less than the rounding of single
 /// precision, in which they are stored.
 const RIDGE_PENALTY: f64 = 1e-8;
@@ -22,7 +23,7 @@ pub struct LinearFit {
     pub input: FeatureScaler,
     /// Weights and biases.
     pub network: Network,
-    /// Gives costs with the signs of the table that was fitted.
+    /// Turns outputs into costs with the signs of the table that was fitted.
     pub output: CostScaler,
 }
 
@@ -177,7 +178,7 @@ impl NormalEquations {
                     value -= self.gram[i * width + k] * self.gram[j * width + k];
                 }
                 self.gram[i * width + j] = if i == j {
-                    // The ridge keeps this above zero but for rounding.
+                    // Positive because of the ridge penalty, except for rounding.
                     value.max(f64::MIN_POSITIVE).sqrt()
                 } else {
                     value / self.gram[j * width + j]

@@ -128,8 +128,8 @@ fn multiply_simd_body(
     for first in (0..b.cols).step_by(F32_LANES) {
         let cols = (b.cols - first).min(F32_LANES);
         // Unless packed, rows that are far apart would evict each other from the first-level cache.
-        let near = b.rows * b.row_stride <= L1_CACHE_VALUES || a.rows <= ROWS_PER_PANEL;
-        let columns = if b.col_stride == 1 && cols == F32_LANES && near {
+        let fits_cache = b.rows * b.row_stride <= L1_CACHE_VALUES || a.rows <= ROWS_PER_PANEL;
+        let columns = if b.col_stride == 1 && cols == F32_LANES && fits_cache {
             ColumnPanel {
                 start: b.values[first.min(b.values.len())..].as_ptr(),
                 row_stride: b.row_stride,
@@ -163,8 +163,9 @@ fn multiply_simd_body(
 struct ColumnPanel {
     start: *const f32,
     row_stride: usize,
-    /// The first column, and how many columns of the result there are.
+    /// The first column.
     first: usize,
+    /// Number of columns, at most sixteen.
     cols: usize,
 }
 

@@ -26,12 +26,15 @@ pub(crate) use network::LEAKY_RELU_SLOPE;
 pub use network::Network;
 pub use scaler::{CostScaler, FeatureScaler};
 
+/// Sizes of the hidden layers of `mlp`. Untuned: a common choice for tables.
+const DEFAULT_HIDDEN_SIZES: [usize; 2] = [256, 256];
+
 /// Intermediate results of a forward pass for the backward pass; reused from step to step.
 #[derive(Debug, Clone, Default)]
 pub struct Tape {
     /// Outputs of each layer, those of the network last.
     pub(crate) layers: Vec<Vec<f32>>,
-    /// The gradients of the outputs and of the inputs of the present layer.
+    /// The gradients of the outputs and of the inputs of the current layer.
     pub(crate) gradients: [Vec<f32>; 2],
     /// The transposed gradient of a layer with few inputs, one row per input.
     transposed: Vec<f32>,
@@ -105,7 +108,7 @@ impl FromStr for PredictorSpec {
         match text.split_once(':') {
             None if text == "linear" => Ok(Self::Linear),
             None if text == "mlp" => Ok(Self::Mlp {
-                hidden: vec![256, 256],
+                hidden: DEFAULT_HIDDEN_SIZES.to_vec(),
             }),
             Some(("mlp", sizes)) => {
                 let size = |s: &str| s.trim().parse::<usize>().ok().filter(|n| *n > 0);

@@ -36,16 +36,16 @@ pub struct CostModel {
     pub networks: Vec<Network>,
     /// Applied to features first, if any.
     pub input: Option<FeatureScaler>,
-    /// Applied to outputs last; gives costs in the objective sense of the user.
+    /// Applied to outputs last; the resulting costs are in the user's objective sense.
     pub output: CostScaler,
     /// Its origin, and what it expects.
     pub metadata: ModelMetadata,
 }
 
-/// Most rows predicted at a time. Untuned: large enough for the matrix product, small enough that
-/// the tape is small compared to the result.
+/// Maximum number of rows predicted at a time. Untuned: large enough for the matrix product, small
+/// enough that the tape is small compared to the result.
 const MAX_ROWS_PER_CHUNK: usize = 1024;
-/// Most outputs predicted at a time: 128 MB of them.
+/// Maximum number of outputs predicted at a time: bounds their memory to 128 MB.
 const MAX_OUTPUTS_PER_CHUNK: usize = 1 << 25;
 
 impl CostModel {
@@ -127,12 +127,12 @@ impl CostModel {
     /// When names or shape differ.
     pub fn check(&self, features: &Features) -> Result<()> {
         if features.names() != self.metadata.features {
-            let (right, found) = (
+            let (expected, found) = (
                 self.metadata.features.join(", "),
                 features.names().join(", "),
             );
             return Err(Error::data(format!(
-                "the model expects the features {right}; the table has {found}"
+                "the model expects the features {expected}; the table has {found}"
             )));
         }
         if features.shape() != self.metadata.shape {

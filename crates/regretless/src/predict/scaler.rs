@@ -6,7 +6,8 @@ use crate::data::{Dataset, FeatureShape, Features};
 /// training. Untuned: any small value works.
 const MIN_STANDARD_DEVIATION: f64 = 1e-6;
 
-/// Standard deviations below this are rounding error: the feature is constant.
+/// Standard deviations below this are rounding error: the feature is constant. Untuned: any small
+/// value works.
 const MAX_CONSTANT_DEVIATION: f64 = 1e-12;
 
 /// Standardizes features: mean 0 and standard deviation 1 over the training rows.
@@ -52,7 +53,7 @@ impl FeatureScaler {
 
 /// The scaler of outputs: cost = offset + scale · output.
 ///
-/// With the mean and the sample standard deviation of the training costs, outputs of order 1 give
+/// With the mean and the sample standard deviation of the training costs, outputs of order 1 become
 /// costs of the right size, and no prediction starts at zero, where normalization is undefined.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CostScaler {
@@ -117,10 +118,10 @@ impl CostScaler {
 
     /// The costs for rows of outputs.
     pub fn apply<'a>(&'a self, outputs: &'a [f32]) -> impl Iterator<Item = f64> + 'a {
-        let each = self.offset.iter().zip(&self.scale).cycle();
+        let coefficients = self.offset.iter().zip(&self.scale).cycle();
         outputs
             .iter()
-            .zip(each)
+            .zip(coefficients)
             .map(|(output, (offset, scale))| offset + scale * f64::from(*output))
     }
 
@@ -136,11 +137,11 @@ impl CostScaler {
 }
 
 /// Mean and standard deviation of each column; the variance is divided by the number of rows minus
-/// `lost_degrees` degrees of freedom.
+/// `lost_degrees_of_freedom`.
 fn mean_and_deviation<'a, I: Iterator<Item = &'a [f32]>>(
     width: usize,
     rows: impl Fn() -> I,
-    lost_degrees: f64,
+    lost_degrees_of_freedom: f64,
 ) -> (Vec<f64>, Vec<f64>) {
     let (mut mean, mut square, mut count) = (vec![0.0; width], vec![0.0; width], 0.0);
     for row in rows() {
@@ -159,7 +160,7 @@ fn mean_and_deviation<'a, I: Iterator<Item = &'a [f32]>>(
     }
     let deviation = square
         .into_iter()
-        .map(|sum: f64| (sum / f64::max(count - lost_degrees, 1.0)).sqrt())
+        .map(|sum: f64| (sum / f64::max(count - lost_degrees_of_freedom, 1.0)).sqrt())
         .collect();
     (mean, deviation)
 }

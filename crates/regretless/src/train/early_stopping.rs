@@ -10,6 +10,7 @@ use crate::settings::TrainingSettings;
 #[derive(Debug)]
 pub(super) struct EarlyStopping {
     started: Instant,
+    /// Time of the last improvement.
     improved: Instant,
     best: Option<BestEpoch>,
 }
@@ -70,15 +71,16 @@ impl EarlyStopping {
 
     /// Why training should stop after this epoch, if it should.
     pub(super) fn stop(&self, epoch: usize, settings: &TrainingSettings) -> Option<StopReason> {
-        let stale = epoch - self.best_epoch();
-        let beyond = |limit: Option<f64>, since: Instant| {
-            limit.is_some_and(|s| since.elapsed().as_secs_f64() >= s)
+        let epochs_without_improvement = epoch - self.best_epoch();
+        let is_exceeded = |limit: Option<f64>, since: Instant| {
+            limit.is_some_and(|seconds| since.elapsed().as_secs_f64() >= seconds)
         };
-        if settings.patience.is_some_and(|patience| stale >= patience)
-            || beyond(settings.patience_seconds, self.improved)
-        {
+        let is_out_of_patience = settings
+            .patience
+            .is_some_and(|patience| epochs_without_improvement >= patience);
+        if is_out_of_patience || is_exceeded(settings.patience_seconds, self.improved) {
             Some(StopReason::Patience)
-        } else if beyond(settings.time_limit, self.started) {
+        } else if is_exceeded(settings.time_limit, self.started) {
             Some(StopReason::TimeLimit)
         } else {
             None

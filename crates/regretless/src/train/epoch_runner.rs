@@ -41,7 +41,8 @@ pub(super) trait EpochRunner {
     /// The state to resume from.
     fn state(&mut self) -> TrainerState;
 
-    /// Restores such a state; false, with nothing changed, if it is not one of this runner.
+    /// Restores a state that [`Self::state`] returned; false, with nothing changed, if it does not
+    /// fit this runner.
     fn restore(&mut self, state: TrainerState) -> bool;
 }
 
@@ -105,7 +106,7 @@ impl<'a> MinibatchRunner<'a> {
             .backpropagate(self.prepared, &self.network, rows.len());
         let training_rows = self.prepared.context.split.train.len();
         let settings = self.prepared.settings();
-        let rate = settings.learning_rate_at(self.optimizer.next(), training_rows);
+        let rate = settings.learning_rate_at(self.optimizer.next_step(), training_rows);
         let parameters = self.network.parameters_mut();
         self.optimizer.step(rate, parameters, gradient);
         Ok(total)
@@ -209,9 +210,9 @@ impl EpochRunner for MinibatchRunner<'_> {
             pool,
             ..
         } = state;
-        let (current, known) = (self.network.parameters_mut(), &self.optimizer.moments);
+        let (current, current_moments) = (self.network.parameters_mut(), &self.optimizer.moments);
         let sizes = |moments: &Moments| [moments.mean.len(), moments.square.len()];
-        if parameters.len() != current.len() || sizes(&moments) != sizes(known) {
+        if parameters.len() != current.len() || sizes(&moments) != sizes(current_moments) {
             return false;
         }
         current.copy_from_slice(&parameters);

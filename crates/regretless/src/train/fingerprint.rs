@@ -6,15 +6,15 @@ use crate::method::Method;
 use crate::predict::CostModel;
 use crate::problem::ProblemSpec;
 
-/// Numbers that are converted to bytes at a time.
+/// Numbers that are converted to bytes at a time: bounds the memory of the conversion.
 const NUMBERS_PER_CHUNK: usize = 1 << 16;
 
 impl StagedTraining<'_> {
     /// A hash over everything the training depends on.
     pub(super) fn key(&self, context: &TrainingContext<'_>) -> Result<String> {
         let method = Method::Stages(self.stages.to_vec()).to_string();
-        let recipe = serde_json::to_vec(&(method, self.predictor, self.settings));
-        let recipe = recipe
+        let settings = serde_json::to_vec(&(method, self.predictor, self.settings));
+        let settings = settings
             .map_err(|error| Error::setting(format!("the training cannot be stored: {error}")))?;
         let start = match self.start {
             Some(model) => CostModel::to_bytes(model)?,
@@ -22,10 +22,10 @@ impl StagedTraining<'_> {
         };
         let mut hasher = blake3::Hasher::new();
         hasher.update(context.fingerprint(self.problem)?.as_bytes());
-        for part in [&recipe, &start] {
+        for bytes in [&settings, &start] {
             hasher
-                .update(&(part.len() as u64).to_le_bytes())
-                .update(part);
+                .update(&(bytes.len() as u64).to_le_bytes())
+                .update(bytes);
         }
         Ok(hasher.finalize().to_hex().to_string())
     }

@@ -217,14 +217,14 @@ impl<'a> FitState<'a> {
         let observer = InterruptOnlyObserver(context.observer);
         let network = self.runner.network();
         let mut regrets = Vec::with_capacity(rows.len());
-        for part in rows.chunks(rows_per_chunk(context.data, context.oracle)) {
+        for chunk in rows.chunks(rows_per_chunk(context.data, context.oracle)) {
             let predictions = self
                 .batch
-                .predictions(self.prepared, network, epoch, part)?;
+                .predictions(self.prepared, network, epoch, chunk)?;
             let solutions = self
                 .validation_oracle
-                .solve_rows(&predictions, part, &observer)?;
-            regrets.append(&mut regrets_from_results(solutions, context.data, part)?);
+                .solve_rows(&predictions, chunk, &observer)?;
+            regrets.append(&mut regrets_from_results(solutions, context.data, chunk)?);
         }
         Ok(regrets.iter().sum::<f64>() / rows.len() as f64)
     }

@@ -77,7 +77,7 @@ pub struct StagedTraining<'a> {
     pub problem: &'a ProblemSpec,
 }
 
-/// What a training has done so far, in this run and the ones it resumes.
+/// The rounds and solves of a training so far, in this run and the runs that it resumes.
 struct TrainingProgress {
     /// Finished rounds of all stages.
     rounds: Vec<RoundReport>,
@@ -94,7 +94,8 @@ impl TrainingProgress {
 }
 
 impl StagedTraining<'_> {
-    /// Trains a model; the same data and settings give the same bytes on any number of threads.
+    /// Trains a model; the same data and settings result in the same bytes on any number of
+    /// threads.
     ///
     /// With a checkpoint folder, an interrupted training resumes with the same call and finishes
     /// with byte-identical output. The checkpoints stay until [`CheckpointFolder::remove`], to be

@@ -17,7 +17,7 @@ const EVALUATION_ROWS_PER_CHUNK: usize = 256;
 /// The buffers of a step, reused from step to step.
 #[derive(Debug)]
 pub(super) struct BatchWorkspace<'a> {
-    /// Answers the solver calls of the loss.
+    /// Handles the solver calls of the loss.
     oracle: TrainingOracle<'a>,
     /// Training minimizes the loss times this.
     factor: f64,
@@ -35,7 +35,7 @@ pub(super) struct BatchWorkspace<'a> {
 }
 
 impl<'a> BatchWorkspace<'a> {
-    /// The oracle that answers the solver calls of the loss.
+    /// The oracle that handles the solver calls of the loss.
     pub(super) fn training_oracle(&mut self) -> &mut TrainingOracle<'a> {
         &mut self.oracle
     }
@@ -139,11 +139,11 @@ impl<'a> BatchWorkspace<'a> {
             };
             result.solved = worker.take_solved();
         };
-        let one = Threads::single_threaded();
+        let calling_thread = Threads::single_threaded();
         let threads = if weighted_loss.capabilities.evaluates_in_parallel {
             oracle.oracle().solver_threads()
         } else {
-            &one
+            &calling_thread
         };
         self.parallel_threshold
             .run(threads, instances.len(), |threads| {
@@ -172,11 +172,11 @@ impl<'a> BatchWorkspace<'a> {
         instances: &[usize],
     ) -> Result<()> {
         let (data, observer) = (prepared.context.data, prepared.context.observer);
-        let best = |instance: usize| data.optimal_decision(instance);
-        let found =
+        let label = |instance: usize| data.optimal_decision(instance);
+        let decisions =
             self.oracle
-                .solve_for_pool(step, instances, &self.predictions, best, observer)?;
-        self.oracle.add_to_pool(&found);
+                .solve_for_pool(step, instances, &self.predictions, label, observer)?;
+        self.oracle.add_to_pool(&decisions);
         Ok(())
     }
 
@@ -227,12 +227,12 @@ impl<'a> BatchWorkspace<'a> {
     ) -> Result<Matrix> {
         let width = prepared.context.data.data().costs().cols();
         let mut costs = Vec::with_capacity(instances.len() * width);
-        for part in instances.chunks(EVALUATION_ROWS_PER_CHUNK) {
-            self.predict(prepared, network, part);
+        for chunk in instances.chunks(EVALUATION_ROWS_PER_CHUNK) {
+            self.predict(prepared, network, chunk);
             costs.extend(self.predictions.iter().map(|cost| *cost as f32));
         }
-        if let Some(bad) = costs.iter().position(|cost| !cost.is_finite()) {
-            let (instance, output) = (instances[bad / width], Some(bad % width));
+        if let Some(index) = costs.iter().position(|cost| !cost.is_finite()) {
+            let (instance, output) = (instances[index / width], Some(index % width));
             return Err(Error::NonFinite {
                 quantity: "prediction",
                 epoch,
@@ -258,9 +258,9 @@ impl<'a> BatchWorkspace<'a> {
             training: false,
         };
         let mut losses = Vec::with_capacity(instances.len());
-        for part in instances.chunks(EVALUATION_ROWS_PER_CHUNK) {
-            self.predict(prepared, network, part);
-            self.evaluate(prepared, weighted_loss, step, part)?;
+        for chunk in instances.chunks(EVALUATION_ROWS_PER_CHUNK) {
+            self.predict(prepared, network, chunk);
+            self.evaluate(prepared, weighted_loss, step, chunk)?;
             losses.extend_from_slice(&self.values);
         }
         Ok(losses)

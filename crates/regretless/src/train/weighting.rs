@@ -20,7 +20,7 @@ const REGRET_TOLERANCE: f64 = 1e-6;
 /// few instances and leaves the others as they are.
 const MAX_RATIO_TO_MEDIAN: f64 = 10.0;
 
-/// What a round minimizes: a loss with or without instance weights.
+/// The objective of a round: a loss with or without instance weights.
 #[derive(Clone, Copy)]
 pub(super) struct WeightedLoss<'a> {
     pub(super) loss: &'a dyn Loss,
@@ -112,16 +112,16 @@ pub fn instance_costs(regrets: &[f64], losses: &[f64], optimal: &[f64], clipped:
         let has_ratio = *regret > REGRET_TOLERANCE * optimal.abs().max(1.0) && *loss > 0.0;
         ratios.push(has_ratio.then(|| regret / loss));
     }
-    let known: Vec<f64> = ratios.iter().flatten().copied().collect();
+    let valid_ratios: Vec<f64> = ratios.iter().flatten().copied().collect();
     let max = if clipped {
-        MAX_RATIO_TO_MEDIAN * median(known.clone())
+        MAX_RATIO_TO_MEDIAN * median(valid_ratios.clone())
     } else {
         f64::INFINITY
     };
-    let mean = if known.is_empty() {
+    let mean = if valid_ratios.is_empty() {
         1.0
     } else {
-        known.iter().map(|ratio| ratio.min(max)).sum::<f64>() / known.len() as f64
+        valid_ratios.iter().map(|ratio| ratio.min(max)).sum::<f64>() / valid_ratios.len() as f64
     };
     let weight = |ratio: Option<f64>| ratio.map_or(mean, |ratio| ratio.min(max));
     ratios.into_iter().map(weight).collect()
