@@ -77,7 +77,7 @@ impl<'a> SemismoothNewton<'a> {
             trial_residual: vec![0.0; vector.len()],
         };
         let objective = newton.try_step(0.0, &[]);
-        newton.accept_step(objective);
+        newton.swap_with_trial(objective);
         newton
     }
 
@@ -112,10 +112,10 @@ impl<'a> SemismoothNewton<'a> {
         if norm <= GRADIENT_TOLERANCE * self.vector_norm {
             return false;
         }
-        let mut factor = self.hessian(MIN_DIAGONAL_SHIFT.max(norm / self.vector_norm));
+        let mut hessian = self.hessian(MIN_DIAGONAL_SHIFT.max(norm / self.vector_norm));
         let rows = self.free_rows.iter();
         let mut changes: Vec<f64> = rows.map(|row| -gradient[*row as usize]).collect();
-        solve_in_place(&mut factor, &mut changes);
+        solve_in_place(&mut hessian, &mut changes);
         let mut direction = vec![0.0; gradient.len()];
         for (row, change) in self.free_rows.iter().zip(changes) {
             direction[*row as usize] = change;
@@ -190,7 +190,7 @@ impl<'a> SemismoothNewton<'a> {
                 return false;
             }
             if predicted < 0.0 && objective <= self.objective + ARMIJO_FRACTION * predicted {
-                self.accept_step(objective);
+                self.swap_with_trial(objective);
                 return true;
             }
             step *= 0.5;
@@ -203,7 +203,7 @@ impl<'a> SemismoothNewton<'a> {
     fn polish(&mut self, direction: &[f64], norm_before: f64) -> bool {
         let objective = self.try_step(1.0, direction);
         let previous = self.objective;
-        self.accept_step(objective);
+        self.swap_with_trial(objective);
         let mut gradient = self.gradient();
         for (row, slope) in gradient.iter_mut().enumerate() {
             if self.is_at_active_bound(row, *slope) {
@@ -212,7 +212,7 @@ impl<'a> SemismoothNewton<'a> {
         }
         let is_better = max_norm(&gradient) < 0.5 * norm_before;
         if !is_better {
-            self.accept_step(previous);
+            self.swap_with_trial(previous);
         }
         is_better
     }
@@ -244,8 +244,9 @@ impl<'a> SemismoothNewton<'a> {
         0.5 * total
     }
 
-    /// Swaps the current point with the last trial point.
-    fn accept_step(&mut self, objective: f64) {
+    /// Swaps the current point with the last trial point, whose objective is passed. A second swap
+    /// undoes the first.
+    fn swap_with_trial(&mut self, objective: f64) {
         std::mem::swap(&mut self.multipliers, &mut self.trial_multipliers);
         std::mem::swap(&mut self.residual, &mut self.trial_residual);
         self.objective = objective;

@@ -35,7 +35,8 @@ impl GridCostRanging {
         }
     }
 
-    fn sweep_forward(&mut self, costs: &[f64]) {
+    /// Computes the distances from the start to all nodes.
+    fn compute_forward(&mut self, costs: &[f64]) {
         let (cols, stride) = (self.path.cols, self.path.stride());
         for row in 0..self.path.rows {
             let right = &costs[row * stride..][..cols - 1];
@@ -57,7 +58,8 @@ impl GridCostRanging {
         }
     }
 
-    fn sweep_backward(&mut self, costs: &[f64]) {
+    /// Computes the distances from all nodes to the end.
+    fn compute_backward(&mut self, costs: &[f64]) {
         let (rows, cols, stride) = (self.path.rows, self.path.cols, self.path.stride());
         for row in (0..rows).rev() {
             let right = &costs[row * stride..][..cols - 1];
@@ -106,8 +108,8 @@ impl CostRanging for GridCostRanging {
     fn ranges(&mut self, costs: &[f64]) -> Result<CostRanges, SolveFailure> {
         self.path.compute_distances(costs);
         let path = self.path.trace_path().to_vec();
-        self.sweep_forward(costs);
-        self.sweep_backward(costs);
+        self.compute_forward(costs);
+        self.compute_backward(costs);
         self.alternative.fill(f64::INFINITY);
         let mut ranges = CostRanges::unbounded(costs.len());
         self.set_lower_ends(costs, &path, &mut ranges.lower);

@@ -65,7 +65,7 @@ impl LinearModel {
             let [min, max] = self.column_bounds[column];
             if min > max && lower <= upper {
                 return Err(format!(
-                    "column {name} is integer, but no integer lies between {lower} and {upper}"
+                    "column {name} is integer, but there is no integer from {lower} to {upper}"
                 ));
             }
         }

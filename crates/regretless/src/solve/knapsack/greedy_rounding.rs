@@ -71,12 +71,12 @@ impl GreedyRounding {
         self.slack.extend_from_slice(tableau.residual_rhs());
         for (code, reduced) in tableau.codes().iter().zip(tableau.reduced()) {
             if tableau.is_item(*code) {
-                self.place(input, code.variable(), code.complemented(), *reduced);
+                self.place(input, code.variable(), code.is_complemented(), *reduced);
             }
         }
         for (code, value) in tableau.basics().iter().zip(tableau.values()) {
             if tableau.is_item(*code) {
-                let is_chosen = if code.complemented() {
+                let is_chosen = if code.is_complemented() {
                     *value < INTEGRALITY_TOLERANCE
                 } else {
                     *value > 1.0 - INTEGRALITY_TOLERANCE

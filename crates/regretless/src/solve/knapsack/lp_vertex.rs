@@ -35,13 +35,13 @@ pub(super) fn item_values(tableau: &KnapsackTableau, chosen: &[u32], out: &mut [
         out[*item as usize] = 1.0;
     }
     for code in tableau.codes() {
-        if tableau.is_item(*code) && code.complemented() {
+        if tableau.is_item(*code) && code.is_complemented() {
             out[code.variable()] = 1.0;
         }
     }
     for (code, value) in tableau.basics().iter().zip(tableau.values()) {
         if tableau.is_item(*code) {
-            let fraction = if code.complemented() {
+            let fraction = if code.is_complemented() {
                 1.0 - value
             } else {
                 *value

@@ -10,14 +10,18 @@ impl KnapsackTableau {
         match code.variable().checked_sub(self.first_slack) {
             None => {
                 let weight = input.items.column(code.variable())[row];
-                if code.complemented() { -weight } else { weight }
+                if code.is_complemented() {
+                    -weight
+                } else {
+                    weight
+                }
             }
             Some(slack_row) => f64::from(u8::from(slack_row == row)),
         }
     }
 
     fn cost(&self, code: VariableCode, input: TableauInput) -> f64 {
-        match (self.is_item(code), code.complemented()) {
+        match (self.is_item(code), code.is_complemented()) {
             (false, _) => 0.0,
             (true, false) => input.costs[code.variable()],
             (true, true) => -input.costs[code.variable()],
@@ -67,7 +71,7 @@ impl KnapsackTableau {
         let mut right_side = self.residual_rhs.clone();
         let mut objective = self.fixed_cost;
         for code in self.codes().iter().chain(&self.basics) {
-            if !self.is_item(*code) || !code.complemented() {
+            if !self.is_item(*code) || !code.is_complemented() {
                 continue;
             }
             objective += input.costs[code.variable()];

@@ -38,6 +38,7 @@ const FIRST_TREE_LEVEL: usize = 3;
 /// Buffers that searches reuse.
 #[derive(Debug, Default)]
 pub(super) struct Workspace {
+    /// Tableaus: the root, the next cardinality on both sides, then one per depth of a tree.
     pub(super) levels: Vec<KnapsackTableau>,
     pub(super) simplex: DualSimplex,
     pub(super) rounding: GreedyRounding,
@@ -178,12 +179,12 @@ impl<'a> KnapsackSearchTree<'a> {
         let fixed = self.input.items.rhs()[row] - root.residual_rhs()[row];
         let mut nonbasic = 0_usize;
         for code in root.codes() {
-            nonbasic += usize::from(root.is_item(*code) && code.complemented());
+            nonbasic += usize::from(root.is_item(*code) && code.is_complemented());
         }
         let mut basic = 0.0;
         for (code, value) in root.basics().iter().zip(root.values()) {
             if root.is_item(*code) {
-                basic += if code.complemented() {
+                basic += if code.is_complemented() {
                     1.0 - value
                 } else {
                     *value
@@ -395,10 +396,10 @@ impl<'a> KnapsackSearchTree<'a> {
             ..
         } = &mut *self.workspace;
         let tableau = &levels[depth];
-        let nonbasic = tableau.codes().iter().filter(|code| code.complemented());
+        let nonbasic = tableau.codes().iter().filter(|code| code.is_complemented());
         let basic = tableau.basics().iter().zip(tableau.values());
         let basic = basic.filter(|(code, value)| {
-            tableau.is_item(**code) && (**value > 0.5) != code.complemented()
+            tableau.is_item(**code) && (**value > 0.5) != code.is_complemented()
         });
         let codes = nonbasic.chain(basic.map(|(code, _)| code));
         let items = codes.map(|code| code.variable() as u32);

@@ -37,12 +37,12 @@ impl VariableCode {
     }
 
     /// Whether the tableau holds `1 − x` instead of `x`.
-    pub(super) fn complemented(self) -> bool {
+    pub(super) fn is_complemented(self) -> bool {
         self.0 & COMPLEMENTED_BIT != 0
     }
 
     /// Whether the variable is fixed at 0: it leaves the tableau when it leaves the basis.
-    pub(super) fn fixed(self) -> bool {
+    pub(super) fn is_fixed(self) -> bool {
         self.0 & FIXED_BIT != 0
     }
 
@@ -301,7 +301,7 @@ impl KnapsackTableau {
         }
         self.basics[row] = code.with_fixed();
         self.uppers[row] = 0.0;
-        let is_chosen = code.complemented() == (direction == BranchDirection::Down);
+        let is_chosen = code.is_complemented() == (direction == BranchDirection::Down);
         is_chosen.then(|| self.choose_item(code.variable(), input))
     }
 
@@ -309,7 +309,7 @@ impl KnapsackTableau {
     pub(super) fn fix_nonbasic(&mut self, position: usize, input: TableauInput) -> Option<u32> {
         let code = self.codes[position];
         self.remove(position);
-        code.complemented()
+        code.is_complemented()
             .then(|| self.choose_item(code.variable(), input))
     }
 
@@ -380,7 +380,7 @@ impl KnapsackTableau {
         };
         self.codes[position] = leaving;
         self.steps[position] = if self.is_item(leaving) { 1.0 } else { 0.0 };
-        if leaving.fixed() {
+        if leaving.is_fixed() {
             self.remove(position);
         }
     }
