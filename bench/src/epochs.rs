@@ -134,7 +134,7 @@ impl Observer for EpochClock {
 #[cfg(test)]
 mod tests {
     use regretless::data::SplitIndices;
-    use regretless::data::synthetic::SyntheticSpec as DataRecipe;
+    use regretless::data::SyntheticSpec as DataRecipe;
     use regretless::label::LabeledDataset;
     use regretless::method::Method;
     use regretless::observer::NoopObserver;

@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use regretless::Result;
-use regretless::data::synthetic::SyntheticSpec;
-use regretless::data::{Dataset, Matrix, npy};
+use regretless::data::SyntheticSpec;
+use regretless::data::{Dataset, Matrix};
 use regretless::predict::PredictorSpec;
 use regretless::problem::{Benchmark, ProblemSpec};
 
@@ -111,32 +111,25 @@ impl MethodTable {
 
     /// Writes what the other program needs: table, initial parameters, order of every epoch.
     pub fn write(&self, case: &MethodCase, folder: &Path) -> Result<()> {
-        npy::write(
+        self.data.write_npy(
             &folder.join("features.npy"),
             &folder.join("costs.npy"),
-            &self.data,
             true,
         )?;
         let (features, costs) = (
             self.data.features().values().cols(),
             self.data.costs().cols(),
         );
-        let mut first = PredictorSpec::Linear
-            .build(features, costs, SEED)
-            .parameters()
-            .to_vec();
+        let mut first = PredictorSpec::Linear.initial_parameters(features, costs, SEED);
         // Our networks predict costs to be minimized, PyEPO's in the sense of the problem.
         self.problem.build()?.sense().convert_single(&mut first);
         let first = Matrix::new(1, first.len(), first)?;
-        npy::write_predictions(&folder.join("parameters.npy"), &first, true)?;
+        first.write_npy(&folder.join("parameters.npy"), true)?;
         let orders = (1..=case.epochs)
             .flat_map(|epoch| order(case.train, epoch))
             .map(|row| row as f32)
             .collect();
-        npy::write_predictions(
-            &folder.join("orders.npy"),
-            &Matrix::new(case.epochs, case.train, orders)?,
-            true,
-        )
+        let orders = Matrix::new(case.epochs, case.train, orders)?;
+        orders.write_npy(&folder.join("orders.npy"), true)
     }
 }

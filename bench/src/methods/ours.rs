@@ -2,7 +2,7 @@
 
 use regretless::Result;
 use regretless::data::{Matrix, SplitIndices};
-use regretless::evaluate::evaluate;
+use regretless::evaluate::Evaluation;
 use regretless::label::LabeledDataset;
 use regretless::observer::NoopObserver;
 use regretless::oracle::Oracle;
@@ -61,7 +61,8 @@ fn run(
     let tested = rows.iter().flat_map(|row| all.row(*row)).copied().collect();
     let mut predictions = Matrix::new(rows.len(), all.cols(), tested)?;
     task.data.sense().convert_single(predictions.as_mut_slice());
-    let evaluation = evaluate(&predictions, task.data, rows, task.oracle, &NoopObserver)?;
+    let evaluation =
+        Evaluation::of_predictions(&predictions, task.data, rows, task.oracle, &NoopObserver)?;
     Ok(MethodRun {
         epochs: Epochs {
             form: name.to_owned(),

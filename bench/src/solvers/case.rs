@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use regretless::data::synthetic::SyntheticSpec;
-use regretless::data::{Matrix, npy};
+use regretless::data::Matrix;
+use regretless::data::SyntheticSpec;
 use regretless::predict::LinearFit;
 use regretless::problem::{Benchmark, ProblemSpec};
 use regretless::{Error, Result};
@@ -99,10 +99,10 @@ impl SolverCase {
 
     /// Writes the cost vectors for the other solvers.
     pub fn write(&self, folder: &Path) -> Result<()> {
-        let write = |(kind, costs)| {
-            npy::write_predictions(&folder.join(format!("{kind}.npy")), costs, true)
-        };
-        KINDS.iter().zip(&self.costs).try_for_each(write)
+        for (kind, costs) in KINDS.iter().zip(&self.costs) {
+            costs.write_npy(&folder.join(format!("{kind}.npy")), true)?;
+        }
+        Ok(())
     }
 
     /// Whether the problem is a maximization.

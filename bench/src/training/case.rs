@@ -7,7 +7,7 @@
 use std::path::Path;
 
 use regretless::Result;
-use regretless::data::{Dataset, FeatureShape, Features, Matrix, npy};
+use regretless::data::{Dataset, FeatureShape, Features, Matrix};
 use regretless::decision::Decision;
 use regretless::label::LabeledDataset;
 use regretless::oracle::Oracle;
@@ -221,12 +221,11 @@ impl TrainingData {
     pub fn write(&self, case: &TrainingCase, folder: &Path) -> Result<()> {
         let array = |name: &str, rows: usize, values: Vec<f32>| {
             let cols = values.len() / rows.max(1);
-            npy::write_predictions(&folder.join(name), &Matrix::new(rows, cols, values)?, true)
+            Matrix::new(rows, cols, values)?.write_npy(&folder.join(name), true)
         };
-        npy::write(
+        self.data.write_npy(
             &folder.join("features.npy"),
             &folder.join("costs.npy"),
-            &self.data,
             true,
         )?;
         let chosen = self
@@ -235,8 +234,10 @@ impl TrainingData {
             .flat_map(|decision| decision.indices().iter().map(|j| *j as f32));
         array("chosen.npy", case.instances, chosen.collect())?;
         let outputs = if case.shared { 1 } else { case.costs };
-        let network = case.predictor().build(case.features, outputs, SEED);
-        array("parameters.npy", 1, network.parameters().to_vec())?;
+        let parameters = case
+            .predictor()
+            .initial_parameters(case.features, outputs, SEED);
+        array("parameters.npy", 1, parameters)?;
         let orders = (1..=case.torch_epochs).flat_map(|epoch| order(case.instances, epoch));
         array(
             "orders.npy",

@@ -2,9 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use regretless::data::{
-    Dataset, FeatureShape, Features, Layout, Matrix, TableSource, WideColumns, csv, npy,
-};
+use regretless::data::{Dataset, FeatureShape, Features, Layout, Matrix, TableSource, WideColumns};
 use regretless::predict::CostModel;
 use regretless::problem::ProblemSpec;
 use regretless::{Error, Model, Problem, Result};
@@ -160,8 +158,8 @@ pub fn features_for_model(
         FeatureShape::Long { .. } => Layout::Long(columns.long(model.metadata.costs.to_vec())),
     };
     match TableFormat::of(path)? {
-        TableFormat::Csv => csv::read_features(path, &layout, wanted),
-        TableFormat::Npy => npy::read_features(path, Some(wanted)),
+        TableFormat::Csv => Features::read_csv(path, &layout, wanted),
+        TableFormat::Npy => Features::read_npy(path, wanted),
     }
 }
 
@@ -176,23 +174,29 @@ pub fn costs_only(options: &DataOptions) -> Result<(PathBuf, Dataset)> {
         .or(options.data.as_ref())
         .ok_or_else(missing)?;
     let data = match (TableFormat::of(path)?, options.layout()) {
-        (TableFormat::Npy, _) => npy::read_costs(path, npy::Storage::BySize)?,
-        (TableFormat::Csv, layout @ Layout::Long(_)) => csv::read(path, &layout)?,
+        (TableFormat::Npy, _) => Dataset::read_costs_npy(path)?,
+        (TableFormat::Csv, layout @ Layout::Long(_)) => {
+            let file = path.clone();
+            TableSource::Csv { file, layout }.read()?
+        }
         (TableFormat::Csv, Layout::Wide(columns)) => {
             let costs = if columns.costs.is_empty() {
                 vec!["*".into()]
             } else {
                 columns.costs
             };
-            csv::read_pair(
-                path,
-                path,
-                &WideColumns {
-                    features: costs.clone(),
-                    costs,
-                    ignore: columns.ignore,
-                },
-            )?
+            let columns = WideColumns {
+                features: costs.clone(),
+                costs,
+                ignore: columns.ignore,
+            };
+            let (features, costs) = (path.clone(), path.clone());
+            TableSource::CsvPair {
+                features,
+                costs,
+                columns,
+            }
+            .read()?
         }
     };
     Ok((path.clone(), data))
@@ -201,8 +205,8 @@ pub fn costs_only(options: &DataOptions) -> Result<(PathBuf, Dataset)> {
 /// Predicted costs, one row per instance.
 pub fn predictions(path: &Path, names: &[String]) -> Result<Matrix> {
     let found = match TableFormat::of(path)? {
-        TableFormat::Csv => csv::read_features(path, &Layout::Wide(WideColumns::default()), names)?,
-        TableFormat::Npy => npy::read_features(path, Some(names))?,
+        TableFormat::Csv => Features::read_csv(path, &Layout::Wide(WideColumns::default()), names)?,
+        TableFormat::Npy => Features::read_npy(path, names)?,
     };
     Ok(found.values().clone())
 }

@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 use std::io::{self, ErrorKind, Write};
 use std::path::Path;
 
-use regretless::data::atomic_write::write_atomically;
+use regretless::data::write_atomically;
 use regretless::text::{escaped, escaped_json, escaped_lines};
 use regretless::{Error, Result};
 use serde_json::Value;

@@ -20,7 +20,7 @@ use numpy::{
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use regretless::data::{CostNames, FeatureShape, Features, Matrix, SharedArray, check_finite};
+use regretless::data::{CostNames, FeatureShape, Features, Matrix, SharedArray};
 
 use crate::error::to_py_err;
 use crate::names::column_names;
@@ -215,7 +215,7 @@ pub fn finite_matrix(
     };
     let names =
         column_names(value)?.map_or_else(|| CostNames::numbered(numbers.cols()), CostNames::from);
-    let found = check_finite(&numbers, |column| names.get(column).into_owned());
+    let found = numbers.check_finite(|column| names.get(column).into_owned());
     found.map_err(|error| PyValueError::new_err(format!("{what}: {error}")))?;
     Ok(numbers)
 }

@@ -2,10 +2,8 @@
 
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
-use regretless::Error;
-use regretless::data::synthetic::SyntheticSpec;
+use regretless::data::SyntheticSpec;
 use regretless::problem::Benchmark;
-use regretless::size_limits;
 
 use crate::arrays::array2;
 use crate::call_observer::{PyCall, catch_panic};
@@ -76,18 +74,7 @@ pub fn generate<'py>(
     let (_, mut generator) = catch_panic(|| benchmark.rows(spec).map_err(to_py_err))?;
     let x = catch_panic(|| generator.features().map_err(to_py_err))?;
     let (rows, cols) = (generator.rows(), generator.num_costs());
-    let costs = PyCall::new(false).run(py, move |observer| {
-        let count =
-            size_limits::checked_product("costs", &[rows, cols], size_limits::MAX_TABLE_VALUES)?;
-        let mut costs = size_limits::try_with_capacity("the table", count)?;
-        for _ in 0..rows {
-            if observer.interrupted() {
-                return Err(Error::Interrupted);
-            }
-            generator.next_row(&mut costs);
-        }
-        Ok(costs)
-    })?;
+    let costs = PyCall::new(false).run(py, move |observer| generator.costs(observer))?;
     let x = array2(py, x.values().as_slice().to_vec(), instances, features)?;
     (x, array2(py, costs, rows, cols)?).into_pyobject(py)
 }

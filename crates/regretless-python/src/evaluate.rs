@@ -4,8 +4,8 @@ use numpy::PyArray1;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use regretless::data::{CostOwner, Dataset, Matrix, check_finite};
-use regretless::evaluate::{Evaluation, evaluate_in_chunks, known_predictions, match_model};
+use regretless::data::{CostOwner, Dataset, Matrix};
+use regretless::evaluate::Evaluation;
 use regretless::observer::Observer;
 
 use crate::arrays::{ArrayOwnership, array1, features};
@@ -58,12 +58,13 @@ impl<'py> EvaluationArgs<'_, 'py> {
         let mut data = costs_as_given(costs, ArrayOwnership::Borrow)?;
         match_table_of_model(py, self.problem, model, &mut data)?;
         let table = features(x, None, Some(&model.metadata.features))?;
-        let matching = match_model(model, self.problem.problem.as_ref()).map_err(to_py_err)?;
+        let matching = model
+            .match_problem(self.problem.problem.as_ref())
+            .map_err(to_py_err)?;
         let predictions = detached(py, || model.predict_matched(&table, &matching))?;
-        check_finite(&predictions, |column| {
-            data.cost_names().get(column).into_owned()
-        })
-        .map_err(|error| PyValueError::new_err(format!("predictions: {error}")))?;
+        predictions
+            .check_finite(|column| data.cost_names().get(column).into_owned())
+            .map_err(|error| PyValueError::new_err(format!("predictions: {error}")))?;
         self.evaluate_matrix(py, &predictions, data)
     }
 
@@ -89,9 +90,9 @@ impl<'py> EvaluationArgs<'_, 'py> {
         let data = with_labels(py, self.problem, &call, &oracle, data, self.labels)?;
         call.run(py, |observer: &dyn Observer| {
             let rows = data.rows();
-            let predict = |part: &[usize]| known_predictions(predictions, &data, part);
+            let predict = |part: &[usize]| data.select_predictions(predictions, part);
             observer.begin("deciding", rows.len() as u64);
-            let evaluation = evaluate_in_chunks(predict, &data, &rows, &oracle, observer)?;
+            let evaluation = Evaluation::in_chunks(predict, &data, &rows, &oracle, observer)?;
             observer.end();
             Ok(evaluation)
         })

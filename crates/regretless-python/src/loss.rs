@@ -186,13 +186,12 @@ impl Loss {
         let data = with_labels(py, problem, &call, &oracle, data, labels)?;
         let (data, loss, pool) = call.run(py, |observer| {
             let rows = data.rows();
-            let name = stage.to_string();
-            let changed = stage.labels.apply(&data, &rows, &name, &oracle, observer)?;
+            let changed = stage.training_labels(&data, &rows, &oracle, observer)?;
             let data = changed.map_or(data, Arc::new);
             let loss = stage.loss.build(&data, &oracle, observer)?;
             let decisions = rows.iter().map(|row| data.optimal_decision(*row));
-            let pool = TrainingOracle::new(&oracle, stage.oracle, seed)
-                .map_err(|error| error.for_method(&name))?
+            let pool = stage
+                .training_oracle(&oracle, seed)?
                 .with_pool(decisions, stage.loss.capabilities().uses_pool)
                 .pool()
                 .cloned();
@@ -468,8 +467,7 @@ impl Loss {
                 return;
             }
             let instance = rows[index];
-            let action = training_oracle.cache_action(step, instance);
-            worker.oracle.set_cache_action(action);
+            training_oracle.prepare_worker(&mut worker.oracle, step, instance);
             let prediction = &predictions.values[index * cols..][..cols];
             worker.buffers.read(prediction, &self.data, instance);
             self.evaluate_row(worker, instance, step.epoch, slot);
@@ -507,8 +505,9 @@ impl Loss {
 
     /// The oracle with the settings of the loss and its solution pool.
     fn training_oracle<'o>(&self, oracle: &'o Oracle) -> Result<TrainingOracle<'o>> {
-        let mut training_oracle = TrainingOracle::new(oracle, self.stage.oracle, self.seed)
-            .map_err(|error| error.for_method(&self.name()))?
+        let mut training_oracle = self
+            .stage
+            .training_oracle(oracle, self.seed)?
             .with_pool([], self.stage.loss.capabilities().uses_pool);
         let pool = lock(&self.pool).clone();
         if let Some(pool) = pool {

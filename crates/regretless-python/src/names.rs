@@ -6,7 +6,6 @@
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use regretless::data::{CostMatching, CostNames, CostOwner, Dataset, Matrix};
-use regretless::problem::match_costs;
 
 use crate::arrays::{ArrayOwnership, array2, finite_matrix};
 use crate::error::to_py_err;
@@ -72,8 +71,8 @@ fn match_names(
     names
         .check("column")
         .map_err(|error| PyValueError::new_err(format!("{owner}: {error}")))?;
-    let found =
-        match_costs(CostOwner::new(owner, names), problem.problem.as_ref()).map_err(to_py_err)?;
+    let found = CostMatching::with_problem(CostOwner::new(owner, names), problem.problem.as_ref())
+        .map_err(to_py_err)?;
     if let Some(notice) = found.notice() {
         problem.warn_once(py, notice)?;
     }
@@ -93,7 +92,8 @@ pub fn match_table_of_model(
     model: &regretless::predict::CostModel,
     data: &mut Dataset,
 ) -> PyResult<()> {
-    let notices = regretless::evaluate::match_table(data, model, problem.problem.as_ref())
+    let notices = model
+        .match_table(data, problem.problem.as_ref())
         .map_err(to_py_err)?;
     notices
         .iter()

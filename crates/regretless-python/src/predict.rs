@@ -4,7 +4,6 @@ use std::path::PathBuf;
 
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyTuple, PyType};
-use regretless::evaluate::match_model;
 use regretless::problem::ModelProblem;
 
 use crate::arrays::{array2, features};
@@ -151,7 +150,10 @@ impl Model {
         let problem = problem.get();
         let table = features(X, None, Some(&self.model.metadata.features))?;
         let sense = problem.problem.sense();
-        let matching = match_model(&self.model, problem.problem.as_ref()).map_err(to_py_err)?;
+        let matching = self
+            .model
+            .match_problem(problem.problem.as_ref())
+            .map_err(to_py_err)?;
         if let Some(notice) = matching.notice() {
             problem.warn_once(py, notice)?;
         }

@@ -8,7 +8,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString, PyTuple};
 use regretless::checkpoint::CheckpointFolder;
 use regretless::data::{CostNames, Dataset, SplitIndices, SplitRule};
-use regretless::evaluate::few_rows_warning;
+use regretless::evaluate::Evaluation;
 use regretless::method::Method;
 use regretless::optimizer::Optimizer;
 use regretless::renamed::{explain, new_word};
@@ -366,7 +366,7 @@ pub fn train<'py>(
         }
         Ok(outcome)
     })?;
-    if let Some(warning) = few_rows_warning("test", split.test.len()) {
+    if let Some(warning) = Evaluation::few_rows_warning("test", split.test.len()) {
         warn(py, &warning)?;
     }
     let fields = to_python(py, &trainer.summary(&outcome))?;

@@ -13,7 +13,7 @@
 
 use std::time::Instant;
 
-use regretless::data::synthetic::SyntheticSpec;
+use regretless::data::SyntheticSpec;
 use regretless::data::{Matrix, SplitIndices};
 use regretless::label::LabeledDataset;
 use regretless::method::Method;

@@ -9,7 +9,7 @@
 use std::time::Instant;
 
 use regretless::data::SplitIndices;
-use regretless::data::synthetic::SyntheticSpec as DataRecipe;
+use regretless::data::SyntheticSpec as DataRecipe;
 use regretless::label::LabeledDataset;
 use regretless::method::Method;
 use regretless::observer::NoopObserver;

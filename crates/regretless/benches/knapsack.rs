@@ -14,10 +14,10 @@
 use std::time::Instant;
 
 use regretless::data::Matrix;
-use regretless::data::synthetic::SyntheticSpec;
-use regretless::problem::{Benchmark, Knapsack, ProblemSpec};
-use regretless::solve::knapsack::KnapsackBranchAndBound;
-use regretless::solve::{SearchLimits, SolveStatus, Solver};
+use regretless::data::SyntheticSpec;
+use regretless::problem::{Benchmark, Knapsack, ProblemKind, ProblemSpec};
+use regretless::solve::relaxation::Relaxation;
+use regretless::solve::{SearchLimits, SolveStatus};
 
 fn main() {
     let only = std::env::args().skip(1).find(|word| !word.starts_with('-'));
@@ -58,11 +58,7 @@ fn negated(row: &[f32]) -> Vec<f64> {
 }
 
 fn report(name: &str, problem: &Knapsack, costs: &[Vec<f64>]) {
-    let mut solver = KnapsackBranchAndBound::new(
-        problem.weights(),
-        problem.capacity(),
-        SearchLimits::default(),
-    );
+    let mut solver = problem.solver(&SearchLimits::default());
     let (mut total, mut nodes) = (0.0, 0);
     let mut times: Vec<f64> = Vec::new();
     for costs in costs {
@@ -71,7 +67,7 @@ fn report(name: &str, problem: &Knapsack, costs: &[Vec<f64>]) {
         times.push(started.elapsed().as_secs_f64() * 1e3);
         assert_eq!(solution.status, SolveStatus::Optimal);
         total += solution.objective;
-        nodes += solver.nodes();
+        nodes += solver.nodes().unwrap_or(0);
     }
     print(name, &mut times);
     println!(
@@ -90,7 +86,7 @@ const OFTEN: usize = 5;
 
 #[cfg(feature = "highs")]
 fn general(name: &str, problem: &Knapsack, costs: &[Vec<f64>]) {
-    use regretless::problem::{LinearBuilder, ProblemKind, Sense, VariableDomain};
+    use regretless::problem::{LinearBuilder, Sense, VariableDomain};
 
     let mut build = LinearBuilder::new(name, Sense::Minimize);
     (0..problem.num_costs())
@@ -127,14 +123,12 @@ fn general(name: &str, problem: &Knapsack, costs: &[Vec<f64>]) {
 }
 
 fn relaxations(name: &str, problem: &Knapsack, costs: &[Vec<f64>]) {
-    let mut solver = KnapsackBranchAndBound::new(
-        problem.weights(),
-        problem.capacity(),
-        SearchLimits::default(),
-    );
+    let mut relaxation_solver = problem
+        .relaxation_solver(Relaxation::Plain, &SearchLimits::default())
+        .unwrap();
     let timed = |costs: &Vec<f64>| {
         let started = Instant::now();
-        solver.relax(costs).unwrap();
+        relaxation_solver.relax(costs).unwrap();
         started.elapsed().as_secs_f64() * 1e3
     };
     let mut times: Vec<f64> = costs.iter().map(timed).collect();

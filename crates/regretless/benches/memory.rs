@@ -11,10 +11,11 @@
 
 use std::sync::Arc;
 
+use regretless::Method;
 use regretless::data::Matrix;
-use regretless::data::synthetic::SyntheticSpec;
+use regretless::data::SyntheticSpec;
 use regretless::observer::NoopObserver;
-use regretless::oracle::{Oracle, OracleSettings, TrainingOracle};
+use regretless::oracle::Oracle;
 use regretless::parallel::Threads;
 use regretless::problem::{Benchmark, ProblemKind, Tsp};
 use regretless::random::{Purpose, RandomStream};
@@ -45,11 +46,11 @@ fn main() {
     };
     println!("{rows} rows of {} costs: {}", problem.num_costs(), memory());
     let oracle = Oracle::new(Arc::new(problem)).with_threads(Threads::new(2).unwrap());
-    let settings = OracleSettings {
-        warm: word("warm"),
-        ..OracleSettings::default()
-    };
-    let training_oracle = TrainingOracle::new(&oracle, settings, 0)
+    let method = if word("warm") { "SPO+ warm" } else { "SPO+" };
+    let stage = method.parse::<Method>().unwrap().into_single_stage();
+    let training_oracle = stage
+        .unwrap()
+        .training_oracle(&oracle, 0)
         .unwrap()
         .with_warm_starts(rows);
     let mut results = Vec::new();

@@ -16,13 +16,11 @@ mod measure;
 use measure::{median, timed, wanted};
 
 use regretless::Decision;
-use regretless::data::synthetic::SyntheticSpec;
+use regretless::data::SyntheticSpec;
 use regretless::problem::{Benchmark, ProblemKind, Tsp};
 use regretless::random::{Purpose, RandomStream};
-use regretless::solve::SearchLimits;
-use regretless::solve::complete_graph::{edge_index, num_edges};
-use regretless::solve::cone::NormalCone;
 use regretless::solve::relaxation::{CostRangeKind, Relaxation};
+use regretless::solve::{NormalCone, SearchLimits};
 
 /// Calls timed together, so that the time of the clock is negligible.
 const TOGETHER: usize = 20;
@@ -110,10 +108,11 @@ fn tours(nodes: usize) {
     let tour = Decision::from_indices(
         (0..nodes).map(|node| edge_index(nodes, node, (node + 1) % nodes) as u32),
     );
-    let cone = Tsp::new(nodes).unwrap().cone(&tour).unwrap();
+    let problem = Tsp::new(nodes).unwrap();
+    let cone = problem.cone(&tour).unwrap();
     let mut stream = RandomStream::new(Purpose::Benchmark, 135, [nodes as u64, 0]);
     let costs = |stream: &mut RandomStream| -> Vec<f64> {
-        (0..num_edges(nodes))
+        (0..problem.num_costs())
             .map(|j| tour.value(j) * 3.0 - 5.0 + 2.0 * stream.normal())
             .collect()
     };
@@ -121,6 +120,12 @@ fn tours(nodes: usize) {
     report(&format!("TSP{nodes} projection"), &vectors, |vector| {
         drop(black_box(cone.project(vector)));
     });
+}
+
+/// The index of edge {i, j} among all edges in lexicographic order.
+fn edge_index(nodes: usize, i: usize, j: usize) -> usize {
+    let (i, j) = (i.min(j), i.max(j));
+    i * nodes - i * (i + 1) / 2 + j - i - 1
 }
 
 fn report<T>(name: &str, cases: &[T], mut run: impl FnMut(&T)) {

@@ -23,7 +23,7 @@ use regretless::label::LabeledDataset;
 use regretless::method::Method;
 use regretless::observer::{NoopObserver, Observer};
 use regretless::oracle::Oracle;
-use regretless::parallel::{Threads, cpu_seconds};
+use regretless::parallel::Threads;
 use regretless::predict::PredictorSpec;
 use regretless::problem::{ProblemSpec, Sense, TopK};
 use regretless::random::{Purpose, RandomStream};
@@ -81,6 +81,19 @@ impl Observer for Clock {
     fn advance(&self, _steps: u64) {
         self.0.lock().unwrap().push((Instant::now(), cpu_seconds()));
     }
+}
+
+/// Processor seconds of the process so far, where the system reports them.
+#[cfg(unix)]
+fn cpu_seconds() -> Option<f64> {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
+    Some(time.tv_sec as f64 + time.tv_nsec as f64 * 1e-9)
+}
+
+/// Processor seconds of the process so far, where the system reports them.
+#[cfg(not(unix))]
+fn cpu_seconds() -> Option<f64> {
+    None
 }
 
 struct Case {

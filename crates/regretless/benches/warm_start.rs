@@ -13,13 +13,11 @@ use std::hint::black_box;
 use std::sync::Arc;
 use std::time::Instant;
 
-use regretless::data::synthetic::SyntheticSpec;
+use regretless::data::SyntheticSpec;
 use regretless::problem::{Benchmark, ProblemKind};
 #[cfg(feature = "highs")]
 use regretless::problem::{LinearBuilder, LinearProblem, ProblemSpec, Sense, VariableDomain};
 use regretless::random::{Purpose, RandomStream};
-#[cfg(feature = "highs")]
-use regretless::solve::linear::LinearSolver;
 use regretless::solve::relaxation::{Relaxation, RelaxationSolver};
 use regretless::solve::warm_start::WarmStart;
 use regretless::solve::{SearchLimits, Solution, SolveFailure, Solver};
@@ -85,11 +83,11 @@ fn linear(chosen: &dyn Fn(&str) -> bool) {
     for (name, side, instances) in [("SP5x5", 5, 100), ("SP50x50", 50, 5)] {
         let label = format!("{name} as LP");
         if chosen(&label) {
-            let (problem, costs) = costs(name, instances);
-            let model = Arc::new(regretless::solve::grid_path::flow::model(side, side));
-            let all: Arc<[usize]> = (0..problem.num_costs()).collect();
-            let search = || LinearSolver::new(model.clone(), all.clone(), SearchLimits::default());
-            measure(&label, &costs, || AnySolver::Exact(Box::new(search())));
+            let (_, costs) = costs(name, instances);
+            let problem = grid_flow(&label, side);
+            measure(&label, &costs, || {
+                AnySolver::Exact(problem.solver(&SearchLimits::default()))
+            });
         }
     }
     if chosen("KS32 as MIP") {
@@ -99,6 +97,36 @@ fn linear(chosen: &dyn Fn(&str) -> bool) {
             AnySolver::Exact(problem.solver(&SearchLimits::default()))
         });
     }
+}
+
+/// Paths through a square grid as a linear program: one unit flows from the first node to the last.
+/// Arcs are numbered as in the grid problem: in each row of nodes first those along the row, then
+/// those to the next row.
+#[cfg(feature = "highs")]
+fn grid_flow(name: &str, side: usize) -> LinearProblem {
+    let mut build = LinearBuilder::new(name, Sense::Minimize);
+    let mut balances = vec![Vec::new(); side * side];
+    let mut add_arc = |build: &mut LinearBuilder, tail: usize, head: usize| {
+        let domain = VariableDomain::Continuous([0.0, 1.0]);
+        let arc = build.predicted(format!("arc{tail}to{head}"), domain);
+        balances[tail].push((arc, 1.0));
+        balances[head].push((arc, -1.0));
+    };
+    for row in 0..side {
+        for node in row * side..(row + 1) * side - 1 {
+            add_arc(&mut build, node, node + 1);
+        }
+        if row + 1 < side {
+            for node in row * side..(row + 1) * side {
+                add_arc(&mut build, node, node + side);
+            }
+        }
+    }
+    for (node, balance) in balances.into_iter().enumerate() {
+        let supply = f64::from(u8::from(node == 0)) - f64::from(u8::from(node == side * side - 1));
+        build.row([supply, supply], balance);
+    }
+    build.build().unwrap()
 }
 
 /// A knapsack as a mixed-integer program.

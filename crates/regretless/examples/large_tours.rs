@@ -8,7 +8,7 @@
 #![allow(clippy::print_stdout, reason = "the table is what the example is for")]
 
 use regretless::Result;
-use regretless::data::synthetic::SyntheticSpec as DataRecipe;
+use regretless::data::SyntheticSpec as DataRecipe;
 use regretless::data::{Dataset, SplitIndices};
 use regretless::decision::Decision;
 use regretless::label::LabeledDataset;

@@ -8,7 +8,7 @@ use std::fmt;
 
 use crate::data::Matrix;
 use crate::error::{Error, Result};
-use crate::evaluate::{Evaluation, evaluate_in_chunks, predict_rows};
+use crate::evaluate::Evaluation;
 use crate::predict::{CostModel, LinearFit, ModelMetadata};
 use crate::problem::ProblemSpec;
 use crate::train::TrainingContext;
@@ -58,19 +58,13 @@ impl Baseline {
         match self {
             Self::LeastSquares => {
                 let model = least_squares(context, problem)?;
-                evaluate_in_chunks(
-                    |rows| predict_rows(&model, data, rows),
-                    data,
-                    rows,
-                    oracle,
-                    observer,
-                )
+                Evaluation::of_model(&model, data, rows, oracle, observer)
             }
             Self::HistoryMean => {
                 let mean = mean_costs(context);
                 let predict =
                     |rows: &[usize]| Matrix::new(rows.len(), mean.len(), mean.repeat(rows.len()));
-                evaluate_in_chunks(predict, data, rows, oracle, observer)
+                Evaluation::in_chunks(predict, data, rows, oracle, observer)
             }
             Self::PreviousRow => {
                 if rows.contains(&0) {
@@ -82,7 +76,7 @@ impl Baseline {
                     let previous: Vec<usize> = rows.iter().map(|row| row - 1).collect();
                     Ok(data.data().costs().select_rows(&previous))
                 };
-                evaluate_in_chunks(predict, data, rows, oracle, observer)
+                Evaluation::in_chunks(predict, data, rows, oracle, observer)
             }
         }
     }
@@ -92,7 +86,10 @@ impl Baseline {
 ///
 /// # Errors
 /// When there are no training rows or numbers are too large.
-pub fn least_squares(context: &TrainingContext<'_>, problem: &ProblemSpec) -> Result<CostModel> {
+pub(crate) fn least_squares(
+    context: &TrainingContext<'_>,
+    problem: &ProblemSpec,
+) -> Result<CostModel> {
     let data = context.data.data();
     let fit = LinearFit::least_squares(data, &context.split.train)?;
     let output = context.data.sense().convert_scaler(fit.output);

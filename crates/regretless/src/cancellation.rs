@@ -60,7 +60,7 @@ impl Drop for CancellationScope {
 }
 
 /// The cancellation of the work on this thread, for its workers.
-pub fn current() -> Option<Cancellation> {
+pub(crate) fn current() -> Option<Cancellation> {
     CURRENT
         .try_with(|current| current.borrow().clone())
         .ok()
@@ -69,7 +69,7 @@ pub fn current() -> Option<Cancellation> {
 
 /// Makes a worker use the cancellation of the thread that started it.
 #[must_use = "the scope ends when it is dropped"]
-pub fn inherit(cancellation: Option<Cancellation>) -> CancellationScope {
+pub(crate) fn inherit(cancellation: Option<Cancellation>) -> CancellationScope {
     let previous = CURRENT
         .try_with(|current| current.replace(cancellation))
         .ok()
@@ -93,7 +93,7 @@ pub fn requested() -> bool {
 }
 
 /// Whether the work on this thread has a cancellation.
-pub fn is_possible() -> bool {
+pub(crate) fn is_possible() -> bool {
     CURRENT
         .try_with(|current| current.borrow().is_some())
         .unwrap_or(false)

@@ -13,7 +13,7 @@ use crate::label::LabeledDataset;
 use crate::observer::Observer;
 use crate::oracle::{Oracle, SolveResult};
 use crate::predict::CostModel;
-use crate::problem::{ProblemKind, match_costs};
+use crate::problem::ProblemKind;
 
 /// Smallest absolute objective or norm that is a denominator; untuned: any value far below real
 /// objectives works, since it only replaces a division by zero.
@@ -63,84 +63,157 @@ pub struct Evaluation {
 
 /// Fewest rows whose mean regret is meaningful: with fewer, a few decisions that happen to be
 /// optimal make it low by chance. Untuned.
-pub const MIN_ROWS_TO_EVALUATE: usize = 10;
+const MIN_ROWS_TO_EVALUATE: usize = 10;
 
-/// A warning if regret is averaged over fewer rows than [`MIN_ROWS_TO_EVALUATE`]; `part` is the
-/// part of the table, such as "test".
-pub fn few_rows_warning(part: &str, rows: usize) -> Option<String> {
-    let noun = if rows == 1 { "row" } else { "rows" };
-    (rows > 0 && rows < MIN_ROWS_TO_EVALUATE).then(|| {
-        format!(
-            "The regret is that of {rows} {part} {noun}: nothing can be concluded from fewer \
-            than {MIN_ROWS_TO_EVALUATE}."
-        )
-    })
+impl Evaluation {
+    /// Regret of a model's predictions, made a few instances at a time.
+    ///
+    /// # Errors
+    /// When the costs of the table do not match those of the model, an instance has no decision under
+    /// its predicted costs, or the user interrupts.
+    pub fn of_model(
+        model: &CostModel,
+        data: &LabeledDataset,
+        instances: &[usize],
+        oracle: &Oracle,
+        observer: &dyn Observer,
+    ) -> Result<Self> {
+        let predict = |part: &[usize]| model.predict_instances(data, part);
+        Self::in_chunks(predict, data, instances, oracle, observer)
+    }
+
+    /// Regret of predictions (converted to minimization, one row per listed instance).
+    ///
+    /// # Errors
+    /// When an instance has no decision under its predicted costs, or the user interrupts.
+    pub fn of_predictions(
+        predictions: &Matrix,
+        data: &LabeledDataset,
+        instances: &[usize],
+        oracle: &Oracle,
+        observer: &dyn Observer,
+    ) -> Result<Self> {
+        let regrets = regrets(predictions, data, instances, oracle, observer)?;
+        Ok(Self::from_regrets(regrets, predictions, data, instances))
+    }
+
+    /// Regret of predictions that are made a few instances at a time: `predict` returns those of the
+    /// listed instances, converted to minimization.
+    ///
+    /// # Errors
+    /// When predicting fails, an instance has no decision under its predicted costs, or the user
+    /// interrupts.
+    pub fn in_chunks(
+        predict: impl Fn(&[usize]) -> Result<Matrix>,
+        data: &LabeledDataset,
+        instances: &[usize],
+        oracle: &Oracle,
+        observer: &dyn Observer,
+    ) -> Result<Self> {
+        let mut all_regrets = Vec::with_capacity(instances.len());
+        let mut errors = CostErrorSums::default();
+        for chunk in instances.chunks(rows_per_chunk(data, oracle)) {
+            let predictions = predict(chunk)?;
+            all_regrets.append(&mut regrets(&predictions, data, chunk, oracle, observer)?);
+            errors.add(&predictions, data, chunk);
+        }
+        Ok(errors.summarize(all_regrets, data, instances))
+    }
+
+    /// Unambiguous regret (Elmachtoub and Grigas 2022): among decisions whose predicted costs tie, the
+    /// one with the highest true cost counts.
+    ///
+    /// # Errors
+    /// When an instance has no decision, or the user interrupts.
+    pub fn unambiguous(
+        predictions: &Matrix,
+        data: &LabeledDataset,
+        instances: &[usize],
+        oracle: &Oracle,
+        observer: &dyn Observer,
+    ) -> Result<Self> {
+        let regrets = unambiguous_regrets(predictions, data, instances, oracle, observer)?;
+        Ok(Self::from_regrets(regrets, predictions, data, instances))
+    }
+
+    /// Aggregates of known regrets.
+    pub(crate) fn from_regrets(
+        regrets: Vec<f64>,
+        predictions: &Matrix,
+        data: &LabeledDataset,
+        instances: &[usize],
+    ) -> Self {
+        let mut errors = CostErrorSums::default();
+        errors.add(predictions, data, instances);
+        errors.summarize(regrets, data, instances)
+    }
+
+    /// A warning if regret is averaged over fewer rows than [`MIN_ROWS_TO_EVALUATE`]; `part` is the
+    /// part of the table, such as "test".
+    pub fn few_rows_warning(part: &str, rows: usize) -> Option<String> {
+        let noun = if rows == 1 { "row" } else { "rows" };
+        (rows > 0 && rows < MIN_ROWS_TO_EVALUATE).then(|| {
+            format!(
+                "The regret is that of {rows} {part} {noun}: nothing can be concluded from fewer \
+                than {MIN_ROWS_TO_EVALUATE}."
+            )
+        })
+    }
 }
 
-/// Regret of predictions (converted to minimization, one row per listed instance).
-///
-/// # Errors
-/// When an instance has no decision under its predicted costs, or the user interrupts.
-pub fn evaluate(
-    predictions: &Matrix,
-    data: &LabeledDataset,
-    instances: &[usize],
-    oracle: &Oracle,
-    observer: &dyn Observer,
-) -> Result<Evaluation> {
-    let regrets = regrets(predictions, data, instances, oracle, observer)?;
-    Ok(summarize(regrets, predictions, data, instances))
+impl CostModel {
+    /// Predictions for some rows of a labeled table, to be minimized.
+    ///
+    /// # Errors
+    /// When the costs of the table do not match those of the model.
+    pub fn predict_instances(&self, data: &LabeledDataset, rows: &[usize]) -> Result<Matrix> {
+        let matching = self.matching(CostOwner::new("the table", data.data().cost_names()))?;
+        let mut predictions =
+            self.predict_matched(&data.data().features().select_rows(rows), &matching)?;
+        data.sense().convert_single(predictions.as_mut_slice());
+        Ok(predictions)
+    }
+
+    /// Maps the predicted costs to those of a problem.
+    ///
+    /// # Errors
+    /// When both have names and the sets differ.
+    pub fn match_problem(&self, problem: &dyn ProblemKind) -> Result<CostMatching> {
+        CostMatching::with_problem(self.cost_owner(problem.cost_names()), problem)
+    }
+
+    /// Reorders the costs of a table that the model is evaluated on: to the order of the problem's costs
+    /// or, where the problem has no names, of the model's. Returns notices for the user.
+    ///
+    /// # Errors
+    /// When names differ between the table or the model and the problem.
+    pub fn match_table(
+        &self,
+        data: &mut Dataset,
+        problem: &dyn ProblemKind,
+    ) -> Result<Vec<String>> {
+        let model_matching = self.match_problem(problem)?;
+        let table = CostOwner::new("the table", data.cost_names());
+        let table_matching = match problem.cost_names() {
+            Some(_) => CostMatching::with_problem(table, problem)?,
+            None => CostMatching::new(table, self.cost_owner(table.cost_names))?,
+        };
+        data.apply(&table_matching)?;
+        let notices = [model_matching.notice(), table_matching.notice()];
+        Ok(notices.into_iter().flatten().map(String::from).collect())
+    }
 }
 
-/// A model's predictions for some rows of a labeled table, to be minimized.
-///
-/// # Errors
-/// When the costs of the table do not match those of the model.
-pub fn predict_rows(model: &CostModel, data: &LabeledDataset, rows: &[usize]) -> Result<Matrix> {
-    let matching = model.matching(CostOwner::new("the table", data.data().cost_names()))?;
-    let mut predictions =
-        model.predict_matched(&data.data().features().select_rows(rows), &matching)?;
-    data.sense().convert_single(predictions.as_mut_slice());
-    Ok(predictions)
-}
-
-/// Known predictions in the user's sense for some rows of a labeled table, to be minimized.
-///
-/// # Errors
-/// When a table on disk cannot be read.
-pub fn known_predictions(all: &Matrix, data: &LabeledDataset, rows: &[usize]) -> Result<Matrix> {
-    let mut predictions = all.select_rows(rows);
-    data.sense().convert_matrix(&mut predictions)?;
-    Ok(predictions)
-}
-
-/// Maps the costs that a model predicts to the costs of a problem.
-///
-/// # Errors
-/// When both have names and the sets differ.
-pub fn match_model(model: &CostModel, problem: &dyn ProblemKind) -> Result<CostMatching> {
-    match_costs(model.cost_owner(problem.cost_names()), problem)
-}
-
-/// Reorders the costs of a table that a model is evaluated on: to the order of the problem's costs
-/// or, where the problem has no names, of the model's. Returns notices for the user.
-///
-/// # Errors
-/// When names differ between the table or the model and the problem.
-pub fn match_table(
-    data: &mut Dataset,
-    model: &CostModel,
-    problem: &dyn ProblemKind,
-) -> Result<Vec<String>> {
-    let model_matching = match_model(model, problem)?;
-    let table = CostOwner::new("the table", data.cost_names());
-    let table_matching = match problem.cost_names() {
-        Some(_) => match_costs(table, problem)?,
-        None => CostMatching::new(table, model.cost_owner(table.cost_names))?,
-    };
-    data.apply(&table_matching)?;
-    let notices = [model_matching.notice(), table_matching.notice()];
-    Ok(notices.into_iter().flatten().map(String::from).collect())
+impl LabeledDataset {
+    /// Known predictions in the user's sense for some rows, to be minimized.
+    ///
+    /// # Errors
+    /// When a table on disk cannot be read.
+    pub fn select_predictions(&self, all: &Matrix, rows: &[usize]) -> Result<Matrix> {
+        let mut predictions = all.select_rows(rows);
+        self.sense().convert_matrix(&mut predictions)?;
+        Ok(predictions)
+    }
 }
 
 /// Costs predicted at a time, 128 MB in single precision: trades memory against the number of
@@ -149,40 +222,17 @@ const MAX_PREDICTIONS_PER_CHUNK: usize = 1 << 25;
 
 /// Number of instances to predict and solve at a time, at least one per thread, so that
 /// predictions of a large table never are in memory as a whole.
-pub fn rows_per_chunk(data: &LabeledDataset, oracle: &Oracle) -> usize {
+pub(crate) fn rows_per_chunk(data: &LabeledDataset, oracle: &Oracle) -> usize {
     (MAX_PREDICTIONS_PER_CHUNK / data.data().costs().cols().max(1))
         .max(oracle.threads().count())
         .max(1)
-}
-
-/// Regret of predictions that are made a few instances at a time: `predict` returns those of the
-/// listed instances, converted to minimization.
-///
-/// # Errors
-/// When predicting fails, an instance has no decision under its predicted costs, or the user
-/// interrupts.
-pub fn evaluate_in_chunks(
-    predict: impl Fn(&[usize]) -> Result<Matrix>,
-    data: &LabeledDataset,
-    instances: &[usize],
-    oracle: &Oracle,
-    observer: &dyn Observer,
-) -> Result<Evaluation> {
-    let mut all_regrets = Vec::with_capacity(instances.len());
-    let mut errors = CostErrorSums::default();
-    for chunk in instances.chunks(rows_per_chunk(data, oracle)) {
-        let predictions = predict(chunk)?;
-        all_regrets.append(&mut regrets(&predictions, data, chunk, oracle, observer)?);
-        errors.add(&predictions, data, chunk);
-    }
-    Ok(errors.summarize(all_regrets, data, instances))
 }
 
 /// Regret of each listed instance under predictions (to be minimized, one row each).
 ///
 /// # Errors
 /// When an instance has no decision under its predicted costs, or the user interrupts.
-pub fn regrets(
+pub(crate) fn regrets(
     predictions: &Matrix,
     data: &LabeledDataset,
     instances: &[usize],
@@ -196,7 +246,7 @@ pub fn regrets(
 ///
 /// # Errors
 /// When an instance has no decision.
-pub fn regrets_from_results(
+pub(crate) fn regrets_from_results(
     results: Vec<SolveResult>,
     data: &LabeledDataset,
     instances: &[usize],
@@ -219,7 +269,7 @@ pub fn regrets_from_results(
 ///
 /// # Errors
 /// When an instance has no decision, or the user interrupts.
-pub fn unambiguous_regrets(
+pub(crate) fn unambiguous_regrets(
     predictions: &Matrix,
     data: &LabeledDataset,
     instances: &[usize],
@@ -255,18 +305,6 @@ pub fn unambiguous_regrets(
         regrets.push(cost - data.optimal_objective(*instance));
     }
     Ok(regrets)
-}
-
-/// Aggregates of known regrets.
-pub fn summarize(
-    regrets: Vec<f64>,
-    predictions: &Matrix,
-    data: &LabeledDataset,
-    instances: &[usize],
-) -> Evaluation {
-    let mut errors = CostErrorSums::default();
-    errors.add(predictions, data, instances);
-    errors.summarize(regrets, data, instances)
 }
 
 /// Sums of the errors of predicted costs, in the order of the instances.

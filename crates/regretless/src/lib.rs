@@ -37,7 +37,7 @@ mod auto;
 pub mod baseline;
 pub mod cancellation;
 pub mod checkpoint;
-pub mod checksummed_file;
+mod checksummed_file;
 pub mod data;
 pub mod decision;
 pub mod error;
@@ -60,7 +60,7 @@ pub mod report;
 pub mod sense;
 pub mod settings;
 mod simd;
-pub mod size_limits;
+mod size_limits;
 pub mod solve;
 #[cfg(test)]
 mod tests;

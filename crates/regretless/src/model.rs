@@ -5,7 +5,7 @@ use std::path::Path;
 use crate::data::{CostNames, Features, Matrix};
 use crate::decision::Decision;
 use crate::error::{Error, Result};
-use crate::evaluate::{Evaluation, evaluate_in_chunks, match_model, predict_rows};
+use crate::evaluate::Evaluation;
 use crate::label::{DataPart, DataSplit, FeatureLayout, Row};
 use crate::observer::{NoopObserver, Observer};
 use crate::oracle::{Heuristic, Oracle};
@@ -62,7 +62,7 @@ impl Model {
     /// # Errors
     /// When both have names of costs and the sets differ.
     pub fn new(predictor: CostModel, problem: Problem) -> Result<Self> {
-        match_model(&predictor, problem.kind().as_ref())?;
+        predictor.match_problem(problem.kind().as_ref())?;
         Ok(Self {
             predictor,
             problem,
@@ -166,7 +166,7 @@ impl Model {
     /// # Errors
     /// When the features are not those the model was trained on.
     pub fn predict_all(&self, features: &Features) -> Result<Matrix> {
-        let matching = match_model(&self.predictor, self.problem.kind().as_ref())?;
+        let matching = self.predictor.match_problem(self.problem.kind().as_ref())?;
         let costs = self.predictor.predict_matched(features, &matching)?;
         let (found, expected) = (costs.cols(), self.problem.num_costs());
         if found != expected {
@@ -214,7 +214,7 @@ impl Model {
     /// Names of the predicted costs, in the order of the problem. A long table without item names
     /// may have another number of items than the training table.
     fn cost_names(&self, count: usize) -> Result<CostNames> {
-        let matching = match_model(&self.predictor, self.problem.kind().as_ref())?;
+        let matching = self.predictor.match_problem(self.problem.kind().as_ref())?;
         let known = matching.names().unwrap_or(&self.predictor.metadata.costs);
         if known.len() == count {
             Ok(known.clone())
@@ -245,8 +245,7 @@ impl Model {
             .copied()
             .filter(|row| data.has(*row))
             .collect();
-        let predict = |rows: &[usize]| predict_rows(&self.predictor, &data, rows);
-        evaluate_in_chunks(predict, &data, &labeled, &oracle, observer)
+        Evaluation::of_model(&self.predictor, &data, &labeled, &oracle, observer)
     }
 
     fn features(&self, row: Row<'_>) -> Result<Features> {

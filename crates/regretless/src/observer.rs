@@ -28,7 +28,7 @@ pub struct NoopObserver;
 impl Observer for NoopObserver {}
 
 /// Forwards interruption only: work within a task does not report progress of its own.
-pub struct InterruptOnlyObserver<'a>(pub &'a dyn Observer);
+pub(crate) struct InterruptOnlyObserver<'a>(pub &'a dyn Observer);
 
 impl Observer for InterruptOnlyObserver<'_> {
     fn interrupted(&self) -> bool {

@@ -177,7 +177,7 @@ impl Ziggurat {
 
 /// The generator of numpy's `RandomState`: MT19937 with the legacy transforms.
 #[derive(Debug, Clone)]
-pub struct NumpyRandomState {
+pub(crate) struct NumpyRandomState {
     generator: Mt,
     /// The second normal of the last polar pair, for the next call, as in numpy.
     spare_normal: Option<f64>,

@@ -96,7 +96,7 @@ impl Sense {
     }
 
     /// Converts a scaler of predicted costs.
-    pub fn convert_scaler(self, scaler: CostScaler) -> CostScaler {
+    pub(crate) fn convert_scaler(self, scaler: CostScaler) -> CostScaler {
         if self.is_maximize() {
             scaler.negated()
         } else {

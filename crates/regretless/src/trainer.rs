@@ -8,7 +8,7 @@ use serde::Serialize;
 use crate::auto::CandidateRace;
 use crate::checkpoint::CheckpointFolder;
 use crate::error::{Error, Result};
-use crate::evaluate::{Evaluation, evaluate_in_chunks, predict_rows};
+use crate::evaluate::Evaluation;
 use crate::method::Method;
 use crate::oracle::{Heuristic, SolveCounts};
 use crate::predict::{CostModel, PredictorSpec};
@@ -168,8 +168,7 @@ impl Trainer {
                 observer,
                 ..
             } = *context;
-            let predict = |rows: &[usize]| predict_rows(&trained.model, data, rows);
-            evaluate_in_chunks(predict, data, rows, oracle, observer).map(Some)
+            Evaluation::of_model(&trained.model, data, rows, oracle, observer).map(Some)
         };
         let validation = evaluate_rows(&context.split.validation)?;
         let test = evaluate_rows(&context.split.test)?;

@@ -7,7 +7,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use regretless::data::synthetic::SyntheticSpec;
+use regretless::data::SyntheticSpec;
 use regretless::data::{Dataset, SplitIndices, SplitRule};
 use regretless::experiment::CellData;
 use regretless::label::LabeledDataset;

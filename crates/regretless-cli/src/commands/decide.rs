@@ -2,9 +2,7 @@
 
 use std::path::Path;
 
-use regretless::data::atomic_write::check_free;
-use regretless::data::{CostNames, FeatureShape, csv, npy};
-use regretless::evaluate::match_model;
+use regretless::data::{CostNames, DecisionFormat, FeatureShape, check_free};
 use regretless::predict::CostModel;
 use regretless::{Decision, Error, Result};
 use serde_json::json;
@@ -33,8 +31,9 @@ pub fn run(options: &DecideOptions, session: &CommandContext) -> Result<CommandR
         .with_threads(options.execution.threads.unwrap_or(0))?
         .with_heuristic(options.execution.heuristic);
     let predictor = model.predictor();
-    let matching =
-        match_model(predictor, model.problem().kind().as_ref()).map_err(in_file(&model_file))?;
+    let matching = predictor
+        .match_problem(model.problem().kind().as_ref())
+        .map_err(in_file(&model_file))?;
     session.warn_about_matching(&model_file, &matching);
     let features = features_for_model(&data, &options.columns, predictor)?;
     if positions_name_items(options, predictor) {
@@ -48,9 +47,11 @@ pub fn run(options: &DecideOptions, session: &CommandContext) -> Result<CommandR
     if let Some(path) = &options.predictions_out {
         match TableFormat::of(path)? {
             TableFormat::Csv => {
-                csv::write_predictions(path, &decided.names, &decided.costs, session.force)?;
+                decided
+                    .costs
+                    .write_csv(path, &decided.names, session.force)?;
             }
-            TableFormat::Npy => npy::write_predictions(path, &decided.costs, session.force)?,
+            TableFormat::Npy => decided.costs.write_npy(path, session.force)?,
         }
     }
     write(
@@ -99,12 +100,12 @@ fn write(
     force: bool,
 ) -> Result<()> {
     let form = if sparse {
-        csv::DecisionFormat::Sparse
+        DecisionFormat::Sparse
     } else {
-        csv::DecisionFormat::Dense
+        DecisionFormat::Dense
     };
     match TableFormat::of(path)? {
-        TableFormat::Csv => csv::write_decisions(path, names, decisions, form, force),
-        TableFormat::Npy => npy::write_decisions(path, names.len(), decisions, force),
+        TableFormat::Csv => Decision::write_csv(decisions, path, names, form, force),
+        TableFormat::Npy => Decision::write_npy(decisions, path, names.len(), force),
     }
 }

@@ -4,17 +4,14 @@ use std::path::Path;
 
 use regretless::data::{CostMatching, CostNames, CostOwner, Matrix};
 use regretless::error::InputPlace;
-use regretless::evaluate::{
-    Evaluation, evaluate_in_chunks, few_rows_warning, known_predictions, match_table, summarize,
-    unambiguous_regrets,
-};
+use regretless::evaluate::Evaluation;
 use regretless::label::LabeledDataset;
 use regretless::observer::Observer;
 use regretless::oracle::Oracle;
 use regretless::{Error, Model, Result};
 use serde_json::json;
 
-use super::{CommandContext, json, labeled, oracle, predict_rows, store};
+use super::{CommandContext, json, labeled, oracle, store};
 use crate::args::EvaluateOptions;
 use crate::input::{
     TableFormat, costs_only, dataset_for_model, in_file, load_model, load_problem,
@@ -74,7 +71,8 @@ impl EvaluationInput {
         predictor
             .check(table.features())
             .map_err(in_file(source.costs_file()))?;
-        let notices = match_table(&mut table, predictor, problem.kind().as_ref())
+        let notices = predictor
+            .match_table(&mut table, problem.kind().as_ref())
             .map_err(in_file(source.costs_file()))?;
         for notice in notices {
             session.warn(&format!(
@@ -132,8 +130,8 @@ impl EvaluationInput {
     /// Predictions for some rows, to be minimized.
     fn predicted(&self, rows: &[usize]) -> Result<Matrix> {
         match &self.predictions {
-            PredictionSource::Model(model) => predict_rows(model.predictor(), &self.data, rows),
-            PredictionSource::Known(all) => known_predictions(all, &self.data, rows),
+            PredictionSource::Model(model) => model.predictor().predict_instances(&self.data, rows),
+            PredictionSource::Known(all) => self.data.select_predictions(all, rows),
         }
     }
 
@@ -144,10 +142,9 @@ impl EvaluationInput {
         observer.begin("deciding", rows.len() as u64);
         let found = if unambiguous {
             let predictions = self.predicted(&rows)?;
-            let regrets = unambiguous_regrets(&predictions, data, &rows, oracle, observer)?;
-            summarize(regrets, &predictions, data, &rows)
+            Evaluation::unambiguous(&predictions, data, &rows, oracle, observer)?
         } else {
-            evaluate_in_chunks(|part| self.predicted(part), data, &rows, oracle, observer)?
+            Evaluation::in_chunks(|part| self.predicted(part), data, &rows, oracle, observer)?
         };
         observer.end();
         Ok(found)
@@ -168,7 +165,7 @@ fn report_evaluation(found: &Evaluation, solves: u64, report: &mut CommandReport
     lines
         .iter()
         .for_each(|(name, value)| report.line(format!("{name:<20} {value}")));
-    if let Some(warning) = few_rows_warning("evaluated", found.instances) {
+    if let Some(warning) = Evaluation::few_rows_warning("evaluated", found.instances) {
         report.line(warning);
     }
 }

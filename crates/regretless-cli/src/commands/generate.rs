@@ -3,9 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use regretless::data::atomic_write::check_free;
-use regretless::data::synthetic::{SyntheticGenerator, SyntheticSpec};
-use regretless::data::{csv, npy};
+use regretless::data::{SyntheticGenerator, SyntheticSpec, check_free};
 use regretless::observer::Observer;
 use regretless::{Error, Problem, Result};
 use serde_json::json;
@@ -112,7 +110,7 @@ impl GeneratedFiles {
             .try_for_each(|path| check_free(path, force))?;
         match &self.tables[..] {
             [features, costs] => write_arrays(features, costs, rows, session)?,
-            single => csv::write(&single[0], &rows.dataset()?, force)?,
+            single => rows.dataset()?.write_csv(&single[0], force)?,
         }
         write_text(&self.problem, problem, force)
     }
@@ -131,17 +129,15 @@ impl GeneratedFiles {
 fn write_arrays(
     features: &Path,
     costs: &Path,
-    mut rows: SyntheticGenerator,
+    rows: SyntheticGenerator,
     session: &CommandContext,
 ) -> Result<()> {
-    let (num_rows, num_costs) = (rows.rows(), rows.num_costs());
     let observer = &session.progress;
     let known = rows.features()?;
-    observer.begin("generating", num_rows as u64);
-    let next = |row: &mut Vec<f32>| rows.next_row(row);
-    npy::write_rows(costs, num_rows, num_costs, next, session.force, observer)?;
+    observer.begin("generating", rows.rows() as u64);
+    rows.write_costs_npy(costs, session.force, observer)?;
     observer.end();
-    npy::write_predictions(features, known.values(), session.force)
+    known.values().write_npy(features, session.force)
 }
 
 /// A path quoted for the shell.

@@ -2,13 +2,11 @@
 
 use std::path::Path;
 
-use regretless::data::{CostMatching, CostOwner, Dataset, TableSource, npy};
-use regretless::evaluate::predict_rows;
+use regretless::data::{CostMatching, CostOwner, Dataset, TableSource};
 use regretless::label::{LabelReport, LabelSource, LabelStore, LabeledDataset};
 use regretless::observer::Observer;
 use regretless::oracle::Oracle;
 use regretless::parallel::Threads;
-use regretless::problem::match_costs;
 use regretless::{Error, Problem, Result};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -59,7 +57,8 @@ impl CommandContext {
     /// Reorders the costs of a table to match the problem; warns where they match by position only.
     fn match_table(&self, data: &mut Dataset, file: &Path, problem: &Problem) -> Result<()> {
         let found = CostOwner::new("the table", data.cost_names());
-        let matching = match_costs(found, problem.kind().as_ref()).map_err(in_file(file))?;
+        let matching =
+            CostMatching::with_problem(found, problem.kind().as_ref()).map_err(in_file(file))?;
         data.apply(&matching).map_err(in_file(file))?;
         self.warn_about_matching(file, &matching);
         Ok(())
@@ -74,9 +73,7 @@ impl CommandContext {
 
     /// Hints at a format in which a large table stays on disk.
     fn hint_at_storage(&self, source: &TableSource, data: &Dataset) {
-        if let TableSource::Npy { costs, .. } = source
-            && let Some(hint) = npy::storage_hint(costs, data.costs())
-        {
+        if let Some(hint) = source.storage_hint(data) {
             self.warn(&format!("note: {hint}"));
         }
     }

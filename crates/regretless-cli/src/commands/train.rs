@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use regretless::checkpoint::{CheckpointFolder, ResultFile, ResultFiles};
 use regretless::error::InputPlace;
-use regretless::evaluate::few_rows_warning;
+use regretless::evaluate::Evaluation;
 use regretless::experiment::CellData;
 use regretless::method::Method;
 use regretless::predict::{CostModel, PredictorSpec};
@@ -232,7 +232,7 @@ impl TrainCommandResult<'_> {
             }
         }
         if let Some(test) = &self.outcome.test
-            && let Some(warning) = few_rows_warning("test", test.instances)
+            && let Some(warning) = Evaluation::few_rows_warning("test", test.instances)
         {
             report.line(format!("  {warning}"));
         }

@@ -5,7 +5,7 @@
 #![allow(dead_code, reason = "each benchmark uses its own part")]
 
 use regretless::data::Dataset;
-use regretless::data::synthetic::SyntheticSpec;
+use regretless::data::SyntheticSpec;
 use regretless::problem::{Benchmark, ProblemSpec};
 
 /// Rows of a table, and so the fit behind predicted costs, do not depend on how many are measured.

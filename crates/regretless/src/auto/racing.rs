@@ -5,8 +5,9 @@ use std::time::Instant;
 use super::solve_times::{SECONDS_PER_WORK_UNIT, SolveTimeSource, SolveTimes};
 use crate::data::FeatureShape;
 use crate::error::{Error, Result};
-use crate::evaluate::{predict_rows, regrets};
-use crate::loss::{BaseError, CostSensitiveSpec, SpoPlus};
+use crate::evaluate::regrets;
+use crate::loss::spo_plus::SpoPlus;
+use crate::loss::{BaseError, CostSensitiveSpec};
 use crate::method::{AutoBudget, StageOverrides, TrainingStage};
 use crate::oracle::{CacheSettings, Heuristic, OracleSettings, SolveCounts};
 use crate::parallel::cpu_seconds;
@@ -488,7 +489,7 @@ impl ValidationScorer {
         let regrets = match self {
             Self::None => return Ok(None),
             Self::Exact(rows) => {
-                let predictions = predict_rows(&trained.model, data, rows)?;
+                let predictions = trained.model.predict_instances(data, rows)?;
                 regrets(&predictions, data, rows, context.oracle, context.observer)?
             }
             Self::Relaxed {
@@ -496,7 +497,7 @@ impl ValidationScorer {
                 rows,
                 optimal_objectives,
             } => {
-                let predictions = predict_rows(&trained.model, data, rows)?;
+                let predictions = trained.model.predict_instances(data, rows)?;
                 let results = context
                     .oracle
                     .relax_all(&predictions, *kind, context.observer)

@@ -102,6 +102,7 @@ impl EnergyPrices {
     }
 
     /// Features and prices of every half-hour, day by day.
+    #[cfg(test)]
     pub fn half_hours(&self) -> (&[[f64; 8]], &[f64]) {
         (&self.features, &self.prices)
     }

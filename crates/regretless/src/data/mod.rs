@@ -5,29 +5,34 @@
 
 use crate::error::{Error, InputPlace, Result};
 
-pub mod atomic_write;
+pub(crate) mod atomic_write;
 mod construct;
 mod cost_matching;
-pub mod csv;
-pub mod energy;
-pub mod housing;
+pub(crate) mod csv;
+pub(crate) mod energy;
+mod files;
+pub(crate) mod housing;
 mod layout;
-pub mod mapped;
+pub(crate) mod mapped;
 mod matrix;
 mod names;
-pub mod npy;
+pub(crate) mod npy;
 mod split;
-pub mod split_indices;
-pub mod synthetic;
+pub(crate) mod split_indices;
+pub(crate) mod synthetic;
 mod table;
 
+pub use atomic_write::{check_free, lock_file, write_atomically};
 pub use cost_matching::{CostMatching, CostOwner};
+pub use csv::DecisionFormat;
 pub use layout::{Layout, LongColumns, WideColumns};
 pub use matrix::{Matrix, SharedArray};
 pub(crate) use matrix::{first_not_finite, norm};
-pub use names::{CostNames, check_names};
+pub use names::CostNames;
+pub(crate) use names::check_names;
 pub use split::{Split, SplitRule};
 pub use split_indices::SplitIndices;
+pub use synthetic::{SyntheticGenerator, SyntheticSpec};
 pub use table::TableSource;
 
 /// How rows of features relate to instances.
@@ -88,7 +93,7 @@ impl Features {
                 "{rows} rows of features do not make instances of {items} rows"
             )));
         }
-        check_finite(&values, |j| names[j].clone())?;
+        values.check_finite(|j| names[j].clone())?;
         Ok(Self {
             values,
             shape,
@@ -184,7 +189,7 @@ impl Dataset {
     pub fn new(features: Features, costs: Matrix, cost_names: Option<CostNames>) -> Result<Self> {
         let table = Self::from_finite_parts(features, costs, cost_names)?;
         let name = |column: usize| table.cost_names.get(column).into_owned();
-        check_finite(&table.costs, name)?;
+        table.costs.check_finite(name)?;
         // Values in double precision may overflow when they are rounded.
         if let Some(at) = first_not_finite(table.costs.as_slice()) {
             let (row, column) = (at / table.costs.cols(), at % table.costs.cols());
@@ -296,19 +301,21 @@ impl Dataset {
     }
 }
 
-/// Checks that all values are finite; `name` returns the name of a column.
-///
-/// # Errors
-/// When one is not; the error has its row, counted from 0, and column.
-pub fn check_finite(values: &Matrix, name: impl Fn(usize) -> String) -> Result<()> {
-    match values.first_not_finite() {
-        None => Ok(()),
-        Some((row, column, number)) => {
-            let place = InputPlace::default().row(row as u64).column(name(column));
-            Err(Error::input(
-                place,
-                format!("{number} is not a finite number (rows counted from 0)"),
-            ))
+impl Matrix {
+    /// Checks that all values are finite; `name` returns the name of a column.
+    ///
+    /// # Errors
+    /// When one is not; the error has its row, counted from 0, and column.
+    pub fn check_finite(&self, name: impl Fn(usize) -> String) -> Result<()> {
+        match self.first_not_finite() {
+            None => Ok(()),
+            Some((row, column, number)) => {
+                let place = InputPlace::default().row(row as u64).column(name(column));
+                Err(Error::input(
+                    place,
+                    format!("{number} is not a finite number (rows counted from 0)"),
+                ))
+            }
         }
     }
 }

@@ -19,6 +19,7 @@
 
 use super::{Dataset, FeatureShape, Features, Matrix};
 use crate::error::{Error, Result};
+use crate::observer::{NoopObserver, Observer};
 use crate::random::NumpyRandomState;
 use crate::size_limits::{self, MAX_COSTS, MAX_TABLE_VALUES};
 
@@ -217,13 +218,26 @@ impl SyntheticGenerator {
     /// When a number is not finite, or there is not enough memory.
     pub fn dataset(mut self) -> Result<Dataset> {
         let (rows, cols) = (self.rows(), self.num_costs());
+        let costs = self.costs(&NoopObserver)?;
+        Dataset::new(self.features()?, Matrix::new(rows, cols, costs)?, None)
+    }
+
+    /// The costs of all rows, one after another.
+    ///
+    /// # Errors
+    /// When there is not enough memory, or the observer interrupts.
+    pub fn costs(&mut self, observer: &dyn Observer) -> Result<Vec<f32>> {
+        let (rows, cols) = (self.rows(), self.num_costs());
         let count =
             size_limits::checked_product("costs of a table", &[rows, cols], MAX_TABLE_VALUES)?;
         let mut costs = size_limits::try_with_capacity("the table of costs", count)?;
         for _ in 0..rows {
+            if observer.interrupted() {
+                return Err(Error::Interrupted);
+            }
             self.next_row(&mut costs);
         }
-        Dataset::new(self.features()?, Matrix::new(rows, cols, costs)?, None)
+        Ok(costs)
     }
 }
 
@@ -231,15 +245,7 @@ impl SyntheticGenerator {
 ///
 /// # Errors
 /// When the specification is invalid or the table too large.
-pub fn grid_path(spec: SyntheticSpec, arcs: usize) -> Result<Dataset> {
-    grid_path_rows(spec, arcs)?.dataset()
-}
-
-/// The same, row by row.
-///
-/// # Errors
-/// When the specification is invalid or the table too large.
-pub fn grid_path_rows(spec: SyntheticSpec, arcs: usize) -> Result<SyntheticGenerator> {
+pub fn grid_path(spec: SyntheticSpec, arcs: usize) -> Result<SyntheticGenerator> {
     let spec = spec.validate()?;
     spec.check_memory_for(arcs)?;
     let mut stream = NumpyRandomState::new(spec.seed);
@@ -260,19 +266,6 @@ pub fn grid_path_rows(spec: SyntheticSpec, arcs: usize) -> Result<SyntheticGener
 /// # Errors
 /// When the specification is invalid or the table too large.
 pub fn knapsack(
-    spec: SyntheticSpec,
-    items: usize,
-    dimensions: usize,
-) -> Result<(Vec<Vec<f64>>, Dataset)> {
-    let (weights, rows) = knapsack_rows(spec, items, dimensions)?;
-    Ok((weights, rows.dataset()?))
-}
-
-/// The same, values row by row.
-///
-/// # Errors
-/// When the specification is invalid or the table too large.
-pub fn knapsack_rows(
     spec: SyntheticSpec,
     items: usize,
     dimensions: usize,
@@ -306,15 +299,7 @@ pub fn knapsack_rows(
 ///
 /// # Errors
 /// When the specification is invalid or the table too large.
-pub fn tsp(spec: SyntheticSpec, nodes: usize) -> Result<Dataset> {
-    tsp_rows(spec, nodes)?.dataset()
-}
-
-/// The same, row by row.
-///
-/// # Errors
-/// When the specification is invalid or the table too large.
-pub fn tsp_rows(spec: SyntheticSpec, nodes: usize) -> Result<SyntheticGenerator> {
+pub fn tsp(spec: SyntheticSpec, nodes: usize) -> Result<SyntheticGenerator> {
     let spec = spec.validate()?;
     let edges = size_limits::pairs("edges", nodes)?;
     spec.check_memory_for(edges)?;

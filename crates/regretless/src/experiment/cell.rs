@@ -9,9 +9,7 @@ use super::example::{ExampleDecision, example_decisions};
 use super::method::CellMethod;
 use super::spec::{Experiment, ExperimentMethod, ExperimentProblem};
 use crate::error::{Error, Result};
-use crate::evaluate::{
-    Evaluation, evaluate_in_chunks, predict_rows, regrets_from_results, summarize,
-};
+use crate::evaluate::{Evaluation, regrets_from_results};
 use crate::method::Method;
 use crate::observer::Observer;
 use crate::oracle::{Oracle, SolveCounts};
@@ -247,16 +245,18 @@ impl ExperimentCell {
             ..
         } = *context;
         let rows = &context.split.test;
-        let predict = |rows: &[usize]| predict_rows(&trained.model, data, rows);
         if !self.stores_examples {
-            let test = evaluate_in_chunks(predict, data, rows, oracle, observer)?;
+            let test = Evaluation::of_model(&trained.model, data, rows, oracle, observer)?;
             return Ok((test, Vec::new()));
         }
-        let predictions = predict(rows)?;
+        let predictions = trained.model.predict_instances(data, rows)?;
         let solutions = oracle.solve_all(&predictions, observer)?;
         let shown = example_decisions(&solutions, data, rows);
         let regrets = regrets_from_results(solutions, data, rows)?;
-        Ok((summarize(regrets, &predictions, data, rows), shown))
+        Ok((
+            Evaluation::from_regrets(regrets, &predictions, data, rows),
+            shown,
+        ))
     }
 }
 

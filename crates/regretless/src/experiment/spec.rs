@@ -403,6 +403,14 @@ impl Experiment {
         self
     }
 
+    /// Sets the number of seeds of all problems.
+    pub fn set_seeds(&mut self, seeds: u32) {
+        self.seeds = seeds;
+        for problem in &mut self.problems {
+            problem.seeds = None;
+        }
+    }
+
     /// Keeps problems and methods with one of these names, and always the reference.
     ///
     /// # Errors

@@ -22,7 +22,7 @@ use crate::data::Dataset;
 
 /// Settings of robust labels.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct KnnRobustCosts {
+pub(crate) struct KnnRobustCosts {
     /// Neighbors per instance.
     pub neighbors: usize,
     /// Weight of an instance's own costs, from 0 to 1.

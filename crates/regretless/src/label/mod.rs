@@ -1,11 +1,10 @@
 //! Labels: the optimal decision of every instance, computed once and stored.
 
-use crate::data::{CostOwner, Dataset, Matrix};
+use crate::data::{CostMatching, CostOwner, Dataset, Matrix};
 use crate::decision::Decision;
 use crate::error::{Error, Result};
 use crate::observer::Observer;
 use crate::oracle::{Oracle, SolveResult};
-use crate::problem::match_costs;
 use crate::sense::Sense;
 use crate::solve::{Solution, SolveFailure};
 
@@ -18,10 +17,10 @@ mod training;
 
 pub(crate) use data_split::FeatureLayout;
 pub use data_split::{DataPart, DataSplit, Row};
-pub use knn_robust::KnnRobustCosts;
+pub(crate) use knn_robust::KnnRobustCosts;
 pub use label_parts::Shard;
 pub use store::{LabelReport, LabelSource, LabelStore, ShardReport};
-pub use training::TrainingLabels;
+pub(crate) use training::TrainingLabels;
 
 /// A table with a label for every instance. Its costs are minimized: those of a maximization are
 /// negated when the table is labeled.
@@ -200,7 +199,7 @@ impl LabeledDataset {
     /// the costs of a maximization.
     fn prepare_costs(data: &mut Dataset, oracle: &Oracle) -> Result<Sense> {
         let problem = oracle.problem();
-        let matching = match_costs(
+        let matching = CostMatching::with_problem(
             CostOwner::new("the table", data.cost_names()),
             problem.as_ref(),
         )?;

@@ -16,7 +16,7 @@ use crate::solve::relaxation::Relaxation;
 
 /// The labels for training.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct TrainingLabels {
+pub(crate) struct TrainingLabels {
     /// Costs averaged with those of similar rows first, if any.
     pub robust: Option<KnnRobustCosts>,
     /// The relaxation whose optima are the labels, if not the problem itself.

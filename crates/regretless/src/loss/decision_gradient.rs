@@ -40,7 +40,7 @@ impl SparseGradient {
 }
 
 /// A dense or sparse gradient that terms are added to.
-pub trait GradientAccumulator {
+pub(crate) trait GradientAccumulator {
     /// Adds to the entry of one cost.
     fn add(&mut self, cost: usize, value: f64);
 
@@ -63,7 +63,7 @@ impl GradientAccumulator for SparseGradient {
 }
 
 /// A loss whose gradient is a sum of decisions.
-pub trait DecisionGradient: Send + Sync {
+pub(crate) trait DecisionGradient: Send + Sync {
     /// Adds the gradient to an accumulator that is zero and returns the value.
     ///
     /// # Errors

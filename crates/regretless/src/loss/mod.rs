@@ -16,44 +16,32 @@ use crate::solve::Solution;
 
 pub(crate) mod buffer;
 mod capabilities;
-pub mod cave;
-pub mod contrastive;
-pub mod cost_sensitive;
+pub(crate) mod cave;
+pub(crate) mod contrastive;
+pub(crate) mod cost_sensitive;
 mod decision_gradient;
-pub mod frank_wolfe;
+pub(crate) mod frank_wolfe;
 mod instance;
-pub mod lava;
-pub mod layer;
+pub(crate) mod lava;
+pub(crate) mod layer;
 mod name_options;
-pub mod noise;
-pub mod perturbation_gradient;
-pub mod pfyl;
-pub mod ranking;
+pub(crate) mod noise;
+pub(crate) mod perturbation_gradient;
+pub(crate) mod pfyl;
+pub(crate) mod ranking;
 mod registry;
-pub mod self_contrastive;
+pub(crate) mod self_contrastive;
 mod spec;
-pub mod spo_plus;
+pub(crate) mod spo_plus;
 
 pub use capabilities::Capabilities;
-pub use cave::Cave;
-pub use contrastive::Contrastive;
 pub use cost_sensitive::{
     BaseError, CostSensitiveSpec, ErrorSide, InstanceWeighting, SinglePrecisionInput,
 };
-pub use decision_gradient::{DecisionGradient, GradientAccumulator, SparseGradient};
-pub use frank_wolfe::FrankWolfe;
+pub use decision_gradient::SparseGradient;
+pub(crate) use decision_gradient::{DecisionGradient, GradientAccumulator};
 pub use instance::LossValue;
-pub use lava::LavaSpec;
-pub use layer::blackbox::Blackbox;
-pub use layer::implicit::ImplicitMle;
-pub use layer::perturbed::PerturbedOptimizer;
-pub use layer::{DecisionLayer, LayerDefinition, LayerLoss, LayerObjective};
-pub use perturbation_gradient::PerturbationGradient;
-pub use pfyl::Pfyl;
-pub use ranking::Ranking;
-pub use self_contrastive::SelfContrastive;
 pub use spec::{LossDefinition, LossSpec};
-pub use spo_plus::SpoPlus;
 
 /// Key of the noise that perturbed losses draw: the same on every thread, different in every epoch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -30,21 +30,22 @@ pub enum NoiseDistribution {
 pub enum NoiseSource {
     /// Drawn for each seed, epoch and instance.
     Drawn(NoiseDistribution),
-    /// Supplied by the caller: for each instance its rows, one after the other.
+    /// Golden noise of a test: for each instance its rows, one after the other.
+    #[cfg(test)]
     Supplied(Vec<Vec<f64>>),
 }
 
 impl NoiseSource {
     /// The rows of noise of an input, from the first.
     pub(super) fn rows(&self, input: &LossInput<'_>) -> NoiseRows<'_> {
-        let supplied = match self {
-            Self::Drawn(_) => &[],
-            Self::Supplied(instances) => instances[input.instance].as_slice(),
-        };
         NoiseRows {
             noise: self,
             stream: input.stream(),
-            supplied,
+            #[cfg(test)]
+            supplied: match self {
+                Self::Drawn(_) => &[],
+                Self::Supplied(instances) => &instances[input.instance],
+            },
         }
     }
 }
@@ -54,6 +55,7 @@ pub(super) struct NoiseRows<'n> {
     noise: &'n NoiseSource,
     stream: RandomStream,
     /// Supplied rows that were not used yet.
+    #[cfg(test)]
     supplied: &'n [f64],
 }
 
@@ -66,6 +68,7 @@ impl NoiseRows<'_> {
                 row.iter_mut()
                     .for_each(|noise| *noise = sum_of_gamma(&mut self.stream, *kappa, *terms));
             }
+            #[cfg(test)]
             NoiseSource::Supplied(_) => {
                 let (next, remaining) = self.supplied.split_at(row.len());
                 row.copy_from_slice(next);

@@ -1,9 +1,9 @@
 //! Methods built in code.
 
 use super::{AutoBudget, Method, TrainingStage};
-use crate::loss::{
-    BaseError, CostSensitiveSpec, InstanceWeighting, LossSpec, Pfyl, SpoPlus, noise,
-};
+use crate::loss::pfyl::Pfyl;
+use crate::loss::spo_plus::SpoPlus;
+use crate::loss::{BaseError, CostSensitiveSpec, InstanceWeighting, LossSpec, noise};
 use crate::oracle::{CacheSettings, Heuristic};
 use crate::solve::relaxation::Relaxation;
 

@@ -23,7 +23,8 @@ mod grammar;
 mod stage;
 
 pub use builder::CostSensitive;
-pub use stage::{StageOverrides, TrainingStage};
+pub(crate) use stage::StageOverrides;
+pub use stage::TrainingStage;
 
 use serde::{Deserialize, Serialize};
 

@@ -1,9 +1,10 @@
 //! One stage of a method: a loss with its oracle settings, training labels and overrides.
 
 use crate::error::{Error, Result};
-use crate::label::TrainingLabels;
+use crate::label::{LabeledDataset, TrainingLabels};
 use crate::loss::LossSpec;
-use crate::oracle::{Heuristic, OracleSettings};
+use crate::observer::Observer;
+use crate::oracle::{Heuristic, Oracle, OracleSettings, TrainingOracle};
 
 /// One stage of a method.
 #[derive(Debug, Clone, PartialEq)]
@@ -11,16 +12,16 @@ pub struct TrainingStage {
     /// What is minimized.
     pub loss: LossSpec,
     /// Which solver, cache and warm starts serve the solver calls.
-    pub oracle: OracleSettings,
+    pub(crate) oracle: OracleSettings,
     /// Which labels are trained on.
-    pub labels: TrainingLabels,
+    pub(crate) labels: TrainingLabels,
     /// Settings of this stage that take precedence over those of the training.
-    pub overrides: StageOverrides,
+    pub(crate) overrides: StageOverrides,
 }
 
 /// Settings of one stage that take precedence over those of the training.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct StageOverrides {
+pub(crate) struct StageOverrides {
     /// Learning rate.
     pub learning_rate: Option<f64>,
     /// Maximum number of epochs.
@@ -53,6 +54,31 @@ impl TrainingStage {
         }
         let solve_ratio = self.oracle.cache.map_or(1.0, |cache| cache.solve_ratio);
         solve_ratio * self.overrides.epochs.unwrap_or(epochs) as f64
+    }
+
+    /// The oracle for the solver calls of this stage's loss.
+    ///
+    /// # Errors
+    /// When the problem lacks what the oracle settings of the stage need.
+    pub fn training_oracle<'o>(&self, oracle: &'o Oracle, seed: u64) -> Result<TrainingOracle<'o>> {
+        TrainingOracle::new(oracle, self.oracle, seed)
+            .map_err(|error| error.for_method(&self.to_string()))
+    }
+
+    /// The table with the labels that this stage trains on; `None` if it trains on those of the
+    /// table.
+    ///
+    /// # Errors
+    /// When the problem lacks what the labels need, a solve fails, or the user interrupts.
+    pub fn training_labels(
+        &self,
+        data: &LabeledDataset,
+        rows: &[usize],
+        oracle: &Oracle,
+        observer: &dyn Observer,
+    ) -> Result<Option<LabeledDataset>> {
+        self.labels
+            .apply(data, rows, &self.to_string(), oracle, observer)
     }
 
     /// Checks that loss, oracle settings and labels are compatible.

@@ -31,9 +31,11 @@ mod worker;
 mod worker_solver;
 
 pub use counts::SolveCounts;
-pub use settings::{CacheGranularity, CacheSettings, Heuristic, OracleSettings};
+pub use settings::Heuristic;
+pub(crate) use settings::{CacheGranularity, CacheSettings, OracleSettings};
 pub use solution_pool::SolutionPool;
-pub use training_oracle::{CacheAction, StepId, TrainingOracle};
+pub(crate) use training_oracle::CacheAction;
+pub use training_oracle::{StepId, TrainingOracle};
 pub use worker::OracleWorker;
 
 use counts::SolveCounters;

@@ -25,7 +25,7 @@ const PERCENT_ROUNDING: f64 = 1e12;
 
 /// Whether the draw between a solve and a pool lookup is made per batch or per instance.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum CacheGranularity {
+pub(crate) enum CacheGranularity {
     /// Once for all instances of a batch, as in the published implementations.
     #[default]
     Batch,
@@ -40,7 +40,7 @@ pub enum CacheGranularity {
 /// call is solved and its solution is added to the pool; otherwise the cheapest decision of the
 /// pool is returned.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct CacheSettings {
+pub(crate) struct CacheSettings {
     /// Probability of a solve, from 0 to 1.
     pub solve_ratio: f64,
     /// How often the draw is made.
@@ -164,7 +164,7 @@ impl From<Heuristic> for String {
 
 /// How the oracle handles solver calls.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct OracleSettings {
+pub(crate) struct OracleSettings {
     /// Solve this relaxation instead of the problem itself.
     pub relaxation: Option<Relaxation>,
     /// Look up solver calls in a solution pool, except for a fraction that is solved.

@@ -21,7 +21,7 @@ use crate::solve::SolveFailure;
 
 /// Whether a solver call is solved or looked up in the solution pool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum CacheAction {
+pub(crate) enum CacheAction {
     /// The solver of the settings runs.
     Solve,
     /// The cheapest decision of the solution pool is returned.
@@ -66,7 +66,7 @@ impl<'a> TrainingOracle<'a> {
     ///
     /// # Errors
     /// When the settings contradict each other, or the problem has no such relaxation or heuristic.
-    pub fn new(oracle: &'a Oracle, settings: OracleSettings, seed: u64) -> Result<Self> {
+    pub(crate) fn new(oracle: &'a Oracle, settings: OracleSettings, seed: u64) -> Result<Self> {
         settings.check()?;
         if let Some(heuristic) = oracle.heuristic.filter(|_| settings.uses_warm_starts()) {
             return Err(Error::setting(format!(
@@ -212,8 +212,14 @@ impl<'a> TrainingOracle<'a> {
         results.ok_or(Error::Interrupted)
     }
 
+    /// Prepares a worker for the solver calls of an instance in a training step: whether they are
+    /// solved or looked up in the solution pool.
+    pub fn prepare_worker(&self, worker: &mut OracleWorker<'_>, step: StepId, instance: usize) {
+        worker.set_cache_action(self.cache_action(step, instance));
+    }
+
     /// Draws whether the solver calls of an instance at this step are solved or looked up.
-    pub fn cache_action(&self, step: StepId, instance: usize) -> CacheAction {
+    pub(crate) fn cache_action(&self, step: StepId, instance: usize) -> CacheAction {
         match self.settings.cache {
             None => CacheAction::Solve,
             Some(_) if !step.training => CacheAction::Lookup,

@@ -76,7 +76,7 @@ impl<'a> OracleWorker<'a> {
     }
 
     /// Sets whether the following solver calls are solved or looked up in the solution pool.
-    pub fn set_cache_action(&mut self, cache_action: CacheAction) {
+    pub(crate) fn set_cache_action(&mut self, cache_action: CacheAction) {
         self.cache_action = cache_action;
     }
 

@@ -20,11 +20,11 @@ const RIDGE_PENALTY: f64 = 1e-8;
 #[derive(Debug, Clone, PartialEq)]
 pub struct LinearFit {
     /// Standardizes features.
-    pub input: FeatureScaler,
+    pub(crate) input: FeatureScaler,
     /// Weights and biases.
-    pub network: Network,
+    pub(crate) network: Network,
     /// Turns outputs into costs with the signs of the table that was fitted.
-    pub output: CostScaler,
+    pub(crate) output: CostScaler,
 }
 
 impl LinearFit {

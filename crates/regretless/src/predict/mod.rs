@@ -23,15 +23,15 @@ mod scaler;
 pub use least_squares::LinearFit;
 pub use model::{CostModel, ModelMetadata};
 pub(crate) use network::LEAKY_RELU_SLOPE;
-pub use network::Network;
-pub use scaler::{CostScaler, FeatureScaler};
+pub(crate) use network::Network;
+pub(crate) use scaler::{CostScaler, FeatureScaler};
 
 /// Sizes of the hidden layers of `mlp`. Untuned: a common choice for tables.
 const DEFAULT_HIDDEN_SIZES: [usize; 2] = [256, 256];
 
 /// Intermediate results of a forward pass for the backward pass; reused from step to step.
 #[derive(Debug, Clone, Default)]
-pub struct Tape {
+pub(crate) struct Tape {
     /// Outputs of each layer, those of the network last.
     pub(crate) layers: Vec<Vec<f32>>,
     /// The gradients of the outputs and of the inputs of the current layer.
@@ -73,8 +73,14 @@ impl PredictorSpec {
         size_limits::check_parameters(&[&[features], hidden, &[outputs]].concat())
     }
 
+    /// The initial parameters of a new predictor, which depend on the seed only: layer by layer,
+    /// weights before biases.
+    pub fn initial_parameters(&self, features: usize, outputs: usize, seed: u64) -> Vec<f32> {
+        self.build(features, outputs, seed).parameters().to_vec()
+    }
+
     /// A new predictor whose initial parameters depend on the seed only.
-    pub fn build(&self, features: usize, outputs: usize, seed: u64) -> Network {
+    pub(crate) fn build(&self, features: usize, outputs: usize, seed: u64) -> Network {
         match self {
             Self::Linear => Network::new(features, &[], outputs, seed),
             Self::Mlp { hidden } => Network::new(features, hidden, outputs, seed),

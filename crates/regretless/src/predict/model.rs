@@ -33,11 +33,11 @@ pub struct ModelMetadata {
 #[derive(Debug, Clone, PartialEq)]
 pub struct CostModel {
     /// The networks; all of one size.
-    pub networks: Vec<Network>,
+    pub(crate) networks: Vec<Network>,
     /// Applied to features first, if any.
-    pub input: Option<FeatureScaler>,
+    pub(crate) input: Option<FeatureScaler>,
     /// Applied to outputs last; the resulting costs are in the user's objective sense.
-    pub output: CostScaler,
+    pub(crate) output: CostScaler,
     /// Its origin, and what it expects.
     pub metadata: ModelMetadata,
 }

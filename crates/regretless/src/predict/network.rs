@@ -16,7 +16,7 @@ const MIN_PRODUCT_INPUTS: usize = 16;
 
 /// A dense network; without hidden layers it is the linear predictor.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Network {
+pub(crate) struct Network {
     /// Features, hidden layers, outputs.
     sizes: Vec<usize>,
     parameters: Vec<f32>,

@@ -12,7 +12,7 @@ const MAX_CONSTANT_DEVIATION: f64 = 1e-12;
 
 /// Standardizes features: mean 0 and standard deviation 1 over the training rows.
 #[derive(Debug, Clone, PartialEq)]
-pub struct FeatureScaler {
+pub(crate) struct FeatureScaler {
     /// Mean of each feature.
     pub mean: Vec<f64>,
     /// Standard deviation of each feature; 1 where a feature is constant.
@@ -56,7 +56,7 @@ impl FeatureScaler {
 /// With the mean and the sample standard deviation of the training costs, outputs of order 1 become
 /// costs of the right size, and no prediction starts at zero, where normalization is undefined.
 #[derive(Debug, Clone, PartialEq)]
-pub struct CostScaler {
+pub(crate) struct CostScaler {
     /// Added to each output of a row.
     pub offset: Vec<f64>,
     /// Multiplies each output of a row.

@@ -129,12 +129,10 @@ impl Benchmark {
         let problem = self.problem(spec.seed)?;
         let data = match self {
             Self::GridPath { rows, cols } => {
-                synthetic::grid_path_rows(spec, GridPathSolver::num_arcs(rows, cols))?
+                synthetic::grid_path(spec, GridPathSolver::num_arcs(rows, cols))?
             }
-            Self::Knapsack { items } => {
-                synthetic::knapsack_rows(spec, items, dimensions_of(items))?.1
-            }
-            Self::Tsp { nodes } | Self::Cvrp { nodes } => synthetic::tsp_rows(spec, nodes)?,
+            Self::Knapsack { items } => synthetic::knapsack(spec, items, dimensions_of(items))?.1,
+            Self::Tsp { nodes } | Self::Cvrp { nodes } => synthetic::tsp(spec, nodes)?,
         };
         Ok((problem, data))
     }

@@ -69,6 +69,13 @@ impl TryFrom<CvrpFields> for Cvrp {
 }
 
 impl Cvrp {
+    /// The customers of each route in visiting order, without the depot; the decision must be
+    /// feasible.
+    #[cfg(feature = "highs")]
+    pub fn routes(nodes: usize, decision: &Decision) -> Vec<Vec<u32>> {
+        routes_from_edges(nodes, decision)
+    }
+
     /// Number of nodes with the depot.
     pub fn nodes(&self) -> usize {
         self.demands.len() + 1

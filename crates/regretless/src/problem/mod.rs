@@ -21,7 +21,7 @@ use crate::solve::{SearchLimits, Solver};
 mod benchmark;
 mod cvrp;
 mod external;
-pub mod formats;
+pub(crate) mod formats;
 mod from_file;
 mod function;
 mod grid_path;
@@ -227,19 +227,21 @@ pub trait ProblemKind: Send + Sync + fmt::Debug {
     fn check(&self, decision: &Decision) -> std::result::Result<(), String>;
 }
 
-/// Matches costs with those of a problem: by name where both have names, by position otherwise.
-///
-/// # Errors
-/// When both have names and the sets differ.
-pub fn match_costs(actual: CostOwner<'_>, problem: &dyn ProblemKind) -> Result<CostMatching> {
-    CostMatching::new(
-        actual,
-        CostOwner {
-            name: &problem.name(),
-            cost_names: problem.cost_names(),
-            could_have_names: problem.may_have_cost_names(),
-        },
-    )
+impl CostMatching {
+    /// Matches costs with those of a problem: by name where both have names, by position otherwise.
+    ///
+    /// # Errors
+    /// When both have names and the sets differ.
+    pub fn with_problem(actual: CostOwner<'_>, problem: &dyn ProblemKind) -> Result<Self> {
+        Self::new(
+            actual,
+            CostOwner {
+                name: &problem.name(),
+                cost_names: problem.cost_names(),
+                could_have_names: problem.may_have_cost_names(),
+            },
+        )
+    }
 }
 
 /// A serializable problem, as in a problem file or in the metadata of a model.

@@ -8,7 +8,7 @@ use super::{ProblemKind, Sense, SolveCostHint, check_binary};
 use crate::decision::Decision;
 use crate::error::{Error, Result};
 use crate::size_limits::MAX_NODES;
-use crate::solve::complete_graph::{edge_ends, edges_at, edges_within, num_edges};
+use crate::solve::complete_graph::{edge_ends, edges_at, edges_within, num_edges, tour_order};
 use crate::solve::cone::NormalCone;
 #[cfg(feature = "highs")]
 use crate::solve::relaxation::{CostRangeKind, CostRanging, Relaxation, RelaxationSolver};
@@ -40,6 +40,11 @@ impl TryFrom<TspFields> for Tsp {
 }
 
 impl Tsp {
+    /// The nodes of a tour in visiting order, from node 0; the decision must be a tour.
+    pub fn tour_order(nodes: usize, decision: &Decision) -> Vec<u32> {
+        tour_order(nodes, decision.indices())
+    }
+
     /// Up to this number of nodes branch and bound on 1-trees is faster than branch and cut.
     #[cfg(feature = "highs")]
     const BRANCH_AND_BOUND_MAX_NODES: usize = 64;

@@ -105,6 +105,7 @@ pub struct DistanceMatrix {
 
 impl DistanceMatrix {
     /// The matrix of these edge costs.
+    #[cfg(test)]
     pub fn new(nodes: usize, costs: &[f64]) -> Self {
         let mut distances = Self::default();
         distances.fill(nodes, costs);

@@ -5,29 +5,30 @@
 //! solves: a [`WarmStart`] may change the time of a solve, not its result.
 
 pub use crate::error::SolveFailure;
+pub use cone::NormalCone;
 
 use self::warm_start::WarmStart;
 use crate::cancellation;
 use crate::decision::Decision;
 
-pub mod complete_graph;
-pub mod cone;
+pub(crate) mod complete_graph;
+pub(crate) mod cone;
 #[cfg(feature = "highs")]
 mod cutting_plane;
 #[cfg(feature = "highs")]
-pub mod cvrp;
+pub(crate) mod cvrp;
 mod dense_tableau;
-pub mod grid_path;
+pub(crate) mod grid_path;
 #[cfg(feature = "highs")]
-pub mod highs;
-pub mod knapsack;
+pub(crate) mod highs;
+pub(crate) mod knapsack;
 #[cfg(feature = "highs")]
-pub mod linear;
+pub(crate) mod linear;
 mod pruning;
 pub mod relaxation;
 mod simplex_dictionary;
-pub mod top_k;
-pub mod tsp;
+pub(crate) mod top_k;
+pub(crate) mod tsp;
 pub mod warm_start;
 
 /// Finds optimal decisions; one solver per thread.

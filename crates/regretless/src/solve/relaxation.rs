@@ -99,10 +99,10 @@ pub trait CostRanging: Send {
 
 /// The difference of two vertices, fixed cost included, so that `dot` is the difference of their
 /// objectives.
-pub type VertexDelta = Decision;
+pub(crate) type VertexDelta = Decision;
 
 /// Maximum number of adjacent vertices that are listed: bounds memory on problems with very many.
-pub const MAX_ADJACENT_VERTICES: usize = 10_000;
+pub(crate) const MAX_ADJACENT_VERTICES: usize = 10_000;
 
 /// Finds the vertices adjacent to the relaxed optimum; one solver per thread. The result depends on
 /// the costs only.

@@ -98,7 +98,7 @@ const MAX_SAMPLED_COSTS: usize = 512;
 
 /// A few costs, evenly spaced, to measure later how far they drifted.
 #[derive(Debug, Clone, PartialEq)]
-pub struct CostSample {
+pub(crate) struct CostSample {
     /// Distance between sampled costs.
     step: usize,
     values: Box<[f32]>,

@@ -67,7 +67,10 @@ fn grid_path_data_equal_the_peers() {
     let expected = &file["generators"]["shortestpath"];
     let arcs = expected["c"][0].as_array().unwrap().len();
     assert_same(
-        &synthetic::grid_path(spec(&expected["args"]), arcs).unwrap(),
+        &synthetic::grid_path(spec(&expected["args"]), arcs)
+            .unwrap()
+            .dataset()
+            .unwrap(),
         expected,
     );
 }
@@ -78,7 +81,8 @@ fn knapsack_data_and_weights_equal_the_peers() {
         return;
     };
     let expected = &file["generators"]["knapsack"];
-    let (weights, data) = synthetic::knapsack(spec(&expected["args"]), 6, 2).unwrap();
+    let (weights, generator) = synthetic::knapsack(spec(&expected["args"]), 6, 2).unwrap();
+    let data = generator.dataset().unwrap();
     assert_eq!(weights, rows(&expected["weights"]));
     assert_same(&data, expected);
 }
@@ -90,7 +94,10 @@ fn tour_data_equal_the_peers() {
     };
     let expected = &file["generators"]["tsp"];
     assert_same(
-        &synthetic::tsp(spec(&expected["args"]), 5).unwrap(),
+        &synthetic::tsp(spec(&expected["args"]), 5)
+            .unwrap()
+            .dataset()
+            .unwrap(),
         expected,
     );
 }
@@ -104,7 +111,7 @@ fn full_size_tables_start_with_the_known_numbers() {
             .for_each(|(a, b)| assert!((f64::from(*a) - b).abs() < 1e-6, "{a} is not {b}"));
     };
     let one = SyntheticSpec::paper(1, 135);
-    let paths = synthetic::grid_path(one, 40).unwrap();
+    let paths = synthetic::grid_path(one, 40).unwrap().dataset().unwrap();
     close(
         paths.features().instance(0),
         &[0.18978013, 0.28131239, 0.80407457],
@@ -113,13 +120,14 @@ fn full_size_tables_start_with_the_known_numbers() {
         paths.costs().row(0),
         &[1.6599534, 2.1552112, 0.58019567, 1.3563237],
     );
-    let (weights, items) = synthetic::knapsack(one, 32, 2).unwrap();
+    let (weights, generator) = synthetic::knapsack(one, 32, 2).unwrap();
+    let items = generator.dataset().unwrap();
     assert_eq!(weights[0][..4], [4.59, 4.87, 5.19, 7.59]);
     assert_eq!(
         items.costs().row(0)[..8],
         [3.0, 2.0, 2.0, 1.0, 1.0, 2.0, 1.0, 1.0]
     );
-    let tours = synthetic::tsp(one, 20).unwrap();
+    let tours = synthetic::tsp(one, 20).unwrap().dataset().unwrap();
     close(
         tours.features().instance(0),
         &[-1.08411069, 0.48888577, 0.16599294],

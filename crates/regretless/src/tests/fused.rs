@@ -44,7 +44,8 @@ fn table(rows: usize, features: usize, costs: usize, seed: u64) -> Dataset {
 
 fn trained(
     loss: &str,
-    (features, costs): (usize, usize),
+    features: usize,
+    costs: usize,
     settings: TrainingSettings,
     threads: usize,
 ) -> FitResult {
@@ -133,12 +134,13 @@ const LOSSES: [&str; 13] = [
 #[test]
 fn losses_and_best_epoch_equal_those_of_the_minibatch_runner() {
     for loss in LOSSES {
-        for shape in [(1, 5), (3, 16), (5, 40), (6, 259), (20, 33)] {
+        for (features, costs) in [(1, 5), (3, 16), (5, 40), (6, 259), (20, 33)] {
             for batch_size in [7, 32, 100] {
                 let with = |fused| {
                     trained(
                         loss,
-                        shape,
+                        features,
+                        costs,
                         TrainingSettings {
                             fused,
                             batch_size,
@@ -150,13 +152,14 @@ fn losses_and_best_epoch_equal_those_of_the_minibatch_runner() {
                 assert_same(
                     &with(true).report,
                     &with(false).report,
-                    &format!("{loss} {shape:?} batch size {batch_size}"),
+                    &format!("{loss} {features} features, {costs} costs, batch size {batch_size}"),
                 );
             }
             let with = |fused| {
                 trained(
                     loss,
-                    shape,
+                    features,
+                    costs,
                     TrainingSettings {
                         fused,
                         rows_per_epoch: Some(45),
@@ -168,7 +171,7 @@ fn losses_and_best_epoch_equal_those_of_the_minibatch_runner() {
             assert_same(
                 &with(true).report,
                 &with(false).report,
-                &format!("{loss} {shape:?} 45 rows"),
+                &format!("{loss} {features} features, {costs} costs, 45 rows"),
             );
         }
     }
@@ -239,7 +242,8 @@ fn the_first_step_is_equal_up_to_rounding() {
         let with = |fused| {
             trained(
                 loss,
-                (5, 100),
+                5,
+                100,
                 TrainingSettings {
                     fused,
                     select: SelectionCriterion::Last,
@@ -264,7 +268,7 @@ fn the_first_step_is_equal_up_to_rounding() {
 fn any_number_of_threads_gives_the_same_bytes() {
     for loss in ["MSE", "MAE(O)", "MAE(O,S)", "MSE(C,S)", "MAE(O_S(exact))"] {
         let bytes = |threads| {
-            trained(loss, (5, 3001), settings(), threads)
+            trained(loss, 5, 3001, settings(), threads)
                 .model
                 .to_bytes()
                 .unwrap()
@@ -372,16 +376,17 @@ fn learning_rate_decay_is_the_same() {
     let with = |fused| {
         trained(
             "MSE(O,S)",
-            (5, 60),
+            5,
+            60,
             TrainingSettings { fused, ..shrinking },
             1,
         )
         .report
     };
     assert_same(&with(true), &with(false), "lr_decay");
-    let steady = trained("MSE(O,S)", (5, 60), settings(), 1).model.networks;
+    let steady = trained("MSE(O,S)", 5, 60, settings(), 1).model.networks;
     assert_ne!(
-        trained("MSE(O,S)", (5, 60), shrinking, 1).model.networks,
+        trained("MSE(O,S)", 5, 60, shrinking, 1).model.networks,
         steady
     );
 }
@@ -397,7 +402,8 @@ fn weight_decay_is_the_same() {
     let with = |fused| {
         trained(
             "MSE(O,S)",
-            (5, 60),
+            5,
+            60,
             TrainingSettings {
                 fused,
                 optimizer: decay,

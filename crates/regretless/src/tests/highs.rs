@@ -218,7 +218,7 @@ fn invalid_arguments_are_refused() {
     let mut row = LpRows::default();
     row.push([0.0, 1.0], [(2, 1.0)]);
     assert!(lp.add_rows(&row).is_err(), "there is no column 2");
-    row.clear();
+    row = LpRows::default();
     row.push([0.0, 1.0], [(1, 1.0), (1, 1.0)]);
     assert!(lp.add_rows(&row).is_err(), "an entry comes twice");
 }

@@ -110,7 +110,7 @@ fn stored_labels_equal_those_of_a_direct_solve() {
         noise: 0.5,
         seed: 9,
     };
-    let data = synthetic::grid_path(spec, 31).unwrap();
+    let data = synthetic::grid_path(spec, 31).unwrap().dataset().unwrap();
     let plain = LabeledDataset::solve(data.clone(), &oracle(&problem), &NoopObserver).unwrap();
     for expected in [30, 0] {
         let (labeled, _, solves) = label(
@@ -306,7 +306,10 @@ fn a_table_of_the_wrong_width_is_refused() {
 fn labels_by_a_heuristic_are_never_taken_for_the_best() {
     let place = place();
     let problem = ProblemSpec::Tsp(Tsp::new(12).unwrap());
-    let data = synthetic::tsp(SyntheticSpec::paper(6, 4), 12).unwrap();
+    let data = synthetic::tsp(SyntheticSpec::paper(6, 4), 12)
+        .unwrap()
+        .dataset()
+        .unwrap();
     let mut stored = Vec::new();
     for heuristic in [
         Some(Heuristic::LocalSearch),

@@ -18,6 +18,8 @@ mod knapsack;
 mod labels;
 mod linear;
 mod losses;
+#[path = "../../benches/measure/mod.rs"]
+mod measure;
 mod methods;
 mod model_files;
 mod of_model;
@@ -29,4 +31,5 @@ mod solvers;
 mod tables;
 mod training;
 mod training_oracle;
+mod tsp_benchmark;
 mod warm_start;

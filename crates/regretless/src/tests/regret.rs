@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::tests::common::{assert_close, golden, numbers, rows};
 use regretless::Decision;
 use regretless::data::{Dataset, FeatureShape, Features, Matrix};
-use regretless::evaluate::{evaluate, unambiguous_regrets};
+use regretless::evaluate::{Evaluation, unambiguous_regrets};
 use regretless::label::LabeledDataset;
 use regretless::observer::NoopObserver;
 use regretless::oracle::Oracle;
@@ -64,7 +64,8 @@ fn regrets_equal_the_golden_ones() {
         .unwrap();
         data.sense().convert_single(predictions.as_mut_slice());
         let all: Vec<usize> = (0..data.len()).collect();
-        let found = evaluate(&predictions, &data, &all, &oracle, &NoopObserver).unwrap();
+        let found =
+            Evaluation::of_predictions(&predictions, &data, &all, &oracle, &NoopObserver).unwrap();
         let expected = &file["metrics"];
         // Costs are kept in single precision, so regrets agree to its rounding.
         assert_close(
@@ -102,7 +103,7 @@ fn ties_cannot_flatter_the_unambiguous_regret() {
     let data =
         LabeledDataset::solve(table(&[vec![1.0, 5.0, 9.0]]), &oracle, &NoopObserver).unwrap();
     let tied = Matrix::new(1, 3, vec![2.0, 2.0, 7.0]).unwrap();
-    let usual = evaluate(&tied, &data, &[0], &oracle, &NoopObserver).unwrap();
+    let usual = Evaluation::of_predictions(&tied, &data, &[0], &oracle, &NoopObserver).unwrap();
     assert_eq!((usual.regret, usual.optimal_fraction), (0.0, 1.0));
     assert_eq!(
         unambiguous_regrets(&tied, &data, &[0], &oracle, &NoopObserver).unwrap(),

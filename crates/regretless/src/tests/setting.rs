@@ -5,7 +5,7 @@ use std::sync::Arc;
 use regretless::Result;
 use regretless::data::synthetic::SyntheticSpec as DataRecipe;
 use regretless::data::{Dataset, Matrix, SplitIndices};
-use regretless::evaluate::{Evaluation, evaluate};
+use regretless::evaluate::Evaluation;
 use regretless::label::LabeledDataset;
 use regretless::method::Method;
 use regretless::observer::NoopObserver;
@@ -27,13 +27,14 @@ pub struct Setting {
 impl Setting {
     pub fn new(problem: ProblemSpec, data: Dataset, counts: [usize; 3], threads: usize) -> Self {
         let built = problem.build().unwrap();
-        Self::solved_as(built, (problem, data), counts, threads)
+        Self::solved_as(built, problem, data, counts, threads)
     }
 
     /// The same with another problem behind the oracle.
     pub fn solved_as(
         solved: Arc<dyn ProblemKind>,
-        (problem, data): (ProblemSpec, Dataset),
+        problem: ProblemSpec,
+        data: Dataset,
         counts: [usize; 3],
         threads: usize,
     ) -> Self {
@@ -100,7 +101,7 @@ impl Setting {
             .flat_map(|row| predictions.row(*row).to_vec())
             .collect();
         let rows = Matrix::new(self.split.test.len(), width, rows).unwrap();
-        evaluate(
+        Evaluation::of_predictions(
             &rows,
             &self.data,
             &self.split.test,

@@ -32,7 +32,8 @@ mod prepared_data;
 mod step;
 mod weighting;
 
-pub use weighting::{instance_costs, reweighted};
+#[cfg(test)]
+pub(crate) use weighting::instance_costs;
 
 use fit::RoundContext;
 use prepared_data::PreparedData;
@@ -64,7 +65,7 @@ pub struct FitResult {
 
 /// Stages to train one after the other, each from the model of the one before.
 #[derive(Debug, Clone, Copy)]
-pub struct StagedTraining<'a> {
+pub(crate) struct StagedTraining<'a> {
     /// The stages of a method.
     pub stages: &'a [TrainingStage],
     /// What is trained.

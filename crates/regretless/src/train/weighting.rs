@@ -106,7 +106,12 @@ fn mean_predictions(
 ///
 /// Losses that can be almost 0 although there is regret (O_S) make a few ratios enormous. If
 /// `clipped`, no ratio exceeds ten times the median, and the mean is that of the clipped ones.
-pub fn instance_costs(regrets: &[f64], losses: &[f64], optimal: &[f64], clipped: bool) -> Vec<f64> {
+pub(crate) fn instance_costs(
+    regrets: &[f64],
+    losses: &[f64],
+    optimal: &[f64],
+    clipped: bool,
+) -> Vec<f64> {
     let mut ratios: Vec<Option<f64>> = Vec::with_capacity(regrets.len());
     for ((regret, loss), optimal) in regrets.iter().zip(losses).zip(optimal) {
         let has_ratio = *regret > REGRET_TOLERANCE * optimal.abs().max(1.0) && *loss > 0.0;
@@ -135,7 +140,7 @@ fn median(mut values: Vec<f64>) -> f64 {
 }
 
 /// W(w): w times regret plus 1−w.
-pub fn reweighted(regrets: &[f64], w: f64) -> Vec<f64> {
+pub(crate) fn reweighted(regrets: &[f64], w: f64) -> Vec<f64> {
     let weight = |regret: &f64| w * regret + (1.0 - w);
     regrets.iter().map(weight).collect()
 }

@@ -9,7 +9,7 @@ use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use regretless::data::atomic_write::lock_file;
+use regretless::data::lock_file;
 use regretless::error::InputPlace;
 use regretless::experiment::{CellId, CellRecord, CellStore};
 use regretless::{Error, Result};

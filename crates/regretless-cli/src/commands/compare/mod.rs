@@ -81,7 +81,7 @@ pub fn run(options: &CompareOptions, session: &CommandContext) -> Result<Command
     let is_complete = result.failures.is_empty() && !session.progress.interrupted();
     let same_rows = comparison.shares_test_rows();
     let mut sentences = conclusion::sentences(&summary, is_complete, same_rows);
-    sentences.extend(regretless::evaluate::few_rows_warning(
+    sentences.extend(regretless::Evaluation::few_rows_warning(
         "test",
         comparison.min_test_rows(),
     ));

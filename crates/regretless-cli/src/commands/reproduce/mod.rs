@@ -109,10 +109,7 @@ fn experiment(text: &ExperimentText, options: &ReproduceOptions) -> Result<Exper
         experiment = experiment.smoke_version();
     }
     if let Some(seeds) = options.seeds {
-        experiment.seeds = seeds;
-        for problem in &mut experiment.problems {
-            problem.seeds = None;
-        }
+        experiment.set_seeds(seeds);
     }
     experiment.check()?;
     Ok(experiment)
@@ -216,9 +213,7 @@ fn draw(folder: &Path, results: &ExperimentResults) -> Result<()> {
             let file = folder.join(format!("{}.png", figure.name));
             let picture = regretless_report::png(&figure.svg, 1600)
                 .map_err(|e| Error::setting(e.to_string()))?;
-            regretless::data::atomic_write::write_atomically(&file, true, |out| {
-                out.write_all(&picture)
-            })?;
+            regretless::data::write_atomically(&file, true, |out| out.write_all(&picture))?;
         }
     }
     Ok(())

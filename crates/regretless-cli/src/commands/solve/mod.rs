@@ -4,7 +4,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::time::Instant;
 
-use regretless::data::atomic_write::check_free;
+use regretless::data::check_free;
 use regretless::observer::Observer;
 use regretless::oracle::Oracle;
 use regretless::solve::relaxation::Relaxation;

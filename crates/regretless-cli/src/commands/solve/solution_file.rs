@@ -4,8 +4,7 @@ use std::fmt::Write as _;
 
 use regretless::Result;
 use regretless::decision::Decision;
-use regretless::solve::complete_graph::tour_order;
-use regretless::solve::cvrp::routes_from_edges;
+use regretless::problem::{Cvrp, Tsp};
 use regretless::text::escape_formula;
 
 use super::target::SolutionFormat;
@@ -34,7 +33,7 @@ impl SolutionFormat {
 /// Nodes counted from 1, as TSPLIB has it.
 fn tour(name: &str, nodes: usize, decision: &Decision) -> String {
     let mut text = format!("NAME : {name}\nTYPE : TOUR\nDIMENSION : {nodes}\nTOUR_SECTION\n1\n");
-    for node in tour_order(nodes, decision.indices()).iter().skip(1) {
+    for node in Tsp::tour_order(nodes, decision).iter().skip(1) {
         let _ = writeln!(text, "{}", node + 1);
     }
     text.push_str("-1\nEOF\n");
@@ -44,7 +43,7 @@ fn tour(name: &str, nodes: usize, decision: &Decision) -> String {
 /// Customers counted from 1, the depot not named, as CVRPLIB has it.
 fn routes(nodes: usize, decision: &Decision, objective: f64) -> String {
     let mut text = String::new();
-    for (number, route) in (1..).zip(routes_from_edges(nodes, decision)) {
+    for (number, route) in (1..).zip(Cvrp::routes(nodes, decision)) {
         let customers: Vec<String> = route.iter().map(u32::to_string).collect();
         let _ = writeln!(text, "Route #{number}: {}", customers.join(" "));
     }

@@ -32,6 +32,7 @@ pub enum Storage {
     /// In memory.
     Memory,
     /// Memory-mapped, if the file is in native format: single precision, little-endian, in C order.
+    #[cfg(test)]
     File,
 }
 
@@ -44,6 +45,7 @@ impl Storage {
         match self {
             Self::BySize => bytes >= Self::MAP_THRESHOLD_BYTES,
             Self::Memory => false,
+            #[cfg(test)]
             Self::File => true,
         }
     }

@@ -31,7 +31,7 @@ const BINDING_TOLERANCE: f64 = 1e-5;
 
 /// Position of a variable between its bounds, which determines its rays.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum BoundStatus {
+pub(crate) enum BoundStatus {
     /// At its lower bound: a ray absorbs negative residuals.
     Lower,
     /// Between its bounds: no ray.
@@ -163,7 +163,8 @@ impl NormalCone {
     }
 
     /// Status of each variable.
-    pub fn statuses(&self) -> &[BoundStatus] {
+    #[cfg(test)]
+    pub(crate) fn statuses(&self) -> &[BoundStatus] {
         &self.statuses
     }
 

@@ -67,6 +67,7 @@ impl CvrpBranchAndCut {
     }
 
     /// Number of search tree nodes of the last solve, without the root.
+    #[cfg(test)]
     pub fn tree_nodes(&self) -> u64 {
         self.tree_nodes
     }

@@ -13,10 +13,9 @@
 //! `ffi` holds every unsafe call; no other module calls HiGHS.
 
 use std::ffi::{CStr, CString};
-use std::path::Path;
 
-use self::ffi::{HighsHandle, HighsResult};
-use crate::error::{Error, InputPlace, Result};
+use self::ffi::HighsHandle;
+use crate::error::Result;
 use crate::solve::SolveFailure;
 
 mod ffi;
@@ -26,8 +25,8 @@ mod mps_check;
 mod read;
 mod solution;
 
+pub use model::LinearModel;
 pub(crate) use model::integer_bounds;
-pub use model::{FEASIBILITY_TOLERANCE, LinearModel};
 pub use model_parts::{
     BasicVariable, Basis, BasisStatus, LpColumns, LpRows, LpStatus, OptionValue, PrimalDualPoint,
     SimplexMethod, SparseVectors,
@@ -73,6 +72,7 @@ impl Lp {
     ///
     /// # Errors
     /// When the parts are not a valid model.
+    #[cfg(test)]
     pub fn by_columns(rows: &LpRows, columns: &LpColumns) -> Result<Self, SolveFailure> {
         let mut lp = Self::new()?;
         lp.add_rows(rows)?;
@@ -187,6 +187,7 @@ impl Lp {
     ///
     /// # Errors
     /// When there are more marks than columns.
+    #[cfg(test)]
     pub fn set_integer(&mut self, first: usize, integer: &[bool]) -> Result<(), SolveFailure> {
         self.raw.set_integer(first, integer)
     }
@@ -236,7 +237,6 @@ impl Lp {
     pub fn use_simplex(&mut self, method: SimplexMethod) -> Result<(), SolveFailure> {
         // Values of the HiGHS option.
         let strategy = match method {
-            SimplexMethod::Auto => 0,
             SimplexMethod::Dual => 1,
             SimplexMethod::Primal => 4,
         };
@@ -345,11 +345,14 @@ impl Lp {
     ///
     /// # Errors
     /// When the extension is another or the file cannot be written.
-    pub fn write(&mut self, path: &Path) -> Result<()> {
+    #[cfg(test)]
+    pub fn write(&mut self, path: &std::path::Path) -> Result<()> {
+        use crate::error::{Error, InputPlace};
+
         read::ModelFileFormat::from_path(path)?;
         let name = read::c_path(path)?;
         let to_error =
             |failure: SolveFailure| Error::input(InputPlace::file(path), failure.to_string());
-        HighsResult::map_err(self.raw.write(&name), to_error)
+        self.raw.write(&name).map_err(to_error)
     }
 }

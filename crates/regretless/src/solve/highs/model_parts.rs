@@ -23,11 +23,6 @@ impl SparseVectors {
         self.starts.len()
     }
 
-    /// Whether it is empty.
-    pub fn is_empty(&self) -> bool {
-        self.starts.is_empty()
-    }
-
     /// The entries of one vector.
     pub fn entries(&self, vector: usize) -> impl Iterator<Item = (usize, f64)> + '_ {
         let from = self.starts[vector] as usize;
@@ -81,20 +76,6 @@ impl LpColumns {
     pub fn len(&self) -> usize {
         self.cost.len()
     }
-
-    /// Whether it is empty.
-    pub fn is_empty(&self) -> bool {
-        self.cost.is_empty()
-    }
-
-    /// Removes all columns and keeps the allocations.
-    pub fn clear(&mut self) {
-        self.cost.clear();
-        self.lower.clear();
-        self.upper.clear();
-        self.integer.clear();
-        self.entries.clear();
-    }
 }
 
 /// Rows (constraints) to be added, with their entries in columns that exist already.
@@ -116,18 +97,6 @@ impl LpRows {
     /// Number of rows.
     pub fn len(&self) -> usize {
         self.lower.len()
-    }
-
-    /// Whether it is empty.
-    pub fn is_empty(&self) -> bool {
-        self.lower.is_empty()
-    }
-
-    /// Removes all rows and keeps the allocations.
-    pub fn clear(&mut self) {
-        self.lower.clear();
-        self.upper.clear();
-        self.entries.clear();
     }
 }
 
@@ -223,8 +192,6 @@ pub enum LpStatus {
 /// The simplex method of an LP.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SimplexMethod {
-    /// HiGHS chooses.
-    Auto,
     /// Dual simplex, for solves after a change of rows or bounds.
     Dual,
     /// Primal simplex, for solves after a change of costs.

@@ -49,6 +49,7 @@ impl Lp {
     ///
     /// # Errors
     /// When nothing was solved.
+    #[cfg(test)]
     pub fn point(&self) -> Result<PrimalDualPoint, SolveFailure> {
         let mut point = PrimalDualPoint::default();
         self.read_point(&mut point)?;
@@ -165,6 +166,7 @@ impl Lp {
     ///
     /// # Errors
     /// When there is no such row or the last linear solve left no basis.
+    #[cfg(test)]
     pub fn reduced_row(&mut self, row: usize, out: &mut Vec<f64>) -> Result<(), SolveFailure> {
         self.raw.reduced_row(row, out)
     }

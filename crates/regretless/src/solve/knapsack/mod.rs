@@ -73,11 +73,6 @@ impl KnapsackBranchAndBound {
         }
     }
 
-    /// Branch-and-bound nodes of the last search.
-    pub fn nodes(&self) -> u64 {
-        self.nodes
-    }
-
     /// The optimum of the LP relaxation.
     ///
     /// # Errors

@@ -71,11 +71,6 @@ impl OneTree {
         self.build(distances, multipliers)
     }
 
-    /// Degree of each node in the 1-tree.
-    pub fn degrees(&self) -> &[u32] {
-        &self.degree
-    }
-
     /// Whether the 1-tree is a tour.
     pub fn is_tour(&self) -> bool {
         self.degree.iter().all(|degree| *degree == 2)
@@ -295,6 +290,6 @@ mod tests {
         let raised = one_tree.ascend(&distances, &mut multipliers, &target);
         assert!(raised > initial + 0.05 && raised < tour_cost);
         assert_eq!(raised, OneTree::default().build(&distances, &multipliers));
-        assert_eq!(one_tree.degrees().iter().sum::<u32>(), 2 * nodes as u32);
+        assert_eq!(one_tree.degree.iter().sum::<u32>(), 2 * nodes as u32);
     }
 }

@@ -4,8 +4,9 @@
 use std::sync::Arc;
 
 use regretless::Decision;
+use regretless::loss::layer::DecisionLayer;
 use regretless::loss::noise::NoiseSource;
-use regretless::loss::{DecisionLayer, Loss, LossInput, NoiseKey};
+use regretless::loss::{Loss, LossInput, NoiseKey};
 use regretless::oracle::{CacheAction, Oracle, OracleWorker, TrainingOracle};
 use regretless::problem::{GridPath, Knapsack, ProblemKind, Sense, Tsp};
 use regretless::solve::cone::NormalCone;

@@ -1,13 +1,18 @@
 //! Values and gradients equal those of the field's released code, for both senses and with real
 //! engines.
 
-use regretless::loss::cave::ConeProjection;
+use regretless::loss::cave::{Cave, ConeProjection};
+use regretless::loss::contrastive::Contrastive;
+use regretless::loss::frank_wolfe::FrankWolfe;
+use regretless::loss::layer::blackbox::Blackbox;
 use regretless::loss::layer::implicit::{ImplicitMle, ImplicitStepSize};
+use regretless::loss::layer::perturbed::PerturbedOptimizer;
+use regretless::loss::layer::{DecisionLayer, LayerDefinition};
 use regretless::loss::noise::{Perturbation, PerturbedSettings};
-use regretless::loss::{
-    Blackbox, Cave, Contrastive, DecisionLayer, FrankWolfe, LayerDefinition, PerturbationGradient,
-    PerturbedOptimizer, Pfyl, Ranking, SpoPlus,
-};
+use regretless::loss::perturbation_gradient::PerturbationGradient;
+use regretless::loss::pfyl::Pfyl;
+use regretless::loss::ranking::Ranking;
+use regretless::loss::spo_plus::SpoPlus;
 use regretless::oracle::{CacheAction, CacheSettings, OracleSettings, StepId, TrainingOracle};
 use regretless::solve::cone::NormalCone;
 

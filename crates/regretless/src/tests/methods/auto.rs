@@ -2,7 +2,7 @@
 
 use regretless::Result;
 use regretless::data::synthetic::SyntheticSpec as DataRecipe;
-use regretless::evaluate::{predict_rows, regrets};
+use regretless::evaluate::regrets;
 use regretless::method::Method;
 use regretless::observer::NoopObserver;
 use regretless::predict::CostModel;
@@ -37,7 +37,7 @@ fn chosen(setting: &Setting) -> (FitResult, Vec<CandidateReport>) {
 
 fn validation_regret(setting: &Setting, model: &CostModel) -> f64 {
     let rows = &setting.split.validation;
-    let predictions = predict_rows(model, &setting.data, rows).unwrap();
+    let predictions = model.predict_instances(&setting.data, rows).unwrap();
     let regrets = regrets(
         &predictions,
         &setting.data,
@@ -350,7 +350,7 @@ mod linear {
             costs: 4,
             cost_names: None,
         });
-        Setting::solved_as(Arc::new(Own), (problem, table(4, 60)), [30, 20, 10], 1)
+        Setting::solved_as(Arc::new(Own), problem, table(4, 60), [30, 20, 10], 1)
     }
 
     #[test]

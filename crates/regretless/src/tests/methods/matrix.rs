@@ -77,8 +77,11 @@ fn named(name: &str) -> [Setting; 2] {
 /// A problem without a name, with costs of the kind that paths have.
 fn unnamed(problem: &Arc<dyn ProblemKind>, spec: &ProblemSpec) -> [Setting; 2] {
     [1, 3].map(|threads| {
-        let data = grid_path(SyntheticSpec::paper(8, 2), problem.num_costs()).unwrap();
-        Setting::solved_as(Arc::clone(problem), (spec.clone(), data), ROWS, threads)
+        let data = grid_path(SyntheticSpec::paper(8, 2), problem.num_costs())
+            .unwrap()
+            .dataset()
+            .unwrap();
+        Setting::solved_as(Arc::clone(problem), spec.clone(), data, ROWS, threads)
     })
 }
 

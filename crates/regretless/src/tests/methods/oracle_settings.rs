@@ -74,7 +74,8 @@ impl RelaxationSolver for Plain {
 
 pub fn relaxed_paths() -> Setting {
     let path = RelaxedPath(GridPath::new(4, 4).unwrap());
-    Setting::solved_as(Arc::new(path), Setting::path_data(), [160, 40, 60], 1)
+    let (problem, data) = Setting::path_data();
+    Setting::solved_as(Arc::new(path), problem, data, [160, 40, 60], 1)
 }
 
 /// Table 1 of the paper, labels known: t·n for SPO+ and MAP, as often per sample for PFYL, × p

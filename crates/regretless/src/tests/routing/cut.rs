@@ -1,8 +1,8 @@
 //! Branch and cut for the TSP agrees with branch and bound on 1-trees; its relaxations are lower
 //! bounds.
 
-use super::measure::kinds;
 use super::{KINDS, LimitChecks, checked, random_costs, scale};
+use crate::tests::measure::kinds;
 use regretless::problem::{Benchmark, Tsp};
 use regretless::random::{Purpose, RandomStream};
 use regretless::solve::complete_graph::edges_at;

@@ -5,10 +5,6 @@
 //! --include-ignored` runs all of them.
 
 #[cfg(feature = "highs")]
-#[path = "../../../benches/measure/mod.rs"]
-mod measure;
-
-#[cfg(feature = "highs")]
 mod cut;
 #[cfg(feature = "highs")]
 mod published;

@@ -4,8 +4,8 @@
 //! Each test prints its result for every instance; `--nocapture` shows them.
 
 use super::checked;
-use super::measure::timed;
 use crate::tests::common;
+use crate::tests::measure::timed;
 use regretless::error::InputPlace;
 use regretless::problem::formats::tsplib::{self, TsplibInstance};
 use regretless::problem::{Cvrp, Tsp};

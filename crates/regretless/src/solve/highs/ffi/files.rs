@@ -50,6 +50,7 @@ impl HighsHandle {
         status
     }
 
+    #[cfg(test)]
     pub(in crate::solve::highs) fn write(&mut self, path: &CStr) -> HighsResult {
         // SAFETY: live object and a string that ends in NUL.
         check_status("write the model", unsafe {

@@ -210,6 +210,7 @@ impl HighsHandle {
     }
 
     /// Row of `B⁻¹A`, dense over the columns.
+    #[cfg(test)]
     pub(in crate::solve::highs) fn reduced_row(
         &mut self,
         row: usize,

@@ -36,7 +36,7 @@ mod subtour;
 mod support_graph;
 mod warm_start;
 
-pub use relaxation::{RelaxationResult, TspRelaxation};
+pub use relaxation::TspRelaxation;
 
 use super::initial_tour::InitialTour;
 use master::TspMasterLp;
@@ -85,6 +85,7 @@ impl TspBranchAndCut {
     }
 
     /// Number of search tree nodes of the last solve; 0 when the root was enough.
+    #[cfg(test)]
     pub fn tree_nodes(&self) -> u64 {
         self.tree_nodes
     }

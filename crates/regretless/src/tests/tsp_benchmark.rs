@@ -1,15 +1,13 @@
 //! Solve times of the TSP solvers and quality of the local search on the paper's synthetic data.
 //!
-//! `cargo bench -p regretless --bench tsp`, with names such as `TSP20`, `CUT100` or `RELAX1000`
-//! after `--` to select some. Costs are true (c), predicted by ordinary least squares (h), and 2h −
-//! c as in the SPO+ loss. Times are CPU times of the thread.
+//! These benchmarks choose among solvers that a problem otherwise chooses itself, so they are
+//! ignored tests inside the crate and not programs in `benches/`. `cargo test --release -p
+//! regretless --lib -- tsp_benchmark --ignored --nocapture --test-threads 1` runs them; names such
+//! as `tsp_benchmark::branch_and_cut_100` select some. Costs are true (c), predicted by ordinary
+//! least squares (ĉ), and 2ĉ − c as in the SPO+ loss. Times are CPU times of the thread.
 
 #![allow(clippy::print_stdout, reason = "a benchmark reports")]
-#![allow(clippy::unwrap_used, reason = "a benchmark stops at the first error")]
 
-mod measure;
-
-use measure::{median, timed, wanted};
 use regretless::problem::Benchmark;
 use regretless::solve::complete_graph::DistanceMatrix;
 #[cfg(feature = "highs")]
@@ -25,51 +23,33 @@ use regretless::solve::tsp::sparse_ascent::SparseAscent;
 use regretless::solve::tsp::subgradient::{AscentSchedule, AscentTarget};
 use regretless::solve::{SearchLimits, SolveStatus, Solver};
 
-fn main() {
-    for (nodes, instances) in [(20, 300), (50, 100), (64, 60), (100, 30)] {
-        if wanted(&format!("TSP{nodes}")) {
-            measure_exact("TSP", nodes, instances, || {
-                Box::new(TspBranchAndBound::new(
-                    nodes,
-                    SearchLimits {
-                        nodes: 200_000,
-                        gap: 0.0,
-                    },
-                ))
-            });
-        }
-    }
-    #[cfg(feature = "highs")]
-    for (nodes, instances) in [(50, 60), (100, 60), (250, 30), (500, 20), (1000, 10)] {
-        if wanted(&format!("CUT{nodes}")) {
-            let max = if nodes < 1000 { 20_000 } else { 400 };
-            measure_exact("CUT", nodes, instances, || {
-                Box::new(TspBranchAndCut::new(
-                    nodes,
-                    SearchLimits {
-                        nodes: max,
-                        gap: 0.0,
-                    },
-                ))
-            });
-        }
-    }
-    #[cfg(feature = "highs")]
-    for (nodes, instances) in [(20, 60), (100, 40), (250, 20), (1000, 5)] {
-        if wanted(&format!("RELAX{nodes}")) {
-            measure_relaxations(nodes, instances);
-        }
-    }
-    for (nodes, instances) in [(100, 10), (250, 5), (1000, 2)] {
-        if wanted(&format!("LK{nodes}")) {
-            measure_local_search(nodes, instances);
-        }
-    }
+use super::measure::{self, median, timed};
+
+/// Branch-and-bound nodes after which a search stops without a proof.
+const MAX_BRANCH_AND_BOUND_NODES: u64 = 200_000;
+
+fn measure_branch_and_bound(nodes: usize, instances: usize) {
+    let limits = SearchLimits {
+        nodes: MAX_BRANCH_AND_BOUND_NODES,
+        gap: 0.0,
+    };
+    let mut solver = TspBranchAndBound::new(nodes, limits);
+    measure_exact("TSP", nodes, instances, &mut solver);
 }
 
-fn measure_exact(name: &str, nodes: usize, instances: usize, solver: impl Fn() -> Box<dyn Solver>) {
+/// `max_nodes` is the number of search tree nodes after which a search stops without a proof.
+#[cfg(feature = "highs")]
+fn measure_branch_and_cut(nodes: usize, instances: usize, max_nodes: u64) {
+    let limits = SearchLimits {
+        nodes: max_nodes,
+        gap: 0.0,
+    };
+    let mut solver = TspBranchAndCut::new(nodes, limits);
+    measure_exact("CUT", nodes, instances, &mut solver);
+}
+
+fn measure_exact(name: &str, nodes: usize, instances: usize, solver: &mut dyn Solver) {
     for (kind, rows) in measure::kinds(Benchmark::Tsp { nodes }, instances).1 {
-        let mut solver = solver();
         let mut unproven = 0;
         let (mut times, mut firsts): (Vec<f64>, Vec<f64>) = (Vec::new(), Vec::new());
         let mut total = 0.0;
@@ -195,4 +175,109 @@ fn measure_stages(nodes: usize, costs: &[f64]) -> [(f64, f64); 4] {
         (gap(runs[1].0), runs[1].1),
         (gap(runs[2].0), runs[2].1),
     ]
+}
+
+#[test]
+#[ignore = "a benchmark"]
+fn branch_and_bound_20() {
+    measure_branch_and_bound(20, 300);
+}
+
+#[test]
+#[ignore = "a benchmark"]
+fn branch_and_bound_50() {
+    measure_branch_and_bound(50, 100);
+}
+
+#[test]
+#[ignore = "a benchmark"]
+fn branch_and_bound_64() {
+    measure_branch_and_bound(64, 60);
+}
+
+#[test]
+#[ignore = "a benchmark"]
+fn branch_and_bound_100() {
+    measure_branch_and_bound(100, 30);
+}
+
+#[test]
+#[ignore = "a benchmark"]
+#[cfg(feature = "highs")]
+fn branch_and_cut_50() {
+    measure_branch_and_cut(50, 60, 20_000);
+}
+
+#[test]
+#[ignore = "a benchmark"]
+#[cfg(feature = "highs")]
+fn branch_and_cut_100() {
+    measure_branch_and_cut(100, 60, 20_000);
+}
+
+#[test]
+#[ignore = "a benchmark"]
+#[cfg(feature = "highs")]
+fn branch_and_cut_250() {
+    measure_branch_and_cut(250, 30, 20_000);
+}
+
+#[test]
+#[ignore = "a benchmark"]
+#[cfg(feature = "highs")]
+fn branch_and_cut_500() {
+    measure_branch_and_cut(500, 20, 20_000);
+}
+
+#[test]
+#[ignore = "a benchmark"]
+#[cfg(feature = "highs")]
+fn branch_and_cut_1000() {
+    measure_branch_and_cut(1000, 10, 400);
+}
+
+#[test]
+#[ignore = "a benchmark"]
+#[cfg(feature = "highs")]
+fn relaxations_20() {
+    measure_relaxations(20, 60);
+}
+
+#[test]
+#[ignore = "a benchmark"]
+#[cfg(feature = "highs")]
+fn relaxations_100() {
+    measure_relaxations(100, 40);
+}
+
+#[test]
+#[ignore = "a benchmark"]
+#[cfg(feature = "highs")]
+fn relaxations_250() {
+    measure_relaxations(250, 20);
+}
+
+#[test]
+#[ignore = "a benchmark"]
+#[cfg(feature = "highs")]
+fn relaxations_1000() {
+    measure_relaxations(1000, 5);
+}
+
+#[test]
+#[ignore = "a benchmark"]
+fn local_search_100() {
+    measure_local_search(100, 10);
+}
+
+#[test]
+#[ignore = "a benchmark"]
+fn local_search_250() {
+    measure_local_search(250, 5);
+}
+
+#[test]
+#[ignore = "a benchmark"]
+fn local_search_1000() {
+    measure_local_search(1000, 2);
 }
