@@ -313,7 +313,7 @@ impl Model {
     /// Name of the method that the model was trained with.
     #[getter]
     fn method(&self) -> String {
-        self.model.metadata.loss.clone()
+        self.model.metadata.method.clone()
     }
 
     /// Seed of the training.
@@ -326,7 +326,7 @@ impl Model {
         let metadata = &self.model.metadata;
         format!(
             "<regretless.Model {}: {} features, {} costs>",
-            metadata.loss,
+            metadata.method,
             metadata.features.len(),
             metadata.costs.len()
         )

@@ -95,7 +95,7 @@ pub(crate) fn least_squares(
     let output = context.data.sense().convert_scaler(fit.output);
     let problem = serde_json::to_value(problem);
     let metadata = ModelMetadata {
-        loss: Baseline::LeastSquares.to_string(),
+        method: Baseline::LeastSquares.to_string(),
         problem_file_hash: context.oracle.problem().file_hash().map(String::from),
         problem: problem
             .map_err(|e| Error::setting(format!("the problem cannot be stored: {e}")))?,

@@ -77,7 +77,7 @@ impl Model {
     ///
     /// # Errors
     /// When the file is damaged, or its problem cannot be built from it: then load the predictor
-    /// with [`CostModel::load`] and give the problem to [`Model::new`].
+    /// with [`CostModel::load`] and pass the problem to [`Model::new`].
     pub fn load(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
         let predictor = CostModel::load(path)?;
@@ -168,11 +168,11 @@ impl Model {
     pub fn predict_all(&self, features: &Features) -> Result<Matrix> {
         let matching = self.predictor.match_problem(self.problem.kind().as_ref())?;
         let costs = self.predictor.predict_matched(features, &matching)?;
-        let (found, expected) = (costs.cols(), self.problem.num_costs());
-        if found != expected {
+        let (predicted, required) = (costs.cols(), self.problem.num_costs());
+        if predicted != required {
             let name = self.problem.name();
             return Err(Error::data(format!(
-                "{found} costs are predicted per instance, {name} needs {expected}"
+                "{predicted} costs are predicted per instance, {name} needs {required}"
             )));
         }
         Ok(costs)
@@ -215,9 +215,9 @@ impl Model {
     /// may have another number of items than the training table.
     fn cost_names(&self, count: usize) -> Result<CostNames> {
         let matching = self.predictor.match_problem(self.problem.kind().as_ref())?;
-        let known = matching.names().unwrap_or(&self.predictor.metadata.costs);
-        if known.len() == count {
-            Ok(known.clone())
+        let names = matching.names().unwrap_or(&self.predictor.metadata.costs);
+        if names.len() == count {
+            Ok(names.clone())
         } else {
             Ok(CostNames::numbered(count))
         }
@@ -259,7 +259,7 @@ impl Model {
 /// Training of a model: the way from a [`Trainer`] to a [`Model`].
 impl Trainer {
     /// Trains on the training rows; validation rows select the best epoch. Rows are labeled first
-    /// where they are not. The same data and settings give the same model on any number of threads.
+    /// where they are not. The model depends on data and settings, not on the number of threads.
     ///
     /// # Errors
     /// When settings contradict each other or do not fit the data, rows cannot be labeled, or a

@@ -121,8 +121,8 @@ impl FromStr for Optimizer {
             return Err(Error::unknown("optimizer", text, &["adam", "adamw", "sgd"]));
         }
         table.insert("kind".into(), kind.into());
-        for part in numbers.split(',').filter(|part| !part.is_empty()) {
-            let pair = part
+        for assignment in numbers.split(',').filter(|text| !text.is_empty()) {
+            let pair = assignment
                 .split_once('=')
                 .and_then(|(name, value)| Some((name, value.parse::<f64>().ok()?)));
             let (name, value) = pair.ok_or_else(|| {

@@ -70,8 +70,8 @@ pub struct TrainReport {
 const CONVERGED_DECREASE_THRESHOLD: f64 = 0.03;
 
 impl RoundReport {
-    /// Whether the training loss was no longer clearly decreasing when the round ended; none where
-    /// too few epochs were run to tell.
+    /// Whether the training loss was no longer clearly decreasing when the round ended; `None` if
+    /// fewer than two epochs were run.
     pub fn has_converged(&self) -> Option<bool> {
         let losses: Vec<f64> = self
             .epochs

@@ -147,7 +147,7 @@ impl TrainingSettings {
         }
     }
 
-    /// Whether training may stop by the clock, so that another run may give another model.
+    /// Whether training may stop by the clock, so that another run may train another model.
     pub fn stops_by_clock(&self) -> bool {
         self.time_limit.is_some() || self.patience_seconds.is_some()
     }
@@ -307,11 +307,12 @@ impl FromStr for SelectionCriterion {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self> {
-        let found = Self::NAMES
+        let criterion = Self::NAMES
             .iter()
             .find(|(_, name)| *name == text)
             .map(|(select, _)| *select);
-        found.ok_or_else(|| Error::unknown("selection", text, &Self::NAMES.map(|(_, name)| name)))
+        criterion
+            .ok_or_else(|| Error::unknown("selection", text, &Self::NAMES.map(|(_, name)| name)))
     }
 }
 

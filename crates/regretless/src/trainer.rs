@@ -78,7 +78,7 @@ pub struct TrainingSummary<'a> {
     /// Measured seconds of one solve, if `auto` planned with them.
     #[serde(skip_serializing_if = "Option::is_none")]
     timed_solve_seconds: Option<f64>,
-    /// Whether the same command gives the same model again.
+    /// Whether the same command trains the same model again.
     reproducible: bool,
 }
 
@@ -222,7 +222,7 @@ impl Trainer {
         TrainingSummary {
             method: &self.method,
             seed: self.settings.seed,
-            chosen: &outcome.trained.model.metadata.loss,
+            chosen: &outcome.trained.model.metadata.method,
             tried: &outcome.trained.candidates,
             best_epoch: report.best_epoch(),
             stopped: report.rounds.last().map(|round| round.stopped),

@@ -262,7 +262,7 @@ impl TrainCommandResult<'_> {
                 ScoringKind::Unscored => "not scored".into(),
                 ScoringKind::Failed => "failed".into(),
             };
-            let chosen = if entry.method == self.outcome.trained.model.metadata.loss {
+            let chosen = if entry.method == self.outcome.trained.model.metadata.method {
                 "  <"
             } else {
                 ""

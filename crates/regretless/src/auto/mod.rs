@@ -11,10 +11,10 @@
 //! if that is affordable.
 //!
 //! The plan follows from the counted work of solves during labeling (`solve_times.rs`), never from
-//! a clock, so that the same seed and budget give the same model on any machine. The exception is a
-//! user-defined solver, whose work is not counted: its seconds are stated (`auto 60s solve 0.5s`)
-//! or measured once, and the report says so. The loss is always rescaled: without it, training on
-//! large tours makes no progress.
+//! a clock, so that the same seed and budget result in the same model on any machine. The exception
+//! is a user-defined solver, whose work is not counted: its seconds are stated, as in
+//! `auto 60s solve 0.5s`, or measured once, and the report says so. The loss is always rescaled:
+//! without it, training on large tours makes no progress.
 
 mod racing;
 mod solve_times;

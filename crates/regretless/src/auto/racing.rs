@@ -146,7 +146,7 @@ impl<'a> CandidateRace<'a> {
         })
     }
 
-    /// Trains the candidates and returns the best; candidates that fail leave the race.
+    /// Trains the candidates and returns the best; candidates that fail are left out.
     ///
     /// # Errors
     /// When all candidates fail, or the user interrupts.
@@ -351,7 +351,7 @@ impl<'a> CandidateRace<'a> {
             }
         }
         let method = match start {
-            Some(start) => format!("{} then {stage}", start.metadata.loss),
+            Some(start) => format!("{} then {stage}", start.metadata.method),
             None => stage.to_string(),
         };
         let training = StagedTraining {
@@ -389,8 +389,9 @@ impl<'a> CandidateRace<'a> {
         Ok(())
     }
 
-    /// Scores a candidate. The first one shows the work of solves under predicted costs; if that
-    /// allows fewer rows, it is scored again, since all candidates are scored on the same rows.
+    /// Scores a candidate. Scoring the first one measures the work of solves under predicted costs;
+    /// if it exceeds the limit, the first candidate is scored again on fewer rows, since all
+    /// candidates are scored on the same rows.
     fn score(&mut self, trained: &FitResult) -> Result<Option<f64>> {
         let (first, before) = (self.reports.is_empty(), self.work_seconds());
         let regret = self.scorer.regret(self.context, trained)?;

@@ -1,12 +1,11 @@
 //! Experiments: problems × methods × seeds, each combination a cell that is run once and stored.
 //!
-//! An [`Experiment`] is a TOML file; those of the paper are built in ([`Experiment::built_in`]). Its
-//! problems are named ones or, built by a program, the user's problem and table
-//! ([`ProblemSource`]). An
-//! [`ExperimentRunner`] fills a folder with one file per cell. The name of a cell's file contains a
-//! hash of everything its outcome depends on, so that no cell is run twice and no outdated result
-//! is reused. Shards on several machines fill one folder, or folders that are copied together.
-//! [`ExperimentResults`] aggregates the cells.
+//! An [`Experiment`] is a TOML file; those of the paper are built in ([`Experiment::built_in`]).
+//! Its problems are named ones or, built by a program, the user's problem and table
+//! ([`ProblemSource`]). An [`ExperimentRunner`] fills a folder with one file per cell. The name of
+//! a cell's file contains a hash of everything its outcome depends on, so that no cell is run twice
+//! and no outdated result is reused. Shards on several machines fill one folder, or folders that
+//! are copied together. [`ExperimentResults`] aggregates the cells.
 
 mod cell;
 mod cell_data;

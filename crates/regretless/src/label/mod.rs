@@ -205,9 +205,9 @@ impl LabeledDataset {
         )?;
         data.apply(&matching)?;
         if data.costs().cols() != problem.num_costs() {
-            let (found, needed) = (data.costs().cols(), problem.num_costs());
+            let (present, required) = (data.costs().cols(), problem.num_costs());
             let message = format!(
-                "the table has {found} costs per instance, {} needs {needed}",
+                "the table has {present} costs per instance, {} needs {required}",
                 problem.name()
             );
             return Err(Error::data(message));

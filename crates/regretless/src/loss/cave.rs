@@ -1,4 +1,5 @@
-//! CaVE: predicted costs aligned with the normal cone of the label.
+//! CaVE, cone-aligned vector estimation: predicted costs ĉ are aligned with the normal cone of the
+//! label x*, the cone of all objective directions for which x* is optimal.
 //!
 //! ```text
 //! loss = 1 − cos(v, p)      v = −ĉ,  p = projection of v on the cone of the normals of the

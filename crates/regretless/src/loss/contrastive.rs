@@ -1,4 +1,8 @@
-//! Contrastive losses: the label against a solution pool Γ.
+//! Contrastive losses, maximum a posteriori (MAP) and noise-contrastive estimation (NCE): the label
+//! compared with a solution pool Γ.
+//!
+//! c are the true and ĉ the predicted costs, x* is the label, x a decision of Γ, and x_cheapest the
+//! cheapest one under ĉ.
 //!
 //! ```text
 //! MAP = max_Γ  ĉ·x* − ĉ·x          gradient x* − x_cheapest

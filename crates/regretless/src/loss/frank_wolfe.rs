@@ -1,4 +1,7 @@
-//! RFW and RFY: decisions regularized by a quadratic term, found by the Frank–Wolfe method.
+//! RFW (regularized Frank–Wolfe) and RFY (regularized Fenchel–Young): decisions regularized by a
+//! quadratic term, computed by the Frank–Wolfe method.
+//!
+//! ĉ are the predicted costs, x* is the label, conv X the convex hull of the decisions.
 //!
 //! ```text
 //! μ(ĉ) = argmin over conv X of  ĉ·μ + Ω(μ),   Ω(μ) = λ/2 ‖μ‖²

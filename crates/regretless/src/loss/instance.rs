@@ -19,8 +19,8 @@ pub struct LossValue {
 
 impl LossSpec {
     /// The loss of one prediction and its gradient. Predictions and costs are in the user's sense.
-    /// Losses that compare with a pool of decisions get the label and the optimal decision under
-    /// the predicted costs.
+    /// The solution pool of losses that use one holds the label and the optimal decision under the
+    /// predicted costs.
     ///
     /// ```
     /// use regretless::loss::LossSpec;
@@ -45,7 +45,7 @@ impl LossSpec {
         costs: &[f64],
     ) -> Result<LossValue> {
         let oracle = Oracle::new(problem.kind().clone());
-        // The loss sees no features; one constant feature makes a valid table.
+        // A loss does not use features; one constant feature makes a valid table.
         let table = Dataset::from_arrays(&[[1.0]], &[costs])?;
         let data = LabeledDataset::solve(table, &oracle, &NoopObserver)?;
         let mut minimized = prediction.to_vec();

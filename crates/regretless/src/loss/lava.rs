@@ -1,4 +1,7 @@
-//! LAVA: no vertex adjacent to the optimal one may have a lower predicted cost.
+//! LAVA, loss via adjacent vertex alignment: no vertex adjacent to the optimal one should have a
+//! lower predicted cost.
+//!
+//! c are the true and ĉ the predicted costs.
 //!
 //! ```text
 //! d_a = −ĉ·(x_a − x_rel)      x_rel the relaxed optimum under c, x_a its adjacent vertices
@@ -12,8 +15,8 @@
 //! Source: Berden, Mahmutoğulları, Tsouros and Guns, "Solver-free decision-focused learning for
 //! linear optimization problems" (2025). Solves per evaluation: none. Needs one relaxed solve per
 //! row, before training, and a problem that lists the vertices adjacent to a relaxed optimum. Use
-//! it on linear programs and problems with a tight relaxation; degenerate vertices have many
-//! neighbors.
+//! it on linear programs and on problems whose relaxed optima are mostly integral; degenerate
+//! vertices have many neighbors.
 //!
 //! ```
 //! use regretless::loss::LossSpec;

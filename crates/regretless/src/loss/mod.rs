@@ -134,8 +134,9 @@ pub trait Loss: Send + Sync {
 
     /// The factor that scales gradients to the order of 1, whatever the number of costs.
     ///
-    /// Adam ignores gradients smaller than its ε; those of scale-invariant losses shrink with the
-    /// number of costs. Training minimizes the loss times this factor and reports the loss itself.
+    /// Adam's steps vanish for gradients smaller than its ε, and gradients of scale-invariant
+    /// losses shrink with the number of costs. Training minimizes the loss times this factor and
+    /// reports the loss itself.
     fn rescaling(&self, _costs: usize) -> f64 {
         1.0
     }
@@ -171,7 +172,7 @@ pub struct SeparableLoss<'a> {
     pub limits: Option<&'a Matrix>,
 }
 
-/// The solution pool, which a loss that compares with it needs to be nonempty.
+/// The decisions of the solution pool; an error if it is empty.
 fn pool_decisions<'a>(
     worker: &OracleWorker<'a>,
     name: impl Fn() -> String,

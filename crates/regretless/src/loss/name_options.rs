@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 /// The options of a name, taken one after the other by the loss that defines them.
 #[derive(Debug)]
 pub(super) struct LossOptions {
-    /// The whole name as typed.
+    /// The name with its options, as typed.
     text: String,
     /// The options that were not taken yet, in lower case.
     remaining: Vec<String>,
@@ -40,7 +40,7 @@ impl LossOptions {
         (name.to_owned(), options)
     }
 
-    /// The whole name as typed, for losses with a grammar of their own; takes all options.
+    /// The name with its options, as typed, for losses with a separate grammar; takes all options.
     pub(super) fn take_text(&mut self) -> &str {
         self.remaining.clear();
         &self.text
@@ -49,11 +49,11 @@ impl LossOptions {
     /// Whether this word is among the options.
     pub(super) fn flag(&mut self, name: &'static str) -> bool {
         self.recognized.push(name);
-        let found = self.remaining.iter().position(|option| option == name);
-        found.map(|index| self.remaining.remove(index)).is_some()
+        let position = self.remaining.iter().position(|option| option == name);
+        position.map(|index| self.remaining.remove(index)).is_some()
     }
 
-    /// What follows `name=`, if it is given.
+    /// The text after `name=`, if the option is present.
     fn value(&mut self, name: &'static str) -> Option<String> {
         self.recognized.push(name);
         for index in 0..self.remaining.len() {
@@ -94,7 +94,7 @@ impl LossOptions {
         }
     }
 
-    /// Checks that no option is left.
+    /// Checks that all options were taken.
     pub(super) fn finish(self) -> Result<()> {
         let Some(first) = self.remaining.first() else {
             return Ok(());

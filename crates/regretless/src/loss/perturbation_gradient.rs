@@ -1,4 +1,8 @@
-//! PG: the derivative of the optimal value along the true costs, as a finite difference.
+//! PG, the perturbation gradient: the derivative of the optimal value along the true costs, as a
+//! finite difference.
+//!
+//! c are the true and ĉ the predicted costs, x(q) is the optimal decision under costs q, and z(q)
+//! its objective.
 //!
 //! ```text
 //! PG          = [z(ĉ) − z(ĉ − σc)]/σ               gradient [x(ĉ) − x(ĉ − σc)]/σ

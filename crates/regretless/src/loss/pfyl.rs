@@ -1,5 +1,8 @@
 //! PFYL: the perturbed Fenchel–Young loss.
 //!
+//! ĉ are the predicted costs, x* is the label, x(q) the optimal decision under costs q; k counts
+//! samples of the noise ξ.
+//!
 //! ```text
 //! loss = ĉ·x* − mean_k q_k·x_k      q_k = ĉ + σξ_k,  x_k = x(q_k),  ξ ~ N(0, I)
 //! gradient = x* − mean_k x_k

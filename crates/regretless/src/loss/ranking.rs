@@ -1,4 +1,6 @@
-//! Learning to rank: predicted costs should order a solution pool Γ as the true costs do.
+//! Learning to rank (LTR): predicted costs should order a solution pool Γ as the true costs do.
+//!
+//! c are the true and ĉ the predicted costs, x is a decision of Γ.
 //!
 //! ```text
 //! LTR(point) = mean_Γ ((ĉ − c)·x)²
@@ -42,7 +44,7 @@ use crate::label::LabeledDataset;
 use crate::observer::Observer;
 use crate::oracle::{Oracle, OracleWorker};
 
-/// What is compared.
+/// Which quantities are compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ranking {
     /// The cost of each decision.

@@ -1,4 +1,7 @@
-//! SCE: the label against the optimal decision under the predicted costs.
+//! SCE, self-contrastive estimation: the label compared with the optimal decision under the
+//! predicted costs.
+//!
+//! c are the true and ĉ the predicted costs, x* is the label, x(ĉ) the optimal decision under ĉ.
 //!
 //! ```text
 //! SCE   = ĉ·(x* − x(ĉ))            gradient x* − x(ĉ)

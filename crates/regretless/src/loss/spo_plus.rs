@@ -1,7 +1,10 @@
-//! SPO+: the convex upper bound of regret.
+//! SPO+ ("Smart 'Predict, then Optimize'"): a convex upper bound of regret.
+//!
+//! c are the true and ĉ the predicted costs, x* is the label, x(q) the optimal decision under costs
+//! q, and z(q) its objective.
 //!
 //! ```text
-//! loss = −z(2ĉ − c) + 2ĉ·x* − z*        z(q) = min q·x,  z* = c·x*
+//! loss = −z(2ĉ − c) + 2ĉ·x* − z*        z(q) = min_x q·x,  z* = c·x*
 //! gradient = 2(x* − x(2ĉ − c))
 //! ```
 //!

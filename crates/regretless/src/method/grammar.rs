@@ -105,7 +105,7 @@ fn parse_stage(text: &str) -> Result<TrainingStage> {
     Ok(stage)
 }
 
-/// Parses one setting from the front of a list of words; false if they are none.
+/// Parses one setting from the front of a list of words; false if there is none.
 fn parse_setting(stage: &mut TrainingStage, words: &mut &[&str]) -> Result<bool> {
     Ok(stage.oracle.read(words)? || stage.labels.read(words)? || stage.overrides.parse(words)?)
 }
@@ -145,7 +145,7 @@ impl StageOverrides {
         "lr-decay",
     ];
 
-    /// Parses one override from the front of a list of words; false if they are none.
+    /// Parses one override from the front of a list of words; false if there is none.
     fn parse(&mut self, words: &mut &[&str]) -> Result<bool> {
         let [name, rest @ ..] = *words else {
             return Ok(false);
@@ -222,7 +222,7 @@ fn parse_rate(name: &str, text: &str) -> Result<f64> {
 }
 
 impl AutoBudget {
-    /// Parses what follows the word `auto`.
+    /// Parses the text after the word `auto`.
     fn parse(text: &str) -> Result<Self> {
         let invalid = || {
             Error::setting(format!(

@@ -19,8 +19,8 @@ const LOCAL_SEARCH: &str = "local-search";
 const LOCAL_SEARCH_FAST: &str = "local-search:fast";
 const LOCAL_SEARCH_FROM_LABEL: &str = "local-search:from-label";
 const NODE_LIMIT: &str = "node-limit";
-/// Percentages are printed as multiples of one over this: twelve decimals, a few digits more than
-/// anyone types and fewer than rounding errors reach.
+/// Percentages are printed rounded to multiples of one over this, twelve decimals: more digits than
+/// a user types, and fewer than rounding errors affect.
 const PERCENT_ROUNDING: f64 = 1e12;
 
 /// Whether the draw between a solve and a pool lookup is made per batch or per instance.
@@ -96,9 +96,9 @@ impl FromStr for Heuristic {
 
     fn from_str(text: &str) -> Result<Self> {
         let words: Vec<&str> = text.split_whitespace().collect();
-        let mut rest = &words[..];
-        let found = Self::read(&mut rest)?.filter(|_| rest.is_empty());
-        match found {
+        let mut unread = &words[..];
+        let heuristic = Self::read(&mut unread)?.filter(|_| unread.is_empty());
+        match heuristic {
             Some(Self::LocalSearchFromLabel) => Err(Error::setting(format!(
                 "'{LOCAL_SEARCH_FROM_LABEL}' starts from the label and cannot compute labels or \
                  decisions; use '{LOCAL_SEARCH}' or '{LOCAL_SEARCH_FAST}'",
@@ -295,20 +295,20 @@ impl OracleSettings {
 }
 
 fn take_if(words: &mut &[&str], word: &str) -> bool {
-    let found = words.first() == Some(&word);
-    if found {
+    let is_first = words.first() == Some(&word);
+    if is_first {
         *words = &words[1..];
     }
-    found
+    is_first
 }
 
 /// The first word as a positive integer followed by this unit.
 fn read_count(words: &mut &[&str], unit: &str, message: &str) -> Result<u64> {
-    let found = words
+    let count = words
         .first()
         .and_then(|word| word.strip_suffix(unit)?.parse().ok())
         .filter(|count| *count > 0);
-    let count = found.ok_or_else(|| Error::setting(message))?;
+    let count = count.ok_or_else(|| Error::setting(message))?;
     *words = &words[1..];
     Ok(count)
 }

@@ -91,7 +91,7 @@ impl CostModel {
     }
 
     fn from_file(mut file: ChecksummedFile<ModelFileHeader>) -> std::result::Result<Self, String> {
-        let inconsistent = |what: &str| format!("the model file is inconsistent: {what}");
+        let inconsistent = |reason: &str| format!("the model file is inconsistent: {reason}");
         let ModelFileHeader {
             sizes,
             num_networks,
@@ -160,7 +160,7 @@ mod tests {
 
     fn model(deviation: f64) -> CostModel {
         let metadata = ModelMetadata {
-            loss: "MSE".into(),
+            method: "MSE".into(),
             problem_file_hash: None,
             problem: serde_json::json!({}),
             seed: 0,

@@ -251,10 +251,10 @@ mod tests {
             .collect();
         let data = table(20, inputs, costs, FeatureShape::Wide);
         let fit = LinearFit::least_squares(&data, &(0..20).collect::<Vec<_>>()).unwrap();
-        let found = predictions(&fit, &data);
+        let predicted = predictions(&fit, &data);
         for cost in 0..2 {
             let residual =
-                |row: usize| f64::from(data.costs().row(row)[cost]) - found[row * 2 + cost];
+                |row: usize| f64::from(data.costs().row(row)[cost]) - predicted[row * 2 + cost];
             assert!((0..20).map(residual).sum::<f64>().abs() < 1e-3);
             for feature in 0..3 {
                 let dot: f64 = (0..20)

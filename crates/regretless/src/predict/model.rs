@@ -10,8 +10,8 @@ use crate::error::{Error, Result};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ModelMetadata {
-    /// Name of the loss it was trained with.
-    pub loss: String,
+    /// Name of the method it was trained with.
+    pub method: String,
     /// The problem it was trained for, serialized.
     pub problem: serde_json::Value,
     /// BLAKE3 of the file that the problem was read from, in hexadecimal digits; none for other

@@ -1,4 +1,4 @@
-//! The interface between the training loop and what runs an epoch, and the general epoch runner for
+//! The interface of epoch runners, which the training loop calls, and the minibatch runner for
 //! every loss and predictor.
 
 use std::time::Instant;

@@ -276,11 +276,11 @@ mod tests {
             Features::new(matrix(&rows(&inputs["features"])), FeatureShape::Wide, None).unwrap();
         let data = Dataset::new(features, matrix(&rows(&inputs["true_cost"])), None).unwrap();
         let oracle = Oracle::new(Arc::new(GridPath::new(3, 3).unwrap()));
-        let known = rows(&inputs["true_sol"])
+        let labels = rows(&inputs["true_sol"])
             .iter()
             .map(|x| Solution::optimal(Decision::from_dense(x), 0.0))
             .collect();
-        let data = LabeledDataset::from_decisions(data, &oracle, known).unwrap();
+        let data = LabeledDataset::from_decisions(data, &oracle, labels).unwrap();
         let split = SplitIndices::in_order(20, [20, 0, 0]).unwrap();
         let context = TrainingContext {
             data: &data,
@@ -330,14 +330,14 @@ mod tests {
             let tolerance = if squared { 3e-6 } else { 1e-4 };
             assert_close(&losses, &numbers(&expected["step_losses"]), tolerance, name);
             if squared {
-                let found: Vec<f64> = run
+                let parameters: Vec<f64> = run
                     .network()
                     .parameters()
                     .iter()
                     .map(|w| f64::from(*w))
                     .collect();
                 let weights = [rows(&expected["W"]).concat(), numbers(&expected["b"])].concat();
-                assert_close(&found, &weights, 2e-5, &format!("{name} weights"));
+                assert_close(&parameters, &weights, 2e-5, &format!("{name} weights"));
             }
         }
     }

@@ -3,8 +3,8 @@
 //! [`StagedTraining::run`] trains the stages of a method one after the other. A stage has one round
 //! or, if its loss weights instances by the regret of a baseline, several (`weighting.rs`). Each
 //! round is the loop over epochs in `fit.rs`; an epoch is run by an `EpochRunner`, either the
-//! general one (`epoch_runner.rs`, one gradient step in `step.rs`) or the fused one (`fused/`), and
-//! `early_stopping.rs` decides which epoch is kept and when to stop.
+//! minibatch runner (`epoch_runner.rs`, one gradient step in `step.rs`) or the fused one
+//! (`fused/`), and `early_stopping.rs` decides which epoch is kept and when to stop.
 
 use std::time::Instant;
 
@@ -158,7 +158,7 @@ impl StagedTraining<'_> {
             model = Some(trained);
         }
         let mut model = model.ok_or_else(|| Error::setting("the method has no stage"))?;
-        model.metadata.loss = self.method_name();
+        model.metadata.method = self.method_name();
         let cpu_seconds = cpu_seconds().zip(cpu_started).map(|(now, then)| now - then);
         let report = TrainReport {
             solves: progress.solves(context.oracle),
@@ -193,7 +193,7 @@ impl StagedTraining<'_> {
 
     /// The stages by their names, preceded by the method of the model they start from.
     fn method_name(&self) -> String {
-        let start = self.start.map(|model| model.metadata.loss.clone());
+        let start = self.start.map(|model| model.metadata.method.clone());
         let stages = self.stages.iter().map(TrainingStage::to_string);
         start
             .into_iter()

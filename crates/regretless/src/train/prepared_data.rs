@@ -126,7 +126,7 @@ impl<'a> PreparedData<'a> {
         let problem = serde_json::to_value(problem)
             .map_err(|error| Error::setting(format!("the problem cannot be stored: {error}")))?;
         let metadata = ModelMetadata {
-            loss: self.stage.to_string(),
+            method: self.stage.to_string(),
             problem_file_hash: self.context.oracle.problem().file_hash().map(String::from),
             problem,
             seed: self.settings.seed,
@@ -151,9 +151,9 @@ fn network_to_continue<'m>(
     let data = context.data.data();
     model.check(data.features())?;
     if model.metadata.costs.len() != data.costs().cols() {
-        let (known, found) = (model.metadata.costs.len(), data.costs().cols());
+        let (predicted, expected) = (model.metadata.costs.len(), data.costs().cols());
         return Err(Error::setting(format!(
-            "the model to start from predicts {known} costs, the table has {found}"
+            "the model to start from predicts {predicted} costs, the table has {expected}"
         )));
     }
     let matching = model.matching(CostOwner::new("the table", data.cost_names()))?;

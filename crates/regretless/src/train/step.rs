@@ -19,7 +19,7 @@ const EVALUATION_ROWS_PER_CHUNK: usize = 256;
 pub(super) struct BatchWorkspace<'a> {
     /// Handles the solver calls of the loss.
     oracle: TrainingOracle<'a>,
-    /// Training minimizes the loss times this.
+    /// The factor by which training multiplies the loss.
     factor: f64,
     /// Whether gradients are lists of entries.
     sparse: bool,
@@ -27,7 +27,8 @@ pub(super) struct BatchWorkspace<'a> {
     rows: Vec<f32>,
     tape: Tape,
     predictions: Vec<f64>,
-    /// Results of the instances evaluated last; there may be more, left from larger batches.
+    /// Results of the instances evaluated last; entries beyond them are from earlier, larger
+    /// batches.
     results: Vec<InstanceResult>,
     values: Vec<f64>,
     output_gradient: Vec<f32>,
@@ -342,7 +343,7 @@ impl InstanceResult {
         Ok(weight * value)
     }
 
-    /// The value, if it, the prediction and the gradient are finite.
+    /// The value; an error unless the value, the prediction and the gradient are finite.
     fn take_finite_value(
         &mut self,
         prediction: &[f64],

@@ -1,7 +1,7 @@
 //! Instance weights from the regret and the loss of a baseline.
 //!
-//! C_i = regret_i / loss_i makes the weighted loss of the baseline equal its regret, so that a step
-//! that lowers the one lowers the other where the two are locally proportional.
+//! C_i = regret_i / loss_i makes the weighted loss of the baseline equal to its regret, so that a
+//! step that decreases the loss also decreases regret where the two are locally proportional.
 
 use super::PreparedData;
 use super::step::BatchWorkspace;

@@ -15,7 +15,7 @@ use crate::problem::VariableBounds;
 /// Vectors with a smaller norm are not normalized. Untuned: any small value works.
 pub(super) const MIN_NORM: f64 = 1e-12;
 
-/// A member of the family, built for one table.
+/// A loss of the family, built for one table.
 #[derive(Debug, Clone)]
 pub struct CostSensitiveLoss {
     spec: CostSensitiveSpec,

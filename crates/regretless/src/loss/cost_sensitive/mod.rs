@@ -4,6 +4,9 @@
 //! loss_i = C_i · (1/d) · Σ_j  w_j(ĉ, c) · e(ĉ_j, c_j)        e squared or absolute
 //! ```
 //!
+//! The loss of instance i with true costs c and predicted costs ĉ, d of each; C_i is the weight of
+//! the instance, w_j that of the error of cost j.
+//!
 //! Source: Schutte, Berden, Guns, Postek and Yorke-Smith, "Scalable decision-focused learning
 //! through cost-sensitive regression" (2026). Components, all of them fields of
 //! [`CostSensitiveSpec`]:
@@ -20,7 +23,7 @@
 //! * **tau=t** (pinball): weight t for underprediction and 1−t for overprediction.
 //!
 //! Solves per evaluation: none. O needs the labels, O_S one relaxed solve and C one exact solve per
-//! instance, all before training. Use `MAE(O,S)` first: it is the strongest member that needs no
+//! instance, all before training. Use `MAE(O,S)` first: it is the strongest loss that needs no
 //! solve beyond the labels.
 //!
 //! ```
@@ -119,7 +122,7 @@ impl InstanceWeighting {
     }
 }
 
-/// A member of the family.
+/// A loss of the family.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CostSensitiveSpec {
     /// Squared or absolute.
@@ -249,11 +252,12 @@ impl MisleadingDirection {
         }
     }
 
-    /// Whether an error counts that goes beyond `free` (which has the sign of the error, or is 0).
-    fn counts(self, error: f64, free: f64) -> bool {
+    /// Whether an error counts: in this direction, and larger than the free error, which has the
+    /// sign of the error or is 0.
+    fn counts(self, error: f64, free_error: f64) -> bool {
         match self {
-            Self::Over => error > free,
-            Self::Under => error < free,
+            Self::Over => error > free_error,
+            Self::Under => error < free_error,
             Self::Neither => false,
             Self::Both => true,
         }

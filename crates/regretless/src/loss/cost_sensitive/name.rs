@@ -26,35 +26,35 @@ const DEFAULT_ROUNDS: usize = 3;
 
 impl fmt::Display for CostSensitiveSpec {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut parts = Vec::new();
+        let mut components = Vec::new();
         match self.weighting {
             InstanceWeighting::Equal => {}
-            InstanceWeighting::InstanceCosts => parts.push("C".to_owned()),
-            InstanceWeighting::Reweighted(w) => parts.push(format!("W({w})")),
-            InstanceWeighting::Iterative(rounds) => parts.push(format!("IC({rounds})")),
-            InstanceWeighting::Ensemble(rounds) => parts.push(format!("EIC({rounds})")),
+            InstanceWeighting::InstanceCosts => components.push("C".to_owned()),
+            InstanceWeighting::Reweighted(w) => components.push(format!("W({w})")),
+            InstanceWeighting::Iterative(rounds) => components.push(format!("IC({rounds})")),
+            InstanceWeighting::Ensemble(rounds) => components.push(format!("EIC({rounds})")),
         }
         match &self.side {
             ErrorSide::Both => {}
-            ErrorSide::OneSided => parts.push("O".into()),
-            ErrorSide::Sensitive(CostRangeKind::Basis) => parts.push("O_S".into()),
-            ErrorSide::Sensitive(CostRangeKind::Exact) => parts.push("O_S(exact)".into()),
+            ErrorSide::OneSided => components.push("O".into()),
+            ErrorSide::Sensitive(CostRangeKind::Basis) => components.push("O_S".into()),
+            ErrorSide::Sensitive(CostRangeKind::Exact) => components.push("O_S(exact)".into()),
             ErrorSide::Pinball(taus) => {
                 let taus: Vec<String> = taus.iter().map(f64::to_string).collect();
-                parts.push(format!("tau={}", taus.join(":")));
+                components.push(format!("tau={}", taus.join(":")));
             }
         }
         if self.scale_invariant {
-            parts.push("S".into());
+            components.push("S".into());
         }
         let base = match self.error {
             BaseError::Squared => "MSE",
             BaseError::Absolute => "MAE",
         };
-        if parts.is_empty() {
+        if components.is_empty() {
             f.write_str(base)
         } else {
-            write!(f, "{base}({})", parts.join(","))
+            write!(f, "{base}({})", components.join(","))
         }
     }
 }
@@ -140,7 +140,7 @@ fn weighting(component: &str, name: &str) -> Result<InstanceWeighting> {
             .strip_suffix(')')
     };
     let rounds = |text: &str| text.parse::<usize>().ok().filter(|k| *k >= 1);
-    let invalid = |what: &str| Error::setting(format!("loss '{name}': {what}"));
+    let invalid = |reason: &str| Error::setting(format!("loss '{name}': {reason}"));
     match component {
         "C" => return Ok(InstanceWeighting::InstanceCosts),
         "IC" => return Ok(InstanceWeighting::Iterative(DEFAULT_ROUNDS)),

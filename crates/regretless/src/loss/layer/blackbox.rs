@@ -1,4 +1,7 @@
-//! DBB and NID: one decision, differentiated as a black box.
+//! DBB (differentiation of black-box solvers) and NID (negative identity): one decision,
+//! differentiated without knowledge of the solver.
+//!
+//! ĉ are the predicted costs, x(q) is the optimal decision under costs q.
 //!
 //! ```text
 //! decision x(ĉ), whose value has gradient g

@@ -1,5 +1,7 @@
-//! I-MLE: the mean decision under Sum-of-Gamma noise, differentiated by a step of the costs along
-//! the gradient.
+//! I-MLE, implicit maximum likelihood estimation: the mean decision under Sum-of-Gamma noise ε,
+//! differentiated by a step of the costs along the gradient. AI-MLE: with an adaptive step size.
+//!
+//! ĉ are the predicted costs, x(q) is the optimal decision under costs q; k counts samples.
 //!
 //! ```text
 //! decision mean_k x(ĉ + σε_k), whose value has gradient g

@@ -1,4 +1,8 @@
-//! DPO: the mean decision under perturbed costs, differentiated by the score of the noise.
+//! DPO, the differentiable perturbed optimizer: the mean decision under perturbed costs,
+//! differentiated by the score function of the noise.
+//!
+//! ĉ are the predicted costs, x(q) is the optimal decision under costs q; k counts the n samples of
+//! the noise ξ.
 //!
 //! ```text
 //! decision mean_k x_k, x_k = x(ĉ + σξ_k), whose value has gradient g; v_k = x_k·g

@@ -108,14 +108,14 @@ fn the_name_of_the_winner_is_that_of_a_method_that_can_be_trained_alone() {
     assert!(
         tried
             .iter()
-            .any(|one| one.method == trained.model.metadata.loss),
+            .any(|one| one.method == trained.model.metadata.method),
         "{}: {tried:?}",
-        trained.model.metadata.loss
+        trained.model.metadata.method
     );
     assert!(
-        trained.model.metadata.loss.parse::<Method>().is_ok(),
+        trained.model.metadata.method.parse::<Method>().is_ok(),
         "{}",
-        trained.model.metadata.loss
+        trained.model.metadata.method
     );
 }
 

@@ -26,7 +26,7 @@ fn training_on_starts_where_the_first_method_ended() {
         ..quick()
     };
     let whole = setting.train("MAE(O,S) then SPO+", settings).unwrap();
-    assert_eq!(whole.model.metadata.loss, "MAE(O,S) then SPO+");
+    assert_eq!(whole.model.metadata.method, "MAE(O,S) then SPO+");
     let rounds = &whole.report.rounds;
     let named: Vec<(&str, usize)> = rounds
         .iter()
@@ -161,7 +161,7 @@ fn a_model_that_was_trained_on_tells_its_whole_story() {
             .settings(few)
     };
     assert_eq!(
-        setting.follow(&recipe).unwrap().model.metadata.loss,
+        setting.follow(&recipe).unwrap().model.metadata.method,
         "MAE(O,S) then SPO+"
     );
 }
@@ -286,7 +286,7 @@ fn relaxed_labels_are_optima_of_the_relaxation_in_training_rows_only() {
     );
     assert!((40..60).all(|row| made.optimal_decision(row) == setting.data.optimal_decision(row)));
     let trained = setting.train("SPO+ relax labels relaxed", quick()).unwrap();
-    assert_eq!(trained.model.metadata.loss, "SPO+ relax labels relaxed");
+    assert_eq!(trained.model.metadata.method, "SPO+ relax labels relaxed");
     assert!(trained.report.solves.relaxed > 40);
 }
 

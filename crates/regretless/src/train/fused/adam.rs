@@ -1,5 +1,5 @@
 //! The Adam step (Kingma and Ba 2015; with weight decay AdamW, Loshchilov and Hutter 2019) on
-//! sixteen parameters at a time.
+//! sixteen parameters at a time: one SIMD vector, or one parameter of each cost of a tile.
 
 #![allow(
     unsafe_code,
@@ -19,7 +19,7 @@ pub(super) struct AdamCoefficients {
     pub(super) beta1: f32,
     pub(super) beta2: f32,
     pub(super) epsilon: f32,
-    /// What weight decay multiplies parameters by.
+    /// The factor by which weight decay multiplies parameters.
     pub(super) decay_factor: f32,
 }
 

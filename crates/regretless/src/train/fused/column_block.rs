@@ -1,5 +1,6 @@
-//! The partition of the columns among threads: groups of tiles that do not depend on the number of
-//! threads, each summed separately, the sums added in a fixed order.
+//! The partition of the columns (costs) among threads: groups of tiles of sixteen columns. Groups
+//! do not depend on the number of threads; each is summed separately, and the sums are added in a
+//! fixed order.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -1,5 +1,6 @@
-//! Epochs of fused linear training, on as many threads as the work is worth, with the evaluation
-//! of rows in the same call.
+//! Epochs of fused linear training, on one thread or, if a step has enough work, on several, with
+//! the evaluation of rows in the same call. A tile is sixteen costs, a block some tiles that stay
+//! in cache.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -28,8 +29,8 @@ pub(super) const EVALUATION_ROWS_PER_CHUNK: usize = 32;
 /// Tiles of a block of pass B: with five features, parameters, gradients and moments are 24 KB,
 /// which fit into the first-level cache.
 pub(super) const PASS_B_TILES: usize = 16;
-/// Tiles of a block that runs through a whole epoch on its own: with five features, parameters,
-/// gradients and moments are 24 KB, which stay in cache.
+/// Tiles of a block that runs through all steps of an epoch independently: with five features,
+/// parameters, gradients and moments are 24 KB, which stay in cache.
 const SEPARABLE_TILES: usize = 16;
 
 impl FusedContext<'_> {
@@ -38,7 +39,8 @@ impl FusedContext<'_> {
             .min(self.groups.len())
     }
 
-    /// Threads that this number of values per step is worth.
+    /// Number of threads for this number of values per step: one, unless the work is enough for
+    /// all.
     pub(super) fn workers_for(&self, values: usize) -> usize {
         if values >= MIN_PARALLEL_VALUES {
             self.prepared.context.oracle.threads().count()
@@ -117,7 +119,7 @@ impl FusedState {
         context.threads(workers).run_on_each(blocks, work);
     }
 
-    /// Computes the Gram matrix of the present parameters.
+    /// Computes the Gram matrix of the current parameters.
     pub(super) fn compute_gram(&mut self, context: &FusedContext<'_>) {
         let (groups, width) = (context.groups.len(), context.width());
         let grams = PartialSums::new(groups, width * width);

@@ -147,13 +147,13 @@ fn step_squares_body(
         w,
         gradient,
     } = scratch;
-    let (width, tiles) = (w.len(), block.maps.len());
+    let (width, num_tiles) = (w.len(), block.maps.len());
     assert!(
         step.batch
-            .has_tiles::<SquaredAll>(block.first + tiles, width),
+            .has_tiles::<SquaredAll>(block.first + num_tiles, width),
         "rows must contain the block"
     );
-    let constant_parts = &mut constant_parts[..tiles * width];
+    let constant_parts = &mut constant_parts[..num_tiles * width];
     constant_parts.fill(AlignedF32x16::ZERO);
     for panel in 0..step.batch.targets.len() {
         add_constant_part(simd, &step.batch, panel, block, constant_parts);
@@ -162,8 +162,8 @@ fn step_squares_body(
         .tiles
         .chunks_exact_mut(2 * width)
         .zip(block.moments.chunks_exact_mut(2 * width));
-    let parts = constant_parts.chunks_exact(width).zip(states);
-    for ((constant_part, (tile, moments)), map) in parts.zip(block.maps) {
+    let tiles = constant_parts.chunks_exact(width).zip(states);
+    for ((constant_part, (tile, moments)), map) in tiles.zip(block.maps) {
         let weights = &mut tile[..width];
         scale(simd, weights, map, w);
         add_correction(simd, w, constant_part, &step.products.interleaved, gradient);

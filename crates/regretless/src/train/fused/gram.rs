@@ -1,5 +1,6 @@
-//! The Gram matrix of the parameters, G = WᵀW, in double precision: the norms of all predictions
-//! follow from it, ‖W z‖² = zᵀ G z. In single precision the sum would lose all digits where the
+//! The Gram matrix of the parameters W (one row per cost, scaled to costs), G = WᵀW, in double
+//! precision: the norms of all predictions W z follow from it, ‖W z‖² = zᵀ G z. A tile is sixteen
+//! costs. In single precision the sum would lose all digits where the
 //! terms of a prediction cancel.
 
 #![allow(
@@ -9,7 +10,8 @@
 
 use crate::simd::{AlignedF64x16, F32_LANES, F64_LANES, SimdToken};
 
-/// Tiles gathered before they are added: their parameters stay in the first-level cache.
+/// Tiles whose parameters are gathered before they are added to the matrix; they stay in the
+/// first-level cache.
 pub(super) const TILES_PER_GATHER: usize = 8;
 /// Rows and columns of the part of the matrix that is summed in registers: nine sums, three left
 /// factors and one right factor fit into the sixteen AVX2 registers.

@@ -16,7 +16,7 @@
 //!
 //! Within a block of tiles lanes are summed in single precision, across blocks in double precision
 //! and in a fixed order. Loops over parameters stay loops: unrolled, the compiler would reorder
-//! them and run out of registers. Whatever runs inside a pass must be inlined into it, hence no
+//! them and run out of registers. All functions that a pass calls must be inlined into it, hence no
 //! closures over iterators.
 
 #![allow(
@@ -220,7 +220,7 @@ pub(super) fn backward(
     }
 }
 
-/// What the errors of a tile depend on besides its rows.
+/// Parameters of a tile: with the rows, they determine its errors.
 #[derive(Clone, Copy)]
 struct TileParameters<'a> {
     w: &'a [AlignedF32x16],
@@ -278,7 +278,7 @@ fn tile_gradient<K: StaticSlopeKind, const WITH_COST_SUM: bool>(
     }
 }
 
-/// Prefetches the decision bits of the rows that come next.
+/// Prefetches the decision bits of the rows that are processed next.
 #[inline(always)]
 fn prefetch_decision_bits(simd: SimdToken, batch: &RowBatch<'_>, block: &TileBlock<'_>) {
     let word = block.first.wrapping_add(batch.prefetch_distance) / 2;
@@ -289,7 +289,7 @@ fn prefetch_decision_bits(simd: SimdToken, batch: &RowBatch<'_>, block: &TileBlo
     }
 }
 
-/// Prefetches the costs of the rows that come next.
+/// Prefetches the costs of the rows that are processed next.
 #[inline(always)]
 fn prefetch_costs(simd: SimdToken, batch: &RowBatch<'_>, panel: usize, tile: usize) {
     if let Some(prefetch_targets) = batch.prefetch_targets.get(panel) {
@@ -401,11 +401,11 @@ fn pass_b_body(
     let width = scratch.w.len();
     let vectors = gram::TILES_PER_GATHER * 2 * width;
     let padded_width = width.next_multiple_of(ROWS_PER_PANEL);
-    let parts = block
+    let gathers = block
         .tiles
         .chunks_mut(vectors)
         .zip(block.moments.chunks_mut(vectors));
-    for ((tiles, moments), maps) in parts.zip(block.maps.chunks(gram::TILES_PER_GATHER)) {
+    for ((tiles, moments), maps) in gathers.zip(block.maps.chunks(gram::TILES_PER_GATHER)) {
         // Two separate loops, so that the square roots and divisions of many parameters overlap.
         let gradients = scratch.gradients.chunks_exact_mut(padded_width);
         for ((tile, gradient), map) in tiles.chunks_exact(2 * width).zip(gradients).zip(maps) {
@@ -456,8 +456,8 @@ pub(super) fn add_correction(
 #[inline(always)]
 fn pass_gram_body(simd: SimdToken, block: &mut TileBlock<'_>, scratch: &mut TileScratch) {
     let width = scratch.w.len();
-    let parts = block.tiles.chunks(gram::TILES_PER_GATHER * 2 * width);
-    for (tiles, maps) in parts.zip(block.maps.chunks(gram::TILES_PER_GATHER)) {
+    let gathers = block.tiles.chunks(gram::TILES_PER_GATHER * 2 * width);
+    for (tiles, maps) in gathers.zip(block.maps.chunks(gram::TILES_PER_GATHER)) {
         for (t, (tile, map)) in tiles.chunks_exact(2 * width).zip(maps).enumerate() {
             scaled_parameters(simd, &tile[..width], map, &mut scratch.w);
             for (w, wide) in scratch.w.iter().zip(scratch.gram.tile_mut(t)) {

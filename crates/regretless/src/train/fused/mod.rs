@@ -1,5 +1,6 @@
-//! Fused training of a linear predictor with the cost-sensitive family of losses: the same steps
-//! as the minibatch runner, at the speed of memory.
+//! Fused training of predictors with the cost-sensitive family of losses: forward pass, loss,
+//! backward pass and optimizer step in one pass over data in cache. The steps are those of the
+//! minibatch runner; the speed is limited by memory bandwidth.
 //!
 //! Symbols, in this folder and in the code as `w`, `z`, `gram`, `u`, `slope`:
 //!
@@ -15,10 +16,11 @@
 //! Costs are processed in tiles of sixteen, tiles in blocks that stay in cache, blocks in groups
 //! whose sums are added in a fixed order, so that results do not depend on the number of threads.
 //! Rows are processed in panels of four.
-//! Without normalization the loss is separable over costs, and every block runs through a whole
-//! epoch on its own. With normalization a step has two passes: the norms of the predictions follow
-//! from the Gram matrix, ‖W z‖² = zᵀ G z, and the backward pass through the normalization is one
-//! small matrix.
+//!
+//! Without normalization the loss is separable over costs, and every block runs through all steps
+//! of an epoch independently. With normalization a step has two passes: the norms of the
+//! predictions follow from the Gram matrix, ‖W z‖² = zᵀ G z, and the backward pass through the
+//! normalization is one small matrix.
 
 use std::ops::Range;
 
@@ -52,8 +54,8 @@ mod slope;
 mod tiled_targets;
 mod worker_scratch;
 
-/// With more features the Gram matrix, whose cost is quadratic in them, would cost more than the
-/// rest of a step, and matrix products are faster.
+/// Maximum number of features for the Gram matrix, whose cost is quadratic in them: with more it
+/// would take longer than all other work of a step, and matrix products are faster.
 const MAX_GRAM_FEATURES: usize = 64;
 
 /// The fused epoch runner, if predictor, loss and optimizer allow it.
@@ -95,7 +97,7 @@ fn has_binary_labels(prepared: &PreparedData<'_>) -> bool {
         && (0..data.len()).all(|row| data.optimal_decision(row).is_binary())
 }
 
-/// What stays constant throughout fused training.
+/// Data that is constant throughout fused training.
 struct FusedContext<'a> {
     simd: SimdToken,
     prepared: &'a PreparedData<'a>,
@@ -113,7 +115,7 @@ struct FusedContext<'a> {
     groups: Vec<Range<usize>>,
 }
 
-/// What changes from step to step.
+/// State that changes from step to step.
 struct FusedState {
     /// For each tile the parameters, the bias last, then the local gradient.
     tiles: Vec<AlignedF32x16>,

@@ -1,4 +1,7 @@
-//! An epoch with normalization on several workers: two passes and two barriers per step.
+//! An epoch with normalization on several workers: two passes and two barriers per step. Pass A
+//! computes errors and local gradients, pass B corrects the gradients for the normalization and
+//! takes the Adam step (`kernel.rs`). Errors are u = c − (‖c‖/‖ĉ‖) ĉ with predicted costs ĉ and
+//! true costs c; the loss of a row is a multiple of Σ slope · u (`slope.rs`).
 
 use std::sync::atomic::{AtomicBool, Ordering};
 

@@ -1,4 +1,7 @@
 //! The scratch memory of one worker of fused linear training, and the steps that use it.
+//!
+//! The loss of a row is a multiple of Σ slope · u over its costs, with errors u and slopes by
+//! `slope.rs`; c are the true costs.
 
 use super::FusedContext;
 use super::adam::AdamCoefficients;

@@ -1,4 +1,5 @@
-//! Epochs of a predictor that all items share: threads share the instances of a batch.
+//! Epochs of a predictor that all items share: threads share the instances of a batch. The loss of
+//! an instance is a multiple of Σ slope · u, with errors u and slopes by `fused/slope.rs`.
 //!
 //! The forward pass, the loss and the backward pass of an instance run while it is in cache.
 //! Instances are summed in groups that do not depend on the number of threads, groups in their

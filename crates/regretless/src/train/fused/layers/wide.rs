@@ -6,6 +6,9 @@
 //! its predictions into their gradient, adds its part of the gradient of the hidden outputs, and
 //! takes its Adam step. After a third barrier every worker runs the backward pass and the step of
 //! the hidden layers.
+//!
+//! The loss of a row is a multiple of Σ slope · u over its costs, with errors u and slopes by
+//! `fused/slope.rs`; c are the true costs. A tile is sixteen outputs.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
