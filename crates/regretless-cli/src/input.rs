@@ -28,19 +28,19 @@ impl TableFormat {
         {
             Some("csv") => Ok(Self::Csv),
             Some("npy") => Ok(Self::Npy),
-            _ => Err(Error::setting(format!(
-                "{}: unknown kind of table; files end in .csv or .npy",
-                path.display()
-            ))),
+            _ => Err(
+                Error::setting(format!("{}: unknown kind of table", path.display()))
+                    .with_remedy("files end in .csv or .npy"),
+            ),
         }
     }
 }
 
 /// A setting that must be given.
 pub fn require<T: Clone>(value: Option<&T>, flag: &str) -> Result<T> {
-    value
-        .cloned()
-        .ok_or_else(|| Error::setting(format!("{flag} is missing; see --help for an example")))
+    value.cloned().ok_or_else(|| {
+        Error::setting(format!("{flag} is missing")).with_remedy("see --help for an example")
+    })
 }
 
 /// Names the file in an error that knows no place of its own.
@@ -55,7 +55,10 @@ pub fn load_problem(source: &ProblemSource) -> Result<Problem> {
         ProblemSource::File(path) => {
             let problem = ProblemSpec::read(path).and_then(Problem::from_spec);
             problem.map_err(|error| match error {
-                Error::Setting(message) => Error::setting(format!("{}: {message}", path.display())),
+                Error::Setting { message, remedy } => Error::Setting {
+                    message: format!("{}: {message}", path.display()),
+                    remedy,
+                },
                 other => other,
             })
         }
@@ -80,12 +83,14 @@ pub fn table_source(options: &DataOptions) -> Result<TableSource> {
     match (TableFormat::of(&data)?, &options.cost_data) {
         (TableFormat::Csv, None) => Ok(TableSource::Csv { file: data, layout }),
         (TableFormat::Npy, None) => Err(Error::setting(format!(
-            "{} holds features only; give --cost-data costs.npy too",
+            "{} holds features only",
             data.display()
-        ))),
-        (kind, Some(costs)) if kind != TableFormat::of(costs)? => Err(Error::setting(
-            "--data and --cost-data must be of one kind; both CSV or both NPY",
-        )),
+        ))
+        .with_remedy("give --cost-data costs.npy too")),
+        (kind, Some(costs)) if kind != TableFormat::of(costs)? => {
+            Err(Error::setting("--data and --cost-data must be of one kind")
+                .with_remedy("both CSV or both NPY"))
+        }
         (TableFormat::Npy, Some(costs)) => Ok(TableSource::Npy {
             features: data,
             costs: costs.clone(),
@@ -96,9 +101,8 @@ pub fn table_source(options: &DataOptions) -> Result<TableSource> {
                 costs: costs.clone(),
                 columns,
             }),
-            Layout::Long(_) => Err(Error::setting(
-                "a long table holds its costs itself; drop --cost-data",
-            )),
+            Layout::Long(_) => Err(Error::setting("a long table holds its costs itself")
+                .with_remedy("drop --cost-data")),
         },
     }
 }
@@ -166,7 +170,8 @@ pub fn features_for_model(
 /// A table of which only the costs count; its features mean nothing.
 pub fn costs_only(options: &DataOptions) -> Result<(PathBuf, Dataset)> {
     let missing = || {
-        Error::setting("--data with --costs, or --cost-data, is missing; see --help for an example")
+        Error::setting("--data with --costs, or --cost-data, is missing")
+            .with_remedy("see --help for an example")
     };
     let path = options
         .cost_data

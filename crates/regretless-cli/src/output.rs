@@ -63,20 +63,16 @@ impl CommandReport {
     }
 }
 
-/// Prints an error; what follows the first semicolon of its message is a hint on a second line.
+/// Prints an error, and its remedy as a hint on a second line.
 pub fn print_error(error: &Error) {
-    let message = match error {
-        Error::Exists(path) => format!(
-            "{}: exists already; choose another path or use --force to replace it",
-            path.display()
-        ),
-        other => other.to_string(),
+    let remedy = match error {
+        Error::Exists(_) => Some("choose another path or use --force to replace it".into()),
+        other => other.remedy(),
     };
-    let mut text = String::new();
-    let _ = match message.split_once("; ") {
-        Some((what, hint)) => write!(text, "error: {}\n hint: {}", escaped(what), escaped(hint)),
-        None => write!(text, "error: {}", escaped(&message)),
-    };
+    let mut text = format!("error: {}", escaped(&error.message()));
+    if let Some(remedy) = remedy {
+        let _ = write!(text, "\n hint: {}", escaped(&remedy));
+    }
     let _ = writeln!(io::stderr().lock(), "{text}");
 }
 

@@ -102,14 +102,11 @@ fn check_names<O: Args>(table: &Table, path: &Path, command: &str) -> Result<()>
     let Some(key) = table.keys().find(|key| !is_known(key)) else {
         return Ok(());
     };
-    let message = match new_word(key, is_known) {
-        Some(new) => format!("'{key}' is called '{new}' now"),
-        None => {
-            let choices = names.join(", ");
-            format!("unknown setting '{key}' for {command}; choose one of: {choices}")
-        }
-    };
-    Err(in_file(path, &message))
+    Err(match new_word(key, is_known) {
+        Some(new) => in_file(path, &format!("'{key}' is called '{new}' now")),
+        None => in_file(path, &format!("unknown setting '{key}' for {command}"))
+            .with_remedy(format!("choose one of: {}", names.join(", "))),
+    })
 }
 
 /// Reads every setting separately first, since errors of the whole do not name the setting.

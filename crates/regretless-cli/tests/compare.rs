@@ -509,7 +509,7 @@ fn a_handful_of_rows_proves_nothing() {
 }
 
 #[test]
-fn seeds_that_share_their_test_rows_claim_nothing_about_chance() {
+fn seeds_that_share_their_test_rows_claim_no_significance() {
     let shop = Workshop::new();
     // Costs that no linear model predicts well, so that some method beats the baselines.
     let mut text = String::from("x,y,a,b\n");
@@ -543,7 +543,7 @@ fn seeds_that_share_their_test_rows_claim_nothing_about_chance() {
                 "{}",
                 left.out
             );
-            assert_eq!(left.out.contains("chance"), out == "b", "{}", left.out);
+            assert_eq!(left.out.contains("significant"), out == "b", "{}", left.out);
         } else {
             assert!(left.out.contains("decides better than"), "{}", left.out);
         }

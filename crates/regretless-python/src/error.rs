@@ -19,7 +19,7 @@ pub fn to_py_err(error: Error) -> PyErr {
     let message = error.to_string();
     match error {
         Error::Input { .. }
-        | Error::Setting(_)
+        | Error::Setting { .. }
         | Error::Capability { .. }
         | Error::EmptyPool { .. } => PyValueError::new_err(message),
         Error::Io { source, .. } if source.kind() == ErrorKind::NotFound => {

@@ -328,10 +328,10 @@ impl Loss {
 fn check_single_loss(stage: &TrainingStage) -> Result<()> {
     if stage.loss.capabilities().weighting != InstanceWeighting::Equal {
         return Err(Error::setting(format!(
-            "{} weights instances by the regret of a trained baseline; use train, or leave the \
-             weighting out",
+            "{} weights instances by the regret of a trained baseline",
             stage.loss
-        )));
+        ))
+        .with_remedy("use train, or leave the weighting out"));
     }
     Ok(())
 }

@@ -98,10 +98,12 @@ impl Problem {
     /// Reads a problem file; errors name the file.
     fn from_problem_file(path: &Path) -> PyResult<Self> {
         let with_path = |error: regretless::Error| match error {
-            regretless::Error::Setting(message) => to_py_err(regretless::Error::setting(format!(
-                "{}: {message}",
-                path.display()
-            ))),
+            regretless::Error::Setting { message, remedy } => {
+                to_py_err(regretless::Error::Setting {
+                    message: format!("{}: {message}", path.display()),
+                    remedy,
+                })
+            }
             other => to_py_err(other.in_file(path)),
         };
         let spec = ProblemSpec::read(path).map_err(to_py_err)?;

@@ -1,4 +1,4 @@
-//! Error types. Messages state the defect and the remedy.
+//! Error types. The message states the defect; the remedy, where there is one, is a separate text.
 //!
 //! Messages contain text from outside, such as cells and file names. They are printed on one line
 //! with invisible characters escaped (`text.rs`), so that no file can send control sequences to the
@@ -121,7 +121,8 @@ pub enum ErrorKind {
 
 /// Every error of the library.
 ///
-/// Programs react to [`Error::kind`] and [`Error::place`]; the text is for people.
+/// Programs react to [`Error::kind`] and [`Error::place`]; the text is for people: the message, a
+/// semicolon and the remedy.
 ///
 /// ```
 /// use std::path::Path;
@@ -136,22 +137,26 @@ pub enum ErrorKind {
 /// let place = error.place().unwrap();
 /// assert_eq!(place.file.as_deref(), Some(Path::new("missing.csv")));
 /// ```
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug)]
 #[non_exhaustive]
 pub enum Error {
-    /// Data that cannot be used; the message has the remedy.
-    #[error("{place}: {}", escaped(message))]
+    /// Data that cannot be used.
     Input {
         /// The file, row and column.
         place: InputPlace,
-        /// The defect and the remedy.
+        /// The defect.
         message: String,
+        /// What to change, or what is allowed.
+        remedy: Option<String>,
     },
     /// A name or setting that does not exist or does not fit the others.
-    #[error("{}", escaped(.0))]
-    Setting(String),
+    Setting {
+        /// The defect.
+        message: String,
+        /// What to change, or what is allowed.
+        remedy: Option<String>,
+    },
     /// A file could not be read or written.
-    #[error("{}: {source}", display_path(path))]
     Io {
         /// The file.
         path: PathBuf,
@@ -159,10 +164,8 @@ pub enum Error {
         source: std::io::Error,
     },
     /// The output file already exists.
-    #[error("{}: exists already; choose another path or allow it to be replaced", display_path(.0))]
     Exists(PathBuf),
     /// A solver found no decision for an instance.
-    #[error("instance {instance}: {}", escaped(&failure.to_string()))]
     Solver {
         /// Row of the table, counted from 0.
         instance: usize,
@@ -170,12 +173,6 @@ pub enum Error {
         failure: SolveFailure,
     },
     /// A method needs a capability that the problem does not have.
-    #[error(
-        "{} needs {capability}, which {} does not offer; {}",
-        escaped(method),
-        escaped(problem),
-        escaped(remedy)
-    )]
     Capability {
         /// The method.
         method: String,
@@ -187,21 +184,11 @@ pub enum Error {
         remedy: String,
     },
     /// A method needs a solution pool, and the pool is empty.
-    #[error(
-        "{} compares with the decisions of a solution pool, and the pool is empty; add the optimal \
-         decisions of the training rows",
-        escaped(method)
-    )]
     EmptyPool {
         /// The method.
         method: String,
     },
     /// Training produced a value that is not a number.
-    #[error(
-        "training stopped at epoch {epoch}: the {quantity} of instance {instance}{} is not finite; \
-         lower the learning rate or check the features of that instance",
-        output.map(|o| format!(", output {o}")).unwrap_or_default()
-    )]
     NonFinite {
         /// The quantity that is not finite, such as "loss".
         quantity: &'static str,
@@ -213,16 +200,108 @@ pub enum Error {
         output: Option<usize>,
     },
     /// The user interrupted the work.
-    #[error("interrupted")]
     Interrupted,
 }
 
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message())?;
+        match self.remedy() {
+            Some(remedy) => write!(f, "; {remedy}"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Io { source, .. } => Some(source),
+            Self::Input { .. }
+            | Self::Setting { .. }
+            | Self::Exists(_)
+            | Self::Solver { .. }
+            | Self::Capability { .. }
+            | Self::EmptyPool { .. }
+            | Self::NonFinite { .. }
+            | Self::Interrupted => None,
+        }
+    }
+}
+
 impl Error {
+    /// The defect, with its place.
+    pub fn message(&self) -> String {
+        match self {
+            Self::Input { place, message, .. } => format!("{place}: {}", escaped(message)),
+            Self::Setting { message, .. } => escaped(message).into_owned(),
+            Self::Io { path, source } => format!("{}: {source}", display_path(path)),
+            Self::Exists(path) => format!("{}: exists already", display_path(path)),
+            Self::Solver { instance, failure } => {
+                format!("instance {instance}: {}", escaped(&failure.to_string()))
+            }
+            Self::Capability {
+                method,
+                capability,
+                problem,
+                ..
+            } => format!(
+                "{} needs {capability}, which {} does not offer",
+                escaped(method),
+                escaped(problem)
+            ),
+            Self::EmptyPool { method } => format!(
+                "{} compares with the decisions of a solution pool, and the pool is empty",
+                escaped(method)
+            ),
+            Self::NonFinite {
+                quantity,
+                epoch,
+                instance,
+                output,
+            } => {
+                let output = output
+                    .map(|output| format!(", output {output}"))
+                    .unwrap_or_default();
+                format!(
+                    "training stopped at epoch {epoch}: the {quantity} of instance \
+                     {instance}{output} is not finite"
+                )
+            }
+            Self::Interrupted => "interrupted".into(),
+        }
+    }
+
+    /// What to change, or what is allowed, if the error says so.
+    pub fn remedy(&self) -> Option<String> {
+        match self {
+            Self::Input { remedy, .. } | Self::Setting { remedy, .. } => {
+                remedy.as_deref().map(|remedy| escaped(remedy).into_owned())
+            }
+            Self::Exists(_) => Some("choose another path or allow it to be replaced".into()),
+            Self::Capability { remedy, .. } => Some(escaped(remedy).into_owned()),
+            Self::EmptyPool { .. } => Some("add the optimal decisions of the training rows".into()),
+            Self::NonFinite { .. } => {
+                Some("lower the learning rate or check the features of that instance".into())
+            }
+            Self::Io { .. } | Self::Solver { .. } | Self::Interrupted => None,
+        }
+    }
+
+    /// The same error with a remedy, if it is an error in data or settings.
+    #[must_use]
+    pub fn with_remedy(mut self, text: impl Into<String>) -> Self {
+        if let Self::Input { remedy, .. } | Self::Setting { remedy, .. } = &mut self {
+            *remedy = Some(text.into());
+        }
+        self
+    }
+
     /// The kind of the error.
     pub fn kind(&self) -> ErrorKind {
         match self {
             Self::Input { .. } => ErrorKind::Data,
-            Self::Setting(_) | Self::EmptyPool { .. } => ErrorKind::Setting,
+            Self::Setting { .. } | Self::EmptyPool { .. } => ErrorKind::Setting,
             Self::Capability { .. } => ErrorKind::Problem,
             Self::Solver { .. } | Self::NonFinite { .. } => ErrorKind::Solver,
             Self::Io { .. } | Self::Exists(_) => ErrorKind::File,
@@ -235,7 +314,7 @@ impl Error {
         match self {
             Self::Input { place, .. } => Some(place.clone()),
             Self::Io { path, .. } | Self::Exists(path) => Some(InputPlace::file(path)),
-            Self::Setting(_)
+            Self::Setting { .. }
             | Self::EmptyPool { .. }
             | Self::Capability { .. }
             | Self::Solver { .. }
@@ -249,39 +328,41 @@ impl Error {
         Self::Input {
             place,
             message: message.into(),
+            remedy: None,
         }
     }
 
     /// A setting that cannot be used.
     pub fn setting(message: impl Into<String>) -> Self {
-        Self::Setting(message.into())
+        Self::Setting {
+            message: message.into(),
+            remedy: None,
+        }
     }
 
     /// Bad data that did not come from a file.
     pub fn data(message: impl Into<String>) -> Self {
-        Self::Input {
-            place: InputPlace::default(),
-            message: message.into(),
-        }
+        Self::input(InputPlace::default(), message)
     }
 
     /// The same error with this file as its place, if it is an error in data without a file.
     #[must_use]
-    pub fn in_file(self, path: &Path) -> Self {
-        match self {
-            Self::Input { mut place, message } => {
-                place.file.get_or_insert_with(|| path.to_path_buf());
-                Self::Input { place, message }
-            }
-            other => other,
+    pub fn in_file(mut self, path: &Path) -> Self {
+        if let Self::Input { place, .. } = &mut self {
+            place.file.get_or_insert_with(|| path.to_path_buf());
         }
+        self
     }
 
     /// As [`Error::in_file`], also for settings: the file contains the setting.
     #[must_use]
     pub fn with_file(self, path: &Path) -> Self {
         match self {
-            Self::Setting(message) => Self::input(InputPlace::file(path), message),
+            Self::Setting { message, remedy } => Self::Input {
+                place: InputPlace::file(path),
+                message,
+                remedy,
+            },
             other => other.in_file(path),
         }
     }
@@ -323,9 +404,7 @@ impl Error {
 
     /// An unknown name of something (such as "method"), with the possible names.
     pub fn unknown(what: &str, name: &str, choices: &[&str]) -> Self {
-        Self::Setting(format!(
-            "unknown {what} '{name}'; choose one of: {}",
-            choices.join(", ")
-        ))
+        Self::setting(format!("unknown {what} '{name}'"))
+            .with_remedy(format!("choose one of: {}", choices.join(", ")))
     }
 }

@@ -70,7 +70,7 @@ impl Threads {
             let message = format!(
                 "{count} threads are more than the {max} allowed on a machine with {cores} cores"
             );
-            return Err(Error::setting(format!("{message}; 0 takes one per core")));
+            return Err(Error::setting(message).with_remedy("0 takes one per core"));
         }
         if count == 1 {
             return Ok(Self::single_threaded());

@@ -250,9 +250,7 @@ impl TrainingSettings {
                 "select = {} needs the validation rows that train_on_validation trains on",
                 self.select
             );
-            return Err(Error::setting(format!(
-                "{message}; use select = training-loss or last"
-            )));
+            return Err(Error::setting(message).with_remedy("use select = training-loss or last"));
         }
         if self.select.needs_validation() && split.validation.is_empty() {
             let message = format!(

@@ -108,9 +108,7 @@ pub fn check_parameters(sizes: &[usize]) -> Result<()> {
             "a predictor from {} has more than {MAX_PARAMETERS} parameters",
             shape()
         );
-        return Err(Error::setting(format!(
-            "{message}; choose smaller hidden layers"
-        )));
+        return Err(Error::setting(message).with_remedy("choose smaller hidden layers"));
     };
     let what = format!("training a predictor from {} ({count} parameters)", shape());
     check_memory(

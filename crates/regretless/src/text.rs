@@ -39,10 +39,11 @@ pub fn check_name(what: &str, name: &str) -> Result<()> {
         return Ok(());
     };
     let shown: String = name.chars().take(MAX_FILE_NAME_PART_CHARS).collect();
-    Err(Error::setting(format!(
-        "the name '{shown}' of {what} {problem}; it becomes the name of a folder: use letters, \
-         digits, spaces, '-' and '_'"
-    )))
+    Err(
+        Error::setting(format!("the name '{shown}' of {what} {problem}")).with_remedy(
+            "it becomes the name of a folder: use letters, digits, spaces, '-' and '_'",
+        ),
+    )
 }
 
 /// Path separators of all systems, the colon of a drive, and invisible characters.

@@ -35,10 +35,8 @@ impl TryFrom<f64> for Seconds {
         if (0.0..=Self::MAX_SECONDS).contains(&seconds) {
             return Ok(Self(seconds));
         }
-        Err(Error::setting(format!(
-            "{seconds} is not a time; give seconds from 0 to {}",
-            Self::MAX_SECONDS
-        )))
+        Err(Error::setting(format!("{seconds} is not a time"))
+            .with_remedy(format!("give seconds from 0 to {}", Self::MAX_SECONDS)))
     }
 }
 

@@ -33,17 +33,18 @@ pub fn rows_text(split: &SplitIndices) -> String {
 /// The split that is taken where none is given.
 pub fn standard_split(data: &DataOptions, problem: &ProblemOptions) -> Result<SplitRule> {
     match (problem.benchmark, data.is_given()) {
-        (Some(_), true) => Err(Error::setting(
-            "--benchmark brings its own data; drop it and give --problem, or drop --data",
-        )),
-        (Some(_), false) if problem.problem.is_some() => Err(Error::setting(
-            "--benchmark brings its own problem; drop it and give --data, or drop --problem",
-        )),
+        (Some(_), true) => Err(Error::setting("--benchmark brings its own data")
+            .with_remedy("drop it and give --problem, or drop --data")),
+        (Some(_), false) if problem.problem.is_some() => {
+            Err(Error::setting("--benchmark brings its own problem")
+                .with_remedy("drop it and give --data, or drop --problem"))
+        }
         (Some(_), false) => Ok(BENCHMARK_SPLIT),
         (None, true) => Ok(SplitRule::DEFAULT),
-        (None, false) => Err(Error::setting(
-            "no data; give --data and --problem, or --benchmark KS32",
-        )),
+        (None, false) => {
+            Err(Error::setting("no data")
+                .with_remedy("give --data and --problem, or --benchmark KS32"))
+        }
     }
 }
 
@@ -81,9 +82,8 @@ impl<'a> DataSource<'a> {
             Some(benchmark) => DataOrigin::Benchmark(benchmark),
             None => {
                 let missing = || {
-                    Error::setting(
-                        "--problem is missing; give a problem file, as generate writes one",
-                    )
+                    Error::setting("--problem is missing")
+                        .with_remedy("give a problem file, as generate writes one")
                 };
                 let problem = load_problem(problem.problem.as_ref().ok_or_else(missing)?)?;
                 let source = table_source(data)?;

@@ -19,9 +19,9 @@ pub fn run(options: &DecideOptions, session: &CommandContext) -> Result<CommandR
     let out = require(options.out.as_ref(), "--out")?;
     let sparse = options.sparse.unwrap_or(false);
     if TableFormat::of(&out)? == TableFormat::Npy && sparse {
-        return Err(Error::setting(
-            "--sparse writes CSV; name a file that ends in .csv",
-        ));
+        return Err(
+            Error::setting("--sparse writes CSV").with_remedy("name a file that ends in .csv")
+        );
     }
     for path in options.predictions_out.iter().chain([&out]) {
         TableFormat::of(path)?;

@@ -39,9 +39,8 @@ pub fn run(options: &EvaluateOptions, session: &CommandContext) -> Result<Comman
         (Some(model), None) => EvaluationInput::of_model(model, options, session)?,
         (None, Some(file)) => EvaluationInput::of_predictions(file, options, session)?,
         _ => {
-            return Err(Error::setting(
-                "nothing to evaluate; give either --model or --predictions",
-            ));
+            return Err(Error::setting("nothing to evaluate")
+                .with_remedy("give either --model or --predictions"));
         }
     };
     let before = case.oracle.counts();
@@ -95,7 +94,8 @@ impl EvaluationInput {
         options: &EvaluateOptions,
         session: &CommandContext,
     ) -> Result<Self> {
-        let missing = || Error::setting("--problem is missing; predictions do not name one");
+        let missing =
+            || Error::setting("--problem is missing").with_remedy("predictions do not name one");
         let problem = load_problem(options.problem.as_ref().ok_or_else(missing)?)?;
         let oracle = oracle(&problem, &options.execution)?;
         let (costs_file, mut table) = costs_only(&options.data)?;

@@ -55,9 +55,11 @@ pub fn run(options: &LabelOptions, session: &CommandContext) -> Result<CommandRe
             report.line(format!(
                 "{what} of {rows} rows computed but not stored, {solved} solved now"
             ));
-            let message = "the labels could not be written; make their folder writable, or copy \
-                the table elsewhere";
-            report.failure = Some(Error::input(InputPlace::file(&found.file), message));
+            let message = "the labels could not be written";
+            report.failure = Some(
+                Error::input(InputPlace::file(&found.file), message)
+                    .with_remedy("make their folder writable, or copy the table elsewhere"),
+            );
         }
         return Ok(report);
     };

@@ -145,8 +145,9 @@ pub fn check_utf8<const N: usize>(paths: [&Option<PathBuf>; N]) -> Result<()> {
     {
         Some(path) => Err(Error::input(
             InputPlace::file(path),
-            "the file name is not UTF-8, as settings files must be; rename it",
-        )),
+            "the file name is not UTF-8, as settings files must be",
+        )
+        .with_remedy("rename it")),
         None => Ok(()),
     }
 }

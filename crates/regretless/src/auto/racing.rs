@@ -114,9 +114,8 @@ impl<'a> CandidateRace<'a> {
         budget: AutoBudget,
     ) -> Result<Self> {
         if context.split.validation.is_empty() {
-            return Err(Error::setting(
-                "auto needs validation rows; give some, or choose a loss",
-            ));
+            return Err(Error::setting("auto needs validation rows")
+                .with_remedy("give some, or choose a loss"));
         }
         let settings = TrainingSettings {
             rescale_loss: true,

@@ -104,9 +104,9 @@ impl CheckpointFolder {
                 _file: file,
             }),
             None => {
-                let message = "another training writes there at this moment; wait until it ends, \
-                    or choose another path";
-                Err(Error::input(InputPlace::file(&self.path), message))
+                let message = "another training writes there at this moment";
+                Err(Error::input(InputPlace::file(&self.path), message)
+                    .with_remedy("wait until it ends, or choose another path"))
             }
         }
     }

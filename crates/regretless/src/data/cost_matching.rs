@@ -156,12 +156,12 @@ fn order(
     }
     Err(Error::data(format!(
         "costs are matched by name, and {actual_owner} ({} costs) does not have the names of \
-         {expected_owner} ({} costs): {}; \
-         rename them, or choose the costs that belong together",
+         {expected_owner} ({} costs): {}",
         actual.len(),
         expected.len(),
         differences.join(", ")
-    )))
+    ))
+    .with_remedy("rename them, or choose the costs that belong together"))
 }
 
 /// The first names of a list in quotation marks, and the number of the others.

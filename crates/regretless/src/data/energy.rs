@@ -193,10 +193,9 @@ fn read_bounded(from: impl Read, path: &Path) -> Result<Vec<u8>> {
         .read_to_end(&mut bytes)
         .map_err(Error::io(path))?;
     if bytes.len() as u64 > MAX_FILE_BYTES {
-        let message = format!(
-            "has more than {MAX_FILE_BYTES} bytes (unpacked); energy data have about 5 million"
-        );
-        return Err(Error::input(InputPlace::file(path), message));
+        let message = format!("has more than {MAX_FILE_BYTES} bytes (unpacked)");
+        return Err(Error::input(InputPlace::file(path), message)
+            .with_remedy("energy data have about 5 million"));
     }
     Ok(bytes)
 }

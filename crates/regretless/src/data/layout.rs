@@ -89,13 +89,8 @@ impl CsvHeader<'_> {
     pub fn column(&self, name: &str) -> Result<usize> {
         let missing = || {
             let place = InputPlace::file(self.path).row(1).column(name);
-            Error::input(
-                place,
-                format!(
-                    "there is no such column; the file has: {}",
-                    first_names(self.names)
-                ),
-            )
+            Error::input(place, "there is no such column")
+                .with_remedy(format!("the file has: {}", first_names(self.names)))
         };
         self.names
             .iter()
@@ -143,10 +138,10 @@ impl CsvHeader<'_> {
             let place = InputPlace::file(self.path)
                 .row(1)
                 .column(&self.names[*both]);
-            return Err(Error::input(
-                place,
-                "a column cannot be a feature and something else; name it once",
-            ));
+            return Err(
+                Error::input(place, "a column cannot be a feature and something else")
+                    .with_remedy("name it once"),
+            );
         }
         match features.iter().find(|j| self.names[**j].is_empty()) {
             None => Ok(features),
@@ -154,10 +149,8 @@ impl CsvHeader<'_> {
                 let place = InputPlace::file(self.path)
                     .row(1)
                     .column((unnamed + 1).to_string());
-                Err(Error::input(
-                    place,
-                    "the column has no name; name it, or leave it out (it may be a row index)",
-                ))
+                Err(Error::input(place, "the column has no name")
+                    .with_remedy("name it, or leave it out (it may be a row index)"))
             }
         }
     }
@@ -185,8 +178,9 @@ impl CsvHeader<'_> {
         let names = first_names(self.names);
         Error::input(
             InputPlace::file(self.path).row(1),
-            format!("no column matches '{pattern}'; the file has: {names}"),
+            format!("no column matches '{pattern}'"),
         )
+        .with_remedy(format!("the file has: {names}"))
     }
 }
 

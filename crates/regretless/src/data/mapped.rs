@@ -109,9 +109,9 @@ impl MappedArray {
         if FileStamp::of(&self.file).map_err(Error::io(&self.path))? == self.stamp {
             return Ok(());
         }
-        let message = "the file was changed while it was in use, so that results may be wrong; \
-            start again, and replace files by renaming instead of writing over them";
-        Err(Error::input(InputPlace::file(&self.path), message))
+        let message = "the file was changed while it was in use, so that results may be wrong";
+        Err(Error::input(InputPlace::file(&self.path), message)
+            .with_remedy("start again, and replace files by renaming instead of writing over them"))
     }
 
     /// The negated values, in an unnamed temporary file: in the folder of this file, or in the

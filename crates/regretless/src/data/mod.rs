@@ -85,7 +85,7 @@ impl Features {
             )));
         }
         if values.cols() == 0 {
-            return Err(Error::data("no feature column; at least one is needed"));
+            return Err(Error::data("no feature column").with_remedy("at least one is needed"));
         }
         if !values.rows().is_multiple_of(shape.rows_per_instance()) {
             let (rows, items) = (values.rows(), shape.rows_per_instance());
@@ -225,9 +225,8 @@ impl Dataset {
             )));
         }
         if costs.rows() == 0 || costs.cols() == 0 {
-            return Err(Error::data(
-                "the table is empty; it needs at least one instance and one cost",
-            ));
+            return Err(Error::data("the table is empty")
+                .with_remedy("it needs at least one instance and one cost"));
         }
         if let FeatureShape::Long { items } = features.shape()
             && items != costs.cols()

@@ -137,13 +137,14 @@ pub fn check_names(names: &[String], what: &str) -> Result<()> {
     for (number, name) in names.iter().enumerate() {
         if name.is_empty() {
             return Err(Error::data(format!(
-                "{what} {number} (counted from 0) has an empty name; name it"
-            )));
+                "{what} {number} (counted from 0) has an empty name"
+            ))
+            .with_remedy("name it"));
         }
         if !seen.insert(name.as_str()) {
-            return Err(Error::data(format!(
-                "two {what}s are named '{name}'; rename one"
-            )));
+            return Err(
+                Error::data(format!("two {what}s are named '{name}'")).with_remedy("rename one")
+            );
         }
     }
     Ok(())

@@ -175,7 +175,7 @@ impl FromStr for SplitRule {
         };
         let remedy = "write fractions for validation and test such as 0.2,0.2, or rows for \
             training, validation and test such as 1000,400,600";
-        rule.ok_or_else(|| Error::setting(format!("'{text}' is no split; {remedy}")))
+        rule.ok_or_else(|| Error::setting(format!("'{text}' is no split")).with_remedy(remedy))
     }
 }
 

@@ -69,9 +69,8 @@ impl NamedProblem {
             Self::Benchmark(benchmark) => benchmark.generate(SyntheticSpec::paper(rows, seed))?,
             Self::Houses { houses } => {
                 let missing = || {
-                    Error::setting(format!(
-                        "{self} needs California housing; set `california` to its file"
-                    ))
+                    Error::setting(format!("{self} needs California housing"))
+                        .with_remedy("set `california` to its file")
                 };
                 let file = files.california.as_ref().ok_or_else(missing)?;
                 let data = HousingTable::read(file)?.instances(houses, split, seed)?;
@@ -123,9 +122,8 @@ impl NamedProblem {
     /// A file of the energy folder, plain or gzipped.
     fn energy_file(self, files: &DataFiles, name: &str) -> Result<PathBuf> {
         let missing = || {
-            Error::setting(format!(
-                "{self} needs Irish energy data; set `energy` to its folder"
-            ))
+            Error::setting(format!("{self} needs Irish energy data"))
+                .with_remedy("set `energy` to its folder")
         };
         let folder = files.energy.as_ref().ok_or_else(missing)?;
         let packed = folder.join(format!("{name}.gz"));

@@ -324,7 +324,7 @@ impl Experiment {
                 "experiment '{}' lacks its reference '{}'",
                 self.name, self.reference
             );
-            return Err(Error::setting(format!("{message}; add it to its methods")));
+            return Err(Error::setting(message).with_remedy("add it to its methods"));
         }
         if self.problems.is_empty()
             || self

@@ -243,10 +243,8 @@ impl Row<'_> {
                 position,
             } => match rows.get(position) {
                 Some(instance) => Ok(data.features(*instance)),
-                None => Err(Error::data(format!(
-                    "row {position} does not exist; the part has {} rows",
-                    rows.len()
-                ))),
+                None => Err(Error::data(format!("row {position} does not exist"))
+                    .with_remedy(format!("the part has {} rows", rows.len()))),
             },
             RowSource::Values(values) => layout.features(values),
         }

@@ -43,9 +43,8 @@ impl std::str::FromStr for Shard {
                 index: index - 1,
                 count,
             }),
-            _ => Err(Error::setting(format!(
-                "'{text}' is not a shard; the second of seven is 2/7"
-            ))),
+            _ => Err(Error::setting(format!("'{text}' is not a shard"))
+                .with_remedy("the second of seven is 2/7")),
         }
     }
 }

@@ -230,8 +230,8 @@ impl LossDefinition for Cave {
             && !cfg!(feature = "clarabel")
         {
             let message = "CaVE+ needs Clarabel, which this build was made without (cargo feature \
-                `clarabel`); use CaVE(inner)";
-            return Err(Error::setting(message));
+                `clarabel`)";
+            return Err(Error::setting(message).with_remedy("use CaVE(inner)"));
         }
         if oracle.problem().has_vertex_decisions() {
             return Ok(Box::new(*self));

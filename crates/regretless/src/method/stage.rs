@@ -92,18 +92,19 @@ impl TrainingStage {
         if changes_solutions && !self.loss.capabilities().calls_solver {
             let settings = self.oracle.to_string();
             return Err(Error::setting(format!(
-                "'{}' never calls the solver during training; '{}' has no effect. Remove it.",
-                self.loss,
-                settings.trim()
-            )));
+                "'{}' never calls the solver during training",
+                self.loss
+            ))
+            .with_remedy(format!("'{}' has no effect. Remove it.", settings.trim())));
         }
         if self.oracle.heuristic == Some(Heuristic::LocalSearchFromLabel)
             && self.labels.relaxed.is_some()
         {
             return Err(Error::setting(
                 "'local-search:from-label' starts from integral decisions, which 'labels relaxed' \
-                 are not; remove one of them, or use 'local-search:fast'",
-            ));
+                 are not",
+            )
+            .with_remedy("remove one of them, or use 'local-search:fast'"));
         }
         Ok(())
     }

@@ -101,8 +101,9 @@ impl FromStr for Heuristic {
         match heuristic {
             Some(Self::LocalSearchFromLabel) => Err(Error::setting(format!(
                 "'{LOCAL_SEARCH_FROM_LABEL}' starts from the label and cannot compute labels or \
-                 decisions; use '{LOCAL_SEARCH}' or '{LOCAL_SEARCH_FAST}'",
-            ))),
+                 decisions"
+            ))
+            .with_remedy(format!("use '{LOCAL_SEARCH}' or '{LOCAL_SEARCH_FAST}'"))),
             Some(heuristic) => Ok(heuristic),
             None => Err(Error::unknown(
                 "heuristic",

@@ -71,8 +71,9 @@ impl<'a> TrainingOracle<'a> {
         if let Some(heuristic) = oracle.heuristic.filter(|_| settings.uses_warm_starts()) {
             return Err(Error::setting(format!(
                 "'warm' and 'certify' speed up exact solves, but '{heuristic}' replaces the exact \
-                 solver; leave one of them out"
-            )));
+                 solver"
+            ))
+            .with_remedy("leave one of them out"));
         }
         let pool = settings
             .cache

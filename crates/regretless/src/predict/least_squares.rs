@@ -162,9 +162,8 @@ impl NormalEquations {
         if self.cross.iter().all(|weight| weight.is_finite()) {
             Ok(self.cross)
         } else {
-            Err(Error::setting(
-                "least squares has no finite solution; features or costs are too large",
-            ))
+            Err(Error::setting("least squares has no finite solution")
+                .with_remedy("features or costs are too large"))
         }
     }
 

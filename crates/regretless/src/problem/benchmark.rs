@@ -109,9 +109,8 @@ impl Benchmark {
             Self::Tsp { nodes } => Ok(ProblemSpec::Tsp(Tsp::new(nodes)?)),
             Self::Cvrp { nodes } => {
                 if nodes < 3 {
-                    return Err(Error::setting(format!(
-                        "{self} has no route; routes serve two customers or more"
-                    )));
+                    return Err(Error::setting(format!("{self} has no route"))
+                        .with_remedy("routes serve two customers or more"));
                 }
                 size_limits::pairs("edges", nodes)?;
                 let demands = paper_demands(nodes - 1, seed);

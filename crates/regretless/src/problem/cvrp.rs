@@ -101,11 +101,10 @@ impl Cvrp {
         }
         let range = 0.0..=capacity * (1.0 + CAPACITY_TOLERANCE);
         if let Some(i) = demands.iter().position(|demand| !range.contains(demand)) {
-            return Err(Error::setting(format!(
-                "customer {} demands {}; a vehicle carries 0 to {capacity}",
-                i + 1,
-                demands[i]
-            )));
+            return Err(
+                Error::setting(format!("customer {} demands {}", i + 1, demands[i]))
+                    .with_remedy(format!("a vehicle carries 0 to {capacity}")),
+            );
         }
         Ok(Self {
             demands,

@@ -35,8 +35,9 @@ impl ExternalProblem {
     pub fn build(&self) -> Result<Arc<dyn ProblemKind>> {
         let name = &self.name;
         Err(Error::setting(format!(
-            "the problem '{name}' lives in the program that gave it; give it again"
-        )))
+            "the problem '{name}' lives in the program that gave it"
+        ))
+        .with_remedy("give it again"))
     }
 
     /// Whether a problem has this name, sense and size.

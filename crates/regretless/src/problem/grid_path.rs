@@ -47,9 +47,8 @@ impl GridPath {
         // A grid has less than two arcs per node.
         size_limits::checked_product("nodes of a grid", &[rows, cols], size_limits::MAX_COSTS / 2)?;
         if rows == 0 || cols == 0 || rows * cols < 2 {
-            return Err(Error::setting(format!(
-                "a {rows}x{cols} grid has no path; it needs two nodes or more"
-            )));
+            return Err(Error::setting(format!("a {rows}x{cols} grid has no path"))
+                .with_remedy("it needs two nodes or more"));
         }
         Ok(Self { grid: [rows, cols] })
     }

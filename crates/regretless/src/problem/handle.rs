@@ -91,9 +91,10 @@ impl Problem {
         match (found.pop(), found.is_empty()) {
             (Some(only), true) => Self::from_spec(only.spec),
             _ => Err(Error::setting(format!(
-                "{}: the file holds several problems; read them with FileProblem::read",
+                "{}: the file holds several problems",
                 path.display()
-            ))),
+            ))
+            .with_remedy("read them with FileProblem::read")),
         }
     }
 
@@ -325,7 +326,9 @@ impl Problem {
         let (found, expected) = (costs.len(), self.num_costs());
         if found != expected {
             let name = self.name();
-            return Err(Error::data(format!("{found} costs; {name} has {expected}")));
+            return Err(
+                Error::data(format!("{found} costs")).with_remedy(format!("{name} has {expected}"))
+            );
         }
         if let Some(bad) = costs.iter().position(|cost| !cost.is_finite()) {
             return Err(Error::data(format!("cost {bad} is not finite")));

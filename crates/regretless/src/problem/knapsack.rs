@@ -90,9 +90,8 @@ impl Knapsack {
         }
         let items = self.weights[0].len();
         if items == 0 {
-            return Err(Error::setting(
-                "a knapsack needs at least one item; its row of weights is empty",
-            ));
+            return Err(Error::setting("a knapsack needs at least one item")
+                .with_remedy("its row of weights is empty"));
         }
         for (row, (weights, capacity)) in self.weights.iter().zip(&self.capacity).enumerate() {
             let named =

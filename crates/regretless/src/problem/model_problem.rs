@@ -59,14 +59,12 @@ impl ModelProblem<'_> {
             .and_then(|end| end.to_str())
             .map(str::to_ascii_lowercase);
         if !matches!(known.as_deref(), Some("mps" | "lp")) {
-            let message =
-                format!("the model names it as its problem, which ends in .mps or .lp; {REMEDY}");
-            return Err(Error::input(InputPlace::file(named), message));
+            let message = "the model names it as its problem, which ends in .mps or .lp";
+            return Err(Error::input(InputPlace::file(named), message).with_remedy(REMEDY));
         }
         let Some(expected) = self.file_hash else {
-            let message =
-                format!("the model does not say what was in this file at training; {REMEDY}");
-            return Err(Error::input(InputPlace::file(named), message));
+            let message = "the model does not say what was in this file at training";
+            return Err(Error::input(InputPlace::file(named), message).with_remedy(REMEDY));
         };
         let mut candidates = vec![named.to_path_buf()];
         if let Some(folder) = self.folder.filter(|_| named.is_relative()) {
@@ -93,6 +91,6 @@ impl ModelProblem<'_> {
 }
 
 fn changed(path: &Path) -> Error {
-    let message = format!("the file of the model's problem has changed since training; {REMEDY}");
-    Error::input(InputPlace::file(path), message)
+    let message = "the file of the model's problem has changed since training";
+    Error::input(InputPlace::file(path), message).with_remedy(REMEDY)
 }

@@ -427,7 +427,7 @@ fn settings_that_cannot_work_are_refused() {
     ] {
         assert!(matches!(
             setting.train("MSE", settings),
-            Err(Error::Setting(_))
+            Err(Error::Setting { .. })
         ));
     }
     let mut without = Setting::paths(1);

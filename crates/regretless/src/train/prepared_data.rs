@@ -159,16 +159,16 @@ fn network_to_continue<'m>(
     let matching = model.matching(CostOwner::new("the table", data.cost_names()))?;
     if matching.order().is_some() {
         return Err(Error::setting(
-            "the model to start from predicts the same costs in another order; bring the table \
-             into its order",
-        ));
+            "the model to start from predicts the same costs in another order",
+        )
+        .with_remedy("bring the table into its order"));
     }
     match model.networks.as_slice() {
         [network] => Ok(network),
         networks => Err(Error::setting(format!(
-            "the model to start from is the mean of {} networks, which training cannot continue; \
-             start from a single network",
+            "the model to start from is the mean of {} networks, which training cannot continue",
             networks.len()
-        ))),
+        ))
+        .with_remedy("start from a single network")),
     }
 }

@@ -78,7 +78,8 @@ fn no_improvement(method: &Contender<'_>, baseline: &Contender<'_>) -> Option<St
     ))
 }
 
-/// By how much the method is better, and whether the difference is significant.
+/// By how much the method is better, and whether the difference is significant: whether the 95 %
+/// confidence interval of the paired differences excludes 0.
 fn improvement(method: &Contender<'_>, baseline: &Contender<'_>, same_rows: bool) -> String {
     // Labels of a heuristic need not be optimal, so that regrets may be negative.
     let reduction = if baseline.regret > 0.0 {
@@ -93,16 +94,19 @@ fn improvement(method: &Contender<'_>, baseline: &Contender<'_>, same_rows: bool
     let differences = paired_differences(method.row, baseline.row);
     let seeds = differences.len();
     match MeanAndDeviation::of(&differences).interval() {
-        None => format!("{claim}, on one seed; more seeds show whether that is chance."),
+        None => format!("{claim}, on one seed; more seeds show whether that is significant."),
         Some(_) if same_rows => {
             format!(
-                "{claim}; all seeds are tested on the same rows, so that other rows may differ."
+                "{claim}; all seeds are tested on the same rows, so that results on other rows may \
+                    differ."
             )
         }
         Some(interval) if interval.upper >= 0.0 => {
-            format!("{claim}, but over {seeds} seeds the difference is within chance.")
+            format!("{claim}, but the difference over {seeds} seeds is not significant (95 %).")
         }
-        Some(_) => format!("{claim}; the difference is beyond chance over {seeds} seeds."),
+        Some(_) => {
+            format!("{claim}; the difference over {seeds} seeds is significant (95 %).")
+        }
     }
 }
 

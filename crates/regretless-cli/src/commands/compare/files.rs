@@ -118,9 +118,9 @@ impl ResultFolder {
                 _file: file,
             }),
             None => {
-                let message = "another comparison is writing there; wait until it ends, or choose \
-                    another --out";
-                Err(Error::input(InputPlace::file(&self.path), message))
+                let message = "another comparison is writing there";
+                Err(Error::input(InputPlace::file(&self.path), message)
+                    .with_remedy("wait until it ends, or choose another --out"))
             }
         }
     }

@@ -246,9 +246,8 @@ impl Comparison {
         )?;
         let data = source.data_splits(first..past)?;
         if data.iter().any(|data| data.split.test.is_empty()) {
-            return Err(Error::setting(
-                "compare needs test rows; give --split a fraction or a number of test rows",
-            ));
+            return Err(Error::setting("compare needs test rows")
+                .with_remedy("give --split a fraction or a number of test rows"));
         }
         let training = options.training.settings(standard_profile(options), 0);
         for data in &data {
@@ -259,9 +258,8 @@ impl Comparison {
             .iter()
             .any(|method| matches!(method, Method::Auto(_)));
         if has_auto && data.iter().any(|data| data.split.validation.is_empty()) {
-            return Err(Error::setting(
-                "auto needs validation rows; give --split a fraction or a number of them",
-            ));
+            return Err(Error::setting("auto needs validation rows")
+                .with_remedy("give --split a fraction or a number of them"));
         }
         let mut methods: Vec<CellMethod> = trained.into_iter().map(CellMethod::Trained).collect();
         for baseline in [Baseline::LeastSquares, Baseline::HistoryMean] {

@@ -117,8 +117,10 @@ fn experiment(text: &ExperimentText, options: &ReproduceOptions) -> Result<Exper
 
 fn runner(experiment: Experiment, options: &ReproduceOptions) -> Result<ExperimentRunner> {
     if let Some(heuristic) = options.execution.heuristic {
-        let message = format!("experiments use exact solvers; remove --heuristic '{heuristic}'");
-        return Err(Error::setting(message));
+        let message = "experiments use exact solvers";
+        return Err(
+            Error::setting(message).with_remedy(format!("remove --heuristic '{heuristic}'"))
+        );
     }
     let out = options.out.clone().unwrap_or_else(|| PathBuf::from("runs"));
     let (folder, labels) = (out.join(&experiment.name), out.join("labels"));
@@ -155,9 +157,9 @@ fn duration(text: &str) -> Result<Duration> {
         .ok()
         .map(|number| number * factor);
     let seconds = seconds.filter(|seconds| (0.0..1e9).contains(seconds));
-    seconds
-        .map(Duration::from_secs_f64)
-        .ok_or_else(|| Error::setting(format!("'{text}' is not a time; give 90s, 30m or 2h")))
+    seconds.map(Duration::from_secs_f64).ok_or_else(|| {
+        Error::setting(format!("'{text}' is not a time")).with_remedy("give 90s, 30m or 2h")
+    })
 }
 
 /// Writes tables, figures, report and the experiment itself next to its cells.

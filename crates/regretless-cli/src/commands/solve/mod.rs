@@ -39,9 +39,7 @@ struct SolvedProblem {
 /// Solves every problem of every file; one that fails does not stop the others.
 pub fn run(options: &SolveOptions, session: &CommandContext) -> Result<CommandReport> {
     if options.files.is_empty() {
-        return Err(Error::setting(
-            "no file to solve; see --help for an example",
-        ));
+        return Err(Error::setting("no file to solve").with_remedy("see --help for an example"));
     }
     let mut outcomes = Vec::new();
     let observer = &session.progress;

@@ -47,10 +47,8 @@ impl CsvTable {
             index: 0,
         };
         if !table.read_record()? {
-            return Err(Error::input(
-                InputPlace::file(path),
-                "the file is empty; its first row must name the columns",
-            ));
+            return Err(Error::input(InputPlace::file(path), "the file is empty")
+                .with_remedy("its first row must name the columns"));
         }
         let name = |j| table.text(j).map(str::to_string);
         table.names = (0..table.record.len()).map(name).collect::<Result<_>>()?;
@@ -149,8 +147,9 @@ impl CsvTable {
         };
         let (text, numbers): (Vec<usize>, Vec<usize>) = columns.into_iter().partition(is_text);
         if numbers.is_empty() {
-            let message = "no column of numbers is left for the features; at least one is needed";
-            return Err(Error::input(InputPlace::file(&self.path).row(1), message));
+            let message = "no column of numbers is left for the features";
+            return Err(Error::input(InputPlace::file(&self.path).row(1), message)
+                .with_remedy("at least one is needed"));
         }
         Ok((text, numbers))
     }
@@ -201,9 +200,9 @@ impl CsvTable {
                 .into_iter()
                 .find(|separator| only.contains(*separator))
         {
-            let message =
-                format!("the header seems to be separated by {separator:?}; commas are needed");
-            return Err(Error::input(InputPlace::file(&self.path).row(1), message));
+            let message = format!("the header seems to be separated by {separator:?}");
+            return Err(Error::input(InputPlace::file(&self.path).row(1), message)
+                .with_remedy("commas are needed"));
         }
         let mut order: Vec<usize> = (0..self.names.len())
             .filter(|j| !self.names[*j].is_empty())

@@ -164,9 +164,10 @@ fn header<'a>(names: impl Iterator<Item = Cow<'a, str>>) -> Result<Vec<String>> 
     let names: Vec<String> = names.map(Cow::into_owned).collect();
     let mut seen = HashSet::new();
     match names.iter().find(|name| !seen.insert(name.as_str())) {
-        Some(duplicate) => Err(Error::data(format!(
-            "two columns would be named '{duplicate}'; rename one"
-        ))),
+        Some(duplicate) => Err(
+            Error::data(format!("two columns would be named '{duplicate}'"))
+                .with_remedy("rename one"),
+        ),
         None => Ok(names),
     }
 }

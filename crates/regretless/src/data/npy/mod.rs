@@ -232,8 +232,9 @@ impl NpyArray {
     fn error(&self, path: &Path, message: &str) -> Error {
         Error::input(
             InputPlace::file(path),
-            format!("the array has shape {:?}; {message}", self.shape),
+            format!("the array has shape {:?}", self.shape),
         )
+        .with_remedy(message)
     }
 
     fn not_finite(&self, path: &Path, index: usize) -> Error {

@@ -172,8 +172,8 @@ fn weighting(component: &str, name: &str) -> Result<InstanceWeighting> {
 
 fn unknown(text: &str) -> Error {
     let components = COMPONENT_NAMES.join(", ");
-    Error::setting(format!(
-        "unknown loss '{text}'; choose MSE or MAE, with components in brackets such as MAE(O,S); \
+    Error::setting(format!("unknown loss '{text}'")).with_remedy(format!(
+        "choose MSE or MAE, with components in brackets such as MAE(O,S); \
             components: {components}"
     ))
 }
