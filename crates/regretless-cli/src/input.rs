@@ -1,4 +1,4 @@
-//! From options to tables and problems.
+//! Reads the tables, problems and models that options name.
 
 use std::path::{Path, PathBuf};
 
@@ -12,18 +12,18 @@ use crate::args::{ColumnOptions, DataOptions, ProblemSource};
 /// Kinds of table files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TableFormat {
-    /// Text with commas.
+    /// Text with values separated by commas.
     Csv,
     /// numpy's arrays.
     Npy,
 }
 
 impl TableFormat {
-    /// The kind that a file's name says.
+    /// The format of a file, by its extension.
     pub fn of(path: &Path) -> Result<Self> {
         match path
             .extension()
-            .map(|end| end.to_string_lossy().to_ascii_lowercase())
+            .map(|extension| extension.to_string_lossy().to_ascii_lowercase())
             .as_deref()
         {
             Some("csv") => Ok(Self::Csv),
@@ -36,19 +36,19 @@ impl TableFormat {
     }
 }
 
-/// A setting that must be given.
+/// A required setting.
 pub fn require<T: Clone>(value: Option<&T>, flag: &str) -> Result<T> {
     value.cloned().ok_or_else(|| {
         Error::setting(format!("{flag} is missing")).with_remedy("see --help for an example")
     })
 }
 
-/// Names the file in an error that knows no place of its own.
+/// Adds the file to an error in data that names no file.
 pub fn in_file(path: &Path) -> impl Fn(Error) -> Error + '_ {
     move |error| error.in_file(path)
 }
 
-/// The problem of a file or of the settings.
+/// The problem of a file, or of a table in the settings.
 pub fn load_problem(source: &ProblemSource) -> Result<Problem> {
     match source {
         ProblemSource::Inline(spec) => Problem::from_spec(spec.clone()),
@@ -65,9 +65,9 @@ pub fn load_problem(source: &ProblemSource) -> Result<Problem> {
     }
 }
 
-/// The model of a file with the problem that is given, or else the one it was trained for.
-pub fn load_model(file: &Path, given: Option<&ProblemSource>) -> Result<Model> {
-    match given {
+/// The model of a file with this problem, or else with the one it was trained for.
+pub fn load_model(file: &Path, problem: Option<&ProblemSource>) -> Result<Model> {
+    match problem {
         Some(source) => {
             let predictor = CostModel::load(file)?;
             Model::new(predictor, load_problem(source)?).map_err(in_file(file))
@@ -76,7 +76,7 @@ pub fn load_model(file: &Path, given: Option<&ProblemSource>) -> Result<Model> {
     }
 }
 
-/// Where a table is.
+/// The files and the layout of a table.
 pub fn table_source(options: &DataOptions) -> Result<TableSource> {
     let data = require(options.data.as_ref(), "--data")?;
     let layout = options.layout();
@@ -107,14 +107,14 @@ pub fn table_source(options: &DataOptions) -> Result<TableSource> {
     }
 }
 
-/// The options with what a model knows filled in: names of features and costs, and its shape.
+/// The options, completed from a model: names of features and costs, and the layout.
 pub fn options_for_model(options: &DataOptions, model: &CostModel) -> DataOptions {
     let mut options = options.clone();
     options
         .features
         .get_or_insert_with(|| model.metadata.features.clone());
     match model.metadata.shape {
-        // Arrays have no names, and the list of them may be longer than the memory.
+        // Arrays have no names, and a list of all cost names could exceed the memory.
         FeatureShape::Wide
             if options
                 .cost_data
@@ -135,11 +135,11 @@ pub fn options_for_model(options: &DataOptions, model: &CostModel) -> DataOption
     options
 }
 
-/// A table with the features a model wants, under the model's names.
+/// A table with the features of a model, under the model's names.
 pub fn dataset_for_model(source: &TableSource, model: &CostModel) -> Result<Dataset> {
     let data = source.read()?;
     if let TableSource::Npy { .. } = source {
-        // Arrays have no names; as many columns as the model wants are those it wants.
+        // Arrays have no names: columns are the model's features, in order, if the number fits.
         let features = source.read_features(&model.metadata.features)?;
         return Dataset::new(
             features,
@@ -156,18 +156,18 @@ pub fn features_for_model(
     columns: &ColumnOptions,
     model: &CostModel,
 ) -> Result<Features> {
-    let wanted = &model.metadata.features;
+    let feature_names = &model.metadata.features;
     let layout = match model.metadata.shape {
         FeatureShape::Wide => Layout::Wide(WideColumns::default()),
         FeatureShape::Long { .. } => Layout::Long(columns.long(model.metadata.costs.to_vec())),
     };
     match TableFormat::of(path)? {
-        TableFormat::Csv => Features::read_csv(path, &layout, wanted),
-        TableFormat::Npy => Features::read_npy(path, wanted),
+        TableFormat::Csv => Features::read_csv(path, &layout, feature_names),
+        TableFormat::Npy => Features::read_npy(path, feature_names),
     }
 }
 
-/// A table of which only the costs count; its features mean nothing.
+/// A table of which only the costs are used; its features are placeholders.
 pub fn costs_only(options: &DataOptions) -> Result<(PathBuf, Dataset)> {
     let missing = || {
         Error::setting("--data with --costs, or --cost-data, is missing")
@@ -209,9 +209,9 @@ pub fn costs_only(options: &DataOptions) -> Result<(PathBuf, Dataset)> {
 
 /// Predicted costs, one row per instance.
 pub fn predictions(path: &Path, names: &[String]) -> Result<Matrix> {
-    let found = match TableFormat::of(path)? {
+    let table = match TableFormat::of(path)? {
         TableFormat::Csv => Features::read_csv(path, &Layout::Wide(WideColumns::default()), names)?,
         TableFormat::Npy => Features::read_npy(path, names)?,
     };
-    Ok(found.values().clone())
+    Ok(table.values().clone())
 }

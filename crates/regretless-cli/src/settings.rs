@@ -1,7 +1,7 @@
 //! Settings files, overridden by the flags of the command line.
 //!
 //! Flags override the file as one flat table of names, which is then read back as options. The
-//! names allowed in a file are those of the command's flags, so that the two cannot drift apart.
+//! names allowed in a file are those of the command's flags, so that the two always agree.
 
 use std::fs;
 use std::path::Path;
@@ -34,11 +34,13 @@ pub fn merged<O: Args + Serialize + DeserializeOwned>(
 ) -> Result<O> {
     let Some(path) = config else { return Ok(flags) };
     let mut table = read_table(path)?;
-    let own = table.remove(command);
-    COMMANDS.iter().for_each(|other| drop(table.remove(*other)));
-    match own {
+    let command_table = table.remove(command);
+    for other in COMMANDS {
+        table.remove(other);
+    }
+    match command_table {
         None => {}
-        Some(Value::Table(own)) => table.extend(own),
+        Some(Value::Table(settings)) => table.extend(settings),
         Some(_) => {
             return Err(in_file(
                 path,
@@ -48,8 +50,8 @@ pub fn merged<O: Args + Serialize + DeserializeOwned>(
     }
     check_names::<O>(&table, path, command)?;
     check_values::<O>(&table, path)?;
-    let given = Table::try_from(flags).map_err(|e| Error::setting(e.to_string()))?;
-    table.extend(given);
+    let flags = Table::try_from(flags).map_err(|e| Error::setting(e.to_string()))?;
+    table.extend(flags);
     table
         .try_into()
         .map_err(|e: toml::de::Error| in_file(path, &one_line(&explain(e.message()))))
@@ -109,7 +111,7 @@ fn check_names<O: Args>(table: &Table, path: &Path, command: &str) -> Result<()>
     })
 }
 
-/// Reads every setting separately first, since errors of the whole do not name the setting.
+/// Reads every setting separately, since an error of the whole table does not name the setting.
 fn check_values<O: DeserializeOwned>(table: &Table, path: &Path) -> Result<()> {
     for (name, value) in table {
         let single = Table::from_iter([(name.clone(), value.clone())]);

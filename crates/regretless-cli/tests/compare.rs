@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::Workshop;
+use common::TestWorkspace;
 
 const SMALL: &str = "compare --benchmark SP4x4 --seeds 2 --split 60,20,20 --epochs 3";
 
@@ -14,7 +14,7 @@ fn without_seconds(text: &str) -> Vec<&str> {
         .collect()
 }
 
-/// The lines of results.jsonl without seconds, in an order of their own.
+/// The lines of results.jsonl without seconds, sorted.
 fn runs(text: &str) -> Vec<String> {
     let mut lines: Vec<String> = text
         .lines()
@@ -35,19 +35,19 @@ fn runs(text: &str) -> Vec<String> {
 
 #[test]
 fn two_losses_on_two_seeds_are_compared() {
-    let shop = Workshop::new();
-    let left = shop
+    let workspace = TestWorkspace::new();
+    let output = workspace
         .run(&format!("{SMALL} --methods MSE;MAE(O,S) --out cmp"))
         .succeeded();
     assert!(
-        left.out.contains("1.000 ± 0.000") && left.out.contains("MAE(O,S)"),
+        output.out.contains("1.000 ± 0.000") && output.out.contains("MAE(O,S)"),
         "{}",
-        left.out
+        output.out
     );
-    // Two losses and three baselines: the split goes in table order.
-    assert_eq!(runs(&shop.read("cmp/results.jsonl")).len(), 10);
-    assert_eq!(shop.read("cmp/results.csv").lines().count(), 11);
-    let summary = shop.read("cmp/summary.csv");
+    // Two losses and three baselines: the split is in table order.
+    assert_eq!(runs(&workspace.read("cmp/results.jsonl")).len(), 10);
+    assert_eq!(workspace.read("cmp/results.csv").lines().count(), 11);
+    let summary = workspace.read("cmp/summary.csv");
     assert!(
         summary.contains("\nMSE,2,1,0,") && summary.contains("\n\"MAE(O,S)\",2,"),
         "{summary}"
@@ -56,11 +56,11 @@ fn two_losses_on_two_seeds_are_compared() {
 
 #[test]
 fn the_ratio_is_the_mean_over_seeds_of_regret_over_that_of_mse() {
-    let shop = Workshop::new();
-    let found = shop
+    let workspace = TestWorkspace::new();
+    let found = workspace
         .run(&format!("{SMALL} --methods MAE --out cmp --json"))
         .json();
-    let runs = shop.read("cmp/results.jsonl");
+    let runs = workspace.read("cmp/results.jsonl");
     let runs: Vec<serde_json::Value> = runs
         .lines()
         .map(|line| serde_json::from_str(line).unwrap())
@@ -83,59 +83,64 @@ fn the_ratio_is_the_mean_over_seeds_of_regret_over_that_of_mse() {
 
 #[test]
 fn mse_runs_as_the_reference_even_when_it_is_not_listed() {
-    let shop = Workshop::new();
-    let left = shop
+    let workspace = TestWorkspace::new();
+    let output = workspace
         .run(&format!("{SMALL} --methods MAE --methods MAE(S) --out cmp"))
         .succeeded();
-    assert!(left.err.contains("MSE runs too"), "{}", left.err);
-    assert_eq!(runs(&shop.read("cmp/results.jsonl")).len(), 2 * (3 + 3));
+    assert!(output.err.contains("MSE runs too"), "{}", output.err);
+    assert_eq!(
+        runs(&workspace.read("cmp/results.jsonl")).len(),
+        2 * (3 + 3)
+    );
 }
 
 #[test]
 fn results_do_not_depend_on_the_number_of_threads() {
-    let shop = Workshop::new();
+    let workspace = TestWorkspace::new();
     for threads in [1, 3] {
         let words =
             format!("{SMALL} --methods MSE;MSE(C,O);MAE(S) --threads {threads} --out t{threads}");
-        shop.run(&words).succeeded();
+        workspace.run(&words).succeeded();
     }
     for file in ["results.csv", "summary.csv"] {
         let (one, three) = (
-            shop.read(&format!("t1/{file}")),
-            shop.read(&format!("t3/{file}")),
+            workspace.read(&format!("t1/{file}")),
+            workspace.read(&format!("t3/{file}")),
         );
         assert!(one.lines().next().unwrap().ends_with(",seconds"));
         assert_eq!(without_seconds(&one), without_seconds(&three));
     }
     assert_eq!(
-        runs(&shop.read("t1/results.jsonl")),
-        runs(&shop.read("t3/results.jsonl"))
+        runs(&workspace.read("t1/results.jsonl")),
+        runs(&workspace.read("t3/results.jsonl"))
     );
 }
 
 #[test]
-fn settings_of_a_comparison_give_the_same_comparison_again() {
-    let shop = Workshop::new();
-    shop.run(&format!(
-        "{SMALL} --methods MSE;MAE(O) --learning-rate 0.02 --out a"
-    ))
-    .succeeded();
-    shop.run("compare --config a/settings.toml --out b")
+fn a_settings_file_repeats_its_comparison() {
+    let workspace = TestWorkspace::new();
+    workspace
+        .run(&format!(
+            "{SMALL} --methods MSE;MAE(O) --learning-rate 0.02 --out a"
+        ))
+        .succeeded();
+    workspace
+        .run("compare --config a/settings.toml --out b")
         .succeeded();
     assert_eq!(
-        without_seconds(&shop.read("a/results.csv")),
-        without_seconds(&shop.read("b/results.csv"))
+        without_seconds(&workspace.read("a/results.csv")),
+        without_seconds(&workspace.read("b/results.csv"))
     );
 }
 
 #[test]
-fn a_users_table_is_compared_on_splits_of_its_own() {
-    let shop = Workshop::with_knapsack();
+fn a_users_table_is_compared_on_a_split_per_seed() {
+    let workspace = TestWorkspace::with_knapsack();
     let words = "compare --data table.csv --costs c* --problem problem.toml --methods MSE;MAE \
         --seeds 3 --epochs 2";
-    let found = shop.run(&format!("{words} --out cmp --json")).json();
+    let found = workspace.run(&format!("{words} --out cmp --json")).json();
     assert_eq!(found["methods"][0]["runs"], 3);
-    let runs = shop.read("cmp/results.csv");
+    let runs = workspace.read("cmp/results.csv");
     let regrets: Vec<&str> = runs
         .lines()
         .filter(|l| l.starts_with("MSE,"))
@@ -148,76 +153,88 @@ fn a_users_table_is_compared_on_splits_of_its_own() {
 }
 
 #[test]
-fn without_a_folder_the_first_free_one_is_taken() {
-    let shop = Workshop::new();
+fn without_out_the_first_unused_folder_is_used() {
+    let workspace = TestWorkspace::new();
     let words = format!("{SMALL} --methods MSE");
-    shop.run(&words).succeeded();
-    shop.run(&words).succeeded();
-    assert_eq!(shop.read("runs/SP4x4-1/summary.csv").lines().count(), 5);
-    assert_eq!(shop.read("runs/SP4x4-2/summary.csv").lines().count(), 5);
+    workspace.run(&words).succeeded();
+    workspace.run(&words).succeeded();
+    assert_eq!(
+        workspace.read("runs/SP4x4-1/summary.csv").lines().count(),
+        5
+    );
+    assert_eq!(
+        workspace.read("runs/SP4x4-2/summary.csv").lines().count(),
+        5
+    );
 }
 
 #[test]
 fn results_that_exist_are_kept_unless_forced() {
-    let shop = Workshop::new();
+    let workspace = TestWorkspace::new();
     let words = format!("{SMALL} --methods MSE --out cmp");
-    shop.run(&words).succeeded();
-    let before = shop.read("cmp/results.csv");
-    shop.run(&words)
+    workspace.run(&words).succeeded();
+    let before = workspace.read("cmp/results.csv");
+    workspace
+        .run(&words)
         .failed(3, &["cmp/results.jsonl", "--force"]);
-    shop.run(&format!("{SMALL} --methods MAE --out cmp"))
+    workspace
+        .run(&format!("{SMALL} --methods MAE --out cmp"))
         .failed(3, &["cmp/results.jsonl", "--force"]);
-    shop.run(&words.replace("--epochs 3", "--epochs 4"))
+    workspace
+        .run(&words.replace("--epochs 3", "--epochs 4"))
         .failed(3, &["cmp/results.jsonl"]);
-    assert_eq!(shop.read("cmp/results.csv"), before);
-    shop.run(&format!("{words} --force")).succeeded();
+    assert_eq!(workspace.read("cmp/results.csv"), before);
+    workspace.run(&format!("{words} --force")).succeeded();
 }
 
 #[test]
-fn a_comparison_that_cannot_begin_leaves_nothing() {
-    let shop = Workshop::new();
-    shop.run(&format!("{SMALL} --methods MSE --batch-size 0 --out cmp"))
+fn a_refused_comparison_writes_nothing() {
+    let workspace = TestWorkspace::new();
+    workspace
+        .run(&format!("{SMALL} --methods MSE --batch-size 0 --out cmp"))
         .failed(2, &["batch"]);
-    shop.run("compare --benchmark SP4x4 --methods MSE --split 0.2,0 --out cmp")
+    workspace
+        .run("compare --benchmark SP4x4 --methods MSE --split 0.2,0 --out cmp")
         .failed(2, &["test"]);
-    shop.run("compare --benchmark SP4x4 --seeds 0 --out cmp")
+    workspace
+        .run("compare --benchmark SP4x4 --seeds 0 --out cmp")
         .failed(2, &["seeds"]);
-    assert!(shop.files().is_empty());
+    assert!(workspace.files().is_empty());
 }
 
-/// A folder of a finished comparison as an interruption leaves it: some runs, the last line cut
-/// off, no tables.
-fn interrupt(shop: &Workshop, folder: &str, finished: usize) {
-    let path = shop.path(folder);
-    let text = shop.read(&format!("{folder}/results.jsonl"));
-    let mut left: String = text
+/// Turns the folder of a finished comparison into that of an interrupted one: some runs, the last
+/// line truncated, no tables.
+fn interrupt(workspace: &TestWorkspace, folder: &str, finished: usize) {
+    let path = workspace.path(folder);
+    let text = workspace.read(&format!("{folder}/results.jsonl"));
+    let mut remaining: String = text
         .lines()
         .take(finished)
         .map(|line| format!("{line}\n"))
         .collect();
-    left.push_str(&text.lines().nth(finished).unwrap()[..40]);
-    std::fs::write(path.join("results.jsonl"), left).unwrap();
+    remaining.push_str(&text.lines().nth(finished).unwrap()[..40]);
+    std::fs::write(path.join("results.jsonl"), remaining).unwrap();
     std::fs::remove_file(path.join("results.csv")).unwrap();
     std::fs::remove_file(path.join("summary.csv")).unwrap();
 }
 
 #[test]
 fn the_same_command_resumes_an_interrupted_comparison() {
-    let shop = Workshop::new();
+    let workspace = TestWorkspace::new();
     let words = format!("{SMALL} --methods MSE;MAE(O,S);SPO+");
-    shop.run(&format!("{words} --out whole")).succeeded();
-    shop.run(&format!("{words} --out cut")).succeeded();
+    workspace.run(&format!("{words} --out whole")).succeeded();
+    workspace.run(&format!("{words} --out cut")).succeeded();
     for finished in [0, 1, 5] {
-        let before = shop.read("cut/results.jsonl");
-        interrupt(&shop, "cut", finished);
-        let left = shop.run(&format!("{words} --out cut")).succeeded();
+        let before = workspace.read("cut/results.jsonl");
+        interrupt(&workspace, "cut", finished);
+        let output = workspace.run(&format!("{words} --out cut")).succeeded();
         assert_eq!(
-            left.err.contains(&format!("{finished} of 12 runs")),
+            output.err.contains(&format!("{finished} of 12 runs")),
             finished > 0,
             "{}",
-            left.err
+            output.err
         );
-        let after = shop.read("cut/results.jsonl");
+        let after = workspace.read("cut/results.jsonl");
         let taken = |text: &str| {
             text.lines()
                 .take(finished)
@@ -229,11 +246,11 @@ fn the_same_command_resumes_an_interrupted_comparison() {
             taken(&after),
             "finished runs are not done again"
         );
-        assert_eq!(runs(&after), runs(&shop.read("whole/results.jsonl")));
+        assert_eq!(runs(&after), runs(&workspace.read("whole/results.jsonl")));
         for file in ["results.csv", "summary.csv"] {
             let (whole, cut) = (
-                shop.read(&format!("whole/{file}")),
-                shop.read(&format!("cut/{file}")),
+                workspace.read(&format!("whole/{file}")),
+                workspace.read(&format!("cut/{file}")),
             );
             assert_eq!(without_seconds(&whole), without_seconds(&cut));
         }
@@ -241,69 +258,78 @@ fn the_same_command_resumes_an_interrupted_comparison() {
 }
 
 #[test]
-fn without_a_folder_the_interrupted_one_is_gone_on_with() {
-    let shop = Workshop::new();
+fn without_out_an_interrupted_comparison_is_resumed() {
+    let workspace = TestWorkspace::new();
     let words = format!("{SMALL} --methods MSE;MAE");
-    shop.run(&words).succeeded();
-    interrupt(&shop, "runs/SP4x4-1", 3);
-    shop.run(&format!("{SMALL} --methods MSE")).succeeded();
+    workspace.run(&words).succeeded();
+    interrupt(&workspace, "runs/SP4x4-1", 3);
+    workspace.run(&format!("{SMALL} --methods MSE")).succeeded();
     assert!(
-        shop.path("runs/SP4x4-2/summary.csv").exists(),
+        workspace.path("runs/SP4x4-2/summary.csv").exists(),
         "other losses have a folder of their own"
     );
-    std::fs::remove_dir_all(shop.path("runs/SP4x4-2")).unwrap();
-    let left = shop.run(&words).succeeded();
-    assert!(left.err.contains("3 of 10 runs"), "{}", left.err);
-    assert!(shop.path("runs/SP4x4-1/summary.csv").exists() && !shop.path("runs/SP4x4-2").exists());
+    std::fs::remove_dir_all(workspace.path("runs/SP4x4-2")).unwrap();
+    let output = workspace.run(&words).succeeded();
+    assert!(output.err.contains("3 of 10 runs"), "{}", output.err);
+    assert!(
+        workspace.path("runs/SP4x4-1/summary.csv").exists()
+            && !workspace.path("runs/SP4x4-2").exists()
+    );
 }
 
 #[test]
-fn runs_of_a_table_that_has_changed_are_not_taken_over() {
-    let shop = Workshop::with_knapsack();
+fn runs_of_a_table_that_has_changed_are_not_reused() {
+    let workspace = TestWorkspace::with_knapsack();
     let words = "compare --data table.csv --costs c* --problem problem.toml --methods MSE --seeds \
         2 \
         --epochs 2 --out cmp";
-    shop.run(words).succeeded();
-    interrupt(&shop, "cmp", 2);
-    let text = shop.read("table.csv");
+    workspace.run(words).succeeded();
+    interrupt(&workspace, "cmp", 2);
+    let text = workspace.read("table.csv");
     let (header, rows) = text.split_once('\n').unwrap();
     let (first, rest) = rows.split_once('\n').unwrap();
-    std::fs::write(shop.path("table.csv"), format!("{header}\n{rest}{first}\n")).unwrap();
-    shop.run(words).failed(3, &["cmp/results.jsonl", "--force"]);
+    std::fs::write(
+        workspace.path("table.csv"),
+        format!("{header}\n{rest}{first}\n"),
+    )
+    .unwrap();
+    workspace
+        .run(words)
+        .failed(3, &["cmp/results.jsonl", "--force"]);
 }
 
 #[test]
-fn a_killed_comparison_ends_as_one_that_was_never_stopped() {
-    let shop = Workshop::new();
+fn a_killed_comparison_resumes_and_finishes_with_the_same_results() {
+    let workspace = TestWorkspace::new();
     let words = format!("{SMALL} --methods MSE;MAE;SPO+ --epochs 60").replace("--epochs 3 ", "");
-    shop.run(&format!("{words} --out whole")).succeeded();
+    workspace.run(&format!("{words} --out whole")).succeeded();
     let cut: Vec<String> = format!("{words} --out cut")
         .split(' ')
         .map(str::to_owned)
         .collect();
     for kill in 0..4 {
-        common::killed_after(&shop, &cut, common::moment(kill + 3, 150));
+        common::killed_after(&workspace, &cut, common::moment(kill + 3, 150));
     }
-    if !shop.path("cut/summary.csv").exists() {
-        shop.run_words(&cut).succeeded();
+    if !workspace.path("cut/summary.csv").exists() {
+        workspace.run_words(&cut).succeeded();
     }
     assert_eq!(
-        runs(&shop.read("cut/results.jsonl")),
-        runs(&shop.read("whole/results.jsonl"))
+        runs(&workspace.read("cut/results.jsonl")),
+        runs(&workspace.read("whole/results.jsonl"))
     );
     assert_eq!(
-        without_seconds(&shop.read("cut/summary.csv")),
-        without_seconds(&shop.read("whole/summary.csv"))
+        without_seconds(&workspace.read("cut/summary.csv")),
+        without_seconds(&workspace.read("whole/summary.csv"))
     );
 }
 
-/// A table whose two costs are linear in features far from standardised ones, and a choice of the
-/// cheaper one.
-fn linear_table(shop: &Workshop, rows: usize) {
-    write_linear_table(shop, rows, 1.0);
+/// A table whose two costs are linear in features that are not standardized; the cheaper one is
+/// chosen.
+fn linear_table(workspace: &TestWorkspace, rows: usize) {
+    write_linear_table(workspace, rows, 1.0);
 }
 
-fn write_linear_table(shop: &Workshop, rows: usize, spread: f64) {
+fn write_linear_table(workspace: &TestWorkspace, rows: usize, spread: f64) {
     let mut text = String::from("temperature,pressure,a,b\n");
     for row in 0..rows {
         let (x, y) = (
@@ -318,9 +344,9 @@ fn write_linear_table(shop: &Workshop, rows: usize, spread: f64) {
             850.0 - 0.5 * y + 3.0 * x - noise
         );
     }
-    std::fs::write(shop.path("table.csv"), text).unwrap();
+    std::fs::write(workspace.path("table.csv"), text).unwrap();
     std::fs::write(
-        shop.path("problem.toml"),
+        workspace.path("problem.toml"),
         "kind = 'top_k'\nk = 1\nitems = 2\nsense = 'minimize'\n",
     )
     .unwrap();
@@ -330,42 +356,43 @@ const TABLE: &str =
     "compare --data table.csv --costs a,b --problem problem.toml --methods MSE;MAE(O,S)";
 
 #[test]
-fn where_least_squares_is_best_one_sentence_says_so() {
-    let shop = Workshop::new();
-    write_linear_table(&shop, 200, 0.0);
+fn the_verdict_says_where_least_squares_is_enough() {
+    let workspace = TestWorkspace::new();
+    write_linear_table(&workspace, 200, 0.0);
     let settled = "--epochs 100 --learning-rate 0.05 --lr-decay";
-    let left = shop
+    let output = workspace
         .run(&format!("{TABLE} --seeds 3 {settled} --out cmp").replace(";MAE(O,S)", ""))
         .succeeded();
     assert!(
-        left.out.contains("decides better than least squares"),
+        output.out.contains("decides better than least squares"),
         "{}",
-        left.out
+        output.out
     );
     assert!(
-        left.out.contains("a linear regression is enough here"),
+        output.out.contains("a linear regression is enough here"),
         "{}",
-        left.out
+        output.out
     );
-    assert!(left.out.contains("profile default"), "{}", left.out);
-    // What a training that was stopped too early would have reached is not known.
-    let left = shop
+    assert!(output.out.contains("profile default"), "{}", output.out);
+    // A method that has not converged proves nothing about the baseline.
+    let output = workspace
         .run(&format!("{TABLE} --seeds 3 --epochs 3 --out early"))
         .succeeded();
     assert!(
-        left.out
+        output
+            .out
             .contains("as trained here, decides better than least squares"),
         "{}",
-        left.out
+        output.out
     );
-    assert!(!left.out.contains("is enough here"), "{}", left.out);
+    assert!(!output.out.contains("is enough here"), "{}", output.out);
 }
 
 #[test]
 fn the_baselines_are_always_in_the_table() {
-    let shop = Workshop::new();
-    linear_table(&shop, 100);
-    let in_order = shop
+    let workspace = TestWorkspace::new();
+    linear_table(&workspace, 100);
+    let in_order = workspace
         .run(&format!(
             "{TABLE} --seeds 1 --split 60,20,20 --out a --json"
         ))
@@ -387,21 +414,21 @@ fn the_baselines_are_always_in_the_table() {
             "previous row"
         ]
     );
-    let at_random = shop
+    let at_random = workspace
         .run(&format!("{TABLE} --seeds 1 --out b --json"))
         .json();
     assert_eq!(
         names(&at_random),
         ["MSE", "MAE(O,S)", "least squares", "mean of history"]
     );
-    // Both costs lie far apart on average: the mean of the history always takes the same one.
+    // The mean costs differ clearly: the mean of the history always chooses the same one.
     let regret = |name: &str| {
         let lines = in_order["methods"].as_array().unwrap();
         lines.iter().find(|line| line["method"] == name).unwrap()["test_regret"]
             .as_f64()
             .unwrap()
     };
-    let text = shop.read("table.csv");
+    let text = workspace.read("table.csv");
     let costs: Vec<[f64; 2]> = text
         .lines()
         .skip(1)
@@ -431,22 +458,23 @@ fn the_baselines_are_always_in_the_table() {
 }
 
 #[test]
-fn an_untrained_reference_is_named() {
-    let shop = Workshop::new();
-    linear_table(&shop, 200);
-    let left = shop
+fn an_undertrained_reference_is_reported() {
+    let workspace = TestWorkspace::new();
+    linear_table(&workspace, 200);
+    let output = workspace
         .run(&format!(
             "{TABLE} --seeds 2 --epochs 5 --profile paper --out cmp"
         ))
         .succeeded();
-    assert!(left.out.contains("profile paper"), "{}", left.out);
+    assert!(output.out.contains("profile paper"), "{}", output.out);
     assert!(
-        left.out
+        output
+            .out
             .contains("MSE predicts worse than least squares although it minimizes the squared"),
         "{}",
-        left.out
+        output.out
     );
-    let few = shop
+    let few = workspace
         .run(&format!(
             "{TABLE} --seeds 1 --epochs 5 --learning-rate 0.0001 --out slow"
         ))
@@ -460,13 +488,13 @@ fn an_untrained_reference_is_named() {
 
 #[test]
 fn auto_can_be_compared() {
-    let shop = Workshop::new();
+    let workspace = TestWorkspace::new();
     let words: Vec<String> = SMALL
         .split(' ')
         .chain(["--methods", "MSE;auto 2s", "--out", "cmp", "--json"])
         .map(str::to_owned)
         .collect();
-    let found = shop.run_words(&words).json();
+    let found = workspace.run_words(&words).json();
     assert_eq!(found["methods"][1]["method"], "auto 2s");
     assert!(
         found["methods"][1]["solves"].as_f64().unwrap() > 0.0,
@@ -475,42 +503,45 @@ fn auto_can_be_compared() {
 }
 
 #[test]
-fn a_handful_of_rows_proves_nothing() {
-    let shop = Workshop::new();
-    linear_table(&shop, 3);
+fn fewer_than_ten_rows_cause_a_warning() {
+    let workspace = TestWorkspace::new();
+    linear_table(&workspace, 3);
     let common = "--data table.csv --costs a,b --problem problem.toml";
-    let left = shop.run(&format!("train {common}")).succeeded();
+    let output = workspace.run(&format!("train {common}")).succeeded();
     assert!(
-        left.out
+        output
+            .out
             .contains("that of 1 test row: nothing can be concluded"),
         "{}",
-        left.out
+        output.out
     );
-    let left = shop
+    let output = workspace
         .run(&format!("evaluate --model model.safetensors {common}"))
         .succeeded();
     assert!(
-        left.out
+        output
+            .out
             .contains("that of 3 evaluated rows: nothing can be concluded"),
         "{}",
-        left.out
+        output.out
     );
-    let left = shop
+    let output = workspace
         .run(&format!(
             "compare {common} --methods MSE --seeds 1 --out cmp"
         ))
         .succeeded();
     assert!(
-        left.out
+        output
+            .out
             .contains("that of 1 test row: nothing can be concluded"),
         "{}",
-        left.out
+        output.out
     );
 }
 
 #[test]
 fn seeds_that_share_their_test_rows_claim_no_significance() {
-    let shop = Workshop::new();
+    let workspace = TestWorkspace::new();
     // Costs that no linear model predicts well, so that some method beats the baselines.
     let mut text = String::from("x,y,a,b\n");
     for row in 0..120_i32 {
@@ -524,48 +555,55 @@ fn seeds_that_share_their_test_rows_claim_no_significance() {
             5.0 + (2.0 * x + y).exp()
         );
     }
-    std::fs::write(shop.path("table.csv"), text).unwrap();
+    std::fs::write(workspace.path("table.csv"), text).unwrap();
     std::fs::write(
-        shop.path("problem.toml"),
+        workspace.path("problem.toml"),
         "kind = 'top_k'\nk = 1\nitems = 2\nsense = 'minimize'\n",
     )
     .unwrap();
     for (split, out) in [("60,20,40", "a"), ("0.2,0.3", "b")] {
-        let left = shop
+        let output = workspace
             .run(&format!(
                 "{TABLE} --seeds 3 --epochs 30 --split {split} --out {out}"
             ))
             .succeeded();
-        if left.out.contains("less test regret than") {
+        if output.out.contains("less test regret than") {
             assert_eq!(
-                left.out.contains("tested on the same rows"),
+                output.out.contains("tested on the same rows"),
                 out == "a",
                 "{}",
-                left.out
+                output.out
             );
-            assert_eq!(left.out.contains("significant"), out == "b", "{}", left.out);
+            assert_eq!(
+                output.out.contains("significant"),
+                out == "b",
+                "{}",
+                output.out
+            );
         } else {
-            assert!(left.out.contains("decides better than"), "{}", left.out);
+            assert!(output.out.contains("decides better than"), "{}", output.out);
         }
     }
 }
 
 #[test]
 fn two_comparisons_do_not_share_a_folder() {
-    let shop = Workshop::new();
-    std::fs::create_dir(shop.path("cmp")).unwrap();
-    let held = std::fs::File::create(shop.path("cmp/lock")).unwrap();
+    let workspace = TestWorkspace::new();
+    std::fs::create_dir(workspace.path("cmp")).unwrap();
+    let held = std::fs::File::create(workspace.path("cmp/lock")).unwrap();
     held.lock().unwrap();
     let words = format!("{SMALL} --methods MSE --out cmp");
-    shop.run(&words).failed(3, &["cmp", "another comparison"]);
+    workspace
+        .run(&words)
+        .failed(3, &["cmp", "another comparison"]);
     drop(held);
-    shop.run(&words).succeeded();
-    assert!(!shop.path("cmp/lock").exists());
+    workspace.run(&words).succeeded();
+    assert!(!workspace.path("cmp/lock").exists());
 }
 
 #[test]
 fn auto_without_validation_rows_is_refused_before_anything_runs() {
-    let shop = Workshop::new();
+    let workspace = TestWorkspace::new();
     let words = [
         "compare",
         "--benchmark",
@@ -582,6 +620,6 @@ fn auto_without_validation_rows_is_refused_before_anything_runs() {
         .chain(["--methods", "MSE;auto 2s", "--out", "cmp"])
         .map(str::to_owned)
         .collect();
-    shop.run_words(&words).failed(2, &["validation rows"]);
-    assert!(shop.files().is_empty());
+    workspace.run_words(&words).failed(2, &["validation rows"]);
+    assert!(workspace.files().is_empty());
 }

@@ -1,26 +1,26 @@
-//! Bad input: the right exit code, a message that names the place, and nothing half-written.
+//! Invalid input: exit code, a message with the place, and no partial output.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod common;
 
-use common::Workshop;
+use common::TestWorkspace;
 
 const TRAIN: &str = "train --data table.csv --costs c* --problem problem.toml ";
 
-/// Trains on a table and a problem of the test's own, which must fail and leave nothing new.
+/// Trains on this table and problem, which must fail without writing a file.
 fn refused(table: &str, problem: &str, code: i32, words: &[&str]) {
-    let shop = Workshop::new();
-    shop.write("table.csv", table);
-    shop.write("problem.toml", problem);
-    shop.run(TRAIN).failed(code, words);
-    assert_eq!(shop.files(), ["problem.toml", "table.csv"]);
+    let workspace = TestWorkspace::new();
+    workspace.write("table.csv", table);
+    workspace.write("problem.toml", problem);
+    workspace.run(TRAIN).failed(code, words);
+    assert_eq!(workspace.files(), ["problem.toml", "table.csv"]);
 }
 
 const TOP: &str = "kind = 'top_k'\nitems = 2\nk = 1\nsense = 'minimize'\n";
 
 #[test]
-fn ragged_rows_are_named() {
+fn ragged_rows_are_refused_with_their_place() {
     refused(
         "x,c0,c1\n1,2,3\n1,2\n",
         TOP,
@@ -30,7 +30,7 @@ fn ragged_rows_are_named() {
 }
 
 #[test]
-fn text_in_a_column_of_numbers_is_named() {
+fn text_in_a_column_of_numbers_is_refused_with_its_place() {
     refused(
         "x,c0,c1\n1,2,3\n1,high,3\n",
         TOP,
@@ -40,7 +40,7 @@ fn text_in_a_column_of_numbers_is_named() {
 }
 
 #[test]
-fn numbers_that_are_not_finite_are_named() {
+fn numbers_that_are_not_finite_are_refused_with_their_place() {
     for bad in ["NaN", "inf", "1e99"] {
         refused(
             &format!("x,c0,c1\n1,2,3\n1,2,{bad}\n"),
@@ -52,12 +52,12 @@ fn numbers_that_are_not_finite_are_named() {
 }
 
 #[test]
-fn missing_columns_are_named() {
+fn missing_columns_are_refused_by_name() {
     refused("x,d0,d1\n1,2,3\n", TOP, 3, &["table.csv", "c*", "d0"]);
 }
 
 #[test]
-fn columns_named_twice_are_named() {
+fn duplicate_columns_are_refused_by_name() {
     refused(
         "x,c0,c0\n1,2,3\n",
         TOP,
@@ -89,73 +89,91 @@ fn tables_of_another_width_than_the_problem_are_refused() {
 
 #[test]
 fn features_and_costs_must_have_as_many_rows() {
-    let shop = Workshop::new();
-    shop.write("x.csv", "x\n1\n2\n3\n");
-    shop.write("c.csv", "c0,c1\n1,2\n3,4\n");
-    shop.write("problem.toml", TOP);
+    let workspace = TestWorkspace::new();
+    workspace.write("x.csv", "x\n1\n2\n3\n");
+    workspace.write("c.csv", "c0,c1\n1,2\n3,4\n");
+    workspace.write("problem.toml", TOP);
     let words = "train --data x.csv --cost-data c.csv --problem problem.toml";
-    shop.run(words)
+    workspace
+        .run(words)
         .failed(3, &["c.csv", "2 rows", "x.csv has 3"]);
-    assert_eq!(shop.files(), ["c.csv", "problem.toml", "x.csv"]);
+    assert_eq!(workspace.files(), ["c.csv", "problem.toml", "x.csv"]);
 }
 
 #[test]
 fn predictions_must_have_as_many_rows_as_the_table() {
-    let shop = Workshop::new();
-    shop.write("p.csv", "c0,c1\n1,2\n");
-    shop.write("c.csv", "c0,c1\n1,2\n3,4\n");
-    shop.write("problem.toml", TOP);
+    let workspace = TestWorkspace::new();
+    workspace.write("p.csv", "c0,c1\n1,2\n");
+    workspace.write("c.csv", "c0,c1\n1,2\n3,4\n");
+    workspace.write("problem.toml", TOP);
     let words = "evaluate --predictions p.csv --cost-data c.csv --problem problem.toml";
-    shop.run(words)
+    workspace
+        .run(words)
         .failed(3, &["p.csv", "1 row", "2 instances"]);
-    shop.write("p.csv", "c0,c2\n1,2\n3,4\n");
-    shop.run(words).failed(3, &["p.csv", "c1"]);
+    workspace.write("p.csv", "c0,c2\n1,2\n3,4\n");
+    workspace.run(words).failed(3, &["p.csv", "c1"]);
 }
 
 #[test]
-fn unknown_names_are_answered_with_the_choices() {
-    let shop = Workshop::with_knapsack();
-    let before = shop.files();
-    shop.run(&format!("{TRAIN} --method MSE(Q)"))
+fn unknown_names_are_refused_with_the_choices() {
+    let workspace = TestWorkspace::with_knapsack();
+    let before = workspace.files();
+    workspace
+        .run(&format!("{TRAIN} --method MSE(Q)"))
         .failed(2, &["MSE(Q)", "EIC(k)"]);
-    shop.run(&format!("{TRAIN} --predictor forest"))
+    workspace
+        .run(&format!("{TRAIN} --predictor forest"))
         .failed(2, &["forest", "mlp"]);
-    shop.run(&format!("{TRAIN} --select best"))
+    workspace
+        .run(&format!("{TRAIN} --select best"))
         .failed(2, &["best", "validation-loss"]);
-    shop.run("train --benchmark KS").failed(2, &["KS", "SP5x5"]);
-    shop.run("train --data table.xls --problem problem.toml")
+    workspace
+        .run("train --benchmark KS")
+        .failed(2, &["KS", "SP5x5"]);
+    workspace
+        .run("train --data table.xls --problem problem.toml")
         .failed(2, &["table.xls", ".csv or .npy"]);
-    assert_eq!(shop.files(), before);
+    assert_eq!(workspace.files(), before);
 }
 
 #[test]
-fn contradictions_are_refused_with_a_way_out() {
-    let shop = Workshop::with_knapsack();
-    shop.run("train")
+fn contradictory_options_are_refused_with_a_remedy() {
+    let workspace = TestWorkspace::with_knapsack();
+    workspace
+        .run("train")
         .failed(2, &["no data", "--benchmark KS32"]);
-    shop.run("train --data table.csv --costs c*")
+    workspace
+        .run("train --data table.csv --costs c*")
         .failed(2, &["--problem is missing"]);
-    shop.run("train --data table.csv --problem problem.toml")
+    workspace
+        .run("train --data table.csv --problem problem.toml")
         .failed(2, &["cost columns"]);
-    shop.run(&format!("{TRAIN} --benchmark KS8"))
+    workspace
+        .run(&format!("{TRAIN} --benchmark KS8"))
         .failed(2, &["--benchmark brings its own data"]);
-    shop.run(&format!("{TRAIN} --learning-rate 0"))
+    workspace
+        .run(&format!("{TRAIN} --learning-rate 0"))
         .failed(2, &["learning_rate"]);
-    shop.run(&format!("{TRAIN} --split 10,0,10"))
+    workspace
+        .run(&format!("{TRAIN} --split 10,0,10"))
         .failed(2, &["validation rows"]);
-    shop.run("evaluate --data table.csv")
+    workspace
+        .run("evaluate --data table.csv")
         .failed(2, &["--model or --predictions"]);
-    shop.run("decide --model model.safetensors")
+    workspace
+        .run("decide --model model.safetensors")
         .failed(2, &["--data is missing"]);
-    shop.run("generate --benchmark KS8")
+    workspace
+        .run("generate --benchmark KS8")
         .failed(2, &["--out is missing"]);
-    shop.run("generate --benchmark KS8 --noise 2 --out x")
+    workspace
+        .run("generate --benchmark KS8 --noise 2 --out x")
         .failed(2, &["noise"]);
-    assert_eq!(shop.files(), ["problem.toml", "table.csv"]);
+    assert_eq!(workspace.files(), ["problem.toml", "table.csv"]);
 }
 
 #[test]
-fn problems_that_are_none_are_refused() {
+fn invalid_problems_are_refused() {
     let table = "x,c0,c1\n1,2,3\n";
     refused(
         table,
@@ -195,134 +213,148 @@ fn problems_that_are_none_are_refused() {
         &["problem.toml", "0x4"],
     );
     refused(table, "kind = \n", 2, &["problem.toml", "line 1"]);
-    let shop = Workshop::new();
-    shop.write("table.csv", table);
-    shop.run(TRAIN).failed(3, &["problem.toml"]);
+    let workspace = TestWorkspace::new();
+    workspace.write("table.csv", table);
+    workspace.run(TRAIN).failed(3, &["problem.toml"]);
 }
 
 #[test]
 fn damaged_models_are_refused() {
-    let shop = Workshop::with_knapsack();
-    shop.run(TRAIN).succeeded();
-    let whole = shop.bytes("model.safetensors");
+    let workspace = TestWorkspace::with_knapsack();
+    workspace.run(TRAIN).succeeded();
+    let whole = workspace.bytes("model.safetensors");
     let evaluate = "evaluate --model bad.safetensors --data table.csv";
     let mut flipped = whole.clone();
     let last = flipped.len() - 1;
     flipped[last] ^= 1;
     for bytes in [&whole[..whole.len() / 2], &flipped, b"", b"x,c0\n1,2\n"] {
-        std::fs::write(shop.path("bad.safetensors"), bytes).unwrap();
-        shop.run(evaluate).failed(3, &["bad.safetensors"]);
-        shop.run("decide --model bad.safetensors --data table.csv --out d.csv")
+        std::fs::write(workspace.path("bad.safetensors"), bytes).unwrap();
+        workspace.run(evaluate).failed(3, &["bad.safetensors"]);
+        workspace
+            .run("decide --model bad.safetensors --data table.csv --out d.csv")
             .failed(3, &["bad.safetensors"]);
     }
-    assert!(!shop.path("d.csv").exists());
-    shop.run("evaluate --model missing.safetensors --data table.csv")
+    assert!(!workspace.path("d.csv").exists());
+    workspace
+        .run("evaluate --model missing.safetensors --data table.csv")
         .failed(3, &["missing.safetensors"]);
 }
 
 #[test]
 fn models_of_other_features_are_refused() {
-    let shop = Workshop::with_knapsack();
-    shop.run(TRAIN).succeeded();
-    shop.write("other.csv", "x0,x1,y\n1,2,3\n");
-    shop.run("decide --model model.safetensors --data other.csv --out d.csv")
+    let workspace = TestWorkspace::with_knapsack();
+    workspace.run(TRAIN).succeeded();
+    workspace.write("other.csv", "x0,x1,y\n1,2,3\n");
+    workspace
+        .run("decide --model model.safetensors --data other.csv --out d.csv")
         .failed(3, &["other.csv", "x2"]);
-    shop.run("evaluate --model model.safetensors --data other.csv")
+    workspace
+        .run("evaluate --model model.safetensors --data other.csv")
         .failed(3, &["other.csv"]);
-    shop.run("generate --benchmark KS8 --features 4 --instances 9 --out arrays --format npy")
+    workspace
+        .run("generate --benchmark KS8 --features 4 --instances 9 --out arrays --format npy")
         .succeeded();
     let words = "decide --model model.safetensors --data arrays/features.npy --out d.csv";
-    shop.run(words).failed(3, &["features.npy", "5"]);
+    workspace.run(words).failed(3, &["features.npy", "5"]);
     let words = "evaluate --model model.safetensors --data arrays/features.npy --cost-data \
         arrays/costs.npy";
-    shop.run(words).failed(3, &["features.npy", "5"]);
-    assert!(!shop.path("d.csv").exists());
+    workspace.run(words).failed(3, &["features.npy", "5"]);
+    assert!(!workspace.path("d.csv").exists());
 }
 
 #[test]
 fn outputs_that_exist_are_kept_unless_forced() {
-    let shop = Workshop::with_knapsack();
-    let table = shop.read("table.csv");
-    shop.run("generate --benchmark KS9 --out .")
+    let workspace = TestWorkspace::with_knapsack();
+    let table = workspace.read("table.csv");
+    workspace
+        .run("generate --benchmark KS9 --out .")
         .failed(3, &["table.csv", "exists", "--force"]);
-    assert_eq!(shop.read("table.csv"), table);
+    assert_eq!(workspace.read("table.csv"), table);
 
-    shop.write("model.settings.toml", "mine");
-    shop.run(TRAIN)
+    workspace.write("model.settings.toml", "mine");
+    workspace
+        .run(TRAIN)
         .failed(3, &["model.settings.toml", "exists"]);
-    assert_eq!(shop.read("model.settings.toml"), "mine");
-    assert!(!shop.path("model.safetensors").exists());
-    shop.run(&format!("{TRAIN} --force")).succeeded();
+    assert_eq!(workspace.read("model.settings.toml"), "mine");
+    assert!(!workspace.path("model.safetensors").exists());
+    workspace.run(&format!("{TRAIN} --force")).succeeded();
 
-    shop.write("d.csv", "mine");
+    workspace.write("d.csv", "mine");
     let decide =
         "decide --model model.safetensors --data table.csv --out d.csv --predictions-out p.csv";
-    shop.run(decide).failed(3, &["d.csv", "exists"]);
-    assert_eq!(shop.read("d.csv"), "mine");
-    assert!(!shop.path("p.csv").exists());
-    shop.run(&format!("{decide} --force")).succeeded();
-    assert!(shop.read("d.csv").starts_with("c0,"));
+    workspace.run(decide).failed(3, &["d.csv", "exists"]);
+    assert_eq!(workspace.read("d.csv"), "mine");
+    assert!(!workspace.path("p.csv").exists());
+    workspace.run(&format!("{decide} --force")).succeeded();
+    assert!(workspace.read("d.csv").starts_with("c0,"));
 }
 
 #[test]
-fn folders_that_do_not_exist_are_named_before_any_work() {
-    let shop = Workshop::with_knapsack();
-    shop.run(&format!("{TRAIN} --out no/model.safetensors"))
+fn missing_output_folders_are_refused_before_any_work() {
+    let workspace = TestWorkspace::with_knapsack();
+    workspace
+        .run(&format!("{TRAIN} --out no/model.safetensors"))
         .failed(3, &["no/model.safetensors", "does not exist"]);
 }
 
 #[test]
-fn costs_too_large_to_train_on_stop_with_the_instance() {
-    let shop = Workshop::with_knapsack();
+fn costs_too_large_to_train_on_are_reported_with_the_instance() {
+    let workspace = TestWorkspace::with_knapsack();
     let words = "--optimizer sgd --learning-rate 1e30 --method MSE --epochs 9 --select last";
-    shop.run(&format!("{TRAIN} {words}"))
+    workspace
+        .run(&format!("{TRAIN} {words}"))
         .failed(4, &["epoch", "instance", "learning rate"]);
-    assert!(!shop.path("model.safetensors").exists());
+    assert!(!workspace.path("model.safetensors").exists());
 }
 
 const CHOICE: &str =
     "Minimize\n obj: c0 + c1\nSubject To\n one: c0 + c1 >= BOUND\nBinary\n c0 c1\nEnd\n";
 
-/// A folder with a table of two costs and a linear problem in a folder of its own.
-fn with_linear(bound: &str) -> Workshop {
-    let shop = Workshop::new();
+/// A folder with a table of two costs and a linear problem in a folder inside it.
+fn with_linear(bound: &str) -> TestWorkspace {
+    let workspace = TestWorkspace::new();
     let rows: String = (0..20)
         .map(|i| format!("{i},{},{}\n", 1 + i % 3, 2 + i % 5))
         .collect();
-    shop.write("table.csv", &format!("x,c0,c1\n{rows}"));
-    std::fs::create_dir(shop.path("problem")).unwrap();
-    shop.write("problem/choice.lp", &CHOICE.replace("BOUND", bound));
-    shop.write(
+    workspace.write("table.csv", &format!("x,c0,c1\n{rows}"));
+    std::fs::create_dir(workspace.path("problem")).unwrap();
+    workspace.write("problem/choice.lp", &CHOICE.replace("BOUND", bound));
+    workspace.write(
         "problem/problem.toml",
         "kind = 'linear'\nfile = 'choice.lp'\n",
     );
-    shop
+    workspace
 }
 
 #[test]
 fn a_model_file_is_found_next_to_its_problem() {
-    let shop = with_linear("1");
-    shop.run("train --data table.csv --costs c* --problem problem/problem.toml --epochs 2")
+    let workspace = with_linear("1");
+    workspace
+        .run("train --data table.csv --costs c* --problem problem/problem.toml --epochs 2")
         .succeeded();
-    shop.run("evaluate --model model.safetensors --data table.csv")
+    workspace
+        .run("evaluate --model model.safetensors --data table.csv")
         .succeeded();
-    shop.run("decide --model model.safetensors --data table.csv --out d.csv")
+    workspace
+        .run("decide --model model.safetensors --data table.csv --out d.csv")
         .succeeded();
     assert!(
-        shop.read("d.csv")
+        workspace
+            .read("d.csv")
             .lines()
             .skip(1)
             .all(|line| ["0,1", "1,0"].contains(&line))
     );
-    std::fs::remove_file(shop.path("problem/choice.lp")).unwrap();
-    shop.run("evaluate --model model.safetensors --data table.csv")
+    std::fs::remove_file(workspace.path("problem/choice.lp")).unwrap();
+    workspace
+        .run("evaluate --model model.safetensors --data table.csv")
         .failed(3, &["choice.lp"]);
 }
 
 #[test]
-fn problems_without_a_decision_stop_with_the_instance() {
-    let shop = with_linear("3");
+fn rows_without_a_decision_are_reported_with_the_instance() {
+    let workspace = with_linear("3");
     let words = "train --data table.csv --costs c* --problem problem/problem.toml";
-    shop.run(words).failed(4, &["instance 0", "feasible"]);
-    assert_eq!(shop.files(), ["problem", "table.csv"]);
+    workspace.run(words).failed(4, &["instance 0", "feasible"]);
+    assert_eq!(workspace.files(), ["problem", "table.csv"]);
 }

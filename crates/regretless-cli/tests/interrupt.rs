@@ -1,4 +1,4 @@
-//! Ctrl-C and readers that leave early.
+//! Ctrl-C and closed pipes.
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -7,13 +7,13 @@ mod common;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use common::Workshop;
+use common::TestWorkspace;
 
-/// Starts the program in the workshop's folder.
-fn start(shop: &Workshop, words: &str) -> Child {
+/// Starts the program in the workspace.
+fn start(workspace: &TestWorkspace, words: &str) -> Child {
     let mut command = Command::new(assert_cmd::cargo::cargo_bin!("regretless"));
     command
-        .current_dir(shop.path("."))
+        .current_dir(workspace.path("."))
         .args(words.split_whitespace());
     command
         .stdout(Stdio::piped())
@@ -22,10 +22,10 @@ fn start(shop: &Workshop, words: &str) -> Child {
         .unwrap()
 }
 
-/// Waits until the program has made a file or folder.
-fn wait_for(shop: &Workshop, name: &str) {
+/// Waits until the program has created a file or folder.
+fn wait_for(workspace: &TestWorkspace, name: &str) {
     let begun = Instant::now();
-    while !shop.path(name).exists() {
+    while !workspace.path(name).exists() {
         assert!(
             begun.elapsed() < Duration::from_secs(60),
             "{name} is not made"
@@ -36,26 +36,26 @@ fn wait_for(shop: &Workshop, name: &str) {
 
 #[test]
 fn an_interrupted_comparison_keeps_the_runs_that_finished() {
-    let shop = Workshop::new();
+    let workspace = TestWorkspace::new();
     let child = start(
-        &shop,
+        &workspace,
         "compare --benchmark SP4x4 --methods MSE;MAE --seeds 500 --split 60,20,20 --out cmp",
     );
-    wait_for(&shop, "cmp/results.jsonl");
+    wait_for(&workspace, "cmp/results.jsonl");
     Command::new("kill")
         .args(["-INT", &child.id().to_string()])
         .status()
         .unwrap();
-    let left = child.wait_with_output().unwrap();
+    let output = child.wait_with_output().unwrap();
     assert_eq!(
-        left.status.code(),
+        output.status.code(),
         Some(130),
         "{}",
-        String::from_utf8_lossy(&left.stderr)
+        String::from_utf8_lossy(&output.stderr)
     );
     let (runs, table) = (
-        shop.read("cmp/results.jsonl").lines().count(),
-        shop.read("cmp/results.csv").lines().count(),
+        workspace.read("cmp/results.jsonl").lines().count(),
+        workspace.read("cmp/results.csv").lines().count(),
     );
     assert!((1..1000).contains(&runs), "{runs}");
     assert_eq!(table, runs + 1);
@@ -63,33 +63,33 @@ fn an_interrupted_comparison_keeps_the_runs_that_finished() {
 
 #[test]
 fn an_interrupted_training_writes_no_model() {
-    let shop = Workshop::with_knapsack();
+    let workspace = TestWorkspace::with_knapsack();
     let child = start(
-        &shop,
+        &workspace,
         "train --data table.csv --costs c* --problem problem.toml --epochs 100000000",
     );
-    wait_for(&shop, "table.csv.labels");
+    wait_for(&workspace, "table.csv.labels");
     Command::new("kill")
         .args(["-INT", &child.id().to_string()])
         .status()
         .unwrap();
-    let left = child.wait_with_output().unwrap();
-    assert_eq!(left.status.code(), Some(130));
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(130));
     assert_eq!(
-        String::from_utf8(left.stderr).unwrap(),
+        String::from_utf8(output.stderr).unwrap(),
         "error: interrupted\n"
     );
-    assert_eq!(shop.files(), ["problem.toml", "table.csv"]);
+    assert_eq!(workspace.files(), ["problem.toml", "table.csv"]);
 }
 
 #[test]
-fn a_reader_who_leaves_early_is_no_error() {
-    let shop = Workshop::new();
-    let mut child = start(&shop, "generate --benchmark KS8 --instances 5 --out .");
+fn a_closed_pipe_is_no_error() {
+    let workspace = TestWorkspace::new();
+    let mut child = start(&workspace, "generate --benchmark KS8 --instances 5 --out .");
     drop(child.stdout.take());
-    let left = child.wait_with_output().unwrap();
+    let output = child.wait_with_output().unwrap();
     assert_eq!(
-        (left.status.code(), left.stderr.as_slice()),
+        (output.status.code(), output.stderr.as_slice()),
         (Some(0), &b""[..])
     );
 }

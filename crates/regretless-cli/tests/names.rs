@@ -1,5 +1,5 @@
-//! Costs are matched to a problem by name. What is feasible and what is best is computed here anew,
-//! by name, from the model file's own words.
+//! Costs are matched to a problem by name. Feasibility and optimality are checked here by name,
+//! independently of the library.
 
 #![allow(clippy::unwrap_used, reason = "a failed step should show where")]
 
@@ -7,9 +7,9 @@ mod common;
 
 use std::collections::BTreeMap;
 
-use common::Workshop;
+use common::TestWorkspace;
 
-/// `a` never fits, so that a decision by position is infeasible by name.
+/// `a` never fits: a decision that matches costs by position is infeasible.
 const LP: &str =
     "maximize\n obj: a + b + c\nsubject to\n room: 5 a + b + c <= 2\nbinary\n a b c\nend\n";
 const WEIGHTS: [(&str, f64); 3] = [("a", 5.0), ("b", 1.0), ("c", 1.0)];
@@ -25,10 +25,10 @@ fn truth(row: usize) -> [(&'static str, f64); 3] {
 }
 
 /// A folder with the model file, its problem file, and tables whose costs are in the order c, b, a.
-fn shop() -> Workshop {
-    let shop = Workshop::new();
-    shop.write("toy.lp", LP);
-    shop.write("toy.toml", "kind = 'linear'\nfile = 'toy.lp'\n");
+fn workspace() -> TestWorkspace {
+    let workspace = TestWorkspace::new();
+    workspace.write("toy.lp", LP);
+    workspace.write("toy.toml", "kind = 'linear'\nfile = 'toy.lp'\n");
     let mut wide = String::from("f,c,b,a\n");
     let mut long = String::from("day,thing,f,weight,cost\n");
     for row in 0..ROWS {
@@ -38,9 +38,9 @@ fn shop() -> Workshop {
             long += &format!("{row},{name},{},{},{cost}\n", row % 7, name.len());
         }
     }
-    shop.write("wide.csv", &wide);
-    shop.write("long.csv", &long);
-    shop
+    workspace.write("wide.csv", &wide);
+    workspace.write("long.csv", &long);
+    workspace
 }
 
 /// A table's rows by the names in its header.
@@ -57,7 +57,7 @@ fn table(text: &str) -> Vec<ByName> {
     lines.map(row).collect()
 }
 
-/// The most that costs can earn within the room, over all eight choices.
+/// The maximum objective within the capacity, over all eight decisions.
 fn most(costs: &ByName) -> f64 {
     let choices = (0..8_u32).map(|choice| {
         let chosen = WEIGHTS
@@ -78,9 +78,12 @@ fn most(costs: &ByName) -> f64 {
     choices.fold(f64::NEG_INFINITY, f64::max)
 }
 
-/// Every decision fits and is the best for the predicted costs, by name.
-fn assert_decisions(shop: &Workshop, decisions: &str, predictions: &str) {
-    let (decisions, predictions) = (table(&shop.read(decisions)), table(&shop.read(predictions)));
+/// Every decision is feasible and optimal for the predicted costs, by name.
+fn assert_decisions(workspace: &TestWorkspace, decisions: &str, predictions: &str) {
+    let (decisions, predictions) = (
+        table(&workspace.read(decisions)),
+        table(&workspace.read(predictions)),
+    );
     assert_eq!((decisions.len(), predictions.len()), (ROWS, ROWS));
     for (decision, costs) in decisions.iter().zip(&predictions) {
         let weight: f64 = WEIGHTS
@@ -107,42 +110,46 @@ fn note(err: &str) -> bool {
 
 #[test]
 fn wide_tables_in_another_order_are_matched_by_name() {
-    let shop = shop();
+    let workspace = workspace();
     for costs in ["c,b,a", "a,c,b", "b*,a*,c*"] {
         let words = format!(
             "train --data wide.csv --features f --costs {costs} --problem toy.toml --force"
         );
-        let left = shop
+        let output = workspace
             .run(&format!("{words} --epochs 20 --out m.safetensors"))
             .succeeded();
-        assert!(!note(&left.err), "{}", left.err);
-        shop.run(
-            "decide --model m.safetensors --data wide.csv --out d.csv --predictions-out p.csv \
+        assert!(!note(&output.err), "{}", output.err);
+        workspace
+            .run(
+                "decide --model m.safetensors --data wide.csv --out d.csv --predictions-out p.csv \
             --force",
-        )
-        .succeeded();
-        assert_decisions(&shop, "d.csv", "p.csv");
+            )
+            .succeeded();
+        assert_decisions(&workspace, "d.csv", "p.csv");
     }
     let sparse = "decide --model m.safetensors --data wide.csv --out s.csv --sparse";
-    shop.run(sparse).succeeded();
+    workspace.run(sparse).succeeded();
     assert!(
-        shop.read("s.csv")
+        workspace
+            .read("s.csv")
             .lines()
             .skip(1)
             .all(|line| !line.contains(",a,")),
         "{}",
-        shop.read("s.csv")
+        workspace.read("s.csv")
     );
 }
 
 #[test]
 fn labels_and_regrets_are_those_of_the_names() {
-    let shop = shop();
-    shop.run("train --data wide.csv --features f --costs c,b,a --problem toy.toml --epochs 1")
+    let workspace = workspace();
+    workspace
+        .run("train --data wide.csv --features f --costs c,b,a --problem toy.toml --epochs 1")
         .succeeded();
-    shop.run("decide --model model.safetensors --data wide.csv --out d.csv")
+    workspace
+        .run("decide --model model.safetensors --data wide.csv --out d.csv")
         .succeeded();
-    let decisions = table(&shop.read("d.csv"));
+    let decisions = table(&workspace.read("d.csv"));
     let mut regret = 0.0;
     for (row, decision) in decisions.iter().enumerate() {
         let costs: ByName = truth(row)
@@ -152,7 +159,7 @@ fn labels_and_regrets_are_those_of_the_names() {
         let worth: f64 = costs.iter().map(|(name, cost)| cost * decision[name]).sum();
         regret += (most(&costs) - worth) / ROWS as f64;
     }
-    let report = shop
+    let report = workspace
         .run("evaluate --model model.safetensors --data wide.csv --json")
         .json();
     assert!(
@@ -161,36 +168,37 @@ fn labels_and_regrets_are_those_of_the_names() {
     );
     let perfect =
         "evaluate --predictions wide.csv --data wide.csv --costs c,b,a --problem toy.toml --json";
-    assert_eq!(shop.run(perfect).json()["regret"], 0.0);
+    assert_eq!(workspace.run(perfect).json()["regret"], 0.0);
 }
 
 #[test]
 fn long_tables_in_another_order_are_matched_by_name() {
-    let shop = shop();
+    let workspace = workspace();
     let columns = "--data long.csv --instance-column day --item-column thing";
-    shop.run(&format!("train {columns} --problem toy.toml --epochs 20"))
+    workspace
+        .run(&format!("train {columns} --problem toy.toml --epochs 20"))
         .succeeded();
     let decide =
         format!("decide --model model.safetensors {columns} --out d.csv --predictions-out p.csv");
-    shop.run(&decide).succeeded();
-    assert_decisions(&shop, "d.csv", "p.csv");
-    let found = shop
+    workspace.run(&decide).succeeded();
+    assert_decisions(&workspace, "d.csv", "p.csv");
+    let found = workspace
         .run(&format!("evaluate --model model.safetensors {columns}"))
         .succeeded();
     assert!(!note(&found.err), "{}", found.err);
     let unnamed =
         "evaluate --model model.safetensors --data long.csv --instance-column day --ignore thing";
     assert!(
-        note(&shop.run(unnamed).succeeded().err),
+        note(&workspace.run(unnamed).succeeded().err),
         "without names of items positions decide"
     );
 }
 
 #[test]
-fn another_set_of_names_is_refused_and_both_sides_are_shown() {
-    let shop = shop();
-    let wide = shop.read("wide.csv");
-    shop.write("other.csv", &wide.replacen("f,c,b,a", "f,c,b,bonus", 1));
+fn different_names_are_refused_and_listed() {
+    let workspace = workspace();
+    let wide = workspace.read("wide.csv");
+    workspace.write("other.csv", &wide.replacen("f,c,b,a", "f,c,b,bonus", 1));
     let both = &[
         "other.csv",
         "only the table has 'bonus'",
@@ -204,148 +212,166 @@ fn another_set_of_names_is_refused_and_both_sides_are_shown() {
         };
         let words =
             format!("{command} --data other.csv {features} --costs c,b,bonus --problem toy.toml");
-        shop.run(&words).failed(3, both);
+        workspace.run(&words).failed(3, both);
     }
     let more: String = wide
         .lines()
         .map(|line| format!("{line},{line}\n"))
         .collect();
-    shop.write(
+    workspace.write(
         "more.csv",
         &more.replacen("f,c,b,a,f,c,b,a", "f,c,b,a,f2,c2,b2,a2", 1),
     );
     let words = "label --data more.csv --costs c,b,a,a2 --problem toy.toml";
-    shop.run(words)
+    workspace
+        .run(words)
         .failed(3, &["only the table has 'a2'", "(4 costs)", "(3 costs)"]);
 }
 
 #[test]
 fn arrays_have_no_names_and_are_matched_by_position_with_a_message() {
-    let shop = shop();
-    shop.run("train --data wide.csv --features f --costs a,b,c --problem toy.toml --epochs 1")
+    let workspace = workspace();
+    workspace
+        .run("train --data wide.csv --features f --costs a,b,c --problem toy.toml --epochs 1")
         .succeeded();
     let decide =
         "decide --model model.safetensors --data wide.csv --out d.csv --predictions-out p.npy";
-    shop.run(decide).succeeded();
-    let name = shop
+    workspace.run(decide).succeeded();
+    let name = workspace
         .run("label --cost-data p.npy --problem toy.toml")
         .succeeded();
     assert!(note(&name.err), "{}", name.err);
-    let evaluated = shop
+    let evaluated = workspace
         .run("evaluate --predictions p.npy --data wide.csv --costs c,b,a --problem toy.toml")
         .succeeded();
     assert!(note(&evaluated.err), "{}", evaluated.err);
-    // A knapsack has no names for its costs: nothing to say.
-    let plain = Workshop::with_knapsack();
-    let left = plain
+    // A knapsack has no names for its costs: no message.
+    let plain = TestWorkspace::with_knapsack();
+    let output = plain
         .run("label --data table.csv --costs c* --problem problem.toml")
         .succeeded();
-    assert!(!note(&left.err), "{}", left.err);
+    assert!(!note(&output.err), "{}", output.err);
 }
 
 #[test]
 fn a_model_is_matched_to_another_problem_by_name() {
-    let shop = shop();
-    shop.run("train --data wide.csv --features f --costs c,b,a --problem toy.toml --epochs 20")
+    let workspace = workspace();
+    workspace
+        .run("train --data wide.csv --features f --costs c,b,a --problem toy.toml --epochs 20")
         .succeeded();
-    shop.write(
+    workspace.write(
         "turned.lp",
         &LP.replace("a + b + c\n", "c + b + a\n")
             .replace("5 a + b + c", "c + b + 5 a"),
     );
-    shop.write("turned.toml", "kind = 'linear'\nfile = 'turned.lp'\n");
+    workspace.write("turned.toml", "kind = 'linear'\nfile = 'turned.lp'\n");
     let words = "--model model.safetensors --data wide.csv --problem turned.toml";
-    shop.run(&format!(
-        "decide {words} --out d.csv --predictions-out p.csv"
-    ))
-    .succeeded();
+    workspace
+        .run(&format!(
+            "decide {words} --out d.csv --predictions-out p.csv"
+        ))
+        .succeeded();
     assert!(
-        shop.read("d.csv").starts_with("c,b,a\n"),
+        workspace.read("d.csv").starts_with("c,b,a\n"),
         "the order of the problem given"
     );
-    assert_decisions(&shop, "d.csv", "p.csv");
-    let here = shop
+    assert_decisions(&workspace, "d.csv", "p.csv");
+    let here = workspace
         .run("evaluate --model model.safetensors --data wide.csv --json")
         .json();
     assert_eq!(
-        shop.run(&format!("evaluate {words} --json")).json()["regret"],
+        workspace.run(&format!("evaluate {words} --json")).json()["regret"],
         here["regret"]
     );
-    shop.write(
+    workspace.write(
         "turned.lp",
         &LP.replace('a', "z")
             .replace("mzximize", "maximize")
             .replace("binzry", "binary"),
     );
-    shop.run(&format!("decide {words} --out e.csv"))
+    workspace
+        .run(&format!("decide {words} --out e.csv"))
         .failed(3, &["only the model has 'a'", "has 'z'"]);
 }
 
 #[test]
 fn columns_of_linear_arrays_may_have_names() {
-    let shop = shop();
+    let workspace = workspace();
     let column = |name: &str| {
         format!("[[columns]]\nname = '{name}'\nlower = 0\nupper = 1\ninteger = true\n")
     };
     let row = "[[rows]]\nupper = 2\nentries = [[0, 5], [1, 1], [2, 1]]\n";
     let head = "kind = 'linear_arrays'\nname = 'toy'\nsense = 'maximize'\n";
     let problem = |names: [&str; 3]| format!("{head}{}{row}", names.map(column).concat());
-    shop.write("arrays.toml", &problem(["a", "b", "c"]));
-    shop.run("train --data wide.csv --features f --costs c,b,a --problem arrays.toml --epochs 20")
+    workspace.write("arrays.toml", &problem(["a", "b", "c"]));
+    workspace
+        .run("train --data wide.csv --features f --costs c,b,a --problem arrays.toml --epochs 20")
         .succeeded();
     let decide =
         "decide --model model.safetensors --data wide.csv --out d.csv --predictions-out p.csv";
-    shop.run(decide).succeeded();
-    assert_decisions(&shop, "d.csv", "p.csv");
+    workspace.run(decide).succeeded();
+    assert_decisions(&workspace, "d.csv", "p.csv");
     let name = "label --data wide.csv --costs c,b,a --problem arrays.toml";
-    shop.write("arrays.toml", &problem(["a", "b", "a"]));
-    shop.run(name).failed(2, &["two columns are named 'a'"]);
-    shop.write("arrays.toml", &problem(["a", "b", ""]));
-    shop.run(name)
+    workspace.write("arrays.toml", &problem(["a", "b", "a"]));
+    workspace
+        .run(name)
+        .failed(2, &["two columns are named 'a'"]);
+    workspace.write("arrays.toml", &problem(["a", "b", ""]));
+    workspace
+        .run(name)
         .failed(2, &["column 2 (counted from 0) has an empty name"]);
-    shop.write(
+    workspace.write(
         "arrays.toml",
         &problem(["a", "b", "c"]).replacen("name = 'b'\n", "", 1),
     );
-    shop.run(name).failed(2, &["some have none"]);
+    workspace.run(name).failed(2, &["some have none"]);
     let nameless = "[[columns]]\nlower = 0\nupper = 1\ninteger = true\n".repeat(3);
-    shop.write("arrays.toml", &format!("{head}{nameless}{row}"));
+    workspace.write("arrays.toml", &format!("{head}{nameless}{row}"));
     assert!(
-        note(&shop.run(name).succeeded().err),
+        note(&workspace.run(name).succeeded().err),
         "a table with names and a problem that could have some"
     );
 }
 
 #[test]
 fn a_problem_file_that_changed_since_training_is_refused() {
-    let shop = shop();
-    std::fs::create_dir(shop.path("kept")).unwrap();
-    shop.run(
-        "train --data wide.csv --features f --costs c,b,a --problem toy.toml --epochs 1 --out \
+    let workspace = workspace();
+    std::fs::create_dir(workspace.path("kept")).unwrap();
+    workspace
+        .run(
+            "train --data wide.csv --features f --costs c,b,a --problem toy.toml --epochs 1 --out \
         kept/m.safetensors",
-    )
-    .succeeded();
-    let decide = "decide --model kept/m.safetensors --data wide.csv --out d.csv --force";
-    shop.run(decide).succeeded();
-    shop.write("toy.lp", &LP.replace("<= 2", "<= 7"));
-    shop.run(decide)
-        .failed(3, &["toy.lp", "changed since training", "problem file"]);
-    shop.run("evaluate --model kept/m.safetensors --data wide.csv")
-        .failed(3, &["changed since training"]);
-    // With a problem of the user's own the new file counts.
-    shop.run(&format!("{decide} --problem toy.toml"))
+        )
         .succeeded();
-    assert!(shop.read("d.csv").contains("1,"), "{}", shop.read("d.csv"));
-    std::fs::remove_file(shop.path("toy.lp")).unwrap();
-    shop.run(decide)
+    let decide = "decide --model kept/m.safetensors --data wide.csv --out d.csv --force";
+    workspace.run(decide).succeeded();
+    workspace.write("toy.lp", &LP.replace("<= 2", "<= 7"));
+    workspace
+        .run(decide)
+        .failed(3, &["toy.lp", "changed since training", "problem file"]);
+    workspace
+        .run("evaluate --model kept/m.safetensors --data wide.csv")
+        .failed(3, &["changed since training"]);
+    // With --problem the changed file is used.
+    workspace
+        .run(&format!("{decide} --problem toy.toml"))
+        .succeeded();
+    assert!(
+        workspace.read("d.csv").contains("1,"),
+        "{}",
+        workspace.read("d.csv")
+    );
+    std::fs::remove_file(workspace.path("toy.lp")).unwrap();
+    workspace
+        .run(decide)
         .failed(3, &["toy.lp", "not there", "problem file"]);
-    // Beside the model the file is found too.
-    shop.write("kept/toy.lp", LP);
-    shop.run(decide).succeeded();
-    shop.write("toy.lp", "nothing of the kind: hunter2\n");
-    shop.run(decide).succeeded();
-    std::fs::remove_file(shop.path("kept/toy.lp")).unwrap();
-    let left = shop.run(decide);
-    assert!(!left.err.contains("hunter2"), "{}", left.err);
-    left.failed(3, &["changed since training"]);
+    // The file is also found next to the model.
+    workspace.write("kept/toy.lp", LP);
+    workspace.run(decide).succeeded();
+    workspace.write("toy.lp", "nothing of the kind: hunter2\n");
+    workspace.run(decide).succeeded();
+    std::fs::remove_file(workspace.path("kept/toy.lp")).unwrap();
+    let output = workspace.run(decide);
+    assert!(!output.err.contains("hunter2"), "{}", output.err);
+    output.failed(3, &["changed since training"]);
 }

@@ -1,4 +1,4 @@
-//! `reproduce`: cells run once, resume, shard, and failures are shown.
+//! `reproduce`: cells are run once, resumed and sharded, and failures are reported.
 
 #![allow(clippy::unwrap_used, reason = "a failed step fails the test")]
 
@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use common::{Workshop, killed_after, kills, moment};
+use common::{TestWorkspace, killed_after, kills, moment};
 use serde_json::Value;
 
 const SMALL: &str = r#"
@@ -32,7 +32,7 @@ epochs = 3
 "MAE(O,S)" = { ratio = 0.5, sd = 0.1 }
 "#;
 
-/// Every cell's file by name, without the seconds that no two runs share.
+/// Every cell's file by name, without seconds, which differ between runs.
 fn cells(folder: &Path) -> BTreeMap<String, String> {
     let mut found = BTreeMap::new();
     for problem in fs::read_dir(folder.join("cells")).unwrap() {
@@ -76,10 +76,10 @@ fn forget_seconds(value: &mut Value) {
 
 #[test]
 fn an_experiment_runs_every_cell_once() {
-    let shop = Workshop::new();
-    shop.write("small.toml", SMALL);
-    let left = shop.run("reproduce small.toml --json").succeeded();
-    let output: Value = serde_json::from_str(&left.out).unwrap();
+    let workspace = TestWorkspace::new();
+    workspace.write("small.toml", SMALL);
+    let output = workspace.run("reproduce small.toml --json").succeeded();
+    let output: Value = serde_json::from_str(&output.out).unwrap();
     assert_eq!(output[0]["missing"], 0);
     let problems = output[0]["results"]["problems"].as_array().unwrap();
     assert_eq!(problems.len(), 2);
@@ -100,17 +100,17 @@ fn an_experiment_runs_every_cell_once() {
         6
     );
     let (first, times) = (
-        cells(&shop.path("runs/small")),
-        modified(&shop.path("runs/small")),
+        cells(&workspace.path("runs/small")),
+        modified(&workspace.path("runs/small")),
     );
     assert_eq!(
         first.len(),
         4 * 3 + 3,
         "a file per cell and one per problem and seed"
     );
-    shop.run("reproduce small.toml").succeeded();
+    workspace.run("reproduce small.toml").succeeded();
     assert_eq!(
-        modified(&shop.path("runs/small")),
+        modified(&workspace.path("runs/small")),
         times,
         "nothing was run again"
     );
@@ -127,10 +127,10 @@ fn modified(folder: &Path) -> Vec<std::time::SystemTime> {
 }
 
 #[test]
-fn shards_threads_and_lost_or_damaged_cells_end_in_the_same_cells() {
-    let (whole, parts) = (Workshop::new(), Workshop::new());
-    for shop in [&whole, &parts] {
-        shop.write("small.toml", SMALL);
+fn shards_threads_and_damaged_cells_do_not_change_the_cells() {
+    let (whole, parts) = (TestWorkspace::new(), TestWorkspace::new());
+    for workspace in [&whole, &parts] {
+        workspace.write("small.toml", SMALL);
     }
     whole.run("reproduce small.toml --threads 1").succeeded();
     parts
@@ -162,11 +162,11 @@ fn results(folder: &Path) -> Value {
 }
 
 #[test]
-fn an_experiment_that_is_killed_again_and_again_ends_with_the_same_results() {
-    let (whole, killed) = (Workshop::new(), Workshop::new());
+fn an_experiment_killed_repeatedly_finishes_with_the_same_results() {
+    let (whole, killed) = (TestWorkspace::new(), TestWorkspace::new());
     let words = "reproduce small.toml --threads 2";
-    for shop in [&whole, &killed] {
-        shop.write("small.toml", &SMALL.replace("epochs = 3", "epochs = 40"));
+    for workspace in [&whole, &killed] {
+        workspace.write("small.toml", &SMALL.replace("epochs = 3", "epochs = 40"));
     }
     let begun = std::time::Instant::now();
     whole.run(words).succeeded();
@@ -193,31 +193,33 @@ fn an_experiment_that_is_killed_again_and_again_ends_with_the_same_results() {
 }
 
 #[test]
-fn a_changed_setting_is_a_new_cell_and_a_budget_leaves_the_rest_for_later() {
-    let shop = Workshop::new();
-    shop.write("small.toml", SMALL);
-    let left = shop
+fn a_changed_setting_is_a_new_cell_and_a_time_budget_leaves_cells_missing() {
+    let workspace = TestWorkspace::new();
+    workspace.write("small.toml", SMALL);
+    let output = workspace
         .run("reproduce small.toml --time-budget 0s --json")
         .succeeded();
-    let output: Value = serde_json::from_str(&left.out).unwrap();
+    let output: Value = serde_json::from_str(&output.out).unwrap();
     assert_eq!(output[0]["missing"], 12);
-    shop.run("reproduce small.toml --only KS8;MAE(O,S) --seeds 1")
+    workspace
+        .run("reproduce small.toml --only KS8;MAE(O,S) --seeds 1")
         .succeeded();
-    assert_eq!(cells(&shop.path("runs/small")).len(), 2 + 1);
-    shop.write("small.toml", &SMALL.replace("epochs = 3", "epochs = 4"));
-    shop.run("reproduce small.toml --only KS8;MAE(O,S) --seeds 1")
+    assert_eq!(cells(&workspace.path("runs/small")).len(), 2 + 1);
+    workspace.write("small.toml", &SMALL.replace("epochs = 3", "epochs = 4"));
+    workspace
+        .run("reproduce small.toml --only KS8;MAE(O,S) --seeds 1")
         .succeeded();
-    assert_eq!(cells(&shop.path("runs/small")).len(), 4 + 1);
+    assert_eq!(cells(&workspace.path("runs/small")).len(), 4 + 1);
 }
 
 #[test]
-fn mistakes_in_an_experiment_are_named() {
-    let shop = Workshop::new();
+fn errors_in_an_experiment_are_reported() {
+    let workspace = TestWorkspace::new();
     let output = |from: &str, to: &str| {
-        shop.write("bad.toml", &SMALL.replace(from, to));
-        let left = shop.run("reproduce bad.toml");
-        assert_eq!(left.code, 2, "{}", left.err);
-        left.err
+        workspace.write("bad.toml", &SMALL.replace(from, to));
+        let output = workspace.run("reproduce bad.toml");
+        assert_eq!(output.code, 2, "{}", output.err);
+        output.err
     };
     assert!(output("\"MSE\", ", "").contains("reference"));
     assert!(
@@ -235,23 +237,28 @@ fn mistakes_in_an_experiment_are_named() {
         named.contains("TSP6") && named.contains("quick") && named.contains("fast"),
         "{named}"
     );
-    let left = shop.run("reproduce nothing");
+    let output = workspace.run("reproduce nothing");
     assert!(
-        left.code == 2 && left.err.contains("components"),
+        output.code == 2 && output.err.contains("components"),
         "{}",
-        left.err
+        output.err
     );
-    let left = shop.run("reproduce components --only TSP99");
-    assert!(left.code == 2 && left.err.contains("SP5x5"), "{}", left.err);
+    let output = workspace.run("reproduce components --only TSP99");
+    assert!(
+        output.code == 2 && output.err.contains("SP5x5"),
+        "{}",
+        output.err
+    );
 }
 
 #[test]
 fn a_problem_runs_the_methods_it_names_and_experiments_share_labels() {
-    let shop = Workshop::new();
+    let workspace = TestWorkspace::new();
     let named = SMALL.replace("seeds = 1 }", "seeds = 1, methods = [\"fast\"] }");
-    shop.write("small.toml", &named);
+    workspace.write("small.toml", &named);
     let output: Value =
-        serde_json::from_str(&shop.run("reproduce small.toml --json").succeeded().out).unwrap();
+        serde_json::from_str(&workspace.run("reproduce small.toml --json").succeeded().out)
+            .unwrap();
     let methods = output[0]["results"]["problems"][1]["methods"]
         .as_array()
         .unwrap();
@@ -260,20 +267,20 @@ fn a_problem_runs_the_methods_it_names_and_experiments_share_labels() {
         .map(|method| method["name"].as_str().unwrap())
         .collect();
     assert_eq!(labels, ["MSE", "fast"], "the reference and what is named");
-    let written = || fs::read_dir(shop.path("runs/labels")).unwrap().count();
+    let written = || fs::read_dir(workspace.path("runs/labels")).unwrap().count();
     assert_eq!(written(), 3);
     let times = |name: &str| {
-        let folder = fs::read_dir(shop.path("runs/labels").join(name)).unwrap();
+        let folder = fs::read_dir(workspace.path("runs/labels").join(name)).unwrap();
         folder
             .map(|file| file.unwrap().metadata().unwrap().modified().unwrap())
             .collect::<Vec<_>>()
     };
     let before = times("KS8-0.labels");
-    shop.write(
+    workspace.write(
         "other.toml",
         &named.replace("name = \"small\"", "name = \"other\""),
     );
-    shop.run("reproduce other.toml").succeeded();
+    workspace.run("reproduce other.toml").succeeded();
     assert_eq!(
         (written(), times("KS8-0.labels")),
         (3, before),
@@ -283,21 +290,23 @@ fn a_problem_runs_the_methods_it_names_and_experiments_share_labels() {
 
 #[test]
 fn experiments_that_are_built_in_can_be_shown() {
-    let shop = Workshop::new();
-    let text = shop.run("reproduce scale --show").succeeded().out;
+    let workspace = TestWorkspace::new();
+    let text = workspace.run("reproduce scale --show").succeeded().out;
     assert!(text.contains("CAKS1000") && text.contains("[published.TSP1000]"));
 }
 
 #[test]
-fn all_that_is_built_in_runs_tiny() {
-    let shop = Workshop::new();
-    let left = shop.run("reproduce --smoke --seeds 1 --json").succeeded();
-    let output: Value = serde_json::from_str(&left.out).unwrap();
+fn all_built_in_experiments_pass_the_smoke_test() {
+    let workspace = TestWorkspace::new();
+    let output = workspace
+        .run("reproduce --smoke --seeds 1 --json")
+        .succeeded();
+    let output: Value = serde_json::from_str(&output.out).unwrap();
     assert_eq!(output.as_array().unwrap().len(), 7);
     for experiment in output.as_array().unwrap() {
         assert_eq!(experiment["results"]["smoke"], true);
         let folder = format!("runs/{}", experiment["results"]["name"].as_str().unwrap());
-        let page = shop.read(&format!("{folder}/report.html"));
+        let page = workspace.read(&format!("{folder}/report.html"));
         assert!(
             page.contains("<h1>Smoke test: ") && page.contains("Nothing is learned"),
             "{folder}"

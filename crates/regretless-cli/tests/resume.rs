@@ -7,11 +7,11 @@ mod common;
 use std::fs;
 use std::path::PathBuf;
 
-use common::{Workshop, killed_after, kills, moment};
+use common::{TestWorkspace, killed_after, kills, moment};
 
-/// The one file of labels of a table, and nothing else beside it but what a killed run left.
-fn labels(shop: &Workshop) -> Vec<u8> {
-    let entries = fs::read_dir(shop.path("table.csv.labels"))
+/// The single label file of a table; only temporary files of killed runs may be next to it.
+fn labels(workspace: &TestWorkspace) -> Vec<u8> {
+    let entries = fs::read_dir(workspace.path("table.csv.labels"))
         .unwrap()
         .map(|entry| entry.unwrap().path());
     let files: Vec<PathBuf> = entries
@@ -21,25 +21,26 @@ fn labels(shop: &Workshop) -> Vec<u8> {
     fs::read(&files[0]).unwrap()
 }
 
-fn forget(shop: &Workshop) {
-    fs::remove_dir_all(shop.path("table.csv.labels")).unwrap();
+fn forget(workspace: &TestWorkspace) {
+    fs::remove_dir_all(workspace.path("table.csv.labels")).unwrap();
 }
 
-fn tours() -> Workshop {
-    let shop = Workshop::new();
-    shop.run("generate --benchmark TSP15 --instances 400 --out .")
+fn tours() -> TestWorkspace {
+    let workspace = TestWorkspace::new();
+    workspace
+        .run("generate --benchmark TSP15 --instances 400 --out .")
         .succeeded();
-    shop
+    workspace
 }
 
 const LABEL: &str = "label --data table.csv --costs c* --problem problem.toml";
 
 #[test]
-fn labelling_that_is_killed_again_and_again_ends_with_the_same_bytes() {
-    let shop = tours();
-    shop.run(LABEL).succeeded();
-    let whole = labels(&shop);
-    forget(&shop);
+fn labeling_killed_repeatedly_finishes_with_the_same_bytes() {
+    let workspace = tours();
+    workspace.run(LABEL).succeeded();
+    let whole = labels(&workspace);
+    forget(&workspace);
     let mut interrupted = 0;
     for kill in 0..kills() {
         let words: Vec<String> = LABEL
@@ -47,15 +48,15 @@ fn labelling_that_is_killed_again_and_again_ends_with_the_same_bytes() {
             .chain(["--checkpoint-interval", "0"])
             .map(str::to_owned)
             .collect();
-        interrupted += u64::from(killed_after(&shop, &words, moment(kill + 1, 60)));
+        interrupted += u64::from(killed_after(&workspace, &words, moment(kill + 1, 60)));
         if kill % 5 == 4 {
-            shop.run(LABEL).succeeded();
-            assert_eq!(labels(&shop), whole);
-            forget(&shop);
+            workspace.run(LABEL).succeeded();
+            assert_eq!(labels(&workspace), whole);
+            forget(&workspace);
         }
     }
-    shop.run(LABEL).succeeded();
-    assert_eq!(labels(&shop), whole);
+    workspace.run(LABEL).succeeded();
+    assert_eq!(labels(&workspace), whole);
     assert!(
         interrupted > kills() / 8,
         "only {interrupted} runs were killed at work"
@@ -64,38 +65,44 @@ fn labelling_that_is_killed_again_and_again_ends_with_the_same_bytes() {
 
 #[test]
 fn shards_and_threads_do_not_change_the_labels() {
-    let shop = tours();
-    shop.run(LABEL).succeeded();
-    let whole = labels(&shop);
+    let workspace = tours();
+    workspace.run(LABEL).succeeded();
+    let whole = labels(&workspace);
     for threads in [1, 2, 3, 8] {
         for shards in [1, 2, 7] {
-            forget(&shop);
+            forget(&workspace);
             for shard in (1..=shards).rev() {
                 let words = format!("{LABEL} --threads {threads} --shard {shard}/{shards} --json");
-                let output = shop.run(&words).json();
+                let output = workspace.run(&words).json();
                 assert_eq!(output["rows"], 400);
                 assert_eq!(output["known"] == 400, shard == 1, "{output}");
             }
-            let output = shop.run(&format!("{LABEL} --json")).json();
+            let output = workspace.run(&format!("{LABEL} --json")).json();
             assert_eq!(
                 (&output["solved"], &output["continued"]),
                 (&0.into(), &400.into())
             );
-            assert_eq!(labels(&shop), whole, "{threads} threads, {shards} shards");
+            assert_eq!(
+                labels(&workspace),
+                whole,
+                "{threads} threads, {shards} shards"
+            );
         }
     }
 }
 
 #[test]
-fn damaged_and_foreign_parts_are_solved_again() {
-    let shop = tours();
-    shop.run(LABEL).succeeded();
-    let whole = labels(&shop);
-    forget(&shop);
+fn damaged_and_unrelated_partial_files_are_solved_again() {
+    let workspace = tours();
+    workspace.run(LABEL).succeeded();
+    let whole = labels(&workspace);
+    forget(&workspace);
     for shard in 1..=3 {
-        shop.run(&format!("{LABEL} --shard {shard}/3")).succeeded();
+        workspace
+            .run(&format!("{LABEL} --shard {shard}/3"))
+            .succeeded();
     }
-    let folder = fs::read_dir(shop.path("table.csv.labels"))
+    let folder = fs::read_dir(workspace.path("table.csv.labels"))
         .unwrap()
         .next()
         .unwrap()
@@ -112,29 +119,30 @@ fn damaged_and_foreign_parts_are_solved_again() {
     bytes[middle] ^= 4;
     fs::write(&parts[0], &bytes).unwrap();
     fs::write(folder.join("foreign.part"), "instance,item\n").unwrap();
-    let output = shop.run(&format!("{LABEL} --json")).succeeded();
+    let output = workspace.run(&format!("{LABEL} --json")).succeeded();
     assert!(
         output.err.contains("foreign.part: not used")
             && output.err.matches("not used").count() == 2,
         "{}",
         output.err
     );
-    assert_eq!(labels(&shop), whole);
+    assert_eq!(labels(&workspace), whole);
     assert!(!folder.exists());
 }
 
 #[test]
 fn a_shard_that_does_not_exist_is_refused() {
-    let shop = tours();
+    let workspace = tours();
     for shard in ["0/2", "3/2", "2", "a/b"] {
-        shop.run(&format!("{LABEL} --shard {shard}"))
+        workspace
+            .run(&format!("{LABEL} --shard {shard}"))
             .failed(2, &["is not a shard", "2/7"]);
     }
 }
 
-/// The bytes of the model a training writes, after it was killed this often, and how often it was
-/// at work then.
-fn trained(shop: &Workshop, words: &[String], kills: u64) -> (Vec<u8>, u64) {
+/// The bytes of the model after this number of kills, and the number of kills that hit a running
+/// program.
+fn trained(workspace: &TestWorkspace, words: &[String], kills: u64) -> (Vec<u8>, u64) {
     let common = "train --data table.csv --costs c* --problem problem.toml --out m.safetensors \
         --checkpoint-interval 0";
     let words: Vec<String> = common
@@ -144,30 +152,33 @@ fn trained(shop: &Workshop, words: &[String], kills: u64) -> (Vec<u8>, u64) {
         .collect();
     let mut interrupted = 0;
     for kill in 0..kills {
-        interrupted += u64::from(killed_after(shop, &words, moment(kill + 7, 120)));
-        // A model without a claim on it is one that was done before the kill; the same command is
-        // then refused.
-        if shop.path("m.safetensors").exists()
-            && !shop.path("m.safetensors.checkpoints/results.json").exists()
+        interrupted += u64::from(killed_after(workspace, &words, moment(kill + 7, 120)));
+        // A model without a manifest was finished before the kill; the same command is then
+        // refused.
+        if workspace.path("m.safetensors").exists()
+            && !workspace
+                .path("m.safetensors.checkpoints/results.json")
+                .exists()
         {
             WRITTEN
                 .iter()
-                .for_each(|name| fs::remove_file(shop.path(name)).unwrap());
+                .for_each(|name| fs::remove_file(workspace.path(name)).unwrap());
         }
     }
-    shop.run_words(&words).succeeded();
-    assert!(!shop.path("m.safetensors.checkpoints").exists());
-    let model = shop.bytes("m.safetensors");
+    workspace.run_words(&words).succeeded();
+    assert!(!workspace.path("m.safetensors.checkpoints").exists());
+    let model = workspace.bytes("m.safetensors");
     WRITTEN
         .iter()
-        .for_each(|name| fs::remove_file(shop.path(name)).unwrap());
+        .for_each(|name| fs::remove_file(workspace.path(name)).unwrap());
     (model, interrupted)
 }
 
 #[test]
-fn training_that_is_killed_again_and_again_ends_with_the_same_bytes() {
-    let shop = Workshop::new();
-    shop.run("generate --benchmark SP4x4 --instances 120 --out .")
+fn training_killed_repeatedly_finishes_with_the_same_bytes() {
+    let workspace = TestWorkspace::new();
+    workspace
+        .run("generate --benchmark SP4x4 --instances 120 --out .")
         .succeeded();
     let recipes = [
         "--method MAE(O,S) --epochs 400",
@@ -183,8 +194,9 @@ fn training_that_is_killed_again_and_again_ends_with_the_same_bytes() {
             .split(' ')
             .map(|word| word.replace('|', " "))
             .collect();
-        let (whole, _) = trained(&shop, &words, 0);
-        let (resumed, stopped) = trained(&shop, &words, kills().div_ceil(recipes.len() as u64));
+        let (whole, _) = trained(&workspace, &words, 0);
+        let (resumed, stopped) =
+            trained(&workspace, &words, kills().div_ceil(recipes.len() as u64));
         assert!(whole == resumed, "{words:?}");
         interrupted += stopped;
     }
@@ -205,84 +217,95 @@ const WRITTEN: [&str; 5] = [
     "m.safetensors",
 ];
 
-/// What lies on the disk after a kill behind each step of writing the results: the claim, then one
-/// file more each time, then the checkpoints in part removed.
+/// The files on disk after a kill at each step of writing the results: the manifest, then one more
+/// file each time, then some checkpoints removed.
 #[test]
 fn training_killed_while_writing_results_resumes_with_the_same_command() {
-    let shop = Workshop::with_knapsack();
-    shop.run(TRAIN).succeeded();
-    let model = shop.bytes("m.safetensors");
+    let workspace = TestWorkspace::with_knapsack();
+    workspace.run(TRAIN).succeeded();
+    let model = workspace.bytes("m.safetensors");
     for name in WRITTEN {
-        fs::remove_file(shop.path(name)).unwrap();
+        fs::remove_file(workspace.path(name)).unwrap();
     }
     for step in 0..=WRITTEN.len() {
-        let left = killed_in_writing(&shop, step);
-        let output = shop.run(TRAIN);
+        let files = killed_in_writing(&workspace, step);
+        let output = workspace.run(TRAIN);
         assert_eq!(
             output.code, 0,
-            "{step} files written ({left:?}): {}",
+            "{step} files written ({files:?}): {}",
             output.err
         );
-        assert_eq!(shop.bytes("m.safetensors"), model, "{step} files written");
-        assert!(!shop.path("m.safetensors.checkpoints").exists());
+        assert_eq!(
+            workspace.bytes("m.safetensors"),
+            model,
+            "{step} files written"
+        );
+        assert!(!workspace.path("m.safetensors.checkpoints").exists());
         for name in WRITTEN {
-            fs::remove_file(shop.path(name)).unwrap();
+            fs::remove_file(workspace.path(name)).unwrap();
         }
     }
 }
 
-/// The state after so many of the files are written.
-fn killed_in_writing(shop: &Workshop, files: usize) -> Vec<String> {
-    // The claim of a whole run is kept by stopping its end: a folder that is not empty cannot be
-    // removed.
-    let progress = shop.path("m.safetensors.checkpoints");
+/// The state after this number of files is written.
+fn killed_in_writing(workspace: &TestWorkspace, files: usize) -> Vec<String> {
+    // A complete run keeps its manifest if its folder is not empty and cannot be removed.
+    let progress = workspace.path("m.safetensors.checkpoints");
     fs::create_dir_all(progress.join("kept")).unwrap();
     fs::write(progress.join("kept/x"), "x").unwrap();
-    let output = shop.run(TRAIN);
+    let output = workspace.run(TRAIN);
     assert_eq!(output.code, 3, "{}", output.err);
     fs::remove_dir_all(progress.join("kept")).unwrap();
-    assert!(progress.join("results.json").exists(), "{:?}", shop.files());
+    assert!(
+        progress.join("results.json").exists(),
+        "{:?}",
+        workspace.files()
+    );
     for name in &WRITTEN[files..] {
-        fs::remove_file(shop.path(name)).unwrap();
+        fs::remove_file(workspace.path(name)).unwrap();
     }
-    shop.files()
+    workspace.files()
 }
 
 #[test]
-fn results_of_another_run_are_refused_whatever_a_killed_run_left() {
-    let shop = Workshop::with_knapsack();
-    killed_in_writing(&shop, 2);
+fn results_of_another_run_are_never_replaced_after_a_kill() {
+    let workspace = TestWorkspace::with_knapsack();
+    killed_in_writing(&workspace, 2);
     let other = TRAIN.replace("MSE", "MAE");
-    shop.run(&other)
+    workspace
+        .run(&other)
         .failed(3, &["m.epochs.csv", "exists already"]);
-    shop.write("m.epochs.csv", "mine");
-    shop.run(TRAIN)
+    workspace.write("m.epochs.csv", "mine");
+    workspace
+        .run(TRAIN)
         .failed(3, &["m.epochs.csv", "exists already"]);
-    assert_eq!(shop.read("m.epochs.csv"), "mine");
-    shop.run(&format!("{TRAIN} --force")).succeeded();
-    shop.run(TRAIN)
+    assert_eq!(workspace.read("m.epochs.csv"), "mine");
+    workspace.run(&format!("{TRAIN} --force")).succeeded();
+    workspace
+        .run(TRAIN)
         .failed(3, &["m.safetensors", "exists already"]);
 }
 
 #[test]
 fn a_second_training_to_one_model_is_refused_while_the_first_runs() {
-    let shop = Workshop::with_knapsack();
-    fs::create_dir(shop.path("m.safetensors.checkpoints")).unwrap();
-    let lock = fs::File::create(shop.path("m.safetensors.checkpoints/lock")).unwrap();
+    let workspace = TestWorkspace::with_knapsack();
+    fs::create_dir(workspace.path("m.safetensors.checkpoints")).unwrap();
+    let lock = fs::File::create(workspace.path("m.safetensors.checkpoints/lock")).unwrap();
     lock.try_lock().unwrap();
-    shop.run(TRAIN)
+    workspace
+        .run(TRAIN)
         .failed(3, &["m.safetensors.checkpoints", "another training"]);
     drop(lock);
-    shop.run(TRAIN).succeeded();
-    assert!(!shop.path("m.safetensors.checkpoints").exists());
+    workspace.run(TRAIN).succeeded();
+    assert!(!workspace.path("m.safetensors.checkpoints").exists());
 }
 
 #[test]
-fn what_killed_runs_left_is_removed() {
-    let shop = Workshop::with_knapsack();
-    shop.run(LABEL).succeeded();
-    let whole = labels(&shop);
-    let folder = shop.path("table.csv.labels");
+fn temporary_files_of_killed_runs_are_removed() {
+    let workspace = TestWorkspace::with_knapsack();
+    workspace.run(LABEL).succeeded();
+    let whole = labels(&workspace);
+    let folder = workspace.path("table.csv.labels");
     let name = fs::read_dir(&folder)
         .unwrap()
         .next()
@@ -294,26 +317,27 @@ fn what_killed_runs_left_is_removed() {
     fs::write(parts.join("00000000-x.part"), "x").unwrap();
     for place in [
         folder.join(".regretless-dead00.tmp"),
-        shop.path(".regretless-dead00.tmp"),
+        workspace.path(".regretless-dead00.tmp"),
     ] {
         fs::write(place, "half").unwrap();
     }
-    shop.run(TRAIN).succeeded();
-    assert_eq!(labels(&shop), whole);
+    workspace.run(TRAIN).succeeded();
+    assert_eq!(labels(&workspace), whole);
     assert!(!parts.exists());
-    for place in [folder, shop.path(".")] {
-        let left = fs::read_dir(place)
+    for place in [folder, workspace.path(".")] {
+        let files = fs::read_dir(place)
             .unwrap()
             .map(|entry| entry.unwrap().file_name().into_string().unwrap());
-        assert_eq!(left.filter(|name| name.ends_with(".tmp")).count(), 0);
+        assert_eq!(files.filter(|name| name.ends_with(".tmp")).count(), 0);
     }
 }
 
 #[test]
-fn a_model_name_that_leaves_no_room_for_its_checkpoints_is_refused_at_once() {
-    let shop = Workshop::with_knapsack();
+fn a_model_name_too_long_for_its_checkpoints_is_refused_at_once() {
+    let workspace = TestWorkspace::with_knapsack();
     let out = format!("{}.safetensors", "m".repeat(240));
-    shop.run(&TRAIN.replace("m.safetensors", &out))
+    workspace
+        .run(&TRAIN.replace("m.safetensors", &out))
         .failed(2, &[".checkpoints", "255"]);
-    assert_eq!(shop.files(), ["problem.toml", "table.csv"]);
+    assert_eq!(workspace.files(), ["problem.toml", "table.csv"]);
 }

@@ -1,21 +1,22 @@
-//! Settings files: the same names as the flags, flags win, nothing unknown passes.
+//! Settings files: the same names as the flags, flags override them, unknown names are refused.
 
 mod common;
 
-use common::Workshop;
+use common::TestWorkspace;
 
 #[test]
 fn a_settings_file_equals_its_flags() {
-    let shop = Workshop::with_knapsack();
+    let workspace = TestWorkspace::with_knapsack();
     let flags = "--data table.csv --costs c* --problem problem.toml --method MSE(O) --epochs 4 \
         --batch-size 8 \
                  --learning-rate 0.01 --optimizer sgd:momentum=0.5 --select last --patience 3 \
                  --standardize false \
                  --scale-costs true --rescale-loss false --split 0.3,0.1 --seed 7 --predictor \
                  mlp:4,3";
-    shop.run(&format!("train {flags} --out flags.safetensors"))
+    workspace
+        .run(&format!("train {flags} --out flags.safetensors"))
         .succeeded();
-    shop.write(
+    workspace.write(
         "run.toml",
         "data = 'table.csv'\ncosts = ['c*']\nproblem = 'problem.toml'\nmethod = 'MSE(O)'\nepochs = \
             4\nbatch_size = 8\n\
@@ -24,14 +25,16 @@ fn a_settings_file_equals_its_flags() {
          scale_costs = true\nrescale_loss = false\nsplit = [0.3, 0.1]\nseed = 7\npredictor = \
          'mlp:4,3'\n",
     );
-    shop.run("train --config run.toml --out file.safetensors")
+    workspace
+        .run("train --config run.toml --out file.safetensors")
         .succeeded();
     assert_eq!(
-        shop.bytes("flags.safetensors"),
-        shop.bytes("file.safetensors")
+        workspace.bytes("flags.safetensors"),
+        workspace.bytes("file.safetensors")
     );
     let settings = |name: &str| {
-        shop.read(name)
+        workspace
+            .read(name)
             .replace("flags.safetensors", "")
             .replace("file.safetensors", "")
     };
@@ -43,26 +46,31 @@ fn a_settings_file_equals_its_flags() {
 
 #[test]
 fn the_settings_next_to_a_model_reproduce_it() {
-    let shop = Workshop::with_knapsack();
-    shop.run(
+    let workspace = TestWorkspace::with_knapsack();
+    workspace.run(
         "train --data table.csv --costs c* --problem problem.toml --epochs 3 --out a.safetensors",
     )
     .succeeded();
-    shop.run("train --config a.settings.toml --out b.safetensors")
+    workspace
+        .run("train --config a.settings.toml --out b.safetensors")
         .succeeded();
-    assert_eq!(shop.bytes("a.safetensors"), shop.bytes("b.safetensors"));
+    assert_eq!(
+        workspace.bytes("a.safetensors"),
+        workspace.bytes("b.safetensors")
+    );
 }
 
 #[test]
-fn flags_win_over_the_file() {
-    let shop = Workshop::with_knapsack();
-    shop.write(
+fn flags_override_the_file() {
+    let workspace = TestWorkspace::with_knapsack();
+    workspace.write(
         "run.toml",
         "data = 'table.csv'\ncosts = 'c*'\nproblem = 'problem.toml'\nepochs = 9\nmethod = 'MSE'\n",
     );
-    shop.run("train --config run.toml --epochs 2 --method MAE")
+    workspace
+        .run("train --config run.toml --epochs 2 --method MAE")
         .succeeded();
-    let settings = shop.read("model.settings.toml");
+    let settings = workspace.read("model.settings.toml");
     assert!(
         settings.contains("epochs = 2\n") && settings.contains("method = \"MAE\"\n"),
         "{settings}"
@@ -71,41 +79,48 @@ fn flags_win_over_the_file() {
 
 #[test]
 fn one_file_serves_several_commands_and_holds_the_problem() {
-    let shop = Workshop::with_knapsack();
-    let problem = shop.read("problem.toml").replace("kind", "[problem]\nkind");
+    let workspace = TestWorkspace::with_knapsack();
+    let problem = workspace
+        .read("problem.toml")
+        .replace("kind", "[problem]\nkind");
     let shared = "data = 'table.csv'\ncosts = 'c*'\n[train]\nepochs = 2\n[compare]\nseeds = \
         1\nmethods = 'MSE;MAE'\nepochs = 1\n";
-    shop.write("all.toml", &format!("{shared}{problem}"));
-    shop.run("train --config all.toml").succeeded();
-    assert_eq!(shop.read("model.epochs.csv").lines().count(), 1 + 3);
-    shop.run("compare --config all.toml --out cmp").succeeded();
+    workspace.write("all.toml", &format!("{shared}{problem}"));
+    workspace.run("train --config all.toml").succeeded();
+    assert_eq!(workspace.read("model.epochs.csv").lines().count(), 1 + 3);
+    workspace
+        .run("compare --config all.toml --out cmp")
+        .succeeded();
     assert_eq!(
-        shop.read("cmp/results.csv").lines().count(),
+        workspace.read("cmp/results.csv").lines().count(),
         1 + 2 + 2,
         "two losses and two baselines"
     );
-    shop.run("train --config model.settings.toml --out again.safetensors")
+    workspace
+        .run("train --config model.settings.toml --out again.safetensors")
         .succeeded();
     assert_eq!(
-        shop.bytes("model.safetensors"),
-        shop.bytes("again.safetensors")
+        workspace.bytes("model.safetensors"),
+        workspace.bytes("again.safetensors")
     );
 }
 
 #[test]
 fn unknown_settings_are_named_with_the_choices() {
-    let shop = Workshop::with_knapsack();
-    shop.write("run.toml", "epoch = 9\n");
-    shop.run("train --config run.toml")
+    let workspace = TestWorkspace::with_knapsack();
+    workspace.write("run.toml", "epoch = 9\n");
+    workspace
+        .run("train --config run.toml")
         .failed(2, &["run.toml", "'epoch'", "epochs", "learning_rate"]);
-    shop.write("run.toml", "[train]\nlearning-rate = 9\n");
-    shop.run("train --config run.toml")
+    workspace.write("run.toml", "[train]\nlearning-rate = 9\n");
+    workspace
+        .run("train --config run.toml")
         .failed(2, &["run.toml", "'learning-rate'", "learning_rate"]);
 }
 
 #[test]
 fn settings_of_the_wrong_kind_are_named() {
-    let shop = Workshop::with_knapsack();
+    let workspace = TestWorkspace::with_knapsack();
     for (text, words) in [
         ("epochs = 'many'", ["epochs", "many"]),
         ("epochs = -1", ["epochs", "-1"]),
@@ -117,32 +132,35 @@ fn settings_of_the_wrong_kind_are_named() {
         ("split = '2,2'", ["split", "1000,400,600"]),
         ("[problem]\nkind = 'tour'", ["problem", "knapsack"]),
     ] {
-        shop.write("run.toml", text);
-        shop.run("train --config run.toml")
+        workspace.write("run.toml", text);
+        workspace
+            .run("train --config run.toml")
             .failed(2, &[&["run.toml"], &words[..]].concat());
     }
-    shop.write("run.toml", "a = 1\nepochs =\n");
-    shop.run("train --config run.toml")
+    workspace.write("run.toml", "a = 1\nepochs =\n");
+    workspace
+        .run("train --config run.toml")
         .failed(2, &["run.toml", "line 2"]);
-    shop.run("train --config missing.toml")
+    workspace
+        .run("train --config missing.toml")
         .failed(3, &["missing.toml"]);
 }
 
 #[test]
-fn results_are_json_when_asked() {
-    let shop = Workshop::with_knapsack();
-    let made = shop
+fn json_prints_results_as_json() {
+    let workspace = TestWorkspace::with_knapsack();
+    let made = workspace
         .run("generate --benchmark SP3x3 --instances 9 --out sp --json")
         .json();
     assert_eq!(made["costs"], 12);
-    let trained = shop
+    let trained = workspace
         .run("train --data table.csv --costs c* --problem problem.toml --epochs 1 --json")
         .json();
     assert!(
         trained["test"]["regret"].is_number() && trained["solves"].is_number(),
         "{trained}"
     );
-    let built = shop
+    let built = workspace
         .run("decide --model model.safetensors --data table.csv --out d.csv --json")
         .json();
     assert_eq!(built["instances"], 60);
@@ -150,14 +168,14 @@ fn results_are_json_when_asked() {
 
 #[test]
 fn methods_with_oracle_settings_and_a_second_stage_are_trained_and_reported() {
-    let shop = Workshop::with_knapsack();
-    shop.write(
+    let workspace = TestWorkspace::with_knapsack();
+    workspace.write(
         "run.toml",
         "data = 'table.csv'\ncosts = 'c*'\nproblem = 'problem.toml'\nmethod = 'MAE(O,S) then SPO+ \
             cache 50%'\n\
          epochs = 2\nthen_epochs = 3\nselect = 'last'\n",
     );
-    let trained = shop.run("train --config run.toml --json").json();
+    let trained = workspace.run("train --config run.toml --json").json();
     assert_eq!(trained["method"], "MAE(O,S) then SPO+ cache 50%");
     let kinds = &trained["solves_by_kind"];
     assert_eq!(trained["solves"], kinds["exact"]);
@@ -167,38 +185,42 @@ fn methods_with_oracle_settings_and_a_second_stage_are_trained_and_reported() {
         asked.is_multiple_of(3) && (30..60).contains(&rows),
         "{trained}"
     );
-    shop.write("run.toml", "method = 'SPO+ fast'");
-    shop.run("train --config run.toml")
+    workspace.write("run.toml", "method = 'SPO+ fast'");
+    workspace
+        .run("train --config run.toml")
         .failed(2, &["run.toml", "relax tight", "cache 5%"]);
 }
 
 #[test]
-fn a_trained_model_is_trained_on_with_its_own_learning_rate_and_epochs() {
-    let shop = Workshop::with_knapsack();
+fn a_trained_model_is_fine_tuned_with_another_learning_rate_and_epochs() {
+    let workspace = TestWorkspace::with_knapsack();
     let table =
         "data = 'table.csv'\ncosts = 'c*'\nproblem = 'problem.toml'\nseed = 4\nselect = 'last'\n";
-    shop.write(
+    workspace.write(
         "first.toml",
         &format!("{table}method = 'MAE(O,S)'\nepochs = 3\n"),
     );
-    shop.run("train --config first.toml --out first.safetensors")
+    workspace
+        .run("train --config first.toml --out first.safetensors")
         .succeeded();
-    shop.write(
+    workspace.write(
         "tune.toml",
         &format!("{table}method = 'SPO+'\ninit_model = 'first.safetensors'\n"),
     );
-    shop.run("train --config tune.toml --learning-rate 0.001 --epochs 2 --out two.safetensors")
+    workspace
+        .run("train --config tune.toml --learning-rate 0.001 --epochs 2 --out two.safetensors")
         .succeeded();
-    shop.write(
+    workspace.write(
         "both.toml",
         &format!("{table}method = 'MAE(O,S) then SPO+ lr 0.001 epochs 2'\nepochs = 3\n"),
     );
-    let whole = shop
+    let whole = workspace
         .run("train --config both.toml --out one.safetensors --json")
         .json();
     assert_eq!(whole["method"], "MAE(O,S) then SPO+ lr 0.001 epochs 2");
     let evaluated = |model: &str| {
-        shop.run(&format!("evaluate --model {model} --data table.csv --json"))
+        workspace
+            .run(&format!("evaluate --model {model} --data table.csv --json"))
             .json()
     };
     assert_eq!(evaluated("one.safetensors"), evaluated("two.safetensors"));
@@ -207,21 +229,24 @@ fn a_trained_model_is_trained_on_with_its_own_learning_rate_and_epochs() {
         evaluated("first.safetensors")["mse"]
     );
     assert!(
-        shop.read("two.settings.toml")
+        workspace
+            .read("two.settings.toml")
             .contains("init_model = \"first.safetensors\"")
     );
-    shop.run("train --config tune.toml --init-model none.safetensors --out x.safetensors")
+    workspace
+        .run("train --config tune.toml --init-model none.safetensors --out x.safetensors")
         .failed(3, &["none.safetensors"]);
-    shop.run(
-        "train --benchmark SP3x3 --split 20,10,10 --init-model first.safetensors --out \
+    workspace
+        .run(
+            "train --benchmark SP3x3 --split 20,10,10 --init-model first.safetensors --out \
         x.safetensors",
-    )
-    .failed(2, &["the model to start from predicts 8 costs", "12"]);
+        )
+        .failed(2, &["the model to start from predicts 8 costs", "12"]);
 }
 
 #[test]
 fn help_of_every_command_has_an_example() {
-    let shop = Workshop::new();
+    let workspace = TestWorkspace::new();
     for command in [
         "generate",
         "label",
@@ -232,11 +257,11 @@ fn help_of_every_command_has_an_example() {
         "compare",
         "reproduce",
     ] {
-        let help = shop.run(&format!("{command} --help")).succeeded().out;
+        let help = workspace.run(&format!("{command} --help")).succeeded().out;
         let example = format!("  regretless {command}");
         assert!(help.contains(&example), "{help}");
     }
-    let help = shop.run("--help").succeeded().out;
+    let help = workspace.run("--help").succeeded().out;
     assert!(
         ["  2 ", "  3 ", "  4 ", "  130 "]
             .iter()
@@ -247,7 +272,7 @@ fn help_of_every_command_has_an_example() {
 
 #[test]
 fn old_words_are_refused_with_the_new_one() {
-    let shop = Workshop::with_knapsack();
+    let workspace = TestWorkspace::with_knapsack();
     for (call, new) in [
         ("train --loss MSE", "--method"),
         ("compare --loss MSE", "--methods"),
@@ -259,7 +284,7 @@ fn old_words_are_refused_with_the_new_one() {
         ("solve a.tsp --nodes=5", "--node-limit"),
         ("reproduce --budget 30m", "--time-budget"),
     ] {
-        shop.run(call).failed(2, &[new, "now"]);
+        workspace.run(call).failed(2, &[new, "now"]);
     }
     for (line, new) in [
         ("loss = 'MSE'", "'method'"),
@@ -270,9 +295,10 @@ fn old_words_are_refused_with_the_new_one() {
             "'grid_path'",
         ),
     ] {
-        shop.write("old.toml", line);
-        shop.run("train --config old.toml")
+        workspace.write("old.toml", line);
+        workspace
+            .run("train --config old.toml")
             .failed(2, &["old.toml", new, "now"]);
     }
-    shop.run("generate --loss MSE").refused(2, &["--loss"]);
+    workspace.run("generate --loss MSE").refused(2, &["--loss"]);
 }

@@ -1,11 +1,11 @@
-//! Published files and models, solved as they are.
+//! Published instances and models, solved with their own costs.
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod common;
 
 use std::path::PathBuf;
 
-use common::Workshop;
+use common::TestWorkspace;
 
 const SQUARE: &str = "NAME : square\nTYPE : TSP\nDIMENSION : 4\nEDGE_WEIGHT_TYPE : \
     EUC_2D\nNODE_COORD_SECTION\n\
@@ -19,22 +19,26 @@ const KNAPSACKS: &str = "2\n3 1 0\n6 5 4\n3 2 2\n4\n2 1 7\n7 1\n1 1\n1\n";
 const MODEL: &str =
     "max\n obj: 3 x + 2 y\nst\n c: x + y <= 4.5\nbounds\n x <= 2\ngeneral\n x y\nend\n";
 
-fn shop() -> Workshop {
-    let shop = Workshop::new();
+fn workspace() -> TestWorkspace {
+    let workspace = TestWorkspace::new();
     let files = [
         ("square.tsp", SQUARE),
         ("toy.vrp", FLEET),
         ("ks.txt", KNAPSACKS),
         ("m.lp", MODEL),
     ];
-    files.iter().for_each(|(name, text)| shop.write(name, text));
-    shop
+    files
+        .iter()
+        .for_each(|(name, text)| workspace.write(name, text));
+    workspace
 }
 
 #[test]
 fn a_tour_is_reported_and_written() {
-    let shop = shop();
-    let report = shop.run("solve square.tsp --out best.tour --json").json();
+    let workspace = workspace();
+    let report = workspace
+        .run("solve square.tsp --out best.tour --json")
+        .json();
     assert_eq!(
         (&report[0]["objective"], &report[0]["bound"]),
         (&40.0.into(), &40.0.into())
@@ -44,10 +48,11 @@ fn a_tour_is_reported_and_written() {
         (&"optimal".into(), &0.0.into())
     );
     assert!(
-        shop.read("best.tour")
+        workspace
+            .read("best.tour")
             .ends_with("TOUR_SECTION\n1\n2\n4\n3\n-1\nEOF\n")
     );
-    let shown = shop.run("solve square.tsp").succeeded().out;
+    let shown = workspace.run("solve square.tsp").succeeded().out;
     assert!(
         shown.contains("objective  40\n") && shown.contains("gap        0.00 %"),
         "{shown}"
@@ -56,38 +61,42 @@ fn a_tour_is_reported_and_written() {
 
 #[test]
 fn routes_may_serve_one_customer_or_must_not() {
-    let shop = shop();
+    let workspace = workspace();
     assert_eq!(
-        shop.run("solve toy.vrp --out best.sol --json").json()[0]["objective"],
+        workspace.run("solve toy.vrp --out best.sol --json").json()[0]["objective"],
         18.0
     );
     assert_eq!(
-        shop.read("best.sol"),
+        workspace.read("best.sol"),
         "Route #1: 1\nRoute #2: 2 3\nCost 18\n"
     );
-    shop.run("solve toy.vrp --single-customer-routes false")
+    workspace
+        .run("solve toy.vrp --single-customer-routes false")
         .refused(4, &["infeasible", "no decision is feasible"]);
 }
 
 #[test]
-fn a_file_of_knapsacks_is_a_table() {
-    let shop = shop();
-    let report = shop.run("solve ks.txt --json --out chosen").json();
+fn several_knapsacks_of_a_file_are_reported_as_a_table() {
+    let workspace = workspace();
+    let report = workspace.run("solve ks.txt --json --out chosen").json();
     assert_eq!(
         (&report[0]["objective"], &report[1]["objective"]),
         (&9.0.into(), &7.0.into())
     );
     assert_eq!(
-        shop.read("chosen/ks#1.csv"),
+        workspace.read("chosen/ks#1.csv"),
         "name,value\nitem1,1\nitem2,1\n"
     );
     assert_eq!(
-        shop.run("solve ks.txt --problem-number 2 --json").json()[0]["problem"],
+        workspace
+            .run("solve ks.txt --problem-number 2 --json")
+            .json()[0]["problem"],
         "ks#2"
     );
-    shop.run("solve ks.txt --problem-number 3")
+    workspace
+        .run("solve ks.txt --problem-number 3")
         .refused(2, &["has problems 1 to 2"]);
-    let relaxed = shop
+    let relaxed = workspace
         .run("solve ks.txt --relax --problem-number 1 --json")
         .json();
     assert_eq!(
@@ -97,63 +106,74 @@ fn a_file_of_knapsacks_is_a_table() {
 }
 
 #[test]
-fn a_model_keeps_its_sense_and_its_names() {
-    let shop = shop();
+fn a_linear_model_keeps_its_sense_and_names() {
+    let workspace = workspace();
     assert_eq!(
-        shop.run("solve m.lp --out x.csv --json").json()[0]["objective"],
+        workspace.run("solve m.lp --out x.csv --json").json()[0]["objective"],
         10.0
     );
-    assert_eq!(shop.read("x.csv"), "name,value\nx,2\ny,2\n");
+    assert_eq!(workspace.read("x.csv"), "name,value\nx,2\ny,2\n");
     assert_eq!(
-        shop.run("solve m.lp --relax --json").json()[0]["objective"],
+        workspace.run("solve m.lp --relax --json").json()[0]["objective"],
         11.0
     );
-    shop.write(
+    workspace.write(
         "infeasible.lp",
         "min\n obj: x\nst\n c: x >= 3\nbounds\n x <= 2\nend\n",
     );
-    shop.write("unbounded.lp", "max\n obj: x\nst\n c: x >= 3\nend\n");
+    workspace.write("unbounded.lp", "max\n obj: x\nst\n c: x >= 3\nend\n");
     for status in ["infeasible", "unbounded"] {
-        shop.run(&format!("solve {status}.lp"))
+        workspace
+            .run(&format!("solve {status}.lp"))
             .refused(4, &[status]);
     }
 }
 
 #[test]
 fn one_bad_file_does_not_stop_the_others() {
-    let shop = shop();
-    shop.write(
+    let workspace = workspace();
+    workspace.write(
         "broken.tsp",
         "NAME : x\nDIMENSION : 3\nEDGE_WEIGHT_TYPE : EUC_2D\nNODE_COORD_SECTION\n1 0 zero\n",
     );
-    shop.write("broken.mps", "NAME t\nROWS\n N obj\n Q what\nENDATA\n");
-    let left = shop.run("solve broken.tsp square.tsp broken.mps --out tours");
-    assert_eq!(left.code, 3, "{}", left.err);
+    workspace.write("broken.mps", "NAME t\nROWS\n N obj\n Q what\nENDATA\n");
+    let output = workspace.run("solve broken.tsp square.tsp broken.mps --out tours");
+    assert_eq!(output.code, 3, "{}", output.err);
     assert!(
-        left.out.contains("square") && left.out.contains("40"),
+        output.out.contains("square") && output.out.contains("40"),
         "{}",
-        left.out
+        output.out
     );
     for words in ["broken.tsp, row 5", "broken.mps, row 4"] {
-        assert!(left.out.contains(words), "{words} is not in {}", left.out);
+        assert!(
+            output.out.contains(words),
+            "{words} is not in {}",
+            output.out
+        );
     }
-    shop.run("solve missing.tsp").refused(3, &["missing.tsp"]);
-    shop.write("odd.dat", "hello\n");
-    shop.run("solve odd.dat").refused(2, &["format", "tsplib"]);
+    workspace
+        .run("solve missing.tsp")
+        .refused(3, &["missing.tsp"]);
+    workspace.write("odd.dat", "hello\n");
+    workspace
+        .run("solve odd.dat")
+        .refused(2, &["format", "tsplib"]);
 }
 
 #[test]
 fn outputs_are_not_replaced_unless_forced() {
-    let shop = shop();
-    shop.write("best.tour", "mine");
-    shop.run("solve square.tsp --out best.tour")
+    let workspace = workspace();
+    workspace.write("best.tour", "mine");
+    workspace
+        .run("solve square.tsp --out best.tour")
         .refused(3, &["exists already"]);
-    assert_eq!(shop.read("best.tour"), "mine");
-    shop.run("solve square.tsp --out best.tour --force")
+    assert_eq!(workspace.read("best.tour"), "mine");
+    workspace
+        .run("solve square.tsp --out best.tour --force")
         .succeeded();
 }
 
-/// Folder of published instances, if it is there.
+/// Folder of published instances, if it exists.
 fn reference_data() -> Option<PathBuf> {
     let folder = std::env::var_os("REGRETLESS_DATA").map_or_else(
         || PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data"),
@@ -174,7 +194,7 @@ fn published_files_reach_their_optima() {
     let Some(folder) = reference_data() else {
         return;
     };
-    let shop = Workshop::new();
+    let workspace = TestWorkspace::new();
     let cases = [
         ("tsplib/berlin52.tsp", 7542.0),
         ("cvrp/P-n16-k8.vrp", 450.0),
@@ -182,7 +202,7 @@ fn published_files_reach_their_optima() {
         ("mps/p0033.mps", 3089.0),
     ];
     for (file, optimum) in cases {
-        let report = shop
+        let report = workspace
             .run(&format!("solve {} --json", folder.join(file).display()))
             .json();
         let objective = report[0]["objective"].as_f64().unwrap();
@@ -203,82 +223,90 @@ fn tour(head: &str, weights: &str) -> String {
 
 #[test]
 fn numbers_that_would_overflow_are_refused_and_the_other_files_are_solved() {
-    let shop = shop();
-    shop.write("bad.tsp", &tour("", "1 2 3\n4 -1e308\n6"));
-    let left = shop.run("solve square.tsp bad.tsp m.lp --json");
-    assert_eq!(left.code, 3, "{}", left.err);
-    let report: serde_json::Value = serde_json::from_str(&left.out).unwrap();
+    let workspace = workspace();
+    workspace.write("bad.tsp", &tour("", "1 2 3\n4 -1e308\n6"));
+    let output = workspace.run("solve square.tsp bad.tsp m.lp --json");
+    assert_eq!(output.code, 3, "{}", output.err);
+    let report: serde_json::Value = serde_json::from_str(&output.out).unwrap();
     assert_eq!(
         (&report[0]["status"], &report[2]["status"]),
         (&"optimal".into(), &"optimal".into())
     );
     assert!(
-        left.err.contains("bad.tsp, row 8") && left.err.contains("-1e308"),
+        output.err.contains("bad.tsp, row 8") && output.err.contains("-1e308"),
         "{}",
-        left.err
+        output.err
     );
     let far = SQUARE.replace("10 10", "1e300 10");
-    shop.write("far.tsp", &far);
-    shop.run("solve far.tsp")
+    workspace.write("far.tsp", &far);
+    workspace
+        .run("solve far.tsp")
         .refused(3, &["far.tsp, row 9", "1e300"]);
-    shop.write("ks.txt", &KNAPSACKS.replace("6 5 4", "6 1e200 4"));
-    shop.run("solve ks.txt")
+    workspace.write("ks.txt", &KNAPSACKS.replace("6 5 4", "6 1e200 4"));
+    workspace
+        .run("solve ks.txt")
         .refused(3, &["ks.txt, row 3", "1e200"]);
-    shop.write("m.lp", &MODEL.replace("3 x", "3 x + 1e308"));
-    shop.run("solve m.lp").refused(3, &["m.lp", "constant"]);
+    workspace.write("m.lp", &MODEL.replace("3 x", "3 x + 1e308"));
+    workspace
+        .run("solve m.lp")
+        .refused(3, &["m.lp", "constant"]);
 }
 
 #[test]
 fn routing_files_that_contradict_themselves_are_refused_by_line() {
-    let shop = shop();
-    shop.write("twice.tsp", &tour("DIMENSION: 3\n", "1 2 3\n4 5\n6"));
-    shop.run("solve twice.tsp")
+    let workspace = workspace();
+    workspace.write("twice.tsp", &tour("DIMENSION: 3\n", "1 2 3\n4 5\n6"));
+    workspace
+        .run("solve twice.tsp")
         .refused(3, &["twice.tsp, row 4", "second time"]);
-    shop.write(
+    workspace.write(
         "two.tsp",
         &SQUARE
             .replace("DIMENSION : 4", "DIMENSION : 2")
             .replace("3 10 0\n4 10 10\n", ""),
     );
-    shop.run("solve two.tsp")
+    workspace
+        .run("solve two.tsp")
         .refused(3, &["two.tsp", "3 to 20000 nodes"]);
-    shop.write(
+    workspace.write(
         "toy.vrp",
         &FLEET.replace("DEMAND_SECTION\n1 0", "DEMAND_SECTION\n1 4"),
     );
-    shop.run("solve toy.vrp")
+    workspace
+        .run("solve toy.vrp")
         .refused(3, &["toy.vrp", "depot that demands 4"]);
-    shop.write(
+    workspace.write(
         "toy.vrp",
         &FLEET.replace("DEPOT_SECTION\n1", "DEPOT_SECTION\n2"),
     );
-    let left = shop.run("solve toy.vrp");
+    let output = workspace.run("solve toy.vrp");
     assert!(
-        left.err.contains("first node") && !left.err.contains("vehicles"),
+        output.err.contains("first node") && !output.err.contains("vehicles"),
         "{}",
-        left.err
+        output.err
     );
-    shop.write("toy.vrp", &FLEET.replace("toy-n4-k2", "toy"));
-    shop.run("solve toy.vrp")
+    workspace.write("toy.vrp", &FLEET.replace("toy-n4-k2", "toy"));
+    workspace
+        .run("solve toy.vrp")
         .refused(3, &["toy.vrp", "how many vehicles"]);
 }
 
 #[test]
 fn nothing_but_results_is_on_standard_output() {
-    let shop = shop();
+    let workspace = workspace();
     for row in [
         "b = 1 - > x + y <= 4",
         "b = 1 -\n > x + y <= 4",
         "x + > 3",
         "b = 1 -> x + y <= 4",
     ] {
-        shop.write(
+        workspace.write(
             "m.lp",
             &MODEL.replace("c: x + y <= 4.5", &format!("c: {row}")),
         );
-        let left = shop.run("solve m.lp --json");
-        assert_eq!(left.code, 3, "{row}: {}", left.err);
-        let report: serde_json::Value = serde_json::from_str(&left.out).unwrap();
+        let output = workspace.run("solve m.lp --json");
+        assert_eq!(output.code, 3, "{row}: {}", output.err);
+        let report: serde_json::Value = serde_json::from_str(&output.out).unwrap();
         assert!(
             report[0]["status"]
                 .as_str()
@@ -291,8 +319,8 @@ fn nothing_but_results_is_on_standard_output() {
 
 #[test]
 fn large_numbers_are_written_with_a_power_of_ten() {
-    let shop = shop();
-    shop.write("big.tsp", &tour("", "1e90 1e90 1e90\n1e90 1e90\n1e90"));
-    let report = shop.run("solve big.tsp").succeeded().out;
+    let workspace = workspace();
+    workspace.write("big.tsp", &tour("", "1e90 1e90 1e90\n1e90 1e90\n1e90"));
+    let report = workspace.run("solve big.tsp").succeeded().out;
     assert!(report.contains("objective  4e90"), "{report}");
 }

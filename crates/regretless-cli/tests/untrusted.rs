@@ -1,13 +1,13 @@
-//! Names and cells from outside: they stay in their folder, and do not reach a terminal raw or a
-//! spreadsheet unguarded.
+//! Names and cells from untrusted files: they cannot leave their folder, and are escaped for
+//! terminals and spreadsheets.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod common;
 
-use common::Workshop;
+use common::TestWorkspace;
 
-/// The smallest experiment, by name and label of its second method.
+/// A minimal experiment with this name and this name of its second method.
 fn experiment(name: &str, method_name: &str) -> String {
     // JSON escapes of strings are escapes of TOML too.
     let [name, method_name] = [name, method_name].map(|text| serde_json::to_string(text).unwrap());
@@ -26,10 +26,10 @@ epochs = 1
 
 #[test]
 fn an_experiment_whose_name_leaves_the_folder_is_refused_before_anything_is_written() {
-    let shop = Workshop::new();
-    std::fs::create_dir(shop.path("victim")).unwrap();
-    shop.write("victim/report.html", "mine");
-    let absolute = shop.path("victim").to_str().unwrap().to_owned();
+    let workspace = TestWorkspace::new();
+    std::fs::create_dir(workspace.path("victim")).unwrap();
+    workspace.write("victim/report.html", "mine");
+    let absolute = workspace.path("victim").to_str().unwrap().to_owned();
     for name in [
         "../victim",
         absolute.as_str(),
@@ -40,21 +40,26 @@ fn an_experiment_whose_name_leaves_the_folder_is_refused_before_anything_is_writ
         "a\\b",
         &"n".repeat(10_000),
     ] {
-        shop.write("e.toml", &experiment(name, "x"));
-        shop.run("reproduce e.toml --out runs")
+        workspace.write("e.toml", &experiment(name, "x"));
+        workspace
+            .run("reproduce e.toml --out runs")
             .failed(2, &["the experiment", "folder"]);
     }
-    assert_eq!(shop.read("victim/report.html"), "mine");
-    assert_eq!(shop.files(), ["e.toml", "victim"], "no folder was made");
+    assert_eq!(workspace.read("victim/report.html"), "mine");
+    assert_eq!(
+        workspace.files(),
+        ["e.toml", "victim"],
+        "no folder was made"
+    );
 }
 
 #[test]
-fn a_long_label_runs_and_is_kept() {
-    let shop = Workshop::new();
-    shop.write("e.toml", &experiment("e", &"l".repeat(10_000)));
-    shop.run("reproduce e.toml --out runs").succeeded();
+fn a_long_method_name_is_run_and_reported() {
+    let workspace = TestWorkspace::new();
+    workspace.write("e.toml", &experiment("e", &"l".repeat(10_000)));
+    workspace.run("reproduce e.toml --out runs").succeeded();
     assert_eq!(
-        std::fs::read_dir(shop.path("runs/e/cells/KS8"))
+        std::fs::read_dir(workspace.path("runs/e/cells/KS8"))
             .unwrap()
             .count(),
         3,
@@ -63,18 +68,18 @@ fn a_long_label_runs_and_is_kept() {
 }
 
 #[test]
-fn labels_that_look_like_formulas_are_guarded_in_tables() {
-    let shop = Workshop::new();
-    shop.write("e.toml", &experiment("e", "=cmd|' /c calc'!A1"));
-    shop.run("reproduce e.toml --out runs").succeeded();
+fn method_names_that_look_like_formulas_are_escaped_in_tables() {
+    let workspace = TestWorkspace::new();
+    workspace.write("e.toml", &experiment("e", "=cmd|' /c calc'!A1"));
+    workspace.run("reproduce e.toml --out runs").succeeded();
     for file in ["runs/e/cells.csv", "runs/e/summary.csv"] {
-        let text = shop.read(file);
+        let text = workspace.read(file);
         assert!(text.contains("KS8,'=cmd|"), "{file}: {text}");
         assert!(!text.contains(",=cmd"), "{file}: {text}");
     }
 }
 
-/// No character that a terminal obeys, but for line breaks.
+/// No control character except line breaks.
 fn assert_plain(text: &str) {
     let wrong = text
         .chars()
@@ -85,9 +90,9 @@ fn assert_plain(text: &str) {
 const ESCAPE: &str = "\u{1b}]0;owned\u{7}\u{1b}[31m\u{202e}";
 
 #[test]
-fn cells_columns_files_and_labels_are_shown_escaped() {
-    let shop = Workshop::new();
-    shop.write(
+fn cells_columns_files_and_method_names_are_printed_escaped() {
+    let workspace = TestWorkspace::new();
+    workspace.write(
         "problem.toml",
         "kind = 'top_k'\nitems = 2\nk = 1\nsense = 'minimize'\n",
     );
@@ -100,12 +105,12 @@ fn cells_columns_files_and_labels_are_shown_escaped() {
         "--data",
     ];
     let refused = |table: &str, file: &str, words: &[&str]| {
-        shop.write(file, table);
+        workspace.write(file, table);
         let mut line = train.to_vec();
         line.push(file);
-        let left = shop.run_words(&line);
-        assert_plain(&left.err);
-        left.failed(3, words);
+        let output = workspace.run_words(&line);
+        assert_plain(&output.err);
+        output.failed(3, words);
     };
     refused(
         &format!("x,c0,c1\n1,2,3\n1,{ESCAPE},3\n"),
@@ -128,15 +133,17 @@ fn cells_columns_files_and_labels_are_shown_escaped() {
         &["t\\u{1b}", "\\nx.csv"],
     );
 
-    shop.write("e.toml", &experiment("e", &format!("m{ESCAPE}\nfake line")));
-    let left = shop.run("reproduce e.toml --out runs").succeeded();
-    assert_plain(&left.out);
+    workspace.write("e.toml", &experiment("e", &format!("m{ESCAPE}\nfake line")));
+    let output = workspace.run("reproduce e.toml --out runs").succeeded();
+    assert_plain(&output.out);
     assert!(
-        left.out.contains("m\\u{1b}") && left.out.contains("\\nfake line"),
+        output.out.contains("m\\u{1b}") && output.out.contains("\\nfake line"),
         "{}",
-        left.out
+        output.out
     );
-    let json = shop.run("reproduce e.toml --out runs --json").succeeded();
+    let json = workspace
+        .run("reproduce e.toml --out runs --json")
+        .succeeded();
     assert_plain(&json.out);
     let output: serde_json::Value = serde_json::from_str(&json.out).unwrap();
     let name = &output[0]["results"]["problems"][0]["methods"][1]["name"];
@@ -149,16 +156,20 @@ fn cells_columns_files_and_labels_are_shown_escaped() {
 
 #[test]
 fn sizes_that_no_machine_has_are_refused() {
-    let shop = Workshop::new();
+    let workspace = TestWorkspace::new();
     let train = "train --benchmark KS8 --split 20,10,10 --epochs 1 --method MAE(O,S)";
-    shop.run("train --benchmark KS8 --epochs 1 --split 18446744073709551615,1,1")
+    workspace
+        .run("train --benchmark KS8 --epochs 1 --split 18446744073709551615,1,1")
         .failed(2, &["more than"]);
-    shop.run(&format!("{train} --predictor mlp:100000,100000"))
+    workspace
+        .run(&format!("{train} --predictor mlp:100000,100000"))
         .failed(2, &["parameters", "hidden layers"]);
-    shop.run(&format!("{train} --predictor mlp:1000000000000"))
+    workspace
+        .run(&format!("{train} --predictor mlp:1000000000000"))
         .failed(2, &["parameters", "hidden layers"]);
     for threads in ["65536", "1000000000000000000"] {
-        shop.run(&format!("{train} --threads {threads}"))
+        workspace
+            .run(&format!("{train} --threads {threads}"))
             .failed(2, &["threads", "allowed"]);
     }
     for benchmark in [
@@ -173,82 +184,92 @@ fn sizes_that_no_machine_has_are_refused() {
         } else {
             "nodes"
         };
-        shop.run(&format!(
-            "generate --benchmark {benchmark} --instances 1 --out d"
-        ))
-        .failed(2, &[what]);
+        workspace
+            .run(&format!(
+                "generate --benchmark {benchmark} --instances 1 --out d"
+            ))
+            .failed(2, &[what]);
     }
-    shop.run("generate --benchmark KS8 --instances 9223372036854775808 --out d")
+    workspace
+        .run("generate --benchmark KS8 --instances 9223372036854775808 --out d")
         .failed(2, &["allowed"]);
-    shop.run("generate --benchmark KS8 --instances 1000000000000 --out d")
+    workspace
+        .run("generate --benchmark KS8 --instances 1000000000000 --out d")
         .failed(2, &["allowed"]);
-    shop.run("generate --benchmark KS8 --instances 2 --features 1000000000000 --out d")
+    workspace
+        .run("generate --benchmark KS8 --instances 2 --features 1000000000000 --out d")
         .failed(2, &["allowed"]);
-    assert!(shop.files().is_empty(), "{:?}", shop.files());
+    assert!(workspace.files().is_empty(), "{:?}", workspace.files());
 }
 
 #[test]
-fn a_batch_is_cut_to_the_rows() {
-    let shop = Workshop::new();
+fn a_batch_has_at_most_all_rows() {
+    let workspace = TestWorkspace::new();
     for batch in ["20", "100000000000", "1000000000000000000"] {
         for (name, loss) in [("fused", "MAE(O,S)"), ("plain", "SPO+")] {
             let train = "train --benchmark KS8 --split 20,10,10 --epochs 2";
-            shop.run(&format!(
-                "{train} --method {loss} --batch-size {batch} --out {name}-{batch}.safetensors"
-            ))
-            .succeeded();
-            let of = |batch: &str| shop.bytes(&format!("{name}-{batch}.safetensors"));
+            workspace
+                .run(&format!(
+                    "{train} --method {loss} --batch-size {batch} --out {name}-{batch}.safetensors"
+                ))
+                .succeeded();
+            let of = |batch: &str| workspace.bytes(&format!("{name}-{batch}.safetensors"));
             assert_eq!(of(batch), of("20"), "{name} with batches of {batch}");
         }
     }
 }
 
 #[test]
-fn a_short_routing_file_cannot_ask_for_much_memory() {
-    let shop = Workshop::new();
+fn a_short_routing_file_cannot_request_much_memory() {
+    let workspace = TestWorkspace::new();
     let head = "NAME: t\nTYPE: TSP\nEDGE_WEIGHT_TYPE: EXPLICIT\nEDGE_WEIGHT_FORMAT: FULL_MATRIX\n";
-    shop.write(
+    workspace.write(
         "big.tsp",
         &format!("{head}DIMENSION: 65535\nEDGE_WEIGHT_SECTION\n1 2 3\nEOF\n"),
     );
-    shop.run("solve big.tsp")
+    workspace
+        .run("solve big.tsp")
         .refused(3, &["big.tsp, row 5", "20000"]);
-    shop.write(
+    workspace.write(
         "large.tsp",
         &format!("{head}DIMENSION: 20000\nEDGE_WEIGHT_SECTION\n1 2 3\n"),
     );
-    shop.run("solve large.tsp")
+    workspace
+        .run("solve large.tsp")
         .refused(3, &["large.tsp, row 6", "3 of 400000000 weights"]);
 }
 
 const LABEL: &str = "label --data table.csv --costs c* --problem problem.toml";
 
 #[test]
-fn times_that_are_none_are_refused() {
-    let shop = Workshop::with_knapsack();
+fn invalid_times_are_refused() {
+    let workspace = TestWorkspace::with_knapsack();
     for time in ["nan", "inf", "-1", "1e300"] {
-        shop.run(&format!("{LABEL} --checkpoint-interval={time}"))
+        workspace
+            .run(&format!("{LABEL} --checkpoint-interval={time}"))
             .refused(2, &["checkpoint-interval", "seconds from 0"]);
-        shop.write("s.toml", &format!("checkpoint_interval = {time}\n"));
-        shop.run(&format!("{LABEL} --config s.toml"))
+        workspace.write("s.toml", &format!("checkpoint_interval = {time}\n"));
+        workspace
+            .run(&format!("{LABEL} --config s.toml"))
             .failed(2, &["s.toml", "checkpoint_interval", "seconds from 0"]);
     }
-    shop.run(&format!("{LABEL} --checkpoint-interval 0"))
+    workspace
+        .run(&format!("{LABEL} --checkpoint-interval 0"))
         .succeeded();
 }
 
 #[test]
-fn labels_that_could_not_be_kept_are_a_failure() {
-    let shop = Workshop::with_knapsack();
-    shop.write("table.csv.labels", "a file in the folder's place");
-    let left = shop.run(&format!("{LABEL} --json"));
-    assert_eq!(left.code, 3, "{}", left.err);
+fn labels_that_could_not_be_stored_are_a_failure() {
+    let workspace = TestWorkspace::with_knapsack();
+    workspace.write("table.csv.labels", "a file in the folder's place");
+    let output = workspace.run(&format!("{LABEL} --json"));
+    assert_eq!(output.code, 3, "{}", output.err);
     assert!(
-        left.err.contains("table.csv.labels") && left.err.contains("could not be written"),
+        output.err.contains("table.csv.labels") && output.err.contains("could not be written"),
         "{}",
-        left.err
+        output.err
     );
-    let output: serde_json::Value = serde_json::from_str(&left.out).unwrap();
+    let output: serde_json::Value = serde_json::from_str(&output.out).unwrap();
     assert!(
         output["labels"].is_null() && output["rows"] == 60,
         "{output}"
@@ -257,19 +278,19 @@ fn labels_that_could_not_be_kept_are_a_failure() {
 
 #[cfg(unix)]
 #[test]
-fn a_table_whose_name_is_no_text_is_labelled_and_refused_by_name() {
+fn a_file_name_that_is_not_utf8_is_labeled_but_refused_for_training() {
     use std::ffi::OsString;
     use std::os::unix::ffi::OsStringExt;
-    let shop = Workshop::with_knapsack();
+    let workspace = TestWorkspace::with_knapsack();
     let name = OsString::from_vec(b"bad\xff.csv".to_vec());
-    let folder = shop.path(".");
-    std::fs::rename(shop.path("table.csv"), folder.join(&name)).unwrap();
+    let folder = workspace.path(".");
+    std::fs::rename(workspace.path("table.csv"), folder.join(&name)).unwrap();
     let words = |command: &str| -> Vec<OsString> {
         let mut words: Vec<OsString> = command.split(' ').map(OsString::from).collect();
         words.push(name.clone());
         words
     };
-    let output = shop
+    let output = workspace
         .run_words(&words(
             "label --json --costs c* --problem problem.toml --data",
         ))
@@ -279,5 +300,5 @@ fn a_table_whose_name_is_no_text_is_labelled_and_refused_by_name() {
         "{output}"
     );
     let train = words("train --costs c* --problem problem.toml --data");
-    shop.run_words(&train).failed(3, &["bad", "not UTF-8"]);
+    workspace.run_words(&train).failed(3, &["bad", "not UTF-8"]);
 }

@@ -202,9 +202,17 @@ impl Trainer {
                 };
                 training.run(context, checkpoints)
             }
-            Method::InvalidAuto(name) => Err(Error::setting(format!("'{name}': auto chooses its stages and their settings itself")).with_remedy("use auto alone, or \
-                 name the stages without it")),
-            Method::Auto(_) if self.start.is_some() => Err(Error::setting("auto cannot start from a model").with_remedy("leave the model out, or choose a loss")),
+            Method::InvalidAuto(name) => Err(Error::setting(format!(
+                "'{name}': auto chooses its stages and their settings itself"
+            ))
+            .with_remedy(
+                "use auto alone, or \
+                 name the stages without it",
+            )),
+            Method::Auto(_) if self.start.is_some() => {
+                Err(Error::setting("auto cannot start from a model")
+                    .with_remedy("leave the model out, or choose a loss"))
+            }
             Method::Auto(budget) => {
                 let (predictor, settings) = (&self.predictor, self.settings);
                 CandidateRace::new(context, predictor, settings, problem, *budget)?.run()

@@ -32,12 +32,12 @@ pub struct GenerateOptions {
     #[arg(long, value_name = "N")]
     pub degree: Option<u32>,
     /// Half-width of the multiplicative noise [default: 0.5]
-    #[arg(long, value_name = "SHARE")]
+    #[arg(long, value_name = "FRACTION")]
     pub noise: Option<f64>,
     /// Seed of the data, as numpy's `RandomState` takes it [default: 0]
     #[arg(long, value_name = "SEED")]
     pub seed: Option<u32>,
-    /// Folder of the table and the problem; made if missing
+    /// Folder of the table and the problem; created if missing
     #[arg(long, value_name = "FOLDER", help_heading = "Output")]
     pub out: Option<PathBuf>,
     /// csv: table.csv; npy: features.npy and costs.npy [default: csv]
@@ -89,7 +89,7 @@ pub struct SolveOptions {
 /// Options of `label`.
 #[derive(Debug, Clone, Default, Args, Serialize, Deserialize)]
 pub struct LabelOptions {
-    /// Where the instances come from.
+    /// The table.
     #[command(flatten)]
     #[serde(flatten)]
     pub data: DataOptions,
@@ -99,7 +99,7 @@ pub struct LabelOptions {
     /// Label only one of several equal shards of the rows: 2/7 is the second of seven
     #[arg(long, value_name = "I/N")]
     pub shard: Option<String>,
-    /// Threads.
+    /// Threads, checkpoints, heuristic.
     #[command(flatten)]
     #[serde(flatten)]
     pub execution: ExecutionOptions,
@@ -108,19 +108,19 @@ pub struct LabelOptions {
 /// Options of `train`.
 #[derive(Debug, Clone, Default, Args, Serialize, Deserialize)]
 pub struct TrainOptions {
-    /// Where the instances come from.
+    /// The table.
     #[command(flatten)]
     #[serde(flatten)]
     pub data: DataOptions,
-    /// What is decided.
+    /// The problem.
     #[command(flatten)]
     #[serde(flatten)]
     pub problem: ProblemOptions,
     /// Method: a loss, followed by oracle settings and stages. Losses: MSE or MAE with components
     /// C, O, S, O_S, W(w), IC(k), EIC(k), tau=t; SPO+, PFYL, MAP and others. Oracle settings:
     /// 'relax', 'cache 5%' and others. 'A then B' fine-tunes with B, 'A then B lr 0.001 epochs 5'
-    /// with its own learning rate and epochs. 'auto' chooses a loss by racing candidates on
-    /// validation regret and fine-tunes with SPO+, planned for 60 seconds; 'auto 300s' for longer
+    /// with its own learning rate and epochs. 'auto' trains several losses, chooses one by
+    /// validation regret and fine-tunes it with SPO+, planned for 60 seconds; 'auto 300s' for longer
     /// [default: MAE(O,S)]
     #[arg(long, value_name = "NAME", help_heading = "Training")]
     pub method: Option<Method>,
@@ -139,7 +139,7 @@ pub struct TrainOptions {
     /// Seed of the split, the initial parameters and the batches [default: 0]
     #[arg(long, value_name = "SEED", help_heading = "Training")]
     pub seed: Option<u32>,
-    /// Threads.
+    /// Threads, checkpoints, heuristic.
     #[command(flatten)]
     #[serde(flatten)]
     pub execution: ExecutionOptions,
@@ -174,7 +174,7 @@ pub struct EvaluateOptions {
     /// Problem [default: the one in the model file]
     #[arg(long, value_name = "FILE.toml")]
     pub problem: Option<ProblemSource>,
-    /// Where the instances come from.
+    /// The table.
     #[command(flatten)]
     #[serde(flatten)]
     pub data: DataOptions,
@@ -187,7 +187,7 @@ pub struct EvaluateOptions {
         hide_possible_values = true
     )]
     pub unambiguous: Option<bool>,
-    /// Threads.
+    /// Threads, checkpoints, heuristic.
     #[command(flatten)]
     #[serde(flatten)]
     pub execution: ExecutionOptions,
@@ -225,7 +225,7 @@ pub struct DecideOptions {
     /// Write the predicted costs too (CSV or NPY)
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub predictions_out: Option<PathBuf>,
-    /// Threads.
+    /// Threads, checkpoints, heuristic.
     #[command(flatten)]
     #[serde(flatten)]
     pub execution: ExecutionOptions,
@@ -275,7 +275,7 @@ pub struct ReproduceOptions {
     /// Folder of cells, tables, figures and report, one folder per experiment [default: runs]
     #[arg(long, value_name = "FOLDER", help_heading = "Output")]
     pub out: Option<PathBuf>,
-    /// Threads.
+    /// Threads, checkpoints, heuristic.
     #[command(flatten)]
     #[serde(flatten)]
     pub execution: ExecutionOptions,
@@ -284,11 +284,11 @@ pub struct ReproduceOptions {
 /// Options of `compare`.
 #[derive(Debug, Clone, Default, Args, Serialize, Deserialize)]
 pub struct CompareOptions {
-    /// Where the instances come from.
+    /// The table.
     #[command(flatten)]
     #[serde(flatten)]
     pub data: DataOptions,
-    /// What is decided.
+    /// The problem.
     #[command(flatten)]
     #[serde(flatten)]
     pub problem: ProblemOptions,
@@ -317,7 +317,7 @@ pub struct CompareOptions {
     #[command(flatten)]
     #[serde(flatten)]
     pub training: TrainingOptions,
-    /// Threads.
+    /// Threads, checkpoints, heuristic.
     #[command(flatten)]
     #[serde(flatten)]
     pub execution: ExecutionOptions,

@@ -90,7 +90,7 @@ impl DataOptions {
 }
 
 impl ColumnOptions {
-    /// The columns of a long table; items in this order, if any is given.
+    /// The columns of a long table; with an item column, items are in this order.
     pub fn long(&self, items: Vec<String>) -> LongColumns {
         let standard = LongColumns::default();
         LongColumns {
@@ -120,7 +120,7 @@ pub struct ProblemOptions {
     pub benchmark: Option<Benchmark>,
 }
 
-/// A problem in a file of its own or within the settings.
+/// A problem in its own file or in the settings file.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum ProblemSource {

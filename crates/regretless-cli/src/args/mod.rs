@@ -25,7 +25,7 @@ pub use training::Profile;
 pub use values::GeneratedFormat;
 use values::Seconds;
 
-const EXIT_CODES: &str = "\
+const HELP_FOOTER: &str = "\
 Start here:
   regretless compare                     16 methods on built-in knapsack data, about a minute
   regretless generate --benchmark KS32 --out example      a table and a problem to try
@@ -39,19 +39,19 @@ Exit codes:
   130  interrupted; finished results are kept, the same command resumes
 
 Settings files: --config FILE.toml holds the same names with underscores (learning_rate = 0.01).
-Flags win over the file. A table named after a command, such as [train], holds for that command
+Flags override the file. A table named after a command, such as [train], applies to that command
 only. Paths are relative to the folder the program runs in.";
 
 /// Decision-focused learning: train predictors for the decisions they lead to
 #[derive(Debug, Parser)]
-#[command(name = "regretless", version, after_help = EXIT_CODES, max_term_width = 100)]
+#[command(name = "regretless", version, after_help = HELP_FOOTER, max_term_width = 100)]
 pub struct Cli {
-    /// What to do.
+    /// The command.
     #[command(subcommand)]
     pub command: Command,
 }
 
-/// What the program can do.
+/// The commands.
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Write synthetic data and its problem
@@ -116,18 +116,18 @@ Examples:
   regretless compare --data table.csv --costs 'c*' --problem problem.toml --profile default")]
     Compare(Box<CommandArgs<CompareOptions>>),
 
-    /// Run the paper's experiments, or your own like them, and report
+    /// Run the paper's experiments or your own, and report
     #[command(after_help = "\
 Examples:
-  regretless reproduce --smoke                     all of them, tiny, in a minute
+  regretless reproduce --smoke                     all of them with few rows: a minute
   regretless reproduce components --seeds 5
   regretless reproduce scale --only 'TSP100;MAE(O,S);SPO+' --time-budget 30m
   regretless reproduce scale --california cal_housing.csv --shard 1/4
   regretless reproduce components --show > mine.toml
 
-An experiment is problems x methods x seeds. Every cell is one file in the folder: an interrupted
-run resumes with the same command, cells are never run twice, and folders of several machines can
-be copied together.")]
+An experiment is problems x methods x seeds. A cell is one problem, method and seed, and one file
+in the folder: an interrupted run resumes with the same command, cells are never run twice, and
+folders of several machines can be copied together.")]
     Reproduce(CommandArgs<ReproduceOptions>),
 }
 
@@ -149,22 +149,22 @@ pub fn renamed_flag(error: &clap::Error) -> Option<Error> {
     Some(Error::setting(format!("'{flag}' is called '--{new}' now")))
 }
 
-/// A command's own options and those of every command.
+/// Options of one command and those of every command.
 #[derive(Debug, Args)]
 pub struct CommandArgs<O: Args> {
-    /// The command's own.
+    /// Options of this command.
     #[command(flatten)]
     pub options: O,
-    /// Those of every command.
+    /// Options of every command.
     #[command(flatten)]
     pub common: GlobalOptions,
 }
 
-/// Options about this one call; they stand in no settings file.
+/// Options of a single call, which cannot be set in a settings file.
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "General")]
 pub struct GlobalOptions {
-    /// Read settings from this file; flags win over it
+    /// Read settings from this file; flags override it
     #[arg(long, value_name = "FILE.toml")]
     pub config: Option<PathBuf>,
     /// Print the result as one JSON object
@@ -178,7 +178,7 @@ pub struct GlobalOptions {
     pub quiet: bool,
 }
 
-/// Options about how work is done.
+/// Options of the execution.
 #[derive(Debug, Clone, Default, Args, Serialize, Deserialize)]
 #[command(next_help_heading = "General")]
 pub struct ExecutionOptions {

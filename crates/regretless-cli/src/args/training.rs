@@ -12,7 +12,7 @@ use super::values::OptimizerSpec;
 pub enum Profile {
     /// Features standardized, loss rescaled
     Default,
-    /// The settings behind the paper's component table: neither
+    /// As in the paper's component table: features not standardized, loss not rescaled
     Paper,
 }
 
@@ -138,7 +138,7 @@ pub struct TrainingOptions {
 }
 
 impl TrainingOptions {
-    /// The library's settings; a profile not given is `profile`.
+    /// The library's settings; `profile` is used unless the options name one.
     pub fn settings(&self, profile: Profile, seed: u64) -> TrainingSettings {
         let standard = match self.profile.unwrap_or(profile) {
             Profile::Default => TrainingSettings {

@@ -83,7 +83,7 @@ pub enum FileFormat {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum RelaxationArg {
-    /// Integrality dropped, nothing added
+    /// Without integrality, no cuts added
     Plain,
     /// With the cuts of the problem
     Tight,

@@ -1,8 +1,7 @@
-//! What is trained on: labeled rows, how they are divided, and the problem they belong to.
+//! Training data: labeled rows, their split, and their problem.
 //!
-//! Built-in data are made anew for every seed, and the seed is also numpy's: `--seed 3` trains on
-//! the table that `generate --seed 3` writes. A user's table stays the same; its split follows the
-//! seed.
+//! Benchmark data are generated for each seed: `--seed 3` trains on the table that `generate --seed
+//! 3` writes. A user's table is the same for all seeds; its random split depends on the seed.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -19,9 +18,9 @@ use crate::args::{DataOptions, ExecutionOptions, ProblemOptions};
 use crate::input::{in_file, load_problem, table_source};
 use crate::output::grouped;
 
-/// Rows to train, validate and test on where the program makes the data.
+/// Rows to train, validate and test on of benchmark data.
 const BENCHMARK_SPLIT: SplitRule = SplitRule::Counts([1000, 400, 600]);
-/// Rows of built-in data where the split does not say.
+/// Rows of benchmark data where the split is given as fractions.
 const DEFAULT_BENCHMARK_ROWS: usize = 2000;
 
 /// Rows to train, validate and test, for people.
@@ -30,7 +29,7 @@ pub fn rows_text(split: &SplitIndices) -> String {
     format!("{train}/{validation}/{test} rows")
 }
 
-/// The split that is taken where none is given.
+/// The default split.
 pub fn standard_split(data: &DataOptions, problem: &ProblemOptions) -> Result<SplitRule> {
     match (problem.benchmark, data.is_given()) {
         (Some(_), true) => Err(Error::setting("--benchmark brings its own data")
@@ -52,7 +51,7 @@ pub fn standard_split(data: &DataOptions, problem: &ProblemOptions) -> Result<Sp
 pub struct DataSource<'a> {
     split: SplitRule,
     execution: &'a ExecutionOptions,
-    session: &'a CommandContext,
+    context: &'a CommandContext,
     origin: DataOrigin,
 }
 
@@ -75,7 +74,7 @@ impl<'a> DataSource<'a> {
         problem: &ProblemOptions,
         split: Option<SplitRule>,
         execution: &'a ExecutionOptions,
-        session: &'a CommandContext,
+        context: &'a CommandContext,
     ) -> Result<Self> {
         let standard = standard_split(data, problem)?;
         let origin = match problem.benchmark {
@@ -88,8 +87,8 @@ impl<'a> DataSource<'a> {
                 let problem = load_problem(problem.problem.as_ref().ok_or_else(missing)?)?;
                 let source = table_source(data)?;
                 let (mut data, file) = (source.read()?, source.costs_file().to_path_buf());
-                session.match_table(&mut data, &file, &problem)?;
-                session.hint_at_storage(&source, &data);
+                context.match_table(&mut data, &file, &problem)?;
+                context.hint_at_storage(&source, &data);
                 DataOrigin::Table(Box::new(UserTable {
                     problem,
                     data,
@@ -100,7 +99,7 @@ impl<'a> DataSource<'a> {
         Ok(Self {
             split: split.unwrap_or(standard),
             execution,
-            session,
+            context,
             origin,
         })
     }
@@ -110,7 +109,7 @@ impl<'a> DataSource<'a> {
         let Self {
             split,
             execution,
-            session,
+            context,
             origin,
         } = self;
         match origin {
@@ -122,7 +121,7 @@ impl<'a> DataSource<'a> {
                     let data = LabeledDataset::solve(
                         data,
                         &oracle(&problem, execution)?,
-                        &session.progress,
+                        &context.progress,
                     )?;
                     let split = split.with_seed(u64::from(seed)).apply(data.len())?;
                     Ok(CellData {
@@ -143,14 +142,14 @@ impl<'a> DataSource<'a> {
                 let split = |seed: &u32| split.with_seed(u64::from(*seed)).apply(data.len());
                 let splits = seeds.iter().map(split).collect::<Result<Vec<_>>>()?;
                 let labels = store(&file, execution);
-                let found = labeled(
+                let labeled = labeled(
                     data,
                     &labels,
                     &problem,
                     &oracle(&problem, execution)?,
-                    session,
+                    context,
                 );
-                let data = Arc::new(found.map_err(in_file(&file))?.0);
+                let data = Arc::new(labeled.map_err(in_file(&file))?.0);
                 let rows = data.rows();
                 let data_split = |split: SplitIndices| {
                     Ok(CellData {

@@ -13,7 +13,7 @@ use crate::input::{TableFormat, features_for_model, in_file, load_model, require
 use crate::output::{CommandReport, grouped, path_json};
 
 /// Predicts, decides, and writes.
-pub fn run(options: &DecideOptions, session: &CommandContext) -> Result<CommandReport> {
+pub fn run(options: &DecideOptions, context: &CommandContext) -> Result<CommandReport> {
     let model_file = require(options.model.as_ref(), "--model")?;
     let data = require(options.data.as_ref(), "--data")?;
     let out = require(options.out.as_ref(), "--out")?;
@@ -25,7 +25,7 @@ pub fn run(options: &DecideOptions, session: &CommandContext) -> Result<CommandR
     }
     for path in options.predictions_out.iter().chain([&out]) {
         TableFormat::of(path)?;
-        check_free(path, session.force)?;
+        check_free(path, context.force)?;
     }
     let model = load_model(&model_file, options.problem.as_ref())?
         .with_threads(options.execution.threads.unwrap_or(0))?
@@ -34,24 +34,24 @@ pub fn run(options: &DecideOptions, session: &CommandContext) -> Result<CommandR
     let matching = predictor
         .match_problem(model.problem().kind().as_ref())
         .map_err(in_file(&model_file))?;
-    session.warn_about_matching(&model_file, &matching);
+    context.warn_about_matching(&model_file, &matching);
     let features = features_for_model(&data, &options.columns, predictor)?;
-    if positions_name_items(options, predictor) {
+    if items_are_matched_by_position(options, predictor) {
         let notice = "rows of an instance are matched to the model's costs by position; name them \
             by --item-column";
-        session.warn(&format!("note: {}: {notice}", data.display()));
+        context.warn(&format!("note: {}: {notice}", data.display()));
     }
     let decided = model
-        .decide_all(&features, &session.progress)
+        .decide_all(&features, &context.progress)
         .map_err(in_file(&data))?;
     if let Some(path) = &options.predictions_out {
         match TableFormat::of(path)? {
             TableFormat::Csv => {
                 decided
                     .costs
-                    .write_csv(path, &decided.names, session.force)?;
+                    .write_csv(path, &decided.names, context.force)?;
             }
-            TableFormat::Npy => decided.costs.write_npy(path, session.force)?,
+            TableFormat::Npy => decided.costs.write_npy(path, context.force)?,
         }
     }
     write(
@@ -59,7 +59,7 @@ pub fn run(options: &DecideOptions, session: &CommandContext) -> Result<CommandR
         &decided.names,
         &decided.decisions,
         sparse,
-        session.force,
+        context.force,
     )?;
     let decisions = &decided.decisions;
     let mut report = CommandReport {
@@ -81,9 +81,9 @@ pub fn run(options: &DecideOptions, session: &CommandContext) -> Result<CommandR
     Ok(report)
 }
 
-/// Whether only the order of rows says which item of a long table is which, though the model knows
-/// items by name.
-fn positions_name_items(options: &DecideOptions, model: &CostModel) -> bool {
+/// Whether items of a long table are identified by the order of rows only, although the model has
+/// names for them.
+fn items_are_matched_by_position(options: &DecideOptions, model: &CostModel) -> bool {
     match model.metadata.shape {
         FeatureShape::Wide => false,
         FeatureShape::Long { .. } => {
@@ -99,13 +99,13 @@ fn write(
     sparse: bool,
     force: bool,
 ) -> Result<()> {
-    let form = if sparse {
+    let format = if sparse {
         DecisionFormat::Sparse
     } else {
         DecisionFormat::Dense
     };
     match TableFormat::of(path)? {
-        TableFormat::Csv => Decision::write_csv(decisions, path, names, form, force),
+        TableFormat::Csv => Decision::write_csv(decisions, path, names, format, force),
         TableFormat::Npy => Decision::write_npy(decisions, path, names.len(), force),
     }
 }

@@ -34,34 +34,34 @@ enum PredictionSource {
 }
 
 /// Predicts or reads predictions, solves, and measures the regret.
-pub fn run(options: &EvaluateOptions, session: &CommandContext) -> Result<CommandReport> {
-    let case = match (&options.model, &options.predictions) {
-        (Some(model), None) => EvaluationInput::of_model(model, options, session)?,
-        (None, Some(file)) => EvaluationInput::of_predictions(file, options, session)?,
+pub fn run(options: &EvaluateOptions, context: &CommandContext) -> Result<CommandReport> {
+    let input = match (&options.model, &options.predictions) {
+        (Some(model), None) => EvaluationInput::of_model(model, options, context)?,
+        (None, Some(file)) => EvaluationInput::of_predictions(file, options, context)?,
         _ => {
             return Err(Error::setting("nothing to evaluate")
                 .with_remedy("give either --model or --predictions"));
         }
     };
-    let before = case.oracle.counts();
-    let found = case.measure(options.unambiguous.unwrap_or(false), session)?;
-    let counts = case.oracle.counts() - before;
+    let before = input.oracle.counts();
+    let evaluation = input.measure(options.unambiguous.unwrap_or(false), context)?;
+    let counts = input.oracle.counts() - before;
     let solves = counts.total();
-    let mut shown = json(&found)?;
-    shown["solves"] = json!(solves);
-    shown["solves_by_kind"] = json!(counts);
-    shown["heuristic"] = json!(case.oracle.heuristic());
-    shown["problem"] = json!(case.oracle.problem().name());
+    let mut json_report = json(&evaluation)?;
+    json_report["solves"] = json!(solves);
+    json_report["solves_by_kind"] = json!(counts);
+    json_report["heuristic"] = json!(input.oracle.heuristic());
+    json_report["problem"] = json!(input.oracle.problem().name());
     let mut report = CommandReport {
-        json: shown,
+        json: json_report,
         ..CommandReport::default()
     };
-    report_evaluation(&found, solves, &mut report);
+    report_evaluation(&evaluation, solves, &mut report);
     Ok(report)
 }
 
 impl EvaluationInput {
-    fn of_model(file: &Path, options: &EvaluateOptions, session: &CommandContext) -> Result<Self> {
+    fn of_model(file: &Path, options: &EvaluateOptions, context: &CommandContext) -> Result<Self> {
         let model = load_model(file, options.problem.as_ref())?;
         let (predictor, problem) = (model.predictor(), model.problem());
         let oracle = oracle(problem, &options.execution)?;
@@ -74,14 +74,14 @@ impl EvaluationInput {
             .match_table(&mut table, problem.kind().as_ref())
             .map_err(in_file(source.costs_file()))?;
         for notice in notices {
-            session.warn(&format!(
+            context.warn(&format!(
                 "note: {}: {notice}",
                 source.costs_file().display()
             ));
         }
         let labels = store(source.costs_file(), &options.execution);
-        let found = labeled(table, &labels, problem, &oracle, session);
-        let (data, _) = found.map_err(in_file(source.costs_file()))?;
+        let labeled = labeled(table, &labels, problem, &oracle, context);
+        let (data, _) = labeled.map_err(in_file(source.costs_file()))?;
         Ok(Self {
             predictions: PredictionSource::Model(Box::new(model)),
             data,
@@ -92,21 +92,21 @@ impl EvaluationInput {
     fn of_predictions(
         file: &Path,
         options: &EvaluateOptions,
-        session: &CommandContext,
+        context: &CommandContext,
     ) -> Result<Self> {
         let missing =
             || Error::setting("--problem is missing").with_remedy("predictions do not name one");
         let problem = load_problem(options.problem.as_ref().ok_or_else(missing)?)?;
         let oracle = oracle(&problem, &options.execution)?;
         let (costs_file, mut table) = costs_only(&options.data)?;
-        session.match_table(&mut table, &costs_file, &problem)?;
+        context.match_table(&mut table, &costs_file, &problem)?;
         if TableFormat::of(file)? == TableFormat::Npy {
             let unnamed = CostNames::numbered(table.costs().cols());
             let (found, wanted) = (
                 CostOwner::new("the array", &unnamed),
                 CostOwner::new("the table", table.cost_names()),
             );
-            session.warn_about_matching(file, &CostMatching::new(found, wanted)?);
+            context.warn_about_matching(file, &CostMatching::new(found, wanted)?);
         }
         let predictions = predictions(file, &table.cost_names().to_vec())?;
         if predictions.rows() != table.len() {
@@ -119,7 +119,7 @@ impl EvaluationInput {
         }
         let labels = store(&costs_file, &options.execution);
         let (data, _) =
-            labeled(table, &labels, &problem, &oracle, session).map_err(in_file(&costs_file))?;
+            labeled(table, &labels, &problem, &oracle, context).map_err(in_file(&costs_file))?;
         Ok(Self {
             predictions: PredictionSource::Known(predictions),
             data,
@@ -135,37 +135,37 @@ impl EvaluationInput {
         }
     }
 
-    fn measure(&self, unambiguous: bool, session: &CommandContext) -> Result<Evaluation> {
+    fn measure(&self, unambiguous: bool, context: &CommandContext) -> Result<Evaluation> {
         let Self { data, oracle, .. } = self;
         let rows = data.rows();
-        let observer = &session.progress;
+        let observer = &context.progress;
         observer.begin("deciding", rows.len() as u64);
-        let found = if unambiguous {
+        let evaluation = if unambiguous {
             let predictions = self.predicted(&rows)?;
             Evaluation::unambiguous(&predictions, data, &rows, oracle, observer)?
         } else {
             Evaluation::in_chunks(|part| self.predicted(part), data, &rows, oracle, observer)?
         };
         observer.end();
-        Ok(found)
+        Ok(evaluation)
     }
 }
 
-fn report_evaluation(found: &Evaluation, solves: u64, report: &mut CommandReport) {
+fn report_evaluation(evaluation: &Evaluation, solves: u64, report: &mut CommandReport) {
     let lines = [
-        ("instances", grouped(found.instances as u64)),
-        ("mean regret", number(found.regret)),
-        ("normalized regret", percent(found.normalized_regret)),
-        ("relative regret", percent(found.relative_regret)),
-        ("decisions optimal", percent(found.optimal_fraction)),
-        ("mean squared error", number(found.mse)),
-        ("mean absolute error", number(found.mae)),
+        ("instances", grouped(evaluation.instances as u64)),
+        ("mean regret", number(evaluation.regret)),
+        ("normalized regret", percent(evaluation.normalized_regret)),
+        ("relative regret", percent(evaluation.relative_regret)),
+        ("decisions optimal", percent(evaluation.optimal_fraction)),
+        ("mean squared error", number(evaluation.mse)),
+        ("mean absolute error", number(evaluation.mae)),
         ("solves", grouped(solves)),
     ];
     lines
         .iter()
         .for_each(|(name, value)| report.line(format!("{name:<20} {value}")));
-    if let Some(warning) = Evaluation::few_rows_warning("evaluated", found.instances) {
+    if let Some(warning) = Evaluation::few_rows_warning("evaluated", evaluation.instances) {
         report.line(warning);
     }
 }

@@ -14,7 +14,7 @@ use crate::input::require;
 use crate::output::{CommandReport, grouped, path_json, write_text};
 
 /// Writes the table and the problem.
-pub fn run(options: &GenerateOptions, session: &CommandContext) -> Result<CommandReport> {
+pub fn run(options: &GenerateOptions, context: &CommandContext) -> Result<CommandReport> {
     let benchmark = require(options.benchmark.as_ref(), "--benchmark")?;
     let folder = require(options.out.as_ref(), "--out")?;
     let synthetic = synthetic_spec(options);
@@ -27,20 +27,20 @@ pub fn run(options: &GenerateOptions, session: &CommandContext) -> Result<Comman
     files.write(
         rows,
         &format!("# {benchmark}, seed {}\n{problem_text}", synthetic.seed),
-        session,
+        context,
     )?;
 
     let next = format!(
         "regretless train {} --problem {}",
         files.flags(),
-        shell(&files.problem)
+        shell_quoted(&files.problem)
     );
     let tables: Vec<String> = files
         .tables
         .iter()
         .map(|path| path.display().to_string())
         .collect();
-    let shown = json!({
+    let json = json!({
         "tables": tables,
         "problem": path_json(&files.problem),
         "benchmark": benchmark,
@@ -49,13 +49,13 @@ pub fn run(options: &GenerateOptions, session: &CommandContext) -> Result<Comman
         "next": next,
     });
     let mut report = CommandReport {
-        json: shown,
+        json,
         ..CommandReport::default()
     };
     report.line(format!(
         "{}: {}",
         tables.join(", "),
-        described(&synthetic, costs)
+        description(&synthetic, costs)
     ));
     report.line(format!("{}: {}", files.problem.display(), problem.name()));
     report.line("\nnext:");
@@ -98,9 +98,9 @@ impl GeneratedFiles {
         &self,
         rows: SyntheticGenerator,
         problem: &str,
-        session: &CommandContext,
+        context: &CommandContext,
     ) -> Result<()> {
-        let force = session.force;
+        let force = context.force;
         if let Some(folder) = self.problem.parent() {
             fs::create_dir_all(folder).map_err(Error::io(folder))?;
         }
@@ -109,7 +109,7 @@ impl GeneratedFiles {
             .chain([&self.problem])
             .try_for_each(|path| check_free(path, force))?;
         match &self.tables[..] {
-            [features, costs] => write_arrays(features, costs, rows, session)?,
+            [features, costs] => write_arrays(features, costs, rows, context)?,
             single => rows.dataset()?.write_csv(&single[0], force)?,
         }
         write_text(&self.problem, problem, force)
@@ -118,30 +118,34 @@ impl GeneratedFiles {
     /// The flags of `train` for these tables.
     fn flags(&self) -> String {
         match &self.tables[..] {
-            [features, costs] => format!("--data {} --cost-data {}", shell(features), shell(costs)),
-            single => format!("--data {} --costs 'c*'", shell(&single[0])),
+            [features, costs] => format!(
+                "--data {} --cost-data {}",
+                shell_quoted(features),
+                shell_quoted(costs)
+            ),
+            single => format!("--data {} --costs 'c*'", shell_quoted(&single[0])),
         }
     }
 }
 
-/// Writes costs row by row as they are generated. Features come second: where the disk has no room
-/// for the costs, nothing is left behind.
+/// Writes costs row by row as they are generated, then features: if the disk is too small for the
+/// costs, no file remains.
 fn write_arrays(
     features: &Path,
     costs: &Path,
     rows: SyntheticGenerator,
-    session: &CommandContext,
+    context: &CommandContext,
 ) -> Result<()> {
-    let observer = &session.progress;
-    let known = rows.features()?;
+    let observer = &context.progress;
+    let feature_table = rows.features()?;
     observer.begin("generating", rows.rows() as u64);
-    rows.write_costs_npy(costs, session.force, observer)?;
+    rows.write_costs_npy(costs, context.force, observer)?;
     observer.end();
-    known.values().write_npy(features, session.force)
+    feature_table.values().write_npy(features, context.force)
 }
 
 /// A path quoted for the shell.
-fn shell(path: &Path) -> String {
+fn shell_quoted(path: &Path) -> String {
     let text = path.display().to_string();
     let plain = |c: char| c.is_ascii_alphanumeric() || "/._-".contains(c);
     if text.chars().all(plain) {
@@ -151,7 +155,7 @@ fn shell(path: &Path) -> String {
     }
 }
 
-fn described(spec: &SyntheticSpec, costs: usize) -> String {
+fn description(spec: &SyntheticSpec, costs: usize) -> String {
     format!(
         "{} instances, {} features, {costs} costs",
         grouped(spec.instances as u64),

@@ -12,7 +12,7 @@ use crate::input::{costs_only, in_file, load_problem, require};
 use crate::output::{CommandReport, grouped, path_json};
 
 /// Labels the whole table or a shard of it.
-pub fn run(options: &LabelOptions, session: &CommandContext) -> Result<CommandReport> {
+pub fn run(options: &LabelOptions, context: &CommandContext) -> Result<CommandReport> {
     let shard = options
         .shard
         .as_deref()
@@ -21,66 +21,69 @@ pub fn run(options: &LabelOptions, session: &CommandContext) -> Result<CommandRe
     let problem = load_problem(&require(options.problem.as_ref(), "--problem")?)?;
     let oracle = oracle(&problem, &options.execution)?;
     let (file, mut table) = costs_only(&options.data)?;
-    session.match_table(&mut table, &file, &problem)?;
+    context.match_table(&mut table, &file, &problem)?;
     let store = store(&file, &options.execution);
     let Some(shard) = shard else {
-        let (data, found) =
-            labeled(table, &store, &problem, &oracle, session).map_err(in_file(&file))?;
+        let (data, labels) =
+            labeled(table, &store, &problem, &oracle, context).map_err(in_file(&file))?;
         let solved = oracle.counts().total();
-        let shown = json!({
+        let json = json!({
             "heuristic": oracle.heuristic(),
             "rows": data.len(),
             "solved": solved,
-            "continued": found.resumed_rows,
-            "labels": found.is_stored.then(|| path_json(&found.file)),
-            "found": found.source == LabelSource::Stored, "failed": found.failed,
+            "continued": labels.resumed_rows,
+            "labels": labels.is_stored.then(|| path_json(&labels.file)),
+            "found": labels.source == LabelSource::Stored, "failed": labels.failed,
         });
         let mut report = CommandReport {
-            json: shown,
+            json,
             ..CommandReport::default()
         };
         let (rows, solved) = (grouped(data.rows().len() as u64), grouped(solved));
-        let what = oracle
-            .heuristic()
-            .map_or("optimal decisions".into(), |how| {
-                format!("decisions by '{how}'")
-            });
-        if found.is_stored {
+        let kind = match oracle.heuristic() {
+            None => "optimal decisions".into(),
+            Some(heuristic) => format!("decisions by '{heuristic}'"),
+        };
+        if labels.is_stored {
             report.line(format!(
-                "{what} of {rows} rows in {}, {solved} solved now",
-                found.file.display()
+                "{kind} of {rows} rows in {}, {solved} solved now",
+                labels.file.display()
             ));
         } else {
             // Labels that are not stored are a failure of this command.
             report.line(format!(
-                "{what} of {rows} rows computed but not stored, {solved} solved now"
+                "{kind} of {rows} rows computed but not stored, {solved} solved now"
             ));
             let message = "the labels could not be written";
             report.failure = Some(
-                Error::input(InputPlace::file(&found.file), message)
+                Error::input(InputPlace::file(&labels.file), message)
                     .with_remedy("make their folder writable, or copy the table elsewhere"),
             );
         }
         return Ok(report);
     };
-    let done = store
-        .label_shard(table, problem.spec(), &oracle, shard, &session.progress)
+    let shard_report = store
+        .label_shard(table, problem.spec(), &oracle, shard, &context.progress)
         .map_err(in_file(&file))?;
-    done.warnings
-        .iter()
-        .for_each(|warning| session.warn(&format!("note: {warning}")));
-    let shown = json!({
-        "solved": done.solved,
-        "known": done.total_solved,
-        "rows": done.rows,
+    for warning in &shard_report.warnings {
+        context.warn(&format!("note: {warning}"));
+    }
+    let json = json!({
+        "solved": shard_report.solved,
+        "known": shard_report.total_solved,
+        "rows": shard_report.rows,
         "folder": path_json(store.folder()),
     });
     let mut report = CommandReport {
-        json: shown,
+        json,
         ..CommandReport::default()
     };
-    let [solved, known, rows] =
-        [done.solved, done.total_solved, done.rows].map(|count| grouped(count as u64));
+    let [solved, known, rows] = [
+        shard_report.solved,
+        shard_report.total_solved,
+        shard_report.rows,
+    ]
+    .map(|count| grouped(count as u64));
     report.line(format!(
         "{solved} rows solved, {known} of {rows} known; the command without --shard merges them"
     ));

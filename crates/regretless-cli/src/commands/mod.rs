@@ -27,7 +27,7 @@ mod reproduce;
 mod solve;
 mod train;
 
-/// Shared state of a command.
+/// State that all commands have.
 pub struct CommandContext {
     /// Progress bars and Ctrl-C.
     pub progress: ProgressObserver,
@@ -98,11 +98,11 @@ fn run_command<O: clap::Args + Serialize + DeserializeOwned>(
     name: &str,
     work: impl FnOnce(&O, &CommandContext) -> Result<CommandReport>,
 ) -> Result<Option<Error>> {
-    let session = CommandContext::new(&call.common);
+    let context = CommandContext::new(&call.common);
     let options = settings::merged(call.options, call.common.config.as_deref(), name)?;
-    let outcome = work(&options, &session);
+    let outcome = work(&options, &context);
     // A failed command leaves its progress bar, which would be drawn over the error.
-    session.progress.end();
+    context.progress.end();
     let report = outcome?;
     report.print(call.common.json)?;
     Ok(report.failure)
@@ -128,34 +128,34 @@ fn labeled(
     store: &LabelStore,
     problem: &Problem,
     oracle: &Oracle,
-    session: &CommandContext,
+    context: &CommandContext,
 ) -> Result<(LabeledDataset, LabelReport)> {
-    let (labeled, report) = store.label(data, problem.spec(), oracle, &session.progress)?;
+    let (labeled, report) = store.label(data, problem.spec(), oracle, &context.progress)?;
     report
         .warnings
         .iter()
-        .for_each(|warning| session.warn(&format!("note: {warning}")));
+        .for_each(|warning| context.warn(&format!("note: {warning}")));
     if let Some(heuristic) = oracle.heuristic() {
-        session.warn(&format!(
+        context.warn(&format!(
             "note: labels are decisions of '{heuristic}', which need not be optimal"
         ));
     }
     if report.source == LabelSource::Stored {
-        session.warn(&format!("note: labels read from {}", report.file.display()));
+        context.warn(&format!("note: labels read from {}", report.file.display()));
     }
     if report.resumed_rows > 0 {
-        session.warn(&format!(
+        context.warn(&format!(
             "note: {} rows were solved by an earlier run",
             grouped(report.resumed_rows as u64)
         ));
     }
     for (row, failure) in report.failed.iter().take(10) {
-        session.warn(&format!(
+        context.warn(&format!(
             "note: row {row} (counted from 0) is skipped: {failure}"
         ));
     }
     if report.failed.len() > 10 {
-        session.warn(&format!(
+        context.warn(&format!(
             "note: {} rows are skipped in total",
             grouped(report.failed.len() as u64)
         ));

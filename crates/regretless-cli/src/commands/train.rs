@@ -64,7 +64,7 @@ impl TrainOutputs {
 }
 
 /// Trains, tests and writes the model.
-pub fn run(options: &TrainOptions, session: &CommandContext) -> Result<CommandReport> {
+pub fn run(options: &TrainOptions, context: &CommandContext) -> Result<CommandReport> {
     let ResolvedTraining {
         options,
         trainer,
@@ -81,7 +81,7 @@ pub fn run(options: &TrainOptions, session: &CommandContext) -> Result<CommandRe
     let results = ResultFiles {
         checkpoints: &checkpoints,
         run: &settings,
-        force: session.force,
+        force: context.force,
     };
     out.check(&results)?;
     let _lock = checkpoints.lock()?;
@@ -98,7 +98,7 @@ pub fn run(options: &TrainOptions, session: &CommandContext) -> Result<CommandRe
         &options.problem,
         options.split.split,
         &options.execution,
-        session,
+        context,
     )?;
     let data_splits = source.data_splits(std::iter::once(seed))?;
     let data_split = data_splits
@@ -110,20 +110,20 @@ pub fn run(options: &TrainOptions, session: &CommandContext) -> Result<CommandRe
         split,
     } = data_split;
     let oracle = &oracle(problem, &options.execution)?;
-    let task = TrainingContext {
+    let training = TrainingContext {
         data,
         split,
         oracle,
-        observer: &session.progress,
+        observer: &context.progress,
     };
-    let outcome = trainer.fit_and_evaluate(&task, problem.spec(), Some(&checkpoints))?;
-    let found = TrainCommandResult {
+    let outcome = trainer.fit_and_evaluate(&training, problem.spec(), Some(&checkpoints))?;
+    let result = TrainCommandResult {
         trainer: &trainer,
         outcome: &outcome,
     };
-    write(&out, &found, &settings, &results)?;
+    write(&out, &result, &settings, &results)?;
     checkpoints.remove()?;
-    found.report(&out, data_split)
+    result.report(&out, data_split)
 }
 
 /// Settings are written next to the model as TOML, which is UTF-8; other file names are refused.
@@ -284,16 +284,16 @@ impl TrainCommandResult<'_> {
 /// Writes the model last: where it exists, all other files exist too.
 fn write(
     out: &TrainOutputs,
-    found: &TrainCommandResult<'_>,
+    result: &TrainCommandResult<'_>,
     settings: &str,
     results: &ResultFiles<'_>,
 ) -> Result<()> {
-    let trained = &found.outcome.trained;
-    let [as_csv, as_lines] = &out.epochs;
+    let trained = &result.outcome.trained;
+    let [epochs_csv_file, epochs_jsonl_file] = &out.epochs;
     let texts = [
-        (as_csv, epochs_csv(&trained.report)?),
-        (as_lines, epochs_jsonl(&trained.report)?),
-        (&out.report, format!("{:#}\n", found.json()?)),
+        (epochs_csv_file, epochs_csv(&trained.report)?),
+        (epochs_jsonl_file, epochs_jsonl(&trained.report)?),
+        (&out.report, format!("{:#}\n", result.json()?)),
         (&out.settings, settings.to_owned()),
     ];
     let writers = texts

@@ -1,4 +1,4 @@
-//! A folder of its own for every test, and the program in it.
+//! A temporary folder for each test, in which the program runs.
 #![allow(
     dead_code,
     clippy::unwrap_used,
@@ -14,26 +14,27 @@ use assert_cmd::Command;
 use tempfile::TempDir;
 
 /// A temporary folder in which commands run.
-pub struct Workshop(TempDir);
+pub struct TestWorkspace(TempDir);
 
-/// What a command left behind.
-pub struct Left {
+/// Exit code and output of a command.
+pub struct CommandOutput {
     pub code: i32,
     pub out: String,
     pub err: String,
 }
 
-impl Workshop {
+impl TestWorkspace {
     pub fn new() -> Self {
         Self(TempDir::new().unwrap())
     }
 
     /// A folder with `table.csv` and `problem.toml` of a small knapsack.
     pub fn with_knapsack() -> Self {
-        let shop = Self::new();
-        shop.run("generate --benchmark KS8 --instances 60 --out .")
+        let workspace = Self::new();
+        workspace
+            .run("generate --benchmark KS8 --instances 60 --out .")
             .succeeded();
-        shop
+        workspace
     }
 
     pub fn path(&self, name: &str) -> PathBuf {
@@ -64,19 +65,19 @@ impl Workshop {
     }
 
     /// Runs the program with words separated by spaces.
-    pub fn run(&self, words: &str) -> Left {
+    pub fn run(&self, words: &str) -> CommandOutput {
         self.run_words(&words.split_whitespace().collect::<Vec<_>>())
     }
 
     /// Runs the program with these words.
-    pub fn run_words(&self, words: &[impl AsRef<std::ffi::OsStr>]) -> Left {
+    pub fn run_words(&self, words: &[impl AsRef<std::ffi::OsStr>]) -> CommandOutput {
         let mut command = Command::cargo_bin("regretless").unwrap();
         let output = command
             .current_dir(self.0.path())
             .args(words)
             .output()
             .unwrap();
-        Left {
+        CommandOutput {
             code: output.status.code().unwrap_or(-1),
             out: String::from_utf8(output.stdout).unwrap(),
             err: String::from_utf8(output.stderr).unwrap(),
@@ -84,7 +85,7 @@ impl Workshop {
     }
 }
 
-impl Left {
+impl CommandOutput {
     pub fn succeeded(self) -> Self {
         assert_eq!(self.code, 0, "{}{}", self.out, self.err);
         self
@@ -130,23 +131,23 @@ pub fn kills() -> u64 {
         .unwrap_or(20)
 }
 
-/// Different moments from one run to the next, the same in every test run.
+/// A time before a kill: different for each kill, the same in every test run.
 pub fn moment(kill: u64, max: u64) -> Duration {
     Duration::from_micros(kill.wrapping_mul(0x9E37_79B9_7F4A_7C15) % (max * 1000))
 }
 
-/// Starts the program, lets it live for a while and kills it; whether it was still at work.
-pub fn killed_after(shop: &Workshop, words: &[String], life: Duration) -> bool {
+/// Starts the program and kills it after `life`; whether it was still running.
+pub fn killed_after(workspace: &TestWorkspace, words: &[String], life: Duration) -> bool {
     let mut command = Process::new(assert_cmd::cargo::cargo_bin!("regretless"));
-    command.current_dir(shop.path(".")).args(words);
+    command.current_dir(workspace.path(".")).args(words);
     let mut child = command
         .stdout(Stdio::null())
         .stderr(Stdio::null())
         .spawn()
         .unwrap();
     std::thread::sleep(life);
-    let working = child.try_wait().unwrap().is_none();
+    let was_running = child.try_wait().unwrap().is_none();
     child.kill().unwrap();
     child.wait().unwrap();
-    working
+    was_running
 }

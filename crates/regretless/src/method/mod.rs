@@ -82,7 +82,10 @@ impl Method {
         let name = self.to_string();
         match self {
             Self::Stages(mut stages) if stages.len() == 1 => Ok(stages.remove(0)),
-            Self::Auto(_) | Self::Stages(_) | Self::InvalidAuto(_) => Err(Error::setting(format!("'{name}' is not a single loss")).with_remedy("give one stage, without 'then'")),
+            Self::Auto(_) | Self::Stages(_) | Self::InvalidAuto(_) => {
+                Err(Error::setting(format!("'{name}' is not a single loss"))
+                    .with_remedy("give one stage, without 'then'"))
+            }
         }
     }
 }

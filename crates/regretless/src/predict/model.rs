@@ -131,7 +131,10 @@ impl CostModel {
                 self.metadata.features.join(", "),
                 features.names().join(", "),
             );
-            return Err(Error::data(format!("the model expects the features {expected}")).with_remedy(format!("the table has {found}")));
+            return Err(
+                Error::data(format!("the model expects the features {expected}"))
+                    .with_remedy(format!("the table has {found}")),
+            );
         }
         if features.shape() != self.metadata.shape {
             let message = format!(

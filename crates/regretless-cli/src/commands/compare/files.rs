@@ -68,25 +68,25 @@ enum FolderState {
 }
 
 impl ResultFolder {
-    /// The given folder, or else one under `runs`: the last one if it holds the same comparison
+    /// The folder `out`, or else one under `runs`: the last one if it holds this comparison,
     /// interrupted, or the first unused one. Returns the runs that it already holds.
     ///
     /// # Errors
-    /// When the given folder holds other results, or all of these, and `force` is false.
+    /// When `out` holds other results, or a complete comparison, and `force` is false.
     pub fn choose(
-        given: Option<&Path>,
+        out: Option<&Path>,
         name: &str,
-        wanted: &ComparisonKey<'_>,
+        comparison: &ComparisonKey<'_>,
         force: bool,
     ) -> Result<(Self, Vec<CellRecord>)> {
-        if let Some(path) = given {
+        if let Some(path) = out {
             if path.exists() && !path.is_dir() {
                 return Err(Error::Exists(path.to_path_buf()));
             }
             let folder = Self {
                 path: path.to_path_buf(),
             };
-            return match folder.state(wanted)? {
+            return match folder.state(comparison)? {
                 FolderState::Empty => Ok((folder, Vec::new())),
                 FolderState::Resumable(runs) => Ok((folder, runs)),
                 FolderState::Other(_) if force => Ok((folder, Vec::new())),
@@ -101,7 +101,7 @@ impl ResultFolder {
             number += 1;
         }
         if number > 1
-            && let FolderState::Resumable(runs) = numbered(number - 1).state(wanted)?
+            && let FolderState::Resumable(runs) = numbered(number - 1).state(comparison)?
         {
             return Ok((numbered(number - 1), runs));
         }
@@ -130,7 +130,7 @@ impl ResultFolder {
         &self.path
     }
 
-    fn state(&self, wanted: &ComparisonKey<'_>) -> Result<FolderState> {
+    fn state(&self, comparison: &ComparisonKey<'_>) -> Result<FolderState> {
         let results = self.path.join(RESULTS_FILE_NAME);
         let Some(other) = RESULT_FILE_NAMES
             .iter()
@@ -139,7 +139,7 @@ impl ResultFolder {
         else {
             return Ok(FolderState::Empty);
         };
-        if !self.has_settings(wanted)? {
+        if !self.has_settings(comparison)? {
             return Ok(FolderState::Other(other));
         }
         let text = match fs::read(&results) {
@@ -151,7 +151,7 @@ impl ResultFolder {
         let mut runs = Vec::new();
         for line in text.split_inclusive('\n') {
             match serde_json::from_str::<CellRecord>(line) {
-                Ok(run) if wanted.runs.contains(&run.id) => runs.push(run),
+                Ok(run) if comparison.runs.contains(&run.id) => runs.push(run),
                 // Truncated when the program was killed; the run is repeated.
                 Err(_) if !line.ends_with('\n') => {}
                 Ok(_) | Err(_) => return Ok(FolderState::Other(results)),
@@ -159,7 +159,7 @@ impl ResultFolder {
         }
         // A comparison that was killed before its summary was written is resumed, too.
         let is_complete =
-            runs.len() >= wanted.runs.len() && self.path.join(SUMMARY_FILE_NAME).exists();
+            runs.len() >= comparison.runs.len() && self.path.join(SUMMARY_FILE_NAME).exists();
         Ok(if is_complete {
             FolderState::Other(results)
         } else {
@@ -169,7 +169,7 @@ impl ResultFolder {
 
     /// Whether the folder was created with the same settings. The number of threads may differ, as
     /// it changes no result.
-    fn has_settings(&self, wanted: &ComparisonKey<'_>) -> Result<bool> {
+    fn has_settings(&self, comparison: &ComparisonKey<'_>) -> Result<bool> {
         let path = self.path.join("settings.toml");
         let written = match fs::read(&path) {
             Ok(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
@@ -178,13 +178,13 @@ impl ResultFolder {
         };
         let read = |text: &str| {
             let mut table = text.parse::<toml::Table>().ok()?;
-            for indifferent in ["threads", "out"] {
-                table.remove(indifferent);
+            for irrelevant in ["threads", "out"] {
+                table.remove(irrelevant);
             }
             Some(table)
         };
-        let (written, wanted) = (read(&written), read(wanted.settings));
-        Ok(written.is_some() && written == wanted)
+        let (written, comparison) = (read(&written), read(comparison.settings));
+        Ok(written.is_some() && written == comparison)
     }
 
     /// The log of finished runs.

@@ -40,23 +40,19 @@ use files::{ComparisonKey, ResultFolder, RunLog};
 use summary::ComparisonSummary;
 
 /// Runs all methods on all seeds and reports.
-pub fn run(options: &CompareOptions, session: &CommandContext) -> Result<CommandReport> {
+pub fn run(options: &CompareOptions, context: &CommandContext) -> Result<CommandReport> {
     check_utf8([&options.data.data, &options.data.cost_data, &options.out])?;
-    let options = resolved(options.clone(), session)?;
-    let comparison = Comparison::new(&options, session)?;
+    let options = resolved(options.clone(), context)?;
+    let comparison = Comparison::new(&options, context)?;
     let runs = comparison.runner.cell_ids()?;
-    let wanted = ComparisonKey {
+    let key = ComparisonKey {
         runs: &runs,
         settings: &settings::text(&options, "compare")?,
     };
-    let (folder, earlier) = ResultFolder::choose(
-        options.out.as_deref(),
-        &name(&options),
-        &wanted,
-        session.force,
-    )?;
+    let (folder, earlier) =
+        ResultFolder::choose(options.out.as_deref(), &name(&options), &key, context.force)?;
     if !earlier.is_empty() {
-        session.warn(&format!(
+        context.warn(&format!(
             "note: resuming; {} of {} runs are finished",
             earlier.len(),
             runs.len()
@@ -68,7 +64,7 @@ pub fn run(options: &CompareOptions, session: &CommandContext) -> Result<Command
     };
     let settings = settings::text(&written, "compare")?;
     let _lock = folder.lock()?;
-    let result = comparison.run(session, &runs, folder.runs(settings, earlier)?)?;
+    let result = comparison.run(context, &runs, folder.runs(settings, earlier)?)?;
     let summary = ComparisonSummary::new(&comparison.methods, &result);
     folder.finish(&result.runs, &summary)?;
     let mut report = CommandReport {
@@ -78,7 +74,7 @@ pub fn run(options: &CompareOptions, session: &CommandContext) -> Result<Command
     report.line(comparison.title(&options));
     report.line("");
     report.text.push_str(&summary.text());
-    let is_complete = result.failures.is_empty() && !session.progress.interrupted();
+    let is_complete = result.failures.is_empty() && !context.progress.interrupted();
     let same_rows = comparison.shares_test_rows();
     let mut sentences = conclusion::sentences(&summary, is_complete, same_rows);
     sentences.extend(regretless::Evaluation::few_rows_warning(
@@ -98,7 +94,7 @@ pub fn run(options: &CompareOptions, session: &CommandContext) -> Result<Command
         .into_iter()
         .next()
         .map(|failure| failure.error);
-    if session.progress.interrupted() {
+    if context.progress.interrupted() {
         let finished = result.runs.len();
         report.line(format!(
             "interrupted after {finished} of {} runs; the same command resumes",
@@ -110,7 +106,7 @@ pub fn run(options: &CompareOptions, session: &CommandContext) -> Result<Command
 }
 
 /// The options with every default filled in.
-fn resolved(mut options: CompareOptions, session: &CommandContext) -> Result<CompareOptions> {
+fn resolved(mut options: CompareOptions, context: &CommandContext) -> Result<CompareOptions> {
     if !options.data.is_given() && options.problem.problem.is_none() {
         options
             .problem
@@ -123,15 +119,15 @@ fn resolved(mut options: CompareOptions, session: &CommandContext) -> Result<Com
     options.seeds.get_or_insert(5);
     options.seed.get_or_insert(0);
     options.training = options.training.resolved(standard_profile(&options));
-    let given = options.methods.take().unwrap_or_else(default_methods);
+    let listed = options.methods.take().unwrap_or_else(default_methods);
     let mut methods: Vec<Method> = Vec::new();
-    for method in given {
+    for method in listed {
         if !methods.contains(&method) {
             methods.push(method);
         }
     }
     if !methods.contains(&reference()) {
-        session.warn("note: MSE runs too, as the reference of the ratios");
+        context.warn("note: MSE runs too, as the reference of the ratios");
         methods.insert(0, reference());
     }
     options.methods = Some(methods);
@@ -141,8 +137,9 @@ fn resolved(mut options: CompareOptions, session: &CommandContext) -> Result<Com
     Ok(options)
 }
 
-/// The paper's profile reproduces the paper's tables on built-in data. It does not standardize
-/// features, which leaves MSE untrained on ordinary tables; these get the default profile.
+/// The default profile: `paper` for built-in data, where it reproduces the paper's tables, and
+/// `default` for the user's tables, on which `paper` leaves MSE undertrained, as it does not
+/// standardize features.
 fn standard_profile(options: &CompareOptions) -> Profile {
     if options.problem.benchmark.is_some() {
         Profile::Paper
@@ -232,7 +229,7 @@ pub struct ComparisonResult {
 }
 
 impl Comparison {
-    fn new(options: &CompareOptions, session: &CommandContext) -> Result<Self> {
+    fn new(options: &CompareOptions, context: &CommandContext) -> Result<Self> {
         let (first, count) = (options.seed.unwrap_or(0), options.seeds.unwrap_or(1));
         let past = first
             .checked_add(count)
@@ -242,7 +239,7 @@ impl Comparison {
             &options.problem,
             options.split.split,
             &options.execution,
-            session,
+            context,
         )?;
         let data = source.data_splits(first..past)?;
         if data.iter().any(|data| data.split.test.is_empty()) {
@@ -347,15 +344,15 @@ impl Comparison {
     /// The first failure, or the interruption, where no method was trained.
     fn run(
         &self,
-        session: &CommandContext,
+        context: &CommandContext,
         runs: &[CellId],
         log: RunLog,
     ) -> Result<ComparisonResult> {
-        let results = match self.runner.run_in(&log, &session.progress) {
+        let results = match self.runner.run_in(&log, &context.progress) {
             Err(Error::Interrupted) => self.runner.results_in(&log)?,
             other => other?,
         };
-        session.progress.end();
+        context.progress.end();
         let (mut records, mut failures) = log.into_runs();
         let position = |id: &CellId| runs.iter().position(|run| run == id);
         records.sort_by_cached_key(|record| position(&record.id));

@@ -19,7 +19,7 @@ use crate::settings::parse_toml;
 mod tables;
 
 /// Runs every experiment and reports.
-pub fn run(options: &ReproduceOptions, session: &CommandContext) -> Result<CommandReport> {
+pub fn run(options: &ReproduceOptions, context: &CommandContext) -> Result<CommandReport> {
     let texts = texts(options)?;
     if options.show {
         let texts: Vec<&str> = texts.iter().map(|text| text.toml.as_str()).collect();
@@ -41,7 +41,7 @@ pub fn run(options: &ReproduceOptions, session: &CommandContext) -> Result<Comma
     let mut found = Vec::new();
     for experiment in experiments {
         let runner = runner(experiment, options)?;
-        let results = match runner.run(&session.progress) {
+        let results = match runner.run(&context.progress) {
             Err(Error::Interrupted) => {
                 report.failure = Some(Error::Interrupted);
                 runner.results()?

@@ -26,7 +26,7 @@ use target::SolveTarget;
 struct ProblemOutcome {
     name: String,
     /// Objective, bound and status in the problem's sense, or the error.
-    found: Result<SolvedProblem>,
+    result: Result<SolvedProblem>,
     seconds: f64,
 }
 
@@ -37,34 +37,34 @@ struct SolvedProblem {
 }
 
 /// Solves every problem of every file; one that fails does not stop the others.
-pub fn run(options: &SolveOptions, session: &CommandContext) -> Result<CommandReport> {
+pub fn run(options: &SolveOptions, context: &CommandContext) -> Result<CommandReport> {
     if options.files.is_empty() {
         return Err(Error::setting("no file to solve").with_remedy("see --help for an example"));
     }
     let mut outcomes = Vec::new();
-    let observer = &session.progress;
+    let observer = &context.progress;
     observer.begin("solving", options.files.len() as u64);
     for file in &options.files {
         match target::read(file, options) {
             Err(error) => outcomes.push(ProblemOutcome {
                 name: file.display().to_string(),
-                found: Err(error),
+                result: Err(error),
                 seconds: 0.0,
             }),
             Ok(targets) => {
-                let one_of_many = targets.len() > 1 || options.files.len() > 1;
+                let is_one_of_many = targets.len() > 1 || options.files.len() > 1;
                 for (index, problem) in targets.iter().enumerate() {
                     if observer.interrupted() {
                         return Err(Error::Interrupted);
                     }
                     observer.message(&problem.name);
-                    let out = output_path(options, one_of_many, problem);
+                    let out = output_path(options, is_one_of_many, problem);
                     outcomes.push(solve_and_write(
                         problem,
                         index,
                         out.as_ref(),
                         options,
-                        session,
+                        context,
                     ));
                 }
             }
@@ -81,14 +81,14 @@ fn solve_and_write(
     index: usize,
     out: Option<&OutputPath>,
     options: &SolveOptions,
-    session: &CommandContext,
+    context: &CommandContext,
 ) -> ProblemOutcome {
     let begun = Instant::now();
-    let free = out.map_or(Ok(()), |out| out.check_free(session.force));
-    let found = free.and_then(|()| {
+    let can_write = out.map_or(Ok(()), |out| out.check_free(context.force));
+    let result = can_write.and_then(|()| {
         let solution = solve(problem, index, options)?;
         let solution = problem.problem.sense().convert_solution(solution);
-        let found = SolvedProblem {
+        let solved = SolvedProblem {
             objective: solution.objective,
             bound: solution.bound,
             status: match solution.status {
@@ -99,15 +99,15 @@ fn solve_and_write(
             },
         };
         if let Some(out) = out {
-            let format = &problem.form;
-            let text = format.write(&problem.name, &solution.decision, found.objective)?;
-            write_text(&out.path, &text, session.force)?;
+            let format = &problem.solution_format;
+            let text = format.write(&problem.name, &solution.decision, solved.objective)?;
+            write_text(&out.path, &text, context.force)?;
         }
-        Ok(found)
+        Ok(solved)
     });
     ProblemOutcome {
         name: problem.name.clone(),
-        found,
+        result,
         seconds: begun.elapsed().as_secs_f64(),
     }
 }
@@ -122,18 +122,22 @@ struct OutputPath {
 /// The path given by `--out`, or a file per problem in that folder.
 fn output_path(
     options: &SolveOptions,
-    one_of_many: bool,
+    is_one_of_many: bool,
     problem: &SolveTarget,
 ) -> Option<OutputPath> {
     let out = options.out.as_ref()?;
-    let path = if one_of_many {
-        out.join(format!("{}.{}", problem.name, problem.form.ending()))
+    let path = if is_one_of_many {
+        out.join(format!(
+            "{}.{}",
+            problem.name,
+            problem.solution_format.extension()
+        ))
     } else {
         out.clone()
     };
     Some(OutputPath {
         path,
-        in_folder: one_of_many,
+        in_folder: is_one_of_many,
     })
 }
 
@@ -190,15 +194,17 @@ fn report(outcomes: Vec<ProblemOutcome>) -> CommandReport {
             .for_each(|outcome| table.row(outcome.cells()));
         report.text.push_str(&table.text());
     }
-    report.failure = outcomes.into_iter().find_map(|outcome| outcome.found.err());
+    report.failure = outcomes
+        .into_iter()
+        .find_map(|outcome| outcome.result.err());
     report
 }
 
 impl ProblemOutcome {
     /// Infeasible and unbounded are properties of the problem; everything else is an error.
     fn status(&self) -> String {
-        match &self.found {
-            Ok(found) => found.status.clone(),
+        match &self.result {
+            Ok(solved) => solved.status.clone(),
             Err(Error::Solver {
                 failure: SolveFailure::Infeasible,
                 ..
@@ -212,31 +218,31 @@ impl ProblemOutcome {
     }
 
     fn json(&self) -> serde_json::Value {
-        let found = self.found.as_ref().ok();
+        let solved = self.result.as_ref().ok();
         json!({
             "problem": self.name,
             "status": self.status(),
             "seconds": self.seconds,
-            "objective": found.map(|found| found.objective),
-            "bound": found.map(|found| found.bound),
-            "gap": found.map(SolvedProblem::gap),
+            "objective": solved.map(|solved| solved.objective),
+            "bound": solved.map(|solved| solved.bound),
+            "gap": solved.map(SolvedProblem::gap),
         })
     }
 
     fn lines(&self) -> Vec<(&'static str, String)> {
         let mut lines = vec![("problem", self.name.clone()), ("status", self.status())];
-        if let Ok(found) = &self.found {
-            lines.push(("objective", exact(found.objective)));
-            lines.push(("bound", exact(found.bound)));
-            lines.push(("gap", percent(found.gap())));
+        if let Ok(solved) = &self.result {
+            lines.push(("objective", shortest_text(solved.objective)));
+            lines.push(("bound", shortest_text(solved.bound)));
+            lines.push(("gap", percent(solved.gap())));
         }
         lines.push(("seconds", format!("{:.3}", self.seconds)));
         lines
     }
 
     fn cells(&self) -> [String; 5] {
-        let (objective, bound) = match &self.found {
-            Ok(found) => (exact(found.objective), exact(found.bound)),
+        let (objective, bound) = match &self.result {
+            Ok(solved) => (shortest_text(solved.objective), shortest_text(solved.bound)),
             Err(_) => (String::new(), String::new()),
         };
         [
@@ -256,17 +262,21 @@ impl SolvedProblem {
         if distance == 0.0 {
             0.0
         } else {
-            distance / self.objective.abs().max(1e-10)
+            distance / self.objective.abs().max(MIN_GAP_DENOMINATOR)
         }
     }
 }
+
+/// Smallest denominator of a relative gap, so that an objective of 0 does not divide by 0. Any small
+/// value works.
+const MIN_GAP_DENOMINATOR: f64 = 1e-10;
 
 /// Largest absolute value printed without an exponent: a double has fewer than 16 decimal digits.
 const MAX_PLAIN_NUMBER: f64 = 1e15;
 
 /// Integers with thousands separators, other numbers with up to ten decimals, very large ones with
 /// an exponent.
-fn exact(value: f64) -> String {
+fn shortest_text(value: f64) -> String {
     if value.abs() >= MAX_PLAIN_NUMBER {
         return format!("{value:e}");
     }

@@ -12,7 +12,7 @@ use crate::csv_text::CsvText;
 
 impl SolutionFormat {
     /// Extension of the file.
-    pub fn ending(&self) -> &'static str {
+    pub fn extension(&self) -> &'static str {
         match self {
             Self::TsplibTour(_) => "tour",
             Self::CvrplibSolution(_) => "sol",
@@ -30,7 +30,7 @@ impl SolutionFormat {
     }
 }
 
-/// Nodes counted from 1, as TSPLIB has it.
+/// A TSPLIB tour, whose nodes are counted from 1.
 fn tour(name: &str, nodes: usize, decision: &Decision) -> String {
     let mut text = format!("NAME : {name}\nTYPE : TOUR\nDIMENSION : {nodes}\nTOUR_SECTION\n1\n");
     for node in Tsp::tour_order(nodes, decision).iter().skip(1) {
@@ -40,7 +40,7 @@ fn tour(name: &str, nodes: usize, decision: &Decision) -> String {
     text
 }
 
-/// Customers counted from 1, the depot not named, as CVRPLIB has it.
+/// A CVRPLIB solution: customers are counted from 1, the depot is not listed.
 fn routes(nodes: usize, decision: &Decision, objective: f64) -> String {
     let mut text = String::new();
     for (number, route) in (1..).zip(Cvrp::routes(nodes, decision)) {

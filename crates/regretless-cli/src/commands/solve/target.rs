@@ -17,7 +17,7 @@ pub struct SolveTarget {
     /// Costs in the problem's sense.
     pub costs: Vec<f64>,
     /// Format of its solution file.
-    pub form: SolutionFormat,
+    pub solution_format: SolutionFormat,
 }
 
 /// Format of a solution file.
@@ -32,17 +32,17 @@ pub enum SolutionFormat {
 
 /// All problems of a file.
 pub fn read(path: &Path, options: &SolveOptions) -> Result<Vec<SolveTarget>> {
-    let reading = ReadOptions {
+    let read_options = ReadOptions {
         kind: options.file_format.map(Into::into),
         number: options.problem_number,
         vehicles: options.vehicles,
         single_customer_routes: options.single_customer_routes,
         ..ReadOptions::default()
     };
-    let published = FileProblem::read(path, &reading)?;
+    let published = FileProblem::read(path, &read_options)?;
     published
         .into_iter()
-        .map(|one| SolveTarget::of(one).map_err(|error| error.with_file(path)))
+        .map(|problem| SolveTarget::of(problem).map_err(|error| error.with_file(path)))
         .collect()
 }
 
@@ -55,7 +55,7 @@ impl SolveTarget {
             names,
         } = published;
         let problem = spec.build()?;
-        let form = match spec {
+        let solution_format = match spec {
             ProblemSpec::Tsp(tour) => SolutionFormat::TsplibTour(tour.nodes()),
             ProblemSpec::Cvrp(routes) => SolutionFormat::CvrplibSolution(routes.nodes()),
             _ => SolutionFormat::Values(names.unwrap_or_default()),
@@ -64,7 +64,7 @@ impl SolveTarget {
             name,
             problem,
             costs,
-            form,
+            solution_format,
         })
     }
 }
