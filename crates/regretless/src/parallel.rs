@@ -35,7 +35,13 @@ enum ThreadSource {
     Spawned(usize),
 }
 
-static POOLS: Mutex<Vec<(u32, usize, Arc<ThreadPool>)>> = Mutex::new(Vec::new());
+/// A thread pool and the process that started it.
+struct ProcessPool {
+    process: u32,
+    pool: Arc<ThreadPool>,
+}
+
+static POOLS: Mutex<Vec<ProcessPool>> = Mutex::new(Vec::new());
 
 impl Threads {
     /// Work on the calling thread only.
@@ -77,16 +83,22 @@ impl Threads {
         }
         let process = std::process::id();
         let mut pools = POOLS.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((.., pool)) = pools.iter().find(|(p, n, _)| (*p, *n) == (process, count)) {
+        let is_same = |entry: &&ProcessPool| {
+            entry.process == process && entry.pool.current_num_threads() == count
+        };
+        if let Some(entry) = pools.iter().find(is_same) {
             return Ok(Self {
-                workers: ThreadSource::Pool(Arc::clone(pool)),
+                workers: ThreadSource::Pool(Arc::clone(&entry.pool)),
             });
         }
         let built = ThreadPoolBuilder::new().num_threads(count).build();
         let pool = Arc::new(
             built.map_err(|e| Error::setting(format!("cannot start {count} threads: {e}")))?,
         );
-        pools.push((process, count, Arc::clone(&pool)));
+        pools.push(ProcessPool {
+            process,
+            pool: Arc::clone(&pool),
+        });
         Ok(Self {
             workers: ThreadSource::Pool(pool),
         })

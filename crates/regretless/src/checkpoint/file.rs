@@ -305,7 +305,8 @@ fn add_pool(
 /// The checkpoint of a file; `None` if its arrays are inconsistent.
 fn from_file(mut file: ChecksummedFile<CheckpointHeader>) -> Option<Checkpoint> {
     let numbers = file.take_array::<Vec<f64>>("epochs")?;
-    let mut reports = numbers.chunks_exact(NUMBERS_PER_EPOCH).map(report);
+    let (epochs, _) = numbers.as_chunks::<NUMBERS_PER_EPOCH>();
+    let mut reports = epochs.iter().map(report);
     let mut rounds = Vec::new();
     for header in std::mem::take(&mut file.header.rounds) {
         rounds.push(RoundReport {
@@ -394,14 +395,22 @@ fn report_numbers(report: &EpochReport) -> [f64; NUMBERS_PER_EPOCH] {
     ]
 }
 
-fn report(numbers: &[f64]) -> EpochReport {
+/// The report that [`report_numbers`] turned into numbers.
+fn report(numbers: &[f64; NUMBERS_PER_EPOCH]) -> EpochReport {
+    let [
+        epoch,
+        training_loss,
+        validation_loss,
+        validation_regret,
+        seconds,
+    ] = *numbers;
     let unless_nan = |value: f64| (!value.is_nan()).then_some(value);
     EpochReport {
-        epoch: numbers[0] as usize,
-        training_loss: unless_nan(numbers[1]),
-        validation_loss: unless_nan(numbers[2]),
-        validation_regret: unless_nan(numbers[3]),
-        seconds: numbers[4],
+        epoch: epoch as usize,
+        training_loss: unless_nan(training_loss),
+        validation_loss: unless_nan(validation_loss),
+        validation_regret: unless_nan(validation_regret),
+        seconds,
     }
 }
 

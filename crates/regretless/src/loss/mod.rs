@@ -6,6 +6,39 @@
 //! [`Capabilities`], building for a table) and [`Loss`] (or [`DecisionGradient`]), and states in
 //! its `FAMILY` the names, how options are parsed, and examples; the examples are part of the
 //! gradient, scale, determinism and training tests.
+//!
+//! A loss is selected by its name. The file of each loss has its formula, with which these values
+//! can be checked by hand:
+//!
+//! ```
+//! use regretless::loss::LossSpec;
+//! use regretless::{Problem, Sense};
+//!
+//! // The cheapest of three items: item 0 is optimal, item 1 is predicted to be.
+//! let problem = Problem::top_k(3, 1, Sense::Minimize)?;
+//! let (prediction, costs) = ([2.0, 1.0, 3.0], [1.0, 2.0, 3.0]);
+//! for (name, value) in [
+//!     ("MSE", (1.0 + 1.0) / 3.0),
+//!     ("MSE(O,S)", (1.0 + 1.0) / 3.0 / 14.0),
+//!     ("MAE(O)", (1.0 + 1.0) / 3.0),
+//!     ("SPO+", 2.0 * 2.0 - 1.0 - 0.0),
+//!     ("MAP", 2.0 - 1.0),
+//!     ("NCE", 2.0 - (2.0 + 1.0) / 2.0),
+//!     ("SCE", 2.0 - 1.0),
+//!     ("LTR(point)", (1.0 + 1.0) / 2.0),
+//!     ("LTR(pair)", 2.0 - 1.0),
+//!     ("PG(sigma=4)", (1.0 + 9.0) / 4.0),
+//!     ("DBB", 2.0 - 1.0),
+//!     ("NID(distance)", 1.0 + 1.0),
+//!     ("RFY", 0.5 - 0.5 + 2.0 - 1.0),
+//!     ("LAVA", (1.0 + 0.0) / 2.0),
+//! ] {
+//!     let loss: LossSpec = name.parse()?;
+//!     let result = loss.evaluate(&problem, &prediction, &costs)?;
+//!     assert!((result.value - value).abs() < 1e-9, "{name}: {}", result.value);
+//! }
+//! # Ok::<(), regretless::Error>(())
+//! ```
 
 use crate::data::Matrix;
 use crate::decision::Decision;

@@ -83,13 +83,26 @@ pub(super) enum SolveKind {
 /// Counters shared by all threads, one per [`SolveKind`].
 #[derive(Debug, Default)]
 pub(super) struct SolveCounters {
-    by_kind: [AtomicU64; 6],
+    exact: AtomicU64,
+    relaxed: AtomicU64,
+    heuristic: AtomicU64,
+    projected: AtomicU64,
+    certified: AtomicU64,
+    cache_hits: AtomicU64,
     work: AtomicU64,
 }
 
 impl SolveCounters {
     pub(super) fn count(&self, kind: SolveKind) {
-        self.by_kind[kind as usize].fetch_add(1, Ordering::Relaxed);
+        let counter = match kind {
+            SolveKind::Exact => &self.exact,
+            SolveKind::Relaxed => &self.relaxed,
+            SolveKind::Heuristic => &self.heuristic,
+            SolveKind::Projection => &self.projected,
+            SolveKind::Certified => &self.certified,
+            SolveKind::CacheHit => &self.cache_hits,
+        };
+        counter.fetch_add(1, Ordering::Relaxed);
     }
 
     /// Adds the work of a solve.
@@ -103,14 +116,14 @@ impl SolveCounters {
     }
 
     pub(super) fn read(&self) -> SolveCounts {
-        let count = |kind: SolveKind| self.by_kind[kind as usize].load(Ordering::Relaxed);
+        let count = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
         SolveCounts {
-            exact: count(SolveKind::Exact),
-            relaxed: count(SolveKind::Relaxed),
-            heuristic: count(SolveKind::Heuristic),
-            projected: count(SolveKind::Projection),
-            certified: count(SolveKind::Certified),
-            cache_hits: count(SolveKind::CacheHit),
+            exact: count(&self.exact),
+            relaxed: count(&self.relaxed),
+            heuristic: count(&self.heuristic),
+            projected: count(&self.projected),
+            certified: count(&self.certified),
+            cache_hits: count(&self.cache_hits),
         }
     }
 }
