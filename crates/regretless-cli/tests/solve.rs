@@ -95,7 +95,7 @@ fn several_knapsacks_of_a_file_are_reported_as_a_table() {
     );
     workspace
         .run("solve ks.txt --problem-number 3")
-        .refused(2, &["has problems 1 to 2"]);
+        .refused(2, &["has the problems 1 to 2"]);
     let relaxed = workspace
         .run("solve ks.txt --relax --problem-number 1 --json")
         .json();

@@ -215,8 +215,8 @@ pub fn finite_matrix(
     };
     let names =
         column_names(value)?.map_or_else(|| CostNames::numbered(numbers.cols()), CostNames::from);
-    let found = numbers.check_finite(|column| names.get(column).into_owned());
-    found.map_err(|error| PyValueError::new_err(format!("{what}: {error}")))?;
+    let checked = numbers.check_finite(|column| names.get(column).into_owned());
+    checked.map_err(|error| PyValueError::new_err(format!("{what}: {error}")))?;
     Ok(numbers)
 }
 
@@ -225,10 +225,10 @@ fn wrong_dimensions(what: &str, found: usize, right: &str) -> PyErr {
 }
 
 /// Features: two dimensions are one row per instance, three are one row per instance and cost.
-/// Names are those given, else those of the table, else `trained` if the number of columns agrees.
+/// Names are `names`, else those of the table, else `trained` if the number of columns agrees.
 pub fn features(
     value: &Bound<'_, PyAny>,
-    given: Option<Vec<String>>,
+    names: Option<Vec<String>>,
     trained: Option<&[String]>,
 ) -> PyResult<Features> {
     let array = as_f32_array(value, "X")?;
@@ -249,7 +249,7 @@ pub fn features(
             ));
         }
     };
-    let names = given.map_or_else(|| column_names(value), |given| Ok(Some(given)))?;
+    let names = names.map_or_else(|| column_names(value), |names| Ok(Some(names)))?;
     let trained = trained.filter(|names| names.len() == matrix.cols());
     let names = names.or_else(|| trained.map(<[String]>::to_vec));
     Features::new(matrix, shape, names).map_err(|error| match error {

@@ -98,11 +98,12 @@ impl CallState {
     /// Whether the work should stop: after Ctrl-C or an exception, in this call or in the enclosing
     /// one.
     pub fn interrupted(&self) -> bool {
-        let here = self.stop.load(Ordering::Relaxed) || self.failed.load(Ordering::Relaxed);
-        here || self
-            .enclosing
-            .as_ref()
-            .is_some_and(|enclosing| enclosing.interrupted())
+        let is_stopped = self.stop.load(Ordering::Relaxed) || self.failed.load(Ordering::Relaxed);
+        is_stopped
+            || self
+                .enclosing
+                .as_ref()
+                .is_some_and(|enclosing| enclosing.interrupted())
     }
 
     fn store_exception(&self, error: PyErr) {

@@ -12,7 +12,7 @@ use crate::arrays::{ArrayOwnership, array1, features};
 use crate::call_observer::{PyCall, detached};
 use crate::error::to_py_err;
 use crate::keywords::refuse_unknown;
-use crate::label::{Labels, check_same_rows, costs_as_given, costs_only, with_labels};
+use crate::label::{Labels, check_same_rows, costs_in_column_order, costs_only, with_labels};
 use crate::names::{in_order, match_table_of_model};
 use crate::predict::Model;
 use crate::problem::Problem;
@@ -55,7 +55,7 @@ impl<'py> EvaluationArgs<'_, 'py> {
     ) -> PyResult<Evaluation> {
         let py = x.py();
         check_same_rows(x, costs, "X", "C")?;
-        let mut data = costs_as_given(costs, ArrayOwnership::Borrow)?;
+        let mut data = costs_in_column_order(costs, ArrayOwnership::Borrow)?;
         match_table_of_model(py, self.problem, model, &mut data)?;
         let table = features(x, None, Some(&model.metadata.features))?;
         let matching = model
@@ -90,7 +90,7 @@ impl<'py> EvaluationArgs<'_, 'py> {
         let data = with_labels(py, self.problem, &call, &oracle, data, self.labels)?;
         call.run(py, |observer: &dyn Observer| {
             let rows = data.rows();
-            let predict = |part: &[usize]| data.select_predictions(predictions, part);
+            let predict = |rows: &[usize]| data.select_predictions(predictions, rows);
             observer.begin("deciding", rows.len() as u64);
             let evaluation = Evaluation::in_chunks(predict, &data, &rows, &oracle, observer)?;
             observer.end();

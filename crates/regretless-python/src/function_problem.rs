@@ -167,33 +167,33 @@ impl SolverFunction {
     /// Calls the function on this thread.
     pub fn call(&self, py: Python<'_>, costs: &[f64]) -> PyResult<SolveResult> {
         let sense = self.problem.sense;
-        let users_costs: Vec<f64> = costs.iter().map(|cost| sense.convert(*cost)).collect();
-        let returned = self.solve.bind(py).call1((array1(py, users_costs),))?;
+        let original_costs: Vec<f64> = costs.iter().map(|cost| sense.convert(*cost)).collect();
+        let returned = self.solve.bind(py).call1((array1(py, original_costs),))?;
         if returned.is_none() {
             return Ok(Err(SolveFailure::Infeasible));
         }
-        let (decision, claimed) = match returned.cast::<PyTuple>() {
+        let (decision, objective) = match returned.cast::<PyTuple>() {
             Ok(pair) if pair.len() == 2 => {
                 (pair.get_item(0)?, Some(pair.get_item(1)?.extract::<f64>()?))
             }
             _ => (returned, None),
         };
-        if let Some(claimed) = claimed.filter(|claimed| !claimed.is_finite()) {
+        if let Some(objective) = objective.filter(|objective| !objective.is_finite()) {
             return Err(PyValueError::new_err(format!(
-                "the function returned the objective {claimed}, which is not a finite number; \
+                "the function returned the objective {objective}, which is not a finite number; \
                  return None where no decision is feasible"
             )));
         }
         let decision = self.decision(&vector(&decision, "the decision")?, costs.len())?;
-        let objective = decision.dot(costs);
-        // The rest of the objective is a fixed cost, as with columns of known cost.
-        let mut fixed = claimed.map_or(0.0, |claimed| sense.convert(claimed) - objective);
-        if fixed.abs() <= OBJECTIVE_TOLERANCE * objective.abs().max(1.0) {
+        let product = decision.dot(costs);
+        // The difference to the objective is a fixed cost, as with columns of known cost.
+        let mut fixed = objective.map_or(0.0, |objective| sense.convert(objective) - product);
+        if fixed.abs() <= OBJECTIVE_TOLERANCE * product.abs().max(1.0) {
             fixed = 0.0;
         }
         Ok(Ok(Solution::optimal(
             decision.with_fixed(fixed),
-            objective + fixed,
+            product + fixed,
         )))
     }
 

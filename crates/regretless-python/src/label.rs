@@ -195,8 +195,10 @@ impl Labels {
     fn is_for_problem(&self, problem: &Problem) -> PyResult<bool> {
         let same_function = match (&self.function, problem.function()) {
             (None, None) => true,
-            (Some(ours), Some(theirs)) => Arc::ptr_eq(ours, theirs) || ours.solve.is(&theirs.solve),
-            _ => false,
+            (Some(function), Some(other)) => {
+                Arc::ptr_eq(function, other) || function.solve.is(&other.solve)
+            }
+            (None, Some(_)) | (Some(_), None) => false,
         };
         Ok(same_function && self.problem == problem.identity()?)
     }
@@ -208,13 +210,16 @@ pub fn costs_only(
     costs: &Bound<'_, PyAny>,
     ownership: ArrayOwnership,
 ) -> PyResult<Dataset> {
-    let mut data = costs_as_given(costs, ownership)?;
+    let mut data = costs_in_column_order(costs, ownership)?;
     match_table(costs.py(), problem, &mut data)?;
     Ok(data)
 }
 
 /// Costs in the order of their columns, as a data set with a placeholder feature.
-pub fn costs_as_given(costs: &Bound<'_, PyAny>, ownership: ArrayOwnership) -> PyResult<Dataset> {
+pub fn costs_in_column_order(
+    costs: &Bound<'_, PyAny>,
+    ownership: ArrayOwnership,
+) -> PyResult<Dataset> {
     let names = column_names(costs)?.map(CostNames::from);
     let costs = finite_matrix(costs, "C", ownership)?;
     let placeholder = Matrix::zeros(costs.rows(), 1);
@@ -222,7 +227,8 @@ pub fn costs_as_given(costs: &Bound<'_, PyAny>, ownership: ArrayOwnership) -> Py
     Dataset::new(features, costs, names).map_err(to_py_err)
 }
 
-/// A data set with given labels, or with labels found now; failed rows raise a warning.
+/// A data set with these labels or, without labels, after its rows are solved; failed rows raise a
+/// warning.
 pub fn with_labels(
     py: Python<'_>,
     problem: &Problem,
@@ -357,7 +363,7 @@ pub fn label<'py>(
     let store = LabelStore::for_table(&store);
     // Label files are the same for Python and the command line, which reads costs in single
     // precision only.
-    let (data, given) = data.into_single_precision();
+    let (data, exact) = data.into_single_precision();
     if let Some(shard) = shard.map(parse_shard).transpose()? {
         let report = call.run(py, |observer| {
             store.label_shard(data, &problem.spec, &oracle, shard, observer)
@@ -370,9 +376,9 @@ pub fn label<'py>(
     })?;
     warn_all(py, &report.warnings)?;
     warn_about_failed_rows(py, &report.failed)?;
-    let labeled = match given {
+    let labeled = match exact {
         None => labeled,
-        Some(given) => detached(py, || labeled.with_dataset(given, &oracle))?,
+        Some(exact) => detached(py, || labeled.with_dataset(exact, &oracle))?,
     };
     Ok(Bound::new(py, Labels::new(problem, C, labeled, report.failed)?)?.into_any())
 }

@@ -18,6 +18,7 @@ use pyo3::prelude::pymodule;
 mod arrays;
 mod call;
 mod call_observer;
+mod cost_sensitive;
 mod data;
 mod error;
 mod evaluate;
@@ -42,6 +43,8 @@ mod train;
 mod _core {
     use pyo3::prelude::{Bound, PyModule, PyResult};
 
+    #[pymodule_export]
+    use super::cost_sensitive::CostSensitiveSpec;
     #[pymodule_export]
     use super::data::generate;
     #[pymodule_export]

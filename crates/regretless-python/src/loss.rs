@@ -398,7 +398,7 @@ impl Loss {
         let mut gradients = vec![T::from_f64(0.0); predictions.values.len()];
         let values = if self.stage.loss.capabilities().calls_solver {
             let (call, problem) = (PyCall::new(false), self.problem.get());
-            let own = match problem.is_function() {
+            let function_oracle = match problem.is_function() {
                 true => Some(
                     problem
                         .oracle(&call, self.threads, None)
@@ -406,7 +406,7 @@ impl Loss {
                 ),
                 false => None,
             };
-            let oracle = own.as_ref().unwrap_or(&self.oracle);
+            let oracle = function_oracle.as_ref().unwrap_or(&self.oracle);
             call.run(py, |observer| {
                 self.evaluate_rows(predictions, &rows, &mut gradients, step, oracle, observer)
             })?
@@ -450,13 +450,13 @@ impl Loss {
             solved: Vec::new(),
         };
         let mut slots: Vec<LossSlot<'_, T>> = gradients.chunks_exact_mut(cols).map(slot).collect();
-        let one = Threads::single_threaded();
+        let single = Threads::single_threaded();
         let threads = if capabilities.evaluates_in_parallel {
             oracle.solver_threads()
         } else if predictions.values.len() >= MIN_PARALLEL_VALUES {
             oracle.threads()
         } else {
-            &one
+            &single
         };
         let new_worker = || RowWorker {
             oracle: training_oracle.worker(),

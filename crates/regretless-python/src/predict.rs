@@ -37,8 +37,12 @@ impl Model {
     }
 
     /// The given problem, or the one that the model was trained for.
-    fn problem(&self, py: Python<'_>, given: Option<&Bound<'_, Problem>>) -> PyResult<Py<Problem>> {
-        if let Some(problem) = given {
+    fn problem(
+        &self,
+        py: Python<'_>,
+        problem: Option<&Bound<'_, Problem>>,
+    ) -> PyResult<Py<Problem>> {
+        if let Some(problem) = problem {
             return Ok(problem.clone().unbind());
         }
         let metadata = &self.model.metadata;
@@ -169,8 +173,8 @@ impl Model {
             Ok(results)
         })?;
         let width = problem.problem.num_costs();
-        let own = Some(&self.model.metadata.costs).filter(|names| !names.are_numbered());
-        let names = matching.names().or(own).cloned();
+        let model_names = Some(&self.model.metadata.costs).filter(|names| !names.are_numbered());
+        let names = matching.names().or(model_names).cloned();
         let frame = FrameTemplate::of(X, column_names_or_numbers(names.as_ref(), width))?;
         Ok(Solutions::new(results, sense, width)
             .with_cost_names(names)

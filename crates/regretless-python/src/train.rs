@@ -27,9 +27,9 @@ use crate::predict::Model;
 use crate::problem::Problem;
 use crate::results::{result_object, to_python};
 
-/// The settings of a profile with those that are given by name.
+/// The settings of a profile, overridden by keywords.
 fn parse_settings(
-    given: Option<&Bound<'_, PyDict>>,
+    keywords: Option<&Bound<'_, PyDict>>,
     profile: &str,
     seed: u64,
 ) -> PyResult<TrainingSettings> {
@@ -47,10 +47,10 @@ fn parse_settings(
             )));
         }
     };
-    refuse_renamed("train", given)?;
+    refuse_renamed("train", keywords)?;
     let invalid = |error: serde_json::Error| PyValueError::new_err(format!("settings: {error}"));
     let mut table = serde_json::to_value(defaults).map_err(invalid)?;
-    for (name, value) in given.into_iter().flatten() {
+    for (name, value) in keywords.into_iter().flatten() {
         let name: String = name.extract()?;
         let names = table
             .as_object()
@@ -114,8 +114,8 @@ pub fn json_text(value: &Bound<'_, PyAny>, what: &str) -> PyResult<String> {
 }
 
 /// A split by fractions, numbers of rows, or lists of rows.
-fn parse_split(given: Option<&Bound<'_, PyAny>>, rows: usize, seed: u64) -> PyResult<SplitIndices> {
-    let Some(given) = given else {
+fn parse_split(split: Option<&Bound<'_, PyAny>>, rows: usize, seed: u64) -> PyResult<SplitIndices> {
+    let Some(split) = split else {
         return SplitRule::DEFAULT
             .with_seed(seed)
             .apply(rows)
@@ -123,16 +123,16 @@ fn parse_split(given: Option<&Bound<'_, PyAny>>, rows: usize, seed: u64) -> PyRe
     };
     let apply = |text: &str| {
         text.parse::<SplitRule>()
-            .and_then(|split| split.with_seed(seed).apply(rows))
+            .and_then(|rule| rule.with_seed(seed).apply(rows))
             .map_err(to_py_err)
     };
-    if let Ok(text) = given.extract::<String>() {
+    if let Ok(text) = split.extract::<String>() {
         return apply(&text);
     }
-    if given.extract::<f64>().is_ok() {
-        return apply(&given.str()?.to_string());
+    if split.extract::<f64>().is_ok() {
+        return apply(&split.str()?.to_string());
     }
-    let parts: Vec<Bound<'_, PyAny>> = given.try_iter()?.collect::<PyResult<_>>()?;
+    let parts: Vec<Bound<'_, PyAny>> = split.try_iter()?.collect::<PyResult<_>>()?;
     if parts.iter().all(|part| part.extract::<f64>().is_ok()) {
         let mut numbers = Vec::with_capacity(parts.len());
         for part in &parts {
@@ -195,7 +195,7 @@ fn dataset(
 ) -> PyResult<Dataset> {
     let costs = matrix(c, "C", ArrayOwnership::Borrow)?;
     let names = cost_names
-        .map_or_else(|| column_names(c), |given| Ok(Some(given)))?
+        .map_or_else(|| column_names(c), |names| Ok(Some(names)))?
         .map(CostNames::from);
     Dataset::new(features(x, feature_names, None)?, costs, names).map_err(|error| match error {
         regretless::Error::Input { ref place, .. } if place.row.is_some() => {

@@ -9,6 +9,15 @@
 //! for most problems.
 
 /// A feasible point of a problem: sparse, its entries in increasing order of index.
+///
+/// ```
+/// use regretless::Decision;
+///
+/// let decision = Decision::from_indices([0, 2]);
+/// assert_eq!((decision.value(2), decision.value(1)), (1.0, 0.0));
+/// assert_eq!(decision.dot(&[3.0, 5.0, 4.0]), 7.0);
+/// assert_eq!(decision, Decision::from_dense(&[1.0, 0.0, 1.0]));
+/// ```
 #[derive(Debug, PartialEq, Default)]
 pub struct Decision {
     indices: Vec<u32>,

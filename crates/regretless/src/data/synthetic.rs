@@ -11,11 +11,11 @@
 //! TSP, CVRP   c_j = distance_j + b_j^δ / 3^(δ−1) · ε_j            B of zeros and uniform [−2, 2]
 //! ```
 //!
-//! Edge costs are rounded to four decimals. For δ > 1 a linear predictor cannot be exact, so that it
-//! matters which errors it makes. The constants are PyEPO's and cannot be changed without changing
-//! the published benchmarks. Random numbers are drawn from numpy's legacy generator in PyEPO's
-//! order, in double precision, and rounded at the end. The noise is drawn last, row by row: rows can
-//! be generated one at a time ([`SyntheticGenerator`]) and written at once.
+//! Edge costs are rounded to four decimals. For δ > 1 a linear predictor cannot be exact, so that
+//! it matters which errors it makes. The constants are PyEPO's and cannot be changed without
+//! changing the published benchmarks. Random numbers are drawn from numpy's legacy generator in
+//! PyEPO's order, in double precision, and rounded at the end. The noise is drawn last, row by row:
+//! rows can be generated one at a time ([`SyntheticGenerator`]) and written at once.
 
 use super::{Dataset, FeatureShape, Features, Matrix};
 use crate::error::{Error, Result};

@@ -2,7 +2,8 @@
 //!
 //! `SP5x5` is a shortest path on a 5 by 5 grid, `KS32` a knapsack of 32 items, `TSP20` a tour
 //! through 20 nodes, `CVRP20` vehicle routes over 20 nodes with the depot. Sizes are free: `SP10x4`
-//! and `KS100` are valid as well.
+//! and `KS100` are valid as well. Capacities, demands and weights are those of the cost-sensitive
+//! paper (Schutte et al. 2026), so that its results can be reproduced.
 
 use std::fmt;
 use std::str::FromStr;
@@ -21,6 +22,18 @@ use crate::solve::grid_path::GridPathSolver;
 const BENCHMARK_VEHICLES: usize = 5;
 /// Capacity of each vehicle of `CVRPn`.
 const BENCHMARK_CAPACITY: f64 = 30.0;
+
+/// Fraction of the fleet's capacity that the demands of `CVRPn` add up to.
+const BENCHMARK_LOAD_FRACTION: f64 = 0.7;
+/// Demands of `CVRPn` are integers from 1 to this one before they are scaled.
+const MAX_BENCHMARK_DEMAND: usize = 10;
+/// Capacity of each dimension of a small knapsack.
+const SMALL_KNAPSACK_CAPACITY: f64 = 20.0;
+/// Capacity of each dimension of a large knapsack, as a fraction of the total weight.
+const LARGE_KNAPSACK_FRACTION: f64 = 0.1;
+/// Range of knapsack weights.
+const MIN_BENCHMARK_WEIGHT: f64 = 3.0;
+const MAX_BENCHMARK_WEIGHT: f64 = 8.0;
 
 /// Up to this number of items a knapsack has 2 dimensions, above it 4.
 const MAX_TWO_DIMENSION_ITEMS: usize = 64;
@@ -100,9 +113,9 @@ impl Benchmark {
                 )?;
                 let weights = paper_weights(items, dimensions, seed);
                 let problem = if items <= MAX_TWO_DIMENSION_ITEMS {
-                    Knapsack::new(weights, vec![20.0; dimensions])?
+                    Knapsack::new(weights, vec![SMALL_KNAPSACK_CAPACITY; dimensions])?
                 } else {
-                    Knapsack::with_capacity_fraction(weights, 0.1)?
+                    Knapsack::with_capacity_fraction(weights, LARGE_KNAPSACK_FRACTION)?
                 };
                 Ok(ProblemSpec::Knapsack(problem))
             }
@@ -143,16 +156,17 @@ impl Benchmark {
 fn paper_demands(customers: usize, seed: u32) -> Vec<f64> {
     let mut stream = RandomStream::new(Purpose::Benchmark, u64::from(seed), [0, 0]);
     let raw: Vec<f64> = (0..customers)
-        .map(|_| (1 + stream.index_below(10)) as f64)
+        .map(|_| (1 + stream.index_below(MAX_BENCHMARK_DEMAND)) as f64)
         .collect();
-    let wanted = 0.7 * BENCHMARK_VEHICLES as f64 * BENCHMARK_CAPACITY / raw.iter().sum::<f64>();
-    let factor = wanted.min(BENCHMARK_CAPACITY / largest_load(&raw));
+    let fleet_capacity = BENCHMARK_VEHICLES as f64 * BENCHMARK_CAPACITY;
+    let target = BENCHMARK_LOAD_FRACTION * fleet_capacity / raw.iter().sum::<f64>();
+    let factor = target.min(BENCHMARK_CAPACITY / largest_load(&raw));
     raw.into_iter().map(|demand| demand * factor).collect()
 }
 
 /// Largest load of as many routes as there are vehicles, or pairs of customers if these are fewer,
-/// when customers are assigned by decreasing demand, back and forth: every route then serves two or
-/// more.
+/// when customers are assigned by decreasing demand, to the routes in alternating direction: every
+/// route then serves two or more.
 fn largest_load(demands: &[f64]) -> f64 {
     let routes = BENCHMARK_VEHICLES.min(demands.len() / 2);
     let mut sorted = demands.to_vec();
@@ -170,7 +184,10 @@ fn largest_load(demands: &[f64]) -> f64 {
 /// Weights uniform from 3 to 8, to one decimal.
 pub(crate) fn paper_weights(items: usize, dimensions: usize, seed: u32) -> Vec<Vec<f64>> {
     let mut stream = RandomStream::new(Purpose::Benchmark, u64::from(seed), [0, 0]);
-    let mut weight = |_| (stream.uniform(3.0, 8.0) * 10.0).round() / 10.0;
+    let mut weight = |_| {
+        let weight = stream.uniform(MIN_BENCHMARK_WEIGHT, MAX_BENCHMARK_WEIGHT);
+        (weight * 10.0).round() / 10.0
+    };
     (0..dimensions)
         .map(|_| (0..items).map(&mut weight).collect())
         .collect()
@@ -231,7 +248,10 @@ impl From<Benchmark> for String {
 
 #[cfg(test)]
 mod tests {
-    use super::{BENCHMARK_CAPACITY, BENCHMARK_VEHICLES, Benchmark, ProblemSpec, SyntheticSpec};
+    use super::{
+        BENCHMARK_CAPACITY, BENCHMARK_LOAD_FRACTION, BENCHMARK_VEHICLES, Benchmark, ProblemSpec,
+        SyntheticSpec,
+    };
 
     #[test]
     fn customers_demand_seventy_percent_of_the_fleet() {
@@ -244,7 +264,10 @@ mod tests {
         };
         assert_eq!((problem.nodes(), data.costs().cols()), (20, 190));
         let load: f64 = problem.demands().iter().sum();
-        assert!((load - 0.7 * BENCHMARK_VEHICLES as f64 * BENCHMARK_CAPACITY).abs() < 1e-9);
+        assert!(
+            (load - BENCHMARK_LOAD_FRACTION * BENCHMARK_VEHICLES as f64 * BENCHMARK_CAPACITY).abs()
+                < 1e-9
+        );
         let unit = problem
             .demands()
             .iter()
@@ -289,8 +312,8 @@ mod tests {
     fn the_problem_alone_is_that_of_the_table() {
         for name in ["SP3x4", "KS8", "KS80", "TSP6", "CVRP12"] {
             let benchmark: Benchmark = name.parse().unwrap();
-            let (of_table, _) = benchmark.generate(SyntheticSpec::paper(2, 7)).unwrap();
-            assert_eq!(benchmark.problem(7).unwrap(), of_table, "{name}");
+            let (generated, _) = benchmark.generate(SyntheticSpec::paper(2, 7)).unwrap();
+            assert_eq!(benchmark.problem(7).unwrap(), generated, "{name}");
         }
     }
 
@@ -300,7 +323,10 @@ mod tests {
             for seed in 0..200 {
                 let load: f64 = super::paper_demands(nodes - 1, seed).iter().sum();
                 assert!(
-                    (load - 0.7 * BENCHMARK_VEHICLES as f64 * BENCHMARK_CAPACITY).abs() < 1e-9,
+                    (load
+                        - BENCHMARK_LOAD_FRACTION * BENCHMARK_VEHICLES as f64 * BENCHMARK_CAPACITY)
+                        .abs()
+                        < 1e-9,
                     "CVRP{nodes}, seed {seed}"
                 );
             }

@@ -33,8 +33,9 @@ use crate::solve::{SearchLimits, Solver};
 /// Relative excess of a load over the capacity that is rounding error.
 const CAPACITY_TOLERANCE: f64 = 1e-8;
 
-/// Most routes of which all subsets are checked for tight capacity constraints; of more, only
-/// single routes and all together. Trades the number of rows, 2ⁿ − 1, against the size of the cone.
+/// Most routes of which all subsets are checked for capacity constraints that hold with equality;
+/// of more, only single routes and all together. Trades the number of rows, 2ⁿ − 1, against the
+/// size of the cone.
 #[cfg(feature = "highs")]
 const MAX_ROUTE_SUBSET: usize = 6;
 
@@ -154,18 +155,18 @@ impl Cvrp {
             return refused("has no capacity".into());
         };
         if instance.depots != [0] {
-            let found: Vec<String> = instance
+            let depots: Vec<String> = instance
                 .depots
                 .iter()
                 .map(|depot| (depot + 1).to_string())
                 .collect();
-            let found = if found.is_empty() {
+            let depots = if depots.is_empty() {
                 "none".into()
             } else {
-                found.join(", ")
+                depots.join(", ")
             };
             return refused(format!(
-                "needs one depot, and that its first node; its depots are: {found}"
+                "needs one depot, which is its first node; its depots are: {depots}"
             ));
         }
         if instance.demands.len() != instance.nodes {
@@ -182,7 +183,7 @@ impl Cvrp {
             .and_then(|(_, number)| number.trim().parse().ok());
         let Some(vehicles) = fleet else {
             return refused(
-                "names no fleet (-k and a number at its end); say how many vehicles there are"
+                "does not end in -k and the number of vehicles; state the number of vehicles"
                     .into(),
             );
         };
@@ -206,17 +207,17 @@ impl Cvrp {
         }
     }
 
-    /// Adds the capacity constraints of unions of routes that no fewer vehicles could serve: they
-    /// are tight in this decision.
+    /// Adds the capacity constraints of unions of routes that no fewer vehicles could serve: these
+    /// hold with equality at this decision.
     #[cfg(feature = "highs")]
     fn add_tight_capacity_rows(&self, cone: &mut NormalCone, point: &[f64], routes: &[Vec<u32>]) {
         let (fleet, count) = (self.solver_input(), routes.len());
-        let mut add = |chosen: &dyn Fn(usize) -> bool| {
-            let members: Vec<&[u32]> = (0..count)
-                .filter(|route| chosen(*route))
+        let mut add = |is_chosen: &dyn Fn(usize) -> bool| {
+            let chosen: Vec<&[u32]> = (0..count)
+                .filter(|route| is_chosen(*route))
                 .map(|route| &routes[route][..])
                 .collect();
-            let set = members.concat();
+            let set = chosen.concat();
             let max = set.len() as f64 - fleet.min_vehicles(fleet.load(&set));
             let set: Vec<usize> = set.iter().map(|customer| *customer as usize).collect();
             let inside: Vec<usize> = edges_within(self.nodes(), &set).collect();
@@ -325,6 +326,7 @@ impl ProblemKind for Cvrp {
 
     fn solve_cost_hint(&self) -> SolveCostHint {
         let nodes = (self.demands.len() + 1) as f64;
+        // Fitted to medians of CVRP20 and larger benchmarks.
         SolveCostHint::estimated(0.04 * (nodes / 20.0).powf(2.0), 0.03)
     }
 

@@ -13,6 +13,23 @@ use crate::data::CostNames;
 use crate::error::{Error, Result};
 
 /// Name, sense and size of a problem that only the user's program can solve.
+///
+/// ```
+/// use regretless::problem::{ExternalProblem, ProblemSpec};
+/// use regretless::{Problem, Sense};
+///
+/// let problem = Problem::from_solver("all items", Sense::Minimize, 2, |costs| {
+///     Some(vec![1.0; costs.len()])
+/// })?;
+/// let spec = ProblemSpec::External(ExternalProblem {
+///     name: "all items".into(),
+///     sense: Sense::Minimize,
+///     costs: 2,
+///     cost_names: None,
+/// });
+/// assert_eq!(*problem.spec(), spec);
+/// # Ok::<(), regretless::Error>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ExternalProblem {
@@ -35,9 +52,9 @@ impl ExternalProblem {
     pub fn build(&self) -> Result<Arc<dyn ProblemKind>> {
         let name = &self.name;
         Err(Error::setting(format!(
-            "the problem '{name}' lives in the program that gave it"
+            "the problem '{name}' is implemented by the program that trained the model"
         ))
-        .with_remedy("give it again"))
+        .with_remedy("pass it again"))
     }
 
     /// Whether a problem has this name, sense and size.

@@ -20,13 +20,13 @@ pub enum FileFormat {
     Linear,
 }
 
-/// Options for what a file does not contain.
+/// Properties of a problem that its file does not contain.
 #[derive(Debug, Clone, Default)]
 pub struct ReadOptions {
-    /// Format of the file; detected by name and content if not given.
-    pub kind: Option<FileFormat>,
+    /// Format of the file; by default detected by name and content.
+    pub file_format: Option<FileFormat>,
     /// Only this problem of an OR-Library file, counted from 1.
-    pub number: Option<usize>,
+    pub problem_number: Option<usize>,
     /// Number of vehicles of a CVRP instance whose name does not end in -k and the number.
     pub vehicles: Option<usize>,
     /// Whether a route may serve a single customer; true unless given, as in published optima.
@@ -61,7 +61,10 @@ impl FileProblem {
             .unwrap_or_default()
             .to_string_lossy()
             .into_owned();
-        match options.kind.map_or_else(|| detect_format(path), Ok)? {
+        match options
+            .file_format
+            .map_or_else(|| detect_format(path), Ok)?
+        {
             FileFormat::Tsplib => Ok(vec![routing(path, name, options)?]),
             FileFormat::Knapsack => knapsacks(path, &name, options),
             FileFormat::Linear => Ok(vec![linear(path, name, options)?]),
@@ -78,7 +81,7 @@ impl FromStr for FileFormat {
             "knapsack" => Ok(Self::Knapsack),
             "linear" => Ok(Self::Linear),
             _ => Err(Error::unknown(
-                "kind of file",
+                "file format",
                 text,
                 &["tsplib", "knapsack", "linear"],
             )),
@@ -146,17 +149,20 @@ fn knapsacks(path: &Path, name: &str, options: &ReadOptions) -> Result<Vec<FileP
     let instances = orlib::read(path)?;
     let count = instances.len();
     if let Some(wanted) = options
-        .number
+        .problem_number
         .filter(|number| !(1..=count).contains(number))
     {
         return Err(Error::setting(format!(
-            "{} has problems 1 to {count}, no {wanted}",
+            "{} has the problems 1 to {count}, not {wanted}",
             path.display()
         )));
     }
     let mut problems = Vec::new();
     for (instance, number) in instances.into_iter().zip(1..) {
-        if options.number.is_some_and(|wanted| wanted != number) {
+        if options
+            .problem_number
+            .is_some_and(|wanted| wanted != number)
+        {
             continue;
         }
         let problem = Knapsack::new(instance.weights, instance.capacity)

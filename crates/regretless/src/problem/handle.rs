@@ -21,7 +21,7 @@ use crate::solve::{SearchLimits, Solution};
 /// ```
 /// use regretless::{Problem, Sense};
 ///
-/// // Two of three offers, the most valuable ones: a solver of the user's own.
+/// // The two most valuable of three offers, by a user's solver.
 /// let problem = Problem::from_solver("two offers", Sense::Maximize, 3, |values| {
 ///     let mut order: Vec<usize> = (0..values.len()).collect();
 ///     order.sort_by(|a, b| values[*b].total_cmp(&values[*a]));
@@ -74,10 +74,10 @@ impl Problem {
     }
 
     /// The problem of a file: a problem specification (`.toml`), or a published instance (TSPLIB,
-    /// CVRPLIB, OR-Library, MPS, LP), of which the costs are left to be predicted.
+    /// CVRPLIB, OR-Library, MPS, LP), whose costs are not used: they are to be predicted.
     ///
     /// # Errors
-    /// When the file cannot be read, holds no problem, or holds several.
+    /// When the file cannot be read, or contains no problem or several.
     pub fn from_file(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
         if path
@@ -87,11 +87,11 @@ impl Problem {
             return Self::from_spec(ProblemSpec::read(path)?)
                 .map_err(|error| error.with_file(path));
         }
-        let mut found = FileProblem::read(path, &ReadOptions::default())?;
-        match (found.pop(), found.is_empty()) {
+        let mut problems = FileProblem::read(path, &ReadOptions::default())?;
+        match (problems.pop(), problems.is_empty()) {
             (Some(only), true) => Self::from_spec(only.spec),
             _ => Err(Error::setting(format!(
-                "{}: the file holds several problems",
+                "{}: the file contains several problems",
                 path.display()
             ))
             .with_remedy("read them with FileProblem::read")),
@@ -101,7 +101,7 @@ impl Problem {
     /// The model of an MPS or LP file in which the costs of some columns are predicted.
     ///
     /// # Errors
-    /// When the file holds no linear model or lacks the named columns.
+    /// When the file contains no linear model or lacks the named columns.
     pub fn from_mps(path: impl AsRef<Path>, costs: CostColumns) -> Result<Self> {
         Self::from_spec(ProblemSpec::Linear(LinearFile {
             file: path.as_ref().to_path_buf(),
@@ -110,7 +110,7 @@ impl Problem {
         }))
     }
 
-    /// The k best of some items: the cheapest ones, or the most valuable ones.
+    /// Top-k selection: the k cheapest or, for a maximization, the k most valuable items.
     ///
     /// ```
     /// use regretless::{Problem, Sense};
@@ -183,6 +183,18 @@ impl Problem {
     /// The cheapest routes of a fleet that serve all customers from a depot (node 0). Edge costs
     /// are predicted, in the order 0–1, 0–2, …, 1–2, ….
     ///
+    /// ```
+    /// # #[cfg(feature = "highs")] {
+    /// use regretless::Problem;
+    ///
+    /// // Two vehicles of capacity 10, each of which can serve two of the four customers.
+    /// let problem = Problem::cvrp(vec![5.0, 5.0, 5.0, 5.0], 10.0, 2)?;
+    /// let costs = [2.0, 2.0, 2.0, 2.0, 1.0, 9.0, 9.0, 9.0, 9.0, 1.0];
+    /// assert_eq!(problem.solve(&costs)?.objective, 10.0);
+    /// # }
+    /// # Ok::<(), regretless::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// When demands exceed the fleet's capacity, or the build has no HiGHS.
     pub fn cvrp(demands: Vec<f64>, capacity: f64, vehicles: usize) -> Result<Self> {
@@ -194,7 +206,7 @@ impl Problem {
     /// A problem from its specification.
     ///
     /// # Errors
-    /// When the numbers of the specification make no problem.
+    /// When the specification does not define a problem.
     pub fn from_spec(spec: ProblemSpec) -> Result<Self> {
         Ok(Self {
             kind: spec.build()?,
@@ -203,8 +215,8 @@ impl Problem {
         })
     }
 
-    /// A problem of the user's own type: the extension point for solvers with relaxations, cost
-    /// ranges or warm starts.
+    /// A problem of a type that the user implements: the extension point for solvers with
+    /// relaxations, cost ranges or warm starts.
     pub fn from_kind(kind: impl ProblemKind + 'static) -> Self {
         let spec = ProblemSpec::External(ExternalProblem {
             name: kind.name(),
@@ -219,9 +231,9 @@ impl Problem {
         }
     }
 
-    /// A problem that is solved by a function of the user's own. The function gets one row of
-    /// costs in the user's sense and returns the value of each variable, or `None` where no
-    /// decision is feasible. Threads call it at the same time.
+    /// A problem that is solved by a user's function. The function receives one row of costs in the
+    /// user's sense and returns the value of each variable, or `None` where no decision is
+    /// feasible. Threads call it at the same time.
     ///
     /// # Errors
     /// When there are no costs.
@@ -256,10 +268,10 @@ impl Problem {
     /// The problem that a model file names.
     ///
     /// # Errors
-    /// When it cannot be read, names a file that is missing or has changed, or lives in the user's
-    /// own program.
-    pub fn from_model_file(written: &ModelProblem<'_>) -> Result<Self> {
-        let (spec, kind) = written.build()?;
+    /// When it cannot be read, names a file that is missing or has changed, or is implemented by
+    /// the user's program.
+    pub fn from_model_file(metadata: &ModelProblem<'_>) -> Result<Self> {
+        let (spec, kind) = metadata.build()?;
         Ok(Self {
             kind,
             spec,
@@ -267,7 +279,7 @@ impl Problem {
         })
     }
 
-    /// What the problem is called in tables and messages.
+    /// The name in tables and messages.
     pub fn name(&self) -> String {
         self.kind.name()
     }
@@ -277,17 +289,17 @@ impl Problem {
         self.kind.sense()
     }
 
-    /// How many costs are predicted.
+    /// Number of predicted costs.
     pub fn num_costs(&self) -> usize {
         self.kind.num_costs()
     }
 
-    /// Names of the costs, in their order, if the problem has names for them.
+    /// Names of the costs, in order, if the problem has them.
     pub fn cost_names(&self) -> Option<&CostNames> {
         self.kind.cost_names()
     }
 
-    /// The specification: what a problem file or a model file holds.
+    /// The specification, as in a problem file or a model file.
     pub fn spec(&self) -> &ProblemSpec {
         &self.spec
     }
@@ -309,8 +321,8 @@ impl Problem {
         same_kind || (!is_external && same_content)
     }
 
-    /// The best decision for one row of costs. Costs, objective and bound are in the user's sense;
-    /// the decision is checked against the constraints.
+    /// The optimal decision for one row of costs. Costs, objective and bound are in the user's
+    /// sense; the decision is checked against the constraints.
     ///
     /// # Errors
     /// When the number of costs is wrong, a cost is not finite, or there is no decision.

@@ -94,19 +94,22 @@ impl Knapsack {
                 .with_remedy("its row of weights is empty"));
         }
         for (row, (weights, capacity)) in self.weights.iter().zip(&self.capacity).enumerate() {
-            let named =
-                |what: String| Err(Error::setting(format!("knapsack, dimension {row}: {what}")));
+            let refused = |message: String| {
+                Err(Error::setting(format!(
+                    "knapsack, dimension {row}: {message}"
+                )))
+            };
             if weights.len() != items {
-                return named(format!(
+                return refused(format!(
                     "{} weights, but dimension 0 has {items}",
                     weights.len()
                 ));
             }
             if !capacity.is_finite() || *capacity < 0.0 {
-                return named(format!("capacity {capacity} must be 0 or more"));
+                return refused(format!("capacity {capacity} must be 0 or more"));
             }
             if let Some(bad) = weights.iter().position(|w| !w.is_finite() || *w < 0.0) {
-                return named(format!(
+                return refused(format!(
                     "weight {} of item {bad} must be 0 or more",
                     weights[bad]
                 ));
@@ -132,6 +135,7 @@ impl ProblemKind for Knapsack {
     fn solve_cost_hint(&self) -> SolveCostHint {
         let items = self.weights.first().map_or(0, Vec::len) as f64;
         let rows = self.weights.len() as f64;
+        // Fitted to medians of synthetic benchmarks.
         SolveCostHint::estimated(1e-5 * (items / 32.0).powf(1.8) * rows.max(2.0) / 2.0, 0.2)
     }
 

@@ -90,16 +90,18 @@ pub struct SolveCostHint {
 /// How the seconds of a solve are known.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum SolveSeconds {
-    /// Estimated from the size of the problem, by a formula fitted to measured medians.
+    /// Estimated from the size of the problem, by a formula fitted to medians that were measured on
+    /// one core; only the order of magnitude matters.
     Estimated(f64),
-    /// The solver counts its work; this estimate stands in where nothing was counted.
+    /// Counted by the solver; this estimate is used until something was counted.
     Counted(f64),
     /// Unknown: stated by the user or measured.
     Unknown,
 }
 
 impl SolveCostHint {
-    /// Nothing is known, as for a solver of the user's own.
+    /// Nothing is known, as for a user's solver. The ratio is that of a typical mixed-integer
+    /// problem.
     pub const UNKNOWN: Self = Self {
         exact: SolveSeconds::Unknown,
         relaxed_ratio: 0.2,
@@ -192,8 +194,8 @@ pub trait ProblemKind: Send + Sync + fmt::Debug {
         None
     }
 
-    /// Cost ranges for one thread, if the problem has them. Ranges from a basis are those of the
-    /// plain relaxation.
+    /// Cost ranges for one thread, if the problem has them. Ranges from a basis are those of
+    /// [`Relaxation::Plain`].
     fn cost_ranging(
         &self,
         _kind: CostRangeKind,
@@ -202,20 +204,20 @@ pub trait ProblemKind: Send + Sync + fmt::Debug {
         None
     }
 
-    /// Adjacent vertices of the plain relaxation for one thread, if the problem has them.
+    /// Adjacent vertices of [`Relaxation::Plain`] for one thread, if the problem has them.
     fn adjacent_vertices(&self, _limits: &SearchLimits) -> Option<Box<dyn AdjacentVertices>> {
         None
     }
 
-    /// The normal cone of a decision: the negated costs under which it is known to be optimal, if
-    /// the problem has it, by the tight rows of the plain relaxation and further valid
-    /// inequalities.
+    /// The normal cone of a decision: negated costs under which it is proven optimal, if the
+    /// problem has it. It is spanned by the constraints of [`Relaxation::Plain`], and by further
+    /// valid inequalities, that hold with equality at the decision.
     fn cone(&self, _decision: &Decision) -> Option<NormalCone> {
         None
     }
 
-    /// Whether every decision is a vertex of the plain relaxation, so that its cone is useful: true
-    /// where there are no integer variables or all of them are binary.
+    /// Whether every decision is a vertex of [`Relaxation::Plain`], so that its cone has full
+    /// dimension: true where there are no integer variables or all of them are binary.
     fn has_vertex_decisions(&self) -> bool {
         true
     }
@@ -282,7 +284,7 @@ impl ProblemSpec {
             Self::TopK(problem) => Arc::new(problem.clone()),
             Self::Linear(file) => return file.build(),
             Self::LinearArrays(arrays) => return arrays.build(),
-            Self::External(given) => return given.build(),
+            Self::External(problem) => return problem.build(),
             Self::Tsp(problem) => Arc::new(problem.clone()),
             #[cfg(feature = "highs")]
             Self::Cvrp(problem) => Arc::new(problem.clone()),

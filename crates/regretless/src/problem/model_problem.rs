@@ -13,7 +13,7 @@ use super::{LinearFile, ProblemKind, ProblemSpec};
 use crate::error::{Error, InputPlace, Result};
 
 /// The remedy where the file of a model's problem cannot be used.
-const REMEDY: &str = "give the problem yourself, for example as a problem file";
+const REMEDY: &str = "pass the problem, for example as a problem file";
 
 /// The problem in the metadata of a model file.
 #[derive(Debug, Clone, Copy)]
@@ -54,16 +54,16 @@ impl ModelProblem<'_> {
 
     /// The file that the model names, after its hash was checked.
     fn verified_path(&self, named: &Path) -> Result<PathBuf> {
-        let known = named
+        let extension = named
             .extension()
-            .and_then(|end| end.to_str())
+            .and_then(|extension| extension.to_str())
             .map(str::to_ascii_lowercase);
-        if !matches!(known.as_deref(), Some("mps" | "lp")) {
+        if !matches!(extension.as_deref(), Some("mps" | "lp")) {
             let message = "the model names it as its problem, which ends in .mps or .lp";
             return Err(Error::input(InputPlace::file(named), message).with_remedy(REMEDY));
         }
         let Some(expected) = self.file_hash else {
-            let message = "the model does not say what was in this file at training";
+            let message = "the model has no hash of this file";
             return Err(Error::input(InputPlace::file(named), message).with_remedy(REMEDY));
         };
         let mut candidates = vec![named.to_path_buf()];
@@ -80,7 +80,7 @@ impl ModelProblem<'_> {
         match candidates.first() {
             Some(path) => Err(changed(path)),
             None => {
-                let message = format!("the file of the model's problem is not there; {REMEDY}");
+                let message = format!("the file of the model's problem is missing; {REMEDY}");
                 Err(Error::io(named)(io::Error::new(
                     io::ErrorKind::NotFound,
                     message,

@@ -16,6 +16,26 @@ use crate::error::{Error, Result};
 const SLOTS_PER_DAY: usize = 48;
 
 /// Tasks, machines and the length of a slot.
+///
+/// ```
+/// use regretless::Problem;
+/// use regretless::problem::{ProblemSpec, Schedule, ScheduledTask};
+///
+/// // A task of two half-hours with a power of 10, at any time of the day.
+/// let task = ScheduledTask {
+///     duration: 2,
+///     earliest: 0,
+///     latest: 48,
+///     power: 10.0,
+///     uses: vec![1.0],
+/// };
+/// let schedule = Schedule { minutes: 30.0, machines: vec![vec![1.0]], tasks: vec![task] };
+/// let problem = Problem::from_spec(ProblemSpec::Schedule(schedule))?;
+/// let mut prices = [3.0; 48];
+/// (prices[7], prices[8]) = (1.0, 2.0);
+/// assert_eq!(problem.solve(&prices)?.objective, 15.0);
+/// # Ok::<(), regretless::Error>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Schedule {
@@ -65,15 +85,15 @@ impl Schedule {
             (0..count).map(|_| next()).collect::<Option<Vec<f64>>>()
         };
         let machines = (0..next()? as usize).map(|_| {
-            // Number, idle, up and down costs, which the model does not use.
+            // Number, idle, startup and shutdown costs, which the model does not use.
             take(next, 4)?;
             take(next, resources)
         });
         let machines = machines.collect::<Option<Vec<_>>>()?;
         let tasks = (0..next()? as usize).map(|_| {
-            let about = take(next, 5)?;
+            let fields = take(next, 5)?;
             let uses = take(next, resources)?;
-            let [_, duration, earliest, latest, power] = about[..] else {
+            let [_, duration, earliest, latest, power] = fields[..] else {
                 return None;
             };
             Some(ScheduledTask {

@@ -1,6 +1,6 @@
 //! Top-k selection: exactly k of the items, or at most k.
 //!
-//! The smallest problem here; read it first before you implement your own.
+//! The smallest problem of this module, and an example for new ones.
 
 use serde::{Deserialize, Serialize};
 

@@ -35,14 +35,11 @@ fn a_file_is_used_only_if_its_content_is_that_of_the_training() {
     assert!(build(&path, Some(&right), None).is_ok());
     let message = build(&path, Some(&hash("other")), None).unwrap_err();
     assert!(
-        message.contains("changed since training") && message.contains("give the problem yourself"),
+        message.contains("changed since training") && message.contains("pass the problem"),
         "{message}"
     );
     let message = build(&path, None, None).unwrap_err();
-    assert!(
-        message.contains("does not say what was in this file"),
-        "{message}"
-    );
+    assert!(message.contains("has no hash of this file"), "{message}");
     let spec = build(Path::new("model.lp"), Some(&right), Some(folder.path())).unwrap();
     let ProblemSpec::Linear(found) = spec else {
         panic!("another kind of problem")

@@ -59,6 +59,10 @@ fn no_signature_takes_a_tuple_apart() {
     let mut found = BTreeSet::new();
     for (_, folder) in CRATES {
         for path in files(&root().join(folder).join("src"), &["rs"]) {
+            // Helpers of tests may return and take tuples.
+            if shown(&path).contains("src/tests/") {
+                continue;
+            }
             let file = syn::parse_file(&fs::read_to_string(&path).unwrap()).unwrap();
             let mut functions = TupleParameters::default();
             functions.visit_file(&file);

@@ -33,8 +33,8 @@ pub enum SolutionFormat {
 /// All problems of a file.
 pub fn read(path: &Path, options: &SolveOptions) -> Result<Vec<SolveTarget>> {
     let read_options = ReadOptions {
-        kind: options.file_format.map(Into::into),
-        number: options.problem_number,
+        file_format: options.file_format.map(Into::into),
+        problem_number: options.problem_number,
         vehicles: options.vehicles,
         single_customer_routes: options.single_customer_routes,
         ..ReadOptions::default()

@@ -42,7 +42,8 @@ impl VariableDomain {
 /// let wheat = build.predicted("wheat", VariableDomain::Continuous([0.0, f64::INFINITY]));
 /// let barley = build.predicted("barley", VariableDomain::Continuous([0.0, f64::INFINITY]));
 /// build.row([f64::NEG_INFINITY, 10.0], [(wheat, 1.0), (barley, 2.0)]);
-/// let problem = build.build()?;
+/// let problem = regretless::Problem::from_kind(build.build()?);
+/// assert_eq!(problem.solve(&[3.0, 5.0])?.objective, 30.0);
 /// # Ok::<(), regretless::Error>(())
 /// ```
 #[derive(Debug, Clone)]
@@ -170,7 +171,7 @@ fn check_bounds([lower, upper]: [f64; 2]) -> Result<(), String> {
     }
 }
 
-/// HiGHS refuses coefficients of this size or more.
+/// Smallest coefficient that HiGHS refuses as too large.
 const MIN_REFUSED_ENTRY: f64 = 1e15;
 
 fn check_entries(model: &LinearModel, row: usize) -> Result<(), String> {

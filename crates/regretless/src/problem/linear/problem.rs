@@ -1,4 +1,4 @@
-//! The linear problem.
+//! A linear problem: columns, rows, and the columns whose costs are predicted.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -152,9 +152,10 @@ impl ProblemKind for LinearProblem {
     }
 
     fn solve_cost_hint(&self) -> SolveCostHint {
+        // Untuned: used until the first solves are counted.
         SolveCostHint {
             exact: SolveSeconds::Counted(1e-2),
-            relaxed_ratio: 0.2,
+            relaxed_ratio: SolveCostHint::UNKNOWN.relaxed_ratio,
         }
     }
 

@@ -1,32 +1,31 @@
 //! Problems: by name, from a file, from arrays, from modeling libraries, or a Python function.
+//!
+//! This file has the Python class with its docstrings; `build.rs` constructs problems, `solve.rs`
+//! solves them.
 
 use std::collections::HashSet;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
-use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString, PyTuple, PyType};
 use regretless::data::CostNames;
-use regretless::oracle::{Heuristic, Oracle};
-use regretless::parallel::Threads;
-use regretless::problem::{
-    Benchmark, CostColumns, ExternalProblem, FileProblem, LinearArrays, LinearColumn, ProblemSpec,
-    ReadOptions, Sense,
-};
-use regretless::renamed::explain;
+use regretless::problem::{ProblemSpec, ReadOptions, Sense};
 
-use crate::arrays::{array1, row_numbers, vector};
-use crate::call::lock;
-use crate::call_observer::{PyCall, catch_panic, warn};
+use crate::arrays::array1;
 use crate::error::to_py_err;
-use crate::frames::{FrameTemplate, column_names_or_numbers};
-use crate::function_problem::{FunctionProblem, SolverFunction};
+use crate::function_problem::SolverFunction;
 use crate::keywords::refuse_unknown;
-use crate::linear;
-use crate::names::{column_names, in_order_of, row_in_order_of};
 use crate::results::to_python;
 use crate::solutions::{Solution, Solutions};
+
+mod build;
+mod solve;
+
+use build::{
+    ArrayArguments, DEFAULT_FUNCTION_NAME, cost_columns, external_problem, parse_description,
+    parse_sense, read_model,
+};
 
 /// A problem: the feasible decisions and the objective sense.
 ///
@@ -64,136 +63,8 @@ pub struct Problem {
     function: Option<Arc<SolverFunction>>,
     /// Costs of the file it was read from.
     costs: Option<Vec<f64>>,
-    /// Warnings that were raised already, about costs matched by position.
+    /// Notices about costs matched by position that were raised as warnings already.
     warned: Mutex<HashSet<String>>,
-}
-
-impl Problem {
-    /// Builds and checks a problem.
-    pub fn from_spec(spec: ProblemSpec) -> PyResult<Self> {
-        let problem = catch_panic(|| spec.build().map_err(to_py_err))?;
-        Ok(Self::from_built(spec, problem))
-    }
-
-    /// A problem that is built already.
-    pub fn from_built(
-        spec: ProblemSpec,
-        problem: Arc<dyn regretless::problem::ProblemKind>,
-    ) -> Self {
-        Self {
-            spec,
-            problem,
-            function: None,
-            costs: None,
-            warned: Mutex::default(),
-        }
-    }
-
-    /// Raises a warning once per problem.
-    pub fn warn_once(&self, py: Python<'_>, notice: &str) -> PyResult<()> {
-        let new = lock(&self.warned).insert(notice.to_owned());
-        if new { warn(py, notice) } else { Ok(()) }
-    }
-
-    /// Reads a problem file; errors name the file.
-    fn from_problem_file(path: &Path) -> PyResult<Self> {
-        let with_path = |error: regretless::Error| match error {
-            regretless::Error::Setting { message, remedy } => {
-                to_py_err(regretless::Error::Setting {
-                    message: format!("{}: {message}", path.display()),
-                    remedy,
-                })
-            }
-            other => to_py_err(other.in_file(path)),
-        };
-        let spec = ProblemSpec::read(path).map_err(to_py_err)?;
-        let problem = catch_panic(|| spec.build().map_err(with_path))?;
-        Ok(Self::from_built(spec, problem))
-    }
-
-    /// The oracle of a call, with a number of threads (all by default) and a heuristic if one is
-    /// named.
-    pub fn oracle(
-        &self,
-        call: &PyCall,
-        threads: Option<usize>,
-        heuristic: Option<&str>,
-    ) -> regretless::Result<Oracle> {
-        let heuristic = heuristic.map(str::parse::<Heuristic>).transpose()?;
-        let threads = Threads::new(threads.unwrap_or(0))?;
-        let problem: Arc<dyn regretless::problem::ProblemKind> = match &self.function {
-            None => Arc::clone(&self.problem),
-            Some(function) => Arc::new(FunctionProblem {
-                function: Arc::clone(function),
-                call: Some(Arc::clone(call.state())),
-            }),
-        };
-        Oracle::new(problem)
-            .with_threads(threads)
-            .with_heuristic(heuristic)
-    }
-
-    /// Whether it is solved by a Python function.
-    pub fn is_function(&self) -> bool {
-        self.function.is_some()
-    }
-
-    /// The Python function, if the problem is one.
-    pub fn function(&self) -> Option<&Arc<SolverFunction>> {
-        self.function.as_ref()
-    }
-
-    /// Identifies the problem: by the fingerprint of its content if it has one, else by its
-    /// description.
-    pub fn identity(&self) -> PyResult<String> {
-        let fingerprint = self.problem.fingerprint();
-        if !fingerprint.is_empty() {
-            return Ok(fingerprint.iter().map(|b| format!("{b:02x}")).collect());
-        }
-        serde_json::to_string(&self.spec).map_err(|error| PyValueError::new_err(error.to_string()))
-    }
-
-    /// Refuses a function without a name, whose stored labels could not be identified.
-    pub fn check_storable(&self) -> PyResult<()> {
-        match &self.spec {
-            ProblemSpec::External(given) if given.name == DEFAULT_FUNCTION_NAME => {
-                Err(PyValueError::new_err(
-                    "labels of a function are stored under its name; give it one: \
-                     from_solver(..., name='depots 2024')",
-                ))
-            }
-            _ => Ok(()),
-        }
-    }
-}
-
-/// The name of a function without a given name.
-const DEFAULT_FUNCTION_NAME: &str = "a Python function";
-
-/// Parses "minimize" or "maximize".
-fn parse_sense(text: &str) -> PyResult<Sense> {
-    match text {
-        "minimize" | "min" => Ok(Sense::Minimize),
-        "maximize" | "max" => Ok(Sense::Maximize),
-        _ => Err(to_py_err(regretless::Error::unknown(
-            "sense",
-            text,
-            &["minimize", "maximize"],
-        ))),
-    }
-}
-
-/// The description of a benchmark or a dict.
-fn parse_description(description: &Bound<'_, PyAny>, seed: u32) -> PyResult<ProblemSpec> {
-    if let Ok(table) = description.cast::<PyDict>() {
-        let text = crate::train::json_text(table, "the problem")?;
-        return serde_json::from_str(&text).map_err(|error| {
-            PyValueError::new_err(format!("the problem: {}", explain(&error.to_string())))
-        });
-    }
-    let name: String = description.extract()?;
-    let benchmark: Benchmark = name.parse().map_err(to_py_err)?;
-    catch_panic(|| benchmark.problem(seed).map_err(to_py_err))
 }
 
 #[pymethods]
@@ -265,29 +136,15 @@ impl Problem {
         if path.extension().is_some_and(|end| end == "toml") {
             return Self::from_problem_file(&path);
         }
-        let costs = match costs {
-            None => CostColumns::All,
-            Some(one) if one.is_instance_of::<PyString>() => {
-                CostColumns::Named(vec![one.extract()?])
-            }
-            Some(many) => CostColumns::Named(many.extract()?),
-        };
         let options = ReadOptions {
-            kind: file_format.map(str::parse).transpose().map_err(to_py_err)?,
-            number: Some(problem_number),
+            file_format: file_format.map(str::parse).transpose().map_err(to_py_err)?,
+            problem_number: Some(problem_number),
             vehicles,
             single_customer_routes,
-            costs,
+            costs: cost_columns(costs.as_ref())?,
             sense: sense.map(parse_sense).transpose()?,
         };
-        let mut problems = catch_panic(|| FileProblem::read(&path, &options).map_err(to_py_err))?;
-        let problem = problems
-            .pop()
-            .ok_or_else(|| PyValueError::new_err(format!("{}: no problem", path.display())))?;
-        Ok(Self {
-            costs: Some(problem.costs),
-            ..Self::from_spec(problem.spec)?
-        })
+        Self::from_published_file(&path, &options)
     }
 
     /// Build a linear or mixed-integer problem from arrays.
@@ -347,47 +204,18 @@ impl Problem {
         names: Option<Vec<Option<String>>>,
         name: &str,
     ) -> PyResult<Self> {
-        let (entries, count) = linear::row_entries(A)?;
-        let names = match names {
-            Some(names) => Some(names),
-            None => column_names(A)?.map(|names| names.into_iter().map(Some).collect()),
+        let arrays = ArrayArguments {
+            matrix: A,
+            right_sides: b,
+            relations,
+            lower,
+            upper,
+            integer,
+            costs,
+            known_costs,
         };
-        if let Some(names) = names.as_ref().filter(|names| names.len() != count) {
-            return Err(PyValueError::new_err(format!(
-                "{} names for {count} variables",
-                names.len()
-            )));
-        }
-        let lower = lower.map_or_else(
-            || Ok(vec![Some(0.0); count]),
-            |value| linear::bounds(value, count, "lower"),
-        )?;
-        let upper = upper.map_or_else(
-            || Ok(vec![None; count]),
-            |value| linear::bounds(value, count, "upper"),
-        )?;
-        let integer = linear::flags(integer, count)?;
-        let known = known_costs
-            .map(|value| linear::broadcast(value, count, "known_costs"))
-            .transpose()?;
-        let costs = costs.map(|costs| row_numbers(costs, "costs")).transpose()?;
-        let predicted = linear::predicted(costs, count)?;
-        let column = |number: usize| LinearColumn {
-            name: names.as_ref().and_then(|names| names[number].clone()),
-            lower: lower[number],
-            upper: upper[number],
-            integer: integer[number],
-            cost: (!predicted[number]).then(|| known.as_ref().map_or(0.0, |known| known[number])),
-        };
-        let rows = linear::linear_rows(entries, &vector(b, "b")?, relations)?;
-        let columns = (0..count).map(column).collect();
-        let arrays = LinearArrays {
-            name: name.into(),
-            sense: parse_sense(sense)?,
-            columns,
-            rows,
-        };
-        Self::from_spec(ProblemSpec::LinearArrays(arrays))
+        let problem = arrays.build(name, parse_sense(sense)?, names)?;
+        Self::from_spec(ProblemSpec::LinearArrays(problem))
     }
 
     /// Build a problem that is solved by a Python function.
@@ -445,42 +273,9 @@ impl Problem {
         thread_safe: bool,
         cost_names: Option<Vec<String>>,
     ) -> PyResult<Self> {
-        if num_costs == 0 {
-            return Err(PyValueError::new_err("num_costs must be at least 1"));
-        }
-        let cost_names = cost_names.map(CostNames::from);
-        if let Some(names) = &cost_names {
-            names.check("cost").map_err(to_py_err)?;
-            if names.len() != num_costs {
-                return Err(PyValueError::new_err(format!(
-                    "{} names for {num_costs} costs",
-                    names.len()
-                )));
-            }
-        }
-        let name = name.unwrap_or(DEFAULT_FUNCTION_NAME.into());
-        let given = ExternalProblem {
-            name,
-            sense: parse_sense(sense)?,
-            costs: num_costs,
-            cost_names,
-        };
-        let function = Arc::new(SolverFunction::new(
-            solve,
-            given.clone(),
-            binary,
-            thread_safe,
-        )?);
-        Ok(Self {
-            spec: ProblemSpec::External(given),
-            problem: Arc::new(FunctionProblem {
-                function: Arc::clone(&function),
-                call: None,
-            }),
-            function: Some(function),
-            costs: None,
-            warned: Mutex::default(),
-        })
+        let problem = external_problem(num_costs, parse_sense(sense)?, name, cost_names)?;
+        let function = SolverFunction::new(solve, problem, binary, thread_safe)?;
+        Ok(Self::from_function(function))
     }
 
     /// Build the problem of a Gurobi model; see `regretless.problems.from_gurobipy`.
@@ -655,22 +450,7 @@ impl Problem {
         unknown: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Solution> {
         refuse_unknown("Problem.solve", unknown)?;
-        let mut costs = row_in_order_of(c, vector(c, "c")?, self)?;
-        self.check_width(costs.len())?;
-        self.problem.sense().convert_slice(&mut costs);
-        let call = PyCall::new(false);
-        let result = call.run(py, |_| {
-            let oracle = self.oracle(&call, Some(1), heuristic)?;
-            let result = oracle.worker().solve(&costs);
-            Ok(result)
-        })?;
-        let solution = result.map_err(|failure| PyRuntimeError::new_err(failure.to_string()))?;
-        Ok(Solution {
-            solution,
-            sense: self.problem.sense(),
-            width: costs.len(),
-            cost_names: self.problem.cost_names().cloned(),
-        })
+        self.solve_row(py, c, heuristic)
     }
 
     /// Solve for every row of costs, on several threads.
@@ -712,28 +492,7 @@ impl Problem {
         unknown: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Solutions> {
         refuse_unknown("Problem.solve_all", unknown)?;
-        let mut costs = in_order_of(C, "C", self)?;
-        self.check_width(costs.cols())?;
-        let sense = self.problem.sense();
-        let call = PyCall::new(progress);
-        let results = call.run(py, |observer| {
-            let oracle = self.oracle(&call, threads, heuristic)?;
-            sense.convert_matrix(&mut costs)?;
-            observer.begin("solving", costs.rows() as u64);
-            let results = oracle.solve_all(&costs, observer)?;
-            observer.end();
-            Ok(results)
-        })?;
-        let width = self.problem.num_costs();
-        let names = self.problem.cost_names().cloned();
-        let columns = match &names {
-            Some(names) => Some(names.to_vec()),
-            None => column_names(C)?,
-        };
-        let columns = columns.unwrap_or_else(|| column_names_or_numbers(None, width));
-        Ok(Solutions::new(results, sense, width)
-            .with_cost_names(names)
-            .with_frame(FrameTemplate::of(C, columns)?))
+        self.solve_rows(py, C, threads, progress, heuristic)
     }
 
     fn __repr__(&self) -> String {
@@ -759,8 +518,8 @@ impl Problem {
             let other = other.get();
             let same_function = match (&self.function, &other.function) {
                 (None, None) => true,
-                (Some(mine), Some(theirs)) => mine.solve.is(&theirs.solve),
-                _ => false,
+                (Some(function), Some(other)) => function.solve.is(&other.solve),
+                (None, Some(_)) | (Some(_), None) => false,
             };
             same_function && self.spec == other.spec
         })
@@ -800,30 +559,5 @@ impl Problem {
             None => ("from_dict", (self.to_dict(py)?,).into_pyobject(py)?),
         };
         (module.getattr(rebuild)?, arguments).into_pyobject(py)
-    }
-}
-
-/// Reads a model of a modeling library by a function of `regretless.problems`.
-fn read_model<'py>(
-    py: Python<'py>,
-    function: &str,
-    model: &Bound<'py, PyAny>,
-    costs: Option<&Bound<'py, PyAny>>,
-) -> PyResult<Bound<'py, PyAny>> {
-    let problems = py.import("regretless.problems")?;
-    problems.call_method1(function, (model, costs))
-}
-
-impl Problem {
-    /// Refuses another number of costs per row than the problem has.
-    pub fn check_width(&self, found: usize) -> PyResult<()> {
-        let needed = self.problem.num_costs();
-        if found == needed {
-            return Ok(());
-        }
-        let name = self.problem.name();
-        Err(PyValueError::new_err(format!(
-            "{found} costs per row, {name} needs {needed}"
-        )))
     }
 }

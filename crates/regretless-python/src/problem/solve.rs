@@ -1,0 +1,155 @@
+//! Solving of problems, and what other modules need of a problem for it.
+
+use std::sync::Arc;
+
+use pyo3::exceptions::{PyRuntimeError, PyValueError};
+use pyo3::prelude::*;
+use regretless::oracle::{Heuristic, Oracle};
+use regretless::parallel::Threads;
+use regretless::problem::{ProblemKind, ProblemSpec};
+
+use super::Problem;
+use super::build::DEFAULT_FUNCTION_NAME;
+use crate::arrays::vector;
+use crate::call::lock;
+use crate::call_observer::{PyCall, warn};
+use crate::frames::{FrameTemplate, column_names_or_numbers};
+use crate::function_problem::{FunctionProblem, SolverFunction};
+use crate::names::{column_names, in_order_of, row_in_order_of};
+use crate::solutions::{Solution, Solutions};
+
+impl Problem {
+    /// Raises a warning once per problem.
+    pub fn warn_once(&self, py: Python<'_>, notice: &str) -> PyResult<()> {
+        let is_new = lock(&self.warned).insert(notice.to_owned());
+        if is_new { warn(py, notice) } else { Ok(()) }
+    }
+
+    /// The oracle of a call, with a number of threads (all by default) and a heuristic if one is
+    /// named.
+    pub fn oracle(
+        &self,
+        call: &PyCall,
+        threads: Option<usize>,
+        heuristic: Option<&str>,
+    ) -> regretless::Result<Oracle> {
+        let heuristic = heuristic.map(str::parse::<Heuristic>).transpose()?;
+        let threads = Threads::new(threads.unwrap_or(0))?;
+        let problem: Arc<dyn ProblemKind> = match &self.function {
+            None => Arc::clone(&self.problem),
+            Some(function) => Arc::new(FunctionProblem {
+                function: Arc::clone(function),
+                call: Some(Arc::clone(call.state())),
+            }),
+        };
+        Oracle::new(problem)
+            .with_threads(threads)
+            .with_heuristic(heuristic)
+    }
+
+    /// Whether it is solved by a Python function.
+    pub fn is_function(&self) -> bool {
+        self.function.is_some()
+    }
+
+    /// The Python function, if the problem is one.
+    pub fn function(&self) -> Option<&Arc<SolverFunction>> {
+        self.function.as_ref()
+    }
+
+    /// Identifies the problem: by the fingerprint of its content if it has one, else by its
+    /// description.
+    pub fn identity(&self) -> PyResult<String> {
+        let fingerprint = self.problem.fingerprint();
+        if !fingerprint.is_empty() {
+            return Ok(fingerprint
+                .iter()
+                .map(|byte| format!("{byte:02x}"))
+                .collect());
+        }
+        serde_json::to_string(&self.spec).map_err(|error| PyValueError::new_err(error.to_string()))
+    }
+
+    /// Refuses a function without a name, whose stored labels could not be identified.
+    pub fn check_storable(&self) -> PyResult<()> {
+        match &self.spec {
+            ProblemSpec::External(problem) if problem.name == DEFAULT_FUNCTION_NAME => {
+                Err(PyValueError::new_err(
+                    "labels of a function are stored under its name; give it one: \
+                     from_solver(..., name='depots 2024')",
+                ))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Refuses another number of costs per row than the problem has.
+    pub fn check_width(&self, width: usize) -> PyResult<()> {
+        let expected = self.problem.num_costs();
+        if width == expected {
+            return Ok(());
+        }
+        let name = self.problem.name();
+        Err(PyValueError::new_err(format!(
+            "{width} costs per row, {name} needs {expected}"
+        )))
+    }
+
+    /// Solves for one row of costs.
+    pub(super) fn solve_row(
+        &self,
+        py: Python<'_>,
+        costs: &Bound<'_, PyAny>,
+        heuristic: Option<&str>,
+    ) -> PyResult<Solution> {
+        let mut costs = row_in_order_of(costs, vector(costs, "c")?, self)?;
+        self.check_width(costs.len())?;
+        self.problem.sense().convert_slice(&mut costs);
+        let call = PyCall::new(false);
+        let result = call.run(py, |_| {
+            let oracle = self.oracle(&call, Some(1), heuristic)?;
+            let result = oracle.worker().solve(&costs);
+            Ok(result)
+        })?;
+        let solution = result.map_err(|failure| PyRuntimeError::new_err(failure.to_string()))?;
+        Ok(Solution {
+            solution,
+            sense: self.problem.sense(),
+            width: costs.len(),
+            cost_names: self.problem.cost_names().cloned(),
+        })
+    }
+
+    /// Solves for every row of costs.
+    pub(super) fn solve_rows(
+        &self,
+        py: Python<'_>,
+        table: &Bound<'_, PyAny>,
+        threads: Option<usize>,
+        progress: bool,
+        heuristic: Option<&str>,
+    ) -> PyResult<Solutions> {
+        let mut costs = in_order_of(table, "C", self)?;
+        self.check_width(costs.cols())?;
+        let sense = self.problem.sense();
+        let call = PyCall::new(progress);
+        let results = call.run(py, |observer| {
+            let oracle = self.oracle(&call, threads, heuristic)?;
+            sense.convert_matrix(&mut costs)?;
+            observer.begin("solving", costs.rows() as u64);
+            let results = oracle.solve_all(&costs, observer)?;
+            observer.end();
+            Ok(results)
+        })?;
+        let width = self.problem.num_costs();
+        let names = self.problem.cost_names().cloned();
+        let columns = match &names {
+            Some(names) => Some(names.to_vec()),
+            None => column_names(table)?,
+        };
+        let columns = columns.unwrap_or_else(|| column_names_or_numbers(None, width));
+        Ok(Solutions::new(results, sense, width)
+            .with_cost_names(names)
+            .with_frame(FrameTemplate::of(table, columns)?))
+    }
+}
