@@ -1,4 +1,4 @@
-// Selection, tooltips, sorting and downloads. The page says everything without this script; it only makes it handier.
+// Selection, tooltips, sorting and downloads. Without this script the page shows all content at once.
 'use strict';
 (() => {
   const all = (selector, root = document) => [...root.querySelectorAll(selector)];
@@ -13,7 +13,7 @@
       const timed = !part.dataset.axis || part.dataset.axis === axis;
       part.hidden = !(own && timed);
     }
-    // A section whose figures are all of other problems would be a title above nothing.
+    // A section is hidden if all its figures are hidden.
     for (const section of all('section')) {
       const parts = all('[data-problem]', section);
       section.hidden = parts.length > 0 && parts.every((part) => part.hidden);
@@ -50,7 +50,7 @@
     button.addEventListener('click', () => entries.forEach((entry) => set(entry, true)));
   }
 
-  // Tooltips: the words of a mark's title, at once and where the mouse is.
+  // Tooltips: the text of a mark's title, shown at the pointer without delay.
   const tip = document.getElementById('tip');
   for (const title of all('.mark > title')) {
     title.parentNode.dataset.tip = title.textContent;

@@ -1,4 +1,4 @@
-//! Runs an experiment, or reads results that were kept, and writes its report into a folder.
+//! Runs an experiment, or reads stored results, and writes the report into a folder.
 //!
 //! ```text
 //! cargo run -p regretless-report --example render -- RESULTS.json|EXPERIMENT.toml FOLDER

@@ -1,7 +1,7 @@
 //! Axes of a plot: ticks, grid lines, titles, and labels that do not overlap.
 
 use crate::scale::AxisScale;
-use crate::svg::{Anchor, Point, Rect, SMALL_TEXT_HEIGHT, Svg, space};
+use crate::svg::{Anchor, Point, Rect, SMALL_TEXT_HEIGHT, Svg, text_extent};
 
 /// A plot area with its two axes.
 #[derive(Debug, Clone, Copy)]
@@ -43,10 +43,10 @@ impl Axes {
 /// Ticks and a title below an area, with lines through it.
 pub(crate) fn bottom_axis(svg: &mut Svg, area: &Rect, x: &AxisScale, title: &str) {
     for (value, text) in x.ticks() {
-        let place = x.at(value);
-        svg.line((place, area.top), (place, area.bottom()), "grid");
+        let position = x.at(value);
+        svg.line((position, area.top), (position, area.bottom()), "grid");
         svg.text(
-            (place, area.bottom() + 15.0),
+            (position, area.bottom() + 15.0),
             Anchor::Middle,
             "small faint",
             &text,
@@ -92,7 +92,7 @@ impl LabelPlacement {
             .push(Rect::new(x - size, y - size, 2.0 * size, 2.0 * size));
     }
 
-    /// Keeps labels away from a line across or up the figure.
+    /// Keeps labels away from a horizontal or vertical line.
     pub(crate) fn reserve_line(&mut self, from: Point, to: Point) {
         let ((x1, y1), (x2, y2)) = (from, to);
         self.taken.push(Rect::new(
@@ -116,15 +116,15 @@ impl LabelPlacement {
             ((x - 8.0, y - 7.0), Anchor::End),
             ((x - 8.0, y + 14.0), Anchor::End),
         ];
-        for (place, anchor) in candidates {
-            let extent = space(place, anchor, SMALL_TEXT_HEIGHT, text);
+        for (point, anchor) in candidates {
+            let extent = text_extent(point, anchor, SMALL_TEXT_HEIGHT, text);
             let inside = extent.left >= within.left && extent.right() <= within.right() + 6.0;
             let inside =
                 inside && extent.top >= within.top - 4.0 && extent.bottom() <= within.bottom();
             if inside && !self.taken.iter().any(|other| other.intersects(&extent)) {
                 self.taken.push(extent);
-                draw_halo(svg, place, anchor, text);
-                svg.text(place, anchor, self.class, text);
+                draw_halo(svg, point, anchor, text);
+                svg.text(point, anchor, self.class, text);
                 return true;
             }
         }
@@ -133,8 +133,8 @@ impl LabelPlacement {
 }
 
 /// Draws a translucent background behind a small text.
-pub(crate) fn draw_halo(svg: &mut Svg, place: Point, anchor: Anchor, text: &str) {
-    let extent = space(place, anchor, SMALL_TEXT_HEIGHT, text);
+pub(crate) fn draw_halo(svg: &mut Svg, point: Point, anchor: Anchor, text: &str) {
+    let extent = text_extent(point, anchor, SMALL_TEXT_HEIGHT, text);
     svg.rect(
         Rect::new(
             extent.left - 1.0,
@@ -146,23 +146,23 @@ pub(crate) fn draw_halo(svg: &mut Svg, place: Point, anchor: Anchor, text: &str)
     );
 }
 
-/// Heights close to the wanted ones, in the same order, at least `gap` apart, between `top` and
+/// Heights close to the ideal ones, in the same order, at least `gap` apart, between `top` and
 /// `bottom`.
-pub(crate) fn spread_out(wanted: &[f64], gap: f64, top: f64, bottom: f64) -> Vec<f64> {
-    let mut order: Vec<usize> = (0..wanted.len()).collect();
-    order.sort_by(|a, b| wanted[*a].total_cmp(&wanted[*b]));
-    let mut places = wanted.to_vec();
-    let mut least = top;
-    for place in &order {
-        places[*place] = places[*place].max(least);
-        least = places[*place] + gap;
+pub(crate) fn spread_out(ideal: &[f64], gap: f64, top: f64, bottom: f64) -> Vec<f64> {
+    let mut order: Vec<usize> = (0..ideal.len()).collect();
+    order.sort_by(|a, b| ideal[*a].total_cmp(&ideal[*b]));
+    let mut heights = ideal.to_vec();
+    let mut min = top;
+    for index in &order {
+        heights[*index] = heights[*index].max(min);
+        min = heights[*index] + gap;
     }
     let mut max = bottom;
-    for place in order.iter().rev() {
-        places[*place] = places[*place].min(max);
-        max = places[*place] - gap;
+    for index in order.iter().rev() {
+        heights[*index] = heights[*index].min(max);
+        max = heights[*index] - gap;
     }
-    places
+    heights
 }
 
 #[cfg(test)]
@@ -172,12 +172,12 @@ mod tests {
 
     #[test]
     fn crowded_heights_are_moved_apart_and_keep_their_order() {
-        let places = spread_out(&[50.0, 10.0, 51.0, 49.0], 10.0, 0.0, 60.0);
-        assert_eq!(places, [50.0, 10.0, 60.0, 40.0]);
+        let heights = spread_out(&[50.0, 10.0, 51.0, 49.0], 10.0, 0.0, 60.0);
+        assert_eq!(heights, [50.0, 10.0, 60.0, 40.0]);
     }
 
     #[test]
-    fn labels_that_find_no_room_are_left_out() {
+    fn labels_without_space_are_omitted() {
         let (mut svg, mut labels) = (
             Svg::new(100.0, 40.0),
             LabelPlacement::new(LabelPlacement::PLAIN),

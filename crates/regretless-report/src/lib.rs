@@ -38,20 +38,20 @@ use regretless::experiment::ExperimentResults;
 /// A figure as a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Figure {
-    /// Its kind and problem, as a file name without ending: `pareto-TSP100`.
+    /// Its kind and problem, as a file name without extension: `pareto-TSP100`.
     pub name: String,
-    /// The drawing, which needs nothing but itself.
+    /// A self-contained SVG document.
     pub svg: String,
 }
 
-/// All figures the experiment asks for, in its order, problem by problem.
+/// All figures of the experiment, in its order, problem by problem.
 pub fn figures(results: &ExperimentResults) -> Vec<Figure> {
     let drawn = figure::all(results)
         .into_iter()
-        .filter(|drawn| !drawn.even_time);
+        .filter(|drawn| !drawn.linear_time);
     drawn
         .map(|drawn| Figure {
-            svg: drawn.svg.alone(&drawn.caption),
+            svg: drawn.svg.standalone(&drawn.caption),
             name: drawn.name,
         })
         .collect()

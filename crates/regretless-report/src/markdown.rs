@@ -2,7 +2,9 @@
 
 use regretless::experiment::{ExperimentResults, MethodResults, ProblemResults};
 
-use crate::table::{MISSING_VALUE, columns, gap, notes, provenance, spread, winner};
+use crate::table::{
+    MISSING_VALUE, columns, difference_to_published, notes, provenance, spread, winner,
+};
 use crate::text::{change, plain_markdown, pluralize, ratio};
 
 /// The tables of an experiment as Markdown: an overview of all problems, then each in detail.
@@ -72,11 +74,11 @@ fn overview(results: &ExperimentResults) -> String {
         .problems
         .first()
         .map_or(&[][..], |problem| &problem.methods);
-    for (place, method) in methods.iter().enumerate() {
+    for (index, method) in methods.iter().enumerate() {
         let cells = results
             .problems
             .iter()
-            .map(|problem| problem.methods.get(place).map_or(String::new(), cell));
+            .map(|problem| problem.methods.get(index).map_or(String::new(), cell));
         out += &row(std::iter::once(plain_markdown(&method.name)).chain(cells));
     }
     out
@@ -96,9 +98,15 @@ fn cell(method: &MethodResults) -> String {
     } else {
         String::new()
     };
-    let said = method.published.zip(gap(method));
-    let said = said.map(|(said, gap)| format!(" ({}, {})", ratio(said.ratio), change(gap)));
-    format!("{text}{few}{}", said.unwrap_or_default())
+    let published = method.published.zip(difference_to_published(method));
+    let published = published.map(|(published, difference_to_published)| {
+        format!(
+            " ({}, {})",
+            ratio(published.ratio),
+            change(difference_to_published)
+        )
+    });
+    format!("{text}{few}{}", published.unwrap_or_default())
 }
 
 fn detail(problem: &ProblemResults, reference: &str) -> String {

@@ -1,31 +1,31 @@
-//! Figures as pixels, for programs that know no SVG.
+//! Figures as PNG images, for programs without support for SVG.
 
 use resvg::{tiny_skia, usvg};
 
-/// Why there is no picture.
+/// Why an image cannot be made.
 #[derive(Debug, thiserror::Error)]
 pub enum PngError {
-    /// The drawing cannot be read.
-    #[error("the drawing is no SVG that can be drawn: {0}")]
-    Drawing(#[from] usvg::Error),
+    /// The SVG cannot be read.
+    #[error("the figure is not an SVG that can be drawn: {0}")]
+    Svg(#[from] usvg::Error),
     /// Text would be missing.
     #[error(
-        "this system has no fonts to write text with; install some, for example the package \
+        "this system has no fonts; install some, for example the package \
             fonts-dejavu-core"
     )]
     NoFonts,
-    /// The picture has no size, or too large a one.
-    #[error("a picture {0} pixels wide cannot be made of this drawing; choose another width")]
+    /// The image would be empty or too large.
+    #[error("this figure cannot be an image {0} pixels wide; choose another width")]
     Width(u32),
-    /// The picture cannot be packed.
-    #[error("the picture cannot be written: {0}")]
-    Writing(String),
+    /// The image cannot be encoded.
+    #[error("the image cannot be encoded: {0}")]
+    Encoding(String),
 }
 
 /// A figure as a PNG file with this width in pixels, on a white background.
 ///
 /// # Errors
-/// When the drawing is no SVG, the system has no fonts, or the width makes no picture.
+/// When the figure is not an SVG, the system has no fonts, or the width is 0 or too large.
 pub fn png(svg: &str, width: u32) -> Result<Vec<u8>, PngError> {
     let mut options = usvg::Options::default();
     options.fontdb_mut().load_system_fonts();
@@ -41,7 +41,7 @@ pub fn png(svg: &str, width: u32) -> Result<Vec<u8>, PngError> {
         options
             .fontdb
             .faces()
-            .any(|face| face.families.iter().any(|(own, _)| own == **name))
+            .any(|face| face.families.iter().any(|(family, _)| family == **name))
     };
     let sans = preferred
         .iter()
@@ -53,16 +53,16 @@ pub fn png(svg: &str, width: u32) -> Result<Vec<u8>, PngError> {
     let tree = usvg::Tree::from_str(svg, &options)?;
     let factor = width as f32 / tree.size().width();
     let height = (tree.size().height() * factor).ceil() as u32;
-    let mut picture = tiny_skia::Pixmap::new(width, height).ok_or(PngError::Width(width))?;
-    picture.fill(tiny_skia::Color::WHITE);
+    let mut image = tiny_skia::Pixmap::new(width, height).ok_or(PngError::Width(width))?;
+    image.fill(tiny_skia::Color::WHITE);
     resvg::render(
         &tree,
         tiny_skia::Transform::from_scale(factor, factor),
-        &mut picture.as_mut(),
+        &mut image.as_mut(),
     );
-    picture
+    image
         .encode_png()
-        .map_err(|e| PngError::Writing(e.to_string()))
+        .map_err(|e| PngError::Encoding(e.to_string()))
 }
 
 #[cfg(test)]
@@ -73,23 +73,23 @@ mod tests {
         width='10' height='20'/></svg>";
 
     #[test]
-    fn a_picture_is_as_wide_as_asked_for() {
-        let picture = match png(SQUARE, 30) {
+    fn an_image_has_the_requested_width() {
+        let image = match png(SQUARE, 30) {
             Err(PngError::NoFonts) => return,
             other => other.unwrap(),
         };
-        assert_eq!(&picture[1..4], b"PNG");
+        assert_eq!(&image[1..4], b"PNG");
         assert_eq!(
-            (&picture[16..20], &picture[20..24]),
+            (&image[16..20], &image[20..24]),
             (&[0, 0, 0, 30][..], &[0, 0, 0, 60][..])
         );
     }
 
     #[test]
-    fn what_is_no_drawing_or_has_no_size_is_refused() {
+    fn other_text_and_a_width_of_zero_are_refused() {
         assert!(matches!(
             png("<html>", 30),
-            Err(PngError::Drawing(_) | PngError::NoFonts)
+            Err(PngError::Svg(_) | PngError::NoFonts)
         ));
         assert!(matches!(
             png(SQUARE, 0),

@@ -11,12 +11,12 @@ pub(crate) struct AxisScale {
     to: f64,
     log: bool,
     /// Whether ticks are integers only.
-    whole: bool,
+    integer_ticks: bool,
 }
 
 impl AxisScale {
     /// A linear axis that begins and ends at round numbers.
-    pub(crate) fn even(values: impl IntoIterator<Item = f64>, from: f64, to: f64) -> Self {
+    pub(crate) fn linear(values: impl IntoIterator<Item = f64>, from: f64, to: f64) -> Self {
         let (low, high) = ends(values);
         let (low, high) = if low < high {
             (low, high)
@@ -30,12 +30,12 @@ impl AxisScale {
             from,
             to,
             log: false,
-            whole: false,
+            integer_ticks: false,
         }
     }
 
     /// A linear axis with integer ticks from the lowest to the highest value.
-    pub(crate) fn whole(values: impl IntoIterator<Item = f64>, from: f64, to: f64) -> Self {
+    pub(crate) fn integer(values: impl IntoIterator<Item = f64>, from: f64, to: f64) -> Self {
         let (low, high) = ends(values);
         Self {
             low,
@@ -43,7 +43,7 @@ impl AxisScale {
             from,
             to,
             log: false,
-            whole: true,
+            integer_ticks: true,
         }
     }
 
@@ -61,18 +61,18 @@ impl AxisScale {
             from,
             to,
             log: true,
-            whole: false,
+            integer_ticks: false,
         }
     }
 
     /// The position of a value; values outside are at the ends.
     pub(crate) fn at(&self, value: f64) -> f64 {
-        let share = if self.log {
+        let fraction = if self.log {
             (value.max(self.low) / self.low).ln() / (self.high / self.low).ln()
         } else {
             (value - self.low) / (self.high - self.low)
         };
-        self.from + share.clamp(0.0, 1.0) * (self.to - self.from)
+        self.from + fraction.clamp(0.0, 1.0) * (self.to - self.from)
     }
 
     pub(crate) fn high(&self) -> f64 {
@@ -84,7 +84,7 @@ impl AxisScale {
         let values = if self.log {
             self.log_ticks()
         } else {
-            self.even_ticks()
+            self.linear_ticks()
         };
         values
             .into_iter()
@@ -92,15 +92,20 @@ impl AxisScale {
             .collect()
     }
 
-    fn even_ticks(&self) -> Vec<f64> {
+    fn linear_ticks(&self) -> Vec<f64> {
         let step = step(self.high - self.low);
-        let step = if self.whole { step.ceil() } else { step };
-        // Round numbers are rarely exact in binary: 1e-6 of a step absorbs the rounding.
+        let step = if self.integer_ticks {
+            step.ceil()
+        } else {
+            step
+        };
+        /// Fraction of a step that absorbs rounding: round numbers are rarely exact in binary.
+        const STEP_TOLERANCE: f64 = 1e-6;
         let (first, last) = (
-            (self.low / step - 1e-6).ceil() as i64,
-            (self.high / step + 1e-6).floor() as i64,
+            (self.low / step - STEP_TOLERANCE).ceil() as i64,
+            (self.high / step + STEP_TOLERANCE).floor() as i64,
         );
-        (first..=last).map(|place| place as f64 * step).collect()
+        (first..=last).map(|index| index as f64 * step).collect()
     }
 
     fn log_ticks(&self) -> Vec<f64> {
@@ -148,8 +153,8 @@ mod tests {
     }
 
     #[test]
-    fn even_axes_begin_and_end_at_round_numbers() {
-        let scale = AxisScale::even([0.0, 1.13], 0.0, 100.0);
+    fn linear_axes_begin_and_end_at_round_numbers() {
+        let scale = AxisScale::linear([0.0, 1.13], 0.0, 100.0);
         assert_eq!(
             written(&scale),
             ["0", "0.2", "0.4", "0.6", "0.8", "1", "1.2"]
@@ -159,13 +164,13 @@ mod tests {
     }
 
     #[test]
-    fn axes_of_whole_numbers_have_whole_ticks() {
+    fn integer_axes_have_integer_ticks() {
         assert_eq!(
-            written(&AxisScale::whole([1.0, 15.0], 0.0, 1.0)),
+            written(&AxisScale::integer([1.0, 15.0], 0.0, 1.0)),
             ["3", "6", "9", "12", "15"]
         );
         assert_eq!(
-            written(&AxisScale::whole([0.0, 2.0], 0.0, 1.0)),
+            written(&AxisScale::integer([0.0, 2.0], 0.0, 1.0)),
             ["0", "1", "2"]
         );
     }
@@ -181,8 +186,8 @@ mod tests {
     #[test]
     fn an_axis_of_one_value_or_none_still_has_a_length() {
         for scale in [
-            AxisScale::even([3.0], 0.0, 9.0),
-            AxisScale::even([], 0.0, 9.0),
+            AxisScale::linear([3.0], 0.0, 9.0),
+            AxisScale::linear([], 0.0, 9.0),
             AxisScale::log([0.0], 0.0, 9.0),
         ] {
             assert!(scale.ticks().len() > 1 && scale.at(1.0).is_finite());

@@ -35,13 +35,13 @@ pub(crate) const METHOD_COLORS: usize = 7;
 const MARK_SHAPES: usize = 6;
 
 /// The class of a color.
-pub(crate) fn hue(place: usize) -> String {
-    format!("c{}", place % METHOD_COLORS)
+pub(crate) fn hue(index: usize) -> String {
+    format!("c{}", index % METHOD_COLORS)
 }
 
 /// The class of a line: methods of one color differ by their dashes.
-pub(crate) fn dash(place: usize) -> String {
-    format!("dash{}", place % MARK_SHAPES)
+pub(crate) fn dash(index: usize) -> String {
+    format!("dash{}", index % MARK_SHAPES)
 }
 
 /// The style sheet of a standalone figure: literal colors, since few viewers support CSS variables.
@@ -55,17 +55,17 @@ pub(crate) fn standalone() -> String {
 
 /// The style sheet of figures on a page: light or dark as the reader prefers, and light in print.
 pub(crate) fn on_page() -> String {
-    let of = |dark: bool| -> String {
+    let variables = |dark: bool| -> String {
         COLORS
             .iter()
-            .map(|(name, day, night)| format!("--{name}:{};", if dark { night } else { day }))
+            .map(|(name, light, night)| format!("--{name}:{};", if dark { night } else { light }))
             .collect()
     };
     format!(
         ":root{{color-scheme:light dark;{}}}@media screen and \
             (prefers-color-scheme:dark){{:root{{{}}}}}{FIGURE_CSS}",
-        of(false),
-        of(true)
+        variables(false),
+        variables(true)
     )
 }
 
@@ -117,7 +117,7 @@ mod tests {
             let name = used.split(')').next().unwrap();
             assert!(
                 page.contains(&format!("{name}:")),
-                "{name} is used and nowhere defined"
+                "{name} is used and not defined"
             );
         }
     }

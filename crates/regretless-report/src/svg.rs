@@ -187,7 +187,7 @@ impl Svg {
     }
 
     /// The figure as a standalone file.
-    pub(crate) fn alone(&self, name: &str) -> String {
+    pub(crate) fn standalone(&self, name: &str) -> String {
         let style = format!("<style>{}</style>", style::standalone());
         let size = format!(
             " width=\"{}\" height=\"{}\"",
@@ -237,13 +237,13 @@ impl<'a> SvgElement<'a> {
 }
 
 /// The extent of a text at a point of its baseline.
-pub(crate) fn space(at: Point, anchor: Anchor, size: f64, text: &str) -> Rect {
+pub(crate) fn text_extent(at: Point, anchor: Anchor, size: f64, text: &str) -> Rect {
     let (x, y) = at;
-    let wide = width(text) * size;
+    let text_width = width(text) * size;
     let left = match anchor {
         Anchor::Start => x,
-        Anchor::Middle => x - wide / 2.0,
-        Anchor::End => x - wide,
+        Anchor::Middle => x - text_width / 2.0,
+        Anchor::End => x - text_width,
     };
-    Rect::new(left, y - size * 0.8, wide, size)
+    Rect::new(left, y - size * 0.8, text_width, size)
 }

@@ -33,21 +33,21 @@ const COLUMNS: [Column; 9] = [
         text: |method| {
             method
                 .difference
-                .map(|at| format!("{} to {}", change(at.lower), change(at.upper)))
+                .map(|interval| format!("{} to {}", change(interval.lower), change(interval.upper)))
         },
-        key: |method| method.difference.map(|at| at.mean),
+        key: |method| method.difference.map(|interval| interval.mean),
     },
     Column {
         title: "published",
         hint: "published ratio, ± standard deviation",
         text: published,
-        key: |method| method.published.map(|said| said.ratio),
+        key: |method| method.published.map(|published| published.ratio),
     },
     Column {
         title: "here − published",
         hint: "our ratio minus the published one",
-        text: |method| gap(method).map(change),
-        key: gap,
+        text: |method| difference_to_published(method).map(change),
+        key: difference_to_published,
     },
     Column {
         title: "regret",
@@ -116,11 +116,11 @@ fn percent(spread: &MeanAndDeviation) -> MeanAndDeviation {
 }
 
 fn published(method: &MethodResults) -> Option<String> {
-    let said = method.published?;
+    let published = method.published?;
     spread(
         &MeanAndDeviation {
-            mean: Some(said.ratio),
-            sd: said.sd,
+            mean: Some(published.ratio),
+            sd: published.sd,
             count: 0,
         },
         ratio,
@@ -128,7 +128,7 @@ fn published(method: &MethodResults) -> Option<String> {
 }
 
 /// Our ratio minus the published one.
-pub(crate) fn gap(method: &MethodResults) -> Option<f64> {
+pub(crate) fn difference_to_published(method: &MethodResults) -> Option<f64> {
     Some(method.ratio.mean? - method.published?.ratio)
 }
 
@@ -145,7 +145,7 @@ pub(crate) fn notes(results: &ExperimentResults) -> Vec<(&str, String, &str)> {
     for (problem, method, reason) in missing(results) {
         match out
             .iter_mut()
-            .find(|(own, _, why)| (*own, *why) == (problem, reason))
+            .find(|(known, _, known_reason)| (*known, *known_reason) == (problem, reason))
         {
             Some((_, methods, _)) => methods.push(method),
             None => out.push((problem, vec![method], reason)),
@@ -188,27 +188,27 @@ pub(crate) fn winner(problem: &ProblemResults, reference: &str) -> Option<String
     if best.name == reference {
         return Some(format!("no method beats {reference}"));
     }
-    let sure = best.difference.map(|at| {
+    let interval = best.difference.map(|interval| {
         format!(
             " (95 % interval {} to {})",
-            ratio(at.lower + 1.0),
-            ratio(at.upper + 1.0)
+            ratio(interval.lower + 1.0),
+            ratio(interval.upper + 1.0)
         )
     });
-    let (name, mean, sure) = (&best.name, ratio(mean), sure.unwrap_or_default());
+    let (name, mean, interval) = (&best.name, ratio(mean), interval.unwrap_or_default());
     Some(format!(
-        "{name} has the lowest regret, {mean} times that of {reference}{sure}"
+        "{name} has the lowest regret, {mean} times that of {reference}{interval}"
     ))
 }
 
 /// Names and values of the provenance.
 pub(crate) fn provenance(results: &ExperimentResults) -> Vec<(&'static str, &str)> {
-    let from = &results.provenance;
+    let provenance = &results.provenance;
     let fields = [
-        ("version", &from.version),
-        ("machine", &from.machine),
-        ("command", &from.command),
-        ("date", &from.date),
+        ("version", &provenance.version),
+        ("machine", &provenance.machine),
+        ("command", &provenance.command),
+        ("date", &provenance.date),
     ];
     fields
         .into_iter()

@@ -79,8 +79,8 @@ fn grouped(value: f64) -> String {
         .strip_prefix('-')
         .map_or(("", digits.as_str()), |rest| ("-", rest));
     let mut out = sign.to_string();
-    for (place, c) in digits.chars().enumerate() {
-        if place > 0 && (digits.len() - place) % 3 == 0 {
+    for (index, c) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index) % 3 == 0 {
             out.push(',');
         }
         out.push(c);
@@ -126,11 +126,11 @@ fn signed(text: &str) -> String {
 }
 
 /// `1 seed`, `3 seeds`.
-pub(crate) fn pluralize(number: usize, thing: &str) -> String {
+pub(crate) fn pluralize(number: usize, noun: &str) -> String {
     if number == 1 {
-        format!("1 {thing}")
+        format!("1 {noun}")
     } else {
-        format!("{} {thing}s", grouped(number as f64))
+        format!("{} {noun}s", grouped(number as f64))
     }
 }
 
@@ -149,7 +149,7 @@ pub(crate) fn clipped(name: &str) -> String {
 
 /// Estimated width of a text in ems of a sans-serif font, slightly too large rather than too small.
 pub(crate) fn width(text: &str) -> f64 {
-    let one = |c: char| match c {
+    let char_width = |c: char| match c {
         'i' | 'j' | 'l' | '|' | '\'' | '.' | ',' | ':' | ';' | '!' => 0.31,
         ' ' | 't' | 'f' | 'r' | '(' | ')' | '[' | ']' | '/' | '-' | '·' => 0.38,
         'm' | 'w' | 'M' | 'W' | '%' | '@' | '–' | '—' => 0.93,
@@ -158,7 +158,7 @@ pub(crate) fn width(text: &str) -> f64 {
         c if c.is_ascii() => 0.6,
         _ => 0.75,
     };
-    text.chars().map(one).sum()
+    text.chars().map(char_width).sum()
 }
 
 /// Lines of at most `ems` width, broken at spaces.
@@ -183,7 +183,7 @@ mod tests {
     };
 
     #[test]
-    fn numbers_keep_the_digits_that_matter() {
+    fn numbers_have_three_significant_digits() {
         assert_eq!(short(0.012_345), "0.0123");
         assert_eq!(short(-12.345), "−12.3");
         assert_eq!(short(1_234_567.8), "1,234,568");
@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_that_means_something_to_a_browser_is_left() {
+    fn special_characters_are_escaped() {
         let hostile = "</script><img src=\"x\" onerror='alert(1)'>&\u{0}";
         let text = escaped(hostile);
         assert!(!text.contains(['<', '>', '"', '\'', '\u{0}']), "{text}");

@@ -2,14 +2,14 @@
 
 use regretless::experiment::MethodResults;
 
-use super::{FigureContext, FigureWithCaption, tip, whisker, widest};
+use super::{FigureContext, FigureWithCaption, draw_error_bar, tip, widest};
 use crate::axes::bottom_axis;
 use crate::scale::AxisScale;
 use crate::svg::{Anchor, Rect, Svg};
 use crate::text::{clipped, ratio};
 
 const WIDTH: f64 = 760.0;
-const ROW: f64 = 20.0;
+const ROW_HEIGHT: f64 = 20.0;
 const TOP: f64 = 36.0;
 /// Ratios above are truncated: one bad method would compress all others. Untuned: above 1 all
 /// methods are worse than the reference anyway.
@@ -19,39 +19,44 @@ pub(super) fn draw(context: &FigureContext<'_>) -> FigureWithCaption {
     context.measured().next()?;
     let methods = &context.problem.methods;
     let left = widest(methods.iter().map(|method| method.name.as_str())) + 24.0;
-    let area = Rect::new(left, TOP, WIDTH - left - 110.0, ROW * methods.len() as f64);
+    let area = Rect::new(
+        left,
+        TOP,
+        WIDTH - left - 110.0,
+        ROW_HEIGHT * methods.len() as f64,
+    );
     let ends = methods.iter().flat_map(|method| {
-        let said = method.published.map(|said| said.ratio);
+        let published = method.published.map(|published| published.ratio);
         [
             method
                 .ratio
                 .mean
                 .map(|mean| mean + method.ratio.sd.unwrap_or(0.0)),
-            said,
+            published,
         ]
     });
     let longest = ends.flatten().fold(1.05, f64::max).min(MAX_RATIO_SHOWN);
-    let x = AxisScale::even([0.0, longest], area.left, area.right());
+    let x = AxisScale::linear([0.0, longest], area.left, area.right());
     let mut svg = Svg::new(WIDTH, area.bottom() + 44.0);
     context.heading(&mut svg);
     let title = format!("test regret relative to {}", context.results.reference);
     bottom_axis(&mut svg, &area, &x, &title);
-    for (place, method) in methods.iter().enumerate() {
-        row(&mut svg, place, method, &area, &x);
+    for (index, method) in methods.iter().enumerate() {
+        row(&mut svg, index, method, &area, &x);
     }
     svg.line((x.at(1.0), area.top), (x.at(1.0), area.bottom()), "one");
     Some((svg, caption(context)))
 }
 
-fn row(svg: &mut Svg, place: usize, method: &MethodResults, area: &Rect, x: &AxisScale) {
-    let middle = area.top + (place as f64 + 0.5) * ROW;
+fn row(svg: &mut Svg, index: usize, method: &MethodResults, area: &Rect, x: &AxisScale) {
+    let middle = area.top + (index as f64 + 0.5) * ROW_HEIGHT;
     // One color for all: names identify the methods.
     let color = if method.is_best {
         "missed mark"
     } else {
         "c0 mark"
     };
-    svg.group(color).num("data-method", place as f64).open();
+    svg.group(color).num("data-method", index as f64).open();
     svg.tip(&tip(method));
     let strong = if method.is_best { "strong" } else { "" };
     svg.text(
@@ -60,7 +65,7 @@ fn row(svg: &mut Svg, place: usize, method: &MethodResults, area: &Rect, x: &Axi
         strong,
         &clipped(&method.name),
     );
-    let said = match method.ratio.mean {
+    let label = match method.ratio.mean {
         Some(mean) => {
             let end = x.at(mean);
             svg.rect(
@@ -91,13 +96,13 @@ fn row(svg: &mut Svg, place: usize, method: &MethodResults, area: &Rect, x: &Axi
         (area.right() + 14.0, middle + 4.0),
         Anchor::Start,
         strong,
-        &said,
+        &label,
     );
     if let Some(published) = method.published {
-        let place = x.at(published.ratio);
+        let position = x.at(published.ratio);
         svg.line(
-            (place, middle - 8.5),
-            (place, middle + 8.5),
+            (position, middle - 8.5),
+            (position, middle + 8.5),
             "tick published",
         );
     }
@@ -110,7 +115,7 @@ fn deviation(svg: &mut Svg, method: &MethodResults, mean: f64, middle: f64, x: &
         .sd
         .filter(|sd| *sd > 0.0 && mean - sd < x.high())
     {
-        whisker(svg, (x.at(mean - sd), middle), (x.at(mean + sd), middle));
+        draw_error_bar(svg, (x.at(mean - sd), middle), (x.at(mean + sd), middle));
     }
 }
 

@@ -12,8 +12,8 @@ use crate::svg::{Anchor, Point, Rect, SMALL_TEXT_HEIGHT, Svg};
 use crate::text::{change, ratio, width};
 
 const WIDTH: f64 = 760.0;
-const PANEL: f64 = 170.0;
-const STEP: f64 = PANEL + 62.0;
+const PANEL_HEIGHT: f64 = 170.0;
+const PANEL_SPACING: f64 = PANEL_HEIGHT + 62.0;
 /// Components of every panel, next to the one-sided one.
 const FIXED_COMPONENTS: [&str; 2] = ["C", "S"];
 const BASES: [&str; 2] = ["MSE", "MAE"];
@@ -21,32 +21,33 @@ const SIDES: [&str; 2] = ["O", "O_S"];
 
 /// A method as a set of components on a base.
 struct ComponentSet {
-    place: usize,
-    parts: Vec<String>,
+    index: usize,
+    components: Vec<String>,
     ratio: f64,
 }
 
 /// Base and components of a method's name.
-fn parts(name: &str) -> (&str, Vec<String>) {
+fn parse_name(name: &str) -> (&str, Vec<String>) {
     match name.strip_suffix(')').and_then(|rest| rest.split_once('(')) {
         Some((base, inside)) => (
             base,
             inside
                 .split(',')
-                .map(|part| part.trim().to_string())
+                .map(|component| component.trim().to_string())
                 .collect(),
         ),
         None => (name, Vec::new()),
     }
 }
 
-fn steps(context: &FigureContext<'_>, base: &str, side: &str) -> Vec<ComponentSet> {
-    let fits = |part: &String| FIXED_COMPONENTS.contains(&part.as_str()) || part == side;
-    let all = context.measured().filter_map(|(place, method, ratio)| {
-        let (own, parts) = parts(&method.name);
-        (own == base && parts.iter().all(fits)).then_some(ComponentSet {
-            place,
-            parts,
+fn component_sets(context: &FigureContext<'_>, base: &str, side: &str) -> Vec<ComponentSet> {
+    let fits =
+        |component: &String| FIXED_COMPONENTS.contains(&component.as_str()) || component == side;
+    let all = context.measured().filter_map(|(index, method, ratio)| {
+        let (method_base, components) = parse_name(&method.name);
+        (method_base == base && components.iter().all(fits)).then_some(ComponentSet {
+            index,
+            components,
             ratio,
         })
     });
@@ -58,34 +59,39 @@ pub(super) fn draw(context: &FigureContext<'_>) -> FigureWithCaption {
         .iter()
         .flat_map(|base| SIDES.iter().map(move |side| (*base, *side)));
     let panels: Vec<((&str, &str), Vec<ComponentSet>)> = panels
-        .map(|(base, side)| ((base, side), steps(context, base, side)))
+        .map(|(base, side)| ((base, side), component_sets(context, base, side)))
         .collect();
     // A panel needs the base without components, and sets with its one-sided component.
     let useful = |((_, side), steps): &((&str, &str), Vec<ComponentSet>)| {
-        let with = |part: &str| {
+        let with = |component: &str| {
             steps
                 .iter()
-                .any(|step| step.parts.iter().any(|own| own == part))
+                .any(|step| step.components.iter().any(|other| other == component))
         };
-        steps.iter().any(|step| step.parts.is_empty())
+        steps.iter().any(|step| step.components.is_empty())
             && (with(side) || (*side == SIDES[0] && steps.len() > 1))
     };
     let panels: Vec<_> = panels.into_iter().filter(useful).collect();
     if panels.is_empty() {
         return None;
     }
-    let mut svg = Svg::new(WIDTH, 40.0 + panels.len() as f64 * STEP);
+    let mut svg = Svg::new(WIDTH, 40.0 + panels.len() as f64 * PANEL_SPACING);
     context.heading(&mut svg);
     let ratios: Vec<f64> = panels
         .iter()
         .flat_map(|(_, steps)| steps.iter().map(|step| step.ratio))
         .collect();
     let mut sentences = Vec::new();
-    for (place, (name, steps)) in panels.iter().enumerate() {
-        let area = Rect::new(58.0, 68.0 + place as f64 * STEP, WIDTH - 58.0 - 12.0, PANEL);
+    for (index, (name, steps)) in panels.iter().enumerate() {
+        let area = Rect::new(
+            58.0,
+            68.0 + index as f64 * PANEL_SPACING,
+            WIDTH - 58.0 - 12.0,
+            PANEL_HEIGHT,
+        );
         let values = ratios.iter().copied().chain([1.0]);
-        let y = AxisScale::even(values, area.bottom(), area.top);
-        let x = AxisScale::even([0.0, 3.0], area.left + 24.0, area.right() - 150.0);
+        let y = AxisScale::linear(values, area.bottom(), area.top);
+        let x = AxisScale::linear([0.0, 3.0], area.left + 24.0, area.right() - 150.0);
         let (base, side) = *name;
         let frame = Axes { area, x, y };
         sentences.extend(panel(&mut svg, context, base, side, steps, &frame));
@@ -135,7 +141,7 @@ fn panel(
             text,
         );
     }
-    let at = |step: &ComponentSet| frame.at(step.parts.len() as f64, step.ratio);
+    let at = |step: &ComponentSet| frame.at(step.components.len() as f64, step.ratio);
     for before in steps {
         for after in steps.iter().filter(|after| adds_one(before, after)) {
             svg.group("quiet").open();
@@ -159,21 +165,24 @@ fn panel(
 }
 
 fn adds_one(before: &ComponentSet, after: &ComponentSet) -> bool {
-    after.parts.len() == before.parts.len() + 1
-        && before.parts.iter().all(|part| after.parts.contains(part))
+    after.components.len() == before.components.len() + 1
+        && before
+            .components
+            .iter()
+            .all(|component| after.components.contains(component))
 }
 
 /// Greedy path: from no component, always to the lowest ratio with one more component.
 fn greedy_path(steps: &[ComponentSet]) -> Vec<&ComponentSet> {
     let mut path: Vec<&ComponentSet> = steps
         .iter()
-        .filter(|step| step.parts.is_empty())
+        .filter(|step| step.components.is_empty())
         .take(1)
         .collect();
-    while let Some(here) = path.last().copied() {
+    while let Some(last) = path.last().copied() {
         let next = steps
             .iter()
-            .filter(|after| adds_one(here, after))
+            .filter(|after| adds_one(last, after))
             .min_by(|a, b| a.ratio.total_cmp(&b.ratio));
         match next {
             Some(next) => path.push(next),
@@ -193,20 +202,20 @@ fn points(
     for count in 0..=3 {
         let column: Vec<&ComponentSet> = steps
             .iter()
-            .filter(|step| step.parts.len() == count)
+            .filter(|step| step.components.len() == count)
             .collect();
-        let wanted: Vec<f64> = column.iter().map(|step| frame.y.at(step.ratio)).collect();
-        let heights = spread_out(&wanted, 13.0, frame.area.top - 4.0, frame.area.bottom());
+        let ideal: Vec<f64> = column.iter().map(|step| frame.y.at(step.ratio)).collect();
+        let heights = spread_out(&ideal, 13.0, frame.area.top - 4.0, frame.area.bottom());
         for (step, height) in column.iter().zip(heights) {
             let (x, y) = frame.at(count as f64, step.ratio);
             svg.group("ink mark")
-                .num("data-method", step.place as f64)
+                .num("data-method", step.index as f64)
                 .open();
-            svg.tip(&tip(&context.problem.methods[step.place]));
+            svg.tip(&tip(&context.problem.methods[step.index]));
             mark(svg, 0, (x, y), 4.5, "fill measured");
             let change = path
                 .windows(2)
-                .find(|pair| pair[1].place == step.place)
+                .find(|pair| pair[1].index == step.index)
                 .map(|pair| step.ratio - pair[0].ratio);
             label(svg, step, (x + 10.0, height + 3.8), change);
             svg.end();
@@ -216,10 +225,10 @@ fn points(
 
 /// Components and ratio of a set and, on the path, the change of the step to it.
 fn label(svg: &mut Svg, step: &ComponentSet, at: Point, amount: Option<f64>) {
-    let name = if step.parts.is_empty() {
+    let name = if step.components.is_empty() {
         "none".to_string()
     } else {
-        step.parts.join(",")
+        step.components.join(",")
     };
     let text = format!("{name} {}", ratio(step.ratio));
     draw_halo(svg, at, Anchor::Start, &text);
@@ -227,9 +236,9 @@ fn label(svg: &mut Svg, step: &ComponentSet, at: Point, amount: Option<f64>) {
     if let Some(amount) = amount {
         svg.group(if amount <= 0.0 { "missed" } else { "wrong" })
             .open();
-        let place = (at.0 + width(&text) * SMALL_TEXT_HEIGHT + 4.0, at.1);
-        draw_halo(svg, place, Anchor::Start, &change(amount));
-        svg.text(place, Anchor::Start, "small strong tinted", &change(amount));
+        let right = (at.0 + width(&text) * SMALL_TEXT_HEIGHT + 4.0, at.1);
+        draw_halo(svg, right, Anchor::Start, &change(amount));
+        svg.text(right, Anchor::Start, "small strong tinted", &change(amount));
         svg.end();
     }
 }
@@ -240,9 +249,9 @@ fn sentence(base: &str, path: &[&ComponentSet]) -> Option<String> {
         .windows(2)
         .map(|pair| {
             let new = pair[1]
-                .parts
+                .components
                 .iter()
-                .find(|part| !pair[0].parts.contains(part));
+                .find(|component| !pair[0].components.contains(component));
             format!(
                 "{} ({})",
                 new.map_or("", String::as_str),
@@ -273,22 +282,22 @@ fn caption(context: &FigureContext<'_>, sentences: &[String]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{ComponentSet, greedy_path, parts};
+    use super::{ComponentSet, greedy_path, parse_name};
 
     #[test]
-    fn labels_are_bases_with_components() {
+    fn names_are_bases_with_components() {
         assert_eq!(
-            parts("MAE(C,O_S,S)"),
+            parse_name("MAE(C,O_S,S)"),
             ("MAE", vec!["C".into(), "O_S".into(), "S".into()])
         );
-        assert_eq!(parts("MSE"), ("MSE", vec![]));
+        assert_eq!(parse_name("MSE"), ("MSE", vec![]));
     }
 
     #[test]
-    fn the_way_adds_what_helps_most() {
+    fn the_path_adds_the_most_useful_component() {
         let step = |name: &str, ratio| ComponentSet {
-            place: 0,
-            parts: parts(name).1,
+            index: 0,
+            components: parse_name(name).1,
             ratio,
         };
         let steps = [

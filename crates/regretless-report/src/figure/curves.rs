@@ -2,7 +2,7 @@
 
 use regretless::experiment::{CurvePoint, MethodResults};
 
-use super::{FigureContext, FigureWithCaption, open};
+use super::{FigureContext, FigureWithCaption, open_group};
 use crate::axes::{Axes, spread_out};
 use crate::scale::AxisScale;
 use crate::style::dash;
@@ -41,11 +41,11 @@ const PANELS: [Panel; 2] = [
 ];
 
 /// The reference, then the lowest ratios.
-fn chosen<'a>(context: &FigureContext<'a>) -> Vec<CurveEntry<'a>> {
+fn shown_methods<'a>(context: &FigureContext<'a>) -> Vec<CurveEntry<'a>> {
     let mut all: Vec<(CurveEntry<'a>, f64)> = context
         .measured()
         .filter(|(_, method, _)| method.curve.len() > 1)
-        .map(|(place, method, mean)| ((place, method), mean))
+        .map(|(index, method, mean)| ((index, method), mean))
         .collect();
     let is_reference =
         |((_, method), _): &(CurveEntry<'a>, f64)| method.name == context.results.reference;
@@ -78,7 +78,7 @@ fn line(method: &MethodResults, panel: &Panel) -> Vec<(f64, f64)> {
 }
 
 pub(super) fn draw(context: &FigureContext<'_>) -> FigureWithCaption {
-    let methods = chosen(context);
+    let methods = shown_methods(context);
     let has = |panel: &&Panel| {
         methods
             .iter()
@@ -90,12 +90,12 @@ pub(super) fn draw(context: &FigureContext<'_>) -> FigureWithCaption {
     }
     let mut svg = Svg::new(WIDTH, HEIGHT);
     context.heading_with(&mut svg, "first seed");
-    let share = WIDTH / panels.len() as f64;
-    for (place, panel) in panels.iter().enumerate() {
+    let panel_width = WIDTH / panels.len() as f64;
+    for (index, panel) in panels.iter().enumerate() {
         let area = Rect::new(
-            share * place as f64 + 62.0,
+            panel_width * index as f64 + 62.0,
             40.0,
-            share - 62.0 - 104.0,
+            panel_width - 62.0 - 104.0,
             HEIGHT - 40.0 - 52.0,
         );
         draw_panel(&mut svg, &methods, panel, area);
@@ -109,13 +109,13 @@ pub(super) fn draw(context: &FigureContext<'_>) -> FigureWithCaption {
 fn draw_panel(svg: &mut Svg, methods: &[CurveEntry<'_>], panel: &Panel, area: Rect) {
     let lines = methods
         .iter()
-        .map(|(place, method)| (*place, *method, line(method, panel)));
+        .map(|(index, method)| (*index, *method, line(method, panel)));
     let lines: Vec<_> = lines.filter(|(.., line)| !line.is_empty()).collect();
     let all = || lines.iter().flat_map(|(.., line)| line.iter());
     let frame = Axes {
         area,
-        x: AxisScale::whole(all().map(|(epoch, _)| *epoch), area.left, area.right()),
-        y: AxisScale::even(
+        x: AxisScale::integer(all().map(|(epoch, _)| *epoch), area.left, area.right()),
+        y: AxisScale::linear(
             all().map(|(_, value)| *value).chain([0.0]),
             area.bottom(),
             area.top,
@@ -128,8 +128,8 @@ fn draw_panel(svg: &mut Svg, methods: &[CurveEntry<'_>], panel: &Panel, area: Re
         .map(|(_, value)| frame.y.at(*value))
         .collect();
     let heights = spread_out(&ends, 13.0, area.top, area.bottom());
-    for ((place, method, line), height) in lines.iter().zip(heights) {
-        let way: Vec<Point> = line
+    for ((index, method, line), height) in lines.iter().zip(heights) {
+        let points: Vec<Point> = line
             .iter()
             .map(|(epoch, value)| frame.at(*epoch, *value))
             .collect();
@@ -138,13 +138,13 @@ fn draw_panel(svg: &mut Svg, methods: &[CurveEntry<'_>], panel: &Panel, area: Re
             .map(|(_, value)| *value)
             .fold(f64::INFINITY, f64::min);
         let last = line.last().map_or(0.0, |(epoch, _)| *epoch);
-        let svg = open(svg, *place, "mark");
+        let svg = open_group(svg, *index, "mark");
         svg.tip(&format!(
             "{}\nlowest {lowest:.4} in {last} epochs",
             method.name
         ));
-        svg.path(&way, &format!("line curve {}", dash(*place)));
-        if let Some((x, y)) = way.last() {
+        svg.path(&points, &format!("line curve {}", dash(*index)));
+        if let Some((x, y)) = points.last() {
             svg.line((*x, *y), (area.right() + 7.0, height), "thin");
         }
         svg.text(

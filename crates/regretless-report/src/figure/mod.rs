@@ -21,7 +21,7 @@ pub(crate) struct RenderedFigure {
     /// Index of the problem.
     pub(crate) problem: usize,
     /// Whether its time axis is linear; shown on the page only.
-    pub(crate) even_time: bool,
+    pub(crate) linear_time: bool,
     pub(crate) name: String,
     /// Text below the figure.
     pub(crate) caption: String,
@@ -42,9 +42,9 @@ impl<'a> FigureContext<'a> {
     /// Methods with results, each with its index among all methods.
     fn measured(&self) -> impl Iterator<Item = (usize, &'a MethodResults, f64)> + use<'a> {
         let all = self.problem.methods.iter().enumerate();
-        all.filter_map(|(place, method)| {
+        all.filter_map(|(index, method)| {
             Some((
-                place,
+                index,
                 method,
                 method.ratio.mean.filter(|mean| mean.is_finite())?,
             ))
@@ -65,7 +65,7 @@ impl<'a> FigureContext<'a> {
 
     fn heading_with(&self, svg: &mut Svg, seeds: &str) {
         let (name, problem) = (clipped(&self.problem.name), self.problem);
-        let rest = format!(
+        let details = format!(
             "{seeds} · {} · {}",
             pluralize(problem.costs, "cost"),
             pluralize(problem.rows[2], "test row")
@@ -75,7 +75,7 @@ impl<'a> FigureContext<'a> {
             (12.0 + width(&name) * 14.5 + 8.0, 21.0),
             Anchor::Start,
             "small faint",
-            &rest,
+            &details,
         );
     }
 
@@ -88,7 +88,7 @@ impl<'a> FigureContext<'a> {
                 .filter(|count| *count > 0)
         };
         match (counts().min(), counts().max()) {
-            (Some(least), Some(max)) if least < max => format!("{least} to {max} seeds"),
+            (Some(min), Some(max)) if min < max => format!("{min} to {max} seeds"),
             (Some(_), Some(max)) => pluralize(max, "seed"),
             _ => "no results yet".into(),
         }
@@ -99,30 +99,30 @@ impl<'a> FigureContext<'a> {
 pub(crate) fn all(results: &ExperimentResults) -> Vec<RenderedFigure> {
     let mut out = Vec::new();
     for kind in &results.figures {
-        for (place, problem) in results.problems.iter().enumerate() {
+        for (index, problem) in results.problems.iter().enumerate() {
             let context = FigureContext { results, problem };
-            let mut keep = |sketch: FigureWithCaption, even_time: bool| {
+            let mut add = |drawn: FigureWithCaption, linear_time: bool| {
                 let name = format!("{}-{}", word(*kind), file_name(&problem.name));
-                let whole = |(svg, caption)| RenderedFigure {
+                let rendered = |(svg, caption)| RenderedFigure {
                     kind: *kind,
-                    problem: place,
-                    even_time,
+                    problem: index,
+                    linear_time,
                     name,
                     caption,
                     svg,
                 };
-                out.extend(sketch.map(whole));
+                out.extend(drawn.map(rendered));
             };
-            keep(sketch(&context, *kind), false);
+            add(draw(&context, *kind), false);
             if *kind == Kind::Pareto {
-                keep(pareto::draw(&context, true), true);
+                add(pareto::draw(&context, true), true);
             }
         }
     }
     out
 }
 
-fn sketch(context: &FigureContext<'_>, kind: Kind) -> FigureWithCaption {
+fn draw(context: &FigureContext<'_>, kind: Kind) -> FigureWithCaption {
     match kind {
         Kind::Bars => bars::draw(context),
         Kind::Components => components::draw(context),
@@ -162,13 +162,13 @@ fn tip(method: &MethodResults) -> String {
     if let Some(seconds) = method.seconds.mean {
         out += &format!("\n{} s of training", short(seconds));
     }
-    if let Some(said) = method.published {
-        out += &format!("\npublished {}", ratio(said.ratio));
-        out += &said
+    if let Some(published) = method.published {
+        out += &format!("\npublished {}", ratio(published.ratio));
+        out += &published
             .sd
             .map(|sd| format!(" ± {}", ratio(sd)))
             .unwrap_or_default();
-        out += &said
+        out += &published
             .seconds
             .map(|seconds| format!(", {} s there", short(seconds)))
             .unwrap_or_default();
@@ -177,10 +177,10 @@ fn tip(method: &MethodResults) -> String {
 }
 
 /// A group of a method, which the legend hides and shows.
-fn open<'a>(svg: &'a mut Svg, place: usize, class: &str) -> &'a mut Svg {
-    let class = format!("{} {class}", crate::style::hue(place));
+fn open_group<'a>(svg: &'a mut Svg, index: usize, class: &str) -> &'a mut Svg {
+    let class = format!("{} {class}", crate::style::hue(index));
     svg.group(class.trim())
-        .num("data-method", place as f64)
+        .num("data-method", index as f64)
         .open()
 }
 
@@ -192,20 +192,16 @@ fn widest<'a>(labels: impl Iterator<Item = &'a str>) -> f64 {
 }
 
 /// A vertical or horizontal error bar.
-fn whisker(svg: &mut Svg, from: Point, to: Point) {
+fn draw_error_bar(svg: &mut Svg, from: Point, to: Point) {
     let ((x1, y1), (x2, y2)) = (from, to);
-    let (dx, dy) = if (x1 - x2).abs() < 1e-9 {
-        (3.0, 0.0)
-    } else {
-        (0.0, 3.0)
-    };
+    let (dx, dy) = if x1 == x2 { (3.0, 0.0) } else { (0.0, 3.0) };
     svg.line(from, to, "whisker");
     svg.line((x1 - dx, y1 - dy), (x1 + dx, y1 + dy), "whisker");
     svg.line((x2 - dx, y2 - dy), (x2 + dx, y2 + dy), "whisker");
 }
 
 /// A legend in one row: color swatches with text.
-fn key_row(svg: &mut Svg, start: Point, entries: &[(&str, &str)]) {
+fn draw_legend_row(svg: &mut Svg, start: Point, entries: &[(&str, &str)]) {
     let (mut x, y) = start;
     for (class, text) in entries {
         svg.group(class).open();

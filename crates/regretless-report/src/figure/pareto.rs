@@ -1,6 +1,6 @@
 //! Regret ratio against training time, with the Pareto front.
 
-use super::{FigureContext, FigureWithCaption, open, tip};
+use super::{FigureContext, FigureWithCaption, open_group, tip};
 use crate::axes::{Axes, LabelPlacement};
 use crate::scale::AxisScale;
 use crate::style::mark;
@@ -12,18 +12,18 @@ const HEIGHT: f64 = 430.0;
 /// Ratios above are drawn at the upper edge, as in the bar chart.
 const MAX_RATIO_SHOWN: f64 = 2.0;
 
-pub(super) fn draw(context: &FigureContext<'_>, even_time: bool) -> FigureWithCaption {
+pub(super) fn draw(context: &FigureContext<'_>, linear_time: bool) -> FigureWithCaption {
     let points: Vec<(usize, f64, f64)> = context
         .measured()
-        .filter_map(|(place, method, mean)| Some((place, method.seconds.mean?, mean)))
+        .filter_map(|(index, method, mean)| Some((index, method.seconds.mean?, mean)))
         .collect();
     if points.is_empty() {
         return None;
     }
-    let frame = frame(context, &points, even_time);
+    let frame = frame(context, &points, linear_time);
     let mut svg = Svg::new(WIDTH, HEIGHT);
     context.heading(&mut svg);
-    let scale = if even_time { "" } else { ", log scale" };
+    let scale = if linear_time { "" } else { ", log scale" };
     let x_title = format!("training time in seconds{scale}");
     let y_title = format!("test regret relative to {}", context.results.reference);
     frame.draw(&mut svg, &x_title, &y_title);
@@ -32,17 +32,17 @@ pub(super) fn draw(context: &FigureContext<'_>, even_time: bool) -> FigureWithCa
     steps
         .windows(2)
         .for_each(|pair| labels.reserve_line(pair[0], pair[1]));
-    for (place, method) in context.problem.methods.iter().enumerate() {
+    for (index, method) in context.problem.methods.iter().enumerate() {
         let Some((seconds, ratio)) = method
             .published
-            .and_then(|said| Some((said.seconds?, said.ratio)))
+            .and_then(|published| Some((published.seconds?, published.ratio)))
         else {
             continue;
         };
-        let svg = open(&mut svg, place, "mark");
+        let svg = open_group(&mut svg, index, "mark");
         svg.tip(&tip(method));
         let here = frame.at(seconds, ratio);
-        mark(svg, place, here, 4.0, "hollow published");
+        mark(svg, index, here, 4.0, "hollow published");
         labels.reserve_point(here, 5.0);
         svg.end();
     }
@@ -50,31 +50,31 @@ pub(super) fn draw(context: &FigureContext<'_>, even_time: bool) -> FigureWithCa
     Some((svg, caption(context)))
 }
 
-fn frame(context: &FigureContext<'_>, points: &[(usize, f64, f64)], even_time: bool) -> Axes {
+fn frame(context: &FigureContext<'_>, points: &[(usize, f64, f64)], linear_time: bool) -> Axes {
     let area = Rect::new(64.0, 40.0, WIDTH - 64.0 - 24.0, HEIGHT - 40.0 - 52.0);
-    let said = || {
+    let published = || {
         context
             .problem
             .methods
             .iter()
             .filter_map(|method| method.published)
-            .filter(|said| said.seconds.is_some())
+            .filter(|published| published.seconds.is_some())
     };
     let times = points
         .iter()
         .map(|(_, seconds, _)| *seconds)
-        .chain(said().filter_map(|said| said.seconds));
+        .chain(published().filter_map(|published| published.seconds));
     let ratios = points
         .iter()
         .map(|(_, _, ratio)| *ratio)
-        .chain(said().map(|said| said.ratio));
+        .chain(published().map(|published| published.ratio));
     let (left, right) = (area.left + 8.0, area.right() - 8.0);
-    let x = if even_time {
-        AxisScale::even(times.chain([0.0]), left, right)
+    let x = if linear_time {
+        AxisScale::linear(times.chain([0.0]), left, right)
     } else {
         AxisScale::log(times, left, right)
     };
-    let y = AxisScale::even(
+    let y = AxisScale::linear(
         ratios.map(|ratio| ratio.min(MAX_RATIO_SHOWN)).chain([1.0]),
         area.bottom(),
         area.top,
@@ -116,17 +116,17 @@ fn marks(
         .for_each(|(_, seconds, ratio)| labels.reserve_point(frame.at(*seconds, *ratio), 6.0));
     // The front is labeled first, so that its labels have priority.
     let mut order: Vec<_> = points.iter().collect();
-    order.sort_by_key(|(place, ..)| !context.problem.methods[*place].on_front);
-    for (place, seconds, ratio) in order {
-        let (method, here) = (&context.problem.methods[*place], frame.at(*seconds, *ratio));
-        let svg = open(svg, *place, "mark");
+    order.sort_by_key(|(index, ..)| !context.problem.methods[*index].on_front);
+    for (index, seconds, ratio) in order {
+        let (method, here) = (&context.problem.methods[*index], frame.at(*seconds, *ratio));
+        let svg = open_group(svg, *index, "mark");
         svg.tip(&tip(method));
         let (size, class) = if method.on_front {
             (6.5, "ring measured")
         } else {
             (5.0, "fill measured")
         };
-        mark(svg, *place, here, size, class);
+        mark(svg, *index, here, size, class);
         labels.write(svg, &frame.area, here, &clipped(&method.name));
         svg.end();
     }
@@ -138,11 +138,11 @@ fn caption(context: &FigureContext<'_>) -> String {
         .filter(|(_, method, _)| method.on_front)
         .map(|(_, method, _)| method.name.as_str())
         .collect();
-    let published = context
-        .problem
-        .methods
-        .iter()
-        .any(|method| method.published.is_some_and(|said| said.seconds.is_some()));
+    let published = context.problem.methods.iter().any(|method| {
+        method
+            .published
+            .is_some_and(|published| published.seconds.is_some())
+    });
     let hollow = if published {
         " Hollow marks are published; their seconds are those of another machine, so compare their \
             heights only."

@@ -2,7 +2,7 @@
 
 use regretless::experiment::MethodResults;
 
-use super::{FigureContext, FigureWithCaption, key_row, tip, widest};
+use super::{FigureContext, FigureWithCaption, draw_legend_row, tip, widest};
 use crate::axes::bottom_axis;
 use crate::scale::AxisScale;
 use crate::style::hue;
@@ -10,27 +10,32 @@ use crate::svg::{Anchor, Rect, Svg};
 use crate::text::{clipped, count, width};
 
 const WIDTH: f64 = 760.0;
-const ROW: f64 = 20.0;
+const ROW_HEIGHT: f64 = 20.0;
 const TOP: f64 = 60.0;
 
 pub(super) fn draw(context: &FigureContext<'_>) -> FigureWithCaption {
     let methods: Vec<(usize, &MethodResults)> = context
         .measured()
-        .map(|(place, method, _)| (place, method))
+        .map(|(index, method, _)| (index, method))
         .collect();
     let first = methods.first()?.1;
-    let said = methods
+    let published = methods
         .iter()
-        .filter_map(|(_, method)| method.solves_said.as_deref())
-        .map(|said| width(said) * 10.5);
-    let right = 76.0 + said.fold(0.0, f64::max).min(220.0);
+        .filter_map(|(_, method)| method.published_solves.as_deref())
+        .map(|published| width(published) * 10.5);
+    let right = 76.0 + published.fold(0.0, f64::max).min(220.0);
     let left = widest(methods.iter().map(|(_, method)| method.name.as_str())) + 24.0;
-    let area = Rect::new(left, TOP, WIDTH - left - right, ROW * methods.len() as f64);
+    let area = Rect::new(
+        left,
+        TOP,
+        WIDTH - left - right,
+        ROW_HEIGHT * methods.len() as f64,
+    );
     let max = methods
         .iter()
         .map(|(_, method)| total(method))
         .fold(1.0, f64::max);
-    let x = AxisScale::even([0.0, max], area.left, area.right());
+    let x = AxisScale::linear([0.0, max], area.left, area.right());
     let mut svg = Svg::new(WIDTH, area.bottom() + 44.0);
     context.heading(&mut svg);
     let used = |kind: usize| {
@@ -46,7 +51,7 @@ pub(super) fn draw(context: &FigureContext<'_>) -> FigureWithCaption {
         .iter()
         .map(|(hue, name)| (hue.as_str(), *name))
         .collect();
-    key_row(&mut svg, (area.left, 44.0), &key);
+    draw_legend_row(&mut svg, (area.left, 44.0), &key);
     svg.text(
         (area.right() + 66.0, 44.0),
         Anchor::End,
@@ -55,7 +60,7 @@ pub(super) fn draw(context: &FigureContext<'_>) -> FigureWithCaption {
     );
     if methods
         .iter()
-        .any(|(_, method)| method.solves_said.is_some())
+        .any(|(_, method)| method.published_solves.is_some())
     {
         svg.text(
             (area.right() + 78.0, 44.0),
@@ -70,9 +75,9 @@ pub(super) fn draw(context: &FigureContext<'_>) -> FigureWithCaption {
         &x,
         "solver calls during training, mean over seeds",
     );
-    for (row, (place, method)) in methods.iter().enumerate() {
-        let middle = area.top + (row as f64 + 0.5) * ROW;
-        draw_row(&mut svg, *place, method, middle, &area, &x);
+    for (row, (index, method)) in methods.iter().enumerate() {
+        let middle = area.top + (row as f64 + 0.5) * ROW_HEIGHT;
+        draw_row(&mut svg, *index, method, middle, &area, &x);
     }
     Some((svg, caption(context)))
 }
@@ -88,13 +93,13 @@ fn solves(method: &MethodResults) -> f64 {
 
 fn draw_row(
     svg: &mut Svg,
-    place: usize,
+    index: usize,
     method: &MethodResults,
     middle: f64,
     area: &Rect,
     x: &AxisScale,
 ) {
-    svg.group("mark").num("data-method", place as f64).open();
+    svg.group("mark").num("data-method", index as f64).open();
     let kinds = method.solves.iter().filter(|(_, number)| *number > 0.0);
     let kinds: Vec<String> = kinds
         .map(|(kind, number)| format!("{} {kind}", count(*number)))
@@ -133,12 +138,12 @@ fn draw_row(
         "",
         &count(solves(method)),
     );
-    if let Some(said) = &method.solves_said {
+    if let Some(published) = &method.published_solves {
         svg.text(
             (area.right() + 78.0, middle + 4.0),
             Anchor::Start,
             "small faint",
-            said,
+            published,
         );
     }
     svg.end();

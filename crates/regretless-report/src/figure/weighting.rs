@@ -2,7 +2,7 @@
 
 use regretless::experiment::MethodResults;
 
-use super::{FigureContext, FigureWithCaption, open, tip, whisker};
+use super::{FigureContext, FigureWithCaption, draw_error_bar, open_group, tip};
 use crate::axes::{Axes, spread_out};
 use crate::scale::AxisScale;
 use crate::style::mark;
@@ -17,12 +17,12 @@ fn weight(name: &str) -> Option<f64> {
     name.split_once("(W(")?.1.strip_suffix("))")?.parse().ok()
 }
 
-/// Whether a method has only C, IC or EIC.
+/// Whether a method has only C, IC or EIC, and is a horizontal line.
 fn is_level(name: &str) -> bool {
     name.ends_with("(C)") || name.contains("(IC(") || name.contains("(EIC(")
 }
 
-/// A method, its place among all, and its ratio.
+/// Index of a method among all, the method, and its ratio.
 type WeightingEntry<'a> = (usize, &'a MethodResults, f64);
 
 pub(super) fn draw(context: &FigureContext<'_>) -> FigureWithCaption {
@@ -50,8 +50,8 @@ pub(super) fn draw(context: &FigureContext<'_>) -> FigureWithCaption {
     let area = Rect::new(64.0, 40.0, WIDTH - 64.0 - 170.0, HEIGHT - 40.0 - 52.0);
     let frame = Axes {
         area,
-        x: AxisScale::even([0.0, 1.0], area.left + 12.0, area.right() - 12.0),
-        y: AxisScale::even(heights, area.bottom(), area.top),
+        x: AxisScale::linear([0.0, 1.0], area.left + 12.0, area.right() - 12.0),
+        y: AxisScale::linear(heights, area.bottom(), area.top),
     };
     let mut svg = Svg::new(WIDTH, HEIGHT);
     context.heading(&mut svg);
@@ -73,10 +73,10 @@ pub(super) fn draw(context: &FigureContext<'_>) -> FigureWithCaption {
 
 fn draw_levels(svg: &mut Svg, levels: &[WeightingEntry<'_>], frame: &Axes) {
     let area = &frame.area;
-    let wanted: Vec<f64> = levels.iter().map(|(.., mean)| frame.y.at(*mean)).collect();
-    let heights = spread_out(&wanted, 14.0, area.top, area.bottom());
-    for ((place, method, mean), height) in levels.iter().zip(heights) {
-        let (svg, y) = (open(svg, *place, "mark"), frame.y.at(*mean));
+    let ideal: Vec<f64> = levels.iter().map(|(.., mean)| frame.y.at(*mean)).collect();
+    let heights = spread_out(&ideal, 14.0, area.top, area.bottom());
+    for ((index, method, mean), height) in levels.iter().zip(heights) {
+        let (svg, y) = (open_group(svg, *index, "mark"), frame.y.at(*mean));
         svg.tip(&tip(method));
         svg.line((area.left, y), (area.right(), y), "line level");
         svg.line((area.right(), y), (area.right() + 10.0, height), "thin");
@@ -92,22 +92,22 @@ fn draw_levels(svg: &mut Svg, levels: &[WeightingEntry<'_>], frame: &Axes) {
 }
 
 fn draw_weights(svg: &mut Svg, weighted: &[(f64, WeightingEntry<'_>)], frame: &Axes) {
-    let mut way: Vec<(f64, Point)> = weighted
+    let mut points: Vec<(f64, Point)> = weighted
         .iter()
         .map(|(w, (.., mean))| (*w, frame.at(*w, *mean)))
         .collect();
-    way.sort_by(|a, b| a.0.total_cmp(&b.0));
-    let way: Vec<Point> = way.into_iter().map(|(_, point)| point).collect();
+    points.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let points: Vec<Point> = points.into_iter().map(|(_, point)| point).collect();
     svg.group("ink").open();
-    svg.path(&way, "line");
+    svg.path(&points, "line");
     svg.end();
-    for (w, (place, method, mean)) in weighted {
+    for (w, (index, method, mean)) in weighted {
         svg.group("ink mark")
-            .num("data-method", *place as f64)
+            .num("data-method", *index as f64)
             .open();
         svg.tip(&tip(method));
         if let Some(sd) = method.ratio.sd.filter(|sd| *sd > 0.0) {
-            whisker(svg, frame.at(*w, mean - sd), frame.at(*w, mean + sd));
+            draw_error_bar(svg, frame.at(*w, mean - sd), frame.at(*w, mean + sd));
         }
         mark(svg, 0, frame.at(*w, *mean), 4.5, "fill measured");
         svg.end();
@@ -120,8 +120,8 @@ fn caption(
     levels: &[WeightingEntry<'_>],
 ) -> String {
     let best = weighted.iter().min_by(|a, b| a.1.2.total_cmp(&b.1.2));
-    let best =
-        best.map(|(w, (.., mean))| format!(" The best weight here is {w} with {}.", ratio(*mean)));
+    let best = best
+        .map(|(w, (.., mean))| format!(" The best of these weights is {w} with {}.", ratio(*mean)));
     let level = levels.iter().min_by(|a, b| a.2.total_cmp(&b.2));
     let level = level.map(|(_, method, mean)| {
         format!(
@@ -144,7 +144,7 @@ mod tests {
     use super::{is_level, weight};
 
     #[test]
-    fn weights_and_levels_are_read_from_labels() {
+    fn weights_and_levels_are_read_from_names() {
         assert_eq!(
             (weight("MSE(W(0.3))"), weight("MSE(W(1))"), weight("MSE(C)")),
             (Some(0.3), Some(1.0), None)

@@ -18,7 +18,7 @@ const STYLE: &str = include_str!("../../assets/page.css");
 const SCRIPT: &str = include_str!("../../assets/page.js");
 
 /// Fields that the page shows elsewhere, left out of its JSON to keep it small.
-const OMITTED_FIELDS: [&str; 4] = ["examples", "drawing", "curve", "shown"];
+const OMITTED_FIELDS: [&str; 3] = ["examples", "layout", "curve"];
 
 /// An experiment as one self-contained HTML page.
 pub fn page(results: &ExperimentResults) -> String {
@@ -78,9 +78,9 @@ fn base64(bytes: &[u8]) -> String {
             .iter()
             .fold(0_u32, |word, byte| word << 8 | u32::from(*byte))
             << (8 * (3 - chunk.len()));
-        let digit = |place: usize| {
-            if place <= chunk.len() {
-                char::from(DIGITS[(word >> (18 - 6 * place)) as usize & 63])
+        let digit = |index: usize| {
+            if index <= chunk.len() {
+                char::from(DIGITS[(word >> (18 - 6 * index)) as usize & 63])
             } else {
                 '='
             }

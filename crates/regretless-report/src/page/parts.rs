@@ -47,7 +47,7 @@ pub(super) fn header(results: &ExperimentResults) -> String {
                 good as {reference}, 0.5 has half the regret."
         )
     };
-    let about = format!(
+    let description = format!(
         "<p{}>{}</p>",
         if results.smoke { " class=\"warn\"" } else { "" },
         escaped(&results.description)
@@ -58,7 +58,7 @@ pub(super) fn header(results: &ExperimentResults) -> String {
         costs.";
     [
         format!("<header><h1>{title}</h1><p class=\"size\">{size}</p>"),
-        about,
+        description,
         open,
         format!("<p class=\"faint\">{regret}{ratio}</p>"),
         format!("<ul class=\"winners\">{winners}</ul></header>"),
@@ -93,7 +93,7 @@ pub(super) fn controls(results: &ExperimentResults) -> String {
 
 const TIME_AXIS_BUTTONS: &str = "<span class=\"group\">time axis \
     <button type=\"button\" data-time=\"log\" aria-pressed=\"true\">log</button>\
-    <button type=\"button\" data-time=\"even\" aria-pressed=\"false\">linear</button>\
+    <button type=\"button\" data-time=\"linear\" aria-pressed=\"false\">linear</button>\
     </span>";
 
 fn tab(id: &str, name: &str) -> String {
@@ -135,16 +135,16 @@ fn title(kind: Kind) -> &'static str {
 /// All figures, kind by kind.
 pub(super) fn sections(results: &ExperimentResults, figures: &[RenderedFigure]) -> String {
     let section = |kind: &Kind| {
-        let own: String = figures
+        let content: String = figures
             .iter()
             .filter(|drawn| drawn.kind == *kind)
             .map(|drawn| figure(results, drawn))
             .collect();
-        if own.is_empty() {
-            own
+        if content.is_empty() {
+            content
         } else {
             format!(
-                "<section id=\"{}\"><h2>{}</h2>{own}</section>",
+                "<section id=\"{}\"><h2>{}</h2>{content}</section>",
                 word(*kind),
                 title(*kind)
             )
@@ -154,8 +154,8 @@ pub(super) fn sections(results: &ExperimentResults, figures: &[RenderedFigure]) 
 }
 
 fn figure(results: &ExperimentResults, drawn: &RenderedFigure) -> String {
-    let time = match (drawn.kind, drawn.even_time) {
-        (Kind::Pareto, true) => " data-axis=\"even\" hidden",
+    let time = match (drawn.kind, drawn.linear_time) {
+        (Kind::Pareto, true) => " data-axis=\"linear\" hidden",
         (Kind::Pareto, false) => " data-axis=\"log\"",
         (
             Kind::Bars
@@ -173,7 +173,7 @@ fn figure(results: &ExperimentResults, drawn: &RenderedFigure) -> String {
         title(drawn.kind),
         results.problems[drawn.problem].name
     );
-    let name = if drawn.even_time {
+    let name = if drawn.linear_time {
         format!("{}-linear", drawn.name)
     } else {
         drawn.name.clone()

@@ -2,7 +2,7 @@
 
 use regretless::experiment::{ExperimentResults, MethodResults, ProblemResults};
 
-use crate::table::{MISSING_VALUE, columns, gap, notes, spread};
+use crate::table::{MISSING_VALUE, columns, difference_to_published, notes, spread};
 use crate::text::{change, count, escaped, pluralize, ratio};
 
 /// A column title; a click sorts the column.
@@ -25,11 +25,11 @@ fn cell(key: Option<f64>, tip: &str, inside: &str) -> String {
     format!("<td{key}{tip}>{inside}</td>")
 }
 
-/// A row of a method; sorting by `place` restores the order of the experiment.
-fn row(place: usize, method: &MethodResults, cells: &str) -> String {
+/// A row of a method; sorting by `index` restores the order of the experiment.
+fn row(index: usize, method: &MethodResults, cells: &str) -> String {
     let name = escaped(&method.name);
-    let head = format!("<th scope=\"row\" data-key=\"{place}\">{name}</th>");
-    format!("<tr data-method=\"{place}\">{head}{cells}</tr>")
+    let head = format!("<th scope=\"row\" data-key=\"{index}\">{name}</th>");
+    format!("<tr data-method=\"{index}\">{head}{cells}</tr>")
 }
 
 /// Method × problem.
@@ -49,13 +49,13 @@ pub(super) fn overview(results: &ExperimentResults) -> String {
     let rows: String = methods
         .iter()
         .enumerate()
-        .map(|(place, method)| {
+        .map(|(index, method)| {
             let cells: String = problems
                 .iter()
-                .filter_map(|problem| problem.methods.get(place))
+                .filter_map(|problem| problem.methods.get(index))
                 .map(summary)
                 .collect();
-            row(place, method, &cells)
+            row(index, method, &cells)
         })
         .collect();
     let reference = escaped(&results.reference);
@@ -84,14 +84,14 @@ pub(super) fn overview(results: &ExperimentResults) -> String {
 fn summary(method: &MethodResults) -> String {
     let note = method.note.as_deref().unwrap_or_default();
     let Some(text) = spread(&method.ratio, ratio) else {
-        let said = method
+        let published = method
             .published
-            .map(|said| format!("<small>published {}</small>", ratio(said.ratio)));
+            .map(|published| format!("<small>published {}</small>", ratio(published.ratio)));
         let reason = if note.is_empty() { "no results" } else { note };
         return cell(
             None,
             reason,
-            &format!("{MISSING_VALUE}{}", said.unwrap_or_default()),
+            &format!("{MISSING_VALUE}{}", published.unwrap_or_default()),
         );
     };
     let star = if note.is_empty() { "" } else { MISSING_VALUE };
@@ -100,12 +100,12 @@ fn summary(method: &MethodResults) -> String {
     } else {
         text
     };
-    let said = method.published.zip(gap(method));
-    let said = said.map(|(said, gap)| {
+    let published = method.published.zip(difference_to_published(method));
+    let published = published.map(|(published, difference_to_published)| {
         format!(
             "<small>published {} ({})</small>",
-            ratio(said.ratio),
-            change(gap)
+            ratio(published.ratio),
+            change(difference_to_published)
         )
     });
     let counted = pluralize(method.ratio.count, "seed");
@@ -117,7 +117,7 @@ fn summary(method: &MethodResults) -> String {
     cell(
         method.ratio.mean,
         &tip,
-        &format!("{text}{star}{}", said.unwrap_or_default()),
+        &format!("{text}{star}{}", published.unwrap_or_default()),
     )
 }
 
@@ -127,12 +127,12 @@ pub(super) fn details(results: &ExperimentResults) -> String {
         .problems
         .iter()
         .enumerate()
-        .map(|(place, problem)| detail(place, problem, results))
+        .map(|(index, problem)| detail(index, problem, results))
         .collect();
     format!("<section id=\"details\"><h2>All numbers</h2>{tables}</section>")
 }
 
-fn detail(place: usize, problem: &ProblemResults, results: &ExperimentResults) -> String {
+fn detail(index: usize, problem: &ProblemResults, results: &ExperimentResults) -> String {
     let [train, validation, test] = problem.rows;
     let labels = spread(&problem.label_seconds, crate::text::short);
     let labels = labels
@@ -145,7 +145,7 @@ fn detail(place: usize, problem: &ProblemResults, results: &ExperimentResults) -
         .methods
         .iter()
         .enumerate()
-        .map(|(place, method)| {
+        .map(|(index, method)| {
             let cells: String = columns(problem)
                 .map(|column| {
                     let text = (column.text)(method)
@@ -158,7 +158,7 @@ fn detail(place: usize, problem: &ProblemResults, results: &ExperimentResults) -
                     cell((column.key)(method), &tip(method, column.title), &text)
                 })
                 .collect();
-            row(place, method, &cells)
+            row(index, method, &cells)
         })
         .collect();
     let (name, reference) = (escaped(&problem.name), escaped(&results.reference));
@@ -170,7 +170,7 @@ fn detail(place: usize, problem: &ProblemResults, results: &ExperimentResults) -
     );
     let method_title = head("method", "click for the order of the experiment");
     [
-        format!("<div class=\"detail\" data-problem=\"{place}\"><h3>{name}</h3>"),
+        format!("<div class=\"detail\" data-problem=\"{index}\"><h3>{name}</h3>"),
         format!("<p class=\"faint\">{size}</p>"),
         "<div class=\"wide\"><table class=\"sortable\">".to_string(),
         format!("<thead><tr>{method_title}{titles}</tr></thead><tbody>{rows}</tbody>"),

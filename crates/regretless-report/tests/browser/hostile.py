@@ -1,4 +1,7 @@
-"""Gives results a hostile title, problem and method: python hostile.py RESULTS.json TARGET.json"""
+"""Writes results whose title, problem and method contain HTML.
+
+    python hostile.py RESULTS.json TARGET.json
+"""
 
 import json
 import sys

@@ -55,12 +55,12 @@ def tabs(page):
 
 def time_axis(page):
     check(
-        visible(page, '[data-axis="log"]') > 0 and visible(page, '[data-axis="even"]') == 0,
+        visible(page, '[data-axis="log"]') > 0 and visible(page, '[data-axis="linear"]') == 0,
         "time is logarithmic at first",
     )
-    page.click('[data-time="even"]')
+    page.click('[data-time="linear"]')
     check(
-        visible(page, '[data-axis="even"]') > 0 and visible(page, '[data-axis="log"]') == 0,
+        visible(page, '[data-axis="linear"]') > 0 and visible(page, '[data-axis="log"]') == 0,
         "the switch shows linear time",
     )
     page.click('[data-time="log"]')

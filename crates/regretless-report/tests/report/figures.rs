@@ -4,11 +4,11 @@ use regretless::experiment::{DecisionLayout, ExperimentResults, MethodResults};
 use regretless_report::{Figure, figures};
 use roxmltree::{Document, Node};
 
-use crate::{KEPT, kept};
+use crate::{STORED, stored};
 
 fn has_class(node: &Node<'_, '_>, class: &str) -> bool {
     node.attribute("class")
-        .is_some_and(|own| own.split(' ').any(|word| word == class))
+        .is_some_and(|method| method.split(' ').any(|word| word == class))
 }
 
 /// Elements of a class in a figure.
@@ -28,7 +28,7 @@ fn methods<'a>(results: &'a ExperimentResults, problem: &str) -> &'a [MethodResu
     &results
         .problems
         .iter()
-        .find(|own| own.name == problem)
+        .find(|method| method.name == problem)
         .unwrap()
         .methods
 }
@@ -42,8 +42,8 @@ fn measured(methods: &[MethodResults]) -> usize {
 
 #[test]
 fn every_figure_is_well_formed_and_stands_alone() {
-    for name in KEPT {
-        for figure in figures(&kept(name)) {
+    for name in STORED {
+        for figure in figures(&stored(name)) {
             let document =
                 Document::parse(&figure.svg).unwrap_or_else(|e| panic!("{}: {e}", figure.name));
             assert_eq!(document.root_element().tag_name().name(), "svg");
@@ -54,7 +54,7 @@ fn every_figure_is_well_formed_and_stands_alone() {
                 ));
                 assert!(
                     node.attributes()
-                        .all(|own| own.name() != "href" && !own.name().starts_with("on"))
+                        .all(|method| method.name() != "href" && !method.name().starts_with("on"))
                 );
             }
             assert!(
@@ -68,8 +68,8 @@ fn every_figure_is_well_formed_and_stands_alone() {
 
 #[test]
 fn text_and_marks_lie_inside_their_figures() {
-    for name in KEPT {
-        for figure in figures(&kept(name)) {
+    for name in STORED {
+        for figure in figures(&stored(name)) {
             let document = Document::parse(&figure.svg).unwrap();
             let size = |name: &str| {
                 document
@@ -121,7 +121,7 @@ fn text_and_marks_lie_inside_their_figures() {
 
 #[test]
 fn bars_are_as_many_as_methods_with_numbers() {
-    let results = kept("scale");
+    let results = stored("scale");
     let drawn = figures(&results);
     for problem in ["CVRP20", "KS500"] {
         let methods = methods(&results, problem);
@@ -129,7 +129,10 @@ fn bars_are_as_many_as_methods_with_numbers() {
         assert_eq!(count(&drawn, &name, "bar"), measured(methods));
         assert_eq!(
             count(&drawn, &name, "published"),
-            methods.iter().filter(|own| own.published.is_some()).count()
+            methods
+                .iter()
+                .filter(|method| method.published.is_some())
+                .count()
         );
     }
     assert!(
@@ -140,35 +143,39 @@ fn bars_are_as_many_as_methods_with_numbers() {
 
 #[test]
 fn pareto_marks_are_methods_and_published_points() {
-    let results = kept("scale");
+    let results = stored("scale");
     let drawn = figures(&results);
     let methods = methods(&results, "CVRP20");
-    let said = methods
+    let published = methods
         .iter()
-        .filter(|own| own.published.is_some_and(|said| said.seconds.is_some()))
+        .filter(|method| {
+            method
+                .published
+                .is_some_and(|published| published.seconds.is_some())
+        })
         .count();
-    assert!(said > 5);
+    assert!(published > 5);
     assert_eq!(
         count(&drawn, "pareto-CVRP20", "measured"),
         measured(methods)
     );
-    assert_eq!(count(&drawn, "pareto-CVRP20", "published"), said);
+    assert_eq!(count(&drawn, "pareto-CVRP20", "published"), published);
     assert_eq!(
         count(&drawn, "pareto-CVRP20", "ring"),
-        methods.iter().filter(|own| own.on_front).count()
+        methods.iter().filter(|method| method.on_front).count()
     );
 }
 
 #[test]
 fn component_dots_are_the_sets_of_each_panel() {
-    let drawn = figures(&kept("components"));
+    let drawn = figures(&stored("components"));
     // MSE and MAE, each with O and with O_S: eight subsets of three components a panel.
     assert_eq!(count(&drawn, "components-TSP20", "measured"), 4 * 8);
 }
 
 #[test]
 fn weights_are_dots_and_costs_of_instances_are_levels() {
-    let drawn = figures(&kept("weighting"));
+    let drawn = figures(&stored("weighting"));
     assert_eq!(
         (
             count(&drawn, "weighting-KS32", "measured"),
@@ -180,7 +187,7 @@ fn weights_are_dots_and_costs_of_instances_are_levels() {
 
 #[test]
 fn curves_are_those_of_the_reference_and_the_best() {
-    let drawn = figures(&kept("components"));
+    let drawn = figures(&stored("components"));
     assert_eq!(count(&drawn, "curves-SP5x5", "curve"), 2 * 6);
     let shown = drawn
         .iter()
@@ -191,9 +198,10 @@ fn curves_are_those_of_the_reference_and_the_best() {
 
 #[test]
 fn solves_are_bars_by_kind() {
-    let results = kept("weighting");
-    let kinds = |own: &MethodResults| {
-        own.solves
+    let results = stored("weighting");
+    let kinds = |method: &MethodResults| {
+        method
+            .solves
             .iter()
             .filter(|(_, number)| *number > 0.0)
             .count()
@@ -205,15 +213,19 @@ fn solves_are_bars_by_kind() {
 
 #[test]
 fn an_example_marks_what_differs_from_the_best_decision() {
-    let results = kept("components");
+    let results = stored("components");
     let problem = &results.problems[0];
     assert!(matches!(
-        problem.drawing,
+        problem.layout,
         Some(DecisionLayout::Grid { rows: 5, cols: 5 })
     ));
-    let best = &problem.examples[0].best;
-    let reference = &problem.methods[0].shown[0].chosen;
-    let rival = problem.methods.iter().find(|own| own.is_best).unwrap();
+    let best = &problem.examples[0].optimal;
+    let reference = &problem.methods[0].examples[0].chosen;
+    let rival = problem
+        .methods
+        .iter()
+        .find(|method| method.is_best)
+        .unwrap();
     let wrong = |chosen: &[u32]| chosen.iter().filter(|arc| !best.contains(arc)).count();
     assert!(wrong(reference) > 0);
     let drawn = figures(&results);
@@ -226,5 +238,5 @@ fn an_example_marks_what_differs_from_the_best_decision() {
         .descendants()
         .filter(|node| has_class(node, "mark") && has_class(node, "wrong"))
         .count();
-    assert_eq!(marks, wrong(reference) + wrong(&rival.shown[0].chosen));
+    assert_eq!(marks, wrong(reference) + wrong(&rival.examples[0].chosen));
 }

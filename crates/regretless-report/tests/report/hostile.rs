@@ -1,16 +1,16 @@
-//! Names come from outside: whatever they hold, they are text.
+//! Names are untrusted: HTML in them is shown as text.
 
 use regretless::experiment::ExperimentResults;
 use regretless_report::{figures, markdown, page};
 use roxmltree::Document;
 
-use crate::kept;
+use crate::stored;
 
 const HOSTILE: &str = "</script><img src=x onerror=alert(1)>\"'&<!--";
 
 /// Results in which every name is hostile.
 fn hostile() -> ExperimentResults {
-    let mut results = kept("components");
+    let mut results = stored("components");
     let reference = results.reference.clone();
     for text in [
         &mut results.name,
@@ -24,7 +24,7 @@ fn hostile() -> ExperimentResults {
         problem.name = HOSTILE.into();
         for method in &mut problem.methods {
             method.note = Some(HOSTILE.into());
-            method.solves_said = Some(HOSTILE.into());
+            method.published_solves = Some(HOSTILE.into());
             if method.name != reference {
                 method.name += HOSTILE;
             }
@@ -76,7 +76,7 @@ fn hostile_names_are_text_in_figures_and_tables() {
 
 #[test]
 fn the_page_makes_no_requests() {
-    let page = page(&kept("scale"));
+    let page = page(&stored("scale"));
     assert!(page.contains("default-src &#39;none&#39;"));
     assert!(
         !page.contains("unsafe-"),

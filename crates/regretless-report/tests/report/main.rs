@@ -1,8 +1,8 @@
-//! Reports of kept results: what is drawn is what was measured, and names stay text.
+//! Reports of stored results: figures show the measured values, and names are escaped.
 
 #![allow(
     clippy::unwrap_used,
-    reason = "a test that cannot go on should say where"
+    reason = "a test that cannot continue should fail at once"
 )]
 
 mod figures;
@@ -11,10 +11,10 @@ mod words;
 
 use regretless::experiment::ExperimentResults;
 
-/// Kept results of small runs.
-const KEPT: [&str; 3] = ["components", "weighting", "scale"];
+/// Stored results of small runs.
+const STORED: [&str; 3] = ["components", "weighting", "scale"];
 
-fn kept(name: &str) -> ExperimentResults {
+fn stored(name: &str) -> ExperimentResults {
     let file = format!("{}/tests/data/{name}.json", env!("CARGO_MANIFEST_DIR"));
     serde_json::from_str(&std::fs::read_to_string(file).unwrap()).unwrap()
 }

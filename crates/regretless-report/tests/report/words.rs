@@ -1,13 +1,13 @@
-//! What tables and captions say.
+//! The text of tables and captions.
 
 use regretless_report::{markdown, page};
 
-use crate::{KEPT, kept};
+use crate::{STORED, stored};
 
 #[test]
 fn pages_are_small_and_the_same_every_time() {
-    for name in KEPT {
-        let results = kept(name);
+    for name in STORED {
+        let results = stored(name);
         let first = page(&results);
         assert!(first.len() < 1_500_000, "{name}: {} bytes", first.len());
         assert!(
@@ -19,11 +19,11 @@ fn pages_are_small_and_the_same_every_time() {
 
 #[test]
 fn a_page_of_eleven_problems_is_still_small() {
-    let mut results = kept("scale");
+    let mut results = stored("scale");
     let measured: Vec<_> = results
         .problems
         .iter()
-        .filter(|problem| problem.drawing.is_some())
+        .filter(|problem| problem.layout.is_some())
         .cloned()
         .collect();
     results.problems = measured.iter().cycle().take(11).cloned().collect();
@@ -33,18 +33,18 @@ fn a_page_of_eleven_problems_is_still_small() {
 
 #[test]
 fn the_lowest_ratio_is_bold_and_followed_by_the_published_one() {
-    let results = kept("components");
+    let results = stored("components");
     let text = markdown(&results);
     let best = results.problems[0]
         .methods
         .iter()
         .find(|method| method.is_best)
         .unwrap();
-    let said = best.published.unwrap().ratio;
+    let published = best.published.unwrap().ratio;
     let line = text.lines().find(|line| line.contains("**")).unwrap();
     let cell = line.split('|').nth(2).unwrap();
     let (mean, sd) = (best.ratio.mean.unwrap(), best.ratio.sd.unwrap());
-    let start = format!(" **{mean:.2} ± {sd:.2}** ({said:.2}, ");
+    let start = format!(" **{mean:.2} ± {sd:.2}** ({published:.2}, ");
     assert!(
         cell.starts_with(&start),
         "{cell} does not begin with {start}"
@@ -53,7 +53,7 @@ fn the_lowest_ratio_is_bold_and_followed_by_the_published_one() {
 
 #[test]
 fn cells_without_numbers_are_stars_with_a_reason() {
-    let results = kept("scale");
+    let results = stored("scale");
     let (text, page) = (markdown(&results), page(&results));
     let reason = results
         .problems
@@ -79,7 +79,7 @@ fn cells_without_numbers_are_stars_with_a_reason() {
 
 #[test]
 fn every_figure_and_table_says_how_many_seeds() {
-    let results = kept("scale");
+    let results = stored("scale");
     for figure in regretless_report::figures(&results) {
         assert!(
             figure.svg.contains("2 seeds") || figure.svg.contains("first seed"),
@@ -94,7 +94,7 @@ fn every_figure_and_table_says_how_many_seeds() {
 
 #[test]
 fn results_without_anything_run_still_make_a_page() {
-    let mut results = kept("scale");
+    let mut results = stored("scale");
     results.problems.retain(|problem| problem.name == "CAKS100");
     assert!(page(&results).contains("not run yet") || page(&results).contains("Missing results"));
     results.problems.clear();

@@ -1,4 +1,5 @@
-//! One cell: a problem, a seed, a method, and its outcome.
+//! One cell of an experiment: the training of one method on one problem with one seed, and its
+//! outcome.
 
 use std::time::Instant;
 
@@ -20,7 +21,7 @@ use crate::train::{FitResult, TrainingContext};
 use crate::trainer::Trainer;
 
 /// Increased when the content or meaning of cell files changes.
-const CELL_VERSION: u32 = 3;
+const CELL_VERSION: u32 = 4;
 
 /// Specification of a cell; its hash identifies the outcome.
 #[derive(Debug, Clone, Serialize)]
@@ -30,7 +31,7 @@ pub(super) struct ExperimentCell {
     split: [usize; 3],
     pub(super) seed: u32,
     name: String,
-    recipe: CellSpec,
+    training: CellTraining,
     /// Hash of the rows, labels, split and problem; none where problem, split and seed determine
     /// them.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -40,8 +41,9 @@ pub(super) struct ExperimentCell {
     stores_examples: bool,
 }
 
+/// What is trained in a cell.
 #[derive(Debug, Clone, Serialize)]
-struct CellSpec {
+struct CellTraining {
     method: CellMethod,
     predictor: crate::predict::PredictorSpec,
     settings: TrainingSettings,
@@ -117,10 +119,10 @@ pub struct CellMetrics {
     pub curve: Vec<CurvePoint>,
     /// Decisions of some test rows, of the first seed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub shown: Vec<ExampleDecision>,
+    pub examples: Vec<ExampleDecision>,
     /// Candidates of `auto`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub tried: Vec<CandidateReport>,
+    pub candidates: Vec<CandidateReport>,
 }
 
 /// One epoch.
@@ -143,7 +145,7 @@ impl ExperimentCell {
         method: &ExperimentMethod,
         seed: u32,
     ) -> Result<Self> {
-        let recipe = CellSpec {
+        let training = CellTraining {
             method: method.method.clone(),
             predictor: experiment.predictor.clone(),
             settings: experiment.settings(problem, method, seed)?,
@@ -154,7 +156,7 @@ impl ExperimentCell {
             split: problem.split,
             seed,
             name: method.name.clone(),
-            recipe,
+            training,
             data_hash: problem.source.data_hash(seed),
             stores_examples: problem.source.has_examples(seed),
         })
@@ -162,8 +164,8 @@ impl ExperimentCell {
 
     /// Rough estimate of the run time: solver calls per training row, which dominate it.
     pub(super) fn estimated_solver_calls(&self) -> f64 {
-        let settings = &self.recipe.settings;
-        match &self.recipe.method {
+        let settings = &self.training.settings;
+        match &self.training.method {
             CellMethod::Trained(Method::Stages(stages)) => stages
                 .iter()
                 .map(|stage| stage.estimated_solver_calls(settings.epochs))
@@ -200,11 +202,11 @@ impl ExperimentCell {
         };
         let (before, started) = (cpu_seconds(), Instant::now());
         let cpu_seconds = || Some(cpu_seconds()? - before?);
-        match &self.recipe.method {
+        match &self.training.method {
             CellMethod::Trained(method) => {
                 let trained = Trainer::new(method.clone())
-                    .predictor(self.recipe.predictor.clone())
-                    .settings(self.recipe.settings)
+                    .predictor(self.training.predictor.clone())
+                    .settings(self.training.settings)
                     .train(&context, data.problem.spec(), None)?;
                 let cpu_seconds = cpu_seconds();
                 let converged = match method {
@@ -212,12 +214,12 @@ impl ExperimentCell {
                     // The learning rate decays to 0, so that the loss always settles.
                     Method::Auto(_) | Method::InvalidAuto(_) => None,
                 };
-                let (test, shown) = self.evaluate(&trained, &context)?;
+                let (test, examples) = self.evaluate(&trained, &context)?;
                 Ok(CellMetrics {
                     cpu_seconds,
                     converged,
-                    shown,
-                    tried: trained.candidates,
+                    examples,
+                    candidates: trained.candidates,
                     ..CellMetrics::of_training(test, &trained.report)
                 })
             }
@@ -251,11 +253,11 @@ impl ExperimentCell {
         }
         let predictions = trained.model.predict_instances(data, rows)?;
         let solutions = oracle.solve_all(&predictions, observer)?;
-        let shown = example_decisions(&solutions, data, rows);
+        let examples = example_decisions(&solutions, data, rows);
         let regrets = regrets_from_results(solutions, data, rows)?;
         Ok((
             Evaluation::from_regrets(regrets, &predictions, data, rows),
-            shown,
+            examples,
         ))
     }
 }
@@ -271,8 +273,8 @@ impl CellMetrics {
             stopped: None,
             converged: None,
             curve: Vec::new(),
-            shown: Vec::new(),
-            tried: Vec::new(),
+            examples: Vec::new(),
+            candidates: Vec::new(),
         }
     }
 

@@ -1,4 +1,5 @@
-//! Labeled rows of one problem and seed, shared by its cells.
+//! Labeled rows of one problem and seed. The cells of an experiment (one per method) with this
+//! problem and seed share them.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -13,18 +14,18 @@ use crate::oracle::Oracle;
 use crate::parallel::Threads;
 use crate::problem::Problem;
 
-/// Labeled rows of one seed.
+/// Labeled rows of one problem and seed.
 #[derive(Debug, Clone)]
 pub struct CellData {
     /// The problem.
     pub problem: Problem,
     /// All rows.
     pub data: Arc<LabeledDataset>,
-    /// How they are divided.
+    /// Rows for training, validation and testing.
     pub split: SplitIndices,
 }
 
-/// Generated rows and how long their labels took.
+/// Generated rows and the time of their labeling.
 pub(super) struct GeneratedData {
     pub(super) data: CellData,
     /// Seconds of labeling; about 0 where stored labels were found.

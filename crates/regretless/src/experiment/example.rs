@@ -29,15 +29,15 @@ pub struct ExampleDecision {
 pub struct Example {
     /// Row of the table.
     pub row: usize,
-    /// The optimal decision.
-    pub best: Vec<u32>,
+    /// Indices of the optimal decision.
+    pub optimal: Vec<u32>,
     /// Its objective, in the problem's sense.
     pub objective: f64,
     /// True costs in the problem's sense.
     pub costs: Vec<f32>,
 }
 
-/// How decisions of a problem are drawn.
+/// How decisions of a problem are laid out in figures.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "kind")]
 pub enum DecisionLayout {
@@ -45,7 +45,7 @@ pub enum DecisionLayout {
     /// the depot where there is one.
     Graph {
         /// Coordinates of the nodes.
-        places: Vec<[f64; 2]>,
+        positions: Vec<[f64; 2]>,
         /// Whether the first node is a depot.
         depot: bool,
     },
@@ -66,10 +66,10 @@ pub enum DecisionLayout {
 }
 
 impl DecisionLayout {
-    pub(super) fn of(spec: &ProblemSpec, problem: NamedProblem, seed: u32) -> Option<Self> {
+    pub(super) fn new(spec: &ProblemSpec, problem: NamedProblem, seed: u32) -> Option<Self> {
         let graph = |nodes: usize, depot| {
             Some(Self::Graph {
-                places: synthetic::node_positions(nodes, seed),
+                positions: synthetic::node_positions(nodes, seed),
                 depot,
             })
         };
@@ -79,9 +79,9 @@ impl DecisionLayout {
             (_, NamedProblem::Benchmark(Benchmark::GridPath { rows, cols })) => {
                 Some(Self::Grid { rows, cols })
             }
-            (ProblemSpec::Knapsack(sack), _) => Some(Self::Items {
-                weights: sack.weights().to_vec(),
-                capacity: sack.capacity().to_vec(),
+            (ProblemSpec::Knapsack(knapsack), _) => Some(Self::Items {
+                weights: knapsack.weights().to_vec(),
+                capacity: knapsack.capacity().to_vec(),
             }),
             _ => None,
         }
@@ -96,11 +96,11 @@ pub(super) fn examples(data: &LabeledDataset, rows: &[usize]) -> Vec<Example> {
     let example = |row: &usize| {
         let mut costs = data.data().costs().row(*row).to_vec();
         data.sense().convert_single(&mut costs);
-        let best = data.optimal_decision(*row);
+        let optimal = data.optimal_decision(*row);
         Example {
             row: *row,
-            best: best.indices().to_vec(),
-            objective: best.dot(&costs),
+            optimal: optimal.indices().to_vec(),
+            objective: optimal.dot(&costs),
             costs,
         }
     };

@@ -1,4 +1,5 @@
-//! Experiments: problems × methods × seeds, each combination a cell that is run once and stored.
+//! Experiments: problems × methods × seeds. Each combination is a *cell*: one training and its
+//! evaluation, which are run once and stored.
 //!
 //! An [`Experiment`] is a TOML file; those of the paper are built in ([`Experiment::built_in`]).
 //! Its problems are named ones or, built by a program, the user's problem and table
@@ -25,7 +26,7 @@ pub use example::{DecisionLayout, Example, ExampleDecision};
 pub use method::CellMethod;
 pub use named_problem::{DataFiles, NamedProblem};
 pub use problem_source::{ProblemSource, TableProblem};
-pub use results::{ExperimentResults, MethodResults, ProblemResults, Provenance};
+pub use results::{ExperimentResults, MethodResults, ProblemResults, Provenance, SeedResult};
 pub use runner::{ExperimentRunner, RunLimits};
 pub use spec::{
     Experiment, ExperimentMethod, ExperimentProblem, FigureKind, MethodEntry, PublishedResult,

@@ -1,4 +1,4 @@
-//! Problems of experiments by name: benchmarks, and real data from files of the user.
+//! Problems of experiments by name: generated benchmarks, and real data from the user's files.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -13,13 +13,15 @@ use crate::data::{Dataset, SplitIndices};
 use crate::error::{Error, Result};
 use crate::problem::{Benchmark, Knapsack, ProblemSpec, paper_weights};
 
-/// Dimensions of a knapsack of houses.
+/// Dimensions of a knapsack of houses, as in the paper.
 const HOUSE_DIMENSIONS: usize = 4;
+/// Capacity of each dimension, as a fraction of the total weight.
+const HOUSE_CAPACITY_FRACTION: f64 = 0.1;
 
 /// Files of real data.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct DataFiles {
-    /// California housing, as scikit-learn's loader or the classic file gives it.
+    /// California housing: the original file, or the table that scikit-learn's loader returns.
     pub california: Option<PathBuf>,
     /// Folder of Irish energy prices, loads and knapsack values.
     pub energy: Option<PathBuf>,
@@ -34,17 +36,17 @@ const LOAD_FILES: [&str; 3] = ["load1/day01.txt", "load2/day14.txt", "load3/day0
 pub enum NamedProblem {
     /// Synthetic data.
     Benchmark(Benchmark),
-    /// `CAKSn`: the most valuable of n Californian houses within four budgets.
+    /// `CAKSn`: a knapsack of n Californian houses with four dimensions.
     Houses {
         /// Houses per instance.
         houses: usize,
     },
-    /// `ENERGY1` to `ENERGY3`: when 10, 15 or 20 tasks run, at real prices.
+    /// `ENERGY1` to `ENERGY3`: a schedule of 10, 15 or 20 tasks at real energy prices.
     Schedule {
-        /// Which load file, from 1.
+        /// Number of the load file, from 1.
         load: usize,
     },
-    /// `ENERGYKS60`: the most valuable of 48 items, whose values follow real prices.
+    /// `ENERGYKS60`: a knapsack of 48 items whose values are derived from real energy prices.
     EnergyItems {
         /// Capacity for items of weight 3, 5 or 7.
         capacity: usize,
@@ -52,7 +54,7 @@ pub enum NamedProblem {
 }
 
 impl NamedProblem {
-    /// The problem, its rows and how they are divided.
+    /// The problem, its data and their split.
     ///
     /// # Errors
     /// When a file is missing or cannot be used.
@@ -76,7 +78,10 @@ impl NamedProblem {
                 let data = HousingTable::read(file)?.instances(houses, split, seed)?;
                 let weights = paper_weights(houses, HOUSE_DIMENSIONS, seed);
                 (
-                    ProblemSpec::Knapsack(Knapsack::with_capacity_fraction(weights, 0.1)?),
+                    ProblemSpec::Knapsack(Knapsack::with_capacity_fraction(
+                        weights,
+                        HOUSE_CAPACITY_FRACTION,
+                    )?),
                     data,
                 )
             }
@@ -119,7 +124,7 @@ impl NamedProblem {
         )))
     }
 
-    /// A file of the energy folder, plain or gzipped.
+    /// A file of the energy folder, uncompressed or gzipped.
     fn energy_file(self, files: &DataFiles, name: &str) -> Result<PathBuf> {
         let missing = || {
             Error::setting(format!("{self} needs Irish energy data"))

@@ -1,4 +1,4 @@
-//! Where the problem and the rows of an experiment come from: a name, or the user's table.
+//! The source of an experiment's problem and rows: a named problem, or the user's table.
 
 use std::fmt;
 use std::sync::Arc;
@@ -96,7 +96,8 @@ impl ProblemSource {
         }
     }
 
-    /// Hash of rows, labels, split and problem; none where the name determines them.
+    /// Hash of rows, labels, split and problem; none for a named problem, whose name and seed
+    /// determine them.
     pub(super) fn data_hash(&self, seed: u32) -> Option<String> {
         match self {
             Self::Named(_) => None,
@@ -118,8 +119,8 @@ impl PartialEq for ProblemSource {
     /// A table equals only itself.
     fn eq(&self, other: &Self) -> bool {
         match (self, other) {
-            (Self::Named(one), Self::Named(other)) => one == other,
-            (Self::Table(one), Self::Table(other)) => Arc::ptr_eq(one, other),
+            (Self::Named(name), Self::Named(other)) => name == other,
+            (Self::Table(table), Self::Table(other)) => Arc::ptr_eq(table, other),
             (Self::Named(_), Self::Table(_)) | (Self::Table(_), Self::Named(_)) => false,
         }
     }

@@ -1,4 +1,4 @@
-//! Results of an experiment, aggregated over its cells.
+//! Results of an experiment, aggregated over its cells (one per problem, method and seed).
 //!
 //! The ratio of a method is the mean over seeds of its test regret divided by that of the reference
 //! on the same seed. Differences are paired by seed. A method is on the Pareto front when no other
@@ -12,7 +12,7 @@ use super::example::{DecisionLayout, Example, ExampleDecision};
 use super::runner::ExperimentRunner;
 use super::spec::{
     Experiment, ExperimentMethod, ExperimentProblem, FigureKind, PublishedResult,
-    standard_tolerance,
+    default_equal_seconds,
 };
 use super::statistics::{ConfidenceInterval, MeanAndDeviation};
 use crate::oracle::SolveCounts;
@@ -24,14 +24,14 @@ pub struct ExperimentResults {
     pub name: String,
     /// Title of the report.
     pub title: String,
-    /// What it is about.
+    /// Description in a few sentences.
     pub description: String,
     /// The method whose regret is the denominator of ratios.
     pub reference: String,
     /// Figures of the report.
     pub figures: Vec<FigureKind>,
     /// Times that differ by less count as equal on a Pareto front, in seconds.
-    #[serde(default = "standard_tolerance")]
+    #[serde(default = "default_equal_seconds")]
     pub equal_seconds: f64,
     /// Whether it is a smoke test, whose numbers are meaningless; it has no ratios.
     #[serde(default)]
@@ -70,8 +70,8 @@ pub struct ProblemResults {
     pub label_seconds: MeanAndDeviation,
     /// One entry per method, in the order of the experiment.
     pub methods: Vec<MethodResults>,
-    /// How decisions can be drawn.
-    pub drawing: Option<DecisionLayout>,
+    /// How decisions are laid out in figures, if they can be drawn.
+    pub layout: Option<DecisionLayout>,
     /// Test rows that are drawn.
     pub examples: Vec<Example>,
 }
@@ -109,15 +109,15 @@ pub struct MethodResults {
     /// Mean number of solves by kind.
     pub solves: [(String, f64); 6],
     /// Number of solves according to the paper.
-    pub solves_said: Option<String>,
+    pub published_solves: Option<String>,
     /// Published result.
     pub published: Option<PublishedResult>,
-    /// Finished seeds that have a ratio: seed, ratio, seconds.
-    pub seeds: Vec<(u32, f64, f64)>,
+    /// Finished seeds on which the reference has a regret.
+    pub seeds: Vec<SeedResult>,
     /// Epochs of the first seed.
     pub curve: Vec<CurvePoint>,
     /// Decisions of the first seed.
-    pub shown: Vec<ExampleDecision>,
+    pub examples: Vec<ExampleDecision>,
     /// Why results of some seeds are missing.
     pub note: Option<String>,
     /// Whether it is on the Pareto front.
@@ -126,13 +126,24 @@ pub struct MethodResults {
     pub is_best: bool,
 }
 
+/// One method on one problem with one seed.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct SeedResult {
+    /// The seed.
+    pub seed: u32,
+    /// Regret divided by that of the reference; none in a smoke test.
+    pub ratio: Option<f64>,
+    /// Seconds of training.
+    pub seconds: f64,
+}
+
 impl ExperimentResults {
-    pub(super) fn of(runner: &ExperimentRunner, records: &[CellRecord]) -> Self {
+    pub(super) fn new(runner: &ExperimentRunner, records: &[CellRecord]) -> Self {
         let experiment = &runner.experiment;
         let mut problems: Vec<ProblemResults> = experiment
             .problems
             .iter()
-            .map(|of| problem(runner, of, records))
+            .map(|problem| problem_results(runner, problem, records))
             .collect();
         if experiment.smoke {
             problems
@@ -163,7 +174,7 @@ impl ExperimentResults {
     /// Number of cells without an outcome.
     pub fn missing(&self) -> usize {
         let missing = |problem: &ProblemResults| {
-            let open = |method: &MethodResults| {
+            let missing_seeds = |method: &MethodResults| {
                 let failed = method
                     .note
                     .as_deref()
@@ -174,7 +185,7 @@ impl ExperimentResults {
                     (problem.seeds as usize).saturating_sub(method.regret.count)
                 }
             };
-            problem.methods.iter().map(open).sum::<usize>()
+            problem.methods.iter().map(missing_seeds).sum::<usize>()
         };
         self.problems.iter().map(missing).sum()
     }
@@ -189,9 +200,9 @@ impl MethodResults {
             ..self.ratio
         };
         self.difference = None;
-        self.seeds
-            .iter_mut()
-            .for_each(|(_, ratio, _)| *ratio = f64::NAN);
+        for seed in &mut self.seeds {
+            seed.ratio = None;
+        }
         self.on_front = false;
         self.is_best = false;
     }
@@ -209,25 +220,25 @@ fn processor() -> String {
     name.unwrap_or_else(|| std::env::consts::ARCH.to_string())
 }
 
-fn problem(
+fn problem_results(
     runner: &ExperimentRunner,
     problem: &ExperimentProblem,
     records: &[CellRecord],
 ) -> ProblemResults {
     let experiment = &runner.experiment;
     let name = problem.source.to_string();
-    let of: Vec<&CellRecord> = records
+    let records: Vec<&CellRecord> = records
         .iter()
         .filter(|record| record.id.problem == name)
         .collect();
-    let reference: Vec<(u32, f64)> = measured(&of, &experiment.reference)
+    let reference: Vec<(u32, f64)> = finished_cells(&records, &experiment.reference)
         .map(|(seed, cell)| (seed, cell.test.regret))
         .collect();
     let mut methods: Vec<MethodResults> = experiment
         .methods_of(problem)
-        .map(|tested| method(experiment, problem, &tested, &of, &reference))
+        .map(|method| method_results(experiment, problem, &method, &records, &reference))
         .collect();
-    mark(&mut methods, experiment.equal_seconds);
+    mark_best_and_front(&mut methods, experiment.equal_seconds);
     let contexts: Vec<_> = runner
         .seeds(problem)
         .filter_map(|seed| runner.read_context(problem, seed))
@@ -236,12 +247,10 @@ fn problem(
         .iter()
         .map(|context| context.label_seconds)
         .collect();
-    let (costs, first) = (
-        contexts.first().map_or(0, |context| context.costs),
-        runner.read_context(problem, problem.source.first_seed()),
-    );
-    let (drawing, examples) = first
-        .map(|context| (context.drawing, context.examples))
+    let costs = contexts.first().map_or(0, |context| context.costs);
+    let (layout, examples) = runner
+        .read_context(problem, problem.source.first_seed())
+        .map(|context| (context.layout, context.examples))
         .unwrap_or_default();
     let (rows, seeds) = (problem.split, experiment.seeds_of(problem));
     ProblemResults {
@@ -251,12 +260,13 @@ fn problem(
         seeds,
         label_seconds: MeanAndDeviation::of(&label_seconds),
         methods,
-        drawing,
+        layout,
         examples,
     }
 }
 
-fn measured<'a>(
+/// Seeds and metrics of the finished cells of a method.
+fn finished_cells<'a>(
     records: &'a [&CellRecord],
     name: &'a str,
 ) -> impl Iterator<Item = (u32, &'a CellMetrics)> {
@@ -269,64 +279,65 @@ fn measured<'a>(
         })
 }
 
-fn method(
+fn method_results(
     experiment: &Experiment,
     problem: &ExperimentProblem,
     method: &ExperimentMethod,
     records: &[&CellRecord],
     reference: &[(u32, f64)],
 ) -> MethodResults {
-    let cells: Vec<(u32, &CellMetrics)> = measured(records, &method.name).collect();
-    let mut seeds: Vec<(u32, f64, f64)> = Vec::new();
+    let cells: Vec<(u32, &CellMetrics)> = finished_cells(records, &method.name).collect();
+    let (mut seeds, mut ratios) = (Vec::new(), Vec::new());
     for (seed, cell) in &cells {
         let base = reference.iter().find(|(known, _)| known == seed);
         // Where the reference has no regret, a ratio to it is undefined.
         if let Some((_, base)) = base.filter(|(_, base)| *base > 0.0) {
-            seeds.push((*seed, cell.test.regret / base, cell.seconds));
+            let ratio = cell.test.regret / base;
+            ratios.push(ratio);
+            seeds.push(SeedResult {
+                seed: *seed,
+                ratio: Some(ratio),
+                seconds: cell.seconds,
+            });
         }
     }
-    let of = |value: &dyn Fn(&CellMetrics) -> f64| {
-        MeanAndDeviation::of(
-            &cells
-                .iter()
-                .map(|(_, cell)| value(cell))
-                .collect::<Vec<_>>(),
-        )
+    let over_seeds = |value: &dyn Fn(&CellMetrics) -> f64| {
+        let values: Vec<f64> = cells.iter().map(|(_, cell)| value(cell)).collect();
+        MeanAndDeviation::of(&values)
     };
-    let ratios =
-        MeanAndDeviation::of(&seeds.iter().map(|(_, ratio, _)| *ratio).collect::<Vec<_>>());
+    let ratio = MeanAndDeviation::of(&ratios);
     let first = cells
         .iter()
         .find(|(seed, _)| *seed == problem.source.first_seed())
         .map(|(_, cell)| *cell);
     MethodResults {
         name: method.name.clone(),
-        ratio: ratios,
-        difference: ratios.interval().map(|at| ConfidenceInterval {
-            mean: at.mean - 1.0,
-            lower: at.lower - 1.0,
-            upper: at.upper - 1.0,
+        ratio,
+        difference: ratio.interval().map(|interval| ConfidenceInterval {
+            mean: interval.mean - 1.0,
+            lower: interval.lower - 1.0,
+            upper: interval.upper - 1.0,
         }),
-        regret: of(&|cell| cell.test.regret),
-        relative_regret: of(&|cell| cell.test.relative_regret),
-        normalized_regret: of(&|cell| cell.test.normalized_regret),
-        mse: of(&|cell| cell.test.mse),
-        mae: of(&|cell| cell.test.mae),
-        total_solves: of(&|cell| cell.solves.total() as f64),
+        regret: over_seeds(&|cell| cell.test.regret),
+        relative_regret: over_seeds(&|cell| cell.test.relative_regret),
+        normalized_regret: over_seeds(&|cell| cell.test.normalized_regret),
+        mse: over_seeds(&|cell| cell.test.mse),
+        mae: over_seeds(&|cell| cell.test.mae),
+        total_solves: over_seeds(&|cell| cell.solves.total() as f64),
         not_converged: cells
             .iter()
             .filter(|(_, cell)| cell.converged == Some(false))
             .count(),
-        seconds: of(&|cell| cell.seconds),
+        seconds: over_seeds(&|cell| cell.seconds),
         solves: solves(&cells),
-        solves_said: method.solves.clone(),
+        published_solves: method.solves.clone(),
         published: experiment
             .published
             .get(&problem.source.to_string())
-            .and_then(|by| by.get(&method.name))
+            .and_then(|results| results.get(&method.name))
             .copied(),
         curve: first.map(|cell| cell.curve.clone()).unwrap_or_default(),
-        shown: first.map(|cell| cell.shown.clone()).unwrap_or_default(),
+        examples: first.map(|cell| cell.examples.clone()).unwrap_or_default(),
         note: note(
             records,
             method,
@@ -376,7 +387,7 @@ fn note(
 }
 
 /// Marks the best ratio and the Pareto front.
-fn mark(methods: &mut [MethodResults], equal_seconds: f64) {
+fn mark_best_and_front(methods: &mut [MethodResults], equal_seconds: f64) {
     let points: Vec<Option<(f64, f64)>> = methods
         .iter()
         .map(|method| method.ratio.mean.zip(method.seconds.mean))
@@ -386,15 +397,16 @@ fn mark(methods: &mut [MethodResults], equal_seconds: f64) {
         .flatten()
         .map(|(ratio, _)| *ratio)
         .fold(f64::INFINITY, f64::min);
-    for (place, method) in methods.iter_mut().enumerate() {
-        let Some((ratio, seconds)) = points[place] else {
+    for (index, method) in methods.iter_mut().enumerate() {
+        let Some((ratio, seconds)) = points[index] else {
             continue;
         };
-        let beaten = |(other, time): &(f64, f64)| {
-            let no_slower = *time <= seconds + equal_seconds;
-            no_slower && (*other < ratio || (*other == ratio && *time < seconds - equal_seconds))
+        let dominates = |(other_ratio, other_seconds): &(f64, f64)| {
+            let is_no_slower = *other_seconds <= seconds + equal_seconds;
+            let is_faster = *other_seconds < seconds - equal_seconds;
+            is_no_slower && (*other_ratio < ratio || (*other_ratio == ratio && is_faster))
         };
-        method.on_front = !points.iter().flatten().any(beaten);
+        method.on_front = !points.iter().flatten().any(dominates);
         method.is_best = ratio == best;
     }
 }

@@ -1,4 +1,5 @@
-//! Runs the cells of an experiment and stores their records in a folder.
+//! Runs the cells of an experiment (one per problem, method and seed) and stores their records in a
+//! folder.
 //!
 //! Problem by problem and seed by seed: rows are generated and labeled once, then every method
 //! without a record is run. Existing records are never run again; cells that are missing when the
@@ -57,7 +58,7 @@ pub struct ExperimentRunner {
 pub(super) struct CellContext {
     pub(super) costs: usize,
     pub(super) label_seconds: f64,
-    pub(super) drawing: Option<DecisionLayout>,
+    pub(super) layout: Option<DecisionLayout>,
     pub(super) examples: Vec<Example>,
 }
 
@@ -69,7 +70,7 @@ struct CellBatch<'a> {
     cells: Vec<ExperimentCell>,
 }
 
-/// A call of the runner: where records are stored, when it began, who observes it.
+/// Storage, start and observer of one call of the runner.
 #[derive(Clone, Copy)]
 struct RunContext<'a> {
     store: &'a dyn CellStore,
@@ -378,7 +379,7 @@ impl ExperimentRunner {
         self.folder
             .join("cells")
             .join(problem.source.to_string())
-            .join(format!("scene-{seed}-{train}-{validation}-{test}.json"))
+            .join(format!("context-{seed}-{train}-{validation}-{test}.json"))
     }
 
     fn write_context(
@@ -399,8 +400,8 @@ impl ExperimentRunner {
         let context = CellContext {
             costs: data.data.data().costs().cols(),
             label_seconds: generated.label_seconds,
-            drawing: if has_examples {
-                DecisionLayout::of(data.problem.spec(), problem, batch.seed)
+            layout: if has_examples {
+                DecisionLayout::new(data.problem.spec(), problem, batch.seed)
             } else {
                 None
             },
@@ -432,6 +433,6 @@ impl ExperimentRunner {
         for id in self.cell_ids()? {
             records.extend(store.load(&id)?);
         }
-        Ok(ExperimentResults::of(self, &records))
+        Ok(ExperimentResults::new(self, &records))
     }
 }

@@ -48,6 +48,9 @@ const BUILT_IN_EXPERIMENTS: [(&str, &str); 7] = [
     ("auto", include_str!("../../experiments/auto.toml")),
 ];
 
+/// Rows for training, validation and testing of a smoke test. Untuned: any small numbers work.
+const SMOKE_SPLIT: [usize; 3] = [24, 8, 8];
+
 /// Settings by name that override others.
 type SettingsOverrides = Map<String, Value>;
 
@@ -64,7 +67,7 @@ pub struct Experiment {
     #[serde(default)]
     pub description: String,
     /// The method whose regret is the denominator of ratios.
-    #[serde(default = "standard_reference")]
+    #[serde(default = "default_reference")]
     pub reference: String,
     /// Number of seeds (0, 1, …) of data, initial parameters and batches.
     pub seeds: u32,
@@ -76,10 +79,10 @@ pub struct Experiment {
     #[serde(default)]
     pub figures: Vec<FigureKind>,
     /// Times that differ by less count as equal on a Pareto front, in seconds.
-    #[serde(default = "standard_tolerance")]
+    #[serde(default = "default_equal_seconds")]
     pub equal_seconds: f64,
     /// The predictor.
-    #[serde(default = "standard_predictor")]
+    #[serde(default = "default_predictor")]
     pub predictor: PredictorSpec,
     /// Training settings that differ from the paper's component table.
     #[serde(default)]
@@ -142,9 +145,9 @@ pub struct ExperimentProblem {
 #[serde(untagged, try_from = "Value")]
 pub enum MethodEntry {
     /// A method or baseline without settings.
-    Plain(CellMethod),
+    Name(CellMethod),
     /// A method with settings.
-    Full(ExperimentMethod),
+    Detailed(ExperimentMethod),
 }
 
 /// A method with settings of its own.
@@ -194,23 +197,25 @@ impl TryFrom<Value> for MethodEntry {
     /// Not derived, so that the error says what is wrong with a method.
     fn try_from(value: Value) -> Result<Self> {
         match value {
-            Value::String(name) => name.parse().map(Self::Plain),
+            Value::String(name) => name.parse().map(Self::Name),
             other => serde_json::from_value(other)
-                .map(Self::Full)
+                .map(Self::Detailed)
                 .map_err(|e| Error::setting(explain(&e.to_string()))),
         }
     }
 }
 
-fn standard_reference() -> String {
+fn default_reference() -> String {
     "MSE".into()
 }
 
-pub(super) fn standard_tolerance() -> f64 {
+/// Seconds within which training times count as equal on a Pareto front. Untuned: a small fraction
+/// of the long trainings of the paper.
+pub(super) fn default_equal_seconds() -> f64 {
     30.0
 }
 
-fn standard_predictor() -> PredictorSpec {
+fn default_predictor() -> PredictorSpec {
     PredictorSpec::Linear
 }
 
@@ -240,13 +245,13 @@ impl Experiment {
     /// All methods, each with its name.
     pub fn methods(&self) -> impl Iterator<Item = ExperimentMethod> + '_ {
         self.methods.iter().map(|entry| match entry {
-            MethodEntry::Plain(method) => ExperimentMethod {
+            MethodEntry::Name(method) => ExperimentMethod {
                 name: method.to_string(),
                 method: method.clone(),
                 training: Map::new(),
                 solves: None,
             },
-            MethodEntry::Full(method) => method.clone(),
+            MethodEntry::Detailed(method) => method.clone(),
         })
     }
 
@@ -255,12 +260,12 @@ impl Experiment {
         &'a self,
         problem: &'a ExperimentProblem,
     ) -> impl Iterator<Item = ExperimentMethod> + 'a {
-        let here = |name: &String| *name == self.reference || problem.methods.contains(name);
+        let is_listed = |name: &String| *name == self.reference || problem.methods.contains(name);
         self.methods()
-            .filter(move |method| problem.methods.is_empty() || here(&method.name))
+            .filter(move |method| problem.methods.is_empty() || is_listed(&method.name))
     }
 
-    /// How many seeds a problem has.
+    /// Number of seeds of a problem.
     pub fn seeds_of(&self, problem: &ExperimentProblem) -> u32 {
         problem.seeds.unwrap_or(self.seeds)
     }
@@ -276,23 +281,19 @@ impl Experiment {
         method: &ExperimentMethod,
         seed: u32,
     ) -> Result<TrainingSettings> {
-        let wrong = |e: serde_json::Error| {
-            let message = explain(&e.to_string());
+        let refused = |error: serde_json::Error| {
+            let message = explain(&error.to_string());
             Error::setting(format!("training settings of '{}': {message}", method.name))
         };
         let Value::Object(mut settings) =
-            serde_json::to_value(TrainingSettings::paper(u64::from(seed))).map_err(wrong)?
+            serde_json::to_value(TrainingSettings::paper(u64::from(seed))).map_err(refused)?
         else {
             return Err(Error::setting("settings are a table"));
         };
-        for overlay in [&self.training, &problem.training, &method.training] {
-            settings.extend(
-                overlay
-                    .iter()
-                    .map(|(name, value)| (name.clone(), value.clone())),
-            );
+        for overrides in [&self.training, &problem.training, &method.training] {
+            settings.extend(overrides.clone());
         }
-        serde_json::from_value(Value::Object(settings)).map_err(wrong)
+        serde_json::from_value(Value::Object(settings)).map_err(refused)
     }
 
     /// Checks everything before anything is run.
@@ -362,8 +363,8 @@ impl Experiment {
         Ok(())
     }
 
-    /// The same with few rows, seeds and epochs and a small problem of each kind: every part runs,
-    /// nothing is learned.
+    /// A smoke test: the same with few rows, seeds and epochs and a small problem of each kind, so
+    /// that every part of the code runs and nothing is learned.
     #[must_use]
     pub fn smoke_version(mut self) -> Self {
         let mut problems: Vec<ExperimentProblem> = Vec::new();
@@ -375,7 +376,7 @@ impl Experiment {
             if problems.iter().all(|other| other.source != source) {
                 problems.push(ExperimentProblem {
                     source,
-                    split: [24, 8, 8],
+                    split: SMOKE_SPLIT,
                     seeds: None,
                     training: Map::new(),
                     ..problem
@@ -417,20 +418,20 @@ impl Experiment {
     /// When a name is neither a problem nor a method.
     pub fn retain_named(&mut self, names: &[String]) -> Result<()> {
         let methods: Vec<ExperimentMethod> = self.methods().collect();
-        let is = |name: &str, other: &String| name.eq_ignore_ascii_case(other.trim());
+        let is_same = |name: &str, other: &String| name.eq_ignore_ascii_case(other.trim());
         let is_named_problem = |problem: &ExperimentProblem| {
             names
                 .iter()
-                .any(|name| is(&problem.source.to_string(), name))
+                .any(|name| is_same(&problem.source.to_string(), name))
         };
         let is_named_method =
-            |method: &ExperimentMethod| names.iter().any(|name| is(&method.name, name));
+            |method: &ExperimentMethod| names.iter().any(|name| is_same(&method.name, name));
         for name in names {
             let known = self
                 .problems
                 .iter()
-                .any(|problem| is(&problem.source.to_string(), name))
-                || methods.iter().any(|method| is(&method.name, name));
+                .any(|problem| is_same(&problem.source.to_string(), name))
+                || methods.iter().any(|method| is_same(&method.name, name));
             if !known {
                 let problems = self
                     .problems
@@ -451,7 +452,7 @@ impl Experiment {
             let kept = methods
                 .into_iter()
                 .filter(|entry| is_named_method(entry) || entry.name == reference);
-            self.methods = kept.map(MethodEntry::Full).collect();
+            self.methods = kept.map(MethodEntry::Detailed).collect();
             let kept: Vec<String> = self.methods().map(|method| method.name).collect();
             self.problems
                 .iter_mut()

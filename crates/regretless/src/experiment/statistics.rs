@@ -33,11 +33,11 @@ impl MeanAndDeviation {
     /// The 95 % confidence interval of the mean.
     pub fn interval(&self) -> Option<ConfidenceInterval> {
         let (mean, sd) = (self.mean?, self.sd?);
-        let reach = student_t_quantile(self.count - 1) * sd / (self.count as f64).sqrt();
+        let half_width = student_t_quantile(self.count - 1) * sd / (self.count as f64).sqrt();
         Some(ConfidenceInterval {
             mean,
-            lower: mean - reach,
-            upper: mean + reach,
+            lower: mean - half_width,
+            upper: mean + half_width,
         })
     }
 }
@@ -54,18 +54,21 @@ pub struct ConfidenceInterval {
 }
 
 /// The 97.5 % quantile of Student's t distribution.
-fn student_t_quantile(freedom: usize) -> f64 {
+fn student_t_quantile(degrees_of_freedom: usize) -> f64 {
+    /// The 97.5 % quantile of the normal distribution.
+    const NORMAL_QUANTILE: f64 = 1.959_963_985;
+    /// For 1 to 10 degrees of freedom, where the expansion below is not accurate.
     const T_QUANTILES: [f64; 10] = [
         12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228,
     ];
-    if let Some(point) = freedom
+    let tabulated = degrees_of_freedom
         .checked_sub(1)
-        .and_then(|place| T_QUANTILES.get(place))
-    {
-        return *point;
+        .and_then(|index| T_QUANTILES.get(index));
+    if let Some(quantile) = tabulated {
+        return *quantile;
     }
     // Cornish–Fisher expansion around the normal quantile.
-    let (z, v) = (1.959_963_985_f64, freedom as f64);
+    let (z, v) = (NORMAL_QUANTILE, degrees_of_freedom as f64);
     let first = (z.powi(3) + z) / 4.0;
     let second = (5.0 * z.powi(5) + 16.0 * z.powi(3) + 3.0 * z) / 96.0;
     let third = (3.0 * z.powi(7) + 19.0 * z.powi(5) + 17.0 * z.powi(3) - 15.0 * z) / 384.0;
@@ -93,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn intervals_are_those_of_printed_tables() {
+    fn quantiles_are_those_of_printed_tables() {
         for (freedom, point) in [
             (1, 12.706),
             (4, 2.776),

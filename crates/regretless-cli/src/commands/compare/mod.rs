@@ -408,7 +408,7 @@ fn experiment(
             .unwrap_or(PredictorSpec::Linear),
         training,
         problems: vec![problem],
-        methods: methods.iter().cloned().map(MethodEntry::Plain).collect(),
+        methods: methods.iter().cloned().map(MethodEntry::Name).collect(),
         published: BTreeMap::new(),
         smoke: false,
     })

@@ -53,8 +53,10 @@ impl SummaryRow {
             );
         }
         let mut ratios = BTreeMap::new();
-        for (seed, ratio, _) in &statistics.seeds {
-            ratios.insert(*seed, *ratio);
+        for result in &statistics.seeds {
+            if let Some(ratio) = result.ratio {
+                ratios.insert(result.seed, ratio);
+            }
         }
         Self {
             method: statistics.name.clone(),

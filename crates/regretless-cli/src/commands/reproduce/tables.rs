@@ -93,15 +93,13 @@ pub fn cells_csv(results: &ExperimentResults) -> Result<String> {
     let mut table = CsvText::new(&["problem", "method", "seed", "ratio", "seconds"])?;
     for problem in &results.problems {
         for method in &problem.methods {
-            for (seed, ratio, seconds) in &method.seeds {
-                // A smoke test has no ratios.
-                let ratio = Some(*ratio).filter(|ratio| !ratio.is_nan());
+            for result in &method.seeds {
                 table.row(&[
                     problem.name.clone(),
                     escape_formula(&method.name).into_owned(),
-                    seed.to_string(),
-                    optional_cell(ratio),
-                    seconds.to_string(),
+                    result.seed.to_string(),
+                    optional_cell(result.ratio),
+                    result.seconds.to_string(),
                 ])?;
             }
         }

@@ -9,60 +9,63 @@ use crate::text::trimmed;
 /// overlap.
 pub(super) const MAX_EDGE_LABELS: usize = 6;
 
+/// Smallest width or height of the bounding box: replaces 0 for nodes on one line.
+const MIN_EXTENT: f64 = 1e-12;
+
 /// The two nodes of an edge among pairs i < j in lexicographic order.
 pub(super) fn ends(edge: u32, nodes: usize) -> Option<(usize, usize)> {
-    let mut rest = edge as usize;
+    let mut remaining = edge as usize;
     for first in 0..nodes {
         let row = nodes - first - 1;
-        if rest < row {
-            return Some((first, first + 1 + rest));
+        if remaining < row {
+            return Some((first, first + 1 + remaining));
         }
-        rest -= row;
+        remaining -= row;
     }
     None
 }
 
 /// Aspect ratio of the bounding box: height over width.
-pub(super) fn aspect(places: &[[f64; 2]]) -> f64 {
-    let ((left, right), (low, high)) = reach(places);
-    ((high - low) / (right - left).max(1e-12)).clamp(0.4, 1.2)
+pub(super) fn aspect(positions: &[[f64; 2]]) -> f64 {
+    let ((left, right), (low, high)) = bounding_box(positions);
+    ((high - low) / (right - left).max(MIN_EXTENT)).clamp(0.4, 1.2)
 }
 
 /// Bounding box: lowest and highest coordinates in both directions.
-fn reach(places: &[[f64; 2]]) -> ((f64, f64), (f64, f64)) {
-    let of = |axis: usize| {
-        let values = || places.iter().map(move |place| place[axis]);
+fn bounding_box(positions: &[[f64; 2]]) -> ((f64, f64), (f64, f64)) {
+    let range = |axis: usize| {
+        let values = || positions.iter().map(move |position| position[axis]);
         (
             values().fold(f64::INFINITY, f64::min),
             values().fold(f64::NEG_INFINITY, f64::max),
         )
     };
-    (of(0), of(1))
+    (range(0), range(1))
 }
 
 /// Coordinates scaled to an area, by the same factor in both directions.
-fn fitted(places: &[[f64; 2]], area: &Rect) -> Vec<Point> {
-    let ((left, right), (low, high)) = reach(places);
-    let factor =
-        (area.width / (right - left).max(1e-12)).min(area.height / (high - low).max(1e-12));
-    let at = |place: &[f64; 2]| {
+fn scaled_positions(positions: &[[f64; 2]], area: &Rect) -> Vec<Point> {
+    let ((left, right), (low, high)) = bounding_box(positions);
+    let factor = (area.width / (right - left).max(MIN_EXTENT))
+        .min(area.height / (high - low).max(MIN_EXTENT));
+    let at = |position: &[f64; 2]| {
         (
-            area.left + (place[0] - left) * factor,
-            area.top + (high - place[1]) * factor,
+            area.left + (position[0] - left) * factor,
+            area.top + (high - position[1]) * factor,
         )
     };
-    places.iter().map(at).collect()
+    positions.iter().map(at).collect()
 }
 
 pub(super) fn draw(
     svg: &mut Svg,
     case: &ExampleInput<'_>,
     view: &DecisionView,
-    places: &[[f64; 2]],
+    positions: &[[f64; 2]],
     depot: bool,
     area: Rect,
 ) {
-    let nodes = fitted(places, &area);
+    let nodes = scaled_positions(positions, &area);
     let edge = |entry: u32| ends(entry, nodes.len()).map(|(a, b)| (nodes[a], nodes[b]));
     let quiet = if view.regret.is_none() {
         "ink"
@@ -77,7 +80,7 @@ pub(super) fn draw(
     let thick = if nodes.len() > 40 { "line" } else { "thick" };
     let differing = [
         (&view.missed, "missed", "dashed", "not taken"),
-        (&view.wrong, "wrong", thick, "taken, and not in the best"),
+        (&view.wrong, "wrong", thick, "taken, and not optimal"),
     ];
     for (entries, class, stroke, role) in differing {
         for entry in entries {
@@ -91,11 +94,17 @@ pub(super) fn draw(
         }
     }
     draw_nodes(svg, &nodes, depot);
-    costs(svg, case, view, &nodes, area);
+    write_costs(svg, case, view, &nodes, area);
 }
 
 /// True costs at the middle of the most expensive edges that differ.
-fn costs(svg: &mut Svg, case: &ExampleInput<'_>, view: &DecisionView, nodes: &[Point], area: Rect) {
+fn write_costs(
+    svg: &mut Svg,
+    case: &ExampleInput<'_>,
+    view: &DecisionView,
+    nodes: &[Point],
+    area: Rect,
+) {
     let mut labels = LabelPlacement::new(LabelPlacement::TINTED);
     nodes
         .iter()
@@ -121,8 +130,8 @@ fn costs(svg: &mut Svg, case: &ExampleInput<'_>, view: &DecisionView, nodes: &[P
 fn draw_nodes(svg: &mut Svg, nodes: &[Point], depot: bool) {
     let size = if nodes.len() > 60 { 1.8 } else { 3.0 };
     svg.group("ink").open();
-    for (place, (x, y)) in nodes.iter().enumerate() {
-        if depot && place == 0 {
+    for (index, (x, y)) in nodes.iter().enumerate() {
+        if depot && index == 0 {
             svg.rect(Rect::new(x - 5.0, y - 5.0, 10.0, 10.0), "fill");
         } else {
             svg.tag("circle")

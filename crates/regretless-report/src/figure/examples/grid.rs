@@ -13,12 +13,12 @@ type Node = (usize, usize);
 /// The two nodes of an arc: row by row, first those to the right, then those down.
 pub(super) fn ends(arc: u32, rows: usize, cols: usize) -> Option<(Node, Node)> {
     let stride = (2 * cols).checked_sub(1).filter(|stride| *stride > 0)?;
-    let (row, rest) = (arc as usize / stride, arc as usize % stride);
+    let (row, position) = (arc as usize / stride, arc as usize % stride);
     let right = cols - 1;
-    let (from, to) = if rest < right {
-        ((row, rest), (row, rest + 1))
+    let (from, to) = if position < right {
+        ((row, position), (row, position + 1))
     } else {
-        ((row, rest - right), (row + 1, rest - right))
+        ((row, position - right), (row + 1, position - right))
     };
     (to.0 < rows).then_some((from, to))
 }
@@ -31,11 +31,16 @@ pub(super) fn draw(
     cols: usize,
     area: Rect,
 ) {
-    let (wide, tall) = (
+    let (cell_width, cell_height) = (
         area.width / (cols.max(2) - 1) as f64,
         area.height / (rows.max(2) - 1) as f64,
     );
-    let at = |(row, col): Node| (area.left + col as f64 * wide, area.top + row as f64 * tall);
+    let at = |(row, col): Node| {
+        (
+            area.left + col as f64 * cell_width,
+            area.top + row as f64 * cell_height,
+        )
+    };
     let arc = |entry: u32| ends(entry, rows, cols).map(|(from, to)| (at(from), at(to)));
     for (from, to) in (0..case.example.costs.len() as u32).filter_map(arc) {
         svg.line(from, to, "grid");
@@ -46,13 +51,13 @@ pub(super) fn draw(
         "quiet"
     };
     let groups = [
-        (&view.shared, shared, "thick", "on the best path"),
+        (&view.shared, shared, "thick", "on the optimal path"),
         (&view.missed, "missed", "dashed", "not taken"),
         (
             &view.wrong,
             "wrong",
             "thick",
-            "taken, and not on the best path",
+            "taken, and not on the optimal path",
         ),
     ];
     for (entries, class, stroke, role) in groups {
@@ -66,24 +71,24 @@ pub(super) fn draw(
             svg.end();
         }
     }
-    nodes(
+    draw_nodes(
         svg,
         (0..rows)
             .flat_map(|row| (0..cols).map(move |col| (row, col)))
             .map(at),
     );
     if cols <= MAX_LABELED_COLUMNS {
-        let own = if view.regret.is_none() {
+        let shared = if view.regret.is_none() {
             &view.shared
         } else {
             &Vec::new()
         };
         for (entries, class) in [
-            (own, "ink"),
+            (shared, "ink"),
             (&view.wrong, "wrong"),
             (&view.missed, "missed"),
         ] {
-            costs(
+            write_costs(
                 svg,
                 case,
                 entries
@@ -95,7 +100,7 @@ pub(super) fn draw(
     }
 }
 
-fn nodes(svg: &mut Svg, nodes: impl Iterator<Item = Point>) {
+fn draw_nodes(svg: &mut Svg, nodes: impl Iterator<Item = Point>) {
     svg.group("ink").open();
     for (x, y) in nodes {
         svg.tag("circle")
@@ -109,7 +114,7 @@ fn nodes(svg: &mut Svg, nodes: impl Iterator<Item = Point>) {
 }
 
 /// True costs at the middle of arcs.
-fn costs(
+fn write_costs(
     svg: &mut Svg,
     case: &ExampleInput<'_>,
     arcs: impl Iterator<Item = (u32, (Point, Point))>,
@@ -117,12 +122,12 @@ fn costs(
 ) {
     svg.group(class).open();
     for (entry, ((x1, y1), (x2, y2))) in arcs {
-        let place = (
+        let middle = (
             (x1 + x2) / 2.0,
             (y1 + y2) / 2.0 + if y1 == y2 { -5.0 } else { 3.5 },
         );
         svg.text(
-            place,
+            middle,
             Anchor::Middle,
             LabelPlacement::TINTED,
             &trimmed(case.cost(entry)),

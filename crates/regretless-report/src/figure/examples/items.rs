@@ -1,6 +1,6 @@
 //! Items as bars: value, weight, and which decisions contain them.
 
-use super::{DecisionView, ExampleInput, WIDTH, key, write_story};
+use super::{DecisionView, ExampleInput, WIDTH, draw_legend, write_description};
 use crate::figure::FigureContext;
 use crate::scale::AxisScale;
 use crate::svg::{Anchor, Rect, Svg};
@@ -10,19 +10,21 @@ use crate::text::{pluralize, trimmed};
 const MAX_ITEMS: usize = 90;
 /// Items above which bars are too narrow for numbers.
 pub(super) const MAX_LABELED_ITEMS: usize = 40;
-const PANEL: f64 = 96.0;
-const STEP: f64 = PANEL + 62.0;
+const PANEL_HEIGHT: f64 = 96.0;
+const STEP: f64 = PANEL_HEIGHT + 62.0;
 
 /// Relative weight of an item: the largest fraction of a capacity.
 fn relative_weight(item: usize, weights: &[Vec<f64>], capacity: &[f64]) -> f64 {
-    let share = |(row, all): (&Vec<f64>, &f64)| {
-        row.get(item).map_or(0.0, |weight| weight / all.max(1e-300))
-    };
-    weights.iter().zip(capacity).map(share).fold(0.0, f64::max)
+    let mut max: f64 = 0.0;
+    for (row, capacity) in weights.iter().zip(capacity) {
+        let weight = row.get(item).copied().unwrap_or(0.0);
+        max = max.max(weight / capacity.max(f64::MIN_POSITIVE));
+    }
+    max
 }
 
 /// Items to be shown, the most valuable first.
-fn shown(case: &ExampleInput<'_>) -> Vec<u32> {
+fn shown_items(case: &ExampleInput<'_>) -> Vec<u32> {
     let differs = |item: &u32| {
         case.views
             .iter()
@@ -48,15 +50,15 @@ pub(super) fn draw(
     weights: &[Vec<f64>],
     capacity: &[f64],
 ) -> Svg {
-    let items = shown(case);
+    let items = shown_items(case);
     let height = 64.0 + STEP * case.views.len() as f64 + 96.0;
     let mut svg = Svg::new(WIDTH, height);
     context.heading_with(&mut svg, "first seed");
-    key(&mut svg, case);
+    draw_legend(&mut svg, case);
     let values = items.iter().map(|item| case.cost(*item)).chain([0.0]);
-    let y = AxisScale::even(values, PANEL, 0.0);
-    for (place, view) in case.views.iter().enumerate() {
-        let area = Rect::new(52.0, 84.0 + STEP * place as f64, WIDTH - 64.0, PANEL);
+    let y = AxisScale::linear(values, PANEL_HEIGHT, 0.0);
+    for (index, view) in case.views.iter().enumerate() {
+        let area = Rect::new(52.0, 84.0 + STEP * index as f64, WIDTH - 64.0, PANEL_HEIGHT);
         svg.text(
             (12.0, area.top - 12.0),
             Anchor::Start,
@@ -64,10 +66,10 @@ pub(super) fn draw(
             &view.title,
         );
         bars(&mut svg, case, view, &items, &area, &y);
-        write_story(
+        write_description(
             &mut svg,
             (area.left, area.bottom() + 18.0),
-            &case.story(view),
+            &case.description(view),
             area.width,
         );
     }
@@ -81,17 +83,17 @@ pub(super) fn draw(
         .iter()
         .map(|item| relative_weight(*item as usize, weights, capacity))
         .collect();
-    let left_out = case.example.costs.len() - items.len();
-    sizes(&mut svg, &items, &weights_shown, &area, left_out);
+    let omitted = case.example.costs.len() - items.len();
+    draw_weights(&mut svg, &items, &weights_shown, &area, omitted);
     svg
 }
 
 /// Left end and width of the bar of an item.
-fn column(area: &Rect, place: usize, count: usize) -> (f64, f64) {
-    let share = (area.width / count.max(1) as f64).min(40.0);
+fn column(area: &Rect, index: usize, count: usize) -> (f64, f64) {
+    let spacing = (area.width / count.max(1) as f64).min(40.0);
     (
-        area.left + share * place as f64 + share * 0.14,
-        share * 0.72,
+        area.left + spacing * index as f64 + spacing * 0.14,
+        spacing * 0.72,
     )
 }
 
@@ -118,16 +120,16 @@ fn bars(
             &text,
         );
     }
-    for (place, item) in items.iter().enumerate() {
-        let (left, wide) = column(area, place, items.len());
+    for (index, item) in items.iter().enumerate() {
+        let (left, wide) = column(area, index, items.len());
         let (class, look, role) = if view.wrong.contains(item) {
-            ("wrong", "soft", "taken, and not in the best choice")
+            ("wrong", "soft", "taken, and not optimal")
         } else if view.missed.contains(item) {
-            ("missed", "hollow", "left, though in the best choice")
+            ("missed", "hollow", "not taken, though optimal")
         } else if view.shared.contains(item) {
-            ("ink", "soft", "taken, as in the best choice")
+            ("ink", "soft", "taken, as in the optimal choice")
         } else {
-            ("quiet", "pale", "left, as in the best choice")
+            ("quiet", "pale", "not taken, as in the optimal choice")
         };
         let top = area.top + y.at(case.cost(*item));
         svg.group(&format!("{class} mark")).open();
@@ -149,11 +151,14 @@ fn bars(
 }
 
 /// Relative weights of the items, below all panels.
-fn sizes(svg: &mut Svg, items: &[u32], weights_shown: &[f64], area: &Rect, left_out: usize) {
-    let max = weights_shown.iter().copied().fold(1e-12, f64::max);
+fn draw_weights(svg: &mut Svg, items: &[u32], weights_shown: &[f64], area: &Rect, omitted: usize) {
+    let max = weights_shown
+        .iter()
+        .copied()
+        .fold(f64::MIN_POSITIVE, f64::max);
     svg.line((area.left, area.top), (area.right(), area.top), "axis");
-    for (place, (item, weight)) in items.iter().zip(weights_shown).enumerate() {
-        let (left, wide) = column(area, place, items.len());
+    for (index, (item, weight)) in items.iter().zip(weights_shown).enumerate() {
+        let (left, wide) = column(area, index, items.len());
         svg.group("c5 mark").open();
         svg.tip(&format!(
             "item {item}\nweight {} % of the capacity in its tightest dimension",
@@ -165,15 +170,15 @@ fn sizes(svg: &mut Svg, items: &[u32], weights_shown: &[f64], area: &Rect, left_
         );
         svg.end();
     }
-    let out = if left_out > 0 {
-        format!(" {} not shown.", pluralize(left_out, "more item"))
+    let note = if omitted > 0 {
+        format!(" {} not shown.", pluralize(omitted, "more item"))
     } else {
         String::new()
     };
     let text = format!(
         "Downward bars: weight of an item relative to the capacity of its tightest dimension \
-            (longest {} %). Most valuable items first.{out}",
+            (longest {} %). Most valuable items first.{note}",
         trimmed(100.0 * max)
     );
-    write_story(svg, (area.left, area.bottom() + 18.0), &text, area.width);
+    write_description(svg, (area.left, area.bottom() + 18.0), &text, area.width);
 }

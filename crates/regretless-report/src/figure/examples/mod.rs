@@ -10,7 +10,7 @@ mod items;
 
 use regretless::experiment::{DecisionLayout, Example, MethodResults};
 
-use super::{FigureContext, FigureWithCaption, key_row};
+use super::{FigureContext, FigureWithCaption, draw_legend_row};
 use crate::svg::{Anchor, Point, Rect, Svg};
 use crate::text::{lines, pluralize, trimmed};
 
@@ -33,46 +33,47 @@ struct ExampleInput<'a> {
     text: Terms,
 }
 
-/// Nouns of a problem.
+/// Nouns of a problem in texts.
 struct Terms {
-    thing: &'static str,
-    whole: &'static str,
-    /// Whether the problem is a maximization.
-    worth: bool,
+    /// What a cost belongs to, such as "edge".
+    element: &'static str,
+    /// What a decision is, such as "tour".
+    decision: &'static str,
+    is_maximization: bool,
 }
 
 impl Terms {
-    fn of(drawing: &DecisionLayout) -> Self {
-        match drawing {
+    fn of(layout: &DecisionLayout) -> Self {
+        match layout {
             DecisionLayout::Graph { depot: false, .. } => Self {
-                thing: "edge",
-                whole: "tour",
-                worth: false,
+                element: "edge",
+                decision: "tour",
+                is_maximization: false,
             },
             DecisionLayout::Graph { depot: true, .. } => Self {
-                thing: "edge",
-                whole: "routes",
-                worth: false,
+                element: "edge",
+                decision: "routes",
+                is_maximization: false,
             },
             DecisionLayout::Grid { .. } => Self {
-                thing: "arc",
-                whole: "path",
-                worth: false,
+                element: "arc",
+                decision: "path",
+                is_maximization: false,
             },
             DecisionLayout::Items { .. } => Self {
-                thing: "item",
-                whole: "choice",
-                worth: true,
+                element: "item",
+                decision: "choice",
+                is_maximization: true,
             },
         }
     }
 }
 
 impl<'a> ExampleInput<'a> {
-    fn of(context: &FigureContext<'a>, drawing: &DecisionLayout) -> Option<Self> {
+    fn of(context: &FigureContext<'a>, layout: &DecisionLayout) -> Option<Self> {
         let reference = context.reference()?;
         let worst = reference
-            .shown
+            .examples
             .iter()
             .max_by(|a, b| a.regret.total_cmp(&b.regret))?;
         let example = context
@@ -80,22 +81,22 @@ impl<'a> ExampleInput<'a> {
             .examples
             .iter()
             .find(|example| example.row == worst.row)?;
-        let text = Terms::of(drawing);
-        let best = DecisionView {
-            title: format!("Best {}", text.whole),
-            shared: example.best.clone(),
+        let text = Terms::of(layout);
+        let optimal = DecisionView {
+            title: format!("Optimal {}", text.decision),
+            shared: example.optimal.clone(),
             wrong: Vec::new(),
             missed: Vec::new(),
             regret: None,
         };
-        let rival = rival(context, example);
-        let others = [Some(reference), rival]
+        let other = best_other_method(context, example);
+        let others = [Some(reference), other]
             .into_iter()
             .flatten()
             .filter_map(|method| DecisionView::of(method, example));
         let mut case = Self {
             example,
-            views: std::iter::once(best).chain(others).collect(),
+            views: std::iter::once(optimal).chain(others).collect(),
             text,
         };
         let known = |entry: &u32| (*entry as usize) < example.costs.len();
@@ -112,15 +113,15 @@ impl<'a> ExampleInput<'a> {
     }
 
     /// The objective of a decision, and where its regret comes from.
-    fn story(&self, view: &DecisionView) -> String {
+    fn description(&self, view: &DecisionView) -> String {
         let Terms {
-            thing,
-            whole,
-            worth,
+            element,
+            decision,
+            is_maximization,
         } = self.text;
         let total = trimmed(self.objective(view));
         let Some(regret) = view.regret else {
-            let (what, end) = if worth {
+            let (what, end) = if is_maximization {
                 ("Worth", "the most possible")
             } else {
                 ("Costs", "the least possible")
@@ -128,33 +129,33 @@ impl<'a> ExampleInput<'a> {
             return format!("{what} {total}, {end}.");
         };
         if view.wrong.is_empty() && view.missed.is_empty() {
-            return format!("The best {whole} itself: no regret.");
+            return format!("The optimal {decision}: no regret.");
         }
-        let share = 100.0 * regret / self.example.objective.abs().max(f64::MIN_POSITIVE);
-        let (regret, share) = (trimmed(regret), trimmed(share));
+        let percent = 100.0 * regret / self.example.objective.abs().max(f64::MIN_POSITIVE);
+        let (regret, percent) = (trimmed(regret), trimmed(percent));
         let (wrong, missed) = (self.sum(&view.wrong), self.sum(&view.missed));
         let (wrong, missed) = (
-            (pluralize(view.wrong.len(), thing), trimmed(wrong)),
-            (pluralize(view.missed.len(), thing), trimmed(missed)),
+            (pluralize(view.wrong.len(), element), trimmed(wrong)),
+            (pluralize(view.missed.len(), element), trimmed(missed)),
         );
-        if worth {
+        if is_maximization {
             let left = format!(
                 "it leaves {} worth {} for {} worth {}",
                 missed.0, missed.1, wrong.0, wrong.1
             );
-            format!("Worth {total}, {regret} too little ({share} %): {left}.")
+            format!("Worth {total}, {regret} too little ({percent} %): {left}.")
         } else {
             let taken = format!(
                 "it takes {} that cost {} instead of {} that cost {}",
                 wrong.0, wrong.1, missed.0, missed.1
             );
-            format!("Costs {total}, {regret} too much ({share} %): {taken}.")
+            format!("Costs {total}, {regret} too much ({percent} %): {taken}.")
         }
     }
 
     fn objective(&self, view: &DecisionView) -> f64 {
         let regret = view.regret.unwrap_or(0.0);
-        if self.text.worth {
+        if self.text.is_maximization {
             self.example.objective - regret
         } else {
             self.example.objective + regret
@@ -163,18 +164,25 @@ impl<'a> ExampleInput<'a> {
 
     /// Tooltip of an item.
     fn tip(&self, entry: u32, name: &str, role: &str) -> String {
-        let noun = if self.text.worth { "value" } else { "cost" };
+        let noun = if self.text.is_maximization {
+            "value"
+        } else {
+            "cost"
+        };
         format!("{name}\ntrue {noun} {}\n{role}", trimmed(self.cost(entry)))
     }
 }
 
-/// The best method besides the reference that has a decision for the row.
-fn rival<'a>(context: &FigureContext<'a>, example: &Example) -> Option<&'a MethodResults> {
+/// The method with the lowest ratio besides the reference that has a decision for the row.
+fn best_other_method<'a>(
+    context: &FigureContext<'a>,
+    example: &Example,
+) -> Option<&'a MethodResults> {
     let others = context
         .measured()
         .filter(|(_, method, _)| method.name != context.results.reference);
-    let drawn =
-        others.filter(|(_, method, _)| method.shown.iter().any(|shown| shown.row == example.row));
+    let drawn = others
+        .filter(|(_, method, _)| method.examples.iter().any(|shown| shown.row == example.row));
     drawn
         .min_by(|a, b| a.2.total_cmp(&b.2))
         .map(|(_, method, _)| method)
@@ -182,10 +190,13 @@ fn rival<'a>(context: &FigureContext<'a>, example: &Example) -> Option<&'a Metho
 
 impl DecisionView {
     fn of(method: &MethodResults, example: &Example) -> Option<Self> {
-        let shown = method.shown.iter().find(|shown| shown.row == example.row)?;
-        let (chosen, best) = (&shown.chosen, &example.best);
-        let (shared, wrong) = chosen.iter().partition(|entry| best.contains(entry));
-        let missed = best
+        let shown = method
+            .examples
+            .iter()
+            .find(|shown| shown.row == example.row)?;
+        let (chosen, optimal) = (&shown.chosen, &example.optimal);
+        let (shared, wrong) = chosen.iter().partition(|entry| optimal.contains(entry));
+        let missed = optimal
             .iter()
             .filter(|entry| !chosen.contains(entry))
             .copied()
@@ -207,14 +218,17 @@ impl DecisionView {
 }
 
 pub(super) fn draw(context: &FigureContext<'_>) -> FigureWithCaption {
-    let drawing = context.problem.drawing.as_ref()?;
-    let case = ExampleInput::of(context, drawing)?;
-    let svg = match drawing {
-        DecisionLayout::Graph { places, depot } => {
-            side_by_side(context, &case, graph::aspect(places), |svg, view, area| {
-                graph::draw(svg, &case, view, places, *depot, area);
-            })
-        }
+    let layout = context.problem.layout.as_ref()?;
+    let case = ExampleInput::of(context, layout)?;
+    let svg = match layout {
+        DecisionLayout::Graph { positions, depot } => side_by_side(
+            context,
+            &case,
+            graph::aspect(positions),
+            |svg, view, area| {
+                graph::draw(svg, &case, view, positions, *depot, area);
+            },
+        ),
         DecisionLayout::Grid { rows, cols } => {
             side_by_side(context, &case, 1.0, |svg, view, area| {
                 grid::draw(svg, &case, view, *rows, *cols, area);
@@ -224,7 +238,7 @@ pub(super) fn draw(context: &FigureContext<'_>) -> FigureWithCaption {
             items::draw(context, &case, weights, capacity)
         }
     };
-    Some((svg, caption(context, &case, drawing)))
+    Some((svg, caption(context, &case, layout)))
 }
 
 /// One panel per decision, each with its description below.
@@ -234,34 +248,34 @@ fn side_by_side(
     tall: f64,
     panel: impl Fn(&mut Svg, &DecisionView, Rect),
 ) -> Svg {
-    let share = (WIDTH - 24.0) / case.views.len().max(2) as f64;
-    let side = (share - 34.0).min(300.0);
+    let panel_width = (WIDTH - 24.0) / case.views.len().max(2) as f64;
+    let side = (panel_width - 34.0).min(300.0);
     let mut svg = Svg::new(WIDTH, 94.0 + side * tall + 74.0);
     context.heading_with(&mut svg, "first seed");
-    key(&mut svg, case);
-    for (place, view) in case.views.iter().enumerate() {
-        let left = 12.0 + share * place as f64;
+    draw_legend(&mut svg, case);
+    for (index, view) in case.views.iter().enumerate() {
+        let left = 12.0 + panel_width * index as f64;
         svg.text((left, 68.0), Anchor::Start, "strong", &view.title);
         panel(
             &mut svg,
             view,
             Rect::new(left + 8.0, 94.0, side, side * tall),
         );
-        write_story(
+        write_description(
             &mut svg,
             (left, 94.0 + side * tall + 28.0),
-            &case.story(view),
-            share - 18.0,
+            &case.description(view),
+            panel_width - 18.0,
         );
     }
     svg
 }
 
-fn write_story(svg: &mut Svg, at: Point, text: &str, wide: f64) {
+fn write_description(svg: &mut Svg, at: Point, text: &str, wide: f64) {
     let (left, top) = at;
-    for (place, line) in lines(text, wide / 10.5).iter().enumerate() {
+    for (index, line) in lines(text, wide / 10.5).iter().enumerate() {
         svg.text(
-            (left, top + 14.0 * place as f64),
+            (left, top + 14.0 * index as f64),
             Anchor::Start,
             "small",
             line,
@@ -270,17 +284,17 @@ fn write_story(svg: &mut Svg, at: Point, text: &str, wide: f64) {
 }
 
 /// Legend of the colors.
-fn key(svg: &mut Svg, case: &ExampleInput<'_>) {
-    let thing = case.text.thing;
-    let not = if case.text.whole.ends_with('s') {
+fn draw_legend(svg: &mut Svg, case: &ExampleInput<'_>) {
+    let element = case.text.element;
+    let not = if case.text.decision.ends_with('s') {
         "do not"
     } else {
         "does not"
     };
-    let extra = format!("{thing}s the best {} {not} have", case.text.whole);
-    let lacking = format!("{thing}s it lacks");
-    let shared = format!("{thing}s of the best {}", case.text.whole);
-    key_row(
+    let extra = format!("{element}s the optimal {} {not} have", case.text.decision);
+    let lacking = format!("{element}s it lacks");
+    let shared = format!("{element}s of the optimal {}", case.text.decision);
+    draw_legend_row(
         svg,
         (12.0, 44.0),
         &[("ink", &shared), ("wrong", &extra), ("missed", &lacking)],
@@ -288,8 +302,8 @@ fn key(svg: &mut Svg, case: &ExampleInput<'_>) {
 }
 
 /// Whether every difference is labeled with its cost.
-fn all_written(case: &ExampleInput<'_>, drawing: &DecisionLayout) -> bool {
-    match drawing {
+fn are_all_labeled(case: &ExampleInput<'_>, layout: &DecisionLayout) -> bool {
+    match layout {
         DecisionLayout::Graph { .. } => case
             .views
             .iter()
@@ -302,11 +316,15 @@ fn all_written(case: &ExampleInput<'_>, drawing: &DecisionLayout) -> bool {
 fn caption(
     context: &FigureContext<'_>,
     case: &ExampleInput<'_>,
-    drawing: &DecisionLayout,
+    layout: &DecisionLayout,
 ) -> String {
     let (reference, noun) = (
         &context.results.reference,
-        if case.text.worth { "values" } else { "costs" },
+        if case.text.is_maximization {
+            "values"
+        } else {
+            "costs"
+        },
     );
     format!(
         "One test row (row {} of the table, first seed): the one of the {} stored on which \
@@ -315,7 +333,7 @@ fn caption(
             true {noun}{}; their difference is the regret.",
         case.example.row,
         context.problem.examples.len(),
-        if all_written(case, drawing) {
+        if are_all_labeled(case, layout) {
             ""
         } else {
             " (where there is space; on the page hover over others)"
