@@ -17,7 +17,7 @@ import numpy as np
 import torch
 
 import regretless as rl
-from regretless.torch import DecisionLoss, cos_loss_torch
+from regretless.torch import DecisionLoss, cost_sensitive_loss
 
 
 def seconds(step: Callable[[], None], repeats: int) -> float:
@@ -62,7 +62,7 @@ def compare(name: str, width: int, rows: int, rounds: int) -> tuple[float, float
 
     def theirs() -> None:
         predictions.grad = None
-        cos_loss_torch(predictions, true, best, loss=name).backward()
+        cost_sensitive_loss(predictions, true, best, loss=name).backward()
 
     ours()
     mine = predictions.grad.clone()

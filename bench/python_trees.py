@@ -16,7 +16,7 @@ import numpy as np
 import xgboost
 
 import regretless as rl
-from regretless.trees import XGBOOST_MSE, CosObjective
+from regretless.trees import XGBOOST_MSE, CostSensitiveObjective
 
 
 def regret(problem: rl.Problem, predictions: np.ndarray, costs: np.ndarray) -> float:
@@ -71,7 +71,7 @@ def main() -> None:
         problem = rl.Problem(args.problem, seed=seed)
         ends = (0, args.rows, args.rows + 400, args.rows + 1000)
         train, validation, test = ((features[a:b], costs[a:b]) for a, b in zip(ends, ends[1:]))
-        objective = CosObjective(problem, train[1], "MAE(O,S)")
+        objective = CostSensitiveObjective(problem, train[1], "MAE(O,S)")
         line = [
             regret(
                 problem,

@@ -34,7 +34,7 @@ class BoostedCostModel:
     base : object
         The model before fine-tuning.
     trees : booster or None
-        The booster of the selected rounds; None where the base model was best.
+        The booster of the selected rounds; None where round 0, the base model, was selected.
     library : str
         ``"xgboost"`` or ``"lightgbm"``.
     num_features : int or None
@@ -236,9 +236,9 @@ def check_same_zeros(sparse: bool | None, table: Any) -> None:
     """
     if sparse is not None and sparse != is_sparse(table):
         names = ["an array", "a sparse matrix"]
-        trained, given = names[sparse], names[not sparse]
+        trained, actual = names[sparse], names[not sparse]
         raise ValueError(
-            f"the trees were trained on {trained}, and X is {given}: XGBoost reads zeros that a "
+            f"the trees were trained on {trained}, and X is {actual}: XGBoost reads zeros that a "
             f"sparse matrix does not store as missing values. Give X as {trained}"
         )
 
@@ -295,10 +295,10 @@ def feature_names_of(base: Any) -> list[str] | None:
 
 def pack_parts(model: Any) -> dict[str, bytes]:
     """Return a model as the parts of its file."""
-    about: dict[str, Any] = {"format": tree_file.FORMAT, "version": tree_file.VERSION}
+    description: dict[str, Any] = {"format": tree_file.FORMAT, "version": tree_file.VERSION}
     if isinstance(model, BoostedCostModel):
         library = LIBRARIES[model.library]
-        about |= {
+        description |= {
             "kind": "boosted",
             "library": model.library,
             "has_trees": model.trees is not None,
@@ -316,13 +316,13 @@ def pack_parts(model: Any) -> dict[str, bytes]:
         if model.trees is not None:
             parts[library.file_name] = library.to_bytes(model.trees)
     elif isinstance(model, ConstantModel):
-        about |= {"kind": "constant", "costs": [float(cost) for cost in model.costs]}
+        description |= {"kind": "constant", "costs": [float(cost) for cost in model.costs]}
         parts = {}
     elif is_xgboost(model):
-        about |= {"kind": "xgboost"}
+        description |= {"kind": "xgboost"}
         parts = {"model.json": bytes(model.save_raw("json"))}
     elif isinstance(model, rl.Model):
-        about |= {"kind": "regretless"}
+        description |= {"kind": "regretless"}
         parts = {"model.safetensors": model.to_bytes()}
     else:
         name = f"{type(model).__module__}.{type(model).__name__}"
@@ -331,7 +331,7 @@ def pack_parts(model: Any) -> dict[str, bytes]:
             "those made by fine-tuning, XGBoost boosters and regretless.Model. Save the base by "
             "other means, or leave base= out"
         )
-    return {**parts, "about.json": json.dumps(about, indent=1).encode()}
+    return {**parts, "description.json": json.dumps(description, indent=1).encode()}
 
 
 def load_parts(parts: dict[str, bytes], path: Path, depth: int) -> Any:
@@ -340,27 +340,29 @@ def load_parts(parts: dict[str, bytes], path: Path, depth: int) -> Any:
         raise ValueError(
             f"{path}: base models nested {depth} levels deep; not a file of fine-tuned trees"
         )
-    about = tree_file.about(parts, path)
+    description = tree_file.read_description(parts, path)
     try:
-        if about["kind"] == "constant":
-            return ConstantModel(np.array(about["costs"], dtype=float))
-        if about["kind"] == "xgboost":
+        if description["kind"] == "constant":
+            return ConstantModel(np.array(description["costs"], dtype=float))
+        if description["kind"] == "xgboost":
             return LIBRARIES["xgboost"].from_bytes(parts["model.json"])
-        if about["kind"] == "regretless":
+        if description["kind"] == "regretless":
             return rl.Model.from_bytes(parts["model.safetensors"])
-        library = LIBRARIES[about["library"]]
-        trees = parts[library.file_name] if about["has_trees"] else None
-        report = about["report"]
+        library = LIBRARIES[description["library"]]
+        trees = parts[library.file_name] if description["has_trees"] else None
+        report = description["report"]
         return BoostedCostModel(
             base=load_parts(tree_file.below(parts, "base/"), path, depth + 1),
             trees=None if trees is None else library.from_bytes(trees),
-            library=about["library"],
-            num_features=about["num_features"],
-            sparse=about["sparse"],
-            feature_names=about["feature_names"],
-            cost_names=about["cost_names"],
-            problem=load_problem(about["problem"], about.get("problem_file_hash"), path.parent),
-            history=tuple(FineTuningRound.from_dict(entry) for entry in about["history"]),
+            library=description["library"],
+            num_features=description["num_features"],
+            sparse=description["sparse"],
+            feature_names=description["feature_names"],
+            cost_names=description["cost_names"],
+            problem=load_problem(
+                description["problem"], description.get("problem_file_hash"), path.parent
+            ),
+            history=tuple(FineTuningRound.from_dict(entry) for entry in description["history"]),
             report=None if report is None else FineTuningReport.from_dict(report),
         )
     except ImportError:

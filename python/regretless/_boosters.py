@@ -17,7 +17,9 @@ Derivatives = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]
 """From predicted costs (n, d) to gradient and second derivative, both (n, d)."""
 
 XGBOOST_MSE = {"max_depth": 4, "learning_rate": 0.1}
+"""Settings of the base model by squared error. Untuned: small trees, the usual learning rate."""
 LIGHTGBM_MSE = {"num_leaves": 15, "learning_rate": 0.1}
+"""The same for LightGBM, whose trees of 15 leaves are about as large as those of depth 4."""
 
 MAX_SINGLE_THREAD_ROWS = 20_000
 """Up to this many rows trees are grown on one thread, since threads then mostly wait for each
@@ -48,7 +50,7 @@ class BoosterSpec:
     derivatives : callable
         Gradient and second derivative of the loss.
     defaults, settings : dict
-        Settings of the library: ours, and those of the user, which take precedence.
+        Settings of the library: defaults, and those of the user, which take precedence.
     threads, seed : int
         Number of threads (0 is the library's default) and seed.
     """
@@ -89,7 +91,7 @@ class XGBoostTrees:
         import xgboost
 
         columns = spec.base_costs.shape[1]
-        own = {"num_target": columns, "base_score": 0.0, "disable_default_eval_metric": 1}
+        fixed = {"num_target": columns, "base_score": 0.0, "disable_default_eval_metric": 1}
         general = {
             **self.defaults,
             **spec.defaults,
@@ -102,7 +104,7 @@ class XGBoostTrees:
         self._table = xgboost.DMatrix(spec.features, nthread=spec.threads or None)
         self._table.set_base_margin(spec.base_costs)
         self._validation: Any = None
-        settings = {**merge_settings(general, spec.settings, self), **own}
+        settings = {**merge_settings(general, spec.settings, self), **fixed}
         self.booster = xgboost.Booster(settings, [self._table])
         self.rounds = 0
 
@@ -305,14 +307,14 @@ def all_constant(features: Any) -> bool:
 LIBRARIES: dict[str, Any] = {"xgboost": XGBoostTrees, "lightgbm": LightGBMTrees}
 
 
-def merge_settings(general: dict[str, Any], given: dict[str, Any], library: Any) -> dict[str, Any]:
-    """Return our settings with those of the user, who may use an alias of a name."""
-    for name in given:
+def merge_settings(defaults: dict[str, Any], user: dict[str, Any], library: Any) -> dict[str, Any]:
+    """Return the defaults, overridden by the user's settings, which may use an alias of a name."""
+    for name in user:
         if name in library.reserved:
             raise ValueError(f"'{name}' is set by the fine-tuning and cannot be given")
     kept = {
         name: value
-        for name, value in general.items()
-        if not library.aliases.get(name, set()) & set(given)
+        for name, value in defaults.items()
+        if not library.aliases.get(name, set()) & set(user)
     }
-    return {**kept, **given}
+    return {**kept, **user}

@@ -22,6 +22,7 @@ from regretless._boosted import (
     is_sparse,
 )
 from regretless._boosters import LIBRARIES, BoosterSpec, Derivatives, threads_for
+from regretless._core import CostSensitiveSpec
 from regretless._frames import (
     as_float_rows,
     check_same_features,
@@ -35,10 +36,10 @@ from regretless._results import FineTuningReport, FineTuningRound
 from regretless.progress import Progress
 
 LEARNING_RATE = 0.02
-"""About a tenth of what squared error takes: the base model is corrected, not replaced."""
+"""Default of fine-tuning, a fifth of that of the base: the base is corrected, not replaced."""
 
 MIN_VALIDATION_ROWS = 10
-"""With fewer validation rows the selection of a round is mostly luck."""
+"""With fewer validation rows the selection of a round is mostly chance. Untuned."""
 
 
 @dataclass
@@ -86,7 +87,7 @@ class ValidationRegret:
 
 @dataclass
 class FineTuning:
-    """One fine-tuning; the fields are the arguments of ``CosObjective.fine_tune_xgboost``."""
+    """One fine-tuning; its fields are the arguments of ``fine_tune_xgboost``."""
 
     objective: Any
     library: str
@@ -154,22 +155,22 @@ class FineTuning:
         # Rows without an optimal decision have no gradient.
         usable = np.setdiff1d(np.arange(table.shape[0]), list(objective.labels.failed))
         if isinstance(self.validation, (tuple, list)):
-            validation, self.training_rows = self.given_validation(column_names(X)), usable
+            validation, self.training_rows = self.user_validation(column_names(X)), usable
             if self.library == "xgboost":
                 check_same_zeros(is_sparse(table), validation.features)
         else:
-            self.training_rows, chosen = split_rows(usable, self.validation, self.seed)
-            validation = DataPart(table[chosen], objective.costs[chosen])
+            self.training_rows, held_out = split_rows(usable, self.validation, self.seed)
+            validation = DataPart(table[held_out], objective.costs[held_out])
         if len(validation.costs) < MIN_VALIDATION_ROWS:
             warnings.warn(
                 f"the round is selected on {len(validation.costs)} validation rows; on fewer than "
-                f"{MIN_VALIDATION_ROWS} the selection is mostly luck",
+                f"{MIN_VALIDATION_ROWS} the selection is mostly chance",
                 stacklevel=5,
             )
         rows = self.training_rows
         return DataPart(table[rows], objective.costs[rows]), validation
 
-    def given_validation(self, feature_names: list[str] | None) -> DataPart:
+    def user_validation(self, feature_names: list[str] | None) -> DataPart:
         """Return the user's validation rows."""
         if len(self.validation) not in (2, 3):
             raise ValueError("validation is a fraction such as 0.2, or (X, C), or (X, C, labels)")
@@ -177,18 +178,18 @@ class FineTuning:
         check_same_features(feature_names, column_names(X))
         check_same_rows(X, C, ("validation X", "validation C"))
         problem, cost_names = self.objective.problem, self.objective.cost_names
-        given = column_names(C)
+        names = column_names(C)
         if (
             problem.cost_names is None
             and cost_names is not None
-            and given is not None
-            and cost_names != given
+            and names is not None
+            and cost_names != names
         ):
             raise ValueError(
                 "C of the validation rows has other names, or another order, than C of the "
                 "objective"
             )
-        table = with_names(as_float_rows(C, "validation C", allow_missing=False), given)
+        table = with_names(as_float_rows(C, "validation C", allow_missing=False), names)
         costs = costs_in_order(problem, table)
         part = DataPart(as_features(X), costs, *self.validation[2:])
         width = self.objective.costs.shape[1]
@@ -295,7 +296,7 @@ class FineTuning:
     def derivatives(self, training: DataPart) -> Derivatives:
         """Return the gradient and second derivative of the objective for the training rows."""
         loss, rows = self.objective.loss, self.training_rows
-        scale, curvature = gradient_scale(self.objective.name, training.costs)
+        scale, curvature = gradient_scale(self.objective.spec, training.costs)
 
         def derivatives(predictions: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
             _, gradients = loss.evaluate(
@@ -391,12 +392,10 @@ def unwrap_booster(base: Any) -> Any:
     return booster if best is None else booster[: best + 1]
 
 
-def gradient_scale(loss: str, costs: np.ndarray) -> tuple[float, float]:
+def gradient_scale(spec: CostSensitiveSpec, costs: np.ndarray) -> tuple[float, float]:
     """Return the factor that brings gradients to the size of costs, and the second derivative."""
     columns = costs.shape[1]
     norm = float(np.linalg.norm(costs, axis=1).mean())
-    components = loss.upper().replace(" ", "").partition("(")[2].removesuffix(")").split(",")
-    is_scale_invariant = "S" in components
-    if loss.upper().startswith("MSE"):
-        return columns * (norm**2 if is_scale_invariant else 1.0), 2.0
-    return columns * float(np.abs(costs).mean()) * (norm if is_scale_invariant else 1.0), 1.0
+    if spec.squared:
+        return columns * (norm**2 if spec.scale_invariant else 1.0), 2.0
+    return columns * float(np.abs(costs).mean()) * (norm if spec.scale_invariant else 1.0), 1.0

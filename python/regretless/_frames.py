@@ -145,21 +145,21 @@ def is_default_index(index: Any) -> bool:
     return type(index).__name__ == "RangeIndex" and index.start == 0 and index.step == 1
 
 
-def check_same_features(trained: list[str] | None, given: list[str] | None) -> None:
+def check_same_features(trained: list[str] | None, names: list[str] | None) -> None:
     """Refuse features with other names, or in a different order, than a model was trained on."""
-    if trained is None or given is None or trained == given:
+    if trained is None or names is None or trained == names:
         return
-    if len(trained) != len(given):
+    if len(trained) != len(names):
         raise ValueError(
-            f"X has {len(given)} features, the model was trained on {len(trained)}: "
+            f"X has {len(names)} features, the model was trained on {len(trained)}: "
             f"{', '.join(trained[:8])}"
         )
-    column = next(column for column, name in enumerate(given) if name != trained[column])
+    column = next(column for column, name in enumerate(names) if name != trained[column])
     remedy = ""
-    if sorted(trained) == sorted(given):
+    if sorted(trained) == sorted(names):
         remedy = "; the names are the same in a different order: X[model.feature_names]"
     raise ValueError(
-        f"feature {column} of X is '{given[column]}', the model was trained with "
+        f"feature {column} of X is '{names[column]}', the model was trained with "
         f"'{trained[column]}' there{remedy}"
     )
 

@@ -79,8 +79,10 @@ class LinearModel:
             known_costs = np.append(known_costs, self.constant)
         names = [self.names[column] for column in first]
         # Empty and equal names cannot identify costs.
-        given = all(self.names[column] not in ("", self.default_name(column)) for column in first)
-        named = given and len(set(names)) == len(names)
+        are_explicit = all(
+            self.names[column] not in ("", self.default_name(column)) for column in first
+        )
+        named = are_explicit and len(set(names)) == len(names)
         parts = [(equal, high, "=="), (below, high, "<="), (above, low, ">=")]
         return Problem.from_arrays(
             vstack([matrix[rows] for rows, _, _ in parts], format="csr"),

@@ -76,8 +76,8 @@ def column_order(problem: Problem, C: Any) -> list[int] | None:
 
     ``None`` where table and problem do not both have names, or have them in the same order.
     """
-    theirs, ours = names_of(C), problem.cost_names
-    if theirs is None or ours is None or theirs == ours:
+    actual, expected = names_of(C), problem.cost_names
+    if actual is None or expected is None or actual == expected:
         return None
-    position = {name: number for number, name in enumerate(theirs)}
-    return [position[name] for name in ours]
+    position = {name: number for number, name in enumerate(actual)}
+    return [position[name] for name in expected]

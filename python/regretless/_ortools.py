@@ -9,6 +9,9 @@ import numpy as np
 
 from regretless._linear import LinearModel, foreign_variable, with_infinities
 
+MAX_FINITE_BOUND = 2.0**62
+"""CP-SAT writes infinity as the largest 64-bit integers, which are larger."""
+
 Row = tuple[dict[int, float], tuple[float, float]]
 """Coefficients by column, and lower and upper bound."""
 
@@ -194,6 +197,6 @@ def interval(domain: Any, name: str) -> tuple[float, float]:
         raise ValueError(f"the domain of {name} has holes, which a linear model cannot express")
     # CP-SAT writes infinity as the largest integer.
     low, high = with_infinities(
-        [bound if abs(bound) < 2.0**62 else np.copysign(np.inf, bound) for bound in bounds]
+        [bound if abs(bound) < MAX_FINITE_BOUND else np.copysign(np.inf, bound) for bound in bounds]
     )
     return float(low), float(high)

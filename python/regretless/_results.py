@@ -62,11 +62,11 @@ class Result:
         """
         fields = dict(values)
         for name, kind in cls._parts.items():
-            given = fields.get(name)
-            if isinstance(given, Mapping):
-                fields[name] = kind.from_dict(given)
-            elif given is not None:
-                fields[name] = tuple(kind.from_dict(part) for part in given)
+            value = fields.get(name)
+            if isinstance(value, Mapping):
+                fields[name] = kind.from_dict(value)
+            elif value is not None:
+                fields[name] = tuple(kind.from_dict(entry) for entry in value)
         return cls(**fields)
 
     def _repr_html_(self) -> str:
@@ -129,11 +129,11 @@ class SolveCounts(Result):
     heuristic : int
         Decisions by local search or by a search with a node limit.
     projected : int
-        Projections on the normal cone of a decision.
+        Projections onto the normal cone of a decision.
     certified : int
-        Solver calls answered by a certificate, without a solve.
+        Solver calls whose earlier decision is proven optimal by a certificate, without a solve.
     cache_hits : int
-        Solver calls answered from the solution pool, without a solve.
+        Solver calls served from the solution pool, without a solve.
     """
 
     exact: int
@@ -233,7 +233,7 @@ class TrainingReport(Result):
         Seed of split, initial parameters, batches and noise.
     chosen : str
         The method of the model: that of the best candidate for ``auto``.
-    tried : tuple of CandidateReport
+    candidates : tuple of CandidateReport
         The candidates of ``auto``; empty for other methods.
     best_epoch : int
         The epoch whose parameters were selected.
@@ -260,7 +260,7 @@ class TrainingReport(Result):
     method: str
     seed: int
     chosen: str
-    tried: tuple[CandidateReport, ...]
+    candidates: tuple[CandidateReport, ...]
     best_epoch: int
     stopped: str | None
     validation: Evaluation | None
@@ -275,7 +275,7 @@ class TrainingReport(Result):
     rounds: tuple[RoundReport, ...] = ()
 
     _parts: ClassVar[Mapping[str, type[Result]]] = {
-        "tried": CandidateReport,
+        "candidates": CandidateReport,
         "validation": Evaluation,
         "test": Evaluation,
         "solves_by_kind": SolveCounts,

@@ -16,6 +16,9 @@ STANDARDIZED_TOLERANCE = 1e-4
 """Tolerance of mean 0 and standard deviation 1. Rounding to single precision stays below it, and
 costs that were not standardized come as close in all columns hardly ever."""
 
+UNIT_TOLERANCE = 1e-6
+"""Tolerance of a maximum of 1: rounding to single precision stays below it."""
+
 MIN_ROWS = 4
 """Two or three rows are standardized or scaled by chance."""
 
@@ -85,7 +88,7 @@ def scaler_evidence(costs: np.ndarray) -> str | None:
     low, high = values.min(axis=0), values.max(axis=0)
     # Columns of zeros and ones alone are ordinary costs.
     between = np.any((values > 0.0) & (values < 1.0), axis=0)
-    if np.all((low == 0.0) & (np.abs(high - 1.0) < 1e-6) & between):
+    if np.all((low == 0.0) & (np.abs(high - 1.0) < UNIT_TOLERANCE) & between):
         return "has minimum 0 and maximum 1"
     return None
 

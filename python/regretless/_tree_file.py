@@ -1,8 +1,8 @@
 """The file of a fine-tuned model: a zip archive of the libraries' own formats.
 
-``about.json`` describes the model, ``trees.json`` (XGBoost) or ``trees.txt`` (LightGBM) holds its
-trees, and the folder ``base/`` holds the base model in the same way. Nothing is pickled, and
-nothing in a file is executed. Every part has a checksum, which detects damage.
+``description.json`` describes the model, ``trees.json`` (XGBoost) or ``trees.txt`` (LightGBM)
+contains its trees, and the folder ``base/`` contains the base model in the same way. Nothing is
+pickled, and nothing in a file is executed. Every part has a checksum, which detects damage.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 FORMAT = "regretless fine-tuned trees"
-VERSION = 2
+VERSION = 3
 
 MAX_DEPTH = 8
 """Levels of base models that are fine-tuned models themselves; real models have one or two."""
@@ -60,13 +60,13 @@ def unpack(path: Path) -> dict[str, bytes]:
         raise ValueError(f"{path}: the file is damaged: {error}") from error
 
 
-def about(parts: dict[str, bytes], path: Path) -> dict[str, Any]:
+def read_description(parts: dict[str, bytes], path: Path) -> dict[str, Any]:
     """Return the description of the model in a file."""
     try:
-        description = json.loads(parts["about.json"])
+        description = json.loads(parts["description.json"])
     except (KeyError, ValueError):
         raise ValueError(
-            f"{path}: not a file of fine-tuned trees: it has no readable about.json"
+            f"{path}: not a file of fine-tuned trees: it has no readable description.json"
         ) from None
     if not isinstance(description, dict) or description.get("format") != FORMAT:
         raise ValueError(

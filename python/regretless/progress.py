@@ -8,7 +8,7 @@ class Progress:
     """Show the progress of one task after the other; called about 20 times a second."""
 
     MIN_SECONDS = 0.5
-    """Work that ends sooner shows nothing."""
+    """Work that ends sooner shows nothing. Untuned."""
     LINE_INTERVAL_SECONDS = 1.0
     """Time between two updates of the text line."""
 

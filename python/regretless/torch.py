@@ -2,7 +2,7 @@
 
 :class:`DecisionLoss` is any loss of this package as a module: value and gradient are computed in
 Rust in one pass, without a copy for CPU tensors. Optimal decisions are found once, when the module
-is made, and addressed by row. :func:`cos_loss_torch` is the cost-sensitive family in torch
+is made, and addressed by row. :func:`cost_sensitive_loss` is the cost-sensitive family in torch
 operations, for tensors on a GPU and for losses that are differentiated twice.
 :class:`DecisionLayer` is the decision itself as a layer.
 
@@ -25,13 +25,14 @@ from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
 
 from regretless import Problem
+from regretless._core import CostSensitiveSpec
 from regretless._names import names_of
 from regretless._renamed import refuse_renamed
 from regretless._rows import LabeledRows
-from regretless._torch_cos import CosName, cos_loss_torch
+from regretless._torch_cost_sensitive import cost_sensitive_loss
 from regretless._torch_layer import DecisionLayer
 
-__all__ = ["CosName", "DecisionLayer", "DecisionLoss", "cos_loss_torch"]
+__all__ = ["CostSensitiveSpec", "DecisionLayer", "DecisionLoss", "cost_sensitive_loss"]
 
 
 class DecisionLoss(nn.Module):

@@ -13,7 +13,7 @@ badly; start from a model.
 
 Examples
 --------
->>> objective = CosObjective(problem, C, loss="MAE(O,S)")
+>>> objective = CostSensitiveObjective(problem, C, loss="MAE(O,S)")
 >>> model = objective.fine_tune_xgboost(X, rounds=(75, 120), progress=True)
 >>> model.report.best_round, model.history  # the selected round, and the regret of each round
 >>> model.decide(X).decisions
@@ -32,6 +32,7 @@ import numpy as np
 import regretless as rl
 from regretless._boosted import BoostedCostModel
 from regretless._boosters import LIGHTGBM_MSE, XGBOOST_MSE
+from regretless._core import CostSensitiveSpec
 from regretless._fine_tune import FineTuning, gradient_scale
 from regretless._frames import as_float_rows, column_names, row_labels
 from regretless._names import costs_in_order, names_of, with_names
@@ -43,14 +44,14 @@ __all__ = [
     "LIGHTGBM_MSE",
     "XGBOOST_MSE",
     "BoostedCostModel",
-    "CosObjective",
+    "CostSensitiveObjective",
     "FineTuningReport",
     "FineTuningRound",
     "RegretMetric",
 ]
 
 
-class CosObjective:
+class CostSensitiveObjective:
     """Gradient and second derivative of a cost-sensitive loss for the rows of one table.
 
     Parameters
@@ -80,7 +81,7 @@ class CosObjective:
         For another loss, or costs that are not finite numbers.
     """
 
-    @refuse_renamed("CosObjective")
+    @refuse_renamed("CostSensitiveObjective")
     def __init__(
         self,
         problem: rl.Problem,
@@ -91,28 +92,25 @@ class CosObjective:
         threads: int | None = None,
         progress: bool = False,
     ) -> None:
-        if not loss.upper().startswith(("MSE", "MAE")):
-            raise ValueError(
-                "an objective of trees is MSE or MAE with components, such as MAE(O,S), not "
-                f"'{loss}'"
-            )
-        given, self.row_labels = column_names(C), row_labels(C)
+        spec = CostSensitiveSpec(loss)
+        names, self.row_labels = column_names(C), row_labels(C)
         self.problem, self.name = problem, loss
-        costs = with_names(as_float_rows(C, "C", allow_missing=False), given)
+        costs = with_names(as_float_rows(C, "C", allow_missing=False), names)
         self.costs = costs_in_order(problem, costs)
-        self.cost_names = problem.cost_names or given
-        # A base model of the user's predicts in the order of the user's columns.
-        self.is_reordered = given is not None and given != self.cost_names
+        self.cost_names = problem.cost_names or names
+        # A user's base model predicts in the order of the user's columns.
+        self.is_reordered = names is not None and names != self.cost_names
         table = with_names(self.costs, problem.cost_names)
         if labels is None:
             labels = rl.label(problem, table, threads=threads, progress=progress)
         self.labels = labels
         self.loss = rl.Loss(problem, table, loss, labels=labels, threads=threads)
-        self.scale, self.curvature = gradient_scale(loss, self.costs)
+        self.spec = spec
+        self.scale, self.curvature = gradient_scale(spec, self.costs)
         self.incumbent: BoostedCostModel | None = None
         self._checked_table: Any = None
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> CosObjective:
+    def __deepcopy__(self, memo: dict[int, Any]) -> CostSensitiveObjective:
         """Return the object itself: LightGBM copies its settings, and an objective is constant."""
         return self
 
@@ -177,7 +175,7 @@ class CosObjective:
         """
         return self.derivatives(predictions)
 
-    @refuse_renamed("CosObjective.fine_tune_xgboost")
+    @refuse_renamed("CostSensitiveObjective.fine_tune_xgboost")
     def fine_tune_xgboost(
         self,
         X: Any,
@@ -238,7 +236,7 @@ class CosObjective:
         )
         return tuning.run(X)
 
-    @refuse_renamed("CosObjective.fine_tune_lightgbm")
+    @refuse_renamed("CostSensitiveObjective.fine_tune_lightgbm")
     def fine_tune_lightgbm(
         self,
         X: Any,

@@ -239,10 +239,10 @@ for form in (plain, plain.getModel(), plain.getLp()):
 wrong = [([-1], "0 to 3"), ([4], "0 to 3"), ([0, 0], "twice"), ([True], "True"), ([1.0], "1.0")]
 for costs, word in wrong:
     refused(word, problems.from_highspy, plain, costs)
-other, theirs = model()
-refused("not a variable of this model", problems.from_highspy, plain, theirs)
+other, foreign = model()
+refused("not a variable of this model", problems.from_highspy, plain, foreign)
 del other
-refused("not a variable of this model", problems.from_highspy, plain, theirs)
+refused("not a variable of this model", problems.from_highspy, plain, foreign)
 curved, _ = model()
 curved.changeObjectiveSense(highspy.ObjSense.kMinimize)
 hessian = highspy.HighsHessian()
@@ -291,8 +291,8 @@ for make in (solver, builder, cp):
     check(problems.from_ortools(made, x), worth=109.0)
     refused("0 to 3", problems.from_ortools, made, [-1])
     refused("twice", problems.from_ortools, made, [x[0], x[0]])
-    other, theirs = make()
-    refused("not a variable of this model", problems.from_ortools, made, theirs)
+    other, foreign = make()
+    refused("not a variable of this model", problems.from_ortools, made, foreign)
 
 # Fractional coefficients are in a message of their own.
 fractional, x = cp()
@@ -351,7 +351,7 @@ def test_a_model_of_a_modeling_library_becomes_a_problem(library, script):
         ("ortools", ORTOOLS_LIMITS),
     ],
 )
-def test_constants_are_kept_and_what_is_not_linear_is_refused(library, script):
+def test_constants_are_preserved_and_nonlinear_models_are_refused(library, script):
     run(library, script)
 
 
@@ -369,7 +369,7 @@ def test_constants_are_kept_and_what_is_not_linear_is_refused(library, script):
         ([], "no column"),
     ],
 )
-def test_columns_that_cannot_be_meant_are_refused(costs, word):
+def test_invalid_columns_are_refused(costs, word):
     with pytest.raises(ValueError, match=word):
         choose_columns(
             costs, ["a", "b", "a2"], lambda variable: pytest.fail(f"{variable!r} is no variable")

@@ -96,8 +96,8 @@ def assert_interfaces_agree(problem, X, C, constraints, sense):
         expected, rel=1e-4, abs=1e-4
     )
     test = slice(80, 100)
-    told = regret_by_name(decisions[test], C[test], constraints, sense)
-    assert report.test.regret == pytest.approx(told, rel=1e-4, abs=1e-4)
+    outcome = regret_by_name(decisions[test], C[test], constraints, sense)
+    assert report.test.regret == pytest.approx(outcome, rel=1e-4, abs=1e-4)
     # scikit-learn scores the same predictions alike, whatever the order of its columns.
     fitted = DecisionFocusedRegressor(problem, epochs=5, random_state=3).fit(X, C)
     chosen = fitted.decide(X)
@@ -178,8 +178,8 @@ def test_a_linear_model_whose_table_has_its_columns_in_another_order(tmp_path, p
         "problem.toml",
     ]
     report, _ = train_and_decide(program, tmp_path, *data)
-    told = regret_by_name(decisions[80:], C[80:], LIMITS, "maximize")
-    assert report["test"]["regret"] == pytest.approx(told, rel=1e-4, abs=1e-4)
+    outcome = regret_by_name(decisions[80:], C[80:], LIMITS, "maximize")
+    assert report["test"]["regret"] == pytest.approx(outcome, rel=1e-4, abs=1e-4)
     run(
         program,
         tmp_path,
@@ -193,7 +193,7 @@ def test_a_linear_model_whose_table_has_its_columns_in_another_order(tmp_path, p
     )
     written = pandas.read_csv(tmp_path / "d.csv")[NAMES]
     assert (written.to_numpy() == decisions[NAMES].to_numpy()).all()
-    told = json.loads(
+    outcome = json.loads(
         run(
             program,
             tmp_path,
@@ -205,7 +205,7 @@ def test_a_linear_model_whose_table_has_its_columns_in_another_order(tmp_path, p
             "--json",
         )
     )
-    assert told["regret"] == pytest.approx(
+    assert outcome["regret"] == pytest.approx(
         regret_by_name(written, C, LIMITS, "maximize"), rel=1e-4, abs=1e-4
     )
     run(
@@ -255,10 +255,10 @@ def test_a_long_table_whose_items_come_in_another_order(tmp_path, program):
     )
     decisions = pandas.read_csv(tmp_path / "d.csv")[NAMES]
     C = table.pivot(index="day", columns="mode", values="value")[NAMES].reset_index(drop=True)
-    told = regret_by_name(
+    outcome = regret_by_name(
         decisions[80:].reset_index(drop=True), C[80:].reset_index(drop=True), LIMITS, "maximize"
     )
-    assert report["test"]["regret"] == pytest.approx(told, rel=1e-4, abs=1e-4)
+    assert report["test"]["regret"] == pytest.approx(outcome, rel=1e-4, abs=1e-4)
     # The same table as arrays: one row of features per item, in the order of the problem.
     X = np.stack(
         [table[table["mode"] == name][["demand", "wind"]].to_numpy() for name in NAMES], axis=1

@@ -34,7 +34,7 @@ def test_every_public_name_is_exported_and_in_the_stub():
 
 
 @pytest.mark.parametrize("name", sorted(public(_core)))
-def test_every_public_name_has_words_and_types(name):
+def test_every_public_name_has_a_docstring_and_types(name):
     thing, stub = getattr(rl, name), stubbed(STUB.body)[name]
     assert thing.__doc__ and len(thing.__doc__) > 20
     if not isinstance(stub, ast.ClassDef):
@@ -75,8 +75,8 @@ def test_the_stub_types_every_setting_of_train_with_its_default():
     # A default of the stub changes nothing where it is given.
     X, C = rl.generate("KS4", instances=40)
     plain, _ = rl.train(rl.Problem("KS4"), X, C, "MSE", epochs=2)
-    given = {name: defaults[name] for name in settings} | {"epochs": 2}
-    assert rl.train(rl.Problem("KS4"), X, C, "MSE", **given)[0] == plain
+    keywords = {name: defaults[name] for name in settings} | {"epochs": 2}
+    assert rl.train(rl.Problem("KS4"), X, C, "MSE", **keywords)[0] == plain
 
 
 def test_public_functions_have_numpydoc_sections():
@@ -97,11 +97,11 @@ def signature_parameters(thing):
         return []
 
 
-def test_the_package_says_that_it_is_typed():
+def test_the_package_is_marked_as_typed():
     assert (pathlib.Path(rl.__file__).parent / "py.typed").exists()
 
 
-def test_the_reference_says_what_the_docstrings_say():
+def test_the_reference_is_generated_from_the_docstrings():
     pytest.importorskip("sklearn")
     script = ROOT / "scripts" / "python-reference"
     done = subprocess.run(

@@ -39,16 +39,16 @@ USES = {
 
 @pytest.mark.parametrize("use", USES)
 @pytest.mark.parametrize("bad", BAD)
-def test_what_is_no_number_is_refused_by_argument(bad, use):
+def test_values_that_are_not_numbers_are_refused_by_argument(bad, use):
     value, word = BAD[bad]
     if use == "c" and "masked" in bad:
         value, word = value[::-1], r"the entry at \(1,\) is masked"
-    with pytest.raises(ValueError, match=word) as told:
+    with pytest.raises(ValueError, match=word) as error:
         USES[use](value)
-    assert str(told.value).startswith(use.partition(",")[0])
+    assert str(error.value).startswith(use.partition(",")[0])
 
 
-def test_numbers_of_every_kind_are_taken():
+def test_numbers_of_every_type_are_accepted():
     right = PROBLEM.solve_all(GOOD).objectives.tolist()
     for value in [
         GOOD.astype(object),
@@ -105,6 +105,6 @@ def test_settings_that_are_no_numbers_are_named(value):
         ({"kind": "adam", "beta2": -1}, "beta2"),
     ],
 )
-def test_optimizers_that_lead_nowhere_are_refused(optimizer, word):
+def test_invalid_optimizers_are_refused(optimizer, word):
     with pytest.raises(ValueError, match=f"{word} must be at least 0 and below 1"):
         rl.train(PROBLEM, GOOD, GOOD, split=([0], [1]), optimizer=optimizer)

@@ -17,13 +17,13 @@ def kept(store):
 
 
 def shard_and_sum(shard, numbers):
-    """Work that says who did what."""
+    """Work that returns its shard and arguments."""
     return shard, float(numbers.sum())
 
 
 @pytest.fixture
 def backend(request):
-    """An backend by name, started here and stopped afterwards."""
+    """A backend by name, started for the test and stopped afterwards."""
     name = request.param
     if name == "dask":
         distributed = pytest.importorskip("dask.distributed", reason="dask is not installed")
@@ -45,7 +45,7 @@ def test_results_come_in_the_order_of_shards(backend):
 
 
 @pytest.mark.parametrize("backend", ["local", "joblib", "dask"], indirect=True)
-def test_labels_of_an_backend_are_the_bytes_of_one_process(backend, tmp_path):
+def test_labels_of_a_backend_have_the_bytes_of_one_process(backend, tmp_path):
     problem = rl.Problem("KS32")
     _, costs = rl.generate("KS32", instances=60, seed=0)
     rl.label(problem, costs, store=tmp_path / "alone")
@@ -147,7 +147,7 @@ def test_runs_that_differ_within_long_arrays_are_different_runs(tmp_path):
     assert swept(tmp_path / "lists", problem, features, costs, lists) == together
 
 
-def test_what_cannot_be_told_apart_is_refused_before_anything_is_solved(tmp_path):
+def test_settings_that_cannot_be_hashed_are_refused_before_any_solve(tmp_path):
     features, costs = rl.generate("SP5x5", instances=60, seed=0)
     for setting in (object(), lambda: 0, {1, 2}):
         with pytest.raises(ValueError, match="'init_model' holds a"):
@@ -163,7 +163,7 @@ def test_what_cannot_be_told_apart_is_refused_before_anything_is_solved(tmp_path
         swept(tmp_path, rl.Problem("SP5x5"), features, costs, [])
 
 
-def test_hashes_tell_values_apart_by_content():
+def test_hashes_depend_on_the_content_of_values():
     same = [[1, 2], (1, 2), range(1, 3)]
     assert len({cluster.digest(value) for value in same}) == 1
     different = [
@@ -211,7 +211,7 @@ def test_ray_must_be_connected_first():
         cluster.map_shards("ray", shard_and_sum, 2)
 
 
-def test_a_ray_node_killed_at_work_changes_no_byte(tmp_path, monkeypatch):
+def test_a_killed_ray_node_does_not_change_the_result(tmp_path, monkeypatch):
     ray = pytest.importorskip("ray", reason="ray is not installed")
     from ray.cluster_utils import Cluster
 
@@ -285,7 +285,7 @@ def test_a_sweep_refuses_rows_in_another_order(tmp_path):
 
 
 @pytest.mark.parametrize("backend", ["local", "joblib"], indirect=True)
-def test_a_sweep_knows_the_names_of_features(backend, tmp_path):
+def test_a_sweep_uses_the_names_of_features(backend, tmp_path):
     pandas = pytest.importorskip("pandas", reason="pandas is not installed")
     problem = rl.Problem("SP5x5")
     features, costs = rl.generate("SP5x5", instances=30, seed=0)

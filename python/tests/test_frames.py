@@ -102,19 +102,19 @@ def test_the_estimator_decides_frames_and_predicts_arrays(frames):
 
 def test_trees_predict_and_decide_frames(frames):
     pytest.importorskip("lightgbm")
-    from regretless.trees import CosObjective
+    from regretless.trees import CostSensitiveObjective
 
     _, features, costs = frames
     with pytest.warns(UserWarning, match="validation rows"):
-        model = CosObjective(PROBLEM, costs).fine_tune_lightgbm(features, rounds=(2, 2))
+        model = CostSensitiveObjective(PROBLEM, costs).fine_tune_lightgbm(features, rounds=(2, 2))
     array = model.predict(X)
     assert type(array) is np.ndarray
     check_frame(frames, model.predict(features), array, COSTS)
     check_frame(frames, model.decide(features).decisions, PROBLEM.solve_all(array).decisions, COSTS)
 
 
-def test_frames_go_round(frames, model):
+def test_predictions_as_frames_can_be_evaluated(frames, model):
     """Predictions as a frame are evaluated like those of an array."""
     _, features, costs = frames
-    told = rl.evaluate(PROBLEM, model.predict(features), C=costs)
-    assert told == rl.evaluate(PROBLEM, model.predict(X), C=C) == model.evaluate(features, costs)
+    outcome = rl.evaluate(PROBLEM, model.predict(features), C=costs)
+    assert outcome == rl.evaluate(PROBLEM, model.predict(X), C=C) == model.evaluate(features, costs)

@@ -77,7 +77,7 @@ def test_torch_calls_a_function_once_at_a_time():
     assert (solver.most, float(predictions.grad.abs().max())) == (1, 0.0)
 
 
-def test_threads_of_python_and_problems_of_one_object_share_the_turn():
+def test_threads_of_python_and_problems_of_one_object_share_a_lock():
     solver = Stateful()
     shared = problem_of(solver)
     others = [shared, shared, problem_of(solver), problem_of(solver)]
@@ -132,7 +132,7 @@ def test_functions_work_in_processes_of_joblib():
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
-def test_a_child_forked_while_the_function_runs_has_its_own_turn():
+def test_a_child_forked_while_the_function_runs_has_its_own_lock():
     entered, leave = threading.Event(), threading.Event()
 
     def solve(costs):
@@ -240,16 +240,16 @@ def test_a_function_may_call_its_own_problem():
         found = around.solve_all(np.stack([c] * 6), threads=2).decisions[0]
         levels[0] = 0
         return found
-    mine = rl.Problem.from_solver(own, 5, sense="minimize")
-    nested = lambda c: mine.solve(c).decision
+    nested_problem = rl.Problem.from_solver(own, 5, sense="minimize")
+    nested = lambda c: nested_problem.solve(c).decision
     around = rl.Problem.from_solver(nested, 5, sense="minimize", thread_safe=True)
-    assert (mine.solve_all(costs).decisions.argmax(axis=1) == costs.argmin(axis=1)).all()
+    assert (nested_problem.solve_all(costs).decisions.argmax(axis=1) == costs.argmin(axis=1)).all()
     print("done")
     """
     assert finished(code) == "done\n"
 
 
-def test_functions_that_wait_for_each_other_are_told_so():
+def test_functions_that_wait_for_each_other_raise_an_error():
     code = """
     import threading, numpy as np, regretless as rl
     both = threading.Barrier(2)
@@ -261,17 +261,17 @@ def test_functions_that_wait_for_each_other_are_told_so():
         return solve
     left = rl.Problem.from_solver(calling(lambda: right), 3, sense="minimize")
     right = rl.Problem.from_solver(calling(lambda: left), 3, sense="minimize")
-    told = []
+    messages = []
     def solve_all(problem):
         try:
             problem.solve(costs)
         except (RuntimeError, threading.BrokenBarrierError) as error:
             both.abort()
-            told.append(str(error))
+            messages.append(str(error))
     threads = [threading.Thread(target=solve_all, args=(problem,)) for problem in (left, right)]
     [thread.start() for thread in threads]
     [thread.join() for thread in threads]
-    assert any("two functions wait for each other" in text for text in told), told
+    assert any("two functions wait for each other" in text for text in messages), messages
     print("done")
     """
     assert finished(code) == "done\n"
@@ -284,7 +284,7 @@ def test_an_exception_ends_only_the_call_that_led_to_it():
     def solve(costs):
         time.sleep(0.0002)
         if costs[0] == 99:
-            raise KeyError("mine")
+            raise KeyError("nested_problem")
         return np.arange(len(costs)) == np.argmin(costs)
 
     for thread_safe in [False, True]:
@@ -299,7 +299,9 @@ def test_an_exception_ends_only_the_call_that_led_to_it():
 
         with concurrent.futures.ThreadPoolExecutor(8) as pool:
             found = list(pool.map(solve_all, range(32)))
-        assert found == ["KeyError('mine')" if number % 4 == 0 else True for number in range(32)]
+        assert found == [
+            "KeyError('nested_problem')" if number % 4 == 0 else True for number in range(32)
+        ]
 
 
 @pytest.mark.parametrize("thread_safe", [False, True])

@@ -48,14 +48,14 @@ def test_generators_give_the_golden_tables(kind, name):
         "knapsack": lambda a: [a["num_items"]],
         "tsp": lambda a: [a["num_nodes"]],
     }
-    given = case["args"]
+    arguments = case["args"]
     made = rl.generate(
-        name.format(*size[kind](given)),
-        instances=given["num_data"],
-        seed=given["seed"],
-        degree=given["deg"],
-        noise=given["noise_width"],
-        features=given["num_features"],
+        name.format(*size[kind](arguments)),
+        instances=arguments["num_data"],
+        seed=arguments["seed"],
+        degree=arguments["deg"],
+        noise=arguments["noise_width"],
+        features=arguments["num_features"],
     )
     np.testing.assert_allclose(made[0], case["x"], rtol=1e-6)
     np.testing.assert_allclose(made[1], case["c"], rtol=1e-6)

@@ -9,7 +9,7 @@ PROBLEM = rl.Problem("KS10")
 X, C = rl.generate("KS10", instances=30, seed=1)
 
 
-def test_labels_are_the_best_decisions():
+def test_labels_are_the_optimal_decisions():
     labels, solutions = rl.label(PROBLEM, C), PROBLEM.solve_all(C)
     np.testing.assert_array_equal(labels.decisions, solutions.decisions)
     np.testing.assert_array_equal(labels.objectives, solutions.objectives)
@@ -31,7 +31,7 @@ def test_shards_join_into_one_store(tmp_path):
         rl.label(PROBLEM, C, store=store, shard=(3, 2))
 
 
-def test_a_function_needs_a_name_to_keep_its_labels(tmp_path):
+def test_a_function_needs_a_name_to_store_its_labels(tmp_path):
     calls = []
 
     def cheapest(costs):
@@ -90,7 +90,7 @@ def test_labels_of_costs_that_differ_beyond_single_precision_are_refused():
         rl.evaluate(problem, costs, C=costs[::-1], labels=labels)
 
 
-def test_costs_that_single_precision_cannot_tell_apart_are_told():
+def test_costs_that_are_equal_in_single_precision_raise_a_warning():
     problem = rl.Problem({"kind": "top_k", "items": 30, "k": 1, "sense": "minimize"})
     features = np.random.default_rng(0).random((40, 2))
     costs = 1e9 + np.arange(30.0) * np.ones((40, 1))

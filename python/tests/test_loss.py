@@ -97,7 +97,7 @@ def test_names_that_are_not_a_single_loss_are_refused(name, word):
         rl.Loss(PROBLEM, C, name, labels=LABELS)
 
 
-def test_predictions_that_cannot_be_used_are_named_by_place():
+def test_invalid_predictions_are_refused_with_row_and_column():
     loss = rl.Loss(PROBLEM, C, "MSE", labels=LABELS)
     for kind in [np.float32, np.float64]:
         bad = PREDICTIONS.astype(kind)
@@ -130,7 +130,7 @@ ONE_OF_THREE = rl.Problem({"kind": "top_k", "items": 3, "k": 1, "sense": "minimi
         ("LTR(pair)", 2.0),
     ],
 )
-def test_losses_that_compare_solve_for_their_pool_in_training_only(label, right):
+def test_losses_with_a_pool_solve_for_it_in_training_only(label, right):
     loss = rl.Loss(ONE_OF_THREE, [[1, 2, 3]], label)
     predictions = np.array([[3.0, 1.0, 2.0]])
     before = loss.evaluate(predictions)[0]
@@ -143,7 +143,7 @@ def test_losses_that_compare_solve_for_their_pool_in_training_only(label, right)
     np.testing.assert_allclose(loss.evaluate(predictions)[0], [right])
 
 
-def test_training_asks_for_the_pool_as_often_as_the_cache_says():
+def test_training_solves_for_the_pool_at_the_solve_ratio():
     calls = []
 
     def solve(costs):
@@ -166,7 +166,7 @@ def test_training_asks_for_the_pool_as_often_as_the_cache_says():
         assert not calls, label
 
 
-def test_losses_can_share_what_they_know():
+def test_losses_can_share_a_solution_pool():
     first = rl.Loss(ONE_OF_THREE, [[1, 2, 3]], "MAP")
     assert first.evaluate([[3.0, 1, 2]])[0] == 0
     second = rl.Loss(ONE_OF_THREE, [[3, 1, 2]], "MAP", pool_from=first)
@@ -198,17 +198,17 @@ def test_costs_of_double_precision_keep_their_digits(sense):
     assert known.objectives.tolist() == [best]
 
 
-def test_costs_that_differ_beyond_single_precision_are_told_apart():
+def test_costs_that_differ_beyond_single_precision_are_distinguished():
     close = np.array([[1.0 + 1e-9, 1.0]])
     assert np.float32(close[0, 0]) == np.float32(close[0, 1])
     assert PAIR.solve_all(close).decisions.tolist() == [[0, 1]]
     assert rl.label(PAIR, close).decisions.tolist() == [[0, 1]]
     assert rl.regret(PAIR, [[0.0, 1.0]], close) == pytest.approx([1e-9], rel=1e-6)
-    whole = np.array([[2**24 + 1, 2**24]])
-    assert PAIR.solve_all(whole).objectives.tolist() == [2**24]
+    integers = np.array([[2**24 + 1, 2**24]])
+    assert PAIR.solve_all(integers).objectives.tolist() == [2**24]
 
 
-def test_predictions_of_single_precision_meet_costs_that_are_rounded_alike():
+def test_predictions_of_single_precision_are_compared_with_rounded_costs():
     costs = np.array([[0.1, 0.7]])
     for label in ["MAE", "MAE(O,S)"]:
         values, gradients = rl.Loss(PAIR, costs, label).evaluate(costs.astype(np.float32))
@@ -227,7 +227,7 @@ def test_labels_in_a_store_have_objectives_of_double_precision(tmp_path):
     assert len(list((tmp_path / "costs.npy.labels").iterdir())) == 1
 
 
-def test_costs_too_large_for_a_table_are_refused_by_place():
+def test_costs_too_large_for_a_table_are_refused_with_row_and_column():
     assert PAIR.solve_all([[1e99, 2e99]]).objectives.tolist() == [1e99]
     with pytest.raises(ValueError, match="row 0, column c1: the number is beyond 3.4e38"):
         rl.Loss(PAIR, [[1.0, 1e39]], "MSE")

@@ -27,7 +27,7 @@ ROOM = 2.0
 
 @pytest.fixture
 def problem(tmp_path):
-    """The problem of a file: ``a`` is worth most and never fits."""
+    """The problem of a file: ``a`` has the largest value and never fits."""
     path = tmp_path / "toy.lp"
     path.write_text(LP)
     return rl.Problem.from_file(path)
@@ -43,7 +43,7 @@ def tables():
 
 
 def best(costs):
-    """The most that a row of costs can earn within the room, over all choices."""
+    """The optimal objective of a row of costs, by enumeration."""
     choices = itertools.product((0, 1), repeat=len(WEIGHTS))
     worth = []
     for choice in choices:
@@ -75,7 +75,7 @@ def no_warnings_unless_expected():
         yield
 
 
-def test_a_problem_knows_the_names_of_its_costs(problem, tmp_path):
+def test_a_problem_has_the_names_of_its_costs(problem, tmp_path):
     assert problem.cost_names == ["a", "b", "c"]
     assert rl.Problem("KS5").cost_names is None
     some = rl.Problem.from_file(tmp_path / "toy.lp", costs=["c", "a"])
@@ -121,8 +121,8 @@ def test_training_and_deciding_are_by_name(problem, tables):
     # Regret recomputed by name.
     chosen = pandas.DataFrame(model.decide(features).decisions, columns=model.cost_names)
     worth = sum((costs[name] * chosen[name]).mean() for name in WEIGHTS)
-    told = rl.evaluate(problem, model, features, costs)
-    assert told.regret == pytest.approx(mean_best(costs) - worth, abs=1e-5)
+    outcome = rl.evaluate(problem, model, features, costs)
+    assert outcome.regret == pytest.approx(mean_best(costs) - worth, abs=1e-5)
 
 
 def test_predictions_are_evaluated_by_name(problem, tables):
@@ -131,7 +131,7 @@ def test_predictions_are_evaluated_by_name(problem, tables):
     chosen = pandas.DataFrame(problem.solve_all(predictions).decisions, columns=problem.cost_names)
     worth = sum(costs[name] * chosen[name] for name in WEIGHTS)
     regrets = [best(row) - earned for (_, row), earned in zip(costs.iterrows(), worth)]
-    assert np.mean(regrets) > 0.1, "predictions that could not be told apart would show nothing"
+    assert np.mean(regrets) > 0.1, "predictions that could not be outcome apart would show nothing"
     np.testing.assert_allclose(rl.regret(problem, predictions, costs), regrets, atol=1e-5)
     assert rl.evaluate(problem, costs, C=costs[["a", "c", "b"]]).regret == pytest.approx(
         0.0, abs=1e-6
@@ -149,7 +149,7 @@ def test_a_loss_is_in_the_order_of_the_problem(problem, tables):
         loss.evaluate(costs)
 
 
-def test_another_set_of_names_is_refused_and_both_sides_are_shown(problem, tables):
+def test_another_set_of_names_is_refused_and_the_differences_are_shown(problem, tables):
     features, costs = tables
     other = costs.rename(columns={"a": "bonus"})
     wide = costs.assign(extra=1.0)
@@ -168,14 +168,14 @@ def test_another_set_of_names_is_refused_and_both_sides_are_shown(problem, table
             call(wide)
 
 
-def test_arrays_are_matched_by_position_and_one_warning_says_so(problem, tables):
+def test_arrays_are_matched_by_position_with_one_warning(problem, tables):
     features, costs = tables
     array = costs[problem.cost_names].to_numpy()
-    with pytest.warns(UserWarning, match="matched by position.*names them .'a' to 'c'") as told:
+    with pytest.warns(UserWarning, match="matched by position.*names them .'a' to 'c'") as outcome:
         labels = rl.label(problem, array)
         rl.train(problem, features, array, labels=labels, epochs=1)
         rl.Loss(problem, array, "MSE")
-    assert len(told) == 1
+    assert len(outcome) == 1
     check_decisions(labels, costs)
     check_decisions(problem.solve_all(array), costs)
     # Problems without names and arrays: nothing to say.
@@ -203,7 +203,7 @@ def test_labels_of_columns_that_are_no_names(problem, tables):
         rl.label(problem, costs.set_axis(["a", "b", ""], axis=1))
 
 
-def test_names_of_features_are_there_once():
+def test_names_of_features_are_unique():
     X, C = rl.generate("KS5", instances=100)
     with pytest.raises(ValueError, match="two features are named 'x'"):
         rl.train(rl.Problem("KS5"), X, C, feature_names=["x", "y", "x", "z", "w"])
@@ -272,8 +272,8 @@ def test_a_model_is_matched_to_another_problem_by_name(problem, tables, tmp_path
     solutions = model.decide(features, problem=other)
     assert solutions.cost_names == ["c", "b", "a"]
     check_decisions(solutions, predicted)
-    told, here = (rl.evaluate(which, model, features, costs) for which in (other, problem))
-    assert told.regret == pytest.approx(here.regret)
+    outcome, expected = (rl.evaluate(which, model, features, costs) for which in (other, problem))
+    assert outcome.regret == pytest.approx(expected.regret)
     turned.write_text(LP.replace(" a", " z"))
     with pytest.raises(ValueError, match="only the model has 'a'"):
         model.decide(features, problem=rl.Problem.from_file(turned))
@@ -285,7 +285,7 @@ def test_a_problem_file_that_changed_since_training_is_refused(problem, tables, 
     model.decide(features)
     path = tmp_path / "toy.lp"
     path.write_text(LP.replace("<= 2", "<= 7"))
-    with pytest.raises(ValueError, match="changed since training.*give the problem yourself"):
+    with pytest.raises(ValueError, match="changed since training.*pass the problem"):
         model.decide(features)
     taken = model.decide(features, problem=rl.Problem.from_file(path)).decisions
     assert taken["a"].any(), "with a problem of the user's own the new file counts"
@@ -326,12 +326,12 @@ def test_the_command_line_and_python_agree_on_names(problem, tables, tmp_path, p
     decided = pandas.read_csv(tmp_path / "d.csv")
     assert list(decided.columns) == model.decide(table[["f"]]).cost_names
     np.testing.assert_array_equal(decided, model.decide(table[["f"]]).decisions)
-    told = json.loads(
+    outcome = json.loads(
         run(
             "label", "--data", "table.csv", "--costs", "c,b,a", "--problem", "toy.toml", "--json"
         ).stdout
     )
-    assert told["rows"] == len(table)
+    assert outcome["rows"] == len(table)
     loaded = rl.Model.load(tmp_path / "m.safetensors")
     assert loaded == model and loaded.cost_names == ["a", "b", "c"]
 
@@ -388,10 +388,10 @@ def test_clusters_label_and_train_by_name(problem, tables, tmp_path):
 
 def test_trees_are_matched_by_name(problem, tables):
     pytest.importorskip("xgboost")
-    from regretless.trees import CosObjective
+    from regretless.trees import CostSensitiveObjective
 
     features, costs = tables
-    objective = CosObjective(problem, costs)
+    objective = CostSensitiveObjective(problem, costs)
     np.testing.assert_array_equal(objective.costs, costs[problem.cost_names].to_numpy(np.float32))
     model = objective.fine_tune_xgboost(features.to_numpy(), rounds=(20, 2), validation=0.5)
     assert model.cost_names == problem.cost_names

@@ -98,16 +98,16 @@ def test_tables_are_the_same_bytes(shop, table):
 )
 def test_models_are_the_same_bytes(shop, table, flags, settings):
     problem, X, C = table
-    told = shop(
+    outcome = shop(
         "train", *shop.table, *flags, "--epochs", 4, "--out", "m.safetensors", "--force", "--json"
     )
     model, report = rl.train(problem, X, C, epochs=4, **settings)
     assert model.to_bytes() == (shop.folder / "m.safetensors").read_bytes()
     report = report.to_dict()
-    del told["model"], report["rounds"]
+    del outcome["model"], report["rounds"]
     for clock in ("seconds", "cpu_seconds"):
-        assert told.pop(clock) > 0 and report.pop(clock) > 0
-    assert report == told
+        assert outcome.pop(clock) > 0 and report.pop(clock) > 0
+    assert report == outcome
 
 
 def test_tables_of_text_give_the_same_models_too(shop, table):
@@ -137,8 +137,8 @@ def test_labels_of_one_are_found_by_the_other(shop, table):
     problem, _, C = table
     np.save(shop.folder / "other.npy", C)
     labels = rl.label(problem, C, store=shop.folder / "other.npy")
-    told = shop("label", "--cost-data", "other.npy", "--problem", "problem.toml", "--json")
-    assert (told["found"], told["solved"], told["rows"]) == (True, 0, len(labels))
+    outcome = shop("label", "--cost-data", "other.npy", "--problem", "problem.toml", "--json")
+    assert (outcome["found"], outcome["solved"], outcome["rows"]) == (True, 0, len(labels))
 
 
 def test_decisions_and_regrets_are_the_same(shop, table):
@@ -160,7 +160,7 @@ def test_decisions_and_regrets_are_the_same(shop, table):
     )
     np.testing.assert_array_equal(np.load(shop.folder / "d.npy"), model.decide(X).decisions)
     np.testing.assert_array_equal(np.load(shop.folder / "p.npy"), model.predict(X))
-    told = shop(
+    outcome = shop(
         "evaluate",
         "--model",
         "d.safetensors",
@@ -171,14 +171,14 @@ def test_decisions_and_regrets_are_the_same(shop, table):
         "--json",
     )
     found = rl.evaluate(problem, model, X, C)
-    assert found.to_dict() == {name: told[name] for name in found.to_dict()}
+    assert found.to_dict() == {name: outcome[name] for name in found.to_dict()}
 
 
 def test_a_model_of_python_is_read_by_the_command_line(shop, table):
     problem, X, C = table
     model, _ = rl.train(problem, X, C, epochs=2)
     model.save(shop.folder / "python.safetensors", force=True)
-    told = shop(
+    outcome = shop(
         "evaluate",
         "--model",
         "python.safetensors",
@@ -188,4 +188,4 @@ def test_a_model_of_python_is_read_by_the_command_line(shop, table):
         "costs.npy",
         "--json",
     )
-    assert told["regret"] == rl.evaluate(problem, model, X, C).regret
+    assert outcome["regret"] == rl.evaluate(problem, model, X, C).regret

@@ -100,7 +100,7 @@ def test_sparse_matrices_are_read_as_they_are():
 
 def test_arrays_that_do_not_fit_are_refused_by_name():
     A = np.ones((2, 3))
-    for given, word in [
+    for arguments, word in [
         ({"b": [1]}, "b has 1 entries and needs 2"),
         ({"b": [1, 2], "upper": [1, 2]}, "upper has 2 entries and needs 3"),
         ({"b": [1, 2], "relations": "<>"}, "unknown relation '<>'"),
@@ -110,9 +110,9 @@ def test_arrays_that_do_not_fit_are_refused_by_name():
         ({"b": [1, -np.inf]}, "-inf, which no row can satisfy"),
         ({"b": [1, 2], "lower": np.inf}, r"lower\[0\] is inf"),
     ]:
-        b = given.pop("b")
+        b = arguments.pop("b")
         with pytest.raises(ValueError, match=word):
-            rl.Problem.from_arrays(A, b, sense="minimize", **given)
+            rl.Problem.from_arrays(A, b, sense="minimize", **arguments)
     with pytest.raises(ValueError, match="minimize, maximize"):
         rl.Problem.from_arrays(A, [1, 2], sense="up")
 
@@ -147,12 +147,12 @@ def test_a_function_is_a_problem():
     built_in = rl.Problem({"kind": "top_k", "items": 12, "k": 1, "sense": "minimize"})
     X = COSTS[:, :3]
     for loss in ["MAE(O,S)", "SPO+"]:
-        mine, _ = rl.train(problem, X, COSTS, loss, epochs=3)
-        theirs, _ = rl.train(built_in, X, COSTS, loss, epochs=3)
-        np.testing.assert_array_equal(mine.predict(X), theirs.predict(X))
+        model, _ = rl.train(problem, X, COSTS, loss, epochs=3)
+        expected, _ = rl.train(built_in, X, COSTS, loss, epochs=3)
+        np.testing.assert_array_equal(model.predict(X), expected.predict(X))
     with pytest.raises(ValueError, match="give it again"):
-        mine.decide(X)
-    assert len(mine.decide(X, problem=problem)) == len(X)
+        model.decide(X)
+    assert len(model.decide(X, problem=problem)) == len(X)
 
 
 def test_a_function_sees_the_costs_of_the_user():
@@ -167,7 +167,7 @@ def test_a_function_sees_the_costs_of_the_user():
     np.testing.assert_array_equal(seen[0], COSTS[0].astype(np.float64))
 
 
-def test_a_function_may_tell_its_objective_and_what_is_infeasible():
+def test_a_function_may_return_its_objective_or_none():
     with_rent = rl.Problem.from_solver(lambda c: (cheapest(c), c.min() + 5), 12, sense="minimize")
     assert with_rent.solve(COSTS[0]).objective == pytest.approx(COSTS[0].min() + 5)
 
@@ -193,7 +193,7 @@ class Mine(Exception):
 
 
 @pytest.mark.parametrize("threads", [1, 2])
-def test_exceptions_of_a_function_arrive_as_they_were_raised(threads):
+def test_exceptions_of_a_function_are_raised_unchanged(threads):
     raised = Mine("nothing to see")
 
     def broken(costs):
@@ -287,7 +287,7 @@ def test_arrays_of_single_precision_are_not_copied():
         (np.where(np.arange(36).reshape(3, 12) == 17, np.inf, 1), "row 1, column c5: inf"),
     ],
 )
-def test_tables_that_cannot_be_used_are_refused_by_place(costs, word):
+def test_invalid_tables_are_refused_with_row_and_column(costs, word):
     with pytest.raises(ValueError, match=word):
         rl.Problem("KS12").solve_all(costs)
 

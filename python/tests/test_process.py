@@ -21,7 +21,7 @@ PROBLEM = rl.Problem("KS32", seed=2)
 LONG = {
     "solve_all": "tours.solve_all(rl.generate('TSP40', instances=20000)[1], threads={threads})",
     "train": "rl.train(grid, *rl.generate('SP20x20'), 'PFYL(samples=50)', threads={threads})",
-    "callable": "mine.solve_all(np.ones((10000, 40)), threads={threads})",
+    "callable": "nested_problem.solve_all(np.ones((10000, 40)), threads={threads})",
     "fused": "rl.train(grid, *rl.generate('SP20x20'), epochs=10**6, select='last', "
     "threads={threads})",
     "generate": "rl.generate('TSP1000', instances=1000)",
@@ -37,7 +37,7 @@ def test_control_c_stops_within_a_second(work, threads):
     def slow(costs):
         time.sleep(0.01)
         return np.eye(40)[0]
-    mine = rl.Problem.from_solver(slow, 40, sense="minimize")
+    nested_problem = rl.Problem.from_solver(slow, 40, sense="minimize")
     tours, grid = rl.Problem("TSP40"), rl.Problem("SP20x20")
     print("ready", flush=True)
     try:
@@ -128,7 +128,7 @@ def test_a_forked_child_works_on_threads_of_its_own():
     right = solved(2)
     child = os.fork()
     if child == 0:
-        # A hang would be ended by the alarm, and so be told.
+        # The alarm ends a hang, which fails the test.
         signal.alarm(60)
         ok = solved(2) == right and rl.train(PROBLEM, X, C, "SPO+", epochs=1, threads=2) is not None
         os._exit(0 if ok else 1)
@@ -218,10 +218,10 @@ SIZES = [
 
 @pytest.mark.parametrize("call", SIZES)
 def test_sizes_that_no_machine_has_raise_ordinary_exceptions(call):
-    """In a process of its own: what is tested for would end it."""
+    """In a separate process, which an aborted allocation would end."""
     errors = "(ValueError, MemoryError, OverflowError)"
-    code = f"import regretless as rl\ntry:\n    {call}\nexcept {errors}:\n    print('told')"
+    code = f"import regretless as rl\ntry:\n    {call}\nexcept {errors}:\n    print('refused')"
     child = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, timeout=120
     )
-    assert (child.returncode, child.stdout) == (0, "told\n"), child.stderr
+    assert (child.returncode, child.stdout) == (0, "refused\n"), child.stderr

@@ -46,7 +46,7 @@ def trained_regret(model, features, costs, train):
         shuffle=True,
         generator=torch.Generator().manual_seed(1),
     )
-    rest = DataLoader(optDataset(model, features[train:], costs[train:]), 32)
+    test_loader = DataLoader(optDataset(model, features[train:], costs[train:]), 32)
     predictor = torch.nn.Linear(features.shape[1], costs.shape[1])
     loss, optimizer = SPOPlus(model, processes=1), torch.optim.Adam(predictor.parameters(), lr=0.1)
     for _ in range(4):
@@ -54,21 +54,21 @@ def trained_regret(model, features, costs, train):
             optimizer.zero_grad()
             loss(predictor(x), c, w, z).backward()
             optimizer.step()
-    return pyepo.metric.regret(predictor, model, rest)
+    return pyepo.metric.regret(predictor, model, test_loader)
 
 
 @pytest.mark.parametrize(("name", "rows"), [("SP5x5", 200), ("KS12", 150), ("TSP7", 100)])
 def test_pyepos_loop_reaches_the_same_regret_with_our_problem(name, rows):
     features, costs = rl.generate(name, instances=rows, seed=0)
     model = model_of(name)
-    theirs = trained_regret(model, features, costs, rows // 2)
-    ours = trained_regret(as_pyepo(from_pyepo(model)), features, costs, rows // 2)
-    assert ours == pytest.approx(theirs, abs=0.005)
-    assert ours < 0.5
+    expected = trained_regret(model, features, costs, rows // 2)
+    actual = trained_regret(as_pyepo(from_pyepo(model)), features, costs, rows // 2)
+    assert actual == pytest.approx(expected, abs=0.005)
+    assert actual < 0.5
 
 
 @pytest.mark.parametrize("name", ["SP4x6", "KS12", "TSP7"])
-def test_both_worlds_find_the_same_optimum(name):
+def test_both_libraries_find_the_same_optimum(name):
     model = model_of(name)
     problem = from_pyepo(model)
     _, costs = rl.generate(name, instances=5, seed=3)
@@ -114,7 +114,7 @@ class Depots(optGrbModel):
 
 
 def best_of_depots(costs, curved):
-    """By trying all."""
+    """By enumeration."""
     best = []
     for cost in costs:
         values = []
@@ -164,7 +164,7 @@ def test_changes_of_a_known_model_are_kept():
         assert from_pyepo(model).solve([6, 5, 4, 3, 2, 1]).objective == pytest.approx(right)
 
 
-def test_copies_and_pickles_go_on_alone():
+def test_copies_and_pickles_are_independent():
     model = as_pyepo(rl.Problem("SP5x5"))
     _, costs = rl.generate("SP5x5", instances=2, seed=0)
     model.setObj(costs[0])

@@ -69,25 +69,25 @@ def test_unknown_keywords_are_refused_as_python_does(function):
 def test_adapters_refuse_old_keywords():
     pytest.importorskip("sklearn")
     from regretless.sklearn import DecisionFocusedRegressor
-    from regretless.trees import CosObjective
+    from regretless.trees import CostSensitiveObjective
 
     with pytest.raises(TypeError, match="got 'loss'; it is called 'method' now"):
         DecisionFocusedRegressor(PROBLEM, loss="MSE")
     with pytest.raises(TypeError, match="got 'costs'; it is called 'C' now"):
-        CosObjective(PROBLEM, costs=C)
+        CostSensitiveObjective(PROBLEM, costs=C)
     with pytest.raises(TypeError, match="got 'features'; it is called 'X' now"):
-        CosObjective(PROBLEM, C).fine_tune_xgboost(features=X)
+        CostSensitiveObjective(PROBLEM, C).fine_tune_xgboost(features=X)
 
 
 def test_torch_refuses_old_keywords():
     torch = pytest.importorskip("torch", reason="torch is not installed")
-    from regretless.torch import DecisionLayer, DecisionLoss, cos_loss_torch
+    from regretless.torch import DecisionLayer, DecisionLoss, cost_sensitive_loss
 
     with pytest.raises(TypeError, match="got 'costs'; it is called 'C' now"):
         DecisionLoss(PROBLEM, costs=C)
     rows = torch.from_numpy(np.asarray(C))
     with pytest.raises(TypeError, match="got 'costs_true'; it is called 'C' now"):
-        cos_loss_torch(rows, costs_true=rows)
+        cost_sensitive_loss(rows, costs_true=rows)
     with pytest.raises(TypeError, match="got 'method'; it is called 'gradient' now"):
         DecisionLayer(PROBLEM, method="DBB")
 

@@ -197,7 +197,7 @@ def pandas_standardized(costs):
     ],
 )
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_costs_that_a_scaler_made_are_told(transformer, words, dtype):
+def test_costs_that_a_scaler_made_raise_a_warning(transformer, words, dtype):
     estimator = TransformedTargetRegressor(deciding(), transformer=transformer, check_inverse=False)
     with pytest.warns(
         UserWarning,
@@ -302,7 +302,7 @@ def test_rows_in_another_order_are_refused():
     assert deciding().fit(features, turned.loc[features.index]).model_ == estimator.model_
 
 
-def test_rows_with_other_labels_are_told_and_counted_rows_are_not():
+def test_rows_with_other_labels_raise_a_warning_and_numbered_rows_do_not():
     pandas = pytest.importorskip("pandas")
     features, costs = labeled_frames()
     with pytest.warns(UserWarning, match="different row labels.*matched by position"):
@@ -318,7 +318,7 @@ def test_rows_with_other_labels_are_told_and_counted_rows_are_not():
 
 
 @pytest.mark.parametrize("validation", [1.0, 1.5, -0.5, float("nan"), "x", True])
-def test_a_share_of_rows_that_is_none_is_refused(validation):
+def test_an_invalid_fraction_of_rows_is_refused(validation):
     with pytest.raises(ValueError, match="validation is the fraction of rows"):
         deciding(validation=validation).fit(X, C)
     with pytest.raises(ValueError, match="leaves none to train on"):
@@ -354,8 +354,8 @@ def test_the_scorer_takes_costs_in_the_order_of_those_the_estimator_was_fitted_t
         estimator.fit(features, costs)
         expected = regret_score(problem, costs, estimator.predict(features))
         assert expected < -0.005, "decisions are not perfect, so that a different order shows"
-        for told in (costs, costs.to_numpy(), costs[["a", "b", "c"]]):
-            assert scorer(estimator, features, told) == expected
+        for table in (costs, costs.to_numpy(), costs[["a", "b", "c"]]):
+            assert scorer(estimator, features, table) == expected
         assert estimator.score(features, costs.to_numpy()) == expected
 
 

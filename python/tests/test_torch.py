@@ -6,7 +6,7 @@ import pytest
 torch = pytest.importorskip("torch", reason="torch is not installed")
 
 import regretless as rl  # noqa: E402
-from regretless.torch import DecisionLayer, DecisionLoss, cos_loss_torch  # noqa: E402
+from regretless.torch import DecisionLayer, DecisionLoss, cost_sensitive_loss  # noqa: E402
 
 NAMES = [
     "MSE",
@@ -36,15 +36,23 @@ def table(name: str, rows: int = 12):
 @pytest.mark.parametrize("loss", NAMES)
 def test_torch_operations_give_the_value_and_gradient_of_rust(problem_name, loss):
     problem, costs, labels, predictions = table(problem_name)
-    ours, theirs = predictions.clone().requires_grad_(), predictions.clone().requires_grad_()
-    value = DecisionLoss(problem, costs, loss, labels=labels)(ours, torch.arange(len(costs)))
+    rust_input, torch_input = (
+        predictions.clone().requires_grad_(),
+        predictions.clone().requires_grad_(),
+    )
+    value = DecisionLoss(problem, costs, loss, labels=labels)(rust_input, torch.arange(len(costs)))
     best = torch.from_numpy(np.asarray(labels.decisions))
-    other = cos_loss_torch(theirs, torch.from_numpy(costs), best, loss=loss, sense=problem.sense)
+    other = cost_sensitive_loss(
+        torch_input, torch.from_numpy(costs), best, loss=loss, sense=problem.sense
+    )
     value.backward()
     other.backward()
     torch.testing.assert_close(value, other, rtol=1e-5, atol=1e-7)
     torch.testing.assert_close(
-        ours.grad, theirs.grad, rtol=1e-4, atol=1e-5 * float(theirs.grad.abs().max())
+        rust_input.grad,
+        torch_input.grad,
+        rtol=1e-4,
+        atol=1e-5 * float(torch_input.grad.abs().max()),
     )
 
 
@@ -141,7 +149,7 @@ def test_weights_multiply_the_loss_of_their_rows():
     best = torch.from_numpy(np.asarray(labels.decisions))
     torch.testing.assert_close(
         weighted,
-        cos_loss_torch(
+        cost_sensitive_loss(
             predictions, torch.from_numpy(costs), best, loss="MAE(O,C)", weights=weights
         ),
     )
@@ -171,7 +179,7 @@ def test_rows_of_equal_costs_keep_their_own_weights():
     weights = torch.tensor([1.0, 2.0, 4.0])
     loss = DecisionLoss(problem, costs, "MSE", weights=weights, reduction="none")
     torch.testing.assert_close(loss(predictions, torch.arange(3)), plain * weights)
-    # By costs, row 1 can be told from the others, rows 0 and 2 cannot.
+    # By costs, row 1 is distinguishable from the others, rows 0 and 2 are not.
     torch.testing.assert_close(loss(predictions[1:2], true[1:2]), plain[1:2] * 2)
     for kind in (torch.float32, torch.float64):
         with pytest.raises(
@@ -234,16 +242,16 @@ def test_as_many_predictions_as_rows_and_decisions_are_needed():
         ({"loss": "MAE(tau=nan,C)"}, "tau is a number from 0 to 1"),
     ],
 )
-def test_torch_operations_refuse_what_they_would_stretch_or_misread(change, word):
+def test_torch_operations_refuse_tensors_that_would_be_broadcast(change, word):
     right = {
         "C": torch.ones(3, 2),
         "decisions": torch.ones(3, 2),
         "weights": torch.ones(3),
         "loss": "MAE(O,C)",
     }
-    cos_loss_torch(torch.ones(3, 2), **right)
+    cost_sensitive_loss(torch.ones(3, 2), **right)
     with pytest.raises(ValueError, match=word):
-        cos_loss_torch(torch.ones(3, 2), **{**right, **change})
+        cost_sensitive_loss(torch.ones(3, 2), **{**right, **change})
 
 
 @pytest.mark.parametrize(
@@ -263,7 +271,7 @@ def test_layers_refuse_invalid_settings(gradient, settings, word):
         DecisionLayer(rl.Problem("SP5x5"), gradient, **settings)
 
 
-def test_a_tensor_on_the_cpu_is_read_where_it_lies():
+def test_a_tensor_on_the_cpu_is_read_in_place():
     from regretless.torch import numpy_view
 
     tensor = torch.ones(3, 4, requires_grad=True)
@@ -326,14 +334,24 @@ def test_the_same_seed_draws_the_same_noise():
     assert not torch.equal(layer(predictions), layer(predictions))
 
 
-@pytest.mark.parametrize("name", ["SPO+", "MAE(Q)", "MAE(O,tau=0.2)"])
-def test_names_without_torch_operations_are_refused_with_an_example(name):
-    with pytest.raises(ValueError, match=r"MAE\(O,S\)"):
-        cos_loss_torch(torch.ones(1, 2), torch.ones(1, 2), loss=name)
+@pytest.mark.parametrize(
+    "name, word",
+    [
+        ("SPO+", r"such as MAE\(O,S\)"),
+        ("MAE(O_S)", r"such as MAE\(O,S\)"),
+        ("MAE(W(0.5))", r"such as MAE\(O,S\)"),
+        ("MAE(O,S) lr 0.1", r"such as MAE\(O,S\)"),
+        ("MAE(Q)", "'Q'"),
+        ("MAE(O,tau=0.2)", "contradicts another component"),
+    ],
+)
+def test_names_without_torch_operations_are_refused(name, word):
+    with pytest.raises(ValueError, match=word):
+        cost_sensitive_loss(torch.ones(1, 2), torch.ones(1, 2), loss=name)
 
 
-def test_losses_that_compare_learn_in_training_mode_only():
-    """One pool serves all rows, also those that join in batches."""
+def test_pools_grow_in_training_mode_only():
+    """All rows share one pool, also those that are added in batches."""
     problem = rl.Problem({"kind": "top_k", "items": 3, "k": 1, "sense": "minimize"})
     costs, predictions = torch.tensor([[1.0, 2.0, 3.0]]), torch.tensor([[3.0, 1.0, 2.0]])
     loss = DecisionLoss(problem, costs, "MAP")
@@ -347,7 +365,7 @@ def test_losses_that_compare_learn_in_training_mode_only():
     assert float(loss(predictions, torch.tensor([[1.0, 3.0, 2.0]]))) == 2
 
 
-def test_double_precision_goes_through():
+def test_double_precision_is_preserved():
     problem = rl.Problem({"kind": "top_k", "items": 2, "k": 1, "sense": "minimize"})
     table = np.array([[0.1, 0.7], [0.3, 0.2]])
     loss = DecisionLoss(problem, table, "MAE")
@@ -378,7 +396,7 @@ def test_tables_with_names_are_matched_by_name():
         DecisionLoss(problem, NamedTable(ordered, ["a", "b", "z"]), "MSE")
 
 
-def test_rows_that_single_precision_does_not_tell_apart_are_refused():
+def test_rows_that_are_equal_in_single_precision_are_refused():
     problem = rl.Problem({"kind": "top_k", "items": 2, "k": 1, "sense": "minimize"})
     small = 1e-12
     costs = np.array([[1.0, 1.0 + small], [3.0, 4.0], [1.0 + small, 1.0], [3.0, 4.0]])

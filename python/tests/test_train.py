@@ -32,7 +32,7 @@ def test_the_same_seed_gives_the_same_bytes_on_any_threads():
     assert trained(1) != trained(1, seed=6)
 
 
-def test_labels_found_now_are_those_given():
+def test_labels_solved_by_train_are_those_of_label():
     with_labels, _ = rl.train(PROBLEM, X, C, labels=LABELS, epochs=2)
     without, _ = rl.train(PROBLEM, X, C, epochs=2)
     assert with_labels == without
@@ -58,7 +58,7 @@ def test_splits_may_be_rows_or_counts(split):
     assert (report.validation.instances, report.test.instances) == (50, 50)
 
 
-def test_shares_are_drawn_by_the_seed():
+def test_fractions_are_drawn_by_the_seed():
     _, report = rl.train(PROBLEM, X, C, labels=LABELS, epochs=1, split=(0.3, 0.1))
     assert (report.validation.instances, report.test.instances) == (60, 20)
     same, _ = rl.train(PROBLEM, X, C, labels=LABELS, epochs=1, split=0.2)
@@ -87,7 +87,7 @@ def test_settings_are_those_of_the_command_line():
         profile="paper",
     )
     assert report.best_epoch == 2 and report.chosen == "MSE"
-    for given, word in [
+    for arguments, word in [
         ({"epoch": 3}, "no setting 'epoch'; choose one of: batch_size"),
         ({"batch_size": "many"}, "batch_size"),
         ({"optimizer": "lion"}, "adamw"),
@@ -97,7 +97,7 @@ def test_settings_are_those_of_the_command_line():
         ({"predictor": "tree"}, "mlp:64,32"),
     ]:
         with pytest.raises((ValueError, TypeError), match=word):
-            rl.train(PROBLEM, X, C, **given)
+            rl.train(PROBLEM, X, C, **arguments)
 
 
 def test_methods_follow_each_other_and_models_are_trained_on():
@@ -106,7 +106,7 @@ def test_methods_follow_each_other_and_models_are_trained_on():
     in_turn, _ = rl.train(PROBLEM, X, C, "SPO+", labels=LABELS, epochs=2, init_model=first)
     assert at_once == in_turn and in_turn.method == "MSE then SPO+"
     _, report = rl.train(PROBLEM, X, C, "auto 1s", labels=LABELS, epochs=2)
-    assert len(report.tried) > 2 and report.method == "auto 1s"
+    assert len(report.candidates) > 2 and report.method == "auto 1s"
 
 
 def test_items_may_have_features_of_their_own():
@@ -118,7 +118,7 @@ def test_items_may_have_features_of_their_own():
         model.predict(items[:, 0, :])
 
 
-def test_models_come_back_from_files_bytes_and_pickles(tmp_path):
+def test_models_are_read_back_from_files_bytes_and_pickles(tmp_path):
     model, _ = rl.train(PROBLEM, X, C, labels=LABELS, epochs=2, feature_names=list("abcde"))
     path = tmp_path / "model.safetensors"
     model.save(path)

@@ -8,7 +8,7 @@ import pytest
 
 import regretless as rl
 from regretless._fine_tune import gradient_scale
-from regretless.trees import BoostedCostModel, CosObjective, RegretMetric
+from regretless.trees import BoostedCostModel, CostSensitiveObjective, RegretMetric
 
 LIBRARIES = ["xgboost", "lightgbm"]
 
@@ -38,7 +38,7 @@ def mean_regret(problem, model, features, costs):
 def test_derivatives_are_those_of_the_loss_in_the_size_of_costs():
     problem, _, costs = data(20)
     for loss in ("MSE", "MSE(O,S)", "MAE(O,S)", "MAE(O)"):
-        objective = CosObjective(problem, costs, loss)
+        objective = CostSensitiveObjective(problem, costs, loss)
         predictions = costs * np.random.default_rng(0).uniform(0.5, 1.5, costs.shape).astype(
             np.float32
         )
@@ -49,7 +49,7 @@ def test_derivatives_are_those_of_the_loss_in_the_size_of_costs():
             "a gradient of the size of costs"
         )
         assert (second > 0).all()
-    squared, curvature = CosObjective(problem, costs, "MSE").derivatives(predictions)
+    squared, curvature = CostSensitiveObjective(problem, costs, "MSE").derivatives(predictions)
     np.testing.assert_allclose(squared / curvature, predictions - costs, rtol=1e-4, atol=1e-4)
 
 
@@ -61,7 +61,9 @@ def test_spaces_in_a_name_change_no_gradient():
 @pytest.mark.parametrize("library", LIBRARIES)
 def test_fine_tuning_lowers_the_regret_on_rows_never_seen(library):
     problem, features, costs = data(600)
-    model = tuner(library, CosObjective(problem, costs[:400]))(features[:400], rounds=(15, 40))
+    model = tuner(library, CostSensitiveObjective(problem, costs[:400]))(
+        features[:400], rounds=(15, 40)
+    )
     base, tuned = (
         mean_regret(problem, each, features[400:], costs[400:]) for each in (model.base, model)
     )
@@ -79,7 +81,7 @@ def groups(rows, seed, noise=0.5):
 
 
 @pytest.mark.parametrize("library", LIBRARIES)
-def test_a_base_that_tuning_spoils_is_kept(library):
+def test_a_base_that_tuning_makes_worse_is_kept(library):
     # The base has seen each kind in 2000 noisy rows; tuning has 30 and takes far too large steps.
     problem, (features, costs), held = (
         cheapest(),
@@ -88,7 +90,7 @@ def test_a_base_that_tuning_spoils_is_kept(library):
     )
     base = Known(groups(2000, 3, noise=8.0))
     small_leaves = {"min_data_in_leaf": 1} if library == "lightgbm" else {}
-    tune = tuner(library, CosObjective(problem, costs))
+    tune = tuner(library, CostSensitiveObjective(problem, costs))
     model = tune(
         features, base=base, rounds=(1, 20), validation=held, learning_rate=5.0, **small_leaves
     )
@@ -101,7 +103,7 @@ def test_a_base_that_tuning_spoils_is_kept(library):
 
 
 class Known:
-    """A model that has learned groups by heart."""
+    """A model that has memorized the training rows."""
 
     def __init__(self, table):
         features, costs = table
@@ -113,10 +115,10 @@ class Known:
 
 
 @pytest.mark.parametrize("library", LIBRARIES)
-def test_the_history_holds_every_round_and_the_best_is_kept(library):
+def test_the_history_has_every_round_and_the_best_is_selected(library):
     problem, features, costs = data()
     held = slice(200, 300)
-    model = tuner(library, CosObjective(problem, costs[:200]))(
+    model = tuner(library, CostSensitiveObjective(problem, costs[:200]))(
         features[:200], rounds=(10, 12), validation=(features[held], costs[held])
     )
     assert [entry.round for entry in model.history] == list(range(13))
@@ -138,7 +140,7 @@ def test_the_history_holds_every_round_and_the_best_is_kept(library):
 @pytest.mark.parametrize("library", LIBRARIES)
 def test_patience_ends_a_tuning_that_gains_nothing(library):
     problem, (features, costs) = cheapest(), groups(100, 1)
-    tune = tuner(library, CosObjective(problem, costs))
+    tune = tuner(library, CostSensitiveObjective(problem, costs))
     model = tune(
         features,
         base=Known((features, costs)),
@@ -155,14 +157,14 @@ def test_the_same_call_gives_the_same_bytes_for_any_number_of_threads(library, t
     problem, features, costs = data(150)
     files = []
     for name, threads in (("a", None), ("b", 1), ("c", 2)):
-        model = tuner(library, CosObjective(problem, costs))(
+        model = tuner(library, CostSensitiveObjective(problem, costs))(
             features, rounds=(5, 5), threads=threads
         )
         model.save(tmp_path / name)
         files.append(model.predict(features).tobytes())
     assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
     assert files[0] == files[1] == files[2]
-    other = tuner(library, CosObjective(problem, costs))(features, rounds=(5, 5), seed=1)
+    other = tuner(library, CostSensitiveObjective(problem, costs))(features, rounds=(5, 5), seed=1)
     assert other.predict(features).tobytes() != files[0], "another seed holds back other rows"
 
 
@@ -181,7 +183,7 @@ def frames(rows=150):
 @pytest.mark.parametrize("learning_rate", [0.02, 50.0])
 def test_a_saved_model_decides_the_same(library, learning_rate, tmp_path):
     problem, features, costs = frames()
-    model = tuner(library, CosObjective(problem, costs))(
+    model = tuner(library, CostSensitiveObjective(problem, costs))(
         features, rounds=(5, 8), learning_rate=learning_rate
     )
     path = tmp_path / "model.zip"
@@ -205,14 +207,14 @@ def test_a_saved_model_decides_the_same(library, learning_rate, tmp_path):
 def test_a_base_without_trees_is_saved_too(library, tmp_path):
     problem, (features, costs) = cheapest(), groups(30, 1)
     base, _ = rl.train(problem, features, costs, "MSE", epochs=3, seed=1)
-    model = tuner(library, CosObjective(problem, costs))(
+    model = tuner(library, CostSensitiveObjective(problem, costs))(
         features, base=base, validation=groups(20, 2), rounds=(1, 3)
     )
     model.save(tmp_path / "model")
     again = BoostedCostModel.load(tmp_path / "model")
     assert again.base == base
     np.testing.assert_array_equal(again.predict(features), model.predict(features))
-    twice = tuner(library, CosObjective(problem, costs))(
+    twice = tuner(library, CostSensitiveObjective(problem, costs))(
         features, base=again, validation=groups(20, 2), rounds=(1, 3)
     )
     twice.save(tmp_path / "twice")
@@ -228,7 +230,7 @@ def test_boosters_of_xgboost_are_bases_by_what_they_predict(tmp_path):
     estimator = xgboost.XGBRegressor(n_estimators=20, objective="reg:gamma", n_jobs=1).fit(
         features, costs
     )
-    model = CosObjective(problem, costs).fine_tune_xgboost(
+    model = CostSensitiveObjective(problem, costs).fine_tune_xgboost(
         features, base=estimator, rounds=(1, 2), validation=groups(60, 2), learning_rate=1e-9
     )
     np.testing.assert_allclose(model.predict(features), estimator.predict(features), rtol=1e-4)
@@ -250,7 +252,7 @@ def test_a_regressor_of_logarithms_is_a_base(library):
     base = TransformedTargetRegressor(Ridge(alpha=300.0), **logarithm).fit(
         features[train], costs[train]
     )
-    tune = tuner(library, CosObjective(problem, costs[train]))
+    tune = tuner(library, CostSensitiveObjective(problem, costs[train]))
     model = tune(
         features[train], base=base, rounds=(1, 20), validation=(features[held], costs[held])
     )
@@ -263,7 +265,7 @@ def test_a_regressor_of_logarithms_is_a_base(library):
 def test_a_base_that_only_pickle_could_write_is_not_saved(tmp_path):
     pytest.importorskip("lightgbm", reason="lightgbm is not installed")
     problem, (features, costs) = cheapest(), groups(100, 1)
-    model = CosObjective(problem, costs).fine_tune_lightgbm(
+    model = CostSensitiveObjective(problem, costs).fine_tune_lightgbm(
         features, base=Known((features, costs)), rounds=(1, 2)
     )
     with pytest.raises(ValueError, match="Known, which only pickle could write"):
@@ -278,7 +280,7 @@ def test_a_model_for_a_function_is_given_the_function_again(library, tmp_path):
 
     features, costs = groups(60, 1)
     problem = rl.Problem.from_solver(solve, 3, sense="minimize", name="cheapest of three")
-    model = tuner(library, CosObjective(problem, costs))(features, rounds=(3, 3))
+    model = tuner(library, CostSensitiveObjective(problem, costs))(features, rounds=(3, 3))
     model.save(tmp_path / "model")
     again = BoostedCostModel.load(tmp_path / "model")
     np.testing.assert_array_equal(
@@ -291,7 +293,7 @@ def test_a_model_for_a_function_is_given_the_function_again(library, tmp_path):
 @pytest.mark.parametrize("library", LIBRARIES)
 def test_wrong_files_are_refused(library, tmp_path):
     problem, (features, costs) = cheapest(), groups(60, 1)
-    model = tuner(library, CosObjective(problem, costs))(features, rounds=(3, 3))
+    model = tuner(library, CostSensitiveObjective(problem, costs))(features, rounds=(3, 3))
     right, wrong = tmp_path / "right", tmp_path / "wrong"
     model.save(right)
 
@@ -322,13 +324,13 @@ def test_wrong_files_are_refused(library, tmp_path):
                 if content is not None:
                     archive.writestr(name, content)
 
-    changed(base__about_json=None)
-    refused("about.json")
+    changed(base__description_json=None)
+    refused("description.json")
     with zipfile.ZipFile(right) as archive:
-        said = json.loads(archive.read("about.json"))
-    changed(about_json=json.dumps(said | {"version": 99}))
+        description = json.loads(archive.read("description.json"))
+    changed(description_json=json.dumps(description | {"version": 99}))
     refused("version 99")
-    changed(about_json=json.dumps(said | {"library": "pickle"}))
+    changed(description_json=json.dumps(description | {"library": "pickle"}))
     refused("cannot be read")
     content = bytearray(right.read_bytes())
     refusals = 0
@@ -347,7 +349,7 @@ def test_wrong_files_are_refused(library, tmp_path):
 
 def test_a_part_that_claims_to_be_huge_is_not_unpacked(tmp_path):
     with zipfile.ZipFile(tmp_path / "bomb", "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr("about.json", bytes(1 << 25))
+        archive.writestr("description.json", bytes(1 << 25))
     with pytest.raises(ValueError, match="claims 33554432 bytes"):
         BoostedCostModel.load(tmp_path / "bomb")
 
@@ -365,7 +367,7 @@ def test_an_interruption_leaves_the_best_model_so_far(library):
         return np.arange(len(costs)) == np.argmin(costs)
 
     problem = rl.Problem.from_solver(solve, 3, sense="minimize", name="impatient")
-    objective = CosObjective(problem, costs)
+    objective = CostSensitiveObjective(problem, costs)
     with pytest.raises(KeyboardInterrupt):
         tuner(library, objective)(features, rounds=(3, 30), validation=0.2)
     assert [entry.round for entry in objective.incumbent.history] == [0, 1, 2]
@@ -377,29 +379,31 @@ def test_progress_shows_both_parts(monkeypatch):
     pytest.importorskip("lightgbm", reason="lightgbm is not installed")
     from regretless import _fine_tune
 
-    told = []
+    calls = []
 
     class Shown:
         def show(self, task, steps, done, message):
-            told.append((task, steps, done, message))
+            calls.append((task, steps, done, message))
 
         def close(self):
-            told.append("closed")
+            calls.append("closed")
 
     monkeypatch.setattr(_fine_tune, "Progress", Shown)
     problem, (features, costs) = cheapest(), groups(60, 1)
-    CosObjective(problem, costs).fine_tune_lightgbm(features, rounds=(2, 3), progress=True)
-    assert {(entry[0], entry[1]) for entry in told[:-1]} == {
+    CostSensitiveObjective(problem, costs).fine_tune_lightgbm(
+        features, rounds=(2, 3), progress=True
+    )
+    assert {(entry[0], entry[1]) for entry in calls[:-1]} == {
         ("base by squared error", 2),
         ("fine-tuning", 3),
     }
-    assert "validation regret" in told[-2][3] and told[-1] == "closed"
+    assert "validation regret" in calls[-2][3] and calls[-1] == "closed"
 
 
 @pytest.mark.parametrize("library", LIBRARIES)
 def test_other_features_are_refused_by_name(library):
     problem, features, costs = frames(60)
-    model = tuner(library, CosObjective(problem, costs))(features, rounds=(2, 2))
+    model = tuner(library, CostSensitiveObjective(problem, costs))(features, rounds=(2, 2))
     with pytest.raises(ValueError, match="feature 0 of X is 'e'.*a different order"):
         model.predict(features[list("edcba")])
     with pytest.raises(ValueError, match="4 features"):
@@ -412,7 +416,7 @@ def test_other_features_are_refused_by_name(library):
 def test_costs_of_double_precision_are_tuned_for_as_well(library):
     problem, features, costs = data(100)
     precise = costs.astype(np.float64) + 1e-9
-    model = tuner(library, CosObjective(problem, precise))(
+    model = tuner(library, CostSensitiveObjective(problem, precise))(
         features, rounds=(3, 3), validation=(features[:50], precise[:50])
     )
     assert model.report.best_regret == pytest.approx(
@@ -423,7 +427,7 @@ def test_costs_of_double_precision_are_tuned_for_as_well(library):
 @pytest.mark.parametrize("library", LIBRARIES)
 def test_rows_in_another_order_are_refused(library):
     problem, features, costs = frames(60)
-    tune = tuner(library, CosObjective(problem, costs.iloc[::-1]))
+    tune = tuner(library, CostSensitiveObjective(problem, costs.iloc[::-1]))
     with pytest.raises(ValueError, match=r"same row labels in a different order.*C.loc\[X.index\]"):
         tune(features)
 
@@ -433,13 +437,15 @@ def test_sparse_features_stay_sparse_where_zeros_would_change_their_meaning(tmp_
     sparse = pytest.importorskip("scipy.sparse").csr_matrix
     problem, features, costs = data(100)
     features = np.where(features > 0, features, 0.0).astype(np.float32)
-    model = CosObjective(problem, costs).fine_tune_xgboost(sparse(features), rounds=(3, 3))
+    model = CostSensitiveObjective(problem, costs).fine_tune_xgboost(
+        sparse(features), rounds=(3, 3)
+    )
     model.save(tmp_path / "model")
     again = BoostedCostModel.load(tmp_path / "model")
     np.testing.assert_array_equal(again.predict(sparse(features)), model.predict(sparse(features)))
     with pytest.raises(ValueError, match="trained on a sparse matrix, and X is an array"):
         again.predict(features)
-    dense = CosObjective(problem, costs)
+    dense = CostSensitiveObjective(problem, costs)
     with pytest.raises(ValueError, match="trained on an array, and X is a sparse matrix"):
         dense.fine_tune_xgboost(features, rounds=(3, 3)).predict(sparse(features))
     with pytest.raises(ValueError, match="trained on an array, and X is a sparse matrix"):
@@ -450,7 +456,7 @@ def test_settings_by_an_alias_count_and_those_of_the_tuning_are_refused():
     pytest.importorskip("lightgbm", reason="lightgbm is not installed")
     pytest.importorskip("xgboost", reason="xgboost is not installed")
     problem, features, costs = data(100)
-    objective = CosObjective(problem, costs)
+    objective = CostSensitiveObjective(problem, costs)
     for tune in (objective.fine_tune_lightgbm, objective.fine_tune_xgboost):
         by_name, by_alias, as_it_is = (
             tune(features, rounds=(2, 3), **rate)
@@ -463,24 +469,24 @@ def test_settings_by_an_alias_count_and_those_of_the_tuning_are_refused():
 
 
 @pytest.mark.parametrize("validation", [0.0, 1.0, 0.001, -1, True, "half", (1,)])
-def test_validation_rows_that_are_none_are_refused(validation):
+def test_invalid_validation_rows_are_refused(validation):
     pytest.importorskip("lightgbm", reason="lightgbm is not installed")
     problem, (features, costs) = cheapest(), groups(60, 1)
     with pytest.raises(ValueError, match="validat"):
-        CosObjective(problem, costs).fine_tune_lightgbm(features, validation=validation)
+        CostSensitiveObjective(problem, costs).fine_tune_lightgbm(features, validation=validation)
 
 
-def test_a_round_chosen_on_a_handful_of_rows_is_told():
+def test_a_round_selected_on_few_rows_raises_a_warning():
     pytest.importorskip("lightgbm", reason="lightgbm is not installed")
     problem, (features, costs) = cheapest(), groups(30, 1)
     with pytest.warns(UserWarning, match="6 validation rows.*mostly luck"):
-        CosObjective(problem, costs).fine_tune_lightgbm(features, rounds=(2, 2))
+        CostSensitiveObjective(problem, costs).fine_tune_lightgbm(features, rounds=(2, 2))
 
 
 def test_a_table_too_small_for_trees_keeps_its_mean_costs():
     pytest.importorskip("lightgbm", reason="lightgbm is not installed")
     problem, (features, costs) = cheapest(), groups(15, 1)
-    model = CosObjective(problem, costs).fine_tune_lightgbm(
+    model = CostSensitiveObjective(problem, costs).fine_tune_lightgbm(
         features, validation=groups(20, 2), rounds=(5, 5)
     )
     np.testing.assert_allclose(
@@ -492,7 +498,7 @@ def test_a_table_too_small_for_trees_keeps_its_mean_costs():
 def test_an_objective_refuses_a_table_of_other_costs():
     xgboost = pytest.importorskip("xgboost", reason="xgboost is not installed")
     problem, features, costs = data(50)
-    objective = CosObjective(problem, costs)
+    objective = CostSensitiveObjective(problem, costs)
     settings = {"num_target": costs.shape[1], "disable_default_eval_metric": 1, "nthread": 1}
     xgboost.train(settings, xgboost.DMatrix(features, label=costs), 1, obj=objective.xgboost)
     precise = costs.astype(np.float64) + 1e-9
@@ -500,7 +506,7 @@ def test_an_objective_refuses_a_table_of_other_costs():
         settings,
         xgboost.DMatrix(features, label=precise),
         1,
-        obj=CosObjective(problem, precise).xgboost,
+        obj=CostSensitiveObjective(problem, precise).xgboost,
     )
     with pytest.raises(ValueError, match="row by row"):
         xgboost.train(
@@ -511,11 +517,11 @@ def test_an_objective_refuses_a_table_of_other_costs():
 def test_regret_is_a_metric_of_xgboost():
     xgboost = pytest.importorskip("xgboost", reason="xgboost is not installed")
     problem, features, costs = data()
-    table, rest = (
+    table, test_table = (
         xgboost.DMatrix(features[:200], label=costs[:200]),
         xgboost.DMatrix(features[200:], label=costs[200:]),
     )
-    told: dict = {}
+    history: dict = {}
     settings = {
         "tree_method": "hist",
         "num_target": costs.shape[1],
@@ -528,18 +534,18 @@ def test_regret_is_a_metric_of_xgboost():
         settings,
         table,
         20,
-        evals=[(rest, "rest")],
+        evals=[(test_table, "test")],
         custom_metric=metric.xgboost,
-        evals_result=told,
+        evals_result=history,
         verbose_eval=False,
     )
-    predictions = model.predict(rest)
+    predictions = model.predict(test_table)
     labels = rl.label(problem, costs[200:])
     expected = (
         rl.regret(problem, predictions, costs[200:], labels=labels).sum() / labels.objectives.sum()
     )
-    assert told["rest"]["regret"][-1] == pytest.approx(expected, rel=1e-4)
-    assert told["rest"]["regret"][-1] < told["rest"]["regret"][0]
+    assert history["test"]["regret"][-1] == pytest.approx(expected, rel=1e-4)
+    assert history["test"]["regret"][-1] < history["test"]["regret"][0]
 
 
 def test_a_table_with_new_costs_is_evaluated_by_them():
@@ -565,8 +571,8 @@ def test_regret_is_a_metric_of_lightgbm():
         label=np.zeros(len(costs)),
         init_score=np.repeat(costs.mean(0)[None], len(costs), 0),
     )
-    told: dict = {}
-    objective = CosObjective(problem, costs, "MSE").lightgbm
+    history: dict = {}
+    objective = CostSensitiveObjective(problem, costs, "MSE").lightgbm
     settings = {
         "num_class": costs.shape[1],
         "objective": objective,
@@ -581,15 +587,15 @@ def test_regret_is_a_metric_of_lightgbm():
         valid_sets=[table],
         valid_names=["same"],
         feval=metric.lightgbm,
-        callbacks=[lightgbm.record_evaluation(told)],
+        callbacks=[lightgbm.record_evaluation(history)],
     )
-    assert told["same"]["regret"][-1] < told["same"]["regret"][0]
+    assert history["same"]["regret"][-1] < history["same"]["regret"][0]
 
 
 def test_losses_that_solve_are_no_objective():
     problem, _, costs = data(5)
     with pytest.raises(ValueError, match="not 'SPO"):
-        CosObjective(problem, costs, "SPO+")
+        CostSensitiveObjective(problem, costs, "SPO+")
 
 
 @pytest.mark.parametrize("library", LIBRARIES)
@@ -604,7 +610,7 @@ def test_trees_that_end_up_worse_than_the_base_are_dropped_with_a_warning(librar
 
     monkeypatch.setattr(BoostedCostModel, "predict", turned)
     with pytest.warns(UserWarning, match="The base is kept"):
-        model = tuner(library, CosObjective(problem, costs))(
+        model = tuner(library, CostSensitiveObjective(problem, costs))(
             features, rounds=(1, 10), validation=held
         )
     assert model.trees is None and model.report.best_round == 0
@@ -628,7 +634,7 @@ def test_an_interruption_of_the_last_check_leaves_the_model(library):
         return np.arange(len(costs)) == np.argmin(costs)
 
     problem = rl.Problem.from_solver(solve, 3, sense="minimize", name="impatient")
-    objective = CosObjective(problem, costs)
+    objective = CostSensitiveObjective(problem, costs)
     with pytest.raises(KeyboardInterrupt):
         tuner(library, objective)(features, rounds=(3, 1), validation=0.2)
     assert [entry.round for entry in objective.incumbent.history] == [0, 1]

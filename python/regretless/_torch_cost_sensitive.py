@@ -1,104 +1,57 @@
 """The cost-sensitive family of losses in torch operations.
 
 The formula is that of the Rust library (Schutte, Berden, Guns, Postek and Yorke-Smith, 2026):
-squared or absolute errors between predicted and true costs; with O only those that can mislead the
+squared or absolute errors between predicted and true costs; with O only errors that can change the
 decision; with S between vectors of unit norm; with C weighted by instance. It works on any device
-and can be differentiated twice.
+and can be differentiated twice. Names are parsed by the compiled library.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import torch
 from torch import Tensor
 
+from regretless._core import CostSensitiveSpec
 from regretless._renamed import refuse_renamed
 
 MIN_NORM = 1e-12
-"""Smaller norms are replaced by this one before a division; any tiny value works."""
+"""Smaller norms are replaced by this one before a division. Untuned: any tiny value works."""
 
 
-@dataclass(frozen=True)
-class CosName:
-    """The components of a loss's name such as ``MAE(O,S)``.
+def parse_loss(name: str) -> CostSensitiveSpec:
+    """Parse the name of a loss that this module computes.
 
-    Attributes
+    Parameters
     ----------
-    squared : bool
-        MSE instead of MAE.
-    one_sided : bool
-        Component O: only errors that can mislead the decision.
-    scale_invariant : bool
-        Component S: errors between vectors of unit norm.
-    weighted : bool
-        Component C: weighted by instance.
-    tau : float or None
-        Weight of negative errors; positive ones have 1 − tau.
+    name : str
+        MSE or MAE with some of O, S, C or tau=t.
+
+    Raises
+    ------
+    ValueError
+        For other names, and for components that need more than decisions.
     """
-
-    squared: bool
-    one_sided: bool = False
-    scale_invariant: bool = False
-    weighted: bool = False
-    tau: float | None = None
-
-    @classmethod
-    def parse(cls, name: str) -> CosName:
-        """Parse a loss's name.
-
-        Parameters
-        ----------
-        name : str
-            MSE or MAE with some of O, S, C or tau=t.
-
-        Raises
-        ------
-        ValueError
-            For other names, and for components that need more than decisions.
-        """
-        base, _, inside = name.replace(" ", "").upper().partition("(")
-        words = [word for word in inside.removesuffix(")").split(",") if word]
-        taus = [
-            parse_tau(word.removeprefix("TAU="), name) for word in words if word.startswith("TAU=")
-        ]
-        components = {word for word in words if not word.startswith("TAU=")}
-        if (
-            base not in ("MSE", "MAE")
-            or components - {"O", "S", "C"}
-            or len(taus) > 1
-            or (taus and "O" in components)
-        ):
-            raise ValueError(
-                f"'{name}' is not MSE or MAE with some of O, S, C or tau=t, such as MAE(O,S)"
-            )
-        return cls(
-            squared=base == "MSE",
-            one_sided="O" in components,
-            scale_invariant="S" in components,
-            weighted="C" in components,
-            tau=taus[0] if taus else None,
+    spec = CostSensitiveSpec(name)
+    supported = (
+        not spec.sensitivity_based
+        and spec.weighting in (None, "C")
+        and (spec.tau is None or len(spec.tau) == 1)
+        and not spec.has_stage_settings
+    )
+    if not supported:
+        raise ValueError(
+            f"'{name}' is not MSE or MAE with some of O, S, C or tau=t, such as MAE(O,S)"
         )
+    return spec
 
 
-def parse_tau(text: str, name: str) -> float:
-    """Parse a number from 0 to 1."""
-    try:
-        number = float(text)
-    except ValueError:
-        number = float("nan")
-    if not 0.0 <= number <= 1.0:
-        raise ValueError(f"'{name}': tau is a number from 0 to 1, such as MAE(tau=0.3)")
-    return number
-
-
-@refuse_renamed("cos_loss_torch")
-def cos_loss_torch(
+@refuse_renamed("cost_sensitive_loss")
+def cost_sensitive_loss(
     predictions: Tensor,
     C: Tensor,
     decisions: Tensor | None = None,
     *,
-    loss: str | CosName = "MAE(O,S)",
+    loss: str | CostSensitiveSpec = "MAE(O,S)",
     sense: str = "minimize",
     bounds: tuple[float | Tensor, float | Tensor] = (0.0, 1.0),
     weights: Tensor | None = None,
@@ -114,7 +67,7 @@ def cos_loss_torch(
         True costs.
     decisions : Tensor of shape (n, d), optional
         Optimal decisions under the true costs; only component O needs them.
-    loss : str or CosName, default "MAE(O,S)"
+    loss : str or CostSensitiveSpec, default "MAE(O,S)"
         MSE or MAE with some of O, S, C or tau=t.
     sense : {"minimize", "maximize"}, default "minimize"
         Objective sense of the problem.
@@ -135,7 +88,7 @@ def cos_loss_torch(
     ValueError
         For an unknown name, sense or reduction, other shapes, or missing decisions or weights.
     """
-    name = CosName.parse(loss) if isinstance(loss, str) else loss
+    spec = parse_loss(loss if isinstance(loss, str) else loss.name)
     if sense not in ("minimize", "maximize"):
         raise ValueError(f"sense is 'minimize' or 'maximize', not {sense!r}")
     if reduction not in ("mean", "sum", "none"):
@@ -148,22 +101,23 @@ def cos_loss_torch(
     check_shape("C", C, predictions.shape)
     check_shape("decisions", decisions, predictions.shape)
     check_shape("weights", weights, predictions.shape[:1])
-    if weights is not None and not name.weighted:
+    if weights is not None and spec.weighting is None:
         raise ValueError("weights are those of the component C, which the loss does not have")
-    if name.scale_invariant:
+    if spec.scale_invariant:
         errors = normalize(predictions) - normalize(C)
     else:
         errors = predictions - C
-    terms = errors.square() if name.squared else errors.abs()
-    if name.one_sided:
+    terms = errors.square() if spec.squared else errors.abs()
+    if spec.one_sided:
         if decisions is None:
             raise ValueError("the component O needs the optimal decisions")
         minimized = errors if sense == "minimize" else -errors
         terms = terms * misleading_mask(minimized, decisions, bounds[0], bounds[1])
-    elif name.tau is not None:
-        terms = terms * torch.where(errors <= 0, name.tau, 1.0 - name.tau)
+    elif spec.tau is not None:
+        tau = spec.tau[0]
+        terms = terms * torch.where(errors <= 0, tau, 1.0 - tau)
     values = terms.mean(dim=1)
-    if name.weighted:
+    if spec.weighting is not None:
         if weights is None:
             raise ValueError("the component C needs the weights of the instances")
         values = values * weights
