@@ -290,7 +290,7 @@ def test_a_problem_file_that_changed_since_training_is_refused(problem, tables, 
     taken = model.decide(features, problem=rl.Problem.from_file(path)).decisions
     assert taken["a"].any(), "with a problem of the user's own the new file counts"
     path.unlink()
-    with pytest.raises(FileNotFoundError, match="is not there"):
+    with pytest.raises(FileNotFoundError, match="is missing"):
         model.decide(features)
 
 

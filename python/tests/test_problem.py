@@ -130,7 +130,7 @@ def test_published_files_are_read(tmp_path):
     sack.write_text("1\n3 1 0\n10 20 30\n1 2 3\n4\n")
     problem = rl.Problem.from_file(sack)
     assert problem.solve(problem.costs).objective == 40
-    with pytest.raises(ValueError, match="problems 1 to 1, no 2"):
+    with pytest.raises(ValueError, match="problems 1 to 1, not 2"):
         rl.Problem.from_file(sack, problem_number=2)
 
 
@@ -150,7 +150,7 @@ def test_a_function_is_a_problem():
         model, _ = rl.train(problem, X, COSTS, loss, epochs=3)
         expected, _ = rl.train(built_in, X, COSTS, loss, epochs=3)
         np.testing.assert_array_equal(model.predict(X), expected.predict(X))
-    with pytest.raises(ValueError, match="give it again"):
+    with pytest.raises(ValueError, match="pass it again"):
         model.decide(X)
     assert len(model.decide(X, problem=problem)) == len(X)
 

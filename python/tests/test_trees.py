@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import regretless as rl
+from regretless._core import CostSensitiveSpec
 from regretless._fine_tune import gradient_scale
 from regretless.trees import BoostedCostModel, CostSensitiveObjective, RegretMetric
 
@@ -44,7 +45,9 @@ def test_derivatives_are_those_of_the_loss_in_the_size_of_costs():
         )
         gradient, second = objective.derivatives(predictions)
         _, plain = rl.Loss(problem, costs, loss).evaluate(predictions)
-        np.testing.assert_allclose(gradient, plain * gradient_scale(loss, costs)[0], rtol=1e-5)
+        np.testing.assert_allclose(
+            gradient, plain * gradient_scale(CostSensitiveSpec(loss), costs)[0], rtol=1e-5
+        )
         assert 0.01 < np.abs(gradient).max() / np.abs(costs).mean() < 50, (
             "a gradient of the size of costs"
         )
@@ -55,7 +58,8 @@ def test_derivatives_are_those_of_the_loss_in_the_size_of_costs():
 
 def test_spaces_in_a_name_change_no_gradient():
     _, _, costs = data(20)
-    assert gradient_scale("MAE(O, S)", costs) == gradient_scale("MAE(O,S)", costs)
+    spaced, compact = (CostSensitiveSpec(name) for name in ("MAE(O, S)", "MAE(O,S)"))
+    assert gradient_scale(spaced, costs) == gradient_scale(compact, costs)
 
 
 @pytest.mark.parametrize("library", LIBRARIES)
@@ -479,7 +483,7 @@ def test_invalid_validation_rows_are_refused(validation):
 def test_a_round_selected_on_few_rows_raises_a_warning():
     pytest.importorskip("lightgbm", reason="lightgbm is not installed")
     problem, (features, costs) = cheapest(), groups(30, 1)
-    with pytest.warns(UserWarning, match="6 validation rows.*mostly luck"):
+    with pytest.warns(UserWarning, match="6 validation rows.*mostly chance"):
         CostSensitiveObjective(problem, costs).fine_tune_lightgbm(features, rounds=(2, 2))
 
 

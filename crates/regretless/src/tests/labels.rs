@@ -409,5 +409,5 @@ fn labels_of_a_given_problem_are_kept_under_its_name() {
         .label(table(), &given(4), &oracle(&built), &NoopObserver)
         .unwrap_err()
         .to_string();
-    assert!(message.contains("give it again"), "{message}");
+    assert!(message.contains("pass it again"), "{message}");
 }

@@ -46,7 +46,7 @@ fn a_file_is_used_only_if_its_content_is_that_of_the_training() {
     };
     assert_eq!(found.file, path, "found beside the model");
     let message = build(Path::new("model.lp"), Some(&right), None).unwrap_err();
-    assert!(message.contains("is not there"), "{message}");
+    assert!(message.contains("is missing"), "{message}");
 }
 
 #[test]
@@ -68,7 +68,7 @@ fn other_files_are_not_opened_and_nothing_of_them_is_shown() {
     assert!(
         build(&directory, Some(&hash(LP)), None)
             .unwrap_err()
-            .contains("is not there")
+            .contains("is missing")
     );
 }
 
@@ -81,7 +81,7 @@ fn a_link_to_a_device_is_not_read() {
     assert!(
         build(&link, Some(&hash(LP)), None)
             .unwrap_err()
-            .contains("is not there")
+            .contains("is missing")
     );
 }
 
