@@ -43,7 +43,7 @@ pub(crate) struct TrainerState {
     /// The Gram matrix of a fused linear predictor, which recomputed would be rounded differently.
     pub(crate) gram: Vec<f64>,
     /// Whether fused squared errors are still expanded; see `train/fused/expanded_squares.rs`.
-    pub(crate) squares_resolved: bool,
+    pub(crate) expansion_is_accurate: bool,
 }
 
 /// The progress of a training.
@@ -95,7 +95,7 @@ struct CheckpointHeader {
     num_networks: usize,
     pool: Option<PoolHeader>,
     rounds: Vec<RoundHeader>,
-    squares_resolved: bool,
+    expansion_is_accurate: bool,
     counts: SolveCounts,
 }
 
@@ -249,7 +249,7 @@ fn to_file(checkpoint: Checkpoint, key: String) -> ChecksummedFile<CheckpointHea
             PoolHeader { capacity, oldest }
         }),
         rounds: rounds.iter().map(round_header).collect(),
-        squares_resolved: state.squares_resolved,
+        expansion_is_accurate: state.expansion_is_accurate,
         counts,
     };
     let finished_epochs = rounds.iter().flat_map(|round| &round.epochs);
@@ -351,7 +351,7 @@ fn from_file(mut file: ChecksummedFile<CheckpointHeader>) -> Option<Checkpoint> 
             moments,
             pool,
             gram: file.take_array("gram")?,
-            squares_resolved: file.header.squares_resolved,
+            expansion_is_accurate: file.header.expansion_is_accurate,
         },
     })
 }
@@ -457,7 +457,7 @@ mod tests {
                 moments,
                 pool: Some(pool),
                 gram: vec![0.1],
-                squares_resolved: false,
+                expansion_is_accurate: false,
             },
             best: Some(BestEpoch {
                 epoch: 2,

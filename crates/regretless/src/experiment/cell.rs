@@ -163,12 +163,12 @@ impl ExperimentCell {
     }
 
     /// Rough estimate of the run time: solver calls per training row, which dominate it.
-    pub(super) fn estimated_solver_calls(&self) -> f64 {
+    pub(super) fn estimated_solves_per_row(&self) -> f64 {
         let settings = &self.training.settings;
         match &self.training.method {
             CellMethod::Trained(Method::Stages(stages)) => stages
                 .iter()
-                .map(|stage| stage.estimated_solver_calls(settings.epochs))
+                .map(|stage| stage.estimated_solves_per_row(settings.epochs))
                 .sum(),
             CellMethod::Trained(Method::Auto(_)) => settings.epochs as f64,
             CellMethod::Trained(Method::InvalidAuto(_)) | CellMethod::Baseline(_) => 0.0,

@@ -330,7 +330,7 @@ impl ExperimentRunner {
                 0.0
             } else {
                 // A long cell that starts last would leave the other threads idle.
-                batch.cells[index].estimated_solver_calls()
+                batch.cells[index].estimated_solves_per_row()
             }
         };
         self.threads.fill_longest_first(

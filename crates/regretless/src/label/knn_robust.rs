@@ -1,4 +1,5 @@
-//! Robust labels: costs averaged with those of similar instances.
+//! Robust costs: costs averaged with those of similar instances, whose optimal decisions are the
+//! labels of training. This module replaces the costs; the caller solves for the new labels.
 //!
 //! ```text
 //! c'_i = w·c_i + (1 − w)·mean of c over the k training instances nearest to i in features
@@ -20,7 +21,7 @@ use std::fmt;
 use super::LabeledDataset;
 use crate::data::Dataset;
 
-/// Settings of robust labels.
+/// Settings of robust costs.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct KnnRobustCosts {
     /// Neighbors per instance.
@@ -63,8 +64,9 @@ impl KnnRobustCosts {
             .then_some(Self { neighbors, weight })
     }
 
-    /// Averages the costs of the listed rows; their labels do not change.
-    pub(super) fn average_costs(&self, data: &mut LabeledDataset, rows: &[usize]) {
+    /// Replaces the costs of the listed rows by their averages. The labels of these rows have to be
+    /// computed again by the caller.
+    pub(super) fn replace_costs_by_averages(&self, data: &mut LabeledDataset, rows: &[usize]) {
         let averaged: Vec<Vec<f32>> = rows
             .iter()
             .map(|row| self.averaged_costs(&data.data, rows, *row))

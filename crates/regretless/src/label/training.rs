@@ -82,7 +82,7 @@ impl TrainingLabels {
         }
         let mut relabeled = data.clone();
         if let Some(robust) = &self.robust {
-            robust.average_costs(&mut relabeled, rows);
+            robust.replace_costs_by_averages(&mut relabeled, rows);
         }
         observer.begin("relabeling", rows.len() as u64);
         let results = match self.relaxed {

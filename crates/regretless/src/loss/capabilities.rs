@@ -1,4 +1,4 @@
-//! What a loss does during training and what it offers, stated once per loss.
+//! What training has to prepare for a loss, stated once per loss.
 
 use super::InstanceWeighting;
 
@@ -9,16 +9,18 @@ pub struct Capabilities {
     /// Training solves the problem for this loss, so oracle settings (cache, relaxation, local
     /// search) have an effect.
     pub calls_solver: bool,
-    /// One evaluation takes long enough to spread a batch over threads: solves or projections.
+    /// The rows of a batch are evaluated on several threads, because an evaluation solves the
+    /// problem or projects onto a normal cone.
     pub evaluates_in_parallel: bool,
-    /// The loss compares with the solution pool ([`crate::oracle::OracleWorker::pool_decisions`]).
+    /// The loss compares the label with the decisions of the solution pool
+    /// ([`crate::oracle::OracleWorker::pool_decisions`]).
     /// Before each training step, the optimal decisions under the predictions of the batch are
     /// added to the pool.
     pub uses_pool: bool,
-    /// The gradient is a sum of this many decisions, few enough to list its entries.
+    /// The gradient is a linear combination of this many decisions, hence sparse.
     pub gradient_decisions: Option<usize>,
-    /// The loss can be 0 although there is regret, which makes instance costs (regret over loss)
-    /// unreliable far from the baseline.
+    /// The loss can be 0 although there is regret. Instance weights C_i = regret / loss of a
+    /// baseline are then unreliable for predictions that differ much from the baseline's.
     pub can_vanish: bool,
     /// How instances are weighted by the regret of a baseline.
     pub weighting: InstanceWeighting,

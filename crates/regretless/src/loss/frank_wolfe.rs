@@ -74,7 +74,7 @@ impl Default for FrankWolfe {
     }
 }
 
-/// Directions with a smaller norm depend on the earlier ones. Untuned: above rounding error, below
+/// Directions with a smaller norm are linearly dependent on the earlier ones. Untuned: above rounding error, below
 /// any difference of two decisions.
 const MIN_DIRECTION_NORM: f64 = 1e-9;
 
@@ -82,8 +82,8 @@ const MIN_DIRECTION_NORM: f64 = 1e-9;
 struct ConvexCombination {
     /// The active set: decisions with positive weights, which sum to 1.
     active_set: Vec<(Decision, f64)>,
-    /// The mean itself, dense.
-    mean: buffer::ScratchBuffer,
+    /// The combination μ itself, dense.
+    mu: buffer::ScratchBuffer,
     /// The mean of the fixed costs of the decisions, which do not depend on the predicted costs.
     fixed_cost: f64,
 }
@@ -134,23 +134,23 @@ impl FrankWolfe {
             input.solve(worker, input.prediction)?.decision.clone(),
             input.prediction.len(),
         );
-        let mut slope = buffer::zeros(input.prediction.len());
+        let mut objective_gradient = buffer::zeros(input.prediction.len());
         for _ in 0..self.steps {
-            for ((g, p), m) in slope
+            for ((g, p), m) in objective_gradient
                 .iter_mut()
                 .zip(input.prediction)
-                .zip(combination.mean.iter())
+                .zip(combination.mu.iter())
             {
                 *g = p + self.lambda * m;
             }
-            let current = dot(&slope, &combination.mean) + combination.fixed_cost;
-            let cheapest = input.solve(worker, &slope)?;
+            let current = dot(&objective_gradient, &combination.mu) + combination.fixed_cost;
+            let cheapest = input.solve(worker, &objective_gradient)?;
             let gap = current - cheapest.objective;
             if gap <= self.tolerance {
                 break;
             }
             match combination
-                .most_expensive(&slope)
+                .most_expensive(&objective_gradient)
                 .filter(|(_, cost)| self.away && cost - current > gap)
             {
                 Some((index, cost)) => combination.step_away(index, cost - current, self.lambda),
@@ -166,38 +166,38 @@ fn dot(a: &[f64], b: &[f64]) -> f64 {
 }
 
 impl ConvexCombination {
-    fn of(decision: Decision, width: usize) -> Self {
-        let mut mean = buffer::zeros(width);
-        decision.write_dense(&mut mean);
+    fn of(decision: Decision, num_costs: usize) -> Self {
+        let mut mu = buffer::zeros(num_costs);
+        decision.write_dense(&mut mu);
         Self {
             fixed_cost: decision.fixed(),
-            mean,
+            mu,
             active_set: vec![(decision, 1.0)],
         }
     }
 
     /// The decision of the active set with the highest cost.
     fn most_expensive(&self, costs: &[f64]) -> Option<(usize, f64)> {
-        let priced = self
+        let costs_of_decisions = self
             .active_set
             .iter()
             .enumerate()
             .map(|(index, (x, _))| (index, x.dot(costs)));
-        priced.reduce(|max, next| if next.1 > max.1 { next } else { max })
+        costs_of_decisions.reduce(|max, next| if next.1 > max.1 { next } else { max })
     }
 
-    /// Squared distance of the mean to a decision.
-    fn distance(&self, decision: &Decision) -> f64 {
-        let square = dot(&self.mean, &self.mean);
+    /// Squared distance of the combination to a decision.
+    fn squared_distance(&self, decision: &Decision) -> f64 {
+        let squared_norm = dot(&self.mu, &self.mu);
         decision
             .iter()
-            .map(|(j, x)| x * (x - 2.0 * self.mean[j]))
+            .map(|(j, x)| x * (x - 2.0 * self.mu[j]))
             .sum::<f64>()
-            + square
+            + squared_norm
     }
 
     fn step_toward(&mut self, decision: &Decision, gap: f64, lambda: f64) {
-        let step = (gap / (lambda * self.distance(decision))).min(1.0);
+        let step = (gap / (lambda * self.squared_distance(decision))).min(1.0);
         self.scale_weights(1.0 - step);
         match self
             .active_set
@@ -207,7 +207,7 @@ impl ConvexCombination {
             Some((_, weight)) => *weight += step,
             None => self.active_set.push((decision.clone(), step)),
         }
-        decision.add_to(step, &mut self.mean);
+        decision.add_to(step, &mut self.mu);
         self.fixed_cost += step * decision.fixed();
         self.active_set.retain(|(_, weight)| *weight > 0.0);
     }
@@ -215,21 +215,21 @@ impl ConvexCombination {
     fn step_away(&mut self, index: usize, gap: f64, lambda: f64) {
         let weight = self.active_set[index].1;
         let max = weight / (1.0 - weight);
-        let exact_step = gap / (lambda * self.distance(&self.active_set[index].0));
+        let exact_step = gap / (lambda * self.squared_distance(&self.active_set[index].0));
         let step = exact_step.min(max);
         self.scale_weights(1.0 + step);
         let (decision, weight) = &mut self.active_set[index];
         *weight -= step;
-        decision.add_to(-step, &mut self.mean);
+        decision.add_to(-step, &mut self.mu);
         self.fixed_cost -= step * decision.fixed();
         if exact_step >= max {
             self.active_set.remove(index);
         }
     }
 
-    /// Scales the mean and all weights.
+    /// Scales μ and all weights.
     fn scale_weights(&mut self, factor: f64) {
-        self.mean.iter_mut().for_each(|m| *m *= factor);
+        self.mu.iter_mut().for_each(|m| *m *= factor);
         self.active_set
             .iter_mut()
             .for_each(|(_, weight)| *weight *= factor);
@@ -304,17 +304,17 @@ impl Loss for FrankWolfe {
         gradient: &mut [f64],
     ) -> Result<f64> {
         let combination = self.solve(input, worker)?;
-        let label_square: f64 = input.label.iter().map(|(_, x)| x * x).sum();
+        let label_squared_norm: f64 = input.label.iter().map(|(_, x)| x * x).sum();
         let omega = |square: f64| self.lambda / 2.0 * square;
         let difference = input.label.dot(input.prediction)
-            - dot(input.prediction, &combination.mean)
+            - dot(input.prediction, &combination.mu)
             - combination.fixed_cost;
         gradient
             .iter_mut()
-            .zip(combination.mean.iter())
+            .zip(combination.mu.iter())
             .for_each(|(g, m)| *g = -m);
         input.label.add_to(1.0, gradient);
-        Ok(omega(label_square) - omega(dot(&combination.mean, &combination.mean)) + difference)
+        Ok(omega(label_squared_norm) - omega(dot(&combination.mu, &combination.mu)) + difference)
     }
 }
 
@@ -329,7 +329,7 @@ impl DecisionLayer for FrankWolfe {
     ) -> Result<f64> {
         let combination = self.solve(input, worker)?;
         let mut upstream = buffer::zeros(gradient.len());
-        let value = criterion(&combination.mean, &mut upstream);
+        let value = criterion(&combination.mu, &mut upstream);
         combination.project(&upstream, gradient);
         gradient.iter_mut().for_each(|g| *g /= -self.lambda);
         Ok(value)

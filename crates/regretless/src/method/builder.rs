@@ -127,46 +127,46 @@ impl Method {
     /// of a solution pool.
     #[must_use]
     pub fn cache(self, solve_ratio: f64) -> Self {
-        self.with_last(|stage| stage.oracle.cache = Some(CacheSettings::new(solve_ratio)))
+        self.with_last_stage(|stage| stage.oracle.cache = Some(CacheSettings::new(solve_ratio)))
     }
 
     /// Solves a linear relaxation instead of the problem.
     #[must_use]
     pub fn relax(self, relaxation: Relaxation) -> Self {
-        self.with_last(|stage| stage.oracle.relaxation = Some(relaxation))
+        self.with_last_stage(|stage| stage.oracle.relaxation = Some(relaxation))
     }
 
     /// Solves by a heuristic.
     #[must_use]
     pub fn heuristic(self, heuristic: Heuristic) -> Self {
-        self.with_last(|stage| stage.oracle.heuristic = Some(heuristic))
+        self.with_last_stage(|stage| stage.oracle.heuristic = Some(heuristic))
     }
 
     /// Starts each solve from the state of the previous solve of the same instance.
     #[must_use]
     pub fn warm_starts(self) -> Self {
-        self.with_last(|stage| stage.oracle.warm = true)
+        self.with_last_stage(|stage| stage.oracle.warm = true)
     }
 
     /// Overrides the number of epochs.
     #[must_use]
     pub fn epochs(self, epochs: usize) -> Self {
-        self.with_last(|stage| stage.overrides.epochs = Some(epochs))
+        self.with_last_stage(|stage| stage.overrides.epochs = Some(epochs))
     }
 
     /// Overrides the learning rate.
     #[must_use]
     pub fn learning_rate(self, rate: f64) -> Self {
-        self.with_last(|stage| stage.overrides.learning_rate = Some(rate))
+        self.with_last_stage(|stage| stage.overrides.learning_rate = Some(rate))
     }
 
     /// Overrides the number of rows of one gradient step.
     #[must_use]
     pub fn batch_size(self, rows: usize) -> Self {
-        self.with_last(|stage| stage.overrides.batch_size = Some(rows))
+        self.with_last_stage(|stage| stage.overrides.batch_size = Some(rows))
     }
 
-    fn with_last(mut self, change: impl FnOnce(&mut TrainingStage)) -> Self {
+    fn with_last_stage(mut self, change: impl FnOnce(&mut TrainingStage)) -> Self {
         match &mut self {
             Self::Stages(stages) => {
                 if let Some(stage) = stages.last_mut() {
@@ -175,7 +175,7 @@ impl Method {
                 self
             }
             Self::Auto(_) | Self::InvalidAuto(_) => {
-                // Any stage prints the changed settings for the name.
+                // A placeholder stage, used only to format the changed settings.
                 let mut stage = TrainingStage::from(SpoPlus);
                 change(&mut stage);
                 let TrainingStage {

@@ -60,8 +60,8 @@ impl LinearFit {
         Self::assemble(input, output, &weights)
     }
 
-    /// Predicted costs of all rows of features, row by row, with the signs of the table that was
-    /// fitted.
+    /// Predicted costs of all rows of features, row by row, in the objective sense of the
+    /// fitted table.
     pub fn predict(&self, features: &Features) -> Vec<f32> {
         let mut features = features.clone();
         self.input.apply(&mut features);
@@ -101,7 +101,7 @@ struct NormalEquations {
     /// The lower triangle of XᵀX, stored in a full square, row by row.
     gram: Vec<f64>,
     /// Xᵀ times the targets, one row per feature.
-    cross: Vec<f64>,
+    features_times_targets: Vec<f64>,
     rows: usize,
 }
 
@@ -111,7 +111,7 @@ impl NormalEquations {
             width,
             outputs,
             gram: vec![0.0; width * width],
-            cross: vec![0.0; width * outputs],
+            features_times_targets: vec![0.0; width * outputs],
             rows: 0,
         }
     }
@@ -122,7 +122,7 @@ impl NormalEquations {
             for (sum, b) in self.gram[i * self.width..][..=i].iter_mut().zip(row) {
                 *sum += a * f64::from(*b);
             }
-            for (sum, target) in self.cross[i * self.outputs..][..self.outputs]
+            for (sum, target) in self.features_times_targets[i * self.outputs..][..self.outputs]
                 .iter_mut()
                 .zip(targets)
             {
@@ -139,10 +139,10 @@ impl NormalEquations {
         }
         self.factorize();
         for i in 0..self.width {
-            let (above, below) = self.cross.split_at_mut(i * self.outputs);
+            let (above, below) = self.features_times_targets.split_at_mut(i * self.outputs);
             let row = &mut below[..self.outputs];
             for k in 0..i {
-                subtract(
+                subtract_multiple(
                     self.gram[i * self.width + k],
                     &above[k * self.outputs..][..self.outputs],
                     row,
@@ -151,16 +151,22 @@ impl NormalEquations {
             divide(row, self.gram[i * self.width + i]);
         }
         for i in (0..self.width).rev() {
-            let (above, below) = self.cross.split_at_mut((i + 1) * self.outputs);
+            let (above, below) = self
+                .features_times_targets
+                .split_at_mut((i + 1) * self.outputs);
             let row = &mut above[i * self.outputs..];
             for k in i + 1..self.width {
                 let solved = &below[(k - i - 1) * self.outputs..][..self.outputs];
-                subtract(self.gram[k * self.width + i], solved, row);
+                subtract_multiple(self.gram[k * self.width + i], solved, row);
             }
             divide(row, self.gram[i * self.width + i]);
         }
-        if self.cross.iter().all(|weight| weight.is_finite()) {
-            Ok(self.cross)
+        if self
+            .features_times_targets
+            .iter()
+            .all(|weight| weight.is_finite())
+        {
+            Ok(self.features_times_targets)
         } else {
             Err(Error::setting("least squares has no finite solution")
                 .with_remedy("features or costs are too large"))
@@ -187,7 +193,7 @@ impl NormalEquations {
     }
 }
 
-fn subtract(factor: f64, values: &[f64], from: &mut [f64]) {
+fn subtract_multiple(factor: f64, values: &[f64], from: &mut [f64]) {
     for (entry, value) in from.iter_mut().zip(values) {
         *entry -= factor * value;
     }

@@ -198,7 +198,7 @@ impl EpochRunner for MinibatchRunner<'_> {
             moments: self.optimizer.moments.clone(),
             pool: self.batch.training_oracle().pool().cloned(),
             gram: Vec::new(),
-            squares_resolved: true,
+            expansion_is_accurate: true,
         }
     }
 

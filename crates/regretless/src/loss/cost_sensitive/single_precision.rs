@@ -43,7 +43,7 @@ struct NormScales {
 #[derive(Default)]
 struct SinglePrecisionSums {
     value: f64,
-    /// Inner product of the slopes and the scaled prediction.
+    /// Inner product of the accumulate_slopes and the scaled prediction.
     projection: f64,
 }
 
@@ -61,17 +61,19 @@ pub(super) fn evaluate(
         ErrorSide::Sensitive(_) | ErrorSide::Pinball(_) => return None,
     };
     let absolute = spec.error == BaseError::Absolute;
-    let (prediction_norm, cost_norm) = norms(simd, spec.scale_invariant, input);
+    let (prediction_norm, cost_norm) = compute_norms(simd, spec.scale_invariant, input);
     let scales = NormScales {
         prediction: input.sign / prediction_norm.max(MIN_NORM) as f32,
         costs: 1.0 / cost_norm.max(MIN_NORM) as f32,
     };
     let mut sums = SinglePrecisionSums::default();
     match (absolute, one_sided) {
-        (false, false) => slopes::<false, false>(simd, input, scales, gradient, &mut sums),
-        (false, true) => slopes::<false, true>(simd, input, scales, gradient, &mut sums),
-        (true, false) => slopes::<true, false>(simd, input, scales, gradient, &mut sums),
-        (true, true) => slopes::<true, true>(simd, input, scales, gradient, &mut sums),
+        (false, false) => {
+            accumulate_slopes::<false, false>(simd, input, scales, gradient, &mut sums)
+        }
+        (false, true) => accumulate_slopes::<false, true>(simd, input, scales, gradient, &mut sums),
+        (true, false) => accumulate_slopes::<true, false>(simd, input, scales, gradient, &mut sums),
+        (true, true) => accumulate_slopes::<true, true>(simd, input, scales, gradient, &mut sums),
     }
     if one_sided {
         evaluate_selected(absolute, input, scales, gradient, &mut sums);
@@ -86,7 +88,7 @@ pub(super) fn evaluate(
         return None;
     }
     let count = input.costs.len() as f64;
-    // As in double precision, a prediction without a direction uses the norm of the true costs.
+    // As in double precision, a prediction of norm zero is divided by the norm of the true costs.
     let (norm, projection) = if prediction_norm < MIN_NORM {
         (cost_norm, 0.0)
     } else {
@@ -96,6 +98,7 @@ pub(super) fn evaluate(
     let prediction_factor = if spec.scale_invariant {
         -(projection * f64::from(scales.prediction) * slope_factor)
     } else {
+        // Adding -0 keeps every bit of the gradient, also where it is -0.
         -0.0
     };
     write_gradient(
@@ -109,16 +112,24 @@ pub(super) fn evaluate(
 }
 
 /// Norms of predictions and costs, or 1 if the loss is not scale-invariant.
-fn norms(simd: SimdToken, scale_invariant: bool, input: &SinglePrecisionInput<'_>) -> (f64, f64) {
-    let (mut prediction_square, mut cost_square) = (1.0, 1.0);
+fn compute_norms(
+    simd: SimdToken,
+    scale_invariant: bool,
+    input: &SinglePrecisionInput<'_>,
+) -> (f64, f64) {
+    let (mut prediction_squared_norm, mut cost_squared_norm) = (1.0, 1.0);
     if scale_invariant {
-        square(simd, input.prediction, &mut prediction_square);
-        square(simd, input.costs, &mut cost_square);
+        squared_norm(simd, input.prediction, &mut prediction_squared_norm);
+        squared_norm(simd, input.costs, &mut cost_squared_norm);
     }
-    (prediction_square.sqrt(), cost_square.sqrt().max(MIN_NORM))
+    (
+        prediction_squared_norm.sqrt(),
+        cost_squared_norm.sqrt().max(MIN_NORM),
+    )
 }
 
-/// Corrects the selected variables: their errors count upward.
+/// Corrects the variables that the label selects: only their overestimates count. The error is
+/// ĉ − c here.
 fn evaluate_selected(
     absolute: bool,
     input: &SinglePrecisionInput<'_>,
@@ -134,7 +145,7 @@ fn evaluate_selected(
             true => (error.abs(), error.signum()),
             false => (error * error, 2.0 * error),
         };
-        // An upward error is added; a downward one was counted before and is removed.
+        // An overestimate is added; an underestimate was counted before and is removed.
         let sign = if error > 0.0 { 1.0 } else { -1.0 };
         sums.value += sign * f64::from(value);
         sums.projection += sign * f64::from(slope) * f64::from(scaled);
@@ -144,12 +155,12 @@ fn evaluate_selected(
 
 dispatch_simd! {
     /// Sum of squares.
-    square = square_body [] (row: &[f32], out: &mut f64)
+    squared_norm = squared_norm_body [] (row: &[f32], out: &mut f64)
 }
 
 dispatch_simd! {
-    /// Sums of a row; leaves slopes with respect to the errors in `gradient`.
-    slopes = slopes_body [ABSOLUTE: bool, ONE_SIDED: bool]
+    /// Sums of a row; leaves accumulate_slopes with respect to the errors in `gradient`.
+    accumulate_slopes = accumulate_slopes_body [ABSOLUTE: bool, ONE_SIDED: bool]
         (
             input: &SinglePrecisionInput<'_>, scales: NormScales, gradient: &mut [f32],
             sums: &mut SinglePrecisionSums
@@ -157,13 +168,13 @@ dispatch_simd! {
 }
 
 dispatch_simd! {
-    /// Turns slopes into the gradient: slope · slope_factor + prediction · prediction_factor.
+    /// Turns accumulate_slopes into the gradient: slope · slope_factor + prediction · prediction_factor.
     write_gradient = write_gradient_body []
         (prediction: &[f32], slope_factor: f32, prediction_factor: f32, gradient: &mut [f32])
 }
 
 #[inline(always)]
-fn square_body(simd: SimdToken, row: &[f32], out: &mut f64) {
+fn squared_norm_body(simd: SimdToken, row: &[f32], out: &mut f64) {
     *out = 0.0;
     for block in row.chunks(CHUNKS_PER_F64_SUM * F32_LANES) {
         let mut sum = simd.splat(0.0);
@@ -171,19 +182,19 @@ fn square_body(simd: SimdToken, row: &[f32], out: &mut f64) {
             let numbers = read(simd, chunk);
             sum = numbers.mul_add(numbers, sum);
         }
-        *out += total(sum);
+        *out += sum_lanes(sum);
     }
 }
 
 #[inline(always)]
-fn slopes_body<const ABSOLUTE: bool, const ONE_SIDED: bool>(
+fn accumulate_slopes_body<const ABSOLUTE: bool, const ONE_SIDED: bool>(
     simd: SimdToken,
     input: &SinglePrecisionInput<'_>,
     scales: NormScales,
     gradient: &mut [f32],
     sums: &mut SinglePrecisionSums,
 ) {
-    let (scale, true_scale) = (simd.splat(scales.prediction), simd.splat(-scales.costs));
+    let (scale, negated_cost_scale) = (simd.splat(scales.prediction), simd.splat(-scales.costs));
     let blocks = input
         .prediction
         .chunks(CHUNKS_PER_F64_SUM * F32_LANES)
@@ -198,26 +209,26 @@ fn slopes_body<const ABSOLUTE: bool, const ONE_SIDED: bool>(
             .zip(gradient.chunks_mut(F32_LANES))
         {
             let scaled = read(simd, p).mul(scale);
-            let error = read(simd, c).mul_add(true_scale, scaled);
+            let error = read(simd, c).mul_add(negated_cost_scale, scaled);
             let (term, slope) = evaluate_errors::<ABSOLUTE, ONE_SIDED>(simd, error);
             value = value.add(term);
             projection = slope.mul_add(scaled, projection);
             write(slope, g);
         }
-        sums.value += total(value);
-        sums.projection += total(projection);
+        sums.value += sum_lanes(value);
+        sums.projection += sum_lanes(projection);
     }
 }
 
-/// Errors and their derivatives; of one-sided ones only the downward ones.
+/// Errors and their derivatives; of one-sided ones only underestimates.
 #[inline(always)]
 fn evaluate_errors<const ABSOLUTE: bool, const ONE_SIDED: bool>(
     simd: SimdToken,
     error: F32x16,
 ) -> (F32x16, F32x16) {
-    let minus = simd.splat(-0.0);
+    let sign_mask = simd.splat(-0.0);
     let error = if ONE_SIDED {
-        error.xor(minus).max_zero().xor(minus)
+        error.xor(sign_mask).max_zero().xor(sign_mask)
     } else {
         error
     };
@@ -240,11 +251,12 @@ fn write_gradient_body(
     prediction_factor: f32,
     gradient: &mut [f32],
 ) {
-    let (slope, direction) = (simd.splat(slope_factor), simd.splat(prediction_factor));
+    let slope_factor = simd.splat(slope_factor);
+    let prediction_factor = simd.splat(prediction_factor);
     let predictions = prediction.chunks(F32_LANES);
     for (p, g) in predictions.zip(gradient.chunks_mut(F32_LANES)) {
         write(
-            read(simd, p).mul_add(direction, read(simd, g).mul(slope)),
+            read(simd, p).mul_add(prediction_factor, read(simd, g).mul(slope_factor)),
             g,
         );
     }
@@ -268,8 +280,8 @@ fn write(lanes: F32x16, chunk: &mut [f32]) {
 
 /// The sum of all sixteen numbers, in order.
 #[inline(always)]
-fn total(lanes: F32x16) -> f64 {
-    let mut lane = AlignedF32x16::ZERO;
-    lanes.store(&mut lane);
-    lane.0.iter().map(|number| f64::from(*number)).sum()
+fn sum_lanes(lanes: F32x16) -> f64 {
+    let mut values = AlignedF32x16::ZERO;
+    lanes.store(&mut values);
+    values.0.iter().map(|number| f64::from(*number)).sum()
 }

@@ -12,12 +12,12 @@ use crate::solve::highs::{
 
 /// Marks a cut of the pool that has no row at present.
 const NO_ROW: u32 = u32::MAX;
-/// Slack rows are deleted once there are at least `MIN_SLACK_ROWS` of them plus one per
-/// `SLACK_ROW_DIVISOR` cut rows. A deletion makes the simplex solver factorize anew, so rows are
+/// Old rows are deleted once there are at least `MIN_OLD_ROWS` of them plus one per
+/// `OLD_ROW_DIVISOR` cut rows. A deletion makes the simplex solver factorize anew, so rows are
 /// deleted in large groups.
-const MIN_SLACK_ROWS: usize = 10;
-/// See [`MIN_SLACK_ROWS`].
-const SLACK_ROW_DIVISOR: usize = 4;
+const MIN_OLD_ROWS: usize = 10;
+/// See [`MIN_OLD_ROWS`].
+const OLD_ROW_DIVISOR: usize = 4;
 /// Feasibility tolerance of the simplex solver, tighter than its default of 10⁻⁷, because bounds
 /// are computed from its duals.
 const LP_FEASIBILITY_TOLERANCE: f64 = 1e-9;
@@ -40,15 +40,15 @@ pub(in crate::solve) struct LpRelaxation {
     pub(in crate::solve) lp: Lp,
     /// Number of rows that are never deleted.
     permanent_rows: usize,
-    /// Consecutive solves that a cut row may be slack before it is deleted.
-    max_slack_solves: u32,
+    /// Age from which a cut row is deleted.
+    max_age: u32,
     bounds: Vec<[f64; 2]>,
     /// Cut row of each cut of the pool, or `NO_ROW`.
     row_of_cut: Vec<u32>,
     /// Index in the pool of each cut row.
     cut_indices: Vec<u32>,
-    /// Consecutive solves for which each cut row has been slack.
-    slack_solves: Vec<u32>,
+    /// Age of each cut row: the number of consecutive solves with a zero dual.
+    ages: Vec<u32>,
     pub(in crate::solve) point: PrimalDualPoint,
     method: Option<SimplexMethod>,
 }
@@ -57,16 +57,16 @@ impl LpRelaxation {
     /// An LP with these permanent rows and no columns.
     pub(in crate::solve) fn new(
         permanent_rows: &LpRows,
-        max_slack_solves: u32,
+        max_age: u32,
     ) -> Result<Self, SolveFailure> {
-        Self::with_solver(Lp::new()?, permanent_rows, max_slack_solves)
+        Self::with_solver(Lp::new()?, permanent_rows, max_age)
     }
 
     /// The same in an existing solver, which is cleared first.
     pub(in crate::solve) fn with_solver(
         mut lp: Lp,
         permanent_rows: &LpRows,
-        max_slack_solves: u32,
+        max_age: u32,
     ) -> Result<Self, SolveFailure> {
         lp.clear()?;
         // Devex pricing (1) and no scaling (0): the costs are scaled by `scaling_factor`, and the
@@ -79,11 +79,11 @@ impl LpRelaxation {
         Ok(Self {
             lp,
             permanent_rows: permanent_rows.len(),
-            max_slack_solves,
+            max_age,
             bounds: Vec::new(),
             row_of_cut: Vec::new(),
             cut_indices: Vec::new(),
-            slack_solves: Vec::new(),
+            ages: Vec::new(),
             point: PrimalDualPoint::default(),
             method: None,
         })
@@ -117,7 +117,7 @@ impl LpRelaxation {
         for cut in cut_indices {
             self.row_of_cut[*cut as usize] = self.cut_indices.len() as u32;
             self.cut_indices.push(*cut);
-            self.slack_solves.push(0);
+            self.ages.push(0);
         }
         self.lp.add_rows(rows)
     }
@@ -133,16 +133,16 @@ impl LpRelaxation {
         (row != NO_ROW).then(|| self.permanent_rows + row as usize)
     }
 
-    /// Deletes cut rows that have been slack for more than the allowed number of solves, if there
+    /// Deletes cut rows that are older than the allowed age, if there
     /// are enough of them. Cuts for which `keep` holds stay.
-    pub(in crate::solve) fn drop_slack_rows(
+    pub(in crate::solve) fn delete_old_rows(
         &mut self,
         keep: impl Fn(u32) -> bool,
     ) -> Result<(), SolveFailure> {
-        let max_slack_solves = self.max_slack_solves;
-        let is_old = |slack_solves: &u32| *slack_solves > max_slack_solves;
-        let old_rows = self.slack_solves.iter().filter(|count| is_old(count));
-        if old_rows.count() < MIN_SLACK_ROWS + self.slack_solves.len() / SLACK_ROW_DIVISOR {
+        let max_age = self.max_age;
+        let is_old = |age: &u32| *age > max_age;
+        let old_rows = self.ages.iter().filter(|count| is_old(count));
+        if old_rows.count() < MIN_OLD_ROWS + self.ages.len() / OLD_ROW_DIVISOR {
             return Ok(());
         }
         let Some(basis) = self.lp.basis() else {
@@ -151,7 +151,7 @@ impl LpRelaxation {
         let statuses = &basis.rows[self.permanent_rows..];
         let mut delete = Vec::with_capacity(statuses.len());
         for (row, status) in statuses.iter().enumerate() {
-            let is_deletable = is_old(&self.slack_solves[row]) && !keep(self.cut_indices[row]);
+            let is_deletable = is_old(&self.ages[row]) && !keep(self.cut_indices[row]);
             delete.push(*status == BasisStatus::Basic && is_deletable);
         }
         self.delete_rows(&delete, basis)
@@ -163,7 +163,7 @@ impl LpRelaxation {
             .collect();
         self.lp.delete_rows(&mask)?;
         retain_unmarked(&mut basis.rows, &mask);
-        retain_unmarked(&mut self.slack_solves, delete);
+        retain_unmarked(&mut self.ages, delete);
         for (cut, delete) in self.cut_indices.iter().zip(delete) {
             if *delete {
                 self.row_of_cut[*cut as usize] = NO_ROW;
@@ -221,8 +221,8 @@ impl LpRelaxation {
         if status == LpStatus::Optimal || status == LpStatus::ObjectiveBound {
             self.lp.read_point(&mut self.point)?;
             let duals = &self.point.dual[self.permanent_rows..];
-            for (slack_solves, dual) in self.slack_solves.iter_mut().zip(duals) {
-                *slack_solves = if *dual != 0.0 { 0 } else { *slack_solves + 1 };
+            for (age, dual) in self.ages.iter_mut().zip(duals) {
+                *age = if *dual != 0.0 { 0 } else { *age + 1 };
             }
         }
         Ok(status)

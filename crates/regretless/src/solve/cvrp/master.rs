@@ -88,7 +88,7 @@ impl CvrpMasterLp {
     pub(super) fn add_cuts(&mut self, cuts: &[CvrpCut]) -> Result<u32, SolveFailure> {
         let (row_bounds, cut_pool) = (&self.row_bounds, &self.cut_pool);
         let is_branched_on = |cut: u32| row_bounds[cut as usize] != cut_pool[cut as usize].bounds;
-        self.relaxation.drop_slack_rows(is_branched_on)?;
+        self.relaxation.delete_old_rows(is_branched_on)?;
         for cut in cuts {
             let (row, _) = cut.row(self.nodes, &self.edges);
             self.row_bounds.push(row.bounds);

@@ -1,11 +1,11 @@
 //! The branch-and-cut tree: best bound first, with diving: after branching, the child of smaller
-//! gain is explored next.
+//! increase of the bound is explored next.
 //!
-//! A node is a list of decisions: bounds on the uses of an edge, or a set of customers that is
+//! A node is a list of branching decisions: bounds on the uses of an edge, or a set of customers that is
 //! visited once or at least twice (Augerat et al. 1998). Its relaxation is solved by the dual
 //! simplex method from the basis of its parent, in rounds of cuts. A node is closed when its duals
 //! prove a bound above the cutoff (the status of the LP solver alone is not enough), when its
-//! relaxation is infeasible, or when its point is a set of routes. At the root, reduced cost fixing
+//! relaxation is infeasible, or when its LP solution is a set of routes. At the root, reduced cost fixing
 //! deletes edges.
 
 use std::rc::Rc;
@@ -27,14 +27,15 @@ use crate::solve::{SolveFailure, check_not_canceled};
 const MIN_RELATIVE_GAIN: f64 = 0.02;
 /// The remaining gap counts as at most this fraction of the objective, for poor incumbents or none.
 const MAX_RELATIVE_GAP: f64 = 0.05;
-/// Consecutive rounds that may gain less before separation stops.
+/// Consecutive rounds that may close less than [`MIN_RELATIVE_GAIN`] before separation stops.
 const MAX_TAILING_ROUNDS: u32 = 3;
-/// The cost of an integral point equals its bound up to this many tolerances; with a larger
-/// difference the bound is recorded as that of a pruned subtree.
+/// Multiple of the pruning tolerance by which an integral LP solution may cost more than the bound
+/// of its node. Beyond it, the lower bound of the whole search includes the bound of this node.
 const INTEGRAL_GAP_TOLERANCES: f64 = 5.0;
 
 /// Inputs of the search.
 pub(super) struct CvrpSearchInput<'a> {
+    /// Demands, capacity and vehicles.
     pub(super) fleet: &'a Fleet,
     pub(super) costs: &'a [f64],
     pub(super) pruning: PruningRule,
@@ -42,7 +43,7 @@ pub(super) struct CvrpSearchInput<'a> {
 
 /// The outcome of a node.
 enum CvrpNodeOutcome {
-    /// Pruned, infeasible, or solved by routes.
+    /// Pruned, infeasible, or solved: its LP solution is a set of routes.
     Closed,
     /// The node must be branched on.
     Branch { bound: f64 },
@@ -51,15 +52,16 @@ enum CvrpNodeOutcome {
 /// The branch-and-cut tree.
 pub(super) struct CvrpSearchTree<'a> {
     input: CvrpSearchInput<'a>,
+    /// The LP relaxation with the cuts found so far.
     master: CvrpMasterLp,
     separator: CutSeparator,
     support: CvrpSupportGraph,
     branching: BranchingRule,
-    /// Reduced costs of the last bound.
-    reduced: Vec<f64>,
+    /// Reduced costs from which the last bound was computed.
+    reduced_costs: Vec<f64>,
     /// Lower bound and reduced costs at the root.
     root_bound: f64,
-    root_reduced: Vec<f64>,
+    root_reduced_costs: Vec<f64>,
     node_queue: NodeQueue<CvrpBranchPath>,
 }
 
@@ -71,9 +73,9 @@ impl<'a> CvrpSearchTree<'a> {
             separator: CutSeparator::default(),
             support: CvrpSupportGraph::default(),
             branching: BranchingRule::default(),
-            reduced: Vec::new(),
+            reduced_costs: Vec::new(),
             root_bound: f64::NEG_INFINITY,
-            root_reduced: Vec::new(),
+            root_reduced_costs: Vec::new(),
             node_queue: NodeQueue::default(),
         }
     }
@@ -98,7 +100,7 @@ impl<'a> CvrpSearchTree<'a> {
                     bound = raised.max(bound);
                     path = self.branch(bound, Some(&path), incumbent)?;
                 }
-                CvrpNodeOutcome::Closed => match self.next(incumbent)? {
+                CvrpNodeOutcome::Closed => match self.load_next_node(incumbent)? {
                     Some((branch_path, node_bound)) => (path, bound) = (branch_path, node_bound),
                     None => return Ok(self.node_queue.final_result()),
                 },
@@ -114,7 +116,7 @@ impl<'a> CvrpSearchTree<'a> {
             return Ok(None);
         };
         self.root_bound = bound;
-        self.root_reduced.clone_from(&self.reduced);
+        self.root_reduced_costs.clone_from(&self.reduced_costs);
         self.fix_edges(incumbent)?;
         match self.explore(bound, incumbent)? {
             CvrpNodeOutcome::Branch { bound: raised } => Ok(Some(raised.max(bound))),
@@ -122,8 +124,8 @@ impl<'a> CvrpSearchTree<'a> {
         }
     }
 
-    /// Enters the open node of lowest bound; returns its decisions and bound.
-    fn next(
+    /// Loads the open node of lowest bound into the LP; returns its branching decisions and bound.
+    fn load_next_node(
         &mut self,
         incumbent: &CvrpIncumbent,
     ) -> Result<Option<(Rc<CvrpBranchPath>, f64)>, SolveFailure> {
@@ -178,12 +180,12 @@ impl<'a> CvrpSearchTree<'a> {
             let cuts = self.separator.find(&self.support, self.input.fleet);
             // An integral point with violated cuts is not a set of routes, so they are always
             // added.
-            let are_required = self.support.is_integral();
+            let cuts_are_required = self.support.is_integral();
             let objective = self.master.objective();
             let gap = (incumbent.cutoff - objective).min(MAX_RELATIVE_GAP * objective.abs());
             let min_gain = MIN_RELATIVE_GAIN * gap;
             let may_stop = cuts.is_empty()
-                || (!are_required && tailing_off.is_tailing_off(objective, min_gain));
+                || (!cuts_are_required && tailing_off.is_tailing_off(objective, min_gain));
             if may_stop {
                 return self.finish(incumbent);
             }
@@ -193,7 +195,7 @@ impl<'a> CvrpSearchTree<'a> {
 
     /// Whether the current duals prove that the node contains no better routes.
     fn is_pruned(&mut self, incumbent: &CvrpIncumbent) -> bool {
-        let bound = self.master.bound(&mut self.reduced);
+        let bound = self.master.bound(&mut self.reduced_costs);
         let is_pruned = bound > incumbent.cutoff;
         if is_pruned {
             self.node_queue.record_pruned(bound);
@@ -201,9 +203,10 @@ impl<'a> CvrpSearchTree<'a> {
         is_pruned
     }
 
-    /// Ends the separation at a node: its point is a set of routes, or is branched on.
+    /// Ends the separation at a node: its LP solution is a set of routes, or the node is branched
+    /// on.
     fn finish(&mut self, incumbent: &mut CvrpIncumbent) -> Result<CvrpNodeOutcome, SolveFailure> {
-        let bound = self.master.bound(&mut self.reduced);
+        let bound = self.master.bound(&mut self.reduced_costs);
         if bound > incumbent.cutoff {
             self.node_queue.record_pruned(bound);
             return Ok(CvrpNodeOutcome::Closed);
@@ -233,17 +236,17 @@ impl<'a> CvrpSearchTree<'a> {
     /// Reduced cost fixing at the root: deletes the columns that no better routes can use.
     fn fix_edges(&mut self, incumbent: &CvrpIncumbent) -> Result<(), SolveFailure> {
         let bound = self.root_bound;
-        let reduced = self.root_reduced.iter();
+        let reduced = self.root_reduced_costs.iter();
         let delete = reduced
             .map(|reduced| bound + reduced > incumbent.cutoff)
             .collect();
         let deleted = self.master.drop_edges(delete)?;
-        for (reduced, deleted) in self.root_reduced.iter().zip(&deleted) {
+        for (reduced, deleted) in self.root_reduced_costs.iter().zip(&deleted) {
             if *deleted {
                 self.node_queue.record_pruned(bound + reduced);
             }
         }
-        retain_unmarked(&mut self.root_reduced, &deleted);
+        retain_unmarked(&mut self.root_reduced_costs, &deleted);
         self.tighten(incumbent)
     }
 
@@ -254,7 +257,7 @@ impl<'a> CvrpSearchTree<'a> {
             // Every open node will be pruned by its bound.
             return Ok(());
         }
-        for (column, reduced) in self.root_reduced.iter().enumerate() {
+        for (column, reduced) in self.root_reduced_costs.iter().enumerate() {
             let max_change = ((incumbent.cutoff - bound) / reduced.abs()).floor();
             let [lower, upper] = self.master.global_bounds[column];
             if lower < upper && max_change < upper - lower && *reduced != 0.0 {
@@ -267,7 +270,7 @@ impl<'a> CvrpSearchTree<'a> {
                 };
             }
         }
-        for column in 0..self.root_reduced.len() {
+        for column in 0..self.root_reduced_costs.len() {
             let [current_lower, current_upper] = self.master.bounds(column);
             let [lower, upper] = self.master.global_bounds[column];
             if current_lower <= upper && current_upper >= lower {

@@ -5,12 +5,12 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::adam::AdamCoefficients;
-use super::column_block::{ColumnBlock, PartialSums};
 use super::expanded_squares;
 use super::kernel::{self, TileScratch};
 use super::parallel_epoch::ParallelEpoch;
 use super::row_constants::{OuterProductSum, RowCoefficients};
 use super::tiled_targets::BatchPlan;
+use super::worker_columns::{PartialSums, WorkerColumns};
 use super::worker_scratch::{StepRows, WorkerScratch, store_group_gram};
 use super::{EpochRunner, FusedContext, FusedLinear, FusedState, not_finite, store};
 use crate::error::{Error, Result};
@@ -26,9 +26,9 @@ use crate::train::optimizer::Moments;
 const MIN_PARALLEL_VALUES: usize = 40_000;
 /// Rows evaluated together outside training: the default batch size. A multiple of four.
 pub(super) const EVALUATION_ROWS_PER_CHUNK: usize = 32;
-/// Tiles of a block of pass B: with five features, parameters, gradients and moments are 24 KB,
+/// Tiles of a block of the update pass: with five features, parameters, gradients and moments are 24 KB,
 /// which fit into the first-level cache.
-pub(super) const PASS_B_TILES: usize = 16;
+pub(super) const UPDATE_BLOCK_TILES: usize = 16;
 /// Tiles of a block that runs through all steps of an epoch independently: with five features,
 /// parameters, gradients and moments are 24 KB, which stay in cache.
 const SEPARABLE_TILES: usize = 16;
@@ -89,11 +89,11 @@ impl FusedContext<'_> {
 impl FusedState {
     /// Splits the parameters into one block of columns per worker and runs `work` on all of them in
     /// parallel.
-    fn run_on_column_blocks(
+    fn run_on_worker_columns(
         &mut self,
         context: &FusedContext<'_>,
         workers: usize,
-        work: impl Fn(usize, &mut ColumnBlock<'_>) + Sync + Send,
+        work: impl Fn(usize, &mut WorkerColumns<'_>) + Sync + Send,
     ) {
         let (count, vectors) = (context.groups.len(), 2 * context.width());
         let (mut tiles, mut moments) = (self.tiles.as_mut_slice(), self.moments.as_mut_slice());
@@ -110,7 +110,7 @@ impl FusedState {
             let (block_tiles, block_moments);
             (block_tiles, tiles) = tiles.split_at_mut(size);
             (block_moments, moments) = moments.split_at_mut(size);
-            blocks.push(ColumnBlock {
+            blocks.push(WorkerColumns {
                 groups,
                 tiles: block_tiles,
                 moments: block_moments,
@@ -123,10 +123,10 @@ impl FusedState {
     pub(super) fn compute_gram(&mut self, context: &FusedContext<'_>) {
         let (groups, width) = (context.groups.len(), context.width());
         let grams = PartialSums::new(groups, width * width);
-        self.run_on_column_blocks(context, 1, |_, columns| {
+        self.run_on_worker_columns(context, 1, |_, columns| {
             let mut scratch = TileScratch::new(width, 0);
-            columns.for_each_block(context, PASS_B_TILES, |position, block| {
-                kernel::pass_gram(context.simd, block, &mut scratch);
+            columns.for_each_block(context, UPDATE_BLOCK_TILES, |position, block| {
+                kernel::gram_pass(context.simd, block, &mut scratch);
                 store_group_gram(&mut scratch, &grams, position);
             });
         });
@@ -159,9 +159,9 @@ impl FusedState {
         let steps: Vec<AdamCoefficients> = (1..=plan.steps())
             .map(|step| context.adam(self.steps + step as i32))
             .collect();
-        let workers = context.workers(plan.batch().max(evaluated_rows.len()));
+        let workers = context.workers(plan.batch_size().max(evaluated_rows.len()));
         let max_panels = plan.max_panels().max(evaluated_rows.max_panels());
-        self.run_on_column_blocks(context, workers, |_, columns| {
+        self.run_on_worker_columns(context, workers, |_, columns| {
             let mut scratch = WorkerScratch::new(context, max_panels, num_sums);
             columns.for_each_block(context, block_tiles, |position, block| {
                 if stop.load(Ordering::Relaxed) || context.interrupted() {
@@ -188,7 +188,7 @@ impl FusedState {
                     &evaluation_coefficients,
                     training_sums,
                 );
-                if position.last_of_group {
+                if position.is_last_of_group {
                     scratch.store_group_sums(&partial_sums, position.group);
                 }
             });
@@ -204,7 +204,7 @@ impl FusedState {
 
     /// Whether squares are expanded.
     fn uses_expanded_squares(&self, context: &FusedContext<'_>) -> bool {
-        self.resolved && context.squares.is_some()
+        self.expansion_is_accurate && context.squares.is_some()
     }
 
     /// An epoch with normalization: two passes and two barriers per step. Returns the sums of the
@@ -215,10 +215,10 @@ impl FusedState {
         plan: &BatchPlan<'_>,
         evaluated_rows: &BatchPlan<'_>,
     ) -> Result<Vec<f64>> {
-        let workers = context.workers(plan.batch().max(evaluated_rows.len()));
+        let workers = context.workers(plan.batch_size().max(evaluated_rows.len()));
         let mut gram = std::mem::take(&mut self.gram);
         let epoch = ParallelEpoch::new(context, workers, plan, evaluated_rows, &gram, self.steps);
-        self.run_on_column_blocks(context, workers, |worker, columns| {
+        self.run_on_worker_columns(context, workers, |worker, columns| {
             epoch.run_worker(worker, columns, context);
         });
         self.steps += plan.steps() as i32;
@@ -289,9 +289,9 @@ impl EpochRunner for FusedLinear<'_> {
             state.epoch_separable(context, &plan, &evaluation)?
         };
         let training_losses = match &context.squares {
-            Some(squares) if state.resolved => {
+            Some(squares) if state.expansion_is_accurate => {
                 let losses = squares.losses(context, &plan, &sums[..plan.steps()]);
-                state.resolved = losses.resolved || order.is_empty();
+                state.expansion_is_accurate = losses.expansion_is_accurate || order.is_empty();
                 let not_finite = |loss: &f64| !loss.is_finite();
                 if let Some(step) = losses.per_step.iter().position(not_finite) {
                     let row = plan.rows(step)[0];
@@ -348,7 +348,7 @@ impl EpochRunner for FusedLinear<'_> {
             },
             pool: None,
             gram: self.state.gram.clone(),
-            squares_resolved: self.state.resolved,
+            expansion_is_accurate: self.state.expansion_is_accurate,
         }
     }
 
@@ -358,7 +358,7 @@ impl EpochRunner for FusedLinear<'_> {
             && 2 * state.moments.mean.len() == values
             && 2 * state.moments.square.len() == values
             && state.gram.len() == self.state.gram.len()
-            && (state.squares_resolved || self.context.squares.is_some())
+            && (state.expansion_is_accurate || self.context.squares.is_some())
             && state
                 .best_parameters
                 .as_ref()
@@ -372,7 +372,7 @@ impl EpochRunner for FusedLinear<'_> {
             tiles: unflatten(&state.parameters),
             moments: join_moments(&state.moments.mean, &state.moments.square, width),
             gram: state.gram,
-            resolved: state.squares_resolved,
+            expansion_is_accurate: state.expansion_is_accurate,
             steps: state.moments.steps,
         };
         true

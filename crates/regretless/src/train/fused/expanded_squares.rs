@@ -49,7 +49,7 @@ pub(super) struct StepLosses {
     /// The sum over the rows of each step.
     pub(super) per_step: Vec<f64>,
     /// Whether the losses have enough digits.
-    pub(super) resolved: bool,
+    pub(super) expansion_is_accurate: bool,
 }
 
 impl ExpandedSquares {
@@ -80,8 +80,12 @@ impl ExpandedSquares {
             per_step.push(spread + context.row_constants.loss_scale(rows.len()) * sum);
             total_spread += spread;
         }
-        let resolved = per_step.iter().sum::<f64>() >= MIN_RESOLVED_FRACTION * total_spread;
-        StepLosses { per_step, resolved }
+        let expansion_is_accurate =
+            per_step.iter().sum::<f64>() >= MIN_RESOLVED_FRACTION * total_spread;
+        StepLosses {
+            per_step,
+            expansion_is_accurate,
+        }
     }
 }
 
@@ -147,7 +151,7 @@ fn step_squares_body(
         w,
         gradient,
     } = scratch;
-    let (width, num_tiles) = (w.len(), block.maps.len());
+    let (width, num_tiles) = (w.len(), block.num_tiles());
     assert!(
         step.batch
             .has_tiles::<SquaredAll>(block.first + num_tiles, width),
@@ -163,7 +167,7 @@ fn step_squares_body(
         .chunks_exact_mut(2 * width)
         .zip(block.moments.chunks_exact_mut(2 * width));
     let tiles = constant_parts.chunks_exact(width).zip(states);
-    for ((constant_part, (tile, moments)), map) in tiles.zip(block.maps) {
+    for ((constant_part, (tile, moments)), map) in tiles.zip(block.output_maps) {
         let weights = &mut tile[..width];
         scale(simd, weights, map, w);
         add_correction(simd, w, constant_part, &step.products.interleaved, gradient);
@@ -197,7 +201,7 @@ fn add_constant_part(
     block: &TileBlock<'_>,
     out: &mut [AlignedF32x16],
 ) {
-    let width = out.len() / block.maps.len();
+    let width = out.len() / block.num_tiles();
     let targets = &batch.targets[panel];
     let coefficients = &batch.backward[panel * width..(panel + 1) * width];
     // The next panel of this step, or the first panel of the next step.
@@ -205,7 +209,11 @@ fn add_constant_part(
         Some(next) => (Some(next), 0),
         None => (batch.prefetch_targets.first(), batch.prefetch_distance),
     };
-    for (t, (gradient, map)) in out.chunks_exact_mut(width).zip(block.maps).enumerate() {
+    for (t, (gradient, map)) in out
+        .chunks_exact_mut(width)
+        .zip(block.output_maps)
+        .enumerate()
+    {
         let tile = block.first + t;
         if let Some(next) = next {
             for targets in next {

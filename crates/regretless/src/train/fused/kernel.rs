@@ -7,9 +7,9 @@
 //!                                     of Σ slope · u
 //! ```
 //!
-//! Pass A predicts a tile for all rows of a batch, compares with the true costs, and computes the
+//! The row-sums pass predicts a tile for all rows of a batch, compares with the true costs, and computes the
 //! local gradient of the tile's parameters and two sums per row; predictions never reach memory.
-//! Pass B adds the correction for the normalization, which depends on the sums of all tiles, takes
+//! The update pass adds the correction for the normalization, which depends on the sums of all tiles, takes
 //! the Adam step, and accumulates the Gram matrix of the new parameters, from which the norms of
 //! the next predictions follow. Without normalization both passes are one ([`step_separable`]), and
 //! the gradient never reaches memory either.
@@ -54,6 +54,12 @@ pub(super) struct RowSums {
     pub(super) slope_dot_cost: AlignedF32x8,
 }
 
+impl TileBlock<'_> {
+    pub(super) fn num_tiles(&self) -> usize {
+        self.output_maps.len()
+    }
+}
+
 impl RowSums {
     pub(super) const ZERO: Self = Self {
         slope_dot_error: AlignedF32x8::ZERO,
@@ -69,7 +75,8 @@ pub(super) struct TileBlock<'a> {
     pub(super) tiles: &'a mut [AlignedF32x16],
     /// For each tile Adam's first moments, then its second moments.
     pub(super) moments: &'a mut [AlignedF32x16],
-    pub(super) maps: &'a [TileAffine],
+    /// The affine map from outputs to costs, per tile.
+    pub(super) output_maps: &'a [TileAffine],
     /// Pinball weights of under-prediction; empty for other losses.
     pub(super) quantile_weights: &'a [AlignedF32x16],
 }
@@ -128,16 +135,16 @@ impl TileScratch {
 }
 
 dispatch_simd! {
-    /// Pass A: local gradients and sums of a block.
-    pub(super) pass_a = pass_a_body <K: StaticSlopeKind> [] (
+    /// The row-sums pass: local gradients and row sums of a block.
+    pub(super) row_sums_pass = row_sums_pass_body <K: StaticSlopeKind> [] (
         block: &mut TileBlock<'_>, batch: &RowBatch<'_>, scratch: &mut TileScratch,
     )
 }
 
 dispatch_simd! {
-    /// Pass B: the Adam step of a block, given the correction for the normalization, and its part
+    /// The update pass: the Adam step of a block, given the correction for the normalization, and its part
     /// of the Gram matrix.
-    pub(super) pass_b = pass_b_body [] (
+    pub(super) update_pass = update_pass_body [] (
         block: &mut TileBlock<'_>,
         correction: &[[f32; ROWS_PER_PANEL]],
         step: &AdamCoefficients,
@@ -157,14 +164,14 @@ dispatch_simd! {
 
 dispatch_simd! {
     /// The sums of a block only.
-    pub(super) pass_loss = pass_loss_body <K: StaticSlopeKind> [] (
+    pub(super) loss_pass = loss_pass_body <K: StaticSlopeKind> [] (
         block: &mut TileBlock<'_>, batch: &RowBatch<'_>, scratch: &mut TileScratch,
     )
 }
 
 dispatch_simd! {
     /// Adds a block's part of the Gram matrix.
-    pub(super) pass_gram = pass_gram_body [] (block: &mut TileBlock<'_>, scratch: &mut TileScratch)
+    pub(super) gram_pass = gram_pass_body [] (block: &mut TileBlock<'_>, scratch: &mut TileScratch)
 }
 
 /// W for one tile: parameters times the scale of their outputs, the offset added to the bias.
@@ -303,7 +310,7 @@ fn prefetch_costs(simd: SimdToken, batch: &RowBatch<'_>, panel: usize, tile: usi
 }
 
 #[inline(always)]
-fn pass_a_body<K: StaticSlopeKind>(
+fn row_sums_pass_body<K: StaticSlopeKind>(
     simd: SimdToken,
     block: &mut TileBlock<'_>,
     batch: &RowBatch<'_>,
@@ -311,12 +318,12 @@ fn pass_a_body<K: StaticSlopeKind>(
 ) {
     let width = scratch.w.len();
     assert!(
-        batch.has_tiles::<K>(block.first + block.maps.len(), width),
+        batch.has_tiles::<K>(block.first + block.num_tiles(), width),
         "rows must contain the block"
     );
     prefetch_decision_bits(simd, batch, block);
     let tiles = block.tiles.chunks_exact_mut(2 * width);
-    for (t, (tile, map)) in tiles.zip(block.maps).enumerate() {
+    for (t, (tile, map)) in tiles.zip(block.output_maps).enumerate() {
         let (weights, gradient) = tile.split_at_mut(width);
         scaled_parameters(simd, weights, map, &mut scratch.w);
         let parameters = TileParameters {
@@ -340,13 +347,13 @@ fn step_separable_body<K: StaticSlopeKind>(
     let adam = AdamBroadcast::new(simd, step);
     let width = scratch.w.len();
     assert!(
-        batch.has_tiles::<K>(block.first + block.maps.len(), width),
+        batch.has_tiles::<K>(block.first + block.num_tiles(), width),
         "rows must contain the block"
     );
     prefetch_decision_bits(simd, batch, block);
     let tiles = block.tiles.chunks_exact_mut(2 * width);
     let states = tiles.zip(block.moments.chunks_exact_mut(2 * width));
-    for (t, ((tile, moments), map)) in states.zip(block.maps).enumerate() {
+    for (t, ((tile, moments), map)) in states.zip(block.output_maps).enumerate() {
         let weights = &mut tile[..width];
         scaled_parameters(simd, weights, map, &mut scratch.w);
         let parameters = TileParameters {
@@ -362,7 +369,7 @@ fn step_separable_body<K: StaticSlopeKind>(
 }
 
 #[inline(always)]
-fn pass_loss_body<K: StaticSlopeKind>(
+fn loss_pass_body<K: StaticSlopeKind>(
     simd: SimdToken,
     block: &mut TileBlock<'_>,
     batch: &RowBatch<'_>,
@@ -370,11 +377,11 @@ fn pass_loss_body<K: StaticSlopeKind>(
 ) {
     let width = scratch.w.len();
     assert!(
-        batch.has_tiles::<K>(block.first + block.maps.len(), width),
+        batch.has_tiles::<K>(block.first + block.num_tiles(), width),
         "rows must contain the block"
     );
     let tiles = block.tiles.chunks_exact(2 * width);
-    for (t, (tile, map)) in tiles.zip(block.maps).enumerate() {
+    for (t, (tile, map)) in tiles.zip(block.output_maps).enumerate() {
         scaled_parameters(simd, &tile[..width], map, &mut scratch.w);
         let parameters = TileParameters {
             w: scratch.w.as_slice(),
@@ -390,7 +397,7 @@ fn pass_loss_body<K: StaticSlopeKind>(
 }
 
 #[inline(always)]
-fn pass_b_body(
+fn update_pass_body(
     simd: SimdToken,
     block: &mut TileBlock<'_>,
     correction: &[[f32; ROWS_PER_PANEL]],
@@ -405,7 +412,7 @@ fn pass_b_body(
         .tiles
         .chunks_mut(vectors)
         .zip(block.moments.chunks_mut(vectors));
-    for ((tiles, moments), maps) in gathers.zip(block.maps.chunks(gram::TILES_PER_GATHER)) {
+    for ((tiles, moments), maps) in gathers.zip(block.output_maps.chunks(gram::TILES_PER_GATHER)) {
         // Two separate loops, so that the square roots and divisions of many parameters overlap.
         let gradients = scratch.gradients.chunks_exact_mut(padded_width);
         for ((tile, gradient), map) in tiles.chunks_exact(2 * width).zip(gradients).zip(maps) {
@@ -454,10 +461,10 @@ pub(super) fn add_correction(
 }
 
 #[inline(always)]
-fn pass_gram_body(simd: SimdToken, block: &mut TileBlock<'_>, scratch: &mut TileScratch) {
+fn gram_pass_body(simd: SimdToken, block: &mut TileBlock<'_>, scratch: &mut TileScratch) {
     let width = scratch.w.len();
     let gathers = block.tiles.chunks(gram::TILES_PER_GATHER * 2 * width);
-    for (tiles, maps) in gathers.zip(block.maps.chunks(gram::TILES_PER_GATHER)) {
+    for (tiles, maps) in gathers.zip(block.output_maps.chunks(gram::TILES_PER_GATHER)) {
         for (t, (tile, map)) in tiles.chunks_exact(2 * width).zip(maps).enumerate() {
             scaled_parameters(simd, &tile[..width], map, &mut scratch.w);
             for (w, wide) in scratch.w.iter().zip(scratch.gram.tile_mut(t)) {

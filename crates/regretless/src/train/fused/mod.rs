@@ -9,18 +9,27 @@
 //! W                    the parameters, scaled to costs: one row per cost, the bias last
 //! ĉ = W z,  c          the predicted and the true costs of the row
 //! u = c − ĉ            its errors, after ĉ is scaled to the norm of c if the loss normalizes
-//! slope                one factor per error, such that the loss is a multiple of Σ slope · u
+//! slope                one factor per error: u for squared errors, ±1 for absolute ones, 0 where
+//!                      the error does not count
+//! Σ slope · u          the loss sum of a row: its loss up to a constant factor of the row
 //! G = WᵀW              the Gram matrix of the parameters
 //! ```
 //!
-//! Costs are processed in tiles of sixteen, tiles in blocks that stay in cache, blocks in groups
-//! whose sums are added in a fixed order, so that results do not depend on the number of threads.
-//! Rows are processed in panels of four.
+//! Terms:
 //!
-//! Without normalization the loss is separable over costs, and every block runs through all steps
-//! of an epoch independently. With normalization a step has two passes: the norms of the
-//! predictions follow from the Gram matrix, ‖W z‖² = zᵀ G z, and the backward pass through the
-//! normalization is one small matrix.
+//! * **tile**: sixteen costs, which one SIMD vector holds; the last tile may be partial.
+//! * **block**: consecutive tiles that stay in cache while the rows of a step are processed.
+//! * **group**: consecutive blocks whose sums are stored separately. The sums of groups are added
+//!   in a fixed order, so that results do not depend on the number of threads.
+//! * **panel**: four rows, which the kernel processes together.
+//! * **plan**: the rows of an epoch in the order of its steps.
+//!
+//! Without normalization the loss is separable over costs: a block runs through all steps of an
+//! epoch without waiting for other blocks. With normalization a step has two passes over the
+//! costs. The *row-sums pass* computes local gradients and the sums of each row over all costs.
+//! The *update pass* adds the gradient of the normalization, which needs these sums and is one
+//! small matrix (the normalization correction), and takes the Adam step. The norms of the
+//! predictions follow from the Gram matrix, ‖W z‖² = zᵀ G z.
 
 use std::ops::Range;
 
@@ -42,7 +51,6 @@ use crate::simd::{AlignedF32x16, F32_LANES, SimdToken};
 
 mod adam;
 mod barrier;
-mod column_block;
 mod epoch;
 mod expanded_squares;
 mod gram;
@@ -52,6 +60,7 @@ mod parallel_epoch;
 mod row_constants;
 mod slope;
 mod tiled_targets;
+mod worker_columns;
 mod worker_scratch;
 
 /// Maximum number of features for the Gram matrix, whose cost is quadratic in them: with more it
@@ -101,14 +110,14 @@ fn has_binary_labels(prepared: &PreparedData<'_>) -> bool {
 struct FusedContext<'a> {
     simd: SimdToken,
     prepared: &'a PreparedData<'a>,
-    kind: SlopeKind,
+    slope_kind: SlopeKind,
     scale_invariant: bool,
     row_constants: RowConstants,
     /// Present where the squared errors of all costs can be expanded.
     squares: Option<ExpandedSquares>,
     table: TiledTargets<'a>,
     /// The affine map from outputs to costs, per tile.
-    maps: Vec<TileAffine>,
+    output_maps: Vec<TileAffine>,
     /// Pinball weights of under-prediction, per tile; empty for other losses.
     quantile_weights: Vec<AlignedF32x16>,
     /// Ranges of full tiles whose sums are stored separately.
@@ -123,9 +132,9 @@ struct FusedState {
     moments: Vec<AlignedF32x16>,
     /// The Gram matrix G = WᵀW, row by row; empty without normalization.
     gram: Vec<f64>,
-    /// Whether the loss by expanded squares still has enough digits; once it does not, errors are
+    /// Whether the loss by expanded squares still has enough digits; once it has not, errors are
     /// computed from predictions.
-    resolved: bool,
+    expansion_is_accurate: bool,
     steps: i32,
 }
 
@@ -157,16 +166,16 @@ impl<'a> FusedContext<'a> {
         Self {
             simd,
             prepared,
-            kind: SlopeKind {
+            slope_kind: SlopeKind {
                 error: separable.error,
                 mask,
             },
             scale_invariant: separable.scale_invariant,
             row_constants: RowConstants::new(prepared, weighted_loss, &separable),
             squares: None,
-            maps: output_maps(prepared, costs.cols()),
+            output_maps: output_maps(prepared, costs.cols()),
             quantile_weights: quantile_weights(separable.side, costs.cols()),
-            groups: column_block::groups(table.full_tiles()),
+            groups: worker_columns::groups(table.full_tiles()),
             table,
         }
     }
@@ -177,7 +186,7 @@ impl<'a> FusedContext<'a> {
             error: BaseError::Squared,
             mask: ErrorMask::All,
         };
-        let squares = (self.kind == all_squares && !self.scale_invariant).then(|| {
+        let squares = (self.slope_kind == all_squares && !self.scale_invariant).then(|| {
             let threads = self.prepared.context.oracle.threads();
             ExpandedSquares::new(self.table.costs(), &self.prepared.output.offset, threads)
         });
@@ -223,12 +232,12 @@ impl<'a> FusedContext<'a> {
 
 impl<'a> FusedLinear<'a> {
     fn new(context: FusedContext<'a>, network: &Network) -> Self {
-        let vectors = context.maps.len() * 2 * context.width();
+        let vectors = context.output_maps.len() * 2 * context.width();
         let mut state = FusedState {
             tiles: vec![AlignedF32x16::ZERO; vectors],
             moments: vec![AlignedF32x16::ZERO; vectors],
             gram: Vec::new(),
-            resolved: true,
+            expansion_is_accurate: true,
             steps: 0,
         };
         load(network, &mut state.tiles, context.width());

@@ -215,13 +215,13 @@ impl RowConstants {
     }
 
     /// The correction matrix of the backward pass through the normalization, Σ p · z zᵀ;
-    /// `slope_dot_errors` and `slope_dot_costs` are the totals of each row.
-    pub(super) fn correction(
+    /// `loss_sums` and `slope_dot_costs` are Σ slope · u and Σ slope · c of each row.
+    pub(super) fn normalization_correction(
         &self,
         simd: SimdToken,
         rows: &[usize],
         norms: &[PredictionNorm],
-        slope_dot_errors: &[f64],
+        loss_sums: &[f64],
         slope_dot_costs: &[f64],
         out: &mut OuterProductSum,
     ) {
@@ -229,7 +229,7 @@ impl RowConstants {
         for (i, (row, norm)) in rows.iter().zip(norms).enumerate() {
             if norm.has_direction {
                 let totals = RowTotals {
-                    slope_dot_error: slope_dot_errors[i],
+                    slope_dot_error: loss_sums[i],
                     slope_dot_cost: slope_dot_costs[i],
                 };
                 let factor = self.projection_coefficient(*row, rows.len(), *norm, totals);

@@ -123,15 +123,15 @@ fn partial_tiles(matrix: &Matrix) -> Vec<[f32; F32_LANES]> {
 /// repeating its last row.
 pub(super) struct BatchPlan<'a> {
     order: &'a [usize],
-    batch: usize,
+    batch_size: usize,
     full: Vec<[RowTargets<'a>; ROWS_PER_PANEL]>,
     partial: Vec<[RowTargets<'a>; ROWS_PER_PANEL]>,
 }
 
 impl<'a> BatchPlan<'a> {
-    pub(super) fn new(table: &'a TiledTargets<'_>, order: &'a [usize], batch: usize) -> Self {
+    pub(super) fn new(table: &'a TiledTargets<'_>, order: &'a [usize], batch_size: usize) -> Self {
         let (mut full, mut partial) = (Vec::new(), Vec::new());
-        for step in order.chunks(batch) {
+        for step in order.chunks(batch_size) {
             for rows in step.chunks(ROWS_PER_PANEL) {
                 let row = |i: usize| rows[i.min(rows.len() - 1)];
                 full.push(std::array::from_fn(|i| table.targets(row(i))));
@@ -142,7 +142,7 @@ impl<'a> BatchPlan<'a> {
         }
         Self {
             order,
-            batch,
+            batch_size,
             full,
             partial,
         }
@@ -154,27 +154,32 @@ impl<'a> BatchPlan<'a> {
     }
 
     /// Rows per step.
-    pub(super) fn batch(&self) -> usize {
-        self.batch
+    pub(super) fn batch_size(&self) -> usize {
+        self.batch_size
     }
 
     pub(super) fn steps(&self) -> usize {
-        self.order.len().div_ceil(self.batch)
+        self.order.len().div_ceil(self.batch_size)
     }
 
     /// Panels of the largest step.
     pub(super) fn max_panels(&self) -> usize {
-        self.batch.min(self.order.len()).div_ceil(ROWS_PER_PANEL)
+        self.batch_size
+            .min(self.order.len())
+            .div_ceil(ROWS_PER_PANEL)
     }
 
     /// The rows of a step.
     pub(super) fn rows(&self, step: usize) -> &'a [usize] {
-        self.order.chunks(self.batch).nth(step).unwrap_or_default()
+        self.order
+            .chunks(self.batch_size)
+            .nth(step)
+            .unwrap_or_default()
     }
 
     /// Number of a step's first panel.
     pub(super) fn first_panel(&self, step: usize) -> usize {
-        step * self.batch.div_ceil(ROWS_PER_PANEL)
+        step * self.batch_size.div_ceil(ROWS_PER_PANEL)
     }
 
     /// The panels of a step: full tiles, or the partial tile.

@@ -1,17 +1,19 @@
 //! The scratch memory of one worker of fused linear training, and the steps that use it.
 //!
+//! Symbols and terms (tile, block, group, panel) are defined in the header of [`super`].
+//!
 //! The loss of a row is a multiple of Σ slope · u over its costs, with errors u and slopes by
 //! `slope.rs`; c are the true costs.
 
 use super::FusedContext;
 use super::adam::AdamCoefficients;
-use super::column_block::{BlockPosition, PartialSums};
 use super::epoch::EVALUATION_ROWS_PER_CHUNK;
 use super::expanded_squares::{self, ExpandedScratch, ExpandedStep};
 use super::kernel::{self, ROWS_PER_PANEL, RowBatch, RowSums, TileBlock, TileScratch};
 use super::row_constants::{OuterProductSum, RowCoefficients};
 use super::slope::dispatch_slope_kind;
 use super::tiled_targets::BatchPlan;
+use super::worker_columns::{BlockPosition, PartialSums};
 use crate::simd::{AlignedF32x8, F64_LANES};
 
 /// One worker's scratch memory.
@@ -32,8 +34,8 @@ pub(super) struct StepRows<'b> {
 }
 
 impl<'b> StepRows<'b> {
-    /// The batch of the step for a block that runs through all steps on its own, with prefetching
-    /// of the next step or, after the last one, of the next block.
+    /// The batch of the step for a block of a separable loss, which runs through all steps without
+    /// waiting for others. Prefetches the next step or, after the last one, the next block.
     fn batch(
         &self,
         context: &FusedContext<'_>,
@@ -45,14 +47,14 @@ impl<'b> StepRows<'b> {
             coefficients,
             step,
         } = *self;
-        let targets = plan.step_targets(step, position.partial);
+        let targets = plan.step_targets(step, position.is_partial_tile);
         let (next_step, prefetch_distance) = if step + 1 < plan.steps() {
             (step + 1, 0)
         } else {
-            (0, block.maps.len())
+            (0, block.num_tiles())
         };
         RowBatch {
-            prefetch_targets: plan.step_targets(next_step, position.partial),
+            prefetch_targets: plan.step_targets(next_step, position.is_partial_tile),
             prefetch_distance,
             ..coefficients.batch(plan.first_panel(step), targets, context.width())
         }
@@ -60,18 +62,18 @@ impl<'b> StepRows<'b> {
 }
 
 impl WorkerScratch {
-    pub(super) fn new(context: &FusedContext<'_>, panels: usize, totals: usize) -> Self {
+    pub(super) fn new(context: &FusedContext<'_>, panels: usize, num_totals: usize) -> Self {
         let width = context.width();
         Self {
             tile: TileScratch::new(width, panels),
-            totals: vec![[0.0; F64_LANES]; totals],
+            totals: vec![[0.0; F64_LANES]; num_totals],
             expanded: ExpandedScratch::new(width),
         }
     }
 
     /// Adds Σ slope · u of the first `rows` rows of a block to their totals, which begin at
     /// `first`.
-    pub(super) fn add_error_sums(&mut self, first: usize, rows: usize) {
+    pub(super) fn add_loss_sums(&mut self, first: usize, rows: usize) {
         let sums = self.tile.sums.as_flattened();
         for (total, sum) in self.totals[first..].iter_mut().zip(sums).take(rows) {
             sum.slope_dot_error.add_to(total);
@@ -93,7 +95,7 @@ impl WorkerScratch {
         self.totals.fill([0.0; F64_LANES]);
     }
 
-    /// Evaluates all rows of a plan on a block; their totals begin at `first`.
+    /// Evaluates all rows of a plan on a block, in chunks; their totals begin at `first`.
     pub(super) fn evaluate(
         &mut self,
         context: &FusedContext<'_>,
@@ -103,22 +105,22 @@ impl WorkerScratch {
         coefficients: &RowCoefficients,
         first: usize,
     ) {
-        for step in 0..plan.steps() {
-            let targets = plan.step_targets(step, position.partial);
-            let first_panel = step * EVALUATION_ROWS_PER_CHUNK / ROWS_PER_PANEL;
+        for chunk in 0..plan.steps() {
+            let targets = plan.step_targets(chunk, position.is_partial_tile);
+            let first_panel = chunk * EVALUATION_ROWS_PER_CHUNK / ROWS_PER_PANEL;
             let mut batch = coefficients.batch(first_panel, targets, context.width());
-            batch.prefetch_targets = plan.step_targets(step + 1, position.partial);
+            batch.prefetch_targets = plan.step_targets(chunk + 1, position.is_partial_tile);
             self.tile.sums.fill([RowSums::ZERO; ROWS_PER_PANEL]);
             dispatch_slope_kind!(
-                context.kind,
-                kernel::pass_loss,
+                context.slope_kind,
+                kernel::loss_pass,
                 context.simd,
                 block,
                 &batch,
                 &mut self.tile
             );
-            let rows = plan.rows(step).len();
-            self.add_error_sums(first + step * EVALUATION_ROWS_PER_CHUNK, rows);
+            let rows = plan.rows(chunk).len();
+            self.add_loss_sums(first + chunk * EVALUATION_ROWS_PER_CHUNK, rows);
         }
     }
 
@@ -134,7 +136,7 @@ impl WorkerScratch {
         let batch = rows.batch(context, position, block);
         self.tile.sums.fill([RowSums::ZERO; ROWS_PER_PANEL]);
         dispatch_slope_kind!(
-            context.kind,
+            context.slope_kind,
             kernel::step_separable,
             context.simd,
             block,
@@ -143,7 +145,7 @@ impl WorkerScratch {
             &mut self.tile
         );
         let StepRows { plan, step, .. } = rows;
-        self.add_error_sums(step * plan.batch(), plan.rows(step).len());
+        self.add_loss_sums(step * plan.batch_size(), plan.rows(step).len());
     }
 
     /// The same with expanded squares; adds one sum per step to the totals.
@@ -173,7 +175,7 @@ pub(super) fn store_group_gram(
     grams: &PartialSums,
     position: BlockPosition,
 ) {
-    if position.last_of_group {
+    if position.is_last_of_group {
         grams.store(position.group, 0, scratch.gram.values());
         scratch.gram.clear();
     }

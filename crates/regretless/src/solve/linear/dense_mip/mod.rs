@@ -30,8 +30,8 @@ use crate::solve::highs::{LinearModel, integer_bounds};
 const MAX_CELLS: usize = 4096;
 /// Maximum number of rows: the time of a refactorization grows with their cube.
 const MAX_ROWS: usize = 64;
-/// Largest ratio of the absolute values of two entries in a row: the tableau has no presolve or
-/// equilibration for more.
+/// Largest ratio of the absolute values of two entries in a row: the tableau has no
+/// equilibration, which larger ratios would need.
 const MAX_COEFFICIENT_RATIO: f64 = 1e5;
 /// Maximum number of cell updates before HiGHS solves the model instead: some tens of milliseconds.
 const MAX_CELL_UPDATES: u64 = 30_000_000;
@@ -65,7 +65,8 @@ pub(super) struct BoundProof {
 #[derive(Debug)]
 pub(super) struct DenseMip {
     data: DenseModel,
-    levels: Vec<DenseTableau>,
+    /// One tableau per depth of the tree.
+    tableau_per_depth: Vec<DenseTableau>,
     incumbent: DenseIncumbent,
     /// Cell updates of the last search.
     cell_updates: u64,
@@ -80,7 +81,7 @@ pub(super) struct SearchRequest<'a> {
     pub(super) offset: f64,
     /// Relative gap to the optimum that is allowed.
     pub(super) gap: f64,
-    /// Scale of the costs.
+    /// The power of two by which `costs` and `offset` have been multiplied.
     pub(super) scale: f64,
 }
 
@@ -114,7 +115,7 @@ impl DenseMip {
         let is_consistent = data.bounds.iter().all(|[lower, upper]| lower <= upper);
         is_consistent.then(|| Self {
             data,
-            levels: Vec::new(),
+            tableau_per_depth: Vec::new(),
             incumbent: DenseIncumbent::default(),
             cell_updates: 0,
         })
@@ -130,7 +131,7 @@ impl DenseMip {
         let mut tree = DenseSearchTree::new(
             &self.data,
             request.costs,
-            &mut self.levels,
+            &mut self.tableau_per_depth,
             &mut self.incumbent,
         );
         let outcome = tree.run();

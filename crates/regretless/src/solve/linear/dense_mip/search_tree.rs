@@ -18,14 +18,14 @@ const INTEGRALITY_TOLERANCE: f64 = 1e-9;
 /// Pivots after which a tableau is refactored: trades the time of a refactorization against
 /// accumulated rounding errors. Untuned.
 const REFACTOR_INTERVAL: u32 = 50;
-/// Maximum depth: bounds the memory of the levels; deeper searches are left to HiGHS.
+/// Maximum depth: bounds the memory of the tableaus; deeper searches are left to HiGHS.
 const MAX_DEPTH: usize = 200;
 
 /// One search.
 pub(super) struct DenseSearchTree<'a> {
     data: &'a DenseModel,
     costs: &'a [f64],
-    levels: &'a mut Vec<DenseTableau>,
+    tableau_per_depth: &'a mut Vec<DenseTableau>,
     incumbent: &'a mut DenseIncumbent,
     nodes: u64,
     /// Cell updates so far.
@@ -38,13 +38,13 @@ impl<'a> DenseSearchTree<'a> {
     pub(super) fn new(
         data: &'a DenseModel,
         costs: &'a [f64],
-        levels: &'a mut Vec<DenseTableau>,
+        tableau_per_depth: &'a mut Vec<DenseTableau>,
         incumbent: &'a mut DenseIncumbent,
     ) -> Self {
         Self {
             data,
             costs,
-            levels,
+            tableau_per_depth,
             incumbent,
             nodes: 0,
             work: 0,
@@ -55,13 +55,13 @@ impl<'a> DenseSearchTree<'a> {
     /// Searches; returns the optimum of the LP relaxation and the number of nodes, or `None` when
     /// the search was abandoned.
     pub(super) fn run(&mut self) -> Option<(f64, u64)> {
-        if self.levels.is_empty() {
-            self.levels.push(DenseTableau::default());
+        if self.tableau_per_depth.is_empty() {
+            self.tableau_per_depth.push(DenseTableau::default());
         }
-        if !self.levels[0].start(self.data, self.costs) || !self.reoptimize(0) {
+        if !self.tableau_per_depth[0].start(self.data, self.costs) || !self.reoptimize(0) {
             return None;
         }
-        let root_bound = self.levels[0].objective;
+        let root_bound = self.tableau_per_depth[0].objective;
         self.explore(0);
         (!self.is_abandoned).then_some((root_bound, self.nodes))
     }
@@ -73,7 +73,7 @@ impl<'a> DenseSearchTree<'a> {
 
     /// Solves the LP of a level; false when that prunes it, or the search is abandoned.
     fn reoptimize(&mut self, level: usize) -> bool {
-        let tableau = &mut self.levels[level];
+        let tableau = &mut self.tableau_per_depth[level];
         let is_accurate =
             tableau.age <= REFACTOR_INTERVAL || tableau.refactor(self.data, self.costs);
         let status = if is_accurate {
@@ -124,7 +124,7 @@ impl<'a> DenseSearchTree<'a> {
         if self.branch(depth + 1, row, first) {
             self.explore(depth + 1);
         }
-        let bound = self.levels[depth].objective + penalty;
+        let bound = self.tableau_per_depth[depth].objective + penalty;
         if self.is_abandoned || bound >= self.incumbent.cutoff() {
             return false;
         }
@@ -133,17 +133,17 @@ impl<'a> DenseSearchTree<'a> {
     }
 
     fn descend(&mut self, depth: usize) {
-        if self.levels.len() == depth + 1 {
-            self.levels.push(DenseTableau::default());
+        if self.tableau_per_depth.len() == depth + 1 {
+            self.tableau_per_depth.push(DenseTableau::default());
         }
-        let (upper, lower) = self.levels.split_at_mut(depth + 1);
+        let (upper, lower) = self.tableau_per_depth.split_at_mut(depth + 1);
         lower[0].copy_from(&upper[depth]);
         self.work += lower[0].cells.len() as u64;
     }
 
     /// Restricts a basic column to one side of its value; false when that prunes the node.
     fn branch(&mut self, level: usize, row: usize, direction: BranchDirection) -> bool {
-        let tableau = &mut self.levels[level];
+        let tableau = &mut self.tableau_per_depth[level];
         let value = tableau.values[row];
         let bounds = &mut tableau.bounds[tableau.basic[row] as usize];
         match direction {
@@ -155,7 +155,7 @@ impl<'a> DenseSearchTree<'a> {
 
     /// Tightens the bounds of nonbasic integer columns by their reduced costs.
     fn tighten_bounds(&mut self, level: usize) {
-        let tableau = &mut self.levels[level];
+        let tableau = &mut self.tableau_per_depth[level];
         let gap = self.incumbent.cutoff() - tableau.objective;
         for position in (0..tableau.width).rev() {
             let reduced = tableau.reduced_cost_toward(position);
@@ -169,7 +169,7 @@ impl<'a> DenseSearchTree<'a> {
     }
 
     fn inspect(&mut self, depth: usize) -> NodeAction {
-        let tableau = &self.levels[depth];
+        let tableau = &self.tableau_per_depth[depth];
         if tableau.objective >= self.incumbent.cutoff() {
             return NodeAction::Prune;
         }
@@ -191,7 +191,7 @@ impl<'a> DenseSearchTree<'a> {
 
     /// Chooses the branching row by penalties.
     fn choose(&self, depth: usize) -> NodeAction {
-        let tableau = &self.levels[depth];
+        let tableau = &self.tableau_per_depth[depth];
         let mut rule = PenaltyBranching::new(self.incumbent.cutoff() - tableau.objective);
         for (row, value) in fractional(tableau, self.data) {
             if rule.consider_row(row, self.penalties(tableau, row, value)) {

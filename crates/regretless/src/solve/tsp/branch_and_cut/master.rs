@@ -158,7 +158,7 @@ impl TspMasterLp {
 
     /// Adds cuts to the pool and as rows, after deleting rows that have been slack for many solves.
     pub(super) fn add_cuts(&mut self, cuts: Vec<TspCut>) -> Result<(), SolveFailure> {
-        self.relaxation.drop_slack_rows(|_| false)?;
+        self.relaxation.delete_old_rows(|_| false)?;
         let cut_indices = self.relaxation.reserve_cuts(cuts.len());
         self.cut_pool.extend(cuts);
         self.add_rows(&cut_indices)

@@ -81,7 +81,7 @@ impl ItemFeatures {
     pub(super) fn new(context: &FusedContext<'_>) -> Self {
         let features = context.prepared.features.names().len();
         let instances = context.prepared.context.data.len();
-        let vectors = context.maps.len() * features;
+        let vectors = context.output_maps.len() * features;
         let gram_size = if context.scale_invariant {
             (features + 1) * (features + 1)
         } else {
@@ -150,7 +150,7 @@ impl ItemFeatures {
             let strip = self.strip(context, row, first, end, targets);
             evaluate_strip::<BACKWARD>(context, &strip, scratch, &mut totals);
         }
-        if full_tiles < context.maps.len() {
+        if full_tiles < context.output_maps.len() {
             let targets = context.table.partial_tile(row);
             let mut strip = self.strip(context, row, full_tiles, full_tiles + 1, targets);
             // Targets of the partial tile are stored separately.
@@ -169,7 +169,7 @@ impl ItemFeatures {
         end: usize,
         targets: RowTargets<'b>,
     ) -> ItemStrip<'b> {
-        let row_start = row * context.maps.len() * self.features;
+        let row_start = row * context.output_maps.len() * self.features;
         let range = row_start + first * self.features..row_start + end * self.features;
         ItemStrip {
             tiles: &self.tiles[range],
@@ -253,7 +253,7 @@ fn evaluate_strip<const BACKWARD: bool>(
 ) {
     if BACKWARD {
         dispatch_slope_kind!(
-            context.kind,
+            context.slope_kind,
             self::backward_pass,
             context.simd,
             strip,
@@ -262,7 +262,7 @@ fn evaluate_strip<const BACKWARD: bool>(
         );
     } else {
         dispatch_slope_kind!(
-            context.kind,
+            context.slope_kind,
             self::loss_pass,
             context.simd,
             strip,

@@ -10,8 +10,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::super::FusedContext;
 use super::super::barrier::Barrier;
-use super::super::column_block::PartialSums;
 use super::super::row_constants::{PredictionNorm, RowTotals};
+use super::super::worker_columns::PartialSums;
 use super::hidden::HiddenLayers;
 use super::items::{ItemFeatures, ItemScratch};
 use super::predictions::{self, BackwardCoefficients};
@@ -183,7 +183,7 @@ fn even_range(index: usize, count: usize, len: usize) -> Range<usize> {
 impl LongWorkerScratch {
     fn new(context: &FusedContext<'_>, layers: HiddenLayers) -> Self {
         Self {
-            values: vec![0.0; context.maps.len() * F32_LANES],
+            values: vec![0.0; context.output_maps.len() * F32_LANES],
             gradient_sums: vec![0.0; layers.gradient.len()],
             items: ItemScratch::new(context.prepared.features.names().len()),
             layers,

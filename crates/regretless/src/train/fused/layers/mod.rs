@@ -132,7 +132,7 @@ impl EpochRunner for FusedNetwork<'_> {
             },
             pool: None,
             gram: Vec::new(),
-            squares_resolved: true,
+            expansion_is_accurate: true,
         }
     }
 

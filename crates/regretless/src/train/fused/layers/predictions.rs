@@ -21,7 +21,7 @@ pub(super) const TILES_PER_STRIP: usize = 16;
 pub(super) struct TileStrip<'a> {
     /// Outputs at first, then predictions, then the gradient of the outputs.
     tiles: &'a mut [[f32; F32_LANES]],
-    maps: &'a [TileAffine],
+    output_maps: &'a [TileAffine],
     quantile_weights: &'a [AlignedF32x16],
     targets: RowTargets<'a>,
     /// Number of the first tile in the targets.
@@ -59,7 +59,7 @@ fn for_each_strip(
         let end = first + tiles.len();
         work(&mut TileStrip {
             tiles,
-            maps: &context.maps[first..end],
+            output_maps: &context.output_maps[first..end],
             quantile_weights: quantile_weights(first, end),
             targets: context.table.targets(row),
             first,
@@ -68,7 +68,7 @@ fn for_each_strip(
     if !partial.is_empty() {
         work(&mut TileStrip {
             tiles: partial,
-            maps: &context.maps[full_tiles..full_tiles + 1],
+            output_maps: &context.output_maps[full_tiles..full_tiles + 1],
             quantile_weights: quantile_weights(full_tiles, full_tiles + 1),
             targets: context.table.partial_tile(row),
             first: 0,
@@ -101,7 +101,7 @@ pub(super) fn evaluate(
     let mut totals = RowTotals::default();
     for_each_strip(context, row, first, values, |strip| {
         dispatch_slope_kind!(
-            context.kind,
+            context.slope_kind,
             self::evaluate_strip,
             context.simd,
             strip,
@@ -122,7 +122,7 @@ pub(super) fn backward(
 ) {
     for_each_strip(context, row, first, values, |strip| {
         dispatch_slope_kind!(
-            context.kind,
+            context.slope_kind,
             self::backward_strip,
             context.simd,
             strip,
@@ -175,7 +175,7 @@ dispatch_simd! {
 #[inline(always)]
 fn scale_and_norm_body(simd: SimdToken, strip: &mut TileStrip<'_>, square: &mut f64) {
     let mut squares = AlignedF32x8::ZERO;
-    for (tile, map) in strip.tiles.iter_mut().zip(strip.maps) {
+    for (tile, map) in strip.tiles.iter_mut().zip(strip.output_maps) {
         let predicted = simd
             .load(tile)
             .mul_add(simd.load(&map.scale.0), simd.load(&map.offset.0));
@@ -226,7 +226,7 @@ fn backward_body<K: StaticSlopeKind>(
 ) {
     let TileStrip {
         tiles,
-        maps,
+        output_maps,
         quantile_weights,
         targets,
         first,
@@ -238,7 +238,7 @@ fn backward_body<K: StaticSlopeKind>(
     let norm_ratio = simd.splat(-coefficients.norm_ratio);
     let slope_factor = simd.splat(-coefficients.slope);
     let projection = simd.splat(coefficients.projection);
-    for (t, (tile, map)) in tiles.iter_mut().zip(*maps).enumerate() {
+    for (t, (tile, map)) in tiles.iter_mut().zip(*output_maps).enumerate() {
         let predicted = simd.load(tile);
         let u = predicted.mul_add(norm_ratio, simd.load(&targets.costs[*first + t]));
         let tau = quantile_weights.get(t);

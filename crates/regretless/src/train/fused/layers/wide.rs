@@ -16,9 +16,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use super::super::FusedContext;
 use super::super::adam::{AdamCoefficients, step_row};
 use super::super::barrier::Barrier;
-use super::super::column_block::PartialSums;
 use super::super::epoch::EVALUATION_ROWS_PER_CHUNK;
 use super::super::row_constants::{PredictionNorm, RowTotals};
+use super::super::worker_columns::PartialSums;
 use super::hidden::{AdamMoments, HiddenLayers};
 use super::predictions::{self, BackwardCoefficients};
 use super::{EpochSums, FusedNetwork};
@@ -64,7 +64,7 @@ fn take_front<'a>(slice: &mut &'a mut [f32], count: usize) -> &'a mut [f32] {
 }
 
 /// What one worker owns: consecutive blocks of the last layer, and a copy of the hidden layers.
-struct WideColumnBlock<'a> {
+struct WideWorkerColumns<'a> {
     hidden: Option<HiddenLayers>,
     groups: Range<usize>,
     weights: AdamSlices<'a>,
@@ -156,10 +156,10 @@ impl FusedNetwork<'_> {
             ..
         } = self;
         let batch = context.prepared.settings().batch_size;
-        let groups = groups(context.maps.len());
+        let groups = groups(context.output_maps.len());
         let rows = batch.min(order.len()).max(EVALUATION_ROWS_PER_CHUNK);
         let workers = context.workers_for(rows * inputs * costs).min(groups.len());
-        predictions.resize(context.maps.len() * F32_LANES * rows, 0.0);
+        predictions.resize(context.output_maps.len() * F32_LANES * rows, 0.0);
         let mut biases = AdamSlices {
             values: &mut network.parameters_mut()[hidden_count..],
             first: &mut moments.first[hidden_count..],
@@ -171,7 +171,7 @@ impl FusedNetwork<'_> {
         for worker in 0..workers {
             let range = worker * groups.len() / workers..(worker + 1) * groups.len() / workers;
             let outputs = F32_LANES * (groups[range.end - 1].end - groups[range.start].start);
-            columns.push(WideColumnBlock {
+            columns.push(WideWorkerColumns {
                 hidden: hidden.clone(),
                 groups: range,
                 weights: weights.take_front(outputs * inputs),
@@ -220,7 +220,7 @@ impl FusedNetwork<'_> {
     }
 }
 
-impl WideColumnBlock<'_> {
+impl WideWorkerColumns<'_> {
     /// Calls `work` with each block.
     fn for_each_block(
         &mut self,
@@ -407,7 +407,7 @@ impl<'a> WideParallelEpoch<'a> {
     }
 
     /// The loop of one worker over all steps, then the evaluation.
-    fn run_worker(&self, worker: usize, columns: &mut WideColumnBlock<'_>) {
+    fn run_worker(&self, worker: usize, columns: &mut WideWorkerColumns<'_>) {
         let _guard = self.barrier.guard();
         let mut scratch = WideWorkerScratch::default();
         let batch = self.context.prepared.settings().batch_size;
@@ -441,7 +441,7 @@ impl<'a> WideParallelEpoch<'a> {
     /// Predicts rows; computes their norms and totals in the scratch.
     fn predict_and_evaluate(
         &self,
-        columns: &mut WideColumnBlock<'_>,
+        columns: &mut WideWorkerColumns<'_>,
         rows: &[usize],
         scratch: &mut WideWorkerScratch,
     ) {
@@ -483,7 +483,7 @@ impl<'a> WideParallelEpoch<'a> {
     /// Sums over the blocks of each group and stores them for all workers; ends with a barrier.
     fn sum_blocks(
         &self,
-        columns: &mut WideColumnBlock<'_>,
+        columns: &mut WideWorkerColumns<'_>,
         group_sums: &mut [f64],
         sums: &PartialSums,
         mut work: impl FnMut(&mut OutputBlock<'_>, &mut [f64]),
@@ -505,7 +505,7 @@ impl<'a> WideParallelEpoch<'a> {
     /// The backward pass and a step of all layers, the last one first.
     fn backward_and_step(
         &self,
-        columns: &mut WideColumnBlock<'_>,
+        columns: &mut WideWorkerColumns<'_>,
         rows: &[usize],
         scratch: &mut WideWorkerScratch,
         adam: &AdamCoefficients,

@@ -24,8 +24,8 @@ pub(super) fn groups(full_tiles: usize) -> Vec<Range<usize>> {
         .collect()
 }
 
-/// The parameters that one worker owns: consecutive groups of columns.
-pub(super) struct ColumnBlock<'a> {
+/// The parameters that one worker owns: consecutive groups of blocks of tiles.
+pub(super) struct WorkerColumns<'a> {
     pub(super) groups: Range<usize>,
     pub(super) tiles: &'a mut [AlignedF32x16],
     pub(super) moments: &'a mut [AlignedF32x16],
@@ -35,15 +35,15 @@ pub(super) struct ColumnBlock<'a> {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct BlockPosition {
     /// Whether it is the worker's last block of full tiles.
-    pub(super) last_full_of_worker: bool,
+    pub(super) is_last_full_block_of_worker: bool,
     /// Whether it is the partial tile.
-    pub(super) partial: bool,
+    pub(super) is_partial_tile: bool,
     /// Whether it is the last of its group.
-    pub(super) last_of_group: bool,
+    pub(super) is_last_of_group: bool,
     pub(super) group: usize,
 }
 
-impl ColumnBlock<'_> {
+impl WorkerColumns<'_> {
     /// Number of the first tile.
     pub(super) fn first(&self, context: &FusedContext<'_>) -> usize {
         context.groups[self.groups.start].start
@@ -60,14 +60,14 @@ impl ColumnBlock<'_> {
         for group in self.groups.clone() {
             let range = context.groups[group].clone();
             let is_last_group = group + 1 == context.groups.len();
-            let has_partial = is_last_group && context.maps.len() > range.end;
+            let has_partial = is_last_group && context.output_maps.len() > range.end;
             for first in range.clone().step_by(max_tiles) {
                 let end = (first + max_tiles).min(range.end);
                 let at_end = end == range.end;
                 let position = BlockPosition {
-                    last_full_of_worker: at_end && group + 1 == self.groups.end,
-                    partial: false,
-                    last_of_group: at_end && !has_partial,
+                    is_last_full_block_of_worker: at_end && group + 1 == self.groups.end,
+                    is_partial_tile: false,
+                    is_last_of_group: at_end && !has_partial,
                     group,
                 };
                 work(position, &mut self.block(context, first..end, begin));
@@ -77,9 +77,9 @@ impl ColumnBlock<'_> {
                 // Targets of the partial tile are stored separately.
                 block.first = 0;
                 let position = BlockPosition {
-                    last_full_of_worker: false,
-                    partial: true,
-                    last_of_group: true,
+                    is_last_full_block_of_worker: false,
+                    is_partial_tile: true,
+                    is_last_of_group: true,
                     group,
                 };
                 work(position, &mut block);
@@ -99,7 +99,7 @@ impl ColumnBlock<'_> {
             first: tiles.start,
             tiles: &mut self.tiles[range.clone()],
             moments: &mut self.moments[range],
-            maps: &context.maps[tiles.clone()],
+            output_maps: &context.output_maps[tiles.clone()],
             quantile_weights: context.quantile_weights.get(tiles).unwrap_or_default(),
         }
     }
