@@ -17,6 +17,7 @@ mod progress;
 mod settings;
 #[cfg(unix)]
 mod sigbus;
+mod text;
 mod text_table;
 
 use args::Cli;

@@ -7,10 +7,12 @@ use std::fmt::Write as _;
 use std::io::{self, ErrorKind, Write};
 use std::path::Path;
 
-use regretless::data::write_atomically;
-use regretless::text::{escaped, escaped_json, escaped_lines};
+use regretless::data::OutputFile;
+use regretless::text::escaped;
 use regretless::{Error, Result};
 use serde_json::Value;
+
+use crate::text::{escaped_json, escaped_lines};
 
 /// Result of a command, as text and as JSON.
 #[derive(Debug, Default)]
@@ -42,14 +44,11 @@ impl CommandReport {
     /// Prints the text or the JSON. A reader that closes the pipe early, such as `head`, is not an
     /// error.
     pub fn print(&self, json: bool) -> Result<()> {
-        let json_text;
-        let text = if json {
-            json_text = self.json.to_string();
-            escaped_json(&json_text)
+        let mut text = if json {
+            escaped_json(&self.json.to_string())
         } else {
             escaped_lines(&self.text)
         };
-        let mut text = text.into_owned();
         if !text.ends_with('\n') {
             text.push('\n');
         }
@@ -88,7 +87,7 @@ pub fn path_json(path: &Path) -> Value {
 
 /// Writes a whole text file or nothing.
 pub fn write_text(path: &Path, text: &str, force: bool) -> Result<()> {
-    write_atomically(path, force, |out| out.write_all(text.as_bytes()))
+    OutputFile::new(path, force).write(|out| out.write_all(text.as_bytes()))
 }
 
 /// An integer with thousands separators.

@@ -8,7 +8,6 @@ use std::path::Path;
 
 use clap::Args;
 use regretless::renamed::{explain, new_word};
-use regretless::text::one_line;
 use regretless::{Error, Result};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -54,7 +53,7 @@ pub fn merged<O: Args + Serialize + DeserializeOwned>(
     table.extend(flags);
     table
         .try_into()
-        .map_err(|e: toml::de::Error| in_file(path, &one_line(&explain(e.message()))))
+        .map_err(|e: toml::de::Error| in_file(path, &explain(e.message())))
 }
 
 /// Options as the text of a settings file that repeats the run.
@@ -82,7 +81,7 @@ pub fn parse_toml<T: DeserializeOwned>(text: &str, path: &Path) -> Result<T> {
         let place = line
             .map(|line| format!("line {line}: "))
             .unwrap_or_default();
-        in_file(path, &format!("{place}{}", one_line(&explain(e.message()))))
+        in_file(path, &format!("{place}{}", explain(e.message())))
     })
 }
 
@@ -115,12 +114,10 @@ fn check_names<O: Args>(table: &Table, path: &Path, command: &str) -> Result<()>
 fn check_values<O: DeserializeOwned>(table: &Table, path: &Path) -> Result<()> {
     for (name, value) in table {
         let single = Table::from_iter([(name.clone(), value.clone())]);
-        single.try_into::<O>().map(drop).map_err(|e| {
-            in_file(
-                path,
-                &format!("{name}: {}", one_line(&explain(e.message()))),
-            )
-        })?;
+        single
+            .try_into::<O>()
+            .map(drop)
+            .map_err(|e| in_file(path, &format!("{name}: {}", explain(e.message()))))?;
     }
     Ok(())
 }

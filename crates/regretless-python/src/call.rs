@@ -16,11 +16,11 @@ use std::time::Duration;
 
 use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
-use regretless::oracle::SolveResult;
 use regretless::solve::SolveFailure;
 
 use crate::function_locks::FunctionLockGuard;
 use crate::function_problem::SolverFunction;
+use crate::solutions::SolveResult;
 
 /// Locks a mutex; a panic of another holder is reported elsewhere.
 pub fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

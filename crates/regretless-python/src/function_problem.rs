@@ -13,12 +13,12 @@ use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use regretless::Decision;
 use regretless::data::CostNames;
-use regretless::oracle::SolveResult;
 use regretless::problem::{ExternalProblem, ProblemKind, Sense, SolverThreading, VariableBounds};
 use regretless::solve::{SearchLimits, Solution, SolveFailure, Solver};
 
 use crate::arrays::{array1, vector};
 use crate::call::CallState;
+use crate::solutions::SolveResult;
 
 /// Relative difference between the returned objective and costs times decision that counts as
 /// rounding of the user's solver.

@@ -6,12 +6,14 @@ use numpy::PyArray1;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use regretless::data::CostNames;
-use regretless::oracle::SolveResult;
 use regretless::problem::Sense;
 use regretless::solve::{SolveFailure, SolveStatus};
 
 use crate::arrays::{array1, array2};
 use crate::frames::{FrameTemplate, table_like};
+
+/// The result of one solve.
+pub type SolveResult = Result<regretless::solve::Solution, SolveFailure>;
 
 /// A decision with its objective, bound and status.
 #[pyclass(frozen, module = "regretless")]

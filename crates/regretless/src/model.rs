@@ -299,7 +299,7 @@ impl Trainer {
 ///
 /// # Errors
 /// When a row has no feasible decision, or the user interrupts.
-pub fn decide(
+fn decide(
     costs: &Matrix,
     problem: &Problem,
     oracle: &Oracle,

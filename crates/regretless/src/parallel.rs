@@ -254,14 +254,14 @@ const SECONDS_PER_NANOSECOND: f64 = 1e-9;
 
 /// CPU time of all threads of this process so far, where the operating system reports it.
 #[cfg(unix)]
-pub fn cpu_seconds() -> Option<f64> {
+pub(crate) fn cpu_seconds() -> Option<f64> {
     let cpu_time = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
     Some(cpu_time.tv_sec as f64 + SECONDS_PER_NANOSECOND * cpu_time.tv_nsec as f64)
 }
 
 /// CPU time of all threads of this process so far, where the operating system reports it.
 #[cfg(not(unix))]
-pub fn cpu_seconds() -> Option<f64> {
+pub(crate) fn cpu_seconds() -> Option<f64> {
     None
 }
 

@@ -4,6 +4,7 @@
 //! settings file, an experiment, a problem file, a keyword of Python.
 
 use crate::error::Error;
+use crate::text::one_line;
 
 /// Old and new words, as settings files spell them. An old word may have several new words, one
 /// per kind of file or command where it was used.
@@ -47,14 +48,14 @@ pub(crate) fn refuse(old: &str, new: &str) -> Error {
 }
 
 /// Replaces serde's message about an unknown field or variant by the new word, if the unknown word
-/// is an old one.
+/// is an old one. The result is one line.
 pub fn explain(message: &str) -> String {
     match unknown_word(message) {
         Some(old) => match new_word(old, |new| message.contains(&format!("`{new}`"))) {
             Some(new) => format!("'{old}' is called '{new}' now"),
-            None => message.to_owned(),
+            None => one_line(message),
         },
-        None => message.to_owned(),
+        None => one_line(message),
     }
 }
 

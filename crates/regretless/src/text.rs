@@ -12,10 +12,7 @@ use crate::error::{Error, Result};
 
 /// Longest name, in bytes, that may become the name of a folder. File systems allow 255 bytes; a
 /// number, a hash and the suffixes of files, also temporary ones, need the rest.
-pub const MAX_NAME_BYTES: usize = 100;
-
-/// Longest file name, in bytes, on Linux, macOS and Windows.
-pub const MAX_FILE_NAME_BYTES: usize = 255;
+const MAX_NAME_BYTES: usize = 100;
 
 /// Characters of a long text that become part of a file name. Untuned: leaves space for suffixes.
 const MAX_FILE_NAME_PART_CHARS: usize = 64;
@@ -26,7 +23,7 @@ const MAX_FILE_NAME_PART_CHARS: usize = 64;
 /// When the name is empty, longer than [`MAX_NAME_BYTES`] bytes, consists of dots, or contains a
 /// path separator, a colon (a drive on Windows) or a control character. `what` is the owner of the
 /// name, for the message.
-pub fn check_name(what: &str, name: &str) -> Result<()> {
+pub(crate) fn check_name(what: &str, name: &str) -> Result<()> {
     let problem = if name.is_empty() {
         "is empty".to_string()
     } else if name.len() > MAX_NAME_BYTES {
@@ -53,7 +50,7 @@ fn is_unsafe_in_name(c: char) -> bool {
 
 /// Any text as a part of a file name: ASCII letters and digits stay, all else becomes `_`. A long
 /// text is truncated and gets a hash of the whole, so that different texts have different names.
-pub fn file_name_part(text: &str) -> String {
+pub(crate) fn file_name_part(text: &str) -> String {
     let plain = |c: char| if c.is_ascii_alphanumeric() { c } else { '_' };
     if text.chars().count() <= MAX_FILE_NAME_PART_CHARS {
         return text.chars().map(plain).collect();
@@ -67,43 +64,25 @@ pub fn file_name_part(text: &str) -> String {
     format!("{kept}-{}", &hash[..16])
 }
 
-/// Checks before long work that file systems accept the name of a file with the suffixes that will
-/// be appended to it.
-///
-/// # Errors
-/// When the longest of them has more than [`MAX_FILE_NAME_BYTES`] bytes.
-pub fn check_file_name_fits(path: &Path, suffixes: &[&str]) -> Result<()> {
-    let name_bytes = path
-        .file_name()
-        .unwrap_or_default()
-        .as_encoded_bytes()
-        .len();
-    let Some(longest) = suffixes.iter().max_by_key(|suffix| suffix.len()) else {
-        return Ok(());
-    };
-    if name_bytes + longest.len() <= MAX_FILE_NAME_BYTES {
-        return Ok(());
-    }
-    let message = format!(
-        "the name has {name_bytes} bytes, and a file with the suffix '{longest}' is written next \
-         to it; a file name has at most {MAX_FILE_NAME_BYTES} bytes"
-    );
-    Err(Error::setting(format!("{}: {message}", display_path(path))))
-}
-
 /// Text for one line of a terminal: control characters, line breaks and marks that reverse the
 /// reading order are written as escapes such as `\n` and `\u{1b}`.
 pub fn escaped(text: &str) -> Cow<'_, str> {
-    escape(text, is_hidden)
-}
-
-/// Text of several lines for a terminal: as [`escaped`], but line breaks stay.
-pub fn escaped_lines(text: &str) -> Cow<'_, str> {
-    escape(text, |c| c != '\n' && is_hidden(c))
+    if !text.chars().any(is_hidden) {
+        return Cow::Borrowed(text);
+    }
+    let mut safe = String::with_capacity(text.len() + 16);
+    for c in text.chars() {
+        if is_hidden(c) {
+            safe.extend(c.escape_default());
+        } else {
+            safe.push(c);
+        }
+    }
+    Cow::Owned(safe)
 }
 
 /// Several lines of a message as one.
-pub fn one_line(text: &str) -> String {
+pub(crate) fn one_line(text: &str) -> String {
     let lines: Vec<&str> = text
         .lines()
         .map(str::trim)
@@ -113,43 +92,8 @@ pub fn one_line(text: &str) -> String {
 }
 
 /// A path for one line of a terminal.
-pub fn display_path(path: &Path) -> String {
+pub(crate) fn display_path(path: &Path) -> String {
     escaped(&path.display().to_string()).into_owned()
-}
-
-/// JSON text for a terminal: invisible characters are written as `\uXXXX`, which is equivalent in
-/// JSON. Such characters occur in strings only, since the JSON writer puts them nowhere else.
-pub fn escaped_json(json: &str) -> Cow<'_, str> {
-    if !json.chars().any(|c| c != '\n' && is_hidden(c)) {
-        return Cow::Borrowed(json);
-    }
-    let mut safe = String::with_capacity(json.len() + 16);
-    for c in json.chars() {
-        if c != '\n' && is_hidden(c) {
-            let mut units = [0; 2];
-            for unit in c.encode_utf16(&mut units) {
-                safe.push_str(&format!("\\u{unit:04x}"));
-            }
-        } else {
-            safe.push(c);
-        }
-    }
-    Cow::Owned(safe)
-}
-
-fn escape(text: &str, hidden: impl Fn(char) -> bool) -> Cow<'_, str> {
-    if !text.chars().any(&hidden) {
-        return Cow::Borrowed(text);
-    }
-    let mut safe = String::with_capacity(text.len() + 16);
-    for c in text.chars() {
-        if hidden(c) {
-            safe.extend(c.escape_default());
-        } else {
-            safe.push(c);
-        }
-    }
-    Cow::Owned(safe)
 }
 
 /// Characters that a terminal does not display but obeys: control characters (C0, DEL, C1), marks
@@ -196,8 +140,6 @@ pub(crate) fn matches_pattern(pattern: &str, name: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use std::path::Path;
-
     use super::*;
 
     #[test]
@@ -243,19 +185,6 @@ mod tests {
     }
 
     #[test]
-    fn suffixes_must_fit() {
-        let path = |length: usize| "m".repeat(length);
-        check_file_name_fits(Path::new(&path(243)), &["", ".checkpoints"]).unwrap();
-        let error = check_file_name_fits(Path::new(&path(244)), &["", ".checkpoints"])
-            .unwrap_err()
-            .to_string();
-        assert!(
-            error.contains(".checkpoints") && error.contains("255"),
-            "{error}"
-        );
-    }
-
-    #[test]
     fn a_star_matches_any_characters_or_none() {
         for (pattern, name) in [
             ("c*", "c"),
@@ -288,12 +217,7 @@ mod tests {
             "\\u{1b}]0;x\\u{7}\\u{9b}31m"
         );
         assert_eq!(escaped("a\nb\tc\u{202e}d"), "a\\nb\\tc\\u{202e}d");
-        assert_eq!(escaped_lines("a\nb\u{1b}"), "a\nb\\u{1b}");
         assert_eq!(escaped("Größe 東京 'x' \\d"), "Größe 東京 'x' \\d");
-        assert_eq!(
-            escaped_json("{\"a\":\"\u{9b}\u{202e}\"}"),
-            "{\"a\":\"\\u009b\\u202e\"}"
-        );
     }
 
     #[test]

@@ -61,7 +61,7 @@ pub struct TrainingOutcome {
 
 /// The summary of a training in reports.
 #[derive(Debug, Serialize)]
-pub struct TrainingSummary<'a> {
+struct TrainingSummary<'a> {
     method: &'a Method,
     seed: u64,
     chosen: &'a str,
@@ -221,7 +221,7 @@ impl Trainer {
     }
 
     /// The summary of an outcome of this trainer.
-    pub fn summary<'a>(&'a self, outcome: &'a TrainingOutcome) -> TrainingSummary<'a> {
+    pub fn summary<'a>(&'a self, outcome: &'a TrainingOutcome) -> impl Serialize + 'a {
         let report = &outcome.trained.report;
         TrainingSummary {
             method: &self.method,

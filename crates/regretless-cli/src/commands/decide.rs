@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use regretless::data::{CostNames, DecisionFormat, FeatureShape, check_free};
+use regretless::data::{CostNames, FeatureShape, OutputFile};
 use regretless::predict::CostModel;
 use regretless::{Decision, Error, Result};
 use serde_json::json;
@@ -25,7 +25,7 @@ pub fn run(options: &DecideOptions, context: &CommandContext) -> Result<CommandR
     }
     for path in options.predictions_out.iter().chain([&out]) {
         TableFormat::of(path)?;
-        check_free(path, context.force)?;
+        OutputFile::new(path, context.force).check_free()?;
     }
     let model = load_model(&model_file, options.problem.as_ref())?
         .with_threads(options.execution.threads.unwrap_or(0))?
@@ -99,13 +99,9 @@ fn write(
     sparse: bool,
     force: bool,
 ) -> Result<()> {
-    let format = if sparse {
-        DecisionFormat::Sparse
-    } else {
-        DecisionFormat::Dense
-    };
     match TableFormat::of(path)? {
-        TableFormat::Csv => Decision::write_csv(decisions, path, names, format, force),
+        TableFormat::Csv if sparse => Decision::write_sparse_csv(decisions, path, names, force),
+        TableFormat::Csv => Decision::write_csv(decisions, path, names, force),
         TableFormat::Npy => Decision::write_npy(decisions, path, names.len(), force),
     }
 }

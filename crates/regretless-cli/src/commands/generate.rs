@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use regretless::data::{SyntheticGenerator, SyntheticSpec, check_free};
+use regretless::data::{OutputFile, SyntheticGenerator, SyntheticSpec};
 use regretless::observer::Observer;
 use regretless::{Error, Problem, Result};
 use serde_json::json;
@@ -107,7 +107,7 @@ impl GeneratedFiles {
         self.tables
             .iter()
             .chain([&self.problem])
-            .try_for_each(|path| check_free(path, force))?;
+            .try_for_each(|path| OutputFile::new(path, force).check_free())?;
         match &self.tables[..] {
             [features, costs] => write_arrays(features, costs, rows, context)?,
             single => rows.dataset()?.write_csv(&single[0], force)?,

@@ -11,7 +11,6 @@ use regretless::experiment::CellData;
 use regretless::method::Method;
 use regretless::predict::{CostModel, PredictorSpec};
 use regretless::report::{ScoringKind, TrainReport};
-use regretless::text::check_file_name_fits;
 use regretless::train::TrainingContext;
 use regretless::trainer::{Trainer, TrainingOutcome};
 use regretless::{Error, Result};
@@ -23,6 +22,7 @@ use crate::args::{Profile, TrainOptions};
 use crate::csv_text::{CsvText, optional_cell};
 use crate::output::{CommandReport, grouped, number, path_json, percent};
 use crate::settings;
+use crate::text::check_file_name_fits;
 
 /// Model file unless `--out` is given.
 const DEFAULT_MODEL_FILE: &str = "model.safetensors";

@@ -16,6 +16,46 @@ use tempfile::NamedTempFile;
 
 use crate::error::{Error, Result};
 
+/// A file to be written, as a whole or not at all.
+#[derive(Debug, Clone, Copy)]
+pub struct OutputFile<'a> {
+    path: &'a Path,
+    force: bool,
+}
+
+impl<'a> OutputFile<'a> {
+    /// A file that replaces an existing one only with `force`.
+    pub fn new(path: &'a Path, force: bool) -> Self {
+        Self { path, force }
+    }
+
+    /// Checks before long work that the file can be written.
+    ///
+    /// # Errors
+    /// [`Error::Exists`] when the file exists and may not be replaced; [`Error::Io`] when the
+    /// folder is missing or the path is not a file.
+    pub fn check_free(self) -> Result<()> {
+        check_free(self.path, self.force)
+    }
+
+    /// Writes the complete file or nothing.
+    ///
+    /// # Errors
+    /// As [`OutputFile::check_free`], and when writing fails.
+    pub fn write(self, content: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<()> {
+        write_atomically(self.path, self.force, content)
+    }
+
+    /// Opens or creates a file and locks it until it is closed; `None` if another process holds the
+    /// lock. Where the file system has no locks, the file is only opened.
+    ///
+    /// # Errors
+    /// When the file cannot be opened.
+    pub fn lock(path: &Path) -> io::Result<Option<File>> {
+        lock_file(path)
+    }
+}
+
 /// Writes a complete file or none. With `force`, an existing file is replaced.
 ///
 /// # Errors

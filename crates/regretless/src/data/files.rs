@@ -90,7 +90,7 @@ impl Matrix {
 }
 
 impl Decision {
-    /// Writes a CSV file of decisions under the names of their variables. A name that a spreadsheet
+    /// Writes a CSV file of decisions, one row per instance, under the names of their variables. A name that a spreadsheet
     /// would take for a formula (`=1+2`) is written with a single quote in front.
     ///
     /// # Errors
@@ -100,10 +100,23 @@ impl Decision {
         decisions: &[Self],
         path: &Path,
         names: &CostNames,
-        format: DecisionFormat,
         force: bool,
     ) -> Result<()> {
-        csv::write_decisions(path, names, decisions, format, force)
+        csv::write_decisions(path, names, decisions, DecisionFormat::Dense, force)
+    }
+
+    /// Writes a CSV file with one row `instance,item,value` per entry that is not zero; instances
+    /// count from 0.
+    ///
+    /// # Errors
+    /// As [`Decision::write_csv`].
+    pub fn write_sparse_csv(
+        decisions: &[Self],
+        path: &Path,
+        names: &CostNames,
+        force: bool,
+    ) -> Result<()> {
+        csv::write_decisions(path, names, decisions, DecisionFormat::Sparse, force)
     }
 
     /// Writes an NPY file of dense decisions, one row per instance and `num_costs` columns.

@@ -22,9 +22,8 @@ pub(crate) mod split_indices;
 pub(crate) mod synthetic;
 mod table;
 
-pub use atomic_write::{check_free, lock_file, write_atomically};
+pub use atomic_write::OutputFile;
 pub use cost_matching::{CostMatching, CostOwner};
-pub use csv::DecisionFormat;
 pub use layout::{Layout, LongColumns, WideColumns};
 pub use matrix::{Matrix, SharedArray};
 pub(crate) use matrix::{first_not_finite, norm};

@@ -3,10 +3,10 @@
 //!
 //! An [`Experiment`] is a TOML file; those of the paper are built in ([`Experiment::built_in`]).
 //! Its problems are named ones or, built by a program, the user's problem and table
-//! ([`ProblemSource`]). An [`ExperimentRunner`] fills a folder with one file per cell. The name of
-//! a cell's file contains a hash of everything its outcome depends on, so that no cell is run twice
-//! and no outdated result is reused. Shards on several machines fill one folder, or folders that
-//! are copied together. [`ExperimentResults`] aggregates the cells.
+//! ([`Experiment::comparison`]). An [`ExperimentRunner`] fills a folder with one file per cell. The
+//! name of a cell's file contains a hash of everything its outcome depends on, so that no cell is
+//! run twice and no outdated result is reused. Shards on several machines fill one folder, or
+//! folders that are copied together. [`ExperimentResults`] aggregates the cells.
 
 mod cell;
 mod cell_data;
@@ -24,12 +24,9 @@ pub use cell::{CellId, CellMetrics, CellOutcome, CellRecord, CurvePoint};
 pub use cell_data::CellData;
 pub use example::{DecisionLayout, Example, ExampleDecision};
 pub use method::CellMethod;
-pub use named_problem::{DataFiles, NamedProblem};
-pub use problem_source::{ProblemSource, TableProblem};
+pub use named_problem::DataFiles;
 pub use results::{ExperimentResults, MethodResults, ProblemResults, Provenance, SeedResult};
 pub use runner::{ExperimentRunner, RunLimits};
-pub use spec::{
-    Experiment, ExperimentMethod, ExperimentProblem, FigureKind, MethodEntry, PublishedResult,
-};
+pub use spec::{Experiment, FigureKind, PublishedResult};
 pub use statistics::{ConfidenceInterval, MeanAndDeviation};
 pub use store::CellStore;

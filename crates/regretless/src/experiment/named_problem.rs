@@ -33,7 +33,7 @@ const LOAD_FILES: [&str; 3] = ["load1/day01.txt", "load2/day14.txt", "load3/day0
 /// A problem with data, by name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
-pub enum NamedProblem {
+pub(super) enum NamedProblem {
     /// Synthetic data.
     Benchmark(Benchmark),
     /// `CAKSn`: a knapsack of n Californian houses with four dimensions.

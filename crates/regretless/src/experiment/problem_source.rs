@@ -15,7 +15,7 @@ use crate::train::TrainingContext;
 /// A problem with data. In files it is the name of a [`NamedProblem`].
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
-pub enum ProblemSource {
+pub(super) enum ProblemSource {
     /// A problem whose rows are generated, or read from files of real data.
     Named(NamedProblem),
     /// The user's problem and table.
@@ -24,7 +24,7 @@ pub enum ProblemSource {
 
 /// The user's problem and table, labeled and divided for each seed.
 #[derive(Debug)]
-pub struct TableProblem {
+pub(super) struct TableProblem {
     name: String,
     first_seed: u32,
     heuristic: Option<Heuristic>,

@@ -19,13 +19,16 @@
 //! ```
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use super::cell_data::CellData;
 use super::method::CellMethod;
-use super::problem_source::ProblemSource;
+use super::problem_source::{ProblemSource, TableProblem};
 use crate::error::{Error, Result};
+use crate::oracle::Heuristic;
 use crate::predict::PredictorSpec;
 use crate::renamed::explain;
 use crate::settings::TrainingSettings;
@@ -88,9 +91,9 @@ pub struct Experiment {
     #[serde(default)]
     pub training: SettingsOverrides,
     /// The problems.
-    pub problems: Vec<ExperimentProblem>,
+    pub(super) problems: Vec<ExperimentProblem>,
     /// The methods.
-    pub methods: Vec<MethodEntry>,
+    pub(super) methods: Vec<MethodEntry>,
     /// Published results by problem and method.
     #[serde(default)]
     pub published: BTreeMap<String, BTreeMap<String, PublishedResult>>,
@@ -123,7 +126,7 @@ pub enum FigureKind {
 /// A problem and its rows.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct ExperimentProblem {
+pub(super) struct ExperimentProblem {
     /// The problem and the origin of its rows.
     #[serde(rename = "name")]
     pub source: ProblemSource,
@@ -143,7 +146,7 @@ pub struct ExperimentProblem {
 /// A method, optionally with its own name and settings.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(untagged, try_from = "Value")]
-pub enum MethodEntry {
+pub(super) enum MethodEntry {
     /// A method or baseline without settings.
     Name(CellMethod),
     /// A method with settings.
@@ -153,7 +156,7 @@ pub enum MethodEntry {
 /// A method with settings of its own.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct ExperimentMethod {
+pub(super) struct ExperimentMethod {
     /// Its name in tables.
     pub name: String,
     /// The method or baseline.
@@ -243,7 +246,7 @@ impl Experiment {
     }
 
     /// All methods, each with its name.
-    pub fn methods(&self) -> impl Iterator<Item = ExperimentMethod> + '_ {
+    pub(super) fn methods(&self) -> impl Iterator<Item = ExperimentMethod> + '_ {
         self.methods.iter().map(|entry| match entry {
             MethodEntry::Name(method) => ExperimentMethod {
                 name: method.to_string(),
@@ -256,7 +259,7 @@ impl Experiment {
     }
 
     /// The methods that are run on a problem.
-    pub fn methods_of<'a>(
+    pub(super) fn methods_of<'a>(
         &'a self,
         problem: &'a ExperimentProblem,
     ) -> impl Iterator<Item = ExperimentMethod> + 'a {
@@ -266,7 +269,7 @@ impl Experiment {
     }
 
     /// Number of seeds of a problem.
-    pub fn seeds_of(&self, problem: &ExperimentProblem) -> u32 {
+    pub(super) fn seeds_of(&self, problem: &ExperimentProblem) -> u32 {
         problem.seeds.unwrap_or(self.seeds)
     }
 
@@ -275,7 +278,7 @@ impl Experiment {
     ///
     /// # Errors
     /// When a setting is unknown or has no such value.
-    pub fn settings(
+    pub(super) fn settings(
         &self,
         problem: &ExperimentProblem,
         method: &ExperimentMethod,
@@ -402,6 +405,55 @@ impl Experiment {
         self.published.clear();
         self.training.insert("epochs".into(), 2.into());
         self
+    }
+
+    /// An experiment with one problem, whose labeled rows exist already: every method on every
+    /// seed, one thread per cell. `data` has the rows of consecutive seeds, from `first_seed` on. A
+    /// heuristic replaces the exact solver in training and evaluation.
+    ///
+    /// # Errors
+    /// When the problem cannot be stored or has no such heuristic.
+    pub fn comparison(
+        name: String,
+        first_seed: u32,
+        data: Vec<CellData>,
+        heuristic: Option<Heuristic>,
+        methods: &[CellMethod],
+        predictor: PredictorSpec,
+        training: &TrainingSettings,
+    ) -> Result<Self> {
+        let Ok(Value::Object(mut training)) = serde_json::to_value(training) else {
+            return Err(Error::setting("training settings are a table"));
+        };
+        // Each run has the seed of its rows.
+        training.remove("seed");
+        let seeds = u32::try_from(data.len())
+            .map_err(|_| Error::setting("seeds must stay below 4294967296"))?;
+        let split = data.first().map_or([0; 3], |data| data.split.counts());
+        let table = TableProblem::new(name, first_seed, heuristic, data)?;
+        let problem = ExperimentProblem {
+            source: ProblemSource::Table(Arc::new(table)),
+            split,
+            seeds: None,
+            training: Map::new(),
+            methods: Vec::new(),
+        };
+        Ok(Self {
+            name: "comparing".into(),
+            title: String::new(),
+            description: String::new(),
+            reference: default_reference(),
+            seeds,
+            side_by_side: true,
+            figures: Vec::new(),
+            equal_seconds: 0.0,
+            predictor,
+            training,
+            problems: vec![problem],
+            methods: methods.iter().cloned().map(MethodEntry::Name).collect(),
+            published: BTreeMap::new(),
+            smoke: false,
+        })
     }
 
     /// Sets the number of seeds of all problems.

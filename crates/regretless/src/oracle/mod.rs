@@ -47,7 +47,7 @@ const NO_LOCAL_SEARCH: &str =
     "use 'node-limit 100', branch and bound with a node limit, which every problem has";
 
 /// The result of one solver call.
-pub type SolveResult = std::result::Result<Solution, SolveFailure>;
+pub(crate) type SolveResult = std::result::Result<Solution, SolveFailure>;
 
 /// Solves a problem for many cost vectors.
 pub struct Oracle {

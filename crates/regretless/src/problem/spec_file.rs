@@ -6,7 +6,6 @@ use std::path::Path;
 use super::ProblemSpec;
 use crate::error::{Error, Result};
 use crate::renamed::explain;
-use crate::text::one_line;
 
 impl ProblemSpec {
     /// Reads a problem file; paths in it are relative to its folder.
@@ -25,7 +24,7 @@ impl ProblemSpec {
             Error::setting(format!(
                 "{}: {place}{}",
                 path.display(),
-                one_line(&explain(error.message()))
+                explain(error.message())
             ))
         })?;
         if let (Self::Linear(linear), Some(folder)) = (&mut spec, path.parent()) {

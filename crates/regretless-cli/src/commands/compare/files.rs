@@ -9,7 +9,7 @@ use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use regretless::data::lock_file;
+use regretless::data::OutputFile;
 use regretless::error::InputPlace;
 use regretless::experiment::{CellId, CellRecord, CellStore};
 use regretless::{Error, Result};
@@ -112,7 +112,7 @@ impl ResultFolder {
     pub fn lock(&self) -> Result<FolderLock> {
         fs::create_dir_all(&self.path).map_err(Error::io(&self.path))?;
         let path = self.path.join(LOCK_FILE_NAME);
-        match lock_file(&path).map_err(Error::io(&path))? {
+        match OutputFile::lock(&path).map_err(Error::io(&path))? {
             Some(file) => Ok(FolderLock {
                 folder: self.path.clone(),
                 _file: file,

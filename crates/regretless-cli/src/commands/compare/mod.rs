@@ -5,15 +5,14 @@
 //! depend on their number. Each run is written to disk as it finishes; after an interruption the
 //! same command resumes with the missing runs.
 
-use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use regretless::baseline::Baseline;
 use regretless::data::SplitRule;
 use regretless::experiment::{
-    CellData, CellId, CellMethod, CellRecord, DataFiles, Experiment, ExperimentProblem,
-    ExperimentRunner, MethodEntry, ProblemResults, ProblemSource, RunLimits, TableProblem,
+    CellData, CellId, CellMethod, CellRecord, DataFiles, Experiment, ExperimentRunner,
+    ProblemResults, RunLimits,
 };
 use regretless::loss::{BaseError, CostSensitiveSpec, ErrorSide, InstanceWeighting};
 use regretless::method::Method;
@@ -21,9 +20,7 @@ use regretless::observer::Observer;
 use regretless::parallel::Threads;
 use regretless::predict::PredictorSpec;
 use regretless::problem::Benchmark;
-use regretless::settings::TrainingSettings;
 use regretless::{Error, Result};
-use serde_json::Value;
 
 use super::CommandContext;
 use super::data_split::{DataSource, rows_text, standard_split};
@@ -266,21 +263,18 @@ impl Comparison {
         if matches!(options.split.split, Some(SplitRule::Counts(_))) {
             methods.push(CellMethod::Baseline(Baseline::PreviousRow));
         }
-        let table = TableProblem::new(
+        let predictor = options.split.predictor.clone();
+        let experiment = Experiment::comparison(
             name(options),
             first,
-            options.execution.heuristic,
             data.clone(),
+            options.execution.heuristic,
+            &methods,
+            predictor.unwrap_or(PredictorSpec::Linear),
+            &training,
         )?;
-        let problem = ExperimentProblem {
-            source: ProblemSource::Table(Arc::new(table)),
-            split: data[0].split.counts(),
-            seeds: None,
-            training: serde_json::Map::new(),
-            methods: Vec::new(),
-        };
         let runner = ExperimentRunner {
-            experiment: experiment(options, problem, &methods, &training)?,
+            experiment,
             folder: PathBuf::new(),
             labels: PathBuf::new(),
             files: DataFiles::default(),
@@ -378,38 +372,4 @@ fn is_baseline(name: &str) -> bool {
     Baseline::ALL
         .iter()
         .any(|baseline| baseline.to_string() == name)
-}
-
-/// All methods on one problem.
-fn experiment(
-    options: &CompareOptions,
-    problem: ExperimentProblem,
-    methods: &[CellMethod],
-    training: &TrainingSettings,
-) -> Result<Experiment> {
-    let Value::Object(mut training) = super::json(training)? else {
-        return Err(Error::setting("training settings are a table"));
-    };
-    // Each run has the seed of its rows.
-    training.remove("seed");
-    Ok(Experiment {
-        name: "comparing".into(),
-        title: String::new(),
-        description: String::new(),
-        reference: reference().to_string(),
-        seeds: options.seeds.unwrap_or(1),
-        side_by_side: true,
-        figures: Vec::new(),
-        equal_seconds: 0.0,
-        predictor: options
-            .split
-            .predictor
-            .clone()
-            .unwrap_or(PredictorSpec::Linear),
-        training,
-        problems: vec![problem],
-        methods: methods.iter().cloned().map(MethodEntry::Name).collect(),
-        published: BTreeMap::new(),
-        smoke: false,
-    })
 }

@@ -3,6 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+#[cfg(feature = "png")]
+use regretless::data::OutputFile;
 use regretless::experiment::{
     DataFiles, Experiment, ExperimentResults, ExperimentRunner, RunLimits,
 };
@@ -215,7 +217,7 @@ fn draw(folder: &Path, results: &ExperimentResults) -> Result<()> {
             let file = folder.join(format!("{}.png", figure.name));
             let picture = regretless_report::png(&figure.svg, 1600)
                 .map_err(|e| Error::setting(e.to_string()))?;
-            regretless::data::write_atomically(&file, true, |out| out.write_all(&picture))?;
+            OutputFile::new(&file, true).write(|out| out.write_all(&picture))?;
         }
     }
     Ok(())

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::time::Instant;
 
-use regretless::data::check_free;
+use regretless::data::OutputFile;
 use regretless::observer::Observer;
 use regretless::oracle::Oracle;
 use regretless::solve::relaxation::Relaxation;
@@ -147,7 +147,7 @@ impl OutputPath {
         if let (true, Some(folder)) = (self.in_folder, self.path.parent()) {
             fs::create_dir_all(folder).map_err(Error::io(folder))?;
         }
-        check_free(&self.path, force)
+        OutputFile::new(&self.path, force).check_free()
     }
 }
 
