@@ -410,7 +410,7 @@ fn the_baselines_are_always_in_the_table() {
             "MSE",
             "MAE(O,S)",
             "least squares",
-            "mean of history",
+            "training mean",
             "previous row"
         ]
     );
@@ -419,7 +419,7 @@ fn the_baselines_are_always_in_the_table() {
         .json();
     assert_eq!(
         names(&at_random),
-        ["MSE", "MAE(O,S)", "least squares", "mean of history"]
+        ["MSE", "MAE(O,S)", "least squares", "training mean"]
     );
     // The mean costs differ clearly: the mean of the history always chooses the same one.
     let regret = |name: &str| {
@@ -447,7 +447,7 @@ fn the_baselines_are_always_in_the_table() {
         .sum::<f64>()
         / 20.0;
     assert!(
-        (regret("mean of history") - expected).abs() < 1e-4 * (1.0 + expected),
+        (regret("training mean") - expected).abs() < 1e-4 * (1.0 + expected),
         "{expected}"
     );
     let expected: f64 = (80..100).map(|row| pay(row, costs[row - 1])).sum::<f64>() / 20.0;

@@ -19,7 +19,7 @@ pub enum Baseline {
     /// Linear regression in closed form.
     LeastSquares,
     /// The mean of each cost over the training rows.
-    HistoryMean,
+    TrainingMean,
     /// The costs of the row before, in the order of the table.
     PreviousRow,
 }
@@ -28,7 +28,7 @@ impl fmt::Display for Baseline {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::LeastSquares => "least squares",
-            Self::HistoryMean => "mean of history",
+            Self::TrainingMean => "training mean",
             Self::PreviousRow => "previous row",
         })
     }
@@ -36,7 +36,7 @@ impl fmt::Display for Baseline {
 
 impl Baseline {
     /// All baselines.
-    pub const ALL: [Self; 3] = [Self::LeastSquares, Self::HistoryMean, Self::PreviousRow];
+    pub const ALL: [Self; 3] = [Self::LeastSquares, Self::TrainingMean, Self::PreviousRow];
 
     /// The evaluation of its decisions on the test rows.
     ///
@@ -60,7 +60,7 @@ impl Baseline {
                 let model = least_squares(context, problem)?;
                 Evaluation::of_model(&model, data, rows, oracle, observer)
             }
-            Self::HistoryMean => {
+            Self::TrainingMean => {
                 let mean = mean_costs(context);
                 let predict =
                     |rows: &[usize]| Matrix::new(rows.len(), mean.len(), mean.repeat(rows.len()));

@@ -58,7 +58,7 @@ fn verdict(summary: &ComparisonSummary, same_rows: bool) -> Option<String> {
 fn no_improvement(method: &Contender<'_>, baseline: &Contender<'_>) -> Option<String> {
     let implication = match &baseline.row.compared {
         CellMethod::Baseline(Baseline::LeastSquares) => "a linear regression is enough here",
-        CellMethod::Baseline(Baseline::HistoryMean) => "the features do not help these decisions",
+        CellMethod::Baseline(Baseline::TrainingMean) => "the features do not help these decisions",
         CellMethod::Baseline(Baseline::PreviousRow) => "repeating the last row is enough here",
         CellMethod::Trained(_) => return None,
     };

@@ -256,7 +256,7 @@ impl Comparison {
                 .with_remedy("give --split a fraction or a number of them"));
         }
         let mut methods: Vec<CellMethod> = trained.into_iter().map(CellMethod::Trained).collect();
-        for baseline in [Baseline::LeastSquares, Baseline::HistoryMean] {
+        for baseline in [Baseline::LeastSquares, Baseline::TrainingMean] {
             methods.push(CellMethod::Baseline(baseline));
         }
         // In a random split the row before a test row is as likely a training row as any other.
