@@ -242,9 +242,9 @@ impl TspBranchAndBound {
         for margin in CERTIFICATE_MARGINS {
             let raised = raise_tour_costs(costs, &previous.tour, margin * root_mean_square);
             if let Some(solution) = self.prove_optimal(&raised, &previous) {
-                let with_margin = self.take_warm_start(costs, &solution);
-                return if with_margin.has_proof {
-                    with_margin
+                let improved = self.take_warm_start(costs, &solution);
+                return if improved.has_proof {
+                    improved
                 } else {
                     previous
                 };
