@@ -214,7 +214,7 @@ fn errors_in_an_experiment_are_reported() {
         assert_eq!(output.code, 2, "{}", output.err);
         output.err
     };
-    assert!(output("\"MSE\", ", "").contains("reference"));
+    assert!(output("\"MSE\",\n    ", "").contains("reference"));
     assert!(
         output("\"LAVA\"", "\"LAVE\"").contains("LAV"),
         "{}",

@@ -113,8 +113,8 @@ fn detect_format(path: &Path) -> Result<FileFormat> {
     if text.contains("_SECTION") {
         return Ok(FileFormat::Tsplib);
     }
-    let message = "the format of this file is unknown; name it: tsplib, knapsack or linear";
-    Err(Error::setting(format!("{}: {message}", path.display())))
+    let message = format!("{}: the format of this file is unknown", path.display());
+    Err(Error::setting(message).with_remedy("name it: tsplib, knapsack or linear"))
 }
 
 fn routing(path: &Path, name: String, options: &ReadOptions) -> Result<FileProblem> {

@@ -363,8 +363,10 @@ impl Dataset {
     /// When the problem is no benchmark, or the table is too large.
     pub fn generate(problem: &Problem, instances: usize) -> Result<Self> {
         let Some(source) = problem.benchmark else {
-            let message = "has no synthetic data; only benchmark problems can be generated";
-            return Err(Error::setting(format!("{} {message}", problem.name())));
+            return Err(
+                Error::setting(format!("{} has no synthetic data", problem.name()))
+                    .with_remedy("only benchmark problems can be generated"),
+            );
         };
         let spec = SyntheticSpec::paper(instances, source.seed);
         Ok(source.benchmark.generate(spec)?.1)

@@ -253,9 +253,9 @@ impl NpyArray {
         let place = InputPlace::file(path)
             .row(row as u64)
             .column(column.to_string());
-        let message = "is not a finite number of single precision (at most 3.4e38); rows and \
-            columns count from 0";
+        let message = "is not a finite number of single precision (at most 3.4e38)";
         Error::input(place, format!("{}{item} {message}", self.values()[index]))
+            .with_remedy("rows and columns count from 0")
     }
 }
 

@@ -95,12 +95,11 @@ impl LinearArrays {
             .next()
             .is_some_and(|column| column.name.is_some());
         if predicted.any(|column| column.name.is_some() != first_is_named) {
-            let message =
-                "some columns with predicted costs have names and some have none; name all or none";
-            return Err(crate::error::Error::setting(format!(
-                "{}: {message}",
-                self.name
-            )));
+            let message = "some columns with predicted costs have names and some have none";
+            return Err(
+                crate::error::Error::setting(format!("{}: {message}", self.name))
+                    .with_remedy("name all or none"),
+            );
         }
         if !first_is_named {
             build.without_names();
