@@ -39,7 +39,7 @@ pub fn evaluate<'py>(
             .zip(gradients.chunks_exact_mut(cols));
         for (index, (prediction, gradient)) in pairs.enumerate() {
             let instance = rows.map_or(index, |rows| rows[index]);
-            if !data.has(instance) {
+            if !data.has_label(instance) {
                 return None;
             }
             let input = SinglePrecisionInput {

@@ -243,7 +243,7 @@ impl Model {
             .rows()
             .iter()
             .copied()
-            .filter(|row| data.has(*row))
+            .filter(|row| data.has_label(*row))
             .collect();
         Evaluation::of_model(&self.predictor, &data, &labeled, &oracle, observer)
     }

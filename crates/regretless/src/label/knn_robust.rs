@@ -30,6 +30,8 @@ pub(crate) struct KnnRobustCosts {
     pub weight: f64,
 }
 
+/// Untuned: more neighbors and a smaller weight average out more noise and blur more differences
+/// between instances.
 impl Default for KnnRobustCosts {
     fn default() -> Self {
         Self {

@@ -240,7 +240,7 @@ impl LabeledDataset {
     }
 
     /// Whether a row exists and has a label.
-    pub fn has(&self, row: usize) -> bool {
+    pub fn has_label(&self, row: usize) -> bool {
         row < self.len() && self.failed.binary_search(&row).is_err()
     }
 

@@ -11,9 +11,8 @@ use crate::error::{Error, Result};
 
 /// Added to the diagonal of the correlation matrix. Collinear features, or more features than rows,
 /// leave the equations without a unique solution; with the penalty it is close to the one of least
-/// norm.
-/// At 1e-8 it changes the predictions of a well-posed fit by less than the rounding of single
-/// precision, in which they are stored.
+/// norm. At 1e-8 the penalty changes the predictions of a well-posed fit by less than the rounding
+/// of single precision, in which they are stored.
 const RIDGE_PENALTY: f64 = 1e-8;
 
 /// A linear predictor fitted in closed form, with its scalers.

@@ -1,0 +1,221 @@
+//! Evaluation of a loss on rows of predictions, in single or double precision, on several threads.
+
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use regretless::label::LabeledDataset;
+use regretless::loss::{LossInput, NoiseKey};
+use regretless::observer::Observer;
+use regretless::oracle::{Oracle, OracleWorker, StepId, TrainingOracle};
+use regretless::parallel::Threads;
+use regretless::{Error, Result};
+
+use super::Loss;
+use crate::call::lock;
+
+/// Predicted values from which losses without solver calls use several threads; below, starting
+/// threads takes longer than the work.
+const MIN_PARALLEL_VALUES: usize = 1 << 16;
+
+/// Single or double precision.
+pub(super) trait Float: numpy::Element + Copy + Sync {
+    /// Converts to double precision.
+    fn to_f64(self) -> f64;
+    /// Rounds to this precision.
+    fn from_f64(value: f64) -> Self;
+    /// Reads the true costs of an instance, rounded to this precision.
+    fn read_costs(data: &LabeledDataset, instance: usize, out: &mut Vec<f64>);
+}
+
+impl Float for f32 {
+    fn to_f64(self) -> f64 {
+        self.into()
+    }
+
+    fn from_f64(value: f64) -> Self {
+        value as Self
+    }
+
+    fn read_costs(data: &LabeledDataset, instance: usize, out: &mut Vec<f64>) {
+        out.clear();
+        let costs = data.data().costs().row(instance);
+        out.extend(costs.iter().map(|cost| f64::from(*cost)));
+    }
+}
+
+impl Float for f64 {
+    fn to_f64(self) -> f64 {
+        self
+    }
+
+    fn from_f64(value: f64) -> Self {
+        value
+    }
+
+    fn read_costs(data: &LabeledDataset, instance: usize, out: &mut Vec<f64>) {
+        data.data().costs().read(instance, out);
+    }
+}
+
+/// Predicted costs, row by row.
+pub(super) struct Predictions<'a, T> {
+    pub(super) values: &'a [T],
+    pub(super) rows: usize,
+    pub(super) cols: usize,
+}
+
+/// The value and gradient of one row.
+struct LossSlot<'a, T> {
+    value: Result<f64>,
+    gradient: &'a mut [T],
+    /// Decisions solved for this row.
+    solved: Vec<regretless::Decision>,
+}
+
+/// Scratch of one thread.
+struct RowWorker<'o> {
+    oracle: OracleWorker<'o>,
+    buffers: RowBuffers,
+}
+
+/// One row in double precision.
+#[derive(Default)]
+struct RowBuffers {
+    costs: Vec<f64>,
+    prediction: Vec<f64>,
+    gradient: Vec<f64>,
+}
+
+/// Checks that all predictions are finite.
+pub(super) fn check_finite<T: Float>(predictions: &Predictions<'_, T>) -> PyResult<()> {
+    let invalid = |value: &T| !value.to_f64().is_finite();
+    let Some(position) = predictions.values.iter().position(invalid) else {
+        return Ok(());
+    };
+    let (row, column) = (position / predictions.cols, position % predictions.cols);
+    let value = predictions.values[position].to_f64();
+    Err(PyValueError::new_err(format!(
+        "predictions: row {row}, column c{column}: {value} is not a finite number (rows counted \
+         from 0)"
+    )))
+}
+
+impl Loss {
+    /// Evaluates the losses of rows and writes their gradients.
+    pub(super) fn evaluate_rows<T: Float>(
+        &self,
+        predictions: &Predictions<'_, T>,
+        rows: &[usize],
+        gradients: &mut [T],
+        step: StepId,
+        oracle: &Oracle,
+        observer: &dyn Observer,
+    ) -> Result<Vec<f64>> {
+        let cols = predictions.cols;
+        let mut training_oracle = self.training_oracle(oracle)?;
+        let mut solved = Vec::new();
+        let capabilities = self.stage.loss.capabilities();
+        if capabilities.uses_pool && step.training {
+            let sense = self.data.sense();
+            let minimized: Vec<f64> = predictions
+                .values
+                .iter()
+                .map(|value| sense.convert(value.to_f64()))
+                .collect();
+            let label = |instance: usize| self.data.optimal_decision(instance);
+            solved = training_oracle.solve_for_pool(step, rows, &minimized, label, observer)?;
+            training_oracle.add_to_pool(&solved);
+        }
+        let slot = |gradient| LossSlot {
+            value: Err(Error::Interrupted),
+            gradient,
+            solved: Vec::new(),
+        };
+        let mut slots: Vec<LossSlot<'_, T>> = gradients.chunks_exact_mut(cols).map(slot).collect();
+        let single = Threads::single_threaded();
+        let threads = if capabilities.evaluates_in_parallel {
+            oracle.solver_threads()
+        } else if predictions.values.len() >= MIN_PARALLEL_VALUES {
+            oracle.threads()
+        } else {
+            &single
+        };
+        let new_worker = || RowWorker {
+            oracle: training_oracle.worker(),
+            buffers: RowBuffers::default(),
+        };
+        let work = |worker: &mut RowWorker<'_>, index: usize, slot: &mut LossSlot<'_, T>| {
+            if observer.interrupted() {
+                return;
+            }
+            let instance = rows[index];
+            training_oracle.prepare_worker(&mut worker.oracle, step, instance);
+            let prediction = &predictions.values[index * cols..][..cols];
+            worker.buffers.read(prediction, &self.data, instance);
+            self.evaluate_row(worker, instance, step.epoch, slot);
+        };
+        threads.fill_slots(&mut slots, new_worker, work);
+        self.loss.end_batch(step.training);
+        if step.training {
+            for slot in &mut slots {
+                solved.append(&mut slot.solved);
+            }
+            if let Some(pool) = lock(&self.pool).as_mut() {
+                pool.extend(&solved);
+            }
+        }
+        slots.into_iter().map(|slot| slot.value).collect()
+    }
+
+    /// The oracle with the settings of the loss and its solution pool.
+    fn training_oracle<'o>(&self, oracle: &'o Oracle) -> Result<TrainingOracle<'o>> {
+        let mut training_oracle = self
+            .stage
+            .training_oracle(oracle, self.seed)?
+            .with_pool([], self.stage.loss.capabilities().uses_pool);
+        let pool = lock(&self.pool).clone();
+        if let Some(pool) = pool {
+            training_oracle.replace_pool(pool);
+        }
+        Ok(training_oracle)
+    }
+
+    /// Evaluates the row that was read into the worker's buffers.
+    fn evaluate_row<T: Float>(
+        &self,
+        worker: &mut RowWorker<'_>,
+        instance: usize,
+        epoch: usize,
+        slot: &mut LossSlot<'_, T>,
+    ) {
+        let RowWorker { oracle, buffers } = worker;
+        let input = LossInput {
+            instance,
+            costs: &buffers.costs,
+            prediction: &buffers.prediction,
+            label: self.data.optimal_decision(instance),
+            noise: NoiseKey {
+                seed: self.seed,
+                epoch,
+            },
+        };
+        oracle.set_instance(instance);
+        slot.value = self.loss.evaluate(&input, oracle, &mut buffers.gradient);
+        slot.solved = oracle.take_solved();
+        let sense = self.data.sense();
+        for (out, entry) in slot.gradient.iter_mut().zip(&buffers.gradient) {
+            *out = T::from_f64(sense.convert(*entry));
+        }
+    }
+}
+
+impl RowBuffers {
+    /// Reads one row of predictions and its true costs, minimized and in the same precision.
+    fn read<T: Float>(&mut self, prediction: &[T], data: &LabeledDataset, instance: usize) {
+        let sense = data.sense();
+        self.prediction.clear();
+        self.prediction
+            .extend(prediction.iter().map(|value| sense.convert(value.to_f64())));
+        T::read_costs(data, instance, &mut self.costs);
+        self.gradient.resize(prediction.len(), 0.0);
+    }
+}
