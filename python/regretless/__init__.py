@@ -14,6 +14,7 @@ Examples
 """
 
 from regretless._core import (
+    CostSensitiveSpec,
     Labels,
     Loss,
     Model,
@@ -40,6 +41,7 @@ from regretless._results import (
 
 __all__ = [
     "CandidateReport",
+    "CostSensitiveSpec",
     "EpochReport",
     "Evaluation",
     "Labels",

@@ -22,7 +22,6 @@ from regretless._boosted import (
     is_sparse,
 )
 from regretless._boosters import LIBRARIES, BoosterSpec, Derivatives, threads_for
-from regretless._core import CostSensitiveSpec
 from regretless._frames import (
     as_float_rows,
     check_same_features,
@@ -392,7 +391,7 @@ def unwrap_booster(base: Any) -> Any:
     return booster if best is None else booster[: best + 1]
 
 
-def gradient_scale(spec: CostSensitiveSpec, costs: np.ndarray) -> tuple[float, float]:
+def gradient_scale(spec: rl.CostSensitiveSpec, costs: np.ndarray) -> tuple[float, float]:
     """Return the factor that brings gradients to the size of costs, and the second derivative."""
     columns = costs.shape[1]
     norm = float(np.linalg.norm(costs, axis=1).mean())

@@ -11,7 +11,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from regretless._core import CostSensitiveSpec
+from regretless import CostSensitiveSpec
 from regretless._renamed import refuse_renamed
 
 MIN_NORM = 1e-12

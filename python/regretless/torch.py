@@ -25,14 +25,13 @@ from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
 
 from regretless import Problem
-from regretless._core import CostSensitiveSpec
 from regretless._names import names_of
 from regretless._renamed import refuse_renamed
 from regretless._rows import LabeledRows
 from regretless._torch_cost_sensitive import cost_sensitive_loss
 from regretless._torch_layer import DecisionLayer
 
-__all__ = ["CostSensitiveSpec", "DecisionLayer", "DecisionLoss", "cost_sensitive_loss"]
+__all__ = ["DecisionLayer", "DecisionLoss", "cost_sensitive_loss"]
 
 
 class DecisionLoss(nn.Module):

@@ -32,7 +32,6 @@ import numpy as np
 import regretless as rl
 from regretless._boosted import BoostedCostModel
 from regretless._boosters import LIGHTGBM_MSE, XGBOOST_MSE
-from regretless._core import CostSensitiveSpec
 from regretless._fine_tune import FineTuning, gradient_scale
 from regretless._frames import as_float_rows, column_names, row_labels
 from regretless._names import costs_in_order, names_of, with_names
@@ -92,7 +91,7 @@ class CostSensitiveObjective:
         threads: int | None = None,
         progress: bool = False,
     ) -> None:
-        spec = CostSensitiveSpec(loss)
+        spec = rl.CostSensitiveSpec(loss)
         names, self.row_labels = column_names(C), row_labels(C)
         self.problem, self.name = problem, loss
         costs = with_names(as_float_rows(C, "C", allow_missing=False), names)

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 import regretless as rl
-from regretless._core import CostSensitiveSpec
 from regretless._fine_tune import gradient_scale
 from regretless.trees import BoostedCostModel, CostSensitiveObjective, RegretMetric
 
@@ -46,7 +45,7 @@ def test_derivatives_are_those_of_the_loss_in_the_size_of_costs():
         gradient, second = objective.derivatives(predictions)
         _, plain = rl.Loss(problem, costs, loss).evaluate(predictions)
         np.testing.assert_allclose(
-            gradient, plain * gradient_scale(CostSensitiveSpec(loss), costs)[0], rtol=1e-5
+            gradient, plain * gradient_scale(rl.CostSensitiveSpec(loss), costs)[0], rtol=1e-5
         )
         assert 0.01 < np.abs(gradient).max() / np.abs(costs).mean() < 50, (
             "a gradient of the size of costs"
@@ -58,7 +57,7 @@ def test_derivatives_are_those_of_the_loss_in_the_size_of_costs():
 
 def test_spaces_in_a_name_change_no_gradient():
     _, _, costs = data(20)
-    spaced, compact = (CostSensitiveSpec(name) for name in ("MAE(O, S)", "MAE(O,S)"))
+    spaced, compact = (rl.CostSensitiveSpec(name) for name in ("MAE(O, S)", "MAE(O,S)"))
     assert gradient_scale(spaced, costs) == gradient_scale(compact, costs)
 
 

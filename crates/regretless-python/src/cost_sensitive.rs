@@ -1,4 +1,4 @@
-//! The parsed name of a cost-sensitive loss, for Python modules that compute it themselves.
+//! The parsed name of a cost-sensitive loss, for Python code that computes such a loss itself.
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -21,7 +21,7 @@ use crate::error::to_py_err;
 ///
 /// Examples
 /// --------
-/// >>> CostSensitiveSpec("MAE(O,S)").one_sided
+/// >>> rl.CostSensitiveSpec("MAE(O,S)").one_sided
 /// True
 #[pyclass(frozen, module = "regretless", name = "CostSensitiveSpec")]
 pub struct CostSensitiveSpec {
