@@ -89,7 +89,7 @@ fn an_experiment_runs_every_cell_once() {
         tour[2]["note"]
     );
     assert_eq!(
-        problems[1]["drawing"]["places"].as_array().unwrap().len(),
+        problems[1]["layout"]["positions"].as_array().unwrap().len(),
         6
     );
     let (first, times) = (

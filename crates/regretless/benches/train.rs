@@ -217,8 +217,8 @@ impl Work {
         let steps = (n / BATCH as f64).ceil();
         let normalized = loss.contains('S') && loss.contains('(');
         let bits = if loss.contains('O') { 1.0 / 8.0 } else { 0.0 };
-        // Parameters, local gradient and two moments: the row-sums pass reads and writes 2, the update pass reads 4 and
-        // writes 3.
+        // Parameters, local gradient and two moments: the row-sums pass reads and writes 2, the
+        // update pass reads 4 and writes 3.
         let state = if normalized {
             9.0 * 4.0 * p * steps
         } else {

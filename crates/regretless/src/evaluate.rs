@@ -69,8 +69,8 @@ impl Evaluation {
     /// Regret of a model's predictions, made a few instances at a time.
     ///
     /// # Errors
-    /// When the costs of the table do not match those of the model, an instance has no decision under
-    /// its predicted costs, or the user interrupts.
+    /// When the costs of the table do not match those of the model, an instance has no decision
+    /// under its predicted costs, or the user interrupts.
     pub fn of_model(
         model: &CostModel,
         data: &LabeledDataset,
@@ -97,8 +97,8 @@ impl Evaluation {
         Ok(Self::from_regrets(regrets, predictions, data, instances))
     }
 
-    /// Regret of predictions that are made a few instances at a time: `predict` returns those of the
-    /// listed instances, converted to minimization.
+    /// Regret of predictions that are made a few instances at a time: `predict` returns those of
+    /// the listed instances, converted to minimization.
     ///
     /// # Errors
     /// When predicting fails, an instance has no decision under its predicted costs, or the user
@@ -120,8 +120,8 @@ impl Evaluation {
         Ok(errors.summarize(all_regrets, data, instances))
     }
 
-    /// Unambiguous regret (Elmachtoub and Grigas 2022): among decisions whose predicted costs tie, the
-    /// one with the highest true cost counts.
+    /// Unambiguous regret (Elmachtoub and Grigas 2022): among decisions whose predicted costs tie,
+    /// the one with the highest true cost counts.
     ///
     /// # Errors
     /// When an instance has no decision, or the user interrupts.
@@ -182,8 +182,8 @@ impl CostModel {
         CostMatching::with_problem(self.cost_owner(problem.cost_names()), problem)
     }
 
-    /// Reorders the costs of a table that the model is evaluated on: to the order of the problem's costs
-    /// or, where the problem has no names, of the model's. Returns notices for the user.
+    /// Reorders the costs of a table that the model is evaluated on: to the order of the problem's
+    /// costs or, where the problem has no names, of the model's. Returns notices for the user.
     ///
     /// # Errors
     /// When names differ between the table or the model and the problem.

@@ -90,8 +90,9 @@ impl Matrix {
 }
 
 impl Decision {
-    /// Writes a CSV file of decisions, one row per instance, under the names of their variables. A name that a spreadsheet
-    /// would take for a formula (`=1+2`) is written with a single quote in front.
+    /// Writes a CSV file of decisions, one row per instance, under the names of their variables. A
+    /// name that a spreadsheet would take for a formula (`=1+2`) is written with a single quote in
+    /// front.
     ///
     /// # Errors
     /// When a decision has more variables than there are names, the file exists and `force` is

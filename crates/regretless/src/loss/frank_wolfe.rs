@@ -74,8 +74,8 @@ impl Default for FrankWolfe {
     }
 }
 
-/// Directions with a smaller norm are linearly dependent on the earlier ones. Untuned: above rounding error, below
-/// any difference of two decisions.
+/// Directions with a smaller norm are linearly dependent on the earlier ones. Untuned: above
+/// rounding error, below any difference of two decisions.
 const MIN_DIRECTION_NORM: f64 = 1e-9;
 
 /// A convex combination of decisions.

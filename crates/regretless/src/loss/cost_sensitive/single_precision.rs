@@ -168,7 +168,8 @@ dispatch_simd! {
 }
 
 dispatch_simd! {
-    /// Turns accumulate_slopes into the gradient: slope · slope_factor + prediction · prediction_factor.
+    /// Turns accumulate_slopes into the gradient: slope · slope_factor + prediction ·
+    /// prediction_factor.
     write_gradient = write_gradient_body []
         (prediction: &[f32], slope_factor: f32, prediction_factor: f32, gradient: &mut [f32])
 }

@@ -1,12 +1,12 @@
 //! The branch-and-cut tree: best bound first, with diving: after branching, the child of smaller
 //! increase of the bound is explored next.
 //!
-//! A node is a list of branching decisions: bounds on the uses of an edge, or a set of customers that is
-//! visited once or at least twice (Augerat et al. 1998). Its relaxation is solved by the dual
-//! simplex method from the basis of its parent, in rounds of cuts. A node is closed when its duals
-//! prove a bound above the cutoff (the status of the LP solver alone is not enough), when its
-//! relaxation is infeasible, or when its LP solution is a set of routes. At the root, reduced cost fixing
-//! deletes edges.
+//! A node is a list of branching decisions: bounds on the uses of an edge, or a set of customers
+//! that is visited once or at least twice (Augerat et al. 1998). Its relaxation is solved by the
+//! dual simplex method from the basis of its parent, in rounds of cuts. A node is closed when its
+//! duals prove a bound above the cutoff (the status of the LP solver alone is not enough), when its
+//! relaxation is infeasible, or when its LP solution is a set of routes. At the root, reduced cost
+//! fixing deletes edges.
 
 use std::rc::Rc;
 

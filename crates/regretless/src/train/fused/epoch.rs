@@ -26,8 +26,8 @@ use crate::train::optimizer::Moments;
 const MIN_PARALLEL_VALUES: usize = 40_000;
 /// Rows evaluated together outside training: the default batch size. A multiple of four.
 pub(super) const EVALUATION_ROWS_PER_CHUNK: usize = 32;
-/// Tiles of a block of the update pass: with five features, parameters, gradients and moments are 24 KB,
-/// which fit into the first-level cache.
+/// Tiles of a block of the update pass: with five features, parameters, gradients and moments are
+/// 24 KB, which fit into the first-level cache.
 pub(super) const UPDATE_BLOCK_TILES: usize = 16;
 /// Tiles of a block that runs through all steps of an epoch independently: with five features,
 /// parameters, gradients and moments are 24 KB, which stay in cache.

@@ -7,12 +7,12 @@
 //!                                     of Σ slope · u
 //! ```
 //!
-//! The row-sums pass predicts a tile for all rows of a batch, compares with the true costs, and computes the
-//! local gradient of the tile's parameters and two sums per row; predictions never reach memory.
-//! The update pass adds the correction for the normalization, which depends on the sums of all tiles, takes
-//! the Adam step, and accumulates the Gram matrix of the new parameters, from which the norms of
-//! the next predictions follow. Without normalization both passes are one ([`step_separable`]), and
-//! the gradient never reaches memory either.
+//! The row-sums pass predicts a tile for all rows of a batch, compares with the true costs, and
+//! computes the local gradient of the tile's parameters and two sums per row; predictions never
+//! reach memory. The update pass adds the correction for the normalization, which depends on the
+//! sums of all tiles, takes the Adam step, and accumulates the Gram matrix of the new parameters,
+//! from which the norms of the next predictions follow. Without normalization both passes are one
+//! ([`step_separable`]), and the gradient never reaches memory either.
 //!
 //! Within a block of tiles lanes are summed in single precision, across blocks in double precision
 //! and in a fixed order. Loops over parameters stay loops: unrolled, the compiler would reorder
@@ -142,8 +142,8 @@ dispatch_simd! {
 }
 
 dispatch_simd! {
-    /// The update pass: the Adam step of a block, given the correction for the normalization, and its part
-    /// of the Gram matrix.
+    /// The update pass: the Adam step of a block, given the correction for the normalization, and
+    /// its part of the Gram matrix.
     pub(super) update_pass = update_pass_body [] (
         block: &mut TileBlock<'_>,
         correction: &[[f32; ROWS_PER_PANEL]],
