@@ -25,8 +25,8 @@ pub(super) trait EpochRunner {
     /// Ends an epoch early once this time has passed; for runners whose epochs may take long.
     fn set_deadline(&mut self, _deadline: Instant) {}
 
-    /// Ends an epoch early once the oracle's work has reached this; for runners whose epochs may
-    /// take long.
+    /// Ends an epoch early once the oracle's work (nanoseconds of a typical machine) has reached
+    /// this; for runners whose epochs may take long.
     fn limit_work(&mut self, _work: u64) {}
 
     /// The network with its current parameters.

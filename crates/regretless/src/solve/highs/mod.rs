@@ -306,6 +306,7 @@ impl Lp {
             highs_sys::MODEL_STATUS_UNBOUNDED_OR_INFEASIBLE => Ok(LpStatus::UnboundedOrInfeasible),
             highs_sys::MODEL_STATUS_OBJECTIVE_BOUND => Ok(LpStatus::ObjectiveBound),
             highs_sys::MODEL_STATUS_REACHED_ITERATION_LIMIT => Ok(LpStatus::IterationLimit),
+            // HiGHS reports a search that ends at its node limit with this status.
             highs_sys::MODEL_STATUS_REACHED_SOLUTION_LIMIT => Ok(LpStatus::NodeLimit),
             highs_sys::MODEL_STATUS_REACHED_INTERRUPT => Err(SolveFailure::Interrupted),
             other => Err(SolveFailure::SolverError(format!(

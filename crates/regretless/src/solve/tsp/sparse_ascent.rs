@@ -1,4 +1,5 @@
-//! Subgradient ascent on the sparse graph of candidate edges: much faster for many nodes.
+//! Subgradient ascent on the sparse graph of candidate edges: with many nodes much faster
+//! than on the complete graph.
 //!
 //! The minimum 1-tree of a few good edges per node is not a lower bound, because a missing edge
 //! might be cheaper. The multipliers found are therefore evaluated by a 1-tree of all edges, and
@@ -41,6 +42,7 @@ impl SparseAscent {
             graph: &self.graph,
         };
         self.ascent.run(&mut view, &mut self.trial, target);
+        // Building a 1-tree returns its lower bound.
         let before = one_tree.build(distances, multipliers);
         let after = one_tree.build(distances, &self.trial);
         if after > before {

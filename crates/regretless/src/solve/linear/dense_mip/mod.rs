@@ -54,7 +54,7 @@ struct DenseModel {
 
 /// The result of a complete search: no point has an objective below `bound`, up to rounding.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct BoundProof {
+pub(super) struct DenseSearchResult {
     /// The proven lower bound.
     pub(super) bound: f64,
     /// Branch-and-bound nodes of the search.
@@ -126,7 +126,7 @@ impl DenseMip {
         &mut self,
         request: &SearchRequest<'_>,
         point: &mut Vec<f64>,
-    ) -> Option<BoundProof> {
+    ) -> Option<DenseSearchResult> {
         self.incumbent.reset(request, self.granularity(request));
         let mut tree = DenseSearchTree::new(
             &self.data,
@@ -141,7 +141,7 @@ impl DenseMip {
         point.extend_from_slice(self.incumbent.point()?);
         let bound = self.incumbent.proven_bound().max(root_bound);
         let bound = bound.min(self.incumbent.objective());
-        Some(BoundProof {
+        Some(DenseSearchResult {
             bound: bound + request.offset,
             nodes,
         })
