@@ -6,7 +6,7 @@ use std::time::Instant;
 use regretless::Result;
 use regretless::observer::Observer;
 use regretless::problem::ProblemSpec;
-use regretless::random::{Purpose, RandomStream};
+use regretless::settings::TrainingSettings;
 use regretless::train::{FitResult, TrainingContext};
 use regretless::trainer::Trainer;
 use rustix::time::{ClockId, clock_gettime};
@@ -85,8 +85,12 @@ pub fn train_timed(
 
 /// The order in which training visits rows 0 to `rows` − 1 in an epoch; the first epoch is 1.
 pub fn order(rows: usize, epoch: usize) -> Vec<usize> {
+    let settings = TrainingSettings {
+        seed: SEED,
+        ..TrainingSettings::default()
+    };
     let mut order: Vec<usize> = (0..rows).collect();
-    RandomStream::new(Purpose::BatchOrder, SEED, [epoch as u64, 0]).shuffle(&mut order);
+    settings.shuffle_rows(&mut order, epoch);
     order
 }
 

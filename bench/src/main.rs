@@ -16,6 +16,9 @@ mod epochs;
 mod machine;
 mod methods;
 mod peer;
+#[path = "../../crates/regretless/benches/measure/random.rs"]
+#[allow(dead_code, reason = "shared with the benchmarks of the library")]
+mod random;
 mod report;
 mod solvers;
 mod statistics;

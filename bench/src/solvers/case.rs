@@ -4,7 +4,6 @@ use std::path::Path;
 
 use regretless::data::Matrix;
 use regretless::data::SyntheticSpec;
-use regretless::predict::LinearFit;
 use regretless::problem::{Benchmark, ProblemSpec};
 use regretless::{Error, Result};
 
@@ -68,8 +67,7 @@ impl SolverCase {
             benchmark.generate(SyntheticSpec::paper(FITTED_ROWS.max(instances), SEED))?;
         let (width, rows) = (data.costs().cols(), (0..data.len()).collect::<Vec<_>>());
         // Prediction-focused costs: least squares, without regard to decisions.
-        let fit = LinearFit::least_squares(&data, &rows)?;
-        let predicted: Vec<f32> = fit.predict(&data.features().select_rows(&rows[..instances]));
+        let predicted: Vec<f32> = data.least_squares_predictions(&rows[..instances])?;
         let true_costs = &data.costs().as_slice()[..instances * width];
         let mixed: Vec<f32> = predicted
             .iter()

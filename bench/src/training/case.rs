@@ -14,10 +14,10 @@ use regretless::oracle::Oracle;
 use regretless::parallel::Threads;
 use regretless::predict::PredictorSpec;
 use regretless::problem::{ProblemSpec, Sense, TopK};
-use regretless::random::{Purpose, RandomStream};
 use regretless::solve::Solution;
 
 use crate::epochs::{SEED, order};
+use crate::random::SplitMix64;
 
 /// learning rate.
 pub const LEARNING_RATE: f64 = 0.005;
@@ -130,14 +130,13 @@ impl TrainingCase {
 
     /// The table and its random decisions.
     pub fn generate(&self) -> Result<TrainingData> {
-        let mut stream = RandomStream::new(Purpose::Benchmark, SEED, [self.costs as u64, 0]);
+        let mut stream = SplitMix64::new(self.costs as u64);
         let rows = if self.shared {
             self.instances * self.costs
         } else {
             self.instances
         };
-        let mut features = vec![0.0; rows * self.features];
-        stream.fill_normal(&mut features);
+        let features: Vec<f64> = (0..rows * self.features).map(|_| stream.normal()).collect();
         let weights: Vec<f32> = (0..self.costs * self.features)
             .map(|_| stream.uniform(-0.5, 0.5) as f32)
             .collect();
@@ -177,10 +176,10 @@ impl TrainingCase {
         Ok(TrainingData { data, decisions })
     }
 
-    fn decision(&self, stream: &mut RandomStream) -> Decision {
+    fn decision(&self, stream: &mut SplitMix64) -> Decision {
         let mut taken = std::collections::BTreeSet::new();
         while taken.len() < self.chosen {
-            taken.insert(stream.index_below(self.costs) as u32);
+            taken.insert(stream.uniform(0.0, self.costs as f64) as u32);
         }
         Decision::from_indices(taken)
     }

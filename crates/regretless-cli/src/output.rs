@@ -8,11 +8,10 @@ use std::io::{self, ErrorKind, Write};
 use std::path::Path;
 
 use regretless::data::OutputFile;
-use regretless::text::escaped;
 use regretless::{Error, Result};
 use serde_json::Value;
 
-use crate::text::{escaped_json, escaped_lines};
+use crate::text::{escaped, escaped_json, escaped_lines};
 
 /// Result of a command, as text and as JSON.
 #[derive(Debug, Default)]

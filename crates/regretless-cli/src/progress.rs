@@ -11,7 +11,8 @@ use std::time::{Duration, Instant};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use regretless::cancellation::{Cancellation, CancellationScope};
 use regretless::observer::Observer;
-use regretless::text::escaped;
+
+use crate::text::escaped;
 
 /// Whether the user pressed Ctrl-C; solvers check it too.
 static INTERRUPTED: LazyLock<Cancellation> = LazyLock::new(Cancellation::new);

@@ -7,7 +7,6 @@ use std::fs;
 use std::path::Path;
 
 use clap::Args;
-use regretless::renamed::{explain, new_word};
 use regretless::{Error, Result};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -53,7 +52,7 @@ pub fn merged<O: Args + Serialize + DeserializeOwned>(
     table.extend(flags);
     table
         .try_into()
-        .map_err(|e: toml::de::Error| in_file(path, &explain(e.message())))
+        .map_err(|e: toml::de::Error| in_file(path, &Error::explain_renamed(e.message())))
 }
 
 /// Options as the text of a settings file that repeats the run.
@@ -81,7 +80,10 @@ pub fn parse_toml<T: DeserializeOwned>(text: &str, path: &Path) -> Result<T> {
         let place = line
             .map(|line| format!("line {line}: "))
             .unwrap_or_default();
-        in_file(path, &format!("{place}{}", explain(e.message())))
+        in_file(
+            path,
+            &format!("{place}{}", Error::explain_renamed(e.message())),
+        )
     })
 }
 
@@ -103,7 +105,7 @@ fn check_names<O: Args>(table: &Table, path: &Path, command: &str) -> Result<()>
     let Some(key) = table.keys().find(|key| !is_known(key)) else {
         return Ok(());
     };
-    Err(match new_word(key, is_known) {
+    Err(match Error::renamed_word(key, is_known) {
         Some(new) => in_file(path, &format!("'{key}' is called '{new}' now")),
         None => in_file(path, &format!("unknown setting '{key}' for {command}"))
             .with_remedy(format!("choose one of: {}", names.join(", "))),
@@ -114,10 +116,12 @@ fn check_names<O: Args>(table: &Table, path: &Path, command: &str) -> Result<()>
 fn check_values<O: DeserializeOwned>(table: &Table, path: &Path) -> Result<()> {
     for (name, value) in table {
         let single = Table::from_iter([(name.clone(), value.clone())]);
-        single
-            .try_into::<O>()
-            .map(drop)
-            .map_err(|e| in_file(path, &format!("{name}: {}", explain(e.message()))))?;
+        single.try_into::<O>().map(drop).map_err(|e| {
+            in_file(
+                path,
+                &format!("{name}: {}", Error::explain_renamed(e.message())),
+            )
+        })?;
     }
     Ok(())
 }

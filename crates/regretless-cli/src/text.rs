@@ -3,11 +3,21 @@
 use std::borrow::Cow;
 use std::path::Path;
 
-use regretless::text::escaped;
+use regretless::text::SafeText;
 use regretless::{Error, Result};
 
 /// Longest file name, in bytes, on Linux, macOS and Windows.
 const MAX_FILE_NAME_BYTES: usize = 255;
+
+/// Text for one line of a terminal, without control characters.
+pub fn escaped(text: &str) -> Cow<'_, str> {
+    text.escaped()
+}
+
+/// Text for a CSV cell that a spreadsheet does not run as a formula.
+pub fn escape_formula(text: &str) -> Cow<'_, str> {
+    text.escape_formula()
+}
 
 /// Text of several lines: as [`escaped`], but line breaks stay.
 pub fn escaped_lines(text: &str) -> String {

@@ -1,6 +1,6 @@
 //! Plain text tables: the first column is left-aligned, all others right-aligned.
 
-use regretless::text::escaped;
+use crate::text::escaped;
 
 /// A table with its heading.
 #[derive(Debug)]

@@ -11,7 +11,6 @@ use regretless::data::{CostNames, Dataset, SplitIndices, SplitRule};
 use regretless::evaluate::Evaluation;
 use regretless::method::Method;
 use regretless::optimizer::Optimizer;
-use regretless::renamed::{explain, new_word};
 use regretless::settings::TrainingSettings;
 use regretless::train::TrainingContext;
 use regretless::trainer::Trainer;
@@ -58,7 +57,7 @@ fn parse_settings(
             .unwrap_or_default();
         if !names.contains(&name) || name == "seed" {
             let is_setting = |word: &str| names.iter().any(|known| known == word);
-            let message = match new_word(&name, is_setting) {
+            let message = match regretless::Error::renamed_word(&name, is_setting) {
                 Some(new) => format!("train() got '{name}'; it is called '{new}' now"),
                 None => {
                     let choices = names.join(", ");
@@ -69,7 +68,10 @@ fn parse_settings(
         }
         table[&name] = setting_value(&name, &value)?;
         serde_json::from_value::<TrainingSettings>(table.clone()).map_err(|error| {
-            PyValueError::new_err(format!("{name}: {}", explain(&error.to_string())))
+            PyValueError::new_err(format!(
+                "{name}: {}",
+                regretless::Error::explain_renamed(&error.to_string())
+            ))
         })?;
     }
     serde_json::from_value(table).map_err(invalid)

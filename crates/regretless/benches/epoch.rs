@@ -11,8 +11,13 @@
     reason = "a benchmark prints, and stops where it fails"
 )]
 
+#[path = "measure/random.rs"]
+#[allow(dead_code, reason = "each benchmark uses its own part")]
+mod random;
+
 use std::time::Instant;
 
+use random::SplitMix64;
 use regretless::data::SyntheticSpec;
 use regretless::data::{Matrix, SplitIndices};
 use regretless::label::LabeledDataset;
@@ -21,7 +26,6 @@ use regretless::observer::NoopObserver;
 use regretless::oracle::Oracle;
 use regretless::predict::PredictorSpec;
 use regretless::problem::{Benchmark, ProblemKind, ProblemSpec};
-use regretless::random::{Purpose, RandomStream};
 use regretless::settings::{SelectionCriterion, TrainingSettings};
 use regretless::solve::SearchLimits;
 use regretless::train::TrainingContext;
@@ -115,7 +119,7 @@ fn solving(
     (data, predictions): (&LabeledDataset, &Matrix),
 ) -> f64 {
     let sense = data.sense();
-    let mut stream = RandomStream::new(Purpose::Loss, 0, [0, 0]);
+    let mut stream = SplitMix64::new(0);
     let mut calls: Vec<Vec<f64>> = Vec::new();
     for row in 0..data.len() {
         let pairs = predictions

@@ -9,8 +9,13 @@
 #![allow(clippy::print_stdout, reason = "a benchmark reports")]
 #![allow(clippy::unwrap_used, reason = "a benchmark stops at the first error")]
 
+#[path = "measure/random.rs"]
+#[allow(dead_code, reason = "each benchmark uses its own part")]
+mod random;
+
 use std::sync::Arc;
 
+use random::SplitMix64;
 use regretless::Method;
 use regretless::data::Matrix;
 use regretless::data::SyntheticSpec;
@@ -18,7 +23,6 @@ use regretless::observer::NoopObserver;
 use regretless::oracle::Oracle;
 use regretless::parallel::Threads;
 use regretless::problem::{Benchmark, ProblemKind, Tsp};
-use regretless::random::{Purpose, RandomStream};
 
 const NODES: usize = 1000;
 const FEATURES: usize = 5;
@@ -78,7 +82,7 @@ fn part(costs: &Matrix, rows: &[usize]) -> Matrix {
 
 /// Costs that are linear in features: like those of the paper's data after a least-squares fit.
 fn predicted(rows: usize, count: usize) -> Matrix {
-    let mut stream = RandomStream::new(Purpose::Benchmark, 135, [NODES as u64, 0]);
+    let mut stream = SplitMix64::new(135);
     let mut costs = Matrix::zeros(rows, count);
     let features: Vec<[f64; FEATURES]> = (0..rows)
         .map(|_| [(); FEATURES].map(|()| stream.normal()))

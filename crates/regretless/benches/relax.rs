@@ -13,12 +13,12 @@ use std::sync::Arc;
 
 mod measure;
 
+use measure::random::SplitMix64;
 use measure::{median, timed, wanted};
 
 use regretless::Decision;
 use regretless::data::SyntheticSpec;
 use regretless::problem::{Benchmark, ProblemKind, Tsp};
-use regretless::random::{Purpose, RandomStream};
 use regretless::solve::relaxation::{CostRangeKind, Relaxation};
 use regretless::solve::{NormalCone, SearchLimits};
 
@@ -110,8 +110,8 @@ fn tours(nodes: usize) {
     );
     let problem = Tsp::new(nodes).unwrap();
     let cone = problem.cone(&tour).unwrap();
-    let mut stream = RandomStream::new(Purpose::Benchmark, 135, [nodes as u64, 0]);
-    let costs = |stream: &mut RandomStream| -> Vec<f64> {
+    let mut stream = SplitMix64::new(nodes as u64);
+    let costs = |stream: &mut SplitMix64| -> Vec<f64> {
         (0..problem.num_costs())
             .map(|j| tour.value(j) * 3.0 - 5.0 + 2.0 * stream.normal())
             .collect()

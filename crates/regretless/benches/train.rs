@@ -14,10 +14,15 @@
 #[path = "../../../bench/src/machine.rs"]
 mod machine;
 
+#[path = "measure/random.rs"]
+#[allow(dead_code, reason = "each benchmark uses its own part")]
+mod random;
+
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
 use machine::Machine;
+use random::SplitMix64;
 use regretless::data::{Dataset, FeatureShape, Features, Matrix, SplitIndices};
 use regretless::label::LabeledDataset;
 use regretless::method::Method;
@@ -26,7 +31,6 @@ use regretless::oracle::Oracle;
 use regretless::parallel::Threads;
 use regretless::predict::PredictorSpec;
 use regretless::problem::{ProblemSpec, Sense, TopK};
-use regretless::random::{Purpose, RandomStream};
 use regretless::settings::{SelectionCriterion, TrainingSettings};
 use regretless::train::TrainingContext;
 use regretless::trainer::Trainer;
@@ -106,7 +110,7 @@ struct Case {
 impl Case {
     /// Costs that depend on the features nonlinearly, with noise; decisions as sparse as tours.
     fn new(costs: usize, rows: usize, threads: usize) -> Self {
-        let mut stream = RandomStream::new(Purpose::Benchmark, 1, [0, 0]);
+        let mut stream = SplitMix64::new(1);
         let features: Vec<f32> = (0..rows * FEATURES)
             .map(|_| stream.normal() as f32)
             .collect();

@@ -9,15 +9,19 @@
 #![allow(clippy::print_stdout, reason = "a benchmark reports")]
 #![allow(clippy::unwrap_used, reason = "a benchmark stops at the first error")]
 
+#[path = "measure/random.rs"]
+#[allow(dead_code, reason = "each benchmark uses its own part")]
+mod random;
+
 use std::hint::black_box;
 use std::sync::Arc;
 use std::time::Instant;
 
+use random::SplitMix64;
 use regretless::data::SyntheticSpec;
 use regretless::problem::{Benchmark, ProblemKind};
 #[cfg(feature = "highs")]
 use regretless::problem::{LinearBuilder, LinearProblem, ProblemSpec, Sense, VariableDomain};
-use regretless::random::{Purpose, RandomStream};
 use regretless::solve::relaxation::{Relaxation, RelaxationSolver};
 use regretless::solve::warm_start::WarmStart;
 use regretless::solve::{SearchLimits, Solution, SolveFailure, Solver};
@@ -219,7 +223,7 @@ fn costs(name: &str, instances: usize) -> (Arc<dyn ProblemKind>, Vec<Vec<f64>>) 
 }
 
 fn drifted(costs: &[f64], drift: f64, row: usize) -> Vec<f64> {
-    let mut stream = RandomStream::new(Purpose::Benchmark, 7, [row as u64, (drift * 1e4) as u64]);
+    let mut stream = SplitMix64::new(((row as u64) << 32) + (drift * 1e4) as u64);
     costs
         .iter()
         .map(|cost| cost * (1.0 + drift * stream.normal()))

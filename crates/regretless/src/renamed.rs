@@ -34,7 +34,7 @@ const RENAMED_WORDS: [(&str, &str); 22] = [
 ];
 
 /// The new word for an old one, among the valid words of the file or command that uses it.
-pub fn new_word(old: &str, mut is_known: impl FnMut(&str) -> bool) -> Option<&'static str> {
+pub(crate) fn new_word(old: &str, mut is_known: impl FnMut(&str) -> bool) -> Option<&'static str> {
     RENAMED_WORDS
         .iter()
         .filter(|(renamed, _)| *renamed == old)
@@ -49,13 +49,26 @@ pub(crate) fn refuse(old: &str, new: &str) -> Error {
 
 /// Replaces serde's message about an unknown field or variant by the new word, if the unknown word
 /// is an old one. The result is one line.
-pub fn explain(message: &str) -> String {
+pub(crate) fn explain(message: &str) -> String {
     match unknown_word(message) {
         Some(old) => match new_word(old, |new| message.contains(&format!("`{new}`"))) {
             Some(new) => format!("'{old}' is called '{new}' now"),
             None => one_line(message),
         },
         None => one_line(message),
+    }
+}
+
+impl Error {
+    /// The new word for an old one that was renamed, if `is_known` accepts it.
+    pub fn renamed_word(old: &str, is_known: impl FnMut(&str) -> bool) -> Option<&'static str> {
+        new_word(old, is_known)
+    }
+
+    /// Replaces serde's message about an unknown field or variant by the new word, if the unknown
+    /// word is an old one. The result is one line.
+    pub fn explain_renamed(message: &str) -> String {
+        explain(message)
     }
 }
 

@@ -9,6 +9,7 @@ use crate::data::SplitIndices;
 use crate::error::{Error, Result};
 use crate::method::StageOverrides;
 use crate::optimizer::Optimizer;
+use crate::random::{Purpose, RandomStream};
 
 /// Settings of a training run.
 ///
@@ -145,6 +146,12 @@ impl TrainingSettings {
             select: SelectionCriterion::TrainingLoss,
             ..self
         }
+    }
+
+    /// Shuffles the rows of an epoch into the order in which training visits them; it depends on
+    /// the seed and the epoch only.
+    pub fn shuffle_rows(&self, rows: &mut [usize], epoch: usize) {
+        RandomStream::new(Purpose::BatchOrder, self.seed, [epoch as u64, 0]).shuffle(rows);
     }
 
     /// Whether training may stop by the clock, so that another run may train another model.

@@ -10,6 +10,27 @@ use std::path::Path;
 
 use crate::error::{Error, Result};
 
+/// Untrusted text made safe to display or to write for a spreadsheet.
+pub trait SafeText {
+    /// Text for one line of a terminal: control characters, line breaks and marks that reverse the
+    /// reading order are written as escapes such as `\n` and `\u{1b}`.
+    fn escaped(&self) -> Cow<'_, str>;
+
+    /// Text for a CSV cell: text that a spreadsheet would run as a formula is prefixed with a single
+    /// quote.
+    fn escape_formula(&self) -> Cow<'_, str>;
+}
+
+impl SafeText for str {
+    fn escaped(&self) -> Cow<'_, str> {
+        escaped(self)
+    }
+
+    fn escape_formula(&self) -> Cow<'_, str> {
+        escape_formula(self)
+    }
+}
+
 /// Longest name, in bytes, that may become the name of a folder. File systems allow 255 bytes; a
 /// number, a hash and the suffixes of files, also temporary ones, need the rest.
 const MAX_NAME_BYTES: usize = 100;
@@ -66,7 +87,7 @@ pub(crate) fn file_name_part(text: &str) -> String {
 
 /// Text for one line of a terminal: control characters, line breaks and marks that reverse the
 /// reading order are written as escapes such as `\n` and `\u{1b}`.
-pub fn escaped(text: &str) -> Cow<'_, str> {
+pub(crate) fn escaped(text: &str) -> Cow<'_, str> {
     if !text.chars().any(is_hidden) {
         return Cow::Borrowed(text);
     }
@@ -111,7 +132,7 @@ fn is_hidden(c: char) -> bool {
 /// User text in a CSV cell: a spreadsheet would run text that begins with `=`, `+`, `-`, `@`, TAB
 /// or CR as a formula, so that it is prefixed with a single quote. Numbers such as `-1.5` are
 /// unchanged.
-pub fn escape_formula(text: &str) -> Cow<'_, str> {
+pub(crate) fn escape_formula(text: &str) -> Cow<'_, str> {
     let begins_a_formula = text.starts_with(['=', '+', '-', '@', '\t', '\r']);
     if begins_a_formula && text.parse::<f64>().is_err() {
         return Cow::Owned(format!("'{text}"));

@@ -8,7 +8,6 @@ use clap::error::{ContextKind, ContextValue};
 use clap::{Args, CommandFactory, Parser, Subcommand};
 use regretless::Error;
 use regretless::oracle::Heuristic;
-use regretless::renamed::new_word;
 use serde::{Deserialize, Serialize};
 
 mod commands;
@@ -140,7 +139,7 @@ pub fn renamed_flag(error: &clap::Error) -> Option<Error> {
     let command = std::env::args().nth(1)?;
     let definition = Cli::command();
     let options = definition.find_subcommand(&command)?;
-    let new = new_word(&old, |word| {
+    let new = Error::renamed_word(&old, |word| {
         options
             .get_arguments()
             .any(|argument| argument.get_id() == word)

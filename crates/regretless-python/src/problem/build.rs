@@ -11,7 +11,6 @@ use regretless::problem::{
     Benchmark, CostColumns, ExternalProblem, FileProblem, LinearArrays, LinearColumn, ProblemKind,
     ProblemSpec, ReadOptions, Sense,
 };
-use regretless::renamed::explain;
 
 use super::Problem;
 use crate::arrays::{row_numbers, vector};
@@ -106,7 +105,10 @@ pub(super) fn parse_description(
     if let Ok(table) = description.cast::<PyDict>() {
         let text = crate::train::json_text(table, "the problem")?;
         return serde_json::from_str(&text).map_err(|error| {
-            PyValueError::new_err(format!("the problem: {}", explain(&error.to_string())))
+            PyValueError::new_err(format!(
+                "the problem: {}",
+                regretless::Error::explain_renamed(&error.to_string())
+            ))
         });
     }
     let name: String = description.extract()?;

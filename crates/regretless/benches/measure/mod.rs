@@ -4,6 +4,8 @@
 #![allow(clippy::unwrap_used, reason = "a benchmark stops at the first error")]
 #![allow(dead_code, reason = "each benchmark uses its own part")]
 
+pub mod random;
+
 use regretless::data::Dataset;
 use regretless::data::SyntheticSpec;
 use regretless::problem::{Benchmark, ProblemSpec};

@@ -95,7 +95,7 @@ impl CheckpointFolder {
     ///
     /// # Errors
     /// When another process holds the lock, or the folder cannot be written.
-    pub fn lock(&self) -> Result<RunLock> {
+    pub fn lock(&self) -> Result<impl Drop + use<>> {
         fs::create_dir_all(&self.path).map_err(Error::io(&self.path))?;
         let path = self.path.join(LOCK_FILE_NAME);
         match lock_file(&path).map_err(Error::io(&path))? {
@@ -114,7 +114,7 @@ impl CheckpointFolder {
 
 /// The lock of a running training; see [`CheckpointFolder::lock`].
 #[derive(Debug)]
-pub struct RunLock {
+struct RunLock {
     folder: PathBuf,
     /// Closing it releases the lock.
     _file: fs::File,

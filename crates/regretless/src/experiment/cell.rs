@@ -69,7 +69,7 @@ pub struct CellRecord {
     #[serde(flatten)]
     pub id: CellId,
     /// The outcome.
-    pub outcome: CellOutcome,
+    pub(super) outcome: CellOutcome,
 }
 
 impl CellRecord {
@@ -85,7 +85,7 @@ impl CellRecord {
 /// How a cell ended.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum CellOutcome {
+pub(super) enum CellOutcome {
     /// A model was trained and evaluated.
     Done(Box<CellMetrics>),
     /// The error message.

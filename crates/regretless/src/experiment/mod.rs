@@ -20,7 +20,7 @@ mod spec;
 mod statistics;
 mod store;
 
-pub use cell::{CellId, CellMetrics, CellOutcome, CellRecord, CurvePoint};
+pub use cell::{CellId, CellMetrics, CellRecord, CurvePoint};
 pub use cell_data::CellData;
 pub use example::{DecisionLayout, Example, ExampleDecision};
 pub use method::CellMethod;

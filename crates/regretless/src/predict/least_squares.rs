@@ -15,9 +15,22 @@ use crate::error::{Error, Result};
 /// of single precision, in which they are stored.
 const RIDGE_PENALTY: f64 = 1e-8;
 
+impl Dataset {
+    /// Costs of some rows as predicted by the linear model of least squared error on all rows, one
+    /// row after another.
+    ///
+    /// # Errors
+    /// When there is no row, or a sum is not finite.
+    pub fn least_squares_predictions(&self, rows: &[usize]) -> Result<Vec<f32>> {
+        let all: Vec<usize> = (0..self.len()).collect();
+        let fit = LinearFit::least_squares(self, &all)?;
+        Ok(fit.predict(&self.features().select_rows(rows)))
+    }
+}
+
 /// A linear predictor fitted in closed form, with its scalers.
 #[derive(Debug, Clone, PartialEq)]
-pub struct LinearFit {
+pub(crate) struct LinearFit {
     /// Standardizes features.
     pub(crate) input: FeatureScaler,
     /// Weights and biases.

@@ -20,7 +20,7 @@ mod model;
 mod network;
 mod scaler;
 
-pub use least_squares::LinearFit;
+pub(crate) use least_squares::LinearFit;
 pub use model::{CostModel, ModelMetadata};
 pub(crate) use network::LEAKY_RELU_SLOPE;
 pub(crate) use network::Network;

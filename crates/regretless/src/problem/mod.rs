@@ -49,7 +49,7 @@ pub use linear::{CostColumns, LinearArrays, LinearColumn, LinearFile, LinearRow}
 pub use linear::{LinearBuilder, LinearProblem, VariableDomain};
 pub use model_problem::ModelProblem;
 #[cfg(feature = "highs")]
-pub use schedule::{Schedule, ScheduledTask};
+pub use schedule::Schedule;
 pub use top_k::TopK;
 pub use tsp::Tsp;
 
@@ -82,14 +82,14 @@ pub enum SolverThreading {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SolveCostHint {
     /// Seconds of an exact solve, and how they are known.
-    pub exact: SolveSeconds,
+    pub(crate) exact: SolveSeconds,
     /// Seconds of a relaxed solve over those of an exact one.
-    pub relaxed_ratio: f64,
+    pub(crate) relaxed_ratio: f64,
 }
 
 /// How the seconds of a solve are known.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum SolveSeconds {
+pub(crate) enum SolveSeconds {
     /// Estimated from the size of the problem, by a formula fitted to medians that were measured on
     /// one core; only the order of magnitude matters.
     Estimated(f64),

@@ -40,17 +40,17 @@ const SLOTS_PER_DAY: usize = 48;
 #[serde(deny_unknown_fields)]
 pub struct Schedule {
     /// Minutes of a slot.
-    pub minutes: f64,
+    pub(crate) minutes: f64,
     /// Capacities of each machine, one per resource.
-    pub machines: Vec<Vec<f64>>,
+    pub(crate) machines: Vec<Vec<f64>>,
     /// The tasks.
-    pub tasks: Vec<ScheduledTask>,
+    pub(crate) tasks: Vec<ScheduledTask>,
 }
 
 /// A task that runs without interruption.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct ScheduledTask {
+pub(crate) struct ScheduledTask {
     /// Duration in slots.
     pub duration: usize,
     /// First slot it may start in.

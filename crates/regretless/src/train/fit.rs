@@ -12,7 +12,6 @@ use crate::evaluate::{regrets_from_results, rows_per_chunk};
 use crate::observer::InterruptOnlyObserver;
 use crate::oracle::TrainingOracle;
 use crate::predict::Network;
-use crate::random::{Purpose, RandomStream};
 use crate::report::{EpochReport, RoundReport, StopReason};
 use crate::settings::SelectionCriterion;
 
@@ -162,8 +161,7 @@ impl<'a> FitState<'a> {
         } else {
             context.split.train.clone()
         };
-        RandomStream::new(Purpose::BatchOrder, settings.seed, [epoch as u64, 0])
-            .shuffle(&mut order);
+        settings.shuffle_rows(&mut order, epoch);
         order.truncate(settings.rows_of_epoch(order.len()));
         let evaluated_rows = if select == SelectionCriterion::ValidationLoss {
             context.split.validation.as_slice()

@@ -4,10 +4,10 @@ use std::fmt::Write as _;
 
 use regretless::Result;
 use regretless::experiment::{ExperimentResults, MeanAndDeviation, MethodResults, ProblemResults};
-use regretless::text::{escape_formula, escaped};
 
 use crate::csv_text::{CsvText, optional_cell};
 use crate::output::number;
+use crate::text::{escape_formula, escaped};
 use crate::text_table::TextTable;
 
 /// Every problem with its methods.

@@ -5,10 +5,10 @@ use std::fmt::Write as _;
 use regretless::Result;
 use regretless::decision::Decision;
 use regretless::problem::{Cvrp, Tsp};
-use regretless::text::escape_formula;
 
 use super::target::SolutionFormat;
 use crate::csv_text::CsvText;
+use crate::text::escape_formula;
 
 impl SolutionFormat {
     /// Extension of the file.
