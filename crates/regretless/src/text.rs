@@ -16,8 +16,8 @@ pub trait SafeText {
     /// reading order are written as escapes such as `\n` and `\u{1b}`.
     fn escaped(&self) -> Cow<'_, str>;
 
-    /// Text for a CSV cell: text that a spreadsheet would run as a formula is prefixed with a single
-    /// quote.
+    /// Text for a CSV cell: text that a spreadsheet would run as a formula is prefixed with a
+    /// single quote.
     fn escape_formula(&self) -> Cow<'_, str>;
 }
 

@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 
 mod dependencies;
 mod names;
+mod public_api;
 mod signatures;
 mod words;
 
@@ -74,6 +75,12 @@ fn check(rule: &str, findings: &BTreeSet<String>) {
         "{rule}: {} findings\n{findings:#?}",
         findings.len()
     );
+}
+
+/// The syntax tree of a source file.
+fn parsed(path: &Path) -> syn::File {
+    syn::parse_file(&fs::read_to_string(path).unwrap())
+        .unwrap_or_else(|error| panic!("{}: {error}", shown(path)))
 }
 
 #[test]

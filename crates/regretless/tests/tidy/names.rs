@@ -2,12 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::path::Path;
 
 use proc_macro2::{TokenStream, TokenTree};
 use syn::visit::Visit;
 
-use crate::{CRATES, LIBRARY_TESTS, check, files, root, shown};
+use crate::{CRATES, LIBRARY_TESTS, check, files, parsed, root, shown};
 
 /// Two implementations of the same SIMD types, of which a build has one.
 const ALTERNATIVES: &str = "crates/regretless/src/simd/portable.rs";
@@ -93,9 +92,4 @@ fn collect_identifiers(tokens: TokenStream, out: &mut BTreeSet<String>) {
             TokenTree::Punct(_) | TokenTree::Literal(_) => {}
         }
     }
-}
-
-fn parsed(path: &Path) -> syn::File {
-    syn::parse_file(&fs::read_to_string(path).unwrap())
-        .unwrap_or_else(|error| panic!("{}: {error}", shown(path)))
 }

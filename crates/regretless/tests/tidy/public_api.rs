@@ -1,0 +1,89 @@
+//! The public API of the library stays small.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use syn::{Item, UseTree, Visibility};
+
+use crate::{parsed, root};
+
+/// Most types, traits and free functions that users of the library can name.
+const MAX_PUBLIC_ITEMS: usize = 150;
+
+#[test]
+fn the_public_api_stays_small() {
+    let mut names = BTreeSet::new();
+    let source = root().join("crates/regretless/src");
+    collect_module(&source.join("lib.rs"), &source, &mut names);
+    assert!(names.len() > 50, "only {} public items found", names.len());
+    assert!(
+        names.len() <= MAX_PUBLIC_ITEMS,
+        "{} public items, at most {MAX_PUBLIC_ITEMS} are allowed: {names:#?}",
+        names.len()
+    );
+}
+
+/// Adds the names that a public module defines or re-exports. Type names are unique in the crate,
+/// so an item with two paths counts once. `folder` has the files of the module's submodules.
+fn collect_module(file: &Path, folder: &Path, names: &mut BTreeSet<String>) {
+    for item in parsed(file).items {
+        let (visibility, name) = match &item {
+            Item::Struct(item) => (&item.vis, &item.ident),
+            Item::Enum(item) => (&item.vis, &item.ident),
+            Item::Union(item) => (&item.vis, &item.ident),
+            Item::Trait(item) => (&item.vis, &item.ident),
+            Item::Type(item) => (&item.vis, &item.ident),
+            Item::Fn(item) => (&item.vis, &item.sig.ident),
+            Item::Mod(item) => (&item.vis, &item.ident),
+            Item::Use(item) => {
+                if is_public(&item.vis) {
+                    collect_use(&item.tree, names);
+                }
+                continue;
+            }
+            _ => continue,
+        };
+        if !is_public(visibility) {
+            continue;
+        }
+        if matches!(item, Item::Mod(_)) {
+            let folder = folder.join(name.to_string());
+            collect_module(&module_file(&folder), &folder, names);
+        } else {
+            names.insert(name.to_string());
+        }
+    }
+}
+
+fn is_public(visibility: &Visibility) -> bool {
+    matches!(visibility, Visibility::Public(_))
+}
+
+/// The file of a module with this folder of submodules.
+fn module_file(folder: &Path) -> PathBuf {
+    let file = folder.with_extension("rs");
+    if file.exists() {
+        file
+    } else {
+        folder.join("mod.rs")
+    }
+}
+
+/// Adds the names at the ends of a re-export; constants do not count.
+fn collect_use(tree: &UseTree, names: &mut BTreeSet<String>) {
+    let name = match tree {
+        UseTree::Path(path) => return collect_use(&path.tree, names),
+        UseTree::Group(group) => {
+            for tree in &group.items {
+                collect_use(tree, names);
+            }
+            return;
+        }
+        UseTree::Name(name) => name.ident.to_string(),
+        UseTree::Rename(rename) => rename.rename.to_string(),
+        UseTree::Glob(_) => panic!("a public re-export lists its names"),
+    };
+    if name.chars().any(char::is_lowercase) {
+        names.insert(name);
+    }
+}
