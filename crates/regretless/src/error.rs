@@ -10,6 +10,17 @@ use std::path::{Path, PathBuf};
 use crate::text::{display_path, escaped};
 
 /// Result of everything fallible in this crate.
+///
+/// ```
+/// use regretless::{Problem, Result};
+///
+/// fn number_of_costs(benchmark: &str) -> Result<usize> {
+///     Ok(Problem::benchmark(benchmark)?.kind().num_costs())
+/// }
+/// assert_eq!(number_of_costs("KS32")?, 32);
+/// assert!(number_of_costs("KS").is_err());
+/// # Ok::<(), regretless::Error>(())
+/// ```
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// The place in the input that an error refers to. Rows of a CSV file are counted as a spreadsheet
@@ -102,6 +113,13 @@ pub enum SolveFailure {
 }
 
 /// The kind of an [`Error`], for programs that react to it.
+///
+/// ```
+/// use regretless::{ErrorKind, Model};
+///
+/// let error = Model::load("no/such/file").unwrap_err();
+/// assert_eq!(error.kind(), ErrorKind::File);
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ErrorKind {

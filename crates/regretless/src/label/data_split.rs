@@ -163,6 +163,17 @@ impl DataSplit {
 }
 
 /// The rows of one part of a [`DataSplit`].
+///
+/// ```
+/// use regretless::{DataPart, Dataset, Problem, Split};
+///
+/// let problem = Problem::benchmark("KS32")?;
+/// let data = Dataset::generate(&problem, 20)?.split(Split::random(0).train(0.5))?;
+/// let test: DataPart = data.test();
+/// assert_eq!(test.len(), test.rows().len());
+/// assert_eq!(data.train().len() + data.validation().len() + test.len(), 20);
+/// # Ok::<(), regretless::Error>(())
+/// ```
 #[derive(Debug, Clone, Copy)]
 pub struct DataPart<'a> {
     data: &'a DataSplit,

@@ -30,6 +30,15 @@ use serde::{Deserialize, Serialize};
 use crate::error::{Error, Result};
 
 /// How a model is trained.
+///
+/// ```
+/// use regretless::Method;
+///
+/// let method: Method = "MAE(O,S) then SPO+ epochs 5".parse()?;
+/// assert_eq!(method.to_string(), "MAE(O,S) then SPO+ epochs 5");
+/// assert!("no such loss".parse::<Method>().is_err());
+/// # Ok::<(), regretless::Error>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub enum Method {
