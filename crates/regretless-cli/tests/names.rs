@@ -364,7 +364,7 @@ fn a_problem_file_that_changed_since_training_is_refused() {
     std::fs::remove_file(workspace.path("toy.lp")).unwrap();
     workspace
         .run(decide)
-        .failed(3, &["toy.lp", "not there", "problem file"]);
+        .failed(3, &["toy.lp", "is missing", "problem file"]);
     // The file is also found next to the model.
     workspace.write("kept/toy.lp", LP);
     workspace.run(decide).succeeded();

@@ -288,7 +288,7 @@ fn routing_files_that_contradict_themselves_are_refused_by_line() {
     workspace.write("toy.vrp", &FLEET.replace("toy-n4-k2", "toy"));
     workspace
         .run("solve toy.vrp")
-        .refused(3, &["toy.vrp", "how many vehicles"]);
+        .refused(3, &["toy.vrp", "number of vehicles"]);
 }
 
 #[test]
