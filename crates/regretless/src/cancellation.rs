@@ -1,7 +1,7 @@
 //! Cancellation of running solves.
 //!
 //! Solvers do not depend on observers or signals. The caller enters a [`Cancellation`] on its
-//! thread; every solver that may take long polls [`requested`], and workers inherit the
+//! thread; every solver that may take long polls `requested`, and workers inherit the
 //! cancellation of the thread that started them (`parallel.rs`). A canceled search ends as fast as
 //! it can; the oracle discards its result and reports an interrupted solve. A request can therefore
 //! end a solve, but never change a result.

@@ -148,7 +148,7 @@ impl Evaluation {
         errors.summarize(regrets, data, instances)
     }
 
-    /// A warning if regret is averaged over fewer rows than [`MIN_ROWS_TO_EVALUATE`]; `part` is the
+    /// A warning if regret is averaged over fewer rows than `MIN_ROWS_TO_EVALUATE`; `part` is the
     /// part of the table, such as "test".
     pub fn few_rows_warning(part: &str, rows: usize) -> Option<String> {
         let noun = if rows == 1 { "row" } else { "rows" };

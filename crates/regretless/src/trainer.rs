@@ -1,6 +1,6 @@
 //! [`Trainer`]: trains a model by any method and evaluates it.
 //!
-//! A training of stages is [`StagedTraining::run`], whose rounds are the loop in `train/fit.rs`;
+//! A training of stages is `StagedTraining::run`, whose rounds are the loop in `train/fit.rs`;
 //! `auto` compares several such trainings.
 
 use serde::Serialize;
@@ -183,7 +183,7 @@ impl Trainer {
     /// Trains a model; resumes from checkpoints if there are any (`auto` does not write them).
     ///
     /// # Errors
-    /// As [`StagedTraining::run`]; when `auto` is given a model to start from or all its candidates
+    /// As `StagedTraining::run`; when `auto` is given a model to start from or all its candidates
     /// fail.
     pub fn train(
         &self,

@@ -62,7 +62,7 @@ type SettingsOverrides = Map<String, Value>;
 #[serde(deny_unknown_fields)]
 pub struct Experiment {
     /// A short name; its results are written to a folder of this name, so it must pass
-    /// [`check_name`].
+    /// `check_name`.
     pub name: String,
     /// Title of the report.
     pub title: String,

@@ -3,7 +3,7 @@
 //! Every loss is a function of one instance and one prediction that returns value and gradient
 //! together, in closed form. Adding a loss takes one file here, its `mod` line, one entry of
 //! `registry.rs` and one line of documentation. The file implements [`LossDefinition`] (name,
-//! [`Capabilities`], building for a table) and [`Loss`] (or [`DecisionGradient`]), and states in
+//! [`Capabilities`], building for a table) and [`Loss`] (or `DecisionGradient`), and states in
 //! its `FAMILY` the names, how options are parsed, and examples; the examples are part of the
 //! gradient, scale, determinism and training tests.
 //!

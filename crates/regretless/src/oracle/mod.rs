@@ -4,7 +4,7 @@
 //! solver, and keeps idle solvers for the next batch. A failed instance does not stop the others;
 //! its result holds the reason. Module `sensitivity` solves linear relaxations in the same way.
 //!
-//! During training, losses call a [`TrainingOracle`]: its [`OracleSettings`] decide whether a
+//! During training, losses call a [`TrainingOracle`]: its `OracleSettings` decide whether a
 //! solver call is solved exactly, by the linear relaxation or by a heuristic, or returns the
 //! cheapest decision of a [`SolutionPool`]. The state of a row's last solve may warm-start its next
 //! one (module `warm_start_store`). Warm starts change the time of a solve and not its result, up

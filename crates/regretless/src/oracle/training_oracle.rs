@@ -242,7 +242,7 @@ impl<'a> TrainingOracle<'a> {
     }
 
     /// The decisions under the predicted costs of a batch (to be minimized, one row after the
-    /// other), solved where [`Self::cache_action`] says so, in the order of the instances. For
+    /// other), solved where `Self::cache_action` says so, in the order of the instances. For
     /// losses that compare with the solution pool they are added to it ([`Self::add_to_pool`])
     /// before the batch is evaluated; a local search may start from the instance's `label`.
     ///

@@ -58,7 +58,7 @@ impl TopK {
     /// Choose exactly `k` of `items` items.
     ///
     /// # Errors
-    /// When there are no items, fewer than k, or more than [`size_limits::MAX_COSTS`].
+    /// When there are no items, fewer than k, or more than `size_limits::MAX_COSTS`.
     pub fn new(items: usize, k: usize, sense: Sense) -> Result<Self> {
         size_limits::checked_product("items", &[items], size_limits::MAX_COSTS)?;
         if items == 0 || k > items {

@@ -51,7 +51,7 @@ impl Tsp {
     /// A tour through `nodes` nodes.
     ///
     /// # Errors
-    /// When there are fewer than 3 nodes, or more than [`MAX_NODES`].
+    /// When there are fewer than 3 nodes, or more than `MAX_NODES`.
     pub fn new(nodes: usize) -> Result<Self> {
         if !(3..=MAX_NODES).contains(&nodes) {
             return Err(Error::setting(format!(

@@ -108,7 +108,7 @@ pub(crate) const MAX_ADJACENT_VERTICES: usize = 10_000;
 /// the costs only.
 pub trait AdjacentVertices: Send {
     /// The relaxed optimum and the difference to each adjacent vertex, at most
-    /// [`MAX_ADJACENT_VERTICES`].
+    /// `MAX_ADJACENT_VERTICES`.
     ///
     /// # Errors
     /// When the relaxation has no optimum.

@@ -10,7 +10,7 @@
 //!   may change which one is returned; of a relaxed point the last digits may differ.
 //! * A warm search that ends at its node limit is repeated cold, and solvers with an allowed gap
 //!   use no warm starts: suboptimal results would depend on them.
-//! * Each solver states the drift up to which it starts warm ([`CostSample::drift`]); beyond that
+//! * Each solver states the drift up to which it starts warm (`CostSample::drift`); beyond that
 //!   drift it starts cold.
 
 use std::any::Any;

@@ -1,6 +1,6 @@
 //! Training: from labeled data to a model.
 //!
-//! [`StagedTraining::run`] trains the stages of a method one after the other. A stage has one round
+//! `StagedTraining::run` trains the stages of a method one after the other. A stage has one round
 //! or, if its loss weights instances by the regret of a baseline, several (`weighting.rs`). Each
 //! round is the loop over epochs in `fit.rs`; an epoch is run by an `EpochRunner`, either the
 //! minibatch runner (`epoch_runner.rs`, one gradient step in `step.rs`) or the fused one
