@@ -4,7 +4,7 @@ use numpy::PyArray1;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use regretless::data::{CostOwner, Dataset, Matrix};
+use regretless::data::{Dataset, Matrix, NamedCosts};
 use regretless::evaluate::Evaluation;
 use regretless::observer::Observer;
 
@@ -13,7 +13,7 @@ use crate::call_observer::{PyCall, detached};
 use crate::error::to_py_err;
 use crate::keywords::refuse_unknown;
 use crate::label::{Labels, check_same_rows, costs_in_column_order, costs_only, with_labels};
-use crate::names::{in_order, match_table_of_model};
+use crate::names::{match_table_of_model, reorder_to_names};
 use crate::predict::Model;
 use crate::problem::Problem;
 use crate::results::{result_object, to_python};
@@ -41,8 +41,8 @@ impl<'py> EvaluationArgs<'_, 'py> {
     ) -> PyResult<Evaluation> {
         check_same_rows(predictions, costs, "predictions", "C")?;
         let data = costs_only(self.problem, costs, ArrayOwnership::Borrow)?;
-        let target = CostOwner::new("C", data.cost_names());
-        let predictions = in_order(predictions, "predictions", target)?;
+        let target = NamedCosts::new("C", data.cost_names());
+        let predictions = reorder_to_names(predictions, "predictions", target)?;
         self.evaluate_matrix(costs.py(), &predictions, data)
     }
 

@@ -8,7 +8,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use regretless::Decision;
-use regretless::data::{CostNames, CostOwner, Dataset, FeatureShape, Features, Matrix};
+use regretless::data::{CostNames, Dataset, FeatureShape, Features, Matrix, NamedCosts};
 use regretless::label::{LabelStore, LabeledDataset, Shard};
 use regretless::observer::Observer;
 use regretless::oracle::Oracle;
@@ -20,7 +20,7 @@ use crate::error::to_py_err;
 use crate::frames::{FrameTemplate, table_like};
 use crate::function_problem::SolverFunction;
 use crate::keywords::refuse_unknown;
-use crate::names::{column_names, in_order, match_table};
+use crate::names::{column_names, match_table, reorder_to_names};
 use crate::problem::Problem;
 use crate::solutions::{dense_rows, failure_text};
 
@@ -83,8 +83,8 @@ impl Labels {
                  contain their values; find the labels with regretless.label(problem, C)",
             )
         })?;
-        let target = CostOwner::new("C", data.cost_names());
-        let decisions = in_order(decisions, "decisions", target)?;
+        let target = NamedCosts::new("C", data.cost_names());
+        let decisions = reorder_to_names(decisions, "decisions", target)?;
         problem.check_width(decisions.cols())?;
         let oracle = problem
             .oracle(&PyCall::new(false), Some(1), None)

@@ -5,7 +5,7 @@
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use regretless::data::{CostMatching, CostNames, CostOwner, Dataset, Matrix};
+use regretless::data::{CostMatching, CostNames, Dataset, Matrix, NamedCosts};
 
 use crate::arrays::{ArrayOwnership, array2, finite_matrix};
 use crate::error::to_py_err;
@@ -65,53 +65,59 @@ fn names_of(labels: &Bound<'_, PyAny>) -> PyResult<Option<Vec<String>>> {
 fn match_names(
     py: Python<'_>,
     problem: &Problem,
-    owner: &str,
+    argument: &str,
     names: &CostNames,
 ) -> PyResult<CostMatching> {
     names
         .check("column")
-        .map_err(|error| PyValueError::new_err(format!("{owner}: {error}")))?;
-    let found = CostMatching::with_problem(CostOwner::new(owner, names), problem.problem.as_ref())
-        .map_err(to_py_err)?;
-    if let Some(notice) = found.notice() {
-        problem.warn_once(py, notice)?;
+        .map_err(|error| PyValueError::new_err(format!("{argument}: {error}")))?;
+    let matching =
+        CostMatching::with_problem(NamedCosts::new(argument, names), problem.problem.as_ref())
+            .map_err(to_py_err)?;
+    if let Some(warning) = matching.warning() {
+        problem.warn_once(py, warning)?;
     }
-    Ok(found)
+    Ok(matching)
 }
 
 /// Reorders a table to the order of a problem's costs.
 pub fn match_table(py: Python<'_>, problem: &Problem, data: &mut Dataset) -> PyResult<()> {
-    let found = match_names(py, problem, "C", data.cost_names())?;
-    data.apply(&found).map_err(to_py_err)
+    let matching = match_names(py, problem, "C", data.cost_names())?;
+    data.apply(&matching).map_err(to_py_err)
 }
 
-/// Reorders a table to the order of a problem's costs or, where it has no names, of a model's.
+/// Reorders a table to the order of a problem's costs or, where the problem's costs have no names,
+/// of a model's.
 pub fn match_table_of_model(
     py: Python<'_>,
     problem: &Problem,
     model: &regretless::predict::CostModel,
     data: &mut Dataset,
 ) -> PyResult<()> {
-    let notices = model
+    let warnings = model
         .match_table(data, problem.problem.as_ref())
         .map_err(to_py_err)?;
-    notices
+    warnings
         .iter()
-        .try_for_each(|notice| problem.warn_once(py, notice))
+        .try_for_each(|warning| problem.warn_once(py, warning))
 }
 
-/// A table of predictions or decisions in the order of the target's names. Arrays are in that order
-/// already: predictions usually have no names, so that no warning is raised.
-pub fn in_order(value: &Bound<'_, PyAny>, what: &str, target: CostOwner<'_>) -> PyResult<Matrix> {
-    let mut numbers = finite_matrix(value, what, ArrayOwnership::Borrow)?;
+/// A table of predictions or decisions, reordered to the target's names. Arrays without names are
+/// assumed to be in that order, without a warning, because predictions usually have no names.
+pub fn reorder_to_names(
+    value: &Bound<'_, PyAny>,
+    argument: &str,
+    target: NamedCosts<'_>,
+) -> PyResult<Matrix> {
+    let mut numbers = finite_matrix(value, argument, ArrayOwnership::Borrow)?;
     let Some(names) = column_names(value)?.map(CostNames::from) else {
         return Ok(numbers);
     };
     names
         .check("column")
-        .map_err(|error| PyValueError::new_err(format!("{what}: {error}")))?;
+        .map_err(|error| PyValueError::new_err(format!("{argument}: {error}")))?;
     if numbers.cols() == names.len()
-        && let Some(order) = CostMatching::new(CostOwner::new(what, &names), target)
+        && let Some(order) = CostMatching::new(NamedCosts::new(argument, &names), target)
             .map_err(to_py_err)?
             .order()
     {
@@ -120,25 +126,29 @@ pub fn in_order(value: &Bound<'_, PyAny>, what: &str, target: CostOwner<'_>) -> 
     Ok(numbers)
 }
 
-/// A table in the order of a problem's costs; names that cannot be matched raise an error.
-pub fn in_order_of(value: &Bound<'_, PyAny>, what: &str, problem: &Problem) -> PyResult<Matrix> {
+/// A table, reordered to a problem's costs; names that cannot be matched raise an error.
+pub fn reorder_to_problem(
+    value: &Bound<'_, PyAny>,
+    argument: &str,
+    problem: &Problem,
+) -> PyResult<Matrix> {
     let named = column_names(value)?.map(CostNames::from);
     if let Some(names) = &named {
-        match_names(value.py(), problem, what, names)?;
+        match_names(value.py(), problem, argument, names)?;
     }
-    in_order(
+    reorder_to_names(
         value,
-        what,
-        CostOwner {
+        argument,
+        NamedCosts {
             name: &problem.problem.name(),
             cost_names: problem.problem.cost_names(),
-            could_have_names: false,
+            warn_if_unnamed: false,
         },
     )
 }
 
-/// One row of costs in the order of a problem's costs.
-pub fn row_in_order_of(
+/// One row of costs, reordered to a problem's costs.
+pub fn reorder_row_to_problem(
     value: &Bound<'_, PyAny>,
     mut numbers: Vec<f64>,
     problem: &Problem,
@@ -146,27 +156,27 @@ pub fn row_in_order_of(
     let Some(names) = entry_names(value)?.map(CostNames::from) else {
         return Ok(numbers);
     };
-    let found = match_names(value.py(), problem, "the row of costs", &names)?;
+    let matching = match_names(value.py(), problem, "the row of costs", &names)?;
     problem.check_width(numbers.len())?;
-    found.apply_to_row(&mut numbers);
+    matching.apply_to_row(&mut numbers);
     Ok(numbers)
 }
 
-/// Refuses a table whose columns are not in the order of a problem's costs, where results are in
-/// the order of the columns.
-pub fn check_order(value: &Bound<'_, PyAny>, what: &str, problem: &Problem) -> PyResult<()> {
+/// For calls whose results have the order of the input columns: returns an error if that is not the
+/// order of the problem's costs.
+pub fn check_order(value: &Bound<'_, PyAny>, argument: &str, problem: &Problem) -> PyResult<()> {
     let Some(names) = column_names(value)?.map(CostNames::from) else {
         return Ok(());
     };
-    if match_names(value.py(), problem, what, &names)?
+    if match_names(value.py(), problem, argument, &names)?
         .order()
         .is_none()
     {
         return Ok(());
     }
     Err(PyValueError::new_err(format!(
-        "the columns of {what} are in a different order than the problem's costs; use \
-         {what}[problem.cost_names]"
+        "the columns of {argument} are in a different order than the problem's costs; use \
+         {argument}[problem.cost_names]"
     )))
 }
 
@@ -187,8 +197,8 @@ pub fn costs_in_order<'py>(
     }
     let mut values = Vec::with_capacity(rows * cols);
     let mut row = Vec::with_capacity(cols);
-    for number in 0..rows {
-        costs.read(number, &mut row);
+    for index in 0..rows {
+        costs.read(index, &mut row);
         values.extend_from_slice(&row);
     }
     Ok(array2(py, values, rows, cols)?.into_any())

@@ -158,8 +158,8 @@ impl Model {
             .model
             .match_problem(problem.problem.as_ref())
             .map_err(to_py_err)?;
-        if let Some(notice) = matching.notice() {
-            problem.warn_once(py, notice)?;
+        if let Some(warning) = matching.warning() {
+            problem.warn_once(py, warning)?;
         }
         problem.check_width(self.model.metadata.costs.len())?;
         let call = PyCall::new(progress);

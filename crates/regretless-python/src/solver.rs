@@ -10,7 +10,7 @@ use regretless::solve::SearchLimits;
 
 use crate::arrays::{array1, vector};
 use crate::call_observer::catch_panic;
-use crate::names::row_in_order_of;
+use crate::names::reorder_row_to_problem;
 use crate::problem::Problem;
 
 /// A solver of one problem that is kept between calls.
@@ -78,7 +78,7 @@ impl Solver {
         c: &Bound<'py, PyAny>,
     ) -> PyResult<(Bound<'py, PyArray1<f32>>, f64)> {
         let problem = self.problem.get();
-        let mut costs = row_in_order_of(c, vector(c, "c")?, problem)?;
+        let mut costs = reorder_row_to_problem(c, vector(c, "c")?, problem)?;
         problem.check_width(costs.len())?;
         let sense = problem.problem.sense();
         if let Some(number) = costs.iter().position(|cost| !cost.is_finite()) {

@@ -121,7 +121,7 @@ impl Case {
         for x in features.chunks(FEATURES) {
             for b in mixing.chunks(FEATURES) {
                 let inner: f32 = x.iter().zip(b).map(|(x, b)| x * b).sum();
-                values.push(3.0 + inner.abs() + stream.unit() as f32);
+                values.push(3.0 + inner.abs() + stream.standard_uniform() as f32);
             }
         }
         let features = Features::new(

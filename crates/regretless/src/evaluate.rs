@@ -7,7 +7,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::data::{CostMatching, CostOwner, Dataset, Matrix, norm};
+use crate::data::{CostMatching, Dataset, Matrix, NamedCosts, norm};
 use crate::error::{Error, Result};
 use crate::label::LabeledDataset;
 use crate::observer::Observer;
@@ -167,7 +167,7 @@ impl CostModel {
     /// # Errors
     /// When the costs of the table do not match those of the model.
     pub fn predict_instances(&self, data: &LabeledDataset, rows: &[usize]) -> Result<Matrix> {
-        let matching = self.matching(CostOwner::new("the table", data.data().cost_names()))?;
+        let matching = self.matching(NamedCosts::new("the table", data.data().cost_names()))?;
         let mut predictions =
             self.predict_matched(&data.data().features().select_rows(rows), &matching)?;
         data.sense().convert_single(predictions.as_mut_slice());
@@ -179,11 +179,11 @@ impl CostModel {
     /// # Errors
     /// When both have names and the sets differ.
     pub fn match_problem(&self, problem: &dyn ProblemKind) -> Result<CostMatching> {
-        CostMatching::with_problem(self.cost_owner(problem.cost_names()), problem)
+        CostMatching::with_problem(self.named_costs(problem.cost_names()), problem)
     }
 
     /// Reorders the costs of a table that the model is evaluated on: to the order of the problem's
-    /// costs or, where the problem has no names, of the model's. Returns notices for the user.
+    /// costs or, where the problem has no names, of the model's. Returns warnings for the user.
     ///
     /// # Errors
     /// When names differ between the table or the model and the problem.
@@ -193,14 +193,14 @@ impl CostModel {
         problem: &dyn ProblemKind,
     ) -> Result<Vec<String>> {
         let model_matching = self.match_problem(problem)?;
-        let table = CostOwner::new("the table", data.cost_names());
+        let table = NamedCosts::new("the table", data.cost_names());
         let table_matching = match problem.cost_names() {
             Some(_) => CostMatching::with_problem(table, problem)?,
-            None => CostMatching::new(table, self.cost_owner(table.cost_names))?,
+            None => CostMatching::new(table, self.named_costs(table.cost_names))?,
         };
         data.apply(&table_matching)?;
-        let notices = [model_matching.notice(), table_matching.notice()];
-        Ok(notices.into_iter().flatten().map(String::from).collect())
+        let warnings = [model_matching.warning(), table_matching.warning()];
+        Ok(warnings.into_iter().flatten().map(String::from).collect())
     }
 }
 

@@ -22,7 +22,7 @@ const MIN_THREAD_LIMIT: usize = 64;
 /// A number of threads and their source.
 #[derive(Debug, Clone)]
 pub struct Threads {
-    workers: ThreadSource,
+    source: ThreadSource,
 }
 
 #[derive(Debug, Clone)]
@@ -47,7 +47,7 @@ impl Threads {
     /// Work on the calling thread only.
     pub fn single_threaded() -> Self {
         Self {
-            workers: ThreadSource::Caller,
+            source: ThreadSource::Caller,
         }
     }
 
@@ -58,7 +58,7 @@ impl Threads {
         match self.count() {
             1 => Self::single_threaded(),
             count => Self {
-                workers: ThreadSource::Spawned(count),
+                source: ThreadSource::Spawned(count),
             },
         }
     }
@@ -88,7 +88,7 @@ impl Threads {
         };
         if let Some(entry) = pools.iter().find(is_same) {
             return Ok(Self {
-                workers: ThreadSource::Pool(Arc::clone(&entry.pool)),
+                source: ThreadSource::Pool(Arc::clone(&entry.pool)),
             });
         }
         let built = ThreadPoolBuilder::new().num_threads(count).build();
@@ -100,13 +100,13 @@ impl Threads {
             pool: Arc::clone(&pool),
         });
         Ok(Self {
-            workers: ThreadSource::Pool(pool),
+            source: ThreadSource::Pool(pool),
         })
     }
 
     /// Number of threads.
     pub fn count(&self) -> usize {
-        match &self.workers {
+        match &self.source {
             ThreadSource::Caller => 1,
             ThreadSource::Pool(pool) => pool.current_num_threads(),
             ThreadSource::Spawned(count) => *count,
@@ -121,7 +121,7 @@ impl Threads {
         mut states: Vec<S>,
         work: impl Fn(usize, &mut S) + Sync + Send,
     ) {
-        match (&self.workers, states.as_mut_slice()) {
+        match (&self.source, states.as_mut_slice()) {
             (_, [only]) => work(0, only),
             (ThreadSource::Caller, all) => all
                 .iter_mut()
@@ -202,7 +202,7 @@ impl Threads {
         let worker = || {
             let _scope = cancellation::inherit(cancellation.clone());
             let mut scratch = init();
-            let mut taken = Vec::with_capacity(MAX_SLOTS_PER_CLAIM);
+            let mut taken = Vec::with_capacity(MAX_SLOTS_PER_TAKE);
             loop {
                 take_next(&queue, workers, &mut taken);
                 if taken.is_empty() {
@@ -213,7 +213,7 @@ impl Threads {
                 }
             }
         };
-        match &self.workers {
+        match &self.source {
             ThreadSource::Caller => worker(),
             ThreadSource::Pool(pool) => {
                 pool.scope(|scope| (0..workers).for_each(|_| scope.spawn(|_| worker())));
@@ -238,14 +238,14 @@ fn longest_first<T>(slots: &mut [T], expected: impl Fn(usize) -> f64) -> Vec<(us
 
 /// Maximum number of slots that a worker takes at once. Larger values reduce locking and balance
 /// the load less.
-const MAX_SLOTS_PER_CLAIM: usize = 64;
+const MAX_SLOTS_PER_TAKE: usize = 64;
 /// A worker takes the remaining slots per worker divided by this, at least one: the lock of a long
 /// queue is rarely contended, and the last slots are distributed one by one.
-const CLAIM_FRACTION: usize = 1024;
+const TAKE_DIVISOR: usize = 1024;
 
 fn take_next<I: ExactSizeIterator>(queue: &Mutex<I>, workers: usize, taken: &mut Vec<I::Item>) {
     let mut queue = queue.lock().unwrap_or_else(PoisonError::into_inner);
-    let count = (queue.len() / (CLAIM_FRACTION * workers)).clamp(1, MAX_SLOTS_PER_CLAIM);
+    let count = (queue.len() / (TAKE_DIVISOR * workers)).clamp(1, MAX_SLOTS_PER_TAKE);
     taken.extend(queue.by_ref().take(count));
 }
 
@@ -284,7 +284,8 @@ mod tests {
         assert_eq!(squares(1), squares(3));
     }
 
-    /// Work on every thread uses the pool itself: without a pool of its own it does not deadlock.
+    /// Every work item waits for the pool. The items run on threads outside the pool, so they
+    /// cannot block it.
     #[test]
     fn work_outside_the_pool_may_wait_for_the_pool() {
         let pool = Threads::new(2).unwrap();
@@ -332,7 +333,7 @@ mod tests {
         assert_eq!(out, [2; 9]);
     }
 
-    /// One slot waits until all others are filled: the test ends only if no thread has claimed
+    /// One slot waits until all others are filled: the test ends only if no thread has taken
     /// another slot together with it.
     #[test]
     fn a_long_slot_delays_no_other_slot() {

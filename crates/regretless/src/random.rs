@@ -45,13 +45,13 @@ impl RandomStream {
     }
 
     /// Uniform on [0, 1).
-    pub fn unit(&mut self) -> f64 {
+    pub fn standard_uniform(&mut self) -> f64 {
         (self.generator.next_u64() >> 11) as f64 * (1.0 / (1_u64 << 53) as f64)
     }
 
     /// Uniform on [low, high).
     pub fn uniform(&mut self, low: f64, high: f64) -> f64 {
-        low + (high - low) * self.unit()
+        low + (high - low) * self.standard_uniform()
     }
 
     /// Uniform on 0..bound, without bias.
@@ -83,14 +83,16 @@ impl RandomStream {
     /// trick).
     pub fn gamma(&mut self, shape: f64) -> f64 {
         if shape < 1.0 {
-            return self.gamma(shape + 1.0) * (1.0 - self.unit()).powf(1.0 / shape);
+            return self.gamma(shape + 1.0) * (1.0 - self.standard_uniform()).powf(1.0 / shape);
         }
         let d = shape - 1.0 / 3.0;
         let c = 1.0 / (9.0 * d).sqrt();
         loop {
             let x = self.normal();
             let v = (1.0 + c * x).powi(3);
-            if v > 0.0 && (1.0 - self.unit()).ln() < 0.5 * x * x + d * (1.0 - v + v.ln()) {
+            if v > 0.0
+                && (1.0 - self.standard_uniform()).ln() < 0.5 * x * x + d * (1.0 - v + v.ln())
+            {
                 return d * v;
             }
         }
@@ -167,8 +169,8 @@ impl Ziggurat {
     /// A normal beyond the start of the tail (Marsaglia 1964).
     fn tail(stream: &mut RandomStream) -> f64 {
         loop {
-            let beyond = -(1.0 - stream.unit()).ln() / Self::ZIGGURAT_TAIL_START;
-            if -2.0 * (1.0 - stream.unit()).ln() > beyond * beyond {
+            let beyond = -(1.0 - stream.standard_uniform()).ln() / Self::ZIGGURAT_TAIL_START;
+            if -2.0 * (1.0 - stream.standard_uniform()).ln() > beyond * beyond {
                 return Self::ZIGGURAT_TAIL_START + beyond;
             }
         }
@@ -193,7 +195,7 @@ impl NumpyRandomState {
     }
 
     /// `random_sample()`: 53 random bits on [0, 1).
-    pub fn unit(&mut self) -> f64 {
+    pub fn standard_uniform(&mut self) -> f64 {
         let high = f64::from(self.generator.next_u32() >> 5);
         let low = f64::from(self.generator.next_u32() >> 6);
         (high * 67_108_864.0 + low) / 9_007_199_254_740_992.0
@@ -201,12 +203,12 @@ impl NumpyRandomState {
 
     /// `uniform(low, high)`.
     pub fn uniform(&mut self, low: f64, high: f64) -> f64 {
-        low + (high - low) * self.unit()
+        low + (high - low) * self.standard_uniform()
     }
 
     /// `binomial(1, 0.5)`.
     pub fn bernoulli_half(&mut self) -> f64 {
-        f64::from(u8::from(self.unit() > 0.5))
+        f64::from(u8::from(self.standard_uniform() > 0.5))
     }
 
     /// `normal(0, 1)` by Marsaglia's polar method.
@@ -215,8 +217,8 @@ impl NumpyRandomState {
             return spare;
         }
         loop {
-            let x1 = 2.0 * self.unit() - 1.0;
-            let x2 = 2.0 * self.unit() - 1.0;
+            let x1 = 2.0 * self.standard_uniform() - 1.0;
+            let x2 = 2.0 * self.standard_uniform() - 1.0;
             let square = x1 * x1 + x2 * x2;
             if square < 1.0 && square != 0.0 {
                 let factor = (-2.0 * square.ln() / square).sqrt();
@@ -258,7 +260,8 @@ mod tests {
 
     #[test]
     fn streams_differ_by_purpose_seed_and_position() {
-        let first = |purpose, seed, position| RandomStream::new(purpose, seed, position).unit();
+        let first =
+            |purpose, seed, position| RandomStream::new(purpose, seed, position).standard_uniform();
         let reference = first(Purpose::Loss, 1, [2, 3]);
         assert_eq!(reference, first(Purpose::Loss, 1, [2, 3]));
         assert_ne!(reference, first(Purpose::Oracle, 1, [2, 3]));

@@ -37,9 +37,9 @@ pub fn run(options: &DecideOptions, context: &CommandContext) -> Result<CommandR
     context.warn_about_matching(&model_file, &matching);
     let features = features_for_model(&data, &options.columns, predictor)?;
     if items_are_matched_by_position(options, predictor) {
-        let notice = "rows of an instance are matched to the model's costs by position; name them \
+        let warning = "rows of an instance are matched to the model's costs by position; name them \
             by --item-column";
-        context.warn(&format!("note: {}: {notice}", data.display()));
+        context.warn(&format!("note: {}: {warning}", data.display()));
     }
     let decided = model
         .decide_all(&features, &context.progress)

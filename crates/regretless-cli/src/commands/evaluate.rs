@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use regretless::data::{CostMatching, CostNames, CostOwner, Matrix};
+use regretless::data::{CostMatching, CostNames, Matrix, NamedCosts};
 use regretless::error::InputPlace;
 use regretless::evaluate::Evaluation;
 use regretless::label::LabeledDataset;
@@ -70,12 +70,12 @@ impl EvaluationInput {
         predictor
             .check(table.features())
             .map_err(in_file(source.costs_file()))?;
-        let notices = predictor
+        let warnings = predictor
             .match_table(&mut table, problem.kind().as_ref())
             .map_err(in_file(source.costs_file()))?;
-        for notice in notices {
+        for warning in warnings {
             context.warn(&format!(
-                "note: {}: {notice}",
+                "note: {}: {warning}",
                 source.costs_file().display()
             ));
         }
@@ -102,11 +102,11 @@ impl EvaluationInput {
         context.match_table(&mut table, &costs_file, &problem)?;
         if TableFormat::of(file)? == TableFormat::Npy {
             let unnamed = CostNames::numbered(table.costs().cols());
-            let (found, wanted) = (
-                CostOwner::new("the array", &unnamed),
-                CostOwner::new("the table", table.cost_names()),
+            let (actual, expected) = (
+                NamedCosts::new("the array", &unnamed),
+                NamedCosts::new("the table", table.cost_names()),
             );
-            context.warn_about_matching(file, &CostMatching::new(found, wanted)?);
+            context.warn_about_matching(file, &CostMatching::new(actual, expected)?);
         }
         let predictions = predictions(file, &table.cost_names().to_vec())?;
         if predictions.rows() != table.len() {

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use regretless::data::{CostMatching, CostOwner, Dataset, TableSource};
+use regretless::data::{CostMatching, Dataset, NamedCosts, TableSource};
 use regretless::label::{LabelReport, LabelSource, LabelStore, LabeledDataset};
 use regretless::observer::Observer;
 use regretless::oracle::Oracle;
@@ -56,9 +56,9 @@ impl CommandContext {
 impl CommandContext {
     /// Reorders the costs of a table to match the problem; warns where they match by position only.
     fn match_table(&self, data: &mut Dataset, file: &Path, problem: &Problem) -> Result<()> {
-        let found = CostOwner::new("the table", data.cost_names());
+        let actual = NamedCosts::new("the table", data.cost_names());
         let matching =
-            CostMatching::with_problem(found, problem.kind().as_ref()).map_err(in_file(file))?;
+            CostMatching::with_problem(actual, problem.kind().as_ref()).map_err(in_file(file))?;
         data.apply(&matching).map_err(in_file(file))?;
         self.warn_about_matching(file, &matching);
         Ok(())
@@ -66,8 +66,8 @@ impl CommandContext {
 
     /// Warns where costs are matched by position.
     fn warn_about_matching(&self, file: &Path, matching: &CostMatching) {
-        if let Some(notice) = matching.notice() {
-            self.warn(&format!("note: {}: {notice}", file.display()));
+        if let Some(warning) = matching.warning() {
+            self.warn(&format!("note: {}: {warning}", file.display()));
         }
     }
 

@@ -121,7 +121,7 @@ impl Loss {
             let decisions = rows.iter().map(|row| data.optimal_decision(*row));
             let pool = stage
                 .training_oracle(&oracle, seed)?
-                .with_pool(decisions, stage.loss.capabilities().uses_pool)
+                .with_pool(decisions, stage.loss.properties().uses_pool)
                 .pool()
                 .cloned();
             Ok((data, loss, pool))
@@ -195,7 +195,7 @@ impl Loss {
         let step = StepId {
             epoch,
             batch,
-            training,
+            is_gradient_step: training,
         };
         check_order(predictions, "predictions", self.problem.get())?;
         let (array, [count, cols]) = rows_of(predictions, "predictions")?;
@@ -236,8 +236,8 @@ impl Loss {
     /// Whether an evaluation in training calls the solver.
     #[getter]
     fn calls_solver(&self) -> bool {
-        let capabilities = self.stage.loss.capabilities();
-        capabilities.evaluates_in_parallel || capabilities.uses_pool
+        let properties = self.stage.loss.properties();
+        properties.is_expensive || properties.uses_pool
     }
 
     fn __len__(&self) -> usize {
@@ -255,7 +255,7 @@ impl Loss {
 
 /// Refuses methods that cannot be evaluated without a training.
 fn check_single_loss(stage: &TrainingStage) -> Result<()> {
-    if stage.loss.capabilities().weighting != InstanceWeighting::Equal {
+    if stage.loss.properties().weighting != InstanceWeighting::Equal {
         return Err(Error::setting(format!(
             "{} weights instances by the regret of a trained baseline",
             stage.loss
@@ -312,7 +312,7 @@ impl Loss {
         }
         check_finite(predictions)?;
         let mut gradients = vec![T::from_f64(0.0); predictions.values.len()];
-        let values = if self.stage.loss.capabilities().calls_solver {
+        let values = if self.stage.loss.properties().calls_solver {
             let (call, problem) = (PyCall::new(false), self.problem.get());
             let function_oracle = match problem.is_function() {
                 true => Some(

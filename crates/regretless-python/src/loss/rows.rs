@@ -113,8 +113,8 @@ impl Loss {
         let cols = predictions.cols;
         let mut training_oracle = self.training_oracle(oracle)?;
         let mut solved = Vec::new();
-        let capabilities = self.stage.loss.capabilities();
-        if capabilities.uses_pool && step.training {
+        let properties = self.stage.loss.properties();
+        if properties.uses_pool && step.is_gradient_step {
             let sense = self.data.sense();
             let minimized: Vec<f64> = predictions
                 .values
@@ -132,7 +132,7 @@ impl Loss {
         };
         let mut slots: Vec<LossSlot<'_, T>> = gradients.chunks_exact_mut(cols).map(slot).collect();
         let single = Threads::single_threaded();
-        let threads = if capabilities.evaluates_in_parallel {
+        let threads = if properties.is_expensive {
             oracle.solver_threads()
         } else if predictions.values.len() >= MIN_PARALLEL_VALUES {
             oracle.threads()
@@ -154,8 +154,8 @@ impl Loss {
             self.evaluate_row(worker, instance, step.epoch, slot);
         };
         threads.fill_slots(&mut slots, new_worker, work);
-        self.loss.end_batch(step.training);
-        if step.training {
+        self.loss.end_batch(step.is_gradient_step);
+        if step.is_gradient_step {
             for slot in &mut slots {
                 solved.append(&mut slot.solved);
             }
@@ -171,7 +171,7 @@ impl Loss {
         let mut training_oracle = self
             .stage
             .training_oracle(oracle, self.seed)?
-            .with_pool([], self.stage.loss.capabilities().uses_pool);
+            .with_pool([], self.stage.loss.properties().uses_pool);
         let pool = lock(&self.pool).clone();
         if let Some(pool) = pool {
             training_oracle.replace_pool(pool);

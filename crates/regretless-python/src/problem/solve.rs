@@ -15,14 +15,14 @@ use crate::call::lock;
 use crate::call_observer::{PyCall, warn};
 use crate::frames::{FrameTemplate, column_names_or_numbers};
 use crate::function_problem::{FunctionProblem, SolverFunction};
-use crate::names::{column_names, in_order_of, row_in_order_of};
+use crate::names::{column_names, reorder_row_to_problem, reorder_to_problem};
 use crate::solutions::{Solution, Solutions};
 
 impl Problem {
     /// Raises a warning once per problem.
-    pub fn warn_once(&self, py: Python<'_>, notice: &str) -> PyResult<()> {
-        let is_new = lock(&self.warned).insert(notice.to_owned());
-        if is_new { warn(py, notice) } else { Ok(()) }
+    pub fn warn_once(&self, py: Python<'_>, warning: &str) -> PyResult<()> {
+        let is_new = lock(&self.warned).insert(warning.to_owned());
+        if is_new { warn(py, warning) } else { Ok(()) }
     }
 
     /// The oracle of a call, with a number of threads (all by default) and a heuristic if one is
@@ -102,7 +102,7 @@ impl Problem {
         costs: &Bound<'_, PyAny>,
         heuristic: Option<&str>,
     ) -> PyResult<Solution> {
-        let mut costs = row_in_order_of(costs, vector(costs, "c")?, self)?;
+        let mut costs = reorder_row_to_problem(costs, vector(costs, "c")?, self)?;
         self.check_width(costs.len())?;
         self.problem.sense().convert_slice(&mut costs);
         let call = PyCall::new(false);
@@ -129,7 +129,7 @@ impl Problem {
         progress: bool,
         heuristic: Option<&str>,
     ) -> PyResult<Solutions> {
-        let mut costs = in_order_of(table, "C", self)?;
+        let mut costs = reorder_to_problem(table, "C", self)?;
         self.check_width(costs.cols())?;
         let sense = self.problem.sense();
         let call = PyCall::new(progress);

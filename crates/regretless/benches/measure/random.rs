@@ -19,18 +19,18 @@ impl SplitMix64 {
     }
 
     /// Uniform in [0, 1).
-    pub fn unit(&mut self) -> f64 {
+    pub fn standard_uniform(&mut self) -> f64 {
         (self.next() >> 11) as f64 / (1_u64 << 53) as f64
     }
 
     /// Uniform between two numbers.
     pub fn uniform(&mut self, low: f64, high: f64) -> f64 {
-        low + (high - low) * self.unit()
+        low + (high - low) * self.standard_uniform()
     }
 
     /// Standard normal, by the method of Box and Muller (1958).
     pub fn normal(&mut self) -> f64 {
-        let radius = (-2.0 * (1.0 - self.unit()).ln()).sqrt();
-        radius * (std::f64::consts::TAU * self.unit()).cos()
+        let radius = (-2.0 * (1.0 - self.standard_uniform()).ln()).sqrt();
+        radius * (std::f64::consts::TAU * self.standard_uniform()).cos()
     }
 }

@@ -338,7 +338,7 @@ impl<'a> CandidateRace<'a> {
     /// Trains and scores a candidate.
     fn train_candidate(&mut self, stage: TrainingStage, start: Option<&CostModel>) -> Result<()> {
         let mut settings = self.settings;
-        if stage.loss.capabilities().calls_solver {
+        if stage.loss.properties().calls_solver {
             // Scoring each epoch would take solves; with a decaying learning rate the last epoch is
             // close to the best one.
             settings.select = SelectionCriterion::Last;

@@ -1,35 +1,37 @@
 //! Matching of the costs of a table with those of a problem.
 //!
-//! Where both owners of costs have names, costs are matched by name: the same set of names is
-//! reordered, different sets are refused. Where only one owner has names, costs are matched by
-//! position, with a notice. No other module matches costs.
+//! Two lists of costs are compared: the actual ones and the expected ones. Where both have names,
+//! costs are matched by name: the same set of names is reordered, different sets are refused. Where
+//! only one list has names, costs are matched by position, with a warning. No other module matches
+//! costs.
 
 use std::collections::HashMap;
 
 use super::CostNames;
 use crate::error::{Error, Result};
 
-/// Most names of each owner in an error message. Untuned: keeps messages short.
+/// Maximum number of names of each list in an error message. Untuned: keeps messages short.
 const MAX_NAMES_SHOWN: usize = 5;
 
-/// A table, problem or model whose costs are matched, with the names of its costs.
+/// The costs of a table, problem or model, with their names if they have any.
 #[derive(Debug, Clone, Copy)]
-pub struct CostOwner<'a> {
-    /// The owner in messages, such as "the table".
+pub struct NamedCosts<'a> {
+    /// What the costs belong to, in messages: for example "the table".
     pub name: &'a str,
-    /// The names of its costs; placeholders count as none.
+    /// The names of the costs; placeholders count as none.
     pub cost_names: Option<&'a CostNames>,
-    /// Whether the user could have named the costs, so that a notice about missing names helps.
-    pub could_have_names: bool,
+    /// Whether the user is warned if the expected costs have no names and the actual ones do:
+    /// false where the user cannot name them.
+    pub warn_if_unnamed: bool,
 }
 
-impl<'a> CostOwner<'a> {
-    /// Costs that could have names, with the names they have.
+impl<'a> NamedCosts<'a> {
+    /// Costs that the user can name, with their names.
     pub fn new(name: &'a str, cost_names: &'a CostNames) -> Self {
         Self {
             name,
             cost_names: Some(cost_names),
-            could_have_names: true,
+            warn_if_unnamed: true,
         }
     }
 
@@ -43,15 +45,15 @@ impl<'a> CostOwner<'a> {
 pub struct CostMatching {
     order: Option<Vec<usize>>,
     names: Option<CostNames>,
-    notice: Option<String>,
+    warning: Option<String>,
 }
 
 impl CostMatching {
     /// Matches actual costs with the expected ones.
     ///
     /// # Errors
-    /// When both owners have names and the sets differ; the error has the names that only one has.
-    pub fn new(actual: CostOwner<'_>, expected: CostOwner<'_>) -> Result<Self> {
+    /// When both have names and the sets differ; the error shows the names that only one has.
+    pub fn new(actual: NamedCosts<'_>, expected: NamedCosts<'_>) -> Result<Self> {
         match (actual.explicit_names(), expected.explicit_names()) {
             (Some(actual_names), Some(expected_names)) => {
                 let order = if actual_names == expected_names {
@@ -67,31 +69,31 @@ impl CostMatching {
                 Ok(Self {
                     order,
                     names: Some(expected_names.clone()),
-                    notice: None,
+                    warning: None,
                 })
             }
             (None, Some(expected_names)) => {
-                let notice = position_notice(expected.name, expected_names, actual.name);
+                let warning = position_warning(expected.name, expected_names, actual.name);
                 Ok(Self {
                     order: None,
                     names: Some(expected_names.clone()),
-                    notice: Some(notice),
+                    warning: Some(warning),
                 })
             }
             (Some(actual_names), None) => {
-                let notice = expected
-                    .could_have_names
-                    .then(|| position_notice(actual.name, actual_names, expected.name));
+                let warning = expected
+                    .warn_if_unnamed
+                    .then(|| position_warning(actual.name, actual_names, expected.name));
                 Ok(Self {
                     order: None,
                     names: None,
-                    notice,
+                    warning,
                 })
             }
             (None, None) => Ok(Self {
                 order: None,
                 names: None,
-                notice: None,
+                warning: None,
             }),
         }
     }
@@ -107,8 +109,8 @@ impl CostMatching {
     }
 
     /// A message for the user if costs were matched by position.
-    pub fn notice(&self) -> Option<&str> {
-        self.notice.as_deref()
+    pub fn warning(&self) -> Option<&str> {
+        self.warning.as_deref()
     }
 
     /// Reorders one row.
@@ -121,9 +123,9 @@ impl CostMatching {
 
 /// For each expected name its index among the actual names.
 fn order(
-    actual_owner: &str,
+    actual_label: &str,
     actual: &CostNames,
-    expected_owner: &str,
+    expected_label: &str,
     expected: &CostNames,
 ) -> Result<Vec<usize>> {
     let indices: HashMap<_, usize> = actual
@@ -149,14 +151,14 @@ fn order(
     let unused = (0..actual.len()).filter(|index| !used[*index]);
     let extra: Vec<String> = unused.map(|index| actual.get(index).into_owned()).collect();
     let mut differences = Vec::new();
-    for (owner, names) in [(actual_owner, &extra), (expected_owner, &missing)] {
+    for (label, names) in [(actual_label, &extra), (expected_label, &missing)] {
         if !names.is_empty() {
-            differences.push(format!("only {owner} has {}", first_names(names)));
+            differences.push(format!("only {label} has {}", first_names(names)));
         }
     }
     Err(Error::data(format!(
-        "costs are matched by name, and {actual_owner} ({} costs) does not have the names of \
-         {expected_owner} ({} costs): {}",
+        "costs are matched by name, and {actual_label} ({} costs) does not have the names of \
+         {expected_label} ({} costs): {}",
         actual.len(),
         expected.len(),
         differences.join(", ")
@@ -178,17 +180,17 @@ fn first_names(names: &[String]) -> String {
 }
 
 /// The message for costs that are matched by position.
-fn position_notice(named_owner: &str, names: &CostNames, unnamed_owner: &str) -> String {
+fn position_warning(named_label: &str, names: &CostNames, unnamed_label: &str) -> String {
     let (first, last) = (names.get(0), names.get(names.len().saturating_sub(1)));
     format!(
-        "costs are matched by position: {named_owner} names them ('{first}' to '{last}'), \
-         {unnamed_owner} does not"
+        "costs are matched by position: {named_label} names them ('{first}' to '{last}'), \
+         {unnamed_label} does not"
     )
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{CostMatching, CostOwner};
+    use super::{CostMatching, NamedCosts};
     use crate::data::{CostNames, Dataset, FeatureShape, Features, Matrix};
 
     fn names(list: &[&str]) -> CostNames {
@@ -201,21 +203,21 @@ mod tests {
 
     fn matched(table: &CostNames, problem: &CostNames) -> crate::error::Result<CostMatching> {
         CostMatching::new(
-            CostOwner::new("the table", table),
-            CostOwner::new("the problem", problem),
+            NamedCosts::new("the table", table),
+            NamedCosts::new("the problem", problem),
         )
     }
 
     #[test]
     fn equal_sets_of_names_are_reordered() {
-        let found = matched(&names(&["c", "a", "b"]), &names(&["a", "b", "c"])).unwrap();
+        let matching = matched(&names(&["c", "a", "b"]), &names(&["a", "b", "c"])).unwrap();
         assert_eq!(
-            (found.order(), found.notice()),
+            (matching.order(), matching.warning()),
             (Some(&[1, 2, 0][..]), None)
         );
-        assert_eq!(found.names(), Some(&names(&["a", "b", "c"])));
+        assert_eq!(matching.names(), Some(&names(&["a", "b", "c"])));
         let same = matched(&names(&["a", "b"]), &names(&["a", "b"])).unwrap();
-        assert_eq!((same.order(), same.notice()), (None, None));
+        assert_eq!((same.order(), same.warning()), (None, None));
         let counted = matched(&names(&["c0", "c1"]), &names(&["c1", "c0"])).unwrap();
         assert_eq!(
             counted.order(),
@@ -247,12 +249,12 @@ mod tests {
     }
 
     #[test]
-    fn costs_are_matched_by_position_with_a_notice_where_an_owner_has_no_names() {
+    fn costs_are_matched_by_position_with_a_warning_where_one_list_has_no_names() {
         let (unnamed, named) = (CostNames::numbered(2), names(&["a", "b"]));
         let by_problem = matched(&unnamed, &named).unwrap();
         assert!(
             by_problem
-                .notice()
+                .warning()
                 .unwrap()
                 .contains("the problem names them ('a' to 'b'), the table does not")
         );
@@ -261,16 +263,16 @@ mod tests {
             (None, Some(&named))
         );
         let by_table = matched(&named, &unnamed).unwrap();
-        assert!(by_table.notice().unwrap().contains("the table names them"));
+        assert!(by_table.warning().unwrap().contains("the table names them"));
         assert_eq!(by_table.names(), None);
-        let nameless = CostOwner {
+        let nameless = NamedCosts {
             name: "the problem",
             cost_names: None,
-            could_have_names: false,
+            warn_if_unnamed: false,
         };
-        let silent = CostMatching::new(CostOwner::new("the table", &named), nameless).unwrap();
-        assert_eq!(silent.notice(), None);
-        assert_eq!(matched(&unnamed, &unnamed).unwrap().notice(), None);
+        let silent = CostMatching::new(NamedCosts::new("the table", &named), nameless).unwrap();
+        assert_eq!(silent.warning(), None);
+        assert_eq!(matched(&unnamed, &unnamed).unwrap().warning(), None);
     }
 
     #[test]

@@ -23,7 +23,7 @@ pub(crate) mod synthetic;
 mod table;
 
 pub use atomic_write::OutputFile;
-pub use cost_matching::{CostMatching, CostOwner};
+pub use cost_matching::{CostMatching, NamedCosts};
 pub use layout::{Layout, LongColumns, WideColumns};
 pub use matrix::{Matrix, SharedArray};
 pub(crate) use matrix::{first_not_finite, norm};

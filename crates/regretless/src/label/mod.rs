@@ -1,6 +1,6 @@
 //! Labels: the optimal decision of every instance, computed once and stored.
 
-use crate::data::{CostMatching, CostOwner, Dataset, Matrix};
+use crate::data::{CostMatching, Dataset, Matrix, NamedCosts};
 use crate::decision::Decision;
 use crate::error::{Error, Result};
 use crate::observer::Observer;
@@ -200,7 +200,7 @@ impl LabeledDataset {
     fn prepare_costs(data: &mut Dataset, oracle: &Oracle) -> Result<Sense> {
         let problem = oracle.problem();
         let matching = CostMatching::with_problem(
-            CostOwner::new("the table", data.cost_names()),
+            NamedCosts::new("the table", data.cost_names()),
             problem.as_ref(),
         )?;
         data.apply(&matching)?;

@@ -41,7 +41,7 @@ use std::fmt;
 
 use super::name_options::{LossNameBuilder, LossOptions};
 use super::registry::LossFamily;
-use super::{Capabilities, Loss, LossDefinition, LossInput, buffer};
+use super::{Loss, LossDefinition, LossInput, LossProperties, buffer};
 use crate::error::{Error, Result};
 use crate::label::LabeledDataset;
 use crate::observer::Observer;
@@ -146,7 +146,7 @@ impl Cave {
         worker: &mut OracleWorker<'_>,
         v: &[f64],
     ) -> Result<Vec<f64>> {
-        if self.ratio < 1.0 && input.stream().unit() >= self.ratio {
+        if self.ratio < 1.0 && input.stream().standard_uniform() >= self.ratio {
             let cone = worker
                 .cone(input.label)
                 .map_err(|error| error.for_method(&self.to_string()))?;
@@ -210,11 +210,11 @@ fn norm(values: &[f64]) -> f64 {
 }
 
 impl LossDefinition for Cave {
-    fn capabilities(&self) -> Capabilities {
+    fn properties(&self) -> LossProperties {
         // Projections are not solver calls: oracle settings do not change them.
-        Capabilities {
-            evaluates_in_parallel: true,
-            ..Capabilities::SOLVER_FREE
+        LossProperties {
+            is_expensive: true,
+            ..LossProperties::SOLVER_FREE
         }
     }
 

@@ -45,7 +45,7 @@ use std::fmt;
 
 use super::registry::LossFamily;
 use super::{
-    Capabilities, DecisionGradient, GradientAccumulator, Loss, LossDefinition, LossInput,
+    DecisionGradient, GradientAccumulator, Loss, LossDefinition, LossInput, LossProperties,
     pool_decisions,
 };
 use crate::decision::Decision;
@@ -131,14 +131,14 @@ impl fmt::Display for Contrastive {
 }
 
 impl LossDefinition for Contrastive {
-    fn capabilities(&self) -> Capabilities {
-        Capabilities {
+    fn properties(&self) -> LossProperties {
+        LossProperties {
             uses_pool: true,
             gradient_decisions: match self.reduction {
                 PoolReduction::Cheapest => Some(2),
                 PoolReduction::Mean => None,
             },
-            ..Capabilities::CALLS_SOLVER
+            ..LossProperties::CALLS_SOLVER
         }
     }
 

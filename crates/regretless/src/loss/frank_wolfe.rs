@@ -43,7 +43,7 @@ use std::fmt;
 use super::layer::{DecisionCriterion, DecisionLayer, LayerDefinition, LayerLoss, LayerObjective};
 use super::name_options::{LossNameBuilder, LossOptions};
 use super::registry::LossFamily;
-use super::{Capabilities, Loss, LossDefinition, LossInput, buffer};
+use super::{Loss, LossDefinition, LossInput, LossProperties, buffer};
 use crate::decision::Decision;
 use crate::error::Result;
 use crate::label::LabeledDataset;
@@ -273,8 +273,8 @@ impl fmt::Display for FrankWolfe {
 
 /// RFY.
 impl LossDefinition for FrankWolfe {
-    fn capabilities(&self) -> Capabilities {
-        Capabilities::CALLS_SOLVER
+    fn properties(&self) -> LossProperties {
+        LossProperties::CALLS_SOLVER
     }
 
     fn build(&self, _: &LabeledDataset, _: &Oracle, _: &dyn Observer) -> Result<Box<dyn Loss>> {

@@ -52,7 +52,7 @@ impl LossSpec {
         problem.sense().convert_slice(&mut minimized);
         let predicted = problem.solve(prediction)?.decision;
         let label = data.optimal_decision(0);
-        let uses_pool = self.capabilities().uses_pool;
+        let uses_pool = self.properties().uses_pool;
         let training_oracle =
             TrainingOracle::exact(&oracle).with_pool([label, &predicted], uses_pool);
         let mut true_costs = Vec::new();

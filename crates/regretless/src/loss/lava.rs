@@ -36,7 +36,7 @@ use std::fmt;
 
 use super::name_options::{LossNameBuilder, LossOptions};
 use super::registry::LossFamily;
-use super::{Capabilities, Loss, LossDefinition, LossInput};
+use super::{Loss, LossDefinition, LossInput, LossProperties};
 use crate::error::Result;
 use crate::label::LabeledDataset;
 use crate::observer::Observer;
@@ -79,8 +79,8 @@ impl fmt::Display for LavaSpec {
 }
 
 impl LossDefinition for LavaSpec {
-    fn capabilities(&self) -> Capabilities {
-        Capabilities::SOLVER_FREE
+    fn properties(&self) -> LossProperties {
+        LossProperties::SOLVER_FREE
     }
 
     /// Finds the adjacent vertices of every row.

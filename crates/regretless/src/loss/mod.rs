@@ -3,7 +3,7 @@
 //! Every loss is a function of one instance and one prediction that returns value and gradient
 //! together, in closed form. Adding a loss takes one file here, its `mod` line, one entry of
 //! `registry.rs` and one line of documentation. The file implements [`LossDefinition`] (name,
-//! [`Capabilities`], building for a table) and [`Loss`] (or `DecisionGradient`), and states in
+//! [`LossProperties`], building for a table) and [`Loss`] (or `DecisionGradient`), and states in
 //! its `FAMILY` the names, how options are parsed, and examples; the examples are part of the
 //! gradient, scale, determinism and training tests.
 //!
@@ -48,7 +48,6 @@ use crate::random::{Purpose, RandomStream};
 use crate::solve::Solution;
 
 pub(crate) mod buffer;
-mod capabilities;
 pub(crate) mod cave;
 pub(crate) mod contrastive;
 pub(crate) mod cost_sensitive;
@@ -61,19 +60,20 @@ mod name_options;
 pub(crate) mod noise;
 pub(crate) mod perturbation_gradient;
 pub(crate) mod pfyl;
+mod properties;
 pub(crate) mod ranking;
 mod registry;
 pub(crate) mod self_contrastive;
 mod spec;
 pub(crate) mod spo_plus;
 
-pub use capabilities::Capabilities;
 pub use cost_sensitive::{
     BaseError, CostSensitiveSpec, ErrorSide, InstanceWeighting, SinglePrecisionInput,
 };
 pub use decision_gradient::SparseGradient;
 pub(crate) use decision_gradient::{DecisionGradient, GradientAccumulator};
 pub use instance::LossValue;
+pub use properties::LossProperties;
 pub use spec::{LossDefinition, LossSpec};
 
 /// Key of the noise that perturbed losses draw: the same on every thread, different in every epoch.
@@ -180,8 +180,8 @@ pub trait Loss: Send + Sync {
         None
     }
 
-    /// Called after all instances of a batch, in training or evaluation.
-    fn end_batch(&self, _training: bool) {}
+    /// Called after all instances of a batch, of a gradient step or an evaluation.
+    fn end_batch(&self, _is_gradient_step: bool) {}
 
     /// State that changes from batch to batch; empty for all but adaptive losses.
     fn state(&self) -> Vec<f64> {

@@ -39,7 +39,7 @@ use std::fmt;
 use super::name_options::{LossNameBuilder, LossOptions};
 use super::registry::LossFamily;
 use super::{
-    Capabilities, DecisionGradient, GradientAccumulator, Loss, LossDefinition, LossInput, buffer,
+    DecisionGradient, GradientAccumulator, Loss, LossDefinition, LossInput, LossProperties, buffer,
 };
 use crate::error::Result;
 use crate::label::LabeledDataset;
@@ -85,10 +85,10 @@ impl fmt::Display for PerturbationGradient {
 }
 
 impl LossDefinition for PerturbationGradient {
-    fn capabilities(&self) -> Capabilities {
-        Capabilities {
+    fn properties(&self) -> LossProperties {
+        LossProperties {
             gradient_decisions: Some(2),
-            ..Capabilities::CALLS_SOLVER
+            ..LossProperties::CALLS_SOLVER
         }
     }
 

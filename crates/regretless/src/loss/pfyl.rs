@@ -37,7 +37,9 @@ use std::fmt;
 use super::name_options::{LossNameBuilder, LossOptions};
 use super::noise::{NoiseDistribution, NoiseSource, Perturbation, PerturbedSettings};
 use super::registry::LossFamily;
-use super::{Capabilities, DecisionGradient, GradientAccumulator, Loss, LossDefinition, LossInput};
+use super::{
+    DecisionGradient, GradientAccumulator, Loss, LossDefinition, LossInput, LossProperties,
+};
 use crate::error::Result;
 use crate::label::LabeledDataset;
 use crate::observer::Observer;
@@ -89,10 +91,10 @@ impl fmt::Display for Pfyl {
 }
 
 impl LossDefinition for Pfyl {
-    fn capabilities(&self) -> Capabilities {
-        Capabilities {
+    fn properties(&self) -> LossProperties {
+        LossProperties {
             gradient_decisions: Some(self.0.perturbation.samples + 1),
-            ..Capabilities::CALLS_SOLVER
+            ..LossProperties::CALLS_SOLVER
         }
     }
 

@@ -37,7 +37,7 @@ use std::fmt;
 
 use super::name_options::{LossNameBuilder, LossOptions};
 use super::registry::LossFamily;
-use super::{Capabilities, Loss, LossDefinition, LossInput, buffer, pool_decisions};
+use super::{Loss, LossDefinition, LossInput, LossProperties, buffer, pool_decisions};
 use crate::decision::Decision;
 use crate::error::{Error, Result};
 use crate::label::LabeledDataset;
@@ -143,10 +143,10 @@ impl fmt::Display for Ranking {
 }
 
 impl LossDefinition for Ranking {
-    fn capabilities(&self) -> Capabilities {
-        Capabilities {
+    fn properties(&self) -> LossProperties {
+        LossProperties {
             uses_pool: true,
-            ..Capabilities::CALLS_SOLVER
+            ..LossProperties::CALLS_SOLVER
         }
     }
 

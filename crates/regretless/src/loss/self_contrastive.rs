@@ -39,7 +39,9 @@
 use std::fmt;
 
 use super::registry::LossFamily;
-use super::{Capabilities, DecisionGradient, GradientAccumulator, Loss, LossDefinition, LossInput};
+use super::{
+    DecisionGradient, GradientAccumulator, Loss, LossDefinition, LossInput, LossProperties,
+};
 use crate::error::Result;
 use crate::label::LabeledDataset;
 use crate::observer::Observer;
@@ -69,10 +71,10 @@ impl fmt::Display for SelfContrastive {
 }
 
 impl LossDefinition for SelfContrastive {
-    fn capabilities(&self) -> Capabilities {
-        Capabilities {
+    fn properties(&self) -> LossProperties {
+        LossProperties {
             gradient_decisions: Some(2),
-            ..Capabilities::CALLS_SOLVER
+            ..LossProperties::CALLS_SOLVER
         }
     }
 

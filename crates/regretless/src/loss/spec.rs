@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use super::name_options::LossOptions;
 use super::registry::LOSS_FAMILIES;
-use super::{Capabilities, Loss};
+use super::{Loss, LossProperties};
 use crate::error::{Error, Result};
 use crate::label::LabeledDataset;
 use crate::observer::Observer;
@@ -19,8 +19,8 @@ use crate::oracle::Oracle;
 /// `Display` prints its name with the options that differ from their defaults; two losses with the
 /// same name are the same loss.
 pub trait LossDefinition: Any + fmt::Debug + fmt::Display + Send + Sync {
-    /// What training has to prepare for it.
-    fn capabilities(&self) -> Capabilities;
+    /// Properties of the loss that determine what training prepares.
+    fn properties(&self) -> LossProperties;
 
     /// The loss for one table. What it needs beyond the labels is computed here, once.
     ///
@@ -40,9 +40,9 @@ pub trait LossDefinition: Any + fmt::Debug + fmt::Display + Send + Sync {
 pub struct LossSpec(Arc<dyn LossDefinition>);
 
 impl LossSpec {
-    /// What training has to prepare for the loss.
-    pub fn capabilities(&self) -> Capabilities {
-        self.0.capabilities()
+    /// Properties of the loss that determine what training prepares.
+    pub fn properties(&self) -> LossProperties {
+        self.0.properties()
     }
 
     /// The loss for one table. What it needs beyond the labels is computed here, once.

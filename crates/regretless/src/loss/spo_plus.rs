@@ -31,7 +31,7 @@ use std::fmt;
 
 use super::registry::LossFamily;
 use super::{
-    Capabilities, DecisionGradient, GradientAccumulator, Loss, LossDefinition, LossInput, buffer,
+    DecisionGradient, GradientAccumulator, Loss, LossDefinition, LossInput, LossProperties, buffer,
 };
 use crate::error::Result;
 use crate::label::LabeledDataset;
@@ -56,10 +56,10 @@ impl fmt::Display for SpoPlus {
 }
 
 impl LossDefinition for SpoPlus {
-    fn capabilities(&self) -> Capabilities {
-        Capabilities {
+    fn properties(&self) -> LossProperties {
+        LossProperties {
             gradient_decisions: Some(2),
-            ..Capabilities::CALLS_SOLVER
+            ..LossProperties::CALLS_SOLVER
         }
     }
 

@@ -49,7 +49,7 @@ impl TrainingStage {
     /// Roughly how many solves per training row the stage takes, with this many epochs unless it
     /// overrides them.
     pub(crate) fn estimated_solves_per_row(&self, epochs: usize) -> f64 {
-        if !self.loss.capabilities().calls_solver {
+        if !self.loss.properties().calls_solver {
             return 0.0;
         }
         let solve_ratio = self.oracle.cache.map_or(1.0, |cache| cache.solve_ratio);
@@ -89,7 +89,7 @@ impl TrainingStage {
     pub fn check(&self) -> Result<()> {
         self.oracle.check()?;
         let changes_solutions = self.oracle != self.oracle.exactness_preserving();
-        if changes_solutions && !self.loss.capabilities().calls_solver {
+        if changes_solutions && !self.loss.properties().calls_solver {
             let settings = self.oracle.to_string();
             return Err(Error::setting(format!(
                 "'{}' never calls the solver during training",

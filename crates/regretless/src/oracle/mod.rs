@@ -40,10 +40,10 @@ pub use worker::OracleWorker;
 
 use counts::SolveCounters;
 use worker::WorkerContext;
-use worker_solver::{SolverRole, WorkerSolver};
+use worker_solver::{SolverKind, WorkerSolver};
 
-/// The alternative for problems without a local search.
-const NO_LOCAL_SEARCH: &str =
+/// Remedy in the error for problems without a local search.
+const LOCAL_SEARCH_REMEDY: &str =
     "use 'node-limit 100', branch and bound with a node limit, which every problem has";
 
 /// The result of one solver call.
@@ -112,10 +112,10 @@ impl Oracle {
     /// When the problem has no local search.
     pub fn with_heuristic(mut self, heuristic: Option<Heuristic>) -> Result<Self> {
         self.heuristic = heuristic;
-        match self.solver(self.default_role()) {
+        match self.solver(self.default_solver_kind()) {
             Some(solver) => self.return_solver(solver),
             None => {
-                let error = self.unsupported("a local search", NO_LOCAL_SEARCH);
+                let error = self.unsupported("a local search", LOCAL_SEARCH_REMEDY);
                 return Err(error.for_method("the heuristic 'local-search'"));
             }
         }
@@ -128,9 +128,9 @@ impl Oracle {
     }
 
     /// The solver of calls without other settings.
-    fn default_role(&self) -> SolverRole {
+    fn default_solver_kind(&self) -> SolverKind {
         self.heuristic
-            .map_or(SolverRole::Exact, SolverRole::Heuristic)
+            .map_or(SolverKind::Exact, SolverKind::Heuristic)
     }
 
     /// The problem that is solved.
@@ -168,29 +168,30 @@ impl Oracle {
     pub fn worker(&self) -> OracleWorker<'_> {
         OracleWorker::new(
             self,
-            self.solver(self.default_role()),
+            self.solver(self.default_solver_kind()),
             WorkerContext::default(),
         )
     }
 
-    /// A solver for this role, an idle one if possible; `None` if the problem has no such solver.
-    fn solver(&self, role: SolverRole) -> Option<WorkerSolver> {
-        self.idle_solver(role).or_else(|| self.new_solver(role))
+    /// A solver of this kind, an idle one if possible; `None` if the problem has no such solver.
+    fn solver(&self, solver_kind: SolverKind) -> Option<WorkerSolver> {
+        self.idle_solver(solver_kind)
+            .or_else(|| self.new_solver(solver_kind))
     }
 
-    fn new_solver(&self, role: SolverRole) -> Option<WorkerSolver> {
-        Some(match role {
-            SolverRole::Exact => WorkerSolver::Exact(self.problem.solver(&self.limits)),
-            SolverRole::Relaxed(kind) => {
+    fn new_solver(&self, solver_kind: SolverKind) -> Option<WorkerSolver> {
+        Some(match solver_kind {
+            SolverKind::Exact => WorkerSolver::Exact(self.problem.solver(&self.limits)),
+            SolverKind::Relaxed(kind) => {
                 WorkerSolver::Relaxed(kind, self.problem.relaxation_solver(kind, &self.limits)?)
             }
-            SolverRole::Heuristic(kind @ Heuristic::LocalSearch) => {
+            SolverKind::Heuristic(kind @ Heuristic::LocalSearch) => {
                 WorkerSolver::Heuristic(kind, self.problem.local_search(&self.limits)?)
             }
-            SolverRole::Heuristic(
+            SolverKind::Heuristic(
                 kind @ (Heuristic::FastLocalSearch | Heuristic::LocalSearchFromLabel),
             ) => WorkerSolver::Heuristic(kind, self.problem.fast_local_search(&self.limits)?),
-            SolverRole::Heuristic(kind @ Heuristic::NodeLimit(nodes)) => WorkerSolver::Heuristic(
+            SolverKind::Heuristic(kind @ Heuristic::NodeLimit(nodes)) => WorkerSolver::Heuristic(
                 kind,
                 self.problem.solver(&SearchLimits {
                     nodes,
@@ -200,10 +201,10 @@ impl Oracle {
         })
     }
 
-    fn idle_solver(&self, role: SolverRole) -> Option<WorkerSolver> {
+    fn idle_solver(&self, solver_kind: SolverKind) -> Option<WorkerSolver> {
         let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
         idle.iter()
-            .rposition(|solver| solver.role() == role)
+            .rposition(|solver| solver.solver_kind() == solver_kind)
             .map(|index| idle.swap_remove(index))
     }
 

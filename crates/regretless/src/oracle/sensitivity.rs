@@ -6,7 +6,7 @@
 
 use super::counts::SolveKind;
 use super::worker::WorkerContext;
-use super::worker_solver::SolverRole;
+use super::worker_solver::SolverKind;
 use super::{Oracle, OracleWorker, SolveResult, check_costs};
 use crate::data::Matrix;
 use crate::decision::Decision;
@@ -29,7 +29,7 @@ impl Oracle {
     /// # Errors
     /// When it has none.
     pub fn require_relaxation(&self, kind: Relaxation) -> Result<()> {
-        match self.solver(SolverRole::Relaxed(kind)) {
+        match self.solver(SolverKind::Relaxed(kind)) {
             Some(solver) => {
                 self.return_solver(solver);
                 Ok(())
@@ -69,7 +69,7 @@ impl Oracle {
         self.solver_threads.fill_slots(
             &mut results,
             || {
-                self.solver(SolverRole::Relaxed(kind))
+                self.solver(SolverKind::Relaxed(kind))
                     .map(|solver| OracleWorker::new(self, Some(solver), WorkerContext::default()))
             },
             |worker, index, slot| {

@@ -7,9 +7,9 @@
 
 use super::warm_start_store::WarmStartStore;
 use super::worker::{OracleWorker, WorkerContext};
-use super::worker_solver::{SolverRole, WorkerSolver};
+use super::worker_solver::{SolverKind, WorkerSolver};
 use super::{
-    CacheGranularity, CacheSettings, NO_LOCAL_SEARCH, Oracle, OracleSettings, SolutionPool,
+    CacheGranularity, CacheSettings, LOCAL_SEARCH_REMEDY, Oracle, OracleSettings, SolutionPool,
     SolveResult,
 };
 use crate::data::Matrix;
@@ -37,7 +37,7 @@ pub struct StepId {
     pub batch: usize,
     /// Whether the call is part of a gradient step. With a cache, the calls of evaluations are
     /// looked up in the solution pool.
-    pub training: bool,
+    pub is_gradient_step: bool,
 }
 
 /// An oracle with settings, a solution pool and warm starts.
@@ -78,28 +78,28 @@ impl<'a> TrainingOracle<'a> {
         let pool = settings
             .cache
             .map(|cache| SolutionPool::new(cache.capacity));
-        let training = Self {
+        let training_oracle = Self {
             oracle,
             settings,
             pool,
             store: None,
             seed,
         };
-        match (training.solver(), training.role()) {
+        match (training_oracle.solver(), training_oracle.solver_kind()) {
             (Some(solver), _) => oracle.return_solver(solver),
-            (None, SolverRole::Heuristic(_)) => {
-                return Err(oracle.unsupported("a local search", NO_LOCAL_SEARCH));
+            (None, SolverKind::Heuristic(_)) => {
+                return Err(oracle.unsupported("a local search", LOCAL_SEARCH_REMEDY));
             }
-            (None, SolverRole::Relaxed(_) | SolverRole::Exact) => {
-                let instead = "leave out 'relax', or use another problem";
-                return Err(oracle.unsupported("a linear relaxation", instead));
+            (None, SolverKind::Relaxed(_) | SolverKind::Exact) => {
+                let remedy = "leave out 'relax', or use another problem";
+                return Err(oracle.unsupported("a linear relaxation", remedy));
             }
         }
-        Ok(training)
+        Ok(training_oracle)
     }
 
-    /// The same with warm starts for this many rows of the table, if the settings use them; the
-    /// times of their solves are recorded in any case.
+    /// Keeps, for each of this many rows, the time of its last solves and, if the settings use
+    /// them, its warm start.
     #[must_use]
     pub fn with_warm_starts(mut self, rows: usize) -> Self {
         self.store = Some(WarmStartStore::new(
@@ -135,16 +135,16 @@ impl<'a> TrainingOracle<'a> {
         self.pool.as_ref()
     }
 
-    fn role(&self) -> SolverRole {
+    fn solver_kind(&self) -> SolverKind {
         match (self.settings.relaxation, self.settings.heuristic) {
-            (None, None) => self.oracle.default_role(),
-            (None, Some(kind)) => SolverRole::Heuristic(kind),
-            (Some(kind), _) => SolverRole::Relaxed(kind),
+            (None, None) => self.oracle.default_solver_kind(),
+            (None, Some(kind)) => SolverKind::Heuristic(kind),
+            (Some(kind), _) => SolverKind::Relaxed(kind),
         }
     }
 
     fn solver(&self) -> Option<WorkerSolver> {
-        self.oracle.solver(self.role())
+        self.oracle.solver(self.solver_kind())
     }
 
     /// A worker for the calling thread.
@@ -164,7 +164,7 @@ impl<'a> TrainingOracle<'a> {
             .map_or(0.0, |store| store.expected_seconds(instance))
     }
 
-    /// The result for each row of costs, which belong to these instances, in their order.
+    /// Solves every row of `costs`; row i belongs to `instances[i]`. Results are in the same order.
     ///
     /// # Errors
     /// Only when the user interrupts; failures of single instances are among the results.
@@ -223,7 +223,7 @@ impl<'a> TrainingOracle<'a> {
     pub(crate) fn cache_action(&self, step: StepId, instance: usize) -> CacheAction {
         match self.settings.cache {
             None => CacheAction::Solve,
-            Some(_) if !step.training => CacheAction::Lookup,
+            Some(_) if !step.is_gradient_step => CacheAction::Lookup,
             Some(cache) => {
                 // Batches count down from the maximum: their keys differ from all instances'.
                 let key = match cache.granularity {
@@ -232,7 +232,7 @@ impl<'a> TrainingOracle<'a> {
                 };
                 let mut stream =
                     RandomStream::new(Purpose::Oracle, self.seed, [step.epoch as u64, key]);
-                if stream.unit() < cache.solve_ratio {
+                if stream.standard_uniform() < cache.solve_ratio {
                     CacheAction::Solve
                 } else {
                     CacheAction::Lookup

@@ -9,7 +9,7 @@ use crate::solve::{Solution, SolveFailure, Solver};
 
 /// Which solver runs when a solver call is not looked up in the solution pool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum SolverRole {
+pub(super) enum SolverKind {
     /// The exact solver of the problem.
     Exact,
     /// The solver of a relaxation.
@@ -26,11 +26,11 @@ pub(super) enum WorkerSolver {
 }
 
 impl WorkerSolver {
-    pub(super) fn role(&self) -> SolverRole {
+    pub(super) fn solver_kind(&self) -> SolverKind {
         match self {
-            Self::Exact(_) => SolverRole::Exact,
-            Self::Relaxed(kind, _) => SolverRole::Relaxed(*kind),
-            Self::Heuristic(kind, _) => SolverRole::Heuristic(*kind),
+            Self::Exact(_) => SolverKind::Exact,
+            Self::Relaxed(kind, _) => SolverKind::Relaxed(*kind),
+            Self::Heuristic(kind, _) => SolverKind::Heuristic(*kind),
         }
     }
 

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{CostScaler, FeatureScaler, Network, Tape};
-use crate::data::{CostMatching, CostNames, CostOwner, FeatureShape, Features, Matrix};
+use crate::data::{CostMatching, CostNames, FeatureShape, Features, Matrix, NamedCosts};
 use crate::error::{Error, Result};
 
 /// The origin of a model, and what it expects.
@@ -78,20 +78,20 @@ impl CostModel {
     ///
     /// # Errors
     /// When both have names and the sets differ.
-    pub fn matching(&self, expected: CostOwner<'_>) -> Result<CostMatching> {
-        CostMatching::new(self.cost_owner(expected.cost_names), expected)
+    pub fn matching(&self, expected: NamedCosts<'_>) -> Result<CostMatching> {
+        CostMatching::new(self.named_costs(expected.cost_names), expected)
     }
 
     /// The costs this model predicts, compared with others. A model file does not record whether
     /// c0, c1, c2, … are names or placeholders: they are names where the others have the same.
-    pub fn cost_owner(&self, others: Option<&CostNames>) -> CostOwner<'_> {
+    pub fn named_costs(&self, others: Option<&CostNames>) -> NamedCosts<'_> {
         let names = &self.metadata.costs;
         let are_names =
             !names.are_numbered() || others.is_some_and(|o| o.are_explicit() && o.same_set(names));
-        CostOwner {
+        NamedCosts {
             name: "the model",
             cost_names: are_names.then_some(names),
-            could_have_names: true,
+            warn_if_unnamed: true,
         }
     }
 

@@ -23,7 +23,7 @@ use crate::solve::complete_graph::{edges_at, edges_within};
 use crate::solve::cone::NormalCone;
 #[cfg(feature = "highs")]
 use crate::solve::cvrp::{
-    CvrpBranchAndCut, CvrpLocalSearch, CvrpRelaxation, Fleet, routes_from_edges,
+    CvrpBranchAndCut, CvrpInstance, CvrpLocalSearch, CvrpRelaxation, routes_from_edges,
 };
 #[cfg(feature = "highs")]
 use crate::solve::relaxation::{CostRangeKind, CostRanging, Relaxation, RelaxationSolver};
@@ -178,10 +178,10 @@ impl Cvrp {
                 instance.demands[0]
             ));
         }
-        let fleet = name
+        let vehicles = name
             .rsplit_once("-k")
             .and_then(|(_, number)| number.trim().parse().ok());
-        let Some(vehicles) = fleet else {
+        let Some(vehicles) = vehicles else {
             return refused(
                 "does not end in -k and the number of vehicles; state the number of vehicles"
                     .into(),
@@ -193,13 +193,13 @@ impl Cvrp {
 
     /// The input of the solvers.
     #[cfg(feature = "highs")]
-    fn solver_input(&self) -> Fleet {
+    fn solver_input(&self) -> CvrpInstance {
         let demands = std::iter::once(0.0)
             .chain(self.demands.iter().copied())
             .collect();
         let (capacity, vehicles, allows_single_customer_routes) =
             (self.capacity, self.vehicles, self.single_customer_routes);
-        Fleet {
+        CvrpInstance {
             demands,
             capacity,
             vehicles,
@@ -211,14 +211,14 @@ impl Cvrp {
     /// hold with equality at this decision.
     #[cfg(feature = "highs")]
     fn add_tight_capacity_rows(&self, cone: &mut NormalCone, point: &[f64], routes: &[Vec<u32>]) {
-        let (fleet, count) = (self.solver_input(), routes.len());
+        let (instance, count) = (self.solver_input(), routes.len());
         let mut add = |is_chosen: &dyn Fn(usize) -> bool| {
             let chosen: Vec<&[u32]> = (0..count)
                 .filter(|route| is_chosen(*route))
                 .map(|route| &routes[route][..])
                 .collect();
             let set = chosen.concat();
-            let max = set.len() as f64 - fleet.min_vehicles(fleet.load(&set));
+            let max = set.len() as f64 - instance.min_vehicles(instance.load(&set));
             let set: Vec<usize> = set.iter().map(|customer| *customer as usize).collect();
             let inside: Vec<usize> = edges_within(self.nodes(), &set).collect();
             let used = inside.iter().map(|edge| point[*edge]).sum();

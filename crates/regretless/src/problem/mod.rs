@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::data::{CostMatching, CostNames, CostOwner};
+use crate::data::{CostMatching, CostNames, NamedCosts};
 use crate::decision::Decision;
 use crate::error::Result;
 use crate::solve::cone::NormalCone;
@@ -132,7 +132,7 @@ pub trait ProblemKind: Send + Sync + fmt::Debug {
         None
     }
 
-    /// Whether the user could name the costs: if so, a notice is useful when named costs are
+    /// Whether the user could name the costs: if so, a warning is useful when named costs are
     /// matched by position.
     fn may_have_cost_names(&self) -> bool {
         self.cost_names().is_some()
@@ -234,13 +234,13 @@ impl CostMatching {
     ///
     /// # Errors
     /// When both have names and the sets differ.
-    pub fn with_problem(actual: CostOwner<'_>, problem: &dyn ProblemKind) -> Result<Self> {
+    pub fn with_problem(actual: NamedCosts<'_>, problem: &dyn ProblemKind) -> Result<Self> {
         Self::new(
             actual,
-            CostOwner {
+            NamedCosts {
                 name: &problem.name(),
                 cost_names: problem.cost_names(),
-                could_have_names: problem.may_have_cost_names(),
+                warn_if_unnamed: problem.may_have_cost_names(),
             },
         )
     }

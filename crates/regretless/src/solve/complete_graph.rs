@@ -21,7 +21,7 @@ pub fn edge_index(nodes: usize, first: usize, second: usize) -> usize {
 
 /// As [`edge_index`], with the 32-bit numbers that decisions store.
 #[inline]
-pub(super) fn edge_id(nodes: usize, ends: EdgeEnds) -> u32 {
+pub(super) fn edge_index_u32(nodes: usize, ends: EdgeEnds) -> u32 {
     edge_index(nodes, ends[0] as usize, ends[1] as usize) as u32
 }
 
@@ -50,7 +50,7 @@ pub fn edges_within(nodes: usize, set: &[usize]) -> impl Iterator<Item = usize> 
     let pairs = set
         .iter()
         .enumerate()
-        .flat_map(|(count, i)| set[..count].iter().map(move |j| (*i, *j)));
+        .flat_map(|(position, i)| set[..position].iter().map(move |j| (*i, *j)));
     pairs.map(move |(i, j)| edge_index(nodes, i, j))
 }
 
@@ -96,20 +96,20 @@ pub(super) fn check_tour_costs(nodes: usize, costs: &[f64]) -> Result<(), SolveF
 /// Costs of all edges as a symmetric square matrix, so that a row is contiguous in memory. The
 /// diagonal is infinite.
 #[derive(Debug, Clone, Default)]
-pub struct DistanceMatrix {
+pub struct EdgeCostMatrix {
     nodes: usize,
     values: Vec<f64>,
     scale: f64,
     granularity: Option<f64>,
 }
 
-impl DistanceMatrix {
+impl EdgeCostMatrix {
     /// The matrix of these edge costs.
     #[cfg(test)]
     pub fn new(nodes: usize, costs: &[f64]) -> Self {
-        let mut distances = Self::default();
-        distances.fill(nodes, costs);
-        distances
+        let mut edge_costs = Self::default();
+        edge_costs.fill(nodes, costs);
+        edge_costs
     }
 
     /// Overwrites the matrix with these edge costs.
@@ -155,8 +155,9 @@ impl DistanceMatrix {
         }
     }
 
-    /// Overwrites the matrix with the reduced costs c_ij − π_i − π_j of another. Differences
-    /// between tours stay the same; scale and tolerance remain those of the original costs.
+    /// Overwrites the matrix with the reduced costs c_ij − π_i − π_j of another, with π the
+    /// multipliers. Differences between tours stay the same; scale and tolerance remain those of
+    /// the original costs.
     pub fn reduce(&mut self, original: &Self, multipliers: &[f64]) {
         self.nodes = original.nodes;
         self.scale = original.scale;
@@ -200,16 +201,16 @@ impl DistanceMatrix {
 
     /// Node potentials a with c_ij ≈ a_i + a_j in the least squares sense: this part of the costs
     /// is the same for all tours.
-    pub fn node_potentials(&self, multipliers: &mut [f64]) {
+    pub fn node_potentials(&self, potentials: &mut [f64]) {
         let nodes = self.nodes as f64;
-        for (node, multiplier) in multipliers.iter_mut().enumerate() {
+        for (node, potential) in potentials.iter_mut().enumerate() {
             let (before, after) = self.row(node as u32).split_at(node);
-            *multiplier = before.iter().chain(&after[1..]).sum();
+            *potential = before.iter().chain(&after[1..]).sum();
         }
-        let total = multipliers.iter().sum::<f64>() / (2.0 * (nodes - 1.0));
-        multipliers
+        let total = potentials.iter().sum::<f64>() / (2.0 * (nodes - 1.0));
+        potentials
             .iter_mut()
-            .for_each(|multiplier| *multiplier = (*multiplier - total) / (nodes - 2.0));
+            .for_each(|potential| *potential = (*potential - total) / (nodes - 2.0));
     }
 
     /// Rounding tolerance of total costs: 10⁻¹² of the largest absolute cost, times the nodes.
@@ -259,7 +260,7 @@ fn all_multiples(costs: &[f64], granularity: f64) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{DistanceMatrix, edge_ends, edge_index, edges_at, num_edges};
+    use super::{EdgeCostMatrix, edge_ends, edge_index, edges_at, num_edges};
 
     #[test]
     fn edge_indices_are_in_lexicographic_order() {
@@ -284,30 +285,30 @@ mod tests {
 
     #[test]
     fn the_matrix_is_symmetric_and_its_granularity_is_detected() {
-        let distances = DistanceMatrix::new(4, &[1.0, 2.0, 3.0, 4.0, -5.0, 6.0]);
+        let edge_costs = EdgeCostMatrix::new(4, &[1.0, 2.0, 3.0, 4.0, -5.0, 6.0]);
         assert_eq!(
-            (distances.between(1, 3), distances.between(3, 1)),
+            (edge_costs.between(1, 3), edge_costs.between(3, 1)),
             (-5.0, -5.0)
         );
-        assert_eq!(distances.tour_cost(&[0, 1, 3, 2]), 1.0 - 5.0 + 6.0 + 2.0);
+        assert_eq!(edge_costs.tour_cost(&[0, 1, 3, 2]), 1.0 - 5.0 + 6.0 + 2.0);
         assert_eq!(
-            (distances.granularity(), distances.scale()),
+            (edge_costs.granularity(), edge_costs.scale()),
             (Some(1.0), 6.0)
         );
         assert_eq!(
-            DistanceMatrix::new(3, &[1.0, 0.3, -2.5]).granularity(),
+            EdgeCostMatrix::new(3, &[1.0, 0.3, -2.5]).granularity(),
             Some(0.1)
         );
         assert_eq!(
-            DistanceMatrix::new(3, &[1.0, 2.0, 2.5001]).granularity(),
+            EdgeCostMatrix::new(3, &[1.0, 2.0, 2.5001]).granularity(),
             Some(0.0001)
         );
         assert_eq!(
-            DistanceMatrix::new(3, &[1.0, 2.0, f64::from(2.1_f32)]).granularity(),
+            EdgeCostMatrix::new(3, &[1.0, 2.0, f64::from(2.1_f32)]).granularity(),
             None
         );
         assert_eq!(
-            DistanceMatrix::new(3, &[1.0, 2.0, 3.000_000_001]).granularity(),
+            EdgeCostMatrix::new(3, &[1.0, 2.0, 3.000_000_001]).granularity(),
             None
         );
     }
@@ -318,7 +319,7 @@ mod tests {
         let costs = [(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)]
             .map(|(i, j): (usize, usize)| node_costs[i] + node_costs[j]);
         let mut potentials = [0.0; 4];
-        DistanceMatrix::new(4, &costs).node_potentials(&mut potentials);
+        EdgeCostMatrix::new(4, &costs).node_potentials(&mut potentials);
         for (potential, node_cost) in potentials.iter().zip(node_costs) {
             assert!((potential - node_cost).abs() < 1e-12);
         }

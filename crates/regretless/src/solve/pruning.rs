@@ -1,6 +1,6 @@
 //! The cutoff of branch and bound, and the status of a solution when the search ends.
 
-use super::complete_graph::DistanceMatrix;
+use super::complete_graph::EdgeCostMatrix;
 use super::{SearchLimits, Solution, SolveStatus};
 use crate::decision::Decision;
 
@@ -18,10 +18,10 @@ pub(super) struct PruningRule {
 
 impl PruningRule {
     /// The rule for tours with these costs.
-    pub(super) fn new(distances: &DistanceMatrix, limits: SearchLimits) -> Self {
+    pub(super) fn new(edge_costs: &EdgeCostMatrix, limits: SearchLimits) -> Self {
         Self {
-            tolerance: distances.tolerance(),
-            granularity: distances.granularity(),
+            tolerance: edge_costs.tolerance(),
+            granularity: edge_costs.granularity(),
             limits,
         }
     }

@@ -9,7 +9,7 @@
 #![allow(clippy::print_stdout, reason = "a benchmark reports")]
 
 use regretless::problem::Benchmark;
-use regretless::solve::complete_graph::DistanceMatrix;
+use regretless::solve::complete_graph::EdgeCostMatrix;
 #[cfg(feature = "highs")]
 use regretless::solve::relaxation::Relaxation;
 use regretless::solve::tsp::TspBranchAndBound;
@@ -127,13 +127,13 @@ fn measure_local_search(nodes: usize, instances: usize) {
 /// Gap to the 1-tree bound in percent, and milliseconds: of the ascent (with the tour of a local
 /// search on the original costs), one pass, n kicks, 3n kicks.
 fn measure_stages(nodes: usize, costs: &[f64]) -> [(f64, f64); 4] {
-    let distances = DistanceMatrix::new(nodes, costs);
+    let edge_costs = EdgeCostMatrix::new(nodes, costs);
     let (mut tree, mut candidates) = (OneTree::default(), CandidateEdges::default());
     let (mut greedy, mut local) = (GreedyTour::default(), LinKernighan::default());
     let mut multipliers = vec![0.0; nodes];
-    candidates.by_cost(&distances, 6);
-    let mut order = greedy.tour(&distances, &candidates).to_vec();
-    let first = local.improve(&distances, &candidates, &mut order, 0);
+    candidates.by_cost(&edge_costs, 6);
+    let mut order = greedy.tour(&edge_costs, &candidates).to_vec();
+    let first = local.improve(&edge_costs, &candidates, &mut order, 0);
     let ascent_target = |tour_cost: f64, max_steps: usize| AscentTarget {
         tour_cost,
         cutoff: f64::INFINITY,
@@ -143,13 +143,13 @@ fn measure_stages(nodes: usize, costs: &[f64]) -> [(f64, f64); 4] {
             patience: 5,
         },
     };
-    let mut reduced = DistanceMatrix::default();
+    let mut reduced = EdgeCostMatrix::default();
     let (ascent, _) = timed(|| {
-        tree.ascend(&distances, &mut multipliers, &ascent_target(first, 10));
-        reduced.reduce(&distances, &multipliers);
+        tree.ascend(&edge_costs, &mut multipliers, &ascent_target(first, 10));
+        reduced.reduce(&edge_costs, &multipliers);
         candidates.by_alpha_value(&reduced, &tree, 6);
         SparseAscent::default().run(
-            &distances,
+            &edge_costs,
             &candidates,
             &mut tree,
             &mut multipliers,
@@ -157,17 +157,17 @@ fn measure_stages(nodes: usize, costs: &[f64]) -> [(f64, f64); 4] {
         );
     });
     let (ordering, start) = timed(|| {
-        reduced.reduce(&distances, &multipliers);
+        reduced.reduce(&edge_costs, &multipliers);
         candidates.by_alpha_value(&reduced, &tree, 6);
         greedy.tour(&reduced, &candidates).to_vec()
     });
     let runs = [0, nodes, 3 * nodes].map(|kicks| {
         let mut order = start.clone();
         let (time, _) = timed(|| local.improve(&reduced, &candidates, &mut order, kicks));
-        (distances.tour_cost(&order), ordering + time)
+        (edge_costs.tour_cost(&order), ordering + time)
     });
     let target = ascent_target(runs[2].0, 300);
-    let bound = tree.ascend(&distances, &mut multipliers, &target);
+    let bound = tree.ascend(&edge_costs, &mut multipliers, &target);
     let gap = |cost: f64| 100.0 * (cost - bound) / cost.abs();
     [
         (gap(first), ascent),

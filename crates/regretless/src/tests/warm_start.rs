@@ -141,7 +141,7 @@ fn case(stream: &mut RandomStream, number: u64, costs: usize) -> Case {
     let has_integer_costs = number % 4 == 3;
     let draw = |_| match number % 4 {
         0 => stream.uniform(-20.0, 5.0),
-        1 => stream.unit(),
+        1 => stream.standard_uniform(),
         2 => stream.normal() * 100.0 - 40.0,
         _ => stream.index_below(40) as f64 - 25.0,
     };

@@ -131,7 +131,7 @@ impl EpochRunner for MinibatchRunner<'_> {
             let step = StepId {
                 epoch,
                 batch,
-                training: true,
+                is_gradient_step: true,
             };
             total += self.step(step, rows)?;
             num_rows += rows.len();

@@ -306,7 +306,7 @@ mod tests {
                     .unwrap();
             let loss = method.loss.build(&data, &oracle, &NoopObserver).unwrap();
             let weighted_loss = WeightedLoss {
-                capabilities: method.loss.capabilities(),
+                properties: method.loss.properties(),
                 loss: loss.as_ref(),
                 weights: None,
             };
@@ -315,7 +315,7 @@ mod tests {
             let step = StepId {
                 epoch: 1,
                 batch: 0,
-                training: true,
+                is_gradient_step: true,
             };
             let mut losses = Vec::new();
             for order in inputs["batch_order"].as_array().unwrap() {

@@ -218,7 +218,7 @@ fn train_stage(
         observer,
         ..
     } = *prepared.context;
-    let capabilities = prepared.stage.loss.capabilities();
+    let properties = prepared.stage.loss.properties();
     let loss = prepared.stage.loss.build(data, oracle, observer)?;
     let (mut networks, mut weights, mut first_round) = (Vec::new(), None, 1);
     if let Some(checkpoint) = &mut checkpoint {
@@ -234,11 +234,11 @@ fn train_stage(
         progress.resumed_solves = checkpoint.counts;
         progress.initial_counts = oracle.counts();
     }
-    let num_rounds = capabilities.weighting.num_rounds();
+    let num_rounds = properties.weighting.num_rounds();
     for round in first_round..=num_rounds {
         let weighted_loss = WeightedLoss {
             loss: loss.as_ref(),
-            capabilities,
+            properties,
             weights: weights.as_deref(),
         };
         let round_context = RoundContext {
@@ -251,7 +251,7 @@ fn train_stage(
         let start = prepared.initial_network(&networks);
         let resumed = checkpoint.take();
         let (network, report) = fit::fit(prepared, weighted_loss, start, resumed, &round_context)?;
-        if !capabilities.weighting.is_ensemble() {
+        if !properties.weighting.is_ensemble() {
             networks.clear();
         }
         networks.push(network);

@@ -2,7 +2,7 @@
 //! around the network.
 
 use super::{TrainingContext, WeightedLoss};
-use crate::data::{CostOwner, Features};
+use crate::data::{Features, NamedCosts};
 use crate::error::{Error, Result};
 use crate::method::TrainingStage;
 use crate::oracle::TrainingOracle;
@@ -84,7 +84,7 @@ impl<'a> PreparedData<'a> {
     /// The network a round starts from: that of the last round if rounds start from their baseline,
     /// that of the model to start from, or an untrained one.
     pub(super) fn initial_network(&self, earlier: &[Network]) -> Network {
-        let can_vanish = self.stage.loss.capabilities().can_vanish;
+        let can_vanish = self.stage.loss.properties().can_vanish;
         let from_baseline = self.settings.retrain_from_baseline.unwrap_or(can_vanish);
         let baseline = earlier.last().filter(|_| from_baseline);
         match baseline.or(self.start.as_ref()) {
@@ -104,7 +104,7 @@ impl<'a> PreparedData<'a> {
         let oracle =
             TrainingOracle::new(self.context.oracle, self.stage.oracle, self.settings.seed)
                 .map_err(|error| error.for_method(&self.stage.to_string()))?
-                .with_pool(labels, self.stage.loss.capabilities().uses_pool);
+                .with_pool(labels, self.stage.loss.properties().uses_pool);
         Ok(oracle.with_warm_starts(self.context.data.len()))
     }
 
@@ -156,7 +156,7 @@ fn network_to_continue<'m>(
             "the model to start from predicts {predicted} costs, the table has {expected}"
         )));
     }
-    let matching = model.matching(CostOwner::new("the table", data.cost_names()))?;
+    let matching = model.matching(NamedCosts::new("the table", data.cost_names()))?;
     if matching.order().is_some() {
         return Err(Error::setting(
             "the model to start from predicts the same costs in another order",

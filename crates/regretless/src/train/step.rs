@@ -71,7 +71,7 @@ impl<'a> BatchWorkspace<'a> {
         let first_row = prepared.context.split.train.first();
         let selected = first_row.map_or(0, |row| data.optimal_decision(*row).indices().len());
         let few_entries = weighted_loss
-            .capabilities
+            .properties
             .num_gradient_entries(selected)
             .is_some_and(|entries| 2 * entries <= data.data().costs().cols());
         Self {
@@ -106,13 +106,13 @@ impl<'a> BatchWorkspace<'a> {
         step: StepId,
         instances: &[usize],
     ) -> Result<f64> {
-        if weighted_loss.capabilities.uses_pool && step.training {
+        if weighted_loss.properties.uses_pool && step.is_gradient_step {
             self.refresh_pool(prepared, step, instances)?;
         }
         let width = prepared.context.data.data().costs().cols();
         let noise = NoiseKey {
             seed: prepared.settings().seed,
-            epoch: if step.training { step.epoch } else { 0 },
+            epoch: if step.is_gradient_step { step.epoch } else { 0 },
         };
         let slots = self.results.len().max(instances.len());
         self.results.resize_with(slots, InstanceResult::default);
@@ -141,7 +141,7 @@ impl<'a> BatchWorkspace<'a> {
             result.solved = worker.take_solved();
         };
         let calling_thread = Threads::single_threaded();
-        let threads = if weighted_loss.capabilities.evaluates_in_parallel {
+        let threads = if weighted_loss.properties.is_expensive {
             oracle.oracle().solver_threads()
         } else {
             &calling_thread
@@ -153,14 +153,14 @@ impl<'a> BatchWorkspace<'a> {
             });
         self.values.clear();
         for ((index, result), instance) in self.results.iter_mut().enumerate().zip(instances) {
-            if step.training {
+            if step.is_gradient_step {
                 self.oracle.add_to_pool(&result.solved);
             }
             let prediction = &self.predictions[index * width..][..width];
             let value = result.take_finite_value(prediction, step.epoch, *instance)?;
             self.values.push(value);
         }
-        weighted_loss.loss.end_batch(step.training);
+        weighted_loss.loss.end_batch(step.is_gradient_step);
         Ok(self.values.iter().sum())
     }
 
@@ -256,7 +256,7 @@ impl<'a> BatchWorkspace<'a> {
         let step = StepId {
             epoch,
             batch: 0,
-            training: false,
+            is_gradient_step: false,
         };
         let mut losses = Vec::with_capacity(instances.len());
         for chunk in instances.chunks(EVALUATION_ROWS_PER_CHUNK) {
@@ -281,7 +281,7 @@ impl<'a> BatchWorkspace<'a> {
         let step = StepId {
             epoch: 0,
             batch: 0,
-            training: false,
+            is_gradient_step: false,
         };
         self.evaluate(prepared, weighted_loss, step, instances)?;
         Ok(std::mem::take(&mut self.values))

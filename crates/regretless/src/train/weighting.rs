@@ -8,7 +8,7 @@ use super::step::BatchWorkspace;
 use crate::data::Matrix;
 use crate::error::Result;
 use crate::evaluate::regrets;
-use crate::loss::{Capabilities, InstanceWeighting, Loss};
+use crate::loss::{InstanceWeighting, Loss, LossProperties};
 use crate::observer::InterruptOnlyObserver;
 use crate::oracle::TrainingOracle;
 use crate::predict::Network;
@@ -24,7 +24,7 @@ const MAX_RATIO_TO_MEDIAN: f64 = 10.0;
 #[derive(Clone, Copy)]
 pub(super) struct WeightedLoss<'a> {
     pub(super) loss: &'a dyn Loss,
-    pub(super) capabilities: Capabilities,
+    pub(super) properties: LossProperties,
     /// One factor per row of the table.
     pub(super) weights: Option<&'a [f64]>,
 }
@@ -56,8 +56,8 @@ pub(super) fn weights(
     let predictions = mean_predictions(prepared, baseline, &rows)?;
     let observer = InterruptOnlyObserver(context.observer);
     let regrets = regrets(&predictions, context.data, &rows, context.oracle, &observer)?;
-    let capabilities = prepared.stage.loss.capabilities();
-    let row_weights = match capabilities.weighting {
+    let properties = prepared.stage.loss.properties();
+    let row_weights = match properties.weighting {
         InstanceWeighting::Reweighted(w) => reweighted(&regrets, w),
         InstanceWeighting::Equal
         | InstanceWeighting::InstanceCosts
@@ -65,14 +65,14 @@ pub(super) fn weights(
         | InstanceWeighting::Ensemble(_) => {
             let unweighted = WeightedLoss {
                 loss,
-                capabilities,
+                properties,
                 weights: None,
             };
             let mut batch = BatchWorkspace::new(1.0, TrainingOracle::exact(context.oracle));
             let losses = batch.losses_of(prepared, unweighted, &predictions, &rows)?;
             let optimal = |row: &usize| context.data.optimal_objective(*row);
             let optimal: Vec<f64> = rows.iter().map(optimal).collect();
-            let clipped = prepared.settings().clip_instance_costs && capabilities.can_vanish;
+            let clipped = prepared.settings().clip_instance_costs && properties.can_vanish;
             instance_costs(&regrets, &losses, &optimal, clipped)
         }
     };

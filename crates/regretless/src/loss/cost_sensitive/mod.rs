@@ -63,7 +63,7 @@ use crate::decision::Decision;
 use crate::error::Result;
 use crate::label::LabeledDataset;
 use crate::loss::registry::LossFamily;
-use crate::loss::{Capabilities, Loss, LossDefinition};
+use crate::loss::{Loss, LossDefinition, LossProperties};
 use crate::observer::Observer;
 use crate::oracle::Oracle;
 use crate::problem::VariableBounds;
@@ -192,11 +192,11 @@ pub(super) static FAMILY: LossFamily = LossFamily {
 };
 
 impl LossDefinition for CostSensitiveSpec {
-    fn capabilities(&self) -> Capabilities {
-        Capabilities {
+    fn properties(&self) -> LossProperties {
+        LossProperties {
             can_vanish: matches!(self.side, ErrorSide::Sensitive(_)),
             weighting: self.weighting,
-            ..Capabilities::SOLVER_FREE
+            ..LossProperties::SOLVER_FREE
         }
     }
 

@@ -227,8 +227,8 @@ impl DecisionLayer for ImplicitLayer {
         Ok(value)
     }
 
-    fn end_batch(&self, training: bool) {
-        self.adaptive.end_batch(training);
+    fn end_batch(&self, is_gradient_step: bool) {
+        self.adaptive.end_batch(is_gradient_step);
     }
 
     fn state(&self) -> Vec<f64> {
@@ -295,10 +295,10 @@ impl AdaptiveStepSize {
         self.instances.fetch_add(1, Ordering::Relaxed);
     }
 
-    fn end_batch(&self, training: bool) {
+    fn end_batch(&self, is_gradient_step: bool) {
         let instances = self.instances.swap(0, Ordering::Relaxed);
         let entries = self.entries.swap(0, Ordering::Relaxed);
-        if training && instances > 0 {
+        if is_gradient_step && instances > 0 {
             let mut state = self.lock();
             state.mean_entries = Self::MOMENTUM * state.mean_entries
                 + (1.0 - Self::MOMENTUM) * entries as f64 / instances as f64;

@@ -16,7 +16,7 @@ pub mod perturbed;
 use std::fmt;
 
 use super::name_options::{LossNameBuilder, LossOptions};
-use super::{Capabilities, Loss, LossDefinition, LossInput, buffer};
+use super::{Loss, LossDefinition, LossInput, LossProperties, buffer};
 use crate::decision::Decision;
 use crate::error::Result;
 use crate::label::LabeledDataset;
@@ -41,8 +41,8 @@ pub trait DecisionLayer: Send + Sync {
         gradient: &mut [f64],
     ) -> Result<f64>;
 
-    /// Called after all instances of a batch, in training or evaluation.
-    fn end_batch(&self, _training: bool) {}
+    /// Called after all instances of a batch, of a gradient step or an evaluation.
+    fn end_batch(&self, _is_gradient_step: bool) {}
 
     /// State that changes from batch to batch; empty for all but adaptive layers.
     fn state(&self) -> Vec<f64> {
@@ -125,8 +125,8 @@ impl<D: LayerDefinition> fmt::Display for LayerLoss<D> {
 }
 
 impl<D: LayerDefinition> LossDefinition for LayerLoss<D> {
-    fn capabilities(&self) -> Capabilities {
-        Capabilities::CALLS_SOLVER
+    fn properties(&self) -> LossProperties {
+        LossProperties::CALLS_SOLVER
     }
 
     fn build(&self, _: &LabeledDataset, _: &Oracle, _: &dyn Observer) -> Result<Box<dyn Loss>> {
@@ -150,8 +150,8 @@ impl<L: DecisionLayer> Loss for LayerLoss<L> {
         self.layer.decide(input, worker, &mut criterion, gradient)
     }
 
-    fn end_batch(&self, training: bool) {
-        self.layer.end_batch(training);
+    fn end_batch(&self, is_gradient_step: bool) {
+        self.layer.end_batch(is_gradient_step);
     }
 
     fn state(&self) -> Vec<f64> {

@@ -12,10 +12,10 @@
 //! difference if it is worse (Martin, Otto and Felten 1991). The random stream is fixed, so the
 //! routes depend on costs and demands only.
 
-use super::fleet::Fleet;
 use super::giant_tour::{GiantTour, LocalMove};
+use super::instance::CvrpInstance;
 use crate::random::{Purpose, RandomStream};
-use crate::solve::complete_graph::DistanceMatrix;
+use crate::solve::complete_graph::EdgeCostMatrix;
 
 /// Nearest neighbors of each node that moves are tried with. The time of a local search is
 /// proportional to it; farther neighbors rarely yield improving moves.
@@ -47,7 +47,7 @@ const RELATIVE_SCALE_TOLERANCE: f64 = 1e-14;
 /// The iterated local search of one instance.
 #[derive(Debug)]
 pub(super) struct IteratedLocalSearch<'a> {
-    fleet: &'a Fleet,
+    instance: &'a CvrpInstance,
     /// Cost matrix with a zero diagonal, also between copies of the depot.
     costs: Vec<f64>,
     /// Nearest neighbors of each node, nearest first.
@@ -62,11 +62,11 @@ pub(super) struct IteratedLocalSearch<'a> {
 }
 
 impl<'a> IteratedLocalSearch<'a> {
-    pub(super) fn new(fleet: &'a Fleet, distances: &DistanceMatrix) -> Self {
-        let nodes = fleet.nodes();
+    pub(super) fn new(instance: &'a CvrpInstance, edge_costs: &EdgeCostMatrix) -> Self {
+        let nodes = instance.nodes();
         let mut costs = Vec::with_capacity(nodes * nodes);
         for node in 0..nodes {
-            costs.extend_from_slice(distances.row(node as u32));
+            costs.extend_from_slice(edge_costs.row(node as u32));
             costs[node * (nodes + 1)] = 0.0;
         }
         let rows = costs.chunks(nodes);
@@ -94,11 +94,11 @@ impl<'a> IteratedLocalSearch<'a> {
         let cost_spread = if cost_spread > 0.0 {
             cost_spread
         } else {
-            distances.scale().max(MIN_COST_SPREAD)
+            edge_costs.scale().max(MIN_COST_SPREAD)
         };
-        let scale_tolerance = RELATIVE_SCALE_TOLERANCE * distances.scale();
+        let scale_tolerance = RELATIVE_SCALE_TOLERANCE * edge_costs.scale();
         Self {
-            fleet,
+            instance,
             costs,
             neighbors,
             cost_spread,
@@ -125,7 +125,7 @@ impl<'a> IteratedLocalSearch<'a> {
             if is_better(&trial, &best) {
                 best.clone_from(&trial);
             }
-            let log_draw = self.stream.unit().max(MIN_ACCEPTANCE_DRAW).ln();
+            let log_draw = self.stream.standard_uniform().max(MIN_ACCEPTANCE_DRAW).ln();
             let max_increase = -(ACCEPTANCE_TEMPERATURE * self.cost_spread * log_draw);
             if trial.penalized_cost() < current.penalized_cost() + max_increase {
                 std::mem::swap(&mut current, &mut trial);
@@ -137,7 +137,7 @@ impl<'a> IteratedLocalSearch<'a> {
     /// The local optimum reached from these routes by feasible moves without kicks; `None` when the
     /// routes are infeasible.
     pub(super) fn descend(&mut self, routes: &[Vec<u32>]) -> Option<Vec<Vec<u32>>> {
-        let vehicles = self.fleet.vehicles.min(self.fleet.nodes());
+        let vehicles = self.instance.vehicles.min(self.instance.nodes());
         let unused = vehicles.saturating_sub(routes.len());
         let mut order = Vec::new();
         for route in routes {
@@ -146,9 +146,9 @@ impl<'a> IteratedLocalSearch<'a> {
         }
         order.resize(order.len() + unused, 0);
         self.feasible_only = true;
-        let mut giant_tour = self.with_cost(GiantTour::new(order, self.fleet.nodes()));
+        let mut giant_tour = self.with_cost(GiantTour::new(order, self.instance.nodes()));
         let served: usize = routes.iter().map(Vec::len).sum();
-        if !giant_tour.is_feasible() || served + 1 != self.fleet.nodes() {
+        if !giant_tour.is_feasible() || served + 1 != self.instance.nodes() {
             return None;
         }
         self.improve(&mut giant_tour);
@@ -157,10 +157,10 @@ impl<'a> IteratedLocalSearch<'a> {
 
     /// Assigns customers by decreasing demand to the vehicle of smallest load.
     fn initial_tour(&self) -> GiantTour {
-        let mut customers: Vec<u32> = (1..self.fleet.nodes() as u32).collect();
-        let demand = |customer: u32| self.fleet.demands[customer as usize];
+        let mut customers: Vec<u32> = (1..self.instance.nodes() as u32).collect();
+        let demand = |customer: u32| self.instance.demands[customer as usize];
         customers.sort_by(|a, b| demand(*b).total_cmp(&demand(*a)));
-        let vehicles = self.fleet.vehicles.min(self.fleet.nodes());
+        let vehicles = self.instance.vehicles.min(self.instance.nodes());
         let mut loads = vec![0.0; vehicles];
         let mut routes = vec![Vec::new(); vehicles];
         for customer in customers {
@@ -175,7 +175,7 @@ impl<'a> IteratedLocalSearch<'a> {
             order.push(0);
             order.extend(route);
         }
-        self.with_cost(GiantTour::new(order, self.fleet.nodes()))
+        self.with_cost(GiantTour::new(order, self.instance.nodes()))
     }
 
     /// Computes cost and penalty of a giant tour.
@@ -187,7 +187,7 @@ impl<'a> IteratedLocalSearch<'a> {
 
     #[inline]
     fn between(&self, first: u32, second: u32) -> f64 {
-        self.costs[first as usize * self.fleet.nodes() + second as usize]
+        self.costs[first as usize * self.instance.nodes() + second as usize]
     }
 
     /// Penalty of overloads and of routes with a single customer.
@@ -200,17 +200,18 @@ impl<'a> IteratedLocalSearch<'a> {
         let (before, after) = order.split_at(first + 1);
         for node in after.iter().chain(before) {
             if *node != 0 {
-                load += self.fleet.demands[*node as usize];
+                load += self.instance.demands[*node as usize];
                 customers += 1;
                 continue;
             }
-            let fits = self.fleet.fits(load);
-            let is_forbidden_single = customers == 1 && !self.fleet.allows_single_customer_routes;
+            let fits = self.instance.fits(load);
+            let is_forbidden_single =
+                customers == 1 && !self.instance.allows_single_customer_routes;
             if self.feasible_only && (!fits || is_forbidden_single) {
                 return f64::INFINITY;
             }
             if !fits {
-                overload += OVERLOAD_OFFSET + load / self.fleet.capacity - 1.0;
+                overload += OVERLOAD_OFFSET + load / self.instance.capacity - 1.0;
             }
             single_routes += usize::from(is_forbidden_single);
             (load, customers) = (0.0, 0);

@@ -3,9 +3,9 @@
 //! happen when the vehicles are almost full, branch and cut solves the instance.
 
 use super::iterated_local_search::IteratedLocalSearch;
-use super::{CvrpBranchAndCut, Fleet, edge_uses, routes_from_edges};
+use super::{CvrpBranchAndCut, CvrpInstance, edge_uses, routes_from_edges};
 use crate::decision::Decision;
-use crate::solve::complete_graph::DistanceMatrix;
+use crate::solve::complete_graph::EdgeCostMatrix;
 use crate::solve::{SearchLimits, Solution, SolveFailure, SolveStatus, Solver};
 
 /// Attempts to find feasible routes before branch and cut is called; untuned.
@@ -16,25 +16,25 @@ const KICK_GROWTH: usize = 10;
 /// Heuristic CVRP solver by iterated local search; one per thread.
 #[derive(Debug, Clone)]
 pub struct CvrpLocalSearch {
-    fleet: Fleet,
+    instance: CvrpInstance,
     kicks: usize,
     limits: SearchLimits,
-    distances: DistanceMatrix,
+    edge_costs: EdgeCostMatrix,
 }
 
 impl CvrpLocalSearch {
     /// A solver for these customers and vehicles that tries this many kicks.
-    pub fn new(fleet: Fleet, kicks: usize, limits: SearchLimits) -> Self {
+    pub fn new(instance: CvrpInstance, kicks: usize, limits: SearchLimits) -> Self {
         Self {
-            fleet,
+            instance,
             kicks,
             limits,
-            distances: DistanceMatrix::default(),
+            edge_costs: EdgeCostMatrix::default(),
         }
     }
 
     fn to_solution(&self, routes: &[Vec<u32>], costs: &[f64]) -> Solution {
-        let mut uses = edge_uses(self.fleet.nodes(), routes);
+        let mut uses = edge_uses(self.instance.nodes(), routes);
         uses.sort_unstable_by_key(|(edge, _)| *edge);
         let decision = Decision::from_entries(uses);
         let objective = decision.dot(costs);
@@ -50,25 +50,25 @@ impl CvrpLocalSearch {
 
 impl Solver for CvrpLocalSearch {
     fn solve(&mut self, costs: &[f64]) -> Result<Solution, SolveFailure> {
-        self.fleet.check(costs)?;
-        let nodes = self.fleet.nodes();
-        self.distances.fill(nodes, costs);
+        self.instance.check(costs)?;
+        let nodes = self.instance.nodes();
+        self.edge_costs.fill(nodes, costs);
         let mut kicks = self.kicks.max(1);
         for _ in 0..MAX_ATTEMPTS {
-            let mut search = IteratedLocalSearch::new(&self.fleet, &self.distances);
+            let mut search = IteratedLocalSearch::new(&self.instance, &self.edge_costs);
             if let Some(routes) = search.search(kicks) {
                 return Ok(self.to_solution(&routes, costs));
             }
             kicks = kicks.saturating_mul(KICK_GROWTH);
         }
-        CvrpBranchAndCut::new(self.fleet.clone(), self.limits).solve(costs)
+        CvrpBranchAndCut::new(self.instance.clone(), self.limits).solve(costs)
     }
 
     fn solve_from(&mut self, costs: &[f64], start: &Decision) -> Result<Solution, SolveFailure> {
-        self.fleet.check(costs)?;
-        let nodes = self.fleet.nodes();
-        self.distances.fill(nodes, costs);
-        let mut search = IteratedLocalSearch::new(&self.fleet, &self.distances);
+        self.instance.check(costs)?;
+        let nodes = self.instance.nodes();
+        self.edge_costs.fill(nodes, costs);
+        let mut search = IteratedLocalSearch::new(&self.instance, &self.edge_costs);
         match search.descend(&routes_from_edges(nodes, start)) {
             Some(routes) => Ok(self.to_solution(&routes, costs)),
             None => self.solve(costs),

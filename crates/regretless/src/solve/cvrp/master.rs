@@ -5,9 +5,9 @@
 //! returned in the units of the costs. Cut rows are added and deleted as in any [`LpRelaxation`].
 
 use super::cuts::{CutRow, CvrpCut, EdgeEnds};
-use super::fleet::Fleet;
+use super::instance::CvrpInstance;
 use crate::solve::SolveFailure;
-use crate::solve::complete_graph::DistanceMatrix;
+use crate::solve::complete_graph::EdgeCostMatrix;
 pub(super) use crate::solve::cutting_plane::BasisSnapshot;
 use crate::solve::cutting_plane::{LpRelaxation, retain_unmarked, scaling_factor};
 use crate::solve::highs::{LpColumns, LpRows, LpStatus, SimplexMethod};
@@ -39,16 +39,19 @@ pub(super) struct CvrpMasterLp {
 
 impl CvrpMasterLp {
     /// The master LP with degree rows only.
-    pub(super) fn new(fleet: &Fleet, distances: &DistanceMatrix) -> Result<Self, SolveFailure> {
-        let nodes = fleet.nodes() as u32;
-        let max_depot_degree = 2.0 * fleet.vehicles as f64;
+    pub(super) fn new(
+        instance: &CvrpInstance,
+        edge_costs: &EdgeCostMatrix,
+    ) -> Result<Self, SolveFailure> {
+        let nodes = instance.nodes() as u32;
+        let max_depot_degree = 2.0 * instance.vehicles as f64;
         let (mut edges, mut costs, mut global_bounds) = (Vec::new(), Vec::new(), Vec::new());
         for i in 0..nodes {
             for j in i + 1..nodes {
-                let max_uses = fleet.max_edge_uses([i, j]);
+                let max_uses = instance.max_edge_uses([i, j]);
                 if max_uses > 0.0 {
                     edges.push([i, j]);
-                    costs.push(distances.between(i, j));
+                    costs.push(edge_costs.between(i, j));
                     global_bounds.push([0.0, max_uses]);
                 }
             }
@@ -67,7 +70,7 @@ impl CvrpMasterLp {
         }
         relaxation.add_columns(&columns, global_bounds.iter().copied())?;
         Ok(Self {
-            nodes: fleet.nodes(),
+            nodes: instance.nodes(),
             max_depot_degree,
             relaxation,
             cost_factor,

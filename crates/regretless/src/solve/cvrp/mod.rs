@@ -6,14 +6,14 @@
 //! numbers; loads are compared with a tolerance of 10⁻⁹ of the capacity. The solution depends on
 //! costs and demands only.
 //!
-//! * `fleet`: demands, capacity and vehicles. `iterated_local_search`, `giant_tour`: the start
+//! * `instance`: demands, capacity and vehicles. `iterated_local_search`, `giant_tour`: the start
 //!   heuristic.
 //! * `master`: the LP relaxation. `cuts`: its inequalities. `support_graph`, `separation`: their
 //!   separation.
 //! * `search_tree`, `branching`: the search. `incumbent`: the best routes found.
 //! * `relaxation`, `local_search`: the relaxation and the local search as separate solvers.
 
-use super::complete_graph::{DistanceMatrix, edge_ends, edge_id};
+use super::complete_graph::{EdgeCostMatrix, edge_ends, edge_index_u32};
 use super::cutting_plane::SearchResult;
 use super::pruning::PruningRule;
 use super::{SearchLimits, Solution, SolveFailure, Solver};
@@ -21,9 +21,9 @@ use crate::decision::Decision;
 
 mod branching;
 mod cuts;
-mod fleet;
 mod giant_tour;
 mod incumbent;
+mod instance;
 mod iterated_local_search;
 mod local_search;
 mod master;
@@ -32,7 +32,7 @@ mod search_tree;
 mod separation;
 mod support_graph;
 
-pub use fleet::Fleet;
+pub use instance::CvrpInstance;
 pub use local_search::CvrpLocalSearch;
 pub use relaxation::CvrpRelaxation;
 
@@ -49,19 +49,19 @@ const NODE_PAIRS_PER_KICK: usize = 3;
 /// Exact CVRP solver by branch and cut.
 #[derive(Debug, Clone)]
 pub struct CvrpBranchAndCut {
-    fleet: Fleet,
+    instance: CvrpInstance,
     limits: SearchLimits,
-    distances: DistanceMatrix,
+    edge_costs: EdgeCostMatrix,
     tree_nodes: u64,
 }
 
 impl CvrpBranchAndCut {
     /// A solver for these customers and vehicles.
-    pub fn new(fleet: Fleet, limits: SearchLimits) -> Self {
+    pub fn new(instance: CvrpInstance, limits: SearchLimits) -> Self {
         Self {
-            fleet,
+            instance,
             limits,
-            distances: DistanceMatrix::default(),
+            edge_costs: EdgeCostMatrix::default(),
             tree_nodes: 0,
         }
     }
@@ -73,26 +73,26 @@ impl CvrpBranchAndCut {
     }
 
     fn run(&mut self, costs: &[f64]) -> Result<Solution, SolveFailure> {
-        let nodes = self.fleet.nodes();
-        self.distances.fill(nodes, costs);
+        let nodes = self.instance.nodes();
+        self.edge_costs.fill(nodes, costs);
         // Routes use up to twice as many edges as a tour.
-        let tolerance = 2.0 * self.distances.tolerance();
+        let tolerance = 2.0 * self.edge_costs.tolerance();
         let pruning = PruningRule {
             tolerance,
-            ..PruningRule::new(&self.distances, self.limits)
+            ..PruningRule::new(&self.edge_costs, self.limits)
         };
         let mut incumbent = CvrpIncumbent::none();
         let kicks = nodes * nodes / NODE_PAIRS_PER_KICK;
-        let routes = IteratedLocalSearch::new(&self.fleet, &self.distances).search(kicks);
+        let routes = IteratedLocalSearch::new(&self.instance, &self.edge_costs).search(kicks);
         if let Some(routes) = routes {
             incumbent.offer(edge_uses(nodes, &routes), costs, &pruning);
         }
         let input = CvrpSearchInput {
-            fleet: &self.fleet,
+            instance: &self.instance,
             costs,
             pruning,
         };
-        let master = CvrpMasterLp::new(&self.fleet, &self.distances)?;
+        let master = CvrpMasterLp::new(&self.instance, &self.edge_costs)?;
         let result = CvrpSearchTree::new(input, master).run(&mut incumbent)?;
         self.tree_nodes = result.solved;
         self.to_solution(incumbent, &pruning, &result)
@@ -121,7 +121,7 @@ impl CvrpBranchAndCut {
 
 /// The edges of some routes with the number of times they are used.
 fn edge_uses(nodes: usize, routes: &[Vec<u32>]) -> Vec<(u32, f64)> {
-    let edge = |i: u32, j: u32| edge_id(nodes, [i, j]);
+    let edge = |i: u32, j: u32| edge_index_u32(nodes, [i, j]);
     let mut uses = Vec::new();
     for route in routes {
         match route[..] {
@@ -166,7 +166,7 @@ pub fn routes_from_edges(nodes: usize, uses: &Decision) -> Vec<Vec<u32>> {
 
 impl Solver for CvrpBranchAndCut {
     fn solve(&mut self, costs: &[f64]) -> Result<Solution, SolveFailure> {
-        self.fleet.check(costs)?;
+        self.instance.check(costs)?;
         self.run(costs)
     }
 }

@@ -6,12 +6,12 @@
 //!   separation is NP-hard, so the value depends on the heuristic separation, but is always a lower
 //!   bound. Edges between customers that do not fit into one vehicle are fixed to 0.
 
-use super::fleet::Fleet;
+use super::instance::CvrpInstance;
 use super::master::CvrpMasterLp;
 use super::separation::CutSeparator;
 use super::support_graph::CvrpSupportGraph;
 use crate::decision::Decision;
-use crate::solve::complete_graph::{DistanceMatrix, edge_id, num_edges};
+use crate::solve::complete_graph::{EdgeCostMatrix, edge_index_u32, num_edges};
 use crate::solve::highs::LpStatus;
 use crate::solve::relaxation::{CostRanges, CostRanging, Relaxation, RelaxationSolver};
 use crate::solve::{Solution, SolveFailure, SolveStatus};
@@ -25,24 +25,24 @@ const VALUE_TOLERANCE: f64 = 1e-9;
 /// Solver of one of the two relaxations; one per thread.
 #[derive(Debug)]
 pub struct CvrpRelaxation {
-    fleet: Fleet,
+    instance: CvrpInstance,
     kind: Relaxation,
-    distances: DistanceMatrix,
+    edge_costs: EdgeCostMatrix,
     separator: CutSeparator,
     support: CvrpSupportGraph,
 }
 
 impl CvrpRelaxation {
     /// A solver for these customers and vehicles.
-    pub fn new(mut fleet: Fleet, kind: Relaxation) -> Self {
+    pub fn new(mut instance: CvrpInstance, kind: Relaxation) -> Self {
         if kind == Relaxation::Plain {
             // With unlimited capacity no edge between customers is excluded.
-            fleet.capacity = f64::INFINITY;
+            instance.capacity = f64::INFINITY;
         }
         Self {
-            fleet,
+            instance,
             kind,
-            distances: DistanceMatrix::default(),
+            edge_costs: EdgeCostMatrix::default(),
             separator: CutSeparator::default(),
             support: CvrpSupportGraph::default(),
         }
@@ -50,9 +50,9 @@ impl CvrpRelaxation {
 
     /// The optimal point for these costs, and the master LP at its optimum.
     fn solve(&mut self, costs: &[f64]) -> Result<(Solution, CvrpMasterLp), SolveFailure> {
-        self.fleet.check(costs)?;
-        self.distances.fill(self.fleet.nodes(), costs);
-        let mut master = CvrpMasterLp::new(&self.fleet, &self.distances)?;
+        self.instance.check(costs)?;
+        self.edge_costs.fill(self.instance.nodes(), costs);
+        let mut master = CvrpMasterLp::new(&self.instance, &self.edge_costs)?;
         for _ in 0..MAX_CUT_ROUNDS {
             match master.solve()? {
                 LpStatus::Optimal => {}
@@ -84,8 +84,8 @@ impl CvrpRelaxation {
             return Ok(false);
         }
         self.support
-            .fill(self.fleet.nodes(), &master.edges, master.values());
-        let mut cuts = self.separator.find(&self.support, &self.fleet);
+            .fill(self.instance.nodes(), &master.edges, master.values());
+        let mut cuts = self.separator.find(&self.support, &self.instance);
         cuts.retain(|cut| cut.teeth.is_empty());
         if !cuts.is_empty() {
             master.add_cuts(&cuts)?;
@@ -101,11 +101,11 @@ impl CvrpRelaxation {
                 value
             }
         };
-        let nodes = self.fleet.nodes();
+        let nodes = self.instance.nodes();
         let mut entries = Vec::new();
         for (ends, value) in master.edges.iter().zip(master.values()) {
             if *value > VALUE_TOLERANCE {
-                entries.push((edge_id(nodes, *ends), round(*value)));
+                entries.push((edge_index_u32(nodes, *ends), round(*value)));
             }
         }
         Decision::from_entries(entries)
@@ -123,11 +123,11 @@ impl CostRanging for CvrpRelaxation {
     /// necessary where it is degenerate.
     fn ranges(&mut self, costs: &[f64]) -> Result<CostRanges, SolveFailure> {
         let (_, mut master) = self.solve(costs)?;
-        let nodes = self.fleet.nodes();
+        let nodes = self.instance.nodes();
         let mut ranges = CostRanges::unbounded(num_edges(nodes));
         let column_ranges = master.cost_ranges()?;
         for (ends, [lower, upper]) in master.edges.iter().zip(column_ranges) {
-            let edge = edge_id(nodes, *ends) as usize;
+            let edge = edge_index_u32(nodes, *ends) as usize;
             ranges.lower[edge] = lower.min(costs[edge]);
             ranges.upper[edge] = upper.max(costs[edge]);
         }

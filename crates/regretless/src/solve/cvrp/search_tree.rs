@@ -11,12 +11,12 @@
 use std::rc::Rc;
 
 use super::branching::{BranchingRule, CvrpBranchPath};
-use super::fleet::Fleet;
 use super::incumbent::CvrpIncumbent;
+use super::instance::CvrpInstance;
 use super::master::CvrpMasterLp;
 use super::separation::CutSeparator;
 use super::support_graph::CvrpSupportGraph;
-use crate::solve::complete_graph::edge_id;
+use crate::solve::complete_graph::edge_index_u32;
 use crate::solve::cutting_plane::{NodeQueue, SearchResult, TailingOff, retain_unmarked};
 use crate::solve::highs::LpStatus;
 use crate::solve::pruning::PruningRule;
@@ -36,7 +36,7 @@ const INTEGRAL_GAP_TOLERANCES: f64 = 5.0;
 /// Inputs of the search.
 pub(super) struct CvrpSearchInput<'a> {
     /// Demands, capacity and vehicles.
-    pub(super) fleet: &'a Fleet,
+    pub(super) instance: &'a CvrpInstance,
     pub(super) costs: &'a [f64],
     pub(super) pruning: PruningRule,
 }
@@ -173,11 +173,11 @@ impl<'a> CvrpSearchTree<'a> {
                 return Ok(CvrpNodeOutcome::Closed);
             }
             self.support.fill(
-                self.input.fleet.nodes(),
+                self.input.instance.nodes(),
                 &self.master.edges,
                 self.master.values(),
             );
-            let cuts = self.separator.find(&self.support, self.input.fleet);
+            let cuts = self.separator.find(&self.support, self.input.instance);
             // An integral point with violated cuts is not a set of routes, so they are always
             // added.
             let cuts_are_required = self.support.is_integral();
@@ -217,7 +217,7 @@ impl<'a> CvrpSearchTree<'a> {
         let nodes = self.support.nodes;
         let edges = self.support.edges.iter();
         let uses: Vec<(u32, f64)> = edges
-            .map(|(ends, value)| (edge_id(nodes, *ends), value.round()))
+            .map(|(ends, value)| (edge_index_u32(nodes, *ends), value.round()))
             .collect();
         let costs = self.input.costs;
         let terms = uses

@@ -10,7 +10,7 @@
 use std::collections::HashSet;
 
 use super::cuts::{CvrpCut, EdgeEnds};
-use super::fleet::Fleet;
+use super::instance::CvrpInstance;
 use super::support_graph::CvrpSupportGraph;
 
 /// Smallest violation, in vehicles, of a reported cut. Less violated cuts rarely raise the bound.
@@ -56,11 +56,11 @@ impl CandidateSet {
     }
 
     /// Adds a customer, or removes it if it is in the set.
-    fn toggle(&mut self, support: &CvrpSupportGraph, fleet: &Fleet, customer: u32) {
+    fn toggle(&mut self, support: &CvrpSupportGraph, instance: &CvrpInstance, customer: u32) {
         let index = customer as usize;
         let sign = if self.contains[index] { -1.0 } else { 1.0 };
         self.crossings += sign * (1.0 - self.adjacency[index]);
-        self.load += sign * fleet.demands[index];
+        self.load += sign * instance.demands[index];
         self.fingerprint ^= fingerprint(customer);
         for (adjacency, value) in self.adjacency.iter_mut().zip(support.row(customer)) {
             *adjacency += sign * value;
@@ -74,8 +74,8 @@ impl CandidateSet {
     }
 
     /// Violation of the rounded capacity inequality, in vehicles.
-    fn violation(&self, fleet: &Fleet) -> f64 {
-        fleet.min_vehicles(self.load) - self.crossings
+    fn violation(&self, instance: &CvrpInstance) -> f64 {
+        instance.min_vehicles(self.load) - self.crossings
     }
 }
 
@@ -107,23 +107,27 @@ pub(super) struct CutSeparator {
 
 impl CutSeparator {
     /// Violated cuts at a point. An integral point has none if and only if it is a set of routes.
-    pub(super) fn find(&mut self, support: &CvrpSupportGraph, fleet: &Fleet) -> Vec<CvrpCut> {
+    pub(super) fn find(
+        &mut self,
+        support: &CvrpSupportGraph,
+        instance: &CvrpInstance,
+    ) -> Vec<CvrpCut> {
         self.capacity_sets.clear();
         self.blossoms.clear();
         self.branch_sets.clear();
         self.checked.clear();
         self.grown.clear();
-        self.check_components(support, fleet);
+        self.check_components(support, instance);
         if !support.is_integral() {
             for seed in 1..support.nodes as u32 {
-                self.grow(seed, support, fleet);
+                self.grow(seed, support, instance);
             }
         }
         let mut cuts = Vec::new();
         self.capacity_sets
             .sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
         for (_, set) in self.capacity_sets.drain(..).take(MAX_CUTS_PER_ROUND) {
-            let vehicles = fleet.min_vehicles(fleet.load(&set));
+            let vehicles = instance.min_vehicles(instance.load(&set));
             cuts.push(CvrpCut::capacity(set, vehicles));
         }
         self.blossoms
@@ -135,7 +139,7 @@ impl CutSeparator {
     }
 
     /// Checks the connected components without the depot, and their complements.
-    fn check_components(&mut self, support: &CvrpSupportGraph, fleet: &Fleet) {
+    fn check_components(&mut self, support: &CvrpSupportGraph, instance: &CvrpInstance) {
         for component in support.components() {
             let customers = 1..support.nodes as u32;
             let complement = customers
@@ -143,7 +147,7 @@ impl CutSeparator {
                 .collect();
             for set in [component, complement] {
                 let crossings = support.cut_value(&set) / 2.0;
-                let violation = fleet.min_vehicles(fleet.load(&set)) - crossings;
+                let violation = instance.min_vehicles(instance.load(&set)) - crossings;
                 if violation > MIN_VIOLATION && !set.is_empty() {
                     let hash = set.iter().fold(0, |hash, node| hash ^ fingerprint(*node));
                     if self.checked.insert(hash) {
@@ -155,30 +159,30 @@ impl CutSeparator {
     }
 
     /// Grows a set greedily from one customer to all customers.
-    fn grow(&mut self, seed: u32, support: &CvrpSupportGraph, fleet: &Fleet) {
+    fn grow(&mut self, seed: u32, support: &CvrpSupportGraph, instance: &CvrpInstance) {
         self.set.clear(support.nodes);
         let mut next = Some(seed);
         while let Some(customer) = next {
-            self.set.toggle(support, fleet, customer);
+            self.set.toggle(support, instance, customer);
             if !self.grown.insert(self.set.fingerprint) {
                 // Greedy growth reached this set before, and so all sets that follow.
                 return;
             }
             if self.checked.insert(self.set.fingerprint) {
-                self.check_set(support, fleet);
+                self.check_set(support, instance);
             }
             next = most_adjacent(&self.set);
         }
     }
 
     /// Checks the current set for violated cuts and as a candidate for branching.
-    fn check_set(&mut self, support: &CvrpSupportGraph, fleet: &Fleet) {
-        let (violation, crossings) = (self.set.violation(fleet), self.set.crossings);
+    fn check_set(&mut self, support: &CvrpSupportGraph, instance: &CvrpInstance) {
+        let (violation, crossings) = (self.set.violation(instance), self.set.crossings);
         if violation > MIN_VIOLATION {
             self.capacity_sets
                 .push((violation, self.set.customers.clone()));
         } else {
-            self.try_blossom(support, fleet);
+            self.try_blossom(support, instance);
             let is_between = crossings > MIN_BRANCH_CROSSINGS && crossings < MAX_BRANCH_CROSSINGS;
             if is_between && self.set.customers.len() > 1 {
                 self.branch_sets
@@ -186,14 +190,14 @@ impl CutSeparator {
             }
         }
         if violation > -IMPROVEMENT_THRESHOLD {
-            self.improve(support, fleet);
+            self.improve(support, instance);
         }
     }
 
     /// Tries the current set as the handle of a blossom inequality. Leaving edges of value above
     /// one half become teeth; if their number is even, the edge whose change from tooth to
     /// non-tooth, or back, reduces the violation least makes it odd.
-    fn try_blossom(&mut self, support: &CvrpSupportGraph, fleet: &Fleet) {
+    fn try_blossom(&mut self, support: &CvrpSupportGraph, instance: &CvrpInstance) {
         let mut left_side = 0.0;
         let (mut min_flip_cost, mut cheapest) = (f64::INFINITY, [0, 0]);
         let mut teeth: Vec<EdgeEnds> = Vec::new();
@@ -201,7 +205,7 @@ impl CutSeparator {
             if self.set.contains[ends[0] as usize] == self.set.contains[ends[1] as usize] {
                 continue;
             }
-            let can_be_tooth = fleet.max_edge_uses(*ends) <= 1.0;
+            let can_be_tooth = instance.max_edge_uses(*ends) <= 1.0;
             let is_tooth = can_be_tooth && *value > 0.5;
             left_side += if is_tooth { 1.0 - value } else { *value };
             if left_side >= 1.0 {
@@ -234,20 +238,20 @@ impl CutSeparator {
     }
 
     /// Changes a copy of the current set while that increases its violation.
-    fn improve(&mut self, support: &CvrpSupportGraph, fleet: &Fleet) {
+    fn improve(&mut self, support: &CvrpSupportGraph, instance: &CvrpInstance) {
         let mut set = std::mem::take(&mut self.improved);
         set.clone_from(&self.set);
         for _ in 0..MAX_SET_CHANGES {
-            let Some(change) = best_change(&set, support, fleet) else {
+            let Some(change) = best_change(&set, support, instance) else {
                 break;
             };
             for customer in change.into_iter().flatten() {
-                set.toggle(support, fleet, customer);
+                set.toggle(support, instance, customer);
             }
             if !self.checked.insert(set.fingerprint) {
                 break;
             }
-            let violation = set.violation(fleet);
+            let violation = set.violation(instance);
             if violation > MIN_VIOLATION {
                 self.capacity_sets.push((violation, set.customers.clone()));
             }
@@ -273,11 +277,11 @@ fn most_adjacent(set: &CandidateSet) -> Option<u32> {
 fn best_change(
     set: &CandidateSet,
     support: &CvrpSupportGraph,
-    fleet: &Fleet,
+    instance: &CvrpInstance,
 ) -> Option<[Option<u32>; 2]> {
-    let (mut max_violation, mut best) = (set.violation(fleet) + MIN_IMPROVEMENT, None);
+    let (mut max_violation, mut best) = (set.violation(instance) + MIN_IMPROVEMENT, None);
     let mut offer = |load: f64, crossings: f64, change: [Option<u32>; 2]| {
-        let violation = fleet.min_vehicles(load) - crossings;
+        let violation = instance.min_vehicles(load) - crossings;
         if violation > max_violation {
             (max_violation, best) = (violation, Some(change));
         }
@@ -288,7 +292,7 @@ fn best_change(
             continue;
         }
         let sign = if is_member { -1.0 } else { 1.0 };
-        let load = set.load + sign * fleet.demands[node];
+        let load = set.load + sign * instance.demands[node];
         let crossings = set.crossings + sign * (1.0 - set.adjacency[node]);
         offer(load, crossings, [Some(node as u32), None]);
         if is_member {
@@ -296,7 +300,7 @@ fn best_change(
             for other in (1..set.adjacency.len()).filter(|other| !set.contains[*other]) {
                 let crossings = crossings + 1.0 - (set.adjacency[other] - row[other]);
                 let exchange = [Some(node as u32), Some(other as u32)];
-                offer(load + fleet.demands[other], crossings, exchange);
+                offer(load + instance.demands[other], crossings, exchange);
             }
         }
     }

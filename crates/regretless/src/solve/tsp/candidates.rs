@@ -1,7 +1,7 @@
 //! Candidate edges: for each node the few neighbors that a good tour is likely to use.
 
 use super::one_tree::OneTree;
-use crate::solve::complete_graph::DistanceMatrix;
+use crate::solve::complete_graph::EdgeCostMatrix;
 
 /// The most promising neighbors of every node, the most promising first.
 #[derive(Debug, Clone, Default)]
@@ -20,8 +20,8 @@ type RankedCandidate = (f64, f64, u32);
 
 impl CandidateEdges {
     /// The neighbors of smallest cost; ties go to the smaller node.
-    pub fn by_cost(&mut self, distances: &DistanceMatrix, per_node: usize) {
-        self.rank(distances, per_node, |_, ranks| ranks.fill(0.0));
+    pub fn by_cost(&mut self, edge_costs: &EdgeCostMatrix, per_node: usize) {
+        self.rank(edge_costs, per_node, |_, ranks| ranks.fill(0.0));
     }
 
     /// The neighbors of smallest α-value ([`OneTree::alpha_values`]) with respect to a 1-tree that
@@ -29,7 +29,7 @@ impl CandidateEdges {
     /// node.
     pub fn by_alpha_value(
         &mut self,
-        reduced: &DistanceMatrix,
+        reduced: &EdgeCostMatrix,
         one_tree: &OneTree,
         per_node: usize,
     ) {
@@ -56,25 +56,25 @@ impl CandidateEdges {
     /// Lists the neighbors of each node by the ranks that `write_ranks` assigns.
     fn rank(
         &mut self,
-        distances: &DistanceMatrix,
+        edge_costs: &EdgeCostMatrix,
         per_node: usize,
         mut write_ranks: impl FnMut(u32, &mut [f64]),
     ) {
-        let nodes = distances.nodes();
+        let nodes = edge_costs.nodes();
         self.per_node = per_node.min(nodes - 1);
         self.list.clear();
         self.ranks.resize(nodes, 0.0);
         for node in 0..nodes as u32 {
             write_ranks(node, &mut self.ranks);
             self.best.clear();
-            for (other, cost) in distances.row(node).iter().enumerate() {
+            for (other, cost) in edge_costs.row(node).iter().enumerate() {
                 if other as u32 != node {
                     let entry = (self.ranks[other], *cost, other as u32);
                     insert_if_better(&mut self.best, self.per_node, entry);
                 }
             }
             for (_, _, other) in &self.best {
-                self.list.push((*other, distances.between(node, *other)));
+                self.list.push((*other, edge_costs.between(node, *other)));
             }
         }
     }

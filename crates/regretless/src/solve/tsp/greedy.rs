@@ -3,7 +3,7 @@
 
 use super::candidates::CandidateEdges;
 use super::path_fragments::PathFragments;
-use crate::solve::complete_graph::DistanceMatrix;
+use crate::solve::complete_graph::EdgeCostMatrix;
 
 /// Builds greedy tours; buffers are kept between calls.
 #[derive(Debug, Clone, Default)]
@@ -15,19 +15,19 @@ pub struct GreedyTour {
 
 impl GreedyTour {
     /// A greedy tour; ties go to the edge with the smaller nodes.
-    pub fn tour(&mut self, distances: &DistanceMatrix, candidates: &CandidateEdges) -> &[u32] {
+    pub fn tour(&mut self, edge_costs: &EdgeCostMatrix, candidates: &CandidateEdges) -> &[u32] {
         self.edges.clear();
         for (i, j) in candidates.pairs() {
             self.edges
-                .push((distances.between(i, j), i.min(j), i.max(j)));
+                .push((edge_costs.between(i, j), i.min(j), i.max(j)));
         }
         self.edges
             .sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then((a.1, a.2).cmp(&(b.1, b.2))));
-        self.paths.reset(distances.nodes());
+        self.paths.reset(edge_costs.nodes());
         for (_, i, j) in &self.edges {
             self.paths.add_edge(*i, *j);
         }
-        self.paths.join(distances, &mut self.order);
+        self.paths.join(edge_costs, &mut self.order);
         &self.order
     }
 }

@@ -12,7 +12,7 @@ use super::one_tree::OneTree;
 use super::search_tree::{PruningRule, TspIncumbent};
 use super::sparse_ascent::SparseAscent;
 use super::subgradient::{AscentSchedule, AscentTarget};
-use crate::solve::complete_graph::{DistanceMatrix, EdgeEnds, edge_id};
+use crate::solve::complete_graph::{EdgeCostMatrix, EdgeEnds, edge_index_u32};
 
 /// Candidate edges per node of the local search: the five α-nearest, as in Helsgaun (2000).
 pub(super) const CANDIDATES_PER_NODE: usize = 5;
@@ -30,12 +30,12 @@ pub(super) const GREEDY_ASCENT: AscentSchedule = AscentSchedule {
 /// A tour, node multipliers and their 1-tree; buffers are kept between calls.
 #[derive(Debug, Clone, Default)]
 pub(super) struct InitialTour {
-    pub(super) distances: DistanceMatrix,
+    pub(super) edge_costs: EdgeCostMatrix,
     pub(super) multipliers: Vec<f64>,
     /// Nodes of the current tour in visiting order.
     pub(super) order: Vec<u32>,
     /// Reduced costs at the last ranking of candidate edges.
-    pub(super) reduced: DistanceMatrix,
+    pub(super) reduced: EdgeCostMatrix,
     pub(super) one_tree: OneTree,
     pub(super) candidates: CandidateEdges,
     pub(super) local_search: LinKernighan,
@@ -48,29 +48,29 @@ impl InitialTour {
     /// Overwrites the multipliers with the node potentials of the costs or with zeros, whichever
     /// has the higher bound.
     pub(super) fn init_multipliers(&mut self) {
-        let nodes = self.distances.nodes();
+        let nodes = self.edge_costs.nodes();
         self.multipliers.clear();
         self.multipliers.resize(nodes, 0.0);
-        let zero_bound = self.one_tree.build(&self.distances, &self.multipliers);
-        self.distances.node_potentials(&mut self.multipliers);
-        if self.one_tree.build(&self.distances, &self.multipliers) < zero_bound {
+        let zero_bound = self.one_tree.build(&self.edge_costs, &self.multipliers);
+        self.edge_costs.node_potentials(&mut self.multipliers);
+        if self.one_tree.build(&self.edge_costs, &self.multipliers) < zero_bound {
             self.multipliers.fill(0.0);
             // The sparse ascent starts from the edges of this 1-tree; the dense one rebuilds it.
             if nodes > MAX_DENSE_ASCENT_NODES {
-                self.one_tree.build(&self.distances, &self.multipliers);
+                self.one_tree.build(&self.edge_costs, &self.multipliers);
             }
         }
     }
 
     /// Ranks candidate edges by reduced cost under the current multipliers.
     pub(super) fn rank_by_reduced_cost(&mut self) {
-        self.reduced.reduce(&self.distances, &self.multipliers);
+        self.reduced.reduce(&self.edge_costs, &self.multipliers);
         self.candidates.by_cost(&self.reduced, CANDIDATES_PER_NODE);
     }
 
     /// Ranks candidate edges by α-value with respect to the current multipliers and their 1-tree.
     pub(super) fn rank_by_alpha_value(&mut self) {
-        self.reduced.reduce(&self.distances, &self.multipliers);
+        self.reduced.reduce(&self.edge_costs, &self.multipliers);
         self.candidates
             .by_alpha_value(&self.reduced, &self.one_tree, CANDIDATES_PER_NODE);
     }
@@ -91,18 +91,18 @@ impl InitialTour {
     /// Raises the 1-tree bound on the complete graph; returns the bound.
     pub(super) fn ascend_dense(&mut self, target: &AscentTarget) -> f64 {
         self.one_tree
-            .ascend(&self.distances, &mut self.multipliers, target)
+            .ascend(&self.edge_costs, &mut self.multipliers, target)
     }
 
     /// Raises the 1-tree bound; for many nodes on the candidate edges, with `sparse_steps` as the
     /// maximum number of steps. Returns the bound, which is valid for the complete graph.
     pub(super) fn ascend(&mut self, target: &AscentTarget, sparse_steps: usize) -> f64 {
-        if self.distances.nodes() <= MAX_DENSE_ASCENT_NODES {
+        if self.edge_costs.nodes() <= MAX_DENSE_ASCENT_NODES {
             return self.ascend_dense(target);
         }
         let schedule = target.schedule.with_max_steps(sparse_steps);
         self.sparse_ascent.run(
-            &self.distances,
+            &self.edge_costs,
             &self.candidates,
             &mut self.one_tree,
             &mut self.multipliers,
@@ -123,7 +123,7 @@ impl InitialTour {
         let nodes = self.order.len();
         self.edge_ids.clear();
         self.edge_ids
-            .extend(tour_edges(&self.order).map(|ends| edge_id(nodes, ends)));
+            .extend(tour_edges(&self.order).map(|ends| edge_index_u32(nodes, ends)));
         incumbent.offer(&mut self.edge_ids, costs, pruning);
     }
 
@@ -134,10 +134,13 @@ impl InitialTour {
         costs: &[f64],
         pruning: &PruningRule,
     ) {
-        let nodes = self.distances.nodes();
+        let nodes = self.edge_costs.nodes();
         self.edge_ids.clear();
-        self.edge_ids
-            .extend(self.one_tree.edges().map(|(i, j)| edge_id(nodes, [i, j])));
+        self.edge_ids.extend(
+            self.one_tree
+                .edges()
+                .map(|(i, j)| edge_index_u32(nodes, [i, j])),
+        );
         incumbent.offer(&mut self.edge_ids, costs, pruning);
     }
 }

@@ -141,7 +141,7 @@ impl TspBranchAndBound {
             initial
                 .one_tree
                 .alpha_values(&initial.reduced, i as u32, &mut self.alpha);
-            let costs = &initial.distances.row(i as u32)[i + 1..];
+            let costs = &initial.edge_costs.row(i as u32)[i + 1..];
             let edges = self.alpha[i + 1..].iter().zip(costs);
             for (j, (alpha, cost)) in (i as u32 + 1..).zip(edges) {
                 let min = bound + alpha;
@@ -167,8 +167,8 @@ impl TspBranchAndBound {
     }
 
     fn load(&mut self, costs: &[f64]) -> PruningRule {
-        self.initial.distances.fill(self.nodes, costs);
-        PruningRule::new(&self.initial.distances, self.limits)
+        self.initial.edge_costs.fill(self.nodes, costs);
+        PruningRule::new(&self.initial.edge_costs, self.limits)
     }
 
     /// A lower bound on the cost of all other tours, if the root is closed: by the bound of the
@@ -224,7 +224,7 @@ impl TspBranchAndBound {
     fn take_solution(&mut self, lower_bound: f64, complete: bool) -> Solution {
         let objective = self.incumbent.cost;
         let decision = Decision::from_indices(self.incumbent.edges.drain(..));
-        let pruning = PruningRule::new(&self.initial.distances, self.limits);
+        let pruning = PruningRule::new(&self.initial.edge_costs, self.limits);
         pruning.to_solution(decision, objective, lower_bound, complete)
     }
 }

@@ -7,7 +7,7 @@
 //! bound. Ties go to the edge found first.
 
 use super::subgradient::{AscentTarget, OneTreeBuilder, SubgradientAscent};
-use crate::solve::complete_graph::DistanceMatrix;
+use crate::solve::complete_graph::EdgeCostMatrix;
 
 /// A minimum 1-tree; buffers are kept between calls.
 #[derive(Debug, Clone, Default)]
@@ -39,10 +39,10 @@ struct UnattachedNode {
 
 impl OneTree {
     /// Builds the minimum 1-tree; returns its lower bound on the cost of every tour.
-    pub fn build(&mut self, distances: &DistanceMatrix, multipliers: &[f64]) -> f64 {
-        self.build_spanning_tree(distances, multipliers);
+    pub fn build(&mut self, edge_costs: &EdgeCostMatrix, multipliers: &[f64]) -> f64 {
+        self.build_spanning_tree(edge_costs, multipliers);
         self.count_degrees();
-        self.add_extra(distances, multipliers);
+        self.add_extra(edge_costs, multipliers);
         let spanning_tree: f64 = self.attached[1..]
             .iter()
             .map(|node| self.key[*node as usize])
@@ -54,7 +54,7 @@ impl OneTree {
     /// and rebuilds their 1-tree; returns its bound.
     pub fn ascend(
         &mut self,
-        distances: &DistanceMatrix,
+        edge_costs: &EdgeCostMatrix,
         multipliers: &mut [f64],
         target: &AscentTarget,
     ) -> f64 {
@@ -62,13 +62,13 @@ impl OneTree {
         ascent.run(
             &mut DenseOneTreeView {
                 one_tree: self,
-                distances,
+                edge_costs,
             },
             multipliers,
             target,
         );
         self.ascent = ascent;
-        self.build(distances, multipliers)
+        self.build(edge_costs, multipliers)
     }
 
     /// Whether the 1-tree is a tour.
@@ -87,7 +87,7 @@ impl OneTree {
     /// α-values (Helsgaun 2000): for each other node, the increase of the cost of the 1-tree when
     /// it must contain the edge from `node` to it; 0 for edges of the 1-tree. `reduced` are the
     /// reduced costs that it was built with.
-    pub fn alpha_values(&self, reduced: &DistanceMatrix, node: u32, out: &mut [f64]) {
+    pub fn alpha_values(&self, reduced: &EdgeCostMatrix, node: u32, out: &mut [f64]) {
         let keys = reduced.row(node);
         if node == self.special {
             for (out, key) in out.iter_mut().zip(keys) {
@@ -120,8 +120,8 @@ impl OneTree {
         }
     }
 
-    fn build_spanning_tree(&mut self, distances: &DistanceMatrix, multipliers: &[f64]) {
-        let nodes = distances.nodes();
+    fn build_spanning_tree(&mut self, edge_costs: &EdgeCostMatrix, multipliers: &[f64]) {
+        let nodes = edge_costs.nodes();
         self.parent.resize(nodes, 0);
         self.key.resize(nodes, 0.0);
         self.attached.clear();
@@ -136,7 +136,7 @@ impl OneTree {
         (self.parent[0], self.key[0]) = (0, 0.0);
         let mut latest = 0;
         while !self.unattached.is_empty() {
-            let row = distances.row(latest);
+            let row = edge_costs.row(latest);
             let cheapest = update_keys(&mut self.unattached, row, multipliers, latest);
             let next = self.unattached.swap_remove(cheapest);
             self.parent[next.node as usize] = next.from;
@@ -156,7 +156,7 @@ impl OneTree {
     }
 
     /// Adds a second edge at the leaf whose cheapest second edge is the most expensive.
-    fn add_extra(&mut self, distances: &DistanceMatrix, multipliers: &[f64]) {
+    fn add_extra(&mut self, edge_costs: &EdgeCostMatrix, multipliers: &[f64]) {
         self.extra_key = f64::NEG_INFINITY;
         for leaf in 0..self.degree.len() as u32 {
             if self.degree[leaf as usize] == 1 {
@@ -165,7 +165,7 @@ impl OneTree {
                 } else {
                     self.parent[leaf as usize]
                 };
-                let (key, other) = second_edge(distances.row(leaf), multipliers, neighbor);
+                let (key, other) = second_edge(edge_costs.row(leaf), multipliers, neighbor);
                 let key = key - multipliers[leaf as usize];
                 if key > self.extra_key {
                     (self.special, self.extra, self.extra_key) = (leaf, other, key);
@@ -213,15 +213,15 @@ fn second_edge(row: &[f64], multipliers: &[f64], first: u32) -> (f64, u32) {
     min
 }
 
-/// A 1-tree together with its distance matrix.
+/// A 1-tree together with its edge costs.
 struct DenseOneTreeView<'a> {
     one_tree: &'a mut OneTree,
-    distances: &'a DistanceMatrix,
+    edge_costs: &'a EdgeCostMatrix,
 }
 
 impl OneTreeBuilder for DenseOneTreeView<'_> {
     fn build(&mut self, multipliers: &[f64]) -> f64 {
-        self.one_tree.build(self.distances, multipliers)
+        self.one_tree.build(self.edge_costs, multipliers)
     }
 
     fn degrees(&self) -> &[u32] {
@@ -233,14 +233,14 @@ impl OneTreeBuilder for DenseOneTreeView<'_> {
 mod tests {
     use super::{AscentTarget, OneTree};
     use crate::random::{Purpose, RandomStream};
-    use crate::solve::complete_graph::{DistanceMatrix, num_edges};
+    use crate::solve::complete_graph::{EdgeCostMatrix, num_edges};
     use crate::solve::tsp::subgradient::AscentSchedule;
 
     /// Cost of the minimum 1-tree that contains an edge, found by making that edge very cheap.
     fn with_edge(costs: &[f64], nodes: usize, edge: usize) -> f64 {
         let mut lowered = costs.to_vec();
         lowered[edge] -= 1e6;
-        OneTree::default().build(&DistanceMatrix::new(nodes, &lowered), &vec![0.0; nodes]) + 1e6
+        OneTree::default().build(&EdgeCostMatrix::new(nodes, &lowered), &vec![0.0; nodes]) + 1e6
     }
 
     #[test]
@@ -251,19 +251,19 @@ mod tests {
             let costs: Vec<f64> = (0..num_edges(nodes))
                 .map(|_| stream.uniform(-3.0, 3.0))
                 .collect();
-            let distances = DistanceMatrix::new(nodes, &costs);
+            let edge_costs = EdgeCostMatrix::new(nodes, &costs);
             let mut one_tree = OneTree::default();
-            let bound = one_tree.build(&distances, &vec![0.0; nodes]);
+            let bound = one_tree.build(&edge_costs, &vec![0.0; nodes]);
             let (mut alpha, mut edge) = (vec![0.0; nodes], 0);
             for i in 0..nodes {
-                one_tree.alpha_values(&distances, i as u32, &mut alpha);
+                one_tree.alpha_values(&edge_costs, i as u32, &mut alpha);
                 for value in &alpha[i + 1..] {
                     assert!(bound + value <= with_edge(&costs, nodes, edge) + 1e-6);
                     edge += 1;
                 }
             }
             assert!(one_tree.edges().all(|(i, j)| {
-                one_tree.alpha_values(&distances, i, &mut alpha);
+                one_tree.alpha_values(&edge_costs, i, &mut alpha);
                 alpha[j as usize] == 0.0
             }));
         }
@@ -273,11 +273,13 @@ mod tests {
     fn the_ascent_raises_the_bound_and_returns_its_best_tree() {
         let nodes = 30;
         let mut stream = RandomStream::new(Purpose::Benchmark, 2, [0, 0]);
-        let costs: Vec<f64> = (0..num_edges(nodes)).map(|_| stream.unit()).collect();
-        let distances = DistanceMatrix::new(nodes, &costs);
+        let costs: Vec<f64> = (0..num_edges(nodes))
+            .map(|_| stream.standard_uniform())
+            .collect();
+        let edge_costs = EdgeCostMatrix::new(nodes, &costs);
         let (mut one_tree, mut multipliers) = (OneTree::default(), vec![0.0; nodes]);
-        let initial = one_tree.build(&distances, &multipliers);
-        let tour_cost = distances.tour_cost(&(0..nodes as u32).collect::<Vec<_>>());
+        let initial = one_tree.build(&edge_costs, &multipliers);
+        let tour_cost = edge_costs.tour_cost(&(0..nodes as u32).collect::<Vec<_>>());
         let target = AscentTarget {
             tour_cost,
             cutoff: f64::INFINITY,
@@ -287,9 +289,9 @@ mod tests {
                 patience: 4,
             },
         };
-        let raised = one_tree.ascend(&distances, &mut multipliers, &target);
+        let raised = one_tree.ascend(&edge_costs, &mut multipliers, &target);
         assert!(raised > initial + 0.05 && raised < tour_cost);
-        assert_eq!(raised, OneTree::default().build(&distances, &multipliers));
+        assert_eq!(raised, OneTree::default().build(&edge_costs, &multipliers));
         assert_eq!(one_tree.degree.iter().sum::<u32>(), 2 * nodes as u32);
     }
 }

@@ -3,7 +3,7 @@
 //! Edges are added as long as they form paths; the paths are then appended one after the other,
 //! always the one with the end nearest to the end of the tour so far.
 
-use crate::solve::complete_graph::DistanceMatrix;
+use crate::solve::complete_graph::EdgeCostMatrix;
 
 /// Disjoint paths over all nodes; at first every node is a path. Buffers are kept between calls.
 #[derive(Debug, Clone, Default)]
@@ -45,7 +45,7 @@ impl PathFragments {
 
     /// Overwrites `order` with a tour of all paths: first the path with the smallest path end, then
     /// always the path with the nearest end. Ties go to the smaller node.
-    pub(super) fn join(&mut self, distances: &DistanceMatrix, order: &mut Vec<u32>) {
+    pub(super) fn join(&mut self, edge_costs: &EdgeCostMatrix, order: &mut Vec<u32>) {
         let nodes = self.other_end.len() as u32;
         self.path_ends.clear();
         self.path_ends
@@ -57,7 +57,7 @@ impl PathFragments {
             self.path_ends
                 .retain(|other| *other != start && *other != end);
             self.append_path(start, order);
-            let row = distances.row(end);
+            let row = edge_costs.row(end);
             let path_ends = self.path_ends.iter().copied();
             next = path_ends.min_by(|a, b| row[*a as usize].total_cmp(&row[*b as usize]));
         }
@@ -85,25 +85,25 @@ impl PathFragments {
 #[cfg(test)]
 mod tests {
     use super::PathFragments;
-    use crate::solve::complete_graph::DistanceMatrix;
+    use crate::solve::complete_graph::EdgeCostMatrix;
 
-    fn tour(nodes: usize, edges: &[[u32; 2]], distances: &DistanceMatrix) -> Vec<u32> {
+    fn tour(nodes: usize, edges: &[[u32; 2]], edge_costs: &EdgeCostMatrix) -> Vec<u32> {
         let (mut paths, mut order) = (PathFragments::default(), Vec::new());
         paths.reset(nodes);
         for [i, j] in edges {
             paths.add_edge(*i, *j);
         }
-        paths.join(distances, &mut order);
+        paths.join(edge_costs, &mut order);
         order
     }
 
     #[test]
     fn earlier_edges_come_first_and_subtours_are_avoided() {
         let pairs = (0..7_u32).flat_map(|i| (i + 1..7).map(move |j| f64::from(j - i)));
-        let distances = DistanceMatrix::new(7, &pairs.collect::<Vec<_>>());
+        let edge_costs = EdgeCostMatrix::new(7, &pairs.collect::<Vec<_>>());
         let edges = [[0, 1], [1, 2], [0, 2], [3, 4], [4, 5], [3, 5]];
-        assert_eq!(tour(7, &edges, &distances), [0, 1, 2, 3, 4, 5, 6]);
-        let equal = DistanceMatrix::new(3, &[0.0; 3]);
+        assert_eq!(tour(7, &edges, &edge_costs), [0, 1, 2, 3, 4, 5, 6]);
+        let equal = EdgeCostMatrix::new(3, &[0.0; 3]);
         assert_eq!(tour(3, &[], &equal).len(), 3);
     }
 }

@@ -18,7 +18,7 @@ use super::sparse_graph::{EdgeState, NoTourLeft, SparseGraph};
 use super::sparse_one_tree::{EdgeFixings, SparseOneTree, SparseOneTreeView};
 use super::subgradient::{AscentSchedule, AscentTarget, SubgradientAscent};
 use crate::cancellation;
-use crate::solve::complete_graph::edge_id;
+use crate::solve::complete_graph::edge_index_u32;
 pub(super) use crate::solve::pruning::PruningRule;
 
 /// The best tour found and the cutoff that it implies.
@@ -369,7 +369,7 @@ impl TspSearchTree {
         let nodes = self.graph.nodes();
         self.tour.clear();
         for edge in self.graph.included_edges() {
-            self.tour.push(edge_id(nodes, self.graph.ends(edge)));
+            self.tour.push(edge_index_u32(nodes, self.graph.ends(edge)));
         }
         incumbent.offer(&mut self.tour, input.costs, &input.pruning);
     }
@@ -379,7 +379,8 @@ impl TspSearchTree {
         let nodes = self.graph.nodes();
         self.tour.clear();
         for edge in self.one_tree.edges() {
-            self.tour.push(edge_id(nodes, self.graph.ends(*edge)));
+            self.tour
+                .push(edge_index_u32(nodes, self.graph.ends(*edge)));
         }
         incumbent.offer(&mut self.tour, input.costs, &input.pruning);
     }
@@ -390,17 +391,17 @@ mod tests {
     use super::{PruningRule, TspIncumbent, TspSearchInput, TspSearchTree};
     use crate::random::{Purpose, RandomStream};
     use crate::solve::SearchLimits;
-    use crate::solve::complete_graph::{DistanceMatrix, edge_index, num_edges};
+    use crate::solve::complete_graph::{EdgeCostMatrix, edge_index, num_edges};
 
     /// Cost of the cheapest tour by enumeration of all orders.
-    fn cheapest(distances: &DistanceMatrix, order: &mut Vec<u32>, fixed: usize) -> f64 {
+    fn cheapest(edge_costs: &EdgeCostMatrix, order: &mut Vec<u32>, fixed: usize) -> f64 {
         if fixed == order.len() {
-            return distances.tour_cost(order);
+            return edge_costs.tour_cost(order);
         }
         let mut best = f64::INFINITY;
         for next in fixed..order.len() {
             order.swap(fixed, next);
-            best = best.min(cheapest(distances, order, fixed + 1));
+            best = best.min(cheapest(edge_costs, order, fixed + 1));
             order.swap(fixed, next);
         }
         best
@@ -408,8 +409,8 @@ mod tests {
 
     /// Searches all edges from a poor start: zero multipliers and the tour 0, 1, 2, ….
     fn search(nodes: usize, costs: &[f64]) -> f64 {
-        let distances = DistanceMatrix::new(nodes, costs);
-        let pruning = PruningRule::new(&distances, SearchLimits::default());
+        let edge_costs = EdgeCostMatrix::new(nodes, costs);
+        let pruning = PruningRule::new(&edge_costs, SearchLimits::default());
         let mut incumbent = TspIncumbent::default();
         let mut first: Vec<u32> = (0..nodes)
             .map(|i| edge_index(nodes, i, (i + 1) % nodes) as u32)
@@ -419,7 +420,7 @@ mod tests {
         let pairs = (0..nodes as u32).flat_map(|i| (i + 1..nodes as u32).map(move |j| (i, j)));
         tree.reset(
             nodes,
-            pairs.map(|(i, j)| (i, j, distances.between(i, j))),
+            pairs.map(|(i, j)| (i, j, edge_costs.between(i, j))),
             &vec![0.0; nodes],
         );
         let input = TspSearchInput {
@@ -442,11 +443,11 @@ mod tests {
             let draw = |_| match case % 3 {
                 0 => stream.uniform(-5.0, 1.0),
                 1 => stream.index_below(3) as f64,
-                _ => stream.unit(),
+                _ => stream.standard_uniform(),
             };
             let costs: Vec<f64> = (0..num_edges(nodes)).map(draw).collect();
             let expected = cheapest(
-                &DistanceMatrix::new(nodes, &costs),
+                &EdgeCostMatrix::new(nodes, &costs),
                 &mut (0..nodes as u32).collect(),
                 1,
             );

@@ -10,7 +10,7 @@ use super::one_tree::OneTree;
 use super::sparse_graph::SparseGraph;
 use super::sparse_one_tree::{SparseOneTree, SparseOneTreeView};
 use super::subgradient::{AscentTarget, SubgradientAscent};
-use crate::solve::complete_graph::DistanceMatrix;
+use crate::solve::complete_graph::EdgeCostMatrix;
 
 /// Subgradient ascent on sparse graphs; buffers are kept between calls.
 #[derive(Debug, Clone, Default)]
@@ -28,13 +28,13 @@ impl SparseAscent {
     /// complete graph.
     pub fn run(
         &mut self,
-        distances: &DistanceMatrix,
+        edge_costs: &EdgeCostMatrix,
         candidates: &CandidateEdges,
         one_tree: &mut OneTree,
         multipliers: &mut [f64],
         target: &AscentTarget,
     ) -> f64 {
-        self.build_graph(distances, candidates, one_tree);
+        self.build_graph(edge_costs, candidates, one_tree);
         self.trial.clear();
         self.trial.extend_from_slice(multipliers);
         let mut view = SparseOneTreeView {
@@ -43,19 +43,19 @@ impl SparseAscent {
         };
         self.ascent.run(&mut view, &mut self.trial, target);
         // Building a 1-tree returns its lower bound.
-        let before = one_tree.build(distances, multipliers);
-        let after = one_tree.build(distances, &self.trial);
+        let before = one_tree.build(edge_costs, multipliers);
+        let after = one_tree.build(edge_costs, &self.trial);
         if after > before {
             multipliers.copy_from_slice(&self.trial);
             return after;
         }
-        one_tree.build(distances, multipliers)
+        one_tree.build(edge_costs, multipliers)
     }
 
     /// The graph of all candidate edges and the edges of the 1-tree, which keep it connected.
     fn build_graph(
         &mut self,
-        distances: &DistanceMatrix,
+        edge_costs: &EdgeCostMatrix,
         candidates: &CandidateEdges,
         one_tree: &OneTree,
     ) {
@@ -66,8 +66,8 @@ impl SparseAscent {
         self.edges.sort_unstable();
         self.edges.dedup();
         let edges = self.edges.iter();
-        let weighted = edges.map(|(i, j)| (*i, *j, distances.between(*i, *j)));
-        self.graph.reset(distances.nodes(), weighted);
+        let weighted = edges.map(|(i, j)| (*i, *j, edge_costs.between(*i, *j)));
+        self.graph.reset(edge_costs.nodes(), weighted);
         self.one_tree.reset(&self.graph);
     }
 }

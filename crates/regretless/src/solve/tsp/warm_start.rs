@@ -24,7 +24,7 @@ use super::{ROOT_ASCENT, TspBranchAndBound};
 use crate::decision::Decision;
 #[cfg(feature = "highs")]
 use crate::solve::SearchLimits;
-use crate::solve::complete_graph::{DistanceMatrix, tour_order};
+use crate::solve::complete_graph::{EdgeCostMatrix, tour_order};
 use crate::solve::warm_start::{CostSample, WarmStart, WarmStartState};
 use crate::solve::{Solution, SolveStatus};
 
@@ -91,12 +91,12 @@ impl TspWarmStart {
     pub(super) fn certify(
         &self,
         costs: &[f64],
-        distances: &DistanceMatrix,
+        edge_costs: &EdgeCostMatrix,
         one_tree: &mut OneTree,
     ) -> Option<Solution> {
         let cost = self.tour.iter().map(|edge| costs[*edge as usize]).sum();
-        let cutoff = PruningRule::new(distances, SearchLimits::default()).cutoff(cost);
-        if one_tree.build(distances, &self.multipliers) <= cutoff {
+        let cutoff = PruningRule::new(edge_costs, SearchLimits::default()).cutoff(cost);
+        if one_tree.build(edge_costs, &self.multipliers) <= cutoff {
             return None;
         }
         let decision = Decision::from_indices(self.tour.iter().copied());
@@ -121,7 +121,7 @@ impl TspBranchAndBound {
             .take::<TspWarmStart>()
             .filter(|previous| previous.fits(self.nodes, costs));
         let warm = previous
-            .filter(|_| DistanceMatrix::detect_granularity(costs).is_none())
+            .filter(|_| EdgeCostMatrix::detect_granularity(costs).is_none())
             .and_then(|previous| self.run_from(costs, &previous));
         let (solution, mut state) = warm.unwrap_or_else(|| {
             let solution = self.run(costs);
@@ -155,7 +155,7 @@ impl TspBranchAndBound {
         costs: &[f64],
         previous: &TspWarmStart,
     ) -> Option<(Solution, TspWarmStart)> {
-        let margin = UNIQUENESS_MARGIN * DistanceMatrix::tour_cost_tolerance(costs, self.nodes);
+        let margin = UNIQUENESS_MARGIN * EdgeCostMatrix::tour_cost_tolerance(costs, self.nodes);
         let mut solution =
             self.search_from(&raise_tour_costs(costs, &previous.tour, margin), previous);
         let mut state = self.take_warm_start(costs, &solution);
@@ -194,7 +194,7 @@ impl TspBranchAndBound {
                 let initial = &mut self.initial;
                 initial
                     .reduced
-                    .reduce(&initial.distances, &initial.multipliers);
+                    .reduce(&initial.edge_costs, &initial.multipliers);
                 self.search(costs, pruning, bound, previous.recorded_tree.as_ref())
             }
         };
@@ -209,7 +209,7 @@ impl TspBranchAndBound {
             let initial = &mut self.initial;
             initial
                 .one_tree
-                .build(&initial.distances, &initial.multipliers);
+                .build(&initial.edge_costs, &initial.multipliers);
             initial.rank_by_alpha_value();
         }
         let bound = match previous.recorded_tree {
@@ -262,7 +262,7 @@ impl TspBranchAndBound {
         let previous = warm_start
             .get::<TspWarmStart>()
             .filter(|previous| previous.has_certificate(self.nodes, costs))?;
-        let margin = UNIQUENESS_MARGIN * DistanceMatrix::tour_cost_tolerance(costs, self.nodes);
+        let margin = UNIQUENESS_MARGIN * EdgeCostMatrix::tour_cost_tolerance(costs, self.nodes);
         if !self.proof_holds(&raise_tour_costs(costs, &previous.tour, margin), previous) {
             return None;
         }
@@ -278,7 +278,7 @@ impl TspBranchAndBound {
         let initial = &mut self.initial;
         let bound = initial
             .one_tree
-            .build(&initial.distances, &initial.multipliers);
+            .build(&initial.edge_costs, &initial.multipliers);
         if bound > self.incumbent.cutoff {
             return true;
         }
@@ -287,7 +287,7 @@ impl TspBranchAndBound {
         };
         initial
             .reduced
-            .reduce(&initial.distances, &initial.multipliers);
+            .reduce(&initial.edge_costs, &initial.multipliers);
         self.fix_edges_by_bound(bound);
         self.reset_tree();
         let input = TspSearchInput {

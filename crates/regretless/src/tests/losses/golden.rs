@@ -121,7 +121,7 @@ fn spo_plus_that_never_solves_equals_the_golden_values() {
         let step = StepId {
             epoch: 1,
             batch: 0,
-            training: true,
+            is_gradient_step: true,
         };
         assert_eq!(answering.cache_action(step, 3), CacheAction::Lookup);
         case.check_recalling("spo_plus_cached", &SpoPlus, &answering);

@@ -264,7 +264,7 @@ fn noise_differs_by_seed_epoch_and_instance_and_repeats_itself() {
 }
 
 #[test]
-fn capabilities_say_what_an_evaluation_does() {
+fn properties_say_what_an_evaluation_does() {
     for spec in LossSpec::examples().unwrap() {
         let place = Place::new();
         let loss = spec
@@ -273,14 +273,14 @@ fn capabilities_say_what_an_evaluation_does() {
         let before = place.oracle.counts();
         place.evaluate(loss.as_ref(), &place.prediction);
         let solves = (place.oracle.counts() - before).exact;
-        let capabilities = spec.capabilities();
+        let properties = spec.properties();
         assert_eq!(
             solves > 0,
-            capabilities.calls_solver && !capabilities.uses_pool,
+            properties.calls_solver && !properties.uses_pool,
             "{spec}: {solves} solves"
         );
         assert!(
-            capabilities.evaluates_in_parallel || !capabilities.calls_solver,
+            properties.is_expensive || !properties.calls_solver,
             "{spec}"
         );
         assert_eq!(

@@ -26,7 +26,9 @@ const KINDS: usize = 10;
 /// potentials, decimal, large, similar to the paper's, and of very different magnitudes.
 fn random_costs(nodes: usize, kind: usize, stream: &mut RandomStream) -> Vec<f64> {
     let edges = num_edges(nodes);
-    let points: Vec<(f64, f64)> = (0..nodes).map(|_| (stream.unit(), stream.unit())).collect();
+    let points: Vec<(f64, f64)> = (0..nodes)
+        .map(|_| (stream.standard_uniform(), stream.standard_uniform()))
+        .collect();
     let potentials: Vec<f64> = (0..nodes).map(|_| stream.uniform(-30.0, 30.0)).collect();
     let pairs: Vec<_> = (0..nodes)
         .flat_map(|i| (i + 1..nodes).map(move |j| (i, j)))
@@ -34,16 +36,16 @@ fn random_costs(nodes: usize, kind: usize, stream: &mut RandomStream) -> Vec<f64
     let euclidean =
         |(i, j): (usize, usize)| (points[i].0 - points[j].0).hypot(points[i].1 - points[j].1);
     match kind {
-        0 => (0..edges).map(|_| stream.unit()).collect(),
+        0 => (0..edges).map(|_| stream.standard_uniform()).collect(),
         1 => (0..edges).map(|_| stream.index_below(4) as f64).collect(),
         2 => (0..edges).map(|_| stream.uniform(-9.0, -1.0)).collect(),
         3 => pairs.into_iter().map(euclidean).collect(),
         4 => (0..edges)
-            .map(|_| 2.0 * stream.uniform(-3.0, 1.0) - stream.unit().powi(6) * 40.0)
+            .map(|_| 2.0 * stream.uniform(-3.0, 1.0) - stream.standard_uniform().powi(6) * 40.0)
             .collect(),
         5 => pairs
             .into_iter()
-            .map(|(i, j)| potentials[i] + potentials[j] + stream.unit())
+            .map(|(i, j)| potentials[i] + potentials[j] + stream.standard_uniform())
             .collect(),
         6 => pairs
             .into_iter()
@@ -55,10 +57,10 @@ fn random_costs(nodes: usize, kind: usize, stream: &mut RandomStream) -> Vec<f64
             .collect(),
         8 => pairs
             .into_iter()
-            .map(|pair| euclidean(pair) * 3.0 + (1.0 + stream.unit()).powi(6) - 20.0)
+            .map(|pair| euclidean(pair) * 3.0 + (1.0 + stream.standard_uniform()).powi(6) - 20.0)
             .collect(),
         _ => (0..edges)
-            .map(|_| stream.index_below(2) as f64 * 1e6 - stream.unit() * 1e-3)
+            .map(|_| stream.index_below(2) as f64 * 1e6 - stream.standard_uniform() * 1e-3)
             .collect(),
     }
 }

@@ -9,8 +9,8 @@ use crate::tests::measure::timed;
 use regretless::error::InputPlace;
 use regretless::problem::formats::tsplib::{self, TsplibInstance};
 use regretless::problem::{Cvrp, Tsp};
-use regretless::solve::complete_graph::DistanceMatrix;
-use regretless::solve::cvrp::{CvrpBranchAndCut, Fleet};
+use regretless::solve::complete_graph::EdgeCostMatrix;
+use regretless::solve::cvrp::{CvrpBranchAndCut, CvrpInstance};
 use regretless::solve::relaxation::Relaxation;
 use regretless::solve::tsp::TspBranchAndBound;
 use regretless::solve::tsp::branch_and_cut::{TspBranchAndCut, TspRelaxation};
@@ -120,13 +120,13 @@ impl Published {
     /// Routes with the number of vehicles in the instance's name.
     fn routes(&self, limits: SearchLimits) -> Solution {
         let problem = Cvrp::published(&self.instance).unwrap();
-        let fleet = Fleet {
+        let instance = CvrpInstance {
             demands: self.instance.demands.clone(),
             capacity: problem.capacity(),
             vehicles: problem.vehicles(),
             allows_single_customer_routes: problem.allows_single_customer_routes(),
         };
-        let mut solver = CvrpBranchAndCut::new(fleet, limits);
+        let mut solver = CvrpBranchAndCut::new(instance, limits);
         let (time, solution) = timed(|| checked(&problem, &mut solver, &self.instance.costs));
         self.print(&solution, solver.tree_nodes(), time);
         solution
@@ -252,7 +252,7 @@ fn published_optimal_tours_have_the_published_cost() {
             .map_while(|word| word.parse::<i64>().ok())
             .take_while(|node| *node > 0);
         let order: Vec<u32> = numbers.map(|node| node as u32 - 1).collect();
-        let cost = DistanceMatrix::new(tour.instance.nodes, &tour.instance.costs).tour_cost(&order);
+        let cost = EdgeCostMatrix::new(tour.instance.nodes, &tour.instance.costs).tour_cost(&order);
         assert_eq!(cost, tour.optimum, "{}", tour.name);
     }
 }

@@ -6,7 +6,7 @@ use regretless::problem::{
     Cvrp, LinearBuilder, LinearProblem, ProblemKind, ProblemSpec, Sense, VariableDomain,
 };
 use regretless::random::{Purpose, RandomStream};
-use regretless::solve::complete_graph::{DistanceMatrix, edges_at, num_edges};
+use regretless::solve::complete_graph::{EdgeCostMatrix, edges_at, num_edges};
 use regretless::solve::relaxation::Relaxation;
 use regretless::solve::{SearchLimits, Solution, SolveFailure, SolveStatus};
 
@@ -34,7 +34,7 @@ fn random_problem(single_customer_routes: bool, stream: &mut RandomStream) -> Cv
 /// routes.
 fn brute_force(problem: &Cvrp, costs: &[f64]) -> Option<f64> {
     let customers = problem.demands().len();
-    let table = DistanceMatrix::new(customers + 1, costs);
+    let table = EdgeCostMatrix::new(customers + 1, costs);
     let sets = 1 << customers;
     let members = |set: usize| (0..customers).filter(move |i| set >> i & 1 == 1);
     let mut paths = vec![vec![f64::INFINITY; customers]; sets];

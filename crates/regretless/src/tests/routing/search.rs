@@ -5,7 +5,7 @@ use crate::tests::common::{assert_close, golden, rows};
 use regretless::data::synthetic::SyntheticSpec;
 use regretless::problem::{Benchmark, ProblemKind, Tsp};
 use regretless::random::{Purpose, RandomStream};
-use regretless::solve::complete_graph::DistanceMatrix;
+use regretless::solve::complete_graph::EdgeCostMatrix;
 use regretless::solve::tsp::TspBranchAndBound;
 use regretless::solve::{SearchLimits, Solution, SolveStatus};
 
@@ -25,7 +25,7 @@ fn solve(nodes: usize, costs: &[f64]) -> Solution {
 
 /// The optimum by dynamic programming over subsets (Held and Karp 1962).
 fn brute_force(nodes: usize, costs: &[f64]) -> f64 {
-    let table = DistanceMatrix::new(nodes, costs);
+    let table = EdgeCostMatrix::new(nodes, costs);
     let (inner, full) = (nodes - 1, (1 << (nodes - 1)) - 1);
     let mut best = vec![f64::INFINITY; (full + 1) * inner];
     for last in 0..inner {
@@ -160,7 +160,7 @@ fn the_optimum_does_not_depend_on_the_order_of_nodes() {
         let costs = random_costs(nodes, case as usize % KINDS, &mut stream);
         let mut permutation: Vec<u32> = (0..nodes as u32).collect();
         stream.shuffle(&mut permutation);
-        let table = DistanceMatrix::new(nodes, &costs);
+        let table = EdgeCostMatrix::new(nodes, &costs);
         let pairs = (0..nodes).flat_map(|i| (i + 1..nodes).map(move |j| (i, j)));
         let permuted: Vec<f64> = pairs
             .map(|(i, j)| table.between(permutation[i], permutation[j]))

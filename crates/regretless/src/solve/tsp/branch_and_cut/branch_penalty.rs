@@ -10,7 +10,7 @@ use super::cuts::NodeSetIndex;
 use super::master::TspMasterLp;
 use super::pricing::DualPrices;
 use crate::solve::SolveFailure;
-use crate::solve::complete_graph::{DistanceMatrix, EdgeEnds};
+use crate::solve::complete_graph::{EdgeCostMatrix, EdgeEnds};
 use crate::solve::highs::{BasicVariable, BasisStatus};
 
 /// Smaller entries of a row count as zero: the feasibility tolerance of the simplex solver.
@@ -54,7 +54,7 @@ impl BranchPenalties {
     pub(super) fn load(
         &mut self,
         master: &mut TspMasterLp,
-        distances: &DistanceMatrix,
+        edge_costs: &EdgeCostMatrix,
         prices: &DualPrices,
     ) -> Result<bool, SolveFailure> {
         let Some(basis) = master.basis() else {
@@ -71,7 +71,7 @@ impl BranchPenalties {
         for (column, ([i, j], status)) in master.edges.iter().zip(&basis.columns).enumerate() {
             let [lower, upper] = master.bounds(column);
             if *status != BasisStatus::Basic && lower < upper {
-                let reduced = prices.reduced(distances.between(*i, *j), *i, *j);
+                let reduced = prices.reduced(edge_costs.between(*i, *j), *i, *j);
                 self.free.push(FreeColumn {
                     ends: [*i, *j],
                     margin: reduced.abs(),

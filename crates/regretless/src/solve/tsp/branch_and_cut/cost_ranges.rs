@@ -14,7 +14,7 @@ use super::cuts::NodeSetIndex;
 use super::pricing::DualPrices;
 use super::root::RootRelaxation;
 use crate::solve::SolveFailure;
-use crate::solve::complete_graph::{DistanceMatrix, EdgeEnds, edge_id, num_edges};
+use crate::solve::complete_graph::{EdgeCostMatrix, EdgeEnds, edge_index_u32, num_edges};
 use crate::solve::highs::{BasicVariable, BasisStatus};
 use crate::solve::relaxation::CostRanges;
 
@@ -33,9 +33,9 @@ const SELECTION_BUFFER_FACTOR: usize = 4;
 /// The ranges of all costs after [`RootRelaxation::add_cuts_and_columns`].
 pub(super) fn ranges(
     root: &mut RootRelaxation,
-    distances: &DistanceMatrix,
+    edge_costs: &EdgeCostMatrix,
 ) -> Result<CostRanges, SolveFailure> {
-    let nodes = distances.nodes();
+    let nodes = edge_costs.nodes();
     let Some(basis) = root.master.basis() else {
         return Err(SolveFailure::SolverError(
             "the solved relaxation has no basis".into(),
@@ -43,13 +43,13 @@ pub(super) fn ranges(
     };
     let mut status = vec![BasisStatus::Lower; num_edges(nodes)];
     for (ends, column) in root.master.edges.iter().zip(&basis.columns) {
-        status[edge_id(nodes, *ends) as usize] = *column;
+        status[edge_index_u32(nodes, *ends) as usize] = *column;
     }
-    let (mut ranges, smallest) = nonbasic_ranges(&root.prices, distances, &status);
+    let (mut ranges, smallest) = nonbasic_ranges(&root.prices, edge_costs, &status);
     let basic_variables = root.master.basic_variables()?;
     let mut row = Vec::new();
     let mut limits = Vec::new();
-    let mut input = RatioTestInput::new(root, distances, &status, &basis.rows, smallest);
+    let mut input = RatioTestInput::new(root, edge_costs, &status, &basis.rows, smallest);
     for (position, basic) in basic_variables.into_iter().enumerate() {
         if let BasicVariable::Column(column) = basic {
             root.master.inverse_row(position, &mut row)?;
@@ -58,8 +58,8 @@ pub(super) fn ranges(
     }
     for (column, [down, up]) in limits {
         let ends = root.master.edges[column];
-        let edge = edge_id(nodes, ends) as usize;
-        let cost = distances.between(ends[0], ends[1]);
+        let edge = edge_index_u32(nodes, ends) as usize;
+        let cost = edge_costs.between(ends[0], ends[1]);
         (ranges.lower[edge], ranges.upper[edge]) = (cost - down, cost + up);
     }
     Ok(ranges)
@@ -68,15 +68,15 @@ pub(super) fn ranges(
 /// Ranges of the nonbasic edges, and those edges of smallest absolute reduced cost.
 fn nonbasic_ranges(
     prices: &DualPrices,
-    distances: &DistanceMatrix,
+    edge_costs: &EdgeCostMatrix,
     status: &[BasisStatus],
 ) -> (CostRanges, SmallestMargins) {
     let mut ranges = CostRanges::unbounded(status.len());
-    let mut smallest = SmallestMargins::new(SORTED_EDGES_PER_NODE * distances.nodes());
+    let mut smallest = SmallestMargins::new(SORTED_EDGES_PER_NODE * edge_costs.nodes());
     // Edges come in the order of their indices.
     let mut edge = 0;
-    prices.visit_rows(distances, |i, reduced| {
-        let costs = &distances.row(i)[i as usize + 1..];
+    prices.visit_rows(edge_costs, |i, reduced| {
+        let costs = &edge_costs.row(i)[i as usize + 1..];
         let lower_limits = ranges.lower[edge..].iter_mut().zip(costs).zip(reduced);
         for ((lower, cost), reduced) in lower_limits {
             *lower = cost - reduced.max(0.0);
@@ -106,7 +106,7 @@ fn nonbasic_ranges(
             edge += 1;
         }
     });
-    smallest.sort(distances.nodes());
+    smallest.sort(edge_costs.nodes());
     (ranges, smallest)
 }
 
@@ -200,7 +200,7 @@ impl NonbasicEdge {
 
 /// Inputs of the ratio tests.
 struct RatioTestInput<'a> {
-    distances: &'a DistanceMatrix,
+    edge_costs: &'a EdgeCostMatrix,
     status: &'a [BasisStatus],
     smallest: SmallestMargins,
     /// Rows and absolute duals of binding cuts.
@@ -215,12 +215,12 @@ struct RatioTestInput<'a> {
 impl<'a> RatioTestInput<'a> {
     fn new(
         root: &RootRelaxation,
-        distances: &'a DistanceMatrix,
+        edge_costs: &'a EdgeCostMatrix,
         status: &'a [BasisStatus],
         rows: &[BasisStatus],
         smallest: SmallestMargins,
     ) -> Self {
-        let (master, nodes) = (&root.master, distances.nodes());
+        let (master, nodes) = (&root.master, edge_costs.nodes());
         let is_binding = |row: &usize| rows[nodes + row] != BasisStatus::Basic;
         let mut binding_cuts = Vec::new();
         for (row, dual) in master.cut_duals().enumerate() {
@@ -237,7 +237,7 @@ impl<'a> RatioTestInput<'a> {
             sets.extend(cut.sets.iter().map(|set| (row as usize, set.clone())));
         }
         Self {
-            distances,
+            edge_costs,
             status,
             smallest,
             binding_cuts,
@@ -259,7 +259,7 @@ impl<'a> RatioTestInput<'a> {
         if self.try_sorted(global, row, max_entry, &mut range) {
             return range;
         }
-        for node in 0..self.distances.nodes() as u32 {
+        for node in 0..self.edge_costs.nodes() as u32 {
             let is_in_row = row[node as usize].abs() > ZERO_TOLERANCE
                 || self.cut_entry_bound[node as usize] > 0.0;
             let sorted = self.smallest.at(node);
@@ -302,9 +302,9 @@ impl<'a> RatioTestInput<'a> {
         max_entry: f64,
         range: &mut [f64; 2],
     ) {
-        let nodes = self.distances.nodes();
+        let nodes = self.edge_costs.nodes();
         let node_potential = prices.potential[node as usize];
-        let edges = self.distances.row(node).iter().zip(&prices.potential);
+        let edges = self.edge_costs.row(node).iter().zip(&prices.potential);
         for (other, (cost, potential)) in edges.enumerate() {
             // Cuts only add to the reduced cost. The diagonal of the matrix is infinite.
             let min_margin = cost - node_potential - potential;
@@ -314,7 +314,7 @@ impl<'a> RatioTestInput<'a> {
             let other = other as u32;
             let margin = prices.reduced(*cost, node, other).abs();
             let entry = self.entry(row, [node, other]);
-            match self.status[edge_id(nodes, [node, other]) as usize] {
+            match self.status[edge_index_u32(nodes, [node, other]) as usize] {
                 BasisStatus::Basic => {}
                 BasisStatus::Upper => tighten_range(range, margin, -entry),
                 BasisStatus::Lower | BasisStatus::Zero | BasisStatus::Nonbasic => {
@@ -335,7 +335,7 @@ impl<'a> RatioTestInput<'a> {
     /// A bound on the absolute entries of all edges.
     fn max_entry(&mut self, row: &[f64]) -> f64 {
         self.cut_entry_bound.clear();
-        self.cut_entry_bound.resize(self.distances.nodes(), 0.0);
+        self.cut_entry_bound.resize(self.edge_costs.nodes(), 0.0);
         for (cut, set) in &self.sets {
             let entry = row[*cut].abs();
             if entry > ZERO_TOLERANCE {

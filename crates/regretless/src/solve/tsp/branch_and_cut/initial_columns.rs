@@ -24,7 +24,7 @@ impl InitialTour {
     /// Loads costs and finds a tour and multipliers: a greedy tour, this many ascent steps, and a
     /// local search without kicks.
     pub(super) fn start(&mut self, nodes: usize, costs: &[f64], steps: usize) {
-        self.distances.fill(nodes, costs);
+        self.edge_costs.fill(nodes, costs);
         self.init_multipliers();
         self.rank_by_reduced_cost();
         self.build_greedy_tour();
@@ -38,7 +38,7 @@ impl InitialTour {
     /// the tour.
     pub(super) fn load_warm_start(&mut self, costs: &[f64], previous: &TspWarmStart) {
         self.order = previous.order();
-        self.distances.fill(self.order.len(), costs);
+        self.edge_costs.fill(self.order.len(), costs);
         self.multipliers.clear();
         self.multipliers.extend_from_slice(&previous.multipliers);
         self.rank_by_potentials(&previous.multipliers);
@@ -47,8 +47,8 @@ impl InitialTour {
 
     /// The tour of a warm start, if its multipliers prove it optimal under these costs as well.
     pub(super) fn certify(&mut self, costs: &[f64], previous: &TspWarmStart) -> Option<Solution> {
-        self.distances.fill(previous.tour.len(), costs);
-        previous.certify(costs, &self.distances, &mut self.one_tree)
+        self.edge_costs.fill(previous.tour.len(), costs);
+        previous.certify(costs, &self.edge_costs, &mut self.one_tree)
     }
 
     /// Raises the 1-tree bound towards the cost of the current tour, at most to `cutoff`; returns
@@ -59,7 +59,7 @@ impl InitialTour {
 
     fn ascend_to_tour(&mut self, schedule: AscentSchedule, cutoff: f64) -> f64 {
         let target = AscentTarget {
-            tour_cost: self.distances.tour_cost(&self.order),
+            tour_cost: self.edge_costs.tour_cost(&self.order),
             cutoff,
             schedule,
         };
@@ -68,15 +68,15 @@ impl InitialTour {
 
     /// Ranks candidate edges by α-value with respect to the 1-tree under these node potentials.
     pub(super) fn rank_by_potentials(&mut self, potentials: &[f64]) {
-        self.one_tree.build(&self.distances, potentials);
-        self.reduced.reduce(&self.distances, potentials);
+        self.one_tree.build(&self.edge_costs, potentials);
+        self.reduced.reduce(&self.edge_costs, potentials);
         self.candidates
             .by_alpha_value(&self.reduced, &self.one_tree, CANDIDATES_PER_NODE);
     }
 
     /// The edges of the tour and the few of smallest reduced cost at every node, sorted.
     pub(super) fn initial_columns(&mut self) -> Vec<EdgeEnds> {
-        self.reduced.reduce(&self.distances, &self.multipliers);
+        self.reduced.reduce(&self.edge_costs, &self.multipliers);
         self.candidates.by_cost(&self.reduced, COLUMNS_PER_NODE);
         self.candidate_edges()
     }

@@ -9,7 +9,7 @@
 use super::cuts::{NodeSetIndex, TspCut};
 use super::pricing::DualPrices;
 use crate::solve::SolveFailure;
-use crate::solve::complete_graph::{DistanceMatrix, EdgeEnds};
+use crate::solve::complete_graph::{EdgeCostMatrix, EdgeEnds};
 use crate::solve::cutting_plane::{BasisSnapshot, LpRelaxation, retain_unmarked, scaling_factor};
 use crate::solve::highs::{
     BasicVariable, Basis, BasisStatus, Lp, LpColumns, LpRows, LpStatus, SimplexMethod,
@@ -32,22 +32,26 @@ pub(super) struct CostScaling {
 
 impl CostScaling {
     /// A scaling under which these edges have costs of moderate size.
-    pub(super) fn new(distances: &DistanceMatrix, multipliers: &[f64], edges: &[EdgeEnds]) -> Self {
+    pub(super) fn new(
+        edge_costs: &EdgeCostMatrix,
+        multipliers: &[f64],
+        edges: &[EdgeEnds],
+    ) -> Self {
         let mut scaling = Self {
             multipliers: multipliers.to_vec(),
             factor: 1.0,
         };
         let shifted = edges
             .iter()
-            .map(|ends| scaling.scale_cost(distances, *ends));
+            .map(|ends| scaling.scale_cost(edge_costs, *ends));
         scaling.factor = scaling_factor(shifted, MEAN_COST_EXPONENT);
         scaling
     }
 
     /// LP cost of an edge.
-    fn scale_cost(&self, distances: &DistanceMatrix, [i, j]: EdgeEnds) -> f64 {
+    fn scale_cost(&self, edge_costs: &EdgeCostMatrix, [i, j]: EdgeEnds) -> f64 {
         self.factor
-            * (distances.between(i, j)
+            * (edge_costs.between(i, j)
                 - self.multipliers[i as usize]
                 - self.multipliers[j as usize])
     }
@@ -125,7 +129,7 @@ impl TspMasterLp {
     /// Adds edges as columns.
     pub(super) fn add_edges(
         &mut self,
-        distances: &DistanceMatrix,
+        edge_costs: &EdgeCostMatrix,
         edges: &[EdgeEnds],
     ) -> Result<(), SolveFailure> {
         let cuts = self.relaxation.cut_indices().iter();
@@ -145,7 +149,7 @@ impl TspMasterLp {
                         Some(_) | None => entries.push((row, 1.0)),
                     }
                 });
-            let cost = self.scaling.scale_cost(distances, *ends);
+            let cost = self.scaling.scale_cost(edge_costs, *ends);
             columns.push(cost, [0.0, 1.0], entries.iter().copied());
             for node in ends {
                 self.incident[*node as usize].push(self.edges.len() as u32);
@@ -259,10 +263,10 @@ impl TspMasterLp {
     }
 
     /// The lower bound that `prices` prove for the current columns within their current bounds.
-    pub(super) fn bound(&self, distances: &DistanceMatrix, prices: &DualPrices) -> f64 {
+    pub(super) fn bound(&self, edge_costs: &EdgeCostMatrix, prices: &DualPrices) -> f64 {
         let columns = self.edges.iter().zip(self.relaxation.bounds());
         let terms = columns.map(|([i, j], [lower, upper])| {
-            let reduced = prices.reduced(distances.between(*i, *j), *i, *j);
+            let reduced = prices.reduced(edge_costs.between(*i, *j), *i, *j);
             reduced * if reduced < 0.0 { upper } else { lower }
         });
         prices.constant + terms.sum::<f64>()

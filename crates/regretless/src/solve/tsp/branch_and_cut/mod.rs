@@ -94,7 +94,7 @@ impl TspBranchAndCut {
         (self.root, self.tree_nodes) = (None, 0);
         self.initial.start(self.nodes, costs, GREEDY_ASCENT_STEPS);
         let mut incumbent = TspIncumbent::default();
-        let pruning = PruningRule::new(&self.initial.distances, self.limits);
+        let pruning = PruningRule::new(&self.initial.edge_costs, self.limits);
         self.initial.offer_tour(&mut incumbent, costs, &pruning);
         let bound = self
             .initial
@@ -118,7 +118,7 @@ impl TspBranchAndCut {
         let edges = self.initial.initial_columns();
         let initial = &self.initial;
         RootRelaxation::new(
-            &initial.distances,
+            &initial.edge_costs,
             &initial.multipliers,
             &edges,
             &initial.order,
@@ -134,10 +134,10 @@ impl TspBranchAndCut {
         (self.root, self.tree_nodes) = (None, 0);
         self.initial.load_warm_start(costs, &previous.tour);
         let mut incumbent = TspIncumbent::default();
-        let pruning = PruningRule::new(&self.initial.distances, self.limits);
+        let pruning = PruningRule::new(&self.initial.edge_costs, self.limits);
         self.initial.offer_tour(&mut incumbent, costs, &pruning);
         if let Some(root) = &previous.root {
-            let root = RootRelaxation::restore(&self.initial.distances, root, None)?;
+            let root = RootRelaxation::restore(&self.initial.edge_costs, root, None)?;
             return self.close_gap(costs, pruning, incumbent, root);
         }
         let steps = GREEDY_ASCENT_STEPS + TOUR_ASCENT_STEPS;
@@ -158,9 +158,9 @@ impl TspBranchAndCut {
         mut root: RootRelaxation,
     ) -> Result<Solution, SolveFailure> {
         let bound =
-            root.add_cuts_and_columns(&self.initial.distances, CutFamily::All, incumbent.cutoff)?;
+            root.add_cuts_and_columns(&self.initial.edge_costs, CutFamily::All, incumbent.cutoff)?;
         if self.keep_root {
-            self.root = RootWarmStart::from_root(&root, &self.initial.distances);
+            self.root = RootWarmStart::from_root(&root, &self.initial.edge_costs);
             self.initial.multipliers = root.prices.symmetric_potentials();
         }
         if bound > incumbent.cutoff {
@@ -179,9 +179,9 @@ impl TspBranchAndCut {
         let spare_edges = self.fix_edges(&mut root, bound, incumbent.cutoff)?;
         // Every tour with a removed edge costs more than the cutoff.
         let removed_bound = incumbent.cutoff.next_up();
-        let distances = self.initial.distances.clone();
+        let edge_costs = self.initial.edge_costs.clone();
         let input = TspCutSearchInput {
-            distances: &distances,
+            edge_costs: &edge_costs,
             costs,
             pruning,
             max_nodes: self.limits.nodes,
@@ -209,15 +209,15 @@ impl TspBranchAndCut {
         bound: f64,
         cutoff: f64,
     ) -> Result<Vec<(EdgeEnds, f64)>, SolveFailure> {
-        let distances = &self.initial.distances;
+        let edge_costs = &self.initial.edge_costs;
         let mut spare_edges = Vec::new();
         root.prices
-            .scan(distances, cutoff - bound, |i, j, reduced| {
+            .scan(edge_costs, cutoff - bound, |i, j, reduced| {
                 if !root.has_column([i, j]) {
                     spare_edges.push(([i, j], reduced));
                 }
             });
-        let reduced = |[i, j]: EdgeEnds| root.prices.reduced(distances.between(i, j), i, j);
+        let reduced = |[i, j]: EdgeEnds| root.prices.reduced(edge_costs.between(i, j), i, j);
         let columns = root.master.edges.iter().zip(root.master.values());
         let delete = columns
             .map(|(ends, value)| *value == 0.0 && bound + reduced(*ends) > cutoff)
@@ -235,7 +235,7 @@ impl TspBranchAndCut {
     ) -> Solution {
         let objective = incumbent.cost;
         let decision = Decision::from_indices(incumbent.edges.drain(..));
-        let pruning = PruningRule::new(&self.initial.distances, self.limits);
+        let pruning = PruningRule::new(&self.initial.edge_costs, self.limits);
         pruning.to_solution(decision, objective, lower_bound, complete)
     }
 

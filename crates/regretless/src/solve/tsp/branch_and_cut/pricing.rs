@@ -8,7 +8,7 @@
 //! reduced cost). All values are in the units of the costs.
 
 use super::cuts::{NodeSetIndex, TspCut};
-use crate::solve::complete_graph::DistanceMatrix;
+use crate::solve::complete_graph::EdgeCostMatrix;
 
 /// Node potentials and cut weights.
 #[derive(Debug, Clone, Default)]
@@ -72,14 +72,14 @@ impl DualPrices {
     /// Visits every node with the reduced costs of its edges to all larger nodes.
     pub(super) fn visit_rows(
         &self,
-        distances: &DistanceMatrix,
+        edge_costs: &EdgeCostMatrix,
         mut visit: impl FnMut(u32, &[f64]),
     ) {
-        let nodes = distances.nodes();
+        let nodes = edge_costs.nodes();
         let mut row = vec![0.0; nodes];
         for i in 0..nodes {
             let row_potential = self.potential[i];
-            let costs = &distances.row(i as u32)[i + 1..];
+            let costs = &edge_costs.row(i as u32)[i + 1..];
             let edges = costs.iter().zip(&self.potential[i + 1..]);
             for (reduced, (cost, potential)) in row[i + 1..].iter_mut().zip(edges) {
                 *reduced = cost - row_potential - potential;
@@ -97,12 +97,12 @@ impl DualPrices {
     /// Visits every edge i < j of the complete graph whose reduced cost is at most `max`.
     pub(super) fn scan(
         &self,
-        distances: &DistanceMatrix,
+        edge_costs: &EdgeCostMatrix,
         max: f64,
         mut visit: impl FnMut(u32, u32, f64),
     ) {
-        for i in 0..distances.nodes() {
-            let row = &distances.row(i as u32)[i + 1..];
+        for i in 0..edge_costs.nodes() {
+            let row = &edge_costs.row(i as u32)[i + 1..];
             let threshold = max + self.potential[i];
             for (offset, (cost, potential)) in row.iter().zip(&self.potential[i + 1..]).enumerate()
             {

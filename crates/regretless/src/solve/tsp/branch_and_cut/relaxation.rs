@@ -13,7 +13,7 @@ use super::cost_ranges::ranges;
 use super::root::{CutFamily, RootRelaxation};
 use super::warm_start::{RelaxationWarmStart, RootWarmStart};
 use crate::decision::Decision;
-use crate::solve::complete_graph::{check_tour_costs, edge_id};
+use crate::solve::complete_graph::{check_tour_costs, edge_index_u32};
 use crate::solve::relaxation::{CostRanges, CostRanging, Relaxation, RelaxationSolver};
 use crate::solve::tsp::initial_tour::InitialTour;
 use crate::solve::warm_start::{CostSample, WarmStart};
@@ -71,7 +71,7 @@ impl TspRelaxation {
         let initial = &self.initial;
         let edges = initial.candidate_edges();
         let root = RootRelaxation::new(
-            &initial.distances,
+            &initial.edge_costs,
             &initial.multipliers,
             &edges,
             &initial.order,
@@ -85,9 +85,9 @@ impl TspRelaxation {
         costs: &[f64],
         previous: &RootWarmStart,
     ) -> Result<RelaxationResult, SolveFailure> {
-        self.initial.distances.fill(self.nodes, costs);
+        self.initial.edge_costs.fill(self.nodes, costs);
         let unused_lp = self.solved.take().map(|root| root.master.into_lp());
-        let root = RootRelaxation::restore(&self.initial.distances, previous, unused_lp)?;
+        let root = RootRelaxation::restore(&self.initial.edge_costs, previous, unused_lp)?;
         self.finish(root, costs)
     }
 
@@ -101,7 +101,7 @@ impl TspRelaxation {
             Relaxation::Plain => CutFamily::None,
             Relaxation::Tight => CutFamily::Subtour,
         };
-        let bound = root.add_cuts_and_columns(&self.initial.distances, family, f64::INFINITY)?;
+        let bound = root.add_cuts_and_columns(&self.initial.edge_costs, family, f64::INFINITY)?;
         let decision = to_decision(&root);
         let objective = decision.dot(costs);
         let potentials = root.prices.potential.clone();
@@ -139,7 +139,7 @@ impl TspRelaxation {
             Some(_) | None => self.solve(costs)?,
         };
         let solved = self.solved.as_ref();
-        let root = solved.and_then(|root| RootWarmStart::from_root(root, &self.initial.distances));
+        let root = solved.and_then(|root| RootWarmStart::from_root(root, &self.initial.edge_costs));
         if let Some(root) = root {
             warm_start.set(RelaxationWarmStart {
                 sample: CostSample::new(costs),
@@ -152,7 +152,7 @@ impl TspRelaxation {
     /// Whether the point solved last is the unique optimum.
     fn is_unique_optimum(&self) -> bool {
         let solved = self.solved.as_ref();
-        solved.is_some_and(|root| root.is_unique_optimum(&self.initial.distances))
+        solved.is_some_and(|root| root.is_unique_optimum(&self.initial.edge_costs))
     }
 
     /// How far each cost may change, the others fixed, while the point solved last stays optimal.
@@ -163,7 +163,7 @@ impl TspRelaxation {
     /// When no relaxation was solved before.
     pub fn ranges(&mut self) -> Result<CostRanges, SolveFailure> {
         match &mut self.solved {
-            Some(root) => ranges(root, &self.initial.distances),
+            Some(root) => ranges(root, &self.initial.edge_costs),
             None => Err(SolveFailure::SolverError(
                 "cost ranging needs a relaxation that was solved before".into(),
             )),
@@ -185,7 +185,7 @@ fn to_decision(root: &RootRelaxation) -> Decision {
     let mut entries: Vec<(u32, f64)> = Vec::new();
     for (ends, value) in master.edges.iter().zip(master.values()) {
         if *value > VALUE_TOLERANCE {
-            entries.push((edge_id(nodes, *ends), round(*value)));
+            entries.push((edge_index_u32(nodes, *ends), round(*value)));
         }
     }
     entries.sort_unstable_by_key(|entry| entry.0);

@@ -10,7 +10,7 @@ use super::pricing::DualPrices;
 use super::subtour::separate_subtours;
 use super::support_graph::TspSupportGraph;
 use super::warm_start::RootWarmStart;
-use crate::solve::complete_graph::{DistanceMatrix, EdgeEnds, edge_id, num_edges};
+use crate::solve::complete_graph::{EdgeCostMatrix, EdgeEnds, edge_index_u32, num_edges};
 use crate::solve::cutting_plane::TailingOff;
 use crate::solve::highs::{BasisStatus, Lp, LpStatus, SimplexMethod};
 use crate::solve::{SolveFailure, check_not_canceled};
@@ -56,12 +56,12 @@ pub(super) struct RootRelaxation {
 impl RootRelaxation {
     /// A relaxation with these edges, started from the basis of a tour among them.
     pub(super) fn new(
-        distances: &DistanceMatrix,
+        edge_costs: &EdgeCostMatrix,
         multipliers: &[f64],
         edges: &[EdgeEnds],
         order: &[u32],
     ) -> Result<Self, SolveFailure> {
-        let mut root = Self::with_columns(distances, multipliers, edges, Lp::new()?)?;
+        let mut root = Self::with_columns(edge_costs, multipliers, edges, Lp::new()?)?;
         root.master.start_from_tour(order)?;
         Ok(root)
     }
@@ -69,29 +69,29 @@ impl RootRelaxation {
     /// A relaxation with the columns, cuts and basis of an earlier one; reuses `unused_lp` if there
     /// is one.
     pub(super) fn restore(
-        distances: &DistanceMatrix,
+        edge_costs: &EdgeCostMatrix,
         previous: &RootWarmStart,
         unused_lp: Option<Lp>,
     ) -> Result<Self, SolveFailure> {
         let lp = unused_lp.map_or_else(Lp::new, Ok)?;
-        let mut root = Self::with_columns(distances, previous.potentials(), previous.edges(), lp)?;
+        let mut root = Self::with_columns(edge_costs, previous.potentials(), previous.edges(), lp)?;
         previous.restore(&mut root.master)?;
         Ok(root)
     }
 
     fn with_columns(
-        distances: &DistanceMatrix,
+        edge_costs: &EdgeCostMatrix,
         multipliers: &[f64],
         edges: &[EdgeEnds],
         lp: Lp,
     ) -> Result<Self, SolveFailure> {
-        let nodes = distances.nodes();
-        let scaling = CostScaling::new(distances, multipliers, edges);
+        let nodes = edge_costs.nodes();
+        let scaling = CostScaling::new(edge_costs, multipliers, edges);
         let mut master = TspMasterLp::with_solver(lp, nodes, scaling)?;
-        master.add_edges(distances, edges)?;
+        master.add_edges(edge_costs, edges)?;
         let mut is_column = vec![false; num_edges(nodes)];
         for ends in edges {
-            is_column[edge_id(nodes, *ends) as usize] = true;
+            is_column[edge_index_u32(nodes, *ends) as usize] = true;
         }
         Ok(Self {
             master,
@@ -105,7 +105,7 @@ impl RootRelaxation {
     /// `target_bound`. Returns the bound; `prices` are the duals that prove it.
     pub(super) fn add_cuts_and_columns(
         &mut self,
-        distances: &DistanceMatrix,
+        edge_costs: &EdgeCostMatrix,
         family: CutFamily,
         target_bound: f64,
     ) -> Result<f64, SolveFailure> {
@@ -113,7 +113,7 @@ impl RootRelaxation {
         loop {
             check_not_canceled()?;
             self.add_violated_cuts(family, target_bound)?;
-            let (bound, added) = self.price_edges(distances)?;
+            let (bound, added) = self.price_edges(edge_costs)?;
             if added == 0 || bound > target_bound {
                 return Ok(bound);
             }
@@ -159,14 +159,14 @@ impl RootRelaxation {
 
     /// Prices all edges and adds those of most negative reduced cost; returns the bound and the
     /// number of edges added.
-    fn price_edges(&mut self, distances: &DistanceMatrix) -> Result<(f64, usize), SolveFailure> {
+    fn price_edges(&mut self, edge_costs: &EdgeCostMatrix) -> Result<(f64, usize), SolveFailure> {
         self.master.read_prices(&mut self.prices);
-        let nodes = distances.nodes();
+        let nodes = edge_costs.nodes();
         let tolerance = PRICING_TOLERANCE / self.master.factor();
-        let mut bound = self.master.bound(distances, &self.prices);
+        let mut bound = self.master.bound(edge_costs, &self.prices);
         let mut negative: Vec<(f64, EdgeEnds)> = Vec::new();
-        self.prices.scan(distances, 0.0, |i, j, reduced| {
-            if !self.is_column[edge_id(nodes, [i, j]) as usize] {
+        self.prices.scan(edge_costs, 0.0, |i, j, reduced| {
+            if !self.is_column[edge_index_u32(nodes, [i, j]) as usize] {
                 bound += reduced;
                 if reduced < -tolerance {
                     negative.push((reduced, [i, j]));
@@ -177,38 +177,38 @@ impl RootRelaxation {
         negative.truncate(nodes.max(MIN_COLUMNS_PER_ROUND));
         let edges: Vec<EdgeEnds> = negative.into_iter().map(|(_, ends)| ends).collect();
         for ends in &edges {
-            self.is_column[edge_id(nodes, *ends) as usize] = true;
+            self.is_column[edge_index_u32(nodes, *ends) as usize] = true;
         }
         if !edges.is_empty() {
-            self.master.add_edges(distances, &edges)?;
+            self.master.add_edges(edge_costs, &edges)?;
         }
         Ok((bound, edges.len()))
     }
 
     /// Whether the optimal point is unique: all reduced costs of nonbasic variables are nonzero.
-    pub(super) fn is_unique_optimum(&self, distances: &DistanceMatrix) -> bool {
+    pub(super) fn is_unique_optimum(&self, edge_costs: &EdgeCostMatrix) -> bool {
         let Some(basis) = self.master.basis() else {
             return false;
         };
-        let nodes = distances.nodes();
+        let nodes = edge_costs.nodes();
         let tolerance = REDUCED_COST_TOLERANCE / self.master.factor();
         let is_nonzero = |value: f64| value.abs() > tolerance;
-        let reduced = |[i, j]: EdgeEnds| self.prices.reduced(distances.between(i, j), i, j);
+        let reduced = |[i, j]: EdgeEnds| self.prices.reduced(edge_costs.between(i, j), i, j);
         let mut columns = self.master.edges.iter().zip(&basis.columns);
         let mut rows = self.master.cut_duals().zip(&basis.rows[nodes..]);
         let is_basic = |status: &BasisStatus| *status == BasisStatus::Basic;
         let mut is_unique = columns
             .all(|(ends, status)| is_basic(status) || is_nonzero(reduced(*ends)))
             && rows.all(|(dual, status)| is_basic(status) || is_nonzero(dual));
-        self.prices.scan(distances, tolerance, |i, j, _| {
-            is_unique &= self.is_column[edge_id(nodes, [i, j]) as usize];
+        self.prices.scan(edge_costs, tolerance, |i, j, _| {
+            is_unique &= self.is_column[edge_index_u32(nodes, [i, j]) as usize];
         });
         is_unique
     }
 
     /// Whether an edge is a column.
     pub(super) fn has_column(&self, ends: EdgeEnds) -> bool {
-        self.is_column[edge_id(self.master.nodes(), ends) as usize]
+        self.is_column[edge_index_u32(self.master.nodes(), ends) as usize]
     }
 }
 

@@ -28,7 +28,7 @@ impl InitialTour {
         paths.join(&self.reduced, &mut order);
         self.local_search
             .improve(&self.reduced, &self.candidates, &mut order, kicks);
-        if self.distances.tour_cost(&order) < self.distances.tour_cost(&self.order) {
+        if self.edge_costs.tour_cost(&order) < self.edge_costs.tour_cost(&self.order) {
             self.order = order;
         }
     }

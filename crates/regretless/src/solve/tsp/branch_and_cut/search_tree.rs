@@ -18,7 +18,7 @@ use super::root::{
     CutFamily, MAX_TAILING_ROUNDS, MIN_RELATIVE_GAIN, PRICING_TOLERANCE, separate_cuts,
 };
 use super::support_graph::{INTEGRALITY_TOLERANCE, TspSupportGraph};
-use crate::solve::complete_graph::{DistanceMatrix, EdgeEnds, edge_id};
+use crate::solve::complete_graph::{EdgeCostMatrix, EdgeEnds, edge_index_u32};
 use crate::solve::cutting_plane::{NodeQueue, SearchResult, TailingOff};
 use crate::solve::highs::{LpStatus, SimplexMethod};
 use crate::solve::tsp::search_tree::{PruningRule, TspIncumbent};
@@ -38,7 +38,7 @@ const INTEGRAL_GAP_TOLERANCES: f64 = 10.0;
 
 /// Inputs of the search.
 pub(super) struct TspCutSearchInput<'a> {
-    pub(super) distances: &'a DistanceMatrix,
+    pub(super) edge_costs: &'a EdgeCostMatrix,
     pub(super) costs: &'a [f64],
     pub(super) pruning: PruningRule,
     pub(super) max_nodes: u64,
@@ -265,12 +265,12 @@ impl<'a> TspCutTree<'a> {
     /// The bound that the current duals prove, spare edges included.
     fn dual_bound(&mut self) -> f64 {
         self.master.read_prices(&mut self.prices);
-        let distances = self.input.distances;
-        let reduced = |[i, j]: EdgeEnds| self.prices.reduced(distances.between(i, j), i, j);
+        let edge_costs = self.input.edge_costs;
+        let reduced = |[i, j]: EdgeEnds| self.prices.reduced(edge_costs.between(i, j), i, j);
         let spare_edges = self.spare_edges.iter();
         let spare_terms = spare_edges.map(|(ends, _)| reduced(*ends).min(0.0));
         let spare_total: f64 = spare_terms.sum();
-        self.master.bound(distances, &self.prices) + spare_total
+        self.master.bound(edge_costs, &self.prices) + spare_total
     }
 
     /// Adds the spare edges of negative reduced cost as columns; whether there were any.
@@ -280,9 +280,9 @@ impl<'a> TspCutTree<'a> {
         }
         self.master.read_prices(&mut self.prices);
         let tolerance = PRICING_TOLERANCE / self.master.factor();
-        let (prices, distances) = (&self.prices, self.input.distances);
+        let (prices, edge_costs) = (&self.prices, self.input.edge_costs);
         let is_negative =
-            |[i, j]: EdgeEnds| prices.reduced(distances.between(i, j), i, j) < -tolerance;
+            |[i, j]: EdgeEnds| prices.reduced(edge_costs.between(i, j), i, j) < -tolerance;
         let (negative, nonnegative): (Vec<_>, Vec<_>) = self
             .spare_edges
             .iter()
@@ -297,7 +297,7 @@ impl<'a> TspCutTree<'a> {
 
     fn add_columns(&mut self, edges: &[(EdgeEnds, f64)]) -> Result<(), SolveFailure> {
         let edges: Vec<EdgeEnds> = edges.iter().map(|(ends, _)| *ends).collect();
-        self.master.add_edges(self.input.distances, &edges)
+        self.master.add_edges(self.input.edge_costs, &edges)
     }
 
     /// Ends cutting and pricing at a node: its point is a tour, or is branched on.
@@ -312,7 +312,9 @@ impl<'a> TspCutTree<'a> {
         }
         let nodes = self.master.nodes();
         let edges = self.support.edges.iter();
-        let mut tour: Vec<u32> = edges.map(|(ends, _)| edge_id(nodes, *ends)).collect();
+        let mut tour: Vec<u32> = edges
+            .map(|(ends, _)| edge_index_u32(nodes, *ends))
+            .collect();
         let costs = tour.iter().map(|edge| self.input.costs[*edge as usize]);
         let cost: f64 = costs.sum();
         if tour.len() != nodes || !self.support.is_connected() {
@@ -320,7 +322,7 @@ impl<'a> TspCutTree<'a> {
                 "an integral point without violated cuts is not a tour".into(),
             ));
         }
-        let tolerance = INTEGRAL_GAP_TOLERANCES * self.input.distances.tolerance();
+        let tolerance = INTEGRAL_GAP_TOLERANCES * self.input.edge_costs.tolerance();
         if bound < cost - tolerance {
             self.node_queue.record_pruned(bound);
         }
@@ -404,7 +406,7 @@ impl<'a> TspCutTree<'a> {
         // `finish` has loaded the prices of this node.
         if self
             .penalties
-            .load(&mut self.master, self.input.distances, &self.prices)?
+            .load(&mut self.master, self.input.edge_costs, &self.prices)?
         {
             for estimate in &mut estimates {
                 let gains =

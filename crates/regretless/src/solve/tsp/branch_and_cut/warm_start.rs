@@ -9,7 +9,7 @@ use super::cuts::TspCut;
 use super::master::TspMasterLp;
 use super::root::RootRelaxation;
 use crate::solve::SolveFailure;
-use crate::solve::complete_graph::{DistanceMatrix, EdgeEnds};
+use crate::solve::complete_graph::{EdgeCostMatrix, EdgeEnds};
 use crate::solve::highs::{Basis, BasisStatus};
 use crate::solve::tsp::warm_start::TspWarmStart;
 use crate::solve::warm_start::{CostSample, WarmStartState};
@@ -29,10 +29,10 @@ pub(super) struct RootWarmStart {
 
 impl RootWarmStart {
     /// The warm start of a relaxation that was just solved; `None` when it has no basis.
-    pub(super) fn from_root(root: &RootRelaxation, distances: &DistanceMatrix) -> Option<Self> {
+    pub(super) fn from_root(root: &RootRelaxation, edge_costs: &EdgeCostMatrix) -> Option<Self> {
         let basis = root.master.basis()?;
         let nodes = root.master.nodes();
-        let keep = columns_to_keep(root, distances, &basis.columns);
+        let keep = columns_to_keep(root, edge_costs, &basis.columns);
         let (mut edges, mut columns) = (Vec::new(), Vec::new());
         for (column, keep) in keep.iter().enumerate() {
             if *keep {
@@ -91,7 +91,7 @@ impl RootWarmStart {
 /// Marks the columns that are basic or at 1, and of the others those of smallest reduced cost.
 fn columns_to_keep(
     root: &RootRelaxation,
-    distances: &DistanceMatrix,
+    edge_costs: &EdgeCostMatrix,
     statuses: &[BasisStatus],
 ) -> Vec<bool> {
     let mut nonbasic: Vec<(f64, u32)> = Vec::new();
@@ -101,13 +101,13 @@ fn columns_to_keep(
             BasisStatus::Basic | BasisStatus::Upper => {}
             BasisStatus::Lower | BasisStatus::Zero | BasisStatus::Nonbasic => {
                 nonbasic.push((
-                    root.prices.reduced(distances.between(*i, *j), *i, *j),
+                    root.prices.reduced(edge_costs.between(*i, *j), *i, *j),
                     column as u32,
                 ));
             }
         }
     }
-    let max = KEPT_COLUMNS_PER_NODE * distances.nodes();
+    let max = KEPT_COLUMNS_PER_NODE * edge_costs.nodes();
     if nonbasic.len() > max {
         nonbasic.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
         for (_, column) in &nonbasic[max..] {

@@ -4,7 +4,7 @@
 //! t1 its end. Offsets count the steps from t2 along the path.
 
 use super::hamiltonian_path::HamiltonianPath;
-use crate::solve::complete_graph::DistanceMatrix;
+use crate::solve::complete_graph::EdgeCostMatrix;
 use crate::solve::tsp::array_tour::ArrayTour;
 use crate::solve::tsp::candidates::CandidateEdges;
 
@@ -20,7 +20,7 @@ pub(super) struct EdgeExchange {
 
 /// Read-only inputs of the search.
 pub(super) struct LinKernighanInput<'a> {
-    pub(super) distances: &'a DistanceMatrix,
+    pub(super) edge_costs: &'a EdgeCostMatrix,
     pub(super) candidates: &'a CandidateEdges,
     /// Gains up to this count as rounding errors.
     pub(super) tolerance: f64,
@@ -29,7 +29,7 @@ pub(super) struct LinKernighanInput<'a> {
 impl LinKernighanInput<'_> {
     #[inline]
     pub(super) fn cost(&self, first: u32, second: u32) -> f64 {
-        self.distances.between(first, second)
+        self.edge_costs.between(first, second)
     }
 
     /// The first exchange that closes with a gain, else the one of largest partial gain.

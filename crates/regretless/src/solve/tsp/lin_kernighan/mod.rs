@@ -21,7 +21,7 @@ use self::hamiltonian_path::HamiltonianPath;
 use super::array_tour::ArrayTour;
 use super::candidates::CandidateEdges;
 use crate::cancellation;
-use crate::solve::complete_graph::DistanceMatrix;
+use crate::solve::complete_graph::EdgeCostMatrix;
 
 /// Maximum number of 3-exchanges in one move. Deeper moves find more improvements per start, but
 /// each tentative exchange reverses segments of the tour that must be reversed back on failure.
@@ -55,7 +55,7 @@ impl LinKernighan {
     /// tour.
     pub fn improve(
         &mut self,
-        distances: &DistanceMatrix,
+        edge_costs: &EdgeCostMatrix,
         candidates: &CandidateEdges,
         order: &mut [u32],
         kicks: usize,
@@ -64,9 +64,9 @@ impl LinKernighan {
             self.tour.set(order);
             self.worklist.fill(order);
             let search = LinKernighanInput {
-                distances,
+                edge_costs,
                 candidates,
-                tolerance: RELATIVE_GAIN_TOLERANCE * distances.scale(),
+                tolerance: RELATIVE_GAIN_TOLERANCE * edge_costs.scale(),
             };
             self.improve_to_local_optimum(&search);
             self.tour.commit();
@@ -75,7 +75,7 @@ impl LinKernighan {
             }
             order.copy_from_slice(self.tour.order());
         }
-        distances.tour_cost(order)
+        edge_costs.tour_cost(order)
     }
 
     fn run_kicks(&mut self, search: &LinKernighanInput, kicks: usize) {
@@ -108,7 +108,7 @@ impl LinKernighan {
         ];
         let first = cuts.map(|cut| at(&self.tour, cut + 1));
         let last = cuts.map(|cut| at(&self.tour, cut));
-        let cost = |a: u32, b: u32| search.distances.between(a, b);
+        let cost = |a: u32, b: u32| search.edge_costs.between(a, b);
         let old: f64 = (0..4).map(|cut| cost(last[cut], first[cut])).sum();
         let new = cost(last[0], first[2])
             + cost(last[3], first[1])
@@ -228,27 +228,27 @@ impl SplitMix64 {
 
 #[cfg(test)]
 mod tests {
-    use super::{CandidateEdges, DistanceMatrix, LinKernighan, LinKernighanInput, SplitMix64};
+    use super::{CandidateEdges, EdgeCostMatrix, LinKernighan, LinKernighanInput, SplitMix64};
     use crate::random::{Purpose, RandomStream};
     use crate::solve::complete_graph::num_edges;
 
-    fn random(nodes: usize, seed: u64) -> (DistanceMatrix, CandidateEdges) {
+    fn random(nodes: usize, seed: u64) -> (EdgeCostMatrix, CandidateEdges) {
         let mut stream = RandomStream::new(Purpose::Benchmark, seed, [nodes as u64, 0]);
         let costs: Vec<f64> = (0..num_edges(nodes))
             .map(|_| stream.uniform(-20.0, 5.0))
             .collect();
-        let distances = DistanceMatrix::new(nodes, &costs);
+        let edge_costs = EdgeCostMatrix::new(nodes, &costs);
         let mut candidates = CandidateEdges::default();
-        candidates.by_cost(&distances, 6);
-        (distances, candidates)
+        candidates.by_cost(&edge_costs, 6);
+        (edge_costs, candidates)
     }
 
     #[test]
     fn gains_sum_to_the_change_in_cost() {
         for (nodes, seed) in (5..60).zip(0..) {
-            let (distances, candidates) = random(nodes, seed);
+            let (edge_costs, candidates) = random(nodes, seed);
             let search = LinKernighanInput {
-                distances: &distances,
+                edge_costs: &edge_costs,
                 candidates: &candidates,
                 tolerance: 1e-9,
             };
@@ -257,9 +257,9 @@ mod tests {
             local.tour.set(&order);
             local.worklist.fill(&order);
             let gain = local.improve_to_local_optimum(&search);
-            let after = distances.tour_cost(local.tour.order());
+            let after = edge_costs.tour_cost(local.tour.order());
             assert!(
-                (distances.tour_cost(&order) - gain - after).abs() < 1e-9,
+                (edge_costs.tour_cost(&order) - gain - after).abs() < 1e-9,
                 "{nodes} nodes"
             );
         }
@@ -269,9 +269,9 @@ mod tests {
     fn a_kick_and_the_moves_after_it_are_undone_exactly() {
         let mut stream = SplitMix64(1);
         for (nodes, seed) in (8..60).zip(0..) {
-            let (distances, candidates) = random(nodes, seed);
+            let (edge_costs, candidates) = random(nodes, seed);
             let search = LinKernighanInput {
-                distances: &distances,
+                edge_costs: &edge_costs,
                 candidates: &candidates,
                 tolerance: 1e-9,
             };
@@ -280,9 +280,9 @@ mod tests {
             local.tour.set(&order);
             local.worklist.is_queued = vec![false; nodes];
             let gain = local.kick(&search, &mut stream);
-            let kicked = distances.tour_cost(local.tour.order());
+            let kicked = edge_costs.tour_cost(local.tour.order());
             assert!(
-                (distances.tour_cost(&order) - gain - kicked).abs() < 1e-9,
+                (edge_costs.tour_cost(&order) - gain - kicked).abs() < 1e-9,
                 "{nodes} nodes"
             );
             local.improve_to_local_optimum(&search);
@@ -293,18 +293,18 @@ mod tests {
 
     #[test]
     fn kicks_never_make_a_tour_more_expensive_and_are_deterministic() {
-        let (distances, candidates) = random(80, 4);
+        let (edge_costs, candidates) = random(80, 4);
         let start: Vec<u32> = (0..80).collect();
         let costs = [0, 20, 200].map(|kicks| {
             let mut orders = [start.clone(), start.clone()];
             let improved = orders.each_mut().map(|order| {
-                LinKernighan::default().improve(&distances, &candidates, order, kicks)
+                LinKernighan::default().improve(&edge_costs, &candidates, order, kicks)
             });
             assert_eq!((improved[0], &orders[0]), (improved[1], &orders[1]));
             improved[0]
         });
         // The cost of the same tour from another start node differs by rounding only.
         assert!(costs[0] + 1e-9 > costs[1] && costs[1] + 1e-9 > costs[2]);
-        assert!(costs[2] < distances.tour_cost(&start) - 1.0);
+        assert!(costs[2] < edge_costs.tour_cost(&start) - 1.0);
     }
 }

@@ -1,17 +1,17 @@
-//! What training has to prepare for a loss, stated once per loss.
+//! Properties of a loss that determine what training prepares, stated once per loss.
 
 use super::InstanceWeighting;
 
-/// What training has to prepare for a loss. Each loss states it in one value
-/// ([`super::LossDefinition::capabilities`]).
+/// Properties of a loss that determine what training prepares. Each loss states them in one value
+/// ([`super::LossDefinition::properties`]).
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Capabilities {
+pub struct LossProperties {
     /// Training solves the problem for this loss, so oracle settings (cache, relaxation, local
     /// search) have an effect.
     pub calls_solver: bool,
-    /// The rows of a batch are evaluated on several threads, because an evaluation solves the
-    /// problem or projects onto a normal cone.
-    pub evaluates_in_parallel: bool,
+    /// An evaluation solves the problem or projects onto a normal cone. The rows of a batch are
+    /// then evaluated on several threads.
+    pub is_expensive: bool,
     /// The loss compares the label with the decisions of the solution pool
     /// ([`crate::oracle::OracleWorker::pool_decisions`]).
     /// Before each training step, the optimal decisions under the predictions of the batch are
@@ -26,11 +26,11 @@ pub struct Capabilities {
     pub weighting: InstanceWeighting,
 }
 
-impl Capabilities {
+impl LossProperties {
     /// A loss that evaluates predictions without solving anything.
     pub const SOLVER_FREE: Self = Self {
         calls_solver: false,
-        evaluates_in_parallel: false,
+        is_expensive: false,
         uses_pool: false,
         gradient_decisions: None,
         can_vanish: false,
@@ -40,7 +40,7 @@ impl Capabilities {
     /// A loss that solves the problem in each evaluation.
     pub const CALLS_SOLVER: Self = Self {
         calls_solver: true,
-        evaluates_in_parallel: true,
+        is_expensive: true,
         ..Self::SOLVER_FREE
     };
 

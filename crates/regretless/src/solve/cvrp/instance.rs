@@ -1,4 +1,5 @@
-//! Customer demands and vehicle capacities.
+//! The data of an instance that all solves share: customer demands and vehicle capacities. Edge
+//! costs vary from solve to solve.
 
 use crate::solve::SolveFailure;
 use crate::solve::complete_graph::check_costs;
@@ -6,9 +7,10 @@ use crate::solve::complete_graph::check_costs;
 /// Relative tolerance of loads, so that sums of decimal demands may fill a vehicle exactly.
 const CAPACITY_TOLERANCE: f64 = 1e-9;
 
-/// Customers with demands and identical vehicles.
+/// A capacitated vehicle routing problem without its edge costs: customers with demands and
+/// identical vehicles.
 #[derive(Debug, Clone, Default)]
-pub struct Fleet {
+pub struct CvrpInstance {
     /// Demand of each node; node 0 is the depot, with demand 0.
     pub demands: Vec<f64>,
     /// Capacity of a vehicle.
@@ -19,7 +21,7 @@ pub struct Fleet {
     pub allows_single_customer_routes: bool,
 }
 
-impl Fleet {
+impl CvrpInstance {
     /// Number of nodes, including the depot.
     pub fn nodes(&self) -> usize {
         self.demands.len()
@@ -64,30 +66,30 @@ impl Fleet {
 
 #[cfg(test)]
 mod tests {
-    use super::Fleet;
+    use super::CvrpInstance;
 
     #[test]
     fn loads_are_compared_with_a_tolerance() {
-        let fleet = Fleet {
+        let instance = CvrpInstance {
             demands: vec![0.0, 0.1, 0.2, 0.31],
             capacity: 0.3,
             vehicles: 2,
             allows_single_customer_routes: false,
         };
-        assert!(fleet.fits(0.1 + 0.2) && !fleet.fits(0.3001));
+        assert!(instance.fits(0.1 + 0.2) && !instance.fits(0.3001));
         assert_eq!(
             (
-                fleet.min_vehicles(0.1 + 0.2),
-                fleet.min_vehicles(0.31),
-                fleet.min_vehicles(0.0)
+                instance.min_vehicles(0.1 + 0.2),
+                instance.min_vehicles(0.31),
+                instance.min_vehicles(0.0)
             ),
             (1.0, 2.0, 1.0)
         );
         assert_eq!(
             (
-                fleet.max_edge_uses([1, 2]),
-                fleet.max_edge_uses([1, 3]),
-                fleet.max_edge_uses([0, 3])
+                instance.max_edge_uses([1, 2]),
+                instance.max_edge_uses([1, 3]),
+                instance.max_edge_uses([0, 3])
             ),
             (1.0, 0.0, 1.0)
         );
