@@ -1,29 +1,20 @@
 """Schedule tasks for tomorrow from forecasts of Irish electricity prices (energy-price challenge).
 
-REGRETLESS_DATA is the folder of prices2013.dat or prices2013.dat.gz; ../shared/data/energy by
-default.
+The prices are in ``testdata/energy`` of the repository.
 """
 
 import gzip
-import os
 from pathlib import Path
 
 import numpy as np
 
 import regretless as rl
 
-folder = Path(os.environ.get("REGRETLESS_DATA", "../shared/data/energy"))
-files = [
-    path for path in (folder / "prices2013.dat", folder / "prices2013.dat.gz") if path.exists()
-]
-if not files:
-    print(f"skipped: no prices2013.dat in {folder}; set REGRETLESS_DATA to its folder")
-    raise SystemExit(0)
+PRICES = Path(__file__).parents[2] / "testdata" / "energy" / "prices2013.dat.gz"
 
 # Half-hours with eight features and the price of electricity: 120 days without missing values.
-opened = gzip.open(files[0], "rt") if files[0].suffix == ".gz" else files[0].open()
-with opened:
-    words = [line.split() for line in opened if line.strip()]
+with gzip.open(PRICES, "rt") as file:
+    words = [line.split() for line in file if line.strip()]
 numbers = np.array(
     [
         [float("nan") if word == "NaN" else float(word) for word in line[-16:]]

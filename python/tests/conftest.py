@@ -8,15 +8,12 @@ import shutil
 import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+TESTDATA = ROOT / "testdata"
 
 
 def golden(name):
-    """A file of golden vectors; skips with a message where there is none."""
-    folder = pathlib.Path(os.environ.get("REGRETLESS_GOLDEN", ROOT / "../shared/golden"))
-    path = folder / f"{name}.json"
-    if not path.exists():
-        pytest.skip(f"no golden vectors in {folder}; name their folder in REGRETLESS_GOLDEN")
-    return json.loads(path.read_text())
+    """A file of golden vectors. A missing file is a failure."""
+    return json.loads((TESTDATA / "golden" / f"{name}.json").read_text())
 
 
 @pytest.fixture(scope="session")

@@ -266,10 +266,11 @@ pub struct ReproduceOptions {
     #[arg(long, value_name = "I/N")]
     pub shard: Option<String>,
     /// California housing for CAKS problems: the classic nine columns or scikit-learn's
+    /// [default: testdata/california/cal_housing.csv of the clone around the current folder]
     #[arg(long, value_name = "FILE")]
     pub california: Option<PathBuf>,
     /// Irish energy data for ENERGY problems: a folder with prices2013.dat, load1/day01.txt and so
-    /// on
+    /// on [default: testdata/energy of the clone around the current folder]
     #[arg(long, value_name = "FOLDER")]
     pub energy: Option<PathBuf>,
     /// Folder of cells, tables, figures and report, one folder per experiment [default: runs]

@@ -6,7 +6,7 @@ use std::time::Duration;
 #[cfg(feature = "png")]
 use regretless::data::OutputFile;
 use regretless::experiment::{
-    DataFiles, Experiment, ExperimentResults, ExperimentRunner, RunLimits,
+    Experiment, ExperimentResults, ExperimentRunner, RunLimits,
 };
 use regretless::parallel::Threads;
 use regretless::{Error, Result};
@@ -18,6 +18,7 @@ use crate::args::ReproduceOptions;
 use crate::output::{CommandReport, path_json, write_text};
 use crate::settings::parse_toml;
 
+mod data_files;
 mod tables;
 
 /// Runs every experiment and reports.
@@ -130,10 +131,8 @@ fn runner(experiment: Experiment, options: &ReproduceOptions) -> Result<Experime
         budget: options.time_budget.as_deref().map(duration).transpose()?,
         shard: options.shard.as_deref().map(str::parse).transpose()?,
     };
-    let files = DataFiles {
-        california: options.california.clone(),
-        energy: options.energy.clone(),
-    };
+    let current_folder = std::env::current_dir().map_err(Error::io(Path::new(".")))?;
+    let files = data_files::locate(options, &current_folder);
     let threads = Threads::new(options.execution.threads.unwrap_or(0))?;
     Ok(ExperimentRunner {
         experiment,
