@@ -173,27 +173,9 @@ fn outputs_are_not_replaced_unless_forced() {
         .succeeded();
 }
 
-/// Folder of published instances, if it exists.
-fn reference_data() -> Option<PathBuf> {
-    let folder = std::env::var_os("REGRETLESS_DATA").map_or_else(
-        || PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data"),
-        PathBuf::from,
-    );
-    if !folder.is_dir() {
-        eprintln!(
-            "skipped: no reference data in {} (set REGRETLESS_DATA)",
-            folder.display()
-        );
-        return None;
-    }
-    Some(folder)
-}
-
 #[test]
 fn published_files_reach_their_optima() {
-    let Some(folder) = reference_data() else {
-        return;
-    };
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../testdata");
     let workspace = TestWorkspace::new();
     let cases = [
         ("tsplib/berlin52.tsp", 7542.0),

@@ -414,6 +414,30 @@ fn report(numbers: &[f64; NUMBERS_PER_EPOCH]) -> EpochReport {
     }
 }
 
+/// Access of the fuzzing tests to this format.
+#[cfg(test)]
+pub(crate) mod fuzzing {
+    use super::tests::checkpoint;
+    use super::{CHECKPOINT_FILE_FORMAT, CheckpointHeader, ChecksummedFile, from_file, to_file};
+
+    /// Files that mutants are made of.
+    pub(crate) fn examples() -> Vec<Vec<u8>> {
+        let file = to_file(checkpoint(), "key".into());
+        vec![file.to_bytes(CHECKPOINT_FILE_FORMAT).unwrap()]
+    }
+
+    pub(crate) fn with_matching_checksum(bytes: &[u8]) -> Option<Vec<u8>> {
+        ChecksummedFile::<CheckpointHeader>::with_matching_checksum(bytes, CHECKPOINT_FILE_FORMAT)
+    }
+
+    /// Reads a checkpoint of any training.
+    pub(crate) fn read(bytes: &[u8]) -> Result<String, String> {
+        let file = ChecksummedFile::<CheckpointHeader>::from_bytes(bytes, CHECKPOINT_FILE_FORMAT)?;
+        let checkpoint = from_file(file).ok_or("inconsistent")?;
+        Ok(format!("{:?}", checkpoint.position))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::{
@@ -426,7 +450,7 @@ mod tests {
     use crate::oracle::{SolutionPool, SolveCounts};
     use crate::report::{EpochReport, RoundReport, StopReason};
 
-    fn checkpoint() -> Checkpoint {
+    pub(super) fn checkpoint() -> Checkpoint {
         let epoch = |epoch, training_loss| EpochReport {
             epoch,
             training_loss,

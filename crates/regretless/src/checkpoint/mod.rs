@@ -5,7 +5,7 @@
 //! round (`file.rs`), the model of every finished stage, and a manifest of the results it is about
 //! to write (`result_files.rs`).
 
-mod file;
+pub(crate) mod file;
 mod result_files;
 
 pub(crate) use file::{BestEpoch, Checkpoint, CheckpointPosition, CheckpointStore, TrainerState};

@@ -272,6 +272,29 @@ impl LabelColumns {
     }
 }
 
+/// Access of the fuzzing tests to this format.
+#[cfg(test)]
+pub(crate) mod fuzzing {
+    use super::tests::{KEY, labels};
+    use super::{ChecksummedFile, LABEL_FILE_FORMAT, LabelFileHeader, decode, encode};
+
+    /// Files that mutants are made of.
+    pub(crate) fn examples() -> Vec<Vec<u8>> {
+        let all = encode(KEY, None, &labels()).unwrap();
+        let some = encode(KEY, Some(&[5, 0, 3]), &labels()).unwrap();
+        vec![all, some]
+    }
+
+    pub(crate) fn with_matching_checksum(bytes: &[u8]) -> Option<Vec<u8>> {
+        ChecksummedFile::<LabelFileHeader>::with_matching_checksum(bytes, LABEL_FILE_FORMAT)
+    }
+
+    /// Reads the labels of a table with six rows and four costs.
+    pub(crate) fn read(bytes: &[u8]) -> Result<String, String> {
+        decode(bytes, KEY, 6, 4).map(|labels| format!("{labels:?}"))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::{LabelContext, decode, encode};
@@ -279,12 +302,12 @@ mod tests {
     use crate::oracle::{Heuristic, SolveResult};
     use crate::solve::{Solution, SolveFailure, SolveStatus};
 
-    const KEY: LabelContext<'static> = LabelContext {
+    pub(super) const KEY: LabelContext<'static> = LabelContext {
         key: "key",
         heuristic: None,
     };
 
-    fn labels() -> Vec<SolveResult> {
+    pub(super) fn labels() -> Vec<SolveResult> {
         let label = |decision, status| {
             Ok(Solution {
                 decision,

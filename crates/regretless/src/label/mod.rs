@@ -9,7 +9,7 @@ use crate::sense::Sense;
 use crate::solve::{Solution, SolveFailure};
 
 mod data_split;
-mod file;
+pub(crate) mod file;
 mod knn_robust;
 mod label_parts;
 mod store;

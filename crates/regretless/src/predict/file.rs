@@ -152,13 +152,29 @@ impl CostModel {
     }
 }
 
+/// Access of the fuzzing tests to this format.
+#[cfg(test)]
+pub(crate) mod fuzzing {
+    use super::tests::model;
+    use super::{ChecksummedFile, MODEL_FILE_FORMAT, ModelFileHeader};
+
+    /// Files that mutants are made of.
+    pub(crate) fn examples() -> Vec<Vec<u8>> {
+        vec![model(2.0).to_bytes().unwrap()]
+    }
+
+    pub(crate) fn with_matching_checksum(bytes: &[u8]) -> Option<Vec<u8>> {
+        ChecksummedFile::<ModelFileHeader>::with_matching_checksum(bytes, MODEL_FILE_FORMAT)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::{ChecksummedFile, MODEL_FILE_FORMAT};
     use crate::data::{CostNames, FeatureShape};
     use crate::predict::{CostModel, CostScaler, FeatureScaler, ModelMetadata, Network};
 
-    fn model(deviation: f64) -> CostModel {
+    pub(super) fn model(deviation: f64) -> CostModel {
         let metadata = ModelMetadata {
             method: "MSE".into(),
             problem_file_hash: None,

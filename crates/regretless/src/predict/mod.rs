@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use crate::error::{Error, Result};
 use crate::size_limits;
 
-mod file;
+pub(crate) mod file;
 mod least_squares;
 pub(crate) mod matmul;
 mod model;

@@ -12,29 +12,17 @@ use regretless::solve::complete_graph::edge_ends;
 
 use serde_json::Value;
 
-/// A folder named by an environment variable, or its default beside the checkout; `None`, and a
-/// word about it, when it is not there.
-pub fn folder(variable: &str, default: &str) -> Option<PathBuf> {
-    let beside = PathBuf::from(env!("CARGO_MANIFEST_DIR"))
-        .join("../../../shared")
-        .join(default);
-    let path = std::env::var_os(variable).map_or(beside, PathBuf::from);
-    if path.is_dir() {
-        return Some(path);
-    }
-    eprintln!("skipped: {} is not there; set {variable}", path.display());
-    None
+/// The folder with golden files, published instances and real data. A test whose file is missing
+/// fails.
+pub fn reference_data() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../testdata")
 }
 
 /// A golden file by name.
-pub fn golden(name: &str) -> Option<Value> {
-    let path = folder("REGRETLESS_GOLDEN", "golden")?.join(format!("{name}.json"));
-    Some(serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap())
-}
-
-/// The folder with published instances and real data.
-pub fn reference_data() -> Option<PathBuf> {
-    folder("REGRETLESS_DATA", "data")
+pub fn golden(name: &str) -> Value {
+    let path = reference_data().join(format!("golden/{name}.json"));
+    let bytes = std::fs::read(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    serde_json::from_slice(&bytes).unwrap()
 }
 
 /// A list of numbers; `"inf"` and `"-inf"` count as numbers.

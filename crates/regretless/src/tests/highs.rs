@@ -255,14 +255,14 @@ fn an_lp_can_move_to_another_thread() {
 
 /// Columns of a table of published optima: name, kind of file, HiGHS's optimum, optimum of the
 /// relaxation.
-fn optima(file: &str) -> Option<(PathBuf, Vec<Vec<String>>)> {
-    let folder = reference_data()?.join("mps");
+fn optima(file: &str) -> (PathBuf, Vec<Vec<String>>) {
+    let folder = reference_data().join("mps");
     let table = std::fs::read_to_string(folder.join(file)).unwrap();
     let lines = table
         .lines()
         .skip(1)
         .map(|line| line.split(',').map(String::from).collect());
-    Some((folder, lines.collect()))
+    (folder, lines.collect())
 }
 
 fn objective_of(path: &Path, relaxed: bool) -> f64 {
@@ -283,9 +283,7 @@ fn assert_published(found: f64, expected: &str, name: &str) {
 
 #[test]
 fn published_linear_programmes_have_their_published_optima() {
-    let Some((folder, table)) = optima("optima_lp.csv") else {
-        return;
-    };
+    let (folder, table) = optima("optima_lp.csv");
     assert_eq!(table.len(), 14);
     for row in table {
         let found = objective_of(&folder.join(format!("{}.mps", row[0])), false);
@@ -300,9 +298,7 @@ fn published_linear_programmes_have_their_published_optima() {
 
 #[test]
 fn relaxations_of_published_integer_programmes_have_their_published_optima() {
-    let Some((folder, table)) = optima("optima_mip.csv") else {
-        return;
-    };
+    let (folder, table) = optima("optima_mip.csv");
     assert_eq!(table.len(), 9);
     for row in table {
         assert_published(
@@ -316,9 +312,7 @@ fn relaxations_of_published_integer_programmes_have_their_published_optima() {
 const SLOW: [&str; 3] = ["stein27", "mod008", "misc03"];
 
 fn check_integer_programs(chosen: impl Fn(&str) -> bool) {
-    let Some((folder, table)) = optima("optima_mip.csv") else {
-        return;
-    };
+    let (folder, table) = optima("optima_mip.csv");
     for row in table.iter().filter(|row| chosen(&row[0])) {
         assert_published(
             objective_of(&folder.join(format!("{}.mps", row[0])), false),
@@ -341,9 +335,7 @@ fn slow_published_integer_programmes_have_their_published_optima() {
 
 #[test]
 fn cost_ranges_of_knapsack_relaxations_agree_with_golden_files() {
-    let Some(file) = golden("solvers") else {
-        return;
-    };
+    let file = golden("solvers");
     let case = &file["problems"]["KS14"];
     let (weights, capacity) = (
         rows(&case["problem"]["weights"]),

@@ -289,9 +289,7 @@ fn items_without_value_are_left_out_and_items_without_weight_are_chosen() {
 
 #[test]
 fn golden_knapsack_has_its_optima_and_linear_optima() {
-    let Some(golden) = golden("solvers") else {
-        return;
-    };
+    let golden = golden("solvers");
     let case = &golden["problems"]["KS14"];
     let capacity = numbers(&case["problem"]["capacity"]);
     let problem = Knapsack::new(rows(&case["problem"]["weights"]), capacity).unwrap();
@@ -326,8 +324,8 @@ fn golden_knapsack_has_its_optima_and_linear_optima() {
 }
 
 /// The knapsacks of a published file, their values negated.
-fn published(path: &str) -> Option<Vec<(Knapsack, Vec<f64>)>> {
-    let instances = orlib::read(&reference_data()?.join(path))
+fn published(path: &str) -> Vec<(Knapsack, Vec<f64>)> {
+    let instances = orlib::read(&reference_data().join(path))
         .unwrap()
         .into_iter();
     let knapsack = |instance: orlib::OrLibInstance| {
@@ -337,12 +335,12 @@ fn published(path: &str) -> Option<Vec<(Knapsack, Vec<f64>)>> {
             costs,
         )
     };
-    Some(instances.map(knapsack).collect())
+    instances.map(knapsack).collect()
 }
 
 /// A column of a CSV file.
 fn column(path: &str, column: usize) -> Vec<f64> {
-    let text = std::fs::read_to_string(reference_data().unwrap().join(path)).unwrap();
+    let text = std::fs::read_to_string(reference_data().join(path)).unwrap();
     text.lines()
         .skip(1)
         .map(|line| line.split(',').nth(column).unwrap().parse().unwrap())
@@ -351,9 +349,7 @@ fn column(path: &str, column: usize) -> Vec<f64> {
 
 #[test]
 fn published_small_instances_reach_their_optima() {
-    let Some(instances) = published("mkp/mknap1.txt") else {
-        return;
-    };
+    let instances = published("mkp/mknap1.txt");
     let (optima, linear) = (
         column("mkp/mknap1_opt.csv", 3),
         column("mkp/mknap1_opt.csv", 4),
@@ -380,9 +376,7 @@ fn published_small_instances_reach_their_optima() {
 
 /// Solves the first instances of a hard published set.
 fn solve_hard(count: usize) {
-    let Some(instances) = published("mkp/mknapcb1.txt") else {
-        return;
-    };
+    let instances = published("mkp/mknapcb1.txt");
     let optima = column("mkp/mknapcb1_best.csv", 1);
     assert_eq!(instances.len(), optima.len());
     for ((problem, costs), optimum) in instances.into_iter().zip(optima).take(count) {
@@ -410,8 +404,7 @@ fn all_published_hard_instances_reach_their_optima() {
 /// House prices in dollars, in row order.
 fn house_prices() -> Vec<f64> {
     let text =
-        std::fs::read_to_string(reference_data().unwrap().join("california/cal_housing.csv"))
-            .unwrap();
+        std::fs::read_to_string(reference_data().join("california/cal_housing.csv")).unwrap();
     text.lines()
         .skip(1)
         .map(|line| line.rsplit(',').next().unwrap().parse().unwrap())
@@ -421,9 +414,7 @@ fn house_prices() -> Vec<f64> {
 /// Solves every instance of a file of house knapsacks, with true and, if present, predicted
 /// values.
 fn solve_houses(file: &str) {
-    let Some(folder) = reference_data() else {
-        return;
-    };
+    let folder = reference_data();
     let case: serde_json::Value =
         serde_json::from_slice(&std::fs::read(folder.join("caks").join(file)).unwrap()).unwrap();
     let tens = |row: Vec<f64>| row.iter().map(|w| 10.0 * w).collect();

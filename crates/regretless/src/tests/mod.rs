@@ -1,7 +1,7 @@
 //! Tests that combine several modules and use internals.
 //!
 //! Golden files hold values that other implementations computed; reference data are published
-//! instances and real tables. Tests that need them are skipped where the files are absent.
+//! instances and real tables, both in `testdata`. A test whose file is missing fails.
 
 #![allow(
     clippy::unwrap_used,
@@ -13,6 +13,9 @@ pub(crate) mod common;
 mod components;
 mod datagen;
 mod fused;
+// Limits the memory of a process through /proc.
+#[cfg(target_os = "linux")]
+mod fuzz;
 mod highs;
 mod knapsack;
 mod labels;

@@ -266,9 +266,7 @@ mod tests {
     /// are then compared more loosely and weights not at all.
     #[test]
     fn steps_follow_the_golden_trace() {
-        let Some(file) = golden("train_trace") else {
-            return;
-        };
+        let file = golden("train_trace");
         let inputs = &file["inputs"];
         let features =
             Features::new(matrix(&rows(&inputs["features"])), FeatureShape::Wide, None).unwrap();

@@ -120,6 +120,7 @@ fn mutant(reader: &Reader, corpus: &[Vec<u8>], rng: &mut Rng) -> Vec<u8> {
         Content::Binary => mutate::mutate_bytes(file.clone(), rng),
         Content::Checksummed {
             with_matching_checksum,
+            ..
         } => {
             let mutant = if rng.bool() {
                 mutate::mutate_header(file, rng)
@@ -155,7 +156,8 @@ fn watch_time() {
     let (mut watched, mut started) = (0, 0.0);
     loop {
         std::thread::sleep(Duration::from_millis(200));
-        let (case, now) = (CASE.load(Ordering::Relaxed), cpu_seconds());
+        let case = CASE.load(Ordering::Relaxed);
+        let now = cpu_seconds().unwrap();
         if case != watched {
             (watched, started) = (case, now);
         } else if case > 0 && now - started > MAX_CPU_SECONDS {

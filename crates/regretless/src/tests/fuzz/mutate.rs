@@ -32,7 +32,9 @@ const NUMBERS: [&str; 24] = [
 ];
 
 /// Characters that separate words in the formats read here.
-const SEPARATORS: &[char] = &[' ', '\t', '\n', '\r', ',', ':', '=', '"', '[', ']', '{', '}', '(', ')'];
+const SEPARATORS: &[char] = &[
+    ' ', '\t', '\n', '\r', ',', ':', '=', '"', '[', ']', '{', '}', '(', ')',
+];
 
 /// How often a line is repeated to make a file that is longer than its header says.
 const MAX_REPETITIONS: usize = 300;

@@ -2,13 +2,15 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::checkpoint;
+use crate::checkpoint::file::fuzzing as checkpoint_file;
 use crate::data::csv;
 use crate::data::npy;
-use crate::data::{Layout, LongColumns, WideColumns};
-use crate::label;
+use crate::data::{Dataset, Layout, LongColumns, SplitIndices, WideColumns};
+use crate::label::file::fuzzing as label_file;
 use crate::predict::CostModel;
+use crate::predict::file::fuzzing as model_file;
 use crate::problem::Problem;
+use crate::problem::formats::orlib;
 use crate::settings::TrainingSettings;
 
 /// A reader of files.
@@ -17,12 +19,17 @@ pub struct Reader {
     pub name: &'static str,
     /// Extension of the mutants, by which some readers detect the format.
     pub extension: &'static str,
-    /// Files of `testdata` that serve as a corpus beside the folder of the reader.
+    /// Files of `testdata` from which mutants are made, beside those in the folder of the reader.
     pub published: &'static [&'static str],
     /// What the content of a file is.
     pub content: Content,
     /// Reads a file; the text is what was read, or the error.
     pub read: fn(&Path) -> Result<String, String>,
+    /// What an obvious reading of the bytes gives in the form of `read`; `None` where it does not
+    /// apply.
+    pub slow_reading: Option<fn(&[u8]) -> Option<String>>,
+    /// Whether errors have to name the file.
+    pub errors_name_the_file: bool,
 }
 
 /// How mutants of a file are made.
@@ -34,6 +41,8 @@ pub enum Content {
     Binary,
     /// Mutations of bytes, or of the header's words with a checksum that matches again.
     Checksummed {
+        /// Files that mutants are made of.
+        examples: fn() -> Vec<Vec<u8>>,
         /// Writes a mutant with a matching checksum; `None` when the mutant is no such file.
         with_matching_checksum: fn(&[u8]) -> Option<Vec<u8>>,
     },
@@ -46,33 +55,29 @@ pub const READERS: [Reader; 13] = [
         extension: "csv",
         published: &[],
         content: Content::Text,
-        read: |path| {
-            let columns = WideColumns {
-                costs: vec!["cost*".into()],
-                ..WideColumns::default()
-            };
-            shown(csv::read(path, &Layout::Wide(columns)))
-        },
+        read: csv_wide,
+        slow_reading: Some(slow_csv_wide),
+        errors_name_the_file: true,
     },
     Reader {
         name: "csv_long",
         extension: "csv",
         published: &[],
         content: Content::Text,
-        read: |path| {
-            let columns = LongColumns {
-                item: Some("item".into()),
-                ..LongColumns::default()
-            };
-            shown(csv::read(path, &Layout::Long(columns)))
-        },
+        read: csv_long,
+        slow_reading: None,
+        errors_name_the_file: true,
     },
     Reader {
         name: "npy",
         extension: "npy",
         published: &[],
         content: Content::Binary,
-        read: |path| shown(npy::read_costs(path, npy::Storage::Memory)),
+        read: |path| {
+            npy::read_costs(path, npy::Storage::Memory).map_or_else(failed, |data| Ok(costs(&data)))
+        },
+        slow_reading: Some(slow_npy),
+        errors_name_the_file: true,
     },
     Reader {
         name: "problem_toml",
@@ -80,18 +85,17 @@ pub const READERS: [Reader; 13] = [
         published: &[],
         content: Content::Text,
         read: problem,
+        slow_reading: None,
+        errors_name_the_file: true,
     },
     Reader {
         name: "settings_toml",
         extension: "toml",
         published: &[],
         content: Content::Text,
-        read: |path| {
-            let text = std::fs::read_to_string(path).map_err(|error| error.to_string())?;
-            let settings: TrainingSettings =
-                toml::from_str(&text).map_err(|error| error.to_string())?;
-            shown(settings.check().map(|()| settings))
-        },
+        read: settings,
+        slow_reading: None,
+        errors_name_the_file: false,
     },
     Reader {
         name: "mps",
@@ -104,6 +108,8 @@ pub const READERS: [Reader; 13] = [
         ],
         content: Content::Text,
         read: problem,
+        slow_reading: None,
+        errors_name_the_file: true,
     },
     Reader {
         name: "lp",
@@ -111,13 +117,21 @@ pub const READERS: [Reader; 13] = [
         published: &[],
         content: Content::Text,
         read: problem,
+        slow_reading: None,
+        errors_name_the_file: true,
     },
     Reader {
         name: "tsplib",
         extension: "tsp",
-        published: &["tsplib/gr17.tsp", "tsplib/ulysses16.tsp", "tsplib/att48.tsp"],
+        published: &[
+            "tsplib/gr17.tsp",
+            "tsplib/ulysses16.tsp",
+            "tsplib/att48.tsp",
+        ],
         content: Content::Text,
         read: problem,
+        slow_reading: None,
+        errors_name_the_file: true,
     },
     Reader {
         name: "cvrplib",
@@ -125,57 +139,158 @@ pub const READERS: [Reader; 13] = [
         published: &["cvrp/E-n13-k4.vrp", "cvrp/P-n16-k8.vrp"],
         content: Content::Text,
         read: problem,
+        slow_reading: None,
+        errors_name_the_file: true,
     },
     Reader {
         name: "orlib",
         extension: "txt",
         published: &[],
         content: Content::Text,
-        read: problem,
+        read: knapsacks,
+        slow_reading: Some(slow_knapsacks),
+        errors_name_the_file: true,
     },
     Reader {
         name: "model",
         extension: "safetensors",
         published: &[],
         content: Content::Checksummed {
-            with_matching_checksum: CostModel::with_matching_checksum,
+            examples: model_file::examples,
+            with_matching_checksum: model_file::with_matching_checksum,
         },
-        read: |path| shown(CostModel::load(path)),
+        read: |path| CostModel::load(path).map_or_else(failed, |model| Ok(model.metadata.loss)),
+        slow_reading: None,
+        errors_name_the_file: true,
     },
     Reader {
         name: "labels",
         extension: "safetensors",
         published: &[],
         content: Content::Checksummed {
-            with_matching_checksum: label::file::with_matching_checksum,
+            examples: label_file::examples,
+            with_matching_checksum: label_file::with_matching_checksum,
         },
-        read: |path| {
-            let bytes = std::fs::read(path).map_err(|error| error.to_string())?;
-            label::file::decode_any(&bytes).map(|labels| format!("{labels:?}"))
-        },
+        read: |path| label_file::read(&bytes(path)?),
+        slow_reading: None,
+        errors_name_the_file: false,
     },
     Reader {
         name: "checkpoint",
         extension: "safetensors",
         published: &[],
         content: Content::Checksummed {
-            with_matching_checksum: checkpoint::file::with_matching_checksum,
+            examples: checkpoint_file::examples,
+            with_matching_checksum: checkpoint_file::with_matching_checksum,
         },
-        read: |path| {
-            let bytes = std::fs::read(path).map_err(|error| error.to_string())?;
-            checkpoint::file::decode_any(&bytes).map(|()| String::new())
-        },
+        read: |path| checkpoint_file::read(&bytes(path)?),
+        slow_reading: None,
+        errors_name_the_file: false,
     },
 ];
 
-fn problem(path: &Path) -> Result<String, String> {
-    shown(Problem::from_file(path).map(|problem| problem.name()))
+fn failed(error: crate::Error) -> Result<String, String> {
+    Err(error.to_string())
 }
 
-fn shown<T: std::fmt::Debug>(result: crate::Result<T>) -> Result<String, String> {
-    result
-        .map(|value| format!("{value:?}"))
-        .map_err(|error| error.to_string())
+fn bytes(path: &Path) -> Result<Vec<u8>, String> {
+    std::fs::read(path).map_err(|error| error.to_string())
+}
+
+fn problem(path: &Path) -> Result<String, String> {
+    Problem::from_file(path).map_or_else(failed, |problem| Ok(problem.name()))
+}
+
+fn csv_wide(path: &Path) -> Result<String, String> {
+    let columns = WideColumns {
+        costs: vec!["cost*".into()],
+        ..WideColumns::default()
+    };
+    csv::read(path, &Layout::Wide(columns)).map_or_else(failed, |data| Ok(costs(&data)))
+}
+
+fn csv_long(path: &Path) -> Result<String, String> {
+    let columns = LongColumns {
+        item: Some("item".into()),
+        ..LongColumns::default()
+    };
+    csv::read(path, &Layout::Long(columns)).map_or_else(failed, |data| Ok(costs(&data)))
+}
+
+fn settings(path: &Path) -> Result<String, String> {
+    let text = String::from_utf8(bytes(path)?).map_err(|error| error.to_string())?;
+    let settings: TrainingSettings = toml::from_str(&text).map_err(|error| error.to_string())?;
+    let split = SplitIndices::in_order(100, [60, 20, 20]).map_err(|error| error.to_string())?;
+    settings
+        .check(&split)
+        .map_or_else(failed, |()| Ok(format!("{settings:?}")))
+}
+
+/// The costs of a table, row by row.
+fn costs(data: &Dataset) -> String {
+    let costs = data.costs();
+    let rows = (0..costs.rows()).map(|row| costs.row(row).to_vec());
+    format!("{:?}", rows.collect::<Vec<Vec<f32>>>())
+}
+
+/// The columns whose names begin with `cost`, each cell parsed by the standard library.
+fn slow_csv_wide(bytes: &[u8]) -> Option<String> {
+    let text = bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(bytes);
+    let mut reader = ::csv::Reader::from_reader(text);
+    let header = reader.headers().ok()?.clone();
+    let mut rows = Vec::new();
+    for record in reader.records() {
+        let record = record.ok()?;
+        let mut row = Vec::new();
+        for (name, cell) in header.iter().zip(&record) {
+            if name.trim().starts_with("cost") {
+                row.push(cell.trim().parse::<f64>().ok()? as f32);
+            }
+        }
+        rows.push(row);
+    }
+    Some(format!("{rows:?}"))
+}
+
+/// The array as the crate `npyz` reads it, for numbers in double or single precision in C order.
+fn slow_npy(bytes: &[u8]) -> Option<String> {
+    let file = npyz::NpyFile::new(bytes).ok()?;
+    let [rows, cols] = file.shape()[..] else {
+        return None;
+    };
+    if file.order() != npyz::Order::C {
+        return None;
+    }
+    let values: Vec<f32> = file.into_vec().ok()?;
+    let cols = usize::try_from(cols).ok()?;
+    let rows = (0..usize::try_from(rows).ok()?).map(|row| values[row * cols..][..cols].to_vec());
+    Some(format!("{:?}", rows.collect::<Vec<Vec<f32>>>()))
+}
+
+fn knapsacks(path: &Path) -> Result<String, String> {
+    let knapsacks = orlib::read(path).map_err(|error| error.to_string())?;
+    let numbers = knapsacks.iter().flat_map(|knapsack| {
+        let size = [knapsack.values.len(), knapsack.weights.len()].map(|number| number as f64);
+        let best_known = knapsack.best_known.unwrap_or(0.0);
+        let weights = knapsack.weights.iter().flatten();
+        (size.into_iter().chain([best_known]))
+            .chain(knapsack.values.iter().copied())
+            .chain(weights.copied())
+            .chain(knapsack.capacity.iter().copied())
+            .map(|number| number + 0.0)
+            .collect::<Vec<f64>>()
+    });
+    Ok(format!("{:?}", numbers.collect::<Vec<f64>>()))
+}
+
+/// All numbers of the text after the first, which is the number of problems.
+fn slow_knapsacks(bytes: &[u8]) -> Option<String> {
+    let text = std::str::from_utf8(bytes).ok()?;
+    let words = text.split_whitespace().skip(1);
+    // Adding zero makes -0 the same as 0, which is how an unknown optimum is written.
+    let number = |word: &str| word.parse::<f64>().ok().map(|number| number + 0.0);
+    let numbers: Option<Vec<f64>> = words.map(number).collect();
+    Some(format!("{:?}", numbers?))
 }
 
 impl Reader {
@@ -185,13 +300,17 @@ impl Reader {
         let mut paths: Vec<PathBuf> = (self.published.iter())
             .map(|path| testdata.join(path))
             .collect();
-        let folder = testdata.join("fuzz").join(self.name);
-        if let Ok(entries) = std::fs::read_dir(folder) {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/tests/fuzz/corpus");
+        if let Ok(entries) = std::fs::read_dir(folder.join(self.name)) {
             paths.extend(entries.map(|entry| entry.unwrap().path()));
         }
         paths.sort();
-        assert!(!paths.is_empty(), "{}: the corpus is empty", self.name);
         let files = paths.iter().map(|path| std::fs::read(path).unwrap());
-        files.collect()
+        let mut corpus: Vec<Vec<u8>> = files.collect();
+        if let Content::Checksummed { examples, .. } = self.content {
+            corpus.extend(examples());
+        }
+        assert!(!corpus.is_empty(), "{}: the corpus is empty", self.name);
+        corpus
     }
 }

@@ -101,19 +101,19 @@ impl Case {
     /// All golden files of losses; none, and a word about it, where they are absent.
     pub fn all() -> Vec<Self> {
         let names = ["losses_sp4x5_min", "losses_ks10_max", "losses_tsp7_min"];
-        names.into_iter().filter_map(Self::read).collect()
+        names.into_iter().map(Self::read).collect()
     }
 
     /// All golden files of cones.
     pub fn cones() -> Vec<Self> {
         ["cave_sp4x5_min", "cave_ks10_max", "cave_tsp7_min"]
             .into_iter()
-            .filter_map(Self::read)
+            .map(Self::read)
             .collect()
     }
 
-    fn read(name: &'static str) -> Option<Self> {
-        let file = golden(name)?;
+    fn read(name: &'static str) -> Self {
+        let file = golden(name);
         let sign = if file["sense"] == "max" { -1.0 } else { 1.0 };
         let inputs = &file["inputs"];
         let oracle = Oracle::new(problem(&file["problem"], inputs));
@@ -122,7 +122,7 @@ impl Case {
             inputs.get("pool").map(decisions).unwrap_or_default(),
         );
         let costs = turned(sign, &rows(&inputs["true_cost"]));
-        Some(Self {
+        Self {
             name,
             sign,
             oracle,
@@ -130,7 +130,7 @@ impl Case {
             best,
             pool,
             file,
-        })
+        }
     }
 
     /// The golden values of a loss, or a part of the file that it refers to.

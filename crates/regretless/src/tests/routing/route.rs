@@ -110,9 +110,7 @@ fn the_optimal_routes_equal_brute_force_with_and_without_single_customer_routes(
 
 #[test]
 fn golden_optima_are_found() {
-    let Some(file) = golden("solvers") else {
-        return;
-    };
+    let file = golden("solvers");
     let expected = &file["problems"]["CVRP8"];
     let parameters = &expected["problem"];
     let problem = Cvrp::new(

@@ -321,9 +321,7 @@ fn assert_golden(file: &Value, cone: impl Fn(&Decision, &[Vec<f64>]) -> NormalCo
 
 #[test]
 fn golden_paths_have_their_normals_and_projections() {
-    let Some(file) = golden("cave_sp4x5_min") else {
-        return;
-    };
+    let file = golden("cave_sp4x5_min");
     assert_golden(&file, |best, _| {
         GridPath::new(4, 5).unwrap().cone(best).unwrap()
     });
@@ -331,9 +329,7 @@ fn golden_paths_have_their_normals_and_projections() {
 
 #[test]
 fn golden_knapsacks_have_their_normals_and_projections() {
-    let Some(file) = golden("cave_ks10_max") else {
-        return;
-    };
+    let file = golden("cave_ks10_max");
     let problem = Knapsack::new(
         rows(&file["problem"]["weights"]),
         numbers(&file["problem"]["capacity"]),
@@ -344,9 +340,7 @@ fn golden_knapsacks_have_their_normals_and_projections() {
 
 #[test]
 fn golden_tours_have_their_normals_and_projections() {
-    let Some(file) = golden("cave_tsp7_min") else {
-        return;
-    };
+    let file = golden("cave_tsp7_min");
     let problem = Tsp::new(7).unwrap();
     assert_golden(&file, |best, normals| {
         problem.cone_with_subtours(best, &rings(7, normals))

@@ -11,9 +11,7 @@ use crate::tests::common::reference_data;
 
 #[test]
 fn prices_are_prepared_as_published() {
-    let Some(folder) = reference_data() else {
-        return;
-    };
+    let folder = reference_data();
     let prices = EnergyPrices::read(&folder.join("energy/prices2013.dat.gz")).unwrap();
     assert_eq!(prices.days(), 789);
     let (features, values) = prices.half_hours();
@@ -36,9 +34,7 @@ fn prices_are_prepared_as_published() {
 
 #[test]
 fn the_energy_knapsack_reaches_its_optima() {
-    let Some(folder) = reference_data() else {
-        return;
-    };
+    let folder = reference_data();
     let (weights, values) = read_items(&folder.join("energy/knapsack48_values.csv.gz")).unwrap();
     assert_eq!((weights.len(), values.len()), (48, 789 * 48));
     let listed = fs::read_to_string(folder.join("energy/knapsack48_optima.csv")).unwrap();
@@ -71,9 +67,7 @@ fn the_energy_knapsack_reaches_its_optima() {
 #[test]
 fn schedules_reach_their_optima() {
     use regretless::problem::Schedule;
-    let Some(folder) = reference_data() else {
-        return;
-    };
+    let folder = reference_data();
     let prices = EnergyPrices::read(&folder.join("energy/prices2013.dat.gz")).unwrap();
     let listed = fs::read_to_string(folder.join("energy/reference.csv")).unwrap();
     let problem = Schedule::read(&folder.join("energy/load1/day01.txt"))
