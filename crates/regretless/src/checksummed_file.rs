@@ -116,7 +116,7 @@ pub struct ChecksummedFile<T> {
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct ChecksumHeader<T> {
-    /// Kind and version of the file, such as `model 1`.
+    /// Kind and version of the file, such as `model 2`.
     format: String,
     /// BLAKE3 over the header and all arrays in the order of their names.
     checksum: String,
@@ -261,14 +261,15 @@ impl<T: Serialize + DeserializeOwned> ChecksummedFile<T> {
             .as_ref()
             .and_then(|m| m.get(METADATA_KEY))
             .ok_or_else(|| damaged("no checksum"))?;
-        let outer: ChecksumHeader<serde_json::Value> =
+        // The format first: files of other versions may have other fields.
+        let outer: serde_json::Value =
             serde_json::from_str(header).map_err(|e| damaged(&e.to_string()))?;
-        if outer.format != format {
-            return Err(format!(
-                "this file is '{}'; '{format}' is needed",
-                outer.format
-            ));
+        let found = outer["format"].as_str().unwrap_or_default();
+        if found != format {
+            return Err(format!("this file is '{found}'; '{format}' is needed"));
         }
+        let outer: ChecksumHeader<serde_json::Value> =
+            serde_json::from_value(outer).map_err(|e| damaged(&e.to_string()))?;
         let header = serde_json::from_value(outer.header).map_err(|e| damaged(&e.to_string()))?;
         let tensors = SafeTensors::deserialize(bytes).map_err(|e| damaged(&e.to_string()))?;
         let mut file = Self::new(header);

@@ -71,8 +71,10 @@ impl NamedProblem {
             Self::Benchmark(benchmark) => benchmark.generate(SyntheticSpec::paper(rows, seed))?,
             Self::Houses { houses } => {
                 let missing = || {
-                    Error::setting(format!("{self} needs California housing"))
-                        .with_remedy("set `california` to its file")
+                    Error::setting(format!("{self} needs California housing")).with_remedy(
+                        "set `california` to its file; the repository has it in \
+                             testdata/california",
+                    )
                 };
                 let file = files.california.as_ref().ok_or_else(missing)?;
                 let data = HousingTable::read(file)?.instances(houses, split, seed)?;
@@ -127,8 +129,10 @@ impl NamedProblem {
     /// A file of the energy folder, uncompressed or gzipped.
     fn energy_file(self, files: &DataFiles, name: &str) -> Result<PathBuf> {
         let missing = || {
-            Error::setting(format!("{self} needs Irish energy data"))
-                .with_remedy("set `energy` to its folder")
+            Error::setting(format!("{self} needs Irish energy data")).with_remedy(
+                "set `energy` to the folder of prices2013.dat; the repository has it in \
+                     testdata/energy",
+            )
         };
         let folder = files.energy.as_ref().ok_or_else(missing)?;
         let packed = folder.join(format!("{name}.gz"));

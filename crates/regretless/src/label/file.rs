@@ -13,7 +13,7 @@ use crate::oracle::{Heuristic, SolveResult};
 use crate::solve::{Solution, SolveFailure, SolveStatus};
 
 /// Kind and version of the file.
-const LABEL_FILE_FORMAT: &str = "labels 1";
+const LABEL_FILE_FORMAT: &str = "labels 2";
 /// Bytes of a nonzero entry: its index and its value.
 const BYTES_PER_ENTRY: u64 = 4 + 8;
 /// Bytes of an instance: offset, objective, bound, status, gap, fixed cost and work.

@@ -9,7 +9,7 @@ use crate::error::{Error, InputPlace, Result};
 use serde::{Deserialize, Serialize};
 
 /// Kind and version of the file.
-const MODEL_FILE_FORMAT: &str = "model 1";
+const MODEL_FILE_FORMAT: &str = "model 2";
 /// Maximum number of networks, and of layers of a network. Untuned: far above any trained model;
 /// limits the memory that reading a forged file can take.
 const MAX_NETWORKS_OR_LAYERS: usize = 4096;

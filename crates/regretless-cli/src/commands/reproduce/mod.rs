@@ -5,9 +5,7 @@ use std::time::Duration;
 
 #[cfg(feature = "png")]
 use regretless::data::OutputFile;
-use regretless::experiment::{
-    Experiment, ExperimentResults, ExperimentRunner, RunLimits,
-};
+use regretless::experiment::{Experiment, ExperimentResults, ExperimentRunner, RunLimits};
 use regretless::parallel::Threads;
 use regretless::{Error, Result};
 use serde_json::json;

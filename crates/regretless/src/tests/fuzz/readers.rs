@@ -159,7 +159,7 @@ pub const READERS: [Reader; 13] = [
             examples: model_file::examples,
             with_matching_checksum: model_file::with_matching_checksum,
         },
-        read: |path| CostModel::load(path).map_or_else(failed, |model| Ok(model.metadata.loss)),
+        read: |path| CostModel::load(path).map_or_else(failed, |model| Ok(model.metadata.method)),
         slow_reading: None,
         errors_name_the_file: true,
     },
