@@ -19,18 +19,14 @@ const SLOTS_PER_DAY: usize = 48;
 ///
 /// ```
 /// use regretless::Problem;
-/// use regretless::problem::{ProblemSpec, Schedule, ScheduledTask};
+/// use regretless::problem::ProblemSpec;
 ///
-/// // A task of two half-hours with a power of 10, at any time of the day.
-/// let task = ScheduledTask {
-///     duration: 2,
-///     earliest: 0,
-///     latest: 48,
-///     power: 10.0,
-///     uses: vec![1.0],
-/// };
-/// let schedule = Schedule { minutes: 30.0, machines: vec![vec![1.0]], tasks: vec![task] };
-/// let problem = Problem::from_spec(ProblemSpec::Schedule(schedule))?;
+/// // A task of two half-hours with a power of 10, at any time of the day, as in a problem file.
+/// let spec: ProblemSpec = serde_json::from_str(
+///     r#"{"kind": "schedule", "minutes": 30.0, "machines": [[1.0]], "tasks": [
+///         {"duration": 2, "earliest": 0, "latest": 48, "power": 10.0, "uses": [1.0]}]}"#,
+/// ).map_err(|error| regretless::Error::setting(error.to_string()))?;
+/// let problem = Problem::from_spec(spec)?;
 /// let mut prices = [3.0; 48];
 /// (prices[7], prices[8]) = (1.0, 2.0);
 /// assert_eq!(problem.solve(&prices)?.objective, 15.0);

@@ -69,11 +69,17 @@ pub(super) fn evaluate(
     let mut sums = SinglePrecisionSums::default();
     match (absolute, one_sided) {
         (false, false) => {
-            accumulate_slopes::<false, false>(simd, input, scales, gradient, &mut sums)
+            accumulate_slopes::<false, false>(simd, input, scales, gradient, &mut sums);
         }
-        (false, true) => accumulate_slopes::<false, true>(simd, input, scales, gradient, &mut sums),
-        (true, false) => accumulate_slopes::<true, false>(simd, input, scales, gradient, &mut sums),
-        (true, true) => accumulate_slopes::<true, true>(simd, input, scales, gradient, &mut sums),
+        (false, true) => {
+            accumulate_slopes::<false, true>(simd, input, scales, gradient, &mut sums);
+        }
+        (true, false) => {
+            accumulate_slopes::<true, false>(simd, input, scales, gradient, &mut sums);
+        }
+        (true, true) => {
+            accumulate_slopes::<true, true>(simd, input, scales, gradient, &mut sums);
+        }
     }
     if one_sided {
         evaluate_selected(absolute, input, scales, gradient, &mut sums);

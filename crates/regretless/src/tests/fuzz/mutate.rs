@@ -45,8 +45,8 @@ pub fn mutate_text(texts: &[Vec<u8>], rng: &mut Rng) -> Vec<u8> {
     for _ in 0..rng.usize(1..=4) {
         bytes = match rng.u32(..10) {
             0..=3 => replace_word(bytes, texts, rng),
-            4..=6 => change_line(bytes, rng),
-            7 => splice(bytes, texts, rng),
+            4..=6 => change_line(&bytes, rng),
+            7 => splice(&bytes, texts, rng),
             _ => mutate_bytes(bytes, rng),
         };
     }
@@ -105,7 +105,7 @@ fn words(text: &str) -> impl Iterator<Item = (usize, &str)> {
 }
 
 /// Removes, doubles, moves or repeats a line, or changes the ends of all lines.
-fn change_line(bytes: Vec<u8>, rng: &mut Rng) -> Vec<u8> {
+fn change_line(bytes: &[u8], rng: &mut Rng) -> Vec<u8> {
     let mut lines: Vec<Vec<u8>> = bytes.split(|b| *b == b'\n').map(<[u8]>::to_vec).collect();
     let line = rng.usize(..lines.len());
     let other = rng.usize(..lines.len());
@@ -124,7 +124,7 @@ fn change_line(bytes: Vec<u8>, rng: &mut Rng) -> Vec<u8> {
 }
 
 /// The beginning of one text and the end of another.
-fn splice(bytes: Vec<u8>, texts: &[Vec<u8>], rng: &mut Rng) -> Vec<u8> {
+fn splice(bytes: &[u8], texts: &[Vec<u8>], rng: &mut Rng) -> Vec<u8> {
     let other = &texts[rng.usize(..texts.len())];
     let mut mutant = bytes[..rng.usize(..=bytes.len())].to_vec();
     mutant.extend_from_slice(&other[rng.usize(..=other.len())..]);

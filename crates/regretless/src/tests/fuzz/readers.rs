@@ -13,6 +13,9 @@ use crate::problem::Problem;
 use crate::problem::formats::orlib;
 use crate::settings::TrainingSettings;
 
+/// An obvious way to read a file; `None` where it does not apply.
+type SlowReading = fn(&[u8]) -> Option<String>;
+
 /// A reader of files.
 pub struct Reader {
     /// Its name, and that of its corpus folder.
@@ -27,7 +30,7 @@ pub struct Reader {
     pub read: fn(&Path) -> Result<String, String>,
     /// What an obvious reading of the bytes gives in the form of `read`; `None` where it does not
     /// apply.
-    pub slow_reading: Option<fn(&[u8]) -> Option<String>>,
+    pub slow_reading: Option<SlowReading>,
     /// Whether errors have to name the file.
     pub errors_name_the_file: bool,
 }
@@ -74,7 +77,7 @@ pub const READERS: [Reader; 13] = [
         published: &[],
         content: Content::Binary,
         read: |path| {
-            npy::read_costs(path, npy::Storage::Memory).map_or_else(failed, |data| Ok(costs(&data)))
+            npy::read_costs(path, npy::Storage::Memory).map(|data| costs(&data)).map_err(text)
         },
         slow_reading: Some(slow_npy),
         errors_name_the_file: true,
@@ -159,7 +162,7 @@ pub const READERS: [Reader; 13] = [
             examples: model_file::examples,
             with_matching_checksum: model_file::with_matching_checksum,
         },
-        read: |path| CostModel::load(path).map_or_else(failed, |model| Ok(model.metadata.method)),
+        read: |path| CostModel::load(path).map(|model| model.metadata.method).map_err(text),
         slow_reading: None,
         errors_name_the_file: true,
     },
@@ -189,8 +192,9 @@ pub const READERS: [Reader; 13] = [
     },
 ];
 
-fn failed(error: crate::Error) -> Result<String, String> {
-    Err(error.to_string())
+#[expect(clippy::needless_pass_by_value, reason = "the signature of `map_err`")]
+fn text(error: crate::Error) -> String {
+    error.to_string()
 }
 
 fn bytes(path: &Path) -> Result<Vec<u8>, String> {
@@ -198,7 +202,7 @@ fn bytes(path: &Path) -> Result<Vec<u8>, String> {
 }
 
 fn problem(path: &Path) -> Result<String, String> {
-    Problem::from_file(path).map_or_else(failed, |problem| Ok(problem.name()))
+    Problem::from_file(path).map(|problem| problem.name()).map_err(text)
 }
 
 fn csv_wide(path: &Path) -> Result<String, String> {
@@ -206,7 +210,7 @@ fn csv_wide(path: &Path) -> Result<String, String> {
         costs: vec!["cost*".into()],
         ..WideColumns::default()
     };
-    csv::read(path, &Layout::Wide(columns)).map_or_else(failed, |data| Ok(costs(&data)))
+    csv::read(path, &Layout::Wide(columns)).map(|data| costs(&data)).map_err(text)
 }
 
 fn csv_long(path: &Path) -> Result<String, String> {
@@ -214,7 +218,7 @@ fn csv_long(path: &Path) -> Result<String, String> {
         item: Some("item".into()),
         ..LongColumns::default()
     };
-    csv::read(path, &Layout::Long(columns)).map_or_else(failed, |data| Ok(costs(&data)))
+    csv::read(path, &Layout::Long(columns)).map(|data| costs(&data)).map_err(text)
 }
 
 fn settings(path: &Path) -> Result<String, String> {
@@ -223,7 +227,8 @@ fn settings(path: &Path) -> Result<String, String> {
     let split = SplitIndices::in_order(100, [60, 20, 20]).map_err(|error| error.to_string())?;
     settings
         .check(&split)
-        .map_or_else(failed, |()| Ok(format!("{settings:?}")))
+        .map(|()| format!("{settings:?}"))
+        .map_err(text)
 }
 
 /// The costs of a table, row by row.
