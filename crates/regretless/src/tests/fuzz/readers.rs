@@ -77,7 +77,9 @@ pub const READERS: [Reader; 13] = [
         published: &[],
         content: Content::Binary,
         read: |path| {
-            npy::read_costs(path, npy::Storage::Memory).map(|data| costs(&data)).map_err(text)
+            npy::read_costs(path, npy::Storage::Memory)
+                .map(|data| costs(&data))
+                .map_err(message)
         },
         slow_reading: Some(slow_npy),
         errors_name_the_file: true,
@@ -162,7 +164,11 @@ pub const READERS: [Reader; 13] = [
             examples: model_file::examples,
             with_matching_checksum: model_file::with_matching_checksum,
         },
-        read: |path| CostModel::load(path).map(|model| model.metadata.method).map_err(text),
+        read: |path| {
+            CostModel::load(path)
+                .map(|model| model.metadata.method)
+                .map_err(message)
+        },
         slow_reading: None,
         errors_name_the_file: true,
     },
@@ -193,7 +199,7 @@ pub const READERS: [Reader; 13] = [
 ];
 
 #[expect(clippy::needless_pass_by_value, reason = "the signature of `map_err`")]
-fn text(error: crate::Error) -> String {
+fn message(error: crate::Error) -> String {
     error.to_string()
 }
 
@@ -202,7 +208,9 @@ fn bytes(path: &Path) -> Result<Vec<u8>, String> {
 }
 
 fn problem(path: &Path) -> Result<String, String> {
-    Problem::from_file(path).map(|problem| problem.name()).map_err(text)
+    Problem::from_file(path)
+        .map(|problem| problem.name())
+        .map_err(message)
 }
 
 fn csv_wide(path: &Path) -> Result<String, String> {
@@ -210,7 +218,9 @@ fn csv_wide(path: &Path) -> Result<String, String> {
         costs: vec!["cost*".into()],
         ..WideColumns::default()
     };
-    csv::read(path, &Layout::Wide(columns)).map(|data| costs(&data)).map_err(text)
+    csv::read(path, &Layout::Wide(columns))
+        .map(|data| costs(&data))
+        .map_err(message)
 }
 
 fn csv_long(path: &Path) -> Result<String, String> {
@@ -218,7 +228,9 @@ fn csv_long(path: &Path) -> Result<String, String> {
         item: Some("item".into()),
         ..LongColumns::default()
     };
-    csv::read(path, &Layout::Long(columns)).map(|data| costs(&data)).map_err(text)
+    csv::read(path, &Layout::Long(columns))
+        .map(|data| costs(&data))
+        .map_err(message)
 }
 
 fn settings(path: &Path) -> Result<String, String> {
@@ -228,7 +240,7 @@ fn settings(path: &Path) -> Result<String, String> {
     settings
         .check(&split)
         .map(|()| format!("{settings:?}"))
-        .map_err(text)
+        .map_err(message)
 }
 
 /// The costs of a table, row by row.
