@@ -66,7 +66,7 @@ def test_fractions_are_drawn_by_the_seed():
     assert same == default
     with pytest.raises(ValueError, match="row 200 does not exist"):
         rl.train(PROBLEM, X, C, split=([0, 1], [200]))
-    with pytest.raises(ValueError, match="no row for training"):
+    with pytest.raises(ValueError, match="add up to less than 1"):
         rl.train(PROBLEM, X, C, split=(0.5, 0.5))
 
 

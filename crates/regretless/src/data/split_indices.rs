@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::error::{Error, Result};
 use crate::random::{Purpose, RandomStream};
 
-/// Excess over 1 of a sum of fractions that is rounding, as in 0.7 + 0.2 + 0.1.
+/// Rounding error by which a sum of fractions may exceed 1, as in 0.7 + 0.2 + 0.1.
 const FRACTION_SUM_TOLERANCE: f64 = 1e-9;
 
 /// Rows for training, validation and testing.
@@ -53,8 +53,8 @@ impl SplitIndices {
         let valid = |fraction: f64| (0.0..1.0).contains(&fraction);
         if !valid(validation) || !valid(test) || validation + test >= 1.0 {
             let message = format!(
-                "fractions {validation} for validation and {test} for testing leave no row for \
-                 training"
+                "fractions {validation} for validation and {test} for testing must be at least 0 and \
+                 add up to less than 1"
             );
             return Err(Error::setting(message));
         }
@@ -104,7 +104,7 @@ impl SplitIndices {
         let test_rows = test.map_or(remaining, |test| count(test).min(remaining));
         if train_rows == 0 {
             return Err(Error::setting(format!(
-                "a table of {rows} rows leaves no row to train on"
+                "a training fraction of {train} selects none of the {rows} rows"
             )));
         }
         let mut order: Vec<usize> = (0..rows).collect();

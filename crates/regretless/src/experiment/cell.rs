@@ -26,7 +26,7 @@ const CELL_VERSION: u32 = 4;
 /// Specification of a cell; its hash identifies the outcome.
 #[derive(Debug, Clone, Serialize)]
 pub(super) struct ExperimentCell {
-    format: u32,
+    version: u32,
     problem: String,
     split: [usize; 3],
     pub(super) seed: u32,
@@ -115,7 +115,7 @@ pub struct CellMetrics {
     /// too short to tell.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub converged: Option<bool>,
-    /// The epochs of the last round.
+    /// The untrained model, then every epoch of the last round.
     pub curve: Vec<CurvePoint>,
     /// Decisions of some test rows, of the first seed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -125,7 +125,7 @@ pub struct CellMetrics {
     pub candidates: Vec<CandidateReport>,
 }
 
-/// One epoch.
+/// The model after one epoch, or before the first.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct CurvePoint {
     /// Seconds since the round began.
@@ -151,7 +151,7 @@ impl ExperimentCell {
             settings: experiment.settings(problem, method, seed)?,
         };
         Ok(Self {
-            format: CELL_VERSION,
+            version: CELL_VERSION,
             problem: problem.source.to_string(),
             split: problem.split,
             seed,
@@ -171,6 +171,7 @@ impl ExperimentCell {
                 .map(|stage| stage.estimated_solves_per_row(settings.epochs))
                 .sum(),
             CellMethod::Trained(Method::Auto(_)) => settings.epochs as f64,
+            // `InvalidAuto` is `auto` combined with stages or settings; training refuses it.
             CellMethod::Trained(Method::InvalidAuto(_)) | CellMethod::Baseline(_) => 0.0,
         }
     }

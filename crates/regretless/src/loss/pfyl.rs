@@ -68,9 +68,10 @@ impl Pfyl {
 }
 
 impl Perturbation {
-    /// Options `mul`, `samples` and `sigma`.
+    /// Options `mul` (multiplicative noise), `samples` and `sigma`.
     pub(super) fn read(options: &mut LossOptions) -> Result<Self> {
         Ok(Self {
+            // "mul" is short for "multiplicative".
             multiplicative: options.flag("mul"),
             samples: options.count("samples", Self::DEFAULT.samples)?,
             sigma: options.positive("sigma", Self::DEFAULT.sigma)?,

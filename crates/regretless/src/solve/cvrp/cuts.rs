@@ -82,21 +82,25 @@ impl CvrpCut {
             (_, false, false) => -1.0,
             (_, true, _) | (_, _, true) => 0.0,
         };
-        let nonzeros = |value: &dyn Fn(EdgeEnds) -> f64| {
-            columns.iter().filter(|ends| value(**ends) != 0.0).count()
+        let nonzeros = |coefficient: &dyn Fn(EdgeEnds) -> f64| {
+            columns
+                .iter()
+                .filter(|ends| coefficient(**ends) != 0.0)
+                .count()
         };
-        let (value, size): (&dyn Fn(EdgeEnds) -> f64, usize) =
+        let (coefficient, size): (&dyn Fn(EdgeEnds) -> f64, usize) =
             if nonzeros(&inside_form) <= nonzeros(&outside_form) {
                 (&inside_form, self.set.len())
             } else {
                 (&outside_form, nodes - 1 - self.set.len())
             };
-        let tooth = |ends: &EdgeEnds| if self.teeth.contains(ends) { -1.0 } else { 0.0 };
+        let tooth_coefficient =
+            |ends: &EdgeEnds| if self.teeth.contains(ends) { -1.0 } else { 0.0 };
         let mut entries = Vec::new();
         for (column, ends) in columns.iter().enumerate() {
-            let value = value(*ends) + tooth(ends);
-            if value != 0.0 {
-                entries.push((column as u32, value));
+            let entry = coefficient(*ends) + tooth_coefficient(ends);
+            if entry != 0.0 {
+                entries.push((column as u32, entry));
             }
         }
         let constant = size as f64;
@@ -142,7 +146,7 @@ mod tests {
             let (row, constant) = CvrpCut::branching(set.clone()).row(8, &columns);
             let entries = row.entries.iter();
             let activity: f64 = entries
-                .map(|(column, value)| value * used[*column as usize])
+                .map(|(column, coefficient)| coefficient * used[*column as usize])
                 .sum();
             assert_eq!(activity + constant, crossings / 2.0, "{set:?}");
         }

@@ -42,6 +42,7 @@ impl CvrpLocalSearch {
             decision,
             objective,
             bound: f64::NEG_INFINITY,
+            // No proof of optimality.
             status: SolveStatus::LimitReached,
             work: 0,
         }

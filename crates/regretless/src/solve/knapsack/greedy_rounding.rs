@@ -69,19 +69,24 @@ impl GreedyRounding {
         self.outside.clear();
         self.slack.clear();
         self.slack.extend_from_slice(tableau.residual_rhs());
-        for (code, reduced) in tableau.codes().iter().zip(tableau.reduced()) {
-            if tableau.is_item(*code) {
-                self.place(input, code.variable(), code.is_complemented(), *reduced);
+        for (variable, reduced) in tableau.nonbasics().iter().zip(tableau.reduced_costs()) {
+            if tableau.is_item(*variable) {
+                self.place(
+                    input,
+                    variable.index(),
+                    variable.is_complemented(),
+                    *reduced,
+                );
             }
         }
-        for (code, value) in tableau.basics().iter().zip(tableau.values()) {
-            if tableau.is_item(*code) {
-                let is_chosen = if code.is_complemented() {
+        for (variable, value) in tableau.basics().iter().zip(tableau.values()) {
+            if tableau.is_item(*variable) {
+                let is_chosen = if variable.is_complemented() {
                     *value < INTEGRALITY_TOLERANCE
                 } else {
                     *value > 1.0 - INTEGRALITY_TOLERANCE
                 };
-                self.place(input, code.variable(), is_chosen, 0.0);
+                self.place(input, variable.index(), is_chosen, 0.0);
             }
         }
     }

@@ -28,48 +28,49 @@ pub struct LpVertex {
     pub basis: Vec<KnapsackBasicVariable>,
 }
 
-/// The values of all items in a solved tableau.
-pub(super) fn item_values(tableau: &KnapsackTableau, chosen: &[u32], out: &mut [f64]) {
+/// The values of all items: those fixed at 1 before the solve, and those in the tableau.
+pub(super) fn item_values(tableau: &KnapsackTableau, fixed_at_one: &[u32], out: &mut [f64]) {
     out.fill(0.0);
-    for item in chosen {
+    for item in fixed_at_one {
         out[*item as usize] = 1.0;
     }
-    for code in tableau.codes() {
-        if tableau.is_item(*code) && code.is_complemented() {
-            out[code.variable()] = 1.0;
+    for variable in tableau.nonbasics() {
+        if tableau.is_item(*variable) && variable.is_complemented() {
+            out[variable.index()] = 1.0;
         }
     }
-    for (code, value) in tableau.basics().iter().zip(tableau.values()) {
-        if tableau.is_item(*code) {
-            let fraction = if code.is_complemented() {
+    for (variable, value) in tableau.basics().iter().zip(tableau.values()) {
+        if tableau.is_item(*variable) {
+            let fraction = if variable.is_complemented() {
                 1.0 - value
             } else {
                 *value
             };
-            out[code.variable()] = fraction.clamp(0.0, 1.0);
+            out[variable.index()] = fraction.clamp(0.0, 1.0);
         }
     }
 }
 
 /// The basic variables of the capacity rows.
 pub(super) fn basis(tableau: &KnapsackTableau, items: usize) -> Vec<KnapsackBasicVariable> {
-    let basic = |variable: usize| match variable.checked_sub(items) {
-        None => KnapsackBasicVariable::Item(variable as u32),
+    let basic = |index: usize| match index.checked_sub(items) {
+        None => KnapsackBasicVariable::Item(index as u32),
         Some(row) => KnapsackBasicVariable::Slack(row as u32),
     };
+    // The last row is the cardinality row.
     let capacity_rows = tableau.rows() - 1;
     tableau.basics()[..capacity_rows]
         .iter()
-        .map(|code| basic(code.variable()))
+        .map(|variable| basic(variable.index()))
         .collect()
 }
 
 /// The duals of the capacity rows, in the scale of the tableau.
 pub(super) fn duals(tableau: &KnapsackTableau, items: usize, out: &mut [f64]) {
     out.fill(0.0);
-    for (code, reduced) in tableau.codes().iter().zip(tableau.reduced()) {
-        if let Some(row) = code.variable().checked_sub(items) {
-            out[row] = -reduced.max(0.0);
+    for (variable, reduced_cost) in tableau.nonbasics().iter().zip(tableau.reduced_costs()) {
+        if let Some(row) = variable.index().checked_sub(items) {
+            out[row] = -reduced_cost.max(0.0);
         }
     }
 }

@@ -1,16 +1,16 @@
 //! Refactorization: recomputes a [`KnapsackTableau`] from the data, so that the rounding errors of
 //! many pivots do not accumulate.
 
-use super::tableau::{KnapsackTableau, TableauInput, VariableCode};
+use super::tableau::{KnapsackTableau, TableauInput, TableauVariable};
 use crate::solve::dense_tableau::invert;
 
 impl KnapsackTableau {
     /// The entry of a variable in a row of the original system.
-    fn entry(&self, code: VariableCode, row: usize, input: TableauInput) -> f64 {
-        match code.variable().checked_sub(self.first_slack) {
+    fn entry(&self, variable: TableauVariable, row: usize, input: TableauInput) -> f64 {
+        match variable.index().checked_sub(self.first_slack) {
             None => {
-                let weight = input.items.column(code.variable())[row];
-                if code.is_complemented() {
+                let weight = input.items.column(variable.index())[row];
+                if variable.is_complemented() {
                     -weight
                 } else {
                     weight
@@ -20,11 +20,11 @@ impl KnapsackTableau {
         }
     }
 
-    fn cost(&self, code: VariableCode, input: TableauInput) -> f64 {
-        match (self.is_item(code), code.is_complemented()) {
+    fn cost(&self, variable: TableauVariable, input: TableauInput) -> f64 {
+        match (self.is_item(variable), variable.is_complemented()) {
             (false, _) => 0.0,
-            (true, false) => input.costs[code.variable()],
-            (true, true) => -input.costs[code.variable()],
+            (true, false) => input.costs[variable.index()],
+            (true, true) => -input.costs[variable.index()],
         }
     }
 
@@ -46,20 +46,20 @@ impl KnapsackTableau {
         let row = |i: usize| {
             self.basics
                 .iter()
-                .map(|code| self.entry(*code, i, input))
+                .map(|variable| self.entry(*variable, i, input))
                 .collect()
         };
         invert((0..self.rows).map(row).collect())
     }
 
     fn refresh_column(&mut self, position: usize, inverse: &[Vec<f64>], input: TableauInput) {
-        let code = self.codes[position];
-        let mut reduced = self.cost(code, input);
+        let variable = self.nonbasics[position];
+        let mut reduced = self.cost(variable, input);
         for (row, inverse_row) in inverse.iter().enumerate() {
             let cell: f64 = inverse_row
                 .iter()
                 .enumerate()
-                .map(|(i, entry)| entry * self.entry(code, i, input))
+                .map(|(i, entry)| entry * self.entry(variable, i, input))
                 .sum();
             reduced -= self.cost(self.basics[row], input) * cell;
             self.cells[row * self.stride + position] = cell;
@@ -70,14 +70,14 @@ impl KnapsackTableau {
     fn refresh_values(&mut self, inverse: &[Vec<f64>], input: TableauInput) {
         let mut right_side = self.residual_rhs.clone();
         let mut objective = self.fixed_cost;
-        for code in self.codes().iter().chain(&self.basics) {
-            if !self.is_item(*code) || !code.is_complemented() {
+        for variable in self.nonbasics().iter().chain(&self.basics) {
+            if !self.is_item(*variable) || !variable.is_complemented() {
                 continue;
             }
-            objective += input.costs[code.variable()];
+            objective += input.costs[variable.index()];
             for (rhs, weight) in right_side
                 .iter_mut()
-                .zip(input.items.column(code.variable()))
+                .zip(input.items.column(variable.index()))
             {
                 *rhs -= weight;
             }

@@ -178,13 +178,13 @@ impl<'a> KnapsackSearchTree<'a> {
         let row = count_row(root);
         let fixed = self.input.items.rhs()[row] - root.residual_rhs()[row];
         let mut nonbasic = 0_usize;
-        for code in root.codes() {
-            nonbasic += usize::from(root.is_item(*code) && code.is_complemented());
+        for variable in root.nonbasics() {
+            nonbasic += usize::from(root.is_item(*variable) && variable.is_complemented());
         }
         let mut basic = 0.0;
-        for (code, value) in root.basics().iter().zip(root.values()) {
-            if root.is_item(*code) {
-                basic += if code.is_complemented() {
+        for (variable, value) in root.basics().iter().zip(root.values()) {
+            if root.is_item(*variable) {
+                basic += if variable.is_complemented() {
                     1.0 - value
                 } else {
                     *value
@@ -357,7 +357,7 @@ impl<'a> KnapsackSearchTree<'a> {
         let tableau = &mut levels[level];
         let gap = incumbent.cutoff() - tableau.objective();
         for position in (0..tableau.width()).rev() {
-            if tableau.reduced()[position] >= gap && tableau.steps()[position] > 0.0 {
+            if tableau.reduced_costs()[position] >= gap && tableau.steps()[position] > 0.0 {
                 chosen.extend(tableau.fix_nonbasic(position, self.input));
             }
         }
@@ -384,7 +384,7 @@ impl<'a> KnapsackSearchTree<'a> {
     fn is_integral(&self, depth: usize) -> bool {
         let tableau = &self.workspace.levels[depth];
         let mut basics = tableau.basics().iter().zip(tableau.values());
-        basics.all(|(code, value)| !tableau.is_item(*code) || !is_fractional(*value))
+        basics.all(|(variable, value)| !tableau.is_item(*variable) || !is_fractional(*value))
     }
 
     /// Offers the rounded LP solution of a level; false when it violates a capacity.
@@ -396,13 +396,16 @@ impl<'a> KnapsackSearchTree<'a> {
             ..
         } = &mut *self.workspace;
         let tableau = &levels[depth];
-        let nonbasic = tableau.codes().iter().filter(|code| code.is_complemented());
+        let nonbasic = tableau
+            .nonbasics()
+            .iter()
+            .filter(|variable| variable.is_complemented());
         let basic = tableau.basics().iter().zip(tableau.values());
-        let basic = basic.filter(|(code, value)| {
-            tableau.is_item(**code) && (**value > 0.5) != code.is_complemented()
+        let basic = basic.filter(|(variable, value)| {
+            tableau.is_item(**variable) && (**value > 0.5) != variable.is_complemented()
         });
-        let codes = nonbasic.chain(basic.map(|(code, _)| code));
-        let items = codes.map(|code| code.variable() as u32);
+        let variables = nonbasic.chain(basic.map(|(variable, _)| variable));
+        let items = variables.map(|variable| variable.index() as u32);
         incumbent.offer(self.input, chosen.iter().copied().chain(items))
     }
 }
@@ -419,8 +422,8 @@ fn is_fractional(value: f64) -> bool {
 /// Chooses the branching row by penalties.
 fn choose(tableau: &KnapsackTableau, cutoff: f64) -> NodeAction {
     let mut rule = PenaltyBranching::new(cutoff - tableau.objective());
-    for (row, (code, value)) in tableau.basics().iter().zip(tableau.values()).enumerate() {
-        if tableau.is_item(*code)
+    for (row, (variable, value)) in tableau.basics().iter().zip(tableau.values()).enumerate() {
+        if tableau.is_item(*variable)
             && is_fractional(*value)
             && rule.consider_row(row, simd::penalties(tableau, row, *value))
         {

@@ -26,7 +26,7 @@ fn max(a: f64, b: f64) -> f64 {
 /// Penalties (Driebeek 1966) of fixing a basic item at 0 and at 1: lower bounds on the increase of
 /// the objective.
 pub(super) fn penalties(tableau: &KnapsackTableau, row: usize, value: f64) -> [f64; 2] {
-    let (cells, reduced, steps) = (tableau.row(row), tableau.reduced(), tableau.steps());
+    let (cells, reduced, steps) = (tableau.row(row), tableau.reduced_costs(), tableau.steps());
     let cost = |cell: f64, reduced: f64, step: f64| {
         let change = (if cell > 0.0 { value } else { value - 1.0 }) / cell;
         let cost = max(reduced, 0.0) * max(step, change);
@@ -82,7 +82,7 @@ pub(super) fn ratios(tableau: &KnapsackTableau, row: usize, out: &mut Vec<f64>) 
         }
     };
     out.clear();
-    let columns = tableau.row(row).iter().zip(tableau.reduced());
+    let columns = tableau.row(row).iter().zip(tableau.reduced_costs());
     out.extend(columns.map(|(cell, reduced)| ratio(*cell, *reduced)));
 }
 

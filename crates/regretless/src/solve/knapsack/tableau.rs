@@ -9,13 +9,13 @@
 use super::items::KnapsackItems;
 use crate::solve::dense_tableau::BranchDirection;
 
-/// A variable: an item, or the slack of a row (numbered after the items).
+/// A variable: an item, or the slack of a row (indexed after the items).
 ///
-/// Its number and two flags share one word: every node copies the codes of all columns, and a pivot
-/// swaps two of them, so it has half the bytes of a struct with two `bool`s, and a copy is one
-/// instruction. Bit 0: complemented; bit 1: fixed; the other bits: the number.
+/// Its index and two flags share one word: every node copies the variables of all columns, and a
+/// pivot swaps two of them, so it has half the bytes of a struct with two `bool`s, and a copy is one
+/// instruction. Bit 0: complemented; bit 1: fixed; the other bits: the index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct VariableCode(u32);
+pub(super) struct TableauVariable(u32);
 
 const COMPLEMENTED_BIT: u32 = 1;
 const FIXED_BIT: u32 = 2;
@@ -27,12 +27,12 @@ const MAX_INVERSE_PIVOT: f64 = 1e6;
 /// Age of a tableau that must be refactored.
 const MUST_REFACTOR: u32 = u32::MAX;
 
-impl VariableCode {
-    pub(super) fn new(variable: usize) -> Self {
-        Self((variable as u32) << FLAG_BITS)
+impl TableauVariable {
+    pub(super) fn new(index: usize) -> Self {
+        Self((index as u32) << FLAG_BITS)
     }
 
-    pub(super) fn variable(self) -> usize {
+    pub(super) fn index(self) -> usize {
         (self.0 >> FLAG_BITS) as usize
     }
 
@@ -66,17 +66,18 @@ pub(super) struct TableauInput<'a> {
 /// The tableau of a basis.
 #[derive(Debug, Clone, Default)]
 pub(super) struct KnapsackTableau {
-    /// Number of the first slack variable.
+    /// Index of the first slack variable.
     pub(super) first_slack: usize,
     pub(super) rows: usize,
     pub(super) width: usize,
     pub(super) stride: usize,
     /// Row-major with `stride` cells per row; the last row holds the reduced costs.
     pub(super) cells: Vec<f64>,
-    pub(super) codes: Vec<VariableCode>,
+    /// The nonbasic variable of each column.
+    pub(super) nonbasics: Vec<TableauVariable>,
     /// Smallest nonzero change of each nonbasic variable: 1 for items, 0 for slacks.
     steps: Vec<f64>,
-    pub(super) basics: Vec<VariableCode>,
+    pub(super) basics: Vec<TableauVariable>,
     pub(super) values: Vec<f64>,
     uppers: Vec<f64>,
     pub(super) objective: f64,
@@ -109,19 +110,19 @@ impl KnapsackTableau {
         &self.cells[row * self.stride..][..self.width]
     }
 
-    pub(super) fn reduced(&self) -> &[f64] {
+    pub(super) fn reduced_costs(&self) -> &[f64] {
         self.row(self.rows)
     }
 
-    pub(super) fn codes(&self) -> &[VariableCode] {
-        &self.codes[..self.width]
+    pub(super) fn nonbasics(&self) -> &[TableauVariable] {
+        &self.nonbasics[..self.width]
     }
 
     pub(super) fn steps(&self) -> &[f64] {
         &self.steps[..self.width]
     }
 
-    pub(super) fn basics(&self) -> &[VariableCode] {
+    pub(super) fn basics(&self) -> &[TableauVariable] {
         &self.basics
     }
 
@@ -137,8 +138,8 @@ impl KnapsackTableau {
         &self.residual_rhs
     }
 
-    pub(super) fn is_item(&self, code: VariableCode) -> bool {
-        code.variable() < self.first_slack
+    pub(super) fn is_item(&self, variable: TableauVariable) -> bool {
+        variable.index() < self.first_slack
     }
 
     /// Builds the tableau of the slack basis with these free items; fixed items stay fixed.
@@ -146,10 +147,10 @@ impl KnapsackTableau {
         let (rows, count) = (input.items.rows(), input.items.count());
         self.first_slack = count;
         self.rows = rows;
-        self.codes.clear();
-        self.codes
-            .extend(free.map(|item| VariableCode::new(item as usize)));
-        self.width = self.codes.len();
+        self.nonbasics.clear();
+        self.nonbasics
+            .extend(free.map(|item| TableauVariable::new(item as usize)));
+        self.width = self.nonbasics.len();
         self.steps.clear();
         self.steps.resize(self.width, 1.0);
         self.stride = self.width;
@@ -165,12 +166,12 @@ impl KnapsackTableau {
 
     /// Writes the column of a nonbasic item in the slack basis, at the bound of lower cost.
     fn fill(&mut self, position: usize, input: TableauInput) {
-        let item = self.codes[position].variable();
+        let item = self.nonbasics[position].index();
         let cost = input.costs[item];
         let column = self.cells.iter_mut().skip(position).step_by(self.stride);
         let weights = input.items.column(item);
         if cost < 0.0 {
-            self.codes[position] = self.codes[position].toggled();
+            self.nonbasics[position] = self.nonbasics[position].toggled();
             self.objective += cost;
             for (value, weight) in self.values.iter_mut().zip(weights) {
                 *value -= weight;
@@ -196,7 +197,7 @@ impl KnapsackTableau {
     fn reset_basis(&mut self, rows: usize, count: usize) {
         self.basics.clear();
         self.basics
-            .extend((0..rows).map(|row| VariableCode::new(count + row)));
+            .extend((0..rows).map(|row| TableauVariable::new(count + row)));
         self.uppers.clear();
         self.uppers.resize(rows, f64::INFINITY);
     }
@@ -204,9 +205,9 @@ impl KnapsackTableau {
     /// Restores the slack basis; `is_count_fixed` keeps the cardinality row an equation.
     pub(super) fn restart(&mut self, input: TableauInput, is_count_fixed: bool) {
         let mut free: Vec<u32> = Vec::with_capacity(self.width + self.rows);
-        for code in self.codes().iter().chain(&self.basics) {
-            if self.is_item(*code) {
-                free.push(code.variable() as u32);
+        for variable in self.nonbasics().iter().chain(&self.basics) {
+            if self.is_item(*variable) {
+                free.push(variable.index() as u32);
             }
         }
         free.sort_unstable();
@@ -228,8 +229,8 @@ impl KnapsackTableau {
         for row in 0..=other.rows {
             self.cells.extend_from_slice(other.row(row));
         }
-        self.codes.clear();
-        self.codes.extend_from_slice(other.codes());
+        self.nonbasics.clear();
+        self.nonbasics.extend_from_slice(other.nonbasics());
         self.steps.clear();
         self.steps.extend_from_slice(other.steps());
         self.basics.clone_from(&other.basics);
@@ -251,7 +252,7 @@ impl KnapsackTableau {
         }
         self.objective += self.cells[index];
         self.cells[index] = -self.cells[index];
-        self.codes[position] = self.codes[position].toggled();
+        self.nonbasics[position] = self.nonbasics[position].toggled();
     }
 
     /// Replaces a basic variable above its upper bound by its complement, which is below 0.
@@ -291,7 +292,7 @@ impl KnapsackTableau {
         direction: BranchDirection,
         input: TableauInput,
     ) -> Option<u32> {
-        let code = self.basics[row];
+        let variable = self.basics[row];
         match direction {
             BranchDirection::Down => {
                 self.values[row] = -self.values[row];
@@ -299,18 +300,19 @@ impl KnapsackTableau {
             }
             BranchDirection::Up => self.values[row] -= 1.0,
         }
-        self.basics[row] = code.with_fixed();
+        self.basics[row] = variable.with_fixed();
         self.uppers[row] = 0.0;
-        let is_chosen = code.is_complemented() == (direction == BranchDirection::Down);
-        is_chosen.then(|| self.choose_item(code.variable(), input))
+        let is_chosen = variable.is_complemented() == (direction == BranchDirection::Down);
+        is_chosen.then(|| self.choose_item(variable.index(), input))
     }
 
     /// Fixes a nonbasic item at its value. Returns the item if it is chosen.
     pub(super) fn fix_nonbasic(&mut self, position: usize, input: TableauInput) -> Option<u32> {
-        let code = self.codes[position];
+        let variable = self.nonbasics[position];
         self.remove(position);
-        code.is_complemented()
-            .then(|| self.choose_item(code.variable(), input))
+        variable
+            .is_complemented()
+            .then(|| self.choose_item(variable.index(), input))
     }
 
     /// Subtracts a chosen item from the right-hand sides and adds its cost.
@@ -328,7 +330,7 @@ impl KnapsackTableau {
         for row in 0..=self.rows {
             self.cells[row * self.stride + position] = self.cells[row * self.stride + last];
         }
-        self.codes[position] = self.codes[last];
+        self.nonbasics[position] = self.nonbasics[last];
         self.steps[position] = self.steps[last];
     }
 
@@ -369,16 +371,16 @@ impl KnapsackTableau {
         };
     }
 
-    /// Swaps the codes of a basic and a nonbasic variable; a fixed one is removed.
+    /// Swaps a basic and a nonbasic variable; a fixed one is removed.
     fn exchange(&mut self, row: usize, position: usize) {
-        let (leaving, entering) = (self.basics[row], self.codes[position]);
+        let (leaving, entering) = (self.basics[row], self.nonbasics[position]);
         self.basics[row] = entering;
         self.uppers[row] = if self.is_item(entering) {
             1.0
         } else {
             f64::INFINITY
         };
-        self.codes[position] = leaving;
+        self.nonbasics[position] = leaving;
         self.steps[position] = if self.is_item(leaving) { 1.0 } else { 0.0 };
         if leaving.is_fixed() {
             self.remove(position);
