@@ -297,7 +297,7 @@ fn all_built_in_experiments_pass_the_smoke_test() {
     let output: Value = serde_json::from_str(&output.out).unwrap();
     assert_eq!(output.as_array().unwrap().len(), 7);
     for experiment in output.as_array().unwrap() {
-        assert_eq!(experiment["results"]["smoke"], true);
+        assert_eq!(experiment["results"]["is_smoke_test"], true);
         let folder = format!("runs/{}", experiment["results"]["name"].as_str().unwrap());
         let page = workspace.read(&format!("{folder}/report.html"));
         assert!(

@@ -2,7 +2,7 @@
 'use strict';
 (() => {
   const all = (selector, root = document) => [...root.querySelectorAll(selector)];
-  const numbers = JSON.parse(document.getElementById('numbers').textContent);
+  const embeddedData = JSON.parse(document.getElementById('embedded-data').textContent);
 
   // Which problem is shown, and which time axis.
   let problem = 'all';
@@ -33,7 +33,7 @@
       show();
     });
   }
-  if (numbers.results.problems.length > 3) problem = '0';
+  if (embeddedData.results.problems.length > 3) problem = '0';
   show();
 
   // Which methods are shown, everywhere at once.
@@ -115,7 +115,7 @@
       mark.prepend(make('title', mark.dataset.tip));
       delete mark.dataset.tip;
     }
-    copy.prepend(make('style', numbers.style));
+    copy.prepend(make('style', embeddedData.style));
     return new XMLSerializer().serializeToString(copy);
   };
   for (const button of all('[data-save]')) {
@@ -125,6 +125,6 @@
     });
   }
   document.getElementById('save-numbers').addEventListener('click', () => {
-    save('results.json', 'application/json', JSON.stringify(numbers.results, null, 1));
+    save('results.json', 'application/json', JSON.stringify(embeddedData.results, null, 1));
   });
 })();

@@ -44,11 +44,12 @@ pub struct Figure {
     pub svg: String,
 }
 
-/// All figures of the experiment, in its order, problem by problem.
+/// All figures of the experiment, in its order, problem by problem, except the variants with a
+/// linear time axis, which only the page shows.
 pub fn figures(results: &ExperimentResults) -> Vec<Figure> {
     let drawn = figure::all(results)
         .into_iter()
-        .filter(|drawn| !drawn.linear_time);
+        .filter(|drawn| !drawn.has_linear_time_axis);
     drawn
         .map(|drawn| Figure {
             svg: drawn.svg.standalone(&drawn.caption),

@@ -13,7 +13,7 @@ pub fn markdown(results: &ExperimentResults) -> String {
     if !results.description.is_empty() {
         out += &format!("{}\n\n", plain_markdown(&results.description));
     }
-    if !results.smoke {
+    if !results.is_smoke_test {
         out += &comparison(results);
     }
     for problem in &results.problems {

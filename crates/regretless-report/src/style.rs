@@ -12,7 +12,7 @@ const FIGURE_CSS: &str = include_str!("../assets/figure.css");
 /// Named colors: on a light and on a dark background.
 const COLORS: [(&str, &str, &str); 16] = [
     ("paper", "#ffffff", "#16181d"),
-    ("ink", "#1c1e22", "#e8e8ea"),
+    ("text-color", "#1c1e22", "#e8e8ea"),
     ("faint", "#5c6068", "#a4a9b3"),
     ("axis", "#8a8f98", "#747a85"),
     ("grid", "#e4e6ea", "#2c3038"),
@@ -33,6 +33,8 @@ const COLORS: [(&str, &str, &str); 16] = [
 pub(crate) const METHOD_COLORS: usize = 7;
 /// Shapes of marks; coprime to [`METHOD_COLORS`], so that 42 methods differ.
 const MARK_SHAPES: usize = 6;
+/// Index of the circle among the shapes of [`mark`], for marks that do not identify a method.
+pub(crate) const CIRCLE_SHAPE: usize = 0;
 
 /// The class of a color.
 pub(crate) fn hue(index: usize) -> String {
@@ -73,7 +75,7 @@ pub(crate) fn on_page() -> String {
 pub(crate) fn mark(svg: &mut Svg, method: usize, center: Point, size: f64, class: &str) {
     let (x, y) = center;
     let corners: &[Point] = match method % MARK_SHAPES {
-        0 => {
+        CIRCLE_SHAPE => {
             return svg
                 .tag("circle")
                 .num("cx", x)

@@ -170,7 +170,7 @@ pub(crate) fn notes(results: &ExperimentResults) -> Vec<(&str, String, &str)> {
 fn missing(results: &ExperimentResults) -> Vec<(&str, &str, &str)> {
     let all = results.problems.iter().flat_map(|problem| {
         problem.methods.iter().filter_map(|method| {
-            let lacks_results = method.ratio.mean.is_none() && !results.smoke;
+            let lacks_results = method.ratio.mean.is_none() && !results.is_smoke_test;
             let reason = method
                 .note
                 .as_deref()

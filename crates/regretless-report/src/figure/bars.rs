@@ -44,7 +44,11 @@ pub(super) fn draw(context: &FigureContext<'_>) -> FigureWithCaption {
     for (index, method) in methods.iter().enumerate() {
         row(&mut svg, index, method, &area, &x);
     }
-    svg.line((x.at(1.0), area.top), (x.at(1.0), area.bottom()), "one");
+    svg.line(
+        (x.at(1.0), area.top),
+        (x.at(1.0), area.bottom()),
+        "reference-line",
+    );
     Some((svg, caption(context)))
 }
 

@@ -7,7 +7,7 @@
 use super::{FigureContext, FigureWithCaption, tip};
 use crate::axes::{Axes, draw_halo, spread_out};
 use crate::scale::AxisScale;
-use crate::style::mark;
+use crate::style::{CIRCLE_SHAPE, mark};
 use crate::svg::{Anchor, Point, Rect, SMALL_TEXT_HEIGHT, Svg};
 use crate::text::{change, ratio, width};
 
@@ -208,11 +208,12 @@ fn points(
         let heights = spread_out(&ideal, 13.0, frame.area.top - 4.0, frame.area.bottom());
         for (step, height) in column.iter().zip(heights) {
             let (x, y) = frame.at(count as f64, step.ratio);
-            svg.group("ink mark")
+            svg.group("text-color mark")
                 .num("data-method", step.index as f64)
                 .open();
             svg.tip(&tip(&context.problem.methods[step.index]));
-            mark(svg, 0, (x, y), 4.5, "fill measured");
+            // The class "measured" has no style: tests/report/figures.rs counts its elements.
+            mark(svg, CIRCLE_SHAPE, (x, y), 4.5, "fill measured");
             let change = path
                 .windows(2)
                 .find(|pair| pair[1].index == step.index)

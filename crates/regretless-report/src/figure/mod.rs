@@ -21,7 +21,7 @@ pub(crate) struct RenderedFigure {
     /// Index of the problem.
     pub(crate) problem: usize,
     /// Whether its time axis is linear; shown on the page only.
-    pub(crate) linear_time: bool,
+    pub(crate) has_linear_time_axis: bool,
     pub(crate) name: String,
     /// Text below the figure.
     pub(crate) caption: String,
@@ -101,12 +101,12 @@ pub(crate) fn all(results: &ExperimentResults) -> Vec<RenderedFigure> {
     for kind in &results.figures {
         for (index, problem) in results.problems.iter().enumerate() {
             let context = FigureContext { results, problem };
-            let mut add = |drawn: FigureWithCaption, linear_time: bool| {
+            let mut add = |drawn: FigureWithCaption, has_linear_time_axis: bool| {
                 let name = format!("{}-{}", word(*kind), file_name(&problem.name));
                 let rendered = |(svg, caption)| RenderedFigure {
                     kind: *kind,
                     problem: index,
-                    linear_time,
+                    has_linear_time_axis,
                     name,
                     caption,
                     svg,

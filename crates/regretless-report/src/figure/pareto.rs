@@ -12,7 +12,7 @@ const HEIGHT: f64 = 430.0;
 /// Ratios above are drawn at the upper edge, as in the bar chart.
 const MAX_RATIO_SHOWN: f64 = 2.0;
 
-pub(super) fn draw(context: &FigureContext<'_>, linear_time: bool) -> FigureWithCaption {
+pub(super) fn draw(context: &FigureContext<'_>, has_linear_time_axis: bool) -> FigureWithCaption {
     let points: Vec<(usize, f64, f64)> = context
         .measured()
         .filter_map(|(index, method, mean)| Some((index, method.seconds.mean?, mean)))
@@ -20,10 +20,14 @@ pub(super) fn draw(context: &FigureContext<'_>, linear_time: bool) -> FigureWith
     if points.is_empty() {
         return None;
     }
-    let frame = frame(context, &points, linear_time);
+    let frame = frame(context, &points, has_linear_time_axis);
     let mut svg = Svg::new(WIDTH, HEIGHT);
     context.heading(&mut svg);
-    let scale = if linear_time { "" } else { ", log scale" };
+    let scale = if has_linear_time_axis {
+        ""
+    } else {
+        ", log scale"
+    };
     let x_title = format!("training time in seconds{scale}");
     let y_title = format!("test regret relative to {}", context.results.reference);
     frame.draw(&mut svg, &x_title, &y_title);
@@ -50,7 +54,11 @@ pub(super) fn draw(context: &FigureContext<'_>, linear_time: bool) -> FigureWith
     Some((svg, caption(context)))
 }
 
-fn frame(context: &FigureContext<'_>, points: &[(usize, f64, f64)], linear_time: bool) -> Axes {
+fn frame(
+    context: &FigureContext<'_>,
+    points: &[(usize, f64, f64)],
+    has_linear_time_axis: bool,
+) -> Axes {
     let area = Rect::new(64.0, 40.0, WIDTH - 64.0 - 24.0, HEIGHT - 40.0 - 52.0);
     let published = || {
         context
@@ -69,7 +77,7 @@ fn frame(context: &FigureContext<'_>, points: &[(usize, f64, f64)], linear_time:
         .map(|(_, _, ratio)| *ratio)
         .chain(published().map(|published| published.ratio));
     let (left, right) = (area.left + 8.0, area.right() - 8.0);
-    let x = if linear_time {
+    let x = if has_linear_time_axis {
         AxisScale::linear(times.chain([0.0]), left, right)
     } else {
         AxisScale::log(times, left, right)
@@ -121,6 +129,7 @@ fn marks(
         let (method, here) = (&context.problem.methods[*index], frame.at(*seconds, *ratio));
         let svg = open_group(svg, *index, "mark");
         svg.tip(&tip(method));
+        // The class "measured" has no style: tests/report/figures.rs counts its elements.
         let (size, class) = if method.on_front {
             (6.5, "ring measured")
         } else {

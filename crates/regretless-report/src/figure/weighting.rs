@@ -5,7 +5,7 @@ use regretless::experiment::MethodResults;
 use super::{FigureContext, FigureWithCaption, draw_error_bar, open_group, tip};
 use crate::axes::{Axes, spread_out};
 use crate::scale::AxisScale;
-use crate::style::mark;
+use crate::style::{CIRCLE_SHAPE, mark};
 use crate::svg::{Anchor, Point, Rect, Svg};
 use crate::text::{clipped, ratio};
 
@@ -17,9 +17,14 @@ fn weight(name: &str) -> Option<f64> {
     name.split_once("(W(")?.1.strip_suffix("))")?.parse().ok()
 }
 
-/// Whether a method has only C, IC or EIC, and is a horizontal line.
-fn is_level(name: &str) -> bool {
-    name.ends_with("(C)") || name.contains("(IC(") || name.contains("(EIC(")
+/// Whether a method is a horizontal line: C, IC(k) or EIC(k) is its only component.
+fn is_horizontal_line(name: &str) -> bool {
+    let has_only = |component: &str| {
+        name.split_once(component)
+            .and_then(|(_, end)| end.strip_suffix("))"))
+            .is_some_and(|rounds| rounds.parse::<usize>().is_ok())
+    };
+    name.ends_with("(C)") || has_only("(IC(") || has_only("(EIC(")
 }
 
 /// Index of a method among all, the method, and its ratio.
@@ -30,9 +35,9 @@ pub(super) fn draw(context: &FigureContext<'_>) -> FigureWithCaption {
         .measured()
         .filter_map(|entry| Some((weight(&entry.1.name)?, entry)))
         .collect();
-    let levels: Vec<WeightingEntry<'_>> = context
+    let horizontal_lines: Vec<WeightingEntry<'_>> = context
         .measured()
-        .filter(|(_, method, _)| is_level(&method.name))
+        .filter(|(_, method, _)| is_horizontal_line(&method.name))
         .collect();
     if weighted.is_empty() {
         return None;
@@ -41,48 +46,52 @@ pub(super) fn draw(context: &FigureContext<'_>) -> FigureWithCaption {
         let sd = method.ratio.sd.unwrap_or(0.0);
         [mean - sd, mean + sd]
     };
-    let heights = weighted
+    let ratios = weighted
         .iter()
         .map(|(_, entry)| entry)
-        .chain(&levels)
+        .chain(&horizontal_lines)
         .flat_map(ends)
         .chain([1.0]);
     let area = Rect::new(64.0, 40.0, WIDTH - 64.0 - 170.0, HEIGHT - 40.0 - 52.0);
     let frame = Axes {
         area,
         x: AxisScale::linear([0.0, 1.0], area.left + 12.0, area.right() - 12.0),
-        y: AxisScale::linear(heights, area.bottom(), area.top),
+        y: AxisScale::linear(ratios, area.bottom(), area.top),
     };
     let mut svg = Svg::new(WIDTH, HEIGHT);
     context.heading(&mut svg);
-    let title = format!("test regret relative to {}", context.results.reference);
+    let y_label = format!("test regret relative to {}", context.results.reference);
     frame.draw(
         &mut svg,
         "weight w of the baseline's regret in W(w)",
-        &title,
+        &y_label,
     );
     svg.line(
         (area.left, frame.y.at(1.0)),
         (area.right(), frame.y.at(1.0)),
-        "one",
+        "reference-line",
     );
-    draw_levels(&mut svg, &levels, &frame);
+    draw_horizontal_lines(&mut svg, &horizontal_lines, &frame);
     draw_weights(&mut svg, &weighted, &frame);
-    Some((svg, caption(context, &weighted, &levels)))
+    Some((svg, caption(context, &weighted, &horizontal_lines)))
 }
 
-fn draw_levels(svg: &mut Svg, levels: &[WeightingEntry<'_>], frame: &Axes) {
+fn draw_horizontal_lines(svg: &mut Svg, horizontal_lines: &[WeightingEntry<'_>], frame: &Axes) {
     let area = &frame.area;
-    let ideal: Vec<f64> = levels.iter().map(|(.., mean)| frame.y.at(*mean)).collect();
-    let heights = spread_out(&ideal, 14.0, area.top, area.bottom());
-    for ((index, method, mean), height) in levels.iter().zip(heights) {
+    let ideal: Vec<f64> = horizontal_lines
+        .iter()
+        .map(|(.., mean)| frame.y.at(*mean))
+        .collect();
+    let label_positions = spread_out(&ideal, 14.0, area.top, area.bottom());
+    for ((index, method, mean), label_y) in horizontal_lines.iter().zip(label_positions) {
         let (svg, y) = (open_group(svg, *index, "mark"), frame.y.at(*mean));
         svg.tip(&tip(method));
-        svg.line((area.left, y), (area.right(), y), "line level");
-        svg.line((area.right(), y), (area.right() + 10.0, height), "thin");
+        // The class "method-line" has no style: tests/report/figures.rs counts its elements.
+        svg.line((area.left, y), (area.right(), y), "line method-line");
+        svg.line((area.right(), y), (area.right() + 10.0, label_y), "thin");
         let text = format!("{} {}", clipped(&method.name), ratio(*mean));
         svg.text(
-            (area.right() + 14.0, height + 4.0),
+            (area.right() + 14.0, label_y + 4.0),
             Anchor::Start,
             "small",
             &text,
@@ -98,18 +107,19 @@ fn draw_weights(svg: &mut Svg, weighted: &[(f64, WeightingEntry<'_>)], frame: &A
         .collect();
     points.sort_by(|a, b| a.0.total_cmp(&b.0));
     let points: Vec<Point> = points.into_iter().map(|(_, point)| point).collect();
-    svg.group("ink").open();
+    svg.group("text-color").open();
     svg.path(&points, "line");
     svg.end();
     for (w, (index, method, mean)) in weighted {
-        svg.group("ink mark")
+        svg.group("text-color mark")
             .num("data-method", *index as f64)
             .open();
         svg.tip(&tip(method));
         if let Some(sd) = method.ratio.sd.filter(|sd| *sd > 0.0) {
             draw_error_bar(svg, frame.at(*w, mean - sd), frame.at(*w, mean + sd));
         }
-        mark(svg, 0, frame.at(*w, *mean), 4.5, "fill measured");
+        // The class "measured" has no style: tests/report/figures.rs counts its elements.
+        mark(svg, CIRCLE_SHAPE, frame.at(*w, *mean), 4.5, "fill measured");
         svg.end();
     }
 }
@@ -117,13 +127,13 @@ fn draw_weights(svg: &mut Svg, weighted: &[(f64, WeightingEntry<'_>)], frame: &A
 fn caption(
     context: &FigureContext<'_>,
     weighted: &[(f64, WeightingEntry<'_>)],
-    levels: &[WeightingEntry<'_>],
+    horizontal_lines: &[WeightingEntry<'_>],
 ) -> String {
     let best = weighted.iter().min_by(|a, b| a.1.2.total_cmp(&b.1.2));
     let best = best
         .map(|(w, (.., mean))| format!(" The best of these weights is {w} with {}.", ratio(*mean)));
-    let level = levels.iter().min_by(|a, b| a.2.total_cmp(&b.2));
-    let level = level.map(|(_, method, mean)| {
+    let lowest_line = horizontal_lines.iter().min_by(|a, b| a.2.total_cmp(&b.2));
+    let lowest_line = lowest_line.map(|(_, method, mean)| {
         format!(
             " Horizontal lines need no choice of a weight; the lowest is {} with {}.",
             method.name,
@@ -131,25 +141,33 @@ fn caption(
         )
     });
     format!(
-        "Each dot weights instances by w times the regret of a baseline plus 1 − w; lower is \
-            better, the dashed line is {}. Error bars are standard deviations over seeds.{}{}",
+        "Each dot is a training that weights instances by w times the regret of a baseline plus \
+            1 − w; lower is better, the dashed line is {}. Error bars are standard deviations over \
+            seeds.{}{}",
         context.results.reference,
         best.unwrap_or_default(),
-        level.unwrap_or_default()
+        lowest_line.unwrap_or_default()
     )
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{is_level, weight};
+    use super::{is_horizontal_line, weight};
 
     #[test]
-    fn weights_and_levels_are_read_from_names() {
+    fn weights_and_horizontal_lines_are_read_from_names() {
         assert_eq!(
             (weight("MSE(W(0.3))"), weight("MSE(W(1))"), weight("MSE(C)")),
             (Some(0.3), Some(1.0), None)
         );
-        assert!(is_level("MSE(C)") && is_level("MSE(IC(3))") && is_level("MAE(EIC(3))"));
-        assert!(!is_level("MSE(W(0.5))") && !is_level("MSE"));
+        assert!(
+            is_horizontal_line("MSE(C)")
+                && is_horizontal_line("MSE(IC(3))")
+                && is_horizontal_line("MAE(EIC(3))")
+        );
+        assert!(
+            !is_horizontal_line("MSE(IC(3),S)") && !is_horizontal_line("MSE(IC(3),O_S(exact))")
+        );
+        assert!(!is_horizontal_line("MSE(W(0.5))") && !is_horizontal_line("MSE"));
     }
 }

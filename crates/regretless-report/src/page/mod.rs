@@ -33,7 +33,8 @@ pub fn page(results: &ExperimentResults) -> String {
     let body = [
         parts::header(results),
         parts::controls(results),
-        if results.smoke {
+        // The overview compares ratios, which a smoke test does not have.
+        if results.is_smoke_test {
             String::new()
         } else {
             tables::overview(results)
@@ -52,13 +53,13 @@ pub fn page(results: &ExperimentResults) -> String {
         "<link rel=\"icon\" href=\"data:,\">".to_string(),
         format!("<style>{style}</style>"),
     ];
-    let numbers = script_safe_json(&numbers(results));
+    let embedded_data = script_safe_json(&embedded_data(results));
     let lines = [
         "<!DOCTYPE html>".to_string(),
         "<html lang=\"en\">".to_string(),
         format!("<head>\n{}\n</head>", head.join("\n")),
         format!("<body>\n{}", body.join("\n")),
-        format!("<script type=\"application/json\" id=\"numbers\">{numbers}</script>"),
+        format!("<script type=\"application/json\" id=\"embedded-data\">{embedded_data}</script>"),
         format!("<script>{SCRIPT}</script>"),
         "</body>\n</html>\n".to_string(),
     ];
@@ -73,7 +74,7 @@ fn csp_hash(text: &str) -> String {
 /// Bytes in base 64, by RFC 4648.
 fn base64(bytes: &[u8]) -> String {
     const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    let four = |chunk: &[u8]| {
+    let encode_chunk = |chunk: &[u8]| {
         let word = chunk
             .iter()
             .fold(0_u32, |word, byte| word << 8 | u32::from(*byte))
@@ -87,11 +88,11 @@ fn base64(bytes: &[u8]) -> String {
         };
         [digit(0), digit(1), digit(2), digit(3)]
     };
-    bytes.chunks(3).flat_map(four).collect()
+    bytes.chunks(3).flat_map(encode_chunk).collect()
 }
 
 /// The results for other programs, and the style sheet of standalone figures.
-fn numbers(results: &ExperimentResults) -> Value {
+fn embedded_data(results: &ExperimentResults) -> Value {
     let mut value = serde_json::to_value(results).unwrap_or_default();
     drop_omitted_fields(&mut value);
     json!({ "results": value, "style": style::standalone() })

@@ -39,7 +39,7 @@ pub(super) fn header(results: &ExperimentResults) -> String {
             pluralize(open, "run")
         ),
     };
-    let ratio = if results.smoke {
+    let ratio = if results.is_smoke_test {
         String::new()
     } else {
         format!(
@@ -49,7 +49,11 @@ pub(super) fn header(results: &ExperimentResults) -> String {
     };
     let description = format!(
         "<p{}>{}</p>",
-        if results.smoke { " class=\"warn\"" } else { "" },
+        if results.is_smoke_test {
+            " class=\"warn\""
+        } else {
+            ""
+        },
         escaped(&results.description)
     );
     let title = escaped(&results.title);
@@ -154,7 +158,7 @@ pub(super) fn sections(results: &ExperimentResults, figures: &[RenderedFigure]) 
 }
 
 fn figure(results: &ExperimentResults, drawn: &RenderedFigure) -> String {
-    let time = match (drawn.kind, drawn.linear_time) {
+    let time = match (drawn.kind, drawn.has_linear_time_axis) {
         (Kind::Pareto, true) => " data-axis=\"linear\" hidden",
         (Kind::Pareto, false) => " data-axis=\"log\"",
         (
@@ -173,7 +177,7 @@ fn figure(results: &ExperimentResults, drawn: &RenderedFigure) -> String {
         title(drawn.kind),
         results.problems[drawn.problem].name
     );
-    let name = if drawn.linear_time {
+    let name = if drawn.has_linear_time_axis {
         format!("{}-linear", drawn.name)
     } else {
         drawn.name.clone()

@@ -174,12 +174,12 @@ fn component_dots_are_the_sets_of_each_panel() {
 }
 
 #[test]
-fn weights_are_dots_and_costs_of_instances_are_levels() {
+fn weights_are_dots_and_instance_costs_are_horizontal_lines() {
     let drawn = figures(&stored("weighting"));
     assert_eq!(
         (
             count(&drawn, "weighting-KS32", "measured"),
-            count(&drawn, "weighting-KS32", "level")
+            count(&drawn, "weighting-KS32", "method-line")
         ),
         (11, 3)
     );

@@ -35,7 +35,7 @@ pub struct ExperimentResults {
     pub equal_seconds: f64,
     /// Whether it is a smoke test, whose numbers are meaningless; it has no ratios.
     #[serde(default)]
-    pub smoke: bool,
+    pub is_smoke_test: bool,
     /// Origin of the results.
     pub provenance: Provenance,
     /// One entry per problem.
@@ -145,7 +145,7 @@ impl ExperimentResults {
             .iter()
             .map(|problem| problem_results(runner, problem, records))
             .collect();
-        if experiment.smoke {
+        if experiment.is_smoke_test {
             problems
                 .iter_mut()
                 .flat_map(|problem| &mut problem.methods)
@@ -160,7 +160,7 @@ impl ExperimentResults {
             reference: experiment.reference.clone(),
             figures: experiment.figures.clone(),
             equal_seconds: experiment.equal_seconds,
-            smoke: experiment.smoke,
+            is_smoke_test: experiment.is_smoke_test,
             provenance: Provenance {
                 version,
                 machine,

@@ -100,7 +100,7 @@ pub struct Experiment {
     /// Whether it is a smoke test, whose numbers are meaningless; set by
     /// [`Experiment::smoke_version`].
     #[serde(skip)]
-    pub smoke: bool,
+    pub is_smoke_test: bool,
 }
 
 /// A kind of figure.
@@ -394,7 +394,7 @@ impl Experiment {
             "A smoke test: two epochs on a few rows show that every part runs. Nothing is \
             learned, so that regrets are not compared."
                 .into();
-        self.smoke = true;
+        self.is_smoke_test = true;
         self.figures.retain(|figure| match figure {
             FigureKind::Curves | FigureKind::Solves | FigureKind::Examples => true,
             FigureKind::Bars
@@ -452,7 +452,7 @@ impl Experiment {
             problems: vec![problem],
             methods: methods.iter().cloned().map(MethodEntry::Name).collect(),
             published: BTreeMap::new(),
-            smoke: false,
+            is_smoke_test: false,
         })
     }
 

@@ -13,7 +13,7 @@ use crate::text_table::TextTable;
 /// Every problem with its methods.
 pub fn text(results: &ExperimentResults) -> String {
     let mut text = format!("{}\n\n", escaped(&results.title));
-    if results.smoke {
+    if results.is_smoke_test {
         text += &format!("{}\n\n", escaped(&results.description));
     }
     for problem in &results.problems {

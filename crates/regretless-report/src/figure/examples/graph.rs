@@ -68,7 +68,7 @@ pub(super) fn draw(
     let nodes = scaled_positions(positions, &area);
     let edge = |entry: u32| ends(entry, nodes.len()).map(|(a, b)| (nodes[a], nodes[b]));
     let quiet = if view.regret.is_none() {
-        "ink"
+        "text-color"
     } else {
         "quiet"
     };
@@ -129,7 +129,7 @@ fn write_costs(
 
 fn draw_nodes(svg: &mut Svg, nodes: &[Point], depot: bool) {
     let size = if nodes.len() > 60 { 1.8 } else { 3.0 };
-    svg.group("ink").open();
+    svg.group("text-color").open();
     for (index, (x, y)) in nodes.iter().enumerate() {
         if depot && index == 0 {
             svg.rect(Rect::new(x - 5.0, y - 5.0, 10.0, 10.0), "fill");

@@ -46,7 +46,7 @@ pub(super) fn draw(
         svg.line(from, to, "grid");
     }
     let shared = if view.regret.is_none() {
-        "ink"
+        "text-color"
     } else {
         "quiet"
     };
@@ -84,7 +84,7 @@ pub(super) fn draw(
             &Vec::new()
         };
         for (entries, class) in [
-            (shared, "ink"),
+            (shared, "text-color"),
             (&view.wrong, "wrong"),
             (&view.missed, "missed"),
         ] {
@@ -101,7 +101,7 @@ pub(super) fn draw(
 }
 
 fn draw_nodes(svg: &mut Svg, nodes: impl Iterator<Item = Point>) {
-    svg.group("ink").open();
+    svg.group("text-color").open();
     for (x, y) in nodes {
         svg.tag("circle")
             .num("cx", x)

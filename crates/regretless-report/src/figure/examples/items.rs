@@ -127,7 +127,7 @@ fn bars(
         } else if view.missed.contains(item) {
             ("missed", "hollow", "not taken, though optimal")
         } else if view.shared.contains(item) {
-            ("ink", "soft", "taken, as in the optimal choice")
+            ("text-color", "soft", "taken, as in the optimal choice")
         } else {
             ("quiet", "pale", "not taken, as in the optimal choice")
         };

@@ -297,7 +297,11 @@ fn draw_legend(svg: &mut Svg, case: &ExampleInput<'_>) {
     draw_legend_row(
         svg,
         (12.0, 44.0),
-        &[("ink", &shared), ("wrong", &extra), ("missed", &lacking)],
+        &[
+            ("text-color", &shared),
+            ("wrong", &extra),
+            ("missed", &lacking),
+        ],
     );
 }
 
