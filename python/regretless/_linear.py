@@ -1,8 +1,8 @@
 """Linear models as matrices, the common form of all adapters of :mod:`regretless.problems`.
 
 Columns with predicted costs are moved to the front, in the order of the costs; a row with two
-bounds becomes two rows. The names of these columns become the cost names of the problem, if every
-column has one and no two are equal.
+bounds becomes two rows. The names of the columns with predicted costs become the cost names of
+the problem, if every such column has one and no two are equal.
 """
 
 from __future__ import annotations
@@ -42,20 +42,20 @@ class LinearModel:
     default_name: Callable[[int], str] = lambda number: ""
     """The name that the modeling library gives to a column without a name of the user's."""
 
-    def problem(self, costs: Iterable[int]) -> Problem:
+    def problem(self, cost_columns: Iterable[int]) -> Problem:
         """Build the problem whose predicted costs belong to these columns, in this order."""
         from scipy.sparse import csr_matrix, hstack, vstack
 
         from regretless import Problem
 
-        first = list(costs)
+        first = list(cost_columns)
         chosen = set(first)
         order = np.array(
             first + [column for column in range(len(self.names)) if column not in chosen]
         )
         low, high = np.asarray(self.row_lower, dtype=float), np.asarray(self.row_upper, dtype=float)
         equal = low == high
-        above, below = np.isfinite(low) & ~equal, np.isfinite(high) & ~equal
+        has_lower, has_upper = np.isfinite(low) & ~equal, np.isfinite(high) & ~equal
         matrix = csr_matrix(self.matrix)
         # A column may occur twice in one row, which means the sum.
         matrix.sum_duplicates()
@@ -83,16 +83,17 @@ class LinearModel:
             self.names[column] not in ("", self.default_name(column)) for column in first
         )
         named = are_explicit and len(set(names)) == len(names)
-        parts = [(equal, high, "=="), (below, high, "<="), (above, low, ">=")]
+        parts = [(equal, high, "=="), (has_upper, high, "<="), (has_lower, low, ">=")]
         return Problem.from_arrays(
             vstack([matrix[rows] for rows, _, _ in parts], format="csr"),
-            np.concatenate([ends[rows] for rows, ends, _ in parts]),
-            relations=[word for rows, _, word in parts for _ in range(rows.sum())],
+            np.concatenate([bounds[rows] for rows, bounds, _ in parts]),
+            relations=[relation for rows, _, relation in parts for _ in range(rows.sum())],
             sense="maximize" if self.maximize else "minimize",
             lower=lower,
             upper=upper,
             integer=integer,
             costs=list(range(len(first))),
+            # Objective coefficients; those of columns with predicted costs are ignored.
             known_costs=known_costs,
             names=[*names, *[None] * (len(known_costs) - len(first))] if named else None,
             name=self.name,
@@ -158,8 +159,11 @@ def find_column(item: Any, names: Sequence[str], index_of: Callable[[Any], int])
     return column
 
 
-def foreign_variable(variable: Any) -> ValueError:
-    """Return the error for a variable of another model, whose number means a column here."""
+def foreign_variable_error(variable: Any) -> ValueError:
+    """Return the error for a variable of another model.
+
+    Its index would refer to an unrelated column of this one.
+    """
     return ValueError(f"costs holds {variable}, which is not a variable of this model")
 
 

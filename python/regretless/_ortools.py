@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from regretless._linear import LinearModel, foreign_variable, with_infinities
+from regretless._linear import LinearModel, foreign_variable_error, with_infinities
 
 MAX_FINITE_BOUND = 2.0**62
 """CP-SAT writes infinity as the largest 64-bit integers, which are larger."""
@@ -46,7 +46,7 @@ def column(model: Any, variable: Any) -> int:
         # A negated literal of CP-SAT has a negative number.
         number, own = variable.index, variable.index < 0 or variable.model_proto is model.Proto()
     if not own:
-        raise foreign_variable(variable)
+        raise foreign_variable_error(variable)
     return number
 
 

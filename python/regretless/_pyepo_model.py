@@ -71,7 +71,8 @@ class RegretlessModel(optModel):
 def make_solver(problem: Problem) -> Callable[[np.ndarray], tuple[np.ndarray, float]]:
     """Return a function from costs to decision and objective.
 
-    It is a solver that is kept between calls, or calls the Python function of the problem.
+    It keeps one solver between calls. For a problem made by `Problem.from_solver`, which `Solver`
+    refuses, it calls the user's function.
     """
     try:
         return Solver(problem).solve

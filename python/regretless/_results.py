@@ -231,7 +231,7 @@ class TrainingReport(Result):
         Name of the method.
     seed : int
         Seed of split, initial parameters, batches and noise.
-    chosen : str
+    chosen_method : str
         The method of the model: that of the best candidate for ``auto``.
     candidates : tuple of CandidateReport
         The candidates of ``auto``; empty for other methods.
@@ -259,7 +259,7 @@ class TrainingReport(Result):
 
     method: str
     seed: int
-    chosen: str
+    chosen_method: str
     candidates: tuple[CandidateReport, ...]
     best_epoch: int
     stopped: str | None
@@ -290,7 +290,7 @@ class TrainingReport(Result):
             if evaluation is not None:
                 regret = f"{evaluation.normalized_regret:.2%}"
                 parts.insert(0, f"{name} normalized regret {regret}")
-        return f"<regretless.TrainingReport {self.chosen}: {', '.join(parts)}>"
+        return f"<regretless.TrainingReport {self.chosen_method}: {', '.join(parts)}>"
 
 
 @dataclass(frozen=True)

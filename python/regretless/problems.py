@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from regretless import Problem, _ortools
-from regretless._linear import LinearModel, choose_columns, foreign_variable, with_infinities
+from regretless._linear import LinearModel, choose_columns, foreign_variable_error, with_infinities
 
 __all__ = ["from_gurobipy", "from_highspy", "from_ortools", "from_pyomo"]
 
@@ -91,7 +91,7 @@ def from_gurobipy(model: Any, costs: Any = None) -> Problem:
     def column(variable: Any) -> int:
         number = variable.index
         if not (0 <= number < len(variables) and variable.sameAs(variables[number])):
-            raise foreign_variable(variable)
+            raise foreign_variable_error(variable)
         return number
 
     return linear.problem(choose_columns(costs, linear.names, column))
@@ -165,7 +165,7 @@ def from_highspy(model: Any, costs: Any = None) -> Problem:
     def column(variable: Any) -> int:
         # A HighsLp alone has no record of its variables.
         if hasattr(model, "getLp") and not belongs_to_highs(variable, model):
-            raise foreign_variable(f"variable {variable.index} of another Highs object")
+            raise foreign_variable_error(f"variable {variable.index} of another Highs object")
         return variable.index
 
     return linear.problem(choose_columns(costs, linear.names, column))
@@ -239,7 +239,7 @@ def from_pyomo(model: Any, costs: Any = None) -> Problem:
 
     def column(variable: Any) -> int:
         if id(variable) not in column_of:
-            raise foreign_variable(variable)
+            raise foreign_variable_error(variable)
         return column_of[id(variable)]
 
     # Fixed variables are added at the end, so that names and patterns find them too.

@@ -86,7 +86,7 @@ def test_settings_are_those_of_the_command_line():
         predictor="mlp:8",
         profile="paper",
     )
-    assert report.best_epoch == 2 and report.chosen == "MSE"
+    assert report.best_epoch == 2 and report.chosen_method == "MSE"
     for arguments, word in [
         ({"epoch": 3}, "no setting 'epoch'; choose one of: batch_size"),
         ({"batch_size": "many"}, "batch_size"),

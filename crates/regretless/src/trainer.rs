@@ -1,7 +1,9 @@
 //! [`Trainer`]: trains a model by any method and evaluates it.
 //!
-//! A training of stages is `StagedTraining::run`, whose rounds are the loop in `train/fit.rs`;
-//! `auto` compares several such trainings.
+//! [`Trainer::fit`], in `model.rs`, labels the rows, trains, and returns the public `Model`.
+//! [`Trainer::train`] trains on rows that are already labeled, can resume from checkpoints, and
+//! returns the parameters with a report. A training of stages is `StagedTraining::run`, whose
+//! rounds are the loop in `train/fit.rs`; `auto` compares several such trainings.
 
 use serde::Serialize;
 
@@ -40,7 +42,8 @@ pub struct Trainer {
     pub predictor: PredictorSpec,
     /// Settings of the training.
     pub settings: TrainingSettings,
-    /// A trained model whose parameters are the initial ones.
+    /// A trained model whose parameters are the initial ones: a network, or an ensemble of them,
+    /// with its scalers.
     pub start: Option<CostModel>,
     /// Threads; 0 means one per core. Results do not depend on it.
     pub threads: usize,
@@ -49,7 +52,7 @@ pub struct Trainer {
 /// A trained model and its evaluation.
 #[derive(Debug, Clone)]
 pub struct TrainingOutcome {
-    /// The model and its epochs.
+    /// The model and the report of its training.
     pub trained: FitResult,
     /// On the validation rows, if there are any.
     pub validation: Option<Evaluation>,
@@ -64,7 +67,8 @@ pub struct TrainingOutcome {
 struct TrainingSummary<'a> {
     method: &'a Method,
     seed: u64,
-    chosen: &'a str,
+    /// The method of the model: for `auto` that of the best candidate.
+    chosen_method: &'a str,
     candidates: &'a [CandidateReport],
     best_epoch: usize,
     stopped: Option<StopReason>,
@@ -82,7 +86,7 @@ struct TrainingSummary<'a> {
     reproducible: bool,
 }
 
-/// Settings and the training of a model.
+/// Constructor and setters.
 impl Trainer {
     /// A linear predictor trained with the default settings.
     pub fn new(method: impl Into<Method>) -> Self {
@@ -211,7 +215,7 @@ impl Trainer {
             )),
             Method::Auto(_) if self.start.is_some() => {
                 Err(Error::setting("auto cannot start from a model")
-                    .with_remedy("leave the model out, or choose a loss"))
+                    .with_remedy("leave the model out, or name a method other than auto"))
             }
             Method::Auto(budget) => {
                 let (predictor, settings) = (&self.predictor, self.settings);
@@ -226,7 +230,7 @@ impl Trainer {
         TrainingSummary {
             method: &self.method,
             seed: self.settings.seed,
-            chosen: &outcome.trained.model.metadata.method,
+            chosen_method: &outcome.trained.model.metadata.method,
             candidates: &outcome.trained.candidates,
             best_epoch: report.best_epoch(),
             stopped: report.rounds.last().map(|round| round.stopped),
