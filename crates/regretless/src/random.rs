@@ -19,7 +19,7 @@ pub enum Purpose {
     Split = 3,
     /// Noise drawn by a loss.
     Loss = 4,
-    /// Cache decisions of the oracle.
+    /// Whether the oracle solves a call or takes its result from the cache.
     Oracle = 5,
     /// Data of a benchmark without a published generator.
     Benchmark = 6,
@@ -79,8 +79,8 @@ impl RandomStream {
         }
     }
 
-    /// Gamma with this shape and scale 1 (Marsaglia and Tsang 2000; shapes below 1 by their power
-    /// trick).
+    /// Gamma with this shape and scale 1 (Marsaglia and Tsang 2000). Shapes below 1:
+    /// Gamma(shape + 1) · U^(1/shape), as they propose. `d`, `c`, `x` and `v` are as in the paper.
     pub fn gamma(&mut self, shape: f64) -> f64 {
         if shape < 1.0 {
             return self.gamma(shape + 1.0) * (1.0 - self.standard_uniform()).powf(1.0 / shape);
@@ -111,8 +111,8 @@ impl RandomStream {
 struct Ziggurat {
     /// Half-widths of the layers from the lowest up; the first is that of a box with the area of
     /// the lowest layer and its tail, the last is 0.
-    widths: [f64; Self::ZIGGURAT_LAYERS + 1],
-    /// exp(−x²/2) at these.
+    half_widths: [f64; Self::ZIGGURAT_LAYERS + 1],
+    /// exp(−x²/2) at these half-widths.
     heights: [f64; Self::ZIGGURAT_LAYERS + 1],
 }
 
@@ -127,17 +127,17 @@ impl Ziggurat {
 
     fn new() -> Self {
         let height = |x: f64| (-0.5 * x * x).exp();
-        let mut widths = [0.0; Self::ZIGGURAT_LAYERS + 1];
-        widths[0] = Self::ZIGGURAT_LAYER_AREA / height(Self::ZIGGURAT_TAIL_START);
-        widths[1] = Self::ZIGGURAT_TAIL_START;
+        let mut half_widths = [0.0; Self::ZIGGURAT_LAYERS + 1];
+        half_widths[0] = Self::ZIGGURAT_LAYER_AREA / height(Self::ZIGGURAT_TAIL_START);
+        half_widths[1] = Self::ZIGGURAT_TAIL_START;
         for layer in 2..Self::ZIGGURAT_LAYERS {
-            let below: f64 = widths[layer - 1];
-            widths[layer] =
+            let below: f64 = half_widths[layer - 1];
+            half_widths[layer] =
                 (-2.0 * (Self::ZIGGURAT_LAYER_AREA / below + height(below)).ln()).sqrt();
         }
         Self {
-            widths,
-            heights: widths.map(height),
+            half_widths,
+            heights: half_widths.map(height),
         }
     }
 
@@ -152,8 +152,8 @@ impl Ziggurat {
             let layer = bits as usize % Self::ZIGGURAT_LAYERS;
             let x = (bits.cast_signed() >> 11) as f64
                 * (1.0 / (1_u64 << 52) as f64)
-                * self.widths[layer];
-            if x.abs() < self.widths[layer + 1] {
+                * self.half_widths[layer];
+            if x.abs() < self.half_widths[layer + 1] {
                 return x;
             }
             if layer == 0 {
@@ -177,7 +177,7 @@ impl Ziggurat {
     }
 }
 
-/// The generator of numpy's `RandomState`: MT19937 with the legacy transforms.
+/// The generator of numpy's `RandomState`: MT19937 with numpy's legacy distributions.
 #[derive(Debug, Clone)]
 pub(crate) struct NumpyRandomState {
     generator: Mt,
@@ -228,7 +228,8 @@ impl NumpyRandomState {
         }
     }
 
-    /// An index below `bound` as `choice(range(bound))` draws it: masked bits, rejected above.
+    /// An index below `bound` as `choice(range(bound))` draws it: random bits under a mask, drawn
+    /// again until they are below `bound`.
     pub fn index(&mut self, bound: u32) -> u32 {
         let mask = bound.next_power_of_two() - 1;
         loop {
@@ -249,7 +250,7 @@ impl NumpyRandomState {
     }
 
     /// `count` draws, in the order in which numpy fills an array.
-    pub fn fill(&mut self, count: usize, mut draw: impl FnMut(&mut Self) -> f64) -> Vec<f64> {
+    pub fn draw_many(&mut self, count: usize, mut draw: impl FnMut(&mut Self) -> f64) -> Vec<f64> {
         (0..count).map(|_| draw(self)).collect()
     }
 }

@@ -110,11 +110,11 @@ impl SyntheticSpec {
 
     /// `count × features` zeros and ones.
     fn draw_bernoulli(&self, stream: &mut NumpyRandomState, count: usize) -> Vec<f64> {
-        stream.fill(count * self.features, NumpyRandomState::bernoulli_half)
+        stream.draw_many(count * self.features, NumpyRandomState::bernoulli_half)
     }
 
     fn draw_features(&self, stream: &mut NumpyRandomState) -> Vec<f64> {
-        stream.fill(self.instances * self.features, NumpyRandomState::normal)
+        stream.draw_many(self.instances * self.features, NumpyRandomState::normal)
     }
 }
 
@@ -278,7 +278,7 @@ pub fn knapsack(
         f64::from(hundredths) / 100.0
     };
     let weights = (0..dimensions)
-        .map(|_| stream.fill(items, weight))
+        .map(|_| stream.draw_many(items, weight))
         .collect();
     let mixing = spec.draw_bernoulli(&mut stream, items);
     let features = spec.draw_features(&mut stream);
@@ -327,10 +327,10 @@ pub fn node_positions(nodes: usize, seed: u32) -> Vec<[f64; 2]> {
 
 /// Positions of nodes, half of them uniform on a square, the others normal around its center.
 fn draw_positions(stream: &mut NumpyRandomState, nodes: usize) -> Vec<[f64; 2]> {
-    let mut coordinates = stream.fill(nodes / 2 * 2, |stream| {
+    let mut coordinates = stream.draw_many(nodes / 2 * 2, |stream| {
         stream.uniform(-HALF_SIDE, HALF_SIDE)
     });
-    coordinates.extend(stream.fill((nodes - nodes / 2) * 2, NumpyRandomState::normal));
+    coordinates.extend(stream.draw_many((nodes - nodes / 2) * 2, NumpyRandomState::normal));
     let pairs = coordinates.chunks_exact(2);
     pairs.map(|pair| [pair[0], pair[1]]).collect()
 }

@@ -233,7 +233,7 @@ fn store_sum(simd: SimdToken, sum: F32x16, out: &mut [f32], add: bool) {
     match out.first_chunk_mut::<F32_LANES>() {
         Some(full) => {
             let result = if add { simd.load(full).add(sum) } else { sum };
-            result.store_slice(full);
+            result.store_unaligned(full);
         }
         None => {
             let result = if add {

@@ -168,7 +168,8 @@ impl SimdToken {
         }
     }
 
-    /// −0 in the lanes whose bit is set in the lower (0) or upper (1) half of a word, 0 elsewhere.
+    /// A vector with only the sign bit set (−0.0) in lane i if bit i of half `half` of `word` is 1
+    /// (half 0 is the lower 16 bits), and 0.0 elsewhere.
     #[inline(always)]
     pub(crate) fn sign_mask(self, word: &u32, half: usize) -> F32x16 {
         let shifts = &SIGN_BIT_SHIFTS[half];
@@ -249,11 +250,12 @@ halfwise! {
 impl F32x16 {
     #[inline(always)]
     pub(crate) fn store(self, out: &mut AlignedF32x16) {
-        self.store_slice(&mut out.0);
+        self.store_unaligned(&mut out.0);
     }
 
+    /// Stores to memory of any alignment.
     #[inline(always)]
-    pub(crate) fn store_slice(self, out: &mut [f32; F32_LANES]) {
+    pub(crate) fn store_unaligned(self, out: &mut [f32; F32_LANES]) {
         let start = out.as_mut_ptr();
         // SAFETY: sixteen values begin at `start`.
         unsafe {

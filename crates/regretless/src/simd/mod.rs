@@ -164,7 +164,7 @@ mod tests {
             found.extend(quarter.iter().map(|q| (*q as f32).to_bits()));
             let mut written = [0.0; F32_LANES];
             simd.prefetch(written.as_ptr(), 0);
-            z.store_slice(&mut written);
+            z.store_unaligned(&mut written);
             found.extend(bits(&written));
             let mut part = [7.0; 5];
             z.store_partial(&mut part);

@@ -33,8 +33,8 @@ impl SimdToken {
     /// Loads at most sixteen values; the other lanes are zero.
     #[inline(always)]
     pub(crate) fn load_partial(self, values: &[f32]) -> F32x16 {
-        F32x16(std::array::from_fn(|l| {
-            values.get(l).copied().unwrap_or(0.0)
+        F32x16(std::array::from_fn(|lane| {
+            values.get(lane).copied().unwrap_or(0.0)
         }))
     }
 
@@ -59,7 +59,8 @@ impl SimdToken {
         }
     }
 
-    /// −0 in the lanes whose bit is set in the lower (0) or upper (1) half of a word, 0 elsewhere.
+    /// A vector with only the sign bit set (−0.0) in lane i if bit i of half `half` of `word` is 1
+    /// (half 0 is the lower 16 bits), and 0.0 elsewhere.
     #[inline(always)]
     pub(crate) fn sign_mask(self, word: &u32, half: usize) -> F32x16 {
         F32x16(SIGN_BIT_SHIFTS[half].map(|shift| f32::from_bits(word << shift & 0x8000_0000)))
@@ -73,7 +74,9 @@ impl SimdToken {
     /// Loads values 4·index to 4·index + 3.
     #[inline(always)]
     pub(crate) fn load_f64x4(self, doubles: &AlignedF64x16, index: usize) -> F64x4 {
-        F64x4(std::array::from_fn(|l| doubles.0[F64_LANES * index + l]))
+        F64x4(std::array::from_fn(|lane| {
+            doubles.0[F64_LANES * index + lane]
+        }))
     }
 
     /// Does nothing: prefetching is an optimization only.
@@ -89,7 +92,7 @@ macro_rules! lanewise {
                 $(#[$doc])*
                 #[inline(always)]
                 pub(crate) fn $name(self $(, $arg: Self)*) -> Self {
-                    Self(std::array::from_fn(|l| $operation(self.0[l] $(, $arg.0[l])*)))
+                    Self(std::array::from_fn(|lane| $operation(self.0[lane] $(, $arg.0[lane])*)))
                 }
             )*
         }
@@ -100,7 +103,7 @@ fn mask(set: bool) -> f32 {
     f32::from_bits(if set { u32::MAX } else { 0 })
 }
 
-fn bits(a: f32, b: f32, operation: impl Fn(u32, u32) -> u32) -> f32 {
+fn bitwise(a: f32, b: f32, operation: impl Fn(u32, u32) -> u32) -> f32 {
     f32::from_bits(operation(a.to_bits(), b.to_bits()))
 }
 
@@ -114,9 +117,9 @@ lanewise! {
     sqrt() = |a: f32| a.sqrt();
     /// max(a, 0); NaN becomes 0.
     max_zero() = |a: f32| if a > 0.0 { a } else { 0.0 };
-    and(other) = |a, b| bits(a, b, |a, b| a & b);
-    or(other) = |a, b| bits(a, b, |a, b| a | b);
-    xor(other) = |a, b| bits(a, b, |a, b| a ^ b);
+    and(other) = |a, b| bitwise(a, b, |a, b| a & b);
+    or(other) = |a, b| bitwise(a, b, |a, b| a | b);
+    xor(other) = |a, b| bitwise(a, b, |a, b| a ^ b);
     /// All bits set where positive, none elsewhere.
     positive_mask() = |a: f32| mask(a > 0.0);
     /// All bits set where not zero, none elsewhere.
@@ -124,7 +127,7 @@ lanewise! {
     /// `other` where the sign bit of `condition` is set, `self` elsewhere.
     select_by_sign(other, condition) = |a, b, s: f32| if s.is_sign_negative() { b } else { a };
     /// The sign bits; all other bits are cleared.
-    sign_bits() = |a: f32| bits(a, -0.0, |a, b| a & b);
+    sign_bits() = |a: f32| bitwise(a, -0.0, |a, b| a & b);
 }
 
 impl F32x16 {
@@ -133,8 +136,9 @@ impl F32x16 {
         out.0 = self.0;
     }
 
+    /// Stores to memory of any alignment.
     #[inline(always)]
-    pub(crate) fn store_slice(self, out: &mut [f32; F32_LANES]) {
+    pub(crate) fn store_unaligned(self, out: &mut [f32; F32_LANES]) {
         *out = self.0;
     }
 
@@ -143,15 +147,16 @@ impl F32x16 {
     pub(crate) fn store_partial(self, out: &mut [f32]) {
         out.iter_mut()
             .zip(self.0)
-            .for_each(|(out, lane)| *out = lane);
+            .for_each(|(out, value)| *out = value);
     }
 
     /// Adds the products of lanes i + 8, then of lanes i, to sum i.
     #[inline(always)]
     pub(crate) fn add_product_to(self, factor: Self, sums: &mut AlignedF32x8) {
-        for l in 0..F32_LANES / 2 {
-            let upper = self.0[l + F32_LANES / 2].mul_add(factor.0[l + F32_LANES / 2], sums.0[l]);
-            sums.0[l] = self.0[l].mul_add(factor.0[l], upper);
+        for lane in 0..F32_LANES / 2 {
+            let upper =
+                self.0[lane + F32_LANES / 2].mul_add(factor.0[lane + F32_LANES / 2], sums.0[lane]);
+            sums.0[lane] = self.0[lane].mul_add(factor.0[lane], upper);
         }
     }
 
@@ -165,8 +170,8 @@ impl F32x16 {
 impl F64x4 {
     #[inline(always)]
     pub(crate) fn mul_add(self, factor: Self, term: Self) -> Self {
-        Self(std::array::from_fn(|l| {
-            self.0[l].mul_add(factor.0[l], term.0[l])
+        Self(std::array::from_fn(|lane| {
+            self.0[lane].mul_add(factor.0[lane], term.0[lane])
         }))
     }
 

@@ -36,23 +36,23 @@ fn numpy_stream_gives_the_same_numbers_in_the_same_order() {
     let expected = &file["generators"]["numpy_randomstate_stream"];
     let mut stream = NumpyRandomState::new(135);
     assert_eq!(
-        stream.fill(8, NumpyRandomState::bernoulli_half),
+        stream.draw_many(8, NumpyRandomState::bernoulli_half),
         numbers(&expected["binomial"])
     );
     assert_eq!(
-        stream.fill(7, NumpyRandomState::normal),
+        stream.draw_many(7, NumpyRandomState::normal),
         numbers(&expected["normal"])
     );
     assert_eq!(
-        stream.fill(6, |s| s.uniform(0.5, 1.5)),
+        stream.draw_many(6, |s| s.uniform(0.5, 1.5)),
         numbers(&expected["uniform"])
     );
     assert_eq!(
-        stream.fill(5, |s| f64::from(300 + s.index(500))),
+        stream.draw_many(5, |s| f64::from(300 + s.index(500))),
         numbers(&expected["choice"])
     );
     assert_eq!(
-        stream.fill(2, NumpyRandomState::normal),
+        stream.draw_many(2, NumpyRandomState::normal),
         numbers(&expected["normal2"])
     );
 }

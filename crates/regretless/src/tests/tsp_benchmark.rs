@@ -131,7 +131,7 @@ fn measure_stages(nodes: usize, costs: &[f64]) -> [(f64, f64); 4] {
     let (mut tree, mut candidates) = (OneTree::default(), CandidateEdges::default());
     let (mut greedy, mut local) = (GreedyTour::default(), LinKernighan::default());
     let mut multipliers = vec![0.0; nodes];
-    candidates.by_cost(&edge_costs, 6);
+    candidates.fill_by_cost(&edge_costs, 6);
     let mut order = greedy.tour(&edge_costs, &candidates).to_vec();
     let first = local.improve(&edge_costs, &candidates, &mut order, 0);
     let ascent_target = |tour_cost: f64, max_steps: usize| AscentTarget {
@@ -143,11 +143,11 @@ fn measure_stages(nodes: usize, costs: &[f64]) -> [(f64, f64); 4] {
             patience: 5,
         },
     };
-    let mut reduced = EdgeCostMatrix::default();
+    let mut reduced_costs = EdgeCostMatrix::default();
     let (ascent, _) = timed(|| {
         tree.ascend(&edge_costs, &mut multipliers, &ascent_target(first, 10));
-        reduced.reduce(&edge_costs, &multipliers);
-        candidates.by_alpha_value(&reduced, &tree, 6);
+        reduced_costs.reduce(&edge_costs, &multipliers);
+        candidates.fill_by_alpha_value(&reduced_costs, &tree, 6);
         SparseAscent::default().run(
             &edge_costs,
             &candidates,
@@ -157,13 +157,13 @@ fn measure_stages(nodes: usize, costs: &[f64]) -> [(f64, f64); 4] {
         );
     });
     let (ordering, start) = timed(|| {
-        reduced.reduce(&edge_costs, &multipliers);
-        candidates.by_alpha_value(&reduced, &tree, 6);
-        greedy.tour(&reduced, &candidates).to_vec()
+        reduced_costs.reduce(&edge_costs, &multipliers);
+        candidates.fill_by_alpha_value(&reduced_costs, &tree, 6);
+        greedy.tour(&reduced_costs, &candidates).to_vec()
     });
     let runs = [0, nodes, 3 * nodes].map(|kicks| {
         let mut order = start.clone();
-        let (time, _) = timed(|| local.improve(&reduced, &candidates, &mut order, kicks));
+        let (time, _) = timed(|| local.improve(&reduced_costs, &candidates, &mut order, kicks));
         (edge_costs.tour_cost(&order), ordering + time)
     });
     let target = ascent_target(runs[2].0, 300);

@@ -280,7 +280,7 @@ fn read(simd: SimdToken, chunk: &[f32]) -> F32x16 {
 #[inline(always)]
 fn write(lanes: F32x16, chunk: &mut [f32]) {
     match chunk.first_chunk_mut::<F32_LANES>() {
-        Some(full) => lanes.store_slice(full),
+        Some(full) => lanes.store_unaligned(full),
         None => lanes.store_partial(chunk),
     }
 }

@@ -2,9 +2,10 @@
 //!
 //! The objective is a convex, piecewise quadratic function of the multipliers. On the current piece
 //! its Hessian is `A_D A_Dᵀ`, with the columns `D` of nonzero residual; each step solves with its
-//! Cholesky factor. The matrix is singular if rows are dependent; a fraction of the gradient's
-//! norm, at least a small one, is added to its diagonal and shortens steps that would lead to other
-//! pieces. Inequalities whose multiplier is 0 and would become negative are excluded from a step
+//! Cholesky factor. The matrix is singular if rows are dependent, hence Levenberg–Marquardt
+//! regularization: the diagonal is increased by its largest entry times ‖gradient‖/‖vector‖, at
+//! least times [`MIN_DIAGONAL_SHIFT`]. This also shortens steps that would lead to other pieces.
+//! Inequalities whose multiplier is 0 and would become negative are excluded from a step
 //! (projected Newton, Bertsekas 1982), and a step is halved until the objective decreases enough
 //! (Armijo 1966).
 
@@ -23,11 +24,11 @@ const ROUNDING_TOLERANCE: f64 = 1e-14;
 /// Shortest step of the line search: shorter ones are lost in rounding.
 const MIN_STEP: f64 = 1e-12;
 
-/// The point of a cone nearest to a vector, or the iterate after this many steps: the vector
-/// without its residual is in the cone at every step.
-pub(super) fn project(cone: &NormalCone, vector: &[f64], steps: usize) -> Vec<f64> {
+/// The point of a cone nearest to a vector, or the iterate after `max_steps` steps: the
+/// vector minus its residual is in the cone at every step.
+pub(super) fn project(cone: &NormalCone, vector: &[f64], max_steps: usize) -> Vec<f64> {
     let mut newton = SemismoothNewton::new(cone, vector);
-    for _ in 0..steps {
+    for _ in 0..max_steps {
         if !newton.step() {
             break;
         }
@@ -41,16 +42,16 @@ struct SemismoothNewton<'a> {
     vector: &'a [f64],
     vector_norm: f64,
     multipliers: Vec<f64>,
-    /// The residual; the projection is the vector without it.
+    /// The residual; the projection is the vector minus it.
     residual: Vec<f64>,
     /// Half the squared norm of the residual.
     objective: f64,
-    /// The entries of all rows by column: the start of each column, and row and value of each
-    /// entry.
+    /// The rows in compressed sparse column form: the start of each column, and row and value of
+    /// each entry.
     starts: Vec<usize>,
     entries: Vec<(u32, f64)>,
     /// Columns with a nonzero residual.
-    active_columns: Vec<u32>,
+    nonzero_columns: Vec<u32>,
     /// Rows whose multipliers the current step changes.
     free_rows: Vec<u32>,
     /// Multipliers of the last trial step.
@@ -61,7 +62,7 @@ struct SemismoothNewton<'a> {
 
 impl<'a> SemismoothNewton<'a> {
     fn new(cone: &'a NormalCone, vector: &'a [f64]) -> Self {
-        let (starts, entries) = columns(cone);
+        let (starts, entries) = to_csc(cone);
         let mut newton = Self {
             cone,
             vector,
@@ -71,7 +72,7 @@ impl<'a> SemismoothNewton<'a> {
             objective: 0.0,
             starts,
             entries,
-            active_columns: Vec::with_capacity(vector.len()),
+            nonzero_columns: Vec::with_capacity(vector.len()),
             free_rows: Vec::new(),
             trial_multipliers: vec![0.0; cone.num_rows()],
             trial_residual: vec![0.0; vector.len()],
@@ -87,14 +88,14 @@ impl<'a> SemismoothNewton<'a> {
     }
 
     /// Lists the columns with a nonzero residual, without an unpredictable branch.
-    fn list_active_columns(&mut self) {
-        self.active_columns.resize(self.residual.len(), 0);
+    fn list_nonzero_columns(&mut self) {
+        self.nonzero_columns.resize(self.residual.len(), 0);
         let mut count = 0;
         for (column, residual) in self.residual.iter().enumerate() {
-            self.active_columns[count] = column as u32;
+            self.nonzero_columns[count] = column as u32;
             count += usize::from(*residual != 0.0);
         }
-        self.active_columns.truncate(count);
+        self.nonzero_columns.truncate(count);
     }
 
     /// One step; false when the method has converged.
@@ -133,7 +134,7 @@ impl<'a> SemismoothNewton<'a> {
     /// The gradient with respect to the multipliers.
     fn gradient(&self) -> Vec<f64> {
         let mut gradient = vec![0.0; self.multipliers.len()];
-        for column in &self.active_columns {
+        for column in &self.nonzero_columns {
             let column = *column as usize;
             let residual = self.residual[column];
             for (row, value) in self.column(column) {
@@ -153,7 +154,7 @@ impl<'a> SemismoothNewton<'a> {
         }
         let mut matrix = vec![0.0; size * size];
         let mut entries: Vec<(usize, f64)> = Vec::new();
-        for column in &self.active_columns {
+        for column in &self.nonzero_columns {
             entries.clear();
             for (row, value) in self.column(*column as usize) {
                 let index = index_of_row[*row as usize];
@@ -250,7 +251,7 @@ impl<'a> SemismoothNewton<'a> {
         std::mem::swap(&mut self.multipliers, &mut self.trial_multipliers);
         std::mem::swap(&mut self.residual, &mut self.trial_residual);
         self.objective = objective;
-        self.list_active_columns();
+        self.list_nonzero_columns();
     }
 }
 
@@ -258,8 +259,8 @@ fn max_norm(gradient: &[f64]) -> f64 {
     gradient.iter().fold(0.0, |max, slope| max.max(slope.abs()))
 }
 
-/// All entries by column, rows increasing.
-fn columns(cone: &NormalCone) -> (Vec<usize>, Vec<(u32, f64)>) {
+/// The rows in compressed sparse column form: starts of columns, and row and value of each entry.
+fn to_csc(cone: &NormalCone) -> (Vec<usize>, Vec<(u32, f64)>) {
     let mut starts = vec![0; cone.statuses.len() + 1];
     for column in &cone.indices {
         starts[*column as usize + 1] += 1;
@@ -289,18 +290,18 @@ fn solve_in_place(matrix: &mut [f64], right_side: &mut [f64]) {
         for column in 0..row {
             let factor = &above[column * size..][column..row];
             let value = current[column] * factor[0];
-            subtract(value, &factor[1..], &mut current[column + 1..row]);
+            subtract_multiple(value, &factor[1..], &mut current[column + 1..row]);
             above[column * size + row] = value;
             pivot -= value * value;
         }
-        // Rounding may cancel a diagonal entry; its direction is then not used.
+        // Rounding may cancel a diagonal entry; the component is then set to 0.
         current[row] = if pivot > 0.0 { 1.0 / pivot.sqrt() } else { 0.0 };
     }
     for row in 0..size {
         let (solved, later) = right_side.split_at_mut(row + 1);
         let factor = &matrix[row * size..][row..size];
         solved[row] *= factor[0];
-        subtract(solved[row], &factor[1..], later);
+        subtract_multiple(solved[row], &factor[1..], later);
     }
     for row in (0..size).rev() {
         let factor = &matrix[row * size..][row..size];
@@ -314,7 +315,7 @@ fn solve_in_place(matrix: &mut [f64], right_side: &mut [f64]) {
 }
 
 /// Subtracts a multiple of one vector from another.
-fn subtract(factor: f64, vector: &[f64], target: &mut [f64]) {
+fn subtract_multiple(factor: f64, vector: &[f64], target: &mut [f64]) {
     for (entry, value) in target.iter_mut().zip(vector) {
         *entry -= factor * value;
     }

@@ -3,8 +3,8 @@
 //! A *selection* is a set of chosen items. Every candidate is checked with exact row sums before it
 //! becomes the incumbent. A search with a known objective also looks for selections of equal
 //! objective, to detect ties. If costs have a granularity (integers, decimals), a better selection
-//! is better by at least one step; otherwise improvements below 1.1e-9 of the objective do not
-//! count, because the tolerance of the capacities alone can change the objective by as much.
+//! is better by at least the granularity; otherwise improvements below 1.1e-9 of the objective do
+//! not count, because the tolerance of the capacities alone can change the objective by as much.
 
 use super::tableau::TableauInput;
 use crate::solve::dense_tableau;

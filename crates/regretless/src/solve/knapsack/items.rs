@@ -5,16 +5,16 @@
 //! capacity plus tolerance, or the largest load within it that weights with a granularity can sum
 //! to: no feasible selection is excluded. Rows are scaled by powers of two, which is exact.
 
-use crate::solve::dense_tableau::largest_common_step;
+use crate::solve::dense_tableau::find_granularity;
 
 /// Relative tolerance of a capacity (absolute below 1).
 const CAPACITY_TOLERANCE: f64 = 1e-9;
 /// Relative margin of the LP's right-hand sides over the exact check: sums round, and the LP must
 /// not be tighter than the check.
 const RHS_MARGIN: f64 = 1e-12;
-/// Fraction of a weight step by which a capacity may be below a multiple of it and still count as
-/// that multiple.
-const STEP_TOLERANCE: f64 = 1e-6;
+/// Fraction of the weights' granularity by which a capacity may be below a multiple of it and still
+/// count as that multiple.
+const GRANULARITY_TOLERANCE: f64 = 1e-6;
 /// Largest absolute exponent of a scale, well within the range of `f64`.
 const MAX_SCALE_EXPONENT: f64 = 900.0;
 
@@ -197,8 +197,11 @@ impl KnapsackItems {
 
 /// The largest load within a limit that sums of these weights can reach.
 fn reachable(row: &[f64], limit: f64) -> f64 {
-    match largest_common_step(&row.iter().copied()) {
-        Some(step) => limit.min(step * (limit / step + STEP_TOLERANCE).floor()),
+    match find_granularity(&row.iter().copied()) {
+        Some(granularity) => {
+            let multiples = (limit / granularity + GRANULARITY_TOLERANCE).floor();
+            limit.min(granularity * multiples)
+        }
         None => limit,
     }
 }

@@ -28,7 +28,7 @@ pub use self::relaxation::KnapsackRelaxation;
 use self::search_tree::{KnapsackSearchTree, Workspace};
 use self::tableau::{KnapsackTableau, TableauInput};
 use self::warm_start::KnapsackWarmStart;
-use super::dense_tableau::{TableauStatus, largest_common_step};
+use super::dense_tableau::{TableauStatus, find_granularity};
 use super::warm_start::WarmStart;
 use super::{SearchLimits, Solution, SolveFailure, SolveStatus, Solver};
 use crate::decision::Decision;
@@ -228,7 +228,7 @@ impl Solver for KnapsackBranchAndBound {
 impl KnapsackBranchAndBound {
     /// Searches below the solved root; `known_objective` is the objective of a known selection.
     fn search(&mut self, costs: &[f64], scale: f64, known_objective: Option<f64>) -> Solution {
-        let granularity = granularity(costs).map_or(0.0, |step| step * scale);
+        let granularity = granularity(costs).map_or(0.0, |granularity| granularity * scale);
         self.workspace.incumbent.reset(granularity, self.limits.gap);
         if let Some(known_objective) = known_objective {
             let scaled = known_objective * scale;
@@ -275,7 +275,7 @@ impl KnapsackBranchAndBound {
 
 /// The granularity of the negative costs, the only ones that matter.
 fn granularity(costs: &[f64]) -> Option<f64> {
-    largest_common_step(&costs.iter().map(|cost| cost.min(0.0)))
+    find_granularity(&costs.iter().map(|cost| cost.min(0.0)))
 }
 
 /// Whether ties are practically impossible.

@@ -237,8 +237,8 @@ impl LinearSolver {
         let scale = self.scale_costs(costs);
         let request = SearchRequest {
             costs: &self.costs,
-            offset: self.model.offset * scale,
-            gap: self.limits.gap,
+            objective_offset: self.model.offset * scale,
+            relative_gap_tolerance: self.limits.gap,
             scale,
         };
         let proof = dense.search(&request, &mut self.point.value);

@@ -9,32 +9,32 @@ pub struct CandidateEdges {
     per_node: usize,
     /// Each candidate with the cost of its edge, so that both are read from contiguous memory.
     list: Vec<(u32, f64)>,
-    /// Buffer: rank of each node as a neighbor of the current one.
-    ranks: Vec<f64>,
-    /// Buffer: rank, cost and node of the best candidates of the current node.
-    best: Vec<RankedCandidate>,
+    /// Buffer: score of each node as a neighbor of the current one; smaller is better.
+    scores: Vec<f64>,
+    /// Buffer: score, cost and node of the best candidates of the current node.
+    best: Vec<ScoredCandidate>,
 }
 
-/// Rank, then cost, then node.
-type RankedCandidate = (f64, f64, u32);
+/// Score, then cost, then node.
+type ScoredCandidate = (f64, f64, u32);
 
 impl CandidateEdges {
-    /// The neighbors of smallest cost; ties go to the smaller node.
-    pub fn by_cost(&mut self, edge_costs: &EdgeCostMatrix, per_node: usize) {
-        self.rank(edge_costs, per_node, |_, ranks| ranks.fill(0.0));
+    /// Lists the neighbors of smallest cost; ties go to the smaller node.
+    pub fn fill_by_cost(&mut self, edge_costs: &EdgeCostMatrix, per_node: usize) {
+        self.fill_by_score(edge_costs, per_node, |_, scores| scores.fill(0.0));
     }
 
-    /// The neighbors of smallest α-value ([`OneTree::alpha_values`]) with respect to a 1-tree that
-    /// was built with these reduced costs; ties go to the smaller reduced cost, then to the smaller
-    /// node.
-    pub fn by_alpha_value(
+    /// Lists the neighbors of smallest α-value ([`OneTree::alpha_values`]) with respect to a 1-tree
+    /// that was built with these reduced costs; ties go to the smaller reduced cost, then to the
+    /// smaller node.
+    pub fn fill_by_alpha_value(
         &mut self,
-        reduced: &EdgeCostMatrix,
+        reduced_costs: &EdgeCostMatrix,
         one_tree: &OneTree,
         per_node: usize,
     ) {
-        self.rank(reduced, per_node, |node, ranks| {
-            one_tree.alpha_values(reduced, node, ranks);
+        self.fill_by_score(reduced_costs, per_node, |node, scores| {
+            one_tree.alpha_values(reduced_costs, node, scores);
         });
     }
 
@@ -53,23 +53,23 @@ impl CandidateEdges {
             .map(move |(index, (other, _))| ((index / per_node) as u32, *other))
     }
 
-    /// Lists the neighbors of each node by the ranks that `write_ranks` assigns.
-    fn rank(
+    /// Lists the neighbors of each node by the scores that `write_scores` assigns, smallest first.
+    fn fill_by_score(
         &mut self,
         edge_costs: &EdgeCostMatrix,
         per_node: usize,
-        mut write_ranks: impl FnMut(u32, &mut [f64]),
+        mut write_scores: impl FnMut(u32, &mut [f64]),
     ) {
         let nodes = edge_costs.nodes();
         self.per_node = per_node.min(nodes - 1);
         self.list.clear();
-        self.ranks.resize(nodes, 0.0);
+        self.scores.resize(nodes, 0.0);
         for node in 0..nodes as u32 {
-            write_ranks(node, &mut self.ranks);
+            write_scores(node, &mut self.scores);
             self.best.clear();
             for (other, cost) in edge_costs.row(node).iter().enumerate() {
                 if other as u32 != node {
-                    let entry = (self.ranks[other], *cost, other as u32);
+                    let entry = (self.scores[other], *cost, other as u32);
                     insert_if_better(&mut self.best, self.per_node, entry);
                 }
             }
@@ -81,8 +81,8 @@ impl CandidateEdges {
 }
 
 /// Insertion into a sorted list of at most `max` entries; nodes arrive in increasing order.
-fn insert_if_better(best: &mut Vec<RankedCandidate>, max: usize, entry: RankedCandidate) {
-    let is_better = |a: &RankedCandidate, b: &RankedCandidate| (a.0, a.1) < (b.0, b.1);
+fn insert_if_better(best: &mut Vec<ScoredCandidate>, max: usize, entry: ScoredCandidate) {
+    let is_better = |a: &ScoredCandidate, b: &ScoredCandidate| (a.0, a.1) < (b.0, b.1);
     if best.len() == max {
         if best.last().is_some_and(|last| !is_better(&entry, last)) {
             return;

@@ -35,7 +35,7 @@ pub(super) struct InitialTour {
     /// Nodes of the current tour in visiting order.
     pub(super) order: Vec<u32>,
     /// Reduced costs at the last ranking of candidate edges.
-    pub(super) reduced: EdgeCostMatrix,
+    pub(super) reduced_costs: EdgeCostMatrix,
     pub(super) one_tree: OneTree,
     pub(super) candidates: CandidateEdges,
     pub(super) local_search: LinKernighan,
@@ -64,28 +64,38 @@ impl InitialTour {
 
     /// Ranks candidate edges by reduced cost under the current multipliers.
     pub(super) fn rank_by_reduced_cost(&mut self) {
-        self.reduced.reduce(&self.edge_costs, &self.multipliers);
-        self.candidates.by_cost(&self.reduced, CANDIDATES_PER_NODE);
+        self.reduced_costs
+            .reduce(&self.edge_costs, &self.multipliers);
+        self.candidates
+            .fill_by_cost(&self.reduced_costs, CANDIDATES_PER_NODE);
     }
 
     /// Ranks candidate edges by α-value with respect to the current multipliers and their 1-tree.
     pub(super) fn rank_by_alpha_value(&mut self) {
-        self.reduced.reduce(&self.edge_costs, &self.multipliers);
-        self.candidates
-            .by_alpha_value(&self.reduced, &self.one_tree, CANDIDATES_PER_NODE);
+        self.reduced_costs
+            .reduce(&self.edge_costs, &self.multipliers);
+        self.candidates.fill_by_alpha_value(
+            &self.reduced_costs,
+            &self.one_tree,
+            CANDIDATES_PER_NODE,
+        );
     }
 
     /// Overwrites the tour with a greedy tour on the candidate edges.
     pub(super) fn build_greedy_tour(&mut self) {
-        let order = self.greedy.tour(&self.reduced, &self.candidates);
+        let order = self.greedy.tour(&self.reduced_costs, &self.candidates);
         self.order.clear();
         self.order.extend_from_slice(order);
     }
 
     /// Improves the tour by Lin–Kernighan with this many kicks.
     pub(super) fn improve_tour(&mut self, kicks: usize) {
-        self.local_search
-            .improve(&self.reduced, &self.candidates, &mut self.order, kicks);
+        self.local_search.improve(
+            &self.reduced_costs,
+            &self.candidates,
+            &mut self.order,
+            kicks,
+        );
     }
 
     /// Raises the 1-tree bound on the complete graph; returns the bound.

@@ -140,7 +140,7 @@ impl TspBranchAndBound {
         for i in 0..self.nodes {
             initial
                 .one_tree
-                .alpha_values(&initial.reduced, i as u32, &mut self.alpha);
+                .alpha_values(&initial.reduced_costs, i as u32, &mut self.alpha);
             let costs = &initial.edge_costs.row(i as u32)[i + 1..];
             let edges = self.alpha[i + 1..].iter().zip(costs);
             for (j, (alpha, cost)) in (i as u32 + 1..).zip(edges) {

@@ -85,10 +85,10 @@ impl OneTree {
     }
 
     /// α-values (Helsgaun 2000): for each other node, the increase of the cost of the 1-tree when
-    /// it must contain the edge from `node` to it; 0 for edges of the 1-tree. `reduced` are the
-    /// reduced costs that it was built with.
-    pub fn alpha_values(&self, reduced: &EdgeCostMatrix, node: u32, out: &mut [f64]) {
-        let keys = reduced.row(node);
+    /// it must contain the edge from `node` to it; 0 for edges of the 1-tree. `reduced_costs` are
+    /// those that it was built with.
+    pub fn alpha_values(&self, reduced_costs: &EdgeCostMatrix, node: u32, out: &mut [f64]) {
+        let keys = reduced_costs.row(node);
         if node == self.special {
             for (out, key) in out.iter_mut().zip(keys) {
                 *out = (key - self.extra_key).max(0.0);

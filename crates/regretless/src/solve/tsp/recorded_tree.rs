@@ -9,13 +9,17 @@ use crate::solve::complete_graph::EdgeEnds;
 
 /// Marks the absence of a node.
 const NONE: u32 = u32::MAX;
-/// Largest tree that is recorded. Each node stores n multipliers, so this limits the memory of a
-/// warm start; following a larger tree would also take as long as a new search.
+/// Largest tree that is recorded. Each tree node stores one multiplier per graph node, so this
+/// limits the memory of a warm start; following a larger tree would also take as long as a new
+/// search.
 const MAX_RECORDED_NODES: usize = 256;
-/// Index of the child without the branching edge.
-pub(super) const EXCLUDED_SIDE: usize = 0;
-/// Index of the child with the branching edge.
-pub(super) const INCLUDED_SIDE: usize = 1;
+
+/// The two branches of a tree node: tours without and tours with the branching edge.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum EdgeBranch {
+    Excluded,
+    Included,
+}
 
 /// A recorded search tree.
 #[derive(Debug, Clone, Default)]
@@ -31,9 +35,11 @@ pub(super) struct RecordedTree {
 #[derive(Debug, Clone, Copy)]
 struct RecordedNode {
     /// Ends of the branching edge; `None` in a leaf.
-    branch: Option<EdgeEnds>,
-    /// The children without and with that edge.
-    children: [u32; 2],
+    branching_edge: Option<EdgeEnds>,
+    /// The child without that edge.
+    excluded_child: u32,
+    /// The child with that edge.
+    included_child: u32,
 }
 
 /// Index of a recorded node, or none.
@@ -48,18 +54,17 @@ impl RecordedNodeId {
     }
 }
 
-/// Parent and side of a node.
+/// Parent and branch of a node.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct BranchOrigin {
     pub(super) parent: RecordedNodeId,
-    /// [`EXCLUDED_SIDE`] or [`INCLUDED_SIDE`].
-    pub(super) side: usize,
+    pub(super) branch: EdgeBranch,
 }
 
 impl BranchOrigin {
     pub(super) const ROOT: Self = Self {
         parent: RecordedNodeId::NONE,
-        side: EXCLUDED_SIDE,
+        branch: EdgeBranch::Excluded,
     };
 }
 
@@ -89,7 +94,7 @@ impl RecordedTree {
     pub(super) fn add(
         &mut self,
         origin: BranchOrigin,
-        branch: Option<EdgeEnds>,
+        branching_edge: Option<EdgeEnds>,
         multipliers: &[f64],
     ) -> RecordedNodeId {
         if self.overflowed || self.nodes.len() == MAX_RECORDED_NODES {
@@ -98,11 +103,15 @@ impl RecordedTree {
         }
         let index = self.nodes.len() as u32;
         if let Some(parent) = self.nodes.get_mut(origin.parent.0 as usize) {
-            parent.children[origin.side] = index;
+            match origin.branch {
+                EdgeBranch::Excluded => parent.excluded_child = index,
+                EdgeBranch::Included => parent.included_child = index,
+            }
         }
         self.nodes.push(RecordedNode {
-            branch,
-            children: [NONE; 2],
+            branching_edge,
+            excluded_child: NONE,
+            included_child: NONE,
         });
         self.multipliers.extend_from_slice(multipliers);
         RecordedNodeId(index)
@@ -115,20 +124,27 @@ impl RecordedTree {
     /// Whether a node has children.
     pub(super) fn has_children(&self, recorded_id: RecordedNodeId) -> bool {
         self.node(recorded_id)
-            .is_some_and(|node| node.branch.is_some())
+            .is_some_and(|node| node.branching_edge.is_some())
     }
 
-    pub(super) fn child(&self, recorded_id: RecordedNodeId, side: usize) -> RecordedNodeId {
-        match self.node(recorded_id) {
-            Some(node) => RecordedNodeId(node.children[side]),
-            None => RecordedNodeId::NONE,
-        }
+    pub(super) fn child(&self, recorded_id: RecordedNodeId, branch: EdgeBranch) -> RecordedNodeId {
+        let Some(node) = self.node(recorded_id) else {
+            return RecordedNodeId::NONE;
+        };
+        RecordedNodeId(match branch {
+            EdgeBranch::Excluded => node.excluded_child,
+            EdgeBranch::Included => node.included_child,
+        })
     }
 
-    /// The multipliers of a node.
-    pub(super) fn multipliers(&self, recorded_id: RecordedNodeId, nodes: usize) -> Option<&[f64]> {
+    /// The multipliers of a tree node, one per graph node.
+    pub(super) fn multipliers(
+        &self,
+        recorded_id: RecordedNodeId,
+        graph_nodes: usize,
+    ) -> Option<&[f64]> {
         self.multipliers
-            .chunks_exact(nodes)
+            .chunks_exact(graph_nodes)
             .nth(recorded_id.0 as usize)
     }
 
@@ -138,7 +154,7 @@ impl RecordedTree {
         recorded_id: RecordedNodeId,
         graph: &SparseGraph,
     ) -> Option<u32> {
-        let edge = graph.find(self.node(recorded_id)?.branch?)?;
+        let edge = graph.find(self.node(recorded_id)?.branching_edge?)?;
         (graph.state(edge) == EdgeState::Free).then_some(edge)
     }
 
@@ -148,13 +164,13 @@ impl RecordedTree {
         mut recorded_id: RecordedNodeId,
         graph: &SparseGraph,
     ) -> RecordedNodeId {
-        while let Some(ends) = self.node(recorded_id).and_then(|node| node.branch) {
-            let side = match graph.find(ends).map(|edge| graph.state(edge)) {
+        while let Some(ends) = self.node(recorded_id).and_then(|node| node.branching_edge) {
+            let branch = match graph.find(ends).map(|edge| graph.state(edge)) {
                 Some(EdgeState::Free) => return recorded_id,
-                Some(EdgeState::Included) => INCLUDED_SIDE,
-                Some(EdgeState::Excluded) | None => EXCLUDED_SIDE,
+                Some(EdgeState::Included) => EdgeBranch::Included,
+                Some(EdgeState::Excluded) | None => EdgeBranch::Excluded,
             };
-            recorded_id = self.child(recorded_id, side);
+            recorded_id = self.child(recorded_id, branch);
         }
         recorded_id
     }

@@ -11,9 +11,7 @@
 //! equal tours the first one found is returned; the order of the search is determined by the costs,
 //! or by the [`RecordedTree`] of an earlier search.
 
-use super::recorded_tree::{
-    BranchOrigin, EXCLUDED_SIDE, INCLUDED_SIDE, RecordedNodeId, RecordedTree,
-};
+use super::recorded_tree::{BranchOrigin, EdgeBranch, RecordedNodeId, RecordedTree};
 use super::sparse_graph::{EdgeState, NoTourLeft, SparseGraph};
 use super::sparse_one_tree::{EdgeFixings, SparseOneTree, SparseOneTreeView};
 use super::subgradient::{AscentSchedule, AscentTarget, SubgradientAscent};
@@ -83,15 +81,15 @@ struct BranchFrame {
 }
 
 impl BranchFrame {
-    /// The child on one side of the branching.
-    fn child(&self, input: &TspSearchInput, side: usize) -> PendingNode {
+    /// The child on one branch.
+    fn child(&self, input: &TspSearchInput, branch: EdgeBranch) -> PendingNode {
         PendingNode {
             bound: self.bound,
             origin: BranchOrigin {
                 parent: self.origin,
-                side,
+                branch,
             },
-            recorded_id: input.child(self.recorded_id, side),
+            recorded_id: input.child(self.recorded_id, branch),
         }
     }
 }
@@ -125,9 +123,9 @@ pub(super) struct TspSearchInput<'a> {
 }
 
 impl TspSearchInput<'_> {
-    fn child(&self, recorded_id: RecordedNodeId, side: usize) -> RecordedNodeId {
+    fn child(&self, recorded_id: RecordedNodeId, branch: EdgeBranch) -> RecordedNodeId {
         match self.recorded {
-            Some(recorded) => recorded.child(recorded_id, side),
+            Some(recorded) => recorded.child(recorded_id, branch),
             None => RecordedNodeId::NONE,
         }
     }
@@ -199,14 +197,14 @@ impl TspSearchTree {
                     };
                     self.frames.push(frame);
                     self.saved_multipliers.extend_from_slice(&self.multipliers);
-                    node = frame.child(input, EXCLUDED_SIDE);
+                    node = frame.child(input, EdgeBranch::Excluded);
                     propagated = self.graph.fix_edge(edge, EdgeState::Excluded);
                     continue;
                 }
             }
             match self.next_child(incumbent) {
                 Some((result, frame)) => {
-                    node = frame.child(input, INCLUDED_SIDE);
+                    node = frame.child(input, EdgeBranch::Included);
                     propagated = result;
                 }
                 None => return (self.fixings.lower_bound, true),
@@ -225,11 +223,12 @@ impl TspSearchTree {
 
     /// Adds a node to the record of this search.
     fn record_node(&mut self, origin: BranchOrigin, outcome: &TspNodeOutcome) -> RecordedNodeId {
-        let branch = match outcome {
+        let branching_edge = match outcome {
             TspNodeOutcome::Closed => None,
             TspNodeOutcome::Branch { edge, .. } => Some(self.graph.ends(*edge)),
         };
-        self.recording.add(origin, branch, &self.multipliers)
+        self.recording
+            .add(origin, branching_edge, &self.multipliers)
     }
 
     /// Backtracks to the last branching that is not pruned and includes its edge.

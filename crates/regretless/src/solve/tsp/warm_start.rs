@@ -193,7 +193,7 @@ impl TspBranchAndBound {
             None => {
                 let initial = &mut self.initial;
                 initial
-                    .reduced
+                    .reduced_costs
                     .reduce(&initial.edge_costs, &initial.multipliers);
                 self.search(costs, pruning, bound, previous.recorded_tree.as_ref())
             }
@@ -286,7 +286,7 @@ impl TspBranchAndBound {
             return false;
         };
         initial
-            .reduced
+            .reduced_costs
             .reduce(&initial.edge_costs, &initial.multipliers);
         self.fix_edges_by_bound(bound);
         self.reset_tree();

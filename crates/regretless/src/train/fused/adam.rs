@@ -150,9 +150,9 @@ fn step_row_body(
             second: simd.load(second),
         };
         let after = adam.step(simd.load(gradient), before);
-        after.weight.store_slice(weight);
-        after.first.store_slice(first);
-        after.second.store_slice(second);
+        after.weight.store_unaligned(weight);
+        after.first.store_unaligned(first);
+        after.second.store_unaligned(second);
     }
     let before = AdamLanes {
         weight: simd.load_partial(last_weights),

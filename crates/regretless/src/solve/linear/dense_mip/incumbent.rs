@@ -1,8 +1,8 @@
 //! The incumbent and the cutoff.
 //!
 //! A point becomes the incumbent only if every row is satisfied up to [`FEASIBILITY_TOLERANCE`]. If
-//! objectives have a granularity, a better point is better by a step; otherwise improvements below
-//! [`OBJECTIVE_TOLERANCE`] of the objective do not count.
+//! objectives have a granularity, a better point is better by at least the granularity; otherwise
+//! nodes that could improve the objective by less than [`OBJECTIVE_TOLERANCE`] of it are pruned.
 
 use super::{DenseModel, SearchRequest};
 use crate::solve::dense_tableau::min_improvement;
@@ -15,7 +15,8 @@ const FEASIBILITY_TOLERANCE: f64 = 1e-8;
 
 /// Distance below which a value counts as integral when it is rounded down or up.
 const INTEGRALITY_TOLERANCE: f64 = 1e-6;
-/// Fraction of a unit by which a move may exceed the slack of a row; the point is checked
+/// Part of an integer unit (a change of a column by 1) by which [`improve`] may exceed what the
+/// slack of a row allows, so that rounding errors do not cost a unit; the point is checked
 /// afterwards.
 const UNIT_TOLERANCE: f64 = 1e-9;
 
@@ -26,8 +27,10 @@ pub(super) struct DenseIncumbent {
     objective: f64,
     cutoff: f64,
     granularity: f64,
-    gap: f64,
-    offset: f64,
+    /// Relative gap to the optimum that is allowed.
+    relative_gap_tolerance: f64,
+    /// Constant part of the objective; the gap is relative to the objective with it.
+    objective_offset: f64,
     /// Lower bound that a complete search proves.
     proven_bound: f64,
 }
@@ -37,7 +40,9 @@ impl DenseIncumbent {
     pub(super) fn reset(&mut self, request: &SearchRequest<'_>, granularity: f64) {
         self.point.clear();
         (self.objective, self.cutoff) = (f64::INFINITY, f64::INFINITY);
-        (self.granularity, self.gap, self.offset) = (granularity, request.gap, request.offset);
+        self.granularity = granularity;
+        self.relative_gap_tolerance = request.relative_gap_tolerance;
+        self.objective_offset = request.objective_offset;
     }
 
     pub(super) fn point(&self) -> Option<&[f64]> {
@@ -59,8 +64,8 @@ impl DenseIncumbent {
     }
 
     /// Offers a point; returns false if it violates a row.
-    pub(super) fn offer(&mut self, data: &DenseModel, costs: &[f64], point: &[f64]) -> bool {
-        if !(0..data.rows).all(|row| slack(data, row, point).is_some()) {
+    pub(super) fn offer(&mut self, model: &DenseModel, costs: &[f64], point: &[f64]) -> bool {
+        if !(0..model.rows).all(|row| slack(model, row, point).is_some()) {
             return false;
         }
         let terms = costs.iter().zip(point);
@@ -69,14 +74,15 @@ impl DenseIncumbent {
             self.objective = objective;
             self.point.clear();
             self.point.extend_from_slice(point);
-            let magnitude = (objective + self.offset).abs();
+            let magnitude = (objective + self.objective_offset).abs();
             let min = min_improvement(
                 magnitude.max(objective.abs()),
                 self.granularity,
                 OBJECTIVE_TOLERANCE,
             );
-            self.cutoff = objective - min.max(self.gap * magnitude);
-            self.proven_bound = if self.gap * magnitude <= min {
+            let allowed_gap = self.relative_gap_tolerance * magnitude;
+            self.cutoff = objective - min.max(allowed_gap);
+            self.proven_bound = if allowed_gap <= min {
                 objective
             } else {
                 self.cutoff
@@ -87,10 +93,10 @@ impl DenseIncumbent {
 
     /// Rounds a point of the relaxation down and up, improves the results greedily, and offers
     /// them.
-    pub(super) fn offer_rounded(&mut self, data: &DenseModel, costs: &[f64], point: &[f64]) {
+    pub(super) fn offer_rounded(&mut self, model: &DenseModel, costs: &[f64], point: &[f64]) {
         for up in [false, true] {
             let mut rounded = point.to_vec();
-            for (value, is_integer) in rounded.iter_mut().zip(&data.integer) {
+            for (value, is_integer) in rounded.iter_mut().zip(&model.integer) {
                 if !is_integer {
                     continue;
                 }
@@ -103,49 +109,49 @@ impl DenseIncumbent {
                     value.floor()
                 };
             }
-            if self.offer(data, costs, &rounded) {
-                improve(data, costs, &mut rounded);
-                self.offer(data, costs, &rounded);
+            if self.offer(model, costs, &rounded) {
+                improve(model, costs, &mut rounded);
+                self.offer(model, costs, &rounded);
             }
         }
     }
 }
 
 /// Slacks of a row to its lower and upper bound; `None` if it is violated.
-fn slack(data: &DenseModel, row: usize, point: &[f64]) -> Option<[f64; 2]> {
+fn slack(model: &DenseModel, row: usize, point: &[f64]) -> Option<[f64; 2]> {
     let (mut activity, mut magnitude) = (0.0, 1.0_f64);
-    for (entry, value) in data.row(row).iter().zip(point) {
+    for (entry, value) in model.row(row).iter().zip(point) {
         activity += entry * value;
         magnitude = magnitude.max((entry * value).abs());
     }
-    let [lower, upper] = data.bounds[data.columns + row];
+    let [lower, upper] = model.bounds[model.columns + row];
     let slacks = [activity - lower, upper - activity];
     let tolerance = FEASIBILITY_TOLERANCE * magnitude;
     let is_satisfied = slacks.iter().all(|slack| *slack >= -tolerance);
     is_satisfied.then_some(slacks)
 }
 
-/// Moves integer columns, those with the largest costs first, as far in the direction of lower cost
-/// as all rows allow.
-fn improve(data: &DenseModel, costs: &[f64], point: &mut [f64]) {
-    let mut order: Vec<usize> = (0..data.columns)
-        .filter(|column| data.integer[*column] && costs[*column] != 0.0)
+/// Moves integer columns, those with the largest absolute costs first, as far in the direction of
+/// lower cost as all rows allow.
+fn improve(model: &DenseModel, costs: &[f64], point: &mut [f64]) {
+    let mut order: Vec<usize> = (0..model.columns)
+        .filter(|column| model.integer[*column] && costs[*column] != 0.0)
         .collect();
     order.sort_by(|a, b| costs[*b].abs().total_cmp(&costs[*a].abs()));
-    let mut slacks: Vec<[f64; 2]> = (0..data.rows)
-        .filter_map(|row| slack(data, row, point))
+    let mut slacks: Vec<[f64; 2]> = (0..model.rows)
+        .filter_map(|row| slack(model, row, point))
         .collect();
     for column in order {
         let up = costs[column] < 0.0;
         let sign = if up { 1.0 } else { -1.0 };
-        let [lower, upper] = data.bounds[column];
+        let [lower, upper] = model.bounds[column];
         let mut units = if up {
             upper - point[column]
         } else {
             point[column] - lower
         };
         for (row, [below, above]) in slacks.iter().enumerate() {
-            let entry = sign * data.row(row)[column];
+            let entry = sign * model.row(row)[column];
             if entry != 0.0 {
                 let slack = if entry > 0.0 { above } else { below };
                 let row_units = slack.max(0.0) / entry.abs() + UNIT_TOLERANCE;
@@ -155,7 +161,7 @@ fn improve(data: &DenseModel, costs: &[f64], point: &mut [f64]) {
         if units >= 1.0 && units.is_finite() {
             point[column] += sign * units;
             for (row, [below, above]) in slacks.iter_mut().enumerate() {
-                let change = sign * units * data.row(row)[column];
+                let change = sign * units * model.row(row)[column];
                 *below += change;
                 *above -= change;
             }

@@ -22,7 +22,7 @@ mod tableau;
 use self::incumbent::DenseIncumbent;
 use self::search_tree::DenseSearchTree;
 use self::tableau::DenseTableau;
-use crate::solve::dense_tableau::largest_common_step;
+use crate::solve::dense_tableau::find_granularity;
 use crate::solve::highs::{LinearModel, integer_bounds};
 
 /// Maximum number of cells (coefficients) of a tableau, rows times columns: 32 KB, the size of an
@@ -64,7 +64,7 @@ pub(super) struct DenseSearchResult {
 /// The solver for one small model.
 #[derive(Debug)]
 pub(super) struct DenseMip {
-    data: DenseModel,
+    model: DenseModel,
     /// One tableau per depth of the tree.
     tableau_per_depth: Vec<DenseTableau>,
     incumbent: DenseIncumbent,
@@ -78,10 +78,10 @@ pub(super) struct SearchRequest<'a> {
     /// Cost of every column.
     pub(super) costs: &'a [f64],
     /// Constant part of the objective; the gap is relative to the objective with it.
-    pub(super) offset: f64,
+    pub(super) objective_offset: f64,
     /// Relative gap to the optimum that is allowed.
-    pub(super) gap: f64,
-    /// The power of two by which `costs` and `offset` have been multiplied.
+    pub(super) relative_gap_tolerance: f64,
+    /// The power of two by which `costs` and `objective_offset` have been multiplied.
     pub(super) scale: f64,
 }
 
@@ -93,7 +93,7 @@ impl DenseMip {
         if !fits || !model.integer.contains(&true) {
             return None;
         }
-        let mut data = DenseModel {
+        let mut dense = DenseModel {
             columns,
             rows,
             matrix: vec![0.0; columns * rows],
@@ -101,20 +101,20 @@ impl DenseMip {
         };
         for column in 0..columns {
             let bounds = model.column_bounds[column];
-            data.bounds.push(if model.integer[column] {
+            dense.bounds.push(if model.integer[column] {
                 integer_bounds(bounds)
             } else {
                 bounds
             });
         }
         for row in 0..rows {
-            data.add_row(row, model)?;
+            dense.add_row(row, model)?;
         }
-        data.integer.clone_from(&model.integer);
-        data.integer.resize(columns + rows, false);
-        let is_consistent = data.bounds.iter().all(|[lower, upper]| lower <= upper);
+        dense.integer.clone_from(&model.integer);
+        dense.integer.resize(columns + rows, false);
+        let is_consistent = dense.bounds.iter().all(|[lower, upper]| lower <= upper);
         is_consistent.then(|| Self {
-            data,
+            model: dense,
             tableau_per_depth: Vec::new(),
             incumbent: DenseIncumbent::default(),
             cell_updates: 0,
@@ -129,7 +129,7 @@ impl DenseMip {
     ) -> Option<DenseSearchResult> {
         self.incumbent.reset(request, self.granularity(request));
         let mut tree = DenseSearchTree::new(
-            &self.data,
+            &self.model,
             request.costs,
             &mut self.tableau_per_depth,
             &mut self.incumbent,
@@ -142,7 +142,7 @@ impl DenseMip {
         let bound = self.incumbent.proven_bound().max(root_bound);
         let bound = bound.min(self.incumbent.objective());
         Some(DenseSearchResult {
-            bound: bound + request.offset,
+            bound: bound + request.objective_offset,
             nodes,
         })
     }
@@ -158,12 +158,12 @@ impl DenseMip {
         let nonzero = costs.filter(|(_, cost)| **cost != 0.0);
         if nonzero
             .clone()
-            .any(|(column, _)| !self.data.integer[column])
+            .any(|(column, _)| !self.model.integer[column])
         {
             return 0.0;
         }
-        largest_common_step(&nonzero.map(|(_, cost)| cost / request.scale))
-            .map_or(0.0, |step| step * request.scale)
+        find_granularity(&nonzero.map(|(_, cost)| cost / request.scale))
+            .map_or(0.0, |granularity| granularity * request.scale)
     }
 }
 
@@ -223,8 +223,8 @@ mod tests {
         let proof = DenseMip::from_model(model)?.search(
             &SearchRequest {
                 costs,
-                offset: 10.0,
-                gap,
+                objective_offset: 10.0,
+                relative_gap_tolerance: gap,
                 scale: 1.0,
             },
             &mut point,

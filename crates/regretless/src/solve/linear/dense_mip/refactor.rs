@@ -6,9 +6,9 @@ use super::tableau::DenseTableau;
 use crate::solve::dense_tableau::invert;
 
 /// The entry of a variable in a row of the system `activity − Σ entry · column = 0`.
-fn entry(data: &DenseModel, variable: usize, row: usize) -> f64 {
-    match variable.checked_sub(data.columns) {
-        None => -data.row(row)[variable],
+fn entry(model: &DenseModel, variable: usize, row: usize) -> f64 {
+    match variable.checked_sub(model.columns) {
+        None => -model.row(row)[variable],
         Some(activity_row) => f64::from(u8::from(activity_row == row)),
     }
 }
@@ -16,11 +16,11 @@ fn entry(data: &DenseModel, variable: usize, row: usize) -> f64 {
 impl DenseTableau {
     /// Recomputes the tableau of the current basis from the data. Returns false, and changes
     /// nothing, if the basis is numerically singular.
-    pub(super) fn refactor(&mut self, data: &DenseModel, costs: &[f64]) -> bool {
+    pub(super) fn refactor(&mut self, model: &DenseModel, costs: &[f64]) -> bool {
         let row = |row: usize| {
             self.basic
                 .iter()
-                .map(|variable| entry(data, *variable as usize, row))
+                .map(|variable| entry(model, *variable as usize, row))
                 .collect()
         };
         let Some(inverse) = invert((0..self.rows).map(row).collect()) else {
@@ -31,7 +31,7 @@ impl DenseTableau {
         for position in 0..self.width {
             let variable = self.nonbasic[position];
             let column: Vec<f64> = (0..self.rows)
-                .map(|row| entry(data, variable as usize, row))
+                .map(|row| entry(model, variable as usize, row))
                 .collect();
             let mut reduced = cost(variable);
             for (row, inverse_row) in inverse.iter().enumerate() {
@@ -41,17 +41,17 @@ impl DenseTableau {
             }
             self.cells[self.rows * self.stride + position] = reduced;
         }
-        self.refresh_values(&inverse, data, costs);
+        self.refresh_values(&inverse, model, costs);
         self.age = 0;
         true
     }
 
-    fn refresh_values(&mut self, inverse: &[Vec<f64>], data: &DenseModel, costs: &[f64]) {
+    fn refresh_values(&mut self, inverse: &[Vec<f64>], model: &DenseModel, costs: &[f64]) {
         let values = self.nonbasic_values(self.bounds.len());
         let right_side = |row: usize| {
-            let terms = data.row(row).iter().zip(&values);
+            let terms = model.row(row).iter().zip(&values);
             let activity: f64 = terms.map(|(entry, value)| entry * value).sum();
-            activity - values[data.columns + row]
+            activity - values[model.columns + row]
         };
         let right_side: Vec<f64> = (0..self.rows).map(right_side).collect();
         for (row, inverse_row) in inverse.iter().enumerate() {
@@ -61,7 +61,7 @@ impl DenseTableau {
                 .map(|(a, b)| a * b)
                 .sum();
         }
-        let point = self.point(data.columns);
+        let point = self.point(model.columns);
         let terms = costs.iter().zip(&point);
         self.objective = terms.map(|(cost, value)| cost * value).sum();
     }
@@ -85,7 +85,7 @@ mod tests {
             [-infinite, 0.25],
             [3.0, 3.0],
         ];
-        let data = DenseModel {
+        let model = DenseModel {
             columns: 3,
             rows: 3,
             matrix,
@@ -94,11 +94,11 @@ mod tests {
         };
         let costs = [2.0, -1.0, 3.0];
         let mut tableau = DenseTableau::default();
-        assert!(tableau.start(&data, &costs));
+        assert!(tableau.start(&model, &costs));
         assert_eq!(tableau.solve(infinite, &mut 0), TableauStatus::Solved);
         assert!(tableau.age > 0);
         let mut refactored = tableau.clone();
-        assert!(refactored.refactor(&data, &costs));
+        assert!(refactored.refactor(&model, &costs));
         let close = |a: &f64, b: &f64| (a - b).abs() < 1e-12;
         for row in 0..=3 {
             assert!(

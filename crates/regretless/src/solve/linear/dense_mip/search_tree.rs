@@ -23,7 +23,7 @@ const MAX_DEPTH: usize = 200;
 
 /// One search.
 pub(super) struct DenseSearchTree<'a> {
-    data: &'a DenseModel,
+    model: &'a DenseModel,
     costs: &'a [f64],
     tableau_per_depth: &'a mut Vec<DenseTableau>,
     incumbent: &'a mut DenseIncumbent,
@@ -36,13 +36,13 @@ pub(super) struct DenseSearchTree<'a> {
 
 impl<'a> DenseSearchTree<'a> {
     pub(super) fn new(
-        data: &'a DenseModel,
+        model: &'a DenseModel,
         costs: &'a [f64],
         tableau_per_depth: &'a mut Vec<DenseTableau>,
         incumbent: &'a mut DenseIncumbent,
     ) -> Self {
         Self {
-            data,
+            model,
             costs,
             tableau_per_depth,
             incumbent,
@@ -58,7 +58,7 @@ impl<'a> DenseSearchTree<'a> {
         if self.tableau_per_depth.is_empty() {
             self.tableau_per_depth.push(DenseTableau::default());
         }
-        if !self.tableau_per_depth[0].start(self.data, self.costs) || !self.reoptimize(0) {
+        if !self.tableau_per_depth[0].start(self.model, self.costs) || !self.reoptimize(0) {
             return None;
         }
         let root_bound = self.tableau_per_depth[0].objective;
@@ -75,7 +75,7 @@ impl<'a> DenseSearchTree<'a> {
     fn reoptimize(&mut self, level: usize) -> bool {
         let tableau = &mut self.tableau_per_depth[level];
         let is_accurate =
-            tableau.age <= REFACTOR_INTERVAL || tableau.refactor(self.data, self.costs);
+            tableau.age <= REFACTOR_INTERVAL || tableau.refactor(self.model, self.costs);
         let status = if is_accurate {
             tableau.solve(self.incumbent.cutoff(), &mut self.work)
         } else {
@@ -160,7 +160,7 @@ impl<'a> DenseSearchTree<'a> {
         for position in (0..tableau.width).rev() {
             let reduced = tableau.reduced_cost_toward(position);
             if reduced > 0.0
-                && self.data.integer[tableau.nonbasic[position] as usize]
+                && self.model.integer[tableau.nonbasic[position] as usize]
                 && gap.is_finite()
             {
                 tableau.tighten_bounds(position, (gap.max(0.0) / reduced).floor());
@@ -173,17 +173,17 @@ impl<'a> DenseSearchTree<'a> {
         if tableau.objective >= self.incumbent.cutoff() {
             return NodeAction::Prune;
         }
-        let is_integral = fractional(tableau, self.data).next().is_none();
+        let is_integral = fractional(tableau, self.model).next().is_none();
         if is_integral || self.nodes <= MAX_ROUNDED_NODES {
-            let mut point = tableau.point(self.data.columns);
+            let mut point = tableau.point(self.model.columns);
             if is_integral {
-                round(&mut point, self.data);
+                round(&mut point, self.model);
                 // The point is feasible in the tableau but violates a row: HiGHS must solve the
                 // model.
-                self.is_abandoned |= !self.incumbent.offer(self.data, self.costs, &point);
+                self.is_abandoned |= !self.incumbent.offer(self.model, self.costs, &point);
                 return NodeAction::Prune;
             }
-            self.incumbent.offer_rounded(self.data, self.costs, &point);
+            self.incumbent.offer_rounded(self.model, self.costs, &point);
         }
         self.tighten_bounds(depth);
         self.choose(depth)
@@ -193,7 +193,7 @@ impl<'a> DenseSearchTree<'a> {
     fn choose(&self, depth: usize) -> NodeAction {
         let tableau = &self.tableau_per_depth[depth];
         let mut rule = PenaltyBranching::new(self.incumbent.cutoff() - tableau.objective);
-        for (row, value) in fractional(tableau, self.data) {
+        for (row, value) in fractional(tableau, self.model) {
             if rule.consider_row(row, self.penalties(tableau, row, value)) {
                 return NodeAction::Prune;
             }
@@ -209,7 +209,7 @@ impl<'a> DenseSearchTree<'a> {
         for position in 0..tableau.width {
             let rise = tableau.entry_toward(row, position);
             if rise != 0.0 {
-                let is_integer = self.data.integer[tableau.nonbasic[position] as usize];
+                let is_integer = self.model.integer[tableau.nonbasic[position] as usize];
                 let step = f64::from(u8::from(is_integer));
                 let change = if rise > 0.0 { up_change } else { down_change };
                 let cost = tableau.reduced_cost_toward(position) * (change / rise.abs()).max(step);
@@ -227,17 +227,18 @@ impl<'a> DenseSearchTree<'a> {
 /// Rows of integer columns with fractional values, and the values.
 fn fractional<'t>(
     tableau: &'t DenseTableau,
-    data: &'t DenseModel,
+    model: &'t DenseModel,
 ) -> impl Iterator<Item = (usize, f64)> + 't {
     let values = tableau.basic.iter().zip(&tableau.values).enumerate();
     let fractional = values.filter(|(_, (variable, value))| {
-        data.integer[**variable as usize] && (**value - value.round()).abs() > INTEGRALITY_TOLERANCE
+        model.integer[**variable as usize]
+            && (**value - value.round()).abs() > INTEGRALITY_TOLERANCE
     });
     fractional.map(|(row, (_, value))| (row, *value))
 }
 
-fn round(point: &mut [f64], data: &DenseModel) {
-    for (value, is_integer) in point.iter_mut().zip(&data.integer) {
+fn round(point: &mut [f64], model: &DenseModel) {
+    for (value, is_integer) in point.iter_mut().zip(&model.integer) {
         if *is_integer {
             *value = value.round();
         }

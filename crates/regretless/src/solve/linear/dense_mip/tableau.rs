@@ -57,16 +57,16 @@ pub(super) struct DenseTableau {
 impl DenseTableau {
     /// Builds the tableau with all activities in the basis and every column at the bound its cost
     /// favors; false when a column has no such bound.
-    pub(super) fn start(&mut self, data: &DenseModel, costs: &[f64]) -> bool {
-        self.rows = data.rows;
-        self.bounds.clone_from(&data.bounds);
+    pub(super) fn start(&mut self, model: &DenseModel, costs: &[f64]) -> bool {
+        self.rows = model.rows;
+        self.bounds.clone_from(&model.bounds);
         self.basic.clear();
         self.basic
-            .extend((data.columns..data.columns + data.rows).map(|activity| activity as u32));
+            .extend((model.columns..model.columns + model.rows).map(|activity| activity as u32));
         self.nonbasic.clear();
         self.at_upper.clear();
         for (column, cost) in costs.iter().enumerate() {
-            let [lower, upper] = data.bounds[column];
+            let [lower, upper] = model.bounds[column];
             let at_upper = *cost < 0.0 || lower == f64::NEG_INFINITY;
             if !(if at_upper { upper } else { lower }).is_finite() || (at_upper && *cost > 0.0) {
                 return false;
@@ -77,15 +77,15 @@ impl DenseTableau {
             }
         }
         (self.width, self.stride) = (self.nonbasic.len(), self.nonbasic.len());
-        self.fill(data, costs);
+        self.fill(model, costs);
         true
     }
 
     /// Writes the cells of the basis of activities.
-    fn fill(&mut self, data: &DenseModel, costs: &[f64]) {
+    fn fill(&mut self, model: &DenseModel, costs: &[f64]) {
         self.cells.clear();
-        for row in 0..data.rows {
-            let entries = data.row(row);
+        for row in 0..model.rows {
+            let entries = model.row(row);
             self.cells.extend(
                 self.nonbasic
                     .iter()
@@ -94,14 +94,14 @@ impl DenseTableau {
         }
         self.cells
             .extend(self.nonbasic.iter().map(|column| costs[*column as usize]));
-        let values = self.nonbasic_values(data.columns);
+        let values = self.nonbasic_values(model.columns);
         let total = |entries: &[f64]| {
             let terms = entries.iter().zip(&values);
             terms.map(|(entry, value)| entry * value).sum::<f64>()
         };
         self.values.clear();
         self.values
-            .extend((0..data.rows).map(|row| total(data.row(row))));
+            .extend((0..model.rows).map(|row| total(model.row(row))));
         self.objective = total(costs);
         self.age = 0;
     }

@@ -16,12 +16,12 @@ use crate::solve::highs::{BasicVariable, BasisStatus};
 /// Smaller entries of a row count as zero: the feasibility tolerance of the simplex solver.
 const ZERO_TOLERANCE: f64 = 1e-9;
 
-/// A nonbasic column that can change its value.
+/// A nonbasic column that is not fixed: its bounds differ, so that it can change its value.
 #[derive(Debug, Clone, Copy)]
-struct FreeColumn {
+struct UnfixedNonbasic {
     ends: EdgeEnds,
     /// Absolute reduced cost.
-    margin: f64,
+    dual_slack: f64,
     at_upper: bool,
 }
 
@@ -40,11 +40,13 @@ const NONBASIC: u32 = u32::MAX;
 pub(super) struct BranchPenalties {
     /// Position of each column in the basis, or `NONBASIC`.
     basis_position: Vec<u32>,
-    free: Vec<FreeColumn>,
+    unfixed_nonbasic: Vec<UnfixedNonbasic>,
     /// Rows of binding cuts with their absolute duals.
     binding_cuts: Vec<(usize, f64)>,
+    /// Node sets of the binding cuts, by node.
     set_index: NodeSetIndex,
-    row: Vec<f64>,
+    /// The current row of B⁻¹.
+    inverse_row: Vec<f64>,
     /// Breakpoints of the step down to 0 and up to 1.
     breakpoints: [Vec<Breakpoint>; 2],
 }
@@ -67,14 +69,14 @@ impl BranchPenalties {
                 self.basis_position[column] = position as u32;
             }
         }
-        self.free.clear();
+        self.unfixed_nonbasic.clear();
         for (column, ([i, j], status)) in master.edges.iter().zip(&basis.columns).enumerate() {
             let [lower, upper] = master.bounds(column);
             if *status != BasisStatus::Basic && lower < upper {
-                let reduced = prices.reduced(edge_costs.between(*i, *j), *i, *j);
-                self.free.push(FreeColumn {
+                let reduced_cost = prices.reduced_cost(edge_costs.between(*i, *j), *i, *j);
+                self.unfixed_nonbasic.push(UnfixedNonbasic {
                     ends: [*i, *j],
-                    margin: reduced.abs(),
+                    dual_slack: reduced_cost.abs(),
                     at_upper: *status == BasisStatus::Upper,
                 });
             }
@@ -104,37 +106,38 @@ impl BranchPenalties {
         if position == NONBASIC {
             return Ok([0.0; 2]);
         }
-        master.inverse_row(position as usize, &mut self.row)?;
+        master.inverse_row(position as usize, &mut self.inverse_row)?;
         let breakpoints = &mut self.breakpoints;
         breakpoints.iter_mut().for_each(Vec::clear);
         for (row, dual) in &self.binding_cuts {
-            record_breakpoint(breakpoints, *dual, self.row[*row], f64::INFINITY);
+            record_breakpoint(breakpoints, *dual, self.inverse_row[*row], f64::INFINITY);
         }
-        for free in &self.free {
-            let [i, j] = free.ends;
-            let mut entry = self.row[i as usize] + self.row[j as usize];
+        for column in &self.unfixed_nonbasic {
+            let [i, j] = column.ends;
+            let mut entry = self.inverse_row[i as usize] + self.inverse_row[j as usize];
             self.set_index
-                .visit_cuts_with_both(i, j, |row| entry += self.row[row as usize]);
-            let signed_entry = if free.at_upper { -entry } else { entry };
-            record_breakpoint(breakpoints, free.margin, signed_entry, entry.abs());
+                .visit_cuts_with_both(i, j, |row| entry += self.inverse_row[row as usize]);
+            let signed_entry = if column.at_upper { -entry } else { entry };
+            record_breakpoint(breakpoints, column.dual_slack, signed_entry, entry.abs());
         }
         let [down, up] = breakpoints;
         Ok([gain(down, value), gain(up, 1.0 - value)])
     }
 }
 
-/// Records where a margin that changes by −Δ·entry becomes zero.
+/// Records the step at which a dual slack that decreases by step · entry becomes zero; the step up
+/// has the opposite sign, so negative entries are its breakpoints.
 fn record_breakpoint(
     [down, up]: &mut [Vec<Breakpoint>; 2],
-    margin: f64,
+    dual_slack: f64,
     entry: f64,
     slope_loss: f64,
 ) {
     if entry > ZERO_TOLERANCE {
-        let step = margin / entry;
+        let step = dual_slack / entry;
         down.push(Breakpoint { step, slope_loss });
     } else if entry < -ZERO_TOLERANCE {
-        let step = margin / -entry;
+        let step = dual_slack / -entry;
         up.push(Breakpoint { step, slope_loss });
     }
 }

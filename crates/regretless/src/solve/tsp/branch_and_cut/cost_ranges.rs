@@ -75,28 +75,31 @@ fn nonbasic_ranges(
     let mut smallest = SmallestMargins::new(SORTED_EDGES_PER_NODE * edge_costs.nodes());
     // Edges come in the order of their indices.
     let mut edge = 0;
-    prices.visit_rows(edge_costs, |i, reduced| {
+    prices.visit_rows(edge_costs, |i, reduced_costs| {
         let costs = &edge_costs.row(i)[i as usize + 1..];
-        let lower_limits = ranges.lower[edge..].iter_mut().zip(costs).zip(reduced);
-        for ((lower, cost), reduced) in lower_limits {
-            *lower = cost - reduced.max(0.0);
+        let lower_limits = ranges.lower[edge..]
+            .iter_mut()
+            .zip(costs)
+            .zip(reduced_costs);
+        for ((lower, cost), reduced_cost) in lower_limits {
+            *lower = cost - reduced_cost.max(0.0);
         }
-        for (j, (cost, reduced)) in (i + 1..).zip(costs.iter().zip(reduced)) {
+        for (j, (cost, reduced_cost)) in (i + 1..).zip(costs.iter().zip(reduced_costs)) {
             match status[edge] {
                 BasisStatus::Basic => {}
                 BasisStatus::Upper => {
                     (ranges.lower[edge], ranges.upper[edge]) =
-                        (f64::NEG_INFINITY, cost - reduced.min(0.0));
+                        (f64::NEG_INFINITY, cost - reduced_cost.min(0.0));
                     smallest.offer(NonbasicEdge {
-                        margin: reduced.abs(),
+                        margin: reduced_cost.abs(),
                         ends: [i, j],
                         at_upper: true,
                     });
                 }
                 BasisStatus::Lower | BasisStatus::Zero | BasisStatus::Nonbasic => {
-                    if reduced.abs() <= smallest.max_margin {
+                    if reduced_cost.abs() <= smallest.max_margin {
                         smallest.offer(NonbasicEdge {
-                            margin: reduced.abs(),
+                            margin: reduced_cost.abs(),
                             ends: [i, j],
                             at_upper: false,
                         });
@@ -312,7 +315,7 @@ impl<'a> RatioTestInput<'a> {
                 continue;
             }
             let other = other as u32;
-            let margin = prices.reduced(*cost, node, other).abs();
+            let margin = prices.reduced_cost(*cost, node, other).abs();
             let entry = self.entry(row, [node, other]);
             match self.status[edge_index_u32(nodes, [node, other]) as usize] {
                 BasisStatus::Basic => {}

@@ -69,15 +69,20 @@ impl InitialTour {
     /// Ranks candidate edges by α-value with respect to the 1-tree under these node potentials.
     pub(super) fn rank_by_potentials(&mut self, potentials: &[f64]) {
         self.one_tree.build(&self.edge_costs, potentials);
-        self.reduced.reduce(&self.edge_costs, potentials);
-        self.candidates
-            .by_alpha_value(&self.reduced, &self.one_tree, CANDIDATES_PER_NODE);
+        self.reduced_costs.reduce(&self.edge_costs, potentials);
+        self.candidates.fill_by_alpha_value(
+            &self.reduced_costs,
+            &self.one_tree,
+            CANDIDATES_PER_NODE,
+        );
     }
 
     /// The edges of the tour and the few of smallest reduced cost at every node, sorted.
     pub(super) fn initial_columns(&mut self) -> Vec<EdgeEnds> {
-        self.reduced.reduce(&self.edge_costs, &self.multipliers);
-        self.candidates.by_cost(&self.reduced, COLUMNS_PER_NODE);
+        self.reduced_costs
+            .reduce(&self.edge_costs, &self.multipliers);
+        self.candidates
+            .fill_by_cost(&self.reduced_costs, COLUMNS_PER_NODE);
         self.candidate_edges()
     }
 

@@ -266,8 +266,8 @@ impl TspMasterLp {
     pub(super) fn bound(&self, edge_costs: &EdgeCostMatrix, prices: &DualPrices) -> f64 {
         let columns = self.edges.iter().zip(self.relaxation.bounds());
         let terms = columns.map(|([i, j], [lower, upper])| {
-            let reduced = prices.reduced(edge_costs.between(*i, *j), *i, *j);
-            reduced * if reduced < 0.0 { upper } else { lower }
+            let reduced_cost = prices.reduced_cost(edge_costs.between(*i, *j), *i, *j);
+            reduced_cost * if reduced_cost < 0.0 { upper } else { lower }
         });
         prices.constant + terms.sum::<f64>()
     }

@@ -212,15 +212,16 @@ impl TspBranchAndCut {
         let edge_costs = &self.initial.edge_costs;
         let mut spare_edges = Vec::new();
         root.prices
-            .scan(edge_costs, cutoff - bound, |i, j, reduced| {
+            .scan(edge_costs, cutoff - bound, |i, j, reduced_cost| {
                 if !root.has_column([i, j]) {
-                    spare_edges.push(([i, j], reduced));
+                    spare_edges.push(([i, j], reduced_cost));
                 }
             });
-        let reduced = |[i, j]: EdgeEnds| root.prices.reduced(edge_costs.between(i, j), i, j);
+        let reduced_cost =
+            |[i, j]: EdgeEnds| root.prices.reduced_cost(edge_costs.between(i, j), i, j);
         let columns = root.master.edges.iter().zip(root.master.values());
         let delete = columns
-            .map(|(ends, value)| *value == 0.0 && bound + reduced(*ends) > cutoff)
+            .map(|(ends, value)| *value == 0.0 && bound + reduced_cost(*ends) > cutoff)
             .collect();
         root.master.drop_edges(delete)?;
         Ok(spare_edges)

@@ -41,7 +41,7 @@ impl DualPrices {
 
     /// Reduced cost of the edge {i, j} of this cost.
     #[inline]
-    pub(super) fn reduced(&self, cost: f64, i: u32, j: u32) -> f64 {
+    pub(super) fn reduced_cost(&self, cost: f64, i: u32, j: u32) -> f64 {
         let without_cuts = cost - self.potential[i as usize] - self.potential[j as usize];
         self.add_weights(without_cuts, i, j)
     }
@@ -63,10 +63,10 @@ impl DualPrices {
     }
 
     #[inline]
-    fn add_weights(&self, mut reduced: f64, i: u32, j: u32) -> f64 {
+    fn add_weights(&self, mut reduced_cost: f64, i: u32, j: u32) -> f64 {
         self.set_index
-            .visit_cuts_with_both(i, j, |cut| reduced += self.weight[cut as usize]);
-        reduced
+            .visit_cuts_with_both(i, j, |cut| reduced_cost += self.weight[cut as usize]);
+        reduced_cost
     }
 
     /// Visits every node with the reduced costs of its edges to all larger nodes.
@@ -81,8 +81,8 @@ impl DualPrices {
             let row_potential = self.potential[i];
             let costs = &edge_costs.row(i as u32)[i + 1..];
             let edges = costs.iter().zip(&self.potential[i + 1..]);
-            for (reduced, (cost, potential)) in row[i + 1..].iter_mut().zip(edges) {
-                *reduced = cost - row_potential - potential;
+            for (reduced_cost, (cost, potential)) in row[i + 1..].iter_mut().zip(edges) {
+                *reduced_cost = cost - row_potential - potential;
             }
             self.set_index.visit_larger_nodes(i as u32, |cut, larger| {
                 let weight = self.weight[cut as usize];
@@ -108,10 +108,10 @@ impl DualPrices {
             {
                 if cost - potential <= threshold {
                     let j = (i + 1 + offset) as u32;
-                    let reduced =
+                    let reduced_cost =
                         self.add_weights(cost - potential - self.potential[i], i as u32, j);
-                    if reduced <= max {
-                        visit(i as u32, j, reduced);
+                    if reduced_cost <= max {
+                        visit(i as u32, j, reduced_cost);
                     }
                 }
             }

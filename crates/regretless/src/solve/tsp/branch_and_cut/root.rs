@@ -165,11 +165,11 @@ impl RootRelaxation {
         let tolerance = PRICING_TOLERANCE / self.master.factor();
         let mut bound = self.master.bound(edge_costs, &self.prices);
         let mut negative: Vec<(f64, EdgeEnds)> = Vec::new();
-        self.prices.scan(edge_costs, 0.0, |i, j, reduced| {
+        self.prices.scan(edge_costs, 0.0, |i, j, reduced_cost| {
             if !self.is_column[edge_index_u32(nodes, [i, j]) as usize] {
-                bound += reduced;
-                if reduced < -tolerance {
-                    negative.push((reduced, [i, j]));
+                bound += reduced_cost;
+                if reduced_cost < -tolerance {
+                    negative.push((reduced_cost, [i, j]));
                 }
             }
         });
@@ -193,12 +193,13 @@ impl RootRelaxation {
         let nodes = edge_costs.nodes();
         let tolerance = REDUCED_COST_TOLERANCE / self.master.factor();
         let is_nonzero = |value: f64| value.abs() > tolerance;
-        let reduced = |[i, j]: EdgeEnds| self.prices.reduced(edge_costs.between(i, j), i, j);
+        let reduced_cost =
+            |[i, j]: EdgeEnds| self.prices.reduced_cost(edge_costs.between(i, j), i, j);
         let mut columns = self.master.edges.iter().zip(&basis.columns);
         let mut rows = self.master.cut_duals().zip(&basis.rows[nodes..]);
         let is_basic = |status: &BasisStatus| *status == BasisStatus::Basic;
         let mut is_unique = columns
-            .all(|(ends, status)| is_basic(status) || is_nonzero(reduced(*ends)))
+            .all(|(ends, status)| is_basic(status) || is_nonzero(reduced_cost(*ends)))
             && rows.all(|(dual, status)| is_basic(status) || is_nonzero(dual));
         self.prices.scan(edge_costs, tolerance, |i, j, _| {
             is_unique &= self.is_column[edge_index_u32(nodes, [i, j]) as usize];

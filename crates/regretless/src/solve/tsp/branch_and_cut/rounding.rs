@@ -25,9 +25,9 @@ impl InitialTour {
         for (_, [i, j]) in support {
             paths.add_edge(i, j);
         }
-        paths.join(&self.reduced, &mut order);
+        paths.join(&self.reduced_costs, &mut order);
         self.local_search
-            .improve(&self.reduced, &self.candidates, &mut order, kicks);
+            .improve(&self.reduced_costs, &self.candidates, &mut order, kicks);
         if self.edge_costs.tour_cost(&order) < self.edge_costs.tour_cost(&self.order) {
             self.order = order;
         }

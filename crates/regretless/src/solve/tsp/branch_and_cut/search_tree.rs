@@ -266,9 +266,10 @@ impl<'a> TspCutTree<'a> {
     fn dual_bound(&mut self) -> f64 {
         self.master.read_prices(&mut self.prices);
         let edge_costs = self.input.edge_costs;
-        let reduced = |[i, j]: EdgeEnds| self.prices.reduced(edge_costs.between(i, j), i, j);
+        let reduced_cost =
+            |[i, j]: EdgeEnds| self.prices.reduced_cost(edge_costs.between(i, j), i, j);
         let spare_edges = self.spare_edges.iter();
-        let spare_terms = spare_edges.map(|(ends, _)| reduced(*ends).min(0.0));
+        let spare_terms = spare_edges.map(|(ends, _)| reduced_cost(*ends).min(0.0));
         let spare_total: f64 = spare_terms.sum();
         self.master.bound(edge_costs, &self.prices) + spare_total
     }
@@ -282,7 +283,7 @@ impl<'a> TspCutTree<'a> {
         let tolerance = PRICING_TOLERANCE / self.master.factor();
         let (prices, edge_costs) = (&self.prices, self.input.edge_costs);
         let is_negative =
-            |[i, j]: EdgeEnds| prices.reduced(edge_costs.between(i, j), i, j) < -tolerance;
+            |[i, j]: EdgeEnds| prices.reduced_cost(edge_costs.between(i, j), i, j) < -tolerance;
         let (negative, nonnegative): (Vec<_>, Vec<_>) = self
             .spare_edges
             .iter()
@@ -334,10 +335,10 @@ impl<'a> TspCutTree<'a> {
     /// Reduced cost fixing: removes spare edges that no better tour can use.
     fn prune_spare_edges(&mut self, incumbent: &TspIncumbent) {
         let (bound, node_queue) = (self.root_bound, &mut self.node_queue);
-        self.spare_edges.retain(|(_, reduced)| {
-            let keep = bound + reduced <= incumbent.cutoff;
+        self.spare_edges.retain(|(_, reduced_cost)| {
+            let keep = bound + reduced_cost <= incumbent.cutoff;
             if !keep {
-                node_queue.record_pruned(bound + reduced);
+                node_queue.record_pruned(bound + reduced_cost);
             }
             keep
         });

@@ -101,7 +101,7 @@ fn columns_to_keep(
             BasisStatus::Basic | BasisStatus::Upper => {}
             BasisStatus::Lower | BasisStatus::Zero | BasisStatus::Nonbasic => {
                 nonbasic.push((
-                    root.prices.reduced(edge_costs.between(*i, *j), *i, *j),
+                    root.prices.reduced_cost(edge_costs.between(*i, *j), *i, *j),
                     column as u32,
                 ));
             }

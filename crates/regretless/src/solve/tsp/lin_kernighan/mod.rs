@@ -239,7 +239,7 @@ mod tests {
             .collect();
         let edge_costs = EdgeCostMatrix::new(nodes, &costs);
         let mut candidates = CandidateEdges::default();
-        candidates.by_cost(&edge_costs, 6);
+        candidates.fill_by_cost(&edge_costs, 6);
         (edge_costs, candidates)
     }
 

@@ -180,7 +180,7 @@ fn scale_and_norm_body(simd: SimdToken, strip: &mut TileStrip<'_>, square: &mut 
             .load(tile)
             .mul_add(simd.load(&map.scale.0), simd.load(&map.offset.0));
         predicted.add_product_to(predicted, &mut squares);
-        predicted.store_slice(tile);
+        predicted.store_unaligned(tile);
     }
     *square += total(&squares);
 }
@@ -245,6 +245,6 @@ fn backward_body<K: StaticSlopeKind>(
         // SAFETY: the row contains the strip.
         let slope = unsafe { slopes::<K>(simd, u, targets, *first + t, tau) };
         let gradient = slope.mul_add(slope_factor, predicted.mul(projection));
-        gradient.mul(simd.load(&map.scale.0)).store_slice(tile);
+        gradient.mul(simd.load(&map.scale.0)).store_unaligned(tile);
     }
 }
