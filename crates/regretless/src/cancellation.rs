@@ -98,7 +98,8 @@ pub(crate) fn requested() -> bool {
     CURRENT.try_with(is_requested).unwrap_or(false)
 }
 
-/// Whether the work on this thread has a cancellation.
+/// Whether the work on this thread has a cancellation, for which HiGHS then polls.
+#[cfg(any(feature = "highs", test))]
 pub(crate) fn is_possible() -> bool {
     CURRENT
         .try_with(|current| current.borrow().is_some())

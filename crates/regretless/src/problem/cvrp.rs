@@ -20,6 +20,7 @@ use crate::size_limits::MAX_NODES;
 use crate::solve::complete_graph::{edge_ends, num_edges};
 #[cfg(feature = "highs")]
 use crate::solve::complete_graph::{edges_at, edges_within};
+#[cfg(feature = "highs")]
 use crate::solve::cone::NormalCone;
 #[cfg(feature = "highs")]
 use crate::solve::cvrp::{

@@ -3,13 +3,18 @@
 use regretless::data::synthetic::SyntheticSpec as DataRecipe;
 use regretless::label::LabeledDataset;
 use regretless::oracle::{Oracle, SolveCounts};
-use regretless::problem::{Benchmark, Cvrp, ProblemKind, Tsp};
+#[cfg(feature = "highs")]
+use regretless::problem::Cvrp;
+use regretless::problem::{Benchmark, ProblemKind, Tsp};
 use regretless::random::{Purpose, RandomStream};
 use regretless::settings::{SelectionCriterion, TrainingSettings};
+#[cfg(feature = "highs")]
 use regretless::solve::complete_graph::edge_index;
 use regretless::solve::{SearchLimits, SolveStatus};
 use regretless::train::FitResult;
-use regretless::{Decision, Error};
+#[cfg(feature = "highs")]
+use regretless::Decision;
+use regretless::Error;
 
 use crate::tests::setting::{Setting, quick};
 
@@ -369,6 +374,7 @@ fn check_descent(problem: &dyn ProblemKind, costs: &[f64], min: f64, stream: &mu
     assert!(found.bound <= min && found.status == SolveStatus::LimitReached);
 }
 
+#[cfg(feature = "highs")]
 #[test]
 fn routes_of_local_search_are_feasible_and_not_better_than_the_optimum() {
     let mut worse = [0, 0];
@@ -442,6 +448,7 @@ fn local_search_from_the_label_gives_another_model_than_a_cold_one() {
 }
 
 /// An infeasible start (overloaded, or with unserved customers) is ignored: the search starts cold.
+#[cfg(feature = "highs")]
 #[test]
 fn local_search_from_an_infeasible_start_returns_a_feasible_decision() {
     let problem = Cvrp::new(vec![4.0, 5.0, 1.0, 3.0], 9.0, 2).unwrap();

@@ -45,7 +45,7 @@ impl LinearFile {
     pub fn build(&self) -> Result<Arc<dyn ProblemKind>> {
         let message =
             "model files need HiGHS, which this build was made without (cargo feature `highs`)";
-        Err(crate::error::Error::input(
+        Err(Error::input(
             crate::error::InputPlace::file(&self.file),
             message,
         ))

@@ -1,6 +1,7 @@
 //! Irish energy data against published scaling, optima and regret.
 
 use std::fs;
+#[cfg(feature = "highs")]
 use std::sync::Arc;
 
 use regretless::data::energy::{EnergyPrices, SLOTS_PER_DAY, read_items};
