@@ -121,7 +121,7 @@ Examples:
   regretless reproduce --smoke                     all of them with few rows: a minute
   regretless reproduce components --seeds 5
   regretless reproduce scale --only 'TSP100;MAE(O,S);SPO+' --time-budget 30m
-  regretless reproduce scale --california cal_housing.csv --shard 1/4
+  regretless reproduce scale --shard 1/4
   regretless reproduce components --show > mine.toml
 
 An experiment is problems x methods x seeds. A cell is one problem, method and seed, and one file
