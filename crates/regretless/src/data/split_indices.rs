@@ -53,8 +53,8 @@ impl SplitIndices {
         let valid = |fraction: f64| (0.0..1.0).contains(&fraction);
         if !valid(validation) || !valid(test) || validation + test >= 1.0 {
             let message = format!(
-                "fractions {validation} for validation and {test} for testing must be at least 0 and \
-                 add up to less than 1"
+                "fractions {validation} for validation and {test} for testing must be at least 0 \
+                 and add up to less than 1"
             );
             return Err(Error::setting(message));
         }

@@ -12,8 +12,8 @@ use crate::solve::dense_tableau::BranchDirection;
 /// A variable: an item, or the slack of a row (indexed after the items).
 ///
 /// Its index and two flags share one word: every node copies the variables of all columns, and a
-/// pivot swaps two of them, so it has half the bytes of a struct with two `bool`s, and a copy is one
-/// instruction. Bit 0: complemented; bit 1: fixed; the other bits: the index.
+/// pivot swaps two of them, so it has half the bytes of a struct with two `bool`s, and a copy is
+/// one instruction. Bit 0: complemented; bit 1: fixed; the other bits: the index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct TableauVariable(u32);
 
