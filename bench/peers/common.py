@@ -16,15 +16,15 @@ def job() -> dict[str, Any]:
         return json.load(file)
 
 
-def answer(found: dict[str, Any]) -> None:
-    """Prints what was measured, on one line."""
-    sys.stdout.write("\n" + json.dumps(found) + "\n")
+def respond(response: dict[str, Any]) -> None:
+    """Prints the response on one line."""
+    sys.stdout.write("\n" + json.dumps(response) + "\n")
     sys.stdout.flush()
 
 
-def skip(why: str) -> NoReturn:
+def skip(reason: str) -> NoReturn:
     """Ends the program with the reason why it cannot run."""
-    answer({"skipped": why})
+    respond({"skipped": reason})
     sys.exit(0)
 
 
@@ -48,7 +48,7 @@ class EpochClock:
         self.marks = [(time.perf_counter(), time.process_time())]
 
     def mark(self) -> None:
-        """An epoch has ended."""
+        """Records the end of an epoch."""
         self.marks.append((time.perf_counter(), time.process_time()))
 
     def times(self) -> dict[str, list[float]]:

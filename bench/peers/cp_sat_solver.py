@@ -50,7 +50,7 @@ class Base:
         return self.status == cp_model.OPTIMAL
 
     @property
-    def own_seconds(self) -> float:
+    def solver_seconds(self) -> float:
         return self.solver.wall_time
 
 

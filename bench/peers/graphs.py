@@ -1,4 +1,4 @@
-"""Grids, edges and cycles: what models of paths, tours and routes share."""
+"""Grids, edges and cycles, shared by the models of paths, tours and routes."""
 
 from __future__ import annotations
 
@@ -35,16 +35,16 @@ def edges(nodes: int) -> list[tuple[int, int]]:
     return [(i, j) for i in range(nodes) for j in range(i + 1, nodes)]
 
 
-def edge_numbers(nodes: int) -> list[list[int]]:
-    """The number of the edge between two nodes."""
-    numbers = [[-1] * nodes for _ in range(nodes)]
-    for number, (i, j) in enumerate(edges(nodes)):
-        numbers[i][j] = numbers[j][i] = number
-    return numbers
+def edge_indices(nodes: int) -> list[list[int]]:
+    """The index of the edge between two nodes, as a matrix."""
+    indices = [[-1] * nodes for _ in range(nodes)]
+    for index, (i, j) in enumerate(edges(nodes)):
+        indices[i][j] = indices[j][i] = index
+    return indices
 
 
 def components(nodes: Iterable[int], chosen: Iterable[tuple[int, int]]) -> Iterator[list[int]]:
-    """Sets of nodes that chosen edges connect."""
+    """The connected components of the chosen edges."""
     neighbors: dict[int, list[int]] = {node: [] for node in nodes}
     for i, j in chosen:
         neighbors[i].append(j)
@@ -54,24 +54,24 @@ def components(nodes: Iterable[int], chosen: Iterable[tuple[int, int]]) -> Itera
         if first in seen:
             continue
         seen.add(first)
-        part, waiting = [first], [first]
-        while waiting:
-            for other in neighbors[waiting.pop()]:
+        component, stack = [first], [first]
+        while stack:
+            for other in neighbors[stack.pop()]:
                 if other not in seen:
                     seen.add(other)
-                    part.append(other)
-                    waiting.append(other)
-        yield part
+                    component.append(other)
+                    stack.append(other)
+        yield component
 
 
-def inside(part: list[int], numbers: list[list[int]]) -> list[int]:
-    """Numbers of the edges within a set of nodes."""
-    return [numbers[i][j] for place, i in enumerate(part) for j in part[place + 1 :]]
+def edges_within(nodes: list[int], edge_index: list[list[int]]) -> list[int]:
+    """Indices of the edges within a set of nodes."""
+    return [edge_index[i][j] for position, i in enumerate(nodes) for j in nodes[position + 1 :]]
 
 
-def tour_edges(tour: list[int], numbers: list[list[int]]) -> list[int]:
-    """Numbers of the edges of a closed tour."""
-    return [numbers[i][j] for i, j in zip(tour, tour[1:] + tour[:1])]
+def tour_edges(tour: list[int], edge_index: list[list[int]]) -> list[int]:
+    """Indices of the edges of a closed tour."""
+    return [edge_index[i][j] for i, j in zip(tour, tour[1:] + tour[:1])]
 
 
 def matrix(costs: Any, nodes: int) -> list[list[float]]:

@@ -19,20 +19,23 @@ np = common.require("numpy")
 gp = common.require("gurobipy")
 GRB = gp.GRB
 
+# Relative rounding error of loads, so that sums of decimal demands may fill a vehicle exactly.
+LOAD_TOLERANCE = 1e-9
+
 
 def environment(limit: float) -> Any:
-    """Silent, one thread, everything else as it comes."""
+    """An environment without output, on one thread, with default settings otherwise."""
     try:
         env = gp.Env(params={"OutputFlag": 0})
     except gp.GurobiError as error:
-        common.skip(f"Gurobi has no licence: {error}")
+        common.skip(f"Gurobi has no license: {error}")
     env.setParam("Threads", 1)
     env.setParam("TimeLimit", limit)
     return env
 
 
-class Plain:
-    """A model solved as it is."""
+class Model:
+    """A model without cuts."""
 
     def __init__(self, num_costs: int, limit: float, kind: str, sense: int) -> None:
         self.model = gp.Model(env=environment(limit))
@@ -40,12 +43,12 @@ class Plain:
         self.variables = self.x.tolist()
         self.model.ModelSense = sense
 
-    def row(self, entries: dict[int, float], sense: str, right: float) -> None:
+    def add_row(self, entries: dict[int, float], sense: str, right_side: float) -> None:
         """Adds a constraint."""
         expression = gp.LinExpr(
             list(entries.values()), [self.variables[column] for column in entries]
         )
-        self.model.addLConstr(expression, sense, right)
+        self.model.addLConstr(expression, sense, right_side)
 
     def solve(self, costs: Any) -> Any:
         self.x.Obj = costs
@@ -62,84 +65,86 @@ class Plain:
         return self.model.Status == GRB.OPTIMAL
 
     @property
-    def own_seconds(self) -> float:
+    def solver_seconds(self) -> float:
         return self.model.Runtime
 
 
-def path(problem: solver_race.Problem, limit: float) -> Plain:
+def path(problem: solver_race.Problem, limit: float) -> Model:
     rows = graphs.flow_rows(*problem["grid"])
-    model = Plain(len(graphs.grid_arcs(*problem["grid"])), limit, GRB.CONTINUOUS, GRB.MINIMIZE)
-    for entries, right in rows:
-        model.row(entries, "=", right)
+    model = Model(len(graphs.grid_arcs(*problem["grid"])), limit, GRB.CONTINUOUS, GRB.MINIMIZE)
+    for entries, right_side in rows:
+        model.add_row(entries, "=", right_side)
     return model
 
 
-def knapsack(problem: solver_race.Problem, limit: float) -> Plain:
+def knapsack(problem: solver_race.Problem, limit: float) -> Model:
     weights = problem["weights"]
-    model = Plain(len(weights[0]), limit, GRB.BINARY, GRB.MAXIMIZE)
+    model = Model(len(weights[0]), limit, GRB.BINARY, GRB.MAXIMIZE)
     for row, capacity in zip(weights, problem["capacity"]):
-        model.row(dict(enumerate(row)), "<", capacity)
+        model.add_row(dict(enumerate(row)), "<", capacity)
     return model
 
 
-class Cut(Plain):
+class CutModel(Model):
     """A model on edges whose cuts are found at integer points."""
 
     def __init__(self, nodes: int, limit: float) -> None:
         super().__init__(nodes * (nodes - 1) // 2, limit, GRB.BINARY, GRB.MINIMIZE)
         self.nodes = nodes
-        self.pairs = graphs.edges(nodes)
-        self.numbers = graphs.edge_numbers(nodes)
+        self.edges = graphs.edges(nodes)
+        self.edge_index = graphs.edge_indices(nodes)
         self.model.Params.LazyConstraints = 1
         self.callback = self.separate
 
-    def degree(self, node: int, sense: str, right: float) -> None:
-        """Bounds the edges at a node."""
-        self.row({self.numbers[node][j]: 1.0 for j in range(self.nodes) if j != node}, sense, right)
+    def add_degree_row(self, node: int, sense: str, right_side: float) -> None:
+        """Constrains the number of edges at a node."""
+        others = [other for other in range(self.nodes) if other != node]
+        self.add_row({self.edge_index[node][other]: 1.0 for other in others}, sense, right_side)
 
     def separate(self, model: Any, where: int) -> None:
         """Called by Gurobi at every integer point."""
         if where == GRB.Callback.MIPSOL:
             values = model.cbGetSolution(self.variables)
-            self.cut([self.pairs[e] for e, value in enumerate(values) if value > 0.5])
+            self.cut([self.edges[e] for e, value in enumerate(values) if value > 0.5])
 
-    def at_most(self, part: list[int], count: int) -> None:
-        """No more than so many edges within a set of nodes."""
-        within = [self.variables[e] for e in graphs.inside(part, self.numbers)]
+    def add_edge_limit(self, nodes: list[int], count: int) -> None:
+        """Adds the constraint that at most `count` edges are within a set of nodes."""
+        within = [self.variables[e] for e in graphs.edges_within(nodes, self.edge_index)]
         self.model.cbLazy(gp.LinExpr([1.0] * len(within), within), GRB.LESS_EQUAL, count)
 
     def cut(self, chosen: list[tuple[int, int]]) -> None:
         raise NotImplementedError
 
 
-class Tour(Cut):
+class Tour(CutModel):
     def __init__(self, problem: solver_race.Problem, limit: float) -> None:
         super().__init__(problem["nodes"], limit)
         for node in range(self.nodes):
-            self.degree(node, "=", 2.0)
+            self.add_degree_row(node, "=", 2.0)
 
     def cut(self, chosen: list[tuple[int, int]]) -> None:
         shortest = min(graphs.components(range(self.nodes), chosen), key=len)
         if len(shortest) < self.nodes:
-            self.at_most(shortest, len(shortest) - 1)
+            self.add_edge_limit(shortest, len(shortest) - 1)
 
 
-class Routes(Cut):
+class Routes(CutModel):
     def __init__(self, problem: solver_race.Problem, limit: float) -> None:
         super().__init__(len(problem["demands"]) + 1, limit)
         self.demands = [0.0, *problem["demands"]]
         self.capacity = problem["capacity"]
-        self.degree(0, "<", 2.0 * problem["vehicles"])
+        self.add_degree_row(0, "<", 2.0 * problem["vehicles"])
         for node in range(1, self.nodes):
-            self.degree(node, "=", 2.0)
+            self.add_degree_row(node, "=", 2.0)
 
     def cut(self, chosen: list[tuple[int, int]]) -> None:
         customers = [(i, j) for i, j in chosen if i > 0]
         touched = {j for i, j in chosen if i == 0}
-        for part in graphs.components(range(1, self.nodes), customers):
-            vehicles = math.ceil(sum(self.demands[node] for node in part) / self.capacity - 1e-9)
-            if len(part) > 1 and (vehicles > 1 or not touched.intersection(part)):
-                self.at_most(part, len(part) - vehicles)
+        for component in graphs.components(range(1, self.nodes), customers):
+            load = sum(self.demands[node] for node in component)
+            vehicles = math.ceil(load / self.capacity - LOAD_TOLERANCE)
+            if len(component) > 1 and (vehicles > 1 or not touched.intersection(component)):
+                self.add_edge_limit(component, len(component) - vehicles)
 
 
 BUILDERS = {"grid_path": path, "knapsack": knapsack, "tsp": Tour, "cvrp": Routes}

@@ -16,8 +16,8 @@ np = common.require("numpy")
 highspy = common.require("highspy")
 
 
-class Plain:
-    """A model solved as it is."""
+class Model:
+    """A model without cuts."""
 
     def __init__(self, num_costs: int, limit: float, integer: bool, maximize: bool = False) -> None:
         self.highs = highspy.Highs()
@@ -35,14 +35,14 @@ class Plain:
             self.highs.changeObjectiveSense(highspy.ObjSense.kMaximize)
         self.limit = limit
 
-    def row(self, lower: float, entries: dict[int, float], upper: float) -> None:
+    def add_row(self, lower: float, entries: dict[int, float], upper: float) -> None:
         """Adds a constraint."""
         columns = np.array(list(entries), dtype=np.int32)
         self.highs.addRow(lower, upper, len(columns), columns, np.array(list(entries.values())))
 
     def run(self) -> Any:
-        """Solves the model as it stands; the chosen variables."""
-        # The clock of HiGHS runs on from solve to solve, and so must its limit.
+        """Solves the current model; returns the indices of the chosen variables."""
+        # HiGHS adds up the time of all solves, so the limit must grow with it.
         self.highs.setOptionValue("time_limit", self.highs.getRunTime() + self.limit)
         self.highs.run()
         return np.flatnonzero(np.asarray(self.highs.getSolution().col_value) > 0.5)
@@ -55,32 +55,33 @@ class Plain:
     def proven(self) -> bool:
         return self.highs.getModelStatus() == highspy.HighsModelStatus.kOptimal
 
-    own_seconds = None
+    solver_seconds = None
 
 
-def path(problem: solver_race.Problem, limit: float) -> Plain:
-    model = Plain(len(graphs.grid_arcs(*problem["grid"])), limit, integer=False)
-    for entries, right in graphs.flow_rows(*problem["grid"]):
-        model.row(right, entries, right)
+def path(problem: solver_race.Problem, limit: float) -> Model:
+    model = Model(len(graphs.grid_arcs(*problem["grid"])), limit, integer=False)
+    for entries, right_side in graphs.flow_rows(*problem["grid"]):
+        model.add_row(right_side, entries, right_side)
     return model
 
 
-def knapsack(problem: solver_race.Problem, limit: float) -> Plain:
+def knapsack(problem: solver_race.Problem, limit: float) -> Model:
     weights = problem["weights"]
-    model = Plain(len(weights[0]), limit, integer=True, maximize=True)
+    model = Model(len(weights[0]), limit, integer=True, maximize=True)
     for row, capacity in zip(weights, problem["capacity"]):
-        model.row(-highspy.kHighsInf, dict(enumerate(row)), capacity)
+        model.add_row(-highspy.kHighsInf, dict(enumerate(row)), capacity)
     return model
 
 
-class Tour(Plain):
+class Tour(Model):
     def __init__(self, problem: solver_race.Problem, limit: float) -> None:
         self.nodes = problem["nodes"]
-        self.pairs = graphs.edges(self.nodes)
-        self.numbers = graphs.edge_numbers(self.nodes)
-        super().__init__(len(self.pairs), limit, integer=True)
+        self.edges = graphs.edges(self.nodes)
+        self.edge_index = graphs.edge_indices(self.nodes)
+        super().__init__(len(self.edges), limit, integer=True)
         for node in range(self.nodes):
-            self.row(2.0, {self.numbers[node][j]: 1.0 for j in range(self.nodes) if j != node}, 2.0)
+            others = [other for other in range(self.nodes) if other != node]
+            self.add_row(2.0, {self.edge_index[node][other]: 1.0 for other in others}, 2.0)
 
     def solve(self, costs: Any) -> Any:
         cuts = self.highs.getNumRow() - self.nodes
@@ -89,12 +90,12 @@ class Tour(Plain):
         self.highs.changeColsCost(len(costs), self.columns, costs)
         while True:
             chosen = self.run()
-            parts = list(graphs.components(range(self.nodes), [self.pairs[e] for e in chosen]))
-            if not self.proven or len(parts) == 1:
-                return chosen if len(parts) == 1 else None
-            for part in parts:
-                within = graphs.inside(part, self.numbers)
-                self.row(-highspy.kHighsInf, dict.fromkeys(within, 1.0), len(part) - 1.0)
+            components = list(graphs.components(range(self.nodes), [self.edges[e] for e in chosen]))
+            if not self.proven or len(components) == 1:
+                return chosen if len(components) == 1 else None
+            for component in components:
+                within = graphs.edges_within(component, self.edge_index)
+                self.add_row(-highspy.kHighsInf, dict.fromkeys(within, 1.0), len(component) - 1.0)
 
 
 BUILDERS = {"grid_path": path, "knapsack": knapsack, "tsp": Tour}

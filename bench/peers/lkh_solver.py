@@ -20,18 +20,18 @@ elkai = common.require("elkai")
 class Tour:
     def __init__(self, problem: solver_race.Problem, limit: float) -> None:
         self.nodes = problem["nodes"]
-        self.numbers = graphs.edge_numbers(self.nodes)
+        self.edge_index = graphs.edge_indices(self.nodes)
 
     def solve(self, costs: Any) -> Any:
-        whole = np.rint((costs - costs.min()) * 1e4).astype(np.int64)
+        integer_costs = np.rint((costs - costs.min()) * 1e4).astype(np.int64)
         square = np.zeros((self.nodes, self.nodes), dtype=np.int64)
         upper = np.triu_indices(self.nodes, 1)
-        square[upper] = whole
+        square[upper] = integer_costs
         tour = elkai.DistanceMatrix((square + square.T).tolist()).solve_tsp(runs=1)
-        return graphs.tour_edges(tour[:-1], self.numbers)
+        return graphs.tour_edges(tour[:-1], self.edge_index)
 
     proven = False
-    own_seconds = None
+    solver_seconds = None
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
-"""PyEPO side of the method suite: epochs of SPO+ and the perturbed Fenchel-Young loss with Gurobi.
+"""PyEPO in the method suite: epochs of SPO+ and the perturbed Fenchel-Young loss with Gurobi.
 
-The loop is that of PyEPO's tutorial; batches come from a DataLoader in the order of the job.
+The loop is that of PyEPO's tutorial. A DataLoader reads the batches in the job's order.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def problem_model(problem: dict[str, Any]) -> Any:
 
 
 def predictor(parameters: Any, features: int, costs: int) -> Any:
-    """The linear model with the given first parameters."""
+    """The linear model with the given initial parameters."""
     network = torch.nn.Linear(features, costs)
     with torch.no_grad():
         network.weight.copy_(parameters[: features * costs].view(costs, features))
@@ -61,8 +61,8 @@ class Training:
     def batches(self, epoch: int) -> Any:
         """A loader that yields the batches of an epoch."""
         order, size = self.orders[epoch].tolist(), self.job["batch_size"]
-        parts = [order[begin : begin + size] for begin in range(0, len(order), size)]
-        return torch.utils.data.DataLoader(self.train, batch_sampler=parts)
+        batches = [order[start : start + size] for start in range(0, len(order), size)]
+        return torch.utils.data.DataLoader(self.train, batch_sampler=batches)
 
     def run(self, method: dict[str, Any]) -> dict[str, Any]:
         """Trains one method; times, mean loss of each epoch, regret at the end."""
@@ -89,7 +89,7 @@ class Training:
             losses.append(total / len(self.train))
         test = torch.utils.data.DataLoader(self.test, batch_size=256)
         regret = metric.regret(network, self.model, test)
-        return {"form": method["name"], **clock.times(), "losses": losses, "regret": float(regret)}
+        return {"name": method["name"], **clock.times(), "losses": losses, "regret": float(regret)}
 
 
 def main() -> None:
@@ -101,7 +101,7 @@ def main() -> None:
     except gp.GurobiError as error:
         common.skip(f"Gurobi refuses: {error}")
     names = ", ".join(f"{name} {version(name)}" for name in ("pyepo", "gurobipy", "torch"))
-    common.answer({"version": names, "runs": runs})
+    common.respond({"version": names, "runs": runs})
 
 
 if __name__ == "__main__":

@@ -26,17 +26,17 @@ class Routes:
 
     def __init__(self, problem: solver_race.Problem, limit: float) -> None:
         self.nodes = len(problem["demands"]) + 1
-        self.numbers = graphs.edge_numbers(self.nodes)
-        whole = lambda amount: round(amount * self.SCALE)
+        self.edge_index = graphs.edge_indices(self.nodes)
+        to_integer = lambda amount: round(amount * self.SCALE)
         zeros = np.zeros((self.nodes, self.nodes), dtype=np.int64)
         self.data = pyvrp.ProblemData(
             [pyvrp.Location(0, 0) for _ in range(self.nodes)],
             [
-                pyvrp.Client(place + 1, delivery=[whole(demand)])
-                for place, demand in enumerate(problem["demands"])
+                pyvrp.Client(index + 1, delivery=[to_integer(demand)])
+                for index, demand in enumerate(problem["demands"])
             ],
             [pyvrp.Depot(0)],
-            [pyvrp.VehicleType(problem["vehicles"], capacity=[whole(problem["capacity"])])],
+            [pyvrp.VehicleType(problem["vehicles"], capacity=[to_integer(problem["capacity"])])],
             [zeros],
             [zeros],
         )
@@ -58,11 +58,11 @@ class Routes:
 
     def edges(self, route: Any) -> list[int]:
         """Edges of a route from the depot and back."""
-        places = [0] + [activity.idx + 1 for activity in route if activity.is_client()]
-        return graphs.tour_edges(places, self.numbers)
+        nodes = [0] + [activity.idx + 1 for activity in route if activity.is_client()]
+        return graphs.tour_edges(nodes, self.edge_index)
 
     proven = False
-    own_seconds = None
+    solver_seconds = None
 
 
 if __name__ == "__main__":

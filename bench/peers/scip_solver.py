@@ -37,7 +37,7 @@ class Knapsack:
     def proven(self) -> bool:
         return self.status == self.solver.OPTIMAL
 
-    own_seconds = None
+    solver_seconds = None
 
 
 if __name__ == "__main__":

@@ -26,8 +26,8 @@ class Solver(Protocol):
         """Whether the last decision is proven optimal, up to the solver's own gap."""
 
     @property
-    def own_seconds(self) -> float | None:
-        """The solver's own clock of the last solve, where it has one."""
+    def solver_seconds(self) -> float | None:
+        """Seconds of the last solve as the solver reports them, or None."""
 
 
 Problem = dict[str, Any]
@@ -55,7 +55,7 @@ def run(
         kinds = {kind: measure(solver, load(job, kind), job) for kind in job["kinds"]}
     except common.Refused as refused:
         common.skip(f"{name} refuses: {refused}")
-    common.answer(
+    common.respond(
         {
             "name": name,
             "version": version,
@@ -73,18 +73,18 @@ def load(job: dict[str, Any], kind: str) -> Any:
 
 def measure(solver: Solver, rows: Any, job: dict[str, Any]) -> dict[str, Any]:
     """Solves all rows in several passes within the time budget; keeps the shortest time per row."""
-    begun = time.perf_counter()
-    found: list[dict[str, Any]] = []
-    for turn in range(job["passes"]):
-        for place, costs in enumerate(rows):
-            if time.perf_counter() - begun > job["budget"] and found:
-                return columns(found)
-            one = solve_once(solver, costs)
-            if place == len(found):
-                found.append(one)
+    start = time.perf_counter()
+    records: list[dict[str, Any]] = []
+    for _ in range(job["passes"]):
+        for row, costs in enumerate(rows):
+            if time.perf_counter() - start > job["budget"] and records:
+                return columns(records)
+            record = solve_once(solver, costs)
+            if row == len(records):
+                records.append(record)
             else:
-                found[place] = least(found[place], one)
-    return columns(found)
+                records[row] = with_shorter_times(records[row], record)
+    return columns(records)
 
 
 def solve_once(solver: Solver, costs: Any) -> dict[str, Any]:
@@ -96,20 +96,21 @@ def solve_once(solver: Solver, costs: Any) -> dict[str, Any]:
     return {
         "wall": wall,
         "cpu": cpu,
-        "own": solver.own_seconds,
+        "solver_seconds": solver.solver_seconds,
         "objective": objective,
         "proven": solver.proven,
     }
 
 
-def least(one: dict[str, Any], other: dict[str, Any]) -> dict[str, Any]:
-    """The shorter times of two solves of the same instance."""
-    shorter = {clock: min(one[clock], other[clock]) for clock in ("wall", "cpu")}
-    own = None if one["own"] is None else min(one["own"], other["own"])
-    return {**one, **shorter, "own": own}
+def with_shorter_times(first: dict[str, Any], second: dict[str, Any]) -> dict[str, Any]:
+    """The first of two solves of the same instance, with the shorter times of both."""
+    clocks = ["wall", "cpu"]
+    if first["solver_seconds"] is not None:
+        clocks.append("solver_seconds")
+    return {**first, **{clock: min(first[clock], second[clock]) for clock in clocks}}
 
 
-def columns(found: Sequence[dict[str, Any]]) -> dict[str, Any]:
+def columns(records: Sequence[dict[str, Any]]) -> dict[str, Any]:
     """A list per column instead of a record per instance."""
-    keys = ("wall", "cpu", "own", "objective", "proven")
-    return {key: [one[key] for one in found] for key in keys}
+    keys = ("wall", "cpu", "solver_seconds", "objective", "proven")
+    return {key: [record[key] for record in records] for key in keys}

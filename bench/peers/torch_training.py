@@ -1,8 +1,8 @@
-"""Torch side of the training suite: epochs of MSE and MAE(O,S), written in two ways.
+"""Torch in the training suite: epochs of MSE and MAE(O,S), written in two ways.
 
-`eager` is the usual code: the formula with masks and the default Adam. `best` is the fastest eager
-version: constants precomputed, one relu instead of masks, fused Adam. Both gather each batch by row
-numbers, which is cheaper than a DataLoader.
+`eager` is the usual code: the formula with masks and the default Adam. `optimized` is the fastest
+eager version: constants precomputed, one relu instead of masks, fused Adam. Both gather each batch
+by row indices, which is cheaper than a DataLoader.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Data:
 
 
 def model(job: dict[str, Any], data: Data) -> Any:
-    """The network with the given first parameters."""
+    """The network with the given initial parameters."""
     outputs = 1 if job["shared"] else data.costs.shape[1]
     sizes = [data.features.shape[-1], *job["hidden"], outputs]
     layers: list[Any] = []
@@ -63,26 +63,26 @@ def eager_loss(name: str, data: Data) -> Callable[[Tensor, Tensor], Tensor]:
     return mae_os
 
 
-def best_loss(name: str, data: Data) -> Callable[[Tensor, Tensor], Tensor]:
+def optimized_loss(name: str, data: Data) -> Callable[[Tensor, Tensor], Tensor]:
     """The same with constants precomputed and as few passes as eager torch allows."""
     if name == "MSE":
         return eager_loss(name, data)
-    unit = data.costs / data.costs.norm(dim=1, keepdim=True)
+    unit_costs = data.costs / data.costs.norm(dim=1, keepdim=True)
     signs = 2.0 * data.decisions - 1.0
 
     def mae_os(predicted: Tensor, rows: Tensor) -> Tensor:
         norms = predicted.norm(dim=1, keepdim=True)
-        return torch.relu((predicted / norms - unit[rows]) * signs[rows]).mean()
+        return torch.relu((predicted / norms - unit_costs[rows]) * signs[rows]).mean()
 
     return mae_os
 
 
-def run(form: str, job: dict[str, Any], data: Data) -> dict[str, Any]:
-    """Trains from the first parameters; returns times and mean loss of each epoch."""
+def run(variant: str, job: dict[str, Any], data: Data) -> dict[str, Any]:
+    """Trains from the initial parameters; returns times and mean loss of each epoch."""
     network = model(job, data)
-    best = form == "best"
-    loss_of = (best_loss if best else eager_loss)(job["loss"], data)
-    options = {"fused": True} if best else {}
+    optimized = variant == "optimized"
+    loss_of = (optimized_loss if optimized else eager_loss)(job["loss"], data)
+    options = {"fused": True} if optimized else {}
     optimizer = torch.optim.Adam(network.parameters(), lr=job["learning_rate"], **options)
     clock = common.EpochClock()
     losses: list[float] = []
@@ -99,15 +99,15 @@ def run(form: str, job: dict[str, Any], data: Data) -> dict[str, Any]:
             total += loss.item() * len(rows)
         clock.mark()
         losses.append(total / len(order))
-    return {"form": form, **clock.times(), "losses": losses}
+    return {"name": variant, **clock.times(), "losses": losses}
 
 
 def main() -> None:
     job = common.job()
     torch.set_num_threads(job["threads"])
     data = Data(job)
-    runs = [run(form, job, data) for form in job["forms"]]
-    common.answer({"version": torch.__version__, "runs": runs})
+    runs = [run(variant, job, data) for variant in job["variants"]]
+    common.respond({"version": torch.__version__, "runs": runs})
 
 
 if __name__ == "__main__":

@@ -25,7 +25,7 @@ pub struct Cli {
     #[arg(long, default_value_t = 2)]
     pub threads: usize,
     /// Python with the other implementations.
-    #[arg(long, value_name = "PROGRAM", default_value_os_t = own_python())]
+    #[arg(long, value_name = "PROGRAM", default_value_os_t = default_python())]
     pub python: PathBuf,
     /// Folder for instances and results.
     #[arg(long, value_name = "FOLDER", default_value = "target/bench")]
@@ -35,11 +35,11 @@ pub struct Cli {
 /// A benchmark suite.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Suite {
-    /// Epochs of SPO+ and PFYL; next to PyEPO.
+    /// Epochs of SPO+ and PFYL, compared with PyEPO.
     Methods,
-    /// Time per cost vector; next to solvers with a Python interface.
+    /// Time per cost vector, compared with solvers that have a Python interface.
     Solvers,
-    /// Epochs of training without solver calls; next to torch.
+    /// Epochs of training without solver calls, compared with torch.
     Training,
 }
 
@@ -55,8 +55,8 @@ impl Suite {
 }
 
 impl Cli {
-    /// Whether a case of this name is wanted.
-    pub fn wants(&self, name: &str) -> bool {
+    /// Whether the command line selects a case of this name.
+    pub fn selects(&self, name: &str) -> bool {
         self.cases.is_empty() || self.cases.iter().any(|text| name.contains(text.as_str()))
     }
 
@@ -76,11 +76,11 @@ pub fn home() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// The Python of `scripts/bench`, or any.
-fn own_python() -> PathBuf {
-    let own = home().join(".venv/bin/python");
-    if own.exists() {
-        own
+/// The Python that `scripts/bench` installs, or the system's.
+fn default_python() -> PathBuf {
+    let installed = home().join(".venv/bin/python");
+    if installed.exists() {
+        installed
     } else {
         PathBuf::from("python3")
     }

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::statistics::Times;
 
-/// Rows per step.
+/// Rows per gradient step.
 pub const BATCH_SIZE: usize = 32;
 /// Seed of parameters and batches.
 pub const SEED: u64 = 135;
@@ -22,42 +22,42 @@ pub const SEED: u64 = 135;
 /// Epochs of one program.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Epochs {
-    /// Who, and how it was written.
-    pub form: String,
-    /// Seconds of each epoch by the clock on the wall.
+    /// Name of the program, its variant or the method.
+    pub name: String,
+    /// Wall-clock seconds of each epoch.
     pub wall: Times,
-    /// Seconds of processor time of each epoch, all threads together.
+    /// CPU seconds of each epoch, summed over all threads.
     pub cpu: Times,
     /// Mean training loss of each epoch.
     pub losses: Vec<f64>,
 }
 
 impl Epochs {
-    /// Adds the times of a second run of the same.
-    pub fn add_times(&mut self, again: Self) {
-        self.wall.0.extend(again.wall.0);
-        self.cpu.0.extend(again.cpu.0);
+    /// Adds the times of a second run of the same training.
+    pub fn add_times(&mut self, second: Self) {
+        self.wall.0.extend(second.wall.0);
+        self.cpu.0.extend(second.cpu.0);
     }
 
-    /// By which share losses of another differ at most, epoch by epoch.
-    pub fn difference(&self, other: &Self) -> f64 {
+    /// Largest relative difference between the losses of the same epoch.
+    pub fn max_relative_difference(&self, other: &Self) -> f64 {
         let pairs = self.losses.iter().zip(&other.losses);
         pairs.map(|(a, b)| (a / b - 1.0).abs()).fold(0.0, f64::max)
     }
 }
 
-/// Trains by the public call and keeps the time of each epoch.
+/// Trains by the public call and returns the time of each epoch.
 pub fn train_timed(
-    task: &TrainingContext<'_>,
+    context: &TrainingContext<'_>,
     trainer: &Trainer,
     problem: &ProblemSpec,
 ) -> Result<(Epochs, FitResult)> {
     let clock = EpochClock::default();
-    let context = TrainingContext {
+    let timed_context = TrainingContext {
         observer: &clock,
-        ..*task
+        ..*context
     };
-    let trained = trainer.train(&context, problem, None)?;
+    let trained = trainer.train(&timed_context, problem, None)?;
     let marks = clock
         .marks
         .into_inner()
@@ -74,7 +74,7 @@ pub fn train_timed(
     let losses = reports.filter_map(|report| report.training_loss).collect();
     Ok((
         Epochs {
-            form: "ours".into(),
+            name: "ours".into(),
             wall: between(0),
             cpu: between(1),
             losses,
@@ -97,14 +97,15 @@ pub fn order(rows: usize, epoch: usize) -> Vec<usize> {
 /// Reads the clocks when training begins and after every epoch.
 #[derive(Debug)]
 struct EpochClock {
-    begun: Instant,
+    start: Instant,
+    /// Wall-clock and CPU seconds at each mark.
     marks: Mutex<Vec<[f64; 2]>>,
 }
 
 impl Default for EpochClock {
     fn default() -> Self {
         Self {
-            begun: Instant::now(),
+            start: Instant::now(),
             marks: Mutex::new(Vec::new()),
         }
     }
@@ -114,7 +115,7 @@ impl EpochClock {
     fn mark(&self) {
         let now = clock_gettime(ClockId::ProcessCPUTime);
         let cpu = now.tv_sec as f64 + now.tv_nsec as f64 * 1e-9;
-        let mark = [self.begun.elapsed().as_secs_f64(), cpu];
+        let mark = [self.start.elapsed().as_secs_f64(), cpu];
         self.marks
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
@@ -128,7 +129,7 @@ impl Observer for EpochClock {
     }
 
     fn advance(&self, steps: u64) {
-        // A run that begins at epoch 0 says so as well.
+        // Training first reports the epochs that it resumes after: 0 in a new run.
         if steps > 0 {
             self.mark();
         }
@@ -138,7 +139,7 @@ impl Observer for EpochClock {
 #[cfg(test)]
 mod tests {
     use regretless::data::SplitIndices;
-    use regretless::data::SyntheticSpec as DataRecipe;
+    use regretless::data::SyntheticSpec;
     use regretless::label::LabeledDataset;
     use regretless::method::Method;
     use regretless::observer::NoopObserver;
@@ -156,12 +157,12 @@ mod tests {
         let (problem, data) = "SP3x3"
             .parse::<Benchmark>()
             .unwrap()
-            .generate(DataRecipe::paper(40, 1))
+            .generate(SyntheticSpec::paper(40, 1))
             .unwrap();
         let oracle = Oracle::new(problem.build().unwrap());
         let data = LabeledDataset::solve(data, &oracle, &NoopObserver).unwrap();
         let split = SplitIndices::in_order(40, [40, 0, 0]).unwrap();
-        let task = TrainingContext {
+        let context = TrainingContext {
             data: &data,
             split: &split,
             oracle: &oracle,
@@ -175,7 +176,7 @@ mod tests {
         let trainer = Trainer::new("SPO+".parse::<Method>().unwrap())
             .predictor(PredictorSpec::Linear)
             .settings(settings);
-        let (epochs, _) = train_timed(&task, &trainer, &problem).unwrap();
+        let (epochs, _) = train_timed(&context, &trainer, &problem).unwrap();
         assert_eq!(
             (epochs.wall.0.len(), epochs.cpu.0.len(), epochs.losses.len()),
             (7, 7, 7)

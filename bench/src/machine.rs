@@ -10,7 +10,10 @@
     unsafe_code,
     reason = "a function compiled for AVX2 and FMA is called after checking the processor for them"
 )]
-#![allow(dead_code, reason = "each user of this file needs a part of it")]
+#![allow(
+    dead_code,
+    reason = "each crate that includes this file uses only some of its functions"
+)]
 
 use std::hint::black_box;
 use std::thread;
@@ -47,9 +50,9 @@ impl Machine {
         let rounds = if smoke { 2 } else { 6 };
         Self {
             threads,
-            triad: best(threads, rounds, || Triad::new(length)),
-            adam: best(threads, rounds, || AdamMix::new(length / 2)),
-            flops: best(threads, rounds, || MultiplyAdd {
+            triad: max_rate(threads, rounds, || Triad::new(length)),
+            adam: max_rate(threads, rounds, || AdamMix::new(length / 2)),
+            flops: max_rate(threads, rounds, || MultiplyAdd {
                 steps: if smoke { 100_000 } else { 4_000_000 },
             }),
         }
@@ -82,7 +85,7 @@ impl Machine {
     }
 }
 
-/// Processor and its load, which a reader of times must know.
+/// The processor and the load of the machine, for readers of the times.
 pub fn host() -> String {
     let read = |path| std::fs::read_to_string(path).unwrap_or_default();
     let processor = read("/proc/cpuinfo");
@@ -111,24 +114,24 @@ trait Workload: Send {
 
 /// Sum over threads of the highest rate of several rounds; other programs on the machine can only
 /// slow it down.
-fn best<W: Workload>(threads: usize, rounds: usize, make: impl Fn() -> W + Sync) -> f64 {
+fn max_rate<W: Workload>(threads: usize, rounds: usize, make: impl Fn() -> W + Sync) -> f64 {
     let rate = || {
         let mut work = make();
         let rates = (0..rounds).map(|_| {
-            let begin = Instant::now();
-            work.run() / begin.elapsed().as_secs_f64()
+            let start = Instant::now();
+            work.run() / start.elapsed().as_secs_f64()
         });
         rates.fold(0.0, f64::max)
     };
     let barrier = std::sync::Barrier::new(threads);
     thread::scope(|scope| {
-        let start = || {
+        let spawn = || {
             scope.spawn(|| {
                 barrier.wait();
                 rate()
             })
         };
-        let running: Vec<_> = (0..threads).map(|_| start()).collect();
+        let running: Vec<_> = (0..threads).map(|_| spawn()).collect();
         running
             .into_iter()
             .map(|thread| thread.join().unwrap_or(0.0))

@@ -1,8 +1,8 @@
-//! Peers: Python programs, each in a process of its own, that read a job and print what they
-//! measured.
+//! Peers, the other implementations: Python programs, each in its own process, that read a job and
+//! print their measurements.
 //!
-//! A job is a JSON file; the answer is the last line of standard output, also JSON. `{"skipped":
-//! "why"}` says that the program cannot run, for lack of a package or a license.
+//! A job is a JSON file; the response is the last line of standard output, also JSON. The response
+//! `{"skipped": "reason"}` means that the program cannot run, for example without a license.
 
 use std::fs;
 use std::path::Path;
@@ -19,7 +19,7 @@ use crate::args::{Cli, home};
 pub struct Peer<'a> {
     /// File name without `.py`.
     pub script: &'a str,
-    /// Variables set for it.
+    /// Environment variables of its process.
     pub environment: &'a [(&'a str, &'a str)],
 }
 
@@ -32,7 +32,7 @@ enum PeerResponse<T> {
 }
 
 impl Peer<'_> {
-    /// Runs the program on a job, whose file is kept in `folder`; `None` when it cannot run.
+    /// Runs the program on a job, whose file is written to `folder`; `None` when it cannot run.
     ///
     /// # Errors
     /// When the job cannot be written.
@@ -50,9 +50,9 @@ impl Peer<'_> {
             serde_json::to_string_pretty(job).map_err(|e| Error::setting(format!("job: {e}")))?;
         fs::write(&path, text).map_err(Error::io(&path))?;
         match self.run_job(cli, &path) {
-            Ok(PeerResponse::Measured(found)) => Ok(Some(found)),
-            Ok(PeerResponse::Skipped { skipped: why }) | Err(why) => {
-                eprintln!("bench: {} is skipped: {why}", self.script);
+            Ok(PeerResponse::Measured(measurement)) => Ok(Some(measurement)),
+            Ok(PeerResponse::Skipped { skipped: reason }) | Err(reason) => {
+                eprintln!("bench: {} is skipped: {reason}", self.script);
                 Ok(None)
             }
         }
@@ -77,7 +77,7 @@ impl Peer<'_> {
             return Err(format!("it ended with {}", output.status));
         }
         let text = String::from_utf8_lossy(&output.stdout);
-        let last = text.lines().last().ok_or("it said nothing")?;
-        serde_json::from_str(last).map_err(|e| format!("its answer is not understood: {e}"))
+        let last = text.lines().last().ok_or("it printed nothing")?;
+        serde_json::from_str(last).map_err(|e| format!("its response is not valid: {e}"))
     }
 }

@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::args::Cli;
 
-/// A table with what must be known to read it.
+/// A table with a title and column headings.
 #[derive(Debug)]
 pub struct ReportTable {
     title: String,
@@ -22,9 +22,9 @@ pub struct ReportTable {
 pub struct Report {
     /// Tables, in the order in which they are shown.
     pub tables: Vec<ReportTable>,
-    /// Sentences about how it was measured.
+    /// How the tables were measured, one sentence each.
     pub notes: Vec<String>,
-    /// Raw figures.
+    /// Raw measurements.
     pub raw: Vec<Value>,
 }
 
@@ -39,7 +39,7 @@ impl ReportTable {
         }
     }
 
-    /// Adds a row; what is missing at its end stays empty.
+    /// Adds a row; missing cells at its end stay empty.
     pub fn row(&mut self, mut cells: Vec<String>) {
         cells.resize(self.heading.len(), String::new());
         self.rows.push(cells);
@@ -107,7 +107,7 @@ impl Report {
             &folder.join("results.json"),
             &format!("{:#}\n", Value::Array(self.raw.clone())),
         )?;
-        // Whoever reads along may have seen enough; the files are there.
+        // A closed pipe is no error: the files are written.
         let _ = writeln!(std::io::stdout(), "{text}\nwritten to {}", folder.display());
         Ok(())
     }

@@ -5,8 +5,8 @@
 pub struct Times(pub Vec<f64>);
 
 impl Times {
-    /// The least.
-    pub fn least(&self) -> f64 {
+    /// The minimum.
+    pub fn min(&self) -> f64 {
         self.0.iter().copied().fold(f64::INFINITY, f64::min)
     }
 
@@ -15,7 +15,7 @@ impl Times {
         self.0.iter().sum::<f64>() / self.0.len() as f64
     }
 
-    /// The one in the middle; of an even number the mean of the two.
+    /// The median; of an even number of times the mean of the middle two.
     pub fn median(&self) -> f64 {
         let mut sorted = self.0.clone();
         sorted.sort_by(f64::total_cmp);
@@ -27,22 +27,25 @@ impl Times {
     }
 }
 
-/// Seconds as milliseconds, to three digits.
+/// Seconds as milliseconds, to three significant digits.
 pub fn milliseconds(seconds: f64) -> String {
     digits(seconds * 1e3)
 }
 
-/// A number to three digits.
+/// Smaller numbers are printed as 0; avoids the logarithm of 0.
+const SMALLEST_SHOWN: f64 = 1e-9;
+
+/// A number to three significant digits.
 pub fn digits(value: f64) -> String {
     if !value.is_finite() {
         return "–".into();
     }
-    let whole = value.abs().max(1e-9).log10().floor() as i32;
-    let decimals = usize::try_from(2 - whole).unwrap_or(0).min(6);
+    let exponent = value.abs().max(SMALLEST_SHOWN).log10().floor() as i32;
+    let decimals = usize::try_from(2 - exponent).unwrap_or(0).min(6);
     format!("{value:.decimals$}")
 }
 
-/// How many times the first is the second.
+/// The speedup: their time divided by ours.
 pub fn ratio(theirs: f64, ours: f64) -> String {
     let ratio = theirs / ours;
     if ratio.is_finite() {

@@ -1,4 +1,4 @@
-//! Problems and methods of the benchmark of methods.
+//! Problems and methods of the method suite.
 
 use std::path::Path;
 
@@ -14,16 +14,16 @@ use crate::epochs::{SEED, order};
 /// Learning rate.
 pub const LEARNING_RATE: f64 = 0.01;
 
-/// A method of both programs.
+/// A method that both programs implement.
 #[derive(Debug)]
 pub struct Method {
-    /// Our name of the method.
+    /// The name of the method in this library.
     pub name: &'static str,
     /// Samples per row; 0 for SPO+, which draws none.
     pub samples: usize,
 }
 
-/// What is trained; ten samples are the default on both sides.
+/// The methods; ten samples are the default of both programs.
 const METHODS: [Method; 3] = [
     Method {
         name: "SPO+",
@@ -74,15 +74,15 @@ impl MethodCase {
         self.benchmark.to_string()
     }
 
-    /// The methods that are wanted, by names such as `KS32 SPO+`.
+    /// The methods that the command line selects, by names such as `KS32 SPO+`.
     pub fn methods(&self, cli: &Cli) -> Vec<&'static Method> {
         METHODS
             .iter()
-            .filter(|method| cli.wants(&format!("{} {}", self.name(), method.name)))
+            .filter(|method| cli.selects(&format!("{} {}", self.name(), method.name)))
             .collect()
     }
 
-    /// Epochs on both sides; fewer of the methods that take minutes.
+    /// Epochs of both programs; fewer for the methods that take minutes.
     pub fn epochs_of(&self, method: &Method) -> usize {
         if method.samples > 1 {
             self.epochs.div_ceil(3)
@@ -120,11 +120,15 @@ impl MethodTable {
             self.data.features().values().cols(),
             self.data.costs().cols(),
         );
-        let mut first = PredictorSpec::Linear.initial_parameters(features, costs, SEED);
-        // Our networks predict costs to be minimized, PyEPO's in the sense of the problem.
-        self.problem.build()?.sense().convert_single(&mut first);
-        let first = Matrix::new(1, first.len(), first)?;
-        first.write_npy(&folder.join("parameters.npy"), true)?;
+        let mut parameters = PredictorSpec::Linear.initial_parameters(features, costs, SEED);
+        // This library's networks predict costs to be minimized, PyEPO's costs in the sense of the
+        // problem.
+        self.problem
+            .build()?
+            .sense()
+            .convert_single(&mut parameters);
+        let parameters = Matrix::new(1, parameters.len(), parameters)?;
+        parameters.write_npy(&folder.join("parameters.npy"), true)?;
         let orders = (1..=case.epochs)
             .flat_map(|epoch| order(case.train, epoch))
             .map(|row| row as f32)

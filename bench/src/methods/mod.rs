@@ -1,9 +1,9 @@
-//! Method suite: epochs of losses that solve the problem for every row, next to PyEPO with
+//! Method suite: epochs of losses that solve the problem for every row, compared with PyEPO with
 //! Gurobi.
 //!
 //! Both train a linear model on the same table from the same parameters, with the same batches of
-//! 32 rows and Adam. SPO+ is deterministic, so that losses must agree epoch by epoch; PFYL draws
-//! different noise on each side, so that the models are compared by the regret on test rows.
+//! 32 rows and Adam. SPO+ is deterministic, so that losses must agree epoch by epoch. For PFYL the
+//! two programs draw different noise, so that the models are compared by the regret on test rows.
 
 use std::fs;
 use std::path::Path;
@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 mod case;
 mod ours;
 
-use case::{LEARNING_RATE, Method, MethodCase, MethodTable as Rows};
+use case::{LEARNING_RATE, Method, MethodCase, MethodTable};
 
 use crate::args::Cli;
 use crate::epochs::{BATCH_SIZE, Epochs};
@@ -30,7 +30,7 @@ const SPEEDUP_GOALS: [(&str, f64); 3] = [("SP5x5", 100.0), ("KS32", 100.0), ("TS
 const LOSS_TOLERANCE: f64 = 1e-2;
 
 #[derive(Debug, Deserialize)]
-struct PyepoAnswer {
+struct PyepoResponse {
     version: String,
     runs: Vec<MethodRun>,
 }
@@ -38,7 +38,7 @@ struct PyepoAnswer {
 /// A method trained by one program.
 #[derive(Debug, Deserialize, serde::Serialize)]
 pub struct MethodRun {
-    /// Times and losses; the form is the name of the method.
+    /// Times and losses; the name is that of the method.
     #[serde(flatten)]
     epochs: Epochs,
     /// Normalized regret on the test rows.
@@ -56,18 +56,18 @@ pub fn run_suite(cli: &Cli) -> Result<Report> {
         "ours, 1 thread",
         "ours, 2 threads (wall)",
         "PyEPO",
-        "×",
+        "speedup",
         "PyEPO (wall)",
-        "× 2 threads",
+        "speedup, 2 threads (wall)",
         "regret, ours",
         "regret, PyEPO",
         "losses",
     ];
-    let title = "Methods: milliseconds per epoch, processor time unless wall is written (medians; \
-        wall: least)";
+    let title = "Methods: milliseconds per epoch: median CPU time, or minimum wall-clock time in \
+        columns marked 'wall'";
     let mut table = ReportTable::new(title, &heading);
     let mut goals = ReportTable::new(
-        "Goals: times as fast as PyEPO, one thread",
+        "Goals: speedup over PyEPO, one thread",
         &["problem", "method", "goal", "reached", "met"],
     );
     let mut report = Report::default();
@@ -77,11 +77,11 @@ pub fn run_suite(cli: &Cli) -> Result<Report> {
         .filter(|case| !case.methods(cli).is_empty())
     {
         eprintln!("bench: {}", case.name());
-        let found = MethodMeasurement::measure(cli, &case)?;
-        found.rows(&case, &mut table);
-        found.goals(&case, &mut goals);
-        report.raw.push(found.raw(&case));
-        versions.extend(found.version);
+        let measurement = MethodMeasurement::measure(cli, &case)?;
+        measurement.add_rows(&case, &mut table);
+        measurement.add_goals(&case, &mut goals);
+        report.raw.push(measurement.to_json(&case));
+        versions.extend(measurement.version);
     }
     report.tables.push(table);
     if let Some(version) = versions.first() {
@@ -93,121 +93,122 @@ pub fn run_suite(cli: &Cli) -> Result<Report> {
 }
 
 const NOTES: [&str; 4] = [
-    "both: linear model, the same first parameters and batches, Adam with rate 0.01, no validation \
-        during the epochs",
+    "both: linear model, the same initial parameters and batches, Adam with learning rate 0.01, no \
+        validation during the epochs",
     "PyEPO: processes=1, torch and Gurobi on one thread each, DataLoader as in its tutorial; \
-        labels are not part of the time",
-    "losses: ok where the mean training loss of SPO+ agrees to 1 % in every epoch (best decisions \
-        that are tied differ between solvers)",
-    "regret: of the last epoch on the test rows, divided by the sum of best objectives; PFYL draws \
-        other noise on each side",
+        labeling is not timed",
+    "losses: ok where the mean training loss of SPO+ agrees to 1 % in every epoch (tied optimal \
+        decisions differ between solvers)",
+    "regret: of the last epoch on the test rows, divided by the sum of optimal objectives; for \
+        PFYL the two programs draw different noise",
 ];
 
 /// Everything measured on one problem.
 struct MethodMeasurement {
-    /// On one thread.
-    single: Vec<MethodRun>,
-    /// On two threads.
-    double: Vec<MethodRun>,
+    one_thread: Vec<MethodRun>,
+    two_threads: Vec<MethodRun>,
     pyepo: Vec<MethodRun>,
     version: Option<String>,
 }
 
 impl MethodMeasurement {
     fn measure(cli: &Cli, case: &MethodCase) -> Result<Self> {
-        let rows = Rows::generate(case)?;
+        let table = MethodTable::generate(case)?;
         let methods = case.methods(cli);
-        let single = ours::runs(case, &rows, &methods, 1)?;
-        let double = ours::runs(case, &rows, &methods, 2)?;
-        let answer = if cli.no_peers {
+        let one_thread = ours::runs(case, &table, &methods, 1)?;
+        let two_threads = ours::runs(case, &table, &methods, 2)?;
+        let response = if cli.no_peers {
             None
         } else {
-            run_pyepo(cli, case, &rows, &methods)?
+            run_pyepo(cli, case, &table, &methods)?
         };
-        let (version, pyepo) = answer.map_or((None, Vec::new()), |answer| {
-            (Some(answer.version), answer.runs)
+        let (version, pyepo) = response.map_or((None, Vec::new()), |response| {
+            (Some(response.version), response.runs)
         });
         Ok(Self {
-            single,
-            double,
+            one_thread,
+            two_threads,
             pyepo,
             version,
         })
     }
 
-    fn rows(&self, case: &MethodCase, table: &mut ReportTable) {
-        for (index, (one, two)) in self.single.iter().zip(&self.double).enumerate() {
-            let (ours, both) = (one.epochs.cpu.median(), two.epochs.wall.least());
-            let theirs = self.pyepo.get(index);
-            let [cpu, wall] = theirs.map_or([f64::NAN; 2], |run| {
-                [run.epochs.cpu.median(), run.epochs.wall.least()]
-            });
+    fn add_rows(&self, case: &MethodCase, table: &mut ReportTable) {
+        let runs = self.one_thread.iter().zip(&self.two_threads);
+        for (index, (one_thread, two_threads)) in runs.enumerate() {
+            let our_cpu = one_thread.epochs.cpu.median();
+            let our_wall = two_threads.epochs.wall.min();
+            let pyepo = self.pyepo.get(index);
+            let their_cpu = pyepo.map_or(f64::NAN, |run| run.epochs.cpu.median());
+            let their_wall = pyepo.map_or(f64::NAN, |run| run.epochs.wall.min());
             table.row(vec![
                 case.name(),
-                one.epochs.form.clone(),
-                milliseconds(ours),
-                milliseconds(both),
-                milliseconds(cpu),
-                ratio(cpu, ours),
-                milliseconds(wall),
-                ratio(wall, both),
-                format!("{:.4}", one.regret),
-                theirs.map_or_else(String::new, |run| format!("{:.4}", run.regret)),
-                theirs.map_or_else(String::new, |run| agreement(&one.epochs, &run.epochs)),
+                one_thread.epochs.name.clone(),
+                milliseconds(our_cpu),
+                milliseconds(our_wall),
+                milliseconds(their_cpu),
+                ratio(their_cpu, our_cpu),
+                milliseconds(their_wall),
+                ratio(their_wall, our_wall),
+                format!("{:.4}", one_thread.regret),
+                pyepo.map_or_else(String::new, |run| format!("{:.4}", run.regret)),
+                pyepo.map_or_else(String::new, |run| {
+                    agreement(&one_thread.epochs, &run.epochs)
+                }),
             ]);
         }
     }
 
-    fn goals(&self, case: &MethodCase, table: &mut ReportTable) {
+    fn add_goals(&self, case: &MethodCase, table: &mut ReportTable) {
         let goal = SPEEDUP_GOALS.iter().find(|(name, _)| *name == case.name());
         let Some((name, goal)) = goal else { return };
-        for (ours, theirs) in self.single.iter().zip(&self.pyepo) {
-            let reached = theirs.epochs.cpu.median() / ours.epochs.cpu.median();
-            let met = if reached >= *goal { "yes" } else { "no" };
-            let method = ours.epochs.form.clone();
+        for (ours, theirs) in self.one_thread.iter().zip(&self.pyepo) {
+            let speedup = theirs.epochs.cpu.median() / ours.epochs.cpu.median();
+            let met = if speedup >= *goal { "yes" } else { "no" };
+            let method = ours.epochs.name.clone();
             table.row(vec![
                 (*name).to_owned(),
                 method,
                 format!("{goal}×"),
-                ratio(reached, 1.0),
+                ratio(speedup, 1.0),
                 met.to_owned(),
             ]);
         }
     }
 
-    fn raw(&self, case: &MethodCase) -> Value {
+    fn to_json(&self, case: &MethodCase) -> Value {
         json!({
             "case": case.name(),
-            "ours, 1 thread": self.single,
-            "ours, 2 threads": self.double,
+            "ours, 1 thread": self.one_thread,
+            "ours, 2 threads": self.two_threads,
             "PyEPO": self.pyepo,
         })
     }
 }
 
 fn agreement(ours: &Epochs, theirs: &Epochs) -> String {
-    let worst = theirs.difference(ours);
-    if theirs.form != "SPO+" {
+    let difference = theirs.max_relative_difference(ours);
+    if theirs.name != "SPO+" {
         String::new()
-    } else if worst <= LOSS_TOLERANCE {
+    } else if difference <= LOSS_TOLERANCE {
         "ok".into()
     } else {
-        format!("differ by {:.2} %", 100.0 * worst)
+        format!("differ by {:.2} %", 100.0 * difference)
     }
 }
 
 fn run_pyepo(
     cli: &Cli,
     case: &MethodCase,
-    rows: &Rows,
+    table: &MethodTable,
     methods: &[&Method],
-) -> Result<Option<PyepoAnswer>> {
+) -> Result<Option<PyepoResponse>> {
     let folder = cli.folder()?.join(case.name());
     fs::create_dir_all(&folder).map_err(Error::io(&folder))?;
-    rows.write(case, &folder)?;
-    let mut jobs = Vec::new();
+    table.write(case, &folder)?;
+    let mut method_entries = Vec::new();
     for method in methods {
-        jobs.push(json!({
+        method_entries.push(json!({
             "name": method.name,
             "samples": method.samples,
             "epochs": case.epochs_of(method),
@@ -215,8 +216,8 @@ fn run_pyepo(
     }
     let job = json!({
         "folder": Path::new(&folder),
-        "problem": rows.problem,
-        "methods": jobs,
+        "problem": table.problem,
+        "methods": method_entries,
         "batch_size": BATCH_SIZE,
         "learning_rate": LEARNING_RATE,
         "train": case.train,

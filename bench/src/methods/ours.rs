@@ -1,4 +1,4 @@
-//! Our side of the benchmark of methods: the public `train` call and the regret of its model.
+//! Regretless in the method suite: the public `train` call and the regret of its model.
 
 use regretless::Result;
 use regretless::data::{Matrix, SplitIndices};
@@ -26,7 +26,7 @@ pub fn runs(
     let oracle = Oracle::new(table.problem.build()?).with_threads(Threads::new(threads)?);
     let data = LabeledDataset::solve(table.data.clone(), &oracle, &NoopObserver)?;
     let split = SplitIndices::in_order(data.len(), [case.train, 0, case.test])?;
-    let task = TrainingContext {
+    let context = TrainingContext {
         data: &data,
         split: &split,
         oracle: &oracle,
@@ -34,12 +34,12 @@ pub fn runs(
     };
     methods
         .iter()
-        .map(|method| run(&task, table, method.name, case.epochs_of(method)))
+        .map(|method| run(&context, table, method.name, case.epochs_of(method)))
         .collect()
 }
 
 fn run(
-    task: &TrainingContext<'_>,
+    context: &TrainingContext<'_>,
     table: &MethodTable,
     name: &str,
     epochs: usize,
@@ -55,17 +55,28 @@ fn run(
     let trainer = Trainer::new(name.parse::<regretless::Method>()?)
         .predictor(PredictorSpec::Linear)
         .settings(settings);
-    let (timed, trained) = train_timed(task, &trainer, &table.problem)?;
-    let rows = &task.split.test;
-    let all = trained.model.predict(table.data.features())?;
-    let tested = rows.iter().flat_map(|row| all.row(*row)).copied().collect();
-    let mut predictions = Matrix::new(rows.len(), all.cols(), tested)?;
-    task.data.sense().convert_single(predictions.as_mut_slice());
-    let evaluation =
-        Evaluation::of_predictions(&predictions, task.data, rows, task.oracle, &NoopObserver)?;
+    let (timed, trained) = train_timed(context, &trainer, &table.problem)?;
+    let rows = &context.split.test;
+    let all_predictions = trained.model.predict(table.data.features())?;
+    let mut test_predictions = Vec::with_capacity(rows.len() * all_predictions.cols());
+    for row in rows {
+        test_predictions.extend_from_slice(all_predictions.row(*row));
+    }
+    let mut predictions = Matrix::new(rows.len(), all_predictions.cols(), test_predictions)?;
+    context
+        .data
+        .sense()
+        .convert_single(predictions.as_mut_slice());
+    let evaluation = Evaluation::of_predictions(
+        &predictions,
+        context.data,
+        rows,
+        context.oracle,
+        &NoopObserver,
+    )?;
     Ok(MethodRun {
         epochs: Epochs {
-            form: name.to_owned(),
+            name: name.to_owned(),
             ..timed
         },
         regret: evaluation.normalized_regret,

@@ -1,4 +1,4 @@
-//! Instances of the benchmark of solvers.
+//! Instances of the solver suite.
 
 use std::path::Path;
 
@@ -66,7 +66,7 @@ impl SolverCase {
         let (problem, data) =
             benchmark.generate(SyntheticSpec::paper(FITTED_ROWS.max(instances), SEED))?;
         let (width, rows) = (data.costs().cols(), (0..data.len()).collect::<Vec<_>>());
-        // Prediction-focused costs: least squares, without regard to decisions.
+        // Least-squares predictions, which ignore decisions.
         let predicted: Vec<f32> = data.least_squares_predictions(&rows[..instances])?;
         let true_costs = &data.costs().as_slice()[..instances * width];
         let mixed: Vec<f32> = predicted
@@ -110,6 +110,6 @@ impl SolverCase {
 }
 
 /// The error of a missing solution.
-pub fn failed(case: &SolverCase, why: impl std::fmt::Display) -> Error {
-    Error::setting(format!("{}: {why}", case.name()))
+pub fn failed(case: &SolverCase, reason: impl std::fmt::Display) -> Error {
+    Error::setting(format!("{}: {reason}", case.name()))
 }

@@ -11,7 +11,7 @@ const OBJECTIVE_TOLERANCE: f64 = 1e-4;
 /// A solver whose objective is better by more than this fraction shows that ours is not optimal.
 const WRONG_OPTIMUM_TOLERANCE: f64 = 1e-6;
 
-/// A solver and what it measured.
+/// A solver and its measurements.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct SolverRun {
     /// Name of the solver.
@@ -37,9 +37,9 @@ pub struct SolveRecords {
     pub wall: Vec<f64>,
     /// CPU seconds.
     pub cpu: Vec<f64>,
-    /// Seconds by the solver's own clock.
+    /// Seconds of the solve alone, as the solver reports them.
     #[serde(default)]
-    pub own: Vec<Option<f64>>,
+    pub solver_seconds: Vec<Option<f64>>,
     /// Objective of the decision, if there is one, in the sense of the problem.
     pub objective: Vec<Option<f64>>,
     /// Whether the decision was proven optimal.
@@ -49,12 +49,12 @@ pub struct SolveRecords {
 /// How decisions compare with ours.
 #[derive(Debug, Default)]
 pub struct ObjectiveComparison {
-    /// As good, up to the gap.
+    /// Decisions that are as good as ours, up to the gap.
     pub equal: usize,
-    /// Better than ours, beyond rounding.
+    /// Decisions that are better than ours, beyond rounding.
     pub better: usize,
     /// Largest relative excess over ours.
-    pub worst: f64,
+    pub max_excess: f64,
 }
 
 impl SolveRecords {
@@ -62,30 +62,30 @@ impl SolveRecords {
         self.cpu.len()
     }
 
-    /// Adds an instance; times are wall-clock and CPU.
-    pub fn push(&mut self, [wall, cpu]: [f64; 2], objective: f64, proven: bool) {
+    /// Adds an instance, with its wall-clock and CPU seconds.
+    pub fn push(&mut self, wall: f64, cpu: f64, objective: f64, proven: bool) {
         self.wall.push(wall);
         self.cpu.push(cpu);
-        self.own.push(None);
+        self.solver_seconds.push(None);
         self.objective.push(Some(objective));
         self.proven.push(proven);
     }
 
-    /// Keeps the shorter times of an instance that is known.
-    pub fn shorten(&mut self, row: usize, [wall, cpu]: [f64; 2]) {
+    /// Keeps the shorter times of an instance that was solved before.
+    pub fn shorten(&mut self, row: usize, wall: f64, cpu: f64) {
         self.wall[row] = self.wall[row].min(wall);
         self.cpu[row] = self.cpu[row].min(cpu);
     }
 
     /// The first instances only.
     pub fn first(&self, count: usize) -> Self {
-        let mut part = self.clone();
-        part.wall.truncate(count);
-        part.cpu.truncate(count);
-        part.own.truncate(count);
-        part.objective.truncate(count);
-        part.proven.truncate(count);
-        part
+        let mut first = self.clone();
+        first.wall.truncate(count);
+        first.cpu.truncate(count);
+        first.solver_seconds.truncate(count);
+        first.objective.truncate(count);
+        first.proven.truncate(count);
+        first
     }
 
     /// CPU times.
@@ -93,9 +93,9 @@ impl SolveRecords {
         Times(self.cpu.clone())
     }
 
-    /// Times of the solver's own clock; empty without one.
-    pub fn own_clock(&self) -> Times {
-        Times(self.own.iter().flatten().copied().collect())
+    /// Times that the solver reports; empty if it reports none.
+    pub fn solver_clock(&self) -> Times {
+        Times(self.solver_seconds.iter().flatten().copied().collect())
     }
 
     /// Whether every decision was proven optimal.
@@ -106,17 +106,17 @@ impl SolveRecords {
     /// Compares objectives with ours.
     pub fn compare_with(&self, ours: &Self, is_maximization: bool) -> ObjectiveComparison {
         let sign = if is_maximization { -1.0 } else { 1.0 };
-        let mut found = ObjectiveComparison::default();
+        let mut comparison = ObjectiveComparison::default();
         for (theirs, ours) in self.objective.iter().zip(&ours.objective) {
             let (Some(theirs), Some(ours)) = (theirs, ours) else {
                 continue;
             };
             let excess = sign * (theirs - ours) / ours.abs().max(1.0);
-            found.equal += usize::from(excess <= OBJECTIVE_TOLERANCE);
-            found.better += usize::from(excess < -WRONG_OPTIMUM_TOLERANCE);
-            found.worst = found.worst.max(excess);
+            comparison.equal += usize::from(excess <= OBJECTIVE_TOLERANCE);
+            comparison.better += usize::from(excess < -WRONG_OPTIMUM_TOLERANCE);
+            comparison.max_excess = comparison.max_excess.max(excess);
         }
-        found
+        comparison
     }
 }
 
@@ -128,18 +128,19 @@ mod tests {
         let mut solves = SolveRecords::default();
         objectives
             .iter()
-            .for_each(|objective| solves.push([1.0, 1.0], *objective, true));
+            .for_each(|objective| solves.push(1.0, 1.0, *objective, true));
         solves
     }
 
     #[test]
     fn better_and_worse_depend_on_the_sense() {
-        let found = solves(&[10.0, 11.0, 9.0]).compare_with(&solves(&[10.0, 10.0, 10.0]), false);
-        assert_eq!((found.equal, found.better), (2, 1));
-        assert!((found.worst - 0.1).abs() < 1e-12);
-        let found =
+        let comparison =
+            solves(&[10.0, 11.0, 9.0]).compare_with(&solves(&[10.0, 10.0, 10.0]), false);
+        assert_eq!((comparison.equal, comparison.better), (2, 1));
+        assert!((comparison.max_excess - 0.1).abs() < 1e-12);
+        let comparison =
             solves(&[10.0, 11.0, 9.0, 8.0]).compare_with(&solves(&[10.0, 10.0, 10.0, 10.0]), true);
-        assert_eq!((found.equal, found.better), (2, 1));
-        assert!((found.worst - 0.2).abs() < 1e-12);
+        assert_eq!((comparison.equal, comparison.better), (2, 1));
+        assert!((comparison.max_excess - 0.2).abs() < 1e-12);
     }
 }

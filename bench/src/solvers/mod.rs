@@ -1,7 +1,7 @@
-//! Solver suite: time per cost vector, next to solvers that a Python user can install, one
+//! Solver suite: time per cost vector, compared with solvers that a Python user can install, one
 //! thread each.
 //!
-//! All solve the same instances with three kinds of costs: true costs, predictions of least
+//! All solve the same instances with three kinds of costs: true costs, predictions of min_speedup
 //! squares, and 2·predicted − true, the costs of the SPO+ loss. Times are CPU times, the shortest
 //! of several passes over the instances; those of the other solvers include their Python
 //! interface, as for their users. Ratios are of medians over the instances that both solved.
@@ -46,7 +46,7 @@ pub fn run_suite(cli: &Cli) -> Result<Report> {
     let mut raw = Vec::new();
     for case in SolverCase::all(cli.smoke)?
         .into_iter()
-        .filter(|case| cli.wants(&case.name()))
+        .filter(|case| cli.selects(&case.name()))
     {
         eprintln!("bench: {}", case.name());
         let ours = ours::solve(&case)?;
@@ -75,12 +75,12 @@ fn run_peers(cli: &Cli, case: &SolverCase) -> Result<Vec<SolverRun>> {
         "budget": case.budget,
         "limit": case.limit,
     });
-    let mut found = Vec::new();
+    let mut runs = Vec::new();
     for (script, _) in PEERS
         .iter()
         .filter(|(_, kinds)| kinds.iter().any(|kind| case.name().starts_with(kind)))
     {
-        found.extend(
+        runs.extend(
             Peer {
                 script,
                 environment: &[("OMP_NUM_THREADS", "1")],
@@ -89,10 +89,9 @@ fn run_peers(cli: &Cli, case: &SolverCase) -> Result<Vec<SolverRun>> {
         );
     }
     let is_maximization = case.is_maximization()?;
-    found
-        .iter_mut()
+    runs.iter_mut()
         .for_each(|peer| peer.is_maximization = is_maximization);
-    Ok(found)
+    Ok(runs)
 }
 
 /// The tables of the suite, row by row.
@@ -111,8 +110,8 @@ impl SolverTables {
             times: ReportTable::new(
                 format!("Solvers: median {clock} per cost vector, one thread each"),
                 &[
-                    "problem", "costs", "ours", "Gurobi", "×", "HiGHS", "×", "SCIP", "×", "CP-SAT",
-                    "×", "LKH*", "×", "PyVRP*", "×",
+                    "problem", "costs", "ours", "Gurobi", "speedup", "HiGHS", "speedup", "SCIP",
+                    "speedup", "CP-SAT", "speedup", "LKH*", "speedup", "PyVRP*", "speedup",
                 ],
             ),
             details: ReportTable::new(
@@ -124,13 +123,13 @@ impl SolverTables {
                     "instances",
                     "median",
                     "mean",
-                    "median ×",
-                    "mean ×",
-                    "own clock",
-                    "own ×",
+                    "speedup, median",
+                    "speedup, mean",
+                    "solver's clock",
+                    "speedup, solver's clock",
                     "proven",
                     "as good as ours",
-                    "worst excess",
+                    "largest excess",
                 ],
             ),
             goals: Vec::new(),
@@ -140,73 +139,76 @@ impl SolverTables {
     }
 
     fn add(&mut self, case: &SolverCase, kind: &str, ours: &SolverRun, peers: &[SolverRun]) {
-        let (name, own) = (case.name(), &ours.kinds[kind]);
-        let mut wide = vec![
+        let (name, our_records) = (case.name(), &ours.kinds[kind]);
+        let mut cells = vec![
             name.clone(),
             kind.to_owned(),
-            milliseconds(own.times().median()),
+            milliseconds(our_records.times().median()),
         ];
-        self.detail(&name, kind, ours, own);
+        self.add_detail(&name, kind, ours, our_records);
         for column in ["Gurobi", "HiGHS", "SCIP", "CP-SAT", "LKH", "PyVRP"] {
             let solves = peers
                 .iter()
                 .find(|peer| peer.name == column)
                 .map(|peer| (peer, &peer.kinds[kind]));
             let Some((peer, solves)) = solves else {
-                wide.extend([String::new(), String::new()]);
+                cells.extend([String::new(), String::new()]);
                 continue;
             };
-            let (theirs, same) = (
+            let (their_median, our_median) = (
                 solves.times().median(),
-                own.first(solves.len()).times().median(),
+                our_records.first(solves.len()).times().median(),
             );
             let unproven = if peer.heuristic || solves.all_proven() {
                 ""
             } else {
                 "†"
             };
-            wide.extend([milliseconds(theirs) + unproven, ratio(theirs, same)]);
-            self.detail(&name, kind, peer, own);
-            self.check_objectives(&name, kind, peer, own);
+            cells.extend([
+                milliseconds(their_median) + unproven,
+                ratio(their_median, our_median),
+            ]);
+            self.add_detail(&name, kind, peer, our_records);
+            self.check_objectives(&name, kind, peer, our_records);
         }
-        self.times.row(wide);
+        self.times.row(cells);
     }
 
-    fn detail(&mut self, case: &str, kind: &str, solver: &SolverRun, ours: &SolveRecords) {
+    fn add_detail(&mut self, case: &str, kind: &str, solver: &SolverRun, ours: &SolveRecords) {
         let solves = &solver.kinds[kind];
-        let same = ours.first(solves.len());
-        let (times, own_times) = (solves.times(), same.times());
-        let against = solves.compare_with(&same, solver.is_maximization);
-        let clock = solves.own_clock();
-        let shown = if clock.0.is_empty() {
+        let our_records = ours.first(solves.len());
+        let (their_times, our_times) = (solves.times(), our_records.times());
+        let comparison = solves.compare_with(&our_records, solver.is_maximization);
+        let clock = solves.solver_clock();
+        let clock_median = if clock.0.is_empty() {
             String::new()
         } else {
             milliseconds(clock.median())
         };
-        let own_ratio = if clock.0.is_empty() {
+        let clock_speedup = if clock.0.is_empty() {
             String::new()
         } else {
-            ratio(clock.median(), own_times.median())
+            ratio(clock.median(), our_times.median())
         };
         self.details.row(vec![
             case.to_owned(),
             kind.to_owned(),
             solver.name.clone() + if solver.heuristic { "*" } else { "" },
             solves.len().to_string(),
-            milliseconds(times.median()),
-            milliseconds(times.mean()),
-            ratio(times.median(), own_times.median()),
-            ratio(times.mean(), own_times.mean()),
-            shown,
-            own_ratio,
+            milliseconds(their_times.median()),
+            milliseconds(their_times.mean()),
+            ratio(their_times.median(), our_times.median()),
+            ratio(their_times.mean(), our_times.mean()),
+            clock_median,
+            clock_speedup,
             solves
                 .proven
                 .iter()
                 .filter(|proven| **proven)
                 .count()
                 .to_string(),
-            against.equal.to_string(),
-            format!("{} %", digits(100.0 * against.worst)),
+            comparison.equal.to_string(),
+            format!("{} %", digits(100.0 * comparison.max_excess)),
         ]);
     }
 
@@ -218,14 +220,16 @@ impl SolverTables {
         ours: &SolveRecords,
     ) {
         let solves = &solver.kinds[kind];
-        let same = ours.first(solves.len());
+        let our_records = ours.first(solves.len());
         if solver.name == "Gurobi" && SPEEDUP_GOALS.iter().any(|(name, _)| *name == case) {
             self.goals.push((
                 case.to_owned(),
-                solves.times().median() / same.times().median(),
+                solves.times().median() / our_records.times().median(),
             ));
         }
-        let better = solves.compare_with(&same, solver.is_maximization).better;
+        let better = solves
+            .compare_with(&our_records, solver.is_maximization)
+            .better;
         if better > 0 && !solver.relaxes {
             self.contradictions.push(format!(
                 "{} found {better} better decisions on {case} {kind}",
@@ -241,7 +245,7 @@ impl SolverTables {
     fn report(self, raw: Vec<serde_json::Value>) -> Result<Report> {
         if !self.contradictions.is_empty() {
             return Err(Error::setting(format!(
-                "not optimal after all: {}",
+                "a decision reported as optimal is not optimal: {}",
                 self.contradictions.join("; ")
             )));
         }
@@ -253,48 +257,49 @@ impl SolverTables {
         report.tables.extend(goals(&self.goals));
         report
             .notes
-            .push(format!("peers: {}", self.versions.join(", ")));
+            .push(format!("versions: {}", self.versions.join(", ")));
         report.notes.extend(NOTES.map(String::from));
         Ok(report)
     }
 }
 
 /// Goals and whether they are met; none where Gurobi did not run.
-fn goals(found: &[(String, f64)]) -> Option<ReportTable> {
+fn goals(speedups: &[(String, f64)]) -> Option<ReportTable> {
     let mut table = ReportTable::new(
-        "Goals: times as fast as Gurobi, the least of the three kinds of costs",
+        "Goals: speedup over Gurobi, the minimum over the three kinds of costs",
         &["problem", "goal", "reached", "met"],
     );
     for (name, goal) in SPEEDUP_GOALS {
-        let least = found
+        let min_speedup = speedups
             .iter()
             .filter(|(case, _)| case == name)
             .map(|(_, ratio)| *ratio)
             .reduce(f64::min);
-        let Some(least) = least else { continue };
-        let met = if least >= goal { "yes" } else { "no" };
+        let Some(min_speedup) = min_speedup else {
+            continue;
+        };
+        let met = if min_speedup >= goal { "yes" } else { "no" };
         table.row(vec![
             name.to_owned(),
             format!("{goal}×"),
-            ratio(least, 1.0),
+            ratio(min_speedup, 1.0),
             met.to_owned(),
         ]);
     }
-    (!found.is_empty()).then_some(table)
+    (!speedups.is_empty()).then_some(table)
 }
 
 const NOTES: [&str; 6] = [
-    "ours: one call of the library's oracle per cost vector, the decision checked, proved optimal \
+    "ours: one call of the library's oracle per cost vector, the decision checked, proven optimal \
         with gap 0",
-    "peers: model built once; handing over the costs, the solve and reading the decision back are \
-        timed around the Python \
-     interface; Gurobi and CP-SAT are also shown with their own clock (wall time of the solve \
-     alone)",
-    "peers stop at their default gap of 1e-4, CP-SAT and the heuristics excepted; a decision is as \
-        good as ours within 1e-4 of it",
+    "other solvers: model built once; passing the costs, the solve and reading the decision back \
+        are timed around the Python interface; Gurobi and CP-SAT are also shown with their own \
+        clock (wall time of the solve alone)",
+    "other solvers stop at their default gap of 1e-4, except CP-SAT and the heuristics; a decision \
+        within 1e-4 of ours counts as equal",
     "* heuristic, without proof: LKH one run, PyVRP 1,000 iterations (PyVRP may use routes of a \
         single customer)",
-    "† not all instances were proved within the time limit",
-    "tours in Gurobi: PyEPO's model, subtours cut at integer points; in HiGHS, which has no lazy \
-        constraints: solve, cut, solve again",
+    "† not all instances were proven optimal within the time limit",
+    "TSP in Gurobi: PyEPO's model, subtour elimination at integer points; in HiGHS, which has no \
+        lazy constraints: solve, cut, solve again",
 ];

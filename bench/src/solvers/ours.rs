@@ -1,4 +1,4 @@
-//! Our side of the solver suite: one solver call at a time through the library's oracle.
+//! Regretless in the solver suite: one solver call at a time through the library's oracle.
 
 use std::collections::BTreeMap;
 use std::time::Instant;
@@ -10,6 +10,11 @@ use rustix::time::{ClockId, clock_gettime};
 
 use super::case::{KINDS, SolverCase, failed};
 use super::compare::{SolveRecords, SolverRun};
+
+/// Measurements of the clocks' own overhead, of which the minimum counts. Untuned.
+const OVERHEAD_MEASUREMENTS: usize = 1000;
+/// Shortest time of a solve: the resolution of the clocks, so that ratios stay finite.
+const MIN_SECONDS: f64 = 1e-9;
 
 /// Solves all cost vectors of a case on the calling thread.
 pub fn solve(case: &SolverCase) -> Result<SolverRun> {
@@ -24,7 +29,7 @@ pub fn solve(case: &SolverCase) -> Result<SolverRun> {
         let rows: Vec<&[f32]> = (0..minimized.rows())
             .map(|row| minimized.row(row))
             .collect();
-        let mut solves = timed(case, &mut oracle.worker(), &rows)?;
+        let mut solves = time_solves(case, &mut oracle.worker(), &rows)?;
         let sense = oracle.problem().sense();
         solves
             .objective
@@ -45,47 +50,67 @@ pub fn solve(case: &SolverCase) -> Result<SolverRun> {
     })
 }
 
-/// Passes over all rows, one after the other, so that no row profits from having just been solved.
-fn timed(
+/// Repeats passes over all rows. A row is not solved twice in a row, because caches would then
+/// speed up the second solve.
+fn time_solves(
     case: &SolverCase,
     worker: &mut OracleWorker<'_>,
     rows: &[&[f32]],
 ) -> Result<SolveRecords> {
     let mut solves = SolveRecords::default();
-    let nothing = (0..1000)
-        .map(|_| stopwatch(|| ()).1)
-        .reduce(least)
-        .unwrap_or([0.0; 2]);
+    let overhead = ClockOverhead::measure();
     for pass in 0..case.passes.max(3) {
         for (row, costs) in rows.iter().enumerate() {
-            let (answer, [wall, cpu]) = stopwatch(|| worker.solve_row(costs));
-            let solution = answer.map_err(|failure| failed(case, failure))?;
-            // What reading the clocks takes is no part of a solve of a microsecond.
-            let times = [(wall - nothing[0]).max(1e-9), (cpu - nothing[1]).max(1e-9)];
+            let timed = stopwatch(|| worker.solve_row(costs));
+            let solution = timed.result.map_err(|failure| failed(case, failure))?;
+            // Reading the clocks is not part of the solve, which may take a microsecond.
+            let wall = (timed.wall - overhead.wall).max(MIN_SECONDS);
+            let cpu = (timed.cpu - overhead.cpu).max(MIN_SECONDS);
             if pass == 0 {
-                solves.push(
-                    times,
-                    solution.objective,
-                    solution.status == SolveStatus::Optimal,
-                );
+                let is_optimal = solution.status == SolveStatus::Optimal;
+                solves.push(wall, cpu, solution.objective, is_optimal);
             } else {
-                solves.shorten(row, times);
+                solves.shorten(row, wall, cpu);
             }
         }
     }
     Ok(solves)
 }
 
-fn least(a: [f64; 2], b: [f64; 2]) -> [f64; 2] {
-    [a[0].min(b[0]), a[1].min(b[1])]
+/// Seconds that a measurement of nothing takes.
+struct ClockOverhead {
+    wall: f64,
+    cpu: f64,
 }
 
-/// Wall time and processor time of this thread.
-fn stopwatch<T>(work: impl FnOnce() -> T) -> (T, [f64; 2]) {
-    let (wall, cpu) = (Instant::now(), thread_seconds());
-    let found = work();
-    let cpu = thread_seconds() - cpu;
-    (found, [wall.elapsed().as_secs_f64(), cpu])
+impl ClockOverhead {
+    fn measure() -> Self {
+        let (mut wall, mut cpu) = (f64::INFINITY, f64::INFINITY);
+        for _ in 0..OVERHEAD_MEASUREMENTS {
+            let timed = stopwatch(|| ());
+            wall = wall.min(timed.wall);
+            cpu = cpu.min(timed.cpu);
+        }
+        Self { wall, cpu }
+    }
+}
+
+/// A result with the wall-clock and CPU seconds of this thread that it took.
+struct Timed<T> {
+    result: T,
+    wall: f64,
+    cpu: f64,
+}
+
+fn stopwatch<T>(work: impl FnOnce() -> T) -> Timed<T> {
+    let (start, cpu_start) = (Instant::now(), thread_seconds());
+    let result = work();
+    let cpu = thread_seconds() - cpu_start;
+    Timed {
+        result,
+        wall: start.elapsed().as_secs_f64(),
+        cpu,
+    }
 }
 
 fn thread_seconds() -> f64 {

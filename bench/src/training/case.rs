@@ -1,8 +1,8 @@
 //! Sizes of the training suite, and their data.
 //!
 //! Costs are a linear function of the features plus noise; decisions choose as many variables at
-//! random as a tour through the graph would. No solver is asked: only the arithmetic of training is
-//! timed.
+//! random as a tour through the graph would. No solver is called: only the arithmetic of training
+//! is timed.
 
 use std::path::Path;
 
@@ -19,7 +19,7 @@ use regretless::solve::Solution;
 use crate::epochs::{SEED, order};
 use crate::random::SplitMix64;
 
-/// learning rate.
+/// Learning rate of Adam.
 pub const LEARNING_RATE: f64 = 0.005;
 
 /// One size and loss.
@@ -33,9 +33,9 @@ pub struct TrainingCase {
     pub features: usize,
     /// Sizes of hidden layers.
     pub hidden: Vec<usize>,
-    /// Whether one predictor with features of its own per cost serves all costs.
+    /// Whether one predictor predicts every cost from the features of that cost.
     pub shared: bool,
-    /// Label of the loss.
+    /// Name of the loss.
     pub loss: &'static str,
     /// Variables that a decision chooses.
     pub chosen: usize,
@@ -99,7 +99,7 @@ impl TrainingCase {
         cases
     }
 
-    /// Layers, in words.
+    /// The layer sizes as text.
     pub fn model(&self) -> String {
         let outputs = if self.shared { 1 } else { self.costs };
         let sizes: Vec<String> = self
@@ -112,12 +112,12 @@ impl TrainingCase {
         format!("{kind}{}–{}", self.features, sizes.join("–"))
     }
 
-    /// What the case is called.
+    /// Name of the case.
     pub fn name(&self) -> String {
         format!("{} {}", self.model(), self.loss)
     }
 
-    /// What is trained.
+    /// The predictor that is trained.
     pub fn predictor(&self) -> PredictorSpec {
         if self.hidden.is_empty() {
             PredictorSpec::Linear
@@ -148,9 +148,9 @@ impl TrainingCase {
                 } else {
                     instance
                 };
-                let own = if self.shared { 0 } else { cost };
+                let output = if self.shared { 0 } else { cost };
                 let x = &features[row * self.features..][..self.features];
-                let w = &weights[own * self.features..][..self.features];
+                let w = &weights[output * self.features..][..self.features];
                 let signal: f64 = x.iter().zip(w).map(|(x, w)| x * f64::from(*w)).sum();
                 costs.push((3.0 + signal + stream.uniform(-0.5, 0.5)) as f32);
             }
@@ -177,11 +177,11 @@ impl TrainingCase {
     }
 
     fn decision(&self, stream: &mut SplitMix64) -> Decision {
-        let mut taken = std::collections::BTreeSet::new();
-        while taken.len() < self.chosen {
-            taken.insert(stream.uniform(0.0, self.costs as f64) as u32);
+        let mut chosen = std::collections::BTreeSet::new();
+        while chosen.len() < self.chosen {
+            chosen.insert(stream.uniform(0.0, self.costs as f64) as u32);
         }
-        Decision::from_indices(taken)
+        Decision::from_indices(chosen)
     }
 
     /// The problem that accepts the decisions.
@@ -201,16 +201,16 @@ pub struct TrainingData {
 }
 
 impl TrainingData {
-    /// The table with its decisions as labels, and the oracle that training asks for threads.
+    /// The table with its decisions as labels, and the oracle, which holds the threads of training.
     pub fn labeled(&self, case: &TrainingCase, threads: usize) -> Result<(LabeledDataset, Oracle)> {
         let oracle = Oracle::new(case.problem()?.build()?).with_threads(Threads::new(threads)?);
-        let known = self
+        let labels = self
             .decisions
             .iter()
             .map(|decision| Solution::optimal(decision.clone(), 0.0))
             .collect();
         Ok((
-            LabeledDataset::from_decisions(self.data.clone(), &oracle, known)?,
+            LabeledDataset::from_decisions(self.data.clone(), &oracle, labels)?,
             oracle,
         ))
     }

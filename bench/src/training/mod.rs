@@ -1,9 +1,9 @@
-//! Training suite: epochs of losses without solver calls, next to torch, two threads each.
+//! Training suite: epochs of losses without solver calls, compared with torch, two threads each.
 //!
 //! Both train on the same arrays from the same parameters with the same batches, so that their
 //! losses can be compared epoch by epoch. Ours is the public `train` call, whose report has the
-//! time of every epoch. Torch is timed as usually written (`eager`) and as well as we could write
-//! it (`best`), with the default memory allocator and with one that keeps its pages.
+//! time of every epoch. Torch is timed as usually written (`eager`) and as the fastest code we
+//! could write (`optimized`), with the default memory allocator and with one that keeps its pages.
 
 use std::fs;
 
@@ -24,7 +24,7 @@ use crate::peer::Peer;
 use crate::report::{Report, ReportTable};
 use crate::statistics::{milliseconds, ratio};
 
-/// Makes glibc keep the pages of freed arrays.
+/// Makes glibc keep the pages of freed arrays instead of returning them to the operating system.
 const KEEP_PAGES: [(&str, &str); 2] = [
     ("MALLOC_MMAP_THRESHOLD_", "4294967296"),
     ("MALLOC_TRIM_THRESHOLD_", "17179869184"),
@@ -33,7 +33,7 @@ const KEEP_PAGES: [(&str, &str); 2] = [
 const LOSS_TOLERANCE: f64 = 2e-3;
 
 #[derive(Debug, Deserialize)]
-struct TorchAnswer {
+struct TorchResponse {
     version: String,
     runs: Vec<Epochs>,
 }
@@ -46,47 +46,47 @@ pub fn run_suite(cli: &Cli) -> Result<Report> {
     let mut report = Report::default();
     let before = Machine::measure(cli.threads, cli.smoke);
     let title = format!(
-        "Training: milliseconds per epoch, batch 32, Adam, {} threads each (least; ratios of \
-            least)",
+        "Training: milliseconds per epoch, batch 32, Adam, {} threads each (minimum wall-clock \
+            time)",
         cli.threads
     );
     let heading = [
         "model",
         "loss",
-        "d",
-        "n",
+        "costs",
+        "instances",
         "ours",
         "ours, median",
         "limit",
-        "of limit",
+        "fraction of limit",
         "torch eager",
-        "×",
+        "speedup",
         "torch eager, pages kept",
-        "×",
-        "torch best, pages kept",
-        "×",
+        "speedup",
+        "torch optimized, pages kept",
+        "speedup",
         "losses",
     ];
     let mut table = ReportTable::new(title, &heading);
-    let mut all = Vec::new();
+    let mut measurements = Vec::new();
     for case in TrainingCase::all(cli.smoke)
         .into_iter()
-        .filter(|case| cli.wants(&case.name()))
+        .filter(|case| cli.selects(&case.name()))
     {
         eprintln!("bench: {}", case.name());
-        let found = TrainingMeasurement::measure(cli, &case)?;
-        eprintln!("bench: {}", found.row(&case, &before).join(" | "));
-        found
+        let measurement = TrainingMeasurement::measure(cli, &case)?;
+        eprintln!("bench: {}", measurement.row(&case, &before).join(" | "));
+        measurement
             .torch_version
             .iter()
             .for_each(|version| note_once(&mut report, &format!("torch {version}")));
-        all.push((case, found));
+        measurements.push((case, measurement));
     }
     // Other programs only slow a machine down: its limits are the higher of both measurements.
     let machine = before.max_with(Machine::measure(cli.threads, cli.smoke));
-    for (case, found) in &all {
-        table.row(found.row(case, &machine));
-        report.raw.push(found.raw(case, &machine));
+    for (case, measurement) in &measurements {
+        table.row(measurement.row(case, &machine));
+        report.raw.push(measurement.to_json(case, &machine));
     }
     report.tables.push(table);
     report.notes.push(machine.describe());
@@ -95,14 +95,14 @@ pub fn run_suite(cli: &Cli) -> Result<Report> {
 }
 
 const NOTES: [&str; 5] = [
-    "ours: the public train call, time of an epoch from its report, parameters copied out after \
-        each epoch as every run does",
-    "torch eager: formula with masks, default Adam; torch best: relu form, constants precomputed, \
-        fused Adam",
-    "pages kept: MALLOC_MMAP_THRESHOLD_ and MALLOC_TRIM_THRESHOLD_ raised, so that glibc does not \
-        give arrays back",
-    "limit: the longer of arithmetic at the multiply-add peak and, where the data outgrow the \
-        cache, traffic at the bandwidth of the Adam mix",
+    "ours: the public train call, time of an epoch from its report, including the copy of the \
+        parameters that every run makes after an epoch",
+    "torch eager: formula with masks, default Adam; torch optimized: relu instead of \
+        masks, constants precomputed, fused Adam",
+    "pages kept: MALLOC_MMAP_THRESHOLD_ and MALLOC_TRIM_THRESHOLD_ raised, so that glibc keeps \
+        freed memory",
+    "limit: the longer of arithmetic at the multiply-add peak and, where the data do not fit \
+        into the cache, memory traffic at the bandwidth of the Adam mix",
     "losses: ok where the mean training loss of every epoch that both ran agrees to 0.2 %",
 ];
 
@@ -125,21 +125,21 @@ impl TrainingMeasurement {
         let ours = ours::epochs(case, &data, cli.threads)?;
         let folder = cli.folder()?.join("work");
         fs::create_dir_all(&folder).map_err(Error::io(&folder))?;
-        let mut found = Self {
+        let mut measurement = Self {
             ours,
             torch: Vec::new(),
             torch_version: None,
         };
         if !cli.no_peers {
             data.write(case, &folder)?;
-            found.run_torch(cli, case, &folder)?;
-            // Once more after torch, so that both had their chance at a quiet moment.
-            found
+            measurement.run_torch(cli, case, &folder)?;
+            // Repeated after torch, so that a temporary load of the machine affects both programs.
+            measurement
                 .ours
                 .add_times(ours::epochs(case, &data, cli.threads)?);
             fs::remove_dir_all(&folder).map_err(Error::io(&folder))?;
         }
-        Ok(found)
+        Ok(measurement)
     }
 
     fn run_torch(
@@ -148,13 +148,13 @@ impl TrainingMeasurement {
         case: &TrainingCase,
         folder: &std::path::Path,
     ) -> Result<()> {
-        for (environment, forms, suffix) in [
+        for (environment, variants, suffix) in [
             (&[][..], &["eager"][..], ""),
-            (&KEEP_PAGES[..], &["eager", "best"][..], ", pages kept"),
+            (&KEEP_PAGES[..], &["eager", "optimized"][..], ", pages kept"),
         ] {
             let job = json!({
                 "folder": folder,
-                "forms": forms,
+                "variants": variants,
                 "threads": cli.threads,
                 "epochs": case.torch_epochs,
                 "batch_size": BATCH_SIZE,
@@ -167,14 +167,15 @@ impl TrainingMeasurement {
                 script: "torch_training",
                 environment,
             };
-            let Some(answer) = peer.run::<TorchAnswer>(cli, folder, &job)? else {
+            let Some(response) = peer.run::<TorchResponse>(cli, folder, &job)? else {
                 break;
             };
-            self.torch_version = Some(answer.version);
-            self.torch.extend(answer.runs.into_iter().map(|run| Epochs {
-                form: run.form + suffix,
-                ..run
-            }));
+            self.torch_version = Some(response.version);
+            self.torch
+                .extend(response.runs.into_iter().map(|run| Epochs {
+                    name: run.name + suffix,
+                    ..run
+                }));
         }
         Ok(())
     }
@@ -187,15 +188,15 @@ impl TrainingMeasurement {
             case.loss.to_owned(),
             case.costs.to_string(),
             case.instances.to_string(),
-            milliseconds(ours.least()),
+            milliseconds(ours.min()),
             milliseconds(ours.median()),
             milliseconds(limit),
-            format!("{:.0} %", 100.0 * limit / ours.least()),
+            format!("{:.0} %", 100.0 * limit / ours.min()),
         ];
-        for form in ["eager", "eager, pages kept", "best, pages kept"] {
-            let run = self.torch.iter().find(|run| run.form == form);
-            let theirs = run.map_or(f64::NAN, |run| run.wall.least());
-            cells.extend([milliseconds(theirs), ratio(theirs, ours.least())]);
+        for variant in ["eager", "eager, pages kept", "optimized, pages kept"] {
+            let run = self.torch.iter().find(|run| run.name == variant);
+            let theirs = run.map_or(f64::NAN, |run| run.wall.min());
+            cells.extend([milliseconds(theirs), ratio(theirs, ours.min())]);
         }
         cells.push(self.agreement());
         cells
@@ -203,19 +204,19 @@ impl TrainingMeasurement {
 
     /// Whether the losses of all programs agree.
     fn agreement(&self) -> String {
-        let worst = self
+        let difference = self
             .torch
             .iter()
-            .map(|run| run.difference(&self.ours))
+            .map(|run| run.max_relative_difference(&self.ours))
             .reduce(f64::max);
-        match worst {
+        match difference {
             None => String::new(),
-            Some(worst) if worst <= LOSS_TOLERANCE => "ok".into(),
-            Some(worst) => format!("differ by {:.2} %", 100.0 * worst),
+            Some(difference) if difference <= LOSS_TOLERANCE => "ok".into(),
+            Some(difference) => format!("differ by {:.2} %", 100.0 * difference),
         }
     }
 
-    fn raw(&self, case: &TrainingCase, machine: &Machine) -> serde_json::Value {
+    fn to_json(&self, case: &TrainingCase, machine: &Machine) -> serde_json::Value {
         json!({
             "case": case.name(), "machine": machine, "limit": roofline::seconds(case, machine),
             "runs": std::iter::once(&self.ours).chain(&self.torch).collect::<Vec<_>>(),

@@ -1,4 +1,4 @@
-//! Our side of the training suite: the public `train` call.
+//! Regretless in the training suite: the public `train` call.
 
 use regretless::Result;
 use regretless::data::SplitIndices;
@@ -11,11 +11,11 @@ use regretless::trainer::Trainer;
 use super::case::{LEARNING_RATE, TrainingCase, TrainingData};
 use crate::epochs::{BATCH_SIZE, Epochs, SEED, train_timed};
 
-/// Trains and keeps the time of each epoch.
+/// Trains and returns the time of each epoch.
 pub fn epochs(case: &TrainingCase, data: &TrainingData, threads: usize) -> Result<Epochs> {
     let (labeled, oracle) = data.labeled(case, threads)?;
     let split = SplitIndices::in_order(case.instances, [case.instances, 0, 0])?;
-    let task = TrainingContext {
+    let context = TrainingContext {
         data: &labeled,
         split: &split,
         oracle: &oracle,
@@ -31,7 +31,7 @@ pub fn epochs(case: &TrainingCase, data: &TrainingData, threads: usize) -> Resul
     };
     let method: TrainingStage = case.loss.parse()?;
     let (epochs, _) = train_timed(
-        &task,
+        &context,
         &Trainer::new(method)
             .predictor(case.predictor())
             .settings(settings),

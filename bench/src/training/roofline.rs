@@ -1,19 +1,19 @@
 //! Lower bound on the time of an epoch on this machine: its roofline (Williams, Waterman and
 //! Patterson 2009).
 //!
-//! Arithmetic per number of the table: a multiply-add per parameter to predict and one to send
-//! back, and a few operations for the error; plain squared errors multiply out and need no
-//! prediction. Per parameter and step a dozen for Adam. Traffic per step and cost: the true costs
-//! of the batch and the bits of its decisions; with normalization two passes over the parameters
-//! (read W, write the local gradient; read W, gradient and both moments, write W and both moments),
-//! without it one pass per epoch. Traffic counts only where the data do not fit into the last
-//! cache.
+//! Arithmetic per cost of the table: a multiply-add per parameter for the prediction and one for
+//! the gradient, and a few operations for the error; the sum of squared errors is expanded and
+//! needs no prediction. Per parameter and step twelve operations for Adam. Traffic per step and
+//! cost: the true costs of the batch and the bits of its decisions; with normalization two passes
+//! over the parameters (read W, write the local gradient; read W, gradient and both moments, write
+//! W and both moments), without it one pass per epoch. Traffic counts only where the data do not
+//! fit into the last-level cache.
 
 use super::case::TrainingCase;
 use crate::epochs::BATCH_SIZE;
 use crate::machine::Machine;
 
-/// What the last cache of a usual server holds per program.
+/// Assumed share of a server's last-level cache for one program.
 const LAST_LEVEL_CACHE_BYTES: f64 = 32e6;
 
 /// Seconds per epoch.
@@ -65,9 +65,9 @@ fn linear(case: &TrainingCase) -> ResourceDemand {
     }
 }
 
-/// Every weight is used three times per row; the first layer's inputs are blamed for nothing, which
-/// saves a third there. A parameter is read twice and written once a step, like its two moments;
-/// features and costs are read once.
+/// Every weight is used three times per row: for the prediction, the gradient of the weights and
+/// the gradient of the layer's inputs. The first layer needs no gradient of its inputs. A parameter
+/// is read twice and written once a step, like its two moments; features and costs are read once.
 fn layered(case: &TrainingCase) -> ResourceDemand {
     let outputs = if case.shared { 1 } else { case.costs };
     let sizes: Vec<usize> = [case.features]
