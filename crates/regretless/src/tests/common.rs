@@ -1,4 +1,4 @@
-//! Helpers of several tests: golden files and reference data, comparison of numbers.
+//! Helpers of several tests: golden files, reference data, and comparison of numbers.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -40,110 +40,112 @@ pub fn rows(value: &Value) -> Vec<Vec<f64>> {
 }
 
 /// Fails unless two lists agree to a tolerance relative to the largest number in the expected one.
-pub fn assert_close(found: &[f64], expected: &[f64], tolerance: f64, what: &str) {
-    assert_eq!(found.len(), expected.len(), "{what}: lengths differ");
+/// `context` begins the message.
+pub fn assert_close(actual: &[f64], expected: &[f64], tolerance: f64, context: &str) {
+    assert_eq!(actual.len(), expected.len(), "{context}: lengths differ");
     let largest = expected
         .iter()
         .filter(|b| b.is_finite())
         .fold(0.0_f64, |max, b| max.max(b.abs()));
-    for (index, (a, b)) in found.iter().zip(expected).enumerate() {
+    for (index, (a, b)) in actual.iter().zip(expected).enumerate() {
         let close = a == b || (a - b).abs() <= tolerance * largest;
-        assert!(close, "{what}[{index}]: found {a}, expected {b}");
+        assert!(close, "{context}[{index}]: actual {a}, expected {b}");
     }
 }
 
-/// The sets of nodes behind those golden normals of a tour that forbid a ring: several entries and
-/// no opposite.
-pub fn rings(nodes: usize, normals: &[Vec<f64>]) -> Vec<Vec<usize>> {
-    let numbers = |row: &[f64]| {
+/// The node sets of the subtour constraints among the normals of a golden tour. These normals have
+/// several entries, and unlike those of equations their negatives are not in the list.
+pub fn subtour_sets(nodes: usize, normals: &[Vec<f64>]) -> Vec<Vec<usize>> {
+    let edges = |row: &[f64]| {
         (0..row.len() as u32)
             .filter(|j| row[*j as usize] != 0.0)
             .collect::<Vec<_>>()
     };
-    let ring = |row: &&Vec<f64>| {
+    let is_subtour = |row: &&Vec<f64>| {
         let opposite: Vec<f64> = row.iter().map(|x| 0.0 - x).collect();
-        numbers(row).len() > 1 && !normals.contains(&opposite)
+        edges(row).len() > 1 && !normals.contains(&opposite)
     };
-    let ends = |row: &Vec<f64>| {
-        let mut set: Vec<usize> = edge_ends(nodes, &numbers(row))
+    let node_set = |row: &Vec<f64>| {
+        let mut set: Vec<usize> = edge_ends(nodes, &edges(row))
             .flat_map(|(i, j)| [i, j])
             .collect();
         set.sort_unstable();
         set.dedup();
         set
     };
-    normals.iter().filter(ring).map(ends).collect()
+    normals.iter().filter(is_subtour).map(node_set).collect()
 }
 
-/// Inputs of a golden loss file, costs and predictions turned into minimising form.
-pub struct Case {
+/// Inputs of a golden file of cost-sensitive losses. Costs and predictions are in minimization form:
+/// negated if the problem is a maximization.
+pub struct CostSensitiveCase {
     sign: f64,
     pub predictions: Vec<Vec<f64>>,
     pub costs: Vec<Vec<f64>>,
-    pub best: Vec<Decision>,
+    pub labels: Vec<Decision>,
     oracle: Oracle,
 }
 
-impl Case {
+impl CostSensitiveCase {
     pub fn new(inputs: &Value, sense: &Value) -> Self {
         let sign = if sense == "max" { -1.0 } else { 1.0 };
-        let flip = |rows: Vec<Vec<f64>>| {
+        let to_minimization = |rows: Vec<Vec<f64>>| {
             rows.iter()
                 .map(|r| r.iter().map(|v| sign * v).collect())
                 .collect()
         };
-        let costs: Vec<Vec<f64>> = flip(rows(&inputs["true_cost"]));
-        let best = rows(&inputs["true_sol"])
+        let costs: Vec<Vec<f64>> = to_minimization(rows(&inputs["true_cost"]));
+        let labels = rows(&inputs["true_sol"])
             .iter()
             .map(|x| Decision::from_dense(x))
             .collect();
         let items = costs[0].len();
-        let free = TopK::at_most(items, items, Sense::Minimize).unwrap();
-        let predictions = flip(rows(&inputs["pred"]));
+        let unconstrained = TopK::at_most(items, items, Sense::Minimize).unwrap();
+        let predictions = to_minimization(rows(&inputs["pred"]));
         Self {
             sign,
             predictions,
             costs,
-            best,
-            oracle: Oracle::new(Arc::new(free)),
+            labels,
+            oracle: Oracle::new(Arc::new(unconstrained)),
         }
     }
 
-    /// The user's numbers in minimising form.
-    pub fn inner(&self, rows: &[Vec<f64>]) -> Vec<Vec<f64>> {
+    /// Converts numbers in the sense of the user to minimization form.
+    pub fn to_minimization(&self, rows: &[Vec<f64>]) -> Vec<Vec<f64>> {
         rows.iter()
             .map(|row| row.iter().map(|v| self.sign * v).collect())
             .collect()
     }
 
-    /// The end of each cost's golden range on the side that can mislead.
+    /// For each cost, the end of its golden range beyond which the decision changes: the upper end if
+    /// the item is chosen, the lower one if not.
     pub fn limits(&self, inputs: &Value) -> Matrix {
         let ends = [rows(&inputs["bounds_lower"]), rows(&inputs["bounds_upper"])]
-            .map(|ends| self.inner(&ends));
+            .map(|ends| self.to_minimization(&ends));
         let [lower, upper] = if self.sign > 0.0 {
             ends
         } else {
-            {
-                let [a, b] = ends;
-                [b, a]
-            }
+            // Negation exchanges the ends.
+            let [upper, lower] = ends;
+            [lower, upper]
         };
         let mut limits = Vec::new();
-        for (instance, best) in self.best.iter().enumerate() {
-            let end = |j| {
-                if best.value(j) == 1.0 {
+        for (instance, label) in self.labels.iter().enumerate() {
+            let limit = |j| {
+                if label.value(j) == 1.0 {
                     upper[instance][j]
                 } else {
                     lower[instance][j]
                 }
             };
-            limits.extend((0..lower[0].len()).map(end));
+            limits.extend((0..lower[0].len()).map(limit));
         }
-        Matrix::from_f64(self.best.len(), lower[0].len(), &limits).unwrap()
+        Matrix::from_f64(self.labels.len(), lower[0].len(), &limits).unwrap()
     }
 
-    pub fn best_objectives(&self) -> Vec<f64> {
-        self.best
+    pub fn optimal_objectives(&self) -> Vec<f64> {
+        self.labels
             .iter()
             .zip(&self.costs)
             .map(|(x, c)| x.dot(c))
@@ -152,35 +154,35 @@ impl Case {
 
     /// Values and gradients of all rows.
     pub fn evaluate(&self, loss: &dyn Loss, predictions: &[Vec<f64>]) -> (Vec<f64>, Vec<Vec<f64>>) {
-        let each = predictions
+        let results = predictions
             .iter()
             .enumerate()
             .map(|(instance, prediction)| {
                 let mut gradient = vec![0.0; prediction.len()];
-                let query = LossInput {
+                let input = LossInput {
                     instance,
                     costs: &self.costs[instance],
                     prediction,
-                    label: &self.best[instance],
+                    label: &self.labels[instance],
                     noise: NoiseKey::default(),
                 };
                 let value = loss
-                    .evaluate(&query, &mut self.oracle.worker(), &mut gradient)
+                    .evaluate(&input, &mut self.oracle.worker(), &mut gradient)
                     .unwrap();
                 (value, gradient)
             });
-        each.unzip()
+        results.unzip()
     }
 
-    /// Compares with `per_instance` and `grad_of_mean`, which are in the user's sense.
+    /// Compares with the golden `per_instance` and `grad_of_mean`, which are in the sense of the user.
     pub fn assert_equal(
         &self,
         expected: &Value,
         values: &[f64],
         gradients: &[Vec<f64>],
-        what: &str,
+        context: &str,
     ) {
-        assert_close(values, &numbers(&expected["per_instance"]), 1e-8, what);
+        assert_close(values, &numbers(&expected["per_instance"]), 1e-8, context);
         let count = values.len() as f64;
         let mean: Vec<f64> = gradients
             .concat()
@@ -191,7 +193,7 @@ impl Case {
             &mean,
             &rows(&expected["grad_of_mean"]).concat(),
             1e-8,
-            &format!("{what} gradient"),
+            &format!("{context} gradient"),
         );
     }
 }

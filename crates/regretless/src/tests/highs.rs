@@ -28,7 +28,7 @@ fn close(found: f64, expected: f64) {
 }
 
 #[test]
-fn a_small_programme_has_the_point_and_duals_of_a_hand_calculation() {
+fn a_small_program_has_the_point_and_duals_of_a_hand_calculation() {
     let mut lp = small();
     // At (3, 1) the bound on x and both rows are tight: relax the second row to make the duals
     // unique.
@@ -43,7 +43,7 @@ fn a_small_programme_has_the_point_and_duals_of_a_hand_calculation() {
 }
 
 #[test]
-fn cost_ranges_of_a_small_programme_agree_with_a_hand_calculation() {
+fn cost_ranges_of_a_small_program_agree_with_a_hand_calculation() {
     let mut lp = small();
     lp.set_row_bounds(1, [f64::NEG_INFINITY, 9.0]).unwrap();
     lp.solve().unwrap();
@@ -282,7 +282,7 @@ fn assert_published(found: f64, expected: &str, name: &str) {
 }
 
 #[test]
-fn published_linear_programmes_have_their_published_optima() {
+fn published_linear_programs_have_their_published_optima() {
     let (folder, table) = optima("optima_lp.csv");
     assert_eq!(table.len(), 14);
     for row in table {
@@ -297,7 +297,7 @@ fn published_linear_programmes_have_their_published_optima() {
 }
 
 #[test]
-fn relaxations_of_published_integer_programmes_have_their_published_optima() {
+fn relaxations_of_published_integer_programs_have_their_published_optima() {
     let (folder, table) = optima("optima_mip.csv");
     assert_eq!(table.len(), 9);
     for row in table {
@@ -323,13 +323,13 @@ fn check_integer_programs(chosen: impl Fn(&str) -> bool) {
 }
 
 #[test]
-fn published_integer_programmes_have_their_published_optima() {
+fn published_integer_programs_have_their_published_optima() {
     check_integer_programs(|name| !SLOW.contains(&name));
 }
 
 #[test]
 #[ignore = "takes some seconds"]
-fn slow_published_integer_programmes_have_their_published_optima() {
+fn slow_published_integer_programs_have_their_published_optima() {
     check_integer_programs(|name| SLOW.contains(&name));
 }
 

@@ -1,4 +1,5 @@
-//! Labels kept beside a table: found again, never mistaken, never believed when damaged.
+//! The label store: labels in a folder beside a table are reused for the same costs, problem and
+//! solver limits, and computed again when their file is damaged.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -22,7 +23,7 @@ fn table() -> Dataset {
     .unwrap()
 }
 
-fn top(k: usize, sense: Sense) -> ProblemSpec {
+fn top_k(k: usize, sense: Sense) -> ProblemSpec {
     ProblemSpec::TopK(TopK::new(3, k, sense).unwrap())
 }
 
@@ -30,7 +31,7 @@ fn oracle(problem: &ProblemSpec) -> Oracle {
     Oracle::new(problem.build().unwrap())
 }
 
-/// Labels a table with an oracle of its own and counts the solves.
+/// Labels a table with a new oracle and counts the solves.
 fn label(
     store: &LabelStore,
     data: Dataset,
@@ -42,24 +43,26 @@ fn label(
     (labeled, report, oracle.counts().exact)
 }
 
-fn simply(store: &LabelStore) -> (LabeledDataset, LabelReport, u64) {
+/// Labels the default table.
+fn label_default(store: &LabelStore) -> (LabeledDataset, LabelReport, u64) {
     label(
         store,
         table(),
-        &top(2, Sense::Maximize),
+        &top_k(2, Sense::Maximize),
         SearchLimits::default(),
     )
 }
 
-struct Place {
+/// A label store in a temporary folder.
+struct StoreFixture {
     _folder: TempDir,
     store: LabelStore,
 }
 
-fn place() -> Place {
+fn store_fixture() -> StoreFixture {
     let folder = tempfile::tempdir().unwrap();
     let store = LabelStore::for_table(&folder.path().join("prices.csv"));
-    Place {
+    StoreFixture {
         _folder: folder,
         store,
     }
@@ -73,19 +76,19 @@ fn files(folder: &Path) -> Vec<PathBuf> {
 }
 
 #[test]
-fn the_second_call_solves_nothing_and_gives_the_same() {
-    let place = place();
-    let (first, report, solves) = simply(&place.store);
+fn the_second_call_returns_the_stored_labels_without_solves() {
+    let fixture = store_fixture();
+    let (first, report, solves) = label_default(&fixture.store);
     assert_eq!(
         (report.source, solves, report.warnings.len()),
         (LabelSource::Solved, 2, 0)
     );
     assert_eq!(
-        files(place.store.folder()),
+        files(fixture.store.folder()),
         std::slice::from_ref(&report.file)
     );
     assert!(report.file.parent().unwrap().ends_with("prices.csv.labels"));
-    let (second, report, solves) = simply(&place.store);
+    let (second, report, solves) = label_default(&fixture.store);
     assert_eq!(
         (report.source, solves, report.warnings.len()),
         (LabelSource::Stored, 0, 0)
@@ -101,7 +104,7 @@ fn the_second_call_solves_nothing_and_gives_the_same() {
 
 #[test]
 fn stored_labels_equal_those_of_a_direct_solve() {
-    let place = place();
+    let fixture = store_fixture();
     let problem = ProblemSpec::GridPath(GridPath::new(4, 5).unwrap());
     let spec = SyntheticSpec {
         instances: 30,
@@ -111,33 +114,33 @@ fn stored_labels_equal_those_of_a_direct_solve() {
         seed: 9,
     };
     let data = synthetic::grid_path(spec, 31).unwrap().dataset().unwrap();
-    let plain = LabeledDataset::solve(data.clone(), &oracle(&problem), &NoopObserver).unwrap();
-    for expected in [30, 0] {
+    let direct = LabeledDataset::solve(data.clone(), &oracle(&problem), &NoopObserver).unwrap();
+    for expected_solves in [30, 0] {
         let (labeled, _, solves) = label(
-            &place.store,
+            &fixture.store,
             data.clone(),
             &problem,
             SearchLimits::default(),
         );
-        assert_eq!(labeled.solutions(), plain.solutions());
-        assert_eq!(solves, expected);
+        assert_eq!(labeled.solutions(), direct.solutions());
+        assert_eq!(solves, expected_solves);
     }
 }
 
 #[test]
-fn anything_that_labels_depend_on_makes_new_ones() {
-    let place = place();
-    let problem = top(2, Sense::Maximize);
+fn labels_are_computed_again_if_costs_problem_or_limits_change() {
+    let fixture = store_fixture();
+    let problem = top_k(2, Sense::Maximize);
     let mut changed = table();
     changed.costs_mut().as_mut_slice()[5] = 5.000_001;
-    let tall = Features::new(Matrix::zeros(3, 1), FeatureShape::Wide, None).unwrap();
-    let tall = Dataset::new(
-        tall,
+    let three_rows = Features::new(Matrix::zeros(3, 1), FeatureShape::Wide, None).unwrap();
+    let three_rows = Dataset::new(
+        three_rows,
         Matrix::new(3, 2, table().costs().as_slice().to_vec()).unwrap(),
         None,
     )
     .unwrap();
-    let narrow = ProblemSpec::TopK(TopK::new(2, 2, Sense::Maximize).unwrap());
+    let two_items = ProblemSpec::TopK(TopK::new(2, 2, Sense::Maximize).unwrap());
     let cases = [
         (table(), problem.clone(), SearchLimits::default()),
         (changed, problem.clone(), SearchLimits::default()),
@@ -157,106 +160,116 @@ fn anything_that_labels_depend_on_makes_new_ones() {
                 ..SearchLimits::default()
             },
         ),
-        (table(), top(1, Sense::Maximize), SearchLimits::default()),
-        (table(), top(2, Sense::Minimize), SearchLimits::default()),
-        (tall, narrow, SearchLimits::default()),
+        (table(), top_k(1, Sense::Maximize), SearchLimits::default()),
+        (table(), top_k(2, Sense::Minimize), SearchLimits::default()),
+        (three_rows, two_items, SearchLimits::default()),
     ];
     for (data, problem, limits) in cases.clone() {
         assert_eq!(
-            label(&place.store, data, &problem, limits).1.source,
+            label(&fixture.store, data, &problem, limits).1.source,
             LabelSource::Solved
         );
     }
-    assert_eq!(files(place.store.folder()).len(), cases.len());
+    assert_eq!(files(fixture.store.folder()).len(), cases.len());
     for (data, problem, limits) in cases {
         assert_eq!(
-            label(&place.store, data, &problem, limits).1.source,
+            label(&fixture.store, data, &problem, limits).1.source,
             LabelSource::Stored
         );
     }
 }
 
-/// Damages the file, labels again, and expects a warning, the right labels and a whole file.
-fn assert_recovers(store: &LabelStore, file: &Path, whole: &[u8], damaged: &[u8], what: &str) {
+/// Damages the file, labels again, and expects a warning, correct labels and an intact file.
+fn assert_recovers(store: &LabelStore, file: &Path, intact: &[u8], damaged: &[u8], context: &str) {
     fs::write(file, damaged).unwrap();
-    let (labeled, report, solves) = simply(store);
-    assert_eq!((report.source, solves), (LabelSource::Solved, 2), "{what}");
-    assert_eq!(report.warnings.len(), 1, "{what}");
+    let (labeled, report, solves) = label_default(store);
+    assert_eq!(
+        (report.source, solves),
+        (LabelSource::Solved, 2),
+        "{context}"
+    );
+    assert_eq!(report.warnings.len(), 1, "{context}");
     assert!(
         report.warnings[0].starts_with(&format!("{}: labels could not be used", file.display())),
-        "{what}"
+        "{context}"
     );
-    assert_eq!(labeled.optimal_decision(0).indices(), [1, 2], "{what}");
-    assert_eq!(fs::read(file).unwrap(), whole, "{what}");
+    assert_eq!(labeled.optimal_decision(0).indices(), [1, 2], "{context}");
+    assert_eq!(fs::read(file).unwrap(), intact, "{context}");
 }
 
-// The tests beside the code cut at every length and flip every bit of the bytes alone; here whole
-// files go through the store, and a sample keeps the disk out of the way.
+// The unit tests of the file format truncate at every length and flip every bit. These tests go
+// through the store and the disk, so they use a sample of lengths and bits.
 
 #[test]
-fn a_cut_file_is_seen_and_replaced() {
-    let place = place();
-    let file = simply(&place.store).1.file;
-    let whole = fs::read(&file).unwrap();
-    for length in (0..whole.len()).step_by(29) {
+fn a_truncated_file_is_detected_and_replaced() {
+    let fixture = store_fixture();
+    let file = label_default(&fixture.store).1.file;
+    let intact = fs::read(&file).unwrap();
+    for length in (0..intact.len()).step_by(29) {
         assert_recovers(
-            &place.store,
+            &fixture.store,
             &file,
-            &whole,
-            &whole[..length],
-            &format!("cut to {length}"),
+            &intact,
+            &intact[..length],
+            &format!("truncated to {length}"),
         );
     }
 }
 
 #[test]
-fn a_flipped_bit_is_seen_and_replaced() {
-    let place = place();
-    let file = simply(&place.store).1.file;
-    let whole = fs::read(&file).unwrap();
-    for bit in (0..whole.len() * 8).step_by(131) {
-        let mut damaged = whole.clone();
+fn a_flipped_bit_is_detected_and_replaced() {
+    let fixture = store_fixture();
+    let file = label_default(&fixture.store).1.file;
+    let intact = fs::read(&file).unwrap();
+    for bit in (0..intact.len() * 8).step_by(131) {
+        let mut damaged = intact.clone();
         damaged[bit / 8] ^= 1 << (bit % 8);
-        assert_recovers(&place.store, &file, &whole, &damaged, &format!("bit {bit}"));
+        assert_recovers(
+            &fixture.store,
+            &file,
+            &intact,
+            &damaged,
+            &format!("bit {bit}"),
+        );
     }
 }
 
 #[test]
-fn labels_of_other_costs_under_this_name_are_not_used() {
-    let place = place();
-    let file = simply(&place.store).1.file;
-    let whole = fs::read(&file).unwrap();
+fn a_file_with_labels_of_another_problem_is_not_used() {
+    let fixture = store_fixture();
+    let file = label_default(&fixture.store).1.file;
+    let intact = fs::read(&file).unwrap();
     let other = label(
-        &place.store,
+        &fixture.store,
         table(),
-        &top(1, Sense::Maximize),
+        &top_k(1, Sense::Maximize),
         SearchLimits::default(),
     )
     .1
     .file;
     assert_recovers(
-        &place.store,
+        &fixture.store,
         &file,
-        &whole,
+        &intact,
         &fs::read(other).unwrap(),
         "labels of another problem",
     );
     assert_recovers(
-        &place.store,
+        &fixture.store,
         &file,
-        &whole,
+        &intact,
         &vec![b' '; 2 << 20],
         "a file that is far too long",
     );
 }
 
 #[test]
-fn a_folder_that_cannot_be_written_only_costs_time() {
-    let place = place();
-    // A file in the place of the folder stops even an administrator.
-    fs::write(place.store.folder(), "in the way").unwrap();
+fn labels_are_returned_even_if_they_cannot_be_stored() {
+    let fixture = store_fixture();
+    // A file at the path of the folder prevents writing even with administrator rights.
+    fs::write(fixture.store.folder(), "in the way").unwrap();
     for _ in 0..2 {
-        let (labeled, report, solves) = simply(&place.store);
+        let (labeled, report, solves) = label_default(&fixture.store);
         assert_eq!(
             (report.source, solves, labeled.len()),
             (LabelSource::Solved, 2, 2)
@@ -267,16 +280,16 @@ fn a_folder_that_cannot_be_written_only_costs_time() {
             "{last}"
         );
     }
-    assert_eq!(fs::read(place.store.folder()).unwrap(), b"in the way");
+    assert_eq!(fs::read(fixture.store.folder()).unwrap(), b"in the way");
 }
 
 #[test]
 fn an_oracle_for_another_problem_is_refused() {
-    let place = place();
-    let error = place.store.label(
+    let fixture = store_fixture();
+    let error = fixture.store.label(
         table(),
-        &top(2, Sense::Maximize),
-        &oracle(&top(1, Sense::Maximize)),
+        &top_k(2, Sense::Maximize),
+        &oracle(&top_k(1, Sense::Maximize)),
         &NoopObserver,
     );
     let error = error.unwrap_err().to_string();
@@ -284,14 +297,14 @@ fn an_oracle_for_another_problem_is_refused() {
         error,
         "the oracle does not solve top 2 of 3, but top 1 of 3"
     );
-    assert!(!place.store.folder().exists());
+    assert!(!fixture.store.folder().exists());
 }
 
 #[test]
 fn a_table_of_the_wrong_width_is_refused() {
-    let place = place();
+    let fixture = store_fixture();
     let problem = ProblemSpec::GridPath(GridPath::new(2, 2).unwrap());
-    let error = place
+    let error = fixture
         .store
         .label(table(), &problem, &oracle(&problem), &NoopObserver)
         .unwrap_err()
@@ -303,8 +316,8 @@ fn a_table_of_the_wrong_width_is_refused() {
 }
 
 #[test]
-fn labels_by_a_heuristic_are_never_taken_for_the_best() {
-    let place = place();
+fn labels_of_a_heuristic_are_stored_apart_from_optimal_ones() {
+    let fixture = store_fixture();
     let problem = ProblemSpec::Tsp(Tsp::new(12).unwrap());
     let data = synthetic::tsp(SyntheticSpec::paper(6, 4), 12)
         .unwrap()
@@ -318,13 +331,13 @@ fn labels_by_a_heuristic_are_never_taken_for_the_best() {
         Some(Heuristic::LocalSearch),
     ] {
         let oracle = oracle(&problem).with_heuristic(heuristic).unwrap();
-        let (labeled, report) = place
+        let (labeled, report) = fixture
             .store
             .label(data.clone(), &problem, &oracle, &NoopObserver)
             .unwrap();
         let counts = oracle.counts();
-        let known = stored.contains(&report.file);
-        let expected = if known {
+        let is_stored = stored.contains(&report.file);
+        let expected = if is_stored {
             [0, 0]
         } else if heuristic.is_some() {
             [0, 6]
@@ -336,12 +349,12 @@ fn labels_by_a_heuristic_are_never_taken_for_the_best() {
         assert_eq!(
             text.contains("heuristic"),
             heuristic.is_some(),
-            "the file says who decided"
+            "the file states the heuristic"
         );
         assert_eq!(labeled.len(), 6);
         stored.push(report.file);
     }
-    assert_eq!(files(place.store.folder()).len(), 3);
+    assert_eq!(files(fixture.store.folder()).len(), 3);
     let paths = oracle(&ProblemSpec::GridPath(GridPath::new(4, 5).unwrap()));
     let error = paths
         .with_heuristic(Some(Heuristic::LocalSearch))
@@ -354,8 +367,8 @@ fn labels_by_a_heuristic_are_never_taken_for_the_best() {
 }
 
 #[test]
-fn labels_serve_another_table_of_the_same_costs_and_no_other() {
-    let problem = top(2, Sense::Maximize);
+fn labels_are_reused_for_another_table_only_if_its_costs_are_the_same() {
+    let problem = top_k(2, Sense::Maximize);
     let (labeled, failed) =
         LabeledDataset::solve_feasible(table(), &oracle(&problem), &NoopObserver).unwrap();
     assert!(failed.is_empty());
@@ -366,9 +379,9 @@ fn labels_serve_another_table_of_the_same_costs_and_no_other() {
     )
     .unwrap();
     let same = Dataset::new(features.clone(), table().costs().clone(), None).unwrap();
-    let joined = labeled.with_dataset(same, &oracle(&problem)).unwrap();
+    let relabeled = labeled.with_dataset(same, &oracle(&problem)).unwrap();
     assert_eq!(
-        (joined.optimal_decision(1), joined.data().features()),
+        (relabeled.optimal_decision(1), relabeled.data().features()),
         (labeled.optimal_decision(1), &features)
     );
     let mut other = table();
@@ -381,10 +394,10 @@ fn labels_serve_another_table_of_the_same_costs_and_no_other() {
 }
 
 #[test]
-fn labels_of_a_given_problem_are_kept_under_its_name() {
-    let place = place();
-    let built = top(2, Sense::Maximize);
-    let given = |costs| {
+fn labels_of_an_external_problem_are_stored_under_its_name() {
+    let fixture = store_fixture();
+    let built = top_k(2, Sense::Maximize);
+    let external = |costs| {
         ProblemSpec::External(ExternalProblem {
             name: "top 2 of 3".into(),
             sense: Sense::Maximize,
@@ -392,21 +405,21 @@ fn labels_of_a_given_problem_are_kept_under_its_name() {
             cost_names: None,
         })
     };
-    let (_, first) = place
+    let (_, first_report) = fixture
         .store
-        .label(table(), &given(3), &oracle(&built), &NoopObserver)
+        .label(table(), &external(3), &oracle(&built), &NoopObserver)
         .unwrap();
-    let (_, again) = place
+    let (_, second_report) = fixture
         .store
-        .label(table(), &given(3), &oracle(&built), &NoopObserver)
+        .label(table(), &external(3), &oracle(&built), &NoopObserver)
         .unwrap();
     assert_eq!(
-        [first.source, again.source],
+        [first_report.source, second_report.source],
         [LabelSource::Solved, LabelSource::Stored]
     );
-    let message = place
+    let message = fixture
         .store
-        .label(table(), &given(4), &oracle(&built), &NoopObserver)
+        .label(table(), &external(4), &oracle(&built), &NoopObserver)
         .unwrap_err()
         .to_string();
     assert!(message.contains("pass it again"), "{message}");

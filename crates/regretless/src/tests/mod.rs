@@ -10,8 +10,9 @@
 
 mod cancellation;
 pub(crate) mod common;
-mod components;
+mod cost_sensitive;
 mod datagen;
+mod fixture;
 mod fused;
 // Limits the memory of a process through /proc.
 #[cfg(target_os = "linux")]
@@ -25,11 +26,10 @@ mod losses;
 mod measure;
 mod methods;
 mod model_files;
-mod of_model;
+mod problem_of_model;
 mod regret;
 mod routing;
 mod sensitivity;
-mod setting;
 mod solvers;
 mod tables;
 mod training;

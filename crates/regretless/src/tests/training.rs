@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use regretless::Error;
-use regretless::data::synthetic::SyntheticSpec as DataRecipe;
+use regretless::data::synthetic::SyntheticSpec;
 use regretless::data::{Dataset, FeatureShape, Features, Matrix};
 use regretless::label::LabeledDataset;
 use regretless::loss::LossSpec;
@@ -20,7 +20,7 @@ use regretless::settings::{SelectionCriterion, TrainingSettings};
 use regretless::train::TrainingContext;
 use regretless::trainer::Trainer;
 
-use crate::tests::setting::{Setting, quick};
+use crate::tests::fixture::{TrainingFixture, quick_settings};
 
 /// Houses of a street: each has its own two features and one shared rule gives its value.
 fn items_with_own_features(instances: usize, items: usize) -> Dataset {
@@ -45,15 +45,15 @@ fn items_with_own_features(instances: usize, items: usize) -> Dataset {
 
 #[test]
 fn every_loss_lowers_itself_and_the_regret_of_the_untrained_model() {
-    let setting = Setting::paths(1);
-    let untrained = setting
-        .test(
-            &setting
+    let fixture = TrainingFixture::grid_paths(1);
+    let untrained = fixture
+        .evaluate_test_rows(
+            &fixture
                 .train(
                     "MSE",
                     TrainingSettings {
                         epochs: 0,
-                        ..quick()
+                        ..quick_settings()
                     },
                 )
                 .unwrap()
@@ -61,7 +61,7 @@ fn every_loss_lowers_itself_and_the_regret_of_the_untrained_model() {
         )
         .regret;
     for loss in LossSpec::examples().unwrap() {
-        let trained = setting.train(&loss.to_string(), quick()).unwrap();
+        let trained = fixture.train(&loss.to_string(), quick_settings()).unwrap();
         let epochs = &trained.report.rounds[0].epochs;
         let (first, last) = (
             epochs[1].training_loss.unwrap(),
@@ -71,7 +71,7 @@ fn every_loss_lowers_itself_and_the_regret_of_the_untrained_model() {
             last < first,
             "{loss}: training loss went from {first} to {last}"
         );
-        let regret = setting.test(&trained.model).regret;
+        let regret = fixture.evaluate_test_rows(&trained.model).regret;
         assert!(
             regret < untrained,
             "{loss}: test regret {regret}, untrained {untrained}"
@@ -97,15 +97,18 @@ fn all_methods() -> Vec<String> {
 
 #[test]
 fn the_same_seed_gives_the_same_bytes_on_any_number_of_threads() {
-    let (one, three) = (Setting::paths(1), Setting::paths(3));
+    let (one, three) = (
+        TrainingFixture::grid_paths(1),
+        TrainingFixture::grid_paths(3),
+    );
     for method in all_methods() {
-        let bytes = |setting: &Setting, seed: u64| {
+        let bytes = |fixture: &TrainingFixture, seed: u64| {
             let settings = TrainingSettings {
                 seed,
                 epochs: 2,
-                ..quick()
+                ..quick_settings()
             };
-            setting
+            fixture
                 .train(&method, settings)
                 .unwrap()
                 .model
@@ -120,14 +123,14 @@ fn the_same_seed_gives_the_same_bytes_on_any_number_of_threads() {
 
 #[test]
 fn weighted_losses_solve_once_more_per_training_and_validation_row() {
-    let setting = Setting::paths(1);
+    let fixture = TrainingFixture::grid_paths(1);
     let solves = |loss: &str| {
         let settings = TrainingSettings {
             select: SelectionCriterion::ValidationLoss,
             epochs: 2,
-            ..quick()
+            ..quick_settings()
         };
-        setting.train(loss, settings).unwrap().report.solves.total()
+        fixture.train(loss, settings).unwrap().report.solves.total()
     };
     assert_eq!(solves("MAE(O,S)"), 0);
     for (loss, rounds) in [
@@ -142,14 +145,14 @@ fn weighted_losses_solve_once_more_per_training_and_validation_row() {
 
 #[test]
 fn validation_by_regret_solves_once_per_row_and_epoch() {
-    let setting = Setting::paths(1);
+    let fixture = TrainingFixture::grid_paths(1);
     assert_eq!(
-        setting
+        fixture
             .train(
                 "MSE",
                 TrainingSettings {
                     epochs: 4,
-                    ..quick()
+                    ..quick_settings()
                 }
             )
             .unwrap()
@@ -162,8 +165,14 @@ fn validation_by_regret_solves_once_per_row_and_epoch() {
 
 #[test]
 fn instance_costs_are_iterative_costs_of_two_rounds_and_no_reweighting_is_the_base_loss() {
-    let setting = Setting::paths(1);
-    let parameters = |loss: &str| setting.train(loss, quick()).unwrap().model.networks;
+    let fixture = TrainingFixture::grid_paths(1);
+    let parameters = |loss: &str| {
+        fixture
+            .train(loss, quick_settings())
+            .unwrap()
+            .model
+            .networks
+    };
     assert_eq!(parameters("MSE(C,S)"), parameters("MSE(IC(2),S)"));
     assert_eq!(parameters("MAE(W(0))"), parameters("MAE"));
     assert_eq!(parameters("MSE(EIC(3))").len(), 3);
@@ -172,8 +181,8 @@ fn instance_costs_are_iterative_costs_of_two_rounds_and_no_reweighting_is_the_ba
 
 #[test]
 fn the_best_epoch_is_kept_and_epoch_zero_may_be_best() {
-    let setting = Setting::paths(1);
-    let trained = setting.train("MSE", quick()).unwrap();
+    let fixture = TrainingFixture::grid_paths(1);
+    let trained = fixture.train("MSE", quick_settings()).unwrap();
     let round = &trained.report.rounds[0];
     let regret = |epoch: usize| round.epochs[epoch].validation_regret.unwrap();
     assert!((0..=12).all(|epoch| regret(round.best_epoch) <= regret(epoch)));
@@ -181,29 +190,29 @@ fn the_best_epoch_is_kept_and_epoch_zero_may_be_best() {
         learning_rate: 1e6,
         epochs: 3,
         select: SelectionCriterion::ValidationLoss,
-        ..quick()
+        ..quick_settings()
     };
-    assert_eq!(setting.train("MSE", wild).unwrap().report.best_epoch(), 0);
+    assert_eq!(fixture.train("MSE", wild).unwrap().report.best_epoch(), 0);
     let last = TrainingSettings {
         learning_rate: 1e6,
         epochs: 3,
         select: SelectionCriterion::Last,
-        ..quick()
+        ..quick_settings()
     };
-    assert_eq!(setting.train("MSE", last).unwrap().report.best_epoch(), 3);
+    assert_eq!(fixture.train("MSE", last).unwrap().report.best_epoch(), 3);
 }
 
 #[test]
 fn patience_and_time_limits_end_training_early() {
-    let setting = Setting::paths(1);
+    let fixture = TrainingFixture::grid_paths(1);
     let stopped = |settings: TrainingSettings| {
-        let report = setting.train("MSE", settings).unwrap().report;
+        let report = fixture.train("MSE", settings).unwrap().report;
         (report.rounds[0].stopped, report.rounds[0].epochs.len() - 1)
     };
     let wild = TrainingSettings {
         learning_rate: 1e6,
         select: SelectionCriterion::ValidationLoss,
-        ..quick()
+        ..quick_settings()
     };
     assert_eq!(
         stopped(TrainingSettings {
@@ -222,19 +231,19 @@ fn patience_and_time_limits_end_training_early() {
     assert_eq!(
         stopped(TrainingSettings {
             time_limit: Some(1e-9),
-            ..quick()
+            ..quick_settings()
         }),
         (StopReason::TimeLimit, 1)
     );
-    assert_eq!(stopped(quick()), (StopReason::Epochs, 12));
+    assert_eq!(stopped(quick_settings()), (StopReason::Epochs, 12));
     let batch_size = 8;
     let hurried = TrainingSettings {
         time_limit: Some(1e-9),
         select: SelectionCriterion::Last,
         batch_size,
-        ..quick()
+        ..quick_settings()
     };
-    let report = setting.train("SPO+", hurried).unwrap().report;
+    let report = fixture.train("SPO+", hurried).unwrap().report;
     assert_eq!(
         (report.rounds[0].stopped, report.solves.total()),
         (StopReason::TimeLimit, batch_size as u64),
@@ -243,8 +252,8 @@ fn patience_and_time_limits_end_training_early() {
 }
 
 #[test]
-fn other_optimisers_train_too() {
-    let setting = Setting::paths(1);
+fn other_optimizers_train_too() {
+    let fixture = TrainingFixture::grid_paths(1);
     let adamw = Optimizer::Adam {
         beta1: 0.9,
         beta2: 0.999,
@@ -256,9 +265,9 @@ fn other_optimisers_train_too() {
             optimizer,
             learning_rate,
             select: SelectionCriterion::ValidationLoss,
-            ..quick()
+            ..quick_settings()
         };
-        let epochs = &setting.train("MSE", settings).unwrap().report.rounds[0].epochs;
+        let epochs = &fixture.train("MSE", settings).unwrap().report.rounds[0].epochs;
         assert!(
             epochs[12].validation_loss < epochs[0].validation_loss,
             "{optimizer:?}"
@@ -267,16 +276,16 @@ fn other_optimisers_train_too() {
 }
 
 #[test]
-fn a_prediction_that_starts_at_zero_recovers_under_normalisation() {
-    let setting = Setting::paths(1);
+fn a_prediction_that_starts_at_zero_recovers_under_normalization() {
+    let fixture = TrainingFixture::grid_paths(1);
     // Features of zero and no output map: the first predictions are the biases, here zero as well.
     let settings = TrainingSettings {
         scale_costs: false,
         select: SelectionCriterion::ValidationLoss,
-        ..quick()
+        ..quick_settings()
     };
     for loss in ["MSE(S)", "MAE(O,S)"] {
-        let epochs = setting.train(loss, settings).unwrap().report.rounds[0]
+        let epochs = fixture.train(loss, settings).unwrap().report.rounds[0]
             .epochs
             .clone();
         assert!(
@@ -293,14 +302,14 @@ fn a_prediction_that_starts_at_zero_recovers_under_normalisation() {
 
 #[test]
 fn hidden_layers_learn_what_a_linear_model_cannot() {
-    let setting = Setting::paths(1);
+    let fixture = TrainingFixture::grid_paths(1);
     let settings = TrainingSettings {
         epochs: 60,
         select: SelectionCriterion::Last,
-        ..quick()
+        ..quick_settings()
     };
     let loss = |predictor: PredictorSpec| {
-        let report = setting
+        let report = fixture
             .train_with("MSE", predictor, settings)
             .unwrap()
             .report;
@@ -313,7 +322,7 @@ fn hidden_layers_learn_what_a_linear_model_cannot() {
 fn one_shared_predictor_serves_every_item_of_the_long_shape() {
     let problem = ProblemSpec::TopK(TopK::new(6, 2, Sense::Maximize).unwrap());
     for predictor in ["linear", "mlp:8"] {
-        let setting = Setting::new(
+        let fixture = TrainingFixture::new(
             problem.clone(),
             items_with_own_features(60, 6),
             [40, 10, 10],
@@ -322,17 +331,17 @@ fn one_shared_predictor_serves_every_item_of_the_long_shape() {
         let settings = TrainingSettings {
             epochs: 80,
             select: SelectionCriterion::ValidationLoss,
-            ..quick()
+            ..quick_settings()
         };
-        let trained = setting
+        let trained = fixture
             .train_with("MSE", predictor.parse().unwrap(), settings)
             .unwrap();
         assert_eq!(trained.model.networks[0].sizes().last(), Some(&1));
-        let evaluation = setting.test(&trained.model);
+        let evaluation = fixture.evaluate_test_rows(&trained.model);
         assert!(evaluation.mse < 0.05, "{predictor}: {}", evaluation.mse);
         let predicted = trained
             .model
-            .predict(setting.data.data().features())
+            .predict(fixture.data.data().features())
             .unwrap();
         assert!(
             (4.0..6.0).contains(&(predicted.as_slice().iter().sum::<f32>() / 360.0)),
@@ -343,14 +352,14 @@ fn one_shared_predictor_serves_every_item_of_the_long_shape() {
 
 #[test]
 fn rescaling_leaves_small_problems_alone_and_rescues_tiny_gradients() {
-    let setting = Setting::paths(1);
+    let fixture = TrainingFixture::grid_paths(1);
     let settings = |rescale_loss| TrainingSettings {
         rescale_loss,
         select: SelectionCriterion::ValidationLoss,
-        ..quick()
+        ..quick_settings()
     };
     let loss = |rescale_loss| {
-        let report = setting
+        let report = fixture
             .train("MSE(O,S)", settings(rescale_loss))
             .unwrap()
             .report;
@@ -373,7 +382,7 @@ fn rescaling_leaves_small_problems_alone_and_rescues_tiny_gradients() {
             optimizer: tiny,
             ..settings(rescale_loss)
         };
-        let epochs = &setting.train("MSE(O,S)", settings).unwrap().report.rounds[0].epochs;
+        let epochs = &fixture.train("MSE(O,S)", settings).unwrap().report.rounds[0].epochs;
         epochs[12].validation_loss.unwrap() / epochs[0].validation_loss.unwrap()
     };
     assert!(with_large_epsilon(true) < 0.9 * with_large_epsilon(false));
@@ -381,15 +390,15 @@ fn rescaling_leaves_small_problems_alone_and_rescues_tiny_gradients() {
 
 #[test]
 fn values_that_are_not_numbers_stop_with_epoch_instance_and_output() {
-    let setting = Setting::paths(1);
+    let fixture = TrainingFixture::grid_paths(1);
     let settings = TrainingSettings {
         learning_rate: 1e30,
         epochs: 50,
         select: SelectionCriterion::Last,
         optimizer: Optimizer::Sgd { momentum: 0.0 },
-        ..quick()
+        ..quick_settings()
     };
-    let error = setting.train("MSE", settings).unwrap_err();
+    let error = fixture.train("MSE", settings).unwrap_err();
     assert!(
         matches!(
             error,
@@ -406,33 +415,36 @@ fn values_that_are_not_numbers_stop_with_epoch_instance_and_output() {
 
 #[test]
 fn settings_that_cannot_work_are_refused() {
-    let setting = Setting::paths(1);
+    let fixture = TrainingFixture::grid_paths(1);
     for settings in [
         TrainingSettings {
             batch_size: 0,
-            ..quick()
+            ..quick_settings()
         },
         TrainingSettings {
             learning_rate: 0.0,
-            ..quick()
+            ..quick_settings()
         },
         TrainingSettings {
             learning_rate: f64::NAN,
-            ..quick()
+            ..quick_settings()
         },
         TrainingSettings {
             time_limit: Some(-1.0),
-            ..quick()
+            ..quick_settings()
         },
     ] {
         assert!(matches!(
-            setting.train("MSE", settings),
+            fixture.train("MSE", settings),
             Err(Error::Setting { .. })
         ));
     }
-    let mut without = Setting::paths(1);
+    let mut without = TrainingFixture::grid_paths(1);
     without.split.validation.clear();
-    let message = without.train("MSE", quick()).unwrap_err().to_string();
+    let message = without
+        .train("MSE", quick_settings())
+        .unwrap_err()
+        .to_string();
     assert!(message.contains("validation"), "{message}");
 }
 
@@ -447,34 +459,37 @@ impl Observer for Impatient {
 
 #[test]
 fn an_interrupted_training_says_so() {
-    let setting = Setting::paths(1);
+    let fixture = TrainingFixture::grid_paths(1);
     let observer = Impatient(AtomicU64::new(0));
     let task = TrainingContext {
-        data: &setting.data,
-        split: &setting.split,
-        oracle: &setting.oracle,
+        data: &fixture.data,
+        split: &fixture.split,
+        oracle: &fixture.oracle,
         observer: &observer,
     };
-    let recipe = Trainer::new("MSE".parse::<Method>().unwrap())
+    let trainer = Trainer::new("MSE".parse::<Method>().unwrap())
         .predictor(PredictorSpec::Linear)
-        .settings(quick());
+        .settings(quick_settings());
     assert!(matches!(
-        recipe.train(&task, &setting.problem, None),
+        trainer.train(&task, &fixture.problem, None),
         Err(Error::Interrupted)
     ));
 }
 
 #[test]
 fn a_saved_model_predicts_the_same_and_a_foreign_table_is_refused() {
-    let setting = Setting::paths(1);
-    let model = setting.train("MAE(EIC(2),O,S)", quick()).unwrap().model;
+    let fixture = TrainingFixture::grid_paths(1);
+    let model = fixture
+        .train("MAE(EIC(2),O,S)", quick_settings())
+        .unwrap()
+        .model;
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("model.safetensors");
     model.save(&path, false).unwrap();
     assert!(matches!(model.save(&path, false), Err(Error::Exists(_))));
     let back = CostModel::load(&path).unwrap();
     assert_eq!(back, model);
-    let features = setting.data.data().features();
+    let features = fixture.data.data().features();
     assert_eq!(
         back.predict(features).unwrap(),
         model.predict(features).unwrap()
@@ -501,7 +516,7 @@ fn a_table_of_the_wrong_width_is_refused() {
     let (_, data) = "SP4x4"
         .parse::<Benchmark>()
         .unwrap()
-        .generate(DataRecipe::paper(5, 1))
+        .generate(SyntheticSpec::paper(5, 1))
         .unwrap();
     let oracle = Oracle::new(Arc::new(TopK::new(5, 1, Sense::Minimize).unwrap()));
     let message = LabeledDataset::solve(data, &oracle, &NoopObserver)

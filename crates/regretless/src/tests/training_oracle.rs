@@ -1,6 +1,6 @@
 //! Solver calls during training: warm starts, certificates and heuristics, and their counts.
 
-use regretless::data::synthetic::SyntheticSpec as DataRecipe;
+use regretless::data::synthetic::SyntheticSpec;
 use regretless::label::LabeledDataset;
 use regretless::oracle::{Oracle, SolveCounts};
 #[cfg(feature = "highs")]
@@ -16,20 +16,20 @@ use regretless::train::FitResult;
 use regretless::Decision;
 use regretless::Error;
 
-use crate::tests::setting::{Setting, quick};
+use crate::tests::fixture::{TrainingFixture, quick_settings};
 
 /// Rows that train and validate, and epochs.
 const ROWS: u64 = 48;
 const VALIDATION: u64 = 16;
 const EPOCHS: u64 = 4;
 
-fn setting(name: &str, threads: usize) -> Setting {
+fn fixture(name: &str, threads: usize) -> TrainingFixture {
     let (problem, data) = name
         .parse::<Benchmark>()
         .unwrap()
-        .generate(DataRecipe::paper(80, 5))
+        .generate(SyntheticSpec::paper(80, 5))
         .unwrap();
-    Setting::new(
+    TrainingFixture::new(
         problem,
         data,
         [ROWS as usize, VALIDATION as usize, 16],
@@ -45,7 +45,7 @@ fn small_rate() -> TrainingSettings {
         learning_rate: 0.002,
         batch_size: 16,
         select,
-        ..quick()
+        ..quick_settings()
     }
 }
 
@@ -56,8 +56,8 @@ fn without_evaluation() -> TrainingSettings {
     }
 }
 
-fn counts(setting: &Setting, method: &str) -> SolveCounts {
-    setting
+fn counts(fixture: &TrainingFixture, method: &str) -> SolveCounts {
+    fixture
         .train(method, without_evaluation())
         .unwrap()
         .report
@@ -91,11 +91,11 @@ fn warm_starts_change_no_model_and_no_report() {
         ("KS20", &["SPO+", "PG", "I-MLE(samples=2)"]),
         ("SP4x4", &["SPO+", "NCE"]),
     ] {
-        let setting = setting(benchmark, 1);
+        let fixture = fixture(benchmark, 1);
         for method in methods {
-            let plain = setting.train(method, small_rate()).unwrap();
+            let plain = fixture.train(method, small_rate()).unwrap();
             for setting_words in ["warm", "certify", "warm certify", "warm certify memory 1MB"] {
-                let warm = setting
+                let warm = fixture
                     .train(&format!("{method} {setting_words}"), small_rate())
                     .unwrap();
                 assert_eq!(
@@ -120,10 +120,10 @@ fn warm_starts_change_no_model_and_no_report() {
 #[cfg(feature = "highs")]
 #[test]
 fn warm_starts_of_relaxations_change_no_model() {
-    let setting = setting("TSP10", 1);
+    let fixture = fixture("TSP10", 1);
     for method in ["SPO+ relax", "SPO+ relax tight"] {
-        let plain = setting.train(method, small_rate()).unwrap();
-        let warm = setting
+        let plain = fixture.train(method, small_rate()).unwrap();
+        let warm = fixture
             .train(&format!("{method} warm certify"), small_rate())
             .unwrap();
         assert_eq!(warm.model.networks, plain.model.networks, "{method}");
@@ -137,9 +137,9 @@ fn warm_starts_do_not_depend_on_the_number_of_threads() {
         ("TSP12", "SPO+ warm certify"),
         ("TSP12", "PFYL(samples=3) warm certify memory 1MB"),
     ] {
-        let one = setting(benchmark, 1).train(method, small_rate()).unwrap();
+        let one = fixture(benchmark, 1).train(method, small_rate()).unwrap();
         for threads in [2, 3] {
-            let more = setting(benchmark, threads)
+            let more = fixture(benchmark, threads)
                 .train(method, small_rate())
                 .unwrap();
             assert_eq!(
@@ -156,19 +156,19 @@ fn warm_starts_do_not_depend_on_the_number_of_threads() {
 
 #[test]
 fn certificates_replace_solves_and_are_counted_separately() {
-    let setting = setting("TSP12", 1);
-    let found = counts(&setting, "SPO+ certify");
+    let fixture = fixture("TSP12", 1);
+    let found = counts(&fixture, "SPO+ certify");
     assert_eq!(found.exact + found.certified, EPOCHS * ROWS);
     assert!(found.certified > ROWS, "{found:?}");
     assert_eq!(found.total(), found.exact, "a certificate is not a solve");
     assert_eq!(
-        counts(&setting, "SPO+ warm"),
+        counts(&fixture, "SPO+ warm"),
         SolveCounts {
             exact: EPOCHS * ROWS,
             ..SolveCounts::default()
         }
     );
-    let cached = counts(&setting, "SPO+ cache 50% per-instance certify");
+    let cached = counts(&fixture, "SPO+ cache 50% per-instance certify");
     assert_eq!(
         cached.exact + cached.certified + cached.cache_hits,
         EPOCHS * ROWS
@@ -181,9 +181,9 @@ fn certificates_replace_solves_and_are_counted_separately() {
 
 #[test]
 fn epochs_of_a_loss_without_solver_calls_are_evaluated_with_warm_starts_too() {
-    let setting = setting("TSP12", 1);
-    let plain = setting.train("MAE(O,S)", small_rate()).unwrap();
-    let warm = setting
+    let fixture = fixture("TSP12", 1);
+    let plain = fixture.train("MAE(O,S)", small_rate()).unwrap();
+    let warm = fixture
         .train("MAE(O,S) warm certify", small_rate())
         .unwrap();
     assert_eq!(course(&warm), course(&plain));
@@ -201,14 +201,14 @@ fn a_small_memory_limit_disables_warm_starts() {
     let (problem, data) = "TSP40"
         .parse::<Benchmark>()
         .unwrap()
-        .generate(DataRecipe::paper(2500, 5))
+        .generate(SyntheticSpec::paper(2500, 5))
         .unwrap();
     let oracle = Oracle::new(problem.build().unwrap());
     let decision = oracle.worker().solve_row(data.costs().row(0)).unwrap();
     let known = vec![decision; 2500];
     let data = LabeledDataset::from_decisions(data, &oracle, known).unwrap();
     let split = regretless::data::SplitIndices::in_order(2500, [20, 0, 0]).unwrap();
-    let setting = Setting {
+    let fixture = TrainingFixture {
         problem,
         data,
         split,
@@ -220,7 +220,7 @@ fn a_small_memory_limit_disables_warm_starts() {
         ..without_evaluation()
     };
     let certified = |method: &str| {
-        setting
+        fixture
             .train(method, still)
             .unwrap()
             .report
@@ -241,7 +241,7 @@ fn heuristic_solves_are_counted_separately() {
         heuristic: EPOCHS * ROWS,
         ..SolveCounts::default()
     };
-    let tours = setting("TSP12", 2);
+    let tours = fixture("TSP12", 2);
     for method in [
         "SPO+ local-search",
         "SPO+ local-search:fast",
@@ -251,19 +251,19 @@ fn heuristic_solves_are_counted_separately() {
     }
     for benchmark in ["TSP12", "KS20", "SP4x4"] {
         assert_eq!(
-            counts(&setting(benchmark, 2), "SPO+ node-limit 1"),
+            counts(&fixture(benchmark, 2), "SPO+ node-limit 1"),
             heuristic,
             "{benchmark}"
         );
     }
     let untrained = tours
-        .test(
+        .evaluate_test_rows(
             &tours
                 .train(
                     "SPO+",
                     TrainingSettings {
                         epochs: 0,
-                        ..quick()
+                        ..quick_settings()
                     },
                 )
                 .unwrap()
@@ -276,7 +276,7 @@ fn heuristic_solves_are_counted_separately() {
         "SPO+ node-limit 1",
     ] {
         let regret = tours
-            .test(&tours.train(method, quick()).unwrap().model)
+            .evaluate_test_rows(&tours.train(method, quick_settings()).unwrap().model)
             .regret;
         assert!(
             regret < untrained,
@@ -297,9 +297,9 @@ fn heuristic_solves_are_counted_separately() {
 
 #[test]
 fn a_search_with_a_large_node_limit_is_exact() {
-    let setting = setting("KS20", 1);
+    let fixture = fixture("KS20", 1);
     let networks = |method: &str| {
-        setting
+        fixture
             .train(method, without_evaluation())
             .unwrap()
             .model
@@ -423,7 +423,7 @@ fn routes_of_local_search_are_feasible_and_not_better_than_the_optimum() {
 
 #[test]
 fn local_search_from_the_label_gives_another_model_than_a_cold_one() {
-    let tours = setting("TSP30", 1);
+    let tours = fixture("TSP30", 1);
     let networks = |method: &str| {
         tours
             .train(method, without_evaluation())
@@ -465,8 +465,8 @@ fn local_search_from_an_infeasible_start_returns_a_feasible_decision() {
 
 #[test]
 fn a_missing_local_search_is_an_error_with_an_alternative() {
-    let error = setting("KS20", 1)
-        .train("SPO+ local-search", quick())
+    let error = fixture("KS20", 1)
+        .train("SPO+ local-search", quick_settings())
         .unwrap_err();
     assert!(matches!(error, Error::Capability { .. }), "{error}");
     let message = error.to_string();
@@ -484,12 +484,12 @@ fn solves_by_kind_are_those_of_the_papers_table() {
     let (problem, data) = "SP4x4"
         .parse::<Benchmark>()
         .unwrap()
-        .generate(DataRecipe::paper(80, 5))
+        .generate(SyntheticSpec::paper(80, 5))
         .unwrap();
     let rows = data.len() as u64;
-    let setting = Setting::new(problem, data, [ROWS as usize, VALIDATION as usize, 16], 1);
+    let fixture = TrainingFixture::new(problem, data, [ROWS as usize, VALIDATION as usize, 16], 1);
     assert_eq!(
-        setting.oracle.counts(),
+        fixture.oracle.counts(),
         SolveCounts {
             exact: rows,
             ..SolveCounts::default()
@@ -616,6 +616,6 @@ fn solves_by_kind_are_those_of_the_papers_table() {
             },
         ),
     ] {
-        assert_eq!(counts(&setting, method), right, "{method}");
+        assert_eq!(counts(&fixture, method), right, "{method}");
     }
 }

@@ -49,7 +49,8 @@ fn measure_branch_and_cut(nodes: usize, instances: usize, max_nodes: u64) {
 }
 
 fn measure_exact(name: &str, nodes: usize, instances: usize, solver: &mut dyn Solver) {
-    for (kind, rows) in measure::kinds(Benchmark::Tsp { nodes }, instances).1 {
+    let (_, costs_by_kind) = measure::kinds(Benchmark::Tsp { nodes }, instances);
+    for (kind, rows) in costs_by_kind {
         let mut unproven = 0;
         let (mut times, mut firsts): (Vec<f64>, Vec<f64>) = (Vec::new(), Vec::new());
         let mut total = 0.0;
@@ -85,7 +86,8 @@ fn measure_exact(name: &str, nodes: usize, instances: usize, solver: &mut dyn So
 /// Both relaxations, and cost ranging of each.
 #[cfg(feature = "highs")]
 fn measure_relaxations(nodes: usize, instances: usize) {
-    for (kind, rows) in measure::kinds(Benchmark::Tsp { nodes }, instances).1 {
+    let (_, costs_by_kind) = measure::kinds(Benchmark::Tsp { nodes }, instances);
+    for (kind, rows) in costs_by_kind {
         for relaxation in [Relaxation::Plain, Relaxation::Tight] {
             let mut solver = TspRelaxation::new(nodes, relaxation);
             let (mut solving, mut ranging, mut total) = (Vec::new(), Vec::new(), 0.0);
@@ -108,7 +110,8 @@ fn measure_relaxations(nodes: usize, instances: usize) {
 
 /// Local search from a greedy tour, its candidates ordered by a 1-tree.
 fn measure_local_search(nodes: usize, instances: usize) {
-    for (kind, rows) in measure::kinds(Benchmark::Tsp { nodes }, instances).1 {
+    let (_, costs_by_kind) = measure::kinds(Benchmark::Tsp { nodes }, instances);
+    for (kind, rows) in costs_by_kind {
         let mut sums = [[0.0; 2]; 4];
         for costs in &rows {
             for (sum, (gap, time)) in sums.iter_mut().zip(measure_stages(nodes, costs)) {

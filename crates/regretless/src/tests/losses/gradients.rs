@@ -1,4 +1,4 @@
-//! Gradients against finite differences, at points where nothing ties.
+//! Gradients against finite differences, at predictions without ties.
 
 use regretless::Decision;
 use regretless::data::{Dataset, FeatureShape, Features, Matrix};
@@ -9,33 +9,34 @@ use regretless::oracle::{Oracle, TrainingOracle};
 use regretless::problem::{GridPath, ProblemKind};
 use std::sync::Arc;
 
+/// Step of the central differences.
 const STEP: f64 = 1e-6;
 
-/// A path of 3 by 3 nodes: true costs, a prediction, and all six paths as the pool.
-struct Place {
+/// Paths in a grid of 3 by 3 nodes: true costs, a prediction, and all six paths as the solution pool.
+struct LossFixture {
     oracle: Oracle,
     costs: [f64; 12],
     prediction: [f64; 12],
-    best: Decision,
+    label: Decision,
     pool: Vec<Decision>,
-    /// Ten rows of the same costs, of which the last is asked about.
+    /// Ten rows of the same costs; losses are evaluated on the last one.
     data: LabeledDataset,
 }
 
-impl Place {
+impl LossFixture {
     fn new() -> Self {
         let path = GridPath::new(3, 3).unwrap();
         let number = |seed: f64, j: usize| 1.5 + (seed * (j as f64 + 1.3)).sin();
         let costs = std::array::from_fn(|j| number(2.1, j));
         let prediction = std::array::from_fn(|j| number(3.7, j));
-        let all = (0..1_u32 << 12)
+        let subsets = (0..1_u32 << 12)
             .map(|bits| Decision::from_indices((0..12).filter(|j| bits >> j & 1 == 1)));
-        let pool: Vec<Decision> = all
+        let pool: Vec<Decision> = subsets
             .filter(|decision| path.check(decision).is_ok())
             .collect();
         assert_eq!(pool.len(), 6);
         let oracle = Oracle::new(Arc::new(path));
-        let best = oracle.worker().solve(&costs).unwrap().decision;
+        let label = oracle.worker().solve(&costs).unwrap().decision;
         let features = Features::new(
             Matrix::new(10, 1, vec![0.0; 10]).unwrap(),
             FeatureShape::Wide,
@@ -53,31 +54,31 @@ impl Place {
             oracle,
             costs,
             prediction,
-            best,
+            label,
             pool,
             data,
         }
     }
 
-    fn built(&self, label: &str) -> (LossSpec, Box<dyn Loss>) {
-        let spec: LossSpec = label.parse().unwrap();
+    fn build(&self, loss_name: &str) -> (LossSpec, Box<dyn Loss>) {
+        let spec: LossSpec = loss_name.parse().unwrap();
         let loss = spec.build(&self.data, &self.oracle, &NoopObserver).unwrap();
         (spec, loss)
     }
 
     fn evaluate(&self, loss: &dyn Loss, prediction: &[f64]) -> (f64, Vec<f64>) {
         let noise = NoiseKey { seed: 4, epoch: 2 };
-        let query = LossInput {
+        let input = LossInput {
             instance: 9,
             costs: &self.costs,
             prediction,
-            label: &self.best,
+            label: &self.label,
             noise,
         };
-        let answering = TrainingOracle::exact(&self.oracle).with_pool(&self.pool, true);
+        let training_oracle = TrainingOracle::exact(&self.oracle).with_pool(&self.pool, true);
         let mut gradient = vec![0.0; 12];
         let value = loss
-            .evaluate(&query, &mut answering.worker(), &mut gradient)
+            .evaluate(&input, &mut training_oracle.worker(), &mut gradient)
             .unwrap();
         (value, gradient)
     }
@@ -88,16 +89,16 @@ impl Place {
             gradient.iter().any(|g| g.abs() > 1e-3),
             "{spec}: no gradient to check"
         );
-        for (j, found) in gradient.iter().enumerate() {
-            let at = |step: f64| {
-                let mut moved = self.prediction;
-                moved[j] += step;
-                self.evaluate(loss, &moved).0
+        for (j, actual) in gradient.iter().enumerate() {
+            let value_at = |step: f64| {
+                let mut shifted = self.prediction;
+                shifted[j] += step;
+                self.evaluate(loss, &shifted).0
             };
-            let slope = (at(STEP) - at(-STEP)) / (2.0 * STEP);
+            let slope = (value_at(STEP) - value_at(-STEP)) / (2.0 * STEP);
             assert!(
-                (found - slope).abs() < tolerance,
-                "{spec}, cost {j}: gradient {found}, slope {slope}"
+                (actual - slope).abs() < tolerance,
+                "{spec}, cost {j}: gradient {actual}, slope {slope}"
             );
         }
     }
@@ -105,8 +106,8 @@ impl Place {
 
 #[test]
 fn gradients_of_losses_agree_with_finite_differences() {
-    let place = Place::new();
-    for label in [
+    let fixture = LossFixture::new();
+    for loss_name in [
         "SPO+",
         "PFYL",
         "PFYL(mul,samples=5,sigma=0.7)",
@@ -125,48 +126,49 @@ fn gradients_of_losses_agree_with_finite_differences() {
         "LAVA",
         "MAE(O,S)",
     ] {
-        let (spec, loss) = place.built(label);
-        place.check(&spec, loss.as_ref(), 1e-6);
+        let (spec, loss) = fixture.build(loss_name);
+        fixture.check(&spec, loss.as_ref(), 1e-6);
     }
 }
 
-/// Inside the cone is where the nearest point leads on to the mean normal.
+/// `CaVE(inner)` aligns the prediction with a point inside the cone: 0.8 times the normalized nearest
+/// point plus 0.2 times the mean normal.
 #[test]
-fn cave_from_inside_aligns_with_a_point_beyond_the_nearest() {
-    let place = Place::new();
-    let cone = place.oracle.cone(&place.best).unwrap();
-    let v = place.prediction.map(|p| -p);
-    let length = |vector: &[f64]| vector.iter().map(|x| x * x).sum::<f64>().sqrt();
-    let cosine = |aim: &[f64]| {
-        v.iter().zip(aim).map(|(v, p)| v * p).sum::<f64>() / (length(&v) * length(aim))
+fn cave_inner_aligns_with_a_point_inside_the_cone() {
+    let fixture = LossFixture::new();
+    let cone = fixture.oracle.cone(&fixture.label).unwrap();
+    let negated = fixture.prediction.map(|p| -p);
+    let norm = |vector: &[f64]| vector.iter().map(|x| x * x).sum::<f64>().sqrt();
+    let cosine = |target: &[f64]| {
+        negated.iter().zip(target).map(|(v, p)| v * p).sum::<f64>()
+            / (norm(&negated) * norm(target))
     };
-    for (label, nearest) in [
-        ("CaVE(inner)", cone.project(&v)),
-        ("CaVE(inner,steps=1)", cone.project_with_limit(&v, 1)),
+    for (loss_name, nearest) in [
+        ("CaVE(inner)", cone.project(&negated)),
+        ("CaVE(inner,steps=1)", cone.project_with_limit(&negated, 1)),
     ] {
-        let unit = nearest.iter().map(|p| p / length(&nearest));
-        let aim: Vec<f64> = unit
+        let unit = nearest.iter().map(|p| p / norm(&nearest));
+        let target: Vec<f64> = unit
             .zip(cone.mean_normal())
             .map(|(p, normal)| 0.8 * p + 0.2 * normal)
             .collect();
-        let (value, _) = place.evaluate(place.built(label).1.as_ref(), &place.prediction);
+        let (value, _) = fixture.evaluate(fixture.build(loss_name).1.as_ref(), &fixture.prediction);
         assert!(
-            (value - (1.0 - cosine(&aim))).abs() < 1e-12,
-            "{label}: {value}"
+            (value - (1.0 - cosine(&target))).abs() < 1e-12,
+            "{loss_name}: {value}"
         );
         assert!(
             (value - (1.0 - cosine(&nearest))).abs() > 1e-4,
-            "{label} is no different"
+            "{loss_name} does not differ from the nearest point"
         );
     }
 }
 
-/// A list of entries says the same as a row, for losses that have a list of their own and for those
-/// that do not.
+/// For losses that compute a sparse gradient and for those that convert a dense one.
 #[test]
-fn listed_gradients_equal_whole_ones() {
-    let place = Place::new();
-    for label in [
+fn sparse_gradients_equal_dense_ones() {
+    let fixture = LossFixture::new();
+    for loss_name in [
         "SPO+",
         "PFYL",
         "PFYL(mul)",
@@ -179,22 +181,22 @@ fn listed_gradients_equal_whole_ones() {
         "CaVE",
         "LAVA",
     ] {
-        let (spec, loss) = place.built(label);
-        let (value, gradient) = place.evaluate(loss.as_ref(), &place.prediction);
+        let (spec, loss) = fixture.build(loss_name);
+        let (value, gradient) = fixture.evaluate(loss.as_ref(), &fixture.prediction);
         let mut entries = SparseGradient::default();
         let noise = NoiseKey { seed: 4, epoch: 2 };
-        let prediction = &place.prediction;
-        let query = LossInput {
+        let prediction = &fixture.prediction;
+        let input = LossInput {
             instance: 9,
-            costs: &place.costs,
+            costs: &fixture.costs,
             prediction,
-            label: &place.best,
+            label: &fixture.label,
             noise,
         };
-        let answering = TrainingOracle::exact(&place.oracle).with_pool(&place.pool, true);
+        let training_oracle = TrainingOracle::exact(&fixture.oracle).with_pool(&fixture.pool, true);
         for _ in 0..2 {
             assert_eq!(
-                loss.evaluate_sparse(&query, &mut answering.worker(), &mut entries)
+                loss.evaluate_sparse(&input, &mut training_oracle.worker(), &mut entries)
                     .unwrap(),
                 value,
                 "{spec}"
@@ -214,44 +216,44 @@ fn listed_gradients_equal_whole_ones() {
 }
 
 #[test]
-fn gradients_of_regularised_decisions_agree_with_finite_differences() {
-    let place = Place::new();
-    for label in [
+fn gradients_of_regularized_decisions_agree_with_finite_differences() {
+    let fixture = LossFixture::new();
+    for loss_name in [
         "RFY(tol=1e-14)",
         "RFY(lambda=0.3,tol=1e-14)",
         "RFW(lambda=2,tol=1e-14)",
         "RFW(lambda=2,tol=1e-14,distance)",
     ] {
-        let (spec, loss) = place.built(label);
-        place.check(&spec, loss.as_ref(), 1e-4);
+        let (spec, loss) = fixture.build(loss_name);
+        fixture.check(&spec, loss.as_ref(), 1e-4);
     }
 }
 
 #[test]
-fn losses_of_the_truth_are_zero_where_they_should_be() {
-    let place = Place::new();
-    for label in ["SPO+", "MAP", "MAP_c", "NCE_c", "LTR(point)", "LTR(pair)"] {
-        let (value, _) = place.evaluate(place.built(label).1.as_ref(), &place.costs);
-        assert!(value.abs() < 1e-12, "{label}: {value}");
+fn losses_of_true_costs_are_zero_where_they_should_be() {
+    let fixture = LossFixture::new();
+    for loss_name in ["SPO+", "MAP", "MAP_c", "NCE_c", "LTR(point)", "LTR(pair)"] {
+        let (value, _) = fixture.evaluate(fixture.build(loss_name).1.as_ref(), &fixture.costs);
+        assert!(value.abs() < 1e-12, "{loss_name}: {value}");
     }
-    let (value, _) = place.evaluate(place.built("PFYL").1.as_ref(), &place.costs);
+    let (value, _) = fixture.evaluate(fixture.build("PFYL").1.as_ref(), &fixture.costs);
     assert!(value > 0.0, "noise makes PFYL positive: {value}");
 }
 
 #[test]
-fn noise_differs_by_seed_epoch_and_instance_and_repeats_itself() {
-    let place = Place::new();
-    let (_, loss) = place.built("PFYL(samples=1)");
+fn noise_depends_on_seed_epoch_and_instance_only() {
+    let fixture = LossFixture::new();
+    let (_, loss) = fixture.build("PFYL(samples=1)");
     let value = |seed: u64, epoch: usize, instance: usize| {
         let noise = NoiseKey { seed, epoch };
-        let query = LossInput {
+        let input = LossInput {
             instance,
-            costs: &place.costs,
-            prediction: &place.prediction,
-            label: &place.best,
+            costs: &fixture.costs,
+            prediction: &fixture.prediction,
+            label: &fixture.label,
             noise,
         };
-        loss.evaluate(&query, &mut place.oracle.worker(), &mut [0.0; 12])
+        loss.evaluate(&input, &mut fixture.oracle.worker(), &mut [0.0; 12])
             .unwrap()
     };
     let reference = value(1, 2, 3);
@@ -264,15 +266,15 @@ fn noise_differs_by_seed_epoch_and_instance_and_repeats_itself() {
 }
 
 #[test]
-fn properties_say_what_an_evaluation_does() {
+fn properties_agree_with_the_solver_calls_of_an_evaluation() {
     for spec in LossSpec::examples().unwrap() {
-        let place = Place::new();
+        let fixture = LossFixture::new();
         let loss = spec
-            .build(&place.data, &place.oracle, &NoopObserver)
+            .build(&fixture.data, &fixture.oracle, &NoopObserver)
             .unwrap();
-        let before = place.oracle.counts();
-        place.evaluate(loss.as_ref(), &place.prediction);
-        let solves = (place.oracle.counts() - before).exact;
+        let before = fixture.oracle.counts();
+        fixture.evaluate(loss.as_ref(), &fixture.prediction);
+        let solves = (fixture.oracle.counts() - before).exact;
         let properties = spec.properties();
         assert_eq!(
             solves > 0,

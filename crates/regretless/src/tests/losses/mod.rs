@@ -1,7 +1,7 @@
-//! Losses beside the cost-sensitive family: golden values, finite differences, and what they
-//! refuse.
+//! Values and gradients of losses: golden values, finite differences, and the cost-sensitive family
+//! in single precision.
 
-mod case;
 mod golden;
+mod golden_case;
 mod gradients;
-mod single;
+mod single_precision;

@@ -1,8 +1,8 @@
-//! Steps of SPO+ and PFYL use the memory that the steps before them used.
+//! Training steps reuse the buffers of earlier steps: they allocate no memory.
 
 #![allow(
     unsafe_code,
-    reason = "counting allocations means standing in for the allocator, which is an unsafe trait"
+    reason = "counting allocations requires an implementation of the unsafe trait GlobalAlloc"
 )]
 
 use std::alloc::{GlobalAlloc, Layout, System};
@@ -12,67 +12,68 @@ use regretless::data::synthetic::SyntheticSpec;
 use regretless::problem::Benchmark;
 use regretless::settings::{SelectionCriterion, TrainingSettings};
 
-use crate::tests::setting::Setting;
+use crate::tests::fixture::TrainingFixture;
 
 thread_local! {
-    static TAKEN: Cell<u64> = const { Cell::new(0) };
+    static ALLOCATIONS: Cell<u64> = const { Cell::new(0) };
 }
 
-/// The system's allocator, counting what each thread takes.
-struct Counting;
+/// The allocator of the system, with a count of allocations per thread.
+struct CountingAllocator;
 
 fn count() {
-    // A thread that is ending has nothing left to count with.
-    let _ = TAKEN.try_with(|taken| taken.set(taken.get() + 1));
+    // In a thread that is ending, the counter may no longer exist.
+    let _ = ALLOCATIONS.try_with(|count| count.set(count.get() + 1));
 }
 
-// SAFETY: every call is handed on to the system's allocator as it came.
-unsafe impl GlobalAlloc for Counting {
+// SAFETY: every call is passed to the allocator of the system with the same arguments.
+unsafe impl GlobalAlloc for CountingAllocator {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         count();
         unsafe { System.alloc(layout) }
     }
 
-    unsafe fn dealloc(&self, place: *mut u8, layout: Layout) {
-        unsafe { System.dealloc(place, layout) };
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        unsafe { System.dealloc(pointer, layout) };
     }
 
-    unsafe fn realloc(&self, place: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+    unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
         count();
-        unsafe { System.realloc(place, layout, size) }
+        unsafe { System.realloc(pointer, layout, size) }
     }
 }
 
 #[global_allocator]
-static ALLOCATOR: Counting = Counting;
+static ALLOCATOR: CountingAllocator = CountingAllocator;
 
-/// Allocations of a whole training on the calling thread.
-fn allocations(setting: &Setting, method: &str, epochs: usize) -> u64 {
+/// Allocations of one training run on the calling thread.
+fn allocations(fixture: &TrainingFixture, method: &str, epochs: usize) -> u64 {
     let settings = TrainingSettings {
         epochs,
         batch_size: 2,
         select: SelectionCriterion::Last,
         ..TrainingSettings::default()
     };
-    let before = TAKEN.get();
-    setting.train(method, settings).unwrap();
-    TAKEN.get() - before
+    let before = ALLOCATIONS.get();
+    fixture.train(method, settings).unwrap();
+    ALLOCATIONS.get() - before
 }
 
 #[test]
-fn no_step_allocates_once_training_is_under_way() {
+fn training_steps_do_not_allocate_after_the_first_epochs() {
     let (problem, data) = "SP5x5"
         .parse::<Benchmark>()
         .unwrap()
         .generate(SyntheticSpec::paper(200, 1))
         .unwrap();
-    let setting = Setting::new(problem, data, [200, 0, 0], 1);
+    let fixture = TrainingFixture::new(problem, data, [200, 0, 0], 1);
     for method in ["SPO+", "PFYL", "PFYL(mul)", "SPO+ cache 0%", "PG"] {
-        let [few, more] = [3, 13].map(|epochs| allocations(&setting, method, epochs));
-        let each = (more - few) as f64 / 10.0;
+        let [after_3_epochs, after_13_epochs] =
+            [3, 13].map(|epochs| allocations(&fixture, method, epochs));
+        let per_epoch = (after_13_epochs - after_3_epochs) as f64 / 10.0;
         assert!(
-            each < 10.0,
-            "{method}: {each} allocations per epoch of 100 steps"
+            per_epoch < 10.0,
+            "{method}: {per_epoch} allocations per epoch of 100 steps"
         );
     }
 }

@@ -1,7 +1,8 @@
-//! `auto`: what it returns is the best of what it tried, whoever solves and on how many threads.
+//! `auto` returns the candidate with the lowest validation regret, on any number of threads, and
+//! keeps its time budget.
 
 use regretless::Result;
-use regretless::data::synthetic::SyntheticSpec as DataRecipe;
+use regretless::data::synthetic::SyntheticSpec;
 use regretless::evaluate::regrets;
 use regretless::method::Method;
 use regretless::observer::NoopObserver;
@@ -12,37 +13,40 @@ use regretless::settings::{SelectionCriterion, TrainingSettings};
 use regretless::train::FitResult;
 use regretless::trainer::Trainer;
 
-use crate::tests::setting::{Setting, quick};
+use crate::tests::fixture::{TrainingFixture, quick_settings};
 
-fn small(name: &str, threads: usize) -> Setting {
+fn benchmark_fixture(name: &str, threads: usize) -> TrainingFixture {
     let (problem, data) = name
         .parse::<Benchmark>()
         .unwrap()
-        .generate(DataRecipe::paper(150, 5))
+        .generate(SyntheticSpec::paper(150, 5))
         .unwrap();
-    Setting::new(problem, data, [80, 40, 30], threads)
+    TrainingFixture::new(problem, data, [80, 40, 30], threads)
 }
 
-fn race(setting: &Setting, method: Method) -> Result<(FitResult, Vec<CandidateReport>)> {
-    let trainer = Trainer::new(method).settings(quick());
-    let trained = trainer.train(&setting.task(), &setting.problem, None)?;
+fn train_candidates(
+    fixture: &TrainingFixture,
+    method: Method,
+) -> Result<(FitResult, Vec<CandidateReport>)> {
+    let trainer = Trainer::new(method).settings(quick_settings());
+    let trained = trainer.train(&fixture.context(), &fixture.problem, None)?;
     let candidates = trained.candidates.clone();
     Ok((trained, candidates))
 }
 
-fn chosen(setting: &Setting) -> (FitResult, Vec<CandidateReport>) {
+fn train_auto(fixture: &TrainingFixture) -> (FitResult, Vec<CandidateReport>) {
     let auto: Method = "auto".parse().unwrap();
-    race(setting, auto).unwrap()
+    train_candidates(fixture, auto).unwrap()
 }
 
-fn validation_regret(setting: &Setting, model: &CostModel) -> f64 {
-    let rows = &setting.split.validation;
-    let predictions = model.predict_instances(&setting.data, rows).unwrap();
+fn validation_regret(fixture: &TrainingFixture, model: &CostModel) -> f64 {
+    let rows = &fixture.split.validation;
+    let predictions = model.predict_instances(&fixture.data, rows).unwrap();
     let regrets = regrets(
         &predictions,
-        &setting.data,
+        &fixture.data,
         rows,
-        &setting.oracle,
+        &fixture.oracle,
         &NoopObserver,
     )
     .unwrap();
@@ -50,38 +54,44 @@ fn validation_regret(setting: &Setting, model: &CostModel) -> f64 {
 }
 
 #[test]
-fn no_competitor_has_less_regret_on_the_validation_rows_than_the_winner() {
+fn no_candidate_has_a_lower_validation_regret_than_the_winner() {
     for name in ["SP4x4", "KS10", "TSP7", "CVRP8"] {
-        let setting = small(name, 1);
-        let (trained, tried) = chosen(&setting);
-        let found = validation_regret(&setting, &trained.model);
-        assert!(tried.len() >= 4, "{name}: {tried:?}");
-        let min = tried
+        let fixture = benchmark_fixture(name, 1);
+        let (trained, candidates) = train_auto(&fixture);
+        let winner_regret = validation_regret(&fixture, &trained.model);
+        assert!(candidates.len() >= 4, "{name}: {candidates:?}");
+        let min = candidates
             .iter()
-            .filter_map(|one| one.regret)
+            .filter_map(|candidate| candidate.regret)
             .fold(f64::INFINITY, f64::min);
         assert!(
-            (found - min).abs() <= 1e-9 * (1.0 + min),
-            "{name}: {found} is not the least of {tried:?}"
+            (winner_regret - min).abs() <= 1e-9 * (1.0 + min),
+            "{name}: {winner_regret} is not the minimum of {candidates:?}"
         );
     }
 }
 
 #[test]
-fn what_it_says_of_a_competitor_is_what_training_it_alone_gives() {
-    let setting = small("KS10", 1);
-    let (_, tried) = chosen(&setting);
-    let alone = TrainingSettings {
+fn the_reported_regret_of_a_candidate_is_that_of_training_it_alone() {
+    let fixture = benchmark_fixture("KS10", 1);
+    let (_, candidates) = train_auto(&fixture);
+    let alone_settings = TrainingSettings {
         select: SelectionCriterion::ValidationLoss,
-        ..quick()
+        ..quick_settings()
     };
-    for one in tried.iter().filter(|one| !one.method.contains("SPO+")) {
-        let model = setting.train(&one.method, alone).unwrap().model;
+    for candidate in candidates
+        .iter()
+        .filter(|candidate| !candidate.method.contains("SPO+"))
+    {
+        let model = fixture
+            .train(&candidate.method, alone_settings)
+            .unwrap()
+            .model;
         assert_eq!(
-            Some(validation_regret(&setting, &model)),
-            one.regret,
+            Some(validation_regret(&fixture, &model)),
+            candidate.regret,
             "{}",
-            one.method
+            candidate.method
         );
     }
 }
@@ -89,27 +99,34 @@ fn what_it_says_of_a_competitor_is_what_training_it_alone_gives() {
 #[test]
 fn the_winner_is_the_same_on_any_number_of_threads() {
     for name in ["KS10", "TSP7"] {
-        let (one, two) = (chosen(&small(name, 1)), chosen(&small(name, 3)));
+        let (one, two) = (
+            train_auto(&benchmark_fixture(name, 1)),
+            train_auto(&benchmark_fixture(name, 3)),
+        );
         assert_eq!(one.0.model, two.0.model, "{name}");
-        let told = |tried: &[CandidateReport]| {
-            tried
+        let regrets_by_method = |candidates: &[CandidateReport]| {
+            candidates
                 .iter()
-                .map(|one| (one.method.clone(), one.regret))
+                .map(|candidate| (candidate.method.clone(), candidate.regret))
                 .collect::<Vec<_>>()
         };
-        assert_eq!(told(&one.1), told(&two.1), "{name}");
+        assert_eq!(
+            regrets_by_method(&one.1),
+            regrets_by_method(&two.1),
+            "{name}"
+        );
     }
 }
 
 #[test]
-fn the_name_of_the_winner_is_that_of_a_method_that_can_be_trained_alone() {
-    let setting = small("SP4x4", 1);
-    let (trained, tried) = chosen(&setting);
+fn the_winner_is_named_as_a_method_that_can_be_trained_alone() {
+    let fixture = benchmark_fixture("SP4x4", 1);
+    let (trained, candidates) = train_auto(&fixture);
     assert!(
-        tried
+        candidates
             .iter()
-            .any(|one| one.method == trained.model.metadata.method),
-        "{}: {tried:?}",
+            .any(|candidate| candidate.method == trained.model.metadata.method),
+        "{}: {candidates:?}",
         trained.model.metadata.method
     );
     assert!(
@@ -120,23 +137,23 @@ fn the_name_of_the_winner_is_that_of_a_method_that_can_be_trained_alone() {
 }
 
 #[test]
-fn without_validation_rows_it_says_what_to_do() {
-    let mut setting = small("KS10", 1);
-    setting.split.validation.clear();
+fn without_validation_rows_auto_is_an_error() {
+    let mut fixture = benchmark_fixture("KS10", 1);
+    fixture.split.validation.clear();
     let auto: Method = "auto".parse().unwrap();
-    let error = race(&setting, auto).unwrap_err();
+    let error = train_candidates(&fixture, auto).unwrap_err();
     assert!(error.to_string().contains("validation rows"), "{error}");
 }
 
 #[test]
 fn the_solves_of_all_candidates_are_reported() {
-    let setting = small("KS10", 1);
-    let before = setting.oracle.counts();
-    let (trained, tried) = chosen(&setting);
-    assert_eq!(trained.report.solves, setting.oracle.counts() - before);
-    // Every candidate is judged on all forty validation rows.
+    let fixture = benchmark_fixture("KS10", 1);
+    let before = fixture.oracle.counts();
+    let (trained, candidates) = train_auto(&fixture);
+    assert_eq!(trained.report.solves, fixture.oracle.counts() - before);
+    // Every candidate is evaluated on all 40 validation rows.
     assert!(
-        trained.report.solves.total() >= 40 * tried.len() as u64,
+        trained.report.solves.total() >= 40 * candidates.len() as u64,
         "{:?}",
         trained.report.solves
     );
@@ -160,10 +177,10 @@ mod linear {
     use regretless::solve::{SearchLimits, Solution, SolveFailure, Solver};
     use regretless::train::FitResult;
 
-    use crate::tests::setting::Setting;
+    use crate::tests::fixture::TrainingFixture;
 
-    /// A generalised assignment of 12 jobs to 5 machines, too wide for the search on small
-    /// tableaus.
+    /// A generalized assignment problem with 12 jobs and 5 machines, too large for the dense
+    /// tableau search, so that HiGHS solves it.
     fn assignment() -> ProblemSpec {
         let (machines, jobs) = (5, 12);
         let column = LinearColumn {
@@ -199,7 +216,7 @@ mod linear {
                 entries,
             });
         }
-        // Rows that bind nothing take the model beyond the small search.
+        // Redundant rows make the model too large for the dense tableau search.
         for _ in 0..60 {
             rows.push(LinearRow {
                 lower: None,
@@ -234,23 +251,23 @@ mod linear {
         Dataset::new(features, Matrix::new(rows, costs, c).unwrap(), None).unwrap()
     }
 
-    fn jobs(threads: usize) -> Setting {
-        Setting::new(assignment(), table(60, 60), [30, 20, 10], threads)
+    fn assignment_fixture(threads: usize) -> TrainingFixture {
+        TrainingFixture::new(assignment(), table(60, 60), [30, 20, 10], threads)
     }
 
-    fn raced(setting: &Setting, label: &str) -> (FitResult, Vec<CandidateReport>) {
-        let auto: Method = label.parse().unwrap();
-        super::race(setting, auto).unwrap()
+    fn train_auto_as(fixture: &TrainingFixture, method: &str) -> (FitResult, Vec<CandidateReport>) {
+        let auto: Method = method.parse().unwrap();
+        super::train_candidates(fixture, auto).unwrap()
     }
 
     #[test]
-    fn work_is_counted_alike_on_any_number_of_threads_and_kept_with_the_labels() {
-        let (one, three) = (jobs(1), jobs(3));
+    fn counted_work_does_not_depend_on_threads_and_is_stored_with_the_labels() {
+        let (one, three) = (assignment_fixture(1), assignment_fixture(3));
         assert!(one.oracle.work() > 0);
         assert_eq!(one.oracle.work(), three.oracle.work());
         let rows: Vec<usize> = (0..60).collect();
-        let counted = one.data.mean_work(&rows).unwrap();
-        assert_eq!(Some(counted), three.data.mean_work(&rows));
+        let mean_work = one.data.mean_work(&rows).unwrap();
+        assert_eq!(Some(mean_work), three.data.mean_work(&rows));
         let folder = tempfile::tempdir().unwrap();
         let store = LabelStore::for_table(&folder.path().join("table"));
         for _ in 0..2 {
@@ -258,22 +275,26 @@ mod linear {
             let (labels, _) = store
                 .label(table(60, 60), &assignment(), &oracle, &NoopObserver)
                 .unwrap();
-            assert_eq!(labels.mean_work(&rows), Some(counted), "solved or read");
+            assert_eq!(
+                labels.mean_work(&rows),
+                Some(mean_work),
+                "solved in the first round, read from the store in the second"
+            );
         }
     }
 
     #[test]
-    fn a_budget_in_counted_work_is_kept() {
-        let setting = jobs(1);
-        let solve = 1e-9 * setting.data.mean_work(&setting.split.train).unwrap();
+    fn a_budget_in_counted_work_is_not_exceeded() {
+        let fixture = assignment_fixture(1);
+        let seconds_per_solve = 1e-9 * fixture.data.mean_work(&fixture.split.train).unwrap();
         for solves in [3.0, 30.0, 1000.0, 20_000.0] {
-            let budget = solves * solve;
-            let before = setting.oracle.work();
-            let (trained, tried) = raced(&setting, &format!("auto {budget}s"));
-            let spent = 1e-9 * (setting.oracle.work() - before) as f64;
+            let budget = solves * seconds_per_solve;
+            let before = fixture.oracle.work();
+            let (trained, candidates) = train_auto_as(&fixture, &format!("auto {budget}s"));
+            let spent = 1e-9 * (fixture.oracle.work() - before) as f64;
             assert!(
                 spent <= 1.5 * budget,
-                "{spent} of {budget} s for {solves} solves: {tried:?}"
+                "{spent} of {budget} s for {solves} solves: {candidates:?}"
             );
             assert!(trained.report.timed_solve_seconds.is_none());
             let expected = match solves as u64 {
@@ -282,35 +303,37 @@ mod linear {
                 _ => vec![ScoringKind::Exact],
             };
             assert!(
-                tried.iter().all(|one| expected.contains(&one.scoring)),
-                "{solves}: {tried:?}"
+                candidates
+                    .iter()
+                    .all(|candidate| expected.contains(&candidate.scoring)),
+                "{solves}: {candidates:?}"
             );
         }
     }
 
     #[test]
     fn the_winner_is_the_same_on_any_number_of_threads() {
-        let (one, three) = (jobs(1), jobs(3));
-        for label in ["auto 0.5s", "auto 20s"] {
-            let told = |tried: &[CandidateReport]| {
-                tried
+        let (one, three) = (assignment_fixture(1), assignment_fixture(3));
+        for method in ["auto 0.5s", "auto 20s"] {
+            let regrets_by_method = |candidates: &[CandidateReport]| {
+                candidates
                     .iter()
-                    .map(|one| (one.method.clone(), one.regret))
+                    .map(|candidate| (candidate.method.clone(), candidate.regret))
                     .collect::<Vec<_>>()
             };
-            let (a, b) = (raced(&one, label), raced(&three, label));
-            assert_eq!(a.0.model, b.0.model, "{label}");
-            assert_eq!(told(&a.1), told(&b.1), "{label}");
+            let (a, b) = (train_auto_as(&one, method), train_auto_as(&three, method));
+            assert_eq!(a.0.model, b.0.model, "{method}");
+            assert_eq!(regrets_by_method(&a.1), regrets_by_method(&b.1), "{method}");
         }
     }
 
-    /// The cheapest item, by a solver that nobody can look into.
+    /// Choice of the cheapest item, with a solver that does not count its work.
     #[derive(Debug)]
-    struct Own;
+    struct CheapestItem;
 
-    impl ProblemKind for Own {
+    impl ProblemKind for CheapestItem {
         fn name(&self) -> String {
-            "own".into()
+            "cheapest item".into()
         }
         fn sense(&self) -> Sense {
             Sense::Minimize
@@ -322,16 +345,16 @@ mod linear {
             VariableBounds::Binary
         }
         fn solver(&self, _limits: &SearchLimits) -> Box<dyn Solver> {
-            Box::new(Cheapest)
+            Box::new(CheapestItemSolver)
         }
         fn check(&self, _decision: &Decision) -> Result<(), String> {
             Ok(())
         }
     }
 
-    struct Cheapest;
+    struct CheapestItemSolver;
 
-    impl Solver for Cheapest {
+    impl Solver for CheapestItemSolver {
         fn solve(&mut self, costs: &[f64]) -> Result<Solution, SolveFailure> {
             let min = (0..costs.len())
                 .min_by(|a, b| costs[*a].total_cmp(&costs[*b]))
@@ -343,47 +366,53 @@ mod linear {
         }
     }
 
-    fn own() -> Setting {
+    fn external_fixture() -> TrainingFixture {
         let problem = ProblemSpec::External(ExternalProblem {
-            name: "own".into(),
+            name: "cheapest item".into(),
             sense: Sense::Minimize,
             costs: 4,
             cost_names: None,
         });
-        Setting::solved_as(Arc::new(Own), problem, table(4, 60), [30, 20, 10], 1)
+        TrainingFixture::with_oracle_problem(
+            Arc::new(CheapestItem),
+            problem,
+            table(4, 60),
+            [30, 20, 10],
+            1,
+        )
     }
 
     #[test]
-    fn a_users_solver_is_planned_by_its_stated_seconds() {
-        let setting = own();
-        let before = setting.oracle.counts();
-        let (trained, tried) = raced(&setting, "auto 20s solve 10s");
-        assert_eq!(tried.len(), 1, "{tried:?}");
+    fn an_external_solver_is_planned_by_its_stated_seconds() {
+        let fixture = external_fixture();
+        let before = fixture.oracle.counts();
+        let (trained, candidates) = train_auto_as(&fixture, "auto 20s solve 10s");
+        assert_eq!(candidates.len(), 1, "{candidates:?}");
         assert_eq!(
-            (tried[0].scoring, trained.report.solves.total()),
+            (candidates[0].scoring, trained.report.solves.total()),
             (ScoringKind::Unscored, 0)
         );
         assert_eq!(
-            setting.oracle.counts(),
+            fixture.oracle.counts(),
             before,
-            "two solves would have taken the whole budget"
+            "two solves would use the whole budget"
         );
-        let (trained, tried) = raced(&setting, "auto 20s solve 0.001s");
+        let (trained, candidates) = train_auto_as(&fixture, "auto 20s solve 0.001s");
         assert!(
-            tried.len() >= 4 && trained.report.timed_solve_seconds.is_none(),
-            "{tried:?}"
+            candidates.len() >= 4 && trained.report.timed_solve_seconds.is_none(),
+            "{candidates:?}"
         );
     }
 
     #[test]
-    fn a_users_solver_that_was_timed_is_marked() {
-        let (trained, tried) = raced(&own(), "auto 20s");
+    fn an_external_solver_without_stated_seconds_is_timed_and_reported() {
+        let (trained, candidates) = train_auto_as(&external_fixture(), "auto 20s");
         assert!(
             trained
                 .report
                 .timed_solve_seconds
                 .is_some_and(|seconds| seconds > 0.0 && seconds < 1.0)
         );
-        assert!(tried.len() >= 4, "{tried:?}");
+        assert!(candidates.len() >= 4, "{candidates:?}");
     }
 }

@@ -1,8 +1,9 @@
-//! Training on from a trained model, and labels that are not the best decisions.
+//! Fine-tuning of a trained model, and labels that are not optimal decisions: robust and relaxed
+//! ones.
 
 use regretless::Error;
 use regretless::data::CostNames;
-use regretless::data::synthetic::SyntheticSpec as DataRecipe;
+use regretless::data::synthetic::SyntheticSpec;
 use regretless::label::{KnnRobustCosts, TrainingLabels};
 use regretless::loss::LossSpec;
 use regretless::observer::NoopObserver;
@@ -12,96 +13,102 @@ use regretless::settings::TrainingSettings;
 use regretless::solve::relaxation::Relaxation;
 use regretless::trainer::Trainer;
 
-use crate::tests::setting::{Setting, quick};
+use crate::tests::fixture::{TrainingFixture, quick_settings};
 
-/// Rows of [`Setting::paths`] that train.
-const ROWS: usize = 160;
+/// Training rows of [`TrainingFixture::grid_paths`].
+const TRAINING_ROWS: usize = 160;
 
 #[test]
-fn training_on_starts_where_the_first_method_ended() {
-    let setting = Setting::paths(1);
+fn fine_tuning_starts_from_the_selected_epoch_of_the_first_method() {
+    let fixture = TrainingFixture::grid_paths(1);
     let settings = TrainingSettings {
         then_learning_rate: Some(0.001),
         then_epochs: Some(4),
-        ..quick()
+        ..quick_settings()
     };
-    let whole = setting.train("MAE(O,S) then SPO+", settings).unwrap();
-    assert_eq!(whole.model.metadata.method, "MAE(O,S) then SPO+");
-    let rounds = &whole.report.rounds;
-    let named: Vec<(&str, usize)> = rounds
+    let fine_tuned = fixture.train("MAE(O,S) then SPO+", settings).unwrap();
+    assert_eq!(fine_tuned.model.metadata.method, "MAE(O,S) then SPO+");
+    let rounds = &fine_tuned.report.rounds;
+    let epochs_by_method: Vec<(&str, usize)> = rounds
         .iter()
         .map(|round| (&*round.method, round.epochs.len() - 1))
         .collect();
-    assert_eq!(named, [("MAE(O,S)", 12), ("SPO+", 4)]);
-    let first = setting.train("MAE(O,S)", settings).unwrap();
-    let kept = first.report.rounds[0].best_epoch;
+    assert_eq!(epochs_by_method, [("MAE(O,S)", 12), ("SPO+", 4)]);
+    let first = fixture.train("MAE(O,S)", settings).unwrap();
+    let selected_epoch = first.report.rounds[0].best_epoch;
     assert_eq!(
         rounds[1].epochs[0].validation_regret,
-        first.report.rounds[0].epochs[kept].validation_regret
+        first.report.rounds[0].epochs[selected_epoch].validation_regret
     );
-    let recipe = Trainer {
+    let trainer = Trainer {
         start: Some(first.model),
         settings: TrainingSettings {
             learning_rate: 0.001,
             epochs: 4,
-            ..quick()
+            ..quick_settings()
         },
         ..Trainer::new("SPO+".parse::<LossSpec>().unwrap())
             .predictor(PredictorSpec::Linear)
-            .settings(quick())
+            .settings(quick_settings())
     };
     assert_eq!(
-        setting.follow(&recipe).unwrap().model.networks,
-        whole.model.networks
+        fixture.run(&trainer).unwrap().model.networks,
+        fine_tuned.model.networks
     );
 }
 
 #[test]
-fn training_on_keeps_the_sense_of_a_maximisation() {
+fn fine_tuning_keeps_the_sense_of_a_maximization() {
     let benchmark: Benchmark = "KS10".parse().unwrap();
-    let (problem, data) = benchmark.generate(DataRecipe::paper(120, 1)).unwrap();
-    let setting = Setting::new(problem, data, [80, 20, 20], 1);
+    let (problem, data) = benchmark.generate(SyntheticSpec::paper(120, 1)).unwrap();
+    let fixture = TrainingFixture::new(problem, data, [80, 20, 20], 1);
     let settings = TrainingSettings {
         then_epochs: Some(1),
         then_learning_rate: Some(1e-9),
-        ..quick()
+        ..quick_settings()
     };
-    let alone = setting.train("MSE", settings).unwrap().model;
-    let whole = setting.train("MSE then SPO+", settings).unwrap().model;
-    assert_eq!(whole.output, alone.output);
-    assert_eq!(setting.test(&whole).regret, setting.test(&alone).regret);
+    let without_fine_tuning = fixture.train("MSE", settings).unwrap().model;
+    let fine_tuned = fixture.train("MSE then SPO+", settings).unwrap().model;
+    assert_eq!(fine_tuned.output, without_fine_tuning.output);
+    assert_eq!(
+        fixture.evaluate_test_rows(&fine_tuned).regret,
+        fixture.evaluate_test_rows(&without_fine_tuning).regret
+    );
 }
 
 #[test]
-fn a_model_that_does_not_fit_is_not_trained_on() {
-    let setting = Setting::paths(1);
-    let quick = TrainingSettings {
+fn an_incompatible_model_is_not_fine_tuned() {
+    let fixture = TrainingFixture::grid_paths(1);
+    let one_epoch = TrainingSettings {
         epochs: 1,
-        ..quick()
+        ..quick_settings()
     };
-    let start = |model| Trainer {
+    let trainer_from = |model| Trainer {
         start: Some(model),
         ..Trainer::new("SPO+".parse::<LossSpec>().unwrap())
             .predictor(PredictorSpec::Linear)
-            .settings(quick)
+            .settings(one_epoch)
     };
-    let mean = setting.train("MSE(EIC(2))", quick).unwrap().model;
-    let message = setting.follow(&start(mean)).unwrap_err().to_string();
+    let ensemble = fixture.train("MSE(EIC(2))", one_epoch).unwrap().model;
+    let message = fixture
+        .run(&trainer_from(ensemble))
+        .unwrap_err()
+        .to_string();
     assert!(message.contains("mean of 2 networks"), "{message}");
-    let mut foreign = setting.train("MSE", quick).unwrap().model;
-    foreign.metadata.features[0] = "other".into();
+    let mut other_features = fixture.train("MSE", one_epoch).unwrap().model;
+    other_features.metadata.features[0] = "other".into();
     assert!(
-        setting
-            .follow(&start(foreign))
+        fixture
+            .run(&trainer_from(other_features))
             .unwrap_err()
             .to_string()
             .contains("other")
     );
-    let mut wider = setting.train("MSE", quick).unwrap().model;
-    wider.metadata.costs = CostNames::numbered(wider.metadata.costs.len() + 1);
+    let mut more_costs = fixture.train("MSE", one_epoch).unwrap().model;
+    more_costs.metadata.costs = CostNames::numbered(more_costs.metadata.costs.len() + 1);
     assert!(
-        setting
-            .follow(&start(wider))
+        fixture
+            .run(&trainer_from(more_costs))
             .unwrap_err()
             .to_string()
             .contains("25 costs")
@@ -109,19 +116,19 @@ fn a_model_that_does_not_fit_is_not_trained_on() {
 }
 
 #[test]
-fn a_method_with_its_own_learning_rate_and_epochs_trains_as_the_settings_would() {
-    let setting = Setting::paths(1);
+fn a_learning_rate_and_epochs_in_the_method_name_equal_those_in_the_settings() {
+    let fixture = TrainingFixture::grid_paths(1);
     let settings = TrainingSettings {
         then_learning_rate: Some(0.001),
         then_epochs: Some(4),
-        ..quick()
+        ..quick_settings()
     };
-    let by_settings = setting.train("MAE(O,S) then SPO+", settings).unwrap().model;
-    let by_label = setting
-        .train("MAE(O,S) then SPO+ lr 0.001 epochs 4", quick())
+    let by_settings = fixture.train("MAE(O,S) then SPO+", settings).unwrap().model;
+    let by_method_name = fixture
+        .train("MAE(O,S) then SPO+ lr 0.001 epochs 4", quick_settings())
         .unwrap();
-    assert_eq!(by_label.model.networks, by_settings.networks);
-    let both = setting.train(
+    assert_eq!(by_method_name.model.networks, by_settings.networks);
+    let both = fixture.train(
         "MAE(O,S) then SPO+ lr 0.001",
         TrainingSettings {
             then_learning_rate: Some(0.5),
@@ -131,13 +138,16 @@ fn a_method_with_its_own_learning_rate_and_epochs_trains_as_the_settings_would()
     assert_eq!(
         both.unwrap().model.networks,
         by_settings.networks,
-        "the label wins"
+        "the method name takes precedence"
     );
-    let three = setting
-        .train("MSE epochs 2 then MAE epochs 3 then SPO+ epochs 1", quick())
+    let report = fixture
+        .train(
+            "MSE epochs 2 then MAE epochs 3 then SPO+ epochs 1",
+            quick_settings(),
+        )
         .unwrap()
         .report;
-    let epochs: Vec<usize> = three
+    let epochs: Vec<usize> = report
         .rounds
         .iter()
         .map(|round| round.epochs.len() - 1)
@@ -146,56 +156,60 @@ fn a_method_with_its_own_learning_rate_and_epochs_trains_as_the_settings_would()
 }
 
 #[test]
-fn a_model_that_was_trained_on_tells_its_whole_story() {
-    let setting = Setting::paths(1);
-    let few = TrainingSettings {
+fn the_name_of_a_fine_tuned_model_lists_all_its_methods() {
+    let fixture = TrainingFixture::grid_paths(1);
+    let one_epoch = TrainingSettings {
         epochs: 1,
-        ..quick()
+        ..quick_settings()
     };
-    let first = setting.train("MAE(O,S)", few).unwrap().model;
+    let first = fixture.train("MAE(O,S)", one_epoch).unwrap().model;
     let spo: LossSpec = "SPO+".parse().unwrap();
-    let recipe = Trainer {
+    let trainer = Trainer {
         start: Some(first),
         ..Trainer::new(spo)
             .predictor(PredictorSpec::Linear)
-            .settings(few)
+            .settings(one_epoch)
     };
     assert_eq!(
-        setting.follow(&recipe).unwrap().model.metadata.method,
+        fixture.run(&trainer).unwrap().model.metadata.method,
         "MAE(O,S) then SPO+"
     );
 }
 
 #[test]
 fn robust_labels_mix_costs_with_those_of_similar_rows_and_solve_again() {
-    let setting = Setting::paths(1);
-    let rows = &setting.split.train;
+    let fixture = TrainingFixture::grid_paths(1);
+    let rows = &fixture.split.train;
     let labels = |neighbors, weight| {
         let labels = TrainingLabels {
             robust: Some(KnnRobustCosts { neighbors, weight }),
             relaxed: None,
         };
         labels
-            .apply(&setting.data, rows, "MSE", &setting.oracle, &NoopObserver)
+            .apply(&fixture.data, rows, "MSE", &fixture.oracle, &NoopObserver)
             .unwrap()
             .unwrap()
     };
-    assert_eq!(labels(4, 1.0).data(), setting.data.data());
-    let mean = labels(ROWS - 1, 0.0);
-    let costs = setting.data.data().costs();
-    let others = rows
+    assert_eq!(labels(4, 1.0).data(), fixture.data.data());
+    let mean = labels(TRAINING_ROWS - 1, 0.0);
+    let costs = fixture.data.data().costs();
+    let sum_of_others = rows
         .iter()
         .filter(|row| **row != 7)
         .map(|row| f64::from(costs.row(*row)[2]))
         .sum::<f64>();
-    assert!((f64::from(mean.data().costs().row(7)[2]) - others / (ROWS as f64 - 1.0)).abs() < 1e-5);
+    assert!(
+        (f64::from(mean.data().costs().row(7)[2]) - sum_of_others / (TRAINING_ROWS as f64 - 1.0))
+            .abs()
+            < 1e-5
+    );
     assert_eq!(
         mean.data().costs().row(200),
         costs.row(200),
-        "rows that do not train stay as they are"
+        "costs of other rows do not change"
     );
     for row in [7, 42, 200] {
-        let solved = setting
+        let solved = fixture
             .oracle
             .worker()
             .solve_row(mean.data().costs().row(row))
@@ -204,9 +218,9 @@ fn robust_labels_mix_costs_with_those_of_similar_rows_and_solve_again() {
     }
 }
 
-/// By hand: rows on a line, of which each has its own nearest two; ties go to the earlier row.
+/// Computed by hand: rows with one feature, two nearest neighbors each; ties go to the earlier row.
 #[test]
-fn robust_costs_are_half_their_own_and_half_the_mean_of_the_nearest() {
+fn robust_costs_are_half_the_costs_of_the_row_and_half_the_mean_of_its_neighbors() {
     use regretless::data::{Dataset, FeatureShape, Features, Matrix};
     use regretless::problem::{ProblemSpec, Sense, TopK};
     let features = Features::new(
@@ -222,7 +236,7 @@ fn robust_costs_are_half_their_own_and_half_the_mean_of_the_nearest() {
     )
     .unwrap();
     let problem = ProblemSpec::TopK(TopK::new(2, 1, Sense::Minimize).unwrap());
-    let setting = Setting::new(
+    let fixture = TrainingFixture::new(
         problem,
         Dataset::new(features, costs, None).unwrap(),
         [5, 0, 0],
@@ -235,19 +249,21 @@ fn robust_costs_are_half_their_own_and_half_the_mean_of_the_nearest() {
         }),
         relaxed: None,
     };
-    let rows = &setting.split.train;
-    let made = labels
-        .apply(&setting.data, rows, "MSE", &setting.oracle, &NoopObserver)
+    let rows = &fixture.split.train;
+    let labeled = labels
+        .apply(&fixture.data, rows, "MSE", &fixture.oracle, &NoopObserver)
         .unwrap()
         .unwrap();
-    let found: Vec<f32> = (0..5).map(|row| made.data().costs().row(row)[0]).collect();
-    assert_eq!(found, [2.0, 2.25, 2.75, 10.0, 13.0]);
+    let robust_costs: Vec<f32> = (0..5)
+        .map(|row| labeled.data().costs().row(row)[0])
+        .collect();
+    assert_eq!(robust_costs, [2.0, 2.25, 2.75, 10.0, 13.0]);
     let chosen: Vec<u32> = (0..5)
-        .map(|row| made.optimal_decision(row).indices()[0])
+        .map(|row| labeled.optimal_decision(row).indices()[0])
         .collect();
     assert_eq!(chosen, [0, 0, 0, 1, 1]);
     assert_eq!(
-        setting.data.optimal_decision(3).indices(),
+        fixture.data.optimal_decision(3).indices(),
         [0],
         "the label of row 3 follows its mixed costs"
     );
@@ -256,45 +272,49 @@ fn robust_costs_are_half_their_own_and_half_the_mean_of_the_nearest() {
 #[test]
 fn relaxed_labels_are_optima_of_the_relaxation_in_training_rows_only() {
     let benchmark: Benchmark = "KS10".parse().unwrap();
-    let (problem, data) = benchmark.generate(DataRecipe::paper(60, 1)).unwrap();
-    let setting = Setting::new(problem, data, [40, 10, 10], 1);
+    let (problem, data) = benchmark.generate(SyntheticSpec::paper(60, 1)).unwrap();
+    let fixture = TrainingFixture::new(problem, data, [40, 10, 10], 1);
     let labels = TrainingLabels {
         robust: None,
         relaxed: Some(Relaxation::Plain),
     };
-    let before = setting.oracle.counts();
-    let made = labels
+    let before = fixture.oracle.counts();
+    let labeled = labels
         .apply(
-            &setting.data,
-            &setting.split.train,
+            &fixture.data,
+            &fixture.split.train,
             "SPO+",
-            &setting.oracle,
+            &fixture.oracle,
             &NoopObserver,
         )
         .unwrap()
         .unwrap();
-    let spent = setting.oracle.counts() - before;
-    assert_eq!((spent.relaxed, spent.total()), (40, 40));
-    assert_eq!(made.data(), setting.data.data());
+    let counts = fixture.oracle.counts() - before;
+    assert_eq!((counts.relaxed, counts.total()), (40, 40));
+    assert_eq!(labeled.data(), fixture.data.data());
     assert!(
-        (0..40).any(|row| !made.optimal_decision(row).is_binary()),
-        "a knapsack's relaxed optimum has a fraction"
+        (0..40).any(|row| !labeled.optimal_decision(row).is_binary()),
+        "the relaxed optimum of a knapsack is fractional"
     );
     assert!(
         (0..40)
-            .all(|row| made.optimal_objective(row) <= setting.data.optimal_objective(row) + 1e-6)
+            .all(|row| labeled.optimal_objective(row) <= fixture.data.optimal_objective(row) + 1e-6)
     );
-    assert!((40..60).all(|row| made.optimal_decision(row) == setting.data.optimal_decision(row)));
-    let trained = setting.train("SPO+ relax labels relaxed", quick()).unwrap();
+    assert!(
+        (40..60).all(|row| labeled.optimal_decision(row) == fixture.data.optimal_decision(row))
+    );
+    let trained = fixture
+        .train("SPO+ relax labels relaxed", quick_settings())
+        .unwrap();
     assert_eq!(trained.model.metadata.method, "SPO+ relax labels relaxed");
     assert!(trained.report.solves.relaxed > 40);
 }
 
 #[test]
-fn labels_of_a_relaxation_that_does_not_exist_are_refused_with_what_to_do() {
-    let setting = super::oracle_settings::relaxed_paths();
-    let error = setting
-        .train("SPO+ labels relaxed tight", quick())
+fn labels_of_a_missing_relaxation_are_an_error() {
+    let fixture = super::oracle_settings::relaxed_paths();
+    let error = fixture
+        .train("SPO+ labels relaxed tight", quick_settings())
         .unwrap_err();
     assert!(matches!(error, Error::Capability { .. }), "{error}");
     assert!(

@@ -1,5 +1,5 @@
-//! Every method on every kind of problem: it runs, with the same bytes on any number of threads, or
-//! says what it misses.
+//! Every method on every kind of problem: training gives byte-identical models on any number of
+//! threads, or an error that names the missing capability of the problem.
 
 use std::sync::Arc;
 
@@ -14,14 +14,14 @@ use regretless::settings::{SelectionCriterion, TrainingSettings};
 use regretless::solve::SearchLimits;
 use regretless::solve::relaxation::{CostRangeKind, Relaxation};
 
-use crate::tests::setting::{Setting, quick};
+use crate::tests::fixture::{TrainingFixture, quick_settings};
 
-/// Rows to train and validate on.
+/// Training, validation and test rows.
 const ROWS: [usize; 3] = [6, 2, 0];
 
-/// Every loss, and what may stand behind one.
+/// Every loss, and losses with options of every kind.
 fn methods() -> Vec<String> {
-    let additions = [
+    let with_options = [
         "MAE(C,O,S)",
         "MSE(O_S)",
         "MAE(O_S(exact),S)",
@@ -34,23 +34,23 @@ fn methods() -> Vec<String> {
         "MAP cache 0%",
         "MAE(O,S) then SPO+ lr 0.01 epochs 1",
     ];
-    // Enough steps to show that it runs: a whole search would solve a hundred times per row.
-    let shorter = |label: String| {
-        if label.starts_with("RF") {
-            format!("{label}(steps=5)")
+    // A few Frank-Wolfe steps are enough; a complete run would solve a hundred times per row.
+    let with_few_steps = |method_name: String| {
+        if method_name.starts_with("RF") {
+            format!("{method_name}(steps=5)")
         } else {
-            label
+            method_name
         }
     };
     let losses = LossSpec::examples()
         .unwrap()
         .iter()
         .map(LossSpec::to_string)
-        .map(shorter)
+        .map(with_few_steps)
         .collect::<Vec<_>>();
     losses
         .into_iter()
-        .chain(additions.map(str::to_owned))
+        .chain(with_options.map(str::to_owned))
         .collect()
 }
 
@@ -59,42 +59,42 @@ fn settings() -> TrainingSettings {
         epochs: 2,
         batch_size: 4,
         select: SelectionCriterion::ValidationLoss,
-        ..quick()
+        ..quick_settings()
     }
 }
 
-fn named(name: &str) -> [Setting; 2] {
+fn benchmark_fixtures(name: &str) -> [TrainingFixture; 2] {
     [1, 3].map(|threads| {
         let (problem, data) = name
             .parse::<Benchmark>()
             .unwrap()
             .generate(SyntheticSpec::paper(8, 2))
             .unwrap();
-        Setting::new(problem, data, ROWS, threads)
+        TrainingFixture::new(problem, data, ROWS, threads)
     })
 }
 
-/// A problem without a name, with costs of the kind that paths have.
-fn unnamed(problem: &Arc<dyn ProblemKind>, spec: &ProblemSpec) -> [Setting; 2] {
+/// A problem that is not a benchmark, with costs generated as for grid paths.
+fn fixtures_with(problem: &Arc<dyn ProblemKind>, spec: &ProblemSpec) -> [TrainingFixture; 2] {
     [1, 3].map(|threads| {
         let data = grid_path(SyntheticSpec::paper(8, 2), problem.num_costs())
             .unwrap()
             .dataset()
             .unwrap();
-        Setting::solved_as(Arc::clone(problem), spec.clone(), data, ROWS, threads)
+        TrainingFixture::with_oracle_problem(Arc::clone(problem), spec.clone(), data, ROWS, threads)
     })
 }
 
-fn built(spec: &ProblemSpec) -> [Setting; 2] {
-    unnamed(&spec.build().unwrap(), spec)
+fn fixtures_for(spec: &ProblemSpec) -> [TrainingFixture; 2] {
+    fixtures_with(&spec.build().unwrap(), spec)
 }
 
-/// Six goods, two resources; whole numbers up to 3 of each good where it is a mixed-integer
-/// problem.
+/// A production problem with six goods and two resources: up to 3 units of each good, integer or
+/// continuous.
 #[cfg(feature = "highs")]
-fn production(whole: bool) -> [Setting; 2] {
+fn production(is_integer: bool) -> [TrainingFixture; 2] {
     let mut build = LinearBuilder::new("production", Sense::Maximize);
-    let domain = if whole {
+    let domain = if is_integer {
         VariableDomain::Integer([0.0, 3.0])
     } else {
         VariableDomain::Continuous([0.0, 3.0])
@@ -103,26 +103,26 @@ fn production(whole: bool) -> [Setting; 2] {
         .map(|good| build.predicted(format!("good {good}"), domain))
         .collect();
     for resource in 0..2 {
-        let use_of = |good: &usize| (*good, 1.0 + ((3 * good + 5 * resource) % 4) as f64);
+        let consumption = |good: &usize| (*good, 1.0 + ((3 * good + 5 * resource) % 4) as f64);
         build.row(
             [f64::NEG_INFINITY, 11.5 + resource as f64],
-            goods.iter().map(use_of),
+            goods.iter().map(consumption),
         );
     }
     let problem: LinearProblem = build.build().unwrap();
     let spec = ProblemSpec::TopK(TopK::new(6, 2, Sense::Maximize).unwrap());
-    unnamed(&(Arc::new(problem) as Arc<dyn ProblemKind>), &spec)
+    fixtures_with(&(Arc::new(problem) as Arc<dyn ProblemKind>), &spec)
 }
 
-/// What a problem must offer for a method, by asking the problem; `None` when it offers all.
-fn misses(name: &str, setting: &Setting) -> Option<&'static str> {
+/// The first capability that a method needs and the problem does not have.
+fn missing_capability(name: &str, fixture: &TrainingFixture) -> Option<&'static str> {
     let Method::Stages(stages) = name.parse().unwrap() else {
         panic!("{name} is not a method of stages")
     };
     let method: &TrainingStage = &stages[0];
-    let (problem, limits) = (setting.oracle.problem(), SearchLimits::default());
+    let (problem, limits) = (fixture.oracle.problem(), SearchLimits::default());
     let has_relaxation = |kind: Relaxation| problem.relaxation_solver(kind, &limits).is_some();
-    let label = method.loss.to_string();
+    let method_name = method.loss.to_string();
     let relaxations = [method.oracle.relaxation, method.labels.relaxed];
     if relaxations
         .into_iter()
@@ -130,21 +130,27 @@ fn misses(name: &str, setting: &Setting) -> Option<&'static str> {
         .any(|kind| !has_relaxation(kind))
     {
         Some("a linear relaxation")
-    } else if label.contains("CaVE") && !problem.has_vertex_decisions() {
+    } else if method_name.contains("CaVE") && !problem.has_vertex_decisions() {
         Some("decisions of zeros and ones")
-    } else if label.contains("CaVE") && problem.cone(setting.data.optimal_decision(0)).is_none() {
+    } else if method_name.contains("CaVE")
+        && problem.cone(fixture.data.optimal_decision(0)).is_none()
+    {
         Some("the cone of binding constraints")
-    } else if label.contains("LAVA") && problem.adjacent_vertices(&limits).is_none() {
+    } else if method_name.contains("LAVA") && problem.adjacent_vertices(&limits).is_none() {
         Some("adjacent vertices")
-    } else if label.contains("O_S") && problem.cost_ranging(range_kind(&label), &limits).is_none() {
+    } else if method_name.contains("O_S")
+        && problem
+            .cost_ranging(range_kind(&method_name), &limits)
+            .is_none()
+    {
         Some("cost ranges")
     } else {
         None
     }
 }
 
-fn range_kind(label: &str) -> CostRangeKind {
-    if label.contains("O_S(exact)") {
+fn range_kind(method_name: &str) -> CostRangeKind {
+    if method_name.contains("O_S(exact)") {
         CostRangeKind::Exact
     } else {
         CostRangeKind::Basis
@@ -152,33 +158,33 @@ fn range_kind(label: &str) -> CostRangeKind {
 }
 
 /// Runs all methods on a problem; returns how many of them ran.
-fn run_all([one, three]: &[Setting; 2]) -> usize {
-    let problem = one.oracle.problem().name();
-    let mut ran = 0;
-    for label in methods() {
-        let outcome = one.train(&label, settings());
-        match misses(&label, one) {
+fn run_all([one_thread, three_threads]: &[TrainingFixture; 2]) -> usize {
+    let problem = one_thread.oracle.problem().name();
+    let mut num_runs = 0;
+    for method_name in methods() {
+        let outcome = one_thread.train(&method_name, settings());
+        match missing_capability(&method_name, one_thread) {
             None => {
                 let model = outcome
-                    .unwrap_or_else(|error| panic!("{label} on {problem}: {error}"))
+                    .unwrap_or_else(|error| panic!("{method_name} on {problem}: {error}"))
                     .model;
-                let other = three.train(&label, settings()).unwrap().model;
+                let other = three_threads.train(&method_name, settings()).unwrap().model;
                 assert!(
                     model.to_bytes().unwrap() == other.to_bytes().unwrap(),
-                    "{label} on {problem}: threads matter"
+                    "{method_name} on {problem}: the model depends on the number of threads"
                 );
-                ran += 1;
+                num_runs += 1;
             }
             Some(capability) => {
-                let error = outcome
-                    .err()
-                    .unwrap_or_else(|| panic!("{label} ran on {problem} without {capability}"));
+                let error = outcome.err().unwrap_or_else(|| {
+                    panic!("{method_name} ran on {problem} without {capability}")
+                });
                 assert!(
                     matches!(error, Error::Capability { .. }),
-                    "{label} on {problem}: {error}"
+                    "{method_name} on {problem}: {error}"
                 );
                 let message = error.to_string();
-                let loss = label.split_whitespace().next().unwrap();
+                let loss = method_name.split_whitespace().next().unwrap();
                 assert!(
                     message.contains(loss) && message.contains(&problem),
                     "{message}"
@@ -190,49 +196,49 @@ fn run_all([one, three]: &[Setting; 2]) -> usize {
             }
         }
     }
-    ran
+    num_runs
 }
 
 #[test]
 fn every_method_runs_on_paths() {
     let without_basis = usize::from(cfg!(not(feature = "highs")));
     assert_eq!(
-        run_all(&named("SP3x3")),
+        run_all(&benchmark_fixtures("SP3x3")),
         methods().len() - without_basis,
-        "a basis comes from HiGHS"
+        "all but basis cost ranges without HiGHS"
     );
 }
 
 #[test]
 fn every_method_runs_on_knapsacks() {
     assert!(
-        run_all(&named("KS6")) >= methods().len() - 1,
+        run_all(&benchmark_fixtures("KS6")) >= methods().len() - 1,
         "all but exact cost ranges"
     );
 }
 
 #[test]
-fn every_method_runs_on_choices() {
+fn every_method_runs_on_top_k_problems() {
     let spec = ProblemSpec::TopK(TopK::new(6, 2, Sense::Maximize).unwrap());
-    assert_eq!(run_all(&built(&spec)), methods().len());
+    assert_eq!(run_all(&fixtures_for(&spec)), methods().len());
 }
 
 #[test]
-fn every_method_runs_on_tours_or_says_what_it_misses() {
-    assert!(run_all(&named("TSP5")) >= methods().len() - 10);
+fn every_method_runs_on_tours_or_names_the_missing_capability() {
+    assert!(run_all(&benchmark_fixtures("TSP5")) >= methods().len() - 10);
 }
 
 #[cfg(feature = "highs")]
 #[test]
-fn every_method_runs_on_routes_or_says_what_it_misses() {
+fn every_method_runs_on_routes_or_names_the_missing_capability() {
     let demands = vec![3.0, 4.0, 2.0, 3.0];
     let spec = ProblemSpec::Cvrp(Cvrp::new(demands, 8.0, 2).unwrap());
-    assert!(run_all(&built(&spec)) >= methods().len() - 12);
+    assert!(run_all(&fixtures_for(&spec)) >= methods().len() - 12);
 }
 
 #[cfg(feature = "highs")]
 #[test]
-fn every_method_runs_on_a_linear_programme_or_says_what_it_misses() {
+fn every_method_runs_on_a_linear_program_or_names_the_missing_capability() {
     assert!(
         run_all(&production(false)) >= methods().len() - 1,
         "all but exact cost ranges"
@@ -241,7 +247,7 @@ fn every_method_runs_on_a_linear_programme_or_says_what_it_misses() {
 
 #[cfg(feature = "highs")]
 #[test]
-fn every_method_runs_on_a_mixed_integer_programme_or_says_what_it_misses() {
+fn every_method_runs_on_a_mixed_integer_program_or_names_the_missing_capability() {
     assert!(
         run_all(&production(true)) >= methods().len() - 7,
         "all but exact cost ranges and cones"
@@ -255,17 +261,17 @@ fn every_method_lowers_the_validation_regret_of_the_untrained_model() {
         .unwrap()
         .generate(SyntheticSpec::paper(200, 3))
         .unwrap();
-    let setting = Setting::new(problem, data, [128, 72, 0], 1);
-    for label in methods()
+    let fixture = TrainingFixture::new(problem, data, [128, 72, 0], 1);
+    for method_name in methods()
         .into_iter()
-        .filter(|label| misses(label, &setting).is_none())
+        .filter(|method_name| missing_capability(method_name, &fixture).is_none())
     {
-        let rounds = setting
+        let rounds = fixture
             .train(
-                &label,
+                &method_name,
                 TrainingSettings {
                     epochs: 6,
-                    ..quick()
+                    ..quick_settings()
                 },
             )
             .unwrap()
@@ -273,13 +279,13 @@ fn every_method_lowers_the_validation_regret_of_the_untrained_model() {
             .rounds;
         let regret =
             |round: usize, epoch: usize| rounds[round].epochs[epoch].validation_regret.unwrap();
-        let (first, last) = (
+        let (before, after) = (
             regret(0, 0),
             regret(rounds.len() - 1, rounds[rounds.len() - 1].best_epoch),
         );
         assert!(
-            last < first,
-            "{label}: {last} after training, {first} before"
+            after < before,
+            "{method_name}: {after} after training, {before} before"
         );
     }
 }

@@ -1,5 +1,5 @@
-//! Methods beyond their losses: on which problems they run, how their questions are answered,
-//! training on.
+//! Methods beyond their losses: on which problems they run, how their solver calls are handled,
+//! and fine-tuning.
 
 mod allocations;
 mod auto;

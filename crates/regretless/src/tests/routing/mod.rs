@@ -5,12 +5,12 @@
 //! --include-ignored` runs all of them.
 
 #[cfg(feature = "highs")]
-mod cut;
+mod cvrp;
 #[cfg(feature = "highs")]
 mod published;
+mod tsp_branch_and_bound;
 #[cfg(feature = "highs")]
-mod route;
-mod search;
+mod tsp_branch_and_cut;
 
 use crate::tests::common;
 use regretless::problem::ProblemKind;
@@ -21,6 +21,9 @@ use serde_json::Value;
 
 /// Number of kinds of [`random_costs`].
 const KINDS: usize = 10;
+/// The kind of [`random_costs`] with Euclidean distances of random points.
+#[cfg(feature = "highs")]
+const EUCLIDEAN: usize = 3;
 
 /// Costs of one of several kinds: real, with ties, negative, Euclidean, mixed, shifted by node
 /// potentials, decimal, large, similar to the paper's, and of very different magnitudes.
@@ -65,15 +68,15 @@ fn random_costs(nodes: usize, kind: usize, stream: &mut RandomStream) -> Vec<f64
     }
 }
 
-/// Largest absolute cost.
+/// Largest absolute cost, at least a tiny positive number, so that tolerances are positive.
 fn scale(costs: &[f64]) -> f64 {
     costs
         .iter()
         .fold(1e-300, |max: f64, cost| cost.abs().max(max))
 }
 
-/// A solution, which must be feasible, have the objective it states, and a bound not above it.
-fn checked(problem: &dyn ProblemKind, solver: &mut dyn Solver, costs: &[f64]) -> Solution {
+/// Solves; the solution must be feasible, have the stated objective, and a bound not above it.
+fn solve_checked(problem: &dyn ProblemKind, solver: &mut dyn Solver, costs: &[f64]) -> Solution {
     let solution = solver.solve(costs).unwrap();
     problem.check(&solution.decision).unwrap();
     assert!(

@@ -3,7 +3,7 @@
 //!
 //! Each test prints its result for every instance; `--nocapture` shows them.
 
-use super::checked;
+use super::solve_checked;
 use crate::tests::common;
 use crate::tests::measure::timed;
 use regretless::error::InputPlace;
@@ -23,10 +23,11 @@ const MAX_EXACT_CVRP_NODES: usize = 32;
 /// Largest TSP instances that branch and bound on 1-trees solves as well.
 const MAX_ONE_TREE_NODES: usize = 52;
 
-/// The instance whose published optimum belongs to another reading of its file.
-const BY_ROWS: &str = "E-n13-k4";
+/// The instance whose published optimum is that of its numbers read by rows, although its file
+/// states that they are stored by columns.
+const STORED_BY_COLUMNS: &str = "E-n13-k4";
 
-/// An instance of a folder and its optimum.
+/// A published instance and its optimum.
 struct Published {
     name: String,
     instance: TsplibInstance,
@@ -75,7 +76,7 @@ fn read_by_rows(name: &str) -> TsplibInstance {
 fn published(folder: &str, column: &str) -> Vec<Published> {
     let all = table(folder, "optima.csv", column).into_iter();
     let instance = |name: &str| {
-        if name == BY_ROWS {
+        if name == STORED_BY_COLUMNS {
             read_by_rows(name)
         } else {
             read(folder, name)
@@ -98,23 +99,23 @@ fn routes() -> Vec<Published> {
 }
 
 impl Published {
-    fn tour(&self, solver: &mut dyn Solver) -> Solution {
-        checked(
+    fn solve_tour(&self, solver: &mut dyn Solver) -> Solution {
+        solve_checked(
             &Tsp::new(self.instance.nodes).unwrap(),
             solver,
             &self.instance.costs,
         )
     }
 
-    fn cut(&self, limits: SearchLimits) -> Solution {
+    fn solve_by_branch_and_cut(&self, limits: SearchLimits) -> Solution {
         let mut solver = TspBranchAndCut::new(self.instance.nodes, limits);
-        let (time, solution) = timed(|| self.tour(&mut solver));
+        let (time, solution) = timed(|| self.solve_tour(&mut solver));
         self.print(&solution, solver.tree_nodes(), time);
         solution
     }
 
-    /// Routes with the number of vehicles in the instance's name.
-    fn routes(&self, limits: SearchLimits) -> Solution {
+    /// Solves with the number of vehicles in the instance's name.
+    fn solve_routes(&self, limits: SearchLimits) -> Solution {
         let problem = Cvrp::published(&self.instance).unwrap();
         let instance = CvrpInstance {
             demands: self.instance.demands.clone(),
@@ -123,7 +124,7 @@ impl Published {
             allows_single_customer_routes: problem.allows_single_customer_routes(),
         };
         let mut solver = CvrpBranchAndCut::new(instance, limits);
-        let (time, solution) = timed(|| checked(&problem, &mut solver, &self.instance.costs));
+        let (time, solution) = timed(|| solve_checked(&problem, &mut solver, &self.instance.costs));
         self.print(&solution, solver.tree_nodes(), time);
         solution
     }
@@ -163,16 +164,16 @@ impl Published {
     }
 }
 
-/// Both solvers where both are fast.
+/// Branch and cut; branch and bound as well where it is fast.
 #[test]
 fn published_tours_are_optimal() {
     for tour in tours()
         .iter()
         .filter(|tour| tour.instance.nodes <= MAX_EXACT_TSP_NODES)
     {
-        tour.assert_optimal(&tour.cut(SearchLimits::default()));
+        tour.assert_optimal(&tour.solve_by_branch_and_cut(SearchLimits::default()));
         if tour.instance.nodes <= MAX_ONE_TREE_NODES {
-            tour.assert_optimal(&tour.tour(&mut TspBranchAndBound::new(
+            tour.assert_optimal(&tour.solve_tour(&mut TspBranchAndBound::new(
                 tour.instance.nodes,
                 SearchLimits::default(),
             )));
@@ -186,7 +187,7 @@ fn bounds_of_large_published_tours_bracket_the_optimum() {
         .iter()
         .filter(|tour| tour.instance.nodes > MAX_EXACT_TSP_NODES)
     {
-        let solution = tour.cut(SearchLimits {
+        let solution = tour.solve_by_branch_and_cut(SearchLimits {
             nodes: 400,
             gap: 0.005,
         });
@@ -203,7 +204,7 @@ fn bounds_of_large_published_tours_are_close_after_a_thousand_nodes() {
         .filter(|tour| tour.instance.nodes > MAX_EXACT_TSP_NODES)
     {
         tour.assert_bracketed(
-            &tour.cut(SearchLimits {
+            &tour.solve_by_branch_and_cut(SearchLimits {
                 nodes: 1000,
                 gap: 0.0,
             }),
@@ -215,7 +216,7 @@ fn bounds_of_large_published_tours_are_close_after_a_thousand_nodes() {
 #[test]
 fn local_search_comes_within_one_percent_of_published_tours() {
     for tour in tours() {
-        let solution = tour.tour(&mut TspBranchAndBound::new(
+        let solution = tour.solve_tour(&mut TspBranchAndBound::new(
             tour.instance.nodes,
             SearchLimits { nodes: 0, gap: 0.0 },
         ));
@@ -226,9 +227,9 @@ fn local_search_comes_within_one_percent_of_published_tours() {
             "{name}: {} against {optimum}",
             solution.objective
         );
-        let slack = 1.0 - solution.bound / optimum;
+        let bound_gap = 1.0 - solution.bound / optimum;
         assert!(
-            (0.0..0.05).contains(&slack),
+            (0.0..0.05).contains(&bound_gap),
             "{name}: bound {} against {optimum}",
             solution.bound
         );
@@ -302,15 +303,15 @@ fn vehicle_routing_files_have_demands_and_a_depot() {
 #[test]
 fn dantzig_and_ramsers_table_is_read_by_columns_as_its_file_states() {
     let by_columns = Published {
-        name: BY_ROWS.into(),
-        instance: read("cvrp", BY_ROWS),
+        name: STORED_BY_COLUMNS.into(),
+        instance: read("cvrp", STORED_BY_COLUMNS),
         optimum: 290.0,
     };
     assert_eq!(
         by_columns.instance.costs[..12],
         [9., 14., 21., 23., 22., 25., 32., 36., 38., 42., 50., 52.]
     );
-    by_columns.assert_optimal(&by_columns.routes(SearchLimits::default()));
+    by_columns.assert_optimal(&by_columns.solve_routes(SearchLimits::default()));
 }
 
 #[test]
@@ -319,7 +320,7 @@ fn published_routes_are_optimal() {
         .iter()
         .filter(|routes| routes.instance.nodes <= MAX_EXACT_CVRP_NODES)
     {
-        routes.assert_optimal(&routes.routes(SearchLimits::default()));
+        routes.assert_optimal(&routes.solve_routes(SearchLimits::default()));
     }
 }
 
@@ -329,7 +330,7 @@ fn bounds_of_larger_published_routes_bracket_the_optimum() {
         .iter()
         .filter(|routes| routes.instance.nodes > MAX_EXACT_CVRP_NODES)
     {
-        let solution = routes.routes(SearchLimits {
+        let solution = routes.solve_routes(SearchLimits {
             nodes: 60,
             gap: 0.0,
         });

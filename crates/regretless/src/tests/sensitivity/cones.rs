@@ -4,7 +4,7 @@
 use super::{choice, costs, grid, knapsack, stream};
 #[cfg(feature = "highs")]
 use super::{routes, tour};
-use crate::tests::common::{assert_close, golden, numbers, rings, rows};
+use crate::tests::common::{assert_close, golden, numbers, rows, subtour_sets};
 use regretless::Decision;
 use regretless::problem::{GridPath, Knapsack, ProblemKind, Tsp};
 use regretless::random::RandomStream;
@@ -343,7 +343,7 @@ fn golden_tours_have_their_normals_and_projections() {
     let file = golden("cave_tsp7_min");
     let problem = Tsp::new(7).unwrap();
     assert_golden(&file, |best, normals| {
-        problem.cone_with_subtours(best, &rings(7, normals))
+        problem.cone_with_subtours(best, &subtour_sets(7, normals))
     });
 }
 

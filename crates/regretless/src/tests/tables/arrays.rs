@@ -1,10 +1,10 @@
-//! NPY files of every type, and those that claim what they do not hold.
+//! NPY files of every type and byte order, and invalid ones.
 
 use std::path::Path;
 
 use regretless::data::npy;
 
-use super::{Folder, words};
+use super::{Folder, strings};
 
 /// An NPY file of version 1 with any header and data.
 pub fn npy_file(header: &str, data: &[u8]) -> Vec<u8> {
@@ -21,22 +21,22 @@ fn flat<const N: usize>(numbers: impl IntoIterator<Item = [u8; N]>) -> Vec<u8> {
 }
 
 #[test]
-fn every_type_and_order_of_bytes_gives_the_same_numbers() {
+fn every_type_and_byte_order_gives_the_same_numbers() {
     let folder = Folder::new();
-    let whole = [1_u8, 2, 3, 4, 5, 6];
+    let integers = [1_u8, 2, 3, 4, 5, 6];
     let kinds: [(&str, Vec<u8>); 12] = [
-        ("<f4", flat(whole.map(|v| f32::from(v).to_le_bytes()))),
-        (">f4", flat(whole.map(|v| f32::from(v).to_be_bytes()))),
-        ("<f8", flat(whole.map(|v| f64::from(v).to_le_bytes()))),
-        (">f8", flat(whole.map(|v| f64::from(v).to_be_bytes()))),
-        ("|i1", whole.to_vec()),
-        ("|u1", whole.to_vec()),
-        ("<i2", flat(whole.map(|v| i16::from(v).to_le_bytes()))),
-        (">u2", flat(whole.map(|v| u16::from(v).to_be_bytes()))),
-        (">i4", flat(whole.map(|v| i32::from(v).to_be_bytes()))),
-        ("<u4", flat(whole.map(|v| u32::from(v).to_le_bytes()))),
-        ("<i8", flat(whole.map(|v| i64::from(v).to_le_bytes()))),
-        (">u8", flat(whole.map(|v| u64::from(v).to_be_bytes()))),
+        ("<f4", flat(integers.map(|v| f32::from(v).to_le_bytes()))),
+        (">f4", flat(integers.map(|v| f32::from(v).to_be_bytes()))),
+        ("<f8", flat(integers.map(|v| f64::from(v).to_le_bytes()))),
+        (">f8", flat(integers.map(|v| f64::from(v).to_be_bytes()))),
+        ("|i1", integers.to_vec()),
+        ("|u1", integers.to_vec()),
+        ("<i2", flat(integers.map(|v| i16::from(v).to_le_bytes()))),
+        (">u2", flat(integers.map(|v| u16::from(v).to_be_bytes()))),
+        (">i4", flat(integers.map(|v| i32::from(v).to_be_bytes()))),
+        ("<u4", flat(integers.map(|v| u32::from(v).to_le_bytes()))),
+        ("<i8", flat(integers.map(|v| i64::from(v).to_le_bytes()))),
+        (">u8", flat(integers.map(|v| u64::from(v).to_be_bytes()))),
     ];
     for (kind, data) in &kinds {
         let path = folder.file(
@@ -60,7 +60,7 @@ fn every_type_and_order_of_bytes_gives_the_same_numbers() {
 }
 
 #[test]
-fn fortran_order_is_undone_in_three_dimensions() {
+fn fortran_order_is_converted_in_three_dimensions() {
     let folder = Folder::new();
     let number = |i: usize, j: usize, k: usize| (100 * i + 10 * j + k) as f32;
     let axes = |order: [usize; 3]| {
@@ -83,7 +83,7 @@ fn fortran_order_is_undone_in_three_dimensions() {
 }
 
 #[test]
-fn a_second_version_of_the_header_is_read() {
+fn version_2_of_the_header_is_read() {
     let folder = Folder::new();
     let header = npy_header("<f4", "False", "(1, 1)");
     let bytes = [
@@ -103,7 +103,7 @@ fn a_second_version_of_the_header_is_read() {
 }
 
 #[test]
-fn bad_arrays_are_refused_in_words() {
+fn invalid_arrays_are_refused_with_a_message() {
     let folder = Folder::new();
     let single = |shape: &str, data: &[u8]| npy_file(&npy_header("<f4", "False", shape), data);
     let typed = |kind: &str| npy_file(&npy_header(kind, "False", "(1, 1)"), &[0; 8]);
@@ -186,17 +186,17 @@ fn bad_arrays_are_refused_in_words() {
         ),
     ];
     for (bytes, message) in cases {
-        let found =
-            folder.words(&npy::read_features(&folder.file("x.npy", bytes), None).unwrap_err());
+        let actual =
+            folder.message(&npy::read_features(&folder.file("x.npy", bytes), None).unwrap_err());
         assert!(
-            found.starts_with("x.npy") && found.contains(message),
-            "{found}\n{message}"
+            actual.starts_with("x.npy") && actual.contains(message),
+            "{actual}\n{message}"
         );
     }
 }
 
 #[test]
-fn arrays_that_do_not_belong_together_are_refused() {
+fn features_and_costs_of_different_shapes_are_refused() {
     let folder = Folder::new();
     let array = |name: &str, shape: &str, count: usize| {
         folder.file(
@@ -205,27 +205,27 @@ fn arrays_that_do_not_belong_together_are_refused() {
         )
     };
     let message =
-        |features: &Path, costs: &Path| folder.words(&npy::read(features, costs).unwrap_err());
+        |features: &Path, costs: &Path| folder.message(&npy::read(features, costs).unwrap_err());
     let (wide, long) = (array("w.npy", "(3, 2)", 6), array("l.npy", "(3, 4, 2)", 24));
-    let both = "both files must have the same instances";
+    let remedy = "both files must have the same instances";
     assert_eq!(
         message(&wide, &array("c.npy", "(2, 4)", 8)),
-        format!("c.npy: the array has shape [2, 4]; w.npy has features of 3 instances; {both}")
+        format!("c.npy: the array has shape [2, 4]; w.npy has features of 3 instances; {remedy}")
     );
     assert_eq!(
         message(&long, &array("c.npy", "(3, 5)", 15)),
         format!(
             "c.npy: the array has shape [3, 5]; l.npy has features of 3 instances with 4 items \
-                each; {both}"
+                each; {remedy}"
         )
     );
     assert!(
         message(&wide, &array("c.npy", "(3, 1, 1)", 3)).contains("costs must have 2 dimensions")
     );
-    let names = words(&["a", "b", "c"]);
+    let names = strings(&["a", "b", "c"]);
     let error = npy::read_features(&wide, Some(&names)).unwrap_err();
     assert_eq!(
-        folder.words(&error),
+        folder.message(&error),
         "w.npy: the array has shape [3, 2]; 3 columns of features are needed"
     );
 }

@@ -1,17 +1,17 @@
-//! CSV tables that are wrong: the whole message, with its place.
+//! Invalid CSV tables: the complete message, with row and column.
 
 use regretless::Error;
 use regretless::data::{Layout, csv};
 
 use super::{Folder, long, wide};
 
-/// Every case: what the file holds and the whole message.
+/// Cases are the content of a file and the complete message.
 fn assert_messages(layout: &Layout, cases: &[(&[u8], &str)]) {
     let folder = Folder::new();
     for (content, message) in cases {
-        let found = folder.csv(content, layout);
+        let result = folder.csv(content, layout);
         assert_eq!(
-            found.unwrap_err(),
+            result.unwrap_err(),
             *message,
             "{:?}",
             String::from_utf8_lossy(content)
@@ -20,7 +20,7 @@ fn assert_messages(layout: &Layout, cases: &[(&[u8], &str)]) {
 }
 
 #[test]
-fn bad_cells_are_named_with_row_and_column() {
+fn invalid_cells_are_reported_with_row_and_column() {
     assert_messages(
         &wide(&["x", "y"], &["c"], &[]),
         &[
@@ -71,7 +71,7 @@ fn bad_cells_are_named_with_row_and_column() {
 }
 
 #[test]
-fn bad_rows_and_headers_are_named() {
+fn invalid_rows_and_headers_are_reported() {
     assert_messages(
         &wide(&["x", "y"], &["c"], &[]),
         &[
@@ -124,33 +124,36 @@ fn bad_rows_and_headers_are_named() {
 }
 
 #[test]
-fn doubtful_choices_of_columns_are_refused() {
-    let both =
+fn ambiguous_choices_of_columns_are_refused() {
+    let used_twice =
         "t.csv, row 1, column c: a column cannot be a feature and something else; name it once";
-    assert_messages(&wide(&["*"], &["c"], &[]), &[(b"x,c\n1,2\n", both)]);
+    assert_messages(&wide(&["*"], &["c"], &[]), &[(b"x,c\n1,2\n", used_twice)]);
     let unnamed = "t.csv, row 1, column 1: the column has no name; name it, or leave it out (it \
         may be a row index)";
     assert_messages(&wide(&[], &["c"], &[]), &[(b",x,c\n0,1,2\n", unnamed)]);
-    let nothing =
+    let no_features =
         "t.csv, row 1: no column of numbers is left for the features; at least one is needed";
     assert_messages(
         &wide(&[], &["c"], &[]),
-        &[(b"name,c\nbob,2\n", nothing), (b"c\n2\n", nothing)],
+        &[(b"name,c\nbob,2\n", no_features), (b"c\n2\n", no_features)],
     );
-    let began = "t.csv, row 3, column x: found the number '4' in a column that begins with text; \
+    let begins_with_text = "t.csv, row 3, column x: found the number '4' in a column that begins with text; \
                  correct it or ignore the column";
     assert_messages(
         &wide(&[], &["c"], &[]),
-        &[(b"x,y,c\nn/a,2,3\n4,5,6\n", began)],
+        &[(b"x,y,c\nn/a,2,3\n4,5,6\n", begins_with_text)],
     );
-    let typing = "t.csv, row 1: no column matches 'Id'; the file has: id, x, c";
-    assert_messages(&wide(&[], &["c"], &["Id"]), &[(b"id,x,c\n1,2,3\n", typing)]);
-    let nameless = "name the cost columns of the table, for instance by the pattern c*";
-    assert_messages(&wide(&[], &[], &[]), &[(b"x\n1\n", nameless)]);
+    let wrong_case = "t.csv, row 1: no column matches 'Id'; the file has: id, x, c";
+    assert_messages(
+        &wide(&[], &["c"], &["Id"]),
+        &[(b"id,x,c\n1,2,3\n", wrong_case)],
+    );
+    let no_cost_columns = "name the cost columns of the table, for instance by the pattern c*";
+    assert_messages(&wide(&[], &[], &[]), &[(b"x\n1\n", no_cost_columns)]);
 }
 
 #[test]
-fn bad_long_tables_are_named_with_instance_and_item() {
+fn invalid_long_tables_are_reported_with_instance_and_item() {
     assert_messages(
         &long(Some("item")),
         &[
@@ -215,7 +218,7 @@ fn bad_long_tables_are_named_with_instance_and_item() {
 }
 
 #[test]
-fn a_missing_file_is_named() {
+fn a_missing_file_is_an_error_with_its_path() {
     let folder = Folder::new();
     let error = csv::read(&folder.path("no.csv"), &wide(&[], &["c"], &[])).unwrap_err();
     assert!(

@@ -1,4 +1,4 @@
-//! CSV tables that are right, and files out.
+//! Valid CSV tables, and writing of predictions and decisions.
 
 use std::fs;
 
@@ -9,24 +9,24 @@ use regretless::data::{
 };
 use regretless::{Decision, Error};
 
-use super::{Folder, assert_same, bits, long, long_data, wide, wide_data, words};
+use super::{Folder, assert_same, bits, long, long_data, strings, wide, wide_data};
 use crate::tests::common::reference_data;
 
 #[test]
-fn a_wide_table_survives_csv_and_npy_to_the_bit() {
+fn a_wide_table_is_read_back_bit_for_bit_from_csv_and_npy() {
     let (folder, data) = (Folder::new(), wide_data());
     csv::write(&folder.path("t.csv"), &data, false).unwrap();
-    let back = csv::read(&folder.path("t.csv"), &wide(&["x*"], &["c*"], &[])).unwrap();
-    assert_same(&back, &data);
+    let read_back = csv::read(&folder.path("t.csv"), &wide(&["x*"], &["c*"], &[])).unwrap();
+    assert_same(&read_back, &data);
     npy::write(&folder.path("x.npy"), &folder.path("c.npy"), &data, false).unwrap();
     assert_same(
         &npy::read(&folder.path("x.npy"), &folder.path("c.npy")).unwrap(),
-        &back,
+        &read_back,
     );
 }
 
 #[test]
-fn a_long_table_survives_csv_and_npy_to_the_bit() {
+fn a_long_table_is_read_back_bit_for_bit_from_csv_and_npy() {
     let (folder, data) = (Folder::new(), long_data());
     csv::write(&folder.path("t.csv"), &data, false).unwrap();
     assert_same(
@@ -34,33 +34,36 @@ fn a_long_table_survives_csv_and_npy_to_the_bit() {
         &data,
     );
     npy::write(&folder.path("x.npy"), &folder.path("c.npy"), &data, false).unwrap();
-    let back = npy::read(&folder.path("x.npy"), &folder.path("c.npy")).unwrap();
-    assert_eq!(back.features().shape(), FeatureShape::Long { items: 3 });
+    let read_back = npy::read(&folder.path("x.npy"), &folder.path("c.npy")).unwrap();
     assert_eq!(
-        bits(back.features().values()),
+        read_back.features().shape(),
+        FeatureShape::Long { items: 3 }
+    );
+    assert_eq!(
+        bits(read_back.features().values()),
         bits(data.features().values())
     );
-    assert_eq!(bits(back.costs()), bits(data.costs()));
+    assert_eq!(bits(read_back.costs()), bits(data.costs()));
 }
 
 #[test]
-fn marks_line_ends_quotes_and_spaces_make_no_difference() {
+fn byte_order_marks_line_ends_quotes_and_spaces_make_no_difference() {
     let folder = Folder::new();
     let layout = wide(&[], &["c"], &[]);
     let plain = folder.csv("x,y,c\n1.5,2,3\n-4,5e1,6\n", &layout).unwrap();
-    for same in [
+    for equivalent in [
         "\u{feff}x,y,c\n1.5,2,3\n-4,5e1,6\n",
         "x,y,c\r\n1.5,2,3\r\n-4,5e1,6\r\n",
         "x,y,c\r1.5,2,3\r-4,5e1,6",
         "\"x\",\"y\",\"c\"\n\"1.5\",\"2\",\"3\"\n-4,\"5e1\",6",
         " x , y,c \n 1.5, 2 ,3\n\n -4 ,+50.0,6.\n\n",
     ] {
-        assert_same(&folder.csv(same, &layout).unwrap(), &plain);
+        assert_same(&folder.csv(equivalent, &layout).unwrap(), &plain);
     }
 }
 
 #[test]
-fn other_columns_of_numbers_are_features_and_text_is_left_out() {
+fn remaining_numeric_columns_are_features_and_text_columns_are_ignored() {
     let folder = Folder::new();
     let text = "date,id,x,price 1,price 2,y\n2024-01-01,7,1,2,3,4\n2024-01-02,8,5,6,7,8\n";
     let data = folder.csv(text, &wide(&[], &["price *"], &["id"])).unwrap();
@@ -71,7 +74,7 @@ fn other_columns_of_numbers_are_features_and_text_is_left_out() {
 }
 
 #[test]
-fn listed_columns_come_in_the_order_of_the_list_and_once() {
+fn listed_columns_are_in_the_order_of_the_list_without_duplicates() {
     let folder = Folder::new();
     let layout = wide(&["y", "x*", "y"], &["c2", "c*"], &["x9"]);
     let data = folder
@@ -96,18 +99,18 @@ fn two_files_make_one_table() {
     let data = source.read().unwrap();
     assert_eq!(
         (data.features().names(), data.cost_names().to_vec()),
-        (&words(&["x"])[..], words(&["a", "b"]))
+        (&strings(&["x"])[..], strings(&["a", "b"]))
     );
     assert_eq!(data.costs().as_slice(), [3.0, 4.0, 5.0, 6.0]);
     assert_eq!(source.costs_file(), costs);
     folder.file("c.csv", "a,b\n3,4\n");
     let message =
         "c.csv: 1 rows of costs, but x.csv has 2 rows of features; each row is one instance";
-    assert_eq!(folder.words(&source.read().unwrap_err()), message);
+    assert_eq!(folder.message(&source.read().unwrap_err()), message);
 }
 
 #[test]
-fn rows_of_a_long_table_with_items_come_in_any_order() {
+fn rows_of_a_long_table_with_items_may_have_any_order() {
     let folder = Folder::new();
     let sorted = folder
         .csv(
@@ -127,21 +130,21 @@ fn rows_of_a_long_table_with_items_come_in_any_order() {
 }
 
 #[test]
-fn the_order_of_items_can_be_that_of_a_model() {
+fn items_can_be_read_in_the_order_of_a_model() {
     let folder = Folder::new();
     let path = folder.file("t.csv", "instance,item,x\nu,b,1\nu,a,3\n");
     let columns = LongColumns {
         item: Some("item".into()),
-        items: words(&["a", "b"]),
+        items: strings(&["a", "b"]),
         ..LongColumns::default()
     };
-    let features = csv::read_features(&path, &Layout::Long(columns), &words(&["x"])).unwrap();
+    let features = csv::read_features(&path, &Layout::Long(columns), &strings(&["x"])).unwrap();
     assert_eq!(features.values().as_slice(), [3.0, 1.0]);
     assert_eq!(features.shape(), FeatureShape::Long { items: 2 });
 }
 
 #[test]
-fn a_long_table_without_items_goes_by_the_order_of_rows() {
+fn without_an_item_column_items_have_the_order_of_the_rows() {
     let folder = Folder::new();
     let data = folder
         .csv("cost,instance,x\n1,7,2\n3,7,4\n5,6,6\n7,6,8\n", &long(None))
@@ -151,22 +154,22 @@ fn a_long_table_without_items_goes_by_the_order_of_rows() {
 }
 
 #[test]
-fn features_are_taken_by_name_in_the_order_of_the_model() {
+fn features_are_read_by_name_in_the_order_of_the_model() {
     let folder = Folder::new();
     let path = folder.file("t.csv", "note,b,a,extra\nhello,1,2,3\nworld,4,5,6\n");
     let layout = wide(&[], &[], &[]);
-    let features = csv::read_features(&path, &layout, &words(&["a", "b"])).unwrap();
+    let features = csv::read_features(&path, &layout, &strings(&["a", "b"])).unwrap();
     assert_eq!(features.values().as_slice(), [2.0, 1.0, 5.0, 4.0]);
-    let error = csv::read_features(&path, &layout, &words(&["a", "z"])).unwrap_err();
+    let error = csv::read_features(&path, &layout, &strings(&["a", "z"])).unwrap_err();
     let message =
         "t.csv, row 1, column z: there is no such column; the file has: note, b, a, extra";
-    assert_eq!(folder.words(&error), message);
+    assert_eq!(folder.message(&error), message);
 }
 
 #[test]
-fn predictions_and_decisions_are_written_under_their_names() {
+fn predictions_and_decisions_are_written_with_the_names_of_the_costs() {
     let folder = Folder::new();
-    let names = CostNames::from(words(&["a", "b, c"]));
+    let names = CostNames::from(strings(&["a", "b, c"]));
     let read = |name: &str| fs::read_to_string(folder.path(name)).unwrap();
     let costs = Matrix::new(2, 2, vec![0.1, 2.0, -3.5, 1e-9]).unwrap();
     csv::write_predictions(&folder.path("p.csv"), &names, &costs, false).unwrap();
@@ -198,8 +201,11 @@ fn predictions_and_decisions_are_written_under_their_names() {
         "instance,item,value\n0,\"b, c\",1\n2,a,0.25\n2,\"b, c\",1\n"
     );
     npy::write_decisions(&folder.path("d.npy"), 2, &decisions, false).unwrap();
-    let back = npy::read_features(&folder.path("d.npy"), None).unwrap();
-    assert_eq!(back.values().as_slice(), [0.0, 1.0, 0.0, 0.0, 0.25, 1.0]);
+    let read_back = npy::read_features(&folder.path("d.npy"), None).unwrap();
+    assert_eq!(
+        read_back.values().as_slice(),
+        [0.0, 1.0, 0.0, 0.0, 0.25, 1.0]
+    );
     let too_wide = [Decision::from_indices([2])];
     assert!(
         csv::write_decisions(
@@ -219,9 +225,9 @@ fn predictions_and_decisions_are_written_under_their_names() {
 }
 
 #[test]
-fn names_that_look_like_formulas_are_guarded_in_decisions_alone() {
+fn names_that_look_like_formulas_are_escaped_in_decisions_only() {
     let folder = Folder::new();
-    let names = CostNames::from(words(&["=1+2", "-1.5"]));
+    let names = CostNames::from(strings(&["=1+2", "-1.5"]));
     let read = |name: &str| fs::read_to_string(folder.path(name)).unwrap();
     let decisions = [Decision::from_dense(&[-1.0, 1.0])];
     csv::write_decisions(
@@ -252,30 +258,30 @@ fn names_that_look_like_formulas_are_guarded_in_decisions_alone() {
 }
 
 #[test]
-fn a_taken_path_stops_every_writer_before_it_writes() {
+fn an_existing_file_is_not_overwritten_and_nothing_is_written() {
     let (folder, data) = (Folder::new(), wide_data());
-    let taken = folder.file("c.npy", "mine");
-    let free = folder.path("x.npy");
+    let existing = folder.file("c.npy", "mine");
+    let absent = folder.path("x.npy");
     assert!(
-        matches!(npy::write(&free, &taken, &data, false), Err(Error::Exists(path)) if path == taken)
+        matches!(npy::write(&absent, &existing, &data, false), Err(Error::Exists(path)) if path == existing)
     );
-    assert!(!free.exists());
+    assert!(!absent.exists());
     assert!(matches!(
-        csv::write(&taken, &data, false),
+        csv::write(&existing, &data, false),
         Err(Error::Exists(_))
     ));
-    assert_eq!(fs::read(&taken).unwrap(), b"mine");
-    npy::write(&free, &taken, &data, true).unwrap();
-    assert_same(&npy::read(&free, &taken).unwrap(), &data);
+    assert_eq!(fs::read(&existing).unwrap(), b"mine");
+    npy::write(&absent, &existing, &data, true).unwrap();
+    assert_same(&npy::read(&absent, &existing).unwrap(), &data);
 }
 
 #[test]
-fn columns_that_would_share_a_name_are_not_written() {
+fn a_table_with_two_columns_of_the_same_name_is_not_written() {
     let folder = Folder::new();
     let features = Features::new(
         Matrix::zeros(1, 1),
         FeatureShape::Wide,
-        Some(words(&["c0"])),
+        Some(strings(&["c0"])),
     )
     .unwrap();
     let data = Dataset::new(features, Matrix::zeros(1, 1), None).unwrap();

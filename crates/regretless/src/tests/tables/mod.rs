@@ -1,12 +1,13 @@
-//! Tables: what is written is read back to the bit, and every bad input is named with its place.
+//! Tables are read back bit for bit as they were written, and errors name the position of invalid
+//! input.
 
-mod any;
 mod arrays;
 mod bad_csv;
-mod beyond;
 mod energy;
 mod good_csv;
-mod houses;
+mod housing;
+mod larger_than_memory;
+mod properties;
 
 use std::fs;
 use std::path::PathBuf;
@@ -17,15 +18,15 @@ use regretless::data::{
 };
 use tempfile::TempDir;
 
-fn words(words: &[&str]) -> Vec<String> {
-    words.iter().map(|word| (*word).to_string()).collect()
+fn strings(texts: &[&str]) -> Vec<String> {
+    texts.iter().map(|text| (*text).to_string()).collect()
 }
 
 fn wide(features: &[&str], costs: &[&str], ignore: &[&str]) -> Layout {
     Layout::Wide(WideColumns {
-        features: words(features),
-        costs: words(costs),
-        ignore: words(ignore),
+        features: strings(features),
+        costs: strings(costs),
+        ignore: strings(ignore),
     })
 }
 
@@ -36,6 +37,7 @@ fn long(item: Option<&str>) -> Layout {
     })
 }
 
+/// A temporary folder for the files of a test.
 struct Folder(TempDir);
 
 impl Folder {
@@ -52,15 +54,15 @@ impl Folder {
         self.path(name)
     }
 
-    /// The error in words, the folder cut out.
-    fn words(&self, error: &Error) -> String {
+    /// The message of an error, without the path of the folder.
+    fn message(&self, error: &Error) -> String {
         error
             .to_string()
             .replace(&format!("{}/", self.0.path().display()), "")
     }
 
     fn csv(&self, content: impl AsRef<[u8]>, layout: &Layout) -> Result<Dataset, String> {
-        csv::read(&self.file("t.csv", content), layout).map_err(|error| self.words(&error))
+        csv::read(&self.file("t.csv", content), layout).map_err(|error| self.message(&error))
     }
 }
 
@@ -81,7 +83,8 @@ fn assert_same(left: &Dataset, right: &Dataset) {
     assert_eq!(bits(left.costs()), bits(right.costs()));
 }
 
-const ODD: [f32; 12] = [
+/// Numbers that are hard to write and read without a change.
+const HARD_NUMBERS: [f32; 12] = [
     0.1,
     -0.0,
     1e-45,
@@ -98,31 +101,31 @@ const ODD: [f32; 12] = [
 
 fn wide_data() -> Dataset {
     let features = Features::new(
-        Matrix::new(2, 3, ODD[..6].to_vec()).unwrap(),
+        Matrix::new(2, 3, HARD_NUMBERS[..6].to_vec()).unwrap(),
         FeatureShape::Wide,
         None,
     )
     .unwrap();
     Dataset::new(
         features,
-        Matrix::new(2, 2, ODD[6..10].to_vec()).unwrap(),
+        Matrix::new(2, 2, HARD_NUMBERS[6..10].to_vec()).unwrap(),
         None,
     )
     .unwrap()
 }
 
 fn long_data() -> Dataset {
-    let values = Matrix::new(6, 2, ODD.to_vec()).unwrap();
+    let values = Matrix::new(6, 2, HARD_NUMBERS.to_vec()).unwrap();
     let features = Features::new(
         values,
         FeatureShape::Long { items: 3 },
-        Some(words(&["rooms", "age"])),
+        Some(strings(&["rooms", "age"])),
     )
     .unwrap();
     Dataset::new(
         features,
-        Matrix::new(2, 3, ODD[3..9].to_vec()).unwrap(),
-        Some(words(&["a", "b", "c, d"]).into()),
+        Matrix::new(2, 3, HARD_NUMBERS[3..9].to_vec()).unwrap(),
+        Some(strings(&["a", "b", "c, d"]).into()),
     )
     .unwrap()
 }

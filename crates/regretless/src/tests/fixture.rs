@@ -1,9 +1,9 @@
-//! A labeled table with its problem, oracle and split, ready to train on.
+//! Fixture of training tests: a labeled dataset with its problem, oracle and split.
 
 use std::sync::Arc;
 
 use regretless::Result;
-use regretless::data::synthetic::SyntheticSpec as DataRecipe;
+use regretless::data::synthetic::SyntheticSpec;
 use regretless::data::{Dataset, Matrix, SplitIndices};
 use regretless::evaluate::Evaluation;
 use regretless::label::LabeledDataset;
@@ -17,28 +17,30 @@ use regretless::settings::TrainingSettings;
 use regretless::train::{FitResult, TrainingContext};
 use regretless::trainer::Trainer;
 
-pub struct Setting {
+/// A labeled dataset with its problem, oracle and split, ready for training.
+pub struct TrainingFixture {
     pub problem: ProblemSpec,
     pub data: LabeledDataset,
     pub split: SplitIndices,
     pub oracle: Oracle,
 }
 
-impl Setting {
+impl TrainingFixture {
+    /// `counts` are the numbers of training, validation and test rows, in the order of the rows.
     pub fn new(problem: ProblemSpec, data: Dataset, counts: [usize; 3], threads: usize) -> Self {
-        let built = problem.build().unwrap();
-        Self::solved_as(built, problem, data, counts, threads)
+        let oracle_problem = problem.build().unwrap();
+        Self::with_oracle_problem(oracle_problem, problem, data, counts, threads)
     }
 
-    /// The same with another problem behind the oracle.
-    pub fn solved_as(
-        solved: Arc<dyn ProblemKind>,
+    /// The oracle solves `oracle_problem`, which may have other capabilities than `problem`.
+    pub fn with_oracle_problem(
+        oracle_problem: Arc<dyn ProblemKind>,
         problem: ProblemSpec,
         data: Dataset,
         counts: [usize; 3],
         threads: usize,
     ) -> Self {
-        let oracle = Oracle::new(solved).with_threads(Threads::new(threads).unwrap());
+        let oracle = Oracle::new(oracle_problem).with_threads(Threads::new(threads).unwrap());
         let split = SplitIndices::in_order(data.len(), counts).unwrap();
         let data = LabeledDataset::solve(data, &oracle, &NoopObserver).unwrap();
         Self {
@@ -49,18 +51,18 @@ impl Setting {
         }
     }
 
-    /// Paths through a grid of 4 by 4 nodes: 160 rows train, 40 validate, 60 test.
-    pub fn paths(threads: usize) -> Self {
-        let (problem, data) = Self::path_data();
+    /// Shortest paths in a grid of 4 by 4 nodes: 160 training, 40 validation and 60 test rows.
+    pub fn grid_paths(threads: usize) -> Self {
+        let (problem, data) = Self::grid_path_data();
         Self::new(problem, data, [160, 40, 60], threads)
     }
 
-    pub fn path_data() -> (ProblemSpec, Dataset) {
+    pub fn grid_path_data() -> (ProblemSpec, Dataset) {
         let benchmark: Benchmark = "SP4x4".parse().unwrap();
-        benchmark.generate(DataRecipe::paper(260, 3)).unwrap()
+        benchmark.generate(SyntheticSpec::paper(260, 3)).unwrap()
     }
 
-    pub fn task(&self) -> TrainingContext<'_> {
+    pub fn context(&self) -> TrainingContext<'_> {
         TrainingContext {
             data: &self.data,
             split: &self.split,
@@ -79,28 +81,29 @@ impl Setting {
         predictor: PredictorSpec,
         settings: TrainingSettings,
     ) -> Result<FitResult> {
-        self.follow(
+        self.run(
             &Trainer::new(method.parse::<Method>()?)
                 .predictor(predictor)
                 .settings(settings),
         )
     }
 
-    pub fn follow(&self, recipe: &Trainer) -> Result<FitResult> {
-        recipe.train(&self.task(), &self.problem, None)
+    pub fn run(&self, trainer: &Trainer) -> Result<FitResult> {
+        trainer.train(&self.context(), &self.problem, None)
     }
 
-    pub fn test(&self, model: &CostModel) -> Evaluation {
+    /// Evaluates the decisions of a model on the test rows.
+    pub fn evaluate_test_rows(&self, model: &CostModel) -> Evaluation {
         let mut predictions = model.predict(self.data.data().features()).unwrap();
         self.data.sense().convert_single(predictions.as_mut_slice());
-        let width = predictions.cols();
+        let num_costs = predictions.cols();
         let rows: Vec<f32> = self
             .split
             .test
             .iter()
             .flat_map(|row| predictions.row(*row).to_vec())
             .collect();
-        let rows = Matrix::new(self.split.test.len(), width, rows).unwrap();
+        let rows = Matrix::new(self.split.test.len(), num_costs, rows).unwrap();
         Evaluation::of_predictions(
             &rows,
             &self.data,
@@ -112,8 +115,8 @@ impl Setting {
     }
 }
 
-/// A few large steps.
-pub fn quick() -> TrainingSettings {
+/// Few epochs with a large learning rate.
+pub fn quick_settings() -> TrainingSettings {
     TrainingSettings {
         epochs: 12,
         learning_rate: 0.02,

@@ -1,6 +1,6 @@
 //! Branch and bound for the TSP on 1-trees: brute force, golden optima, limits.
 
-use super::{KINDS, LimitChecks, assert_golden, checked, random_costs, scale};
+use super::{KINDS, LimitChecks, assert_golden, random_costs, scale, solve_checked};
 use crate::tests::common::{assert_close, golden, rows};
 use regretless::data::synthetic::SyntheticSpec;
 use regretless::problem::{Benchmark, ProblemKind, Tsp};
@@ -10,7 +10,7 @@ use regretless::solve::tsp::TspBranchAndBound;
 use regretless::solve::{SearchLimits, Solution, SolveStatus};
 
 fn solve_within(nodes: usize, costs: &[f64], limits: SearchLimits) -> Solution {
-    checked(
+    solve_checked(
         &Tsp::new(nodes).unwrap(),
         &mut TspBranchAndBound::new(nodes, limits),
         costs,
@@ -71,7 +71,7 @@ fn golden_optima_are_found() {
 }
 
 #[test]
-fn one_solver_used_again_answers_as_a_fresh_one() {
+fn a_reused_solver_returns_the_same_as_a_new_one() {
     let problem = Tsp::new(14).unwrap();
     let mut reused = problem.solver(&SearchLimits::default());
     for case in 0..60 {
@@ -91,7 +91,7 @@ fn three_and_four_nodes_are_solved() {
 }
 
 #[test]
-fn a_search_stopped_at_a_limit_gives_valid_bounds() {
+fn a_search_stopped_at_a_limit_returns_valid_bounds() {
     let mut checks = LimitChecks::new();
     for case in 0..40 {
         let nodes = 11;

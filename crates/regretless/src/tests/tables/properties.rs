@@ -1,4 +1,5 @@
-//! Whatever the numbers or bytes are.
+//! Property tests: tables of arbitrary finite numbers are read back bit for bit; arbitrary bytes are
+//! a table or an error.
 
 use proptest::prelude::{ProptestConfig, Strategy, any, prop, prop_assert_eq, proptest};
 use regretless::data::{Dataset, FeatureShape, Features, Matrix, csv, npy};
@@ -17,18 +18,20 @@ fn matrix(rows: usize, cols: usize) -> impl Strategy<Value = Matrix> {
         .prop_map(move |values| Matrix::new(rows, cols, values).unwrap())
 }
 
-/// Tables of either shape.
+/// Wide and long tables.
 fn tables() -> impl Strategy<Value = Dataset> {
     (1_usize..5, 1_usize..5, 1_usize..4, any::<bool>()).prop_flat_map(
-        |(instances, items, width, is_long)| {
+        |(instances, items, num_features, is_long)| {
             let (rows, shape) = if is_long {
                 (instances * items, FeatureShape::Long { items })
             } else {
                 (instances, FeatureShape::Wide)
             };
-            (matrix(rows, width), matrix(instances, items)).prop_map(move |(values, costs)| {
-                Dataset::new(Features::new(values, shape, None).unwrap(), costs, None).unwrap()
-            })
+            (matrix(rows, num_features), matrix(instances, items)).prop_map(
+                move |(values, costs)| {
+                    Dataset::new(Features::new(values, shape, None).unwrap(), costs, None).unwrap()
+                },
+            )
         },
     )
 }
@@ -37,7 +40,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
-    fn what_is_written_is_read_back_to_the_bit(data in tables()) {
+    fn tables_are_read_back_bit_for_bit(data in tables()) {
         let folder = Folder::new();
         csv::write(&folder.path("t.csv"), &data, false).unwrap();
         let layout = match data.features().shape() {
@@ -50,7 +53,7 @@ proptest! {
     }
 
     #[test]
-    fn any_bytes_are_a_table_or_an_error(
+    fn arbitrary_bytes_are_a_table_or_an_error(
         bytes in prop::collection::vec(any::<u8>(), 0..80),
         header in "[{}()\\[\\],:'a-z0-9 \\\\]{0,60}",
     ) {
@@ -67,17 +70,17 @@ proptest! {
     }
 
     #[test]
-    fn a_quoted_or_plain_row_number_is_that_of_the_line(
-        empty in prop::collection::vec(0_usize..3, 1..6),
+    fn the_row_in_an_error_is_its_line_in_the_file(
+        empty_line_counts in prop::collection::vec(0_usize..3, 1..6),
     ) {
         let folder = Folder::new();
         let mut text = "note,x,c\n".to_string();
-        for gap in &empty {
-            text += &"\n".repeat(*gap);
+        for count in &empty_line_counts {
+            text += &"\n".repeat(*count);
             text += "\"a \"\"b\"\", c\",1,2\n";
         }
         let row = text.lines().count() + 1;
-        let found = folder.csv(text + "n,1,bad\n", &wide(&["x"], &["c"], &[])).unwrap_err();
-        prop_assert_eq!(found.split(':').next().unwrap(), format!("t.csv, row {row}, column c"));
+        let message = folder.csv(text + "n,1,bad\n", &wide(&["x"], &["c"], &[])).unwrap_err();
+        prop_assert_eq!(message.split(':').next().unwrap(), format!("t.csv, row {row}, column c"));
     }
 }

@@ -1,8 +1,8 @@
 //! Branch and cut for the TSP agrees with branch and bound on 1-trees; its relaxations are lower
 //! bounds.
 
-use super::{KINDS, LimitChecks, checked, random_costs, scale};
-use crate::tests::measure::kinds;
+use super::{EUCLIDEAN, KINDS, LimitChecks, random_costs, scale, solve_checked};
+use crate::tests::measure;
 use regretless::problem::{Benchmark, Tsp};
 use regretless::random::{Purpose, RandomStream};
 use regretless::solve::complete_graph::edges_at;
@@ -12,7 +12,7 @@ use regretless::solve::tsp::branch_and_cut::{TspBranchAndCut, TspRelaxation};
 use regretless::solve::{SearchLimits, Solution, SolveStatus, Solver};
 
 fn solve(nodes: usize, costs: &[f64], limits: SearchLimits) -> Solution {
-    checked(
+    solve_checked(
         &Tsp::new(nodes).unwrap(),
         &mut TspBranchAndCut::new(nodes, limits),
         costs,
@@ -20,10 +20,10 @@ fn solve(nodes: usize, costs: &[f64], limits: SearchLimits) -> Solution {
 }
 
 /// Both solvers on the same costs. With many ties branch and bound on 1-trees takes too long, so it
-/// has a node limit; its bounds must then at least be consistent with branch and cut. Returns
-/// whether both proven optimality.
+/// has a node limit; the optimum of branch and cut must then lie within its bounds. Returns whether
+/// branch and bound proved optimality as well.
 fn assert_agreement(nodes: usize, costs: &[f64], instance: &str) -> bool {
-    let other = TspBranchAndBound::new(
+    let branch_and_bound = TspBranchAndBound::new(
         nodes,
         SearchLimits {
             nodes: 3000,
@@ -38,16 +38,16 @@ fn assert_agreement(nodes: usize, costs: &[f64], instance: &str) -> bool {
         SolveStatus::Optimal,
         "{instance}: {solution:?}"
     );
-    let slack = 1e-10 * scale(costs) * nodes as f64;
-    let is_proven = other.status == SolveStatus::Optimal;
+    let tolerance = 1e-10 * scale(costs) * nodes as f64;
+    let is_proven = branch_and_bound.status == SolveStatus::Optimal;
     let low = if is_proven {
-        other.objective
+        branch_and_bound.objective
     } else {
-        other.bound
+        branch_and_bound.bound
     };
-    let (objective, high) = (solution.objective, other.objective);
+    let (objective, high) = (solution.objective, branch_and_bound.objective);
     assert!(
-        objective >= low - slack && objective <= high + slack,
+        objective >= low - tolerance && objective <= high + tolerance,
         "{instance}: {objective} not in {low}..{high}"
     );
     is_proven
@@ -85,7 +85,8 @@ fn both_exact_solvers_find_the_same_cost_on_many_instances() {
 fn both_exact_solvers_find_the_same_cost_on_the_papers_data() {
     let (mut instances, mut negative) = (0, 0);
     for nodes in 5..=60 {
-        for (kind, rows) in kinds(Benchmark::Tsp { nodes }, 4).1 {
+        let (_, costs_by_kind) = measure::kinds(Benchmark::Tsp { nodes }, 4);
+        for (kind, rows) in costs_by_kind {
             for (row, costs) in rows.iter().enumerate() {
                 assert!(assert_agreement(
                     nodes,
@@ -112,7 +113,7 @@ fn relaxations_are_lower_bounds_and_satisfy_the_degree_constraints() {
             case as usize % KINDS,
             &mut RandomStream::new(Purpose::Benchmark, 31, [case, 0]),
         );
-        let tour = solve(nodes, &costs, SearchLimits::default()).objective;
+        let tour_cost = solve(nodes, &costs, SearchLimits::default()).objective;
         let scale = scale(&costs);
         let [plain, tight] = [Relaxation::Plain, Relaxation::Tight].map(|kind| {
             let result = TspRelaxation::new(nodes, kind).solve(&costs).unwrap();
@@ -125,15 +126,15 @@ fn relaxations_are_lower_bounds_and_satisfy_the_degree_constraints() {
             result.solution.objective
         });
         assert!(
-            plain <= tight + 1e-8 * scale && tight <= tour + 1e-8 * scale,
-            "case {case}: {plain} {tight} {tour}"
+            plain <= tight + 1e-8 * scale && tight <= tour_cost + 1e-8 * scale,
+            "case {case}: {plain} {tight} {tour_cost}"
         );
     }
 }
 
 #[test]
 fn a_relaxed_decision_stays_optimal_within_each_cost_range() {
-    let mut finite = [0; 2];
+    let mut num_finite_limits = [0; 2];
     for case in 0..72 {
         let mut stream = RandomStream::new(Purpose::Benchmark, 41, [case, 0]);
         let nodes = 5 + case as usize % 18;
@@ -154,7 +155,7 @@ fn a_relaxed_decision_stays_optimal_within_each_cost_range() {
                 (ranges.lower[edge], -3.0 * scale),
                 (ranges.upper[edge], 3.0 * scale),
             ] {
-                finite[case as usize % 2] += usize::from(limit.is_finite());
+                num_finite_limits[case as usize % 2] += usize::from(limit.is_finite());
                 let limit = if limit.is_finite() {
                     limit
                 } else {
@@ -163,18 +164,20 @@ fn a_relaxed_decision_stays_optimal_within_each_cost_range() {
                 moved[edge] = costs[edge] + (1.0 - 1e-6) * (limit - costs[edge]);
                 let resolved = TspRelaxation::new(nodes, kind).solve(&moved).unwrap();
                 let optimum = resolved.solution.objective;
-                let kept = relaxed.decision.dot(&moved);
+                let cost = relaxed.decision.dot(&moved);
                 assert!(
-                    (kept - optimum).abs() <= 1e-7 * scale,
-                    "case {case}, edge {edge} at {limit}: {kept} not {optimum}"
+                    (cost - optimum).abs() <= 1e-7 * scale,
+                    "case {case}, edge {edge} at {limit}: {cost} not {optimum}"
                 );
             }
             moved[edge] = costs[edge];
         }
     }
     assert!(
-        finite.iter().all(|finite| *finite > 2000),
-        "only {finite:?} limits were checked"
+        num_finite_limits
+            .iter()
+            .all(|num_finite_limits| *num_finite_limits > 2000),
+        "only {num_finite_limits:?} limits were checked"
     );
 }
 
@@ -200,12 +203,12 @@ fn a_reused_solver_returns_the_same_as_a_new_one() {
 }
 
 #[test]
-fn limits_still_give_a_tour_and_a_valid_bound() {
+fn a_search_stopped_at_a_limit_returns_a_tour_and_a_valid_bound() {
     let mut checks = LimitChecks::new();
     for case in 0..20 {
         let costs = random_costs(
             60,
-            3,
+            EUCLIDEAN,
             &mut RandomStream::new(Purpose::Benchmark, 61, [case, 0]),
         );
         let optimum = solve(60, &costs, SearchLimits::default()).objective;

@@ -1,5 +1,7 @@
-//! A golden file of losses: its problem with a real engine, its inputs in minimising form, its
-//! checks.
+//! Golden files of losses, with values that released implementations computed.
+//!
+//! A file states a problem, which the solvers of the crate solve, and the inputs of the losses. Costs
+//! and predictions are converted to minimization form: negated if the problem is a maximization.
 
 use std::sync::Arc;
 
@@ -13,17 +15,21 @@ use regretless::solve::cone::NormalCone;
 use regretless::solve::{SearchLimits, Solver};
 use serde_json::Value;
 
-use crate::tests::common::{assert_close, golden, numbers, rings, rows};
+use crate::tests::common::{assert_close, golden, numbers, rows, subtour_sets};
 
-pub struct Case {
+/// A golden file of losses and its inputs in minimization form.
+pub struct GoldenCase {
     pub name: &'static str,
     pub file: Value,
     pub oracle: Oracle,
     pub sign: f64,
     pub costs: Vec<Vec<f64>>,
-    pub best: Vec<Decision>,
+    pub labels: Vec<Decision>,
     pub pool: Vec<Decision>,
 }
+
+/// A loss of decisions that a layer must return unchanged; any number works.
+const CONSTANT_LOSS: f64 = 7.0;
 
 fn decisions(value: &Value) -> Vec<Decision> {
     rows(value)
@@ -37,7 +43,7 @@ fn problem(spec: &Value, inputs: &Value) -> Arc<dyn ProblemKind> {
         "knapsack" => {
             Arc::new(Knapsack::new(rows(&spec["weights"]), numbers(&spec["capacity"])).unwrap())
         }
-        "tsp" => Arc::new(CutTours::read(
+        "tsp" => Arc::new(TspWithSubtours::read(
             spec["nodes"].as_u64().unwrap() as usize,
             inputs,
         )),
@@ -45,67 +51,68 @@ fn problem(spec: &Value, inputs: &Value) -> Arc<dyn ProblemKind> {
     }
 }
 
-/// Tours with the rings that the released code's solver had forbidden by the end, as far as they
-/// bind.
+/// A TSP whose normal cones have the binding subtour constraints that the solver of the released
+/// implementation had added by the end.
 #[derive(Debug)]
-struct CutTours {
-    tours: Tsp,
-    rings: Vec<(Decision, Vec<Vec<usize>>)>,
+struct TspWithSubtours {
+    tsp: Tsp,
+    /// Node sets of the constraints that bind at a tour.
+    subtours: Vec<(Decision, Vec<Vec<usize>>)>,
 }
 
-impl CutTours {
+impl TspWithSubtours {
     fn read(nodes: usize, inputs: &Value) -> Self {
         let normals = inputs["tight_constraint_normals"]
             .as_array()
             .into_iter()
             .flatten();
-        let rings = normals.map(|normals| rings(nodes, &rows(normals)));
+        let subtours = normals.map(|normals| subtour_sets(nodes, &rows(normals)));
         Self {
-            tours: Tsp::new(nodes).unwrap(),
-            rings: decisions(&inputs["true_sol"])
+            tsp: Tsp::new(nodes).unwrap(),
+            subtours: decisions(&inputs["true_sol"])
                 .into_iter()
-                .zip(rings)
+                .zip(subtours)
                 .collect(),
         }
     }
 }
 
-impl ProblemKind for CutTours {
+impl ProblemKind for TspWithSubtours {
     fn name(&self) -> String {
-        self.tours.name()
+        self.tsp.name()
     }
 
     fn sense(&self) -> Sense {
-        self.tours.sense()
+        self.tsp.sense()
     }
 
     fn num_costs(&self) -> usize {
-        self.tours.num_costs()
+        self.tsp.num_costs()
     }
 
     fn solver(&self, limits: &SearchLimits) -> Box<dyn Solver> {
-        self.tours.solver(limits)
+        self.tsp.solver(limits)
     }
 
     fn cone(&self, decision: &Decision) -> Option<NormalCone> {
-        let (_, rings) = self.rings.iter().find(|(tour, _)| tour == decision)?;
-        Some(self.tours.cone_with_subtours(decision, rings))
+        let (_, subtours) = self.subtours.iter().find(|(tour, _)| tour == decision)?;
+        Some(self.tsp.cone_with_subtours(decision, subtours))
     }
 
     fn check(&self, decision: &Decision) -> Result<(), String> {
-        self.tours.check(decision)
+        self.tsp.check(decision)
     }
 }
 
-impl Case {
-    /// All golden files of losses; none, and a word about it, where they are absent.
+impl GoldenCase {
+    /// All golden files of losses.
     pub fn all() -> Vec<Self> {
         let names = ["losses_sp4x5_min", "losses_ks10_max", "losses_tsp7_min"];
         names.into_iter().map(Self::read).collect()
     }
 
-    /// All golden files of cones.
-    pub fn cones() -> Vec<Self> {
+    /// All golden files of CaVE, which also hold normal cones.
+    pub fn all_cave() -> Vec<Self> {
         ["cave_sp4x5_min", "cave_ks10_max", "cave_tsp7_min"]
             .into_iter()
             .map(Self::read)
@@ -117,23 +124,23 @@ impl Case {
         let sign = if file["sense"] == "max" { -1.0 } else { 1.0 };
         let inputs = &file["inputs"];
         let oracle = Oracle::new(problem(&file["problem"], inputs));
-        let (best, pool) = (
+        let (labels, pool) = (
             decisions(&inputs["true_sol"]),
             inputs.get("pool").map(decisions).unwrap_or_default(),
         );
-        let costs = turned(sign, &rows(&inputs["true_cost"]));
+        let costs = multiplied(sign, &rows(&inputs["true_cost"]));
         Self {
             name,
             sign,
             oracle,
             costs,
-            best,
+            labels,
             pool,
             file,
         }
     }
 
-    /// The golden values of a loss, or a part of the file that it refers to.
+    /// The golden values of a loss.
     pub fn golden(&self, loss: &str) -> &Value {
         &self.file["losses"][loss]
     }
@@ -142,59 +149,64 @@ impl Case {
         self.golden(loss)[name].as_f64().unwrap()
     }
 
-    /// Predictions of a loss (its own, or those of the file), to be minimized.
+    /// Predictions of a loss in minimization form; those of the file if the loss has none of its own.
     pub fn predictions(&self, loss: &str) -> Vec<Vec<f64>> {
-        let own = &self.golden(loss)["pred"];
-        turned(
+        let predictions = &self.golden(loss)["pred"];
+        multiplied(
             self.sign,
-            &rows(if own.is_null() {
+            &rows(if predictions.is_null() {
                 &self.file["inputs"]["pred"]
             } else {
-                own
+                predictions
             }),
         )
     }
 
-    /// Noise of a loss, given; additive noise is added to costs and so turns with them.
+    /// Golden noise of a loss. Additive noise is added to costs, so it is negated with them.
     pub fn noise(&self, loss: &str, multiplicative: bool) -> NoiseSource {
-        let own = &self.golden(loss)["noise"];
-        if let Some(other) = own.as_str().and_then(|text| text.strip_prefix("as ")) {
+        let noise = &self.golden(loss)["noise"];
+        if let Some(other) = noise.as_str().and_then(|text| text.strip_prefix("as ")) {
             return self.noise(other, multiplicative);
         }
         let sign = if multiplicative { 1.0 } else { self.sign };
-        let instances = own.as_array().unwrap().iter();
+        let instances = noise.as_array().unwrap().iter();
         NoiseSource::Supplied(
             instances
-                .map(|instance| turned(sign, &rows(instance)).concat())
+                .map(|instance| multiplied(sign, &rows(instance)).concat())
                 .collect(),
         )
     }
 
-    pub fn query<'a>(&'a self, instance: usize, prediction: &'a [f64]) -> LossInput<'a> {
-        let (costs, best) = (&self.costs[instance], &self.best[instance]);
+    pub fn input<'a>(&'a self, instance: usize, prediction: &'a [f64]) -> LossInput<'a> {
+        let (costs, label) = (&self.costs[instance], &self.labels[instance]);
         LossInput {
             instance,
             costs,
             prediction,
-            label: best,
+            label,
             noise: NoiseKey::default(),
         }
     }
 
-    /// Compares values and gradients with the golden ones, which are in the user's sense.
+    /// Compares values and gradients with the golden ones, which are in the sense of the user.
     pub fn check(
         &self,
         golden: &str,
         loss: &dyn Loss,
-        answering: &TrainingOracle<'_>,
+        training_oracle: &TrainingOracle<'_>,
         tolerance: f64,
     ) {
-        self.check_with(golden, loss, &mut answering.worker(), tolerance);
+        self.check_with(golden, loss, &mut training_oracle.worker(), tolerance);
     }
 
-    /// The same with every question answered from the pool.
-    pub fn check_recalling(&self, golden: &str, loss: &dyn Loss, answering: &TrainingOracle<'_>) {
-        let mut worker = answering.worker();
+    /// The same, with every solver call replaced by a lookup in the solution pool.
+    pub fn check_with_lookups(
+        &self,
+        golden: &str,
+        loss: &dyn Loss,
+        training_oracle: &TrainingOracle<'_>,
+    ) {
+        let mut worker = training_oracle.worker();
         worker.set_cache_action(CacheAction::Lookup);
         self.check_with(golden, loss, &mut worker, 1e-8);
     }
@@ -206,12 +218,12 @@ impl Case {
         worker: &mut OracleWorker<'_>,
         tolerance: f64,
     ) {
-        let what = format!("{} {golden}", self.name);
+        let context = format!("{} {golden}", self.name);
         let (mut values, mut gradients) = (Vec::new(), Vec::new());
         for (instance, prediction) in self.predictions(golden).iter().enumerate() {
             let mut gradient = vec![f64::NAN; prediction.len()];
             values.push(
-                loss.evaluate(&self.query(instance, prediction), worker, &mut gradient)
+                loss.evaluate(&self.input(instance, prediction), worker, &mut gradient)
                     .unwrap(),
             );
             gradients.extend(
@@ -225,53 +237,58 @@ impl Case {
             &values,
             &numbers(&expected["per_instance"]),
             tolerance,
-            &what,
+            &context,
         );
         assert_close(
             &gradients,
             &rows(&expected["grad_of_mean"]).concat(),
             tolerance,
-            &format!("{what} gradient"),
+            &format!("{context} gradient"),
         );
     }
 
-    /// Compares decisions and the gradients sent back with the golden ones.
+    /// Compares decisions and vector-Jacobian products with the golden ones.
     pub fn check_layer(&self, golden: &str, layer: &dyn DecisionLayer, tolerance: f64) {
-        let what = format!("{} {golden}", self.name);
+        let context = format!("{} {golden}", self.name);
         let expected = self.golden(golden);
         let upstream = rows(&expected["upstream"]);
         let (mut decisions, mut gradients) = (Vec::new(), Vec::new());
         for (instance, prediction) in self.predictions(golden).iter().enumerate() {
             let mut gradient = vec![f64::NAN; prediction.len()];
-            let mut judge = |decision: &[f64], out: &mut [f64]| {
+            let mut loss_of_decision = |decision: &[f64], out: &mut [f64]| {
                 decisions.extend_from_slice(decision);
                 out.copy_from_slice(&upstream[instance]);
-                7.0
+                CONSTANT_LOSS
             };
-            let query = self.query(instance, prediction);
+            let input = self.input(instance, prediction);
             let value = layer
-                .decide(&query, &mut self.oracle.worker(), &mut judge, &mut gradient)
+                .decide(
+                    &input,
+                    &mut self.oracle.worker(),
+                    &mut loss_of_decision,
+                    &mut gradient,
+                )
                 .unwrap();
-            assert_eq!(value, 7.0, "{what}");
+            assert_eq!(value, CONSTANT_LOSS, "{context}");
             gradients.extend(gradient.iter().map(|g| self.sign * g));
         }
         assert_close(
             &decisions,
             &rows(&expected["forward"]).concat(),
             1e-8,
-            &what,
+            &context,
         );
         assert_close(
             &gradients,
             &rows(&expected["vjp"]).concat(),
             tolerance,
-            &format!("{what} gradient"),
+            &format!("{context} gradient"),
         );
     }
 }
 
 /// All numbers times a sign.
-pub fn turned(sign: f64, rows: &[Vec<f64>]) -> Vec<Vec<f64>> {
+pub fn multiplied(sign: f64, rows: &[Vec<f64>]) -> Vec<Vec<f64>> {
     rows.iter()
         .map(|row| row.iter().map(|value| sign * value).collect())
         .collect()

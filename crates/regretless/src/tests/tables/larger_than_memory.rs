@@ -1,5 +1,4 @@
-//! Tables larger than memory: costs that stay in their file, and rows that are written as they are
-//! made.
+//! Tables larger than memory: memory-mapped costs, and rows that are written as they are generated.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::Write;
@@ -32,7 +31,7 @@ fn spec() -> SyntheticSpec {
 }
 
 /// Writes a benchmark as NPY, row by row.
-fn written(folder: &Folder, benchmark: &str) -> (ProblemSpec, PathBuf, PathBuf) {
+fn write_benchmark(folder: &Folder, benchmark: &str) -> (ProblemSpec, PathBuf, PathBuf) {
     let (problem, mut rows) = benchmark
         .parse::<Benchmark>()
         .unwrap()
@@ -46,7 +45,7 @@ fn written(folder: &Folder, benchmark: &str) -> (ProblemSpec, PathBuf, PathBuf) 
     (problem, features, costs)
 }
 
-fn trained(
+fn train(
     problem: &ProblemSpec,
     data: Dataset,
     loss: &str,
@@ -78,46 +77,47 @@ fn trained(
         .train(&task, problem, None)
 }
 
-/// The smallest and the largest sense, whole tiles and others, with and without questions.
+/// For minimization and maximization, numbers of costs that do and do not fill the last
+/// tile of the fused kernels, and losses with and without solver calls.
 #[test]
-fn training_from_a_file_gives_the_bytes_of_training_in_memory() {
+fn training_from_a_mapped_file_and_in_memory_gives_byte_identical_models() {
     let folder = Folder::new();
     for benchmark in ["SP4x4", "KS32", "TSP8"] {
-        let (problem, features, costs) = written(&folder, benchmark);
+        let (problem, features, costs) = write_benchmark(&folder, benchmark);
         let stored = fs::read(&costs).unwrap();
         for loss in ["MAE(O,S)", "MSE", "SPO+", "MSE(O) knn(3,0.5)"] {
             let [memory, file] = [Storage::Memory, Storage::File].map(|storage| {
                 let data = npy::read_as(&features, &costs, storage).unwrap();
                 assert_eq!(data.costs().is_mapped(), storage == Storage::File);
-                trained(&problem, data, loss, &NoopObserver).unwrap()
+                train(&problem, data, loss, &NoopObserver).unwrap()
             });
             assert_eq!(
                 memory.model.to_bytes().unwrap(),
                 file.model.to_bytes().unwrap(),
                 "{benchmark} {loss}"
             );
-            let scores = |trained: &FitResult| {
+            let metrics = |trained: &FitResult| {
                 let epochs = trained.report.rounds.iter().flat_map(|round| &round.epochs);
                 epochs
                     .map(|epoch| (epoch.training_loss, epoch.validation_regret))
                     .collect::<Vec<_>>()
             };
-            assert_eq!(scores(&memory), scores(&file));
+            assert_eq!(metrics(&memory), metrics(&file));
         }
         assert_eq!(fs::read(&costs).unwrap(), stored, "the file is only read");
         assert_eq!(
             fs::read_dir(folder.path("")).unwrap().count(),
             2,
-            "nothing is left beside it"
+            "no other file is left in the folder"
         );
     }
 }
 
 #[test]
-fn rows_one_by_one_are_the_table_made_at_once() {
+fn rows_generated_one_by_one_equal_the_table_generated_at_once() {
     let folder = Folder::new();
     for benchmark in ["SP3x5", "KS10", "KS70", "TSP9", "CVRP6"] {
-        let (problem, features, costs) = written(&folder, benchmark);
+        let (problem, features, costs) = write_benchmark(&folder, benchmark);
         let (other, data) = benchmark
             .parse::<Benchmark>()
             .unwrap()
@@ -139,10 +139,10 @@ fn rows_one_by_one_are_the_table_made_at_once() {
     }
 }
 
-/// Interrupts when so many rows are done.
-struct Impatient(AtomicUsize);
+/// Interrupts after this many rows.
+struct InterruptAfter(AtomicUsize);
 
-impl Observer for Impatient {
+impl Observer for InterruptAfter {
     fn advance(&self, _: u64) {
         self.0.fetch_sub(1, Ordering::Relaxed);
     }
@@ -153,13 +153,13 @@ impl Observer for Impatient {
 }
 
 #[test]
-fn rows_that_are_interrupted_leave_no_file() {
+fn an_interrupted_write_leaves_no_file() {
     let folder = Folder::new();
     let path = folder.path("costs.npy");
-    let observer = Impatient(AtomicUsize::new(2));
+    let observer = InterruptAfter(AtomicUsize::new(2));
     let next = |row: &mut Vec<f32>| row.resize(1000, 1.0);
-    let found = npy::write_rows(&path, 5, 1000, next, false, &observer);
-    assert!(matches!(found, Err(Error::Interrupted)), "{found:?}");
+    let result = npy::write_rows(&path, 5, 1000, next, false, &observer);
+    assert!(matches!(result, Err(Error::Interrupted)), "{result:?}");
     assert_eq!(fs::read_dir(folder.path("")).unwrap().count(), 0);
 }
 
@@ -167,41 +167,41 @@ fn numbers(count: usize) -> Vec<u8> {
     (0..count).flat_map(|i| (i as f32).to_le_bytes()).collect()
 }
 
-/// A header that ends where numbers can be read in place.
-fn aligned(shape: &str) -> String {
+/// A header padded to a multiple of 64 bytes, so that the numbers can be mapped.
+fn aligned_header(shape: &str) -> String {
     let header = npy_header("<f4", "False", shape);
-    let rest = 63 - (10 + header.len() - 1) % 64;
-    format!("{}{}\n", header.trim_end(), " ".repeat(rest))
+    let padding = 63 - (10 + header.len() - 1) % 64;
+    format!("{}{}\n", header.trim_end(), " ".repeat(padding))
 }
 
-fn in_file(path: &Path) -> regretless::Result<Dataset> {
+fn map_costs(path: &Path) -> regretless::Result<Dataset> {
     npy::read_costs(path, Storage::File)
 }
 
 #[test]
-fn files_that_are_not_as_the_program_uses_them_are_converted() {
+fn files_that_cannot_be_mapped_are_converted() {
     let folder = Folder::new();
     let doubles: Vec<u8> = (0..6).flat_map(|i| f64::from(i).to_le_bytes()).collect();
-    let turned: Vec<u8> = (0..6).flat_map(|i| (i as f32).to_be_bytes()).collect();
+    let big_endian: Vec<u8> = (0..6).flat_map(|i| (i as f32).to_be_bytes()).collect();
     let by_columns: Vec<u8> = [0.0_f32, 3.0, 1.0, 4.0, 2.0, 5.0]
         .iter()
         .flat_map(|v| v.to_le_bytes())
         .collect();
-    let odd = " ".to_string() + &npy_header("<f4", "False", "(2, 3)");
-    let odd = if (10 + odd.len()).is_multiple_of(4) {
-        format!(" {odd}")
+    let unaligned = " ".to_string() + &npy_header("<f4", "False", "(2, 3)");
+    let unaligned = if (10 + unaligned.len()).is_multiple_of(4) {
+        format!(" {unaligned}")
     } else {
-        odd
+        unaligned
     };
     let cases = [
-        (npy_file(&aligned("(2, 3)"), &numbers(6)), true),
-        (npy_file(&odd, &numbers(6)), false),
+        (npy_file(&aligned_header("(2, 3)"), &numbers(6)), true),
+        (npy_file(&unaligned, &numbers(6)), false),
         (
             npy_file(&npy_header("<f8", "False", "(2, 3)"), &doubles),
             false,
         ),
         (
-            npy_file(&npy_header(">f4", "False", "(2, 3)"), &turned),
+            npy_file(&npy_header(">f4", "False", "(2, 3)"), &big_endian),
             false,
         ),
         (
@@ -210,7 +210,7 @@ fn files_that_are_not_as_the_program_uses_them_are_converted() {
         ),
     ];
     for (case, (bytes, mapped)) in cases.into_iter().enumerate() {
-        let data = in_file(&folder.file("costs.npy", bytes)).unwrap();
+        let data = map_costs(&folder.file("costs.npy", bytes)).unwrap();
         assert_eq!(
             data.costs().as_slice(),
             [0.0, 1.0, 2.0, 3.0, 4.0, 5.0],
@@ -221,7 +221,7 @@ fn files_that_are_not_as_the_program_uses_them_are_converted() {
 }
 
 #[test]
-fn a_large_file_that_had_to_be_converted_comes_with_advice() {
+fn a_large_file_that_had_to_be_converted_has_a_storage_hint() {
     let folder = Folder::new();
     let count = Storage::MAP_THRESHOLD_BYTES as usize / 4;
     let header = npy_header("|u1", "False", &format!("(1, {count})"));
@@ -241,28 +241,34 @@ fn a_large_file_that_had_to_be_converted_comes_with_advice() {
 }
 
 #[test]
-fn short_files_and_numbers_that_are_none_are_refused() {
+fn truncated_files_and_numbers_that_are_not_finite_are_refused() {
     let folder = Folder::new();
-    let whole = npy_file(&aligned("(2, 3)"), &numbers(6));
-    for length in 0..whole.len() {
-        let found = in_file(&folder.file("costs.npy", &whole[..length]));
-        let error = found.err().map(|error| error.to_string()).unwrap();
-        assert!(error.contains("costs.npy"), "cut at {length}: {error}");
+    let complete = npy_file(&aligned_header("(2, 3)"), &numbers(6));
+    for length in 0..complete.len() {
+        let result = map_costs(&folder.file("costs.npy", &complete[..length]));
+        let error = result.err().map(|error| error.to_string()).unwrap();
+        assert!(
+            error.contains("costs.npy"),
+            "truncated at {length}: {error}"
+        );
     }
-    let mut bad = whole;
+    let mut bad = complete;
     let end = bad.len();
     bad[end - 4..].copy_from_slice(&f32::NAN.to_le_bytes());
-    let error = in_file(&folder.file("costs.npy", bad))
+    let error = map_costs(&folder.file("costs.npy", bad))
         .unwrap_err()
         .to_string();
     assert!(error.contains("row 1, column 2"), "{error}");
 }
 
-/// Opens a file of 6 numbers and lets another program change it.
-fn after(change: impl Fn(&Path)) -> regretless::Result<Vec<f32>> {
+/// Maps a file of 6 numbers, changes it as another program would, and reads the numbers.
+fn read_after(change: impl Fn(&Path)) -> regretless::Result<Vec<f32>> {
     let folder = Folder::new();
-    let path = folder.file("costs.npy", npy_file(&aligned("(2, 3)"), &numbers(6)));
-    let data = in_file(&path).unwrap();
+    let path = folder.file(
+        "costs.npy",
+        npy_file(&aligned_header("(2, 3)"), &numbers(6)),
+    );
+    let data = map_costs(&path).unwrap();
     assert!(data.costs().is_mapped() && data.costs().check_unchanged().is_ok());
     change(&path);
     data.costs().check_unchanged()?;
@@ -270,7 +276,7 @@ fn after(change: impl Fn(&Path)) -> regretless::Result<Vec<f32>> {
 }
 
 #[test]
-fn a_file_that_is_changed_while_it_is_used_is_noticed() {
+fn a_change_of_a_mapped_file_is_detected() {
     let longer = |path: &Path| {
         OpenOptions::new()
             .append(true)
@@ -294,7 +300,7 @@ fn a_file_that_is_changed_while_it_is_used_is_noticed() {
     };
     let changes: [&dyn Fn(&Path); 3] = [&longer, &touched, &shorter];
     for change in changes {
-        let error = after(change).unwrap_err().to_string();
+        let error = read_after(change).unwrap_err().to_string();
         assert!(
             error.contains("costs.npy: the file was changed while it was in use"),
             "{error}"
@@ -306,16 +312,16 @@ fn a_file_that_is_changed_while_it_is_used_is_noticed() {
         fs::rename(other, path).unwrap();
     };
     assert_eq!(
-        after(replaced).unwrap(),
+        read_after(replaced).unwrap(),
         [0.0, 1.0, 2.0, 3.0, 4.0, 5.0],
-        "a file replaced by renaming stays"
+        "the mapping keeps a file that was replaced by renaming"
     );
 }
 
-/// Writes behind the end of a file when training begins.
-struct Meddler(PathBuf);
+/// Appends to a file when training begins.
+struct AppendWhenTrainingBegins(PathBuf);
 
-impl Observer for Meddler {
+impl Observer for AppendWhenTrainingBegins {
     fn begin(&self, task: &str, _: u64) {
         if task.starts_with("training") {
             OpenOptions::new()
@@ -331,9 +337,9 @@ impl Observer for Meddler {
 #[test]
 fn training_stops_when_its_costs_change() {
     let folder = Folder::new();
-    let (problem, features, costs) = written(&folder, "SP3x3");
+    let (problem, features, costs) = write_benchmark(&folder, "SP3x3");
     let data = npy::read_as(&features, &costs, Storage::File).unwrap();
-    let found = trained(&problem, data, "MAE(O,S)", &Meddler(costs));
-    let error = found.err().map(|error| error.to_string()).unwrap();
+    let result = train(&problem, data, "MAE(O,S)", &AppendWhenTrainingBegins(costs));
+    let error = result.err().map(|error| error.to_string()).unwrap();
     assert!(error.contains("changed while it was in use"), "{error}");
 }

@@ -1,6 +1,6 @@
 //! CVRP solutions equal brute force and golden optima; the relaxations are lower bounds.
 
-use super::{KINDS, LimitChecks, assert_golden, checked, random_costs, scale};
+use super::{EUCLIDEAN, KINDS, LimitChecks, assert_golden, random_costs, scale, solve_checked};
 use crate::tests::common::{golden, numbers, rows};
 use regretless::problem::{
     Cvrp, LinearBuilder, LinearProblem, ProblemKind, ProblemSpec, Sense, VariableDomain,
@@ -41,12 +41,12 @@ fn brute_force(problem: &Cvrp, costs: &[f64]) -> Option<f64> {
     let mut route = vec![f64::INFINITY; sets];
     for set in 1..sets {
         for last in members(set) {
-            let rest = set & !(1 << last);
+            let others = set & !(1 << last);
             let node = last as u32 + 1;
-            paths[set][last] = match rest {
+            paths[set][last] = match others {
                 0 => table.between(0, node),
-                _ => members(rest)
-                    .map(|i| paths[rest][i] + table.between(i as u32 + 1, node))
+                _ => members(others)
+                    .map(|i| paths[others][i] + table.between(i as u32 + 1, node))
                     .fold(f64::INFINITY, f64::min),
             };
         }
@@ -62,10 +62,10 @@ fn brute_force(problem: &Cvrp, costs: &[f64]) -> Option<f64> {
     for used in 1..=problem.vehicles() {
         for set in 0..sets {
             let mut min = best[used - 1][set];
-            let mut part = set;
-            while part > 0 {
-                min = min.min(best[used - 1][set & !part] + route[part]);
-                part = (part - 1) & set;
+            let mut subset = set;
+            while subset > 0 {
+                min = min.min(best[used - 1][set & !subset] + route[subset]);
+                subset = (subset - 1) & set;
             }
             best[used][set] = min;
         }
@@ -74,7 +74,7 @@ fn brute_force(problem: &Cvrp, costs: &[f64]) -> Option<f64> {
 }
 
 fn solve(problem: &Cvrp, costs: &[f64], limits: SearchLimits) -> Solution {
-    checked(problem, problem.solver(&limits).as_mut(), costs)
+    solve_checked(problem, problem.solver(&limits).as_mut(), costs)
 }
 
 #[test]
@@ -97,10 +97,10 @@ fn the_optimal_routes_equal_brute_force_with_and_without_single_customer_routes(
         };
         feasible += 1;
         let actual = solve(&problem, &costs, SearchLimits::default());
-        let slack = 2e-12 * scale(&costs) * problem.nodes() as f64;
+        let tolerance = 2e-12 * scale(&costs) * problem.nodes() as f64;
         assert_eq!(actual.status, SolveStatus::Optimal, "case {case}");
         assert!(
-            (actual.objective - expected).abs() <= slack,
+            (actual.objective - expected).abs() <= tolerance,
             "case {case}, kind {kind}: {} not {expected}: {problem:?}",
             actual.objective
         );
@@ -145,7 +145,7 @@ fn a_reused_solver_returns_the_same_as_a_new_one() {
 }
 
 #[test]
-fn limits_still_give_routes_and_a_valid_bound() {
+fn a_search_stopped_at_a_limit_returns_routes_and_a_valid_bound() {
     let mut checks = LimitChecks::new();
     for case in 0..10 {
         let mut stream = RandomStream::new(Purpose::Benchmark, 19, [case, 0]);
@@ -153,7 +153,7 @@ fn limits_still_give_routes_and_a_valid_bound() {
             .map(|_| 1.0 + stream.index_below(9) as f64)
             .collect();
         let problem = Cvrp::new(demands, 25.0, 5).unwrap();
-        let costs = random_costs(16, 3, &mut stream);
+        let costs = random_costs(16, EUCLIDEAN, &mut stream);
         let optimum = solve(&problem, &costs, SearchLimits::default()).objective;
         let limited = solve(&problem, &costs, SearchLimits { nodes: 0, gap: 0.0 });
         checks.check(&limited, optimum, 0.0, 1e-9);
@@ -201,29 +201,29 @@ fn relaxations_are_lower_bounds_and_the_plain_one_is_the_degree_relaxation() {
         let mut stream = RandomStream::new(Purpose::Benchmark, 23, [case, 0]);
         let problem = random_problem(case % 2 == 0, &mut stream);
         let costs = random_costs(problem.nodes(), case as usize % KINDS, &mut stream);
-        let slack = 1e-8 * scale(&costs);
+        let tolerance = 1e-8 * scale(&costs);
         let Some(optimum) = brute_force(&problem, &costs) else {
             continue;
         };
         let relaxed = |problem: &dyn ProblemKind, kind| {
             let solver = problem.relaxation_solver(kind, &SearchLimits::default());
             let solution = solver.unwrap().relax(&costs).unwrap();
-            assert!(solution.objective - solution.bound <= slack);
+            assert!(solution.objective - solution.bound <= tolerance);
             assert!(solution.bound <= solution.objective);
             solution.objective
         };
         let [plain, tight] =
             [Relaxation::Plain, Relaxation::Tight].map(|kind| relaxed(&problem, kind));
         assert!(
-            plain <= tight + slack && tight <= optimum + slack,
+            plain <= tight + tolerance && tight <= optimum + tolerance,
             "case {case}: {plain} {tight} {optimum}"
         );
         let expected = relaxed(&degree_relaxation(&problem), Relaxation::Plain);
         assert!(
-            (plain - expected).abs() <= slack,
+            (plain - expected).abs() <= tolerance,
             "case {case}: {plain} not {expected}"
         );
-        tighter += usize::from(tight > plain + slack);
+        tighter += usize::from(tight > plain + tolerance);
     }
     assert!(tighter > 50, "{tighter}");
 }

@@ -1,4 +1,4 @@
-//! California housing against scikit-learn's division and scaling.
+//! California housing data, against the split and the scaling of scikit-learn.
 
 use std::fs;
 
@@ -7,19 +7,19 @@ use regretless::data::housing::HousingTable;
 use crate::tests::common::reference_data;
 
 #[test]
-fn houses_are_divided_and_scaled_as_scikit_learn_does() {
+fn houses_are_split_and_scaled_as_by_scikit_learn() {
     let folder = reference_data();
     let file = folder.join("california/cal_housing.csv");
     let houses = HousingTable::read(&file).unwrap();
-    let listed = fs::read_to_string(folder.join("california/split_sklearn_rs42.csv")).unwrap();
-    let part = |name: &str| {
-        let rows = listed.lines().filter(|line| line.starts_with(name));
+    let split_table = fs::read_to_string(folder.join("california/split_sklearn_rs42.csv")).unwrap();
+    let rows_of = |name: &str| {
+        let rows = split_table.lines().filter(|line| line.starts_with(name));
         rows.map(|line| line.rsplit(',').next().unwrap().parse::<usize>().unwrap())
             .collect::<Vec<_>>()
     };
-    let expected = [part("train"), part("val"), part("test")];
+    let expected = [rows_of("train"), rows_of("val"), rows_of("test")];
     assert_eq!(HousingTable::parts(), expected);
-    // Mean and scale of the training part as scikit-learn's StandardScaler has them.
+    // Mean and scale of the training rows, as computed by scikit-learn's StandardScaler.
     let (mean, scale) = houses.mean_and_deviation();
     assert!(
         (mean[0] - 3.892_543_583_068_17).abs() < 1e-12
