@@ -1,6 +1,6 @@
 //! A canceled solve ends and is reported as interrupted, never as a solution.
 //!
-//! The problems here are so hard that a search that ignored the request would not end in time.
+//! The problems are so hard that a search that ignored the request would not finish in reasonable time.
 
 #![cfg(feature = "highs")]
 use std::sync::Arc;
@@ -90,7 +90,7 @@ fn every_search_ends_when_it_is_canceled() {
 }
 
 #[test]
-fn a_request_from_another_thread_ends_a_search_under_way() {
+fn a_request_from_another_thread_ends_a_running_search() {
     let (weights, values) = hard_knapsack(200);
     let oracle = Oracle::new(Arc::new(
         Knapsack::with_capacity_fraction(weights, 0.5).unwrap(),
@@ -108,7 +108,7 @@ fn a_request_from_another_thread_ends_a_search_under_way() {
 }
 
 #[test]
-fn an_interrupted_solve_is_no_failed_row() {
+fn an_interrupted_solve_is_an_error_and_not_a_failed_row() {
     let (problem, data) = "KS32"
         .parse::<Benchmark>()
         .unwrap()
@@ -125,7 +125,7 @@ fn an_interrupted_solve_is_no_failed_row() {
         let stored = store.label(data.clone(), &problem, &oracle, &NoopObserver);
         assert!(matches!(stored, Err(Error::Interrupted)));
         drop(scope);
-        // Afterwards the same oracle answers as ever.
+        // Without the cancellation the same oracle solves all rows.
         let (_, failed) =
             LabeledDataset::solve_feasible(data.clone(), &oracle, &NoopObserver).unwrap();
         assert!(failed.is_empty());
@@ -141,6 +141,6 @@ fn an_interrupted_solve_is_no_failed_row() {
     assert_eq!(
         (report.resumed_rows, report.failed.len()),
         (0, 0),
-        "nothing of the interrupted runs was kept"
+        "interrupted runs stored no labels"
     );
 }

@@ -31,7 +31,7 @@ fn assert_same(data: &regretless::data::Dataset, golden: &serde_json::Value) {
 }
 
 #[test]
-fn numpy_stream_gives_the_same_numbers_in_the_same_order() {
+fn the_random_stream_equals_that_of_numpy() {
     let file = golden("datagen");
     let expected = &file["generators"]["numpy_randomstate_stream"];
     let mut stream = NumpyRandomState::new(135);
@@ -58,7 +58,7 @@ fn numpy_stream_gives_the_same_numbers_in_the_same_order() {
 }
 
 #[test]
-fn grid_path_data_equal_the_peers() {
+fn grid_path_data_equal_those_of_pyepo() {
     let file = golden("datagen");
     let expected = &file["generators"]["shortestpath"];
     let arcs = expected["c"][0].as_array().unwrap().len();
@@ -72,7 +72,7 @@ fn grid_path_data_equal_the_peers() {
 }
 
 #[test]
-fn knapsack_data_and_weights_equal_the_peers() {
+fn knapsack_data_and_weights_equal_those_of_pyepo() {
     let file = golden("datagen");
     let expected = &file["generators"]["knapsack"];
     let (weights, generator) = synthetic::knapsack(spec(&expected["args"]), 6, 2).unwrap();
@@ -82,7 +82,7 @@ fn knapsack_data_and_weights_equal_the_peers() {
 }
 
 #[test]
-fn tour_data_equal_the_peers() {
+fn tour_data_equal_those_of_pyepo() {
     let file = golden("datagen");
     let expected = &file["generators"]["tsp"];
     assert_same(
@@ -95,15 +95,18 @@ fn tour_data_equal_the_peers() {
 }
 
 #[test]
-fn full_size_tables_start_with_the_known_numbers() {
-    let close = |found: &[f32], expected: &[f64]| {
-        found
+fn large_tables_start_with_known_numbers() {
+    let close = |actual: &[f32], expected: &[f64]| {
+        actual
             .iter()
             .zip(expected)
             .for_each(|(a, b)| assert!((f64::from(*a) - b).abs() < 1e-6, "{a} is not {b}"));
     };
-    let one = SyntheticSpec::paper(1, 135);
-    let paths = synthetic::grid_path(one, 40).unwrap().dataset().unwrap();
+    let one_instance = SyntheticSpec::paper(1, 135);
+    let paths = synthetic::grid_path(one_instance, 40)
+        .unwrap()
+        .dataset()
+        .unwrap();
     close(
         paths.features().instance(0),
         &[0.18978013, 0.28131239, 0.80407457],
@@ -112,14 +115,14 @@ fn full_size_tables_start_with_the_known_numbers() {
         paths.costs().row(0),
         &[1.6599534, 2.1552112, 0.58019567, 1.3563237],
     );
-    let (weights, generator) = synthetic::knapsack(one, 32, 2).unwrap();
+    let (weights, generator) = synthetic::knapsack(one_instance, 32, 2).unwrap();
     let items = generator.dataset().unwrap();
     assert_eq!(weights[0][..4], [4.59, 4.87, 5.19, 7.59]);
     assert_eq!(
         items.costs().row(0)[..8],
         [3.0, 2.0, 2.0, 1.0, 1.0, 2.0, 1.0, 1.0]
     );
-    let tours = synthetic::tsp(one, 20).unwrap().dataset().unwrap();
+    let tours = synthetic::tsp(one_instance, 20).unwrap().dataset().unwrap();
     close(
         tours.features().instance(0),
         &[-1.08411069, 0.48888577, 0.16599294],

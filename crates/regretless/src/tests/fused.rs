@@ -1,4 +1,5 @@
-//! Fused training gives the same results as the minibatch runner.
+//! Fused training, which evaluates the loss and steps the optimizer in one pass over the costs, gives
+//! the same results as the minibatch runner.
 
 use std::sync::Arc;
 
@@ -42,14 +43,14 @@ fn table(rows: usize, features: usize, costs: usize, seed: u64) -> Dataset {
     Dataset::new(features, Matrix::new(rows, costs, c).unwrap(), None).unwrap()
 }
 
-fn trained(
+fn train_linear(
     loss: &str,
     features: usize,
     costs: usize,
     settings: TrainingSettings,
     threads: usize,
 ) -> FitResult {
-    trained_by(
+    train(
         &PredictorSpec::Linear,
         table(83, features, costs, 7),
         loss,
@@ -58,8 +59,8 @@ fn trained(
     )
 }
 
-/// The costs of a table, each with its own features.
-fn items(features: usize, costs: usize) -> Dataset {
+/// A long table: each cost has its own features.
+fn long_table(features: usize, costs: usize) -> Dataset {
     let wide = table(83, features, costs, 7);
     let mut stream = RandomStream::new(Purpose::Benchmark, 8, [0, 0]);
     let x = (0..83 * costs * features)
@@ -70,7 +71,7 @@ fn items(features: usize, costs: usize) -> Dataset {
     Dataset::new(features, wide.costs().clone(), None).unwrap()
 }
 
-fn trained_by(
+fn train(
     spec: &PredictorSpec,
     data: Dataset,
     loss: &str,
@@ -83,7 +84,7 @@ fn trained_by(
         Oracle::new(Arc::new(problem.clone())).with_threads(Threads::new(threads).unwrap());
     let data = LabeledDataset::solve(data, &oracle, &NoopObserver).unwrap();
     let split = SplitIndices::in_order(83, [70, 13, 0]).unwrap();
-    let task = TrainingContext {
+    let training_context = TrainingContext {
         data: &data,
         split: &split,
         oracle: &oracle,
@@ -93,12 +94,12 @@ fn trained_by(
         .predictor(spec.clone())
         .settings(settings);
     trainer
-        .train(&task, &ProblemSpec::TopK(problem), None)
+        .train(&training_context, &ProblemSpec::TopK(problem), None)
         .unwrap()
 }
 
-/// Where signs cancel, a gradient is rounding error, and Adam would make a full step of it; a large
-/// ε keeps such steps small.
+/// Where terms of a gradient cancel, only its rounding error is left, which Adam would scale up to a
+/// full step; a large ε keeps such steps small.
 fn settings() -> TrainingSettings {
     let optimizer = Optimizer::Adam {
         beta1: 0.9,
@@ -136,8 +137,8 @@ fn losses_and_best_epoch_equal_those_of_the_minibatch_runner() {
     for loss in LOSSES {
         for (features, costs) in [(1, 5), (3, 16), (5, 40), (6, 259), (20, 33)] {
             for batch_size in [7, 32, 100] {
-                let with = |fused| {
-                    trained(
+                let train_with = |fused| {
+                    train_linear(
                         loss,
                         features,
                         costs,
@@ -150,13 +151,13 @@ fn losses_and_best_epoch_equal_those_of_the_minibatch_runner() {
                     )
                 };
                 assert_same(
-                    &with(true).report,
-                    &with(false).report,
+                    &train_with(true).report,
+                    &train_with(false).report,
                     &format!("{loss} {features} features, {costs} costs, batch size {batch_size}"),
                 );
             }
-            let with = |fused| {
-                trained(
+            let train_with = |fused| {
+                train_linear(
                     loss,
                     features,
                     costs,
@@ -169,8 +170,8 @@ fn losses_and_best_epoch_equal_those_of_the_minibatch_runner() {
                 )
             };
             assert_same(
-                &with(true).report,
-                &with(false).report,
+                &train_with(true).report,
+                &train_with(false).report,
                 &format!("{loss} {features} features, {costs} costs, 45 rows"),
             );
         }
@@ -178,12 +179,16 @@ fn losses_and_best_epoch_equal_those_of_the_minibatch_runner() {
 }
 
 /// Checks that losses and the best epoch agree.
-fn assert_same(fast: &TrainReport, plain: &TrainReport, what: &str) {
-    assert_eq!(fast.best_epoch(), plain.best_epoch(), "{what}");
-    for (a, b) in fast
+fn assert_same(fused_report: &TrainReport, minibatch_report: &TrainReport, context: &str) {
+    assert_eq!(
+        fused_report.best_epoch(),
+        minibatch_report.best_epoch(),
+        "{context}"
+    );
+    for (a, b) in fused_report
         .rounds
         .iter()
-        .zip(&plain.rounds)
+        .zip(&minibatch_report.rounds)
         .flat_map(|(a, b)| a.epochs.iter().zip(&b.epochs))
     {
         for (a, b) in [
@@ -191,14 +196,14 @@ fn assert_same(fast: &TrainReport, plain: &TrainReport, what: &str) {
             (a.validation_loss, b.validation_loss),
         ] {
             let (a, b) = (a.unwrap_or(1.0), b.unwrap_or(1.0));
-            assert!((a / b - 1.0).abs() < 1e-6, "{what}: {a} and {b}");
+            assert!((a / b - 1.0).abs() < 1e-6, "{context}: {a} and {b}");
         }
     }
 }
 
 #[test]
 fn hidden_layers_and_shared_predictors_equal_the_minibatch_runner() {
-    let (linear, deep) = (
+    let (linear, mlp) = (
         PredictorSpec::Linear,
         PredictorSpec::Mlp {
             hidden: vec![20, 9],
@@ -206,25 +211,25 @@ fn hidden_layers_and_shared_predictors_equal_the_minibatch_runner() {
     );
     for loss in LOSSES {
         let cases = [
-            (&deep, table(83, 3, 40, 7)),
-            (&deep, table(83, 5, 259, 7)),
+            (&mlp, table(83, 3, 40, 7)),
+            (&mlp, table(83, 5, 259, 7)),
             (&linear, table(83, 70, 50, 7)),
-            (&linear, items(8, 40)),
-            (&linear, items(3, 259)),
-            (&deep, items(5, 33)),
+            (&linear, long_table(8, 40)),
+            (&linear, long_table(3, 259)),
+            (&mlp, long_table(5, 33)),
         ];
         for (case, (spec, data)) in cases.into_iter().enumerate() {
-            let with = |fused| {
+            let train_with = |fused| {
                 let settings = TrainingSettings {
                     fused,
                     learning_rate: 0.005,
                     ..settings()
                 };
-                trained_by(spec, data.clone(), loss, settings, 1)
+                train(spec, data.clone(), loss, settings, 1)
             };
             assert_same(
-                &with(true).report,
-                &with(false).report,
+                &train_with(true).report,
+                &train_with(false).report,
                 &format!("{loss}, case {case}"),
             );
         }
@@ -239,8 +244,8 @@ fn the_first_step_is_equal_up_to_rounding() {
             batch_size: 100,
             ..settings()
         };
-        let with = |fused| {
-            trained(
+        let train_with = |fused| {
+            train_linear(
                 loss,
                 5,
                 100,
@@ -254,10 +259,10 @@ fn the_first_step_is_equal_up_to_rounding() {
             .model
             .networks
         };
-        for (a, b) in with(true)[0]
+        for (a, b) in train_with(true)[0]
             .parameters()
             .iter()
-            .zip(with(false)[0].parameters())
+            .zip(train_with(false)[0].parameters())
         {
             assert!((a - b).abs() < 2e-6, "{loss}: {a} and {b}");
         }
@@ -265,10 +270,10 @@ fn the_first_step_is_equal_up_to_rounding() {
 }
 
 #[test]
-fn any_number_of_threads_gives_the_same_bytes() {
+fn models_are_byte_identical_on_any_number_of_threads() {
     for loss in ["MSE", "MAE(O)", "MAE(O,S)", "MSE(C,S)", "MAE(O_S(exact))"] {
         let bytes = |threads| {
-            trained(loss, 5, 3001, settings(), threads)
+            train_linear(loss, 5, 3001, settings(), threads)
                 .model
                 .to_bytes()
                 .unwrap()
@@ -278,17 +283,17 @@ fn any_number_of_threads_gives_the_same_bytes() {
         assert_eq!(one, bytes(3), "{loss}");
         assert_eq!(one, bytes(8), "{loss}");
     }
-    let (linear, deep) = (
+    let (linear, mlp) = (
         PredictorSpec::Linear,
         PredictorSpec::Mlp { hidden: vec![20] },
     );
     for (spec, data) in [
-        (&deep, table(83, 5, 3001, 7)),
-        (&deep, items(5, 1301)),
-        (&linear, items(5, 1301)),
+        (&mlp, table(83, 5, 3001, 7)),
+        (&mlp, long_table(5, 1301)),
+        (&linear, long_table(5, 1301)),
     ] {
         let bytes = |threads| {
-            trained_by(spec, data.clone(), "MAE(O,S)", settings(), threads)
+            train(spec, data.clone(), "MAE(O,S)", settings(), threads)
                 .model
                 .to_bytes()
                 .unwrap()
@@ -327,9 +332,9 @@ fn linear_costs(noise: f32) -> Dataset {
 }
 
 #[test]
-fn squared_errors_far_below_the_spread_of_costs_keep_their_digits() {
+fn squared_errors_far_below_the_spread_of_costs_are_accurate() {
     for (noise, tolerance) in [(0.1, 1e-5), (0.01, 1e-4)] {
-        let with = |fused| {
+        let train_with = |fused| {
             let settings = TrainingSettings {
                 fused,
                 epochs: 60,
@@ -337,7 +342,7 @@ fn squared_errors_far_below_the_spread_of_costs_keep_their_digits() {
                 optimizer: Optimizer::default(),
                 ..settings()
             };
-            trained_by(
+            train(
                 &PredictorSpec::Linear,
                 linear_costs(noise),
                 "MSE",
@@ -346,7 +351,7 @@ fn squared_errors_far_below_the_spread_of_costs_keep_their_digits() {
             )
             .report
         };
-        let (fast, plain) = (with(true), with(false));
+        let (fused_report, minibatch_report) = (train_with(true), train_with(false));
         let losses = |report: &TrainReport| -> Vec<f64> {
             report.rounds[0]
                 .epochs
@@ -355,10 +360,14 @@ fn squared_errors_far_below_the_spread_of_costs_keep_their_digits() {
                 .collect()
         };
         assert!(
-            losses(&fast).last().unwrap() / losses(&fast)[0] < 0.01,
-            "errors become small"
+            losses(&fused_report).last().unwrap() / losses(&fused_report)[0] < 0.01,
+            "errors become small compared with the first epoch"
         );
-        for (epoch, (a, b)) in losses(&fast).iter().zip(losses(&plain)).enumerate() {
+        for (epoch, (a, b)) in losses(&fused_report)
+            .iter()
+            .zip(losses(&minibatch_report))
+            .enumerate()
+        {
             assert!(
                 (a / b - 1.0).abs() < tolerance,
                 "noise {noise}, epoch {epoch}: {a} and {b}"
@@ -369,25 +378,32 @@ fn squared_errors_far_below_the_spread_of_costs_keep_their_digits() {
 
 #[test]
 fn learning_rate_decay_is_the_same() {
-    let shrinking = TrainingSettings {
+    let with_decay = TrainingSettings {
         lr_decay: true,
         ..settings()
     };
-    let with = |fused| {
-        trained(
+    let train_with = |fused| {
+        train_linear(
             "MSE(O,S)",
             5,
             60,
-            TrainingSettings { fused, ..shrinking },
+            TrainingSettings {
+                fused,
+                ..with_decay
+            },
             1,
         )
         .report
     };
-    assert_same(&with(true), &with(false), "lr_decay");
-    let steady = trained("MSE(O,S)", 5, 60, settings(), 1).model.networks;
+    assert_same(&train_with(true), &train_with(false), "lr_decay");
+    let without_decay = train_linear("MSE(O,S)", 5, 60, settings(), 1)
+        .model
+        .networks;
     assert_ne!(
-        trained("MSE(O,S)", 5, 60, shrinking, 1).model.networks,
-        steady
+        train_linear("MSE(O,S)", 5, 60, with_decay, 1)
+            .model
+            .networks,
+        without_decay
     );
 }
 
@@ -399,8 +415,8 @@ fn weight_decay_is_the_same() {
         epsilon: 1e-6,
         weight_decay: 0.1,
     };
-    let with = |fused| {
-        trained(
+    let train_with = |fused| {
+        train_linear(
             "MSE(O,S)",
             5,
             60,
@@ -414,8 +430,11 @@ fn weight_decay_is_the_same() {
         .report
     };
     let last = |report: TrainReport| report.rounds[0].epochs[3].validation_loss.unwrap();
-    let (fast, plain) = (last(with(true)), last(with(false)));
-    assert!((fast / plain - 1.0).abs() < 1e-5, "{fast} and {plain}");
+    let (fused_loss, minibatch_loss) = (last(train_with(true)), last(train_with(false)));
+    assert!(
+        (fused_loss / minibatch_loss - 1.0).abs() < 1e-5,
+        "{fused_loss} and {minibatch_loss}"
+    );
 }
 
 /// The gradient of a loss on all training rows, in double precision, by its definition.
@@ -444,21 +463,21 @@ fn gradient_by_definition(
         let predicted: Vec<f64> = (0..count).map(output).collect();
         let targets: Vec<f64> = costs.row(row).iter().map(|c| f64::from(*c)).collect();
         let normalized = loss.contains("S)");
-        let (own, other) = if normalized {
+        let (predicted_norm, target_norm) = if normalized {
             (norm(&predicted), norm(&targets))
         } else {
             (1.0, 1.0)
         };
         let slope = |j: usize| {
-            let error = predicted[j] / own - targets[j] / other;
-            let counts =
+            let error = predicted[j] / predicted_norm - targets[j] / target_norm;
+            let is_penalized =
                 data.optimal_decision(row).indices().contains(&(j as u32)) == (error > 0.0);
             let slope = if loss.starts_with("MAE") {
                 error.signum()
             } else {
                 2.0 * error
             };
-            if counts || !loss.contains("(O") {
+            if is_penalized || !loss.contains("(O") {
                 slope / count as f64
             } else {
                 0.0
@@ -468,11 +487,11 @@ fn gradient_by_definition(
         let projection = slopes
             .iter()
             .zip(&predicted)
-            .map(|(g, p)| g * p / own)
+            .map(|(g, p)| g * p / predicted_norm)
             .sum::<f64>();
         for j in 0..count {
             let output_gradient = if normalized {
-                (slopes[j] - projection * predicted[j] / own) / own
+                (slopes[j] - projection * predicted[j] / predicted_norm) / predicted_norm
             } else {
                 slopes[j]
             };
@@ -493,7 +512,7 @@ fn gradients_equal_those_of_double_precision() {
     let oracle = Oracle::new(Arc::new(problem.clone()));
     let data = LabeledDataset::solve(table(rows, 5, costs, 7), &oracle, &NoopObserver).unwrap();
     let split = SplitIndices::in_order(rows, [rows, 0, 0]).unwrap();
-    let task = TrainingContext {
+    let training_context = TrainingContext {
         data: &data,
         split: &split,
         oracle: &oracle,
@@ -529,7 +548,7 @@ fn gradients_equal_those_of_double_precision() {
             .predictor(PredictorSpec::Linear)
             .settings(settings);
         let after = trainer
-            .train(&task, &ProblemSpec::TopK(problem.clone()), None)
+            .train(&training_context, &ProblemSpec::TopK(problem.clone()), None)
             .unwrap()
             .model
             .networks
@@ -539,15 +558,15 @@ fn gradients_equal_those_of_double_precision() {
         };
         let steps = after.parameters().iter().zip(before.parameters()).map(step);
         let expected = gradient_by_definition(loss, &data, rows, before.parameters());
-        let (mut wrong, mut all) = (0.0, 0.0);
+        let (mut squared_error, mut squared_norm) = (0.0, 0.0);
         for (step, expected) in steps.zip(&expected) {
-            wrong += (step * epsilon / (1.0 - step.abs()) - expected).powi(2);
-            all += expected * expected;
+            squared_error += (step * epsilon / (1.0 - step.abs()) - expected).powi(2);
+            squared_norm += expected * expected;
         }
         assert!(
-            (wrong / all).sqrt() < 3e-7,
+            (squared_error / squared_norm).sqrt() < 3e-7,
             "{loss}: {:e}",
-            (wrong / all).sqrt()
+            (squared_error / squared_norm).sqrt()
         );
     }
 }

@@ -9,7 +9,7 @@ use regretless::solve::highs::{
 };
 
 /// `max 3x + 2y, x + y ≤ 4, x + 3y ≤ 6, 0 ≤ x ≤ 3`: optimum (3, 1), value 11.
-fn small() -> Lp {
+fn small_lp() -> Lp {
     let (mut columns, mut constraints) = (LpColumns::default(), LpRows::default());
     columns.push(3.0, [0.0, 3.0], []);
     columns.push(2.0, [0.0, f64::INFINITY], []);
@@ -20,18 +20,17 @@ fn small() -> Lp {
     lp
 }
 
-fn close(found: f64, expected: f64) {
+fn assert_equal(actual: f64, expected: f64) {
     assert!(
-        (found - expected).abs() <= 1e-9 * expected.abs().max(1.0),
-        "found {found}, expected {expected}"
+        (actual - expected).abs() <= 1e-9 * expected.abs().max(1.0),
+        "actual {actual}, expected {expected}"
     );
 }
 
 #[test]
 fn a_small_program_has_the_point_and_duals_of_a_hand_calculation() {
-    let mut lp = small();
-    // At (3, 1) the bound on x and both rows are tight: relax the second row to make the duals
-    // unique.
+    let mut lp = small_lp();
+    // At (3, 1) the bound on x and both rows bind: relax the second row to make the duals unique.
     lp.set_row_bounds(1, [f64::NEG_INFINITY, 9.0]).unwrap();
     assert_eq!(lp.solve().unwrap(), LpStatus::Optimal);
     let point = lp.point().unwrap();
@@ -39,12 +38,12 @@ fn a_small_program_has_the_point_and_duals_of_a_hand_calculation() {
     assert_close(&point.activity, &[4.0, 6.0], 1e-9, "activities");
     assert_close(&point.dual, &[2.0, 0.0], 1e-9, "duals");
     assert_close(&point.reduced_cost, &[1.0, 0.0], 1e-9, "reduced costs");
-    close(lp.objective(), 11.0);
+    assert_equal(lp.objective(), 11.0);
 }
 
 #[test]
 fn cost_ranges_of_a_small_program_agree_with_a_hand_calculation() {
-    let mut lp = small();
+    let mut lp = small_lp();
     lp.set_row_bounds(1, [f64::NEG_INFINITY, 9.0]).unwrap();
     lp.solve().unwrap();
     let ranges = lp.cost_ranges().unwrap();
@@ -55,7 +54,7 @@ fn cost_ranges_of_a_small_program_agree_with_a_hand_calculation() {
 }
 
 #[test]
-fn the_matrix_can_be_given_by_columns() {
+fn the_matrix_can_be_passed_by_columns() {
     let (mut columns, mut constraints) = (LpColumns::default(), LpRows::default());
     constraints.push([f64::NEG_INFINITY, 4.0], []);
     constraints.push([f64::NEG_INFINITY, 6.0], []);
@@ -63,17 +62,17 @@ fn the_matrix_can_be_given_by_columns() {
     columns.push(-2.0, [0.0, f64::INFINITY], [(0, 1.0), (1, 3.0)]);
     let mut lp = Lp::by_columns(&constraints, &columns).unwrap();
     assert_eq!(lp.solve().unwrap(), LpStatus::Optimal);
-    close(lp.objective(), -11.0);
+    assert_equal(lp.objective(), -11.0);
 }
 
 #[test]
 fn costs_rows_columns_and_bounds_can_change_between_solves() {
-    let mut lp = small();
+    let mut lp = small_lp();
     lp.solve().unwrap();
     let mut optimum = |change: &dyn Fn(&mut Lp), expected: f64| {
         change(&mut lp);
         assert_eq!(lp.solve().unwrap(), LpStatus::Optimal);
-        close(lp.objective(), expected);
+        assert_equal(lp.objective(), expected);
     };
     optimum(
         &|lp| {
@@ -107,7 +106,7 @@ fn costs_rows_columns_and_bounds_can_change_between_solves() {
 
 #[test]
 fn a_basis_can_be_read_and_set() {
-    let mut lp = small();
+    let mut lp = small_lp();
     lp.solve().unwrap();
     let basis = lp.basis().unwrap();
     lp.reset_basis_and_solution().unwrap();
@@ -115,24 +114,24 @@ fn a_basis_can_be_read_and_set() {
     lp.set_basis(&basis).unwrap();
     assert_eq!(lp.solve().unwrap(), LpStatus::Optimal);
     assert_eq!(lp.iterations().unwrap(), 0);
-    close(lp.objective(), 11.0);
+    assert_equal(lp.objective(), 11.0);
 }
 
 #[test]
 fn reduced_columns_solve_for_the_basis() {
-    let mut lp = small();
+    let mut lp = small_lp();
     lp.set_row_bounds(1, [f64::NEG_INFINITY, 9.0]).unwrap();
     lp.solve().unwrap();
-    let members = lp.basic_variables().unwrap();
+    let basic_variables = lp.basic_variables().unwrap();
     let mut column = Vec::new();
     lp.reduced_column(0, &mut column).unwrap();
     // x leaving its bound by one lowers y by one; the slack of row 1 changes by 1 - 3.
-    let y = members
+    let y = basic_variables
         .iter()
-        .position(|member| *member == BasicVariable::Column(1))
+        .position(|variable| *variable == BasicVariable::Column(1))
         .unwrap();
-    assert!(members.contains(&BasicVariable::Row(1)));
-    close(column[y], 1.0);
+    assert!(basic_variables.contains(&BasicVariable::Row(1)));
+    assert_equal(column[y], 1.0);
     let mut row = Vec::new();
     lp.reduced_row(y, &mut row).unwrap();
     assert_close(&row, &[1.0, 1.0], 1e-12, "row of y");
@@ -141,7 +140,7 @@ fn reduced_columns_solve_for_the_basis() {
 
 #[test]
 fn a_search_can_start_from_a_point_and_a_solve_stop_at_a_bound() {
-    let mut lp = small();
+    let mut lp = small_lp();
     lp.set_integer(0, &[true, true]).unwrap();
     lp.limit_nodes(0).unwrap();
     lp.set_start(&[2.0, 1.0]).unwrap();
@@ -171,8 +170,8 @@ fn a_search_can_start_from_a_point_and_a_solve_stop_at_a_bound() {
 }
 
 #[test]
-fn a_basis_survives_new_rows_and_columns() {
-    let mut lp = small();
+fn a_basis_is_extended_by_new_rows_and_columns() {
+    let mut lp = small_lp();
     lp.solve().unwrap();
     let (mut rows, mut columns) = (LpRows::default(), LpColumns::default());
     rows.push([f64::NEG_INFINITY, 100.0], [(0, 1.0)]);
@@ -192,20 +191,20 @@ fn a_basis_survives_new_rows_and_columns() {
         2,
         "a basic row may be deleted"
     );
-    let tight = lp
+    let nonbasic = lp
         .basis()
         .unwrap()
         .rows
         .iter()
         .map(|status| *status != BasisStatus::Basic)
         .collect::<Vec<_>>();
-    lp.delete_rows(&tight).unwrap();
+    lp.delete_rows(&nonbasic).unwrap();
     assert_eq!(lp.basis(), None, "a nonbasic row may not");
 }
 
 #[test]
 fn invalid_arguments_are_refused() {
-    let mut lp = small();
+    let mut lp = small_lp();
     assert!(lp.point().is_err(), "nothing was solved yet");
     assert!(lp.cost_ranges().is_err(), "nothing was solved yet");
     assert!(lp.set_costs(1, &[1.0, 2.0]).is_err());
@@ -220,12 +219,12 @@ fn invalid_arguments_are_refused() {
     assert!(lp.add_rows(&row).is_err(), "there is no column 2");
     row = LpRows::default();
     row.push([0.0, 1.0], [(1, 1.0), (1, 1.0)]);
-    assert!(lp.add_rows(&row).is_err(), "an entry comes twice");
+    assert!(lp.add_rows(&row).is_err(), "a duplicate entry");
 }
 
 #[test]
 fn infeasible_unbounded_and_stopped_solves_are_reported() {
-    let mut lp = small();
+    let mut lp = small_lp();
     lp.set_row_bounds(0, [9.0, 9.0]).unwrap();
     assert_eq!(lp.solve().unwrap(), LpStatus::Infeasible);
     assert!(!lp.has_point());
@@ -234,7 +233,7 @@ fn infeasible_unbounded_and_stopped_solves_are_reported() {
     columns.push(-1.0, [0.0, f64::INFINITY], []);
     free.add_columns(&columns).unwrap();
     assert_eq!(free.solve().unwrap(), LpStatus::Unbounded);
-    let mut stopped = small();
+    let mut stopped = small_lp();
     stopped.limit_iterations(Some(0)).unwrap();
     assert_eq!(stopped.solve().unwrap(), LpStatus::IterationLimit);
     stopped.limit_iterations(None).unwrap();
@@ -243,14 +242,14 @@ fn infeasible_unbounded_and_stopped_solves_are_reported() {
 
 #[test]
 fn an_lp_can_move_to_another_thread() {
-    let mut lp = small();
+    let mut lp = small_lp();
     lp.solve().unwrap();
     let objective = std::thread::spawn(move || {
         lp.set_costs(0, &[1.0, 4.0]).unwrap();
         lp.solve().unwrap();
         lp.objective()
     });
-    close(objective.join().unwrap(), 8.0);
+    assert_equal(objective.join().unwrap(), 8.0);
 }
 
 /// Columns of a table of published optima: name, kind of file, HiGHS's optimum, optimum of the
@@ -277,8 +276,8 @@ fn objective_of(path: &Path, relaxed: bool) -> f64 {
     lp.objective()
 }
 
-fn assert_published(found: f64, expected: &str, name: &str) {
-    assert_close(&[found], &[expected.parse().unwrap()], 1e-6, name);
+fn assert_published(actual: f64, expected: &str, name: &str) {
+    assert_close(&[actual], &[expected.parse().unwrap()], 1e-6, name);
 }
 
 #[test]
@@ -286,10 +285,10 @@ fn published_linear_programs_have_their_published_optima() {
     let (folder, table) = optima("optima_lp.csv");
     assert_eq!(table.len(), 14);
     for row in table {
-        let found = objective_of(&folder.join(format!("{}.mps", row[0])), false);
-        // netlib leaves out the constant that stands in the RHS section of e226.
+        let actual = objective_of(&folder.join(format!("{}.mps", row[0])), false);
+        // netlib omits the constant in the RHS section of e226.
         assert_published(
-            found,
+            actual,
             if row[0] == "e226" { &row[9] } else { &row[7] },
             &row[0],
         );

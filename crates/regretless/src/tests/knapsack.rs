@@ -7,7 +7,7 @@ use regretless::random::{Purpose, RandomStream};
 use regretless::solve::knapsack::{KnapsackBasicVariable, KnapsackBranchAndBound};
 use regretless::solve::{SearchLimits, SolveStatus, Solver};
 
-/// The lowest cost of any subset that fits, by trying all.
+/// The minimum cost over all feasible subsets, by enumeration.
 fn brute_force(problem: &Knapsack, costs: &[f64]) -> f64 {
     let fits = |subset: u32| {
         problem
@@ -71,7 +71,7 @@ fn solver(problem: &Knapsack, limits: SearchLimits) -> KnapsackBranchAndBound {
 }
 
 #[test]
-fn small_instances_have_the_value_brute_force_finds() {
+fn optima_of_small_instances_equal_brute_force() {
     for number in 0..1500 {
         let (problem, costs) = small_instance(number);
         let solution = solver(&problem, SearchLimits::default())
@@ -88,32 +88,35 @@ fn small_instances_have_the_value_brute_force_finds() {
             &format!("instance {number}"),
         );
         assert_eq!(solution.status, SolveStatus::Optimal, "instance {number}");
-        let kept = solution
+        let all_have_value = solution
             .decision
             .indices()
             .iter()
             .all(|j| costs[*j as usize] < 0.0);
-        assert!(kept, "instance {number} chooses an item without value");
+        assert!(
+            all_have_value,
+            "instance {number} chooses an item without value"
+        );
     }
 }
 
 /// The optimal objective for integer weights in two dimensions, by dynamic programming over loads.
 fn dynamic_program(weights: [&[f64]; 2], capacity: [usize; 2], costs: &[f64]) -> f64 {
-    let (wide, deep) = (capacity[0] + 1, capacity[1] + 1);
-    let mut min = vec![0.0_f64; wide * deep];
+    let (rows, cols) = (capacity[0] + 1, capacity[1] + 1);
+    let mut min = vec![0.0_f64; rows * cols];
     for (item, cost) in costs.iter().enumerate() {
         let [a, b] = weights.map(|row| row[item] as usize);
-        for x in (a..wide).rev() {
-            for y in (b..deep).rev() {
-                min[x * deep + y] = min[x * deep + y].min(min[(x - a) * deep + y - b] + cost);
+        for x in (a..rows).rev() {
+            for y in (b..cols).rev() {
+                min[x * cols + y] = min[x * cols + y].min(min[(x - a) * cols + y - b] + cost);
             }
         }
     }
-    min[wide * deep - 1]
+    min[rows * cols - 1]
 }
 
 #[test]
-fn larger_instances_have_the_value_a_dynamic_program_finds() {
+fn optima_of_larger_instances_equal_those_of_a_dynamic_program() {
     let mut stream = RandomStream::new(Purpose::Benchmark, 7, [0, 0]);
     for number in 0..60 {
         let items = 50 + stream.index_below(150);
@@ -125,10 +128,10 @@ fn larger_instances_have_the_value_a_dynamic_program_finds() {
             })
             .collect();
         let capacity = [40 + stream.index_below(160), 40 + stream.index_below(160)];
-        let alike = number % 3 == 0;
+        let is_correlated = number % 3 == 0;
         let costs: Vec<f64> = (0..items)
             .map(|j| {
-                if alike {
+                if is_correlated {
                     -rows[0][j] - stream.uniform(0.0, 1.0)
                 } else {
                     stream.uniform(-9.0, 1.0)
@@ -136,12 +139,17 @@ fn larger_instances_have_the_value_a_dynamic_program_finds() {
             })
             .collect();
         let problem = Knapsack::new(rows.clone(), capacity.map(|c| c as f64).to_vec()).unwrap();
-        let found = solver(&problem, SearchLimits::default())
+        let objective = solver(&problem, SearchLimits::default())
             .solve(&costs)
             .unwrap()
             .objective;
         let expected = dynamic_program([&rows[0], &rows[1]], capacity, &costs);
-        assert_close(&[found], &[expected], 2e-9, &format!("instance {number}"));
+        assert_close(
+            &[objective],
+            &[expected],
+            2e-9,
+            &format!("instance {number}"),
+        );
     }
 }
 
@@ -151,15 +159,16 @@ fn the_relaxation_is_a_lower_bound_and_its_duals_prove_it() {
         let (problem, costs) = small_instance(number);
         let mut solver = solver(&problem, SearchLimits::default());
         let relaxed = solver.relax(&costs).unwrap();
-        let best = solver.solve(&costs).unwrap();
-        let scale = best
+        let optimum = solver.solve(&costs).unwrap();
+        let scale = optimum
             .objective
             .abs()
             .max(costs.iter().fold(0.0, |max: f64, c| max.max(c.abs())));
-        // Without capacity, only the tolerance of integral choices admits tiny weights.
-        let closed = problem.capacity().contains(&0.0);
+        // With a capacity of 0, tiny weights fit only by the feasibility tolerance of integral
+        // solutions.
+        let has_zero_capacity = problem.capacity().contains(&0.0);
         assert!(
-            closed || relaxed.objective <= best.objective + 1e-8 * scale,
+            has_zero_capacity || relaxed.objective <= optimum.objective + 1e-8 * scale,
             "instance {number}"
         );
         let capacity = problem
@@ -210,10 +219,10 @@ fn a_reused_solver_returns_what_a_new_one_does() {
         let costs: Vec<f64> = (0..40)
             .map(|_| rounded(stream.uniform(-8.0, 1.0)))
             .collect();
-        let fresh = solver(&problem, SearchLimits::default())
+        let by_new_solver = solver(&problem, SearchLimits::default())
             .solve(&costs)
             .unwrap();
-        assert_eq!(reused.solve(&costs).unwrap(), fresh);
+        assert_eq!(reused.solve(&costs).unwrap(), by_new_solver);
     }
 }
 
@@ -223,23 +232,24 @@ fn a_node_limit_leaves_a_valid_bound() {
     let row = |stream: &mut RandomStream| (0..60).map(|_| stream.uniform(3.0, 8.0)).collect();
     let problem =
         Knapsack::with_capacity_fraction((0..4).map(|_| row(&mut stream)).collect(), 0.4).unwrap();
-    let (mut stopped, mut loose) = (0, 0);
+    let (mut num_stopped, mut num_within_gap) = (0, 0);
     for _ in 0..20 {
         let costs: Vec<f64> = (0..60).map(|_| stream.uniform(-8.0, -4.0)).collect();
-        let best = solver(&problem, SearchLimits::default())
+        let optimum = solver(&problem, SearchLimits::default())
             .solve(&costs)
             .unwrap();
         for nodes in [1, 5, 30] {
-            let early = solver(&problem, SearchLimits { nodes, gap: 0.0 })
+            let limited = solver(&problem, SearchLimits { nodes, gap: 0.0 })
                 .solve(&costs)
                 .unwrap();
-            problem.check(&early.decision).unwrap();
+            problem.check(&limited.decision).unwrap();
             assert!(
-                early.bound <= best.objective + 1e-9 && early.objective >= best.objective - 1e-9
+                limited.bound <= optimum.objective + 1e-9
+                    && limited.objective >= optimum.objective - 1e-9
             );
-            stopped += u32::from(early.status == SolveStatus::LimitReached);
+            num_stopped += u32::from(limited.status == SolveStatus::LimitReached);
         }
-        let near = solver(
+        let within_gap = solver(
             &problem,
             SearchLimits {
                 gap: 0.01,
@@ -249,18 +259,20 @@ fn a_node_limit_leaves_a_valid_bound() {
         .solve(&costs)
         .unwrap();
         assert!(
-            near.bound <= best.objective + 1e-9,
+            within_gap.bound <= optimum.objective + 1e-9,
             "{} {}",
-            near.bound,
-            best.objective
+            within_gap.bound,
+            optimum.objective
         );
-        assert!(near.objective - near.bound <= 0.01 * near.objective.abs() + 1e-9);
-        if let SolveStatus::WithinGap(gap) = near.status {
+        assert!(
+            within_gap.objective - within_gap.bound <= 0.01 * within_gap.objective.abs() + 1e-9
+        );
+        if let SolveStatus::WithinGap(gap) = within_gap.status {
             assert!(gap <= 0.01 + 1e-12);
-            loose += 1;
+            num_within_gap += 1;
         }
     }
-    assert!(stopped > 0 && loose > 0);
+    assert!(num_stopped > 0 && num_within_gap > 0);
 }
 
 #[test]
@@ -288,13 +300,13 @@ fn items_without_value_are_left_out_and_items_without_weight_are_chosen() {
 }
 
 #[test]
-fn golden_knapsack_has_its_optima_and_linear_optima() {
+fn golden_knapsacks_have_their_optima_and_relaxed_optima() {
     let golden = golden("solvers");
     let case = &golden["problems"]["KS14"];
     let capacity = numbers(&case["problem"]["capacity"]);
     let problem = Knapsack::new(rows(&case["problem"]["weights"]), capacity).unwrap();
     let mut solver = solver(&problem, SearchLimits::default());
-    let (best, linear) = (
+    let (optima, relaxed_optima) = (
         numbers(&case["objectives"]),
         numbers(&case["lp_objectives"]),
     );
@@ -302,19 +314,19 @@ fn golden_knapsack_has_its_optima_and_linear_optima() {
     for (index, values) in rows(&case["costs"]).iter().enumerate() {
         let costs: Vec<f64> = values.iter().map(|v| -v).collect();
         let solution = solver.solve(&costs).unwrap();
-        assert_close(&[-solution.objective], &[best[index]], 1e-8, "objective");
+        assert_close(&[-solution.objective], &[optima[index]], 1e-8, "objective");
         let mut dense = vec![0.0; costs.len()];
         solution.decision.write_dense(&mut dense);
         assert_eq!(dense, points[index]);
         let relaxed = solver.relax(&costs).unwrap();
         assert_close(
             &[-relaxed.objective],
-            &[linear[index]],
+            &[relaxed_optima[index]],
             1e-8,
-            "linear objective",
+            "relaxed objective",
         );
         relaxed.decision.write_dense(&mut dense);
-        assert_close(&dense, &fractions[index], 1e-8, "linear point");
+        assert_close(&dense, &fractions[index], 1e-8, "relaxed solution");
         for basic in &relaxed.basis {
             if let KnapsackBasicVariable::Item(item) = basic {
                 assert_eq!(relaxed.reduced_costs[*item as usize], 0.0);
@@ -350,13 +362,14 @@ fn column(path: &str, column: usize) -> Vec<f64> {
 #[test]
 fn published_small_instances_reach_their_optima() {
     let instances = published("mkp/mknap1.txt");
-    let (optima, linear) = (
+    let (optima, relaxed_optima) = (
         column("mkp/mknap1_opt.csv", 3),
         column("mkp/mknap1_opt.csv", 4),
     );
     assert_eq!(instances.len(), optima.len());
-    for ((problem, costs), (optimum, linear)) in
-        instances.into_iter().zip(optima.into_iter().zip(linear))
+    for ((problem, costs), (optimum, relaxed_optimum)) in instances
+        .into_iter()
+        .zip(optima.into_iter().zip(relaxed_optima))
     {
         let mut solver = solver(&problem, SearchLimits::default());
         assert_close(
@@ -367,15 +380,15 @@ fn published_small_instances_reach_their_optima() {
         );
         assert_close(
             &[-solver.relax(&costs).unwrap().objective],
-            &[linear],
+            &[relaxed_optimum],
             1e-7,
-            "linear optimum",
+            "relaxed optimum",
         );
     }
 }
 
 /// Solves the first instances of a hard published set.
-fn solve_hard(count: usize) {
+fn solve_hard_instances(count: usize) {
     let instances = published("mkp/mknapcb1.txt");
     let optima = column("mkp/mknapcb1_best.csv", 1);
     assert_eq!(instances.len(), optima.len());
@@ -392,13 +405,13 @@ fn solve_hard(count: usize) {
 
 #[test]
 fn published_hard_instances_reach_their_optima() {
-    solve_hard(5);
+    solve_hard_instances(5);
 }
 
 #[test]
 #[ignore = "the full set takes several seconds"]
 fn all_published_hard_instances_reach_their_optima() {
-    solve_hard(30);
+    solve_hard_instances(30);
 }
 
 /// House prices in dollars, in row order.
@@ -417,10 +430,10 @@ fn solve_houses(file: &str) {
     let folder = reference_data();
     let case: serde_json::Value =
         serde_json::from_slice(&std::fs::read(folder.join("caks").join(file)).unwrap()).unwrap();
-    let tens = |row: Vec<f64>| row.iter().map(|w| 10.0 * w).collect();
+    let to_hundredths = |row: Vec<f64>| row.iter().map(|w| 10.0 * w).collect();
     let weights = rows(&case["weights_tenths"])
         .into_iter()
-        .map(tens)
+        .map(to_hundredths)
         .collect();
     let problem = Knapsack::new(weights, numbers(&case["capacity_hundredths"])).unwrap();
     let prices = house_prices();

@@ -45,8 +45,9 @@ fn knapsack(
 
 /// The minimum cost over all feasible choices of items.
 fn enumerate(weights: &[Vec<f64>], costs: &[f64]) -> f64 {
-    let total = |set: u32, of: &[f64]| -> f64 {
-        of.iter()
+    let total = |set: u32, values: &[f64]| -> f64 {
+        values
+            .iter()
             .enumerate()
             .filter(|(item, _)| set >> item & 1 == 1)
             .map(|(_, value)| value)
@@ -87,13 +88,17 @@ fn knapsacks_agree_with_enumeration() {
 fn random_problem(case: u64) -> (LinearProblem, Vec<f64>) {
     let mut stream = RandomStream::new(Purpose::Benchmark, 77, [case, 0]);
     let (columns, rows) = (2 + stream.index_below(14), stream.index_below(9));
-    let plain = case.is_multiple_of(3);
+    let has_integer_numbers = case.is_multiple_of(3);
     let number = |stream: &mut RandomStream, span: f64| {
         let number = stream.uniform(-span, span);
-        if plain { number.round() } else { number }
+        if has_integer_numbers {
+            number.round()
+        } else {
+            number
+        }
     };
-    // Continuous columns, equations and no bound: a search may never end.
-    let far = if plain { INFINITE } else { 20.0 };
+    // With continuous columns, equations and no upper bound, branch and bound may not terminate.
+    let large_upper = if has_integer_numbers { INFINITE } else { 20.0 };
     let mut build = LinearBuilder::new(
         "random",
         if case.is_multiple_of(2) {
@@ -108,7 +113,7 @@ fn random_problem(case: u64) -> (LinearProblem, Vec<f64>) {
         let (domain, value) = match (case / 2 % 4, stream.index_below(6)) {
             (0, _) | (1, 0..3) => (VariableDomain::Binary, stream.index_below(2) as f64),
             (3, 0) => (
-                VariableDomain::Integer([low, far]),
+                VariableDomain::Integer([low, large_upper]),
                 low + stream.index_below(4) as f64,
             ),
             (_, 0..4) => (
@@ -159,31 +164,31 @@ fn compare_with_highs(cases: std::ops::Range<u64>) {
     let (mut solved, mut unsolvable) = (0, 0);
     for case in cases {
         let (problem, costs) = random_problem(case);
-        let own = solve(&problem, &costs);
+        let dense_search = solve(&problem, &costs);
         let highs = problem
             .solver(&SearchLimits {
                 nodes: 900_000,
                 gap: 0.0,
             })
             .solve(&costs);
-        match (&own, &highs) {
-            (Ok(own), Ok(highs)) => {
+        match (&dense_search, &highs) {
+            (Ok(dense_search), Ok(highs)) => {
                 solved += 1;
-                assert_eq!(own.status, SolveStatus::Optimal, "case {case}");
-                let scale = 1e-6 * own.objective.abs().max(20.0);
-                let difference = (own.objective - highs.objective).abs();
+                assert_eq!(dense_search.status, SolveStatus::Optimal, "case {case}");
+                let tolerance = 1e-6 * dense_search.objective.abs().max(20.0);
+                let difference = (dense_search.objective - highs.objective).abs();
                 assert!(
-                    difference <= scale,
+                    difference <= tolerance,
                     "case {case}: {} not {}",
-                    own.objective,
+                    dense_search.objective,
                     highs.objective
                 );
             }
-            (Err(own), Err(highs)) => {
+            (Err(dense_search), Err(highs)) => {
                 unsolvable += 1;
-                assert_eq!(own, highs, "case {case}");
+                assert_eq!(dense_search, highs, "case {case}");
             }
-            _ => panic!("case {case}: {own:?} but {highs:?}"),
+            _ => panic!("case {case}: {dense_search:?} but {highs:?}"),
         }
     }
     assert!(
@@ -221,19 +226,19 @@ fn small_integer_problems_agree_with_enumeration() {
                 .is_ok()
                 .then(|| decision.dot(&costs))
         };
-        let best = (0..1 << costs.len())
+        let optimum = (0..1 << costs.len())
             .filter_map(check)
             .fold(INFINITE, f64::min);
         match solve(&problem, &costs) {
             Ok(solution) => {
                 assert!(
-                    (solution.objective - best).abs() < 1e-9,
-                    "case {case}: {} {best}",
+                    (solution.objective - optimum).abs() < 1e-9,
+                    "case {case}: {} {optimum}",
                     solution.objective
                 );
             }
             Err(failure) => assert_eq!(
-                (failure, best),
+                (failure, optimum),
                 (SolveFailure::Infeasible, INFINITE),
                 "case {case}"
             ),
@@ -244,16 +249,16 @@ fn small_integer_problems_agree_with_enumeration() {
 }
 
 #[test]
-fn solutions_depend_on_the_costs_only() {
+fn solutions_depend_on_neither_threads_nor_earlier_solves() {
     let mut stream = RandomStream::new(Purpose::Benchmark, 12, [0, 0]);
     let (problem, _) = knapsack(&mut stream, 12, Sense::Maximize);
     for problem in [problem.relaxed(), problem] {
         // Few different costs: many decisions are tied.
-        let all: Vec<f64> = (0..20 * 12)
+        let all_costs: Vec<f64> = (0..20 * 12)
             .map(|_| -stream.uniform(1.0, 4.0).floor())
             .collect();
-        let table = Matrix::from_f64(20, 12, &all).unwrap();
-        let fresh: Vec<_> = all
+        let table = Matrix::from_f64(20, 12, &all_costs).unwrap();
+        let by_new_solvers: Vec<_> = all_costs
             .chunks(12)
             .map(|costs| solve(&problem, costs).unwrap())
             .collect();
@@ -263,7 +268,7 @@ fn solutions_depend_on_the_costs_only() {
             for _ in 0..2 {
                 let solutions = oracle.solve_all(&table, &NoopObserver).unwrap();
                 let solutions: Vec<_> = solutions.into_iter().map(Result::unwrap).collect();
-                assert_eq!(solutions, fresh);
+                assert_eq!(solutions, by_new_solvers);
             }
         }
     }
@@ -359,10 +364,10 @@ fn regret_compares_totals_with_fixed_costs() {
     let features = Features::new(Matrix::zeros(1, 1), FeatureShape::Wide, None).unwrap();
     let data = Dataset::new(features, Matrix::new(1, 2, vec![1.0, 2.0]).unwrap(), None).unwrap();
     let labeled = LabeledDataset::solve(data, &oracle, &NoopObserver).unwrap();
-    let mistaken = oracle.worker().solve(&[6.5, 2.0]).unwrap().decision;
+    let suboptimal = oracle.worker().solve(&[6.5, 2.0]).unwrap().decision;
     // B and a missing unit cost 1 + 2·2 + 10 where A alone would have cost 7.
     assert_eq!(
-        mistaken.dot(labeled.data().costs().row(0)) - labeled.optimal_objective(0),
+        suboptimal.dot(labeled.data().costs().row(0)) - labeled.optimal_objective(0),
         8.0
     );
 }
@@ -433,7 +438,7 @@ fn infeasible_and_unbounded_problems_are_reported() {
             solve(&build.build().unwrap(), &[1.0, -1.0]),
             Err(SolveFailure::Infeasible)
         );
-        let mut build = LinearBuilder::new("for ever", Sense::Minimize);
+        let mut build = LinearBuilder::new("unbounded", Sense::Minimize);
         let x = build.predicted("x", domain([0.0, INFINITE]));
         let y = build.predicted("y", domain([0.0, INFINITE]));
         build.row([-1.0, 1.0], [(x, 1.0), (y, -1.0)]);
@@ -445,7 +450,7 @@ fn infeasible_and_unbounded_problems_are_reported() {
 
 #[test]
 fn a_solver_works_after_a_failure() {
-    let mut build = LinearBuilder::new("for ever", Sense::Minimize);
+    let mut build = LinearBuilder::new("unbounded", Sense::Minimize);
     build.predicted("x", VariableDomain::Continuous([-1.0, INFINITE]));
     let mut solver = build.build().unwrap().solver(&SearchLimits::default());
     assert_eq!(solver.solve(&[-1.0]), Err(SolveFailure::Unbounded));
@@ -454,7 +459,7 @@ fn a_solver_works_after_a_failure() {
 }
 
 #[test]
-fn limits_are_kept_and_reported() {
+fn search_limits_are_respected_and_reported() {
     let mut stream = RandomStream::new(Purpose::Benchmark, 5, [0, 0]);
     let items = 60;
     let mut build = LinearBuilder::new("hard", Sense::Maximize);
@@ -474,12 +479,12 @@ fn limits_are_kept_and_reported() {
     assert!(stopped.bound < stopped.objective);
     // The first is solved by the dense search, the second by HiGHS.
     for nodes in [1_000_000, 900_000] {
-        let loose = solved(SearchLimits { nodes, gap: 0.02 });
-        let SolveStatus::WithinGap(gap) = loose.status else {
-            panic!("{:?}", loose.status)
+        let within_gap = solved(SearchLimits { nodes, gap: 0.02 });
+        let SolveStatus::WithinGap(gap) = within_gap.status else {
+            panic!("{:?}", within_gap.status)
         };
-        assert!(gap <= 0.02 && loose.bound <= loose.objective);
-        assert!(stopped.bound <= loose.objective && loose.bound <= stopped.objective);
+        assert!(gap <= 0.02 && within_gap.bound <= within_gap.objective);
+        assert!(stopped.bound <= within_gap.objective && within_gap.bound <= stopped.objective);
     }
 }
 
@@ -504,7 +509,7 @@ fn a_switch_within_the_integrality_tolerance_is_off() {
 }
 
 #[test]
-fn invalid_problems_are_refused_with_the_name_of_the_part() {
+fn invalid_problems_are_refused_with_the_name_of_the_row_or_column() {
     let refused = |change: &dyn Fn(&mut LinearBuilder)| {
         let mut build = LinearBuilder::new("shop", Sense::Minimize);
         build.predicted("x", VariableDomain::Binary);
@@ -529,7 +534,7 @@ fn invalid_problems_are_refused_with_the_name_of_the_part() {
     );
 }
 
-/// HiGHS's dual simplex method fails on this one without a status.
+/// The dual simplex method of HiGHS fails on this problem without a status.
 #[test]
 fn a_direction_with_a_small_cost_and_no_bound_is_unbounded() {
     let mut build = LinearBuilder::new("slope", Sense::Minimize);
@@ -565,7 +570,7 @@ fn a_direction_with_a_small_cost_and_no_bound_is_unbounded() {
 }
 
 #[test]
-fn a_problem_survives_serialization() {
+fn a_problem_is_unchanged_by_serialization() {
     let column = |upper, cost| LinearColumn {
         name: None,
         lower: Some(0.0),
@@ -591,15 +596,15 @@ fn a_problem_survives_serialization() {
     assert_eq!(serde_json::from_str::<ProblemSpec>(&text).unwrap(), spec);
     // Both items are worth 4 and 3; capacity for the second costs half a unit for each of two.
     let problem = spec.build().unwrap();
-    let found = problem
+    let solution = problem
         .solver(&SearchLimits::default())
         .solve(&[-4.0, -3.0])
         .unwrap();
     assert_eq!(
         (
-            found.objective,
-            found.decision.indices(),
-            found.decision.fixed()
+            solution.objective,
+            solution.decision.indices(),
+            solution.decision.fixed()
         ),
         (-6.0, &[0, 1][..], 1.0)
     );
@@ -622,8 +627,8 @@ fn bounds_of_integer_columns_are_rounded_inward() {
             nodes,
             ..SearchLimits::default()
         });
-        let found = oracle.worker().solve(&[1.0, -1.0, 1.0]).unwrap();
-        assert_eq!(dense(&problem, &found), [0.0, 7.0, 0.5], "{nodes} nodes");
+        let solution = oracle.worker().solve(&[1.0, -1.0, 1.0]).unwrap();
+        assert_eq!(dense(&problem, &solution), [0.0, 7.0, 0.5], "{nodes} nodes");
     }
     let mut build = LinearBuilder::new("none", Sense::Minimize);
     build.predicted("a", VariableDomain::Integer([0.3, 0.7]));
@@ -635,7 +640,7 @@ fn bounds_of_integer_columns_are_rounded_inward() {
 }
 
 #[test]
-fn numbers_of_the_objective_that_would_overflow_are_refused() {
+fn objectives_with_numbers_that_would_overflow_are_refused() {
     let mut build = LinearBuilder::new("constant", Sense::Minimize);
     build.predicted("a", VariableDomain::Binary);
     build.offset(1e308);

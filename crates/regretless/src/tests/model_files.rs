@@ -1,4 +1,5 @@
-//! Model files: what is read, what is refused, and that no file whatever crashes the reader.
+//! Model files in MPS and LP format: valid ones, errors of invalid ones, and damaged ones, which must
+//! not crash the reader.
 
 #![cfg(feature = "highs")]
 use std::path::{Path, PathBuf};
@@ -85,8 +86,8 @@ fn mps_and_lp_files_of_one_model_agree() {
         ]
     );
     assert_eq!(mps.integer, [true, false, false]);
-    // HiGHS makes two rows of one with two limits when it reads an LP file, so they are compared
-    // without.
+    // HiGHS reads a row with two limits in an LP file as two rows, so the models are compared
+    // without the range.
     let single = MPS.replace("RANGES\n    RNG  flour  8\n", "");
     assert_eq!(
         read("shop.mps", single).unwrap(),
@@ -112,7 +113,7 @@ fn a_written_model_reads_back_the_same() {
 }
 
 #[test]
-fn predicted_costs_go_to_all_columns_or_to_named_ones() {
+fn all_columns_or_named_columns_have_predicted_costs() {
     let folder = tempfile::tempdir().unwrap();
     let path = write(&folder, "shop.mps", MPS);
     let all = LinearProblem::read(&path, &CostColumns::All, None).unwrap();
@@ -159,7 +160,7 @@ fn predicted_costs_go_to_all_columns_or_to_named_ones() {
 }
 
 #[test]
-fn published_problems_have_their_optima_through_the_engine_too() {
+fn the_oracle_finds_the_published_optima_of_model_files() {
     let folder = reference_data().join("mps");
     for (file, slow) in [
         ("optima_lp.csv", vec![]),
@@ -175,17 +176,17 @@ fn published_problems_have_their_optima_through_the_engine_too() {
             let costs = LinearModel::read(&path).unwrap().cost;
             let problem =
                 std::sync::Arc::new(LinearProblem::read(&path, &CostColumns::All, None).unwrap());
-            let found = Oracle::new(problem)
+            let solution = Oracle::new(problem)
                 .worker()
                 .solve(&costs)
                 .unwrap_or_else(|failure| panic!("{line}: {failure}"));
             common::assert_close(
-                &[found.objective],
+                &[solution.objective],
                 &[fields[9].parse().unwrap()],
                 1e-6,
                 fields[0],
             );
-            assert_eq!(found.status, SolveStatus::Optimal, "{}", fields[0]);
+            assert_eq!(solution.status, SolveStatus::Optimal, "{}", fields[0]);
         }
     }
 }
@@ -226,7 +227,7 @@ fn errors_in_mps_files_name_file_and_line() {
 }
 
 #[test]
-fn files_that_are_no_linear_models_are_refused() {
+fn files_that_are_not_linear_models_are_refused() {
     let cases: [(&str, &[u8]); 14] = [
         ("empty.mps", b""),
         ("empty.lp", b""),
@@ -280,7 +281,7 @@ fn files_that_are_no_linear_models_are_refused() {
     assert!(absent.contains("/no/such/model.mps"), "{absent}");
 }
 
-/// Instances that come with HiGHS's sources, where cargo keeps them.
+/// The instances in the sources of HiGHS that cargo downloaded.
 fn instances() -> Vec<PathBuf> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let output = std::process::Command::new(cargo)
@@ -302,30 +303,35 @@ fn instances() -> Vec<PathBuf> {
 }
 
 #[test]
-fn instances_of_highs_are_read_or_refused() {
-    let (mut good, mut bad) = (0, Vec::new());
+fn instances_of_highs_are_read_or_refused_with_an_error() {
+    let (mut num_read, mut errors) = (0, Vec::new());
     for path in instances() {
         match LinearModel::read(&path) {
             Ok(model) => {
                 assert!(model.cost.len() == model.column_names.len() && !model.cost.is_empty());
-                good += 1;
+                num_read += 1;
             }
-            Err(error) => bad.push(error.to_string()),
+            Err(error) => errors.push(error.to_string()),
         }
     }
-    bad.iter().for_each(|error| eprintln!("{error}"));
-    assert!(bad.iter().any(|error| error.contains("nan1.mps")));
-    assert!(bad.iter().any(|error| error.contains("garbage.mps, row 2")));
-    assert!(good > 60, "{good} read, {} refused", bad.len());
+    errors.iter().for_each(|error| eprintln!("{error}"));
+    assert!(errors.iter().any(|error| error.contains("nan1.mps")));
+    assert!(
+        errors
+            .iter()
+            .any(|error| error.contains("garbage.mps, row 2"))
+    );
+    assert!(num_read > 60, "{num_read} read, {} refused", errors.len());
 }
 
-/// Reads damaged copies of a file: cut off, bytes changed, pieces repeated or swapped.
+/// Reads damaged copies of a file: truncated, with bytes changed, or with pieces removed or
+/// repeated. Returns how many were refused and how many were read.
 fn read_damaged(path: &Path, copies: usize, stream: &mut RandomStream) -> [usize; 2] {
     let folder = tempfile::tempdir().unwrap();
-    let whole = std::fs::read(path).unwrap();
+    let original = std::fs::read(path).unwrap();
     let mut counts = [0, 0];
     for _ in 0..copies {
-        let mut text = whole.clone();
+        let mut text = original.clone();
         for _ in 0..=stream.index_below(3) {
             let (a, b) = (
                 stream.index_below(text.len().max(1)),
@@ -339,7 +345,7 @@ fn read_damaged(path: &Path, copies: usize, stream: &mut RandomStream) -> [usize
                 3 => text
                     .splice(
                         b..b,
-                        whole[from.min(whole.len())..to.min(whole.len())].to_vec(),
+                        original[from.min(original.len())..to.min(original.len())].to_vec(),
                     )
                     .for_each(drop),
                 _ => text.extend_from_slice(b"\nend\nENDATA\n"),
@@ -357,8 +363,8 @@ fn read_many_damaged(copies: usize) {
         write(&folder, "shop.mps", MPS),
         write(&folder, "shop.lp", LP),
     ];
-    let small = |path: &PathBuf| std::fs::metadata(path).is_ok_and(|data| data.len() < 100_000);
-    files.extend(instances().into_iter().filter(small));
+    let is_small = |path: &PathBuf| std::fs::metadata(path).is_ok_and(|data| data.len() < 100_000);
+    files.extend(instances().into_iter().filter(is_small));
     files.push(reference_data().join("mps/p0033.mps"));
     let mut stream = RandomStream::new(Purpose::Benchmark, 99, [0, 0]);
     let counts: Vec<_> = files
@@ -366,7 +372,7 @@ fn read_many_damaged(copies: usize) {
         .map(|file| read_damaged(file, copies, &mut stream))
         .collect();
     let [refused, read] = counts.iter().fold([0, 0], |[a, b], [c, d]| [a + c, b + d]);
-    eprintln!("{refused} damaged files refused, {read} still models");
+    eprintln!("{refused} damaged files refused, {read} still valid models");
     assert!(refused > 0 && read > 0);
 }
 

@@ -1,4 +1,4 @@
-//! A model file must not make the program read a file of its choice.
+//! The problem stored with a model: a model file must not make the program read an arbitrary file.
 
 #![cfg(feature = "highs")]
 use std::path::Path;
@@ -8,15 +8,15 @@ use serde_json::json;
 
 const LP: &str = "minimize\n obj: a + b\nsubject to\n one: a + b >= 1\nbinary\n a b\nend\n";
 
-/// What building the problem of a model says.
+/// Builds the problem of a model that refers to a file.
 fn build(file: &Path, hash: Option<&str>, folder: Option<&Path>) -> Result<ProblemSpec, String> {
     let problem = json!({"kind": "linear", "file": file, "costs": "all"});
-    let written = ModelProblem {
+    let model_problem = ModelProblem {
         problem: &problem,
         file_hash: hash,
         folder,
     };
-    written
+    model_problem
         .build()
         .map(|(spec, _)| spec)
         .map_err(|error| error.to_string())
@@ -27,12 +27,12 @@ fn hash(text: &str) -> String {
 }
 
 #[test]
-fn a_file_is_used_only_if_its_content_is_that_of_the_training() {
+fn a_file_is_used_only_if_its_hash_is_that_of_training() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("model.lp");
     std::fs::write(&path, LP).unwrap();
-    let right = hash(LP);
-    assert!(build(&path, Some(&right), None).is_ok());
+    let correct_hash = hash(LP);
+    assert!(build(&path, Some(&correct_hash), None).is_ok());
     let message = build(&path, Some(&hash("other")), None).unwrap_err();
     assert!(
         message.contains("changed since training") && message.contains("pass the problem"),
@@ -40,17 +40,25 @@ fn a_file_is_used_only_if_its_content_is_that_of_the_training() {
     );
     let message = build(&path, None, None).unwrap_err();
     assert!(message.contains("has no hash of this file"), "{message}");
-    let spec = build(Path::new("model.lp"), Some(&right), Some(folder.path())).unwrap();
-    let ProblemSpec::Linear(found) = spec else {
+    let spec = build(
+        Path::new("model.lp"),
+        Some(&correct_hash),
+        Some(folder.path()),
+    )
+    .unwrap();
+    let ProblemSpec::Linear(linear_file) = spec else {
         panic!("another kind of problem")
     };
-    assert_eq!(found.file, path, "found beside the model");
-    let message = build(Path::new("model.lp"), Some(&right), None).unwrap_err();
+    assert_eq!(
+        linear_file.file, path,
+        "the file in the folder of the model"
+    );
+    let message = build(Path::new("model.lp"), Some(&correct_hash), None).unwrap_err();
     assert!(message.contains("is missing"), "{message}");
 }
 
 #[test]
-fn other_files_are_not_opened_and_nothing_of_them_is_shown() {
+fn the_content_of_other_files_is_not_shown() {
     let folder = tempfile::tempdir().unwrap();
     for (name, text) in [("secret.txt", "hunter2"), ("secret.lp", "hunter2")] {
         let path = folder.path().join(name);
@@ -58,7 +66,7 @@ fn other_files_are_not_opened_and_nothing_of_them_is_shown() {
         let message = build(&path, Some(&hash(LP)), None).unwrap_err();
         assert!(!message.contains("hunter2"), "{message}");
     }
-    // Content with the right hash that is no model file by its name.
+    // Content with the right hash, but not the file name of a linear model.
     let path = folder.path().join("model.txt");
     std::fs::write(&path, LP).unwrap();
     let message = build(&path, Some(&hash(LP)), None).unwrap_err();
@@ -86,7 +94,7 @@ fn a_link_to_a_device_is_not_read() {
 }
 
 #[test]
-fn a_problem_knows_the_hash_of_its_file_and_its_names() {
+fn a_problem_has_the_hash_and_the_column_names_of_its_file() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("model.lp");
     std::fs::write(&path, LP).unwrap();

@@ -13,10 +13,10 @@ use regretless::problem::{GridPath, Knapsack, ProblemKind, Sense, TopK};
 use regretless::solve::Solution;
 
 fn problem(value: &serde_json::Value) -> Option<Arc<dyn ProblemKind>> {
-    let whole = |name: &str| value[name].as_u64().unwrap() as usize;
+    let integer = |name: &str| value[name].as_u64().unwrap() as usize;
     match value["kind"].as_str().unwrap() {
         "shortest_path_grid" => Some(Arc::new(
-            GridPath::new(whole("rows"), whole("cols")).unwrap(),
+            GridPath::new(integer("rows"), integer("cols")).unwrap(),
         )),
         "knapsack" => {
             let (weights, capacity) = (rows(&value["weights"]), numbers(&value["capacity"]));
@@ -44,15 +44,15 @@ fn regrets_equal_the_golden_ones() {
             continue;
         };
         let oracle = Oracle::new(problem);
-        let known = rows(&file["inputs"]["true_sol"]);
-        let known = known
+        let labels = rows(&file["inputs"]["true_sol"]);
+        let labels = labels
             .iter()
             .map(|x| Solution::optimal(Decision::from_dense(x), 0.0))
             .collect();
         let data = LabeledDataset::from_decisions(
             table(&rows(&file["inputs"]["true_cost"])),
             &oracle,
-            known,
+            labels,
         )
         .unwrap();
         let predictions = rows(&file["inputs"]["pred"]);
@@ -64,21 +64,21 @@ fn regrets_equal_the_golden_ones() {
         .unwrap();
         data.sense().convert_single(predictions.as_mut_slice());
         let all: Vec<usize> = (0..data.len()).collect();
-        let found =
+        let evaluation =
             Evaluation::of_predictions(&predictions, &data, &all, &oracle, &NoopObserver).unwrap();
         let expected = &file["metrics"];
-        // Costs are kept in single precision, so regrets agree to its rounding.
+        // Costs are stored in single precision, so regrets agree up to its rounding.
         assert_close(
-            &found.regrets,
+            &evaluation.regrets,
             &numbers(&expected["regret_none"]),
             1e-5,
             name,
         );
         let number = |key: &str| expected[key].as_f64().unwrap();
         let pairs = [
-            (found.regret, "regret_mean"),
-            (found.normalized_regret, "regret_normalized"),
-            (found.mse, "mse"),
+            (evaluation.regret, "regret_mean"),
+            (evaluation.normalized_regret, "regret_normalized"),
+            (evaluation.mse, "mse"),
         ];
         for (value, key) in pairs {
             assert_close(&[value], &[number(key)], 1e-5, key);
@@ -98,15 +98,16 @@ fn regrets_equal_the_golden_ones() {
 }
 
 #[test]
-fn ties_cannot_flatter_the_unambiguous_regret() {
+fn the_unambiguous_regret_is_that_of_the_worst_tied_decision() {
     let oracle = Oracle::new(Arc::new(TopK::new(3, 1, Sense::Minimize).unwrap()));
     let data =
         LabeledDataset::solve(table(&[vec![1.0, 5.0, 9.0]]), &oracle, &NoopObserver).unwrap();
-    let tied = Matrix::new(1, 3, vec![2.0, 2.0, 7.0]).unwrap();
-    let usual = Evaluation::of_predictions(&tied, &data, &[0], &oracle, &NoopObserver).unwrap();
-    assert_eq!((usual.regret, usual.optimal_fraction), (0.0, 1.0));
+    let tied_predictions = Matrix::new(1, 3, vec![2.0, 2.0, 7.0]).unwrap();
+    let evaluation =
+        Evaluation::of_predictions(&tied_predictions, &data, &[0], &oracle, &NoopObserver).unwrap();
+    assert_eq!((evaluation.regret, evaluation.optimal_fraction), (0.0, 1.0));
     assert_eq!(
-        unambiguous_regrets(&tied, &data, &[0], &oracle, &NoopObserver).unwrap(),
+        unambiguous_regrets(&tied_predictions, &data, &[0], &oracle, &NoopObserver).unwrap(),
         [4.0]
     );
 }

@@ -11,7 +11,7 @@ use regretless::parallel::Threads;
 use regretless::problem::{GridPath, ProblemKind, Sense, TopK};
 use regretless::solve::{SearchLimits, SolveFailure};
 
-/// Least cost over all subsets that pass the problem's own check.
+/// Minimum cost over all subsets of the variables that are feasible.
 fn brute_force(problem: &dyn ProblemKind, costs: &[f64]) -> f64 {
     let subsets = (0_u32..1 << costs.len()).map(|bits| {
         let chosen = (0..costs.len() as u32).filter(move |j| bits >> j & 1 == 1);
@@ -44,7 +44,7 @@ fn shortest_paths_equal_the_golden_ones() {
 }
 
 #[test]
-fn a_path_comes_from_above_where_both_ways_cost_the_same() {
+fn ties_between_paths_go_to_the_arc_from_above() {
     let solution = GridPath::new(2, 2)
         .unwrap()
         .solver(&SearchLimits::default())
@@ -76,11 +76,11 @@ fn invalid_problems_are_refused() {
 #[test]
 fn infeasible_decisions_fail_the_check() {
     let path = GridPath::new(3, 3).unwrap();
-    for wrong in [vec![], vec![0, 1], vec![0, 1, 4, 11], vec![2, 7, 10, 99]] {
+    for infeasible in [vec![], vec![0, 1], vec![0, 1, 4, 11], vec![2, 7, 10, 99]] {
         assert!(
-            path.check(&regretless::Decision::from_indices(wrong.clone()))
+            path.check(&regretless::Decision::from_indices(infeasible.clone()))
                 .is_err(),
-            "{wrong:?}"
+            "{infeasible:?}"
         );
     }
     assert!(
@@ -105,13 +105,13 @@ fn the_oracle_counts_every_solve_and_keeps_the_order_of_rows() {
             .map(|result| result.unwrap().decision)
             .collect::<Vec<_>>()
     };
-    let one = results(1);
-    assert_eq!(one, results(2));
-    assert_eq!(one, results(3));
+    let on_one_thread = results(1);
+    assert_eq!(on_one_thread, results(2));
+    assert_eq!(on_one_thread, results(3));
 }
 
 #[test]
-fn a_failed_instance_leaves_the_others_alone() {
+fn a_failed_instance_does_not_affect_the_others() {
     let oracle = Oracle::new(Arc::new(GridPath::new(2, 2).unwrap()));
     let costs = Matrix::new(3, 4, [[1.0; 4], [f32::NAN; 4], [2.0; 4]].concat()).unwrap();
     let results = oracle.solve_all(&costs, &NoopObserver).unwrap();
@@ -125,7 +125,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 
     #[test]
-    fn paths_are_shortest(
+    fn grid_paths_are_optimal(
         rows in 1_usize..4,
         cols in 2_usize..4,
         costs in prop::collection::vec(-3.0..5.0_f64, 12),
@@ -137,7 +137,7 @@ proptest! {
     }
 
     #[test]
-    fn choices_are_cheapest(
+    fn top_k_solutions_are_optimal(
         k in 0_usize..8,
         at_most: bool,
         costs in prop::collection::vec(-3_i8..3, 8),

@@ -1,5 +1,4 @@
-//! Training as a user sees it: it lowers what it should, repeats itself exactly, and stops where
-//! told.
+//! Training: it lowers the loss and the regret, is deterministic for a seed, and stops at its limits.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -22,7 +21,7 @@ use regretless::trainer::Trainer;
 
 use crate::tests::fixture::{TrainingFixture, quick_settings};
 
-/// Houses of a street: each has its own two features and one shared rule gives its value.
+/// A long table: each item has two features, and its cost is the same linear function of them.
 fn items_with_own_features(instances: usize, items: usize) -> Dataset {
     let value = |i: usize| (i as f32 * 0.37).sin();
     let rows = instances * items;
@@ -44,7 +43,7 @@ fn items_with_own_features(instances: usize, items: usize) -> Dataset {
 }
 
 #[test]
-fn every_loss_lowers_itself_and_the_regret_of_the_untrained_model() {
+fn training_with_any_loss_lowers_the_loss_and_the_regret_of_the_untrained_model() {
     let fixture = TrainingFixture::grid_paths(1);
     let untrained = fixture
         .evaluate_test_rows(
@@ -79,7 +78,7 @@ fn every_loss_lowers_itself_and_the_regret_of_the_untrained_model() {
     }
 }
 
-/// Every loss, and the oracle settings that have a state of their own.
+/// Every loss, and methods whose oracle or instance weights keep state between epochs.
 fn all_methods() -> Vec<String> {
     let with_state = [
         "MAE(C,O,S)",
@@ -96,7 +95,7 @@ fn all_methods() -> Vec<String> {
 }
 
 #[test]
-fn the_same_seed_gives_the_same_bytes_on_any_number_of_threads() {
+fn the_same_seed_gives_byte_identical_models_on_any_number_of_threads() {
     let (one, three) = (
         TrainingFixture::grid_paths(1),
         TrainingFixture::grid_paths(3),
@@ -115,14 +114,14 @@ fn the_same_seed_gives_the_same_bytes_on_any_number_of_threads() {
                 .to_bytes()
                 .unwrap()
         };
-        let alone = bytes(&one, 5);
-        assert_eq!(alone, bytes(&three, 5), "{method}");
-        assert_ne!(alone, bytes(&one, 6), "{method}");
+        let on_one_thread = bytes(&one, 5);
+        assert_eq!(on_one_thread, bytes(&three, 5), "{method}");
+        assert_ne!(on_one_thread, bytes(&one, 6), "{method}");
     }
 }
 
 #[test]
-fn weighted_losses_solve_once_more_per_training_and_validation_row() {
+fn weighted_losses_solve_every_training_and_validation_row_once_per_reweighting() {
     let fixture = TrainingFixture::grid_paths(1);
     let solves = |loss: &str| {
         let settings = TrainingSettings {
@@ -133,13 +132,14 @@ fn weighted_losses_solve_once_more_per_training_and_validation_row() {
         fixture.train(loss, settings).unwrap().report.solves.total()
     };
     assert_eq!(solves("MAE(O,S)"), 0);
-    for (loss, rounds) in [
+    for (loss, reweightings) in [
         ("MSE(C)", 1),
         ("MSE(W(0.5))", 1),
         ("MSE(IC(3))", 2),
         ("MAE(EIC(4),S)", 3),
     ] {
-        assert_eq!(solves(loss), rounds * 200, "{loss}");
+        // 160 training and 40 validation rows.
+        assert_eq!(solves(loss), reweightings * 200, "{loss}");
     }
 }
 
@@ -159,12 +159,13 @@ fn validation_by_regret_solves_once_per_row_and_epoch() {
             .report
             .solves
             .total(),
-        5 * 40
+        5 * 40,
+        "the untrained model and four epochs, 40 validation rows each"
     );
 }
 
 #[test]
-fn instance_costs_are_iterative_costs_of_two_rounds_and_no_reweighting_is_the_base_loss() {
+fn c_equals_ic_of_two_rounds_and_a_weight_of_zero_equals_the_base_loss() {
     let fixture = TrainingFixture::grid_paths(1);
     let parameters = |loss: &str| {
         fixture
@@ -180,19 +181,26 @@ fn instance_costs_are_iterative_costs_of_two_rounds_and_no_reweighting_is_the_ba
 }
 
 #[test]
-fn the_best_epoch_is_kept_and_epoch_zero_may_be_best() {
+fn the_epoch_with_the_lowest_validation_regret_is_selected_even_if_it_is_epoch_zero() {
     let fixture = TrainingFixture::grid_paths(1);
     let trained = fixture.train("MSE", quick_settings()).unwrap();
     let round = &trained.report.rounds[0];
     let regret = |epoch: usize| round.epochs[epoch].validation_regret.unwrap();
     assert!((0..=12).all(|epoch| regret(round.best_epoch) <= regret(epoch)));
-    let wild = TrainingSettings {
+    let with_huge_rate = TrainingSettings {
         learning_rate: 1e6,
         epochs: 3,
         select: SelectionCriterion::ValidationLoss,
         ..quick_settings()
     };
-    assert_eq!(fixture.train("MSE", wild).unwrap().report.best_epoch(), 0);
+    assert_eq!(
+        fixture
+            .train("MSE", with_huge_rate)
+            .unwrap()
+            .report
+            .best_epoch(),
+        0
+    );
     let last = TrainingSettings {
         learning_rate: 1e6,
         epochs: 3,
@@ -209,7 +217,7 @@ fn patience_and_time_limits_end_training_early() {
         let report = fixture.train("MSE", settings).unwrap().report;
         (report.rounds[0].stopped, report.rounds[0].epochs.len() - 1)
     };
-    let wild = TrainingSettings {
+    let with_huge_rate = TrainingSettings {
         learning_rate: 1e6,
         select: SelectionCriterion::ValidationLoss,
         ..quick_settings()
@@ -217,14 +225,14 @@ fn patience_and_time_limits_end_training_early() {
     assert_eq!(
         stopped(TrainingSettings {
             patience: Some(2),
-            ..wild
+            ..with_huge_rate
         }),
         (StopReason::Patience, 2)
     );
     assert_eq!(
         stopped(TrainingSettings {
             patience_seconds: Some(1e-9),
-            ..wild
+            ..with_huge_rate
         }),
         (StopReason::Patience, 1)
     );
@@ -237,22 +245,22 @@ fn patience_and_time_limits_end_training_early() {
     );
     assert_eq!(stopped(quick_settings()), (StopReason::Epochs, 12));
     let batch_size = 8;
-    let hurried = TrainingSettings {
+    let with_time_limit = TrainingSettings {
         time_limit: Some(1e-9),
         select: SelectionCriterion::Last,
         batch_size,
         ..quick_settings()
     };
-    let report = fixture.train("SPO+", hurried).unwrap().report;
+    let report = fixture.train("SPO+", with_time_limit).unwrap().report;
     assert_eq!(
         (report.rounds[0].stopped, report.solves.total()),
         (StopReason::TimeLimit, batch_size as u64),
-        "in mid-epoch"
+        "the time limit stops training within an epoch"
     );
 }
 
 #[test]
-fn other_optimizers_train_too() {
+fn training_with_adamw_and_sgd_lowers_the_validation_loss() {
     let fixture = TrainingFixture::grid_paths(1);
     let adamw = Optimizer::Adam {
         beta1: 0.9,
@@ -276,9 +284,10 @@ fn other_optimizers_train_too() {
 }
 
 #[test]
-fn a_prediction_that_starts_at_zero_recovers_under_normalization() {
+fn scale_invariant_losses_train_from_predictions_near_zero() {
     let fixture = TrainingFixture::grid_paths(1);
-    // Features of zero and no output map: the first predictions are the biases, here zero as well.
+    // Without cost scaling the untrained network predicts numbers around zero, where the norm is not
+    // differentiable.
     let settings = TrainingSettings {
         scale_costs: false,
         select: SelectionCriterion::ValidationLoss,
@@ -301,7 +310,7 @@ fn a_prediction_that_starts_at_zero_recovers_under_normalization() {
 }
 
 #[test]
-fn hidden_layers_learn_what_a_linear_model_cannot() {
+fn hidden_layers_reach_a_lower_training_loss_than_a_linear_model() {
     let fixture = TrainingFixture::grid_paths(1);
     let settings = TrainingSettings {
         epochs: 60,
@@ -319,7 +328,7 @@ fn hidden_layers_learn_what_a_linear_model_cannot() {
 }
 
 #[test]
-fn one_shared_predictor_serves_every_item_of_the_long_shape() {
+fn one_predictor_is_shared_by_all_items_of_a_long_table() {
     let problem = ProblemSpec::TopK(TopK::new(6, 2, Sense::Maximize).unwrap());
     for predictor in ["linear", "mlp:8"] {
         let fixture = TrainingFixture::new(
@@ -345,13 +354,13 @@ fn one_shared_predictor_serves_every_item_of_the_long_shape() {
             .unwrap();
         assert!(
             (4.0..6.0).contains(&(predicted.as_slice().iter().sum::<f32>() / 360.0)),
-            "costs in the user's sense"
+            "predictions are in the sense of the user"
         );
     }
 }
 
 #[test]
-fn rescaling_leaves_small_problems_alone_and_rescues_tiny_gradients() {
+fn loss_rescaling_hardly_changes_training_but_helps_with_a_large_adam_epsilon() {
     let fixture = TrainingFixture::grid_paths(1);
     let settings = |rescale_loss| TrainingSettings {
         rescale_loss,
@@ -371,7 +380,7 @@ fn rescaling_leaves_small_problems_alone_and_rescues_tiny_gradients() {
         loss(true),
         loss(false)
     );
-    let tiny = Optimizer::Adam {
+    let large_epsilon = Optimizer::Adam {
         beta1: 0.9,
         beta2: 0.999,
         epsilon: 1.0,
@@ -379,7 +388,7 @@ fn rescaling_leaves_small_problems_alone_and_rescues_tiny_gradients() {
     };
     let with_large_epsilon = |rescale_loss| {
         let settings = TrainingSettings {
-            optimizer: tiny,
+            optimizer: large_epsilon,
             ..settings(rescale_loss)
         };
         let epochs = &fixture.train("MSE(O,S)", settings).unwrap().report.rounds[0].epochs;
@@ -389,7 +398,7 @@ fn rescaling_leaves_small_problems_alone_and_rescues_tiny_gradients() {
 }
 
 #[test]
-fn values_that_are_not_numbers_stop_with_epoch_instance_and_output() {
+fn non_finite_values_stop_training_with_epoch_instance_and_output() {
     let fixture = TrainingFixture::grid_paths(1);
     let settings = TrainingSettings {
         learning_rate: 1e30,
@@ -414,7 +423,7 @@ fn values_that_are_not_numbers_stop_with_epoch_instance_and_output() {
 }
 
 #[test]
-fn settings_that_cannot_work_are_refused() {
+fn invalid_settings_are_refused() {
     let fixture = TrainingFixture::grid_paths(1);
     for settings in [
         TrainingSettings {
@@ -439,29 +448,29 @@ fn settings_that_cannot_work_are_refused() {
             Err(Error::Setting { .. })
         ));
     }
-    let mut without = TrainingFixture::grid_paths(1);
-    without.split.validation.clear();
-    let message = without
+    let mut without_validation = TrainingFixture::grid_paths(1);
+    without_validation.split.validation.clear();
+    let message = without_validation
         .train("MSE", quick_settings())
         .unwrap_err()
         .to_string();
     assert!(message.contains("validation"), "{message}");
 }
 
-/// Interrupts after some polls.
-struct Impatient(AtomicU64);
+/// Interrupts after 30 polls.
+struct InterruptAfterPolls(AtomicU64);
 
-impl Observer for Impatient {
+impl Observer for InterruptAfterPolls {
     fn interrupted(&self) -> bool {
         self.0.fetch_add(1, Ordering::Relaxed) > 30
     }
 }
 
 #[test]
-fn an_interrupted_training_says_so() {
+fn interrupted_training_is_an_error() {
     let fixture = TrainingFixture::grid_paths(1);
-    let observer = Impatient(AtomicU64::new(0));
-    let task = TrainingContext {
+    let observer = InterruptAfterPolls(AtomicU64::new(0));
+    let context = TrainingContext {
         data: &fixture.data,
         split: &fixture.split,
         oracle: &fixture.oracle,
@@ -471,13 +480,13 @@ fn an_interrupted_training_says_so() {
         .predictor(PredictorSpec::Linear)
         .settings(quick_settings());
     assert!(matches!(
-        trainer.train(&task, &fixture.problem, None),
+        trainer.train(&context, &fixture.problem, None),
         Err(Error::Interrupted)
     ));
 }
 
 #[test]
-fn a_saved_model_predicts_the_same_and_a_foreign_table_is_refused() {
+fn a_loaded_model_predicts_the_same_and_refuses_a_table_with_other_features() {
     let fixture = TrainingFixture::grid_paths(1);
     let model = fixture
         .train("MAE(EIC(2),O,S)", quick_settings())
@@ -487,11 +496,11 @@ fn a_saved_model_predicts_the_same_and_a_foreign_table_is_refused() {
     let path = folder.path().join("model.safetensors");
     model.save(&path, false).unwrap();
     assert!(matches!(model.save(&path, false), Err(Error::Exists(_))));
-    let back = CostModel::load(&path).unwrap();
-    assert_eq!(back, model);
+    let loaded = CostModel::load(&path).unwrap();
+    assert_eq!(loaded, model);
     let features = fixture.data.data().features();
     assert_eq!(
-        back.predict(features).unwrap(),
+        loaded.predict(features).unwrap(),
         model.predict(features).unwrap()
     );
     let names = features
@@ -499,9 +508,9 @@ fn a_saved_model_predicts_the_same_and_a_foreign_table_is_refused() {
         .iter()
         .map(|name| format!("other_{name}"))
         .collect();
-    let foreign =
+    let other_features =
         Features::new(features.values().clone(), FeatureShape::Wide, Some(names)).unwrap();
-    let message = back.predict(&foreign).unwrap_err().to_string();
+    let message = loaded.predict(&other_features).unwrap_err().to_string();
     assert!(
         message.contains("other_x0") && message.contains("x0"),
         "{message}"

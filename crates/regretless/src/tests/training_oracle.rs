@@ -18,9 +18,8 @@ use regretless::Error;
 
 use crate::tests::fixture::{TrainingFixture, quick_settings};
 
-/// Rows that train and validate, and epochs.
-const ROWS: u64 = 48;
-const VALIDATION: u64 = 16;
+const TRAINING_ROWS: u64 = 48;
+const VALIDATION_ROWS: u64 = 16;
 const EPOCHS: u64 = 4;
 
 fn fixture(name: &str, threads: usize) -> TrainingFixture {
@@ -32,7 +31,7 @@ fn fixture(name: &str, threads: usize) -> TrainingFixture {
     TrainingFixture::new(
         problem,
         data,
-        [ROWS as usize, VALIDATION as usize, 16],
+        [TRAINING_ROWS as usize, VALIDATION_ROWS as usize, 16],
         threads,
     )
 }
@@ -64,8 +63,8 @@ fn counts(fixture: &TrainingFixture, method: &str) -> SolveCounts {
         .solves
 }
 
-/// Training and validation loss by epoch.
-fn course(trained: &FitResult) -> Vec<(Option<f64>, Option<f64>)> {
+/// Training loss and validation regret by epoch.
+fn metrics_by_epoch(trained: &FitResult) -> Vec<(Option<f64>, Option<f64>)> {
     trained
         .report
         .rounds
@@ -103,8 +102,8 @@ fn warm_starts_change_no_model_and_no_report() {
                     "{benchmark} {method} {setting_words}"
                 );
                 assert_eq!(
-                    course(&warm),
-                    course(&plain),
+                    metrics_by_epoch(&warm),
+                    metrics_by_epoch(&plain),
                     "{benchmark} {method} {setting_words}"
                 );
                 assert_eq!(
@@ -127,7 +126,11 @@ fn warm_starts_of_relaxations_change_no_model() {
             .train(&format!("{method} warm certify"), small_rate())
             .unwrap();
         assert_eq!(warm.model.networks, plain.model.networks, "{method}");
-        assert_eq!(warm.report.solves.relaxed, EPOCHS * ROWS, "{method}");
+        assert_eq!(
+            warm.report.solves.relaxed,
+            EPOCHS * TRAINING_ROWS,
+            "{method}"
+        );
     }
 }
 
@@ -157,24 +160,24 @@ fn warm_starts_do_not_depend_on_the_number_of_threads() {
 #[test]
 fn certificates_replace_solves_and_are_counted_separately() {
     let fixture = fixture("TSP12", 1);
-    let found = counts(&fixture, "SPO+ certify");
-    assert_eq!(found.exact + found.certified, EPOCHS * ROWS);
-    assert!(found.certified > ROWS, "{found:?}");
-    assert_eq!(found.total(), found.exact, "a certificate is not a solve");
+    let solves = counts(&fixture, "SPO+ certify");
+    assert_eq!(solves.exact + solves.certified, EPOCHS * TRAINING_ROWS);
+    assert!(solves.certified > TRAINING_ROWS, "{solves:?}");
+    assert_eq!(solves.total(), solves.exact, "a certificate is not a solve");
     assert_eq!(
         counts(&fixture, "SPO+ warm"),
         SolveCounts {
-            exact: EPOCHS * ROWS,
+            exact: EPOCHS * TRAINING_ROWS,
             ..SolveCounts::default()
         }
     );
     let cached = counts(&fixture, "SPO+ cache 50% per-instance certify");
     assert_eq!(
         cached.exact + cached.certified + cached.cache_hits,
-        EPOCHS * ROWS
+        EPOCHS * TRAINING_ROWS
     );
     assert!(
-        cached.certified > 0 && cached.cache_hits > ROWS,
+        cached.certified > 0 && cached.cache_hits > TRAINING_ROWS,
         "{cached:?}"
     );
 }
@@ -186,11 +189,14 @@ fn epochs_of_a_loss_without_solver_calls_are_evaluated_with_warm_starts_too() {
     let warm = fixture
         .train("MAE(O,S) warm certify", small_rate())
         .unwrap();
-    assert_eq!(course(&warm), course(&plain));
-    assert_eq!(plain.report.solves.exact, (EPOCHS + 1) * VALIDATION);
-    assert_eq!(warm.report.solves.total_calls(), (EPOCHS + 1) * VALIDATION);
+    assert_eq!(metrics_by_epoch(&warm), metrics_by_epoch(&plain));
+    assert_eq!(plain.report.solves.exact, (EPOCHS + 1) * VALIDATION_ROWS);
+    assert_eq!(
+        warm.report.solves.total_calls(),
+        (EPOCHS + 1) * VALIDATION_ROWS
+    );
     assert!(
-        warm.report.solves.certified > VALIDATION,
+        warm.report.solves.certified > VALIDATION_ROWS,
         "{:?}",
         warm.report.solves
     );
@@ -205,8 +211,8 @@ fn a_small_memory_limit_disables_warm_starts() {
         .unwrap();
     let oracle = Oracle::new(problem.build().unwrap());
     let decision = oracle.worker().solve_row(data.costs().row(0)).unwrap();
-    let known = vec![decision; 2500];
-    let data = LabeledDataset::from_decisions(data, &oracle, known).unwrap();
+    let labels = vec![decision; 2500];
+    let data = LabeledDataset::from_decisions(data, &oracle, labels).unwrap();
     let split = regretless::data::SplitIndices::in_order(2500, [20, 0, 0]).unwrap();
     let fixture = TrainingFixture {
         problem,
@@ -214,14 +220,14 @@ fn a_small_memory_limit_disables_warm_starts() {
         split,
         oracle,
     };
-    let still = TrainingSettings {
+    let tiny_rate = TrainingSettings {
         learning_rate: 1e-9,
         epochs: 2,
         ..without_evaluation()
     };
     let certified = |method: &str| {
         fixture
-            .train(method, still)
+            .train(method, tiny_rate)
             .unwrap()
             .report
             .solves
@@ -230,7 +236,7 @@ fn a_small_memory_limit_disables_warm_starts() {
     assert_eq!(
         certified("SPO+ certify memory 1MB"),
         0,
-        "209 bytes per state are too few for a tour"
+        "1 MB divided among all rows is too little for the state of a tour"
     );
     assert!(certified("SPO+ certify") > 10);
 }
@@ -238,16 +244,16 @@ fn a_small_memory_limit_disables_warm_starts() {
 #[test]
 fn heuristic_solves_are_counted_separately() {
     let heuristic = SolveCounts {
-        heuristic: EPOCHS * ROWS,
+        heuristic: EPOCHS * TRAINING_ROWS,
         ..SolveCounts::default()
     };
-    let tours = fixture("TSP12", 2);
+    let tsp = fixture("TSP12", 2);
     for method in [
         "SPO+ local-search",
         "SPO+ local-search:fast",
         "SPO+ local-search:from-label",
     ] {
-        assert_eq!(counts(&tours, method), heuristic, "{method}");
+        assert_eq!(counts(&tsp, method), heuristic, "{method}");
     }
     for benchmark in ["TSP12", "KS20", "SP4x4"] {
         assert_eq!(
@@ -256,18 +262,17 @@ fn heuristic_solves_are_counted_separately() {
             "{benchmark}"
         );
     }
-    let untrained = tours
+    let untrained = tsp
         .evaluate_test_rows(
-            &tours
-                .train(
-                    "SPO+",
-                    TrainingSettings {
-                        epochs: 0,
-                        ..quick_settings()
-                    },
-                )
-                .unwrap()
-                .model,
+            &tsp.train(
+                "SPO+",
+                TrainingSettings {
+                    epochs: 0,
+                    ..quick_settings()
+                },
+            )
+            .unwrap()
+            .model,
         )
         .regret;
     for method in [
@@ -275,22 +280,22 @@ fn heuristic_solves_are_counted_separately() {
         "SPO+ local-search:from-label",
         "SPO+ node-limit 1",
     ] {
-        let regret = tours
-            .evaluate_test_rows(&tours.train(method, quick_settings()).unwrap().model)
+        let regret = tsp
+            .evaluate_test_rows(&tsp.train(method, quick_settings()).unwrap().model)
             .regret;
         assert!(
             regret < untrained,
             "{method}: {regret}, untrained {untrained}"
         );
     }
-    let evaluated = tours
+    let evaluated = tsp
         .train("SPO+ local-search", small_rate())
         .unwrap()
         .report
         .solves;
     assert_eq!(
         evaluated.exact,
-        (EPOCHS + 1) * VALIDATION,
+        (EPOCHS + 1) * VALIDATION_ROWS,
         "regrets are always exact"
     );
 }
@@ -310,74 +315,83 @@ fn a_search_with_a_large_node_limit_is_exact() {
 
 #[test]
 fn tours_of_local_search_are_feasible_and_not_better_than_the_optimum() {
-    let mut worse = 0;
+    let mut num_suboptimal = 0;
     for number in 0..200 {
         let problem = Tsp::new(3 + number as usize % 40).unwrap();
         let mut stream = RandomStream::new(Purpose::Benchmark, 77, [number, 0]);
         let costs: Vec<f64> = (0..problem.num_costs())
             .map(|_| stream.uniform(-9.0, 4.0))
             .collect();
-        let best = problem
+        let optimum = problem
             .solver(&SearchLimits::default())
             .solve(&costs)
             .unwrap();
-        let quick = problem
+        let fast = problem
             .fast_local_search(&SearchLimits::default())
             .unwrap()
             .solve(&costs)
             .unwrap();
-        problem.check(&quick.decision).unwrap();
-        assert!(quick.objective >= best.objective - 1e-9 && quick.bound <= best.objective);
-        check_descent(&problem, &costs, best.objective, &mut stream);
+        problem.check(&fast.decision).unwrap();
+        assert!(fast.objective >= optimum.objective - 1e-9 && fast.bound <= optimum.objective);
+        check_search_from_start(&problem, &costs, optimum.objective, &mut stream);
         let mut search = problem.local_search(&SearchLimits::default()).unwrap();
-        let found = search.solve(&costs).unwrap();
-        problem.check(&found.decision).unwrap();
-        assert!(found.objective >= best.objective - 1e-9 && found.bound <= best.objective + 1e-9);
+        let solution = search.solve(&costs).unwrap();
+        problem.check(&solution.decision).unwrap();
         assert!(
-            found.status != SolveStatus::Optimal || (found.objective - best.objective).abs() < 1e-9
+            solution.objective >= optimum.objective - 1e-9
+                && solution.bound <= optimum.objective + 1e-9
         );
         assert!(
-            found.objective - best.objective < 0.15 * best.objective.abs(),
-            "{found:?}"
+            solution.status != SolveStatus::Optimal
+                || (solution.objective - optimum.objective).abs() < 1e-9
         );
-        worse += usize::from(found.objective > best.objective + 1e-9);
+        assert!(
+            solution.objective - optimum.objective < 0.15 * optimum.objective.abs(),
+            "{solution:?}"
+        );
+        num_suboptimal += usize::from(solution.objective > optimum.objective + 1e-9);
     }
     assert!(
-        worse > 0,
+        num_suboptimal > 0,
         "if local search always finds the optimum, this test checks nothing"
     );
 }
 
 /// Local search from the optimum under other costs: a feasible decision that costs at most as much
 /// as its start and at least as much as the optimum.
-fn check_descent(problem: &dyn ProblemKind, costs: &[f64], min: f64, stream: &mut RandomStream) {
-    let others: Vec<f64> = costs
+fn check_search_from_start(
+    problem: &dyn ProblemKind,
+    costs: &[f64],
+    min: f64,
+    stream: &mut RandomStream,
+) {
+    let other_costs: Vec<f64> = costs
         .iter()
         .map(|cost| cost + stream.uniform(-4.0, 4.0))
         .collect();
     let start = problem
         .solver(&SearchLimits::default())
-        .solve(&others)
+        .solve(&other_costs)
         .unwrap()
         .decision;
-    let found = problem
+    let solution = problem
         .fast_local_search(&SearchLimits::default())
         .unwrap()
         .solve_from(costs, &start)
         .unwrap();
-    problem.check(&found.decision).unwrap();
-    assert!((found.decision.dot(costs) - found.objective).abs() < 1e-9);
+    problem.check(&solution.decision).unwrap();
+    assert!((solution.decision.dot(costs) - solution.objective).abs() < 1e-9);
     assert!(
-        found.objective <= start.dot(costs) + 1e-9 && found.objective >= min - 1e-9,
-        "{found:?}"
+        solution.objective <= start.dot(costs) + 1e-9 && solution.objective >= min - 1e-9,
+        "{solution:?}"
     );
-    assert!(found.bound <= min && found.status == SolveStatus::LimitReached);
+    assert!(solution.bound <= min && solution.status == SolveStatus::LimitReached);
 }
 
 #[cfg(feature = "highs")]
 #[test]
 fn routes_of_local_search_are_feasible_and_not_better_than_the_optimum() {
-    let mut worse = [0, 0];
+    let mut num_suboptimal = [0, 0];
     for number in 0..60 {
         let customers = 4 + number as usize % 9;
         let mut stream = RandomStream::new(Purpose::Benchmark, 78, [number, 0]);
@@ -391,7 +405,7 @@ fn routes_of_local_search_are_feasible_and_not_better_than_the_optimum() {
         let costs: Vec<f64> = (0..problem.num_costs())
             .map(|_| stream.uniform(-4.0, 9.0))
             .collect();
-        let best = problem
+        let optimum = problem
             .solver(&SearchLimits::default())
             .solve(&costs)
             .unwrap();
@@ -399,34 +413,34 @@ fn routes_of_local_search_are_feasible_and_not_better_than_the_optimum() {
             problem.local_search(&SearchLimits::default()),
             problem.fast_local_search(&SearchLimits::default()),
         ];
-        for (search, worse) in searches.into_iter().zip(&mut worse) {
-            let found = search.unwrap().solve(&costs).unwrap();
-            problem.check(&found.decision).unwrap();
-            assert!((found.decision.dot(&costs) - found.objective).abs() < 1e-9);
+        for (search, num_suboptimal) in searches.into_iter().zip(&mut num_suboptimal) {
+            let solution = search.unwrap().solve(&costs).unwrap();
+            problem.check(&solution.decision).unwrap();
+            assert!((solution.decision.dot(&costs) - solution.objective).abs() < 1e-9);
             assert!(
-                found.objective >= best.objective - 1e-9 && found.bound <= best.objective + 1e-9
+                solution.objective >= optimum.objective - 1e-9
+                    && solution.bound <= optimum.objective + 1e-9
             );
-            let behind = found.objective > best.objective + 1e-9;
+            let is_suboptimal = solution.objective > optimum.objective + 1e-9;
             assert!(
-                found.status != SolveStatus::Optimal || !behind,
+                solution.status != SolveStatus::Optimal || !is_suboptimal,
                 "proven optimal, but not the optimum"
             );
-            *worse += usize::from(behind);
+            *num_suboptimal += usize::from(is_suboptimal);
         }
-        check_descent(&problem, &costs, best.objective, &mut stream);
+        check_search_from_start(&problem, &costs, optimum.objective, &mut stream);
     }
     assert!(
-        worse[0] <= worse[1] && worse[1] < 30,
-        "{worse:?}: more kicks find better routes"
+        num_suboptimal[0] <= num_suboptimal[1] && num_suboptimal[1] < 30,
+        "{num_suboptimal:?}: the search with more perturbations finds better routes"
     );
 }
 
 #[test]
-fn local_search_from_the_label_gives_another_model_than_a_cold_one() {
-    let tours = fixture("TSP30", 1);
+fn local_search_from_the_label_gives_another_model_than_from_scratch() {
+    let tsp = fixture("TSP30", 1);
     let networks = |method: &str| {
-        tours
-            .train(method, without_evaluation())
+        tsp.train(method, without_evaluation())
             .unwrap()
             .model
             .networks
@@ -439,15 +453,14 @@ fn local_search_from_the_label_gives_another_model_than_a_cold_one() {
         );
     }
     let refused = |method: &str| {
-        tours
-            .train(method, without_evaluation())
+        tsp.train(method, without_evaluation())
             .unwrap_err()
             .to_string()
     };
     assert!(refused("SPO+ local-search:from-label labels relaxed").contains("integral decisions"));
 }
 
-/// An infeasible start (overloaded, or with unserved customers) is ignored: the search starts cold.
+/// An infeasible start (overloaded, or with unserved customers) is ignored.
 #[cfg(feature = "highs")]
 #[test]
 fn local_search_from_an_infeasible_start_returns_a_feasible_decision() {
@@ -455,11 +468,12 @@ fn local_search_from_an_infeasible_start_returns_a_feasible_decision() {
     let costs: Vec<f64> = (0..10).map(|edge| f64::from(edge % 4)).collect();
     let mut search = problem.fast_local_search(&SearchLimits::default()).unwrap();
     let edge = |i, j| edge_index(5, i, j) as u32;
-    let all = Decision::from_indices([edge(0, 1), edge(1, 2), edge(2, 3), edge(3, 4), edge(0, 4)]);
-    assert!(problem.check(&all).is_err());
-    for start in [all, Decision::default()] {
-        let found = search.solve_from(&costs, &start).unwrap();
-        assert_eq!(problem.check(&found.decision), Ok(()));
+    let overloaded =
+        Decision::from_indices([edge(0, 1), edge(1, 2), edge(2, 3), edge(3, 4), edge(0, 4)]);
+    assert!(problem.check(&overloaded).is_err());
+    for start in [overloaded, Decision::default()] {
+        let solution = search.solve_from(&costs, &start).unwrap();
+        assert_eq!(problem.check(&solution.decision), Ok(()));
     }
 }
 
@@ -477,8 +491,8 @@ fn a_missing_local_search_is_an_error_with_an_alternative() {
     );
 }
 
-/// Table 1 of the paper without precomputed labels: n* + t·n, with each kind of solver call counted
-/// separately.
+/// Table 1 of the paper without precomputed labels: n* solves for the labels of all rows and t·n
+/// for t epochs of n training rows, with each kind of solver call counted separately.
 #[test]
 fn solves_by_kind_are_those_of_the_papers_table() {
     let (problem, data) = "SP4x4"
@@ -487,135 +501,140 @@ fn solves_by_kind_are_those_of_the_papers_table() {
         .generate(SyntheticSpec::paper(80, 5))
         .unwrap();
     let rows = data.len() as u64;
-    let fixture = TrainingFixture::new(problem, data, [ROWS as usize, VALIDATION as usize, 16], 1);
+    let fixture = TrainingFixture::new(
+        problem,
+        data,
+        [TRAINING_ROWS as usize, VALIDATION_ROWS as usize, 16],
+        1,
+    );
     assert_eq!(
         fixture.oracle.counts(),
         SolveCounts {
             exact: rows,
             ..SolveCounts::default()
         },
-        "n*"
+        "one solve per label"
     );
-    let none = SolveCounts::default;
-    let (t, n) = (EPOCHS, ROWS);
-    for (method, right) in [
+    let no_solves = SolveCounts::default;
+    let (t, n) = (EPOCHS, TRAINING_ROWS);
+    for (method, expected) in [
         (
             "SPO+",
             SolveCounts {
                 exact: t * n,
-                ..none()
+                ..no_solves()
             },
         ),
         (
             "SPO+ relax",
             SolveCounts {
                 relaxed: t * n,
-                ..none()
+                ..no_solves()
             },
         ),
         (
             "SPO+ cache 0%",
             SolveCounts {
                 cache_hits: t * n,
-                ..none()
+                ..no_solves()
             },
         ),
         (
             "SPO+ rows-per-epoch 10",
             SolveCounts {
                 exact: t * 10,
-                ..none()
+                ..no_solves()
             },
         ),
         (
             "PFYL(samples=7)",
             SolveCounts {
                 exact: 7 * t * n,
-                ..none()
+                ..no_solves()
             },
         ),
         (
             "PFYL(samples=7) relax",
             SolveCounts {
                 relaxed: 7 * t * n,
-                ..none()
+                ..no_solves()
             },
         ),
         (
             "MAP",
             SolveCounts {
                 exact: t * n,
-                ..none()
+                ..no_solves()
             },
         ),
         (
             "MAP relax",
             SolveCounts {
                 relaxed: t * n,
-                ..none()
+                ..no_solves()
             },
         ),
         (
             "NCE node-limit 5",
             SolveCounts {
                 heuristic: t * n,
-                ..none()
+                ..no_solves()
             },
         ),
-        ("LTR(pair) cache 0%", none()),
+        ("LTR(pair) cache 0%", no_solves()),
         (
             "DBB",
             SolveCounts {
                 exact: 2 * t * n,
-                ..none()
+                ..no_solves()
             },
         ),
         (
             "DBB relax",
             SolveCounts {
                 relaxed: 2 * t * n,
-                ..none()
+                ..no_solves()
             },
         ),
         (
             "CaVE",
             SolveCounts {
                 projected: t * n,
-                ..none()
+                ..no_solves()
             },
         ),
         (
             "LAVA",
             SolveCounts {
                 relaxed: rows,
-                ..none()
+                ..no_solves()
             },
         ),
-        ("MSE", none()),
-        ("MSE(O,S)", none()),
+        ("MSE", no_solves()),
+        ("MSE(O,S)", no_solves()),
         (
             "MSE(C)",
             SolveCounts {
-                exact: n + VALIDATION,
-                ..none()
+                exact: n + VALIDATION_ROWS,
+                ..no_solves()
             },
         ),
         (
             "MSE(O_S(exact))",
             SolveCounts {
                 relaxed: rows,
-                ..none()
+                ..no_solves()
             },
         ),
         (
             "MSE(IC(3),O_S(exact))",
             SolveCounts {
-                exact: 2 * (n + VALIDATION),
+                exact: 2 * (n + VALIDATION_ROWS),
                 relaxed: rows,
-                ..none()
+                ..no_solves()
             },
         ),
     ] {
-        assert_eq!(counts(&fixture, method), right, "{method}");
+        assert_eq!(counts(&fixture, method), expected, "{method}");
     }
 }

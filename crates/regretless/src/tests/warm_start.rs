@@ -7,17 +7,18 @@ use regretless::solve::relaxation::RelaxationSolver;
 use regretless::solve::warm_start::WarmStart;
 use regretless::solve::{SearchLimits, Solution, SolveFailure, SolveStatus, Solver};
 
-/// Successive drifts of an instance.
+/// Relative standard deviations of the successive changes of the costs of an instance, small as
+/// between epochs and large.
 const DRIFTS: [f64; 10] = [0.002, 0.0, 0.02, 0.002, 0.0005, 0.1, 0.002, 1e-9, 0.02, 1.0];
 
-fn stream(test: u64, case: u64) -> RandomStream {
-    RandomStream::new(Purpose::Benchmark, 4000 + test, [case, 0])
+fn stream(test: u64, instance: u64) -> RandomStream {
+    RandomStream::new(Purpose::Benchmark, 4000 + test, [instance, 0])
 }
 
-/// A relaxation as a solver.
-struct Relaxed(Box<dyn RelaxationSolver>);
+/// The solver of a relaxation as a [`Solver`].
+struct RelaxationAsSolver(Box<dyn RelaxationSolver>);
 
-impl Solver for Relaxed {
+impl Solver for RelaxationAsSolver {
     fn solve(&mut self, costs: &[f64]) -> Result<Solution, SolveFailure> {
         self.0.relax(costs)
     }
@@ -40,34 +41,34 @@ impl Solver for Relaxed {
 struct WarmCounts {
     solver_calls: usize,
     certified: usize,
-    /// Results whose decision differs from the cold one.
-    other: usize,
+    /// Results whose decision differs from that of a cold solve.
+    different_decisions: usize,
 }
 
 impl WarmCounts {
     fn add(&mut self, more: &Self) {
         self.solver_calls += more.solver_calls;
         self.certified += more.certified;
-        self.other += more.other;
+        self.different_decisions += more.different_decisions;
     }
 }
 
-/// One instance whose costs drift.
-struct Case {
+/// One instance whose costs change from solve to solve.
+struct DriftingInstance {
     costs: Vec<f64>,
     /// Costs stay integers, so that there are ties.
     has_integer_costs: bool,
     /// Whether ties may be broken differently than in a cold solve.
-    tied_otherwise: bool,
+    may_break_ties_differently: bool,
 }
 
-impl Case {
-    fn drift(&mut self, by: f64, stream: &mut RandomStream) {
+impl DriftingInstance {
+    fn drift(&mut self, drift_size: f64, stream: &mut RandomStream) {
         for cost in &mut self.costs {
-            *cost *= 1.0 + by * stream.normal();
+            *cost *= 1.0 + drift_size * stream.normal();
             if self.has_integer_costs {
                 *cost = (*cost
-                    + if by > 0.01 {
+                    + if drift_size > 0.01 {
                         stream.uniform(-1.0, 1.0)
                     } else {
                         0.0
@@ -87,33 +88,35 @@ impl Case {
         let mut warm_start = WarmStart::new(true);
         for drift in DRIFTS {
             self.drift(drift, stream);
-            let Ok(right) = cold.solve(&self.costs) else {
+            let Ok(expected) = cold.solve(&self.costs) else {
                 return counts;
             };
-            assert_eq!(right.status, SolveStatus::Optimal);
+            assert_eq!(expected.status, SolveStatus::Optimal);
             counts.solver_calls += 1;
-            if let Some(proved) = warm.certify(&self.costs, &warm_start) {
+            if let Some(certified_solution) = warm.certify(&self.costs, &warm_start) {
                 counts.certified += 1;
-                counts.other += usize::from(self.differ(&right, &proved));
+                counts.different_decisions +=
+                    usize::from(self.decisions_differ(&expected, &certified_solution));
             }
-            let again = warm.solve_warm(&self.costs, &mut warm_start).unwrap();
-            counts.other += usize::from(self.differ(&right, &again));
+            let warm_solution = warm.solve_warm(&self.costs, &mut warm_start).unwrap();
+            counts.different_decisions +=
+                usize::from(self.decisions_differ(&expected, &warm_solution));
         }
         counts
     }
 
     /// Whether decisions differ; objectives must not.
-    fn differ(&self, right: &Solution, found: &Solution) -> bool {
-        assert_eq!(found.status, SolveStatus::Optimal);
-        let size = 1e-9 * (1.0 + right.objective.abs());
+    fn decisions_differ(&self, expected: &Solution, actual: &Solution) -> bool {
+        assert_eq!(actual.status, SolveStatus::Optimal);
+        let tolerance = 1e-9 * (1.0 + expected.objective.abs());
         assert!(
-            (found.objective - right.objective).abs() <= size,
+            (actual.objective - expected.objective).abs() <= tolerance,
             "{} not {}",
-            found.objective,
-            right.objective
+            actual.objective,
+            expected.objective
         );
-        assert!((found.objective - found.decision.dot(&self.costs)).abs() <= size);
-        found.decision != right.decision
+        assert!((actual.objective - actual.decision.dot(&self.costs)).abs() <= tolerance);
+        actual.decision != expected.decision
     }
 }
 
@@ -121,23 +124,26 @@ impl Case {
 /// ties or without.
 fn check_all(
     instances: u64,
-    make: impl Fn(&mut RandomStream, u64) -> (Case, [Box<dyn Solver>; 2]),
+    make: impl Fn(&mut RandomStream, u64) -> (DriftingInstance, [Box<dyn Solver>; 2]),
 ) -> WarmCounts {
     let mut counts = WarmCounts::default();
     for number in 0..instances {
         let mut stream = stream(instances, number);
-        let (case, mut solvers) = make(&mut stream, number);
-        let may_tie = case.has_integer_costs && case.tied_otherwise;
-        let one = case.check(&mut solvers, &mut stream);
-        assert!(may_tie || one.other == 0, "instance {number}: {one:?}");
-        counts.add(&one);
+        let (instance, mut solvers) = make(&mut stream, number);
+        let may_tie = instance.has_integer_costs && instance.may_break_ties_differently;
+        let instance_counts = instance.check(&mut solvers, &mut stream);
+        assert!(
+            may_tie || instance_counts.different_decisions == 0,
+            "instance {number}: {instance_counts:?}"
+        );
+        counts.add(&instance_counts);
     }
     assert!(counts.solver_calls >= 1000, "{counts:?}");
     counts
 }
 
 /// Costs of both signs; every fourth instance has integer costs.
-fn case(stream: &mut RandomStream, number: u64, costs: usize) -> Case {
+fn instance(stream: &mut RandomStream, number: u64, costs: usize) -> DriftingInstance {
     let has_integer_costs = number % 4 == 3;
     let draw = |_| match number % 4 {
         0 => stream.uniform(-20.0, 5.0),
@@ -145,14 +151,15 @@ fn case(stream: &mut RandomStream, number: u64, costs: usize) -> Case {
         2 => stream.normal() * 100.0 - 40.0,
         _ => stream.index_below(40) as f64 - 25.0,
     };
-    Case {
+    DriftingInstance {
         costs: (0..costs).map(draw).collect(),
         has_integer_costs,
-        tied_otherwise: false,
+        may_break_ties_differently: false,
     }
 }
 
-fn twice(make: impl Fn() -> Box<dyn Solver>) -> [Box<dyn Solver>; 2] {
+/// The cold and the warm solver.
+fn solver_pair(make: impl Fn() -> Box<dyn Solver>) -> [Box<dyn Solver>; 2] {
     [make(), make()]
 }
 
@@ -161,8 +168,8 @@ fn tours_are_the_same_warm_certified_and_cold() {
     let counts = check_all(150, |stream, number| {
         let problem = Tsp::new(3 + (number as usize * 7) % 30).unwrap();
         (
-            case(stream, number, problem.num_costs()),
-            twice(|| problem.solver(&SearchLimits::default())),
+            instance(stream, number, problem.num_costs()),
+            solver_pair(|| problem.solver(&SearchLimits::default())),
         )
     });
     assert!(counts.certified > 300, "{counts:?}");
@@ -177,11 +184,11 @@ fn tours_by_branch_and_cut_are_the_same_warm_certified_and_cold() {
         let make =
             || Box::new(TspBranchAndCut::new(nodes, SearchLimits::default())) as Box<dyn Solver>;
         (
-            Case {
-                tied_otherwise: true,
-                ..case(stream, number, Tsp::new(nodes).unwrap().num_costs())
+            DriftingInstance {
+                may_break_ties_differently: true,
+                ..instance(stream, number, Tsp::new(nodes).unwrap().num_costs())
             },
-            twice(make),
+            solver_pair(make),
         )
     });
     assert!(counts.certified > 50, "{counts:?}");
@@ -199,13 +206,16 @@ fn relaxed_tours_are_the_same_warm_and_cold() {
             Relaxation::Tight
         };
         let make = || {
-            Box::new(Relaxed(
+            Box::new(RelaxationAsSolver(
                 problem
                     .relaxation_solver(kind, &SearchLimits::default())
                     .unwrap(),
             )) as Box<dyn Solver>
         };
-        (case(stream, number, problem.num_costs()), twice(make))
+        (
+            instance(stream, number, problem.num_costs()),
+            solver_pair(make),
+        )
     });
 }
 
@@ -227,8 +237,8 @@ fn knapsacks_are_the_same_warm_certified_and_cold() {
     let counts = check_all(200, |stream, number| {
         let problem = knapsack(stream, number);
         (
-            case(stream, number, problem.num_costs()),
-            twice(|| problem.solver(&SearchLimits::default())),
+            instance(stream, number, problem.num_costs()),
+            solver_pair(|| problem.solver(&SearchLimits::default())),
         )
     });
     assert!(counts.certified > 500, "{counts:?}");
@@ -237,8 +247,8 @@ fn knapsacks_are_the_same_warm_certified_and_cold() {
 #[cfg(feature = "highs")]
 mod linear {
     use super::{
-        Case, GridPath, RandomStream, Relaxed, SearchLimits, Solver, case, check_all, knapsack,
-        twice,
+        DriftingInstance, GridPath, RandomStream, RelaxationAsSolver, SearchLimits, Solver,
+        check_all, instance, knapsack, solver_pair,
     };
     use regretless::problem::{LinearBuilder, LinearProblem, ProblemKind, Sense, VariableDomain};
     use regretless::solve::relaxation::Relaxation;
@@ -283,8 +293,8 @@ mod linear {
             let columns = 3 + stream.index_below(12);
             let problem = random(stream, columns);
             (
-                case(stream, number, columns),
-                twice(|| problem.solver(&SearchLimits::default())),
+                instance(stream, number, columns),
+                solver_pair(|| problem.solver(&SearchLimits::default())),
             )
         });
         assert!(counts.certified > 500, "{counts:?}");
@@ -307,7 +317,10 @@ mod linear {
                 );
                 Box::new(search) as Box<dyn Solver>
             };
-            (case(stream, number, problem.num_costs()), twice(make))
+            (
+                instance(stream, number, problem.num_costs()),
+                solver_pair(make),
+            )
         });
         assert!(counts.certified > 300, "{counts:?}");
     }
@@ -335,11 +348,11 @@ mod linear {
             );
             let problem = build.build().unwrap();
             (
-                Case {
-                    tied_otherwise: true,
-                    ..case(stream, number, count)
+                DriftingInstance {
+                    may_break_ties_differently: true,
+                    ..instance(stream, number, count)
                 },
-                twice(|| problem.solver(&SearchLimits::default())),
+                solver_pair(|| problem.solver(&SearchLimits::default())),
             )
         });
         assert!(counts.certified > 100, "{counts:?}");
@@ -356,8 +369,8 @@ mod linear {
                     .unwrap()
             };
             (
-                case(stream, number, columns),
-                twice(|| Box::new(Relaxed(relaxation_solver()))),
+                instance(stream, number, columns),
+                solver_pair(|| Box::new(RelaxationAsSolver(relaxation_solver()))),
             )
         });
         assert!(counts.certified > 300, "{counts:?}");
@@ -366,33 +379,33 @@ mod linear {
 
 /// As in training: one solver for many instances in turn.
 #[test]
-fn one_solver_serves_many_instances_in_turn() {
+fn one_solver_used_for_many_instances_in_turn_returns_the_cold_results() {
     let items = knapsack(&mut stream(11, 0), 3);
     for problem in [&Tsp::new(14).unwrap() as &dyn ProblemKind, &items] {
-        let [mut cold, mut warm] = twice(|| problem.solver(&SearchLimits::default()));
-        let mut instances: Vec<(Case, WarmStart)> = (0..30)
+        let [mut cold, mut warm] = solver_pair(|| problem.solver(&SearchLimits::default()));
+        let mut instances: Vec<(DriftingInstance, WarmStart)> = (0..30)
             .map(|number| {
                 (
-                    case(&mut stream(11, number), number % 3, problem.num_costs()),
+                    instance(&mut stream(11, number), number % 3, problem.num_costs()),
                     WarmStart::new(true),
                 )
             })
             .collect();
         let mut certified = 0;
         for round in 0..40 {
-            for (number, (case, warm_start)) in instances.iter_mut().enumerate() {
-                case.drift(
+            for (number, (instance, warm_start)) in instances.iter_mut().enumerate() {
+                instance.drift(
                     [0.003, 0.0, 0.03, 0.001][round % 4],
                     &mut stream(round as u64, number as u64),
                 );
-                let right = cold.solve(&case.costs).unwrap();
-                let proved = warm.certify(&case.costs, warm_start);
-                certified += usize::from(proved.is_some());
-                let again = proved
-                    .map_or_else(|| warm.solve_warm(&case.costs, warm_start), Ok)
+                let expected = cold.solve(&instance.costs).unwrap();
+                let certified_solution = warm.certify(&instance.costs, warm_start);
+                certified += usize::from(certified_solution.is_some());
+                let warm_solution = certified_solution
+                    .map_or_else(|| warm.solve_warm(&instance.costs, warm_start), Ok)
                     .unwrap();
                 assert!(
-                    !case.differ(&right, &again),
+                    !instance.decisions_differ(&expected, &warm_solution),
                     "round {round}, instance {number}"
                 );
             }
@@ -401,38 +414,39 @@ fn one_solver_serves_many_instances_in_turn() {
     }
 }
 
-/// Solvers with limits that allow suboptimal solutions.
-fn limited(problem: &dyn ProblemKind, limits: SearchLimits) -> [Box<dyn Solver>; 2] {
-    twice(|| problem.solver(&limits))
+/// The cold and the warm solver with limits.
+fn limited_solver_pair(problem: &dyn ProblemKind, limits: SearchLimits) -> [Box<dyn Solver>; 2] {
+    solver_pair(|| problem.solver(&limits))
 }
 
 #[test]
 fn a_warm_search_that_ends_at_its_limit_returns_the_cold_result() {
-    let mut limited_answers = 0;
+    let mut num_limited = 0;
     for number in 0..60 {
         let mut stream = stream(7, number);
         let tour = Tsp::new(30).unwrap();
         let items = knapsack(&mut stream, 3 * number);
         for problem in [&tour as &dyn ProblemKind, &items] {
-            let mut case = case(&mut stream, 2, problem.num_costs());
-            let [mut cold, mut warm] = limited(problem, SearchLimits { nodes: 1, gap: 0.0 });
+            let mut instance = instance(&mut stream, 2, problem.num_costs());
+            let [mut cold, mut warm] =
+                limited_solver_pair(problem, SearchLimits { nodes: 1, gap: 0.0 });
             let mut warm_start = WarmStart::new(false);
             for _ in 0..4 {
-                case.drift(0.01, &mut stream);
-                let (right, found) = (
-                    cold.solve(&case.costs).unwrap(),
-                    warm.solve_warm(&case.costs, &mut warm_start),
+                instance.drift(0.01, &mut stream);
+                let (expected, actual) = (
+                    cold.solve(&instance.costs).unwrap(),
+                    warm.solve_warm(&instance.costs, &mut warm_start),
                 );
-                let found = found.unwrap();
-                if found.status == SolveStatus::LimitReached {
-                    limited_answers += 1;
-                    assert_eq!(found, right);
+                let actual = actual.unwrap();
+                if actual.status == SolveStatus::LimitReached {
+                    num_limited += 1;
+                    assert_eq!(actual, expected);
                 }
-                assert!(found.objective <= right.objective);
+                assert!(actual.objective <= expected.objective);
             }
         }
     }
-    assert!(limited_answers > 50, "{limited_answers}");
+    assert!(num_limited > 50, "{num_limited}");
 }
 
 #[test]
@@ -440,8 +454,8 @@ fn solvers_with_a_gap_use_no_warm_starts() {
     let mut stream = stream(8, 0);
     let items = knapsack(&mut stream, 0);
     for problem in [&Tsp::new(12).unwrap() as &dyn ProblemKind, &items] {
-        let case = case(&mut stream, 0, problem.num_costs());
-        let [mut cold, mut warm] = limited(
+        let instance = instance(&mut stream, 0, problem.num_costs());
+        let [mut cold, mut warm] = limited_solver_pair(
             problem,
             SearchLimits {
                 gap: 0.05,
@@ -450,8 +464,8 @@ fn solvers_with_a_gap_use_no_warm_starts() {
         );
         let mut warm_start = WarmStart::new(true);
         assert_eq!(
-            warm.solve_warm(&case.costs, &mut warm_start),
-            cold.solve(&case.costs)
+            warm.solve_warm(&instance.costs, &mut warm_start),
+            cold.solve(&instance.costs)
         );
         assert!(warm_start.is_empty());
     }
@@ -472,36 +486,43 @@ fn the_warm_start_of_another_problem_is_ignored() {
     let mut warm_start = WarmStart::new(true);
     for _ in 0..2 {
         for problem in &problems {
-            let case = case(&mut stream, 2, problem.num_costs());
-            let [mut cold, mut warm] = limited(problem.as_ref(), SearchLimits::default());
-            assert!(warm.certify(&case.costs, &warm_start).is_none());
-            let right = cold.solve(&case.costs).unwrap();
+            let instance = instance(&mut stream, 2, problem.num_costs());
+            let [mut cold, mut warm] =
+                limited_solver_pair(problem.as_ref(), SearchLimits::default());
+            assert!(warm.certify(&instance.costs, &warm_start).is_none());
+            let expected = cold.solve(&instance.costs).unwrap();
             assert_eq!(
-                warm.solve_warm(&case.costs, &mut warm_start)
+                warm.solve_warm(&instance.costs, &mut warm_start)
                     .unwrap()
                     .decision,
-                right.decision
+                expected.decision
             );
         }
     }
 }
 
 #[test]
-fn a_shrunk_state_is_enough_for_a_warm_start() {
+fn a_warm_start_with_less_memory_gives_the_same_decision() {
     let problem = Tsp::new(30).unwrap();
-    let mut lighter = 0;
+    let mut num_shrunk = 0;
     for number in 0..40 {
         let mut stream = stream(10, number);
-        let mut case = case(&mut stream, 0, problem.num_costs());
-        let [mut cold, mut warm] = limited(&problem, SearchLimits::default());
+        let mut instance = instance(&mut stream, 0, problem.num_costs());
+        let [mut cold, mut warm] = limited_solver_pair(&problem, SearchLimits::default());
         let mut warm_start = WarmStart::new(false);
-        warm.solve_warm(&case.costs, &mut warm_start).unwrap();
+        warm.solve_warm(&instance.costs, &mut warm_start).unwrap();
         let bytes = warm_start.bytes();
         warm_start.shrink_to(bytes - 1);
-        lighter += usize::from(!warm_start.is_empty());
-        case.drift(0.01, &mut stream);
-        let found = warm.solve_warm(&case.costs, &mut warm_start).unwrap();
-        assert_eq!(found.decision, cold.solve(&case.costs).unwrap().decision);
+        num_shrunk += usize::from(!warm_start.is_empty());
+        instance.drift(0.01, &mut stream);
+        let actual = warm.solve_warm(&instance.costs, &mut warm_start).unwrap();
+        assert_eq!(
+            actual.decision,
+            cold.solve(&instance.costs).unwrap().decision
+        );
     }
-    assert!(lighter > 10, "only {lighter} states had a part to drop");
+    assert!(
+        num_shrunk > 10,
+        "only {num_shrunk} warm starts could be shrunk"
+    );
 }

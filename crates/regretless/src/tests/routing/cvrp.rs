@@ -57,20 +57,20 @@ fn brute_force(problem: &Cvrp, costs: &[f64]) -> Option<f64> {
             route[set] = closed.fold(f64::INFINITY, f64::min);
         }
     }
-    let mut best = vec![vec![f64::INFINITY; sets]; problem.vehicles() + 1];
-    best[0][0] = 0.0;
+    let mut min_cost = vec![vec![f64::INFINITY; sets]; problem.vehicles() + 1];
+    min_cost[0][0] = 0.0;
     for used in 1..=problem.vehicles() {
         for set in 0..sets {
-            let mut min = best[used - 1][set];
+            let mut min = min_cost[used - 1][set];
             let mut subset = set;
             while subset > 0 {
-                min = min.min(best[used - 1][set & !subset] + route[subset]);
+                min = min.min(min_cost[used - 1][set & !subset] + route[subset]);
                 subset = (subset - 1) & set;
             }
-            best[used][set] = min;
+            min_cost[used][set] = min;
         }
     }
-    Some(best[problem.vehicles()][sets - 1]).filter(|cost| cost.is_finite())
+    Some(min_cost[problem.vehicles()][sets - 1]).filter(|cost| cost.is_finite())
 }
 
 fn solve(problem: &Cvrp, costs: &[f64], limits: SearchLimits) -> Solution {

@@ -22,11 +22,9 @@ use serde_json::Value;
 /// Number of kinds of [`random_costs`].
 const KINDS: usize = 10;
 /// The kind of [`random_costs`] with Euclidean distances of random points.
-#[cfg(feature = "highs")]
 const EUCLIDEAN: usize = 3;
 
-/// Costs of one of several kinds: real, with ties, negative, Euclidean, mixed, shifted by node
-/// potentials, decimal, large, similar to the paper's, and of very different magnitudes.
+/// Costs of the edges of a complete graph, of one of [`KINDS`] kinds.
 fn random_costs(nodes: usize, kind: usize, stream: &mut RandomStream) -> Vec<f64> {
     let edges = num_edges(nodes);
     let points: Vec<(f64, f64)> = (0..nodes)
@@ -39,29 +37,38 @@ fn random_costs(nodes: usize, kind: usize, stream: &mut RandomStream) -> Vec<f64
     let euclidean =
         |(i, j): (usize, usize)| (points[i].0 - points[j].0).hypot(points[i].1 - points[j].1);
     match kind {
+        // Real numbers.
         0 => (0..edges).map(|_| stream.standard_uniform()).collect(),
+        // Small integers, with many ties.
         1 => (0..edges).map(|_| stream.index_below(4) as f64).collect(),
+        // Negative.
         2 => (0..edges).map(|_| stream.uniform(-9.0, -1.0)).collect(),
-        3 => pairs.into_iter().map(euclidean).collect(),
+        EUCLIDEAN => pairs.into_iter().map(euclidean).collect(),
+        // Of both signs, as 2·predicted − true.
         4 => (0..edges)
             .map(|_| 2.0 * stream.uniform(-3.0, 1.0) - stream.standard_uniform().powi(6) * 40.0)
             .collect(),
+        // Shifted by node potentials, which do not change the optimal tour.
         5 => pairs
             .into_iter()
             .map(|(i, j)| potentials[i] + potentials[j] + stream.standard_uniform())
             .collect(),
+        // Decimal, with ties.
         6 => pairs
             .into_iter()
             .map(|pair| (euclidean(pair) * 6.0).round() * 0.1)
             .collect(),
+        // Large integers.
         7 => pairs
             .into_iter()
             .map(|pair| (euclidean(pair) * 1e6).round())
             .collect(),
+        // Similar to the synthetic costs of the paper.
         8 => pairs
             .into_iter()
             .map(|pair| euclidean(pair) * 3.0 + (1.0 + stream.standard_uniform()).powi(6) - 20.0)
             .collect(),
+        // Of very different magnitudes.
         _ => (0..edges)
             .map(|_| stream.index_below(2) as f64 * 1e6 - stream.standard_uniform() * 1e-3)
             .collect(),

@@ -27,21 +27,21 @@ fn solve(nodes: usize, costs: &[f64]) -> Solution {
 fn brute_force(nodes: usize, costs: &[f64]) -> f64 {
     let table = EdgeCostMatrix::new(nodes, costs);
     let (inner, full) = (nodes - 1, (1 << (nodes - 1)) - 1);
-    let mut best = vec![f64::INFINITY; (full + 1) * inner];
+    let mut min_path_cost = vec![f64::INFINITY; (full + 1) * inner];
     for last in 0..inner {
-        best[(1 << last) * inner + last] = table.between(inner as u32, last as u32);
+        min_path_cost[(1 << last) * inner + last] = table.between(inner as u32, last as u32);
     }
     for set in 1..=full {
         for last in (0..inner).filter(|last| set >> last & 1 == 1) {
-            let path = best[set * inner + last];
+            let path_cost = min_path_cost[set * inner + last];
             for next in (0..inner).filter(|next| set >> next & 1 == 0) {
-                let slot = &mut best[(set | 1 << next) * inner + next];
-                *slot = slot.min(path + table.between(last as u32, next as u32));
+                let slot = &mut min_path_cost[(set | 1 << next) * inner + next];
+                *slot = slot.min(path_cost + table.between(last as u32, next as u32));
             }
         }
     }
     (0..inner)
-        .map(|last| best[full * inner + last] + table.between(last as u32, inner as u32))
+        .map(|last| min_path_cost[full * inner + last] + table.between(last as u32, inner as u32))
         .fold(f64::INFINITY, f64::min)
 }
 
@@ -161,13 +161,13 @@ fn the_optimum_does_not_depend_on_the_order_of_nodes() {
         let permuted: Vec<f64> = pairs
             .map(|(i, j)| table.between(permutation[i], permutation[j]))
             .collect();
-        let (one, other) = (
+        let (cost, permuted_cost) = (
             solve(nodes, &costs).objective,
             solve(nodes, &permuted).objective,
         );
         assert!(
-            (one - other).abs() <= 1e-10 * table.scale(),
-            "case {case}: {one} and {other}"
+            (cost - permuted_cost).abs() <= 1e-10 * table.scale(),
+            "case {case}: {cost} and {permuted_cost}"
         );
     }
 }

@@ -1,6 +1,7 @@
 //! Adjacent vertices: exactly those that enumeration finds.
 //!
-//! Two vertices are adjacent if the constraints that bind at both leave one direction: a rank test.
+//! Two vertices of a polytope in n dimensions are adjacent if the constraints that bind at both have
+//! rank n − 1.
 
 use std::collections::BTreeSet;
 
@@ -13,6 +14,11 @@ use regretless::solve::SearchLimits;
 /// Rows `a·x ≤ b` of a polytope, bounds and both sides of equations included.
 #[derive(Default)]
 struct Polytope(Vec<(Vec<f64>, f64)>);
+
+/// Slack up to which a row binds.
+const BINDING_TOLERANCE: f64 = 1e-7;
+/// Smaller pivots count as zero in Gaussian elimination.
+const PIVOT_TOLERANCE: f64 = 1e-9;
 
 impl Polytope {
     fn cube(bounds: &[[f64; 2]]) -> Self {
@@ -42,7 +48,7 @@ impl Polytope {
 
     fn binding(&self, point: &[f64]) -> Vec<usize> {
         (0..self.0.len())
-            .filter(|row| self.slack(*row, point).abs() < 1e-7)
+            .filter(|row| self.slack(*row, point).abs() < BINDING_TOLERANCE)
             .collect()
     }
 
@@ -51,7 +57,7 @@ impl Polytope {
     }
 
     fn holds(&self, point: &[f64]) -> bool {
-        (0..self.0.len()).all(|row| self.slack(row, point) > -1e-7)
+        (0..self.0.len()).all(|row| self.slack(row, point) > -BINDING_TOLERANCE)
     }
 
     fn is_vertex(&self, point: &[f64]) -> bool {
@@ -59,24 +65,24 @@ impl Polytope {
     }
 
     fn are_adjacent(&self, a: &[f64], b: &[f64]) -> bool {
-        let both: Vec<usize> = self
+        let common_rows: Vec<usize> = self
             .binding(a)
             .into_iter()
-            .filter(|row| self.slack(*row, b).abs() < 1e-7)
+            .filter(|row| self.slack(*row, b).abs() < BINDING_TOLERANCE)
             .collect();
-        self.rank(&both) + 1 == a.len()
+        self.rank(&common_rows) + 1 == a.len()
     }
 
     /// All vertices, from every set of rows that intersect in one point.
     fn vertices(&self, count: usize) -> Vec<Vec<f64>> {
-        let mut found = Vec::new();
+        let mut vertices = Vec::new();
         let mut seen = BTreeSet::new();
-        for_each_choice(self.0.len(), count, &mut |rows| {
+        for_each_subset(self.0.len(), count, &mut |rows| {
             let system = rows
                 .iter()
                 .map(|row| (self.0[*row].0.clone(), self.0[*row].1))
                 .collect();
-            let fresh = |point: &Vec<f64>| {
+            let is_new = |point: &Vec<f64>| {
                 seen.insert(
                     point
                         .iter()
@@ -84,50 +90,52 @@ impl Polytope {
                         .collect::<Vec<_>>(),
                 )
             };
-            found.extend(
+            vertices.extend(
                 intersect(system)
                     .filter(|point| self.holds(point))
-                    .filter(fresh),
+                    .filter(is_new),
             );
         });
-        found
+        vertices
     }
 }
 
-fn for_each_choice(of: usize, count: usize, then: &mut dyn FnMut(&[usize])) {
-    fn go(
+/// Calls `visit` with every subset of `count` of the numbers below `total`.
+fn for_each_subset(total: usize, count: usize, visit: &mut dyn FnMut(&[usize])) {
+    fn extend(
         from: usize,
-        of: usize,
+        total: usize,
         chosen: &mut Vec<usize>,
         count: usize,
-        then: &mut dyn FnMut(&[usize]),
+        visit: &mut dyn FnMut(&[usize]),
     ) {
         if chosen.len() == count {
-            return then(chosen);
+            return visit(chosen);
         }
-        for next in from..of {
+        for next in from..total {
             chosen.push(next);
-            go(next + 1, of, chosen, count, then);
+            extend(next + 1, total, chosen, count, visit);
             chosen.pop();
         }
     }
-    go(0, of, &mut Vec::new(), count, then);
+    extend(0, total, &mut Vec::new(), count, visit);
 }
 
 fn rank(mut rows: Vec<Vec<f64>>) -> usize {
     let (mut rank, width) = (0, rows.first().map_or(0, Vec::len));
     for column in 0..width {
-        let best = (rank..rows.len())
+        let pivot_row = (rank..rows.len())
             .max_by(|a, b| rows[*a][column].abs().total_cmp(&rows[*b][column].abs()));
-        let Some(best) = best.filter(|row| rows[*row][column].abs() > 1e-9) else {
+        let Some(pivot_row) = pivot_row.filter(|row| rows[*row][column].abs() > PIVOT_TOLERANCE)
+        else {
             continue;
         };
-        rows.swap(rank, best);
-        let own = rows[rank].clone();
+        rows.swap(rank, pivot_row);
+        let pivot = rows[rank].clone();
         for row in &mut rows[rank + 1..] {
-            let factor = row[column] / own[column];
+            let factor = row[column] / pivot[column];
             row.iter_mut()
-                .zip(&own)
+                .zip(&pivot)
                 .for_each(|(entry, pivot)| *entry -= factor * pivot);
         }
         rank += 1;
@@ -139,19 +147,19 @@ fn rank(mut rows: Vec<Vec<f64>>) -> usize {
 fn intersect(mut system: Vec<(Vec<f64>, f64)>) -> Option<Vec<f64>> {
     for column in 0..system.len() {
         let size = |row: &usize| system[*row].0[column].abs();
-        let best = (column..system.len()).max_by(|a, b| size(a).total_cmp(&size(b)))?;
-        if size(&best) < 1e-9 {
+        let pivot_row = (column..system.len()).max_by(|a, b| size(a).total_cmp(&size(b)))?;
+        if size(&pivot_row) < PIVOT_TOLERANCE {
             return None;
         }
-        system.swap(column, best);
-        let (own, right) = system[column].clone();
-        for (at, (row, bound)) in system.iter_mut().enumerate() {
-            let factor = row[column] / own[column];
-            if at != column {
+        system.swap(column, pivot_row);
+        let (pivot, pivot_bound) = system[column].clone();
+        for (index, (row, bound)) in system.iter_mut().enumerate() {
+            let factor = row[column] / pivot[column];
+            if index != column {
                 row.iter_mut()
-                    .zip(&own)
+                    .zip(&pivot)
                     .for_each(|(entry, pivot)| *entry -= factor * pivot);
-                *bound -= factor * right;
+                *bound -= factor * pivot_bound;
             }
         }
     }
@@ -170,7 +178,7 @@ fn dense(decision: &Decision, count: usize) -> Vec<f64> {
     out
 }
 
-/// The relaxed optimum and its neighbors, all dense.
+/// The relaxed optimum and its adjacent vertices as dense vectors.
 fn adjacent(problem: &dyn ProblemKind, costs: &[f64]) -> (Vec<f64>, Vec<Vec<f64>>) {
     let mut solver = problem.adjacent_vertices(&SearchLimits::default()).unwrap();
     let (solution, deltas) = solver.adjacent_vertices(costs).unwrap();
@@ -179,41 +187,41 @@ fn adjacent(problem: &dyn ProblemKind, costs: &[f64]) -> (Vec<f64>, Vec<Vec<f64>
         (solution.clone(), deltas.clone()),
         "the result changed"
     );
-    let best = dense(&solution.decision, costs.len());
+    let optimum = dense(&solution.decision, costs.len());
     let add = |delta: &Decision| {
-        let mut vertex = best.clone();
+        let mut vertex = optimum.clone();
         delta.add_to(1.0, &mut vertex);
         vertex
     };
     let all = deltas.iter().map(add).collect();
-    (best, all)
+    (optimum, all)
 }
 
-/// Checks feasibility, adjacency, distinctness, and that no neighbor is better.
+/// Checks feasibility, adjacency, distinctness, and that no adjacent vertex is better.
 fn check(
     problem: &dyn ProblemKind,
     polytope: &Polytope,
     costs: &[f64],
-    what: &str,
+    context: &str,
 ) -> (Vec<f64>, Vec<Vec<f64>>) {
-    let (best, neighbors) = adjacent(problem, costs);
+    let (optimum, adjacent_points) = adjacent(problem, costs);
     let cost = |point: &[f64]| point.iter().zip(costs).map(|(x, c)| x * c).sum::<f64>();
     assert!(
-        polytope.is_vertex(&best),
-        "{what}: the optimum is not a vertex"
+        polytope.is_vertex(&optimum),
+        "{context}: the optimum is not a vertex"
     );
-    for (number, neighbor) in neighbors.iter().enumerate() {
+    for (number, vertex) in adjacent_points.iter().enumerate() {
         assert!(
-            polytope.is_vertex(neighbor),
-            "{what}: neighbor {number} is not a vertex: {neighbor:?}"
+            polytope.is_vertex(vertex),
+            "{context}: adjacent vertex {number} is not a vertex: {vertex:?}"
         );
         assert!(
-            polytope.are_adjacent(&best, neighbor),
-            "{what}: neighbor {number} is not adjacent"
+            polytope.are_adjacent(&optimum, vertex),
+            "{context}: adjacent vertex {number} is not adjacent"
         );
         assert!(
-            cost(neighbor) >= cost(&best) - 1e-7,
-            "{what}: neighbor {number} is better"
+            cost(vertex) >= cost(&optimum) - 1e-7,
+            "{context}: adjacent vertex {number} is better"
         );
     }
     let round = |point: &Vec<f64>| {
@@ -222,17 +230,17 @@ fn check(
             .map(|x| (x * 1e6).round() as i64)
             .collect::<Vec<_>>()
     };
-    let distinct: BTreeSet<Vec<i64>> = neighbors.iter().map(round).collect();
+    let distinct: BTreeSet<Vec<i64>> = adjacent_points.iter().map(round).collect();
     assert_eq!(
         distinct.len(),
-        neighbors.len(),
-        "{what}: a neighbor is listed twice"
+        adjacent_points.len(),
+        "{context}: an adjacent vertex is listed twice"
     );
-    (best, neighbors)
+    (optimum, adjacent_points)
 }
 
-/// Compares with all vertices; then tries other costs: if the optimum is another vertex, some
-/// neighbor must be better.
+/// Compares with all vertices. Under other costs, if another vertex is optimal, some adjacent vertex
+/// must be better.
 fn compare(
     problem: &dyn ProblemKind,
     polytope: &Polytope,
@@ -241,13 +249,13 @@ fn compare(
     case: u64,
 ) {
     let costs = costs(stream, problem, case);
-    let what = format!("case {case}");
-    let (best, neighbors) = check(problem, polytope, &costs, &what);
+    let context = format!("case {case}");
+    let (optimum, adjacent_points) = check(problem, polytope, &costs, &context);
     let adjacent = vertices
         .iter()
-        .filter(|vertex| polytope.are_adjacent(&best, vertex))
+        .filter(|vertex| polytope.are_adjacent(&optimum, vertex))
         .count();
-    assert_eq!(neighbors.len(), adjacent, "{what}: {best:?}");
+    assert_eq!(adjacent_points.len(), adjacent, "{context}: {optimum:?}");
     for _ in 0..5 {
         let other = super::costs(stream, problem, 0);
         let cost = |point: &[f64]| point.iter().zip(&other).map(|(x, c)| x * c).sum::<f64>();
@@ -255,16 +263,16 @@ fn compare(
             .iter()
             .map(|vertex| cost(vertex))
             .fold(f64::INFINITY, f64::min);
-        let improves = neighbors
+        let improves = adjacent_points
             .iter()
-            .any(|vertex| cost(vertex) < cost(&best) - 1e-9);
+            .any(|vertex| cost(vertex) < cost(&optimum) - 1e-9);
         if super::is_unbounded(problem, &other) {
             continue;
         }
         assert_eq!(
             improves,
-            min < cost(&best) - 1e-9,
-            "{what}: optimal must mean that no neighbor is better"
+            min < cost(&optimum) - 1e-9,
+            "{context}: a vertex is optimal if and only if no adjacent vertex is better"
         );
     }
 }
@@ -274,13 +282,14 @@ fn choices(problem: &dyn ProblemKind) -> Vec<Vec<f64>> {
     let subsets = (0_u32..1 << problem.num_costs()).map(|bits| {
         Decision::from_indices((0..problem.num_costs() as u32).filter(|j| bits >> j & 1 == 1))
     });
-    let fine = subsets.filter(|decision| problem.check(decision).is_ok());
-    fine.map(|decision| dense(&decision, problem.num_costs()))
+    let feasible = subsets.filter(|decision| problem.check(decision).is_ok());
+    feasible
+        .map(|decision| dense(&decision, problem.num_costs()))
         .collect()
 }
 
 #[test]
-fn neighbors_of_paths_are_all_adjacent_paths() {
+fn adjacent_vertices_of_paths_are_complete() {
     for case in 0..150 {
         let mut stream = stream(11, case);
         let problem = grid(&mut stream, 4);
@@ -306,7 +315,7 @@ fn neighbors_of_paths_are_all_adjacent_paths() {
 }
 
 #[test]
-fn neighbors_of_choices_are_all_adjacent_choices() {
+fn adjacent_vertices_of_top_k_problems_are_complete() {
     for case in 0..300 {
         let mut stream = stream(12, case);
         let problem = choice(&mut stream, 7);
@@ -322,7 +331,7 @@ fn neighbors_of_choices_are_all_adjacent_choices() {
 }
 
 #[test]
-fn neighbors_of_knapsacks_are_all_adjacent_vertices() {
+fn adjacent_vertices_of_knapsacks_are_complete() {
     for case in 0..400 {
         let mut stream = stream(13, case);
         let problem = knapsack(&mut stream, case, 6);
@@ -336,7 +345,7 @@ fn neighbors_of_knapsacks_are_all_adjacent_vertices() {
 }
 
 #[test]
-fn large_knapsacks_have_sparse_neighbors() {
+fn adjacent_vertices_of_large_knapsacks_differ_in_few_entries() {
     let mut stream = stream(14, 0);
     let weights: Vec<Vec<f64>> = (0..4)
         .map(|_| (0..300).map(|_| stream.uniform(3.0, 8.0)).collect())
@@ -353,7 +362,7 @@ fn large_knapsacks_have_sparse_neighbors() {
 }
 
 #[test]
-fn large_grids_list_ten_thousand_detours_at_most() {
+fn at_most_ten_thousand_adjacent_vertices_of_large_grids_are_listed() {
     let problem = regretless::problem::GridPath::new(14, 14).unwrap();
     let costs: Vec<f64> = (0..problem.num_costs())
         .map(|arc| (arc as f64).sin())
@@ -395,7 +404,7 @@ mod linear {
     }
 
     #[test]
-    fn neighbors_in_linear_problems_are_all_adjacent_vertices() {
+    fn adjacent_vertices_of_linear_problems_are_complete() {
         for case in 0..250 {
             let mut stream = stream(15, case);
             let problem = linear(&mut stream, case, 4);
@@ -415,7 +424,7 @@ mod linear {
     }
 
     #[test]
-    fn neighbors_of_degenerate_paths_through_the_simplex_method_are_adjacent() {
+    fn adjacent_vertices_of_degenerate_paths_by_the_simplex_method_are_complete() {
         let grid = regretless::problem::GridPath::new(3, 3).unwrap();
         let mut build = LinearBuilder::new("grid", Sense::Minimize);
         for arc in 0..12 {
@@ -433,14 +442,14 @@ mod linear {
         for case in 0..40 {
             let mut stream = stream(16, case);
             let costs = costs(&mut stream, &problem, 0);
-            let found = check(&problem, &polytope, &costs, &format!("case {case}")).1;
+            let adjacent_points = check(&problem, &polytope, &costs, &format!("case {case}")).1;
             let detours = grid
                 .adjacent_vertices(&SearchLimits::default())
                 .unwrap()
                 .adjacent_vertices(&costs)
                 .unwrap()
                 .1;
-            assert_eq!(found.len(), detours.len(), "case {case}");
+            assert_eq!(adjacent_points.len(), detours.len(), "case {case}");
         }
     }
 

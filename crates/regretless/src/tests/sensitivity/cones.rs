@@ -1,5 +1,5 @@
-//! Normal cones: the binding normals of golden decisions, and projections against a slow method and
-//! the optimality conditions.
+//! Normal cones: the binding normals of golden decisions, and projections against nonnegative least
+//! squares and the optimality conditions.
 
 use super::{choice, costs, grid, knapsack, stream};
 #[cfg(feature = "highs")]
@@ -48,7 +48,7 @@ fn dot(a: &[f64], b: &[f64]) -> f64 {
 
 /// Nonnegative least squares by the active-set method of Lawson and Hanson (1974): slow and
 /// independent.
-fn slow_projection(rays: &[Vec<f64>], vector: &[f64]) -> Vec<f64> {
+fn project_by_least_squares(rays: &[Vec<f64>], vector: &[f64]) -> Vec<f64> {
     let mut weights = vec![0.0; rays.len()];
     let combine = |weights: &[f64]| -> Vec<f64> {
         (0..vector.len())
@@ -58,16 +58,16 @@ fn slow_projection(rays: &[Vec<f64>], vector: &[f64]) -> Vec<f64> {
     let mut passive: Vec<usize> = Vec::new();
     for _ in 0..10 * rays.len() {
         let point = combine(&weights);
-        let rest: Vec<f64> = vector.iter().zip(&point).map(|(v, p)| v - p).collect();
+        let residual: Vec<f64> = vector.iter().zip(&point).map(|(v, p)| v - p).collect();
         let outside = (0..rays.len()).filter(|ray| !passive.contains(ray));
-        let gain = |ray: &usize| dot(&rays[*ray], &rest);
-        let Some(best) = outside
+        let gain = |ray: &usize| dot(&rays[*ray], &residual);
+        let Some(entering) = outside
             .max_by(|a, b| gain(a).total_cmp(&gain(b)))
             .filter(|ray| gain(ray) > 1e-11)
         else {
             break;
         };
-        passive.push(best);
+        passive.push(entering);
         loop {
             let solution = least_squares(
                 &passive
@@ -76,16 +76,17 @@ fn slow_projection(rays: &[Vec<f64>], vector: &[f64]) -> Vec<f64> {
                     .collect::<Vec<_>>(),
                 vector,
             );
-            let bad: Vec<usize> = (0..passive.len())
-                .filter(|at| solution[*at] <= 0.0)
+            let nonpositive: Vec<usize> = (0..passive.len())
+                .filter(|index| solution[*index] <= 0.0)
                 .collect();
-            let step_to_zero =
-                |at: &usize| weights[passive[*at]] / (weights[passive[*at]] - solution[*at]);
-            let step = bad.iter().map(step_to_zero).fold(1.0, f64::min);
-            for (at, ray) in passive.iter().enumerate() {
-                weights[*ray] += step * (solution[at] - weights[*ray]);
+            let step_to_zero = |index: &usize| {
+                weights[passive[*index]] / (weights[passive[*index]] - solution[*index])
+            };
+            let step = nonpositive.iter().map(step_to_zero).fold(1.0, f64::min);
+            for (index, ray) in passive.iter().enumerate() {
+                weights[*ray] += step * (solution[index] - weights[*ray]);
             }
-            if bad.is_empty() {
+            if nonpositive.is_empty() {
                 break;
             }
             passive.retain(|ray| weights[*ray] > 1e-14);
@@ -110,57 +111,57 @@ fn least_squares(rays: &[&[f64]], vector: &[f64]) -> Vec<f64> {
         .collect();
     for column in 0..system.len() {
         let size = |row: &usize| system[*row][column].abs();
-        let best = (column..system.len())
+        let pivot_row = (column..system.len())
             .max_by(|a, b| size(a).total_cmp(&size(b)))
             .unwrap();
-        system.swap(column, best);
-        let own = system[column].clone();
+        system.swap(column, pivot_row);
+        let pivot = system[column].clone();
         for (_, row) in system
             .iter_mut()
             .enumerate()
-            .filter(|(at, _)| *at != column)
+            .filter(|(index, _)| *index != column)
         {
-            let factor = row[column] / own[column];
+            let factor = row[column] / pivot[column];
             row.iter_mut()
-                .zip(&own)
+                .zip(&pivot)
                 .for_each(|(entry, pivot)| *entry -= factor * pivot);
         }
     }
     system
         .iter()
         .enumerate()
-        .map(|(at, row)| row[row.len() - 1] / row[at])
+        .map(|(index, row)| row[row.len() - 1] / row[index])
         .collect()
 }
 
-/// The nearest point of a cone is the one whose residual makes no acute angle with any ray and a
-/// right angle with the point. Returns whether one step is too few to find it.
-fn assert_nearest(cone: &NormalCone, vector: &[f64], what: &str) -> bool {
-    let found = cone.project(vector);
-    let rest: Vec<f64> = vector.iter().zip(&found).map(|(v, p)| v - p).collect();
+/// The nearest point of a cone is the point whose residual makes no acute angle with any ray and is
+/// orthogonal to the point. Returns whether one Newton step does not find it.
+fn assert_nearest(cone: &NormalCone, vector: &[f64], context: &str) -> bool {
+    let actual = cone.project(vector);
+    let residual: Vec<f64> = vector.iter().zip(&actual).map(|(v, p)| v - p).collect();
     let scale = dot(vector, vector).sqrt();
     for ray in rays(cone) {
         assert!(
-            dot(&ray, &rest) <= 1e-10 * scale,
-            "{what}: {} of {scale}",
-            dot(&ray, &rest)
+            dot(&ray, &residual) <= 1e-10 * scale,
+            "{context}: {} of {scale}",
+            dot(&ray, &residual)
         );
     }
     assert!(
-        dot(&found, &rest).abs() <= 1e-10 * scale * scale,
-        "{what}: not a right angle"
+        dot(&actual, &residual).abs() <= 1e-10 * scale * scale,
+        "{context}: the residual is not orthogonal"
     );
-    let slow = slow_projection(&rays(cone), vector);
-    assert_close(&found, &slow, 1e-8, what);
+    let expected = project_by_least_squares(&rays(cone), vector);
+    assert_close(&actual, &expected, 1e-8, context);
     // Stopped early, the method returns a point of the cone that is further away.
     let early = cone.project_with_limit(vector, 1);
     assert_close(
         &cone.project(&early),
         &early,
         1e-8,
-        &format!("{what}, stopped"),
+        &format!("{context}, stopped"),
     );
-    let off = |point: &[f64]| {
+    let squared_distance = |point: &[f64]| {
         vector
             .iter()
             .zip(point)
@@ -168,10 +169,10 @@ fn assert_nearest(cone: &NormalCone, vector: &[f64], what: &str) -> bool {
             .sum::<f64>()
     };
     assert!(
-        off(&early) >= off(&found) - 1e-9 * scale * scale,
-        "{what}, stopped"
+        squared_distance(&early) >= squared_distance(&actual) - 1e-9 * scale * scale,
+        "{context}, stopped"
     );
-    off(&early) > off(&found) + 1e-3
+    squared_distance(&early) > squared_distance(&actual) + 1e-3
 }
 
 fn vector(stream: &mut RandomStream, count: usize) -> Vec<f64> {
@@ -179,8 +180,8 @@ fn vector(stream: &mut RandomStream, count: usize) -> Vec<f64> {
 }
 
 #[test]
-fn projections_equal_those_of_a_slow_method() {
-    let mut later = 0;
+fn projections_equal_those_by_nonnegative_least_squares() {
+    let mut num_several_steps = 0;
     for case in 0..300 {
         let mut stream = stream(21, case);
         let problem: Box<dyn ProblemKind> = match case % 3 {
@@ -189,21 +190,21 @@ fn projections_equal_those_of_a_slow_method() {
             _ => Box::new(choice(&mut stream, 8)),
         };
         let costs = costs(&mut stream, problem.as_ref(), case);
-        let best = problem
+        let optimal_decision = problem
             .solver(&SearchLimits::default())
             .solve(&costs)
             .unwrap()
             .decision;
-        let cone = problem.cone(&best).unwrap();
-        later += usize::from(assert_nearest(
+        let cone = problem.cone(&optimal_decision).unwrap();
+        num_several_steps += usize::from(assert_nearest(
             &cone,
             &vector(&mut stream, costs.len()),
             &format!("case {case}"),
         ));
     }
     assert!(
-        later > 30,
-        "one step found {later} of 300 nearest points late"
+        num_several_steps > 30,
+        "only {num_several_steps} of 300 projections needed several steps"
     );
 }
 
@@ -237,24 +238,24 @@ fn costs_under_which_a_decision_is_optimal_are_their_own_projection() {
         let mut stream = stream(23, case);
         let problem = grid(&mut stream, 6);
         let costs = costs(&mut stream, &problem, case);
-        let best = problem
+        let optimal_decision = problem
             .solver(&SearchLimits::default())
             .solve(&costs)
             .unwrap()
             .decision;
         let negated: Vec<f64> = costs.iter().map(|cost| -cost).collect();
-        let found = problem.cone(&best).unwrap().project(&negated);
-        assert_close(&found, &negated, 1e-10, &format!("case {case}"));
+        let actual = problem.cone(&optimal_decision).unwrap().project(&negated);
+        assert_close(&actual, &negated, 1e-10, &format!("case {case}"));
         // A decision is optimal under the projection of any vector.
-        let any = vector(&mut stream, costs.len());
-        let onto = problem.cone(&best).unwrap().project(&any);
-        let within: Vec<f64> = onto.iter().map(|entry| -entry).collect();
+        let arbitrary = vector(&mut stream, costs.len());
+        let projection = problem.cone(&optimal_decision).unwrap().project(&arbitrary);
+        let within: Vec<f64> = projection.iter().map(|entry| -entry).collect();
         let min = problem
             .solver(&SearchLimits::default())
             .solve(&within)
             .unwrap()
             .objective;
-        assert!(best.dot(&within) - min < 1e-9, "case {case}");
+        assert!(optimal_decision.dot(&within) - min < 1e-9, "case {case}");
     }
 }
 
@@ -270,32 +271,32 @@ fn projected(file: &Value) -> Vec<Vec<f64>> {
 fn assert_golden(file: &Value, cone: impl Fn(&Decision, &[Vec<f64>]) -> NormalCone) {
     let normals = &file["inputs"]["tight_constraint_normals"];
     let normals: Vec<Vec<Vec<f64>>> = normals.as_array().unwrap().iter().map(rows).collect();
-    let best: Vec<Decision> = rows(&file["inputs"]["true_sol"])
+    let optimal_decisions: Vec<Decision> = rows(&file["inputs"]["true_sol"])
         .iter()
         .map(|x| Decision::from_dense(x))
         .collect();
     let expected = rows(&file["losses"]["cave_exact_200_iterations"]["projection"]);
     let heuristic = numbers(&file["losses"]["cave_heuristic_branch"]["per_instance"]);
     for (row, vector) in projected(file).iter().enumerate() {
-        let cone = cone(&best[row], &normals[row]);
-        let mut found: Vec<Vec<f64>> = rays(&cone);
+        let cone = cone(&optimal_decisions[row], &normals[row]);
+        let mut actual: Vec<Vec<f64>> = rays(&cone);
         let unit = |ray: &Vec<f64>| {
             ray.iter()
                 .map(|x| x / dot(ray, ray).sqrt())
                 .collect::<Vec<f64>>()
         };
-        let mut given: Vec<Vec<f64>> = normals[row]
+        let mut expected_rays: Vec<Vec<f64>> = normals[row]
             .iter()
             .filter(|ray| dot(ray, ray) > 0.0)
             .map(unit)
             .collect();
-        for rays in [&mut found, &mut given] {
+        for rays in [&mut actual, &mut expected_rays] {
             rays.iter_mut()
                 .flatten()
                 .for_each(|x| *x = (*x * 1e6).round() / 1e6 + 0.0);
             rays.sort_by(|a, b| a.partial_cmp(b).unwrap());
         }
-        assert_eq!(found, given, "normals of row {row}");
+        assert_eq!(actual, expected_rays, "normals of row {row}");
         assert_close(
             &cone.project(vector),
             &expected[row],
@@ -304,26 +305,21 @@ fn assert_golden(file: &Value, cone: impl Fn(&Decision, &[Vec<f64>]) -> NormalCo
         );
         let length = dot(vector, vector).sqrt();
         let mean = cone.mean_normal();
-        let pushed: Vec<f64> = vector
+        let inner: Vec<f64> = vector
             .iter()
             .zip(&mean)
             .map(|(v, m)| 0.8 * v / length + 0.2 * m)
             .collect();
-        let loss = 1.0 - dot(vector, &pushed) / length / dot(&pushed, &pushed).sqrt();
-        assert_close(
-            &[loss],
-            &[heuristic[row]],
-            1e-5,
-            "loss of a vector pushed inwards",
-        );
+        let loss = 1.0 - dot(vector, &inner) / length / dot(&inner, &inner).sqrt();
+        assert_close(&[loss], &[heuristic[row]], 1e-5, "loss of the heuristic");
     }
 }
 
 #[test]
 fn golden_paths_have_their_normals_and_projections() {
     let file = golden("cave_sp4x5_min");
-    assert_golden(&file, |best, _| {
-        GridPath::new(4, 5).unwrap().cone(best).unwrap()
+    assert_golden(&file, |optimal_decision, _| {
+        GridPath::new(4, 5).unwrap().cone(optimal_decision).unwrap()
     });
 }
 
@@ -335,15 +331,17 @@ fn golden_knapsacks_have_their_normals_and_projections() {
         numbers(&file["problem"]["capacity"]),
     )
     .unwrap();
-    assert_golden(&file, |best, _| problem.cone(best).unwrap());
+    assert_golden(&file, |optimal_decision, _| {
+        problem.cone(optimal_decision).unwrap()
+    });
 }
 
 #[test]
 fn golden_tours_have_their_normals_and_projections() {
     let file = golden("cave_tsp7_min");
     let problem = Tsp::new(7).unwrap();
-    assert_golden(&file, |best, normals| {
-        problem.cone_with_subtours(best, &subtour_sets(7, normals))
+    assert_golden(&file, |optimal_decision, normals| {
+        problem.cone_with_subtours(optimal_decision, &subtour_sets(7, normals))
     });
 }
 
@@ -372,7 +370,7 @@ fn subtour_constraints_with_slack_add_nothing_to_the_cone() {
 #[cfg(feature = "highs")]
 #[test]
 fn tours_and_routes_are_optimal_under_projections_onto_their_cones() {
-    let (mut at_the_depot, mut full) = (0, 0);
+    let (mut num_depot_rows, mut num_with_set_rows) = (0, 0);
     for case in 0..80 {
         let mut stream = stream(25, case);
         let problem = if case % 2 == 0 {
@@ -380,17 +378,21 @@ fn tours_and_routes_are_optimal_under_projections_onto_their_cones() {
         } else {
             routes(&mut stream, case / 2, 8)
         };
-        let Ok(found) = problem.solver(&SearchLimits::default()).solve(&costs(
+        let Ok(solution) = problem.solver(&SearchLimits::default()).solve(&costs(
             &mut stream,
             problem.as_ref(),
             case,
         )) else {
             continue;
         };
-        let cone = problem.cone(&found.decision).unwrap();
-        let any = vector(&mut stream, problem.num_costs());
-        assert_nearest(&cone, &any, &format!("case {case}"));
-        let within: Vec<f64> = cone.project(&any).iter().map(|entry| -entry).collect();
+        let cone = problem.cone(&solution.decision).unwrap();
+        let arbitrary = vector(&mut stream, problem.num_costs());
+        assert_nearest(&cone, &arbitrary, &format!("case {case}"));
+        let within: Vec<f64> = cone
+            .project(&arbitrary)
+            .iter()
+            .map(|entry| -entry)
+            .collect();
         let min = if case % 2 == 0 {
             problem
                 .relaxation_solver(Relaxation::Plain, &SearchLimits::default())
@@ -406,26 +408,29 @@ fn tours_and_routes_are_optimal_under_projections_onto_their_cones() {
                 .objective
         };
         assert!(
-            (found.decision.dot(&within) - min).abs() < 1e-7,
+            (solution.decision.dot(&within) - min).abs() < 1e-7,
             "case {case}"
         );
         let rows = (0..cone.num_rows()).filter(|row| !cone.normal(*row).1);
         let depot = |row: &usize| cone.normal(*row).0.any(|(edge, _)| edge == 0);
-        let (at_depot, of_sets): (Vec<usize>, Vec<usize>) = rows.partition(depot);
-        at_the_depot += at_depot.len();
-        full += usize::from(of_sets.len() > 2);
+        let (depot_rows, set_rows): (Vec<usize>, Vec<usize>) = rows.partition(depot);
+        num_depot_rows += depot_rows.len();
+        num_with_set_rows += usize::from(set_rows.len() > 2);
     }
     assert!(
-        at_the_depot > 5,
-        "{at_the_depot} fleets were all on the road"
+        num_depot_rows > 5,
+        "only {num_depot_rows} routes used all vehicles"
     );
-    assert!(full > 10, "{full} sets of routes had several rows");
+    assert!(
+        num_with_set_rows > 10,
+        "only {num_with_set_rows} sets of routes had several binding capacity rows"
+    );
 }
 
 #[cfg(feature = "highs")]
 #[test]
 fn linear_problems_have_the_cone_of_their_relaxed_optimum() {
-    let mut seen = 0;
+    let mut num_rows = 0;
     for case in 0..120 {
         let mut stream = stream(24, case);
         let problem = super::linear(&mut stream, case, 6);
@@ -447,9 +452,9 @@ fn linear_problems_have_the_cone_of_their_relaxed_optimum() {
             &format!("case {case}"),
         );
         assert_nearest(&cone, &vector(&mut stream, 6), &format!("case {case}"));
-        seen += cone.num_rows();
+        num_rows += cone.num_rows();
     }
-    assert!(seen > 50);
+    assert!(num_rows > 50);
 }
 
 #[cfg(feature = "highs")]

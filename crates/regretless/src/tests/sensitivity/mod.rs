@@ -22,16 +22,15 @@ fn grid(stream: &mut RandomStream, max: usize) -> GridPath {
     GridPath::new(1 + stream.index_below(max), 2 + stream.index_below(max - 1)).unwrap()
 }
 
+/// Choice of exactly or at most k items.
 fn choice(stream: &mut RandomStream, max: usize) -> TopK {
     let items = 1 + stream.index_below(max);
-    {
-        if stream.index_below(2) == 0 {
-            TopK::at_most(items, stream.index_below(items + 1), Sense::Minimize)
-        } else {
-            TopK::new(items, stream.index_below(items + 1), Sense::Minimize)
-        }
-    }
-    .unwrap()
+    let problem = if stream.index_below(2) == 0 {
+        TopK::at_most(items, stream.index_below(items + 1), Sense::Minimize)
+    } else {
+        TopK::new(items, stream.index_below(items + 1), Sense::Minimize)
+    };
+    problem.unwrap()
 }
 
 /// Knapsacks whose type depends on their number: general, decimal, integer and thus often
@@ -69,8 +68,8 @@ fn routes(stream: &mut RandomStream, case: u64, max: usize) -> Box<dyn ProblemKi
         .map(|_| 1.0 + stream.index_below(5) as f64)
         .collect();
     let vehicles = 1 + stream.index_below(3);
-    let (even, largest) = (demands.iter().sum::<f64>() / vehicles as f64, 5.0);
-    let capacity = (1.2 * even).max(largest);
+    let (mean_load, largest) = (demands.iter().sum::<f64>() / vehicles as f64, 5.0);
+    let capacity = (1.2 * mean_load).max(largest);
     Box::new(
         Cvrp::new(demands, capacity, vehicles)
             .unwrap()
@@ -116,10 +115,17 @@ fn linear(
             stream.index_below(4) as f64,
         );
         point.push(stream.uniform(lower, upper).round());
-        let open = column == 0 && case % 5 == 4;
+        let has_no_upper_bound = column == 0 && case % 5 == 4;
         build.predicted(
             format!("x{column}"),
-            VariableDomain::Continuous([lower, if open { f64::INFINITY } else { upper }]),
+            VariableDomain::Continuous([
+                lower,
+                if has_no_upper_bound {
+                    f64::INFINITY
+                } else {
+                    upper
+                },
+            ]),
         );
     }
     for _ in 0..stream.index_below(4) {

@@ -81,12 +81,12 @@ fn adjacent_vertices_and_ranges_are_counted_and_stored_by_row() {
     let (oracle, costs) = knapsack();
     let oracle = oracle.with_threads(Threads::new(2).unwrap());
     let mut objectives = vec![0.0; 50];
-    let keep = |_, solution: Solution, deltas: Vec<Decision>, slot: &mut f64| {
+    let store = |_, solution: Solution, deltas: Vec<Decision>, slot: &mut f64| {
         assert!(deltas.len() >= 18);
         *slot = solution.objective;
     };
     oracle
-        .adjacent_vertices_all(&costs, &mut objectives, keep, &NoopObserver)
+        .adjacent_vertices_all(&costs, &mut objectives, store, &NoopObserver)
         .unwrap();
     let relaxed = oracle
         .relax_all(&costs, Relaxation::Plain, &NoopObserver)
@@ -161,7 +161,7 @@ fn a_missing_capability_is_an_error_with_the_method_and_an_alternative() {
 fn the_error_names_the_other_kind_of_ranges() {
     let (oracle, costs) = knapsack();
     let mut slots = vec![(); 50];
-    let found = oracle.ranges_all(
+    let result = oracle.ranges_all(
         &costs,
         CostRangeKind::Exact,
         &mut slots,
@@ -169,7 +169,7 @@ fn the_error_names_the_other_kind_of_ranges() {
         &NoopObserver,
     );
     assert!(
-        found
+        result
             .unwrap_err()
             .to_string()
             .contains("use O_S instead of O_S(exact)")
@@ -185,12 +185,12 @@ fn costs_that_are_not_finite_fail_their_own_row_only() {
         .unwrap();
     assert!(results[0].is_ok() && results[1].is_err());
     let mut slots = [(); 2];
-    let found = oracle.ranges_all(
+    let result = oracle.ranges_all(
         &costs,
         CostRangeKind::Exact,
         &mut slots,
         |_, _, ()| (),
         &NoopObserver,
     );
-    assert!(matches!(found, Err(Error::Solver { instance: 1, .. })));
+    assert!(matches!(result, Err(Error::Solver { instance: 1, .. })));
 }

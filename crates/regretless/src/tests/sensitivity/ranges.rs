@@ -1,4 +1,4 @@
-//! Cost ranges: valid on many random cases, tight if exact, and equal to golden ones.
+//! Cost ranges: valid on many random cases, as wide as possible if exact, and equal to golden ones.
 
 use super::{choice, costs, grid, knapsack, stream};
 #[cfg(feature = "highs")]
@@ -9,7 +9,7 @@ use regretless::solve::relaxation::{CostRangeKind, CostRanges, Relaxation};
 use regretless::solve::{SearchLimits, SolveFailure};
 
 /// Distance from the end of a range at which costs are tested, inside and outside.
-const NEAR: f64 = 1e-6;
+const OFFSET: f64 = 1e-6;
 
 fn ranges(problem: &dyn ProblemKind, kind: CostRangeKind, costs: &[f64]) -> CostRanges {
     problem
@@ -25,104 +25,113 @@ fn excess(problem: &dyn ProblemKind, costs: &[f64], j: usize, cost: f64) -> f64 
         .relaxation_solver(Relaxation::Plain, &SearchLimits::default())
         .unwrap();
     let point = relaxation_solver.relax(costs).unwrap().decision;
-    let mut moved = costs.to_vec();
-    moved[j] = cost;
-    match relaxation_solver.relax(&moved) {
+    let mut changed = costs.to_vec();
+    changed[j] = cost;
+    match relaxation_solver.relax(&changed) {
         Err(SolveFailure::Unbounded) => f64::INFINITY,
-        found => point.dot(&moved) - found.unwrap().objective,
+        actual => point.dot(&changed) - actual.unwrap().objective,
     }
 }
 
 /// Checks every range of a problem; returns the number of finite ends.
-fn check(problem: &dyn ProblemKind, kind: CostRangeKind, costs: &[f64], what: &str) -> usize {
+fn check(problem: &dyn ProblemKind, kind: CostRangeKind, costs: &[f64], context: &str) -> usize {
     let ranges = ranges(problem, kind, costs);
-    let mut finite = 0;
+    let mut num_finite_ends = 0;
     for j in 0..costs.len() {
         assert!(
             ranges.lower[j] <= costs[j] + 1e-9 && ranges.upper[j] >= costs[j] - 1e-9,
-            "{what}, cost {j}"
+            "{context}, cost {j}"
         );
         for (end, outwards) in [(ranges.lower[j], -1.0), (ranges.upper[j], 1.0)] {
             let inside = if end.is_finite() {
-                end - outwards * NEAR
+                end - outwards * OFFSET
             } else {
                 costs[j] + outwards * 1000.0
             };
-            let free = (inside - costs[j]) * outwards >= 0.0;
+            let is_in_range = (inside - costs[j]) * outwards >= 0.0;
             assert!(
-                !free || excess(problem, costs, j, inside) < 1e-7,
-                "{what}: cost {j} cannot go to {inside}"
+                !is_in_range || excess(problem, costs, j, inside) < 1e-7,
+                "{context}: cost {j} should be able to become {inside}"
             );
             if end.is_finite() {
-                finite += 1;
-                let lost = excess(problem, costs, j, end + outwards * 100.0 * NEAR);
+                num_finite_ends += 1;
+                let excess_outside = excess(problem, costs, j, end + outwards * 100.0 * OFFSET);
                 assert!(
-                    kind == CostRangeKind::Basis || lost > NEAR,
-                    "{what}: cost {j} can go beyond {end}"
+                    kind == CostRangeKind::Basis || excess_outside > OFFSET,
+                    "{context}: cost {j} should not be able to exceed {end}"
                 );
             }
         }
     }
-    finite
+    num_finite_ends
 }
 
 #[test]
 fn exact_ranges_of_grids_are_valid_and_cannot_be_wider() {
-    let mut finite = 0;
+    let mut num_finite_ends = 0;
     for case in 0..200 {
         let mut stream = stream(1, case);
         let problem = grid(&mut stream, 5);
         let costs = costs(&mut stream, &problem, case);
-        finite += check(
+        num_finite_ends += check(
             &problem,
             CostRangeKind::Exact,
             &costs,
             &format!("case {case}"),
         );
     }
-    assert!(finite > 2000, "only {finite} ends were tested");
+    assert!(
+        num_finite_ends > 2000,
+        "only {num_finite_ends} ends were tested"
+    );
 }
 
 #[test]
 fn exact_ranges_of_choices_are_valid_and_cannot_be_wider() {
-    let mut finite = 0;
+    let mut num_finite_ends = 0;
     for case in 0..700 {
         let mut stream = stream(2, case);
         let problem = choice(&mut stream, 8);
         let costs = costs(&mut stream, &problem, case);
-        finite += check(
+        num_finite_ends += check(
             &problem,
             CostRangeKind::Exact,
             &costs,
             &format!("case {case}"),
         );
     }
-    assert!(finite > 2000, "only {finite} ends were tested");
+    assert!(
+        num_finite_ends > 2000,
+        "only {num_finite_ends} ends were tested"
+    );
 }
 
 #[test]
 fn ranges_of_knapsacks_are_valid() {
-    let mut finite = 0;
+    let mut num_finite_ends = 0;
     for case in 0..600 {
         let mut stream = stream(3, case);
         let problem = knapsack(&mut stream, case, 10);
         let costs = costs(&mut stream, &problem, case);
-        finite += check(
+        num_finite_ends += check(
             &problem,
             CostRangeKind::Basis,
             &costs,
             &format!("case {case}"),
         );
     }
-    assert!(finite > 2000, "only {finite} ends were tested");
+    assert!(
+        num_finite_ends > 2000,
+        "only {num_finite_ends} ends were tested"
+    );
 }
 
 #[test]
-fn an_item_that_never_fits_may_cost_anything() {
+fn an_item_that_never_fits_has_an_unbounded_cost_range() {
     let problem = Knapsack::new(vec![vec![1.0, 2.0], vec![0.0, 1.0]], vec![1.0, 0.0]).unwrap();
-    let found = ranges(&problem, CostRangeKind::Basis, &[-1.0, -5.0]);
+    let actual = ranges(&problem, CostRangeKind::Basis, &[-1.0, -5.0]);
     assert_eq!(
-        (found.lower, found.upper),
+        (actual.lower, actual.upper),
         (vec![f64::NEG_INFINITY; 2], vec![0.0, f64::INFINITY])
     );
 }
@@ -130,12 +139,12 @@ fn an_item_that_never_fits_may_cost_anything() {
 #[cfg(feature = "highs")]
 #[test]
 fn basis_ranges_of_grids_are_valid_and_lie_within_the_exact_ones() {
-    let (mut finite, mut narrower) = (0, 0);
+    let (mut num_finite_ends, mut narrower) = (0, 0);
     for case in 0..120 {
         let mut stream = stream(4, case);
         let problem = grid(&mut stream, 5);
         let costs = costs(&mut stream, &problem, 0);
-        finite += check(
+        num_finite_ends += check(
             &problem,
             CostRangeKind::Basis,
             &costs,
@@ -151,21 +160,21 @@ fn basis_ranges_of_grids_are_valid_and_lie_within_the_exact_ones() {
         }
     }
     assert!(
-        finite > 2000 && narrower > 100,
-        "{finite} ends were looked at, {narrower} were narrower"
+        num_finite_ends > 2000 && narrower > 100,
+        "{num_finite_ends} ends were tested, {narrower} were narrower"
     );
 }
 
 #[cfg(feature = "highs")]
 #[test]
 fn ranges_of_linear_problems_are_valid() {
-    let mut finite = 0;
+    let mut num_finite_ends = 0;
     for case in 0..400 {
         let mut stream = stream(5, case);
         let problem = super::linear(&mut stream, case, 6);
         let costs = costs(&mut stream, &problem, case);
         if !super::is_unbounded(&problem, &costs) {
-            finite += check(
+            num_finite_ends += check(
                 &problem,
                 CostRangeKind::Basis,
                 &costs,
@@ -173,24 +182,27 @@ fn ranges_of_linear_problems_are_valid() {
             );
         }
     }
-    assert!(finite > 2000, "only {finite} ends were tested");
+    assert!(
+        num_finite_ends > 2000,
+        "only {num_finite_ends} ends were tested"
+    );
 }
 
 #[cfg(feature = "highs")]
 #[test]
 fn ranges_of_tours_and_routes_are_valid() {
-    let mut finite = [0; 2];
+    let mut num_finite_ends = [0; 2];
     for case in 0..60 {
         let mut stream = stream(8, case);
         let problems = [tour(&mut stream, 12), routes(&mut stream, case, 12)];
-        for (finite, problem) in finite.iter_mut().zip(problems) {
+        for (num_finite_ends, problem) in num_finite_ends.iter_mut().zip(problems) {
             let costs = costs(&mut stream, problem.as_ref(), case);
             let relaxed = problem
                 .relaxation_solver(Relaxation::Plain, &SearchLimits::default())
                 .unwrap()
                 .relax(&costs);
             if relaxed != Err(SolveFailure::Infeasible) {
-                *finite += check(
+                *num_finite_ends += check(
                     problem.as_ref(),
                     CostRangeKind::Basis,
                     &costs,
@@ -200,8 +212,10 @@ fn ranges_of_tours_and_routes_are_valid() {
         }
     }
     assert!(
-        finite.iter().all(|finite| *finite > 2000),
-        "only {finite:?} ends were looked at"
+        num_finite_ends
+            .iter()
+            .all(|num_finite_ends| *num_finite_ends > 2000),
+        "only {num_finite_ends:?} ends were tested"
     );
 }
 
@@ -209,32 +223,32 @@ fn ranges_of_tours_and_routes_are_valid() {
 /// solver.
 #[cfg(feature = "highs")]
 #[test]
-fn ranges_and_neighbors_of_large_models_equal_those_of_the_knapsack_solver() {
+fn ranges_and_adjacent_vertices_of_large_models_equal_those_of_the_knapsack_solver() {
     use regretless::problem::{LinearBuilder, Sense, VariableDomain};
     let mut stream = stream(7, 0);
     let weights: Vec<Vec<f64>> = (0..8)
         .map(|_| (0..1300).map(|_| stream.uniform(3.0, 8.0)).collect())
         .collect();
-    let own = Knapsack::with_capacity_fraction(weights, 0.1).unwrap();
+    let knapsack = Knapsack::with_capacity_fraction(weights, 0.1).unwrap();
     let mut build = LinearBuilder::new("knapsack", Sense::Minimize);
     for item in 0..1300 {
         build.predicted(format!("x{item}"), VariableDomain::Binary);
     }
-    for (weights, capacity) in own.weights().iter().zip(own.capacity()) {
+    for (weights, capacity) in knapsack.weights().iter().zip(knapsack.capacity()) {
         build.row(
             [f64::NEG_INFINITY, *capacity],
             weights.iter().copied().enumerate(),
         );
     }
-    let other = build.build().unwrap();
+    let linear = build.build().unwrap();
     let costs: Vec<f64> = (0..1300).map(|_| stream.uniform(-5.0, 1.0)).collect();
     let (a, b) = (
-        ranges(&own, CostRangeKind::Basis, &costs),
-        ranges(&other, CostRangeKind::Basis, &costs),
+        ranges(&knapsack, CostRangeKind::Basis, &costs),
+        ranges(&linear, CostRangeKind::Basis, &costs),
     );
     assert_close(&a.lower, &b.lower, 1e-6, "lower ends");
     assert_close(&a.upper, &b.upper, 1e-6, "upper ends");
-    let neighbors = |problem: &dyn ProblemKind| {
+    let adjacent_vertices = |problem: &dyn ProblemKind| {
         problem
             .adjacent_vertices(&SearchLimits::default())
             .unwrap()
@@ -242,13 +256,21 @@ fn ranges_and_neighbors_of_large_models_equal_those_of_the_knapsack_solver() {
             .unwrap()
     };
     let sorted = |(_, deltas): (_, Vec<regretless::Decision>)| {
-        let mut ways: Vec<f64> = deltas.iter().map(|delta| delta.dot(&costs)).collect();
-        ways.sort_by(f64::total_cmp);
-        ways
+        let mut cost_differences: Vec<f64> = deltas.iter().map(|delta| delta.dot(&costs)).collect();
+        cost_differences.sort_by(f64::total_cmp);
+        cost_differences
     };
-    let (ours, theirs) = (sorted(neighbors(&own)), sorted(neighbors(&other)));
-    assert_eq!(ours.len(), 1300);
-    assert_close(&ours, &theirs, 1e-6, "differences to neighbors");
+    let (by_knapsack, by_linear) = (
+        sorted(adjacent_vertices(&knapsack)),
+        sorted(adjacent_vertices(&linear)),
+    );
+    assert_eq!(by_knapsack.len(), 1300);
+    assert_close(
+        &by_knapsack,
+        &by_linear,
+        1e-6,
+        "cost differences to adjacent vertices",
+    );
 }
 
 #[cfg(feature = "highs")]
@@ -290,9 +312,9 @@ fn golden_grids_have_their_exact_ranges_and_linear_optima() {
     );
     let objectives = numbers(&case["lp_objectives"]);
     for (row, costs) in rows(&case["costs"]).iter().enumerate() {
-        let found = ranges(&problem, CostRangeKind::Exact, costs);
-        assert_close(&found.lower, &lower[row], 1e-8, "lower ends");
-        assert_close(&found.upper, &upper[row], 1e-8, "upper ends");
+        let actual = ranges(&problem, CostRangeKind::Exact, costs);
+        assert_close(&actual.lower, &lower[row], 1e-8, "lower ends");
+        assert_close(&actual.upper, &upper[row], 1e-8, "upper ends");
         assert_close(
             &[relaxation_solver.relax(costs).unwrap().objective],
             &[objectives[row]],
@@ -316,9 +338,9 @@ fn golden_knapsacks_have_their_ranges_and_linear_optima() {
     let objectives = numbers(&case["lp_objectives"]);
     for (row, values) in rows(&case["costs"]).iter().enumerate() {
         let costs = negated(values);
-        let found = ranges(&problem, CostRangeKind::Basis, &costs);
-        assert_close(&negated(&found.upper), &lower[row], 1e-8, "lower ends");
-        assert_close(&negated(&found.lower), &upper[row], 1e-8, "upper ends");
+        let actual = ranges(&problem, CostRangeKind::Basis, &costs);
+        assert_close(&negated(&actual.upper), &lower[row], 1e-8, "lower ends");
+        assert_close(&negated(&actual.lower), &upper[row], 1e-8, "upper ends");
         assert_close(
             &[-relaxation_solver.relax(&costs).unwrap().objective],
             &[objectives[row]],
