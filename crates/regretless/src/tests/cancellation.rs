@@ -1,6 +1,7 @@
 //! A canceled solve ends and is reported as interrupted, never as a solution.
 //!
-//! The problems are so hard that a search that ignored the request would not finish in reasonable time.
+//! The problems are so hard that a search that ignored the request would not finish in reasonable
+//! time.
 
 #![cfg(feature = "highs")]
 use std::sync::Arc;

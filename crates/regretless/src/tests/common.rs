@@ -76,8 +76,8 @@ pub fn subtour_sets(nodes: usize, normals: &[Vec<f64>]) -> Vec<Vec<usize>> {
     normals.iter().filter(is_subtour).map(node_set).collect()
 }
 
-/// Inputs of a golden file of cost-sensitive losses. Costs and predictions are in minimization form:
-/// negated if the problem is a maximization.
+/// Inputs of a golden file of cost-sensitive losses. Costs and predictions are in minimization
+/// form: negated if the problem is a maximization.
 pub struct CostSensitiveCase {
     sign: f64,
     pub predictions: Vec<Vec<f64>>,
@@ -118,8 +118,8 @@ impl CostSensitiveCase {
             .collect()
     }
 
-    /// For each cost, the end of its golden range beyond which the decision changes: the upper end if
-    /// the item is chosen, the lower one if not.
+    /// For each cost, the end of its golden range beyond which the decision changes: the upper end
+    /// if the item is chosen, the lower one if not.
     pub fn limits(&self, inputs: &Value) -> Matrix {
         let ends = [rows(&inputs["bounds_lower"]), rows(&inputs["bounds_upper"])]
             .map(|ends| self.to_minimization(&ends));
@@ -174,7 +174,8 @@ impl CostSensitiveCase {
         results.unzip()
     }
 
-    /// Compares with the golden `per_instance` and `grad_of_mean`, which are in the sense of the user.
+    /// Compares with the golden `per_instance` and `grad_of_mean`, which are in the sense of the
+    /// user.
     pub fn assert_equal(
         &self,
         expected: &Value,

@@ -1,5 +1,5 @@
-//! Fused training, which evaluates the loss and steps the optimizer in one pass over the costs, gives
-//! the same results as the minibatch runner.
+//! Fused training, which evaluates the loss and steps the optimizer in one pass over the costs,
+//! gives the same results as the minibatch runner.
 
 use std::sync::Arc;
 
@@ -98,8 +98,8 @@ fn train(
         .unwrap()
 }
 
-/// Where terms of a gradient cancel, only its rounding error is left, which Adam would scale up to a
-/// full step; a large ε keeps such steps small.
+/// Where terms of a gradient cancel, only its rounding error is left, which Adam would scale up to
+/// a full step; a large ε keeps such steps small.
 fn settings() -> TrainingSettings {
     let optimizer = Optimizer::Adam {
         beta1: 0.9,

@@ -204,7 +204,7 @@ fn the_relaxation_is_a_lower_bound_and_its_duals_prove_it() {
 }
 
 #[test]
-fn a_reused_solver_returns_what_a_new_one_does() {
+fn a_reused_solver_returns_the_same_as_a_new_one() {
     let mut stream = RandomStream::new(Purpose::Benchmark, 5, [0, 0]);
     let row = |stream: &mut RandomStream| {
         (0..40)

@@ -31,20 +31,31 @@ fn oracle(problem: &ProblemSpec) -> Oracle {
     Oracle::new(problem.build().unwrap())
 }
 
+/// Labels of a table and how they were obtained.
+struct Labeling {
+    labeled: LabeledDataset,
+    report: LabelReport,
+    exact_solves: u64,
+}
+
 /// Labels a table with a new oracle and counts the solves.
 fn label(
     store: &LabelStore,
     data: Dataset,
     problem: &ProblemSpec,
     limits: SearchLimits,
-) -> (LabeledDataset, LabelReport, u64) {
+) -> Labeling {
     let oracle = oracle(problem).with_limits(limits);
     let (labeled, report) = store.label(data, problem, &oracle, &NoopObserver).unwrap();
-    (labeled, report, oracle.counts().exact)
+    Labeling {
+        labeled,
+        report,
+        exact_solves: oracle.counts().exact,
+    }
 }
 
 /// Labels the default table.
-fn label_default(store: &LabelStore) -> (LabeledDataset, LabelReport, u64) {
+fn label_default(store: &LabelStore) -> Labeling {
     label(
         store,
         table(),
@@ -78,9 +89,13 @@ fn files(folder: &Path) -> Vec<PathBuf> {
 #[test]
 fn the_second_call_returns_the_stored_labels_without_solves() {
     let fixture = store_fixture();
-    let (first, report, solves) = label_default(&fixture.store);
+    let Labeling {
+        labeled: first,
+        report,
+        exact_solves,
+    } = label_default(&fixture.store);
     assert_eq!(
-        (report.source, solves, report.warnings.len()),
+        (report.source, exact_solves, report.warnings.len()),
         (LabelSource::Solved, 2, 0)
     );
     assert_eq!(
@@ -88,9 +103,13 @@ fn the_second_call_returns_the_stored_labels_without_solves() {
         std::slice::from_ref(&report.file)
     );
     assert!(report.file.parent().unwrap().ends_with("prices.csv.labels"));
-    let (second, report, solves) = label_default(&fixture.store);
+    let Labeling {
+        labeled: second,
+        report,
+        exact_solves,
+    } = label_default(&fixture.store);
     assert_eq!(
-        (report.source, solves, report.warnings.len()),
+        (report.source, exact_solves, report.warnings.len()),
         (LabelSource::Stored, 0, 0)
     );
     assert_eq!(first.solutions(), second.solutions());
@@ -116,14 +135,18 @@ fn stored_labels_equal_those_of_a_direct_solve() {
     let data = synthetic::grid_path(spec, 31).unwrap().dataset().unwrap();
     let direct = LabeledDataset::solve(data.clone(), &oracle(&problem), &NoopObserver).unwrap();
     for expected_solves in [30, 0] {
-        let (labeled, _, solves) = label(
+        let Labeling {
+            labeled,
+            exact_solves,
+            ..
+        } = label(
             &fixture.store,
             data.clone(),
             &problem,
             SearchLimits::default(),
         );
         assert_eq!(labeled.solutions(), direct.solutions());
-        assert_eq!(solves, expected_solves);
+        assert_eq!(exact_solves, expected_solves);
     }
 }
 
@@ -166,14 +189,14 @@ fn labels_are_computed_again_if_costs_problem_or_limits_change() {
     ];
     for (data, problem, limits) in cases.clone() {
         assert_eq!(
-            label(&fixture.store, data, &problem, limits).1.source,
+            label(&fixture.store, data, &problem, limits).report.source,
             LabelSource::Solved
         );
     }
     assert_eq!(files(fixture.store.folder()).len(), cases.len());
     for (data, problem, limits) in cases {
         assert_eq!(
-            label(&fixture.store, data, &problem, limits).1.source,
+            label(&fixture.store, data, &problem, limits).report.source,
             LabelSource::Stored
         );
     }
@@ -182,9 +205,13 @@ fn labels_are_computed_again_if_costs_problem_or_limits_change() {
 /// Damages the file, labels again, and expects a warning, correct labels and an intact file.
 fn assert_recovers(store: &LabelStore, file: &Path, intact: &[u8], damaged: &[u8], context: &str) {
     fs::write(file, damaged).unwrap();
-    let (labeled, report, solves) = label_default(store);
+    let Labeling {
+        labeled,
+        report,
+        exact_solves,
+    } = label_default(store);
     assert_eq!(
-        (report.source, solves),
+        (report.source, exact_solves),
         (LabelSource::Solved, 2),
         "{context}"
     );
@@ -203,7 +230,7 @@ fn assert_recovers(store: &LabelStore, file: &Path, intact: &[u8], damaged: &[u8
 #[test]
 fn a_truncated_file_is_detected_and_replaced() {
     let fixture = store_fixture();
-    let file = label_default(&fixture.store).1.file;
+    let file = label_default(&fixture.store).report.file;
     let intact = fs::read(&file).unwrap();
     for length in (0..intact.len()).step_by(29) {
         assert_recovers(
@@ -219,7 +246,7 @@ fn a_truncated_file_is_detected_and_replaced() {
 #[test]
 fn a_flipped_bit_is_detected_and_replaced() {
     let fixture = store_fixture();
-    let file = label_default(&fixture.store).1.file;
+    let file = label_default(&fixture.store).report.file;
     let intact = fs::read(&file).unwrap();
     for bit in (0..intact.len() * 8).step_by(131) {
         let mut damaged = intact.clone();
@@ -237,7 +264,7 @@ fn a_flipped_bit_is_detected_and_replaced() {
 #[test]
 fn a_file_with_labels_of_another_problem_is_not_used() {
     let fixture = store_fixture();
-    let file = label_default(&fixture.store).1.file;
+    let file = label_default(&fixture.store).report.file;
     let intact = fs::read(&file).unwrap();
     let other = label(
         &fixture.store,
@@ -245,7 +272,7 @@ fn a_file_with_labels_of_another_problem_is_not_used() {
         &top_k(1, Sense::Maximize),
         SearchLimits::default(),
     )
-    .1
+    .report
     .file;
     assert_recovers(
         &fixture.store,
@@ -269,9 +296,13 @@ fn labels_are_returned_even_if_they_cannot_be_stored() {
     // A file at the path of the folder prevents writing even with administrator rights.
     fs::write(fixture.store.folder(), "in the way").unwrap();
     for _ in 0..2 {
-        let (labeled, report, solves) = label_default(&fixture.store);
+        let Labeling {
+            labeled,
+            report,
+            exact_solves,
+        } = label_default(&fixture.store);
         assert_eq!(
-            (report.source, solves, labeled.len()),
+            (report.source, exact_solves, labeled.len()),
             (LabelSource::Solved, 2, 2)
         );
         let last = report.warnings.last().unwrap();

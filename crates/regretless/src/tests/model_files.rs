@@ -1,5 +1,5 @@
-//! Model files in MPS and LP format: valid ones, errors of invalid ones, and damaged ones, which must
-//! not crash the reader.
+//! Model files in MPS and LP format: valid ones, errors of invalid ones, and damaged ones, which
+//! must not crash the reader.
 
 #![cfg(feature = "highs")]
 use std::path::{Path, PathBuf};

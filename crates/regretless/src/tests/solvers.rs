@@ -44,7 +44,7 @@ fn shortest_paths_equal_the_golden_ones() {
 }
 
 #[test]
-fn ties_between_paths_go_to_the_arc_from_above() {
+fn of_two_paths_with_the_same_cost_the_one_from_above_is_returned() {
     let solution = GridPath::new(2, 2)
         .unwrap()
         .solver(&SearchLimits::default())

@@ -1,4 +1,5 @@
-//! Training: it lowers the loss and the regret, is deterministic for a seed, and stops at its limits.
+//! Training: it lowers the loss and the regret, is deterministic for a seed, and stops at its
+//! limits.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -286,8 +287,8 @@ fn training_with_adamw_and_sgd_lowers_the_validation_loss() {
 #[test]
 fn scale_invariant_losses_train_from_predictions_near_zero() {
     let fixture = TrainingFixture::grid_paths(1);
-    // Without cost scaling the untrained network predicts numbers around zero, where the norm is not
-    // differentiable.
+    // Without cost scaling the untrained network predicts numbers around zero, where the norm is
+    // not differentiable.
     let settings = TrainingSettings {
         scale_costs: false,
         select: SelectionCriterion::ValidationLoss,

@@ -112,24 +112,35 @@ fn measure_relaxations(nodes: usize, instances: usize) {
 fn measure_local_search(nodes: usize, instances: usize) {
     let (_, costs_by_kind) = measure::kinds(Benchmark::Tsp { nodes }, instances);
     for (kind, rows) in costs_by_kind {
-        let mut sums = [[0.0; 2]; 4];
+        let mut means = [StageResult::default(); 4];
         for costs in &rows {
-            for (sum, (gap, time)) in sums.iter_mut().zip(measure_stages(nodes, costs)) {
-                sum[0] += gap / rows.len() as f64;
-                sum[1] += time / rows.len() as f64;
+            for (mean, stage) in means.iter_mut().zip(measure_stages(nodes, costs)) {
+                mean.gap_percent += stage.gap_percent / rows.len() as f64;
+                mean.milliseconds += stage.milliseconds / rows.len() as f64;
             }
         }
         print!("LK{nodes:<5} {kind:<5}");
-        for (name, [gap, time]) in ["ascent", "pass", "n kicks", "3n kicks"].iter().zip(sums) {
-            print!("  {name}: {time:.2} ms {gap:.3} %");
+        for (name, mean) in ["ascent", "pass", "n kicks", "3n kicks"].iter().zip(means) {
+            print!(
+                "  {name}: {:.2} ms {:.3} %",
+                mean.milliseconds, mean.gap_percent
+            );
         }
         println!();
     }
 }
 
-/// Gap to the 1-tree bound in percent, and milliseconds: of the ascent (with the tour of a local
-/// search on the original costs), one pass, n kicks, 3n kicks.
-fn measure_stages(nodes: usize, costs: &[f64]) -> [(f64, f64); 4] {
+/// Result of a stage of the local search.
+#[derive(Debug, Clone, Copy, Default)]
+struct StageResult {
+    /// Gap of the tour to the 1-tree bound.
+    gap_percent: f64,
+    milliseconds: f64,
+}
+
+/// Stages: the ascent (with the tour of a local search on the original costs), one pass of local
+/// search, n kicks, and 3n kicks. A kick is a random double-bridge move.
+fn measure_stages(nodes: usize, costs: &[f64]) -> [StageResult; 4] {
     let edge_costs = EdgeCostMatrix::new(nodes, costs);
     let (mut tree, mut candidates) = (OneTree::default(), CandidateEdges::default());
     let (mut greedy, mut local) = (GreedyTour::default(), LinKernighan::default());
@@ -164,20 +175,17 @@ fn measure_stages(nodes: usize, costs: &[f64]) -> [(f64, f64); 4] {
         candidates.fill_by_alpha_value(&reduced_costs, &tree, 6);
         greedy.tour(&reduced_costs, &candidates).to_vec()
     });
-    let runs = [0, nodes, 3 * nodes].map(|kicks| {
+    let [pass, n_kicks, three_n_kicks] = [0, nodes, 3 * nodes].map(|kicks| {
         let mut order = start.clone();
         let (time, _) = timed(|| local.improve(&reduced_costs, &candidates, &mut order, kicks));
         (edge_costs.tour_cost(&order), ordering + time)
     });
-    let target = ascent_target(runs[2].0, 300);
+    let target = ascent_target(three_n_kicks.0, 300);
     let bound = tree.ascend(&edge_costs, &mut multipliers, &target);
-    let gap = |cost: f64| 100.0 * (cost - bound) / cost.abs();
-    [
-        (gap(first), ascent),
-        (gap(runs[0].0), runs[0].1),
-        (gap(runs[1].0), runs[1].1),
-        (gap(runs[2].0), runs[2].1),
-    ]
+    [(first, ascent), pass, n_kicks, three_n_kicks].map(|(cost, milliseconds)| StageResult {
+        gap_percent: 100.0 * (cost - bound) / cost.abs(),
+        milliseconds,
+    })
 }
 
 #[test]

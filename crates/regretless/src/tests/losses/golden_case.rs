@@ -1,7 +1,8 @@
 //! Golden files of losses, with values that released implementations computed.
 //!
-//! A file states a problem, which the solvers of the crate solve, and the inputs of the losses. Costs
-//! and predictions are converted to minimization form: negated if the problem is a maximization.
+//! A file states a problem, which the solvers of the crate solve, and the inputs of the losses.
+//! Costs and predictions are converted to minimization form: negated if the problem is a
+//! maximization.
 
 use std::sync::Arc;
 
@@ -149,7 +150,8 @@ impl GoldenCase {
         self.golden(loss)[name].as_f64().unwrap()
     }
 
-    /// Predictions of a loss in minimization form; those of the file if the loss has none of its own.
+    /// Predictions of a loss in minimization form; those of the file if the loss has none of its
+    /// own.
     pub fn predictions(&self, loss: &str) -> Vec<Vec<f64>> {
         let predictions = &self.golden(loss)["pred"];
         multiplied(

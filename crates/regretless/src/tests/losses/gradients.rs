@@ -12,7 +12,8 @@ use std::sync::Arc;
 /// Step of the central differences.
 const STEP: f64 = 1e-6;
 
-/// Paths in a grid of 3 by 3 nodes: true costs, a prediction, and all six paths as the solution pool.
+/// Paths in a grid of 3 by 3 nodes: true costs, a prediction, and all six paths as the solution
+/// pool.
 struct LossFixture {
     oracle: Oracle,
     costs: [f64; 12],
@@ -131,8 +132,8 @@ fn gradients_of_losses_agree_with_finite_differences() {
     }
 }
 
-/// `CaVE(inner)` aligns the prediction with a point inside the cone: 0.8 times the normalized nearest
-/// point plus 0.2 times the mean normal.
+/// `CaVE(inner)` aligns the prediction with a point inside the cone: 0.8 times the normalized
+/// nearest point plus 0.2 times the mean normal.
 #[test]
 fn cave_inner_aligns_with_a_point_inside_the_cone() {
     let fixture = LossFixture::new();
@@ -152,7 +153,8 @@ fn cave_inner_aligns_with_a_point_inside_the_cone() {
             .zip(cone.mean_normal())
             .map(|(p, normal)| 0.8 * p + 0.2 * normal)
             .collect();
-        let (value, _) = fixture.evaluate(fixture.build(loss_name).1.as_ref(), &fixture.prediction);
+        let (_, loss) = fixture.build(loss_name);
+        let (value, _) = fixture.evaluate(loss.as_ref(), &fixture.prediction);
         assert!(
             (value - (1.0 - cosine(&target))).abs() < 1e-12,
             "{loss_name}: {value}"
@@ -233,10 +235,12 @@ fn gradients_of_regularized_decisions_agree_with_finite_differences() {
 fn losses_of_true_costs_are_zero_where_they_should_be() {
     let fixture = LossFixture::new();
     for loss_name in ["SPO+", "MAP", "MAP_c", "NCE_c", "LTR(point)", "LTR(pair)"] {
-        let (value, _) = fixture.evaluate(fixture.build(loss_name).1.as_ref(), &fixture.costs);
+        let (_, loss) = fixture.build(loss_name);
+        let (value, _) = fixture.evaluate(loss.as_ref(), &fixture.costs);
         assert!(value.abs() < 1e-12, "{loss_name}: {value}");
     }
-    let (value, _) = fixture.evaluate(fixture.build("PFYL").1.as_ref(), &fixture.costs);
+    let (_, loss) = fixture.build("PFYL");
+    let (value, _) = fixture.evaluate(loss.as_ref(), &fixture.costs);
     assert!(value > 0.0, "noise makes PFYL positive: {value}");
 }
 

@@ -24,17 +24,12 @@ fn benchmark_fixture(name: &str, threads: usize) -> TrainingFixture {
     TrainingFixture::new(problem, data, [80, 40, 30], threads)
 }
 
-fn train_candidates(
-    fixture: &TrainingFixture,
-    method: Method,
-) -> Result<(FitResult, Vec<CandidateReport>)> {
+fn train_candidates(fixture: &TrainingFixture, method: Method) -> Result<FitResult> {
     let trainer = Trainer::new(method).settings(quick_settings());
-    let trained = trainer.train(&fixture.context(), &fixture.problem, None)?;
-    let candidates = trained.candidates.clone();
-    Ok((trained, candidates))
+    trainer.train(&fixture.context(), &fixture.problem, None)
 }
 
-fn train_auto(fixture: &TrainingFixture) -> (FitResult, Vec<CandidateReport>) {
+fn train_auto(fixture: &TrainingFixture) -> FitResult {
     let auto: Method = "auto".parse().unwrap();
     train_candidates(fixture, auto).unwrap()
 }
@@ -57,7 +52,8 @@ fn validation_regret(fixture: &TrainingFixture, model: &CostModel) -> f64 {
 fn no_candidate_has_a_lower_validation_regret_than_the_winner() {
     for name in ["SP4x4", "KS10", "TSP7", "CVRP8"] {
         let fixture = benchmark_fixture(name, 1);
-        let (trained, candidates) = train_auto(&fixture);
+        let trained = train_auto(&fixture);
+        let candidates = &trained.candidates;
         let winner_regret = validation_regret(&fixture, &trained.model);
         assert!(candidates.len() >= 4, "{name}: {candidates:?}");
         let min = candidates
@@ -74,7 +70,7 @@ fn no_candidate_has_a_lower_validation_regret_than_the_winner() {
 #[test]
 fn the_reported_regret_of_a_candidate_is_that_of_training_it_alone() {
     let fixture = benchmark_fixture("KS10", 1);
-    let (_, candidates) = train_auto(&fixture);
+    let candidates = train_auto(&fixture).candidates;
     let alone_settings = TrainingSettings {
         select: SelectionCriterion::ValidationLoss,
         ..quick_settings()
@@ -99,11 +95,11 @@ fn the_reported_regret_of_a_candidate_is_that_of_training_it_alone() {
 #[test]
 fn the_winner_is_the_same_on_any_number_of_threads() {
     for name in ["KS10", "TSP7"] {
-        let (one, two) = (
+        let (one, three) = (
             train_auto(&benchmark_fixture(name, 1)),
             train_auto(&benchmark_fixture(name, 3)),
         );
-        assert_eq!(one.0.model, two.0.model, "{name}");
+        assert_eq!(one.model, three.model, "{name}");
         let regrets_by_method = |candidates: &[CandidateReport]| {
             candidates
                 .iter()
@@ -111,8 +107,8 @@ fn the_winner_is_the_same_on_any_number_of_threads() {
                 .collect::<Vec<_>>()
         };
         assert_eq!(
-            regrets_by_method(&one.1),
-            regrets_by_method(&two.1),
+            regrets_by_method(&one.candidates),
+            regrets_by_method(&three.candidates),
             "{name}"
         );
     }
@@ -121,7 +117,8 @@ fn the_winner_is_the_same_on_any_number_of_threads() {
 #[test]
 fn the_winner_is_named_as_a_method_that_can_be_trained_alone() {
     let fixture = benchmark_fixture("SP4x4", 1);
-    let (trained, candidates) = train_auto(&fixture);
+    let trained = train_auto(&fixture);
+    let candidates = &trained.candidates;
     assert!(
         candidates
             .iter()
@@ -149,7 +146,8 @@ fn without_validation_rows_auto_is_an_error() {
 fn the_solves_of_all_candidates_are_reported() {
     let fixture = benchmark_fixture("KS10", 1);
     let before = fixture.oracle.counts();
-    let (trained, candidates) = train_auto(&fixture);
+    let trained = train_auto(&fixture);
+    let candidates = &trained.candidates;
     assert_eq!(trained.report.solves, fixture.oracle.counts() - before);
     // Every candidate is evaluated on all 40 validation rows.
     assert!(
@@ -255,7 +253,7 @@ mod linear {
         TrainingFixture::new(assignment(), table(60, 60), [30, 20, 10], threads)
     }
 
-    fn train_auto_as(fixture: &TrainingFixture, method: &str) -> (FitResult, Vec<CandidateReport>) {
+    fn train_auto_as(fixture: &TrainingFixture, method: &str) -> FitResult {
         let auto: Method = method.parse().unwrap();
         super::train_candidates(fixture, auto).unwrap()
     }
@@ -290,7 +288,8 @@ mod linear {
         for solves in [3.0, 30.0, 1000.0, 20_000.0] {
             let budget = solves * seconds_per_solve;
             let before = fixture.oracle.work();
-            let (trained, candidates) = train_auto_as(&fixture, &format!("auto {budget}s"));
+            let trained = train_auto_as(&fixture, &format!("auto {budget}s"));
+            let candidates = &trained.candidates;
             let spent = 1e-9 * (fixture.oracle.work() - before) as f64;
             assert!(
                 spent <= 1.5 * budget,
@@ -322,8 +321,12 @@ mod linear {
                     .collect::<Vec<_>>()
             };
             let (a, b) = (train_auto_as(&one, method), train_auto_as(&three, method));
-            assert_eq!(a.0.model, b.0.model, "{method}");
-            assert_eq!(regrets_by_method(&a.1), regrets_by_method(&b.1), "{method}");
+            assert_eq!(a.model, b.model, "{method}");
+            assert_eq!(
+                regrets_by_method(&a.candidates),
+                regrets_by_method(&b.candidates),
+                "{method}"
+            );
         }
     }
 
@@ -386,7 +389,8 @@ mod linear {
     fn an_external_solver_is_planned_by_its_stated_seconds() {
         let fixture = external_fixture();
         let before = fixture.oracle.counts();
-        let (trained, candidates) = train_auto_as(&fixture, "auto 20s solve 10s");
+        let trained = train_auto_as(&fixture, "auto 20s solve 10s");
+        let candidates = &trained.candidates;
         assert_eq!(candidates.len(), 1, "{candidates:?}");
         assert_eq!(
             (candidates[0].scoring, trained.report.solves.total()),
@@ -397,7 +401,8 @@ mod linear {
             before,
             "two solves would use the whole budget"
         );
-        let (trained, candidates) = train_auto_as(&fixture, "auto 20s solve 0.001s");
+        let trained = train_auto_as(&fixture, "auto 20s solve 0.001s");
+        let candidates = &trained.candidates;
         assert!(
             candidates.len() >= 4 && trained.report.timed_solve_seconds.is_none(),
             "{candidates:?}"
@@ -406,7 +411,8 @@ mod linear {
 
     #[test]
     fn an_external_solver_without_stated_seconds_is_timed_and_reported() {
-        let (trained, candidates) = train_auto_as(&external_fixture(), "auto 20s");
+        let trained = train_auto_as(&external_fixture(), "auto 20s");
+        let candidates = &trained.candidates;
         assert!(
             trained
                 .report

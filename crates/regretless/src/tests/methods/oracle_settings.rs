@@ -91,8 +91,8 @@ pub fn relaxed_paths() -> TrainingFixture {
 }
 
 /// Solves during training as in Table 1 of the paper, without those for labels. With t epochs and n
-/// training rows: t·n for SPO+ and MAP, t·n per sample for PFYL, times the solve ratio with a cache;
-/// relaxed solves with `relax`; none for O and S; one per training and validation row for C.
+/// training rows: t·n for SPO+ and MAP, t·n per sample for PFYL, times the solve ratio with a
+/// cache; relaxed solves with `relax`; none for O and S; one per training and validation row for C.
 #[test]
 fn solves_are_those_of_the_papers_table() {
     let fixture = TrainingFixture::grid_paths(2);

@@ -1,7 +1,7 @@
 //! Adjacent vertices: exactly those that enumeration finds.
 //!
-//! Two vertices of a polytope in n dimensions are adjacent if the constraints that bind at both have
-//! rank n − 1.
+//! Two vertices of a polytope in n dimensions are adjacent if the constraints that bind at both
+//! have rank n − 1.
 
 use std::collections::BTreeSet;
 
@@ -239,8 +239,8 @@ fn check(
     (optimum, adjacent_points)
 }
 
-/// Compares with all vertices. Under other costs, if another vertex is optimal, some adjacent vertex
-/// must be better.
+/// Compares with all vertices. Under other costs, if another vertex is optimal, some adjacent
+/// vertex must be better.
 fn compare(
     problem: &dyn ProblemKind,
     polytope: &Polytope,

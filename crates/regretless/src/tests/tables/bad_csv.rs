@@ -137,8 +137,8 @@ fn ambiguous_choices_of_columns_are_refused() {
         &wide(&[], &["c"], &[]),
         &[(b"name,c\nbob,2\n", no_features), (b"c\n2\n", no_features)],
     );
-    let begins_with_text = "t.csv, row 3, column x: found the number '4' in a column that begins with text; \
-                 correct it or ignore the column";
+    let begins_with_text = "t.csv, row 3, column x: found the number '4' in a column that \
+        begins with text; correct it or ignore the column";
     assert_messages(
         &wide(&[], &["c"], &[]),
         &[(b"x,y,c\nn/a,2,3\n4,5,6\n", begins_with_text)],

@@ -262,9 +262,8 @@ fn an_existing_file_is_not_overwritten_and_nothing_is_written() {
     let (folder, data) = (Folder::new(), wide_data());
     let existing = folder.file("c.npy", "mine");
     let absent = folder.path("x.npy");
-    assert!(
-        matches!(npy::write(&absent, &existing, &data, false), Err(Error::Exists(path)) if path == existing)
-    );
+    let result = npy::write(&absent, &existing, &data, false);
+    assert!(matches!(result, Err(Error::Exists(path)) if path == existing));
     assert!(!absent.exists());
     assert!(matches!(
         csv::write(&existing, &data, false),

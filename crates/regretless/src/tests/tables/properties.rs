@@ -1,5 +1,5 @@
-//! Property tests: tables of arbitrary finite numbers are read back bit for bit; arbitrary bytes are
-//! a table or an error.
+//! Property tests: tables of arbitrary finite numbers are read back bit for bit; arbitrary bytes
+//! are a table or an error.
 
 use proptest::prelude::{ProptestConfig, Strategy, any, prop, prop_assert_eq, proptest};
 use regretless::data::{Dataset, FeatureShape, Features, Matrix, csv, npy};
