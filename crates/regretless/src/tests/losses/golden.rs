@@ -21,7 +21,7 @@ use super::golden_case::GoldenCase;
 /// Tolerance where the released implementation adds 1e-7 to divisors and arguments of logarithms.
 const PADDED_TOLERANCE: f64 = 1e-5;
 /// Tolerance of other values, which differ by rounding only.
-const TOLERANCE: f64 = 1e-8;
+const ROUNDING_TOLERANCE: f64 = 1e-8;
 
 #[test]
 fn spo_plus_equals_the_golden_values() {
@@ -30,7 +30,7 @@ fn spo_plus_equals_the_golden_values() {
             "spo_plus",
             &SpoPlus,
             &TrainingOracle::exact(&case.oracle),
-            TOLERANCE,
+            ROUNDING_TOLERANCE,
         );
     }
 }
@@ -57,7 +57,7 @@ fn perturbed_fenchel_young_losses_equal_the_golden_values() {
                 golden,
                 &loss,
                 &TrainingOracle::exact(&case.oracle),
-                TOLERANCE,
+                ROUNDING_TOLERANCE,
             );
         }
     }
@@ -88,8 +88,18 @@ fn perturbation_gradients_equal_the_golden_values() {
 fn losses_over_a_pool_equal_the_golden_values() {
     for case in GoldenCase::all() {
         let training_oracle = TrainingOracle::exact(&case.oracle).with_pool(&case.pool, true);
-        case.check("nce", &Contrastive::NCE, &training_oracle, TOLERANCE);
-        case.check("cmap", &Contrastive::MAP, &training_oracle, TOLERANCE);
+        case.check(
+            "nce",
+            &Contrastive::NCE,
+            &training_oracle,
+            ROUNDING_TOLERANCE,
+        );
+        case.check(
+            "cmap",
+            &Contrastive::MAP,
+            &training_oracle,
+            ROUNDING_TOLERANCE,
+        );
         case.check(
             "ltr_listwise",
             &Ranking::Listwise,
@@ -100,13 +110,13 @@ fn losses_over_a_pool_equal_the_golden_values() {
             "ltr_pairwise",
             &Ranking::Pairwise,
             &training_oracle,
-            TOLERANCE,
+            ROUNDING_TOLERANCE,
         );
         case.check(
             "ltr_pointwise",
             &Ranking::Pointwise,
             &training_oracle,
-            TOLERANCE,
+            ROUNDING_TOLERANCE,
         );
         assert_eq!(case.oracle.counts().total(), 0);
     }
@@ -135,7 +145,7 @@ fn a_pool_refreshed_with_the_batch_equals_the_golden_pool_and_losses() {
             "cmap_refreshed",
             &Contrastive::MAP,
             &training_oracle,
-            TOLERANCE,
+            ROUNDING_TOLERANCE,
         );
     }
 }
@@ -174,7 +184,7 @@ fn black_box_layers_equal_the_golden_values() {
             lambda: case.number("dbb", "lambd"),
         };
         case.check_layer("dbb", &dbb, PADDED_TOLERANCE);
-        case.check_layer("nid", &Blackbox::NegativeIdentity, TOLERANCE);
+        case.check_layer("nid", &Blackbox::NegativeIdentity, ROUNDING_TOLERANCE);
     }
 }
 
