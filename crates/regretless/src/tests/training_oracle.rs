@@ -1,5 +1,8 @@
 //! Solver calls during training: warm starts, certificates and heuristics, and their counts.
 
+#[cfg(feature = "highs")]
+use regretless::Decision;
+use regretless::Error;
 use regretless::data::synthetic::SyntheticSpec;
 use regretless::label::LabeledDataset;
 use regretless::oracle::{Oracle, SolveCounts};
@@ -12,9 +15,6 @@ use regretless::settings::{SelectionCriterion, TrainingSettings};
 use regretless::solve::complete_graph::edge_index;
 use regretless::solve::{SearchLimits, SolveStatus};
 use regretless::train::FitResult;
-#[cfg(feature = "highs")]
-use regretless::Decision;
-use regretless::Error;
 
 use crate::tests::fixture::{TrainingFixture, quick_settings};
 
