@@ -38,7 +38,7 @@ fn value(loss: &dyn Loss, costs: &[f64], prediction: &[f64], label: &Decision) -
         instance: 0,
         costs,
         prediction,
-        label: label,
+        label,
         noise: NoiseKey::default(),
     };
     loss.evaluate(&input, &mut oracle.worker(), &mut gradient)
