@@ -396,9 +396,11 @@ impl RowCoefficients {
             let backward = &mut self.backward[start..];
             for (i, (row, norm)) in panel.iter().zip(norms).enumerate() {
                 let coefficient = row_constants.backward_coefficient(*row, rows.len(), *norm);
-                for (q, z) in row_constants.features(*row).iter().enumerate() {
-                    forward[q][i] = (-norm.norm_ratio * z) as f32;
-                    backward[q][i] = (-coefficient * z) as f32;
+                // Zipped: the index of a slice would be checked for each entry.
+                let entries = forward.iter_mut().zip(backward.iter_mut());
+                for ((forward, backward), z) in entries.zip(row_constants.features(*row)) {
+                    forward[i] = (-norm.norm_ratio * z) as f32;
+                    backward[i] = (-coefficient * z) as f32;
                 }
             }
         }
