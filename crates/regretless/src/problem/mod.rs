@@ -93,7 +93,8 @@ pub(crate) enum SolveSeconds {
     /// Estimated from the size of the problem, by a formula fitted to medians that were measured on
     /// one core; only the order of magnitude matters.
     Estimated(f64),
-    /// Counted by the solver (HiGHS alone does so); this estimate is used until something was counted.
+    /// Counted by the solver (HiGHS alone does so); this estimate is used until something was
+    /// counted.
     #[cfg_attr(not(feature = "highs"), expect(dead_code, reason = "needs HiGHS"))]
     Counted(f64),
     /// Unknown: stated by the user or measured.

@@ -16,6 +16,10 @@ fn stream(test: u64, instance: u64) -> RandomStream {
 }
 
 /// The solver of a relaxation as a [`Solver`].
+#[cfg_attr(
+    not(feature = "highs"),
+    expect(dead_code, reason = "relaxations need HiGHS")
+)]
 struct RelaxationAsSolver(Box<dyn RelaxationSolver>);
 
 impl Solver for RelaxationAsSolver {
