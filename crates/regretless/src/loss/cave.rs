@@ -53,7 +53,7 @@ const MIN_NORM: f64 = 1e-12;
 /// A projection shorter than this fraction of the vector is rounding error. Untuned: well above
 /// double precision, well below any real projection.
 const MIN_PROJECTION_RATIO: f64 = 1e-9;
-/// Weight of the mean normal in the point inside the cone; the value of the released code.
+/// Weight of the mean normal in the point inside the cone; the value in its authors' code.
 const MEAN_NORMAL_WEIGHT: f64 = 0.2;
 /// Fraction of evaluations that project, under `hybrid`; the value of the paper.
 const DEFAULT_SOLVE_RATIO: f64 = 0.3;

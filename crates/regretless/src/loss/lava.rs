@@ -58,7 +58,7 @@ pub(super) static FAMILY: LossFamily = LossFamily {
 };
 
 impl LavaSpec {
-    /// The default of the released code.
+    /// The default in its authors' code.
     const DEFAULT_THRESHOLD: f64 = 0.1;
 
     fn read(options: &mut LossOptions) -> Result<Self> {

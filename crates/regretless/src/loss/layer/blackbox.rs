@@ -69,7 +69,7 @@ pub(in crate::loss) static FAMILY: LossFamily = LossFamily {
 };
 
 impl Blackbox {
-    /// The default of the released code.
+    /// The default in its authors' code.
     const DEFAULT_LAMBDA: f64 = 10.0;
 
     fn read_interpolated(options: &mut LossOptions) -> Result<Self> {

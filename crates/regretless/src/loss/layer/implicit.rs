@@ -74,7 +74,7 @@ pub struct ImplicitMle {
     pub noise: NoiseSource,
 }
 
-// The defaults of the released code.
+// The defaults in their authors' code.
 const DEFAULT_SAMPLES: usize = 10;
 const DEFAULT_SIGMA: f64 = 1.0;
 const DEFAULT_LAMBDA: f64 = 10.0;
