@@ -123,7 +123,7 @@ impl LabelPlacement {
                 inside && extent.top >= within.top - 4.0 && extent.bottom() <= within.bottom();
             if inside && !self.taken.iter().any(|other| other.intersects(&extent)) {
                 self.taken.push(extent);
-                draw_halo(svg, point, anchor, text);
+                draw_text_background(svg, point, anchor, text);
                 svg.text(point, anchor, self.class, text);
                 return true;
             }
@@ -133,7 +133,7 @@ impl LabelPlacement {
 }
 
 /// Draws a translucent background behind a small text.
-pub(crate) fn draw_halo(svg: &mut Svg, point: Point, anchor: Anchor, text: &str) {
+pub(crate) fn draw_text_background(svg: &mut Svg, point: Point, anchor: Anchor, text: &str) {
     let extent = text_extent(point, anchor, SMALL_TEXT_HEIGHT, text);
     svg.rect(
         Rect::new(

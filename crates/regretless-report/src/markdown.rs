@@ -3,7 +3,8 @@
 use regretless::experiment::{ExperimentResults, MethodResults, ProblemResults};
 
 use crate::table::{
-    MISSING_VALUE, columns, difference_to_published, notes, provenance, spread, winner,
+    MISSING_VALUE, columns, difference_to_published, mean_and_deviation_text, notes, provenance,
+    winner,
 };
 use crate::text::{change, plain_markdown, pluralize, ratio};
 
@@ -44,7 +45,8 @@ fn comparison(results: &ExperimentResults) -> String {
     let mut out = format!(
         "Test regret relative to {reference}, mean ± standard deviation over seeds; the lowest is \
             bold. In parentheses the published ratio and our difference to it. \
-            `{MISSING_VALUE}`: no result, see below.\n\n"
+            `{MISSING_VALUE}`: no result, or \
+            results of some seeds only; see below.\n\n"
     );
     out += &overview(results);
     out
@@ -85,7 +87,7 @@ fn overview(results: &ExperimentResults) -> String {
 }
 
 fn cell(method: &MethodResults) -> String {
-    let Some(text) = spread(&method.ratio, ratio) else {
+    let Some(text) = mean_and_deviation_text(&method.ratio, ratio) else {
         return format!("\\{MISSING_VALUE}");
     };
     let text = if method.is_best {
@@ -93,7 +95,7 @@ fn cell(method: &MethodResults) -> String {
     } else {
         text
     };
-    let few = if method.note.is_some() {
+    let missing_seeds_mark = if method.note.is_some() {
         format!("\\{MISSING_VALUE}")
     } else {
         String::new()
@@ -106,7 +108,10 @@ fn cell(method: &MethodResults) -> String {
             change(difference_to_published)
         )
     });
-    format!("{text}{few}{}", published.unwrap_or_default())
+    format!(
+        "{text}{missing_seeds_mark}{}",
+        published.unwrap_or_default()
+    )
 }
 
 fn detail(problem: &ProblemResults, reference: &str) -> String {

@@ -23,7 +23,7 @@ const COLUMNS: [Column; 9] = [
         title: "ratio",
         hint: "mean over seeds of the test regret divided by that of the reference, ± standard \
             deviation",
-        text: |method| spread(&method.ratio, ratio),
+        text: |method| mean_and_deviation_text(&method.ratio, ratio),
         key: |method| method.ratio.mean,
     },
     Column {
@@ -52,19 +52,19 @@ const COLUMNS: [Column; 9] = [
     Column {
         title: "regret",
         hint: "mean test regret in units of the objective",
-        text: |method| spread(&method.regret, short),
+        text: |method| mean_and_deviation_text(&method.regret, short),
         key: |method| method.regret.mean,
     },
     Column {
         title: "relative regret, %",
         hint: "mean over test rows of regret divided by the optimal objective",
-        text: |method| spread(&percent(&method.relative_regret), short),
+        text: |method| mean_and_deviation_text(&percent(&method.relative_regret), short),
         key: |method| method.relative_regret.mean,
     },
     Column {
         title: "seconds",
         hint: "training time on this machine, without labeling and test",
-        text: |method| spread(&method.seconds, short),
+        text: |method| mean_and_deviation_text(&method.seconds, short),
         key: |method| method.seconds.mean,
     },
     Column {
@@ -93,11 +93,14 @@ pub(crate) fn columns(problem: &ProblemResults) -> impl Iterator<Item = &'static
 }
 
 /// `0.65 ± 0.09`.
-pub(crate) fn spread(spread: &MeanAndDeviation, write: fn(f64) -> String) -> Option<String> {
-    let mean = write(spread.mean?);
+pub(crate) fn mean_and_deviation_text(
+    mean_and_deviation_text: &MeanAndDeviation,
+    write: fn(f64) -> String,
+) -> Option<String> {
+    let mean = write(mean_and_deviation_text.mean?);
     // The standard deviation has as many decimals as the mean.
     let digits = mean.split_once('.').map_or(0, |(_, digits)| digits.len());
-    let sd = spread.sd.map(|sd| {
+    let sd = mean_and_deviation_text.sd.map(|sd| {
         if mean.contains('e') || sd >= 100.0 {
             write(sd)
         } else {
@@ -107,17 +110,17 @@ pub(crate) fn spread(spread: &MeanAndDeviation, write: fn(f64) -> String) -> Opt
     Some(sd.map_or_else(|| mean.clone(), |sd| format!("{mean} ± {sd}")))
 }
 
-fn percent(spread: &MeanAndDeviation) -> MeanAndDeviation {
+fn percent(mean_and_deviation_text: &MeanAndDeviation) -> MeanAndDeviation {
     MeanAndDeviation {
-        mean: spread.mean.map(|mean| 100.0 * mean),
-        sd: spread.sd.map(|sd| 100.0 * sd),
-        count: spread.count,
+        mean: mean_and_deviation_text.mean.map(|mean| 100.0 * mean),
+        sd: mean_and_deviation_text.sd.map(|sd| 100.0 * sd),
+        count: mean_and_deviation_text.count,
     }
 }
 
 fn published(method: &MethodResults) -> Option<String> {
     let published = method.published?;
-    spread(
+    mean_and_deviation_text(
         &MeanAndDeviation {
             mean: Some(published.ratio),
             sd: published.sd,

@@ -2,14 +2,20 @@
 //!
 //! Method names are read as `BASE(A,B,…)`. A panel shows one base with C, S and one of O and O_S.
 //! Columns count components, lines join sets that differ by one component, and the thick path is
-//! greedy: at each step it adds the component with the lowest ratio.
+//! greedy: at each set it adds the component with the lowest ratio.
 
 use super::{FigureContext, FigureWithCaption, tip};
-use crate::axes::{Axes, draw_halo, spread_out};
+use crate::axes::{Axes, draw_text_background, spread_out};
 use crate::scale::AxisScale;
 use crate::style::{CIRCLE_SHAPE, mark};
 use crate::svg::{Anchor, Point, Rect, SMALL_TEXT_HEIGHT, Svg};
 use crate::text::{change, ratio, width};
+
+/// Style classes of changes: a lower ratio has the color of missed items in the figure of examples
+/// (green), a higher one that of wrongly taken items (orange).
+const LOWER_RATIO_CLASS: &str = "missed";
+/// See [`LOWER_RATIO_CLASS`].
+const HIGHER_RATIO_CLASS: &str = "wrong";
 
 const WIDTH: f64 = 760.0;
 const PANEL_HEIGHT: f64 = 170.0;
@@ -61,15 +67,15 @@ pub(super) fn draw(context: &FigureContext<'_>) -> FigureWithCaption {
     let panels: Vec<((&str, &str), Vec<ComponentSet>)> = panels
         .map(|(base, side)| ((base, side), component_sets(context, base, side)))
         .collect();
-    // A panel needs the base without components, and sets with its one-sided component.
-    let useful = |((_, side), steps): &((&str, &str), Vec<ComponentSet>)| {
+    // A panel needs the base without components, and sets with its one-sided component; the first
+    // panel of a base needs any two sets.
+    let useful = |((_, side), sets): &((&str, &str), Vec<ComponentSet>)| {
         let with = |component: &str| {
-            steps
-                .iter()
-                .any(|step| step.components.iter().any(|other| other == component))
+            sets.iter()
+                .any(|set| set.components.iter().any(|other| other == component))
         };
-        steps.iter().any(|step| step.components.is_empty())
-            && (with(side) || (*side == SIDES[0] && steps.len() > 1))
+        sets.iter().any(|set| set.components.is_empty())
+            && (with(side) || (*side == SIDES[0] && sets.len() > 1))
     };
     let panels: Vec<_> = panels.into_iter().filter(useful).collect();
     if panels.is_empty() {
@@ -79,10 +85,10 @@ pub(super) fn draw(context: &FigureContext<'_>) -> FigureWithCaption {
     context.heading(&mut svg);
     let ratios: Vec<f64> = panels
         .iter()
-        .flat_map(|(_, steps)| steps.iter().map(|step| step.ratio))
+        .flat_map(|(_, sets)| sets.iter().map(|set| set.ratio))
         .collect();
     let mut sentences = Vec::new();
-    for (index, (name, steps)) in panels.iter().enumerate() {
+    for (index, (name, sets)) in panels.iter().enumerate() {
         let area = Rect::new(
             58.0,
             68.0 + index as f64 * PANEL_SPACING,
@@ -94,7 +100,7 @@ pub(super) fn draw(context: &FigureContext<'_>) -> FigureWithCaption {
         let x = AxisScale::linear([0.0, 3.0], area.left + 24.0, area.right() - 150.0);
         let (base, side) = *name;
         let frame = Axes { area, x, y };
-        sentences.extend(panel(&mut svg, context, base, side, steps, &frame));
+        sentences.extend(panel(&mut svg, context, base, side, sets, &frame));
     }
     Some((svg, caption(context, &sentences)))
 }
@@ -104,7 +110,7 @@ fn panel(
     context: &FigureContext<'_>,
     base: &str,
     side: &str,
-    steps: &[ComponentSet],
+    sets: &[ComponentSet],
     frame: &Axes,
 ) -> Option<String> {
     let area = frame.area;
@@ -141,26 +147,27 @@ fn panel(
             text,
         );
     }
-    let at = |step: &ComponentSet| frame.at(step.components.len() as f64, step.ratio);
-    for before in steps {
-        for after in steps.iter().filter(|after| adds_one(before, after)) {
+    let at = |set: &ComponentSet| frame.at(set.components.len() as f64, set.ratio);
+    for before in sets {
+        for after in sets.iter().filter(|after| adds_one(before, after)) {
+            // The color of axes.
             svg.group("quiet").open();
             svg.line(at(before), at(after), "thin");
             svg.end();
         }
     }
-    let path = greedy_path(steps);
+    let path = greedy_path(sets);
     for pair in path.windows(2) {
         let class = if pair[1].ratio <= pair[0].ratio {
-            "missed"
+            LOWER_RATIO_CLASS
         } else {
-            "wrong"
+            HIGHER_RATIO_CLASS
         };
         svg.group(class).open();
         svg.line(at(pair[0]), at(pair[1]), "thick");
         svg.end();
     }
-    points(svg, context, steps, &path, frame);
+    points(svg, context, sets, &path, frame);
     sentence(base, &path)
 }
 
@@ -173,14 +180,14 @@ fn adds_one(before: &ComponentSet, after: &ComponentSet) -> bool {
 }
 
 /// Greedy path: from no component, always to the lowest ratio with one more component.
-fn greedy_path(steps: &[ComponentSet]) -> Vec<&ComponentSet> {
-    let mut path: Vec<&ComponentSet> = steps
+fn greedy_path(sets: &[ComponentSet]) -> Vec<&ComponentSet> {
+    let mut path: Vec<&ComponentSet> = sets
         .iter()
-        .filter(|step| step.components.is_empty())
+        .filter(|set| set.components.is_empty())
         .take(1)
         .collect();
     while let Some(last) = path.last().copied() {
-        let next = steps
+        let next = sets
             .iter()
             .filter(|after| adds_one(last, after))
             .min_by(|a, b| a.ratio.total_cmp(&b.ratio));
@@ -195,50 +202,54 @@ fn greedy_path(steps: &[ComponentSet]) -> Vec<&ComponentSet> {
 fn points(
     svg: &mut Svg,
     context: &FigureContext<'_>,
-    steps: &[ComponentSet],
+    sets: &[ComponentSet],
     path: &[&ComponentSet],
     frame: &Axes,
 ) {
     for count in 0..=3 {
-        let column: Vec<&ComponentSet> = steps
+        let column: Vec<&ComponentSet> = sets
             .iter()
-            .filter(|step| step.components.len() == count)
+            .filter(|set| set.components.len() == count)
             .collect();
-        let ideal: Vec<f64> = column.iter().map(|step| frame.y.at(step.ratio)).collect();
+        let ideal: Vec<f64> = column.iter().map(|set| frame.y.at(set.ratio)).collect();
         let heights = spread_out(&ideal, 13.0, frame.area.top - 4.0, frame.area.bottom());
-        for (step, height) in column.iter().zip(heights) {
-            let (x, y) = frame.at(count as f64, step.ratio);
+        for (set, height) in column.iter().zip(heights) {
+            let (x, y) = frame.at(count as f64, set.ratio);
             svg.group("text-color mark")
-                .num("data-method", step.index as f64)
+                .num("data-method", set.index as f64)
                 .open();
-            svg.tip(&tip(&context.problem.methods[step.index]));
+            svg.tip(&tip(&context.problem.methods[set.index]));
             // The class "measured" has no style: tests/report/figures.rs counts its elements.
             mark(svg, CIRCLE_SHAPE, (x, y), 4.5, "fill measured");
             let change = path
                 .windows(2)
-                .find(|pair| pair[1].index == step.index)
-                .map(|pair| step.ratio - pair[0].ratio);
-            label(svg, step, (x + 10.0, height + 3.8), change);
+                .find(|pair| pair[1].index == set.index)
+                .map(|pair| set.ratio - pair[0].ratio);
+            label(svg, set, (x + 10.0, height + 3.8), change);
             svg.end();
         }
     }
 }
 
-/// Components and ratio of a set and, on the path, the change of the step to it.
-fn label(svg: &mut Svg, step: &ComponentSet, at: Point, amount: Option<f64>) {
-    let name = if step.components.is_empty() {
+/// Components and ratio of a set and, on the path, the change of the set to it.
+fn label(svg: &mut Svg, set: &ComponentSet, at: Point, amount: Option<f64>) {
+    let name = if set.components.is_empty() {
         "none".to_string()
     } else {
-        step.components.join(",")
+        set.components.join(",")
     };
-    let text = format!("{name} {}", ratio(step.ratio));
-    draw_halo(svg, at, Anchor::Start, &text);
+    let text = format!("{name} {}", ratio(set.ratio));
+    draw_text_background(svg, at, Anchor::Start, &text);
     svg.text(at, Anchor::Start, "small", &text);
     if let Some(amount) = amount {
-        svg.group(if amount <= 0.0 { "missed" } else { "wrong" })
-            .open();
+        svg.group(if amount <= 0.0 {
+            LOWER_RATIO_CLASS
+        } else {
+            HIGHER_RATIO_CLASS
+        })
+        .open();
         let right = (at.0 + width(&text) * SMALL_TEXT_HEIGHT + 4.0, at.1);
-        draw_halo(svg, right, Anchor::Start, &change(amount));
+        draw_text_background(svg, right, Anchor::Start, &change(amount));
         svg.text(right, Anchor::Start, "small strong tinted", &change(amount));
         svg.end();
     }
@@ -273,8 +284,8 @@ fn sentence(base: &str, path: &[&ComponentSet]) -> Option<String> {
 fn caption(context: &FigureContext<'_>, sentences: &[String]) -> String {
     format!(
         "Each dot is a loss with some components; its height is its regret relative to {}, lower \
-            is better. Lines join losses that differ by one component. The thick line adds, step \
-            by step, the component that helps most; it is green where the ratio falls and orange \
+            is better. Lines join losses that differ by one component. The thick line adds, set \
+            by set, the component that helps most; it is green where the ratio falls and orange \
             where it rises. {}",
         context.results.reference,
         sentences.join(" ")
@@ -296,19 +307,19 @@ mod tests {
 
     #[test]
     fn the_path_adds_the_most_useful_component() {
-        let step = |name: &str, ratio| ComponentSet {
+        let set = |name: &str, ratio| ComponentSet {
             index: 0,
             components: parse_name(name).1,
             ratio,
         };
-        let steps = [
-            step("M", 1.0),
-            step("M(C)", 0.9),
-            step("M(S)", 0.8),
-            step("M(C,S)", 0.85),
-            step("M(C,O)", 0.1),
+        let sets = [
+            set("M", 1.0),
+            set("M(C)", 0.9),
+            set("M(S)", 0.8),
+            set("M(C,S)", 0.85),
+            set("M(C,O)", 0.1),
         ];
-        let ratios: Vec<f64> = greedy_path(&steps).iter().map(|step| step.ratio).collect();
+        let ratios: Vec<f64> = greedy_path(&sets).iter().map(|set| set.ratio).collect();
         assert_eq!(ratios, [1.0, 0.8, 0.85]);
     }
 }

@@ -2,7 +2,9 @@
 
 use regretless::experiment::{ExperimentResults, MethodResults, ProblemResults};
 
-use crate::table::{MISSING_VALUE, columns, difference_to_published, notes, spread};
+use crate::table::{
+    MISSING_VALUE, columns, difference_to_published, mean_and_deviation_text, notes,
+};
 use crate::text::{change, count, escaped, pluralize, ratio};
 
 /// A column title; a click sorts the column.
@@ -83,7 +85,7 @@ pub(super) fn overview(results: &ExperimentResults) -> String {
 /// Ratio, published ratio and difference in one cell.
 fn summary(method: &MethodResults) -> String {
     let note = method.note.as_deref().unwrap_or_default();
-    let Some(text) = spread(&method.ratio, ratio) else {
+    let Some(text) = mean_and_deviation_text(&method.ratio, ratio) else {
         let published = method
             .published
             .map(|published| format!("<small>published {}</small>", ratio(published.ratio)));
@@ -134,7 +136,7 @@ pub(super) fn details(results: &ExperimentResults) -> String {
 
 fn detail(index: usize, problem: &ProblemResults, results: &ExperimentResults) -> String {
     let [train, validation, test] = problem.rows;
-    let labels = spread(&problem.label_seconds, crate::text::short);
+    let labels = mean_and_deviation_text(&problem.label_seconds, crate::text::short);
     let labels = labels
         .map(|time| format!(" Labeling took {time} s per seed."))
         .unwrap_or_default();

@@ -33,7 +33,7 @@ const NUMBERS_PER_EPOCH: usize = 5;
 /// The state of an epoch runner: all that is needed to resume from there. The layout of the
 /// numbers is that of the runner.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct TrainerState {
+pub(crate) struct EpochRunnerState {
     pub(crate) parameters: Vec<f32>,
     /// Parameters of the best epoch so far.
     pub(crate) best_parameters: Option<Vec<f32>>,
@@ -69,7 +69,7 @@ pub(crate) struct BestEpoch {
 #[derive(Debug, Clone)]
 pub(crate) struct Checkpoint {
     pub(crate) position: CheckpointPosition,
-    pub(crate) state: TrainerState,
+    pub(crate) state: EpochRunnerState,
     pub(crate) best: Option<BestEpoch>,
     /// Epochs of the running round.
     pub(crate) epochs: Vec<EpochReport>,
@@ -79,7 +79,8 @@ pub(crate) struct Checkpoint {
     pub(crate) networks: Vec<Vec<f32>>,
     /// Instance weights, if the round is weighted.
     pub(crate) weights: Option<Vec<f64>>,
-    /// State of the loss, empty unless it is adaptive.
+    /// State of the loss; empty unless the loss changes from batch to batch, as the step size of
+    /// AI-MLE does.
     pub(crate) loss_state: Vec<f64>,
     pub(crate) counts: SolveCounts,
 }
@@ -288,18 +289,18 @@ fn add_pool(
     decisions: &[Decision],
 ) -> ChecksummedFile<CheckpointHeader> {
     let mut indices: Vec<u32> = Vec::new();
-    let (mut values, mut fixed): (Vec<f64>, Vec<f64>) = (Vec::new(), Vec::new());
+    let (mut values, mut fixed_costs): (Vec<f64>, Vec<f64>) = (Vec::new(), Vec::new());
     let mut ends: Vec<u64> = Vec::new();
     for decision in decisions {
         indices.extend(decision.indices());
         values.extend(decision.iter().map(|(_, value)| value));
-        fixed.push(decision.fixed());
+        fixed_costs.push(decision.fixed());
         ends.push(indices.len() as u64);
     }
     file.with_array("pool.ends", ends)
         .with_array("pool.indices", indices)
         .with_array("pool.values", values)
-        .with_array("pool.fixed", fixed)
+        .with_array("pool.fixed_costs", fixed_costs)
 }
 
 /// The checkpoint of a file; `None` if its arrays are inconsistent.
@@ -345,7 +346,7 @@ fn from_file(mut file: ChecksummedFile<CheckpointHeader>) -> Option<Checkpoint> 
         weights: file.take_array("weights"),
         loss_state: file.take_array("loss")?,
         counts: file.header.counts,
-        state: TrainerState {
+        state: EpochRunnerState {
             parameters: file.take_array("parameters")?,
             best_parameters: file.take_array("best.parameters"),
             moments,
@@ -361,16 +362,16 @@ fn read_pool(
     header: &PoolHeader,
 ) -> Option<SolutionPool> {
     let ends = file.take_array::<Vec<u64>>("pool.ends")?;
-    let fixed = file.take_array::<Vec<f64>>("pool.fixed")?;
+    let fixed_costs = file.take_array::<Vec<f64>>("pool.fixed_costs")?;
     let indices = file.take_array::<Vec<u32>>("pool.indices")?;
     let values = file.take_array::<Vec<f64>>("pool.values")?;
     let mut begin = 0;
     let mut decisions = Vec::with_capacity(ends.len());
-    for (end, fixed) in ends.iter().zip(fixed) {
+    for (end, fixed_costs) in ends.iter().zip(fixed_costs) {
         let range = begin..usize::try_from(*end).ok()?;
         let (indices, values) = (indices.get(range.clone())?, values.get(range.clone())?);
         let entries = indices.iter().copied().zip(values.iter().copied());
-        decisions.push(Decision::from_entries(entries).with_fixed(fixed));
+        decisions.push(Decision::from_entries(entries).with_fixed(fixed_costs));
         begin = range.end;
     }
     let pool = SolutionPool::from_parts(header.capacity, decisions, header.oldest);
@@ -442,7 +443,7 @@ pub(crate) mod fuzzing {
 mod tests {
     use super::{
         BestEpoch, CHECKPOINT_FILE_FORMAT, Checkpoint, CheckpointHeader, CheckpointPosition,
-        TrainerState, from_file, to_file,
+        EpochRunnerState, from_file, to_file,
     };
     use crate::checksummed_file::ChecksummedFile;
     use crate::decision::Decision;
@@ -475,7 +476,7 @@ mod tests {
                 round: 2,
                 epoch: 3,
             },
-            state: TrainerState {
+            state: EpochRunnerState {
                 parameters: vec![1.5, -2.0],
                 best_parameters: Some(vec![3.0, 4.0]),
                 moments,

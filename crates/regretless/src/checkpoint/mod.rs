@@ -8,7 +8,9 @@
 pub(crate) mod file;
 mod result_files;
 
-pub(crate) use file::{BestEpoch, Checkpoint, CheckpointPosition, CheckpointStore, TrainerState};
+pub(crate) use file::{
+    BestEpoch, Checkpoint, CheckpointPosition, CheckpointStore, EpochRunnerState,
+};
 pub use result_files::{ResultFile, ResultFiles};
 
 use std::fs;

@@ -107,17 +107,17 @@ impl ExperimentRunner {
         };
         let missing: u64 = batches.iter().map(|batch| batch.cells.len() as u64).sum();
         observer.begin(&self.experiment.name, missing);
-        let mut refused = Vec::new();
+        let mut not_stored = Vec::new();
         for batch in &batches {
             if observer.interrupted() {
                 return Err(Error::Interrupted);
             }
             if !self.is_over_budget(context.begun) && !batch.cells.is_empty() {
-                self.run_batch(batch, context, &mut refused)?;
+                self.run_batch(batch, context, &mut not_stored)?;
             }
         }
         observer.end();
-        self.collect_results(store, refused)
+        self.collect_results(store, not_stored)
     }
 
     /// Results of the existing records, without running anything.
@@ -224,7 +224,7 @@ impl ExperimentRunner {
         &self,
         batch: &CellBatch<'_>,
         context: RunContext<'_>,
-        refused: &mut Vec<CellRecord>,
+        not_stored: &mut Vec<CellRecord>,
     ) -> Result<()> {
         let named = match &batch.problem.source {
             ProblemSource::Named(named) => *named,
@@ -252,7 +252,7 @@ impl ExperimentRunner {
             Err(Error::Interrupted) => Err(Error::Interrupted),
             Err(error) => {
                 for cell in &batch.cells {
-                    refused.push(CellRecord {
+                    not_stored.push(CellRecord {
                         id: cell.id()?,
                         outcome: CellOutcome::Failed(error.to_string()),
                     });
@@ -268,6 +268,7 @@ impl ExperimentRunner {
         data: impl Fn(&ExperimentCell) -> Result<&'d CellData> + Sync,
         context: RunContext<'_>,
     ) -> Result<()> {
+        // Side by side: several cells at a time, each on one thread.
         if self.experiment.side_by_side {
             self.run_in_parallel(batch, data, context)
         } else {
@@ -316,6 +317,9 @@ impl ExperimentRunner {
         let run = |cell: &ExperimentCell| {
             if context.observer.interrupted() {
                 return Err(Error::Interrupted);
+            }
+            if self.is_over_budget(context.begun) {
+                return Ok(());
             }
             let data = data(cell)?;
             let oracle = self.oracle(batch.problem, data)?;

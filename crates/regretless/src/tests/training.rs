@@ -182,7 +182,7 @@ fn c_equals_ic_of_two_rounds_and_a_weight_of_zero_equals_the_base_loss() {
 }
 
 #[test]
-fn the_epoch_with_the_lowest_validation_regret_is_selected_even_if_it_is_epoch_zero() {
+fn the_epoch_with_the_lowest_validation_score_is_selected_even_if_it_is_epoch_zero() {
     let fixture = TrainingFixture::grid_paths(1);
     let trained = fixture.train("MSE", quick_settings()).unwrap();
     let round = &trained.report.rounds[0];
@@ -463,7 +463,7 @@ struct InterruptAfterPolls(AtomicU64);
 
 impl Observer for InterruptAfterPolls {
     fn interrupted(&self) -> bool {
-        self.0.fetch_add(1, Ordering::Relaxed) > 30
+        self.0.fetch_add(1, Ordering::Relaxed) >= 30
     }
 }
 

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use super::step::BatchWorkspace;
 use super::{PreparedData, WeightedLoss};
-pub(super) use crate::checkpoint::TrainerState;
+pub(super) use crate::checkpoint::EpochRunnerState;
 use crate::error::{Error, Result};
 use crate::optimizer::{Moments, OptimizerState};
 use crate::oracle::StepId;
@@ -39,11 +39,11 @@ pub(super) trait EpochRunner {
     fn finish(self: Box<Self>) -> Network;
 
     /// The state to resume from.
-    fn state(&mut self) -> TrainerState;
+    fn state(&mut self) -> EpochRunnerState;
 
     /// Restores a state that [`Self::state`] returned; false, with nothing changed, if it does not
     /// fit this runner.
-    fn restore(&mut self, state: TrainerState) -> bool;
+    fn restore(&mut self, state: EpochRunnerState) -> bool;
 }
 
 /// The result of an epoch.
@@ -190,8 +190,8 @@ impl EpochRunner for MinibatchRunner<'_> {
         self.network
     }
 
-    fn state(&mut self) -> TrainerState {
-        TrainerState {
+    fn state(&mut self) -> EpochRunnerState {
+        EpochRunnerState {
             parameters: self.network.parameters().to_vec(),
             best_parameters: (!self.best_parameters.is_empty())
                 .then(|| self.best_parameters.clone()),
@@ -202,8 +202,8 @@ impl EpochRunner for MinibatchRunner<'_> {
         }
     }
 
-    fn restore(&mut self, state: TrainerState) -> bool {
-        let TrainerState {
+    fn restore(&mut self, state: EpochRunnerState) -> bool {
+        let EpochRunnerState {
             parameters,
             best_parameters,
             moments,

@@ -1,7 +1,7 @@
 //! Row numbers as a spreadsheet shows them.
 //!
 //! The parser numbers records: it skips empty lines, and a quoted cell may span several lines. A
-//! spreadsheet shows an is_empty line as a row and a quoted cell as part of one row. The difference
+//! spreadsheet shows an empty line as a row and a quoted cell as part of one row. The difference
 //! matters only for the row of an error, so that the file is scanned again only then.
 
 use std::fs::File;

@@ -4,8 +4,8 @@
 //! because every component is then one route or a subtour. For fractional points a set is grown
 //! greedily from every customer, each time by the customer of largest total edge value to the set
 //! (Augerat et al. 1998), and promising sets are improved by adding, removing and exchanging
-//! customers. Every set along the way is tried as the set of a rounded capacity inequality and as
-//! the handle of a blossom inequality.
+//! customers. Every set along the way is tried as the set of a rounded capacity inequality; a grown
+//! set that violates none is tried as the handle of a blossom inequality.
 
 use std::collections::HashSet;
 
@@ -18,7 +18,8 @@ const MIN_VIOLATION: f64 = 0.01;
 /// Sets whose violation exceeds minus this are improved. A larger threshold tries more sets, few of
 /// which become violated.
 const IMPROVEMENT_THRESHOLD: f64 = 0.35;
-/// Maximum number of changes to a promising set; each scans all pairs of customers.
+/// Maximum number of changes to a promising set; each scans all customers, and all
+/// pairs of one inside and one outside.
 const MAX_SET_CHANGES: usize = 6;
 /// Smallest increase of the violation that counts as an improvement: above rounding errors.
 const MIN_IMPROVEMENT: f64 = 1e-6;

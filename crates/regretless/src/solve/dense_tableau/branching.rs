@@ -46,9 +46,9 @@ pub(in crate::solve) enum NodeAction {
         first: BranchDirection,
         penalty: f64,
     },
-    /// No basic variable is fractional, but the rounded point was rejected by the exact feasibility
-    /// check, so the node cannot be pruned.
-    Split,
+    /// Branch on a nonbasic variable: no basic variable is fractional, but the rounded point was
+    /// rejected by the exact feasibility check, so the node cannot be pruned.
+    BranchOnNonbasic,
 }
 
 /// Chooses the branching row from penalties.
@@ -64,7 +64,7 @@ impl PenaltyBranching {
     pub(in crate::solve) fn new(gap: f64) -> Self {
         Self {
             gap,
-            action: NodeAction::Split,
+            action: NodeAction::BranchOnNonbasic,
             best: (-1.0, -1.0),
         }
     }

@@ -14,8 +14,8 @@ use super::simd::{self, PIVOT_TOLERANCE};
 use super::tableau::KnapsackTableau;
 use crate::solve::dense_tableau::TableauStatus;
 
-/// Number of columns above which all flips of a pivot are found by one selection instead of one
-/// minimum search each: a selection sorts a list of candidates, a minimum search passes over all
+/// Number of columns above which flips of a pivot are found by selections instead of one minimum
+/// search each: a selection partitions the candidates once, a minimum search passes over all
 /// ratios.
 const MIN_BATCH_FLIP_COLUMNS: usize = 64;
 /// Flips found one by one, in narrow tableaus and among the last candidates of a selection; for so
@@ -64,7 +64,7 @@ impl DualSimplex {
         TableauStatus::Stuck
     }
 
-    /// Drives a negative basic variable out of the basis.
+    /// Drives a negative basic variable out of the basis; `Solved` means that the pivot was made.
     pub(super) fn pivot_out(&mut self, tableau: &mut KnapsackTableau, row: usize) -> TableauStatus {
         simd::ratios(tableau, row, &mut self.ratios);
         match self.choose_entering(tableau, row) {
@@ -173,7 +173,8 @@ fn by_ratio(a: &(f64, u32), b: &(f64, u32)) -> Ordering {
     a.0.total_cmp(&b.0).then(a.1.cmp(&b.1))
 }
 
-/// The part of a row's violation that a column covers by moving to its other bound.
+/// The part of a row's violation that a column covers by moving to its other bound, which an item
+/// has (its step is 1) and a slack has not (its step is 0).
 fn coverage(tableau: &KnapsackTableau, row: usize, position: usize) -> f64 {
     if tableau.steps()[position] > 0.0 {
         tableau.row(row)[position].abs()

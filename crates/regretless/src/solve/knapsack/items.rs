@@ -166,7 +166,11 @@ impl KnapsackItems {
 
     /// Lowers the dual of a dimension without capacity until no reduced cost of its items is
     /// negative: the objective does not change, and the duals become feasible.
-    pub(super) fn price_closed_dimensions(&self, duals: &mut [f64], reduced_costs: &mut [f64]) {
+    pub(super) fn make_duals_of_zero_capacities_feasible(
+        &self,
+        duals: &mut [f64],
+        reduced_costs: &mut [f64],
+    ) {
         for (row, (weights, rhs)) in self.weights.iter().zip(&self.strict_rhs).enumerate() {
             if *rhs > 0.0 {
                 continue;

@@ -81,13 +81,13 @@ impl KnapsackBranchAndBound {
         let scale = self.load(costs)?;
         let status = self.solve_root(RootModel::Relaxed);
         if status != TableauStatus::Solved
-            && dual_simplex::worst_violation(&self.workspace.levels[0]) > OVERLOAD_TOLERANCE
+            && dual_simplex::worst_violation(&self.workspace.tableaus[0]) > OVERLOAD_TOLERANCE
         {
             return Err(SolveFailure::SolverError(
                 "the simplex method did not terminate".into(),
             ));
         }
-        let (root, count) = (&self.workspace.levels[0], self.items.count());
+        let (root, count) = (&self.workspace.tableaus[0], self.items.count());
         let mut values = vec![0.0; count];
         lp_vertex::item_values(root, &self.workspace.chosen, &mut values);
         let mut duals = self.root_duals(scale);
@@ -96,7 +96,7 @@ impl KnapsackBranchAndBound {
         let basis = lp_vertex::basis(root, count);
         let mut reduced_costs = self.items.reduced_costs(costs, &duals);
         self.items
-            .price_closed_dimensions(&mut duals, &mut reduced_costs);
+            .make_duals_of_zero_capacities_feasible(&mut duals, &mut reduced_costs);
         for basic in &basis {
             if let KnapsackBasicVariable::Item(item) = basic {
                 reduced_costs[*item as usize] = 0.0;
@@ -114,7 +114,7 @@ impl KnapsackBranchAndBound {
     /// Dual prices of the capacities in the root LP, in the units of costs and weights.
     fn root_duals(&self, scale: f64) -> Vec<f64> {
         let mut prices = vec![0.0; self.items.rows()];
-        lp_vertex::duals(&self.workspace.levels[0], self.items.count(), &mut prices);
+        lp_vertex::duals(&self.workspace.tableaus[0], self.items.count(), &mut prices);
         prices.pop();
         for (row, price) in prices.iter_mut().enumerate() {
             *price *= self.items.scale(row) / scale;
@@ -145,13 +145,13 @@ impl KnapsackBranchAndBound {
             costs: &self.scaled_costs,
         };
         let Workspace {
-            levels,
+            tableaus,
             simplex,
             chosen,
             ..
         } = &mut self.workspace;
-        levels.resize_with(levels.len().max(1), KnapsackTableau::default);
-        let root = &mut levels[0];
+        tableaus.resize_with(tableaus.len().max(1), KnapsackTableau::default);
+        let root = &mut tableaus[0];
         let rhs = match model {
             RootModel::Integer => input.items.rhs(),
             RootModel::Relaxed => input.items.strict_rhs(),
@@ -234,7 +234,7 @@ impl KnapsackBranchAndBound {
             let scaled = known_objective * scale;
             self.workspace.incumbent.set_known_objective(scaled);
         }
-        let root_bound = self.workspace.levels[0].objective();
+        let root_bound = self.workspace.tableaus[0].objective();
         let input = TableauInput {
             items: &self.items,
             costs: &self.scaled_costs,

@@ -39,7 +39,7 @@ const FIRST_TREE_LEVEL: usize = 3;
 #[derive(Debug, Default)]
 pub(super) struct Workspace {
     /// Tableaus: the root, the next cardinality on both sides, then one per depth of a tree.
-    pub(super) levels: Vec<KnapsackTableau>,
+    pub(super) tableaus: Vec<KnapsackTableau>,
     pub(super) simplex: DualSimplex,
     pub(super) rounding: GreedyRounding,
     pub(super) incumbent: KnapsackIncumbent,
@@ -79,9 +79,9 @@ impl<'a> KnapsackSearchTree<'a> {
         workspace: &'a mut Workspace,
         max_nodes: u64,
     ) -> Self {
-        let levels = &mut workspace.levels;
-        levels.resize_with(
-            levels.len().max(FIRST_TREE_LEVEL + 1),
+        let tableaus = &mut workspace.tableaus;
+        tableaus.resize_with(
+            tableaus.len().max(FIRST_TREE_LEVEL + 1),
             KnapsackTableau::default,
         );
         Self {
@@ -107,17 +107,17 @@ impl<'a> KnapsackSearchTree<'a> {
     /// Searches the tree below the root, whose LP is solved in its level.
     pub(super) fn run(&mut self) {
         let Workspace {
-            levels,
+            tableaus,
             rounding,
             incumbent,
             chosen,
             ..
         } = &mut *self.workspace;
-        rounding.round(self.input, &levels[ROOT_LEVEL], chosen, incumbent);
+        rounding.round(self.input, &tableaus[ROOT_LEVEL], chosen, incumbent);
         self.fix_by_reduced_cost(ROOT_LEVEL);
         self.polish(ROOT_LEVEL);
         self.fix_by_reduced_cost(ROOT_LEVEL);
-        if self.workspace.levels[ROOT_LEVEL].objective() < self.workspace.incumbent.cutoff() {
+        if self.workspace.tableaus[ROOT_LEVEL].objective() < self.workspace.incumbent.cutoff() {
             self.split_by_count();
         }
     }
@@ -125,13 +125,13 @@ impl<'a> KnapsackSearchTree<'a> {
     /// Offers the rounded LP solution of a level, improved by swaps.
     fn polish(&mut self, level: usize) {
         let Workspace {
-            levels,
+            tableaus,
             rounding,
             incumbent,
             chosen,
             ..
         } = &mut *self.workspace;
-        rounding.polish(self.input, &levels[level], chosen, incumbent);
+        rounding.polish(self.input, &tableaus[level], chosen, incumbent);
     }
 
     /// Searches one tree per number of chosen items, the tree with the lower bound first.
@@ -164,7 +164,7 @@ impl<'a> KnapsackSearchTree<'a> {
                 self.open_bound = self.open_bound.min(side.bound);
                 return;
             }
-            self.workspace.levels.swap(side.level, FIRST_TREE_LEVEL);
+            self.workspace.tableaus.swap(side.level, FIRST_TREE_LEVEL);
             self.explore(FIRST_TREE_LEVEL);
             self.workspace.chosen.truncate(num_chosen);
             side.count += side.step;
@@ -174,7 +174,7 @@ impl<'a> KnapsackSearchTree<'a> {
 
     /// The number of chosen items in the LP solution of the root.
     fn root_count(&self) -> f64 {
-        let root = &self.workspace.levels[ROOT_LEVEL];
+        let root = &self.workspace.tableaus[ROOT_LEVEL];
         let row = count_row(root);
         let fixed = self.input.items.rhs()[row] - root.residual_rhs()[row];
         let mut nonbasic = 0_usize;
@@ -200,7 +200,7 @@ impl<'a> KnapsackSearchTree<'a> {
         if count < 0.0 {
             return f64::INFINITY;
         }
-        let (root, others) = self.workspace.levels.split_at_mut(1);
+        let (root, others) = self.workspace.tableaus.split_at_mut(1);
         let row = count_row(&root[ROOT_LEVEL]);
         let tableau = &mut others[level - 1];
         tableau.copy_from(&root[ROOT_LEVEL]);
@@ -208,7 +208,7 @@ impl<'a> KnapsackSearchTree<'a> {
         match self.reoptimize(level, row) {
             TableauStatus::CutOff => f64::INFINITY,
             TableauStatus::Solved | TableauStatus::Stuck => {
-                self.workspace.levels[level].objective()
+                self.workspace.tableaus[level].objective()
             }
         }
     }
@@ -216,12 +216,12 @@ impl<'a> KnapsackSearchTree<'a> {
     /// Drives the variable that was just fixed out of the basis and reoptimizes.
     fn reoptimize(&mut self, level: usize, row: usize) -> TableauStatus {
         let Workspace {
-            levels,
+            tableaus,
             simplex,
             incumbent,
             ..
         } = &mut *self.workspace;
-        let tableau = &mut levels[level];
+        let tableau = &mut tableaus[level];
         match simplex.pivot_out(tableau, row) {
             TableauStatus::Solved => {}
             TableauStatus::CutOff => return TableauStatus::CutOff,
@@ -239,13 +239,13 @@ impl<'a> KnapsackSearchTree<'a> {
     /// Solves again from the slack basis, which is always dual feasible.
     fn restart(&mut self, level: usize) -> TableauStatus {
         let Workspace {
-            levels,
+            tableaus,
             simplex,
             incumbent,
             ..
         } = &mut *self.workspace;
-        levels[level].restart(self.input, self.is_count_fixed);
-        simplex.solve(&mut levels[level], incumbent.cutoff())
+        tableaus[level].restart(self.input, self.is_count_fixed);
+        simplex.solve(&mut tableaus[level], incumbent.cutoff())
     }
 
     /// Explores a node whose LP is solved, and its subtree.
@@ -264,7 +264,7 @@ impl<'a> KnapsackSearchTree<'a> {
                     first,
                     penalty,
                 } => self.branch(depth, row, first, penalty),
-                NodeAction::Split => self.split(depth),
+                NodeAction::BranchOnNonbasic => self.split(depth),
             };
             if !is_open {
                 return;
@@ -273,7 +273,7 @@ impl<'a> KnapsackSearchTree<'a> {
     }
 
     fn record_open_node(&mut self, depth: usize) {
-        let bound = self.workspace.levels[depth].objective();
+        let bound = self.workspace.tableaus[depth].objective();
         self.open_bound = self.open_bound.min(bound);
     }
 
@@ -284,7 +284,7 @@ impl<'a> KnapsackSearchTree<'a> {
             self.explore(depth + 1);
         }
         self.workspace.chosen.truncate(num_chosen);
-        let bound = self.workspace.levels[depth].objective() + penalty;
+        let bound = self.workspace.tableaus[depth].objective() + penalty;
         if bound >= self.workspace.incumbent.cutoff() {
             return false;
         }
@@ -298,8 +298,8 @@ impl<'a> KnapsackSearchTree<'a> {
 
     /// Branches on a nonbasic item from the slack basis; true when the second child remains.
     fn split(&mut self, depth: usize) -> bool {
-        self.workspace.levels[depth].restart(self.input, self.is_count_fixed);
-        if self.workspace.levels[depth].width() == 0 {
+        self.workspace.tableaus[depth].restart(self.input, self.is_count_fixed);
+        if self.workspace.tableaus[depth].width() == 0 {
             return false;
         }
         let num_chosen = self.descend(depth);
@@ -311,50 +311,52 @@ impl<'a> KnapsackSearchTree<'a> {
             self.record_open_node(depth);
             return false;
         }
-        self.workspace.levels[depth].flip(0);
+        self.workspace.tableaus[depth].flip(0);
         self.fix_first_nonbasic(depth)
     }
 
     /// Fixes the first nonbasic item at its value; false when that prunes the node.
     fn fix_first_nonbasic(&mut self, level: usize) -> bool {
         let Workspace {
-            levels,
+            tableaus,
             simplex,
             incumbent,
             chosen,
             ..
         } = &mut *self.workspace;
-        chosen.extend(levels[level].fix_nonbasic(0, self.input));
-        simplex.solve(&mut levels[level], incumbent.cutoff()) != TableauStatus::CutOff
+        chosen.extend(tableaus[level].fix_nonbasic(0, self.input));
+        simplex.solve(&mut tableaus[level], incumbent.cutoff()) != TableauStatus::CutOff
     }
 
     /// Copies a node one level down; returns its number of items fixed at 1.
     fn descend(&mut self, depth: usize) -> usize {
-        let levels = &mut self.workspace.levels;
-        if levels.len() == depth + 1 {
-            levels.push(KnapsackTableau::default());
+        let tableaus = &mut self.workspace.tableaus;
+        if tableaus.len() == depth + 1 {
+            tableaus.push(KnapsackTableau::default());
         }
-        let (upper, lower) = levels.split_at_mut(depth + 1);
+        let (upper, lower) = tableaus.split_at_mut(depth + 1);
         lower[0].copy_from(&upper[depth]);
         self.workspace.chosen.len()
     }
 
     /// Fixes a basic item; false when that prunes the node.
     fn fix_basic(&mut self, level: usize, row: usize, direction: BranchDirection) -> bool {
-        let Workspace { levels, chosen, .. } = &mut *self.workspace;
-        chosen.extend(levels[level].fix_basic(row, direction, self.input));
+        let Workspace {
+            tableaus, chosen, ..
+        } = &mut *self.workspace;
+        chosen.extend(tableaus[level].fix_basic(row, direction, self.input));
         self.reoptimize(level, row) != TableauStatus::CutOff
     }
 
     /// Fixes all items whose reduced cost reaches the remaining gap.
     fn fix_by_reduced_cost(&mut self, level: usize) {
         let Workspace {
-            levels,
+            tableaus,
             incumbent,
             chosen,
             ..
         } = &mut *self.workspace;
-        let tableau = &mut levels[level];
+        let tableau = &mut tableaus[level];
         let gap = incumbent.cutoff() - tableau.objective();
         for position in (0..tableau.width()).rev() {
             if tableau.reduced_costs()[position] >= gap && tableau.steps()[position] > 0.0 {
@@ -365,9 +367,9 @@ impl<'a> KnapsackSearchTree<'a> {
 
     fn inspect(&mut self, depth: usize) -> NodeAction {
         if self.is_integral(depth) && !self.offer(depth) {
-            return NodeAction::Split;
+            return NodeAction::BranchOnNonbasic;
         }
-        let tableau = &self.workspace.levels[depth];
+        let tableau = &self.workspace.tableaus[depth];
         if tableau.objective() >= self.workspace.incumbent.cutoff() {
             return NodeAction::Prune;
         }
@@ -376,13 +378,13 @@ impl<'a> KnapsackSearchTree<'a> {
         }
         self.fix_by_reduced_cost(depth);
         choose(
-            &self.workspace.levels[depth],
+            &self.workspace.tableaus[depth],
             self.workspace.incumbent.cutoff(),
         )
     }
 
     fn is_integral(&self, depth: usize) -> bool {
-        let tableau = &self.workspace.levels[depth];
+        let tableau = &self.workspace.tableaus[depth];
         let mut basics = tableau.basics().iter().zip(tableau.values());
         basics.all(|(variable, value)| !tableau.is_item(*variable) || !is_fractional(*value))
     }
@@ -390,12 +392,12 @@ impl<'a> KnapsackSearchTree<'a> {
     /// Offers the rounded LP solution of a level; false when it violates a capacity.
     fn offer(&mut self, depth: usize) -> bool {
         let Workspace {
-            levels,
+            tableaus,
             incumbent,
             chosen,
             ..
         } = &mut *self.workspace;
-        let tableau = &levels[depth];
+        let tableau = &tableaus[depth];
         let nonbasic = tableau
             .nonbasics()
             .iter()

@@ -18,7 +18,7 @@ use crate::parallel::Threads;
 use crate::predict::Network;
 use crate::simd::{AlignedF32x16, F32_LANES};
 use crate::train::epoch_runner::EpochResult;
-use crate::train::epoch_runner::TrainerState;
+use crate::train::epoch_runner::EpochRunnerState;
 use crate::train::optimizer::Moments;
 
 /// Values per step below which one thread is faster than several: the barriers of a step would
@@ -335,10 +335,10 @@ impl EpochRunner for FusedLinear<'_> {
         self.network
     }
 
-    fn state(&mut self) -> TrainerState {
+    fn state(&mut self) -> EpochRunnerState {
         let width = self.context.width();
         let (first_moments, second_moments) = split_moments(&self.state.moments, width);
-        TrainerState {
+        EpochRunnerState {
             parameters: flatten(&self.state.tiles),
             best_parameters: self.best_parameters.as_deref().map(flatten),
             moments: Moments {
@@ -352,7 +352,7 @@ impl EpochRunner for FusedLinear<'_> {
         }
     }
 
-    fn restore(&mut self, state: TrainerState) -> bool {
+    fn restore(&mut self, state: EpochRunnerState) -> bool {
         let values = F32_LANES * self.state.tiles.len();
         let fits = state.parameters.len() == values
             && 2 * state.moments.mean.len() == values

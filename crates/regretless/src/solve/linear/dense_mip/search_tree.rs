@@ -53,7 +53,7 @@ impl<'a> DenseSearchTree<'a> {
     }
 
     /// Searches; returns the optimum of the LP relaxation and the number of nodes, or `None` when
-    /// the search was abandoned.
+    /// HiGHS has to solve the model.
     pub(super) fn run(&mut self) -> Option<(f64, u64)> {
         if self.tableau_per_depth.is_empty() {
             self.tableau_per_depth.push(DenseTableau::default());
@@ -100,7 +100,7 @@ impl<'a> DenseSearchTree<'a> {
                     penalty,
                 } => self.branch_both(depth, row, first, penalty),
                 // Integral points are pruned by `inspect`.
-                NodeAction::Split => false,
+                NodeAction::BranchOnNonbasic => false,
             };
             if !is_open {
                 return;
@@ -158,7 +158,7 @@ impl<'a> DenseSearchTree<'a> {
         let tableau = &mut self.tableau_per_depth[level];
         let gap = self.incumbent.cutoff() - tableau.objective;
         for position in (0..tableau.width).rev() {
-            let reduced = tableau.reduced_cost_toward(position);
+            let reduced = tableau.reduced_cost_off_bound(position);
             if reduced > 0.0
                 && self.model.integer[tableau.nonbasic[position] as usize]
                 && gap.is_finite()
@@ -207,12 +207,13 @@ impl<'a> DenseSearchTree<'a> {
         let (down_change, up_change) = (value - value.floor(), value.ceil() - value);
         let (mut down, mut up) = (f64::INFINITY, f64::INFINITY);
         for position in 0..tableau.width {
-            let rise = tableau.entry_toward(row, position);
+            let rise = tableau.entry_off_bound(row, position);
             if rise != 0.0 {
                 let is_integer = self.model.integer[tableau.nonbasic[position] as usize];
                 let step = f64::from(u8::from(is_integer));
                 let change = if rise > 0.0 { up_change } else { down_change };
-                let cost = tableau.reduced_cost_toward(position) * (change / rise.abs()).max(step);
+                let cost =
+                    tableau.reduced_cost_off_bound(position) * (change / rise.abs()).max(step);
                 if rise > 0.0 {
                     up = up.min(cost);
                 } else {

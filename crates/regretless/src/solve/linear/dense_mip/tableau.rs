@@ -146,7 +146,7 @@ impl DenseTableau {
     }
 
     /// Reduced cost of moving a nonbasic variable off its bound, per unit.
-    pub(super) fn reduced_cost_toward(&self, position: usize) -> f64 {
+    pub(super) fn reduced_cost_off_bound(&self, position: usize) -> f64 {
         let reduced = self.cells[self.rows * self.stride + position];
         (if self.at_upper[position] {
             -reduced
@@ -157,7 +157,7 @@ impl DenseTableau {
     }
 
     /// Increase of a basic variable per unit that a nonbasic one moves off its bound.
-    pub(super) fn entry_toward(&self, row: usize, position: usize) -> f64 {
+    pub(super) fn entry_off_bound(&self, row: usize, position: usize) -> f64 {
         let cell = self.cells[row * self.stride + position];
         if self.at_upper[position] { cell } else { -cell }
     }
@@ -253,9 +253,9 @@ impl DenseTableau {
         let mut entering = None;
         let (mut min_ratio, mut max_gain) = (f64::INFINITY, 0.0);
         for position in (0..self.width).filter(|position| !flipped[*position]) {
-            let gain = sign * self.entry_toward(row, position);
+            let gain = sign * self.entry_off_bound(row, position);
             if gain > ZERO_TOLERANCE {
-                let ratio = self.reduced_cost_toward(position) / gain;
+                let ratio = self.reduced_cost_off_bound(position) / gain;
                 if ratio < min_ratio || (ratio == min_ratio && gain > max_gain) {
                     (entering, min_ratio, max_gain) = (Some((position, gain)), ratio, gain);
                 }

@@ -12,7 +12,7 @@ use super::{FusedContext, not_finite};
 use crate::data::FeatureShape;
 use crate::error::{Error, Result};
 use crate::predict::Network;
-use crate::train::epoch_runner::{EpochResult, EpochRunner, TrainerState};
+use crate::train::epoch_runner::{EpochResult, EpochRunner, EpochRunnerState};
 use crate::train::optimizer::Moments;
 
 mod hidden;
@@ -121,8 +121,8 @@ impl EpochRunner for FusedNetwork<'_> {
         self.network
     }
 
-    fn state(&mut self) -> TrainerState {
-        TrainerState {
+    fn state(&mut self) -> EpochRunnerState {
+        EpochRunnerState {
             parameters: self.network.parameters().to_vec(),
             best_parameters: self.best_parameters.clone(),
             moments: Moments {
@@ -136,8 +136,8 @@ impl EpochRunner for FusedNetwork<'_> {
         }
     }
 
-    fn restore(&mut self, state: TrainerState) -> bool {
-        let TrainerState {
+    fn restore(&mut self, state: EpochRunnerState) -> bool {
+        let EpochRunnerState {
             parameters,
             best_parameters,
             moments:
