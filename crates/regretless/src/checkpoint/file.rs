@@ -367,11 +367,11 @@ fn read_pool(
     let values = file.take_array::<Vec<f64>>("pool.values")?;
     let mut begin = 0;
     let mut decisions = Vec::with_capacity(ends.len());
-    for (end, fixed_costs) in ends.iter().zip(fixed_costs) {
+    for (end, fixed_cost) in ends.iter().zip(fixed_costs) {
         let range = begin..usize::try_from(*end).ok()?;
         let (indices, values) = (indices.get(range.clone())?, values.get(range.clone())?);
         let entries = indices.iter().copied().zip(values.iter().copied());
-        decisions.push(Decision::from_entries(entries).with_fixed(fixed_costs));
+        decisions.push(Decision::from_entries(entries).with_fixed(fixed_cost));
         begin = range.end;
     }
     let pool = SolutionPool::from_parts(header.capacity, decisions, header.oldest);
