@@ -19,8 +19,8 @@ use crate::problem::ProblemKind;
 /// objectives works, since it only replaces a division by zero.
 const MIN_DENOMINATOR: f64 = 1e-12;
 
-/// Added to the sum of absolute optimal objectives in normalized regret, as in PyEPO's metric, so
-/// that published numbers are reproduced.
+/// Added to the sum of absolute optimal objectives in normalized regret, so that it is finite where
+/// all of them are 0. Far below any sum of interest.
 const NORMALIZATION_OFFSET: f64 = 1e-8;
 
 /// Relative regret up to which a decision counts as optimal: rounding errors of an objective's sum

@@ -67,6 +67,7 @@ fn training_steps_do_not_allocate_after_the_first_epochs() {
         .generate(SyntheticSpec::paper(200, 1))
         .unwrap();
     let fixture = TrainingFixture::new(problem, data, [200, 0, 0], 1);
+    // PFYL(mul): with multiplicative noise.
     for method in ["SPO+", "PFYL", "PFYL(mul)", "SPO+ cache 0%", "PG"] {
         let [after_3_epochs, after_13_epochs] =
             [3, 13].map(|epochs| allocations(&fixture, method, epochs));
