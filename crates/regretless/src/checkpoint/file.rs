@@ -370,6 +370,9 @@ fn read_pool(
     for (end, fixed_cost) in ends.iter().zip(fixed_costs) {
         let range = begin..usize::try_from(*end).ok()?;
         let (indices, values) = (indices.get(range.clone())?, values.get(range.clone())?);
+        if !indices.is_sorted_by(|a, b| a < b) {
+            return None;
+        }
         let entries = indices.iter().copied().zip(values.iter().copied());
         decisions.push(Decision::from_entries(entries).with_fixed(fixed_cost));
         begin = range.end;
@@ -503,6 +506,20 @@ mod tests {
                 ..SolveCounts::default()
             },
         }
+    }
+
+    /// A file with a correct checksum whose pool holds a decision with an index twice.
+    #[test]
+    fn forged_decisions_of_the_pool_are_refused() {
+        let mut pool = SolutionPool::new(2);
+        pool.extend(&[Decision::from_indices([1, 4])]);
+        let mut checkpoint = checkpoint();
+        checkpoint.state.pool = Some(pool);
+        let mut file = to_file(checkpoint, "key".into());
+        let mut indices: Vec<u32> = file.take_array("pool.indices").unwrap();
+        assert_eq!(indices, [1, 4]);
+        indices[1] = 1;
+        assert!(from_file(file.with_array("pool.indices", indices)).is_none());
     }
 
     #[test]
