@@ -53,8 +53,9 @@ pub fn load_problem(source: &ProblemSource) -> Result<Problem> {
     match source {
         ProblemSource::Inline(spec) => Problem::from_spec(spec.clone()),
         ProblemSource::File(path) => {
-            let problem = ProblemSpec::read(path).and_then(Problem::from_spec);
-            problem.map_err(|error| match error {
+            // Errors of reading name the file already.
+            let spec = ProblemSpec::read(path)?;
+            Problem::from_spec(spec).map_err(|error| match error {
                 Error::Setting { message, remedy } => Error::Setting {
                     message: format!("{}: {message}", path.display()),
                     remedy,

@@ -63,7 +63,7 @@ fn a_long_method_name_is_run_and_reported() {
             .unwrap()
             .count(),
         3,
-        "two cells and their scene"
+        "two cells and the context of their problem"
     );
 }
 
@@ -301,4 +301,22 @@ fn a_file_name_that_is_not_utf8_is_labeled_but_refused_for_training() {
     );
     let train = words("train --costs c* --problem problem.toml --data");
     workspace.run_words(&train).failed(3, &["bad", "not UTF-8"]);
+}
+
+#[test]
+fn an_error_in_a_problem_file_names_the_file_once() {
+    let workspace = TestWorkspace::new();
+    workspace.write("table.csv", "x,c1,c2\n1,2,3\n");
+    // A syntax error, and a problem that cannot be built.
+    let no_toml = "Minimize\n obj: c1 + c2\nEnd\n";
+    let too_many = "kind = \"top_k\"\nitems = 2\nk = 6\nsense = \"minimize\"\n";
+    for content in [no_toml, too_many] {
+        workspace.write("problem.toml", content);
+        let output = workspace.run(
+            "train --data table.csv --costs c* --problem problem.toml --method MSE --out m.st",
+        );
+        assert_eq!(output.code, 2, "{}", output.err);
+        let mentions = output.err.matches("problem.toml").count();
+        assert_eq!(mentions, 1, "{}", output.err);
+    }
 }
