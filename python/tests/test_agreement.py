@@ -123,7 +123,7 @@ def assert_interfaces_agree(problem, X, C, constraints, sense):
 
 def run(program, folder, *words):
     done = subprocess.run(
-        [program, *words], cwd=folder, capture_output=True, text=True, check=False
+        [*program, *words], cwd=folder, capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stderr
     return done.stdout

@@ -302,7 +302,7 @@ def test_the_command_line_and_python_agree_on_names(problem, tables, tmp_path, p
 
     def run(*words):
         done = subprocess.run(
-            [program, *words], cwd=tmp_path, capture_output=True, text=True, check=False
+            [*program, *words], cwd=tmp_path, capture_output=True, text=True, check=False
         )
         assert done.returncode == 0, done.stderr
         return done

@@ -16,7 +16,7 @@ def shop(program, tmp_path_factory):
 
     def run(*words):
         done = subprocess.run(
-            [program, *map(str, words)], cwd=folder, capture_output=True, text=True, check=False
+            [*program, *map(str, words)], cwd=folder, capture_output=True, text=True, check=False
         )
         assert done.returncode == 0, done.stderr
         return json.loads(done.stdout)

@@ -3,7 +3,7 @@
 //!
 //! Costs come from the generator of PyEPO (degree 6, 5 features), decisions are tours by nearest
 //! neighbor, since only the loss matters here; a column holds the best validation loss up to its
-//! epoch. Run: `cargo run --reset_bounds -p regretless --example large_tours [nodes ...]`
+//! epoch. Run: `cargo run --release -p regretless --example large_tours [nodes ...]`
 
 #![allow(clippy::print_stdout, reason = "the table is what the example is for")]
 

@@ -1,6 +1,7 @@
 //! Definitions of the command line. Every option has one name: `--learning-rate` on the command
 //! line is `learning_rate` in a settings file, and the field here documents both.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -24,6 +25,13 @@ pub use training::Profile;
 pub use values::GeneratedFormat;
 use values::Seconds;
 
+/// The version, and what this build lacks.
+const VERSION: &str = if cfg!(feature = "highs") {
+    env!("CARGO_PKG_VERSION")
+} else {
+    concat!(env!("CARGO_PKG_VERSION"), " (without HiGHS)")
+};
+
 const HELP_FOOTER: &str = "\
 Start here:
   regretless compare                     16 methods on built-in knapsack data, about a minute
@@ -43,7 +51,7 @@ only. Paths are relative to the folder the program runs in.";
 
 /// Decision-focused learning: train predictors for the decisions they lead to
 #[derive(Debug, Parser)]
-#[command(name = "regretless", version, after_help = HELP_FOOTER, max_term_width = 100)]
+#[command(name = "regretless", version = VERSION, after_help = HELP_FOOTER, max_term_width = 100)]
 pub struct Cli {
     /// The command.
     #[command(subcommand)]
@@ -131,14 +139,14 @@ folders of several machines can be copied together.")]
 }
 
 /// The error for an old flag, with its new name; nothing for other errors of the parser.
-pub fn renamed_flag(error: &clap::Error) -> Option<Error> {
+pub fn renamed_flag(error: &clap::Error, arguments: &[OsString]) -> Option<Error> {
     let Some(ContextValue::String(flag)) = error.get(ContextKind::InvalidArg) else {
         return None;
     };
     let old = flag.strip_prefix("--")?.replace('-', "_");
-    let command = std::env::args().nth(1)?;
+    let command = arguments.get(1)?;
     let definition = Cli::command();
-    let options = definition.find_subcommand(&command)?;
+    let options = definition.find_subcommand(command)?;
     let new = Error::renamed_word(&old, |word| {
         options
             .get_arguments()

@@ -1,5 +1,6 @@
 //! One file per command. Each turns its options into calls of the library and reports.
 
+use std::ffi::OsString;
 use std::path::Path;
 
 use regretless::data::{CostMatching, Dataset, NamedCosts, TableSource};
@@ -33,14 +34,17 @@ pub struct CommandContext {
     pub progress: ProgressObserver,
     /// Whether existing outputs are replaced.
     pub force: bool,
+    /// The command line of this run, with the name of the program.
+    pub arguments: Vec<OsString>,
     quiet: bool,
 }
 
 impl CommandContext {
-    fn new(common: &GlobalOptions) -> Self {
+    fn new(common: &GlobalOptions, arguments: &[OsString]) -> Self {
         Self {
             progress: ProgressObserver::new(common.quiet),
             force: common.force,
+            arguments: arguments.to_vec(),
             quiet: common.quiet,
         }
     }
@@ -80,25 +84,26 @@ impl CommandContext {
 }
 
 /// Runs a command and prints its report; returns the failure that the report contains.
-pub fn run(command: Command) -> Result<Option<Error>> {
+pub fn run(command: Command, arguments: &[OsString]) -> Result<Option<Error>> {
     match command {
-        Command::Generate(call) => run_command(call, "generate", generate::run),
-        Command::Label(call) => run_command(call, "label", label::run),
-        Command::Train(call) => run_command(*call, "train", train::run),
-        Command::Evaluate(call) => run_command(call, "evaluate", evaluate::run),
-        Command::Decide(call) => run_command(call, "decide", decide::run),
-        Command::Solve(call) => run_command(call, "solve", solve::run),
-        Command::Compare(call) => run_command(*call, "compare", compare::run),
-        Command::Reproduce(call) => run_command(call, "reproduce", reproduce::run),
+        Command::Generate(call) => run_command(call, arguments, "generate", generate::run),
+        Command::Label(call) => run_command(call, arguments, "label", label::run),
+        Command::Train(call) => run_command(*call, arguments, "train", train::run),
+        Command::Evaluate(call) => run_command(call, arguments, "evaluate", evaluate::run),
+        Command::Decide(call) => run_command(call, arguments, "decide", decide::run),
+        Command::Solve(call) => run_command(call, arguments, "solve", solve::run),
+        Command::Compare(call) => run_command(*call, arguments, "compare", compare::run),
+        Command::Reproduce(call) => run_command(call, arguments, "reproduce", reproduce::run),
     }
 }
 
 fn run_command<O: clap::Args + Serialize + DeserializeOwned>(
     call: CommandArgs<O>,
+    arguments: &[OsString],
     name: &str,
     work: impl FnOnce(&O, &CommandContext) -> Result<CommandReport>,
 ) -> Result<Option<Error>> {
-    let context = CommandContext::new(&call.common);
+    let context = CommandContext::new(&call.common, arguments);
     let options = settings::merged(call.options, call.common.config.as_deref(), name)?;
     let outcome = work(&options, &context);
     // A failed command leaves its progress bar, which would be drawn over the error.

@@ -17,15 +17,13 @@ use super::{ProblemKind, Sense, SolveCostHint, VariableBounds};
 use crate::decision::Decision;
 use crate::error::{Error, Result};
 use crate::size_limits::MAX_NODES;
-use crate::solve::complete_graph::{edge_ends, num_edges};
+use crate::solve::complete_graph::{edge_ends, num_edges, routes_from_edges};
 #[cfg(feature = "highs")]
 use crate::solve::complete_graph::{edges_at, edges_within};
 #[cfg(feature = "highs")]
 use crate::solve::cone::NormalCone;
 #[cfg(feature = "highs")]
-use crate::solve::cvrp::{
-    CvrpBranchAndCut, CvrpInstance, CvrpLocalSearch, CvrpRelaxation, routes_from_edges,
-};
+use crate::solve::cvrp::{CvrpBranchAndCut, CvrpInstance, CvrpLocalSearch, CvrpRelaxation};
 #[cfg(feature = "highs")]
 use crate::solve::relaxation::{CostRangeKind, CostRanging, Relaxation, RelaxationSolver};
 #[cfg(feature = "highs")]
@@ -73,7 +71,6 @@ impl TryFrom<CvrpFields> for Cvrp {
 impl Cvrp {
     /// The customers of each route in visiting order, without the depot; the decision must be
     /// feasible.
-    #[cfg(feature = "highs")]
     pub fn routes(nodes: usize, decision: &Decision) -> Vec<Vec<u32>> {
         routes_from_edges(nodes, decision)
     }

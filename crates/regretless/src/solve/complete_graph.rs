@@ -1,8 +1,9 @@
-//! Edge indices of the complete graph, and its cost matrix.
+//! Edge indices of the complete graph, its cost matrix, and the routes that edges form.
 //!
 //! Edges {i, j} with i < j are indexed in lexicographic order: edge e = i·(2n−i−1)/2 + (j−i−1).
 //! Cost vectors, decisions and files of TSP and CVRP use this order.
 
+use crate::decision::Decision;
 use crate::solve::SolveFailure;
 
 /// The two end nodes of an edge, the smaller first.
@@ -256,6 +257,35 @@ fn all_multiples(costs: &[f64], granularity: f64) -> bool {
         let units = cost / granularity;
         (units - units.round()).abs() <= MULTIPLE_TOLERANCE * units.abs()
     })
+}
+
+/// The customers of each route in visiting order, without the depot (node 0), from the uses of
+/// edges by a feasible decision of vehicle routing.
+pub fn routes_from_edges(nodes: usize, uses: &Decision) -> Vec<Vec<u32>> {
+    let mut neighbors = vec![Vec::new(); nodes];
+    for ((i, j), (_, times)) in edge_ends(nodes, uses.indices()).zip(uses.iter()) {
+        for _ in 0..times.round() as usize {
+            neighbors[i].push(j as u32);
+            neighbors[j].push(i as u32);
+        }
+    }
+    let mut routes = Vec::new();
+    let firsts = std::mem::take(&mut neighbors[0]);
+    let mut served = vec![false; nodes];
+    for first in firsts {
+        let mut route = Vec::new();
+        let mut next = Some(first).filter(|first| !served[*first as usize]);
+        while let Some(customer) = next {
+            served[customer as usize] = true;
+            route.push(customer);
+            let mut others = neighbors[customer as usize].iter().copied();
+            next = others.find(|other| *other != 0 && !served[*other as usize]);
+        }
+        if !route.is_empty() {
+            routes.push(route);
+        }
+    }
+    routes
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! `reproduce`: runs experiments cell by cell, resumable, with tables, figures and a report.
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -49,7 +50,7 @@ pub fn run(options: &ReproduceOptions, context: &CommandContext) -> Result<Comma
             }
             other => other?,
         };
-        let results = write_results(&runner, results)?;
+        let results = write_results(&runner, results, &context.arguments)?;
         report.text.push_str(&tables::text(&results));
         report.line(format!(
             "report in {}\n",
@@ -165,8 +166,9 @@ fn duration(text: &str) -> Result<Duration> {
 fn write_results(
     runner: &ExperimentRunner,
     mut results: ExperimentResults,
+    arguments: &[OsString],
 ) -> Result<ExperimentResults> {
-    results.provenance.command = command_line();
+    results.provenance.command = command_line(arguments);
     results.provenance.date = OffsetDateTime::now_utc().date().to_string();
     let folder = &runner.folder;
     std::fs::create_dir_all(folder).map_err(Error::io(folder))?;
@@ -220,16 +222,17 @@ fn draw(folder: &Path, results: &ExperimentResults) -> Result<()> {
     Ok(())
 }
 
-/// The command line of this run, quoted for a shell.
-fn command_line() -> String {
+/// The command line of this run, quoted for a shell. The first argument is the path of the program.
+fn command_line(arguments: &[OsString]) -> String {
     let mut line = String::from("regretless");
-    for argument in std::env::args().skip(1) {
+    for argument in arguments.iter().skip(1) {
+        let argument = argument.to_string_lossy();
         let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./,=+%".contains(c);
         line.push(' ');
         if argument.chars().all(is_plain) {
             line.push_str(&argument);
         } else {
-            line.push_str(&format!("'{argument}'"));
+            line.push_str(&format!("'{}'", argument.replace('\'', r"'\''")));
         }
     }
     line
@@ -237,9 +240,18 @@ fn command_line() -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::ffi::OsString;
     use std::time::Duration;
 
-    use super::duration;
+    use super::{command_line, duration};
+
+    #[test]
+    fn the_command_line_is_quoted_for_a_shell() {
+        let arguments = ["/bin/regretless", "reproduce", "--only", "KS32;O'Brien"];
+        let arguments = arguments.map(OsString::from);
+        let expected = r"regretless reproduce --only 'KS32;O'\''Brien'";
+        assert_eq!(command_line(&arguments), expected);
+    }
 
     #[test]
     fn times_are_read_as_people_write_them() {

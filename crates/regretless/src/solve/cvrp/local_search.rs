@@ -3,9 +3,9 @@
 //! happen when the vehicles are almost full, branch and cut solves the instance.
 
 use super::iterated_local_search::IteratedLocalSearch;
-use super::{CvrpBranchAndCut, CvrpInstance, edge_uses, routes_from_edges};
+use super::{CvrpBranchAndCut, CvrpInstance, edge_uses};
 use crate::decision::Decision;
-use crate::solve::complete_graph::EdgeCostMatrix;
+use crate::solve::complete_graph::{EdgeCostMatrix, routes_from_edges};
 use crate::solve::{SearchLimits, Solution, SolveFailure, SolveStatus, Solver};
 
 /// Attempts to find feasible routes before branch and cut is called; untuned.

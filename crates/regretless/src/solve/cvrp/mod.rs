@@ -13,7 +13,7 @@
 //! * `search_tree`, `branching`: the search. `incumbent`: the best routes found.
 //! * `relaxation`, `local_search`: the relaxation and the local search as separate solvers.
 
-use super::complete_graph::{EdgeCostMatrix, edge_ends, edge_index_u32};
+use super::complete_graph::{EdgeCostMatrix, edge_index_u32};
 use super::cutting_plane::SearchResult;
 use super::pruning::PruningRule;
 use super::{SearchLimits, Solution, SolveFailure, Solver};
@@ -134,34 +134,6 @@ fn edge_uses(nodes: usize, routes: &[Vec<u32>]) -> Vec<(u32, f64)> {
         }
     }
     uses
-}
-
-/// The customers of each route in visiting order, without the depot, from the uses of edges.
-pub fn routes_from_edges(nodes: usize, uses: &Decision) -> Vec<Vec<u32>> {
-    let mut neighbors = vec![Vec::new(); nodes];
-    for ((i, j), (_, times)) in edge_ends(nodes, uses.indices()).zip(uses.iter()) {
-        for _ in 0..times.round() as usize {
-            neighbors[i].push(j as u32);
-            neighbors[j].push(i as u32);
-        }
-    }
-    let mut routes = Vec::new();
-    let firsts = std::mem::take(&mut neighbors[0]);
-    let mut served = vec![false; nodes];
-    for first in firsts {
-        let mut route = Vec::new();
-        let mut next = Some(first).filter(|first| !served[*first as usize]);
-        while let Some(customer) = next {
-            served[customer as usize] = true;
-            route.push(customer);
-            let mut others = neighbors[customer as usize].iter().copied();
-            next = others.find(|other| *other != 0 && !served[*other as usize]);
-        }
-        if !route.is_empty() {
-            routes.push(route);
-        }
-    }
-    routes
 }
 
 impl Solver for CvrpBranchAndCut {
