@@ -230,7 +230,7 @@ class LightGBMTrees:
         )
         # LightGBM fails where every feature is constant; no tree can be split then anyway.
         self._can_split = not all_constant(spec.features)
-        self.booster = lightgbm.Booster(settings, table) if self._can_split else None
+        self.booster: Any = lightgbm.Booster(settings, table) if self._can_split else None
         self._validation: Any = None
         self._base_costs: Any = None
         self._corrections: Any = None

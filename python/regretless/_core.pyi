@@ -2,12 +2,32 @@
 
 from collections.abc import Callable, Sequence
 from os import PathLike
-from typing import Any, Literal, TypeAlias, overload
+from typing import Any, Literal, TypeAlias, final, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from regretless._results import Evaluation, TrainingReport
+
+__all__ = [
+    "CostSensitiveSpec",
+    "Labels",
+    "Loss",
+    "Model",
+    "Problem",
+    "Solution",
+    "Solutions",
+    "Solver",
+    "__version__",
+    "_column_names",
+    "_costs_in_order",
+    "_problem_of_model",
+    "evaluate",
+    "generate",
+    "label",
+    "regret",
+    "train",
+]
 
 __version__: str
 
@@ -19,10 +39,11 @@ _Table: TypeAlias = ArrayLike | Any
 # An array, or a DataFrame where the input is one.
 _FloatTable: TypeAlias = NDArray[np.float32] | Any
 
+@final
 class Problem:
-    def __init__(
-        self, description: str | PathLike[str] | dict[str, Any], *, seed: int = 0
-    ) -> None: ...
+    def __new__(
+        cls, description: str | PathLike[str] | dict[str, Any], *, seed: int = 0
+    ) -> Problem: ...
     @classmethod
     def from_file(
         cls,
@@ -84,6 +105,8 @@ class Problem:
     @property
     def _file_hash(self) -> str | None: ...
     def to_dict(self) -> dict[str, Any]: ...
+    def __copy__(self) -> Problem: ...
+    def __deepcopy__(self, _memo: Any) -> Problem: ...
     def solve(self, c: ArrayLike, *, heuristic: str | None = None) -> Solution: ...
     def solve_all(
         self,
@@ -94,6 +117,7 @@ class Problem:
         heuristic: str | None = None,
     ) -> Solutions: ...
 
+@final
 class Solution:
     @property
     def decision(self) -> NDArray[np.float32]: ...
@@ -106,6 +130,7 @@ class Solution:
     @property
     def status(self) -> str: ...
 
+@final
 class Solutions:
     @property
     def decisions(self) -> _FloatTable: ...
@@ -118,10 +143,12 @@ class Solutions:
     def sparse(self) -> tuple[NDArray[np.float32], NDArray[np.int64], NDArray[np.int64]]: ...
     def __len__(self) -> int: ...
 
+@final
 class Solver:
-    def __init__(self, problem: Problem) -> None: ...
+    def __new__(cls, problem: Problem) -> Solver: ...
     def solve(self, c: ArrayLike) -> tuple[NDArray[np.float32], float]: ...
 
+@final
 class Labels:
     @staticmethod
     def from_decisions(problem: Problem, C: _Table, decisions: _Table) -> Labels: ...
@@ -135,9 +162,10 @@ class Labels:
     def failed(self) -> dict[int, str]: ...
     def __len__(self) -> int: ...
 
+@final
 class Loss:
-    def __init__(
-        self,
+    def __new__(
+        cls,
         problem: Problem,
         C: _Table,
         loss: str,
@@ -147,7 +175,7 @@ class Loss:
         threads: int | None = None,
         progress: bool = False,
         pool_from: Loss | None = None,
-    ) -> None: ...
+    ) -> Loss: ...
     def evaluate(
         self,
         predictions: _Table,
@@ -165,8 +193,9 @@ class Loss:
     def calls_solver(self) -> bool: ...
     def __len__(self) -> int: ...
 
+@final
 class CostSensitiveSpec:
-    def __init__(self, name: str) -> None: ...
+    def __new__(cls, name: str) -> CostSensitiveSpec: ...
     @property
     def squared(self) -> bool: ...
     @property
@@ -184,6 +213,7 @@ class CostSensitiveSpec:
     @property
     def name(self) -> str: ...
 
+@final
 class Model:
     def predict(self, X: _Table) -> _FloatTable: ...
     def decide(

@@ -53,14 +53,14 @@ class DataPart:
         True costs.
     labels : regretless.Labels or None
         Optimal decisions, where they are known.
-    base_costs : ndarray of shape (n, d) or None
-        Costs that the base model predicts.
+    base_costs : ndarray of shape (n, d)
+        Costs that the base model predicts; set when there is a base model.
     """
 
     features: Any
     costs: np.ndarray
     labels: rl.Labels | None = None
-    base_costs: np.ndarray | None = None
+    base_costs: np.ndarray = field(init=False)
 
 
 class ValidationRegret:
@@ -269,28 +269,29 @@ class FineTuning:
         except BaseException as error:
             # After Ctrl-C or a solver failure the best model so far is kept.
             reason = f"interrupted: {type(error).__name__}"
-            self.objective.incumbent = self.best_model(model, trees, regret, history, reason)
+            self.select_round(model, trees, regret, history, reason)
+            self.objective.incumbent = model
             raise
-        best = self.best_model(model, trees, regret, history, stopped)
+        report = self.select_round(model, trees, regret, history, stopped)
         # The round was selected by predictions during training; those of the truncated model count.
         try:
-            measured = regret.measure(best.report.best_round, best.predict(validation.features))
+            measured = regret.measure(report.best_round, model.predict(validation.features))
         except BaseException:
-            self.objective.incumbent = best
+            self.objective.incumbent = model
             raise
         base_regret = history[0].regret
         if measured.regret > base_regret:
             warnings.warn(
-                f"the trees of round {best.report.best_round} predict other costs than during "
+                f"the trees of round {report.best_round} predict other costs than during "
                 f"training: their validation regret is {measured.regret:.6g}, that of the base "
                 f"{base_regret:.6g}. The base is kept; please report this",
                 stacklevel=5,
             )
-            best.trees = None
-            best.report = replace(best.report, best_round=0, best_regret=base_regret)
-            return best
-        best.report = replace(best.report, best_regret=measured.regret)
-        return best
+            model.trees = None
+            model.report = replace(report, best_round=0, best_regret=base_regret)
+            return model
+        model.report = replace(report, best_regret=measured.regret)
+        return model
 
     def derivatives(self, training: DataPart) -> Derivatives:
         """Return the gradient and second derivative of the objective for the training rows."""
@@ -327,19 +328,19 @@ class FineTuning:
                 return f"no better round within {self.patience}"
         return "all rounds were run"
 
-    def best_model(
+    def select_round(
         self,
         model: BoostedCostModel,
         trees: Any,
         regret: ValidationRegret,
         history: list[FineTuningRound],
         stopped: str,
-    ) -> BoostedCostModel:
-        """Return the model with the trees of the best round, the earliest of equal ones."""
+    ) -> FineTuningReport:
+        """Give the model the trees of the best round, the earliest of equal ones."""
         best = min(history, key=lambda entry: entry.regret)
         model.trees = trees.truncate(best.round)
         model.history = tuple(history)
-        model.report = FineTuningReport(
+        report = FineTuningReport(
             library=self.library,
             loss=self.objective.name,
             seed=self.seed,
@@ -351,7 +352,8 @@ class FineTuning:
             training_rows=len(self.training_rows),
             validation_rows=regret.rows,
         )
-        return model
+        model.report = report
+        return report
 
     def show(self, task: str, steps: int, done: int, message: str) -> None:
         """Show progress where the user asked for it."""

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 if TYPE_CHECKING:
     from regretless import Problem
@@ -28,12 +29,12 @@ class LinearModel:
 
     matrix: Any
     """Coefficients: anything ``scipy.sparse.csr_matrix`` takes."""
-    row_lower: Sequence[float]
-    row_upper: Sequence[float]
-    lower: Sequence[float]
-    upper: Sequence[float]
-    integer: Sequence[bool]
-    objective: Sequence[float]
+    row_lower: ArrayLike
+    row_upper: ArrayLike
+    lower: ArrayLike
+    upper: ArrayLike
+    integer: ArrayLike
+    objective: ArrayLike
     maximize: bool
     names: Sequence[str]
     constant: float = 0.0

@@ -1,14 +1,27 @@
 """Functions that rebuild a pickled problem."""
 
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Literal
+
 from regretless._core import Problem
 
 
-def from_dict(description):
+def from_dict(description: dict[str, Any]) -> Problem:
     """Build the problem with this description."""
     return Problem(description)
 
 
-def from_solver(solve, num_costs, sense, binary, name, thread_safe=False, cost_names=None):
+def from_solver(
+    solve: Callable[..., Any],
+    num_costs: int,
+    sense: Literal["minimize", "maximize"],
+    binary: bool,
+    name: str,
+    thread_safe: bool = False,
+    cost_names: Sequence[str] | None = None,
+) -> Problem:
     """Build the problem that this function solves."""
     return Problem.from_solver(
         solve,

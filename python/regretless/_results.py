@@ -27,6 +27,7 @@ __all__ = [
 _Self = TypeVar("_Self", bound="Result")
 
 
+@dataclass(frozen=True)
 class Result:
     """Base of all results: conversion to and from plain Python values."""
 
@@ -402,10 +403,15 @@ class SweepResult(Sequence[TrainingReport]):
         ValueError
             Where no run has validation rows.
         """
-        measured = [report for report in self if report.validation is not None]
+        measured = [
+            (report.validation.normalized_regret, report)
+            for report in self
+            if report.validation is not None
+        ]
         if not measured:
             raise ValueError("no run has validation rows, so that none can be called the best")
-        return min(measured, key=lambda report: report.validation.normalized_regret)
+        # Of equal regrets, the first run.
+        return min(measured, key=lambda pair: pair[0])[1]
 
     def __repr__(self) -> str:
         return f"<regretless.SweepResult: {len(self)} runs>"

@@ -93,7 +93,7 @@ def scaler_evidence(costs: np.ndarray) -> str | None:
     return None
 
 
-def check_not_transformed(estimator: Any, deciding: type) -> None:
+def check_not_transformed(estimator: Any, deciding: type[Any]) -> None:
     """Refuse an estimator in which a decision-focused one learns from transformed costs."""
     from sklearn.compose import TransformedTargetRegressor
 

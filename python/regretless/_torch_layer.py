@@ -86,8 +86,12 @@ class DecisionLayer(nn.Module):
         -------
         Tensor of shape (n, d)
         """
-        function = {"DBB": _Interpolation, "NID": _NegativeIdentity, "DPO": _Perturbation}
-        return function[self.gradient].apply(costs, self)
+        functions: dict[str, type[torch.autograd.Function]] = {
+            "DBB": _Interpolation,
+            "NID": _NegativeIdentity,
+            "DPO": _Perturbation,
+        }
+        return functions[self.gradient].apply(costs, self)
 
     def decide(self, costs: Tensor) -> Tensor:
         """Return the optimal decision of each row, without a gradient.

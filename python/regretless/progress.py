@@ -1,7 +1,10 @@
 """Progress of long work on standard error: a tqdm bar where tqdm is installed, else a text line."""
 
+from __future__ import annotations
+
 import sys
 import time
+from typing import Any
 
 
 class Progress:
@@ -12,18 +15,18 @@ class Progress:
     LINE_INTERVAL_SECONDS = 1.0
     """Time between two updates of the text line."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         try:
             from tqdm.auto import tqdm
         except ImportError:
             tqdm = None
-        self._tqdm = tqdm
+        self._tqdm: Any = tqdm
         self._started = time.monotonic()
-        self._task = None
-        self._bar = None
+        self._task: tuple[str, int] | None = None
+        self._bar: Any = None
         self._printed = 0.0
 
-    def show(self, task, steps, done, message):
+    def show(self, task: str, steps: int, done: int, message: str) -> None:
         """Show the current state.
 
         Parameters
@@ -48,13 +51,13 @@ class Progress:
         self._bar.set_postfix_str(message, refresh=False)
         self._bar.update(done - self._bar.n)
 
-    def _print_line(self, task, steps, done, message):
+    def _print_line(self, task: str, steps: int, done: int, message: str) -> None:
         now = time.monotonic()
         if now - self._printed >= self.LINE_INTERVAL_SECONDS:
             self._printed = now
             print(f"\r{task} {done}/{steps} {message}\033[K", end="", file=sys.stderr, flush=True)
 
-    def close(self):
+    def close(self) -> None:
         """Remove the bar or the line of the finished task."""
         if self._bar is not None:
             self._bar.close()

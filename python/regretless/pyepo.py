@@ -134,8 +134,12 @@ def wrap_solver(model: optModel, thread_safe: bool) -> Problem:
             raise KeyboardInterrupt
         return np.asarray(decision, dtype=np.float64), float(objective)
 
-    sense = "maximize" if int(model.modelSense) == -1 else "minimize"
-    return Problem.from_solver(solve, model.num_cost, sense=sense, thread_safe=thread_safe)
+    return Problem.from_solver(
+        solve,
+        model.num_cost,
+        sense="maximize" if int(model.modelSense) == -1 else "minimize",
+        thread_safe=thread_safe,
+    )
 
 
 def as_pyepo(problem: Problem) -> Any:

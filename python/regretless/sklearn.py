@@ -10,6 +10,11 @@ Examples
 >>> search = GridSearchCV(any_regressor, grid, scoring=make_regret_scorer(problem))
 """
 
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Literal
+
 import numpy as np
 from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
 from sklearn.metrics import r2_score
@@ -100,21 +105,21 @@ class DecisionFocusedRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
     @refuse_renamed("DecisionFocusedRegressor")
     def __init__(
         self,
-        problem=None,
-        method="MAE(O,S)",
+        problem: rl.Problem | str | dict[str, Any] | None = None,
+        method: str = "MAE(O,S)",
         *,
-        predictor="linear",
-        validation=0.2,
-        epochs=None,
-        batch_size=None,
-        learning_rate=None,
-        optimizer=None,
-        select=None,
-        patience=None,
-        profile="default",
-        threads=None,
-        random_state=None,
-    ):
+        predictor: str = "linear",
+        validation: float = 0.2,
+        epochs: int | None = None,
+        batch_size: int | None = None,
+        learning_rate: float | None = None,
+        optimizer: str | None = None,
+        select: str | None = None,
+        patience: int | None = None,
+        profile: Literal["default", "paper"] = "default",
+        threads: int | None = None,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
         self.problem = problem
         self.method = method
         self.predictor = predictor
@@ -129,7 +134,7 @@ class DecisionFocusedRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
         self.threads = threads
         self.random_state = random_state
 
-    def fit(self, X, y, labels=None):
+    def fit(self, X: Any, y: Any, labels: rl.Labels | None = None) -> DecisionFocusedRegressor:
         """Train on features and true costs.
 
         Parameters
@@ -165,7 +170,7 @@ class DecisionFocusedRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
             warn_if_transformed(costs)
         feature_names = getattr(self, "feature_names_in_", None)
         self.model_, self.report_ = rl.train(
-            self.problem_ if has_problem else _empty_problem(costs.shape[1]),
+            _empty_problem(costs.shape[1]) if self.problem_ is None else self.problem_,
             X,
             with_names(costs, self.cost_names_in_ if has_problem else None),
             self.method if has_problem else _elementwise_loss(self.method),
@@ -179,7 +184,7 @@ class DecisionFocusedRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
         )
         return self
 
-    def predict(self, X):
+    def predict(self, X: Any) -> np.ndarray:
         """Predict costs.
 
         Parameters
@@ -205,7 +210,9 @@ class DecisionFocusedRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
             costs = costs[:, [position[name] for name in self.cost_names_in_]]
         return costs[:, 0] if self._flat else costs
 
-    def decide(self, X, *, problem=None):
+    def decide(
+        self, X: Any, *, problem: rl.Problem | str | dict[str, Any] | None = None
+    ) -> rl.Solutions:
         """Predict costs and solve the problem for each row.
 
         Parameters
@@ -226,13 +233,13 @@ class DecisionFocusedRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
         ValueError
             Where the estimator has no problem and none is given.
         """
-        problem = self._fitted_problem(problem)
+        chosen = self._fitted_problem(problem)
         predicted = self.predict(X)
         predicted = predicted.reshape(len(predicted), -1)
         costs = with_names(predicted, self.cost_names_in_, like=X)
-        return problem.solve_all(costs, threads=self.threads)
+        return chosen.solve_all(costs, threads=self.threads)
 
-    def score(self, X, y, sample_weight=None):
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return minus the normalized regret of the decisions: 0 is perfect, higher is better.
 
         Parameters
@@ -262,14 +269,14 @@ class DecisionFocusedRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
         predicted = predicted if self._flat else with_names(predicted, names)
         return regret_score(self.problem_, y, predicted, threads=self.threads)
 
-    def _build_problem(self, width):
+    def _build_problem(self, width: int) -> rl.Problem | None:
         problem = self.problem
         if problem is not None and not isinstance(problem, rl.Problem):
             problem = rl.Problem(problem)
         check_width(problem, width, self._flat)
         return problem
 
-    def _fitted_problem(self, problem):
+    def _fitted_problem(self, problem: rl.Problem | str | dict[str, Any] | None) -> rl.Problem:
         check_is_fitted(self)
         problem = self.problem_ if problem is None else problem
         if problem is None:
@@ -278,12 +285,12 @@ class DecisionFocusedRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
             )
         return problem if isinstance(problem, rl.Problem) else rl.Problem(problem)
 
-    def _seed(self):
+    def _seed(self) -> int:
         if isinstance(self.random_state, (int, np.integer)):
             return int(self.random_state) % _NUM_SEEDS
         return int(check_random_state(self.random_state).randint(_NUM_SEEDS, dtype=np.uint32))
 
-    def _settings(self, rows, has_problem):
+    def _settings(self, rows: int, has_problem: bool) -> dict[str, Any]:
         names = ("epochs", "batch_size", "learning_rate", "optimizer", "select", "patience")
         settings = {name: getattr(self, name) for name in names if getattr(self, name) is not None}
         if validation_rows(self.validation, rows) == 0:
@@ -295,30 +302,37 @@ class DecisionFocusedRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
             settings.setdefault("select", criterion)
         return settings
 
-    def __getstate__(self):
+    def __getstate__(self) -> dict[str, Any]:
         state = dict(super().__getstate__())
         if "model_" in state:
             state["model_"] = state["model_"].to_bytes()
         return state
 
-    def __setstate__(self, state):
+    def __setstate__(self, state: dict[str, Any]) -> None:
         state = dict(state)
         if isinstance(state.get("model_"), bytes):
             state["model_"] = rl.Model.from_bytes(state["model_"])
         super().__setstate__(state)
 
 
-def _elementwise_loss(method):
+def _elementwise_loss(method: str) -> str:
     """Return the loss without decisions that belongs to a method."""
     return "MAE" if method.upper().startswith("MAE") else "MSE"
 
 
-def _empty_problem(width):
+def _empty_problem(width: int) -> rl.Problem:
     """Return the smallest problem, for targets without decisions: choose the cheapest item."""
     return rl.Problem({"kind": "top_k", "items": width, "k": 1, "sense": "minimize"})
 
 
-def regret_score(problem, y_true, y_pred, *, labels=None, threads=None):
+def regret_score(
+    problem: rl.Problem,
+    y_true: Any,
+    y_pred: Any,
+    *,
+    labels: rl.Labels | None = None,
+    threads: int | None = None,
+) -> float:
     """Return minus the normalized regret of predicted costs: 0 is perfect, higher is better.
 
     Parameters
@@ -350,12 +364,13 @@ def regret_score(problem, y_true, y_pred, *, labels=None, threads=None):
     check_same_rows(y_true, y_pred, ("y_true", "y_pred"))
     true_names = names_of(y_true)
     predicted_names = names_of(y_pred) or true_names
-    is_reordered = (
-        true_names is not None
+    if (
+        problem.cost_names is None
+        and true_names is not None
+        and predicted_names is not None
         and true_names != predicted_names
         and sorted(true_names) == sorted(predicted_names)
-    )
-    if is_reordered and problem.cost_names is None:
+    ):
         # Without cost names columns are matched by position, and these positions contradict.
         raise ValueError(
             "y_true and y_pred have the same columns in a different order, and the problem has no "
@@ -369,7 +384,7 @@ def regret_score(problem, y_true, y_pred, *, labels=None, threads=None):
     return -evaluation.normalized_regret
 
 
-def _fitted_cost_names(estimator):
+def _fitted_cost_names(estimator: Any) -> list[str] | None:
     """Return the cost names of a fitted estimator, pipeline or search; None without names."""
     while not hasattr(estimator, "cost_names_in_"):
         if hasattr(estimator, "best_estimator_"):
@@ -384,11 +399,11 @@ def _fitted_cost_names(estimator):
 class _RegretScorer:
     """A scorer for any estimator that predicts costs; it can be copied and pickled."""
 
-    def __init__(self, problem, threads=None):
+    def __init__(self, problem: rl.Problem, threads: int | None = None) -> None:
         self.problem = problem
         self.threads = threads
 
-    def __call__(self, estimator, X, y):
+    def __call__(self, estimator: Any, X: Any, y: Any) -> float:
         check_not_transformed(estimator, DecisionFocusedRegressor)
         check_same_rows(X, y, ("X", "y"))
         predicted, names = estimator.predict(X), _fitted_cost_names(estimator)
@@ -399,11 +414,13 @@ class _RegretScorer:
                 predicted = with_names(predicted, names)
         return regret_score(self.problem, y, predicted, threads=self.threads)
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"make_regret_scorer({self.problem!r})"
 
 
-def make_regret_scorer(problem, *, threads=None):
+def make_regret_scorer(
+    problem: rl.Problem | str | dict[str, Any], *, threads: int | None = None
+) -> Callable[[Any, Any, Any], float]:
     """Make a scorer for ``GridSearchCV``, ``cross_val_score`` and others.
 
     The score is minus the normalized regret of the decisions. Any regressor of costs can be scored,
