@@ -34,8 +34,9 @@ const MAX_CPU_SECONDS: f64 = 5.0;
 const READER_VARIABLE: &str = "REGRETLESS_FUZZ_READER";
 
 macro_rules! fuzz_tests {
-    ($($name:ident)*) => {
-        $(#[test]
+    ($($(#[$condition:meta])* $name:ident)*) => {
+        $($(#[$condition])*
+        #[test]
         fn $name() {
             fuzz(stringify!($name));
         })*
@@ -49,8 +50,12 @@ macro_rules! fuzz_tests {
 }
 
 fuzz_tests! {
-    csv_wide csv_long npy problem_toml settings_toml mps lp tsplib cvrplib orlib
-    model labels checkpoint
+    csv_wide csv_long npy problem_toml settings_toml
+    #[cfg(feature = "highs")] mps
+    #[cfg(feature = "highs")] lp
+    tsplib
+    #[cfg(feature = "highs")] cvrplib
+    orlib model labels checkpoint
 }
 
 /// Runs the cases of a reader in another process.
