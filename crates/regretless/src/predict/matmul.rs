@@ -257,16 +257,18 @@ pub(crate) fn weighted_row_sum(rows: &[f32], factors: &[f32], sums: &mut [f32], 
         Some(simd) => PACKED_COLUMNS.with_borrow_mut(|packed| {
             weighted_row_sum_simd(simd, rows, factors, sums, total, packed);
         }),
-        None => {
-            sums.fill(0.0);
-            for (row, factor) in rows.chunks_exact(sums.len()).zip(factors) {
-                for (sum, value) in sums.iter_mut().zip(row) {
-                    *sum += factor * value;
-                }
-            }
-            *total = factors.iter().sum();
+        None => weighted_row_sum_fallback(rows, factors, sums, total),
+    }
+}
+
+fn weighted_row_sum_fallback(rows: &[f32], factors: &[f32], sums: &mut [f32], total: &mut f32) {
+    sums.fill(0.0);
+    for (row, factor) in rows.chunks_exact(sums.len()).zip(factors) {
+        for (sum, value) in sums.iter_mut().zip(row) {
+            *sum += factor * value;
         }
     }
+    *total = factors.iter().sum();
 }
 
 dispatch_simd! {
@@ -341,7 +343,10 @@ fn multiply_fallback(a: MatrixView<'_>, b: MatrixView<'_>, out: &mut MatrixViewM
 
 #[cfg(test)]
 mod tests {
-    use super::{MatrixView, MatrixViewMut, multiply, multiply_fallback};
+    use super::{
+        MatrixView, MatrixViewMut, multiply, multiply_fallback, weighted_row_sum,
+        weighted_row_sum_fallback,
+    };
 
     fn numbers(count: usize, salt: usize) -> Vec<f32> {
         (0..count)
@@ -418,6 +423,26 @@ mod tests {
                 MatrixView::new(&a, rows, inner),
                 MatrixView::new(&b, cols, inner).transposed(),
             );
+        }
+    }
+    #[test]
+    fn weighted_sums_of_rows_agree_with_sums() {
+        for [count, width] in [[1, 1], [3, 5], [16, 8], [17, 20], [50, 33]] {
+            let (rows, factors) = (numbers(count * width, 3), numbers(count, 4));
+            for sum_rows in [weighted_row_sum, weighted_row_sum_fallback] {
+                let (mut sums, mut total) = (vec![f32::NAN; width], f32::NAN);
+                sum_rows(&rows, &factors, &mut sums, &mut total);
+                let expected = |k: usize| -> f64 {
+                    let column = rows[k..].iter().step_by(width);
+                    let products = column.zip(&factors);
+                    products.map(|(x, f)| f64::from(*x) * f64::from(*f)).sum()
+                };
+                for (k, sum) in sums.iter().enumerate() {
+                    assert!((f64::from(*sum) - expected(k)).abs() < 1e-5, "{sum}");
+                }
+                let expected: f64 = factors.iter().map(|f| f64::from(*f)).sum();
+                assert!((f64::from(total) - expected).abs() < 1e-5, "{total}");
+            }
         }
     }
 }

@@ -5,6 +5,9 @@
 //! multiply-add everywhere, so that results are the same bits. A vector exists only where the CPU
 //! has the instructions: all constructors need a [`SimdToken`], which only [`SimdToken::detect`]
 //! returns.
+//!
+//! `--cfg regretless_portable_simd` selects the arrays on x86-64 too, so that
+//! `scripts/portable-test` can test them on any machine.
 
 /// Lanes of a vector in single precision: two AVX2 registers, or one cache line in memory.
 pub(crate) const F32_LANES: usize = 16;
@@ -55,14 +58,14 @@ static SIGN_BIT_SHIFTS: [[u32; F32_LANES]; 2] = [
     [15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0],
 ];
 
-#[cfg(target_arch = "x86_64")]
+#[cfg(all(target_arch = "x86_64", not(regretless_portable_simd)))]
 mod avx2;
-#[cfg(any(test, not(target_arch = "x86_64")))]
+#[cfg(any(test, regretless_portable_simd, not(target_arch = "x86_64")))]
 mod portable;
 
-#[cfg(target_arch = "x86_64")]
+#[cfg(all(target_arch = "x86_64", not(regretless_portable_simd)))]
 pub(crate) use avx2::{F32x16, SimdToken};
-#[cfg(not(target_arch = "x86_64"))]
+#[cfg(any(regretless_portable_simd, not(target_arch = "x86_64")))]
 pub(crate) use portable::{F32x16, SimdToken};
 
 /// Defines a function that is compiled for AVX2 and FMA on x86-64, and for the target's default
@@ -81,7 +84,10 @@ macro_rules! dispatch_simd {
             simd: SimdToken,
             $($arg: $type),*
         ) {
-            #[cfg_attr(target_arch = "x86_64", target_feature(enable = "avx2,fma"))]
+            #[cfg_attr(
+                all(target_arch = "x86_64", not(regretless_portable_simd)),
+                target_feature(enable = "avx2,fma")
+            )]
             fn compiled<$($($param: $bound,)+)? $(const $const: $kind),*>(
                 simd: SimdToken,
                 $($arg: $type),*
@@ -98,7 +104,8 @@ macro_rules! dispatch_simd {
 }
 pub(crate) use dispatch_simd;
 
-#[cfg(test)]
+// Elsewhere there is nothing to compare.
+#[cfg(all(test, target_arch = "x86_64", not(regretless_portable_simd)))]
 mod tests {
     use super::{AlignedF32x8, AlignedF32x16, AlignedF64x16, F32_LANES, portable};
 
@@ -145,10 +152,16 @@ mod tests {
                 x.select_by_sign(y, z),
                 simd.sign_mask(&0xa5c3_0f1e, 0).or(simd.splat(2.0)),
                 simd.sign_mask(&0xa5c3_0f1e, 1).or(simd.splat(2.0)),
-                simd.load_partial(&$x[..11]),
             ] {
                 let mut stored = AlignedF32x16::ZERO;
                 vector.store(&mut stored);
+                found.extend(bits(&stored.0));
+            }
+            for count in 0..=F32_LANES {
+                let mut stored = AlignedF32x16([7.0; F32_LANES]);
+                simd.load_partial(&$x[..count]).store(&mut stored);
+                found.extend(bits(&stored.0));
+                z.store_partial(&mut stored.0[..count]);
                 found.extend(bits(&stored.0));
             }
             let mut half = AlignedF32x8([0.5; F32_LANES / 2]);
@@ -161,14 +174,12 @@ mod tests {
                 .mul_add(first, simd.load_f64x4(&doubles, 2))
                 .add_to(&mut quarter);
             simd.zero_f64x4().add_to(&mut quarter);
-            found.extend(quarter.iter().map(|q| (*q as f32).to_bits()));
+            let halves = |q: &f64| [q.to_bits() as u32, (q.to_bits() >> 32) as u32];
+            found.extend(quarter.iter().flat_map(halves));
             let mut written = [0.0; F32_LANES];
             simd.prefetch(written.as_ptr(), 0);
             z.store_unaligned(&mut written);
             found.extend(bits(&written));
-            let mut part = [7.0; 5];
-            z.store_partial(&mut part);
-            found.extend(bits(&part));
             let table: Vec<f32> = (0..16 * 21).map(|i| i as f32).collect();
             for rows in [16, 9] {
                 let mut columns = [AlignedF32x16([3.0; F32_LANES]); 19];
@@ -182,11 +193,8 @@ mod tests {
 
     #[test]
     fn registers_and_arrays_compute_the_same_bits() {
-        let (Some(simd), Some(arrays)) =
-            (super::SimdToken::detect(), portable::SimdToken::detect())
-        else {
-            return;
-        };
+        let simd = super::SimdToken::detect().expect("a processor with AVX2 and FMA is needed");
+        let arrays = portable::SimdToken::detect().expect("arrays are there in tests");
         for salt in 0..50 {
             let mut z = numbers(salt + 2000);
             z[2..4].fill(1.5);

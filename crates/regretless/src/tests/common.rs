@@ -39,6 +39,12 @@ pub fn rows(value: &Value) -> Vec<Vec<f64>> {
     value.as_array().unwrap().iter().map(numbers).collect()
 }
 
+/// A short hash of the bits of some numbers.
+pub fn hash_of_bits(numbers: &[f32]) -> String {
+    let bytes: Vec<u8> = numbers.iter().flat_map(|x| x.to_le_bytes()).collect();
+    blake3::hash(&bytes).to_hex()[..16].to_string()
+}
+
 /// Fails unless two lists agree to a tolerance relative to the largest number in the expected one.
 /// `context` begins the message.
 pub fn assert_close(actual: &[f64], expected: &[f64], tolerance: f64, context: &str) {

@@ -18,6 +18,9 @@ use regretless::settings::{SelectionCriterion, TrainingSettings};
 use regretless::train::{FitResult, TrainingContext};
 use regretless::trainer::Trainer;
 
+use crate::simd::SimdToken;
+use crate::tests::common::hash_of_bits;
+
 /// Costs that depend on the features nonlinearly, with noise.
 fn table(rows: usize, features: usize, costs: usize, seed: u64) -> Dataset {
     let mut stream = RandomStream::new(Purpose::Benchmark, seed, [0, 0]);
@@ -303,6 +306,67 @@ fn models_are_byte_identical_on_any_number_of_threads() {
             assert_eq!(one, bytes(threads), "{threads} threads");
         }
     }
+}
+
+/// A table made by exact operations only: the last digit of logarithms and exponentials, which
+/// make normal random numbers, depends on the operating system.
+fn rational_table(shape: FeatureShape, features: usize, costs: usize) -> Dataset {
+    let numbers = |count: usize, factor: usize| -> Vec<f32> {
+        (0..count)
+            .map(|i| ((i * factor + 11) % 101) as f32 / 50.0 - 1.0)
+            .collect()
+    };
+    let rows = match shape {
+        FeatureShape::Wide => 83,
+        FeatureShape::Long { items } => 83 * items,
+    };
+    let x = Matrix::new(rows, features, numbers(rows * features, 37)).unwrap();
+    let c = numbers(83 * costs, 53).iter().map(|c| c + 3.0).collect();
+    let features = Features::new(x, shape, None).unwrap();
+    Dataset::new(features, Matrix::new(83, costs, c).unwrap(), None).unwrap()
+}
+
+/// The hashes are those of the AVX2 kernels. Portable arrays on the same processor
+/// (`scripts/portable-test`) and other processors must reproduce them; a change of the arithmetic
+/// of training changes them.
+#[test]
+fn trained_parameters_are_the_same_bits_on_every_processor() {
+    SimdToken::detect().expect("a processor with AVX2 and FMA, or aarch64, is needed");
+    let (linear, mlp) = (
+        PredictorSpec::Linear,
+        PredictorSpec::Mlp {
+            hidden: vec![20, 9],
+        },
+    );
+    let wide = |features, costs| rational_table(FeatureShape::Wide, features, costs);
+    let long =
+        |features, costs| rational_table(FeatureShape::Long { items: costs }, features, costs);
+    let cases = [
+        ("MSE", &linear, wide(5, 40)),
+        ("MAE", &linear, wide(70, 50)),
+        ("MAE(O,S)", &linear, wide(6, 259)),
+        ("MSE(tau=0.2,S)", &linear, wide(3, 16)),
+        ("MSE(C,O,S)", &linear, long(8, 40)),
+        ("MAE(O,S)", &mlp, wide(3, 40)),
+        ("MSE(O)", &mlp, long(5, 33)),
+        // Not fused: matrix products, the loss in double precision.
+        ("SPO+", &mlp, wide(5, 40)),
+    ];
+    let found = cases.map(|(loss, spec, data)| {
+        let model = train(spec, data, loss, settings(), 1).model;
+        hash_of_bits(model.networks[0].parameters())
+    });
+    let expected = [
+        "03ba84fc7f7812df",
+        "ad71dbf84e139e8a",
+        "a9fc7f073715c137",
+        "04761527373730ef",
+        "000036246d8d4feb",
+        "a0e221f0698d6db9",
+        "d46b7e2113941b3f",
+        "8e364d8118c26bdc",
+    ];
+    assert_eq!(found, expected);
 }
 
 /// Costs that are linear in the features, with this much noise.

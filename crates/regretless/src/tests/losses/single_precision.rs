@@ -11,7 +11,8 @@ use regretless::loss::{
 use regretless::oracle::Oracle;
 use regretless::problem::{Sense, TopK, VariableBounds};
 
-use crate::tests::common::assert_close;
+use crate::simd::SimdToken;
+use crate::tests::common::{assert_close, hash_of_bits};
 
 /// `count` numbers between −1 and 3. Every 50th does not depend on the seed, so that costs and
 /// predictions are equal there.
@@ -89,10 +90,8 @@ fn single_precision_agrees_with_double_precision() {
         for count in [3, 15, 16, 40, 2500] {
             for sign in [1.0, -1.0] {
                 let Some((single, double)) = evaluate_both(&spec, &row(3.7, count), sign) else {
-                    let is_supported =
-                        cfg!(not(target_arch = "x86_64")) || is_x86_feature_detected!("avx2");
                     assert!(
-                        !is_supported || matches!(spec.side, ErrorSide::Pinball(_)),
+                        SimdToken::detect().is_none() || matches!(spec.side, ErrorSide::Pinball(_)),
                         "{spec} is not evaluated in single precision"
                     );
                     continue;
@@ -103,6 +102,42 @@ fn single_precision_agrees_with_double_precision() {
             }
         }
     }
+}
+
+/// The hashes are those of the AVX2 kernels, as for trained parameters in `tests/fused.rs`.
+#[test]
+fn gradients_in_single_precision_are_the_same_bits_on_every_processor() {
+    SimdToken::detect().expect("a processor with AVX2 and FMA, or aarch64, is needed");
+    let count = 2501;
+    let numbers = |factor: usize| -> Vec<f32> {
+        (0..count)
+            .map(|i| ((i * factor + 11) % 101) as f32 / 50.0 - 1.0)
+            .collect()
+    };
+    let (costs, prediction) = (numbers(37), numbers(53));
+    let label = Decision::from_indices((0..count as u32).filter(|j| j % 3 == 1));
+    let found = ["MSE", "MAE(O)", "MSE(O,S)", "MAE(S)"].map(|name| {
+        let spec: LossSpec = name.parse().unwrap();
+        let spec = spec.downcast_ref::<CostSensitiveSpec>().unwrap().clone();
+        let loss = CostSensitiveLoss::new(spec, VariableBounds::Binary);
+        let input = SinglePrecisionInput {
+            costs: &costs,
+            prediction: &prediction,
+            sign: 1.0,
+            label: &label,
+        };
+        let mut gradient = vec![f32::NAN; count];
+        let value = loss.evaluate_single(&input, &mut gradient).unwrap();
+        gradient.push(value as f32);
+        hash_of_bits(&gradient)
+    });
+    let expected = [
+        "0ea9ae6879bb1d4b",
+        "14b911483cd79bf6",
+        "a1e4bcb8093c9b96",
+        "c0b84a42e55a45e8",
+    ];
+    assert_eq!(found, expected);
 }
 
 #[test]
