@@ -22,6 +22,7 @@ __all__ = [
     "_column_names",
     "_costs_in_order",
     "_problem_of_model",
+    "_run_command_line",
     "evaluate",
     "generate",
     "label",
