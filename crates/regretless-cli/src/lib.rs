@@ -32,8 +32,8 @@ const SUCCESS: u8 = 0;
 const USAGE: u8 = 2;
 
 /// Runs the command line `arguments`, whose first element is the name of the program, and returns
-/// the exit code. Installs handlers for Ctrl-C and SIGBUS for the rest of the process: call it once,
-/// in a process that does nothing else.
+/// the exit code. Installs handlers for Ctrl-C and SIGBUS for the rest of the process: call it
+/// once, in a process that does nothing else.
 pub fn run(arguments: &[OsString]) -> u8 {
     let cli = match Cli::try_parse_from(arguments) {
         Ok(cli) => cli,

@@ -7,7 +7,8 @@
 //! the temporary folder; the message has its path.
 
 use std::fs;
-use std::path::PathBuf;
+use std::os::unix::process::parent_id;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -78,15 +79,17 @@ fn fuzz(name: &str) {
         output.status.success() && text.contains("accepted"),
         "{name}: {}; the case is {}\n{text}\n{errors}",
         output.status,
-        case_file(&reader).display()
+        case_file(&reader, std::process::id()).display()
     );
     for line in text.lines().filter(|line| line.contains("accepted")) {
         println!("{line}");
     }
 }
 
-fn case_file(reader: &Reader) -> PathBuf {
-    let folder = std::env::temp_dir().join("regretless-fuzz");
+/// The file of the running case. Its folder has the number of the process that started the cases,
+/// so that runs at the same time do not share it.
+fn case_file(reader: &Reader, parent: u32) -> PathBuf {
+    let folder = std::env::temp_dir().join(format!("regretless-fuzz-{parent}-{}", reader.name));
     folder.join(format!("{}.{}", reader.name, reader.extension))
 }
 
@@ -94,7 +97,7 @@ fn run_cases(reader: &Reader) {
     let cases = std::env::var("REGRETLESS_FUZZ_CASES");
     let cases = cases.map_or(DEFAULT_CASES, |number| number.parse().unwrap());
     let corpus = reader.corpus();
-    let path = case_file(reader);
+    let path = case_file(reader, parent_id());
     fs::create_dir_all(path.parent().unwrap()).unwrap();
     limit_memory();
     std::thread::spawn(watch_time);
@@ -108,14 +111,14 @@ fn run_cases(reader: &Reader) {
                 accepted += 1;
                 check_accepted(reader, &mutant, &content);
             }
-            Err(message) => check_refused(reader, case, &message),
+            Err(message) => check_refused(reader, case, &path, &message),
         }
     }
     // A harness whose mutants are all refused, or all accepted, tests little.
     assert!(accepted > 0, "{}: no mutant was accepted", reader.name);
     assert!(accepted < cases, "{}: no mutant was refused", reader.name);
     println!("{}: {cases} cases, {accepted} accepted", reader.name);
-    fs::remove_file(path).unwrap();
+    fs::remove_dir_all(path.parent().unwrap()).unwrap();
 }
 
 fn mutant(reader: &Reader, corpus: &[Vec<u8>], rng: &mut Rng) -> Vec<u8> {
@@ -143,8 +146,7 @@ fn check_accepted(reader: &Reader, mutant: &[u8], content: &str) {
     }
 }
 
-fn check_refused(reader: &Reader, case: u64, message: &str) {
-    let file = case_file(reader);
+fn check_refused(reader: &Reader, case: u64, file: &Path, message: &str) {
     let name = file.file_name().unwrap().to_str().unwrap();
     assert!(
         !reader.errors_name_the_file || message.contains(name),
