@@ -18,7 +18,7 @@ use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use crate::data::atomic_write::lock_file;
+use crate::data::atomic_write::{fail_point, lock_file};
 use crate::error::{Error, InputPlace, Result};
 use result_files::MANIFEST_FILE_NAME;
 
@@ -80,9 +80,11 @@ impl CheckpointFolder {
             let entry = entry.map_err(Error::io(&self.path))?;
             if entry.file_name() != MANIFEST_FILE_NAME && entry.file_name() != LOCK_FILE_NAME {
                 fs::remove_file(entry.path()).or_else(unless_missing)?;
+                fail_point();
             }
         }
         fs::remove_file(self.path.join(MANIFEST_FILE_NAME)).or_else(unless_missing)?;
+        fail_point();
         match fs::remove_dir(&self.path) {
             // The lock is still held; its owner removes it and the folder.
             Err(error) if error.kind() == ErrorKind::DirectoryNotEmpty => Ok(()),
@@ -127,6 +129,7 @@ impl Drop for RunLock {
     fn drop(&mut self) {
         // A file that cannot be removed is empty and does no harm.
         let _ = fs::remove_file(self.folder.join(LOCK_FILE_NAME));
+        fail_point();
         let _ = fs::remove_dir(&self.folder);
     }
 }

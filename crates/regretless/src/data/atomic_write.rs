@@ -10,6 +10,10 @@ use std::collections::BTreeSet;
 use std::fs::{self, File, TryLockError};
 use std::io::{self, BufWriter, ErrorKind, Write};
 use std::path::{Path, PathBuf};
+#[cfg(debug_assertions)]
+use std::sync::LazyLock;
+#[cfg(debug_assertions)]
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use tempfile::NamedTempFile;
@@ -54,7 +58,33 @@ impl<'a> OutputFile<'a> {
     pub fn lock(path: &Path) -> io::Result<Option<File>> {
         lock_file(path)
     }
+
+    /// A point at which a test can abort the program, for files that are written step by step.
+    #[doc(hidden)]
+    pub fn fail_point() {
+        fail_point();
+    }
 }
+
+/// Aborts the process as `kill -9` would if this is the N-th fail point that it reaches, where N is
+/// the value of `REGRETLESS_ABORT_AT_FAIL_POINT`. There is one after every step that changes files.
+/// Tests abort a run at each of them in turn and check that the same command resumes it.
+#[cfg(debug_assertions)]
+pub(crate) fn fail_point() {
+    static SELECTED: LazyLock<Option<u64>> = LazyLock::new(|| {
+        let number = std::env::var("REGRETLESS_ABORT_AT_FAIL_POINT").ok()?;
+        number.parse().ok()
+    });
+    static REACHED: AtomicU64 = AtomicU64::new(0);
+    let number = 1 + REACHED.fetch_add(1, Ordering::Relaxed);
+    if *SELECTED == Some(number) {
+        std::process::abort();
+    }
+}
+
+/// Nothing: builds without debug assertions have no fail points.
+#[cfg(not(debug_assertions))]
+pub(crate) fn fail_point() {}
 
 /// Writes a complete file or none. With `force`, an existing file is replaced.
 ///
@@ -69,16 +99,20 @@ pub fn write_atomically(
     check_free(path, force)?;
     let target = resolve_symlink(path);
     let mut file = temporary_beside(&target).map_err(Error::io(path))?;
+    fail_point();
     let mut buffer = BufWriter::with_capacity(1 << 16, file.as_file_mut());
     write(&mut buffer)
         .and_then(|()| buffer.flush())
         .map_err(Error::io(path))?;
     drop(buffer);
     file.as_file().sync_all().map_err(Error::io(path))?;
+    fail_point();
     move_into_place(file, &target, force).map_err(|error| match error.kind() {
         ErrorKind::AlreadyExists => Error::Exists(path.to_path_buf()),
         _ => Error::io(path)(error),
-    })
+    })?;
+    fail_point();
+    Ok(())
 }
 
 /// Checks before long work that its result can be written.

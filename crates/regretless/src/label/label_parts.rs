@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 use super::file;
 use super::store::{check_results, read};
 use crate::data::Matrix;
-use crate::data::atomic_write::{remove_stale_temp_files, write_atomically};
+use crate::data::atomic_write::{fail_point, remove_stale_temp_files, write_atomically};
 use crate::error::{Error, Result};
 use crate::observer::Observer;
 use crate::oracle::{Oracle, SolveResult};
@@ -187,6 +187,7 @@ impl<'a> LabelParts<'a> {
     pub(super) fn remove(&self) {
         // A part that cannot be removed takes space but does no harm.
         let _ = fs::remove_dir_all(&self.folder);
+        fail_point();
         if let Some(labels) = self.folder.parent() {
             remove_stale_temp_files(labels);
         }

@@ -45,6 +45,7 @@ impl Drop for FolderLock {
     fn drop(&mut self) {
         // A failure leaves an empty file or folder, which does no harm.
         let _ = fs::remove_file(self.folder.join(LOCK_FILE_NAME));
+        OutputFile::fail_point();
         let _ = fs::remove_dir(&self.folder);
     }
 }
@@ -262,8 +263,11 @@ impl RunLog {
                 log.insert(file.map_err(Error::io(&path))?)
             }
         };
+        OutputFile::fail_point();
         file.write_all(lines(std::slice::from_ref(record))?.as_bytes())
-            .map_err(Error::io(&path))
+            .map_err(Error::io(&path))?;
+        OutputFile::fail_point();
+        Ok(())
     }
 }
 

@@ -1,0 +1,298 @@
+//! Runs aborted at every step that changes files: the same command resumes them and leaves the
+//! files of an uninterrupted run. `REGRETLESS_KILLS` of the other tests kills at random times; here
+//! every step has its turn.
+#![cfg(all(unix, debug_assertions))]
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+mod common;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::os::unix::process::ExitStatusExt;
+use std::path::Path;
+use std::process::Command;
+
+use common::TestWorkspace;
+use serde_json::Value;
+
+/// The signal of an aborted process.
+const SIGABRT: i32 = 6;
+
+/// Every file under a folder by its path, with its content as [`comparable`].
+fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
+    let mut found = BTreeMap::new();
+    collect(folder, "", &mut found);
+    found
+}
+
+fn collect(folder: &Path, prefix: &str, found: &mut BTreeMap<String, Vec<u8>>) {
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let name = format!("{prefix}{}", path.file_name().unwrap().to_str().unwrap());
+        if path.is_dir() {
+            collect(&path, &format!("{name}/"), found);
+            found.insert(format!("{name}/"), Vec::new());
+        } else {
+            found.insert(name, comparable(&path));
+        }
+    }
+}
+
+/// The bytes of a file without the seconds that a run took, which differ from run to run.
+fn comparable(path: &Path) -> Vec<u8> {
+    let bytes = fs::read(path).unwrap();
+    let text = || String::from_utf8(bytes.clone()).unwrap();
+    match path.extension().and_then(|extension| extension.to_str()) {
+        Some("json") => json_without_seconds(&text()).into(),
+        Some("jsonl") => {
+            let lines: String = text().lines().map(json_without_seconds).collect();
+            lines.into()
+        }
+        Some("csv") => csv_without_seconds(&text()).into(),
+        // Pages and figures show seconds in their text; they follow from `results.json`.
+        Some("html" | "svg" | "md") => Vec::new(),
+        _ => bytes,
+    }
+}
+
+fn json_without_seconds(text: &str) -> String {
+    let mut value: Value = serde_json::from_str(text).unwrap();
+    remove_seconds(&mut value);
+    format!("{value}\n")
+}
+
+fn remove_seconds(value: &mut Value) {
+    match value {
+        Value::Object(map) => {
+            map.retain(|name, _| !name.ends_with("seconds"));
+            map.values_mut().for_each(remove_seconds);
+        }
+        Value::Array(list) => list.iter_mut().for_each(remove_seconds),
+        _ => {}
+    }
+}
+
+/// A table without the columns whose name ends with `seconds`. No cell of these tests has a quoted
+/// comma before such a column, other than in method names without them.
+fn csv_without_seconds(text: &str) -> String {
+    let is_kept: Vec<bool> = text
+        .lines()
+        .next()
+        .unwrap()
+        .split(',')
+        .map(|name| !name.ends_with("seconds"))
+        .collect();
+    let mut kept = String::new();
+    for line in text.lines() {
+        let cells: Vec<&str> = line.split(',').collect();
+        assert_eq!(cells.len(), is_kept.len(), "{line}");
+        for (cell, _) in cells.iter().zip(&is_kept).filter(|(_, is_kept)| **is_kept) {
+            kept.push_str(cell);
+            kept.push(',');
+        }
+        kept.push('\n');
+    }
+    kept
+}
+
+/// The words of a command; `|` stands for a space within a word.
+fn split_words(command: &str) -> Vec<String> {
+    command
+        .split_whitespace()
+        .map(|word| word.replace('|', " "))
+        .collect()
+}
+
+/// Runs a command and aborts it at this fail point; whether it got there.
+fn is_aborted(workspace: &TestWorkspace, command: &str, fail_point: usize) -> bool {
+    let output = Command::new(assert_cmd::cargo::cargo_bin!("regretless"))
+        .current_dir(workspace.path("."))
+        .args(split_words(command))
+        .env("REGRETLESS_ABORT_AT_FAIL_POINT", fail_point.to_string())
+        .output()
+        .unwrap();
+    if output.status.success() {
+        return false;
+    }
+    let err = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.signal(), Some(SIGABRT), "{command}: {err}");
+    true
+}
+
+/// A command whose results are checked.
+struct Case<'a> {
+    /// Files that exist before the command.
+    inputs: &'a [(&'a str, &'a str)],
+    command: &'a str,
+    /// The file that is written last; once it exists, the same command may be refused.
+    last: &'a str,
+    /// Fail points there are at least; fewer would mean that they are not reached any more.
+    min_fail_points: usize,
+}
+
+impl Case<'_> {
+    fn workspace(&self) -> TestWorkspace {
+        let workspace = TestWorkspace::new();
+        for (name, text) in self.inputs {
+            workspace.write(name, text);
+        }
+        workspace
+    }
+
+    fn check(&self) {
+        let whole = self.workspace();
+        whole.run_words(&split_words(self.command)).succeeded();
+        let expected = files(&whole.path("."));
+        assert!(expected.contains_key(self.last), "{:?}", expected.keys());
+        let mut fail_point = 1;
+        loop {
+            let workspace = self.workspace();
+            if !is_aborted(&workspace, self.command, fail_point) {
+                break;
+            }
+            self.resume(&workspace, &expected, fail_point);
+            fail_point += 1;
+        }
+        assert!(
+            fail_point > self.min_fail_points,
+            "{}: only {fail_point} fail points",
+            self.command
+        );
+    }
+
+    fn resume(
+        &self,
+        workspace: &TestWorkspace,
+        expected: &BTreeMap<String, Vec<u8>>,
+        fail_point: usize,
+    ) {
+        let is_finished = workspace.path(self.last).exists();
+        let output = workspace.run_words(&split_words(self.command));
+        let is_refused_as_finished = output.code == 3 && is_finished;
+        let context = format!("{}, aborted at {fail_point}", self.command);
+        assert!(
+            output.code == 0 || is_refused_as_finished,
+            "{context}: {}",
+            output.err
+        );
+        let mut found = files(&workspace.path("."));
+        if is_refused_as_finished {
+            // The empty lock file of the aborted run may stay, and the folder that only it is in.
+            found.retain(|name, _| {
+                expected.contains_key(name)
+                    || !(name.ends_with("/lock") || name.ends_with(".checkpoints/"))
+            });
+        }
+        assert_eq!(
+            found.keys().collect::<Vec<_>>(),
+            expected.keys().collect::<Vec<_>>(),
+            "{context}"
+        );
+        for (name, content) in &found {
+            assert!(*content == expected[name], "{context}: {name}");
+        }
+    }
+}
+
+/// Six rows with two features; one of three costs is chosen.
+const TABLE: &str =
+    "x,y,c0,c1,c2\n1,0,3,2,1\n2,1,1,4,2\n3,0,2,2,5\n4,1,6,1,3\n5,0,1,3,3\n6,1,4,4,1\n";
+const PROBLEM: &str = "kind = 'top_k'\nitems = 3\nk = 1\nsense = 'minimize'\n";
+const INPUTS: &[(&str, &str)] = &[("table.csv", TABLE), ("problem.toml", PROBLEM)];
+
+#[test]
+fn labeling_aborted_at_any_step_resumes() {
+    Case {
+        inputs: INPUTS,
+        command: "label --data table.csv --costs c* --problem problem.toml --threads 1 \
+            --checkpoint-interval 0",
+        last: "table.csv.labels/",
+        // A part for each of six rows, the merged file, and the removal of the parts.
+        min_fail_points: 3 * 7 + 1,
+    }
+    .check();
+}
+
+#[test]
+fn training_aborted_at_any_step_resumes() {
+    Case {
+        inputs: INPUTS,
+        // Two stages: the model of the first one is stored. The interval is never reached, because
+        // the number of checkpoints would depend on the time that writing takes.
+        command: "train --data table.csv --costs c* --problem problem.toml --split 3,2,1 \
+            --method MSE|then|SPO+ --epochs 3 --threads 1 --checkpoint-interval 100000 \
+            --out m.safetensors",
+        last: "m.safetensors",
+        // Labels, the model of the first stage, the manifest and five results.
+        min_fail_points: 3 * 8,
+    }
+    .check();
+}
+
+/// The first checkpoint of an epoch is always due at an interval of 0.
+#[test]
+fn training_aborted_at_its_first_checkpoint_resumes() {
+    let case = Case {
+        inputs: INPUTS,
+        command: "train --data table.csv --costs c* --problem problem.toml --split 3,2,1 \
+            --method MAE --epochs 40 --threads 1 --checkpoint-interval 0 --out m.safetensors",
+        last: "m.safetensors",
+        min_fail_points: 0,
+    };
+    let labeled_workspace = || {
+        let workspace = case.workspace();
+        workspace
+            .run("label --data table.csv --costs c* --problem problem.toml")
+            .succeeded();
+        workspace
+    };
+    let whole = labeled_workspace();
+    whole.run_words(&split_words(case.command)).succeeded();
+    let expected = files(&whole.path("."));
+    // Parts of the labels are removed; the checkpoint is created, complete, and in its place.
+    for fail_point in 1..=4 {
+        let workspace = labeled_workspace();
+        assert!(is_aborted(&workspace, case.command, fail_point));
+        assert_eq!(
+            workspace
+                .path("m.safetensors.checkpoints/epoch.safetensors")
+                .exists(),
+            fail_point == 4
+        );
+        case.resume(&workspace, &expected, fail_point);
+    }
+}
+
+#[test]
+fn a_comparison_aborted_at_any_step_resumes() {
+    Case {
+        inputs: &[],
+        command: "compare --benchmark KS8 --seeds 2 --split 20,10,10 --epochs 2 --methods MSE;SPO+ \
+            --threads 1 --out cmp",
+        last: "cmp/summary.csv",
+        // Settings, runs, and three tables.
+        min_fail_points: 3 + 2 * 4 + 3 * 3,
+    }
+    .check();
+}
+
+#[test]
+fn an_experiment_aborted_at_any_step_resumes() {
+    let experiment = r#"
+name = "small"
+title = "Two methods"
+seeds = 1
+methods = ["MSE", "SPO+"]
+problems = [{ name = "KS8", split = [20, 10, 10] }]
+[training]
+epochs = 2
+"#;
+    Case {
+        inputs: &[("small.toml", experiment)],
+        command: "reproduce small.toml --threads 1",
+        last: "runs/small/tables.md",
+        // The context of the problem, two cells, and six results.
+        min_fail_points: 3 * (1 + 2 + 6),
+    }
+    .check();
+}
