@@ -28,6 +28,7 @@ mod methods;
 mod model_files;
 mod problem_of_model;
 mod regret;
+mod resuming;
 mod routing;
 mod sensitivity;
 mod solvers;
