@@ -22,14 +22,14 @@ fn start(workspace: &TestWorkspace, words: &str) -> Child {
         .unwrap()
 }
 
+/// Ends a test that would wait forever; nothing is expected to take that long.
+const HANG_LIMIT: Duration = Duration::from_secs(60);
+
 /// Waits until the program has created a file or folder.
 fn wait_for(workspace: &TestWorkspace, name: &str) {
     let begun = Instant::now();
     while !workspace.path(name).exists() {
-        assert!(
-            begun.elapsed() < Duration::from_secs(60),
-            "{name} is not made"
-        );
+        assert!(begun.elapsed() < HANG_LIMIT, "{name} is not made");
         std::thread::sleep(Duration::from_millis(5));
     }
 }

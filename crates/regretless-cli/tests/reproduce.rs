@@ -288,6 +288,22 @@ fn experiments_that_are_built_in_can_be_shown() {
     assert!(text.contains("CAKS1000") && text.contains("[published.TSP1000]"));
 }
 
+/// Names of the smoke tests of all experiment files of the library, sorted.
+fn built_in_smoke_tests() -> Vec<String> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../regretless/experiments");
+    let mut names: Vec<String> = fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| {
+            path.extension()
+                .is_some_and(|extension| extension == "toml")
+        })
+        .map(|path| format!("{}-smoke", path.file_stem().unwrap().to_str().unwrap()))
+        .collect();
+    names.sort();
+    names
+}
+
 #[test]
 fn all_built_in_experiments_pass_the_smoke_test() {
     let workspace = TestWorkspace::new();
@@ -295,8 +311,14 @@ fn all_built_in_experiments_pass_the_smoke_test() {
         .run("reproduce --smoke --seeds 1 --json")
         .succeeded();
     let output: Value = serde_json::from_str(&output.out).unwrap();
-    assert_eq!(output.as_array().unwrap().len(), 7);
-    for experiment in output.as_array().unwrap() {
+    let experiments = output.as_array().unwrap();
+    let mut names: Vec<&str> = experiments
+        .iter()
+        .map(|experiment| experiment["results"]["name"].as_str().unwrap())
+        .collect();
+    names.sort_unstable();
+    assert_eq!(names, built_in_smoke_tests());
+    for experiment in experiments {
         assert_eq!(experiment["results"]["is_smoke_test"], true);
         let folder = format!("runs/{}", experiment["results"]["name"].as_str().unwrap());
         let page = workspace.read(&format!("{folder}/report.html"));

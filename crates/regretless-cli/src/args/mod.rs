@@ -210,3 +210,76 @@ impl ExecutionOptions {
         self.checkpoint_interval.map_or(standard, Seconds::duration)
     }
 }
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test may panic")]
+mod tests {
+    use clap::{CommandFactory, Parser};
+
+    use super::Cli;
+
+    /// The commands of a help text that start with the program's name, without comments.
+    fn examples(help: &str) -> Vec<String> {
+        let joined = help.replace(" \\\n", " ");
+        joined
+            .lines()
+            .filter(|line| line.starts_with("  regretless "))
+            .map(|line| {
+                // A comment stands behind several spaces, a redirection behind `>`.
+                let line = line.trim_start();
+                let end = line.find("   ").or_else(|| line.find(" > "));
+                line[..end.unwrap_or(line.len())].trim_end().to_owned()
+            })
+            .collect()
+    }
+
+    /// The words of a command with single quotes.
+    fn words(line: &str) -> Vec<String> {
+        let mut words = vec![String::new()];
+        let mut is_quoted = false;
+        for character in line.chars() {
+            match character {
+                '\'' => is_quoted = !is_quoted,
+                ' ' if !is_quoted => {
+                    if words.last().is_some_and(|word| !word.is_empty()) {
+                        words.push(String::new());
+                    }
+                }
+                _ => words.last_mut().unwrap().push(character),
+            }
+        }
+        assert!(!is_quoted, "{line}");
+        words
+    }
+
+    #[test]
+    fn help_of_every_command_has_examples_that_can_be_parsed() {
+        for command in Cli::command().get_subcommands() {
+            let name = command.get_name();
+            let help = command.get_after_help().map(ToString::to_string);
+            let examples = examples(&help.unwrap_or_default());
+            let own = format!("regretless {name}");
+            assert!(
+                examples.iter().any(|line| line.starts_with(&own)),
+                "{name} has no example"
+            );
+            for line in examples {
+                if let Err(error) = Cli::try_parse_from(words(&line)) {
+                    panic!("{line}: {error}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn commands_in_the_general_help_can_be_parsed() {
+        let help = Cli::command().get_after_help().unwrap().to_string();
+        let examples = examples(&help);
+        assert!(!examples.is_empty(), "{help}");
+        for line in examples {
+            if let Err(error) = Cli::try_parse_from(words(&line)) {
+                assert_eq!(error.kind(), clap::error::ErrorKind::DisplayHelp, "{line}");
+            }
+        }
+    }
+}

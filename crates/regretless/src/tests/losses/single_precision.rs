@@ -31,9 +31,13 @@ fn row(seed: f64, count: usize) -> Vec<f32> {
 fn examples() -> Vec<CostSensitiveSpec> {
     let mut specs = Vec::new();
     for spec in LossSpec::examples().unwrap() {
-        specs.extend(spec.downcast_ref::<CostSensitiveSpec>().cloned());
+        let name = spec.to_string();
+        let spec = spec.downcast_ref::<CostSensitiveSpec>();
+        let is_cost_sensitive = name.starts_with("MSE") || name.starts_with("MAE");
+        assert_eq!(spec.is_some(), is_cost_sensitive, "{name}");
+        specs.extend(spec.cloned());
     }
-    assert_eq!(specs.len(), 12);
+    assert!(!specs.is_empty());
     specs
 }
 
