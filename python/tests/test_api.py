@@ -2,6 +2,7 @@
 
 import ast
 import inspect
+import json
 import pathlib
 import re
 import subprocess
@@ -38,45 +39,84 @@ def test_every_public_name_has_a_docstring_and_types(name):
     thing, stub = getattr(rl, name), stubbed(STUB.body)[name]
     assert thing.__doc__ and len(thing.__doc__) > 20
     if not isinstance(stub, ast.ClassDef):
-        check_arguments(thing, stub)
+        check_arguments(thing, overloads(STUB.body, name))
         return
     methods = {name: node for name, node in stubbed(stub.body).items() if not name.startswith("_")}
     assert set(methods) == set(public(thing))
-    for method, node in methods.items():
+    for method in methods:
         found = getattr(thing, method)
         assert found.__doc__, f"{name}.{method} has no words"
         if callable(found):
-            check_arguments(found, node)
+            check_arguments(found, overloads(stub.body, method))
 
 
-def check_arguments(function, node):
-    """Arguments have the names and order of the stub, which lists **settings of `train`."""
+def overloads(body, name):
+    """All definitions of a function in a stub; a property has none that are checked."""
+    return [node for node in body if isinstance(node, ast.FunctionDef) and node.name == name]
+
+
+def check_arguments(function, nodes):
+    """Arguments have the names, order and defaults of the stub, which lists **settings of `train`.
+    An overload may require what is optional elsewhere."""
     real = [
         p for p in inspect.signature(function).parameters.values() if p.name not in ("self", "cls")
     ]
-    typed = [
-        arg.arg for arg in node.args.args + node.args.kwonlyargs if arg.arg not in ("self", "cls")
-    ]
-    named = [p.name for p in real if p.kind is not inspect.Parameter.VAR_KEYWORD]
-    assert typed[: len(named)] == named
-    assert len(typed) == len(named) or any(p.kind is inspect.Parameter.VAR_KEYWORD for p in real)
+    named = [p for p in real if p.kind is not inspect.Parameter.VAR_KEYWORD]
+    for node in nodes:
+        typed = stub_arguments(node)
+        assert list(typed)[: len(named)] == [p.name for p in named]
+        assert len(typed) == len(named) or len(real) > len(named)
+    for p in named:
+        defaults = [stub_arguments(node)[p.name] for node in nodes]
+        given = [value for value in defaults if value is not inspect.Parameter.empty]
+        expected = [] if p.default is inspect.Parameter.empty else [p.default]
+        assert [*map(repr, given)] == [repr(value) for value in expected for _ in given], p.name
+        assert bool(given) == bool(expected), p.name
+
+
+def stub_arguments(node):
+    """Arguments of a function of the stub with their defaults."""
+    positional = node.args.posonlyargs + node.args.args
+    required = [None] * (len(positional) - len(node.args.defaults))
+    defaults = [*required, *node.args.defaults, *node.args.kw_defaults]
+    return {
+        arg.arg: inspect.Parameter.empty if default is None else ast.literal_eval(default)
+        for arg, default in zip(positional + node.args.kwonlyargs, defaults)
+        if arg.arg not in ("self", "cls")
+    }
 
 
 def test_the_stub_types_every_setting_of_train_with_its_default():
-    node = stubbed(STUB.body)["train"]
-    defaults = {
-        arg.arg: ast.literal_eval(value)
-        for arg, value in zip(node.args.kwonlyargs, node.args.kw_defaults)
-    }
-    with pytest.raises(TypeError) as refused:
-        rl.train(rl.Problem("KS4"), [[1.0]], [[1.0] * 4], no_such=1)
-    settings = set(str(refused.value).partition("choose one of: ")[2].split(", ")) - {"seed"}
-    assert {"lr_decay", "rows_per_epoch"} <= settings <= set(defaults)
-    # A default of the stub changes nothing where it is given.
-    X, C = rl.generate("KS4", instances=40)
-    plain, _ = rl.train(rl.Problem("KS4"), X, C, "MSE", epochs=2)
-    keywords = {name: defaults[name] for name in settings} | {"epochs": 2}
-    assert rl.train(rl.Problem("KS4"), X, C, "MSE", **keywords)[0] == plain
+    typed = stub_arguments(stubbed(STUB.body)["train"])
+    settings = json.loads(_core._default_settings())
+    settings.pop("seed")
+    assert settings.pop("optimizer")["kind"] == typed["optimizer"]
+    assert {name: typed[name] for name in settings} == settings
+    # The other way round: what the stub adds to the signature is a setting.
+    named = inspect.signature(rl.train).parameters
+    assert set(typed) - set(named) == set(settings) | {"optimizer"}
+
+
+def test_signatures_shown_to_users_are_those_of_the_code():
+    """Functions that catch old names of arguments show a signature that is written by hand."""
+    shown = 0
+    for path in (ROOT / "crates" / "regretless-python" / "src").rglob("*.rs"):
+        text = path.read_text()
+        for real, words in re.findall(
+            r'[^_]signature = \(([^()]*?)\),\s*text_signature = "\((.*?)\)"', text, flags=re.DOTALL
+        ):
+            plain = real.replace("false", "False").replace("true", "True")
+            arguments = [word.strip() for word in plain.split(",")]
+            words = words.replace("\\\n", "").replace("$self", "").replace("$cls", "")
+            assert [word.strip() for word in words.split(",") if word.strip()] == [
+                word for word in arguments if word and not word.startswith("**")
+            ], f"{path.name}: {words}"
+            shown += 1
+    assert shown == sum(
+        path.read_text().count("text_signature =")
+        for path in (ROOT / "crates" / "regretless-python" / "src").rglob("*.rs")
+    )
+    assert shown > 0
 
 
 def test_public_functions_have_numpydoc_sections():

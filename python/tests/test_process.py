@@ -1,6 +1,7 @@
 """Processes, threads and signals: Ctrl-C, fork, progress."""
 
 import concurrent.futures
+import contextlib
 import multiprocessing
 import os
 import signal
@@ -18,48 +19,65 @@ import regretless as rl
 X, C = rl.generate("KS32", instances=200, seed=2)
 PROBLEM = rl.Problem("KS32", seed=2)
 
-LONG = {
-    "solve_all": "tours.solve_all(rl.generate('TSP40', instances=20000)[1], threads={threads})",
-    "train": "rl.train(grid, *rl.generate('SP20x20'), 'PFYL(samples=50)', threads={threads})",
-    "callable": "nested_problem.solve_all(np.ones((10000, 40)), threads={threads})",
-    "fused": "rl.train(grid, *rl.generate('SP20x20'), epochs=10**6, select='last', "
-    "threads={threads})",
-    "generate": "rl.generate('TSP1000', instances=1000)",
+# Ends a child that hangs, and the test with it. All work below would take many times as long, so
+# a child that ends earlier was stopped.
+HANG_LIMIT = 60.0
+
+# Values close to the weights in eight dimensions: bounds hardly ever prune, and a row takes hours.
+HARD_KNAPSACK = """
+W = np.floor(np.random.default_rng(1).uniform(100, 1000, (8, 200)))
+capacity = (W.sum(1) / 2).tolist()
+hard = rl.Problem({"kind": "knapsack", "weights": W.tolist(), "capacity": capacity})
+"""
+
+ENDLESS = {
+    "solve_all": "hard.solve_all(np.stack([W.mean(0) + 50] * 4), threads={threads})",
+    "train": "rl.train(grid, *paths, 'PFYL(samples=50)', epochs=10**6, threads={threads})",
+    "callable": "nested_problem.solve_all(np.ones((10**5, 40)), threads={threads})",
+    "fused": "rl.train(grid, *paths, epochs=10**9, select='last', threads={threads})",
+    "generate": "rl.generate('TSP150', instances=8000, features=4000)",
 }
 
 
 @pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
-@pytest.mark.parametrize("threads", [1, 2])
-@pytest.mark.parametrize("work", LONG)
-def test_control_c_stops_within_a_second(work, threads):
+@pytest.mark.parametrize(
+    "work, threads", [(name, n) for name in ENDLESS for n in (1, 2) if (name, n) != ("generate", 2)]
+)
+def test_control_c_stops_long_work(work, threads):
     code = f"""
     import time, numpy as np, regretless as rl
+    exec({HARD_KNAPSACK!r})
     def slow(costs):
         time.sleep(0.01)
         return np.eye(40)[0]
     nested_problem = rl.Problem.from_solver(slow, 40, sense="minimize")
-    tours, grid = rl.Problem("TSP40"), rl.Problem("SP20x20")
+    grid, paths = rl.Problem("SP20x20"), rl.generate("SP20x20")
     print("ready", flush=True)
     try:
-        {LONG[work].format(threads=threads)}
+        {ENDLESS[work].format(threads=threads)}
     except KeyboardInterrupt:
         print("stopped", flush=True)
     """
-    command = [sys.executable, "-c", textwrap.dedent(code)]
-    # Shells disable Ctrl-C for background processes, and children inherit that.
-    enable_ctrl_c = lambda: signal.signal(signal.SIGINT, signal.SIG_DFL)  # noqa: E731
-    child = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, preexec_fn=enable_ctrl_c)
-    too_late = threading.Timer(60.0, child.kill)
-    too_late.start()
-    try:
+    with child_of(code) as child:
         assert child.stdout.readline() == "ready\n"
-        time.sleep(2.0)
+        time.sleep(1.0)
         assert child.poll() is None, "the work ended before it could be stopped"
-        begun = time.monotonic()
         child.send_signal(signal.SIGINT)
         assert child.stdout.readline() == "stopped\n"
-        assert time.monotonic() - begun < 1.0
-        assert child.wait(10) == 0
+        assert child.wait() == 0
+
+
+@contextlib.contextmanager
+def child_of(code):
+    """A Python process that reacts to Ctrl-C and is ended if it hangs."""
+    # Shells disable Ctrl-C for background processes, and children inherit that.
+    enable_ctrl_c = lambda: signal.signal(signal.SIGINT, signal.SIG_DFL)  # noqa: E731
+    command = [sys.executable, "-c", textwrap.dedent(code)]
+    child = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, preexec_fn=enable_ctrl_c)
+    too_late = threading.Timer(HANG_LIMIT, child.kill)
+    too_late.start()
+    try:
+        yield child
     finally:
         too_late.cancel()
         child.kill()
@@ -68,7 +86,7 @@ def test_control_c_stops_within_a_second(work, threads):
 SINGLE = {
     "tour": ("rl.Problem('TSP1000')", "distances(1000)"),
     "routes": ("rl.Problem('CVRP60')", "rng.uniform(10, 11, 60 * 59 // 2)"),
-    "knapsack": ("knapsack()", "W.mean(0) + 50"),
+    "knapsack": ("hard", "W.mean(0) + 50"),
     "model": ("model()", "-(W.mean(0) + 50)"),
 }
 
@@ -79,15 +97,12 @@ def test_control_c_stops_a_single_solve(kind):
     problem, costs = SINGLE[kind]
     code = f"""
     import numpy as np, regretless as rl
+    exec({HARD_KNAPSACK!r})
     rng = np.random.default_rng(1)
-    W = np.floor(rng.uniform(100, 1000, (8, 200)))
     def distances(nodes):
         places = rng.uniform(0, 1000, (nodes, 2))
         between = np.hypot(*(places[:, None] - places[None]).transpose(2, 0, 1))
         return np.rint(between[np.triu_indices(nodes, 1)])
-    def knapsack():
-        capacity = (W.sum(1) / 2).tolist()
-        return rl.Problem({{"kind": "knapsack", "weights": W.tolist(), "capacity": capacity}})
     def model():
         columns = [{{"lower": 0.0, "upper": 1.0, "integer": True}} for _ in range(200)]
         rows = [{{"upper": row.sum() // 2, "entries": list(enumerate(row.tolist()))}} for row in W]
@@ -101,21 +116,12 @@ def test_control_c_stops_a_single_solve(kind):
     except KeyboardInterrupt:
         print("stopped", flush=True)
     """
-    enable_ctrl_c = lambda: signal.signal(signal.SIGINT, signal.SIG_DFL)  # noqa: E731
-    command = [sys.executable, "-c", textwrap.dedent(code)]
-    child = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, preexec_fn=enable_ctrl_c)
-    # A search that ignores Ctrl-C would run for hours, and the test with it.
-    too_late = threading.Timer(120.0, child.kill)
-    too_late.start()
-    try:
+    with child_of(code) as child:
         assert child.stdout.readline() == "ready\n"
         time.sleep(1.0)
         child.send_signal(signal.SIGINT)
         assert child.stdout.readline() == "stopped\n"
-        assert child.wait(60) == 0
-    finally:
-        too_late.cancel()
-        child.kill()
+        assert child.wait() == 0
 
 
 def solved(threads):
@@ -148,23 +154,21 @@ def test_pools_of_processes_work(method):
 
 
 def test_python_runs_while_rust_works():
-    """A thread of Python counts while another solves."""
-    counted, done = [0], threading.Event()
-
-    def count():
-        while not done.is_set():
-            counted[0] += 1
-            time.sleep(0.001)
-
-    counter = threading.Thread(target=count)
-    counter.start()
-    costs = rl.generate("TSP30", instances=400)[1]
-    begun = time.monotonic()
-    rl.Problem("TSP30").solve_all(costs, threads=1)
-    took = time.monotonic() - begun
-    done.set()
-    counter.join()
-    assert counted[0] > 50 * took
+    """A thread of Python counts while another solves a problem that takes hours."""
+    code = f"""
+    import os, threading, time, numpy as np, regretless as rl
+    exec({HARD_KNAPSACK!r})
+    solving = threading.Thread(target=hard.solve_all, args=(W.mean(0)[None] + 50,), daemon=True)
+    solving.start()
+    # Each sleep gives the lock of the interpreter away, and needs it back.
+    for _ in range(1000):
+        time.sleep(0.001)
+    print("counted", solving.is_alive(), flush=True)
+    os._exit(0)
+    """
+    with child_of(code) as child:
+        assert child.stdout.readline() == "counted True\n"
+        assert child.wait() == 0
 
 
 def test_several_threads_of_python_may_solve_at_once():
@@ -193,35 +197,20 @@ def test_progress_is_shown_on_standard_error(bar):
     assert shown.stdout == ""
 
 
-def test_short_calls_cost_little():
+@pytest.mark.skipif(sys.platform != "linux", reason="counts switches of a thread as Linux does")
+def test_short_calls_run_on_the_calling_thread():
     """A loss of small batches is evaluated thousands of times in a training of torch."""
+    import resource
+
+    def switches():
+        return resource.getrusage(resource.RUSAGE_THREAD).ru_nvcsw
+
     loss = rl.Loss(PROBLEM, C, "MAE(O,S)")
     rows = list(range(32))
     predictions = np.ascontiguousarray(C[:32])
     loss.evaluate(predictions, rows)
-    begun = time.thread_time()
-    for _ in range(200):
+    before, calls = switches(), 500
+    for _ in range(calls):
         loss.evaluate(predictions, rows)
-    assert (time.thread_time() - begun) / 200 < 0.001
-
-
-SIZES = [
-    "rl.Problem('KS100000000000')",
-    "rl.Problem('KS18446744073709551615')",
-    "rl.Problem('SP100000x100000')",
-    "rl.Problem('TSP65535')",
-    "rl.generate('KS8', instances=2**63)",
-    "rl.generate('KS8', instances=10**12)",
-    "rl.generate('KS8', instances=10, features=10**12)",
-]
-
-
-@pytest.mark.parametrize("call", SIZES)
-def test_sizes_that_no_machine_has_raise_ordinary_exceptions(call):
-    """In a separate process, which an aborted allocation would end."""
-    errors = "(ValueError, MemoryError, OverflowError)"
-    code = f"import regretless as rl\ntry:\n    {call}\nexcept {errors}:\n    print('refused')"
-    child = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, timeout=120
-    )
-    assert (child.returncode, child.stdout) == (0, "refused\n"), child.stderr
+    # A call that waits for another thread switches at least once.
+    assert switches() - before < calls / 5

@@ -1,6 +1,7 @@
 """Training, models and evaluation."""
 
 import pickle
+import signal
 import time
 
 import numpy as np
@@ -190,30 +191,58 @@ def test_a_finished_training_leaves_no_checkpoint(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_an_interrupted_training_resumes_from_its_checkpoint(tmp_path):
-    path = tmp_path / "model.safetensors"
-    calls, interrupt, delay = [], False, 0.01
+# Checkpoints are at least two seconds apart.
+CHECKPOINT_INTERVAL = 2.0
 
-    def cheapest(costs):
-        calls.append(1)
-        time.sleep(delay)
-        if interrupt and list(tmp_path.rglob("*.safetensors")):
-            raise KeyboardInterrupt
+
+class InterruptedSolver:
+    """Chooses the cheapest item. One call sleeps, so that a checkpoint is due at the end of its
+    epoch, and a later call interrupts the training."""
+
+    def __init__(self, checkpoint):
+        self.checkpoint = checkpoint
+        self.reset()
+
+    def reset(self, sleeps_at=0, interrupts_at=0):
+        self.sleeps_at, self.interrupts_at = sleeps_at, interrupts_at
+        self.calls = self.calls_before_checkpoint = 0
+
+    def solve(self, costs):
+        if self.checkpoint.exists() and not self.calls_before_checkpoint:
+            self.calls_before_checkpoint = self.calls
+        self.calls += 1
+        if self.calls == self.sleeps_at:
+            time.sleep(1.1 * CHECKPOINT_INTERVAL)
+        if self.calls == self.interrupts_at:
+            signal.raise_signal(signal.SIGINT)
         return np.arange(len(costs)) == np.argmin(costs)
 
-    problem = rl.Problem.from_solver(cheapest, 3, sense="minimize", name="cheapest")
+
+def test_an_interrupted_training_resumes_from_its_checkpoint(tmp_path):
+    path = tmp_path / "model.safetensors"
+    checkpoint = tmp_path / "model.safetensors.checkpoints" / "epoch.safetensors"
+    solver = InterruptedSolver(checkpoint)
+    problem = rl.Problem.from_solver(solver.solve, 3, sense="minimize", name="cheapest")
     features, costs = X[:40], C[:40, :3]
     labels = rl.label(problem, costs)
-    arguments = {"labels": labels, "epochs": 15, "split": (30, 10, 0)}
-    interrupt = True
+
+    def trained(checkpoint):
+        arguments = {"labels": labels, "epochs": 15, "split": (30, 10, 0), "threads": 1}
+        return rl.train(problem, features, costs, "SPO+", checkpoint=checkpoint, **arguments)
+
+    solver.reset()
+    expected, _ = trained(None)
+    calls = solver.calls
+    solver.reset(sleeps_at=calls // 4, interrupts_at=calls // 2)
     with pytest.raises(KeyboardInterrupt):
-        rl.train(problem, features, costs, "SPO+", checkpoint=path, **arguments)
-    assert list(tmp_path.iterdir()), "the checkpoint stays"
-    interrupt, delay = False, 0.0
-    calls.clear()
-    resumed, _ = rl.train(problem, features, costs, "SPO+", checkpoint=path, **arguments)
-    after_interruption = len(calls)
-    calls.clear()
-    plain, _ = rl.train(problem, features, costs, "SPO+", **arguments)
-    assert resumed == plain and after_interruption < len(calls)
+        trained(path)
+    calls_before_checkpoint = solver.calls_before_checkpoint
+    assert calls // 4 <= calls_before_checkpoint < calls // 2
+    assert calls // 2 <= solver.calls < calls
+    assert [entry for entry in tmp_path.rglob("*") if entry.is_file()] == [checkpoint]
+    # Only the epochs after the checkpoint are trained again.
+    solver.reset()
+    resumed, _ = trained(path)
+    assert solver.calls == calls - calls_before_checkpoint
+    assert resumed.to_bytes() == expected.to_bytes()
     assert list(tmp_path.iterdir()) == [], "a finished training leaves no checkpoint"

@@ -67,7 +67,7 @@ mod _core {
     #[pymodule_export]
     use super::solver::Solver;
     #[pymodule_export]
-    use super::train::train;
+    use super::train::{default_settings, train};
 
     #[pymodule_export]
     #[allow(non_upper_case_globals, reason = "the name that Python uses")]

@@ -77,6 +77,14 @@ fn parse_settings(
     serde_json::from_value(table).map_err(invalid)
 }
 
+/// The default settings of `train` as JSON; the type stub lists them, and a test compares.
+#[pyfunction]
+#[pyo3(name = "_default_settings")]
+pub fn default_settings() -> PyResult<String> {
+    serde_json::to_string(&TrainingSettings::default())
+        .map_err(|error| PyValueError::new_err(format!("settings: {error}")))
+}
+
 fn setting_value(name: &str, value: &Bound<'_, PyAny>) -> PyResult<Value> {
     let invalid = |error: serde_json::Error| PyValueError::new_err(format!("{name}: {error}"));
     if name == "optimizer" && value.is_instance_of::<PyString>() {
