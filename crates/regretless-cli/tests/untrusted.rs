@@ -38,6 +38,9 @@ fn an_experiment_whose_name_leaves_the_folder_is_refused_before_anything_is_writ
         "",
         "a/b",
         "a\\b",
+        "a\u{0}b",
+        "a\u{1b}[31m",
+        "a\nb",
         &"n".repeat(10_000),
     ] {
         workspace.write("e.toml", &experiment(name, "x"));

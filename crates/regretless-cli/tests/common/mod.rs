@@ -77,15 +77,31 @@ impl TestWorkspace {
             .args(words)
             .output()
             .unwrap();
-        CommandOutput {
+        CommandOutput::new(output)
+    }
+
+    /// Runs the program after a command of the shell that limits it, such as `ulimit -v 1000000`.
+    pub fn run_limited(&self, limits: &str, words: &str) -> CommandOutput {
+        let output = Process::new("sh")
+            .current_dir(self.0.path())
+            .args(["-c", &format!("{limits}; exec \"$0\" \"$@\"")])
+            .arg(assert_cmd::cargo::cargo_bin!("regretless"))
+            .args(words.split_whitespace())
+            .output()
+            .unwrap();
+        CommandOutput::new(output)
+    }
+}
+
+impl CommandOutput {
+    fn new(output: std::process::Output) -> Self {
+        Self {
             code: output.status.code().unwrap_or(-1),
             out: String::from_utf8(output.stdout).unwrap(),
             err: String::from_utf8(output.stderr).unwrap(),
         }
     }
-}
 
-impl CommandOutput {
     pub fn succeeded(self) -> Self {
         assert_eq!(self.code, 0, "{}{}", self.out, self.err);
         self

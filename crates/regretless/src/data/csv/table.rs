@@ -4,6 +4,7 @@
 //! LF, CRLF or CR; a byte-order mark and empty lines are skipped.
 
 use std::fs::File;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use csv::{ByteRecord, ErrorKind, ReaderBuilder};
@@ -13,11 +14,34 @@ use super::row_numbers::row_of;
 use crate::data::layout::{ColumnSelection, CsvHeader};
 use crate::error::{Error, InputPlace, Result};
 
+/// Most bytes of a row, 512 MB: more than ten million cells. Wider tables are NPY files.
+const MAX_ROW_BYTES: u64 = 1 << 29;
+
+/// A file that fails within a row that is too long. A row is stored as a whole while it is read;
+/// without a limit, a file without line breaks would end in an allocation that aborts the process.
+struct LimitedRows {
+    file: File,
+    /// Bytes since the start of the row, up to one buffer more.
+    row_bytes: u64,
+}
+
+impl Read for LimitedRows {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let count = self.file.read(buffer)?;
+        self.row_bytes += count as u64;
+        if self.row_bytes > MAX_ROW_BYTES {
+            let message = format!("a row has more than {MAX_ROW_BYTES} bytes");
+            return Err(io::Error::new(io::ErrorKind::InvalidData, message));
+        }
+        Ok(count)
+    }
+}
+
 /// An open file with its current row.
 pub(super) struct CsvTable {
     path: PathBuf,
     names: Vec<String>,
-    reader: csv::Reader<File>,
+    reader: csv::Reader<LimitedRows>,
     record: ByteRecord,
     /// Number of the current record, the header being 0.
     index: u64,
@@ -38,7 +62,7 @@ impl CsvTable {
         let reader = ReaderBuilder::new()
             .has_headers(false)
             .flexible(true)
-            .from_reader(file);
+            .from_reader(LimitedRows { file, row_bytes: 0 });
         let mut table = Self {
             path: path.to_path_buf(),
             names: Vec::new(),
@@ -183,6 +207,7 @@ impl CsvTable {
 
     fn read_record(&mut self) -> Result<bool> {
         let path = &self.path;
+        self.reader.get_mut().row_bytes = 0;
         self.reader
             .read_byte_record(&mut self.record)
             .map_err(|error| match error.into_kind() {
