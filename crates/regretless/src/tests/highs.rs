@@ -3,7 +3,9 @@
 #![cfg(feature = "highs")]
 use std::path::{Path, PathBuf};
 
-use crate::tests::common::{assert_close, golden, numbers, reference_data, rows};
+use crate::tests::common::{
+    assert_close, golden, numbers, print_suite_summary, reference_data, rows,
+};
 use regretless::solve::highs::{
     BasicVariable, BasisStatus, LinearModel, Lp, LpColumns, LpRows, LpStatus, SimplexMethod,
 };
@@ -310,26 +312,38 @@ fn relaxations_of_published_integer_programs_have_their_published_optima() {
 
 const SLOW: [&str; 3] = ["stein27", "mod008", "misc03"];
 
-fn check_integer_programs(chosen: impl Fn(&str) -> bool) {
+/// Solves all published integer programs that are slow, or all others.
+fn check_integer_programs(slow: bool) {
     let (folder, table) = optima("optima_mip.csv");
-    for row in table.iter().filter(|row| chosen(&row[0])) {
+    let is_selected = |row: &&Vec<String>| SLOW.contains(&row[0].as_str()) == slow;
+    let count = table.iter().filter(is_selected).count();
+    assert_eq!(
+        count,
+        if slow {
+            SLOW.len()
+        } else {
+            table.len() - SLOW.len()
+        }
+    );
+    for row in table.iter().filter(is_selected) {
         assert_published(
             objective_of(&folder.join(format!("{}.mps", row[0])), false),
             &row[9],
             &row[0],
         );
     }
+    print_suite_summary(count, Some(count));
 }
 
 #[test]
 fn published_integer_programs_have_their_published_optima() {
-    check_integer_programs(|name| !SLOW.contains(&name));
+    check_integer_programs(false);
 }
 
 #[test]
 #[ignore = "takes some seconds"]
 fn slow_published_integer_programs_have_their_published_optima() {
-    check_integer_programs(|name| SLOW.contains(&name));
+    check_integer_programs(true);
 }
 
 #[test]

@@ -1,6 +1,8 @@
 //! The knapsack solver against brute force, golden values and published optima.
 
-use crate::tests::common::{assert_close, golden, numbers, reference_data, rows};
+use crate::tests::common::{
+    assert_close, golden, numbers, print_suite_summary, reference_data, rows,
+};
 use regretless::problem::formats::orlib;
 use regretless::problem::{Knapsack, ProblemKind};
 use regretless::random::{Purpose, RandomStream};
@@ -387,11 +389,13 @@ fn published_small_instances_reach_their_optima() {
     }
 }
 
-/// Solves the first instances of a hard published set.
-fn solve_hard_instances(count: usize) {
+/// Solves the first instances of a hard published set, or all of them.
+fn solve_hard_instances(count: Option<usize>) {
     let instances = published("mkp/mknapcb1.txt");
     let optima = column("mkp/mknapcb1_best.csv", 1);
     assert_eq!(instances.len(), optima.len());
+    let count = count.unwrap_or(instances.len());
+    assert!((1..=instances.len()).contains(&count));
     for ((problem, costs), optimum) in instances.into_iter().zip(optima).take(count) {
         let solution = solver(&problem, SearchLimits::default())
             .solve(&costs)
@@ -401,17 +405,18 @@ fn solve_hard_instances(count: usize) {
             (optimum, SolveStatus::Optimal)
         );
     }
+    print_suite_summary(count, Some(count));
 }
 
 #[test]
 fn published_hard_instances_reach_their_optima() {
-    solve_hard_instances(5);
+    solve_hard_instances(Some(5));
 }
 
 #[test]
 #[ignore = "the full set takes several seconds"]
 fn all_published_hard_instances_reach_their_optima() {
-    solve_hard_instances(30);
+    solve_hard_instances(None);
 }
 
 /// House prices in dollars, in row order.

@@ -3,6 +3,7 @@
 #![cfg(feature = "highs")]
 use std::sync::Arc;
 
+use crate::tests::common::print_suite_summary;
 use regretless::data::{Dataset, FeatureShape, Features, Matrix};
 use regretless::label::LabeledDataset;
 use regretless::observer::NoopObserver;
@@ -195,6 +196,7 @@ fn compare_with_highs(cases: std::ops::Range<u64>) {
         solved > 4 * unsolvable && unsolvable > 0,
         "{solved} solved, {unsolvable} without a solution"
     );
+    print_suite_summary(solved + unsolvable, Some(solved));
 }
 
 #[test]

@@ -4,7 +4,7 @@
 #![cfg(feature = "highs")]
 use std::path::{Path, PathBuf};
 
-use crate::tests::common::{self, reference_data};
+use crate::tests::common::{self, print_suite_summary, reference_data};
 use regretless::Error;
 use regretless::oracle::Oracle;
 use regretless::problem::{
@@ -374,6 +374,7 @@ fn read_many_damaged(copies: usize) {
     let [refused, read] = counts.iter().fold([0, 0], |[a, b], [c, d]| [a + c, b + d]);
     eprintln!("{refused} damaged files refused, {read} still valid models");
     assert!(refused > 0 && read > 0);
+    print_suite_summary(refused + read, None);
 }
 
 #[test]

@@ -2,6 +2,7 @@
 //! bounds.
 
 use super::{EUCLIDEAN, KINDS, LimitChecks, random_costs, scale, solve_checked};
+use crate::tests::common::print_suite_summary;
 use crate::tests::measure;
 use regretless::problem::{Benchmark, Tsp};
 use regretless::random::{Purpose, RandomStream};
@@ -65,7 +66,9 @@ fn assert_agreement_on_kinds(cases: std::ops::Range<u64>) {
             &format!("case {case}, kind {kind}, {nodes} nodes"),
         ));
     }
-    assert!(proven as f64 >= 0.8 * cases.count() as f64, "{proven}");
+    let instances = cases.count();
+    assert!(proven as f64 >= 0.8 * instances as f64, "{proven}");
+    print_suite_summary(instances, Some(proven));
 }
 
 #[test]
