@@ -1,17 +1,17 @@
 //! Fine-tuning of a trained model, and labels that are not optimal decisions: robust and relaxed
 //! ones.
 
-use regretless::Error;
 use regretless::data::CostNames;
 use regretless::data::synthetic::SyntheticSpec;
 use regretless::label::{KnnRobustCosts, TrainingLabels};
 use regretless::loss::LossSpec;
 use regretless::observer::NoopObserver;
-use regretless::predict::PredictorSpec;
+use regretless::predict::{CostModel, PredictorSpec};
 use regretless::problem::Benchmark;
 use regretless::settings::TrainingSettings;
 use regretless::solve::relaxation::Relaxation;
 use regretless::trainer::Trainer;
+use regretless::{Error, ErrorKind};
 
 use crate::tests::fixture::{TrainingFixture, quick_settings};
 
@@ -90,29 +90,18 @@ fn an_incompatible_model_is_not_fine_tuned() {
             .settings(one_epoch)
     };
     let ensemble = fixture.train("MSE(EIC(2))", one_epoch).unwrap().model;
-    let message = fixture
-        .run(&trainer_from(ensemble))
-        .unwrap_err()
-        .to_string();
-    assert!(message.contains("mean of 2 networks"), "{message}");
+    let assert_refused = |model: CostModel, kind: ErrorKind, quoted: &str| {
+        let error = fixture.run(&trainer_from(model)).unwrap_err();
+        assert_eq!(error.kind(), kind, "{error}");
+        assert!(error.to_string().contains(quoted), "{error}");
+    };
+    assert_refused(ensemble, ErrorKind::Setting, "2 networks");
     let mut other_features = fixture.train("MSE", one_epoch).unwrap().model;
     other_features.metadata.features[0] = "other".into();
-    assert!(
-        fixture
-            .run(&trainer_from(other_features))
-            .unwrap_err()
-            .to_string()
-            .contains("other")
-    );
+    assert_refused(other_features, ErrorKind::Data, " other,");
     let mut more_costs = fixture.train("MSE", one_epoch).unwrap().model;
     more_costs.metadata.costs = CostNames::numbered(more_costs.metadata.costs.len() + 1);
-    assert!(
-        fixture
-            .run(&trainer_from(more_costs))
-            .unwrap_err()
-            .to_string()
-            .contains("25 costs")
-    );
+    assert_refused(more_costs, ErrorKind::Setting, "25 costs");
 }
 
 #[test]

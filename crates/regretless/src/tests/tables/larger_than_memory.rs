@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, SystemTime};
 
-use regretless::Error;
 use regretless::data::npy::{self, Storage};
 use regretless::data::synthetic::SyntheticSpec;
 use regretless::data::{Dataset, SplitIndices};
+use regretless::error::InputPlace;
 use regretless::label::LabeledDataset;
 use regretless::method::Method;
 use regretless::observer::{NoopObserver, Observer};
@@ -20,6 +20,7 @@ use regretless::problem::{Benchmark, ProblemSpec};
 use regretless::settings::TrainingSettings;
 use regretless::train::{FitResult, TrainingContext};
 use regretless::trainer::Trainer;
+use regretless::{Error, ErrorKind};
 
 use super::Folder;
 use super::arrays::{npy_file, npy_header};
@@ -255,10 +256,10 @@ fn truncated_files_and_numbers_that_are_not_finite_are_refused() {
     let mut bad = complete;
     let end = bad.len();
     bad[end - 4..].copy_from_slice(&f32::NAN.to_le_bytes());
-    let error = map_costs(&folder.file("costs.npy", bad))
-        .unwrap_err()
-        .to_string();
-    assert!(error.contains("row 1, column 2"), "{error}");
+    let path = folder.file("costs.npy", bad);
+    let error = map_costs(&path).unwrap_err();
+    let place = InputPlace::file(&path).row(1).column("2");
+    assert_eq!(error.place(), Some(place), "{error}");
 }
 
 /// Maps a file of 6 numbers, changes it as another program would, and reads the numbers.
@@ -300,11 +301,10 @@ fn a_change_of_a_mapped_file_is_detected() {
     };
     let changes: [&dyn Fn(&Path); 3] = [&longer, &touched, &shorter];
     for change in changes {
-        let error = read_after(change).unwrap_err().to_string();
-        assert!(
-            error.contains("costs.npy: the file was changed while it was in use"),
-            "{error}"
-        );
+        let error = read_after(change).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Data, "{error}");
+        let place = error.place().unwrap();
+        assert!(place.file.unwrap().ends_with("costs.npy"), "{error}");
     }
     let replaced = |path: &Path| {
         let other = path.with_extension("other");
