@@ -4,6 +4,7 @@
 //! names allowed in a file are those of the command's flags, so that the two always agree.
 
 use std::fs;
+use std::io::Read;
 use std::path::Path;
 
 use clap::Args;
@@ -68,7 +69,24 @@ pub fn text<O: Serialize>(options: &O, command: &str) -> Result<String> {
 
 /// Reads a TOML file as a value of any type.
 pub fn read_toml<T: DeserializeOwned>(path: &Path) -> Result<T> {
-    parse_toml(&fs::read_to_string(path).map_err(Error::io(path))?, path)
+    parse_toml(&read_text(path)?, path)
+}
+
+/// Largest settings or experiment file, in bytes; a device may be endless. Untuned: far more than
+/// anybody writes.
+const MAX_TOML_BYTES: u64 = 100_000_000;
+
+/// The text of a settings or experiment file.
+pub fn read_text(path: &Path) -> Result<String> {
+    let mut text = String::new();
+    fs::File::open(path)
+        .and_then(|file| file.take(MAX_TOML_BYTES + 1).read_to_string(&mut text))
+        .map_err(Error::io(path))?;
+    if text.len() as u64 > MAX_TOML_BYTES {
+        let message = format!("{}: has more than {MAX_TOML_BYTES} bytes", path.display());
+        return Err(Error::setting(message));
+    }
+    Ok(text)
 }
 
 /// Reads TOML text as a value of any type; errors name the line.

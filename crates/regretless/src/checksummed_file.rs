@@ -5,14 +5,14 @@
 //! byte, what this module writes for its content, so that every flipped bit is detected.
 
 use std::collections::HashMap;
-use std::fs;
-use std::io::{self, Read, Write};
+use std::io::{self, Write};
 use std::path::Path;
 
 use safetensors::tensor::{Dtype, Metadata, SafeTensors, TensorInfo};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 use crate::error::{Error, InputPlace, Result};
+use crate::size_limits::read_file;
 
 /// Longest header that is read, 16 MB. It contains names and metadata, never arrays.
 pub const MAX_HEADER_BYTES: u64 = 16 << 20;
@@ -229,10 +229,7 @@ impl<T: Serialize + DeserializeOwned> ChecksummedFile<T> {
     /// # Errors
     /// When it cannot be read, is damaged, or has another format; the error says which.
     pub fn read(path: &Path, format: &str) -> Result<Self> {
-        let mut bytes = Vec::new();
-        fs::File::open(path)
-            .and_then(|mut file| file.read_to_end(&mut bytes))
-            .map_err(Error::io(path))?;
+        let bytes = read_file(path)?;
         Self::from_bytes(&bytes, format)
             .map_err(|message| Error::input(InputPlace::file(path), message))
     }

@@ -6,7 +6,11 @@
 //! allocates an array whose length comes from input checks it here first and returns an ordinary
 //! [`Error`].
 
-use crate::error::{Error, Result};
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+
+use crate::error::{Error, InputPlace, Result};
 
 /// Most costs of one instance: 200 million, the edges between 20,000 nodes. One row of costs then
 /// takes 1.6 GB in double precision; no solver of this library is practical beyond that.
@@ -30,6 +34,48 @@ const PARAMETER_ARRAYS_IN_TRAINING: usize = 5;
 /// Most values of one table that is generated in memory: 2³⁶, 256 GiB in single precision. Larger
 /// tables are memory-mapped files.
 pub const MAX_TABLE_VALUES: usize = 1 << 36;
+
+/// Most bytes that are read from a device or a pipe, which may be endless. A regular file is as
+/// large as it is.
+const MAX_STREAM_BYTES: u64 = 1 << 30;
+
+/// All bytes of a file.
+///
+/// # Errors
+/// When it cannot be read, or is a device or pipe with more than [`MAX_STREAM_BYTES`].
+pub fn read_file(path: &Path) -> Result<Vec<u8>> {
+    let file = File::open(path).map_err(Error::io(path))?;
+    let metadata = file.metadata().map_err(Error::io(path))?;
+    if metadata.is_file() {
+        read_at_most(file, u64::MAX - 1, path)
+    } else {
+        read_at_most(file, MAX_STREAM_BYTES, path)
+    }
+}
+
+fn read_at_most(stream: impl Read, limit: u64, path: &Path) -> Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    let mut limited = stream.take(limit + 1);
+    limited.read_to_end(&mut bytes).map_err(Error::io(path))?;
+    if bytes.len() as u64 > limit {
+        let message = format!("is no regular file and has more than {limit} bytes");
+        return Err(Error::input(InputPlace::file(path), message));
+    }
+    Ok(bytes)
+}
+
+/// All text of a file, as [`read_file`].
+///
+/// # Errors
+/// As [`read_file`], and when the content is not UTF-8; the error has the line.
+pub fn read_text_file(path: &Path) -> Result<String> {
+    String::from_utf8(read_file(path)?).map_err(|error| {
+        let valid = &error.as_bytes()[..error.utf8_error().valid_up_to()];
+        let line = 1 + valid.iter().filter(|byte| **byte == b'\n').count() as u64;
+        let place = InputPlace::file(path).row(line);
+        Error::input(place, "this line is not valid UTF-8")
+    })
+}
 
 /// The product of sizes, if it is at most `max`.
 ///
@@ -137,6 +183,14 @@ fn out_of_memory(what: &str, bytes: usize) -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_endless_stream_is_refused_at_the_limit() {
+        let path = Path::new("/dev/endless");
+        assert_eq!(read_at_most(&b"abc"[..], 3, path).unwrap(), b"abc");
+        let error = read_at_most(std::io::repeat(0), 3, path).unwrap_err();
+        assert_eq!(error.place(), Some(InputPlace::file(path)));
+    }
 
     #[test]
     fn products_are_checked() {

@@ -14,6 +14,7 @@ use std::path::Path;
 use super::{Dataset, FeatureShape, Features, Matrix};
 use crate::error::{Error, Result};
 use crate::random::{NumpyRandomState, Purpose, RandomStream};
+use crate::size_limits::read_text_file;
 
 /// Blocks in the full table.
 const BLOCKS: usize = 20_640;
@@ -64,7 +65,7 @@ impl HousingTable {
     /// When the file cannot be read, lacks a column, or is not the California housing table; the
     /// error has the difference.
     pub fn read(path: &Path) -> Result<Self> {
-        let text = std::fs::read_to_string(path).map_err(Error::io(path))?;
+        let text = read_text_file(path)?;
         Self::parse(&text)
             .map_err(|message| Error::setting(format!("{}: {message}", path.display())))
     }

@@ -1,13 +1,13 @@
 //! Problems with costs from published files: TSP and CVRP instances of TSPLIB and CVRPLIB,
 //! knapsacks of the OR-Library, MPS and LP models.
 
-use std::fs;
 use std::path::Path;
 use std::str::FromStr;
 
 use super::formats::{orlib, tsplib};
 use super::{CostColumns, Cvrp, Knapsack, LinearFile, ProblemSpec, Sense, Tsp};
 use crate::error::{Error, Result};
+use crate::size_limits::read_text_file;
 
 /// Formats of problem files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -102,7 +102,7 @@ fn detect_format(path: &Path) -> Result<FileFormat> {
         "mps" | "lp" => return Ok(FileFormat::Linear),
         _ => {}
     }
-    let text = fs::read_to_string(path).map_err(Error::io(path))?;
+    let text = read_text_file(path)?;
     if text
         .split_whitespace()
         .next()

@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{LinearBuilder, LinearProblem, Sense, VariableDomain};
 use crate::error::{Error, Result};
+use crate::size_limits::read_text_file;
 
 /// Slots of a day.
 const SLOTS_PER_DAY: usize = 48;
@@ -65,7 +66,7 @@ impl Schedule {
     /// # Errors
     /// When the file cannot be read or is incomplete.
     pub fn read(path: &Path) -> Result<Self> {
-        let text = std::fs::read_to_string(path).map_err(Error::io(path))?;
+        let text = read_text_file(path)?;
         let mut words = text.split_whitespace().map(str::parse::<f64>);
         let schedule = Self::from_words(&mut || words.next()?.ok());
         schedule.ok_or_else(|| {

@@ -1,11 +1,11 @@
 //! Problem files: a problem specification as TOML.
 
-use std::fs;
 use std::path::Path;
 
 use super::ProblemSpec;
 use crate::error::{Error, Result};
 use crate::renamed::explain;
+use crate::size_limits::read_text_file;
 
 impl ProblemSpec {
     /// Reads a problem file; paths in it are relative to its folder.
@@ -13,7 +13,7 @@ impl ProblemSpec {
     /// # Errors
     /// When the file cannot be read or contains no valid problem; the error has the line.
     pub fn read(path: &Path) -> Result<Self> {
-        let text = fs::read_to_string(path).map_err(Error::io(path))?;
+        let text = read_text_file(path)?;
         let mut spec: Self = toml::from_str(&text).map_err(|error| {
             let line = error
                 .span()

@@ -15,7 +15,7 @@ use time::OffsetDateTime;
 use super::CommandContext;
 use crate::args::ReproduceOptions;
 use crate::output::{CommandReport, path_json, write_text};
-use crate::settings::parse_toml;
+use crate::settings::{parse_toml, read_text};
 
 mod data_files;
 mod tables;
@@ -56,12 +56,16 @@ pub fn run(options: &ReproduceOptions, context: &CommandContext) -> Result<Comma
             "report in {}\n",
             runner.folder.join("report.html").display()
         ));
+        if report.failure.is_none() && results.missing() == 0 {
+            report.failure = tables::reason_without_results(&results)
+                .map(|reason| Error::setting(format!("{}: no results: {reason}", results.name)));
+        }
         found.push(json!({
             "out": path_json(&runner.folder),
             "missing": results.missing(),
             "results": results,
         }));
-        if report.failure.is_some() {
+        if matches!(report.failure, Some(Error::Interrupted)) {
             break;
         }
     }
@@ -93,7 +97,7 @@ fn texts(options: &ReproduceOptions) -> Result<Vec<ExperimentText>> {
             .extension()
             .is_some_and(|extension| extension == "toml")
         {
-            std::fs::read_to_string(path).map_err(Error::io(path))?
+            read_text(path)?
         } else {
             Experiment::built_in(&source)?.to_string()
         };

@@ -71,12 +71,35 @@ fn problem_text(problem: &ProblemResults) -> String {
         ]);
     }
     let mut text = table.text();
+    if let Some(note) = common_note(problem) {
+        let _ = writeln!(text, "  all methods: {}", escaped(note));
+        return text;
+    }
     for method in &problem.methods {
         if let Some(note) = &method.note {
             let _ = writeln!(text, "  {}: {}", escaped(&method.name), escaped(note));
         }
     }
     text
+}
+
+/// The note that all methods of a problem have, such as missing data.
+fn common_note(problem: &ProblemResults) -> Option<&str> {
+    let note = problem.methods.first()?.note.as_deref()?;
+    let is_common = problem
+        .methods
+        .iter()
+        .all(|method| method.note.as_deref() == Some(note));
+    is_common.then_some(note)
+}
+
+/// The first note of an experiment of which no cell has a result.
+pub fn reason_without_results(results: &ExperimentResults) -> Option<&str> {
+    let mut methods = results.problems.iter().flat_map(|problem| &problem.methods);
+    if methods.clone().any(|method| method.regret.count > 0) {
+        return None;
+    }
+    methods.find_map(|method| method.note.as_deref())
 }
 
 fn spread(spread: &MeanAndDeviation, digits: usize) -> String {

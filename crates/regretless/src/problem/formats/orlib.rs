@@ -8,7 +8,7 @@
 use std::path::Path;
 
 use crate::error::{Error, InputPlace, Result};
-use crate::size_limits::MAX_ABS_COST;
+use crate::size_limits::{MAX_ABS_COST, read_text_file};
 
 /// A knapsack with several dimensions.
 #[derive(Debug, Clone, PartialEq)]
@@ -28,7 +28,7 @@ pub struct OrLibInstance {
 /// # Errors
 /// When the file cannot be read or is invalid; the error has the line.
 pub fn read(path: &Path) -> Result<Vec<OrLibInstance>> {
-    let text = std::fs::read_to_string(path).map_err(Error::io(path))?;
+    let text = read_text_file(path)?;
     parse(&text, &InputPlace::file(path))
 }
 

@@ -12,6 +12,7 @@ use super::ffi::{HighsHandle, RawModel};
 use super::mps_check::check_mps;
 use super::{LinearModel, Lp};
 use crate::error::{Error, InputPlace, Result};
+use crate::size_limits::read_text_file;
 
 /// File formats of models.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -54,7 +55,7 @@ impl LinearModel {
     /// When the file cannot be read or is not a linear model; names the line if it is known.
     pub fn read(path: &Path) -> Result<Self> {
         let format = ModelFileFormat::from_path(path)?;
-        let text = read_text(path)?;
+        let text = read_text_file(path)?;
         check_syntax(format, &text).map_err(|(line, message)| {
             Error::input(
                 InputPlace {
@@ -74,18 +75,6 @@ impl LinearModel {
         check_linear(&lp.raw).map_err(to_error)?;
         to_linear_model(&lp.raw, text.len()).map_err(to_error)
     }
-}
-
-fn read_text(path: &Path) -> Result<String> {
-    let bytes = std::fs::read(path).map_err(Error::io(path))?;
-    String::from_utf8(bytes).map_err(|error| {
-        let valid = &error.as_bytes()[..error.utf8_error().valid_up_to()];
-        let line = 1 + valid.iter().filter(|byte| **byte == b'\n').count() as u64;
-        Error::input(
-            InputPlace::file(path).row(line),
-            "this line is not valid UTF-8",
-        )
-    })
 }
 
 /// Finds syntax that HiGHS would misread without an error, and its line if it is known.

@@ -43,7 +43,7 @@ pub struct TsplibInstance {
 /// # Errors
 /// When the file cannot be read or is not a supported symmetric instance; the error has the line.
 pub fn read(path: &Path) -> Result<TsplibInstance> {
-    let text = std::fs::read_to_string(path).map_err(Error::io(path))?;
+    let text = size_limits::read_text_file(path)?;
     parse(&text, &InputPlace::file(path))
 }
 
