@@ -56,7 +56,7 @@ def _cmake_settings():
 def _prepare():
     # The settings were tried with make and ninja, not with Visual Studio.
     if os.name == "posix" and os.path.isfile(_cmake_settings()):
-        os.environ.setdefault("CMAKE_TOOLCHAIN_FILE", _cmake_settings())
+        os.environ.setdefault("HOST_CMAKE_TOOLCHAIN_FILE", _cmake_settings())
     if "LIBCLANG_PATH" not in os.environ and (folder := _libclang()):
         os.environ["LIBCLANG_PATH"] = folder
     if "BINDGEN_EXTRA_CLANG_ARGS" not in os.environ and (headers := _gcc_headers()):

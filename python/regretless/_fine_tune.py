@@ -60,7 +60,7 @@ class DataPart:
     features: Any
     costs: np.ndarray
     labels: rl.Labels | None = None
-    base_costs: np.ndarray = field(init=False)
+    base_costs: np.ndarray = field(init=False, repr=False, compare=False)
 
 
 class ValidationRegret:

@@ -12,8 +12,9 @@ Examples
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
@@ -34,6 +35,9 @@ from regretless._sklearn_checks import (
 )
 
 __all__ = ["DecisionFocusedRegressor", "make_regret_scorer", "regret_score"]
+
+# A string, so that it is evaluated by type checkers only.
+_ProblemLike: TypeAlias = "rl.Problem | str | os.PathLike[str] | dict[str, Any]"
 
 _NUM_SEEDS = 2**32
 """Seeds of numpy's RandomState are below this."""
@@ -105,7 +109,7 @@ class DecisionFocusedRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
     @refuse_renamed("DecisionFocusedRegressor")
     def __init__(
         self,
-        problem: rl.Problem | str | dict[str, Any] | None = None,
+        problem: _ProblemLike | None = None,
         method: str = "MAE(O,S)",
         *,
         predictor: str = "linear",
@@ -210,9 +214,7 @@ class DecisionFocusedRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
             costs = costs[:, [position[name] for name in self.cost_names_in_]]
         return costs[:, 0] if self._flat else costs
 
-    def decide(
-        self, X: Any, *, problem: rl.Problem | str | dict[str, Any] | None = None
-    ) -> rl.Solutions:
+    def decide(self, X: Any, *, problem: _ProblemLike | None = None) -> rl.Solutions:
         """Predict costs and solve the problem for each row.
 
         Parameters
@@ -276,7 +278,7 @@ class DecisionFocusedRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
         check_width(problem, width, self._flat)
         return problem
 
-    def _fitted_problem(self, problem: rl.Problem | str | dict[str, Any] | None) -> rl.Problem:
+    def _fitted_problem(self, problem: _ProblemLike | None) -> rl.Problem:
         check_is_fitted(self)
         problem = self.problem_ if problem is None else problem
         if problem is None:

@@ -3,11 +3,15 @@
 import json
 import signal
 import subprocess
+import time
 
 import pytest
 
 import regretless as rl
 from regretless import __main__ as command
+
+HANG_LIMIT = 60
+"""Seconds after which a command counts as hung. Not a limit on its speed."""
 
 
 def run(program, *words, cwd):
@@ -18,7 +22,9 @@ def test_version_and_help_end_with_success(program, tmp_path):
     version = run(program, "--version", cwd=tmp_path)
     assert (version.returncode, version.stdout.split()) == (0, ["regretless", rl.__version__])
     assert version.stderr == ""
-    assert run(program, "train", "--help", cwd=tmp_path).returncode == 0
+    usage = run(program, "train", "--help", cwd=tmp_path)
+    assert usage.returncode == 0
+    assert "Usage: regretless train" in usage.stdout
 
 
 @pytest.mark.parametrize(
@@ -57,11 +63,13 @@ def test_ctrl_c_ends_the_command_with_code_130(program, tmp_path):
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
     ) as process:
         # The first files appear when the command has begun, its handler installed before.
+        deadline = time.monotonic() + HANG_LIMIT
         while process.poll() is None and not (tmp_path / "runs").exists():
-            pass
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
         assert process.poll() is None, process.stderr.read()
         process.send_signal(signal.SIGINT)
-        assert process.wait(timeout=60) == 130
+        assert process.wait(timeout=HANG_LIMIT) == 130
         assert "Traceback" not in process.stderr.read()
 
 

@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 import textwrap
+import time
 
 import numpy as np
 import pytest
@@ -229,8 +230,11 @@ def test_two_processes_label_in_one_folder(tmp_path):
         )
         for number in range(2)
     ]
+    deadline = time.monotonic() + HANG_LIMIT
     while not all((tmp_path / f"ready {number}").exists() for number in range(2)):
         assert all(child.poll() is None for child in children)
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
     (tmp_path / "go").touch()
     for child in children:
         out, err = child.communicate(timeout=HANG_LIMIT)

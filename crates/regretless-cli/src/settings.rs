@@ -8,6 +8,7 @@ use std::io::Read;
 use std::path::Path;
 
 use clap::Args;
+use regretless::error::InputPlace;
 use regretless::{Error, Result};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -83,8 +84,8 @@ pub fn read_text(path: &Path) -> Result<String> {
         .and_then(|file| file.take(MAX_TOML_BYTES + 1).read_to_string(&mut text))
         .map_err(Error::io(path))?;
     if text.len() as u64 > MAX_TOML_BYTES {
-        let message = format!("{}: has more than {MAX_TOML_BYTES} bytes", path.display());
-        return Err(Error::setting(message));
+        let message = format!("has more than {MAX_TOML_BYTES} bytes");
+        return Err(Error::input(InputPlace::file(path), message));
     }
     Ok(text)
 }

@@ -13,7 +13,7 @@ use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use common::TestWorkspace;
+use common::{TestWorkspace, folder_content};
 
 /// Address space in kilobytes that is enough for every command here.
 const LITTLE_MEMORY: &str = "ulimit -v 1000000";
@@ -115,21 +115,11 @@ fn sizes_in_a_settings_file_are_refused_or_cut() {
     }
 }
 
-/// Everything under a folder: files with their bytes, folders with none.
+/// Files under a folder with their bytes. Empty folders may stay.
 fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
-    let mut found = BTreeMap::new();
-    for entry in fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
-        let name = path.file_name().unwrap().to_string_lossy().into_owned();
-        if path.is_dir() {
-            for (inner, bytes) in files(&path) {
-                found.insert(format!("{name}/{inner}"), bytes);
-            }
-        } else {
-            found.insert(name, fs::read(&path).unwrap());
-        }
-    }
-    found
+    let mut content = folder_content(folder);
+    content.retain(|name, _| !name.ends_with('/'));
+    content
 }
 
 #[test]

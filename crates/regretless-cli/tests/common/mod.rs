@@ -5,13 +5,33 @@
     reason = "every test file uses some of this, and a test may panic"
 )]
 
+use std::collections::BTreeMap;
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command as Process, Stdio};
 use std::time::Duration;
 
 use assert_cmd::Command;
 use tempfile::TempDir;
+
+/// Everything under a folder by its path: files with their bytes, folders, whose names end with a
+/// slash, with none.
+pub fn folder_content(folder: &Path) -> BTreeMap<String, Vec<u8>> {
+    let mut found = BTreeMap::new();
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_name().unwrap().to_string_lossy().into_owned();
+        if path.is_dir() {
+            for (inner, bytes) in folder_content(&path) {
+                found.insert(format!("{name}/{inner}"), bytes);
+            }
+            found.insert(format!("{name}/"), Vec::new());
+        } else {
+            found.insert(name, fs::read(&path).unwrap());
+        }
+    }
+    found
+}
 
 /// A temporary folder in which commands run.
 pub struct TestWorkspace(TempDir);

@@ -34,7 +34,13 @@ impl Oracle {
                 self.return_solver(solver);
                 Ok(())
             }
-            None => Err(self.unsupported("a linear relaxation", "use the exact solver instead")),
+            None if cfg!(feature = "highs") => {
+                Err(self.unsupported("a linear relaxation", "use the exact solver instead"))
+            }
+            None => Err(self.unsupported(
+                "a linear relaxation in this build",
+                "use the exact solver instead, or a build with HiGHS (cargo feature `highs`)",
+            )),
         }
     }
 

@@ -39,6 +39,13 @@ pub fn rows(value: &Value) -> Vec<Vec<f64>> {
     value.as_array().unwrap().iter().map(numbers).collect()
 }
 
+/// Numbers between -1 and 1 made by exact operations only, hence equal on all machines.
+pub fn exact_numbers(count: usize, factor: usize) -> Vec<f32> {
+    (0..count)
+        .map(|i| ((i * factor + 11) % 101) as f32 / 50.0 - 1.0)
+        .collect()
+}
+
 /// A short hash of the bits of some numbers.
 pub fn hash_of_bits(numbers: &[f32]) -> String {
     let bytes: Vec<u8> = numbers.iter().flat_map(|x| x.to_le_bytes()).collect();

@@ -19,7 +19,7 @@ use regretless::train::{FitResult, TrainingContext};
 use regretless::trainer::Trainer;
 
 use crate::simd::SimdToken;
-use crate::tests::common::hash_of_bits;
+use crate::tests::common::{exact_numbers, hash_of_bits};
 
 /// Costs that depend on the features nonlinearly, with noise.
 fn table(rows: usize, features: usize, costs: usize, seed: u64) -> Dataset {
@@ -311,17 +311,15 @@ fn models_are_byte_identical_on_any_number_of_threads() {
 /// A table made by exact operations only: the last digit of logarithms and exponentials, which
 /// make normal random numbers, depends on the operating system.
 fn rational_table(shape: FeatureShape, features: usize, costs: usize) -> Dataset {
-    let numbers = |count: usize, factor: usize| -> Vec<f32> {
-        (0..count)
-            .map(|i| ((i * factor + 11) % 101) as f32 / 50.0 - 1.0)
-            .collect()
-    };
     let rows = match shape {
         FeatureShape::Wide => 83,
         FeatureShape::Long { items } => 83 * items,
     };
-    let x = Matrix::new(rows, features, numbers(rows * features, 37)).unwrap();
-    let c = numbers(83 * costs, 53).iter().map(|c| c + 3.0).collect();
+    let x = Matrix::new(rows, features, exact_numbers(rows * features, 37)).unwrap();
+    let c = exact_numbers(83 * costs, 53)
+        .iter()
+        .map(|c| c + 3.0)
+        .collect();
     let features = Features::new(x, shape, None).unwrap();
     Dataset::new(features, Matrix::new(83, costs, c).unwrap(), None).unwrap()
 }

@@ -12,7 +12,7 @@ use regretless::oracle::Oracle;
 use regretless::problem::{Sense, TopK, VariableBounds};
 
 use crate::simd::SimdToken;
-use crate::tests::common::{assert_close, hash_of_bits};
+use crate::tests::common::{assert_close, exact_numbers, hash_of_bits};
 
 /// `count` numbers between −1 and 3. Every 50th does not depend on the seed, so that costs and
 /// predictions are equal there.
@@ -113,12 +113,7 @@ fn single_precision_agrees_with_double_precision() {
 fn gradients_in_single_precision_are_the_same_bits_on_every_processor() {
     SimdToken::detect().expect("a processor with AVX2 and FMA, or aarch64, is needed");
     let count = 2501;
-    let numbers = |factor: usize| -> Vec<f32> {
-        (0..count)
-            .map(|i| ((i * factor + 11) % 101) as f32 / 50.0 - 1.0)
-            .collect()
-    };
-    let (costs, prediction) = (numbers(37), numbers(53));
+    let (costs, prediction) = (exact_numbers(count, 37), exact_numbers(count, 53));
     let label = Decision::from_indices((0..count as u32).filter(|j| j % 3 == 1));
     let found = ["MSE", "MAE(O)", "MSE(O,S)", "MAE(S)"].map(|name| {
         let spec: LossSpec = name.parse().unwrap();
