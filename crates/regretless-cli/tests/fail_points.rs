@@ -11,7 +11,7 @@ use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::Command;
 
-use common::{TestWorkspace, folder_content};
+use common::{SMALL_EXPERIMENT, TestWorkspace, folder_content};
 use serde_json::Value;
 
 /// The signal of an aborted process.
@@ -268,17 +268,8 @@ fn a_comparison_aborted_at_any_step_resumes() {
 
 #[test]
 fn an_experiment_aborted_at_any_step_resumes() {
-    let experiment = r#"
-name = "small"
-title = "Two methods"
-seeds = 1
-methods = ["MSE", "SPO+"]
-problems = [{ name = "KS8", split = [20, 10, 10] }]
-[training]
-epochs = 2
-"#;
     Case {
-        inputs: &[("small.toml", experiment)],
+        inputs: &[("small.toml", SMALL_EXPERIMENT)],
         command: "reproduce small.toml --threads 1",
         last: "runs/small/tables.md",
         // The context of the problem, two cells, and six results.

@@ -13,7 +13,7 @@ use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use common::{TestWorkspace, folder_content};
+use common::{SMALL_EXPERIMENT, TestWorkspace, folder_content};
 
 /// Address space in kilobytes that is enough for every command here.
 const LITTLE_MEMORY: &str = "ulimit -v 1000000";
@@ -23,15 +23,6 @@ const FULL_DISK: &str = "trap '' XFSZ; ulimit -f 0";
 const LABEL: &str = "label --data table.csv --costs c* --problem problem.toml";
 const TRAIN: &str = "train --data table.csv --costs c* --problem problem.toml --method MSE \
     --epochs 2 --out m.safetensors";
-const EXPERIMENT: &str = r#"
-name = "small"
-title = "Two methods"
-seeds = 1
-methods = ["MSE", "SPO+"]
-problems = [{ name = "KS8", split = [20, 10, 10] }]
-[training]
-epochs = 2
-"#;
 
 #[test]
 fn endless_files_end_as_an_error_and_not_as_an_abort() {
@@ -142,7 +133,7 @@ fn a_full_disk_is_reported_and_the_same_command_succeeds_with_room() {
         ),
     ] {
         let workspace = TestWorkspace::with_knapsack();
-        workspace.write("small.toml", EXPERIMENT);
+        workspace.write("small.toml", SMALL_EXPERIMENT);
         let before = files(&workspace.path("."));
         workspace
             .run_limited(FULL_DISK, command)
@@ -320,7 +311,7 @@ fn of_two_trainings_to_one_model_one_is_refused() {
 fn two_processes_run_one_experiment() {
     let (alone, shared) = (TestWorkspace::new(), TestWorkspace::new());
     for workspace in [&alone, &shared] {
-        workspace.write("small.toml", EXPERIMENT);
+        workspace.write("small.toml", SMALL_EXPERIMENT);
     }
     alone.run("reproduce small.toml").succeeded();
     for (code, err) in run_twice(&shared, "reproduce small.toml") {

@@ -14,6 +14,17 @@ use std::time::Duration;
 use assert_cmd::Command;
 use tempfile::TempDir;
 
+/// An experiment of a moment: two methods on one small problem.
+pub const SMALL_EXPERIMENT: &str = r#"
+name = "small"
+title = "Two methods"
+seeds = 1
+methods = ["MSE", "SPO+"]
+problems = [{ name = "KS8", split = [20, 10, 10] }]
+[training]
+epochs = 2
+"#;
+
 /// Everything under a folder by its path: files with their bytes, folders, whose names end with a
 /// slash, with none.
 pub fn folder_content(folder: &Path) -> BTreeMap<String, Vec<u8>> {
