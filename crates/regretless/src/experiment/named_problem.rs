@@ -143,6 +143,11 @@ impl NamedProblem {
         })
     }
 
+    /// Whether it is a schedule, which takes much longer to solve than the other problems.
+    pub fn is_schedule(self) -> bool {
+        matches!(self, Self::Schedule { .. })
+    }
+
     /// The same kind of problem, small enough for a smoke test.
     #[must_use]
     pub fn smoke_version(self) -> Self {

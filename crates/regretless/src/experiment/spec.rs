@@ -54,6 +54,9 @@ const BUILT_IN_EXPERIMENTS: [(&str, &str); 7] = [
 /// Rows for training, validation and testing of a smoke test. Untuned: any small numbers work.
 const SMOKE_SPLIT: [usize; 3] = [24, 8, 8];
 
+/// As [`SMOKE_SPLIT`], for schedules, whose solves take about a third of a second each.
+const SMOKE_SPLIT_OF_SCHEDULES: [usize; 3] = [4, 2, 2];
+
 /// Settings by name that override others.
 type SettingsOverrides = Map<String, Value>;
 
@@ -370,16 +373,25 @@ impl Experiment {
     /// that every part of the code runs and nothing is learned.
     #[must_use]
     pub fn smoke_version(mut self) -> Self {
+        let method_names: Vec<String> = self.methods().map(|method| method.name).collect();
         let mut problems: Vec<ExperimentProblem> = Vec::new();
         for problem in self.problems {
             let ProblemSource::Named(named) = problem.source else {
                 continue;
             };
+            let (split, methods) = if named.is_schedule() {
+                // `auto` solves a thousand schedules.
+                let quick = method_names.iter().filter(|name| *name != "auto");
+                (SMOKE_SPLIT_OF_SCHEDULES, quick.cloned().collect())
+            } else {
+                (SMOKE_SPLIT, problem.methods)
+            };
             let source = ProblemSource::Named(named.smoke_version());
             if problems.iter().all(|other| other.source != source) {
                 problems.push(ExperimentProblem {
                     source,
-                    split: SMOKE_SPLIT,
+                    split,
+                    methods,
                     seeds: None,
                     training: Map::new(),
                     ..problem
