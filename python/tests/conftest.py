@@ -2,6 +2,7 @@
 
 import json
 import pathlib
+import signal
 import sys
 
 import pytest
@@ -13,6 +14,13 @@ TESTDATA = ROOT / "testdata"
 def golden(name):
     """A file of golden vectors. A missing file is a failure."""
     return json.loads((TESTDATA / "golden" / f"{name}.json").read_text())
+
+
+@pytest.fixture(scope="session", autouse=True)
+def sigint_is_not_ignored():
+    """Shells start background jobs with Ctrl-C ignored, which tests of Ctrl-C must not inherit."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session")
