@@ -394,7 +394,6 @@ impl Experiment {
                     methods,
                     seeds: None,
                     training: Map::new(),
-                    ..problem
                 });
             }
         }
