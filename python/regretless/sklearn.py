@@ -421,7 +421,7 @@ class _RegretScorer:
 
 
 def make_regret_scorer(
-    problem: rl.Problem | str | dict[str, Any], *, threads: int | None = None
+    problem: _ProblemLike, *, threads: int | None = None
 ) -> Callable[[Any, Any, Any], float]:
     """Make a scorer for ``GridSearchCV``, ``cross_val_score`` and others.
 

@@ -58,7 +58,7 @@ fn read_at_most(stream: impl Read, limit: u64, path: &Path) -> Result<Vec<u8>> {
     let mut limited = stream.take(limit + 1);
     limited.read_to_end(&mut bytes).map_err(Error::io(path))?;
     if bytes.len() as u64 > limit {
-        let message = format!("is no regular file and has more than {limit} bytes");
+        let message = format!("is not a regular file and has more than {limit} bytes");
         return Err(Error::input(InputPlace::file(path), message));
     }
     Ok(bytes)

@@ -425,6 +425,7 @@ mod tests {
             );
         }
     }
+
     #[test]
     fn weighted_sums_of_rows_agree_with_sums() {
         for [count, width] in [[1, 1], [3, 5], [16, 8], [17, 20], [50, 33]] {
