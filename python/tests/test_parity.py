@@ -138,7 +138,7 @@ def test_labels_of_one_are_found_by_the_other(shop, table):
     np.save(shop.folder / "other.npy", C)
     labels = rl.label(problem, C, store=shop.folder / "other.npy")
     outcome = shop("label", "--cost-data", "other.npy", "--problem", "problem.toml", "--json")
-    assert (outcome["found"], outcome["solved"], outcome["rows"]) == (True, 0, len(labels))
+    assert (outcome["stored"], outcome["solved"], outcome["rows"]) == (len(C), 0, len(labels))
 
 
 def test_decisions_and_regrets_are_the_same(shop, table):

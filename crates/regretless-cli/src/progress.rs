@@ -130,8 +130,15 @@ impl Observer for ProgressObserver {
     }
 
     fn warn(&self, text: &str) {
-        if !self.quiet {
-            crate::output::print_warning(&format!("note: {text}"));
+        if self.quiet {
+            return;
+        }
+        let print = || crate::output::print_warning(&format!("note: {text}"));
+        let bar = self.bar.lock().unwrap_or_else(PoisonError::into_inner);
+        match bar.as_ref() {
+            // Clears the bar for the time of the output.
+            Some(state) => state.bar.suspend(print),
+            None => print(),
         }
     }
 

@@ -79,7 +79,7 @@ fn shards_and_threads_do_not_change_the_labels() {
             }
             let output = workspace.run(&format!("{LABEL} --json")).json();
             assert_eq!(
-                (&output["solved"], &output["continued"]),
+                (&output["solved"], &output["stored"]),
                 (&0.into(), &400.into())
             );
             assert_eq!(
@@ -102,32 +102,26 @@ fn damaged_and_unrelated_partial_files_are_solved_again() {
             .run(&format!("{LABEL} --shard {shard}/3"))
             .succeeded();
     }
-    let folder = fs::read_dir(workspace.path("table.csv.labels"))
-        .unwrap()
-        .next()
-        .unwrap()
-        .unwrap()
-        .path();
-    let mut parts: Vec<PathBuf> = fs::read_dir(&folder)
-        .unwrap()
-        .map(|entry| entry.unwrap().path())
-        .collect();
-    parts.sort();
-    assert_eq!(parts.len(), 3);
-    let mut bytes = fs::read(&parts[0]).unwrap();
+    let files = fs::read_dir(workspace.path("table.csv.labels")).unwrap();
+    let path = files.last().unwrap().unwrap().path();
+    let mut bytes = fs::read(&path).unwrap();
     let middle = bytes.len() / 2;
     bytes[middle] ^= 4;
-    fs::write(&parts[0], &bytes).unwrap();
-    fs::write(folder.join("foreign.part"), "instance,item\n").unwrap();
+    fs::write(&path, &bytes).unwrap();
+    let name = path.file_name().unwrap().to_str().unwrap();
+    let foreign = path.with_file_name(format!("{}-foreign.safetensors", &name[..16]));
+    fs::write(&foreign, "instance,item\n").unwrap();
     let output = workspace.run(&format!("{LABEL} --json")).succeeded();
     assert!(
-        output.err.contains("foreign.part: not used")
-            && output.err.matches("not used").count() == 2,
+        output
+            .err
+            .contains("foreign.safetensors: labels could not be used")
+            && output.err.matches("could not be used").count() == 2,
         "{}",
         output.err
     );
     assert_eq!(labels(&workspace), whole);
-    assert!(!folder.exists());
+    assert!(!foreign.exists());
 }
 
 #[test]
@@ -306,15 +300,6 @@ fn temporary_files_of_killed_runs_are_removed() {
     workspace.run(LABEL).succeeded();
     let whole = labels(&workspace);
     let folder = workspace.path("table.csv.labels");
-    let name = fs::read_dir(&folder)
-        .unwrap()
-        .next()
-        .unwrap()
-        .unwrap()
-        .path();
-    let parts = name.with_extension("parts");
-    fs::create_dir(&parts).unwrap();
-    fs::write(parts.join("00000000-x.part"), "x").unwrap();
     for place in [
         folder.join(".regretless-dead00.tmp"),
         workspace.path(".regretless-dead00.tmp"),
@@ -323,7 +308,6 @@ fn temporary_files_of_killed_runs_are_removed() {
     }
     workspace.run(TRAIN).succeeded();
     assert_eq!(labels(&workspace), whole);
-    assert!(!parts.exists());
     for place in [folder, workspace.path(".")] {
         let files = fs::read_dir(place)
             .unwrap()

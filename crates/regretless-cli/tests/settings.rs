@@ -268,7 +268,7 @@ fn old_words_are_refused_with_the_new_one() {
         ("train --decay", "--lr-decay"),
         ("label --keep-every 0", "--checkpoint-interval"),
         ("evaluate --decide-by local-search", "--heuristic"),
-        ("solve a.tsp --nodes=5", "--node-limit"),
+        ("solve a.tsp --node-limit=5", "--nodes"),
         ("reproduce --budget 30m", "--time-budget"),
     ] {
         workspace.run(call).failed(2, &[new, "now"]);

@@ -28,7 +28,10 @@ fn main() {
 
 fn report(problem: &dyn ProblemKind, kind: &str, rows: &[Vec<f64>]) {
     let mut solver = problem.solver(&SearchLimits::default());
-    let mut initial = problem.solver(&SearchLimits { nodes: 0, gap: 0.0 });
+    let mut initial = problem.solver(&SearchLimits {
+        nodes: 0,
+        ..SearchLimits::default()
+    });
     let (mut unproven, mut total, mut excess) = (0, 0.0, 0.0);
     let mut times = Vec::new();
     for costs in rows {

@@ -4,12 +4,15 @@
 //! thread; every solver that may take long polls `requested`, and workers inherit the
 //! cancellation of the thread that started them (`parallel.rs`). A canceled search ends as fast as
 //! it can; the oracle discards its result and reports an interrupted solve. A request can therefore
-//! end a solve, but never change a result.
+//! end a solve, but never change a result, unless the caller asked for incumbents.
+//!
+//! A time limit uses the same polls: a search whose deadline has passed ends with its incumbent.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::marker::PhantomData;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
 
 /// A cancellation flag; clones share it.
 #[derive(Debug, Clone, Default)]
@@ -18,6 +21,8 @@ pub struct Cancellation(Arc<AtomicBool>);
 thread_local! {
     /// The cancellation of the work on this thread.
     static CURRENT: RefCell<Option<Cancellation>> = const { RefCell::new(None) };
+    /// When the current solve on this thread reaches its time limit.
+    static DEADLINE: Cell<Option<Instant>> = const { Cell::new(None) };
 }
 
 impl Cancellation {
@@ -86,9 +91,14 @@ pub(crate) fn inherit(cancellation: Option<Cancellation>) -> CancellationScope {
     }
 }
 
-/// Whether the work on this thread should stop. Takes one or two nanoseconds: cheap enough for
-/// every node of a search.
+/// Whether the work on this thread should stop: it was canceled, or its time limit is reached.
+/// Takes one or two nanoseconds without a time limit: cheap enough for every node of a search.
 pub(crate) fn requested() -> bool {
+    is_canceled() || is_past_deadline()
+}
+
+/// Whether the work on this thread was canceled.
+pub(crate) fn is_canceled() -> bool {
     let is_requested = |current: &RefCell<Option<Cancellation>>| {
         current
             .borrow()
@@ -98,17 +108,46 @@ pub(crate) fn requested() -> bool {
     CURRENT.try_with(is_requested).unwrap_or(false)
 }
 
-/// Whether the work on this thread has a cancellation, for which HiGHS then polls.
+fn is_past_deadline() -> bool {
+    let deadline = DEADLINE.try_with(Cell::get).ok().flatten();
+    deadline.is_some_and(|deadline| Instant::now() >= deadline)
+}
+
+/// Restores the previous deadline of the thread when dropped.
+pub(crate) struct DeadlineScope {
+    previous: Option<Instant>,
+}
+
+impl Drop for DeadlineScope {
+    fn drop(&mut self) {
+        let _ = DEADLINE.try_with(|deadline| deadline.set(self.previous));
+    }
+}
+
+/// Makes searches on this thread stop at a deadline, until the scope ends.
+#[must_use = "the scope ends when it is dropped"]
+pub(crate) fn enter_deadline(deadline: Instant) -> DeadlineScope {
+    let previous = DEADLINE
+        .try_with(|current| current.replace(Some(deadline)))
+        .ok()
+        .flatten();
+    DeadlineScope { previous }
+}
+
+/// Whether the work on this thread may be told to stop, for which HiGHS then polls.
 #[cfg(any(feature = "highs", test))]
 pub(crate) fn is_possible() -> bool {
-    CURRENT
+    let has_cancellation = CURRENT
         .try_with(|current| current.borrow().is_some())
-        .unwrap_or(false)
+        .unwrap_or(false);
+    has_cancellation || DEADLINE.try_with(Cell::get).ok().flatten().is_some()
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Cancellation, is_possible, requested};
+    use std::time::{Duration, Instant};
+
+    use super::{Cancellation, enter_deadline, is_canceled, is_possible, requested};
     use crate::parallel::Threads;
 
     #[test]
@@ -127,6 +166,20 @@ mod tests {
         assert!(requested());
         drop(scope);
         assert!(!requested() && !is_possible());
+    }
+
+    #[test]
+    fn a_deadline_takes_effect_within_its_scope_and_is_no_cancellation() {
+        let now = Instant::now();
+        let later = enter_deadline(now + Duration::from_secs(3600));
+        assert!(!requested() && is_possible());
+        {
+            let _passed = enter_deadline(now);
+            assert!(requested() && !is_canceled());
+        }
+        assert!(!requested() && is_possible());
+        drop(later);
+        assert!(!is_possible());
     }
 
     #[test]

@@ -95,6 +95,9 @@ pub enum SolveFailure {
         /// Nodes searched.
         nodes: u64,
     },
+    /// The time limit was reached before any decision was found.
+    #[error("no decision found within the time limit")]
+    TimeLimitReached,
     /// The solver call was to be served from the solution pool, and the pool is empty.
     #[error(
         "the solution pool is empty, and the cache may not call the solver; provide training rows, \

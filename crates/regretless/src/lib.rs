@@ -52,6 +52,7 @@ pub mod optimizer;
 pub mod oracle;
 pub mod parallel;
 mod parallel_threshold;
+mod planned_solves;
 pub mod predict;
 pub mod problem;
 mod random;

@@ -25,7 +25,7 @@ const RENAMED_WORDS: [(&str, &str); 22] = [
     ("loss", "method"),
     ("loss", "methods"),
     ("losses", "methods"),
-    ("nodes", "node_limit"),
+    ("node_limit", "nodes"),
     ("number", "problem_number"),
     ("output_map", "scale_costs"),
     ("rescale", "rescale_loss"),

@@ -31,6 +31,23 @@ impl SafeText for str {
     }
 }
 
+/// A duration for people: two digits in seconds, minutes, hours or days.
+pub(crate) fn duration(seconds: f64) -> String {
+    let units = [
+        (60.0, 1.0, "s"),
+        (3600.0, 60.0, "min"),
+        (86400.0, 3600.0, "h"),
+    ];
+    let unit = units.iter().find(|(limit, ..)| seconds < *limit);
+    let (_, size, name) = unit.unwrap_or(&(f64::INFINITY, 86400.0, "days"));
+    let count = seconds / size;
+    if count < 9.95 {
+        format!("{count:.1} {name}")
+    } else {
+        format!("{count:.0} {name}")
+    }
+}
+
 /// Longest name, in bytes, that may become the name of a folder. File systems allow 255 bytes; a
 /// number, a hash and the suffixes of files, also temporary ones, need the rest.
 const MAX_NAME_BYTES: usize = 100;

@@ -11,12 +11,13 @@ use crate::auto::CandidateRace;
 use crate::checkpoint::CheckpointFolder;
 use crate::error::{Error, Result};
 use crate::evaluate::Evaluation;
+use crate::label::LabelCounts;
 use crate::method::Method;
 use crate::oracle::{Heuristic, SolveCounts};
 use crate::predict::{CostModel, PredictorSpec};
 use crate::problem::ProblemSpec;
 use crate::report::{CandidateReport, StopReason};
-use crate::settings::TrainingSettings;
+use crate::settings::{SelectionCriterion, TrainingSettings};
 use crate::train::{FitResult, StagedTraining, TrainingContext};
 
 /// Trains models: a method, a predictor and the settings of the training.
@@ -60,6 +61,10 @@ pub struct TrainingOutcome {
     pub test: Option<Evaluation>,
     /// The heuristic that made decisions, if they were not exact.
     pub heuristic: Option<Heuristic>,
+    /// The labels of all rows by their proven quality.
+    pub labels: LabelCounts,
+    /// Whether solves had a time limit, so that results are not reproducible.
+    pub has_time_limit: bool,
 }
 
 /// The summary of a training in reports.
@@ -79,6 +84,9 @@ struct TrainingSummary<'a> {
     seconds: f64,
     cpu_seconds: Option<f64>,
     heuristic: Option<Heuristic>,
+    labels: LabelCounts,
+    /// How the epoch was selected.
+    select: SelectionCriterion,
     /// Measured seconds of one solve, if `auto` planned with them.
     #[serde(skip_serializing_if = "Option::is_none")]
     timed_solve_seconds: Option<f64>,
@@ -161,6 +169,7 @@ impl Trainer {
         problem: &ProblemSpec,
         checkpoints: Option<&CheckpointFolder>,
     ) -> Result<TrainingOutcome> {
+        self.announce_solves(context);
         let trained = self.train(context, problem, checkpoints)?;
         let evaluate_rows = |rows: &[usize]| -> Result<Option<Evaluation>> {
             if rows.is_empty() {
@@ -181,6 +190,8 @@ impl Trainer {
             validation,
             test,
             heuristic: context.oracle.heuristic(),
+            labels: context.data.label_counts(&context.data.rows()),
+            has_time_limit: context.oracle.limits().seconds.is_some(),
         })
     }
 
@@ -241,8 +252,12 @@ impl Trainer {
             seconds: report.seconds,
             cpu_seconds: report.cpu_seconds,
             heuristic: outcome.heuristic,
+            labels: outcome.labels,
+            select: self.settings.select,
             timed_solve_seconds: report.timed_solve_seconds,
-            reproducible: report.timed_solve_seconds.is_none() && !self.settings.stops_by_clock(),
+            reproducible: report.timed_solve_seconds.is_none()
+                && !self.settings.stops_by_clock()
+                && !outcome.has_time_limit,
         }
     }
 }

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use super::data::{ColumnOptions, DataOptions, ProblemOptions};
 use super::training::TrainingOptions;
 use super::values::{FileFormat, GeneratedFormat, RelaxationArg, one_or_many_methods};
-use super::{ExecutionOptions, ProblemSource};
+use super::{ExecutionOptions, LimitOptions, ProblemSource};
 
 /// Options of `generate`.
 #[derive(Debug, Clone, Default, Args, Serialize, Deserialize)]
@@ -70,16 +70,14 @@ pub struct SolveOptions {
         hide_possible_values = true
     )]
     pub single_customer_routes: Option<bool>,
-    /// Node limit of the branch-and-bound search; the incumbent is reported with its dual bound
-    #[arg(long, value_name = "N", help_heading = "Limits")]
-    pub node_limit: Option<u64>,
-    /// Relative gap between objective and dual bound at which the search stops [default: 0]
-    #[arg(long, value_name = "GAP", help_heading = "Limits")]
-    pub gap: Option<f64>,
     /// Solve the LP relaxation instead: plain, or tight with the cuts of the problem (subtours,
     /// rounded capacities)
     #[arg(long, value_enum, value_name = "KIND", num_args = 0..=1, default_missing_value = "plain")]
     pub relax: Option<RelaxationArg>,
+    /// Limits of each search.
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub limits: LimitOptions,
     /// Write the decision: TSPLIB .tour, CVRPLIB .sol or name,value CSV; a folder where there are
     /// several problems
     #[arg(long, value_name = "PATH", help_heading = "Output")]

@@ -7,8 +7,9 @@ use std::time::Duration;
 
 use clap::error::{ContextKind, ContextValue};
 use clap::{Args, CommandFactory, Parser, Subcommand};
-use regretless::Error;
 use regretless::oracle::Heuristic;
+use regretless::solve::SearchLimits;
+use regretless::{Error, Result};
 use serde::{Deserialize, Serialize};
 
 mod commands;
@@ -107,10 +108,11 @@ Example:
 Examples:
   regretless solve berlin52.tsp
   regretless solve E-n22-k4.vrp --out best.sol
-  regretless solve model.mps --gap 0.001 --json
-  regretless solve *.tsp --node-limit 1000 --out tours
+  regretless solve model.mps --gap 0.001 --seconds 60 --json
+  regretless solve *.tsp --nodes 1000 --out tours
   regretless solve pr1002.tsp --relax tight
 
+Ctrl-C ends the search with its incumbent and dual bound, with exit code 130.
 An infeasible or unbounded problem is reported as its status, with exit code 4. A file that cannot
 be read does not stop the others; the exit code is then 3.")]
     Solve(CommandArgs<SolveOptions>),
@@ -202,6 +204,47 @@ pub struct ExecutionOptions {
     /// regret is then measured against decisions that need not be optimal
     #[arg(long, value_name = "HEURISTIC")]
     pub heuristic: Option<Heuristic>,
+    /// Limits of labels and decisions.
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub limits: LimitOptions,
+}
+
+/// Limits of the searches that compute labels and decisions.
+#[derive(Debug, Clone, Default, Args, Serialize, Deserialize)]
+#[command(next_help_heading = "Limits")]
+pub struct LimitOptions {
+    /// Relative gap between objective and dual bound at which the search for a decision may stop:
+    /// 0.01 allows 1 % [default: 0]
+    #[arg(long, value_name = "GAP")]
+    pub gap: Option<f64>,
+    /// Maximum number of branch-and-bound nodes of the search for a decision, which ends with its
+    /// incumbent [default: 10000000]
+    #[arg(long, value_name = "N")]
+    pub nodes: Option<u64>,
+    /// Maximum seconds of the search for a decision, which ends with its incumbent. Results then
+    /// depend on the machine: they are not reproducible [default: none]
+    #[arg(long, value_name = "SECONDS")]
+    pub seconds: Option<f64>,
+}
+
+impl LimitOptions {
+    /// The library's limits.
+    pub fn search_limits(&self) -> Result<SearchLimits> {
+        let standard = SearchLimits::default();
+        let limits = SearchLimits {
+            nodes: self.nodes.unwrap_or(standard.nodes),
+            gap: self.gap.unwrap_or(standard.gap),
+            seconds: self.seconds,
+        };
+        limits.check()?;
+        Ok(limits)
+    }
+
+    /// Whether any limit is given.
+    pub fn are_given(&self) -> bool {
+        self.gap.is_some() || self.nodes.is_some() || self.seconds.is_some()
+    }
 }
 
 impl ExecutionOptions {

@@ -29,6 +29,7 @@ pub fn run(options: &DecideOptions, context: &CommandContext) -> Result<CommandR
     }
     let model = load_model(&model_file, options.problem.as_ref())?
         .with_threads(options.execution.threads.unwrap_or(0))?
+        .with_limits(options.execution.limits.search_limits()?)
         .with_heuristic(options.execution.heuristic);
     let predictor = model.predictor();
     let matching = predictor

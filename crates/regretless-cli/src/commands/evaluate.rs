@@ -50,6 +50,8 @@ pub fn run(options: &EvaluateOptions, context: &CommandContext) -> Result<Comman
     let mut json_report = json(&evaluation)?;
     json_report["solves"] = json!(solves);
     json_report["solves_by_kind"] = json!(counts);
+    let labels = input.data.label_counts(&input.data.rows());
+    json_report["labels"] = json!(labels);
     json_report["heuristic"] = json!(input.oracle.heuristic());
     json_report["problem"] = json!(input.oracle.problem().name());
     let mut report = CommandReport {
@@ -57,6 +59,9 @@ pub fn run(options: &EvaluateOptions, context: &CommandContext) -> Result<Comman
         ..CommandReport::default()
     };
     report_evaluation(&evaluation, solves, &mut report);
+    if !labels.are_optimal() {
+        report.line(format!("{:<20} {labels}", "labels"));
+    }
     Ok(report)
 }
 

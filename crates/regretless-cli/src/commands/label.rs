@@ -2,7 +2,7 @@
 //! machine or several.
 
 use regretless::error::InputPlace;
-use regretless::label::{LabelSource, Shard};
+use regretless::label::Shard;
 use regretless::{Error, Result};
 use serde_json::json;
 
@@ -31,9 +31,10 @@ pub fn run(options: &LabelOptions, context: &CommandContext) -> Result<CommandRe
             "heuristic": oracle.heuristic(),
             "rows": data.len(),
             "solved": solved,
-            "continued": labels.resumed_rows,
-            "labels": labels.is_stored.then(|| path_json(&labels.file)),
-            "found": labels.source == LabelSource::Stored, "failed": labels.failed,
+            "stored": labels.stored_rows,
+            "labels": labels.is_stored.then(|| path_json(store.folder())),
+            "quality": data.label_counts(&data.rows()),
+            "failed": labels.failed,
         });
         let mut report = CommandReport {
             json,
@@ -41,13 +42,14 @@ pub fn run(options: &LabelOptions, context: &CommandContext) -> Result<CommandRe
         };
         let (rows, solved) = (grouped(data.rows().len() as u64), grouped(solved));
         let kind = match oracle.heuristic() {
-            None => "optimal decisions".into(),
+            None if data.label_counts(&data.rows()).are_optimal() => "optimal decisions".into(),
+            None => "decisions within the limits".into(),
             Some(heuristic) => format!("decisions by '{heuristic}'"),
         };
         if labels.is_stored {
             report.line(format!(
                 "{kind} of {rows} rows in {}, {solved} solved now",
-                labels.file.display()
+                store.folder().display()
             ));
         } else {
             // Labels that are not stored are a failure of this command.
@@ -56,7 +58,7 @@ pub fn run(options: &LabelOptions, context: &CommandContext) -> Result<CommandRe
             ));
             let message = "the labels could not be written";
             report.failure = Some(
-                Error::input(InputPlace::file(&labels.file), message)
+                Error::input(InputPlace::file(store.folder()), message)
                     .with_remedy("make their folder writable, or copy the table elsewhere"),
             );
         }
@@ -69,8 +71,8 @@ pub fn run(options: &LabelOptions, context: &CommandContext) -> Result<CommandRe
         context.warn(&format!("note: {warning}"));
     }
     let json = json!({
-        "solved": shard_report.solved,
-        "known": shard_report.total_solved,
+        "solved": shard_report.solved_rows,
+        "known": shard_report.stored_rows + shard_report.solved_rows,
         "rows": shard_report.rows,
         "folder": path_json(store.folder()),
     });
@@ -79,8 +81,8 @@ pub fn run(options: &LabelOptions, context: &CommandContext) -> Result<CommandRe
         ..CommandReport::default()
     };
     let [solved, known, rows] = [
-        shard_report.solved,
-        shard_report.total_solved,
+        shard_report.solved_rows,
+        shard_report.stored_rows + shard_report.solved_rows,
         shard_report.rows,
     ]
     .map(|count| grouped(count as u64));

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::path::Path;
 
 use regretless::data::{CostMatching, Dataset, NamedCosts, TableSource};
-use regretless::label::{LabelReport, LabelSource, LabelStore, LabeledDataset};
+use regretless::label::{LabelReport, LabelStore, LabeledDataset};
 use regretless::observer::Observer;
 use regretless::oracle::Oracle;
 use regretless::parallel::Threads;
@@ -118,6 +118,7 @@ fn oracle(problem: &Problem, execution: &ExecutionOptions) -> Result<Oracle> {
     let threads = Threads::new(execution.threads.unwrap_or(0))?;
     Oracle::new(problem.kind().clone())
         .with_threads(threads)
+        .with_limits(execution.limits.search_limits()?)
         .with_heuristic(execution.heuristic)
 }
 
@@ -145,13 +146,19 @@ fn labeled(
             "note: labels are decisions of '{heuristic}', which need not be optimal"
         ));
     }
-    if report.source == LabelSource::Stored {
-        context.warn(&format!("note: labels read from {}", report.file.display()));
+    if oracle.limits().seconds.is_some() {
+        context.warn("note: solves have a time limit: results are not reproducible");
     }
-    if report.resumed_rows > 0 {
+    let counts = labeled.label_counts(&labeled.rows());
+    if !counts.are_optimal() && oracle.heuristic().is_none() {
+        context.warn(&format!("note: labels: {counts}"));
+    }
+    if report.stored_rows > 0 {
+        let [stored, rows, solved] = [report.stored_rows, report.rows, report.solved_rows]
+            .map(|count| grouped(count as u64));
         context.warn(&format!(
-            "note: {} rows were solved by an earlier run",
-            grouped(report.resumed_rows as u64)
+            "note: labels of {stored} of {rows} rows read from {}, {solved} solved now",
+            store.folder().display()
         ));
     }
     for (row, failure) in report.failed.iter().take(10) {

@@ -66,13 +66,14 @@ impl TrainOutputs {
 /// Trains, tests and writes the model.
 pub fn run(options: &TrainOptions, context: &CommandContext) -> Result<CommandReport> {
     let ResolvedTraining {
-        options,
+        mut options,
         trainer,
         seed,
         out,
+        is_selection_given,
     } = resolve(options.clone())?;
     check_names(&options)?;
-    let settings = settings::text(&options, "train")?;
+    let run_description = settings::text(&options, "train")?;
     let checkpoints = CheckpointFolder::for_model(&out.model).with_interval(
         options
             .execution
@@ -80,12 +81,12 @@ pub fn run(options: &TrainOptions, context: &CommandContext) -> Result<CommandRe
     );
     let results = ResultFiles {
         checkpoints: &checkpoints,
-        run: &settings,
+        run: &run_description,
         force: context.force,
     };
     out.check(&results)?;
     let _lock = checkpoints.lock()?;
-    let trainer = Trainer {
+    let mut trainer = Trainer {
         start: options
             .init_model
             .as_deref()
@@ -116,6 +117,11 @@ pub fn run(options: &TrainOptions, context: &CommandContext) -> Result<CommandRe
         oracle,
         observer: &context.progress,
     };
+    if !is_selection_given && let Some(note) = trainer.avoid_expensive_validation(&training) {
+        context.warn(&format!("note: {note}"));
+        options.training.select = Some(trainer.settings.select);
+    }
+    let settings = settings::text(&options, "train")?;
     let outcome = trainer.fit_and_evaluate(&training, problem.spec(), Some(&checkpoints))?;
     let result = TrainCommandResult {
         trainer: &trainer,
@@ -160,6 +166,8 @@ struct ResolvedTraining {
     trainer: Trainer,
     seed: u32,
     out: TrainOutputs,
+    /// Whether the user chose how the epoch is selected, by an option or a profile.
+    is_selection_given: bool,
 }
 
 fn resolve(mut options: TrainOptions) -> Result<ResolvedTraining> {
@@ -177,12 +185,16 @@ fn resolve(mut options: TrainOptions) -> Result<ResolvedTraining> {
         threads: 0,
     };
     let out = TrainOutputs::of(model);
+    let is_selection_given = options.training.select.is_some()
+        || options.training.profile.is_some()
+        || options.problem.benchmark.is_some();
     options.training = options.training.resolved(Profile::Default);
     Ok(ResolvedTraining {
         options,
         trainer,
         seed,
         out,
+        is_selection_given,
     })
 }
 
@@ -241,6 +253,9 @@ impl TrainCommandResult<'_> {
             report.line(format!(
                 "  heuristic          {heuristic}; its decisions need not be optimal"
             ));
+        }
+        if !self.outcome.labels.are_optimal() {
+            report.line(format!("  labels             {}", self.outcome.labels));
         }
         report.line(format!(
             "  solves             {}",

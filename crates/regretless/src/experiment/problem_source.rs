@@ -10,6 +10,7 @@ use super::named_problem::NamedProblem;
 use crate::error::{Error, Result};
 use crate::observer::NoopObserver;
 use crate::oracle::{Heuristic, Oracle};
+use crate::solve::SearchLimits;
 use crate::train::TrainingContext;
 
 /// A problem with data. In files it is the name of a [`NamedProblem`].
@@ -28,6 +29,7 @@ pub(super) struct TableProblem {
     name: String,
     first_seed: u32,
     heuristic: Option<Heuristic>,
+    limits: SearchLimits,
     seeds: Vec<TableSeed>,
 }
 
@@ -39,21 +41,22 @@ struct TableSeed {
 }
 
 impl TableProblem {
-    /// A table under a name, with the rows of consecutive seeds. A heuristic replaces the exact
-    /// solver in training and evaluation.
+    /// A table under a name, with the rows of consecutive seeds. Training and evaluation have the
+    /// limits and the heuristic of the oracle.
     ///
     /// # Errors
     /// When the problem cannot be stored or has no such heuristic.
     pub fn new(
         name: String,
         first_seed: u32,
-        heuristic: Option<Heuristic>,
+        oracle: &Oracle,
         data: Vec<CellData>,
     ) -> Result<Self> {
         let mut table = Self {
             name,
             first_seed,
-            heuristic,
+            heuristic: oracle.heuristic(),
+            limits: *oracle.limits(),
             seeds: Vec::new(),
         };
         for data in data {
@@ -76,7 +79,9 @@ impl TableProblem {
 
     /// A single-threaded oracle.
     pub(super) fn oracle(&self, data: &CellData) -> Result<Oracle> {
-        Oracle::new(data.problem.kind().clone()).with_heuristic(self.heuristic)
+        Oracle::new(data.problem.kind().clone())
+            .with_limits(self.limits)
+            .with_heuristic(self.heuristic)
     }
 
     fn seed(&self, seed: u32) -> Result<&TableSeed> {

@@ -28,7 +28,7 @@ use super::cell_data::CellData;
 use super::method::CellMethod;
 use super::problem_source::{ProblemSource, TableProblem};
 use crate::error::{Error, Result};
-use crate::oracle::Heuristic;
+use crate::oracle::Oracle;
 use crate::predict::PredictorSpec;
 use crate::renamed::explain;
 use crate::settings::TrainingSettings;
@@ -419,8 +419,8 @@ impl Experiment {
     }
 
     /// An experiment with one problem, whose labeled rows exist already: every method on every
-    /// seed, one thread per cell. `data` has the rows of consecutive seeds, from `first_seed` on. A
-    /// heuristic replaces the exact solver in training and evaluation.
+    /// seed, one thread per cell. `data` has the rows of consecutive seeds, from `first_seed` on.
+    /// Training and evaluation have the limits and the heuristic of the oracle.
     ///
     /// # Errors
     /// When the problem cannot be stored or has no such heuristic.
@@ -428,7 +428,7 @@ impl Experiment {
         name: String,
         first_seed: u32,
         data: Vec<CellData>,
-        heuristic: Option<Heuristic>,
+        oracle: &Oracle,
         methods: &[CellMethod],
         predictor: PredictorSpec,
         training: &TrainingSettings,
@@ -441,7 +441,7 @@ impl Experiment {
         let seeds = u32::try_from(data.len())
             .map_err(|_| Error::setting("seeds must stay below 4294967296"))?;
         let split = data.first().map_or([0; 3], |data| data.split.counts());
-        let table = TableProblem::new(name, first_seed, heuristic, data)?;
+        let table = TableProblem::new(name, first_seed, oracle, data)?;
         let problem = ExperimentProblem {
             source: ProblemSource::Table(Arc::new(table)),
             split,

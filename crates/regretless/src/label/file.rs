@@ -1,81 +1,95 @@
-//! The format of label files: a checksummed file with sparse decisions.
+//! The format of label files: a checksummed file with the keys of rows and sparse decisions.
 //!
-//! `indices` contains the nonzero entries of all instances in sequence, `offsets` the first entry
-//! of each instance; `values` exists only if one of them is not 1, `fixed` only if a decision has a
-//! fixed cost, `work` only if the solver counts its work. Instances that could not be solved are
-//! listed in the header, with the reason.
+//! `keys` contains two numbers for the key of each row, in ascending order. `indices` contains the
+//! nonzero entries of all decisions in sequence, `offsets` the first entry of each row; `values`
+//! exists only if one of them is not 1, `fixed` only if a decision has a fixed cost, `work` only if
+//! the solver counts its work. The reasons why rows could not be solved are in the header; the
+//! status of such a row is `FIRST_FAILURE_STATUS` plus the index of its reason.
+
+use std::collections::{BTreeMap, HashMap};
 
 use serde::{Deserialize, Serialize};
 
-use crate::checksummed_file::{ChecksummedFile, MAX_HEADER_BYTES};
+use super::row_key::RowKey;
+use crate::checksummed_file::ChecksummedFile;
 use crate::decision::Decision;
 use crate::oracle::{Heuristic, SolveResult};
 use crate::solve::{Solution, SolveFailure, SolveStatus};
 
 /// Kind and version of the file.
-const LABEL_FILE_FORMAT: &str = "labels 2";
-/// Bytes of a nonzero entry: its index and its value.
-const BYTES_PER_ENTRY: u64 = 4 + 8;
-/// Bytes of an instance: offset, objective, bound, status, gap, fixed cost and work.
-const BYTES_PER_INSTANCE: u64 = 8 + 8 + 8 + 4 + 8 + 8 + 8;
-/// Bytes of a file besides header, instances and entries: the length of the header and one more
-/// offset.
-const FIXED_BYTES: u64 = 8 + 8;
+pub(super) const LABEL_FILE_FORMAT: &str = "labels 3";
+/// The status of rows with the first reason of failure in the header.
+const FIRST_FAILURE_STATUS: u32 = 3;
 
 /// The header of a label file.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct LabelFileHeader {
-    /// Hash over everything the labels depend on.
+    /// Hash over problem and limits.
     key: String,
     /// The heuristic that computed the decisions, which then need not be optimal; none for exact
     /// solves.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     heuristic: Option<Heuristic>,
-    /// Instances that could not be solved.
+    /// Reasons why rows could not be solved.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    failed: Vec<(usize, SolveFailure)>,
-    /// The rows of the table in the file, if not all.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    rows: Option<Vec<usize>>,
+    failures: Vec<SolveFailure>,
 }
 
-/// What labels belong to: a table with a problem, and the heuristic.
+/// What labels belong to: a problem with limits, and the heuristic.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct LabelContext<'a> {
-    /// Hash over everything the labels depend on.
+    /// Hash over problem and limits.
     pub key: &'a str,
     pub heuristic: Option<Heuristic>,
 }
 
-/// Results as the bytes of a file: those of the whole table in its order, or of some rows.
+/// Labels as the bytes of a file.
 pub(super) fn encode(
     context: LabelContext<'_>,
-    rows: Option<&[usize]>,
-    results: &[SolveResult],
+    results: &BTreeMap<RowKey, SolveResult>,
 ) -> Result<Vec<u8>, String> {
-    let mut failed = Vec::new();
-    for (i, result) in results.iter().enumerate() {
-        if let Err(failure) = result {
-            failed.push((i, failure.clone()));
-        }
+    let empty = Solution::optimal(Decision::from_indices([]), 0.0);
+    let mut failures: Vec<SolveFailure> = Vec::new();
+    let mut failure_indices: HashMap<String, usize> = HashMap::new();
+    let mut keys = Vec::with_capacity(2 * results.len());
+    let mut labels: Vec<&Solution> = Vec::with_capacity(results.len());
+    let mut statuses = Vec::with_capacity(results.len());
+    let mut gaps = Vec::with_capacity(results.len());
+    for (key, result) in results {
+        keys.extend([key.high, key.low]);
+        let (label, status, gap) = match result {
+            Ok(label) => {
+                let (status, gap) = status_to_number(label.status);
+                (label, status, gap)
+            }
+            Err(failure) => {
+                let index = *failure_indices
+                    .entry(failure.to_string())
+                    .or_insert_with(|| {
+                        failures.push(failure.clone());
+                        failures.len() - 1
+                    });
+                (&empty, FIRST_FAILURE_STATUS + index as u32, 0.0)
+            }
+        };
+        labels.push(label);
+        statuses.push(status);
+        gaps.push(gap);
     }
     let header = LabelFileHeader {
         key: context.key.into(),
         heuristic: context.heuristic,
-        failed,
-        rows: rows.map(<[usize]>::to_vec),
+        failures,
     };
-    let empty = Solution::optimal(Decision::from_indices([]), 0.0);
-    let labels: Vec<&Solution> = results
-        .iter()
-        .map(|result| result.as_ref().unwrap_or(&empty))
-        .collect();
-    let decisions = || labels.iter().map(|label| &label.decision);
-    let ends = decisions().scan(0, |sum, decision| {
-        *sum += decision.indices().len() as u64;
-        Some(*sum)
-    });
+    let mut indices: Vec<u32> = Vec::new();
+    let mut values: Vec<f64> = Vec::new();
+    let mut offsets: Vec<u64> = vec![0];
+    for label in &labels {
+        indices.extend(label.decision.indices());
+        values.extend(label.decision.iter().map(|(_, value)| value));
+        offsets.push(indices.len() as u64);
+    }
     let column = |number: fn(&Solution) -> f64| {
         labels
             .iter()
@@ -83,28 +97,14 @@ pub(super) fn encode(
             .collect::<Vec<f64>>()
     };
     let mut file = ChecksummedFile::new(header)
-        .with_array(
-            "indices",
-            decisions()
-                .flat_map(|d| d.indices())
-                .copied()
-                .collect::<Vec<u32>>(),
-        )
-        .with_array(
-            "offsets",
-            std::iter::once(0).chain(ends).collect::<Vec<u64>>(),
-        )
+        .with_array("keys", keys)
+        .with_array("indices", indices)
+        .with_array("offsets", offsets)
         .with_array("objectives", column(|label| label.objective))
         .with_array("bounds", column(|label| label.bound))
-        .with_array(
-            "statuses",
-            labels
-                .iter()
-                .map(|label| status_to_number(label.status).0)
-                .collect::<Vec<u32>>(),
-        )
-        .with_array("gaps", column(|label| status_to_number(label.status).1));
-    if decisions().any(|decision| decision.fixed() != 0.0) {
+        .with_array("statuses", statuses)
+        .with_array("gaps", gaps);
+    if labels.iter().any(|label| label.decision.fixed() != 0.0) {
         file = file.with_array("fixed", column(|label| label.decision.fixed()));
     }
     if labels.iter().any(|label| label.work != 0) {
@@ -113,63 +113,41 @@ pub(super) fn encode(
             labels.iter().map(|label| label.work).collect::<Vec<u64>>(),
         );
     }
-    if !decisions().all(Decision::is_binary) {
-        file = file.with_array(
-            "values",
-            decisions()
-                .flat_map(Decision::iter)
-                .map(|(_, v)| v)
-                .collect::<Vec<f64>>(),
-        );
+    if values.iter().any(|value| *value != 1.0) {
+        file = file.with_array("values", values);
     }
     file.to_bytes(LABEL_FILE_FORMAT)
         .map_err(|error| error.to_string())
 }
 
-/// The rows and results in a file, if it is intact, belongs to the context, and fits a table of
-/// `instances` with `num_costs` costs.
+/// The labels in a file, if it is intact and belongs to the context; decisions are for `num_costs`
+/// costs.
 pub(super) fn decode(
     bytes: &[u8],
     context: LabelContext<'_>,
-    instances: usize,
     num_costs: usize,
-) -> Result<Vec<(usize, SolveResult)>, String> {
+) -> Result<Vec<(RowKey, SolveResult)>, String> {
     let mut file = ChecksummedFile::<LabelFileHeader>::from_bytes(bytes, LABEL_FILE_FORMAT)?;
     if (file.header.key.as_str(), file.header.heuristic) != (context.key, context.heuristic) {
-        return Err("it does not contain the labels of this table".into());
+        return Err("it does not contain labels of this problem with these limits".into());
     }
-    let rows = file
-        .header
-        .rows
-        .take()
-        .unwrap_or_else(|| (0..instances).collect());
-    if rows.iter().any(|row| *row >= instances) {
-        return Err("it contains rows that the table does not have".into());
-    }
-    let columns = LabelColumns::take(&mut file, rows.len())
-        .ok_or("its arrays have the wrong type or length")?;
-    let mut results = Vec::with_capacity(rows.len());
-    for (i, row) in rows.into_iter().enumerate() {
-        let failure = file.header.failed.iter().find(|(failed, _)| *failed == i);
+    let columns =
+        LabelColumns::take(&mut file).ok_or("its arrays have the wrong type or length")?;
+    let mut results = Vec::with_capacity(columns.keys.len());
+    for (i, key) in columns.keys.iter().enumerate() {
+        let failure = columns.statuses[i].checked_sub(FIRST_FAILURE_STATUS);
         let result = match failure {
-            Some((_, failure)) => Err(failure.clone()),
+            Some(index) => Err(file
+                .header
+                .failures
+                .get(index as usize)
+                .ok_or("a row has a status without a reason")?
+                .clone()),
             None => Ok(columns.label(i, num_costs)?),
         };
-        results.push((row, result));
+        results.push((*key, result));
     }
     Ok(results)
-}
-
-/// Maximum number of bytes of a label file.
-pub(super) fn max_bytes(instances: usize, num_costs: usize) -> u64 {
-    let (instances, num_costs) = (instances as u64, num_costs as u64);
-    let entries = instances
-        .saturating_mul(num_costs)
-        .saturating_mul(BYTES_PER_ENTRY);
-    MAX_HEADER_BYTES
-        .saturating_add(FIXED_BYTES)
-        .saturating_add(entries)
-        .saturating_add(instances.saturating_mul(BYTES_PER_INSTANCE))
 }
 
 fn status_to_number(status: SolveStatus) -> (u32, f64) {
@@ -191,6 +169,7 @@ fn status_from_number(number: u32, gap: f64) -> Result<SolveStatus, String> {
 
 /// The arrays of a file, their lengths checked.
 struct LabelColumns {
+    keys: Vec<RowKey>,
     indices: Vec<u32>,
     offsets: Vec<usize>,
     values: Option<Vec<f64>>,
@@ -203,13 +182,22 @@ struct LabelColumns {
 }
 
 impl LabelColumns {
-    fn take(file: &mut ChecksummedFile<LabelFileHeader>, instances: usize) -> Option<Self> {
+    fn take(file: &mut ChecksummedFile<LabelFileHeader>) -> Option<Self> {
         let offsets = file.take_array::<Vec<u64>>("offsets")?;
         let offsets: Vec<usize> = offsets
             .into_iter()
             .map(usize::try_from)
             .collect::<Result<_, _>>()
             .ok()?;
+        let numbers = file.take_array::<Vec<u64>>("keys")?;
+        let (pairs, rest) = numbers.as_chunks::<2>();
+        let keys: Vec<RowKey> = pairs
+            .iter()
+            .map(|[high, low]| RowKey {
+                high: *high,
+                low: *low,
+            })
+            .collect();
         let columns = Self {
             indices: file.take_array("indices")?,
             offsets,
@@ -220,7 +208,9 @@ impl LabelColumns {
             statuses: file.take_array("statuses")?,
             gaps: file.take_array("gaps")?,
             work: file.take_array("work"),
+            keys,
         };
+        let rows = columns.keys.len();
         let lengths = [
             columns.objectives.len(),
             columns.bounds.len(),
@@ -228,8 +218,10 @@ impl LabelColumns {
             columns.gaps.len(),
         ];
         let entries = columns.indices.len();
-        let consistent = lengths == [instances; 4]
-            && columns.offsets.len() == instances + 1
+        let consistent = rest.is_empty()
+            && columns.keys.is_sorted_by(|a, b| a < b)
+            && lengths == [rows; 4]
+            && columns.offsets.len() == rows + 1
             && columns
                 .values
                 .as_ref()
@@ -237,13 +229,10 @@ impl LabelColumns {
             && columns
                 .fixed
                 .as_ref()
-                .is_none_or(|fixed| fixed.len() == instances)
-            && columns
-                .work
-                .as_ref()
-                .is_none_or(|work| work.len() == instances)
+                .is_none_or(|fixed| fixed.len() == rows)
+            && columns.work.as_ref().is_none_or(|work| work.len() == rows)
             && columns.offsets.is_sorted()
-            && (columns.offsets[0], columns.offsets[instances]) == (0, entries);
+            && (columns.offsets[0], columns.offsets[rows]) == (0, entries);
         consistent.then_some(columns)
     }
 
@@ -255,7 +244,7 @@ impl LabelColumns {
                 .last()
                 .is_some_and(|last| *last as usize >= num_costs)
         {
-            return Err(format!("the decision of instance {instance} is damaged"));
+            return Err(format!("the decision of row {instance} is damaged"));
         }
         let value = |entry: usize| self.values.as_ref().map_or(1.0, |values| values[entry]);
         let fixed = self.fixed.as_ref().map_or(0.0, |fixed| fixed[instance]);
@@ -275,39 +264,53 @@ impl LabelColumns {
 /// Access of the fuzzing tests to this format.
 #[cfg(test)]
 pub(crate) mod fuzzing {
-    use super::tests::{KEY, labels};
+    use super::tests::{CONTEXT, labels, labels_and_failures};
     use super::{ChecksummedFile, LABEL_FILE_FORMAT, LabelFileHeader, decode, encode};
 
     /// Files that mutants are made of.
     pub(crate) fn examples() -> Vec<Vec<u8>> {
-        let all = encode(KEY, None, &labels()).unwrap();
-        let some = encode(KEY, Some(&[5, 0, 3]), &labels()).unwrap();
-        vec![all, some]
+        let solved = encode(CONTEXT, &labels()).unwrap();
+        let failed = encode(CONTEXT, &labels_and_failures()).unwrap();
+        vec![solved, failed]
     }
 
     pub(crate) fn with_matching_checksum(bytes: &[u8]) -> Option<Vec<u8>> {
         ChecksummedFile::<LabelFileHeader>::with_matching_checksum(bytes, LABEL_FILE_FORMAT)
     }
 
-    /// Reads the labels of a table with six rows and four costs.
+    /// Reads labels of a table with four costs.
     pub(crate) fn read(bytes: &[u8]) -> Result<String, String> {
-        decode(bytes, KEY, 6, 4).map(|labels| format!("{labels:?}"))
+        decode(bytes, CONTEXT, 4).map(|labels| format!("{labels:?}"))
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{LabelContext, decode, encode};
+    use std::collections::BTreeMap;
+
+    use super::{LabelContext, RowKey, decode, encode};
     use crate::decision::Decision;
     use crate::oracle::{Heuristic, SolveResult};
     use crate::solve::{Solution, SolveFailure, SolveStatus};
 
-    pub(super) const KEY: LabelContext<'static> = LabelContext {
+    pub(super) const CONTEXT: LabelContext<'static> = LabelContext {
         key: "key",
         heuristic: None,
     };
 
-    pub(super) fn labels() -> Vec<SolveResult> {
+    fn with_keys(results: Vec<SolveResult>) -> BTreeMap<RowKey, SolveResult> {
+        let mut labels = BTreeMap::new();
+        for (i, result) in results.into_iter().enumerate() {
+            let key = RowKey {
+                high: 10 * i as u64,
+                low: u64::MAX - i as u64,
+            };
+            labels.insert(key, result);
+        }
+        labels
+    }
+
+    fn results() -> Vec<SolveResult> {
         let label = |decision, status| {
             Ok(Solution {
                 decision,
@@ -330,66 +333,55 @@ mod tests {
         ]
     }
 
+    pub(super) fn labels() -> BTreeMap<RowKey, SolveResult> {
+        with_keys(results())
+    }
+
+    pub(super) fn labels_and_failures() -> BTreeMap<RowKey, SolveResult> {
+        let limit = || Err(SolveFailure::LimitReached { nodes: 7 });
+        let [first, _, third] = results().try_into().unwrap();
+        with_keys(vec![
+            third,
+            limit(),
+            first,
+            Err(SolveFailure::Infeasible),
+            limit(),
+        ])
+    }
+
     #[test]
     fn what_was_written_is_read_back() {
-        for labels in [labels(), labels()[..2].to_vec(), vec![labels()[1].clone()]] {
-            let bytes = encode(KEY, None, &labels).unwrap();
-            let expected: Vec<(usize, SolveResult)> = labels.into_iter().enumerate().collect();
-            let found = decode(&bytes, KEY, expected.len(), 4).unwrap();
-            assert_eq!(found, expected);
-            assert!(
-                found
-                    .iter()
-                    .all(|(_, result)| result.as_ref().is_ok_and(|label| label.work == 7))
-            );
+        for labels in [
+            labels(),
+            with_keys(results()[..2].to_vec()),
+            with_keys(Vec::new()),
+            labels_and_failures(),
+        ] {
+            let bytes = encode(CONTEXT, &labels).unwrap();
+            let found = decode(&bytes, CONTEXT, 4).unwrap();
+            for (_, result) in &found {
+                assert!(result.as_ref().is_ok_and(|label| label.work == 7) || result.is_err());
+            }
+            assert_eq!(found, labels.into_iter().collect::<Vec<_>>());
         }
     }
 
     #[test]
-    fn some_rows_and_reasons_of_failure_are_read_back() {
-        let results = [
-            labels().remove(2),
-            Err(SolveFailure::LimitReached { nodes: 7 }),
-            labels().remove(0),
-        ];
-        let bytes = encode(KEY, Some(&[5, 0, 3]), &results).unwrap();
-        let [third, failed, first] = results;
-        assert_eq!(
-            decode(&bytes, KEY, 6, 4).unwrap(),
-            [(5, third), (0, failed), (3, first)]
-        );
+    fn labels_of_another_problem_are_refused() {
+        let bytes = encode(CONTEXT, &labels()).unwrap();
+        let other = LabelContext {
+            key: "other",
+            ..CONTEXT
+        };
         assert!(
-            decode(&bytes, KEY, 5, 4)
+            decode(&bytes, other, 4)
                 .unwrap_err()
-                .contains("rows that the table does not have")
-        );
-    }
-
-    #[test]
-    fn labels_of_another_table_are_refused() {
-        let bytes = encode(KEY, None, &labels()).unwrap();
-        assert!(
-            decode(
-                &bytes,
-                LabelContext {
-                    key: "other",
-                    ..KEY
-                },
-                3,
-                4
-            )
-            .unwrap_err()
-            .contains("not contain the labels of this table")
+                .contains("labels of this problem")
         );
         assert!(
-            decode(&bytes, KEY, 4, 4)
+            decode(&bytes, CONTEXT, 3)
                 .unwrap_err()
-                .contains("wrong type or length")
-        );
-        assert!(
-            decode(&bytes, KEY, 3, 3)
-                .unwrap_err()
-                .contains("instance 0 is damaged")
+                .contains("row 0 is damaged")
         );
     }
 
@@ -397,14 +389,14 @@ mod tests {
     fn labels_of_a_heuristic_are_not_those_of_an_exact_solver() {
         let by_local_search = LabelContext {
             heuristic: Some(Heuristic::LocalSearch),
-            ..KEY
+            ..CONTEXT
         };
-        let bytes = encode(by_local_search, None, &labels()).unwrap();
-        assert!(decode(&bytes, by_local_search, 3, 4).is_ok());
+        let bytes = encode(by_local_search, &labels()).unwrap();
+        assert!(decode(&bytes, by_local_search, 4).is_ok());
         assert!(
-            decode(&bytes, KEY, 3, 4)
+            decode(&bytes, CONTEXT, 4)
                 .unwrap_err()
-                .contains("not contain the labels of this table")
+                .contains("labels of this problem")
         );
         assert!(
             String::from_utf8_lossy(&bytes).contains(r#"heuristic\":\"local-search"#),
@@ -414,19 +406,16 @@ mod tests {
 
     #[test]
     fn every_flipped_bit_truncation_and_added_byte_is_detected() {
-        let intact = encode(KEY, None, &labels()).unwrap();
+        let intact = encode(CONTEXT, &labels_and_failures()).unwrap();
         for bit in 0..intact.len() * 8 {
             let mut bytes = intact.clone();
             bytes[bit / 8] ^= 1 << (bit % 8);
-            assert!(decode(&bytes, KEY, 3, 4).is_err(), "bit {bit}");
+            assert!(decode(&bytes, CONTEXT, 4).is_err(), "bit {bit}");
         }
         for length in 0..intact.len() {
-            assert!(
-                decode(&intact[..length], KEY, 3, 4).is_err(),
-                "length {length}"
-            );
+            assert!(decode(&intact[..length], CONTEXT, 4).is_err(), "{length}");
         }
-        assert!(decode(&[&intact[..], &[0]].concat(), KEY, 3, 4).is_err());
+        assert!(decode(&[&intact[..], &[0]].concat(), CONTEXT, 4).is_err());
     }
 
     #[test]
@@ -437,10 +426,10 @@ mod tests {
         )
         .unwrap();
         assert!(
-            decode(&foreign, KEY, 3, 4)
+            decode(&foreign, CONTEXT, 4)
                 .unwrap_err()
                 .contains("no checksum")
         );
-        assert!(decode(b"instance,item,value\n0,1,1\n", KEY, 3, 4).is_err());
+        assert!(decode(b"instance,item,value\n0,1,1\n", CONTEXT, 4).is_err());
     }
 }

@@ -6,20 +6,23 @@ use crate::error::{Error, Result};
 use crate::observer::Observer;
 use crate::oracle::{Oracle, SolveResult};
 use crate::sense::Sense;
-use crate::solve::{Solution, SolveFailure};
+use crate::solve::{Solution, SolveFailure, SolveStatus};
 
 mod data_split;
 pub(crate) mod file;
 mod knn_robust;
-mod label_parts;
+mod row_key;
+mod segments;
+mod shard;
 mod store;
+pub(crate) mod time_estimate;
 mod training;
 
 pub(crate) use data_split::FeatureLayout;
 pub use data_split::{DataPart, DataSplit, Row};
 pub(crate) use knn_robust::KnnRobustCosts;
-pub use label_parts::Shard;
-pub use store::{LabelReport, LabelSource, LabelStore, ShardReport};
+pub use shard::Shard;
+pub use store::{LabelReport, LabelStore};
 pub(crate) use training::TrainingLabels;
 
 /// A table with a label for every instance. Its costs are minimized: those of a maximization are
@@ -32,6 +35,48 @@ pub struct LabeledDataset {
     labels: Vec<Solution>,
     /// Rows without a label, sorted; their entries in `labels` are empty decisions.
     failed: Vec<usize>,
+    /// Measured seconds of one solve, if rows were solved just now. Never part of a result.
+    solve_seconds: Option<f64>,
+}
+
+/// Labels by their proven quality.
+#[derive(Debug, Clone, Copy, PartialEq, Default, serde::Serialize, serde::Deserialize)]
+pub struct LabelCounts {
+    /// Optimal decisions.
+    pub optimal: usize,
+    /// Decisions within a gap that the limits allow.
+    pub within_gap: usize,
+    /// Incumbents of searches that stopped at a limit of nodes or seconds, and decisions of
+    /// heuristics.
+    pub limit_reached: usize,
+    /// The largest relative gap between the objective of a label and its dual bound; `None` where a
+    /// label has no bound.
+    pub max_gap: Option<f64>,
+}
+
+impl LabelCounts {
+    /// Whether all labels are optimal.
+    pub fn are_optimal(&self) -> bool {
+        self.within_gap + self.limit_reached == 0
+    }
+}
+
+impl std::fmt::Display for LabelCounts {
+    /// `250 optimal, 50 within a gap; at most 0.93 % from the optimum`
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} optimal", self.optimal)?;
+        if self.within_gap > 0 {
+            write!(f, ", {} within a gap", self.within_gap)?;
+        }
+        if self.limit_reached > 0 {
+            write!(f, ", {} stopped at a limit", self.limit_reached)?;
+        }
+        match self.max_gap {
+            _ if self.are_optimal() => Ok(()),
+            Some(gap) => write!(f, "; at most {:.2} % from the optimum", 100.0 * gap),
+            None => write!(f, "; not all have a bound"),
+        }
+    }
 }
 
 /// A warning where costs in single precision differ by so little that rounding may change
@@ -75,6 +120,7 @@ impl LabeledDataset {
             sense,
             labels,
             failed: Vec::new(),
+            solve_seconds: None,
         })
     }
 
@@ -126,6 +172,7 @@ impl LabeledDataset {
             sense,
             labels,
             failed: failed.iter().map(|(row, _)| *row).collect(),
+            solve_seconds: None,
         })
     }
 
@@ -155,6 +202,7 @@ impl LabeledDataset {
             sense,
             labels,
             failed: Vec::new(),
+            solve_seconds: None,
         })
     }
 
@@ -191,6 +239,7 @@ impl LabeledDataset {
                 sense,
                 labels: self.labels.clone(),
                 failed: self.failed.clone(),
+                solve_seconds: self.solve_seconds,
             }),
         }
     }
@@ -262,6 +311,40 @@ impl LabeledDataset {
     /// All labels.
     pub fn solutions(&self) -> &[Solution] {
         &self.labels
+    }
+
+    /// The labels of these rows by their proven quality.
+    pub fn label_counts(&self, rows: &[usize]) -> LabelCounts {
+        let mut counts = LabelCounts {
+            max_gap: Some(0.0),
+            ..LabelCounts::default()
+        };
+        for row in rows.iter().filter(|row| self.has_label(**row)) {
+            let label = &self.labels[*row];
+            let gap = match label.status {
+                SolveStatus::Optimal => {
+                    counts.optimal += 1;
+                    continue;
+                }
+                SolveStatus::WithinGap(gap) => {
+                    counts.within_gap += 1;
+                    gap
+                }
+                SolveStatus::LimitReached => {
+                    counts.limit_reached += 1;
+                    let difference = (label.objective - label.bound).max(0.0);
+                    difference / label.objective.abs().max(f64::MIN_POSITIVE)
+                }
+            };
+            let larger = counts.max_gap.map(|max| max.max(gap));
+            counts.max_gap = larger.filter(|_| gap.is_finite());
+        }
+        counts
+    }
+
+    /// Measured seconds of one solve on one thread, if rows were solved just now.
+    pub(crate) fn solve_seconds(&self) -> Option<f64> {
+        self.solve_seconds
     }
 
     /// Mean work of solving these rows in nanoseconds, as counted by

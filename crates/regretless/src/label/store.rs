@@ -1,53 +1,44 @@
 //! Labels stored next to their table, so that no instance is solved twice.
 //!
-//! The labels of `prices.csv` are in the folder `prices.csv.labels`, one file per problem, limits
-//! and costs; the name of the file is the beginning of a hash over everything labels depend on.
-//! Files that belong to another table or are damaged are not used; their labels are computed again.
-//! Until all rows are solved, the solved ones are in a folder of parts next to the file
-//! (`label_parts`).
+//! The labels of `prices.csv` are in the folder `prices.csv.labels`. The label of a row is stored
+//! under two hashes: one over the problem and the limits, with which the names of files begin, and
+//! one over the costs of the row (`row_key`). Rows can therefore be appended, reordered and
+//! removed: only rows with new costs are solved. Labels of rows that the table does not have any
+//! more are kept. Files of other problems are not read; damaged ones are reported and replaced, and
+//! their rows are solved again. Module `segments` reads and writes the files.
 
-use std::fs::{self, File};
-use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::label_parts::{LabelParts, Shard};
-use super::{LabeledDataset, coarse_costs, file};
-use crate::data::atomic_write::write_atomically;
-use crate::data::{Dataset, Matrix};
+use super::file::{LABEL_FILE_FORMAT, LabelContext};
+use super::row_key::RowKeys;
+use super::segments::{LabelSegments, MergeRule, UnlabeledTable};
+use super::shard::Shard;
+use super::{LabeledDataset, coarse_costs};
+use crate::data::Dataset;
 use crate::error::{Error, Result};
 use crate::observer::Observer;
 use crate::oracle::{Oracle, SolveResult};
 use crate::problem::ProblemSpec;
 use crate::solve::SolveFailure;
 
-/// Increased when the file format changes, or when a solver returns other decisions.
-const LABEL_KEY_VERSION: u32 = 1;
+/// Increased when a solver returns other decisions.
+const LABEL_KEY_VERSION: u32 = 2;
 
-/// The origin of labels.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum LabelSource {
-    /// Some or all instances were solved.
-    Solved,
-    /// All labels were read from their file; nothing was solved.
-    Stored,
-}
-
-/// How labels were obtained: their origin, their file, and warnings.
+/// How the labels of a table were obtained.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LabelReport {
-    /// Whether anything was solved.
-    pub source: LabelSource,
-    /// The file of the labels; it does not exist if it could not be written, which is among the
-    /// warnings.
-    pub file: PathBuf,
-    /// Whether the labels are in the file.
+    /// Number of rows of the table.
+    pub rows: usize,
+    /// Rows whose label was stored by an earlier run, or by another one at the same time.
+    pub stored_rows: usize,
+    /// Rows that this run solved. Rows with equal costs are solved once.
+    pub solved_rows: usize,
+    /// Whether all labels are stored now; the reason why not is among the warnings.
     pub is_stored: bool,
-    /// Number of rows that an earlier, interrupted run had solved.
-    pub resumed_rows: usize,
     /// Rows that could not be solved, with the reason.
     pub failed: Vec<(usize, SolveFailure)>,
-    /// A damaged file that was not used, or a folder that could not be written.
+    /// Damaged files that were not used, or a folder that could not be written.
     pub warnings: Vec<String>,
 }
 
@@ -56,19 +47,6 @@ pub struct LabelReport {
 pub struct LabelStore {
     folder: PathBuf,
     flush_interval: Duration,
-}
-
-/// The progress of a shard of labels.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ShardReport {
-    /// Rows of the shard that this run solved.
-    pub solved: usize,
-    /// Rows of the table that all runs together have solved.
-    pub total_solved: usize,
-    /// Rows of the table.
-    pub rows: usize,
-    /// Damaged parts, which were not used.
-    pub warnings: Vec<String>,
 }
 
 impl LabelStore {
@@ -98,8 +76,8 @@ impl LabelStore {
         &self.folder
     }
 
-    /// The labels of a table: read if they are stored, else computed and stored. Instances that
-    /// cannot be solved are reported, and are not among the rows of the labeled table.
+    /// The labels of a table: stored ones are read, the others are computed and stored. Instances
+    /// that cannot be solved are reported, and are not among the rows of the labeled table.
     ///
     /// # Errors
     /// When the table does not fit the problem, no instance can be solved, or the observer
@@ -112,40 +90,27 @@ impl LabelStore {
         oracle: &Oracle,
         observer: &dyn Observer,
     ) -> Result<(LabeledDataset, LabelReport)> {
-        check_same_problem(problem, oracle)?;
         let sense = LabeledDataset::prepare_costs(&mut data, oracle)?;
-        let key = key(problem, oracle, data.costs())?;
-        let parts = self.parts(&key, data.costs(), oracle);
-        let file = parts.folder.with_extension("safetensors");
-        let mut report = LabelReport {
-            source: LabelSource::Stored,
-            file,
-            is_stored: true,
-            resumed_rows: 0,
-            failed: Vec::new(),
-            warnings: coarse_costs(data.costs()).into_iter().collect(),
-        };
-        let results = match load(&report.file, &parts) {
-            Ok(Some(results)) => {
-                // A run that was killed after it merged the parts left them.
-                parts.remove();
-                results
-            }
-            Ok(None) => finish(&parts, &mut report, observer)?,
-            Err(reason) => {
-                let path = report.file.display();
-                report.warnings.push(format!(
-                    "{path}: labels could not be used and were computed again: {reason}"
-                ));
-                finish(&parts, &mut report, observer)?
-            }
-        };
-        let labeled =
+        let mut labeling = self.label_rows(&data, problem, oracle, Shard::WHOLE, observer)?;
+        labeling
+            .report
+            .warnings
+            .splice(0..0, coarse_costs(data.costs()));
+        if let Some(error) = labeling.write_error {
+            labeling.report.warnings.push(format!(
+                "labels could not be stored and will be computed again next time: {error}"
+            ));
+        }
+        let results: Vec<SolveResult> = labeling.results.into_iter().flatten().collect();
+        let mut report = labeling.report;
+        let mut labeled =
             LabeledDataset::from_partial_results(data, sense, results, &mut report.failed)?;
+        labeled.solve_seconds = labeling.solve_seconds;
         Ok((labeled, report))
     }
 
     /// Solves the rows of one shard and stores them; a later call of [`Self::label`] uses them.
+    /// Failed rows are not in the report.
     ///
     /// # Errors
     /// When the table does not fit the problem, the observer interrupts, or the rows cannot be
@@ -157,89 +122,103 @@ impl LabelStore {
         oracle: &Oracle,
         shard: Shard,
         observer: &dyn Observer,
-    ) -> Result<ShardReport> {
-        check_same_problem(problem, oracle)?;
+    ) -> Result<LabelReport> {
         LabeledDataset::prepare_costs(&mut data, oracle)?;
-        let key = key(problem, oracle, data.costs())?;
-        let parts = self.parts(&key, data.costs(), oracle);
-        let rows = data.len();
-        if let Ok(Some(_)) = load(&parts.folder.with_extension("safetensors"), &parts) {
-            parts.remove();
-            return Ok(ShardReport {
-                solved: 0,
-                total_solved: rows,
-                rows,
-                warnings: Vec::new(),
-            });
-        }
-        let (known, warnings) = parts.load();
-        let shard_rows = (shard.index..rows).step_by(shard.count);
-        let missing: Vec<usize> = shard_rows.filter(|row| !known.contains_key(row)).collect();
-        observer.begin("labeling", missing.len() as u64);
-        let (_, write_error) = parts.solve(&missing, true, observer)?;
-        observer.end();
-        match write_error {
+        let labeling = self.label_rows(&data, problem, oracle, shard, observer)?;
+        match labeling.write_error {
             Some(error) => Err(error),
-            None => Ok(ShardReport {
-                solved: missing.len(),
-                total_solved: known.len() + missing.len(),
-                rows,
-                warnings,
-            }),
+            None => Ok(labeling.report),
         }
     }
 
-    fn parts<'a>(&self, key: &'a str, costs: &'a Matrix, oracle: &'a Oracle) -> LabelParts<'a> {
-        LabelParts {
-            folder: self.folder.join(format!("{}.parts", &key[..16])),
-            key,
-            costs,
+    /// Reads stored labels, solves the missing rows of a shard, and stores them.
+    fn label_rows(
+        &self,
+        data: &Dataset,
+        problem: &ProblemSpec,
+        oracle: &Oracle,
+        shard: Shard,
+        observer: &dyn Observer,
+    ) -> Result<Labeling> {
+        check_same_problem(problem, oracle)?;
+        let key = key(problem, oracle)?;
+        let segments = LabelSegments {
+            folder: &self.folder,
+            context: LabelContext {
+                key: &key,
+                heuristic: oracle.heuristic(),
+            },
+            num_costs: data.costs().cols(),
+        };
+        let table = UnlabeledTable {
+            costs: data.costs(),
+            keys: RowKeys::of(data.costs(), oracle.threads())?,
             oracle,
-            flush_interval: self.flush_interval,
+        };
+        let stored = segments.load(&table);
+        segments.remove(&stored.damaged);
+        let mut results = stored.results;
+        let rows = results.len();
+        let missing: Vec<usize> = (0..rows)
+            .filter(|row| shard.contains(*row))
+            .filter(|row| table.keys.representative(*row) == *row && results[*row].is_none())
+            .collect();
+        let is_stored = |row: &usize| results[table.keys.representative(*row)].is_some();
+        let stored_rows = (0..rows).filter(is_stored).count();
+        let mut write_error = None;
+        let mut solve_seconds = None;
+        if !missing.is_empty() {
+            observer.begin("labeling", (stored_rows + missing.len()) as u64);
+            observer.advance(stored_rows as u64);
+            let solved = segments.solve(&table, &missing, self.flush_interval, observer)?;
+            observer.end();
+            for (row, result) in missing.iter().zip(solved.results) {
+                results[*row] = Some(result);
+            }
+            write_error = solved.write_error;
+            solve_seconds = solved.solve_seconds;
         }
+        if write_error.is_none() {
+            let is_complete =
+                (0..rows).all(|row| results[table.keys.representative(row)].is_some());
+            let rule = if is_complete {
+                MergeRule::Finished
+            } else {
+                MergeRule::WhileSolving
+            };
+            segments.merge(rule);
+        }
+        for row in 0..rows {
+            let representative = table.keys.representative(row);
+            if representative != row {
+                results[row] = results[representative].clone();
+            }
+        }
+        Ok(Labeling {
+            report: LabelReport {
+                rows,
+                stored_rows,
+                solved_rows: missing.len(),
+                is_stored: write_error.is_none(),
+                failed: Vec::new(),
+                warnings: stored.warnings,
+            },
+            results,
+            solve_seconds,
+            write_error,
+        })
     }
 }
 
-/// Solves the rows that are in no part and writes all labels to one file.
-fn finish(
-    parts: &LabelParts<'_>,
-    report: &mut LabelReport,
-    observer: &dyn Observer,
-) -> Result<Vec<SolveResult>> {
-    report.source = LabelSource::Solved;
-    let (mut known, mut warnings) = parts.load();
-    report.warnings.append(&mut warnings);
-    report.resumed_rows = known.len();
-    let missing: Vec<usize> = (0..parts.costs.rows())
-        .filter(|row| !known.contains_key(row))
-        .collect();
-    observer.begin("labeling", parts.costs.rows() as u64);
-    observer.advance(known.len() as u64);
-    let (results, _) = parts.solve(&missing, false, observer)?;
-    observer.end();
-    known.extend(missing.into_iter().zip(results));
-    let results: Vec<SolveResult> = known.into_values().collect();
-    match write_labels(&report.file, parts.context(), &results) {
-        Ok(()) => parts.remove(),
-        Err(error) => {
-            report.is_stored = false;
-            report.warnings.push(format!(
-                "labels could not be stored and will be computed again next time: {error}"
-            ));
-        }
-    }
-    Ok(results)
-}
-
-fn write_labels(
-    path: &Path,
-    context: file::LabelContext<'_>,
-    results: &[SolveResult],
-) -> Result<()> {
-    let bytes = file::encode(context, None, results).map_err(Error::data)?;
-    let folder = path.parent().unwrap_or(Path::new("."));
-    fs::create_dir_all(folder).map_err(Error::io(folder))?;
-    write_atomically(path, true, |out| out.write_all(&bytes))
+/// Labels of a table or of a shard of it.
+struct Labeling {
+    /// The result of each row; `None` for rows of other shards.
+    results: Vec<Option<SolveResult>>,
+    report: LabelReport,
+    /// Measured seconds of one solve, if there was one.
+    solve_seconds: Option<f64>,
+    /// The first error of writing labels.
+    write_error: Option<Error>,
 }
 
 /// Checks that specification and oracle have the same problem: labels must never be stored under
@@ -264,87 +243,20 @@ fn check_same_problem(spec: &ProblemSpec, oracle: &Oracle) -> Result<()> {
     )))
 }
 
-/// A hash over everything labels depend on.
-fn key(problem: &ProblemSpec, oracle: &Oracle, costs: &Matrix) -> Result<String> {
+/// A hash over everything that all labels depend on; the costs of the rows are hashed apart.
+fn key(problem: &ProblemSpec, oracle: &Oracle) -> Result<String> {
     let fingerprint = oracle.problem().fingerprint();
+    // A fingerprint contains the whole problem; the path of its file does not matter then.
+    let spec = fingerprint.is_empty().then_some(problem);
     let serialized = serde_json::to_vec(&(
+        LABEL_FILE_FORMAT,
         LABEL_KEY_VERSION,
-        problem,
+        spec,
         fingerprint,
         oracle.limits(),
-        costs.rows(),
-        costs.cols(),
+        oracle.heuristic(),
     ));
     let serialized = serialized
         .map_err(|error| Error::setting(format!("the problem cannot be serialized: {error}")))?;
-    let mut hasher = blake3::Hasher::new();
-    hasher
-        .update(&(serialized.len() as u64).to_le_bytes())
-        .update(&serialized);
-    let mut bytes = Vec::new();
-    for row in 0..costs.rows() {
-        bytes.clear();
-        bytes.extend(costs.row(row).iter().flat_map(|cost| cost.to_le_bytes()));
-        hasher.update(&bytes);
-    }
-    // The key of exact labels does not mention heuristics.
-    if let Some(heuristic) = oracle.heuristic() {
-        hasher.update(format!("decided by {heuristic}").as_bytes());
-    }
-    costs.check_unchanged()?;
-    Ok(hasher.finalize().to_hex().to_string())
-}
-
-/// The results in a file, each checked against the problem and its costs; `None` without a file.
-fn load(path: &Path, parts: &LabelParts<'_>) -> Result<Option<Vec<SolveResult>>, String> {
-    let costs = parts.costs;
-    let Some(bytes) = read(path, file::max_bytes(costs.rows(), costs.cols()))? else {
-        return Ok(None);
-    };
-    let results = file::decode(&bytes, parts.context(), costs.rows(), costs.cols())?;
-    if !results.iter().map(|(row, _)| *row).eq(0..costs.rows()) {
-        return Err("it holds only some of the rows".into());
-    }
-    check_results(&results, costs, parts.oracle)?;
-    let results = results.into_iter().map(|(_, result)| result).collect();
-    Ok(Some(results))
-}
-
-/// Checks stored results against the problem and its costs.
-pub(super) fn check_results(
-    results: &[(usize, SolveResult)],
-    costs: &Matrix,
-    oracle: &Oracle,
-) -> Result<(), String> {
-    for (row, result) in results {
-        let Ok(label) = result else { continue };
-        oracle
-            .problem()
-            .check(&label.decision)
-            .map_err(|reason| format!("instance {row}: {reason}"))?;
-        if label.decision.dot(costs.row(*row)) != label.objective {
-            return Err(format!(
-                "instance {row}: the objective does not match the costs"
-            ));
-        }
-    }
-    Ok(())
-}
-
-/// The bytes of a file of at most `max` bytes; `None` if it does not exist.
-pub(super) fn read(path: &Path, max: u64) -> Result<Option<Vec<u8>>, String> {
-    let file = match File::open(path) {
-        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
-        opened => opened.map_err(|error| error.to_string())?,
-    };
-    let mut bytes = Vec::new();
-    file.take(max.saturating_add(1))
-        .read_to_end(&mut bytes)
-        .map_err(|error| error.to_string())?;
-    if bytes.len() as u64 > max {
-        return Err(format!(
-            "the file is longer than the {max} bytes that labels of this table can have"
-        ));
-    }
-    Ok(Some(bytes))
+    Ok(blake3::hash(&serialized).to_hex().to_string())
 }

@@ -59,6 +59,8 @@ pub struct Oracle {
     solver_threads: Threads,
     counters: SolveCounters,
     idle: Mutex<Vec<WorkerSolver>>,
+    /// Whether a canceled search returns its incumbent.
+    keeps_incumbents: bool,
 }
 
 impl std::fmt::Debug for Oracle {
@@ -82,7 +84,17 @@ impl Oracle {
             solver_threads: Threads::single_threaded(),
             counters: SolveCounters::default(),
             idle: Mutex::new(Vec::new()),
+            keeps_incumbents: false,
         }
+    }
+
+    /// The same oracle whose canceled searches return their incumbents, for a user who watches a
+    /// single solve. Everywhere else an incumbent that depends on the moment of the cancellation is
+    /// no result.
+    #[must_use]
+    pub fn with_incumbents_on_cancellation(mut self) -> Self {
+        self.keeps_incumbents = true;
+        self
     }
 
     /// The same oracle on these threads.

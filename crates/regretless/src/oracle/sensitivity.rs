@@ -16,7 +16,7 @@ use crate::solve::cone::NormalCone;
 use crate::solve::relaxation::{
     AdjacentVertices, CostRangeKind, CostRanges, CostRanging, Relaxation, VertexDelta,
 };
-use crate::solve::{Solution, SolveFailure, check_not_canceled};
+use crate::solve::{Solution, SolveFailure, check_not_stopped};
 
 impl Oracle {
     /// Solves of the linear relaxation so far.
@@ -199,7 +199,7 @@ impl Oracle {
         self.counters.count(SolveKind::Relaxed);
         check_costs(costs)?;
         let result = solve(costs)?;
-        check_not_canceled()?;
+        check_not_stopped()?;
         Ok(result)
     }
 

@@ -1,17 +1,18 @@
 //! One thread's handle to an oracle.
 
 use std::cell::RefCell;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use super::counts::SolveKind;
 use super::warm_start_store::{WarmStartSlot, WarmStartStore};
 use super::worker_solver::WorkerSolver;
 use super::{CacheAction, Oracle, OracleSettings, SolutionPool, SolveResult, check_costs};
+use crate::cancellation;
 use crate::decision::Decision;
 use crate::error::Result;
 use crate::problem::ProblemKind;
 use crate::solve::cone::NormalCone;
-use crate::solve::{Solution, SolveFailure, SolveStatus, check_not_canceled};
+use crate::solve::{Solution, SolveFailure, SolveStatus};
 
 thread_local! {
     /// The last solution of the thread's previous worker; its allocations are reused.
@@ -198,7 +199,15 @@ impl<'a> OracleWorker<'a> {
         let Some(mut solver) = self.solver.take() else {
             return Err(SolveFailure::SolverError("the worker has no solver".into()));
         };
+        let deadline = self.oracle.limits.seconds.map(|seconds| {
+            // A limit beyond the range of the clock is none.
+            let limit = Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX);
+            Instant::now()
+                .checked_add(limit)
+                .map(cancellation::enter_deadline)
+        });
         let outcome = self.run_solver(&mut solver, costs, start);
+        drop(deadline);
         if let Some(slot) = &mut self.slot {
             slot.call_index += 1;
         }
@@ -208,9 +217,17 @@ impl<'a> OracleWorker<'a> {
         if work > 0 {
             self.oracle.counters.add_work(work);
         }
-        outcome?;
-        // The incumbent of a canceled search is not the result of the search.
-        check_not_canceled()?;
+        if cancellation::is_canceled() && !self.oracle.keeps_incumbents {
+            // The incumbent of a canceled search is not the result of the search.
+            return Err(SolveFailure::Interrupted);
+        }
+        match outcome {
+            // Only a time limit stops a search that was not canceled.
+            Err(SolveFailure::Interrupted) if !cancellation::is_canceled() => {
+                return Err(SolveFailure::TimeLimitReached);
+            }
+            outcome => outcome?,
+        }
         self.solution.work = work;
         if is_integral {
             self.oracle

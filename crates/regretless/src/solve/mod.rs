@@ -10,6 +10,7 @@ pub use cone::NormalCone;
 use self::warm_start::WarmStart;
 use crate::cancellation;
 use crate::decision::Decision;
+use crate::error::Error;
 
 pub(crate) mod complete_graph;
 pub(crate) mod cone;
@@ -91,11 +92,11 @@ pub trait Solver: Send {
     }
 }
 
-/// Ends a search that was canceled.
+/// Ends a search that was canceled or reached its time limit.
 ///
 /// # Errors
 /// [`SolveFailure::Interrupted`] when the work of this thread is to stop.
-pub(crate) fn check_not_canceled() -> Result<(), SolveFailure> {
+pub(crate) fn check_not_stopped() -> Result<(), SolveFailure> {
     if cancellation::requested() {
         Err(SolveFailure::Interrupted)
     } else {
@@ -103,7 +104,8 @@ pub(crate) fn check_not_canceled() -> Result<(), SolveFailure> {
     }
 }
 
-/// Limits of a search. They count work, not seconds, so that results are reproducible.
+/// Limits of a search. Those of nodes and gap give the same results on every machine; a time limit
+/// does not.
 #[derive(Debug, Clone, Copy, PartialEq, serde::Serialize, serde::Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct SearchLimits {
@@ -111,6 +113,10 @@ pub struct SearchLimits {
     pub nodes: u64,
     /// Relative gap between objective and dual bound at which a search may stop.
     pub gap: f64,
+    /// Time limit of a solve. Results then depend on the speed of the machine: they are not
+    /// reproducible. Solvers of the user's program are not stopped by it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub seconds: Option<f64>,
 }
 
 impl Default for SearchLimits {
@@ -119,7 +125,35 @@ impl Default for SearchLimits {
         Self {
             nodes: 10_000_000,
             gap: 0.0,
+            seconds: None,
         }
+    }
+}
+
+impl SearchLimits {
+    /// Checks the values.
+    ///
+    /// # Errors
+    /// When the gap is negative or not finite, or the time limit is not positive.
+    pub fn check(&self) -> Result<(), Error> {
+        if !(self.gap >= 0.0 && self.gap.is_finite()) {
+            return Err(
+                Error::setting(format!("the gap {} is not a number >= 0", self.gap))
+                    .with_remedy("0.01 stops within 1 % of the optimum"),
+            );
+        }
+        match self.seconds {
+            Some(seconds) if !(seconds > 0.0 && seconds.is_finite()) => Err(Error::setting(
+                format!("the time limit of {seconds} seconds is not a positive number"),
+            )),
+            _ => Ok(()),
+        }
+    }
+
+    /// Whether searches may stop before the optimum is proven, at a point that depends on their
+    /// course: warm starts would then change results.
+    pub(crate) fn may_stop_early(&self) -> bool {
+        self.gap > 0.0 || self.seconds.is_some()
     }
 }
 

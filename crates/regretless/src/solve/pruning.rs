@@ -80,7 +80,11 @@ mod tests {
 
     #[test]
     fn a_solution_is_optimal_when_no_cost_fits_between_it_and_the_lower_bound() {
-        let limits = SearchLimits { nodes: 1, gap: 0.1 };
+        let limits = SearchLimits {
+            nodes: 1,
+            gap: 0.1,
+            ..SearchLimits::default()
+        };
         let status = |granularity, lower_bound| {
             let pruning = PruningRule {
                 tolerance: 1e-9,

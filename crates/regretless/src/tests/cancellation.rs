@@ -140,7 +140,7 @@ fn an_interrupted_solve_is_an_error_and_not_a_failed_row() {
         )
         .unwrap();
     assert_eq!(
-        (report.resumed_rows, report.failed.len()),
+        (report.stored_rows, report.failed.len()),
         (0, 0),
         "interrupted runs stored no labels"
     );

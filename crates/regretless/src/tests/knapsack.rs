@@ -241,9 +241,16 @@ fn a_node_limit_leaves_a_valid_bound() {
             .solve(&costs)
             .unwrap();
         for nodes in [1, 5, 30] {
-            let limited = solver(&problem, SearchLimits { nodes, gap: 0.0 })
-                .solve(&costs)
-                .unwrap();
+            let limited = solver(
+                &problem,
+                SearchLimits {
+                    nodes,
+                    gap: 0.0,
+                    ..SearchLimits::default()
+                },
+            )
+            .solve(&costs)
+            .unwrap();
             problem.check(&limited.decision).unwrap();
             assert!(
                 limited.bound <= optimum.objective + 1e-9

@@ -1,12 +1,12 @@
-//! The label store: labels in a folder beside a table are reused for the same costs, problem and
-//! solver limits, and computed again when their file is damaged.
+//! The label store: labels in a folder beside a table are reused for rows with the same costs,
+//! problem and solver limits, and computed again when their file is damaged.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use regretless::data::synthetic::{self, SyntheticSpec};
 use regretless::data::{Dataset, FeatureShape, Features, Matrix};
-use regretless::label::{LabelReport, LabelSource, LabelStore, LabeledDataset};
+use regretless::label::{LabelReport, LabelStore, LabeledDataset, Shard};
 use regretless::observer::NoopObserver;
 use regretless::oracle::{Heuristic, Oracle};
 use regretless::problem::{ExternalProblem, GridPath, ProblemSpec, Sense, TopK, Tsp};
@@ -95,23 +95,22 @@ fn the_second_call_returns_the_stored_labels_without_solves() {
         exact_solves,
     } = label_default(&fixture.store);
     assert_eq!(
-        (report.source, exact_solves, report.warnings.len()),
-        (LabelSource::Solved, 2, 0)
+        (report.stored_rows, report.solved_rows, exact_solves),
+        (0, 2, 2)
     );
-    assert_eq!(
-        files(fixture.store.folder()),
-        std::slice::from_ref(&report.file)
-    );
-    assert!(report.file.parent().unwrap().ends_with("prices.csv.labels"));
+    assert_eq!(report.warnings, Vec::<String>::new());
+    assert_eq!(files(fixture.store.folder()).len(), 1);
+    assert!(fixture.store.folder().ends_with("prices.csv.labels"));
     let Labeling {
         labeled: second,
         report,
         exact_solves,
     } = label_default(&fixture.store);
     assert_eq!(
-        (report.source, exact_solves, report.warnings.len()),
-        (LabelSource::Stored, 0, 0)
+        (report.stored_rows, report.solved_rows, exact_solves),
+        (2, 0, 0)
     );
+    assert_eq!(report.warnings, Vec::<String>::new());
     assert_eq!(first.solutions(), second.solutions());
     assert_eq!(first.data(), second.data());
     assert_eq!(
@@ -187,17 +186,18 @@ fn labels_are_computed_again_if_costs_problem_or_limits_change() {
         (table(), top_k(2, Sense::Minimize), SearchLimits::default()),
         (three_rows, two_items, SearchLimits::default()),
     ];
-    for (data, problem, limits) in cases.clone() {
-        assert_eq!(
-            label(&fixture.store, data, &problem, limits).report.source,
-            LabelSource::Solved
-        );
+    // The second table shares a row with the first.
+    let expected_solves = [2, 1, 2, 2, 2, 2, 3];
+    for ((data, problem, limits), solves) in cases.clone().into_iter().zip(expected_solves) {
+        let labeling = label(&fixture.store, data, &problem, limits);
+        assert_eq!(labeling.exact_solves, solves);
     }
-    assert_eq!(files(fixture.store.folder()).len(), cases.len());
+    // The two tables of one problem with the same limits are in one file.
+    assert_eq!(files(fixture.store.folder()).len(), cases.len() - 1);
     for (data, problem, limits) in cases {
         assert_eq!(
-            label(&fixture.store, data, &problem, limits).report.source,
-            LabelSource::Stored
+            label(&fixture.store, data, &problem, limits).exact_solves,
+            0
         );
     }
 }
@@ -210,11 +210,7 @@ fn assert_recovers(store: &LabelStore, file: &Path, intact: &[u8], damaged: &[u8
         report,
         exact_solves,
     } = label_default(store);
-    assert_eq!(
-        (report.source, exact_solves),
-        (LabelSource::Solved, 2),
-        "{context}"
-    );
+    assert_eq!((report.stored_rows, exact_solves), (0, 2), "{context}");
     assert_eq!(report.warnings.len(), 1, "{context}");
     assert!(
         report.warnings[0].starts_with(&format!("{}: labels could not be used", file.display())),
@@ -230,7 +226,8 @@ fn assert_recovers(store: &LabelStore, file: &Path, intact: &[u8], damaged: &[u8
 #[test]
 fn a_truncated_file_is_detected_and_replaced() {
     let fixture = store_fixture();
-    let file = label_default(&fixture.store).report.file;
+    label_default(&fixture.store);
+    let file = files(fixture.store.folder()).remove(0);
     let intact = fs::read(&file).unwrap();
     for length in (0..intact.len()).step_by(29) {
         assert_recovers(
@@ -246,7 +243,8 @@ fn a_truncated_file_is_detected_and_replaced() {
 #[test]
 fn a_flipped_bit_is_detected_and_replaced() {
     let fixture = store_fixture();
-    let file = label_default(&fixture.store).report.file;
+    label_default(&fixture.store);
+    let file = files(fixture.store.folder()).remove(0);
     let intact = fs::read(&file).unwrap();
     for bit in (0..intact.len() * 8).step_by(131) {
         let mut damaged = intact.clone();
@@ -264,16 +262,17 @@ fn a_flipped_bit_is_detected_and_replaced() {
 #[test]
 fn a_file_with_labels_of_another_problem_is_not_used() {
     let fixture = store_fixture();
-    let file = label_default(&fixture.store).report.file;
+    label_default(&fixture.store);
+    let file = files(fixture.store.folder()).remove(0);
     let intact = fs::read(&file).unwrap();
-    let other = label(
-        &fixture.store,
+    let other_fixture = store_fixture();
+    label(
+        &other_fixture.store,
         table(),
         &top_k(1, Sense::Maximize),
         SearchLimits::default(),
-    )
-    .report
-    .file;
+    );
+    let other = files(other_fixture.store.folder()).remove(0);
     assert_recovers(
         &fixture.store,
         &file,
@@ -302,8 +301,8 @@ fn labels_are_returned_even_if_they_cannot_be_stored() {
             exact_solves,
         } = label_default(&fixture.store);
         assert_eq!(
-            (report.source, exact_solves, labeled.len()),
-            (LabelSource::Solved, 2, 2)
+            (report.is_stored, exact_solves, labeled.len()),
+            (false, 2, 2)
         );
         let last = report.warnings.last().unwrap();
         assert!(
@@ -355,6 +354,7 @@ fn labels_of_a_heuristic_are_stored_apart_from_optimal_ones() {
         .dataset()
         .unwrap();
     let mut stored = Vec::new();
+    let mut known_files = Vec::new();
     for heuristic in [
         Some(Heuristic::LocalSearch),
         None,
@@ -362,12 +362,12 @@ fn labels_of_a_heuristic_are_stored_apart_from_optimal_ones() {
         Some(Heuristic::LocalSearch),
     ] {
         let oracle = oracle(&problem).with_heuristic(heuristic).unwrap();
-        let (labeled, report) = fixture
+        let (labeled, _) = fixture
             .store
             .label(data.clone(), &problem, &oracle, &NoopObserver)
             .unwrap();
         let counts = oracle.counts();
-        let is_stored = stored.contains(&report.file);
+        let is_stored = stored.contains(&heuristic);
         let expected = if is_stored {
             [0, 0]
         } else if heuristic.is_some() {
@@ -376,14 +376,20 @@ fn labels_of_a_heuristic_are_stored_apart_from_optimal_ones() {
             [6, 0]
         };
         assert_eq!([counts.exact, counts.heuristic], expected, "{heuristic:?}");
-        let text = String::from_utf8_lossy(&fs::read(&report.file).unwrap()).into_owned();
-        assert_eq!(
-            text.contains("heuristic"),
-            heuristic.is_some(),
-            "the file states the heuristic"
-        );
+        for file in files(fixture.store.folder()) {
+            if known_files.contains(&file) {
+                continue;
+            }
+            let text = String::from_utf8_lossy(&fs::read(&file).unwrap()).into_owned();
+            assert_eq!(
+                text.contains("heuristic\\\":\\\""),
+                heuristic.is_some(),
+                "the file states the heuristic"
+            );
+            known_files.push(file);
+        }
         assert_eq!(labeled.len(), 6);
-        stored.push(report.file);
+        stored.push(heuristic);
     }
     assert_eq!(files(fixture.store.folder()).len(), 3);
     let paths = oracle(&ProblemSpec::GridPath(GridPath::new(4, 5).unwrap()));
@@ -445,8 +451,8 @@ fn labels_of_an_external_problem_are_stored_under_its_name() {
         .label(table(), &external(3), &oracle(&built), &NoopObserver)
         .unwrap();
     assert_eq!(
-        [first_report.source, second_report.source],
-        [LabelSource::Solved, LabelSource::Stored]
+        [first_report.solved_rows, second_report.solved_rows],
+        [2, 0]
     );
     let message = fixture
         .store
@@ -454,4 +460,105 @@ fn labels_of_an_external_problem_are_stored_under_its_name() {
         .unwrap_err()
         .to_string();
     assert!(message.contains("pass it again"), "{message}");
+}
+
+/// A table with these rows of three costs.
+fn table_of(rows: &[[f32; 3]]) -> Dataset {
+    let features = Matrix::zeros(rows.len(), 1);
+    let features = Features::new(features, FeatureShape::Wide, None).unwrap();
+    let costs = Matrix::new(rows.len(), 3, rows.as_flattened().to_vec()).unwrap();
+    Dataset::new(features, costs, None).unwrap()
+}
+
+#[test]
+fn appended_reordered_removed_and_repeated_rows_cost_only_the_new_solves() {
+    let fixture = store_fixture();
+    let problem = top_k(2, Sense::Minimize);
+    let rows: Vec<[f32; 3]> = (0..50_u8)
+        .map(|i| [f32::from(i), f32::from(i % 7), f32::from(50 - i)])
+        .collect();
+    let reversed: Vec<[f32; 3]> = rows.iter().rev().copied().collect();
+    let repeated = [&rows[..10], &rows[..10], &[[9.5, 1.0, 2.0]; 3]].concat();
+    let tables: [(&[[f32; 3]], u64); 6] = [
+        (&rows[..45], 45),
+        (&rows, 5),
+        (&reversed, 0),
+        (&rows[20..30], 0),
+        // Rows with equal costs are solved once.
+        (&repeated, 1),
+        (&rows, 0),
+    ];
+    for (rows, expected_solves) in tables {
+        let direct =
+            LabeledDataset::solve(table_of(rows), &oracle(&problem), &NoopObserver).unwrap();
+        let labeling = label(
+            &fixture.store,
+            table_of(rows),
+            &problem,
+            SearchLimits::default(),
+        );
+        assert_eq!(labeling.labeled.solutions(), direct.solutions());
+        assert_eq!(labeling.exact_solves, expected_solves);
+        assert_eq!(labeling.report.solved_rows as u64, expected_solves);
+        assert_eq!(labeling.report.rows, rows.len());
+        assert_eq!(files(fixture.store.folder()).len(), 1);
+    }
+}
+
+#[test]
+fn shards_of_a_table_that_grew_solve_only_new_rows() {
+    let fixture = store_fixture();
+    let problem = top_k(1, Sense::Maximize);
+    let rows: Vec<[f32; 3]> = (0..40_u8)
+        .map(|i| [f32::from(i), f32::from(i % 3), 20.0])
+        .collect();
+    label(
+        &fixture.store,
+        table_of(&rows[..30]),
+        &problem,
+        SearchLimits::default(),
+    );
+    let mut known = 30;
+    for index in [2, 0, 1] {
+        let shard = Shard { index, count: 3 };
+        let report = fixture
+            .store
+            .label_shard(
+                table_of(&rows),
+                &problem,
+                &oracle(&problem),
+                shard,
+                &NoopObserver,
+            )
+            .unwrap();
+        let new_rows = (30..40).filter(|row| row % 3 == index).count();
+        assert_eq!((report.stored_rows, report.solved_rows), (known, new_rows));
+        known += new_rows;
+    }
+    let whole = label(
+        &fixture.store,
+        table_of(&rows),
+        &problem,
+        SearchLimits::default(),
+    );
+    assert_eq!((whole.exact_solves, whole.report.stored_rows), (0, 40));
+}
+
+#[test]
+fn a_model_file_that_was_moved_keeps_its_labels() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = LabelStore::for_table(&folder.path().join("prices.csv"));
+    let text = "Minimize\n obj: a + b + c\nSubject To\n r: a + b + c >= 2\nBinary\n a b c\nEnd\n";
+    let mut solves = Vec::new();
+    for name in ["model.lp", "moved.lp"] {
+        let path = folder.path().join(name);
+        fs::write(&path, text).unwrap();
+        let problem = regretless::Problem::from_file(&path).unwrap();
+        let oracle = Oracle::new(problem.kind().clone());
+        store
+            .label(table(), problem.spec(), &oracle, &NoopObserver)
+            .unwrap();
+        solves.push(oracle.counts().exact);
+    }
+    assert_eq!(solves, [2, 0]);
 }

@@ -170,6 +170,7 @@ fn compare_with_highs(cases: std::ops::Range<u64>) {
             .solver(&SearchLimits {
                 nodes: 900_000,
                 gap: 0.0,
+                ..SearchLimits::default()
             })
             .solve(&costs);
         match (&dense_search, &highs) {
@@ -476,12 +477,20 @@ fn search_limits_are_respected_and_reported() {
     let problem = build.build().unwrap();
     let costs: Vec<f64> = (0..items).map(|_| -stream.uniform(10.0, 90.0)).collect();
     let solved = |limits| problem.solver(&limits).solve(&costs).unwrap();
-    let stopped = solved(SearchLimits { nodes: 1, gap: 0.0 });
+    let stopped = solved(SearchLimits {
+        nodes: 1,
+        gap: 0.0,
+        ..SearchLimits::default()
+    });
     assert_eq!(stopped.status, SolveStatus::LimitReached);
     assert!(stopped.bound < stopped.objective);
     // The first is solved by the dense search, the second by HiGHS.
     for nodes in [1_000_000, 900_000] {
-        let within_gap = solved(SearchLimits { nodes, gap: 0.02 });
+        let within_gap = solved(SearchLimits {
+            nodes,
+            gap: 0.02,
+            ..SearchLimits::default()
+        });
         let SolveStatus::WithinGap(gap) = within_gap.status else {
             panic!("{:?}", within_gap.status)
         };

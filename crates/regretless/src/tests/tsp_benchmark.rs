@@ -32,6 +32,7 @@ fn measure_branch_and_bound(nodes: usize, instances: usize) {
     let limits = SearchLimits {
         nodes: MAX_BRANCH_AND_BOUND_NODES,
         gap: 0.0,
+        ..SearchLimits::default()
     };
     let mut solver = TspBranchAndBound::new(nodes, limits);
     measure_exact("TSP", nodes, instances, &mut solver);
@@ -43,6 +44,7 @@ fn measure_branch_and_cut(nodes: usize, instances: usize, max_nodes: u64) {
     let limits = SearchLimits {
         nodes: max_nodes,
         gap: 0.0,
+        ..SearchLimits::default()
     };
     let mut solver = TspBranchAndCut::new(nodes, limits);
     measure_exact("CUT", nodes, instances, &mut solver);

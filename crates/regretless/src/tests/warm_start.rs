@@ -432,8 +432,14 @@ fn a_warm_search_that_ends_at_its_limit_returns_the_cold_result() {
         let items = knapsack(&mut stream, 3 * number);
         for problem in [&tour as &dyn ProblemKind, &items] {
             let mut instance = instance(&mut stream, 2, problem.num_costs());
-            let [mut cold, mut warm] =
-                limited_solver_pair(problem, SearchLimits { nodes: 1, gap: 0.0 });
+            let [mut cold, mut warm] = limited_solver_pair(
+                problem,
+                SearchLimits {
+                    nodes: 1,
+                    gap: 0.0,
+                    ..SearchLimits::default()
+                },
+            );
             let mut warm_start = WarmStart::new(false);
             for _ in 0..4 {
                 instance.drift(0.01, &mut stream);

@@ -22,7 +22,7 @@ const COMMON: [&str; 12] = [
 ];
 
 /// Each module and the others it may use.
-const ARROWS: [(&str, &[&str]); 25] = [
+const ARROWS: [(&str, &[&str]); 26] = [
     ("sense", &["data", "predict", "solve"]),
     (
         "model",
@@ -94,15 +94,20 @@ const ARROWS: [(&str, &[&str]); 25] = [
             "settings",
             "predict",
             "evaluate",
+            "label",
             "oracle",
             "problem",
         ],
     ),
     (
+        "planned_solves",
+        &["trainer", "train", "method", "settings", "label", "problem"],
+    ),
+    (
         "experiment",
         &[
             "trainer", "baseline", "train", "method", "report", "settings", "loss", "predict",
-            "evaluate", "label", "oracle", "problem", "data",
+            "evaluate", "label", "oracle", "problem", "solve", "data",
         ],
     ),
     ("checksummed_file", &[]),

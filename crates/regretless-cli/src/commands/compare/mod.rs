@@ -20,11 +20,12 @@ use regretless::observer::Observer;
 use regretless::parallel::Threads;
 use regretless::predict::PredictorSpec;
 use regretless::problem::Benchmark;
-use regretless::{Error, Result};
+use regretless::train::TrainingContext;
+use regretless::{Error, Result, Trainer};
 
-use super::CommandContext;
 use super::data_split::{DataSource, rows_text, standard_split};
 use super::train::check_utf8;
+use super::{CommandContext, oracle};
 use crate::args::{CompareOptions, Profile};
 use crate::output::CommandReport;
 use crate::settings;
@@ -39,8 +40,11 @@ use summary::ComparisonSummary;
 /// Runs all methods on all seeds and reports.
 pub fn run(options: &CompareOptions, context: &CommandContext) -> Result<CommandReport> {
     check_utf8([&options.data.data, &options.data.cost_data, &options.out])?;
-    let options = resolved(options.clone(), context)?;
-    let comparison = Comparison::new(&options, context)?;
+    let is_selection_given = options.training.select.is_some()
+        || options.training.profile.is_some()
+        || !options.data.is_given();
+    let mut options = resolved(options.clone(), context)?;
+    let comparison = Comparison::new(&mut options, is_selection_given, context)?;
     let runs = comparison.runner.cell_ids()?;
     let key = ComparisonKey {
         runs: &runs,
@@ -226,7 +230,13 @@ pub struct ComparisonResult {
 }
 
 impl Comparison {
-    fn new(options: &CompareOptions, context: &CommandContext) -> Result<Self> {
+    /// Reads and labels the data. Where the user did not choose how epochs are selected, the
+    /// options get the criterion that is affordable.
+    fn new(
+        options: &mut CompareOptions,
+        is_selection_given: bool,
+        context: &CommandContext,
+    ) -> Result<Self> {
         let (first, count) = (options.seed.unwrap_or(0), options.seeds.unwrap_or(1));
         let past = first
             .checked_add(count)
@@ -243,9 +253,25 @@ impl Comparison {
             return Err(Error::setting("compare needs test rows")
                 .with_remedy("give --split a fraction or a number of test rows"));
         }
-        let training = options.training.settings(standard_profile(options), 0);
+        let oracle = oracle(&data[0].problem, &options.execution)?;
+        let mut training = options.training.settings(standard_profile(options), 0);
         for data in &data {
             training.check(&data.split)?;
+        }
+        if !is_selection_given {
+            // The reference decides for all methods, so that they are compared on equal terms.
+            let mut trainer = Trainer::new(reference()).settings(training);
+            let note = trainer.avoid_expensive_validation(&TrainingContext {
+                data: &data[0].data,
+                split: &data[0].split,
+                oracle: &oracle,
+                observer: &context.progress,
+            });
+            if let Some(note) = note {
+                context.warn(&format!("note: {note}"));
+                training = trainer.settings;
+                options.training.select = Some(training.select);
+            }
         }
         let trained = options.methods.clone().unwrap_or_default();
         let has_auto = trained
@@ -268,7 +294,7 @@ impl Comparison {
             name(options),
             first,
             data.clone(),
-            options.execution.heuristic,
+            &oracle,
             &methods,
             predictor.unwrap_or(PredictorSpec::Linear),
             &training,

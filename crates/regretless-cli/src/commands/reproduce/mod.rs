@@ -128,6 +128,10 @@ fn runner(experiment: Experiment, options: &ReproduceOptions) -> Result<Experime
             Error::setting(message).with_remedy(format!("remove --heuristic '{heuristic}'"))
         );
     }
+    if options.execution.limits.are_given() {
+        return Err(Error::setting("experiments use exact solvers")
+            .with_remedy("remove --gap, --nodes and --seconds"));
+    }
     let out = options.out.clone().unwrap_or_else(|| PathBuf::from("runs"));
     let (folder, labels) = (out.join(&experiment.name), out.join("labels"));
     let limits = RunLimits {

@@ -8,7 +8,7 @@ use regretless::data::OutputFile;
 use regretless::observer::Observer;
 use regretless::oracle::Oracle;
 use regretless::solve::relaxation::Relaxation;
-use regretless::solve::{SearchLimits, Solution, SolveFailure, SolveStatus};
+use regretless::solve::{Solution, SolveFailure, SolveStatus};
 use regretless::{Error, Result};
 use serde_json::json;
 
@@ -44,7 +44,7 @@ pub fn run(options: &SolveOptions, context: &CommandContext) -> Result<CommandRe
     let mut outcomes = Vec::new();
     let observer = &context.progress;
     observer.begin("solving", options.files.len() as u64);
-    for file in &options.files {
+    'files: for file in &options.files {
         match target::read(file, options) {
             Err(error) => outcomes.push(ProblemOutcome {
                 name: file.display().to_string(),
@@ -55,7 +55,7 @@ pub fn run(options: &SolveOptions, context: &CommandContext) -> Result<CommandRe
                 let is_one_of_many = targets.len() > 1 || options.files.len() > 1;
                 for (index, problem) in targets.iter().enumerate() {
                     if observer.interrupted() {
-                        return Err(Error::Interrupted);
+                        break 'files;
                     }
                     observer.message(&problem.name);
                     let out = output_path(options, is_one_of_many, problem);
@@ -72,7 +72,11 @@ pub fn run(options: &SolveOptions, context: &CommandContext) -> Result<CommandRe
         observer.advance(1);
     }
     observer.end();
-    Ok(report(outcomes))
+    let mut report = report(outcomes);
+    if observer.interrupted() {
+        report.failure = Some(Error::Interrupted);
+    }
+    Ok(report)
 }
 
 /// Solves the problem with this index in its file; writes the decision where a path is given.
@@ -95,6 +99,7 @@ fn solve_and_write(
                 _ if options.relax.is_some() => "relaxed".into(),
                 SolveStatus::Optimal => "optimal".into(),
                 SolveStatus::WithinGap(gap) => format!("within {}", percent(gap)),
+                SolveStatus::LimitReached if context.progress.interrupted() => "interrupted".into(),
                 SolveStatus::LimitReached => "limit reached".into(),
             },
         };
@@ -153,16 +158,14 @@ impl OutputPath {
 
 /// The optimal decision, or the optimum of the relaxation.
 fn solve(problem: &SolveTarget, index: usize, options: &SolveOptions) -> Result<Solution> {
-    let standard = SearchLimits::default();
-    let limits = SearchLimits {
-        nodes: options.node_limit.unwrap_or(standard.nodes),
-        gap: options.gap.unwrap_or(standard.gap),
-    };
+    let limits = options.limits.search_limits()?;
     let mut costs = problem.costs.clone();
     problem.problem.sense().convert_slice(&mut costs);
     let solution = match options.relax {
         None => {
-            let oracle = Oracle::new(problem.problem.clone()).with_limits(limits);
+            let oracle = Oracle::new(problem.problem.clone())
+                .with_limits(limits)
+                .with_incumbents_on_cancellation();
             oracle.worker().solve(&costs)
         }
         Some(relaxation) => {

@@ -20,7 +20,7 @@ use crate::solve::complete_graph::edge_index_u32;
 use crate::solve::cutting_plane::{NodeQueue, SearchResult, TailingOff, retain_unmarked};
 use crate::solve::highs::LpStatus;
 use crate::solve::pruning::PruningRule;
-use crate::solve::{SolveFailure, check_not_canceled};
+use crate::solve::{SolveFailure, check_not_stopped};
 
 /// Fraction of the remaining gap that a round of cuts should close. Below it, branching closes the
 /// gap faster than further rounds.
@@ -63,6 +63,8 @@ pub(super) struct CvrpSearchTree<'a> {
     root_bound: f64,
     root_reduced_costs: Vec<f64>,
     node_queue: NodeQueue<CvrpBranchPath>,
+    /// Lower bound of the node that is being explored.
+    node_bound: f64,
 }
 
 impl<'a> CvrpSearchTree<'a> {
@@ -77,31 +79,45 @@ impl<'a> CvrpSearchTree<'a> {
             root_bound: f64::NEG_INFINITY,
             root_reduced_costs: Vec::new(),
             node_queue: NodeQueue::default(),
+            node_bound: f64::NEG_INFINITY,
         }
     }
 
-    /// Searches all nodes or up to the node limit, which does not count the root.
+    /// Searches all nodes or up to the node limit, which does not count the root. A search that is
+    /// stopped ends as one at its limit.
     pub(super) fn run(
         mut self,
         incumbent: &mut CvrpIncumbent,
     ) -> Result<SearchResult, SolveFailure> {
+        match self.search(incumbent) {
+            Err(SolveFailure::Interrupted) => Ok(self.node_queue.result_at_limit(self.node_bound)),
+            result => result,
+        }
+    }
+
+    fn search(&mut self, incumbent: &mut CvrpIncumbent) -> Result<SearchResult, SolveFailure> {
         let Some(mut bound) = self.solve_root(incumbent)? else {
             return Ok(self.node_queue.final_result());
         };
+        self.node_bound = bound;
         if self.input.pruning.limits.nodes == 0 {
             return Ok(self.node_queue.result_at_limit(bound));
         }
         let mut path = self.branch(bound, None, incumbent)?;
         for _ in 0..self.input.pruning.limits.nodes {
-            check_not_canceled()?;
+            check_not_stopped()?;
             self.node_queue.count_node();
             match self.explore(bound, incumbent)? {
                 CvrpNodeOutcome::Branch { bound: raised } => {
                     bound = raised.max(bound);
+                    self.node_bound = bound;
                     path = self.branch(bound, Some(&path), incumbent)?;
                 }
                 CvrpNodeOutcome::Closed => match self.load_next_node(incumbent)? {
-                    Some((branch_path, node_bound)) => (path, bound) = (branch_path, node_bound),
+                    Some((branch_path, node_bound)) => {
+                        (path, bound) = (branch_path, node_bound);
+                        self.node_bound = bound;
+                    }
                     None => return Ok(self.node_queue.final_result()),
                 },
             }
@@ -149,7 +165,7 @@ impl<'a> CvrpSearchTree<'a> {
         self.master.set_objective_bound(incumbent.cutoff)?;
         let mut tailing_off = TailingOff::new(parent_bound, MAX_TAILING_ROUNDS);
         loop {
-            check_not_canceled()?;
+            check_not_stopped()?;
             match self.master.solve()? {
                 LpStatus::Optimal => {}
                 LpStatus::ObjectiveBound if self.is_pruned(incumbent) => {

@@ -192,7 +192,7 @@ impl Solver for KnapsackBranchAndBound {
         costs: &[f64],
         warm_start: &mut WarmStart,
     ) -> Result<Solution, SolveFailure> {
-        if self.limits.gap > 0.0 {
+        if self.limits.may_stop_early() {
             return self.solve(costs);
         }
         let scale = self.load(costs)?;

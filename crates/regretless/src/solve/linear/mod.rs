@@ -251,7 +251,7 @@ impl LinearSolver {
         Some(self.solution(
             costs,
             &LinearSearchResult {
-                is_complete: true,
+                is_complete: proof.is_complete,
                 bound: proof.bound / scale,
                 scale,
             },
@@ -264,8 +264,15 @@ impl LinearSolver {
         if let Some(start) = self.start.take() {
             lp.set_start(&start)?;
         }
-        let status = lp.solve()?;
+        let solved = lp.solve();
         self.count_work(lp);
+        let status = match solved {
+            // A search that is stopped ends as one at its node limit.
+            Err(SolveFailure::Interrupted) if self.is_integral() && lp.has_point() => {
+                LpStatus::NodeLimit
+            }
+            solved => solved?,
+        };
         match status {
             LpStatus::Optimal => {}
             LpStatus::NodeLimit | LpStatus::IterationLimit | LpStatus::ObjectiveBound
@@ -472,7 +479,7 @@ impl Solver for LinearSolver {
         costs: &[f64],
         warm_start: &mut WarmStart,
     ) -> Result<Solution, SolveFailure> {
-        if self.is_integral() && self.limits.gap > 0.0 {
+        if self.is_integral() && self.limits.may_stop_early() {
             self.solve(costs)
         } else {
             self.solve_from_warm_start(costs, warm_start)

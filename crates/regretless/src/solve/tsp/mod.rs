@@ -292,7 +292,7 @@ impl Solver for TspBranchAndBound {
         warm_start: &mut WarmStart,
     ) -> Result<Solution, SolveFailure> {
         complete_graph::check_tour_costs(self.nodes, costs)?;
-        Ok(if self.limits.gap > 0.0 {
+        Ok(if self.limits.may_stop_early() {
             self.run(costs)
         } else {
             self.search_warm(costs, warm_start)

@@ -155,7 +155,15 @@ fn a_search_stopped_at_a_limit_returns_routes_and_a_valid_bound() {
         let problem = Cvrp::new(demands, 25.0, 5).unwrap();
         let costs = random_costs(16, EUCLIDEAN, &mut stream);
         let optimum = solve(&problem, &costs, SearchLimits::default()).objective;
-        let limited = solve(&problem, &costs, SearchLimits { nodes: 0, gap: 0.0 });
+        let limited = solve(
+            &problem,
+            &costs,
+            SearchLimits {
+                nodes: 0,
+                gap: 0.0,
+                ..SearchLimits::default()
+            },
+        );
         checks.check(&limited, optimum, 0.0, 1e-9);
         let within_gap = solve(
             &problem,
@@ -163,6 +171,7 @@ fn a_search_stopped_at_a_limit_returns_routes_and_a_valid_bound() {
             SearchLimits {
                 nodes: 1000,
                 gap: 0.02,
+                ..SearchLimits::default()
             },
         );
         assert_ne!(within_gap.status, SolveStatus::LimitReached);

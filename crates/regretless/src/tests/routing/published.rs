@@ -190,6 +190,7 @@ fn bounds_of_large_published_tours_bracket_the_optimum() {
         let solution = tour.solve_by_branch_and_cut(SearchLimits {
             nodes: 400,
             gap: 0.005,
+            ..SearchLimits::default()
         });
         assert_ne!(solution.status, SolveStatus::LimitReached, "{}", tour.name);
         tour.assert_bracketed(&solution, 0.005);
@@ -202,6 +203,7 @@ fn bounds_of_large_published_tours_are_close_after_a_thousand_nodes() {
     let limits = SearchLimits {
         nodes: 1000,
         gap: 0.0,
+        ..SearchLimits::default()
     };
     let (mut instances, mut optimal) = (0, 0);
     for tour in tours() {
@@ -222,7 +224,11 @@ fn local_search_comes_within_one_percent_of_published_tours() {
     for tour in tours() {
         let solution = tour.solve_tour(&mut TspBranchAndBound::new(
             tour.instance.nodes,
-            SearchLimits { nodes: 0, gap: 0.0 },
+            SearchLimits {
+                nodes: 0,
+                gap: 0.0,
+                ..SearchLimits::default()
+            },
         ));
         let (name, optimum) = (tour.name, tour.optimum);
         let excess = solution.objective / optimum - 1.0;
@@ -337,6 +343,7 @@ fn bounds_of_larger_published_routes_bracket_the_optimum() {
         let solution = routes.solve_routes(SearchLimits {
             nodes: 60,
             gap: 0.0,
+            ..SearchLimits::default()
         });
         routes.assert_bracketed(&solution, 0.04);
         assert!(

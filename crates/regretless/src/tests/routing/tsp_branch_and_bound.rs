@@ -103,11 +103,20 @@ fn a_search_stopped_at_a_limit_returns_valid_bounds() {
         let optimum = brute_force(nodes, &costs);
         let tolerance = 1e-9 * scale(&costs).max(1.0);
         for limits in [
-            SearchLimits { nodes: 0, gap: 0.0 },
-            SearchLimits { nodes: 1, gap: 0.0 },
+            SearchLimits {
+                nodes: 0,
+                gap: 0.0,
+                ..SearchLimits::default()
+            },
+            SearchLimits {
+                nodes: 1,
+                gap: 0.0,
+                ..SearchLimits::default()
+            },
             SearchLimits {
                 nodes: 1000,
                 gap: 0.05,
+                ..SearchLimits::default()
             },
         ] {
             let solution = solve_within(nodes, &costs, limits);

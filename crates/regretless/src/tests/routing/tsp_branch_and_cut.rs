@@ -29,6 +29,7 @@ fn assert_agreement(nodes: usize, costs: &[f64], instance: &str) -> bool {
         SearchLimits {
             nodes: 3000,
             gap: 0.0,
+            ..SearchLimits::default()
         },
     )
     .solve(costs)
@@ -215,7 +216,15 @@ fn a_search_stopped_at_a_limit_returns_a_tour_and_a_valid_bound() {
             &mut RandomStream::new(Purpose::Benchmark, 61, [case, 0]),
         );
         let optimum = solve(60, &costs, SearchLimits::default()).objective;
-        let limited = solve(60, &costs, SearchLimits { nodes: 1, gap: 0.0 });
+        let limited = solve(
+            60,
+            &costs,
+            SearchLimits {
+                nodes: 1,
+                gap: 0.0,
+                ..SearchLimits::default()
+            },
+        );
         checks.check(&limited, optimum, 0.0, 1e-9);
         let within_gap = solve(
             60,
@@ -223,6 +232,7 @@ fn a_search_stopped_at_a_limit_returns_a_tour_and_a_valid_bound() {
             SearchLimits {
                 nodes: 1000,
                 gap: 0.01,
+                ..SearchLimits::default()
             },
         );
         assert_ne!(within_gap.status, SolveStatus::LimitReached);

@@ -59,6 +59,8 @@ pub(super) struct DenseSearchResult {
     pub(super) bound: f64,
     /// Branch-and-bound nodes of the search.
     pub(super) nodes: u64,
+    /// Whether the search was not stopped.
+    pub(super) is_complete: bool,
 }
 
 /// The solver for one small model.
@@ -136,14 +138,19 @@ impl DenseMip {
         );
         let outcome = tree.run();
         self.cell_updates = tree.cell_updates();
-        let (root_bound, nodes) = outcome?;
+        let result = outcome?;
         point.clear();
         point.extend_from_slice(self.incumbent.point()?);
-        let bound = self.incumbent.proven_bound().max(root_bound);
+        let bound = if result.is_complete {
+            self.incumbent.proven_bound().max(result.root_bound)
+        } else {
+            result.root_bound
+        };
         let bound = bound.min(self.incumbent.objective());
         Some(DenseSearchResult {
             bound: bound + request.objective_offset,
-            nodes,
+            nodes: result.nodes,
+            is_complete: result.is_complete,
         })
     }
 

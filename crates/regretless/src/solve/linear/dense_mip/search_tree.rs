@@ -32,6 +32,17 @@ pub(super) struct DenseSearchTree<'a> {
     work: u64,
     /// Whether the search was abandoned; HiGHS then solves the model.
     is_abandoned: bool,
+    /// Whether it was abandoned because it was canceled or reached its time limit.
+    is_stopped: bool,
+}
+
+/// The result of a search.
+pub(super) struct DenseTreeResult {
+    /// Optimum of the LP relaxation.
+    pub(super) root_bound: f64,
+    pub(super) nodes: u64,
+    /// Whether all nodes were explored or pruned.
+    pub(super) is_complete: bool,
 }
 
 impl<'a> DenseSearchTree<'a> {
@@ -49,12 +60,12 @@ impl<'a> DenseSearchTree<'a> {
             nodes: 0,
             work: 0,
             is_abandoned: false,
+            is_stopped: false,
         }
     }
 
-    /// Searches; returns the optimum of the LP relaxation and the number of nodes, or `None` when
-    /// HiGHS has to solve the model.
-    pub(super) fn run(&mut self) -> Option<(f64, u64)> {
+    /// Searches; `None` when HiGHS has to solve the model.
+    pub(super) fn run(&mut self) -> Option<DenseTreeResult> {
         if self.tableau_per_depth.is_empty() {
             self.tableau_per_depth.push(DenseTableau::default());
         }
@@ -63,7 +74,12 @@ impl<'a> DenseSearchTree<'a> {
         }
         let root_bound = self.tableau_per_depth[0].objective;
         self.explore(0);
-        (!self.is_abandoned).then_some((root_bound, self.nodes))
+        let result = DenseTreeResult {
+            root_bound,
+            nodes: self.nodes,
+            is_complete: !self.is_abandoned,
+        };
+        (result.is_complete || self.is_stopped).then_some(result)
     }
 
     /// Cell updates so far.
@@ -89,8 +105,10 @@ impl<'a> DenseSearchTree<'a> {
     fn explore(&mut self, depth: usize) {
         while !self.is_abandoned {
             self.nodes += 1;
-            // HiGHS, which solves the model instead, checks for cancellation as well.
-            self.is_abandoned |= cancellation::requested();
+            if cancellation::requested() {
+                (self.is_stopped, self.is_abandoned) = (true, true);
+                return;
+            }
             let is_open = match self.inspect(depth) {
                 NodeAction::Prune => false,
                 NodeAction::Fix { row, direction } => self.branch(depth, row, direction),

@@ -109,8 +109,15 @@ impl TspBranchAndCut {
         if bound > incumbent.cutoff {
             return Ok(self.to_solution(&mut incumbent, bound, true));
         }
-        let root = self.initial_root()?;
-        self.close_gap(costs, pruning, incumbent, root)
+        let closed = match self.initial_root() {
+            Ok(root) => self.close_gap(costs, pruning, &mut incumbent, root),
+            Err(failure) => Err(failure),
+        };
+        match closed {
+            // A solve that is stopped at the root has the bound of the 1-tree relaxation.
+            Err(SolveFailure::Interrupted) => Ok(self.to_solution(&mut incumbent, bound, false)),
+            result => result,
+        }
     }
 
     /// The root relaxation with the initial columns, started from the current tour.
@@ -138,7 +145,7 @@ impl TspBranchAndCut {
         self.initial.offer_tour(&mut incumbent, costs, &pruning);
         if let Some(root) = &previous.root {
             let root = RootRelaxation::restore(&self.initial.edge_costs, root, None)?;
-            return self.close_gap(costs, pruning, incumbent, root);
+            return self.close_gap(costs, pruning, &mut incumbent, root);
         }
         let steps = GREEDY_ASCENT_STEPS + TOUR_ASCENT_STEPS;
         let bound = self.initial.raise_bound(steps, incumbent.cutoff);
@@ -146,7 +153,7 @@ impl TspBranchAndCut {
             return Ok(self.to_solution(&mut incumbent, bound, true));
         }
         let root = self.initial_root()?;
-        self.close_gap(costs, pruning, incumbent, root)
+        self.close_gap(costs, pruning, &mut incumbent, root)
     }
 
     /// Solves the root relaxation, improves the incumbent, and searches below the root.
@@ -154,7 +161,7 @@ impl TspBranchAndCut {
         &mut self,
         costs: &[f64],
         pruning: PruningRule,
-        mut incumbent: TspIncumbent,
+        incumbent: &mut TspIncumbent,
         mut root: RootRelaxation,
     ) -> Result<Solution, SolveFailure> {
         let bound =
@@ -164,7 +171,7 @@ impl TspBranchAndCut {
             self.initial.multipliers = root.prices.symmetric_potentials();
         }
         if bound > incumbent.cutoff {
-            return Ok(self.to_solution(&mut incumbent, bound, true));
+            return Ok(self.to_solution(incumbent, bound, true));
         }
         let kicks = self.nodes / ROOT_NODES_PER_KICK;
         self.initial
@@ -172,9 +179,9 @@ impl TspBranchAndCut {
         self.initial
             .round(&root.master.edges, root.master.values(), kicks);
         self.initial.improve_tour(kicks);
-        self.initial.offer_tour(&mut incumbent, costs, &pruning);
+        self.initial.offer_tour(incumbent, costs, &pruning);
         if bound > incumbent.cutoff {
-            return Ok(self.to_solution(&mut incumbent, bound, true));
+            return Ok(self.to_solution(incumbent, bound, true));
         }
         let spare_edges = self.fix_edges(&mut root, bound, incumbent.cutoff)?;
         // Every tour with a removed edge costs more than the cutoff.
@@ -195,10 +202,10 @@ impl TspBranchAndCut {
                 }
             };
         let result = TspCutTree::new(input, root.master, spare_edges, bound)
-            .run(&mut incumbent, &mut primal_heuristic)?;
+            .run(incumbent, &mut primal_heuristic)?;
         self.tree_nodes = result.solved;
         let lower_bound = result.lower_bound.min(removed_bound);
-        Ok(self.to_solution(&mut incumbent, lower_bound, result.complete))
+        Ok(self.to_solution(incumbent, lower_bound, result.complete))
     }
 
     /// Reduced cost fixing at the root: deletes columns that no tour up to the cutoff uses. Returns
@@ -278,7 +285,7 @@ impl Solver for TspBranchAndCut {
         warm_start: &mut WarmStart,
     ) -> Result<Solution, SolveFailure> {
         check_tour_costs(self.nodes, costs)?;
-        if self.limits.gap > 0.0 {
+        if self.limits.may_stop_early() {
             return self.run(costs);
         }
         self.keep_root = true;

@@ -13,7 +13,7 @@ use super::warm_start::RootWarmStart;
 use crate::solve::complete_graph::{EdgeCostMatrix, EdgeEnds, edge_index_u32, num_edges};
 use crate::solve::cutting_plane::TailingOff;
 use crate::solve::highs::{BasisStatus, Lp, LpStatus, SimplexMethod};
-use crate::solve::{SolveFailure, check_not_canceled};
+use crate::solve::{SolveFailure, check_not_stopped};
 
 /// Fraction of the remaining gap that a round of cuts should close. Below it, branching closes the
 /// gap faster than further rounds.
@@ -111,7 +111,7 @@ impl RootRelaxation {
     ) -> Result<f64, SolveFailure> {
         self.solve(SimplexMethod::Primal)?;
         loop {
-            check_not_canceled()?;
+            check_not_stopped()?;
             self.add_violated_cuts(family, target_bound)?;
             let (bound, added) = self.price_edges(edge_costs)?;
             if added == 0 || bound > target_bound {
@@ -138,7 +138,7 @@ impl RootRelaxation {
     ) -> Result<(), SolveFailure> {
         let mut tailing_off = TailingOff::new(self.master.objective(), MAX_TAILING_ROUNDS);
         while self.master.objective() <= target_bound {
-            check_not_canceled()?;
+            check_not_stopped()?;
             self.support.fill(
                 self.master.nodes(),
                 &self.master.edges,

@@ -22,7 +22,7 @@ use crate::solve::complete_graph::{EdgeCostMatrix, EdgeEnds, edge_index_u32};
 use crate::solve::cutting_plane::{NodeQueue, SearchResult, TailingOff};
 use crate::solve::highs::{LpStatus, SimplexMethod};
 use crate::solve::tsp::search_tree::{PruningRule, TspIncumbent};
-use crate::solve::{SolveFailure, check_not_canceled};
+use crate::solve::{SolveFailure, check_not_stopped};
 
 /// Fractional edges whose penalties are computed, the most fractional first. Each takes one row of
 /// the inverse.
@@ -93,6 +93,8 @@ pub(super) struct TspCutTree<'a> {
     root_bound: f64,
     node_queue: NodeQueue<TspBranchPath>,
     penalties: BranchPenalties,
+    /// Lower bound of the node that is being explored.
+    node_bound: f64,
 }
 
 impl<'a> TspCutTree<'a> {
@@ -112,20 +114,33 @@ impl<'a> TspCutTree<'a> {
             root_bound,
             node_queue: NodeQueue::default(),
             penalties: BranchPenalties::default(),
+            node_bound: root_bound,
         }
     }
 
     /// Searches all nodes or up to the node limit. Before a node branches, `primal_heuristic` may
-    /// improve the incumbent from its point.
+    /// improve the incumbent from its point. A search that is stopped ends as one at its limit.
     pub(super) fn run(
         mut self,
+        incumbent: &mut TspIncumbent,
+        primal_heuristic: &mut dyn FnMut(u64, &TspMasterLp, &mut TspIncumbent),
+    ) -> Result<SearchResult, SolveFailure> {
+        match self.search(incumbent, primal_heuristic) {
+            Err(SolveFailure::Interrupted) => Ok(self.node_queue.result_at_limit(self.node_bound)),
+            result => result,
+        }
+    }
+
+    fn search(
+        &mut self,
         incumbent: &mut TspIncumbent,
         primal_heuristic: &mut dyn FnMut(u64, &TspMasterLp, &mut TspIncumbent),
     ) -> Result<SearchResult, SolveFailure> {
         let mut path: Option<Rc<TspBranchPath>> = None;
         let (mut bound, mut solved) = (self.root_bound, 0);
         loop {
-            check_not_canceled()?;
+            self.node_bound = bound;
+            check_not_stopped()?;
             if solved >= self.input.max_nodes {
                 return Ok(self.node_queue.result_at_limit(bound));
             }
@@ -133,6 +148,7 @@ impl<'a> TspCutTree<'a> {
             if let TspCutNodeOutcome::Branch { bound: raised } = self.explore(bound, incumbent)? {
                 primal_heuristic(solved, &self.master, incumbent);
                 bound = raised.max(bound);
+                self.node_bound = bound;
                 path = Some(self.branch(bound, &path, incumbent)?);
                 continue;
             }
@@ -184,7 +200,7 @@ impl<'a> TspCutTree<'a> {
         let mut status = self.master.solve(SimplexMethod::Dual)?;
         let mut tailing_off = TailingOff::new(parent_bound, MAX_TAILING_ROUNDS);
         loop {
-            check_not_canceled()?;
+            check_not_stopped()?;
             match status {
                 LpStatus::Optimal => {}
                 LpStatus::ObjectiveBound => {

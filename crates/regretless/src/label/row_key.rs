@@ -1,0 +1,83 @@
+//! Keys of rows: a row's label is stored under a hash of the row's costs.
+
+use std::collections::HashMap;
+
+use crate::data::Matrix;
+use crate::error::Result;
+use crate::parallel::Threads;
+
+/// The first 128 bits of a BLAKE3 hash over the costs of a row: enough that no two rows of any
+/// realistic table share a key. Independent of the row's position, so that rows can be appended,
+/// reordered and removed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) struct RowKey {
+    pub high: u64,
+    pub low: u64,
+}
+
+impl RowKey {
+    /// The key of a row of costs.
+    fn of(costs: &Matrix, row: usize, buffers: &mut KeyBuffers) -> Self {
+        let mut hasher = blake3::Hasher::new();
+        hasher.update(&(costs.cols() as u64).to_le_bytes());
+        buffers.bytes.clear();
+        if costs.has_f64_values() {
+            costs.read(row, &mut buffers.values);
+            for value in &buffers.values {
+                buffers.bytes.extend_from_slice(&value.to_le_bytes());
+            }
+        } else {
+            for value in costs.row(row) {
+                buffers.bytes.extend_from_slice(&value.to_le_bytes());
+            }
+        }
+        hasher.update(&buffers.bytes);
+        let mut halves = [[0; size_of::<u64>()]; 2];
+        hasher.finalize_xof().fill(halves.as_flattened_mut());
+        let [high, low] = halves.map(u64::from_le_bytes);
+        Self { high, low }
+    }
+}
+
+#[derive(Default)]
+struct KeyBuffers {
+    values: Vec<f64>,
+    bytes: Vec<u8>,
+}
+
+/// The keys of all rows of a table. Rows with equal costs have equal keys and share one label.
+pub(super) struct RowKeys {
+    keys: Vec<RowKey>,
+    first_rows: HashMap<RowKey, usize>,
+}
+
+impl RowKeys {
+    /// # Errors
+    /// When the file of mapped costs was changed meanwhile.
+    pub(super) fn of(costs: &Matrix, threads: &Threads) -> Result<Self> {
+        let mut keys = vec![RowKey { high: 0, low: 0 }; costs.rows()];
+        threads.fill_slots(&mut keys, KeyBuffers::default, |buffers, row, key| {
+            *key = RowKey::of(costs, row, buffers);
+        });
+        costs.check_unchanged()?;
+        let mut first_rows = HashMap::with_capacity(keys.len());
+        for (row, key) in keys.iter().enumerate() {
+            first_rows.entry(*key).or_insert(row);
+        }
+        Ok(Self { keys, first_rows })
+    }
+
+    pub(super) fn key(&self, row: usize) -> RowKey {
+        self.keys[row]
+    }
+
+    /// The first row with this key.
+    pub(super) fn first_row(&self, key: RowKey) -> Option<usize> {
+        self.first_rows.get(&key).copied()
+    }
+
+    /// The first row with the same costs as this one.
+    pub(super) fn representative(&self, row: usize) -> usize {
+        self.first_row(self.keys[row]).unwrap_or(row)
+    }
+}

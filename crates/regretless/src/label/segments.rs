@@ -1,0 +1,446 @@
+//! Files of labels: segments of a store.
+//!
+//! A segment holds the labels of some rows of one problem with one set of limits, each under the
+//! key of its row, sorted by key. It is written atomically and never changed. A run reads all
+//! segments, solves the rows that are in none, and appends them; so it does not matter which rows
+//! are in which segment, nor which run or machine wrote it.
+//!
+//! Small segments are merged into larger ones, as in a log-structured merge tree (O'Neil et al.
+//! 1996): their number grows with the logarithm of the number of rows, and a row is rewritten that
+//! often. A merged segment is in place before those it replaces are removed, so that a run that is
+//! killed in between leaves rows in two segments, never in none.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use super::file::{self, LabelContext};
+use super::row_key::{RowKey, RowKeys};
+use super::time_estimate::TimeEstimate;
+use crate::data::Matrix;
+use crate::data::atomic_write::{fail_point, lock_file, remove_stale_temp_files, write_atomically};
+use crate::error::{Error, Result};
+use crate::observer::Observer;
+use crate::oracle::{Oracle, SolveResult};
+use crate::size_limits::read_file;
+
+/// A segment is merged with smaller ones if it is at most this many times as large as they are
+/// together. Untuned: 2 keeps fewer than twenty segments for 10 million rows, and rewrites a row
+/// about as often.
+const MAX_MERGED_SIZE_RATIO: u64 = 2;
+/// Segments of a finished table are merged into one up to this many bytes: reading and writing them
+/// takes a fraction of a second, and the one file depends on the labels alone, not on the runs that
+/// computed them.
+const MAX_SINGLE_SEGMENT_BYTES: u64 = 64 << 20;
+/// Times the folder is listed again because another process merged segments while they were read.
+/// Untuned: every retry needs another merge in the meantime.
+const MAX_LIST_ATTEMPTS: usize = 20;
+/// Attempts to lock, and the time between them: together five seconds, longer than any merge of
+/// small segments.
+const MAX_LOCK_ATTEMPTS: usize = 500;
+const LOCK_RETRY_DELAY: Duration = Duration::from_millis(10);
+/// Hex digits of a hash in the name of a file.
+const NAME_DIGITS: usize = 16;
+
+/// The segments of one problem with one set of limits.
+pub(super) struct LabelSegments<'a> {
+    /// The folder of the store.
+    pub folder: &'a Path,
+    pub context: LabelContext<'a>,
+    /// Number of costs of a row.
+    pub num_costs: usize,
+}
+
+/// A table whose labels are wanted.
+pub(super) struct UnlabeledTable<'a> {
+    pub costs: &'a Matrix,
+    pub keys: RowKeys,
+    pub oracle: &'a Oracle,
+}
+
+/// What the segments contain for a table.
+pub(super) struct StoredLabels {
+    /// The label of each row that is stored; of rows with equal costs only the first has one.
+    pub results: Vec<Option<SolveResult>>,
+    /// Segments whose content cannot be used.
+    pub damaged: Vec<PathBuf>,
+    pub warnings: Vec<String>,
+}
+
+/// Rows that were solved and written.
+pub(super) struct SolvedRows {
+    /// The results, in the order of the rows.
+    pub results: Vec<SolveResult>,
+    /// Measured seconds of one solve on one thread.
+    pub solve_seconds: Option<f64>,
+    /// The first error of a write.
+    pub write_error: Option<Error>,
+}
+
+/// What was found in the place of a segment.
+enum SegmentContent {
+    Labels(Vec<(RowKey, SolveResult)>),
+    /// The file does not exist any more: it was merged.
+    Missing,
+    /// The file system does not give its bytes.
+    Unreadable(String),
+    /// Its bytes are not those of a segment of this problem.
+    Damaged(String),
+}
+
+/// How far segments are merged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum MergeRule {
+    /// Small ones only, while rows are still being solved.
+    WhileSolving,
+    /// Into one, unless they are large.
+    Finished,
+}
+
+impl LabelSegments<'_> {
+    fn name_prefix(&self) -> &str {
+        &self.context.key[..NAME_DIGITS]
+    }
+
+    /// The segments in the folder, by size and name.
+    fn files(&self) -> Vec<(u64, PathBuf)> {
+        let mut files = Vec::new();
+        for entry in fs::read_dir(self.folder).into_iter().flatten().flatten() {
+            let name = entry.file_name();
+            let is_segment = name.to_str().is_some_and(|name| {
+                name.starts_with(self.name_prefix()) && name.ends_with(".safetensors")
+            });
+            // A file that is removed meanwhile was merged.
+            if let (true, Ok(metadata)) = (is_segment, entry.metadata()) {
+                files.push((metadata.len(), entry.path()));
+            }
+        }
+        files.sort();
+        files
+    }
+
+    /// The labels of a table in all segments, each checked against the problem and the costs.
+    pub(super) fn load(&self, table: &UnlabeledTable<'_>) -> StoredLabels {
+        let mut stored = StoredLabels {
+            results: vec![None; table.costs.rows()],
+            damaged: Vec::new(),
+            warnings: Vec::new(),
+        };
+        let mut processed: Vec<PathBuf> = Vec::new();
+        for _ in 0..MAX_LIST_ATTEMPTS {
+            let mut was_merged = false;
+            for (_, path) in self.files() {
+                if processed.contains(&path) {
+                    continue;
+                }
+                match self.read(&path) {
+                    SegmentContent::Labels(labels) => stored.add(&path, labels, table),
+                    SegmentContent::Missing => was_merged = true,
+                    SegmentContent::Unreadable(reason) => stored.warn(&path, &reason),
+                    SegmentContent::Damaged(reason) => stored.refuse(&path, &reason),
+                }
+                processed.push(path);
+            }
+            if !was_merged {
+                break;
+            }
+        }
+        stored
+    }
+
+    fn read(&self, path: &Path) -> SegmentContent {
+        let bytes = match read_file(path) {
+            Ok(bytes) => bytes,
+            Err(Error::Io { source, .. }) if source.kind() == ErrorKind::NotFound => {
+                return SegmentContent::Missing;
+            }
+            Err(error) => return SegmentContent::Unreadable(error.to_string()),
+        };
+        match file::decode(&bytes, self.context, self.num_costs) {
+            Ok(labels) => SegmentContent::Labels(labels),
+            Err(reason) => SegmentContent::Damaged(reason),
+        }
+    }
+
+    /// Writes labels as a new segment.
+    ///
+    /// # Errors
+    /// When the folder cannot be written.
+    fn write(&self, labels: &BTreeMap<RowKey, SolveResult>) -> Result<PathBuf> {
+        let bytes = file::encode(self.context, labels).map_err(Error::data)?;
+        fs::create_dir_all(self.folder).map_err(Error::io(self.folder))?;
+        // Named by the hash of its content: a file of the same name has the same content.
+        let content = blake3::hash(&bytes).to_hex();
+        let name = format!(
+            "{}-{}.safetensors",
+            self.name_prefix(),
+            &content[..NAME_DIGITS]
+        );
+        let path = self.folder.join(name);
+        write_atomically(&path, true, |out| out.write_all(&bytes))?;
+        Ok(path)
+    }
+
+    /// Solves rows and writes them as they are solved, at least every `flush_interval`, and the
+    /// last ones in the end or when the user interrupts.
+    ///
+    /// # Errors
+    /// When the observer interrupts.
+    pub(super) fn solve(
+        &self,
+        table: &UnlabeledTable<'_>,
+        rows: &[usize],
+        flush_interval: Duration,
+        observer: &dyn Observer,
+    ) -> Result<SolvedRows> {
+        let pending = Mutex::new(UnwrittenLabels {
+            labels: BTreeMap::new(),
+            since: Instant::now(),
+            write_error: None,
+        });
+        let threads = table.oracle.solver_threads().count();
+        let time_estimate = TimeEstimate::new(observer, rows.len(), threads);
+        let record = |row: usize, result: &SolveResult| {
+            time_estimate.count();
+            let due = {
+                let mut pending = pending.lock().unwrap_or_else(PoisonError::into_inner);
+                pending.labels.insert(table.keys.key(row), result.clone());
+                pending.take_if_due(flush_interval)
+            };
+            self.write_or_record_error(&due, &pending);
+        };
+        let outcome = table.oracle.solve_each(table.costs, rows, observer, record);
+        let solve_seconds = time_estimate.seconds_per_solve();
+        let remaining = {
+            let mut pending = pending.lock().unwrap_or_else(PoisonError::into_inner);
+            std::mem::take(&mut pending.labels)
+        };
+        self.write_or_record_error(&remaining, &pending);
+        let pending = pending.into_inner();
+        let write_error = pending.unwrap_or_else(PoisonError::into_inner).write_error;
+        outcome.map(|results| SolvedRows {
+            results,
+            solve_seconds,
+            write_error,
+        })
+    }
+
+    /// Writes labels, if there are any, and merges segments; stores the first error for the caller.
+    fn write_or_record_error(
+        &self,
+        labels: &BTreeMap<RowKey, SolveResult>,
+        pending: &Mutex<UnwrittenLabels>,
+    ) {
+        if labels.is_empty() {
+            return;
+        }
+        match self.write(labels) {
+            Ok(_) => self.merge(MergeRule::WhileSolving),
+            Err(error) => {
+                let mut pending = pending.lock().unwrap_or_else(PoisonError::into_inner);
+                pending.write_error.get_or_insert(error);
+            }
+        }
+    }
+
+    /// Removes segments that cannot be used, before their rows are solved and written again: the
+    /// new file may have the same name.
+    pub(super) fn remove(&self, damaged: &[PathBuf]) {
+        for path in damaged {
+            let _ = fs::remove_file(path);
+            fail_point();
+        }
+    }
+
+    /// Merges segments by the rule. Without effect where another process merges: it does not matter
+    /// who does.
+    pub(super) fn merge(&self, rule: MergeRule) {
+        if rule == MergeRule::Finished {
+            remove_stale_temp_files(self.folder);
+        }
+        if select_for_merge(&self.files(), rule).len() < 2 {
+            return;
+        }
+        let lock_path = self.folder.join(format!("{}.lock", self.name_prefix()));
+        let Some(lock) = wait_for_lock(&lock_path, rule) else {
+            return;
+        };
+        self.merge_locked(rule);
+        let _ = fs::remove_file(&lock_path);
+        drop(lock);
+    }
+
+    fn merge_locked(&self, rule: MergeRule) {
+        let mut labels = BTreeMap::new();
+        let mut sources = Vec::new();
+        for path in select_for_merge(&self.files(), rule) {
+            // What cannot be read stays: the next run reports it.
+            if let SegmentContent::Labels(content) = self.read(&path) {
+                labels.extend(content);
+                sources.push(path);
+            }
+        }
+        if sources.len() < 2 {
+            return;
+        }
+        // Where the merged segment cannot be written, its sources stay and nothing is lost.
+        let Ok(merged) = self.write(&labels) else {
+            return;
+        };
+        for path in sources {
+            if path != merged {
+                let _ = fs::remove_file(&path);
+                fail_point();
+            }
+        }
+    }
+}
+
+/// Locks the merging of segments; `None` if the folder cannot be written, or if another process
+/// merges. A finished table waits for that process: it may have listed the files before the last
+/// one was written.
+fn wait_for_lock(path: &Path, rule: MergeRule) -> Option<File> {
+    let attempts = match rule {
+        MergeRule::WhileSolving => 1,
+        MergeRule::Finished => MAX_LOCK_ATTEMPTS,
+    };
+    for attempt in 0..attempts {
+        if attempt > 0 {
+            std::thread::sleep(LOCK_RETRY_DELAY);
+        }
+        if let Some(lock) = lock_file(path).ok()? {
+            return Some(lock);
+        }
+    }
+    None
+}
+
+/// The segments that are merged into one, of those sorted by size.
+fn select_for_merge(files: &[(u64, PathBuf)], rule: MergeRule) -> Vec<PathBuf> {
+    let total: u64 = files.iter().map(|(bytes, _)| bytes).sum();
+    let merges_all = rule == MergeRule::Finished && total <= MAX_SINGLE_SEGMENT_BYTES;
+    let mut selected = Vec::new();
+    let mut selected_bytes: u64 = 0;
+    for (bytes, path) in files {
+        let is_small = *bytes <= MAX_MERGED_SIZE_RATIO.saturating_mul(selected_bytes);
+        if !merges_all && !selected.is_empty() && !is_small {
+            break;
+        }
+        selected.push(path.clone());
+        selected_bytes += bytes;
+    }
+    selected
+}
+
+impl StoredLabels {
+    /// Adds the labels of a segment, or none of them if one does not fit the table.
+    fn add(&mut self, path: &Path, labels: Vec<(RowKey, SolveResult)>, table: &UnlabeledTable<'_>) {
+        let mut fitting = Vec::new();
+        for (key, result) in labels {
+            let Some(row) = table.keys.first_row(key) else {
+                continue;
+            };
+            if let Err(reason) = table.check(row, &result) {
+                self.refuse(path, &reason);
+                return;
+            }
+            fitting.push((row, result));
+        }
+        for (row, result) in fitting {
+            self.results[row] = Some(result);
+        }
+    }
+
+    fn refuse(&mut self, path: &Path, reason: &str) {
+        self.warn(path, reason);
+        self.damaged.push(path.to_path_buf());
+    }
+
+    fn warn(&mut self, path: &Path, reason: &str) {
+        let name = path.display();
+        self.warnings.push(format!(
+            "{name}: labels could not be used and are computed again: {reason}"
+        ));
+    }
+}
+
+impl UnlabeledTable<'_> {
+    /// Checks a stored label against the problem and the costs of its row.
+    fn check(&self, row: usize, result: &SolveResult) -> Result<(), String> {
+        let Ok(label) = result else { return Ok(()) };
+        self.oracle
+            .problem()
+            .check(&label.decision)
+            .map_err(|reason| format!("instance {row}: {reason}"))?;
+        if self.costs.objective_of(&label.decision, row) != label.objective {
+            return Err(format!(
+                "instance {row}: the objective does not match the costs"
+            ));
+        }
+        Ok(())
+    }
+}
+
+/// Solved rows that are not written yet.
+struct UnwrittenLabels {
+    labels: BTreeMap<RowKey, SolveResult>,
+    since: Instant,
+    /// The first error of a write; nothing is written after it.
+    write_error: Option<Error>,
+}
+
+impl UnwrittenLabels {
+    fn take_if_due(&mut self, flush_interval: Duration) -> BTreeMap<RowKey, SolveResult> {
+        if self.since.elapsed() < flush_interval || self.write_error.is_some() {
+            return BTreeMap::new();
+        }
+        self.since = Instant::now();
+        std::mem::take(&mut self.labels)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+
+    use super::{MAX_SINGLE_SEGMENT_BYTES, MergeRule, select_for_merge};
+
+    fn files(sizes: &[u64]) -> Vec<(u64, PathBuf)> {
+        let named = |size: &u64| (*size, PathBuf::from(size.to_string()));
+        sizes.iter().map(named).collect()
+    }
+
+    #[test]
+    fn small_segments_are_merged_and_large_ones_stay() {
+        let merged = |sizes: &[u64], rule| select_for_merge(&files(sizes), rule).len();
+        assert_eq!(merged(&[10, 10, 40, 200], MergeRule::WhileSolving), 3);
+        assert_eq!(merged(&[10, 21, 1000], MergeRule::WhileSolving), 1);
+        assert_eq!(merged(&[10, 10, 40, 200], MergeRule::Finished), 4);
+        let large = MAX_SINGLE_SEGMENT_BYTES;
+        assert_eq!(merged(&[10, 10, large], MergeRule::Finished), 2);
+    }
+
+    #[test]
+    fn the_number_of_segments_grows_with_the_logarithm_of_the_rows() {
+        let mut sizes: Vec<u64> = Vec::new();
+        let mut rewritten = 0;
+        let appended = 10_000;
+        for _ in 0..appended {
+            sizes.push(100);
+            sizes.sort_unstable();
+            let count = select_for_merge(&files(&sizes), MergeRule::WhileSolving).len();
+            if count > 1 {
+                let merged: u64 = sizes.drain(..count).sum();
+                rewritten += merged;
+                sizes.push(merged);
+                sizes.sort_unstable();
+            }
+            assert!(sizes.len() <= 12, "{sizes:?}");
+        }
+        let average = rewritten / (100 * appended);
+        assert!(average <= 20, "every row was rewritten {average} times");
+    }
+}
