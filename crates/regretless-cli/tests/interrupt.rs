@@ -82,6 +82,57 @@ fn an_interrupted_training_writes_no_model() {
     assert_eq!(workspace.files(), ["problem.toml", "table.csv"]);
 }
 
+/// A set-covering problem of Fulkerson, Nemhauser and Trotter's kind: easy to solve nearly, hard to
+/// solve.
+fn hard_model() -> String {
+    let mut text = String::from("Minimize\n obj:");
+    for column in 0..120 {
+        text.push_str(&format!(" + {} x{column}", 1000 + (column * 7919) % 97));
+    }
+    text.push_str("\nSubject To\n");
+    for row in 0..240_usize {
+        let column = |k: usize| (row * (k + 3) * 31 + k * k * 17 + row / 7) % 120;
+        let mut columns: Vec<usize> = (0..5).map(column).collect();
+        columns.sort_unstable();
+        columns.dedup();
+        let terms: Vec<String> = columns.iter().map(|j| format!("x{j}")).collect();
+        text.push_str(&format!(" r{row}: {} >= 2\n", terms.join(" + ")));
+    }
+    text.push_str("Binary\n");
+    for column in 0..120 {
+        text.push_str(&format!(" x{column}\n"));
+    }
+    text.push_str("End\n");
+    text
+}
+
+#[test]
+fn a_solve_stopped_by_its_time_limit_or_ctrl_c_reports_incumbent_and_bound() {
+    let workspace = TestWorkspace::new();
+    workspace.write("hard.lp", &hard_model());
+    let limited = workspace
+        .run("solve hard.lp --seconds 1 --out limited.csv --json")
+        .json();
+    let child = start(&workspace, "solve hard.lp --out stopped.csv --json");
+    std::thread::sleep(Duration::from_secs(1));
+    Command::new("kill")
+        .args(["-INT", &child.id().to_string()])
+        .status()
+        .unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(130));
+    let stopped: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    for (result, status, file) in [
+        (&limited[0], "limit reached", "limited.csv"),
+        (&stopped[0], "interrupted", "stopped.csv"),
+    ] {
+        assert_eq!(result["status"], status, "{result}");
+        let [objective, bound] = ["objective", "bound"].map(|name| result[name].as_f64().unwrap());
+        assert!(bound < objective, "{result}");
+        assert!(workspace.read(file).lines().count() > 1);
+    }
+}
+
 #[test]
 fn a_closed_pipe_is_no_error() {
     let workspace = TestWorkspace::new();

@@ -66,6 +66,7 @@ pub fn run(options: &LabelOptions, context: &CommandContext) -> Result<CommandRe
     };
     let shard_report = store
         .label_shard(table, problem.spec(), &oracle, shard, &context.progress)
+        .map_err(|error| context.explain_interrupted_labels(error, &store))
         .map_err(in_file(&file))?;
     for warning in &shard_report.warnings {
         context.warn(&format!("note: {warning}"));

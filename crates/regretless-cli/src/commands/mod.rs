@@ -75,6 +75,17 @@ impl CommandContext {
         }
     }
 
+    /// Says that solved rows are kept if labeling was interrupted.
+    fn explain_interrupted_labels(&self, error: Error, store: &LabelStore) -> Error {
+        if matches!(error, Error::Interrupted) {
+            let folder = store.folder().display();
+            self.warn(&format!(
+                "note: rows solved so far are stored in {folder}; the same command resumes"
+            ));
+        }
+        error
+    }
+
     /// Hints at a format in which a large table stays on disk.
     fn hint_at_storage(&self, source: &TableSource, data: &Dataset) {
         if let Some(hint) = source.storage_hint(data) {
@@ -136,7 +147,9 @@ fn labeled(
     oracle: &Oracle,
     context: &CommandContext,
 ) -> Result<(LabeledDataset, LabelReport)> {
-    let (labeled, report) = store.label(data, problem.spec(), oracle, &context.progress)?;
+    let (labeled, report) = store
+        .label(data, problem.spec(), oracle, &context.progress)
+        .map_err(|error| context.explain_interrupted_labels(error, store))?;
     report
         .warnings
         .iter()

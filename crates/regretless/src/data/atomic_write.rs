@@ -159,6 +159,11 @@ fn resolve_symlink(path: &Path) -> PathBuf {
 const TEMP_FILE_PREFIX: &str = ".regretless-";
 const TEMP_FILE_SUFFIX: &str = ".tmp";
 
+/// The path of a lock file that is removed like a temporary file once its process has ended.
+pub fn temp_file_path(folder: &Path, name: &str) -> PathBuf {
+    folder.join(format!("{TEMP_FILE_PREFIX}{name}{TEMP_FILE_SUFFIX}"))
+}
+
 /// Attempts to create and lock a temporary file: another process may take a file that is not locked
 /// yet for a stale one and remove it. Untuned: a second collision is already unlikely.
 const MAX_TEMP_FILE_ATTEMPTS: usize = 10;

@@ -21,7 +21,9 @@ use super::file::{self, LabelContext};
 use super::row_key::{RowKey, RowKeys};
 use super::time_estimate::TimeEstimate;
 use crate::data::Matrix;
-use crate::data::atomic_write::{fail_point, lock_file, remove_stale_temp_files, write_atomically};
+use crate::data::atomic_write::{
+    fail_point, lock_file, remove_stale_temp_files, temp_file_path, write_atomically,
+};
 use crate::error::{Error, Result};
 use crate::observer::Observer;
 use crate::oracle::{Oracle, SolveResult};
@@ -264,7 +266,7 @@ impl LabelSegments<'_> {
         if select_for_merge(&self.files(), rule).len() < 2 {
             return;
         }
-        let lock_path = self.folder.join(format!("{}.lock", self.name_prefix()));
+        let lock_path = temp_file_path(self.folder, self.name_prefix());
         let Some(lock) = wait_for_lock(&lock_path, rule) else {
             return;
         };

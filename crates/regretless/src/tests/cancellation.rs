@@ -1,4 +1,5 @@
-//! A canceled solve ends and is reported as interrupted, never as a solution.
+//! A canceled solve ends and is reported as interrupted, never as a solution, unless its caller asks
+//! for incumbents; a solve at its time limit ends with its incumbent.
 //!
 //! The problems are so hard that a search that ignored the request would not finish in reasonable
 //! time.
@@ -15,7 +16,7 @@ use regretless::oracle::Oracle;
 use regretless::parallel::Threads;
 use regretless::problem::{Benchmark, Knapsack, LinearBuilder, ProblemKind, Sense, VariableDomain};
 use regretless::random::{Purpose, RandomStream};
-use regretless::solve::SolveFailure;
+use regretless::solve::{SearchLimits, SolveFailure, SolveStatus};
 
 fn canceled() -> Cancellation {
     let cancellation = Cancellation::new();
@@ -43,8 +44,14 @@ fn hard_knapsack(items: usize) -> (Vec<Vec<f64>>, Vec<f64>) {
     (weights, costs)
 }
 
-#[test]
-fn every_search_ends_when_it_is_canceled() {
+/// A problem with costs that no search solves in reasonable time.
+struct HardCase {
+    name: &'static str,
+    problem: Arc<dyn ProblemKind>,
+    costs: Vec<f64>,
+}
+
+fn hard_cases() -> [HardCase; 5] {
     let (weights, values) = hard_knapsack(200);
     let knapsack = Knapsack::with_capacity_fraction(weights.clone(), 0.5).unwrap();
     let mut build = LinearBuilder::new("hard", Sense::Minimize);
@@ -71,22 +78,79 @@ fn every_search_ends_when_it_is_canceled() {
             .build()
             .unwrap()
     };
-    let cases: [(&str, Arc<dyn ProblemKind>, Vec<f64>); 5] = [
-        ("knapsack", Arc::new(knapsack), values.clone()),
-        ("linear", Arc::new(linear), values),
-        ("small tour", benchmark("TSP64"), edges(64)),
-        ("large tour", benchmark("TSP400"), edges(400)),
-        ("routes", benchmark("CVRP60"), edges(60)),
-    ];
-    for (name, problem, costs) in cases {
-        let oracle = Oracle::new(problem);
+    let case = |name, problem, costs| HardCase {
+        name,
+        problem,
+        costs,
+    };
+    [
+        case("knapsack", Arc::new(knapsack), values.clone()),
+        case("linear", Arc::new(linear), values),
+        case("small tour", benchmark("TSP64"), edges(64)),
+        case("large tour", benchmark("TSP400"), edges(400)),
+        case("routes", benchmark("CVRP60"), edges(60)),
+    ]
+}
+
+#[test]
+fn every_search_ends_when_it_is_canceled() {
+    for case in hard_cases() {
+        let oracle = Oracle::new(case.problem);
         let scope = canceled().enter();
         assert_eq!(
-            oracle.worker().solve(&costs),
+            oracle.worker().solve(&case.costs),
             Err(SolveFailure::Interrupted),
-            "{name}"
+            "{}",
+            case.name
         );
         drop(scope);
+    }
+}
+
+#[test]
+fn every_search_ends_at_its_time_limit_with_an_incumbent_and_a_bound() {
+    for case in hard_cases() {
+        let limits = SearchLimits {
+            seconds: Some(0.5),
+            ..SearchLimits::default()
+        };
+        let oracle = Oracle::new(case.problem).with_limits(limits);
+        let solution = oracle.worker().solve(&case.costs).unwrap();
+        assert_eq!(solution.status, SolveStatus::LimitReached, "{}", case.name);
+        // The oracle has checked that the decision is feasible.
+        assert!(
+            solution.bound.is_finite() && solution.bound < solution.objective,
+            "{}: {} of {}",
+            case.name,
+            solution.bound,
+            solution.objective
+        );
+    }
+}
+
+#[test]
+fn a_time_limit_without_an_incumbent_is_a_failure_of_the_row() {
+    let [_, linear, ..] = hard_cases();
+    let limits = SearchLimits {
+        seconds: Some(1e-9),
+        ..SearchLimits::default()
+    };
+    let oracle = Oracle::new(linear.problem).with_limits(limits);
+    assert_eq!(
+        oracle.worker().solve(&linear.costs),
+        Err(SolveFailure::TimeLimitReached)
+    );
+}
+
+#[test]
+fn a_canceled_search_returns_its_incumbent_if_the_caller_wants_it() {
+    let cases = hard_cases();
+    let [knapsack, _, tour, ..] = &cases;
+    for case in [knapsack, tour] {
+        let oracle = Oracle::new(case.problem.clone()).with_incumbents_on_cancellation();
+        let _scope = canceled().enter();
+        let solution = oracle.worker().solve(&case.costs).unwrap();
+        assert_eq!(solution.status, SolveStatus::LimitReached, "{}", case.name);
     }
 }
 
