@@ -9,6 +9,8 @@ use crate::text::duration;
 /// Rows after which the time is estimated. Untuned: the mean of so many solves is within a factor
 /// of two of the mean of all rows, even where single solves differ by a factor of ten.
 const ESTIMATED_ROWS: usize = 16;
+/// Seconds before which nothing is estimated: threads start, and short runs end without a word.
+const MIN_SECONDS_BEFORE_ESTIMATE: f64 = 2.0;
 /// Seconds after which fewer rows suffice, as many as there are threads: somebody waits.
 const MAX_SECONDS_BEFORE_ESTIMATE: f64 = 30.0;
 /// Shorter waits are not announced.
@@ -41,7 +43,7 @@ impl<'a> TimeEstimate<'a> {
     pub(super) fn count(&self) {
         let solved = 1 + self.solved.fetch_add(1, Ordering::Relaxed);
         let seconds = self.started.elapsed().as_secs_f64();
-        let is_known = solved >= ESTIMATED_ROWS
+        let is_known = (solved >= ESTIMATED_ROWS && seconds >= MIN_SECONDS_BEFORE_ESTIMATE)
             || (solved >= self.threads && seconds >= MAX_SECONDS_BEFORE_ESTIMATE);
         if !is_known || self.is_announced.swap(true, Ordering::Relaxed) {
             return;
@@ -105,6 +107,10 @@ mod tests {
         );
         assert!(announced(Duration::from_secs(1), ESTIMATED_ROWS - 1).is_empty());
         assert!(announced(Duration::from_millis(10), 300).is_empty());
+        assert_eq!(
+            announced(Duration::from_millis(50), 60),
+            ["labeling: 260 solves to come, about 13 s (estimated from 40)"]
+        );
     }
 
     #[test]
