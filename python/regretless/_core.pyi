@@ -35,7 +35,7 @@ __version__: str
 
 _Path: TypeAlias = str | PathLike[str]
 _Sense: TypeAlias = Literal["minimize", "maximize"]
-_Split: TypeAlias = str | float | Sequence[float] | Sequence[ArrayLike]
+_Split: TypeAlias = str | float | Sequence[Any]
 # Anything that numpy converts, or a DataFrame of pandas or polars.
 _Table: TypeAlias = ArrayLike | Any
 # An array, or a DataFrame where the input is one.

@@ -68,6 +68,9 @@ class Result:
                 fields[name] = kind.from_dict(value)
             elif value is not None:
                 fields[name] = tuple(kind.from_dict(entry) for entry in value)
+        for name, value in fields.items():
+            if isinstance(value, list):
+                fields[name] = tuple(value)
         return cls(**fields)
 
     def _repr_html_(self) -> str:
@@ -232,6 +235,10 @@ class TrainingReport(Result):
         Name of the method.
     seed : int
         Seed of split, initial parameters, batches and noise.
+    split : str
+        Numbers of rows for training, validation and test, and how they were divided.
+    features : tuple of str
+        Names of the features.
     chosen_method : str
         The method of the model: that of the best candidate for ``auto``.
     candidates : tuple of CandidateReport
@@ -260,6 +267,8 @@ class TrainingReport(Result):
 
     method: str
     seed: int
+    split: str
+    features: tuple[str, ...]
     chosen_method: str
     candidates: tuple[CandidateReport, ...]
     best_epoch: int

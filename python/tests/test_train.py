@@ -246,3 +246,62 @@ def test_an_interrupted_training_resumes_from_its_checkpoint(tmp_path):
     assert solver.calls == calls - calls_before_checkpoint
     assert resumed.to_bytes() == expected.to_bytes()
     assert list(tmp_path.iterdir()) == [], "a finished training leaves no checkpoint"
+
+
+pd = pytest.importorskip("pandas")
+DAYS = np.datetime64("2026-01-01") + np.arange(len(X))
+
+
+@pytest.mark.parametrize(
+    "times",
+    [
+        DAYS,
+        DAYS.astype("datetime64[ns]"),
+        [str(day) for day in DAYS],
+        DAYS.astype(object),
+        pd.Series(DAYS),
+        pd.Series(DAYS).dt.tz_localize("UTC"),
+        np.arange(len(X)),
+        np.arange(len(X)) / 7,
+    ],
+    ids=["days", "ns", "texts", "dates", "pandas", "zoned", "integers", "floats"],
+)
+def test_a_split_by_time_takes_the_latest_rows(times):
+    right, expected = rl.train(PROBLEM, X, C, labels=LABELS, epochs=1, split="order:0.2,0.1")
+    assert expected.split == "140/40/20 rows, in table order"
+    found, report = rl.train(
+        PROBLEM, X, C, labels=LABELS, epochs=1, split=("time", times, 0.2, 0.1)
+    )
+    assert report.split.startswith("140/40/20 rows, split by time: training until ")
+    assert report.test == expected.test
+    np.testing.assert_array_equal(found.predict(X[:5]), right.predict(X[:5]))
+
+
+def test_a_column_of_dates_splits_the_rows_and_is_no_feature():
+    expected, _ = rl.train(PROBLEM, X, C, labels=LABELS, epochs=1, split="order")
+    names = [f"f{column}" for column in range(X.shape[1])]
+    frame = pd.DataFrame(X, columns=names)
+    frame.insert(0, "day", DAYS)
+    model, report = rl.train(PROBLEM, frame, C, labels=LABELS, epochs=1, split="time:day")
+    assert report.features == tuple(names)
+    assert report.split == (
+        "120/40/40 rows, split by day: training until 2026-04-30, validation from 2026-05-01, "
+        "test from 2026-06-10"
+    )
+    np.testing.assert_array_equal(model.predict(X[:5]), expected.predict(X[:5]))
+    frame["day"] = np.arange(len(X))
+    _, report = rl.train(PROBLEM, frame, C, labels=LABELS, epochs=1, split="time:day")
+    assert report.features == ("day", *names)
+
+
+def test_a_split_by_time_needs_a_time_for_every_row():
+    missing = DAYS.copy()
+    missing[7] = np.datetime64("NaT")
+    with pytest.raises(ValueError, match="row 7"):
+        rl.train(PROBLEM, X, C, split=("time", missing))
+    with pytest.raises(ValueError, match="199 times for 200 rows"):
+        rl.train(PROBLEM, X, C, split=("time", DAYS[1:]))
+    with pytest.raises(ValueError, match="no.*column|neither X nor C"):
+        rl.train(PROBLEM, X, C, split="time:day")
+    with pytest.raises(ValueError, match="time:date"):
+        rl.train(PROBLEM, X, C, split="time")

@@ -1,13 +1,13 @@
 //! Reads the tables, problems and models that options name.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use regretless::data::{Dataset, FeatureShape, Features, Layout, Matrix, TableSource, WideColumns};
 use regretless::predict::CostModel;
 use regretless::problem::ProblemSpec;
 use regretless::{Error, Model, Problem, Result};
 
-use crate::args::{ColumnOptions, DataOptions, ProblemSource};
+use crate::args::{ColumnOptions, CsvOptions, DataOptions, ProblemSource};
 
 /// Kinds of table files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,6 +32,14 @@ impl TableFormat {
                 Error::setting(format!("{}: unknown kind of table", path.display()))
                     .with_remedy("files end in .csv or .npy"),
             ),
+        }
+    }
+
+    /// The format of a file to read, by its extension; cells of .tsv files are separated by tabs.
+    pub fn of_input(path: &Path) -> Result<Self> {
+        match path.extension() {
+            Some(extension) if extension.eq_ignore_ascii_case("tsv") => Ok(Self::Csv),
+            _ => Self::of(path),
         }
     }
 }
@@ -81,14 +89,19 @@ pub fn load_model(file: &Path, problem: Option<&ProblemSource>) -> Result<Model>
 pub fn table_source(options: &DataOptions) -> Result<TableSource> {
     let data = require(options.data.as_ref(), "--data")?;
     let layout = options.layout();
-    match (TableFormat::of(&data)?, &options.cost_data) {
-        (TableFormat::Csv, None) => Ok(TableSource::Csv { file: data, layout }),
+    let dialect = options.csv.dialect(&data)?;
+    match (TableFormat::of_input(&data)?, &options.cost_data) {
+        (TableFormat::Csv, None) => Ok(TableSource::Csv {
+            file: data,
+            layout,
+            dialect,
+        }),
         (TableFormat::Npy, None) => Err(Error::setting(format!(
             "{} holds features only",
             data.display()
         ))
         .with_remedy("give --cost-data costs.npy too")),
-        (kind, Some(costs)) if kind != TableFormat::of(costs)? => {
+        (kind, Some(costs)) if kind != TableFormat::of_input(costs)? => {
             Err(Error::setting("--data and --cost-data must be of one kind")
                 .with_remedy("both CSV or both NPY"))
         }
@@ -101,6 +114,7 @@ pub fn table_source(options: &DataOptions) -> Result<TableSource> {
                 features: data,
                 costs: costs.clone(),
                 columns,
+                dialect,
             }),
             Layout::Long(_) => Err(Error::setting("a long table holds its costs itself")
                 .with_remedy("drop --cost-data")),
@@ -120,7 +134,8 @@ pub fn options_for_model(options: &DataOptions, model: &CostModel) -> DataOption
             if options
                 .cost_data
                 .as_deref()
-                .is_some_and(|path| TableFormat::of(path).ok() == Some(TableFormat::Npy)) => {}
+                .is_some_and(|path| TableFormat::of_input(path).ok() == Some(TableFormat::Npy)) => {
+        }
         FeatureShape::Wide => drop(
             options
                 .costs
@@ -155,6 +170,7 @@ pub fn dataset_for_model(source: &TableSource, model: &CostModel) -> Result<Data
 pub fn features_for_model(
     path: &Path,
     columns: &ColumnOptions,
+    csv: &CsvOptions,
     model: &CostModel,
 ) -> Result<Features> {
     let feature_names = &model.metadata.features;
@@ -162,14 +178,14 @@ pub fn features_for_model(
         FeatureShape::Wide => Layout::Wide(WideColumns::default()),
         FeatureShape::Long { .. } => Layout::Long(columns.long(model.metadata.costs.to_vec())),
     };
-    match TableFormat::of(path)? {
-        TableFormat::Csv => Features::read_csv(path, &layout, feature_names),
+    match TableFormat::of_input(path)? {
+        TableFormat::Csv => Features::read_csv(path, &layout, feature_names, csv.dialect(path)?),
         TableFormat::Npy => Features::read_npy(path, feature_names),
     }
 }
 
 /// A table of which only the costs are used; its features are placeholders.
-pub fn costs_only(options: &DataOptions) -> Result<(PathBuf, Dataset)> {
+pub fn costs_only(options: &DataOptions) -> Result<(TableSource, Dataset)> {
     let missing = || {
         Error::setting("--data with --costs, or --cost-data, is missing")
             .with_remedy("see --help for an example")
@@ -179,12 +195,20 @@ pub fn costs_only(options: &DataOptions) -> Result<(PathBuf, Dataset)> {
         .as_ref()
         .or(options.data.as_ref())
         .ok_or_else(missing)?;
-    let data = match (TableFormat::of(path)?, options.layout()) {
-        (TableFormat::Npy, _) => Dataset::read_costs_npy(path)?,
-        (TableFormat::Csv, layout @ Layout::Long(_)) => {
-            let file = path.clone();
-            TableSource::Csv { file, layout }.read()?
+    let dialect = options.csv.dialect(path)?;
+    let source = match (TableFormat::of_input(path)?, options.layout()) {
+        (TableFormat::Npy, _) => {
+            let source = TableSource::Npy {
+                features: path.clone(),
+                costs: path.clone(),
+            };
+            return Ok((source, Dataset::read_costs_npy(path)?));
         }
+        (TableFormat::Csv, layout @ Layout::Long(_)) => TableSource::Csv {
+            file: path.clone(),
+            layout,
+            dialect,
+        },
         (TableFormat::Csv, Layout::Wide(columns)) => {
             let costs = if columns.costs.is_empty() {
                 vec!["*".into()]
@@ -196,22 +220,23 @@ pub fn costs_only(options: &DataOptions) -> Result<(PathBuf, Dataset)> {
                 costs,
                 ignore: columns.ignore,
             };
-            let (features, costs) = (path.clone(), path.clone());
             TableSource::CsvPair {
-                features,
-                costs,
+                features: path.clone(),
+                costs: path.clone(),
                 columns,
+                dialect,
             }
-            .read()?
         }
     };
-    Ok((path.clone(), data))
+    let data = source.read()?;
+    Ok((source, data))
 }
 
 /// Predicted costs, one row per instance.
-pub fn predictions(path: &Path, names: &[String]) -> Result<Matrix> {
-    let table = match TableFormat::of(path)? {
-        TableFormat::Csv => Features::read_csv(path, &Layout::Wide(WideColumns::default()), names)?,
+pub fn predictions(path: &Path, names: &[String], csv: &CsvOptions) -> Result<Matrix> {
+    let layout = Layout::Wide(WideColumns::default());
+    let table = match TableFormat::of_input(path)? {
+        TableFormat::Csv => Features::read_csv(path, &layout, names, csv.dialect(path)?)?,
         TableFormat::Npy => Features::read_npy(path, names)?,
     };
     Ok(table.values().clone())

@@ -7,7 +7,7 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString, PyTuple};
 use regretless::checkpoint::CheckpointFolder;
-use regretless::data::{CostNames, Dataset, SplitIndices, SplitRule};
+use regretless::data::{CostNames, Dataset, Split, SplitIndices, SplitRule};
 use regretless::evaluate::Evaluation;
 use regretless::method::Method;
 use regretless::optimizer::Optimizer;
@@ -123,6 +123,111 @@ pub fn json_text(value: &Bound<'_, PyAny>, what: &str) -> PyResult<String> {
     text.extract()
 }
 
+/// Tables without the column of times, and their split by it.
+struct TimeSplit<'py> {
+    x: Bound<'py, PyAny>,
+    c: Bound<'py, PyAny>,
+    split: Split,
+    times: Vec<String>,
+}
+
+impl<'py> TimeSplit<'py> {
+    /// A split by time: "time:date" with a column of `X` or `C`, or ("time", values) with fractions
+    /// behind it; `None` for any other split. A column of `X` that holds numbers stays a feature.
+    fn parse(
+        split: Option<&Bound<'py, PyAny>>,
+        x: &Bound<'py, PyAny>,
+        c: &Bound<'py, PyAny>,
+    ) -> PyResult<Option<Self>> {
+        let Some(split) = split else {
+            return Ok(None);
+        };
+        let module = split.py().import("regretless._times")?;
+        let (mut x, mut c) = (x.clone(), c.clone());
+        if let Ok(text) = split.extract::<String>() {
+            if text.trim() == "time" {
+                return Err(PyValueError::new_err(
+                    "split: name the column of the times, \"time:date\", or give the times, \
+                     (\"time\", times)",
+                ));
+            }
+            let Ok(rule @ SplitRule::Time { .. }) = text.parse::<SplitRule>() else {
+                return Ok(None);
+            };
+            let rule = rule.with_seed(0);
+            let column = rule.time_column().unwrap_or_default();
+            let values = |table: &Bound<'py, PyAny>| {
+                let values = module.call_method1("time_column", (table, column))?;
+                Ok::<_, PyErr>((!values.is_none()).then_some(values))
+            };
+            let found = if let Some(found) = values(&x)? {
+                let is_numeric = module.call_method1("is_numeric_column", (&x, column))?;
+                if !is_numeric.extract::<bool>()? {
+                    x = module.call_method1("without_column", (&x, column))?;
+                }
+                found
+            } else if let Some(found) = values(&c)? {
+                c = module.call_method1("without_column", (&c, column))?;
+                found
+            } else {
+                return Err(PyValueError::new_err(format!(
+                    "split: neither X nor C is a DataFrame with a column '{column}'; give the \
+                     times as (\"time\", times)"
+                )));
+            };
+            let times = module.call_method1("time_texts", (found,))?.extract()?;
+            return Ok(Some(Self {
+                x,
+                c,
+                split: rule,
+                times,
+            }));
+        }
+        let Ok(parts) = split.extract::<Vec<Bound<'py, PyAny>>>() else {
+            return Ok(None);
+        };
+        let Some((first, rest)) = parts.split_first() else {
+            return Ok(None);
+        };
+        if first.extract::<String>().ok().as_deref() != Some("time") {
+            return Ok(None);
+        }
+        let Some((values, fractions)) = rest.split_first() else {
+            return Err(PyValueError::new_err(
+                "split: (\"time\", times) needs the time of every row",
+            ));
+        };
+        let mut split = Split::by_time("time");
+        match fractions {
+            [] => {}
+            [both] => split = split.validation(both.extract()?).test(both.extract()?),
+            [validation, test] => {
+                split = split
+                    .validation(validation.extract()?)
+                    .test(test.extract()?);
+            }
+            _ => {
+                return Err(PyValueError::new_err(
+                    "split: (\"time\", times) takes fractions for validation and test behind it",
+                ));
+            }
+        }
+        let times = module.call_method1("time_texts", (values,))?.extract()?;
+        Ok(Some(Self { x, c, split, times }))
+    }
+
+    /// The rows of each part.
+    fn apply(&self, rows: usize) -> PyResult<SplitIndices> {
+        if self.times.len() != rows {
+            return Err(PyValueError::new_err(format!(
+                "split: {} times for {rows} rows",
+                self.times.len()
+            )));
+        }
+        self.split.apply_to_times(&self.times).map_err(to_py_err)
+    }
+}
+
 /// A split by fractions, numbers of rows, or lists of rows.
 fn parse_split(split: Option<&Bound<'_, PyAny>>, rows: usize, seed: u64) -> PyResult<SplitIndices> {
     let Some(split) = split else {
@@ -168,6 +273,8 @@ fn split_by_rows(parts: &[Bound<'_, PyAny>], rows: usize) -> PyResult<SplitIndic
         train: list(0)?,
         validation: list(1)?,
         test: list(2)?,
+        rule: "given by row numbers".into(),
+        is_chronological: false,
     };
     check_disjoint(&split.train, &split.validation, "training and validation")?;
     check_disjoint(&split.train, &split.test, "training and test")?;
@@ -232,8 +339,12 @@ fn dataset(
 /// labels : Labels, optional
 ///     Optimal decisions of the rows; solved here by default.
 /// split : optional
-///     Lists of rows (training, validation) or (training, validation, test), fractions for
-///     validation and test, or numbers of rows (1000, 400, 600); (0.2, 0.2) by default.
+///     Fractions for validation and test, drawn at random; (0.2, 0.2) by default. "order:0.2,0.1"
+///     takes them from the end of the table. "time:date" or "time:date,0.2,0.1" takes the latest
+///     rows by the times in a column of `X` or `C`, ("time", times) or ("time", times, 0.2, 0.1) by
+///     an array of times: dates, date-times or numbers. Rows of one time stay in one part; a column
+///     of dates in `X` is not a feature. Or numbers of rows (1000, 400, 600) in the order of the
+///     table, or lists of rows (training, validation) or (training, validation, test).
 /// predictor : str, default "linear"
 ///     "linear", "mlp" or "mlp:64,32".
 /// init_model : Model, optional
@@ -348,9 +459,17 @@ pub fn train<'py>(
         threads: threads.unwrap_or(0),
     };
     check_same_rows(X, C, "X", "C")?;
+    let time_split = TimeSplit::parse(split, X, C)?;
+    let (X, C) = match &time_split {
+        Some(by_time) => (&by_time.x, &by_time.c),
+        None => (X, C),
+    };
     let mut data = dataset(X, C, feature_names, cost_names)?;
     match_table(py, problem, &mut data)?;
-    let split = parse_split(split, data.len(), u64::from(seed))?;
+    let split = match &time_split {
+        Some(by_time) => by_time.apply(data.len())?,
+        None => parse_split(split, data.len(), u64::from(seed))?,
+    };
     problem.check_width(data.costs().cols())?;
     let call = PyCall::new(progress);
     let oracle = problem

@@ -65,6 +65,8 @@ pub struct TrainingOutcome {
     pub labels: LabelCounts,
     /// Whether solves had a time limit, so that results are not reproducible.
     pub has_time_limit: bool,
+    /// Numbers of rows and how they were divided, in words.
+    pub split: String,
 }
 
 /// The summary of a training in reports.
@@ -72,6 +74,10 @@ pub struct TrainingOutcome {
 struct TrainingSummary<'a> {
     method: &'a Method,
     seed: u64,
+    /// Numbers of rows and how they were divided, in words.
+    split: &'a str,
+    /// Names of the features.
+    features: &'a [String],
     /// The method of the model: for `auto` that of the best candidate.
     chosen_method: &'a str,
     candidates: &'a [CandidateReport],
@@ -192,6 +198,7 @@ impl Trainer {
             heuristic: context.oracle.heuristic(),
             labels: context.data.label_counts(&context.data.rows()),
             has_time_limit: context.oracle.limits().seconds.is_some(),
+            split: context.split.to_string(),
         })
     }
 
@@ -241,6 +248,8 @@ impl Trainer {
         TrainingSummary {
             method: &self.method,
             seed: self.settings.seed,
+            split: &outcome.split,
+            features: &outcome.trained.model.metadata.features,
             chosen_method: &outcome.trained.model.metadata.method,
             candidates: &outcome.trained.candidates,
             best_epoch: report.best_epoch(),

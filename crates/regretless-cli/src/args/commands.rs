@@ -9,7 +9,7 @@ use regretless::predict::PredictorSpec;
 use regretless::problem::Benchmark;
 use serde::{Deserialize, Serialize};
 
-use super::data::{ColumnOptions, DataOptions, ProblemOptions};
+use super::data::{ColumnOptions, CsvOptions, DataOptions, ProblemOptions};
 use super::training::TrainingOptions;
 use super::values::{FileFormat, GeneratedFormat, RelaxationArg, one_or_many_methods};
 use super::{ExecutionOptions, LimitOptions, ProblemSource};
@@ -153,10 +153,12 @@ pub struct SplitOptions {
     /// Predictor: linear, mlp, or mlp:64,32 with its hidden layers [default: linear]
     #[arg(long, value_name = "KIND")]
     pub predictor: Option<PredictorSpec>,
-    /// Fractions of the rows, drawn at random, for validation and test (0.2 for both, or 0.2,0.1),
-    /// or numbers of rows in table order for training, validation and test (1000,400,600) [default:
-    /// 0.2,0.2; with --benchmark 1000,400,600]
-    #[arg(long, value_name = "FRACTIONS|ROWS")]
+    /// Fractions of the rows for validation and test, drawn at random (0.2 for both, or 0.2,0.1), in
+    /// table order (order, or order:0.2,0.1), or by the times in a column, the latest rows for test
+    /// (time:date, or time:date,0.2,0.1; ISO dates or numbers); or numbers of rows in table order
+    /// for training, validation and test (1000,400,600) [default: 0.2,0.2; with --benchmark
+    /// 1000,400,600]
+    #[arg(long, value_name = "SPLIT")]
     pub split: Option<SplitRule>,
 }
 
@@ -204,6 +206,10 @@ pub struct DecideOptions {
     #[command(flatten)]
     #[serde(flatten)]
     pub columns: ColumnOptions,
+    /// How CSV files are written.
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub csv: CsvOptions,
     /// Problem [default: the one in the model file]
     #[arg(long, value_name = "FILE.toml")]
     pub problem: Option<ProblemSource>,
@@ -292,8 +298,8 @@ pub struct CompareOptions {
     #[serde(flatten)]
     pub problem: ProblemOptions,
     /// Methods, separated by semicolons or given one by one, or auto. MSE always runs as the
-    /// reference; least squares, the mean of the training rows and (where --split is in table
-    /// order) the previous row are baselines [default: MSE and MAE with every subset of C, O, S]
+    /// reference; least squares, the mean of the training rows and (where --split is in the order
+    /// of the table) the previous row are baselines [default: MSE and MAE with every subset of C, O, S]
     #[arg(
         long,
         value_delimiter = ';',
@@ -302,7 +308,7 @@ pub struct CompareOptions {
     )]
     #[serde(default, deserialize_with = "one_or_many_methods")]
     pub methods: Option<Vec<Method>>,
-    /// Number of seeds; data and split depend on the seed too [default: 5]
+    /// Number of seeds; built-in data and random splits depend on the seed too [default: 5]
     #[arg(long, value_name = "N", help_heading = "Training")]
     pub seeds: Option<u32>,
     /// First seed [default: 0]

@@ -1,12 +1,12 @@
 //! Options of the data and the problem.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use clap::Args;
-use regretless::Error;
-use regretless::data::{Layout, LongColumns, WideColumns};
+use regretless::data::{CsvDialect, Layout, LongColumns, WideColumns};
 use regretless::problem::{Benchmark, ProblemSpec};
+use regretless::{Error, Result};
 use serde::{Deserialize, Deserializer, Serialize};
 
 use super::values::one_or_many;
@@ -40,6 +40,40 @@ pub struct DataOptions {
     /// Long table: the column with the cost [default: cost]
     #[arg(long, value_name = "COLUMN")]
     pub cost_column: Option<String>,
+    /// How CSV files are written.
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub csv: CsvOptions,
+}
+
+/// How CSV files separate cells and write decimals.
+#[derive(Debug, Clone, Default, Args, Serialize, Deserialize)]
+#[command(next_help_heading = "Data")]
+pub struct CsvOptions {
+    /// CSV: what separates the cells: one character, such as ';', or tab [default: a comma; tab in
+    /// .tsv files]
+    #[arg(long, value_name = "CHARACTER")]
+    pub delimiter: Option<String>,
+    /// CSV: what precedes decimals, '.' or ','; thousands separators are not allowed [default: .]
+    #[arg(long, value_name = "CHARACTER")]
+    pub decimal: Option<String>,
+}
+
+impl CsvOptions {
+    /// The dialect of a file.
+    pub fn dialect(&self, path: &Path) -> Result<CsvDialect> {
+        let standard = if is_tab_separated(path) { "tab" } else { "," };
+        CsvDialect::new(
+            self.delimiter.as_deref().unwrap_or(standard),
+            self.decimal.as_deref().unwrap_or("."),
+        )
+    }
+}
+
+/// Whether the name of a file says that tabs separate its cells.
+fn is_tab_separated(path: &Path) -> bool {
+    path.extension()
+        .is_some_and(|extension| extension.eq_ignore_ascii_case("tsv"))
 }
 
 /// Columns that identify the rows of a long table.
@@ -133,7 +167,7 @@ pub enum ProblemSource {
 impl FromStr for ProblemSource {
     type Err = Error;
 
-    fn from_str(text: &str) -> Result<Self, Error> {
+    fn from_str(text: &str) -> Result<Self> {
         Ok(Self::File(text.into()))
     }
 }

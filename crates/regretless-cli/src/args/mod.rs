@@ -21,7 +21,7 @@ pub use commands::{
     CompareOptions, DecideOptions, EvaluateOptions, GenerateOptions, LabelOptions,
     ReproduceOptions, SolveOptions, TrainOptions,
 };
-pub use data::{ColumnOptions, DataOptions, ProblemOptions, ProblemSource};
+pub use data::{ColumnOptions, CsvOptions, DataOptions, ProblemOptions, ProblemSource};
 pub use training::Profile;
 pub use values::GeneratedFormat;
 use values::Seconds;

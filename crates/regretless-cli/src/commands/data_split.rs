@@ -3,31 +3,23 @@
 //! Benchmark data are generated for each seed: `--seed 3` trains on the table that `generate --seed
 //! 3` writes. A user's table is the same for all seeds; its random split depends on the seed.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use regretless::data::SyntheticSpec;
-use regretless::data::{Dataset, SplitIndices, SplitRule};
+use regretless::data::{Dataset, SplitIndices, SplitRule, TableSource};
 use regretless::experiment::CellData;
 use regretless::label::LabeledDataset;
 use regretless::problem::Benchmark;
 use regretless::{Error, Problem, Result};
 
-use super::{CommandContext, labeled, oracle, store};
+use super::{CommandContext, UnusedColumns, labeled, oracle, store};
 use crate::args::{DataOptions, ExecutionOptions, ProblemOptions};
 use crate::input::{in_file, load_problem, table_source};
-use crate::output::grouped;
 
 /// Rows to train, validate and test on of benchmark data.
 const BENCHMARK_SPLIT: SplitRule = SplitRule::Counts([1000, 400, 600]);
 /// Rows of benchmark data where the split is given as fractions.
 const DEFAULT_BENCHMARK_ROWS: usize = 2000;
-
-/// Rows to train, validate and test, for people.
-pub fn rows_text(split: &SplitIndices) -> String {
-    let [train, validation, test] = split.counts().map(|rows| grouped(rows as u64));
-    format!("{train}/{validation}/{test} rows")
-}
 
 /// The default split.
 pub fn standard_split(data: &DataOptions, problem: &ProblemOptions) -> Result<SplitRule> {
@@ -64,7 +56,8 @@ enum DataOrigin {
 struct UserTable {
     problem: Problem,
     data: Dataset,
-    file: PathBuf,
+    source: TableSource,
+    unused_columns: UnusedColumns,
 }
 
 impl<'a> DataSource<'a> {
@@ -86,13 +79,19 @@ impl<'a> DataSource<'a> {
                 };
                 let problem = load_problem(problem.problem.as_ref().ok_or_else(missing)?)?;
                 let source = table_source(data)?;
-                let (mut data, file) = (source.read()?, source.costs_file().to_path_buf());
-                context.match_table(&mut data, &file, &problem)?;
+                let mut data = source.read()?;
+                let time_column = match &split {
+                    Some(SplitRule::Time { column, .. }) => Some(column.as_str()),
+                    _ => None,
+                };
+                let unused_columns = context.unused_columns(&source, &data, time_column)?;
+                context.match_table(&mut data, source.costs_file(), &problem)?;
                 context.hint_at_storage(&source, &data);
                 DataOrigin::Table(Box::new(UserTable {
                     problem,
                     data,
-                    file,
+                    source,
+                    unused_columns,
                 }))
             }
         };
@@ -102,6 +101,42 @@ impl<'a> DataSource<'a> {
             context,
             origin,
         })
+    }
+
+    /// Suggests a split by time where the user's table has a column of dates.
+    pub fn suggest_time_split(&self) -> Result<()> {
+        let DataOrigin::Table(table) = &self.origin else {
+            return Ok(());
+        };
+        if let Some(column) = table.source.date_column()? {
+            self.context.warn(&format!(
+                "note: rows are split at random; if future rows are to be decided, test on the \
+                 latest ones: --split 'time:{column}'"
+            ));
+        }
+        Ok(())
+    }
+
+    /// Names of the features of the user's table; `None` for built-in data and for arrays, which
+    /// have no names.
+    pub fn feature_names(&self) -> Option<&[String]> {
+        match &self.origin {
+            DataOrigin::Table(table) => match table.source {
+                TableSource::Csv { .. } | TableSource::CsvPair { .. } => {
+                    Some(table.data.features().names())
+                }
+                TableSource::Npy { .. } => None,
+            },
+            DataOrigin::Benchmark(_) => None,
+        }
+    }
+
+    /// Columns of the user's table that are not used.
+    pub fn unused_columns(&self) -> UnusedColumns {
+        match &self.origin {
+            DataOrigin::Table(table) => table.unused_columns.clone(),
+            DataOrigin::Benchmark(_) => UnusedColumns::default(),
+        }
     }
 
     /// The labeled and divided rows of some seeds, in their order.
@@ -136,12 +171,13 @@ impl<'a> DataSource<'a> {
                 let UserTable {
                     problem,
                     data,
-                    file,
+                    source,
+                    ..
                 } = *table;
+                let file = source.costs_file();
                 let seeds: Vec<u32> = seeds.collect();
-                let split = |seed: &u32| split.with_seed(u64::from(*seed)).apply(data.len());
-                let splits = seeds.iter().map(split).collect::<Result<Vec<_>>>()?;
-                let labels = store(&file, execution);
+                let splits = table_splits(&split, &source, data.len(), &seeds)?;
+                let labels = store(file, execution);
                 let labeled = labeled(
                     data,
                     &labels,
@@ -149,7 +185,7 @@ impl<'a> DataSource<'a> {
                     &oracle(&problem, execution)?,
                     context,
                 );
-                let data = Arc::new(labeled.map_err(in_file(&file))?.0);
+                let data = Arc::new(labeled.map_err(in_file(file))?.0);
                 let rows = data.rows();
                 let data_split = |split: SplitIndices| {
                     Ok(CellData {
@@ -160,6 +196,22 @@ impl<'a> DataSource<'a> {
                 };
                 splits.into_iter().map(data_split).collect()
             }
+        }
+    }
+}
+
+/// The rows of each seed; only a random split depends on the seed.
+fn table_splits(
+    split: &SplitRule,
+    source: &TableSource,
+    rows: usize,
+    seeds: &[u32],
+) -> Result<Vec<SplitIndices>> {
+    let divide = |seed: u32| source.split(&split.with_seed(u64::from(seed)), rows);
+    match split {
+        SplitRule::Fractions(_) => seeds.iter().map(|seed| divide(*seed)).collect(),
+        SplitRule::Ordered(_) | SplitRule::Counts(_) | SplitRule::Time { .. } => {
+            Ok(vec![divide(0)?; seeds.len()])
         }
     }
 }

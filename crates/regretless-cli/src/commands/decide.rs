@@ -36,7 +36,7 @@ pub fn run(options: &DecideOptions, context: &CommandContext) -> Result<CommandR
         .match_problem(model.problem().kind().as_ref())
         .map_err(in_file(&model_file))?;
     context.warn_about_matching(&model_file, &matching);
-    let features = features_for_model(&data, &options.columns, predictor)?;
+    let features = features_for_model(&data, &options.columns, &options.csv, predictor)?;
     if items_are_matched_by_position(options, predictor) {
         let warning = "rows of an instance are matched to the model's costs by position; name them \
             by --item-column";

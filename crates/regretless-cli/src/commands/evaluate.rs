@@ -11,7 +11,7 @@ use regretless::oracle::Oracle;
 use regretless::{Error, Model, Result};
 use serde_json::json;
 
-use super::{CommandContext, json, labeled, oracle, store};
+use super::{CommandContext, UnusedColumns, json, labeled, oracle, store};
 use crate::args::EvaluateOptions;
 use crate::input::{
     TableFormat, costs_only, dataset_for_model, in_file, load_model, load_problem,
@@ -24,6 +24,7 @@ struct EvaluationInput {
     predictions: PredictionSource,
     data: LabeledDataset,
     oracle: Oracle,
+    unused_columns: UnusedColumns,
 }
 
 /// Source of the predictions.
@@ -54,6 +55,7 @@ pub fn run(options: &EvaluateOptions, context: &CommandContext) -> Result<Comman
     json_report["labels"] = json!(labels);
     json_report["heuristic"] = json!(input.oracle.heuristic());
     json_report["problem"] = json!(input.oracle.problem().name());
+    json_report["unused_columns"] = input.unused_columns.json();
     let mut report = CommandReport {
         json: json_report,
         ..CommandReport::default()
@@ -72,6 +74,7 @@ impl EvaluationInput {
         let oracle = oracle(problem, &options.execution)?;
         let source = table_source(&options_for_model(&options.data, predictor))?;
         let mut table = dataset_for_model(&source, predictor)?;
+        let unused_columns = context.unused_columns(&source, &table, None)?;
         predictor
             .check(table.features())
             .map_err(in_file(source.costs_file()))?;
@@ -91,6 +94,7 @@ impl EvaluationInput {
             predictions: PredictionSource::Model(Box::new(model)),
             data,
             oracle,
+            unused_columns,
         })
     }
 
@@ -103,9 +107,11 @@ impl EvaluationInput {
             || Error::setting("--problem is missing").with_remedy("predictions do not name one");
         let problem = load_problem(options.problem.as_ref().ok_or_else(missing)?)?;
         let oracle = oracle(&problem, &options.execution)?;
-        let (costs_file, mut table) = costs_only(&options.data)?;
+        let (source, mut table) = costs_only(&options.data)?;
+        let costs_file = source.costs_file().to_path_buf();
+        let unused_columns = context.unused_columns(&source, &table, None)?;
         context.match_table(&mut table, &costs_file, &problem)?;
-        if TableFormat::of(file)? == TableFormat::Npy {
+        if TableFormat::of_input(file)? == TableFormat::Npy {
             let unnamed = CostNames::numbered(table.costs().cols());
             let (actual, expected) = (
                 NamedCosts::new("the array", &unnamed),
@@ -113,7 +119,7 @@ impl EvaluationInput {
             );
             context.warn_about_matching(file, &CostMatching::new(actual, expected)?);
         }
-        let predictions = predictions(file, &table.cost_names().to_vec())?;
+        let predictions = predictions(file, &table.cost_names().to_vec(), &options.data.csv)?;
         if predictions.rows() != table.len() {
             let message = format!(
                 "{} rows of predictions for {} instances",
@@ -129,6 +135,7 @@ impl EvaluationInput {
             predictions: PredictionSource::Known(predictions),
             data,
             oracle,
+            unused_columns,
         })
     }
 

@@ -20,7 +20,9 @@ pub fn run(options: &LabelOptions, context: &CommandContext) -> Result<CommandRe
         .transpose()?;
     let problem = load_problem(&require(options.problem.as_ref(), "--problem")?)?;
     let oracle = oracle(&problem, &options.execution)?;
-    let (file, mut table) = costs_only(&options.data)?;
+    let (source, mut table) = costs_only(&options.data)?;
+    let file = source.costs_file().to_path_buf();
+    let unused = context.unused_columns(&source, &table, None)?;
     context.match_table(&mut table, &file, &problem)?;
     let store = store(&file, &options.execution);
     let Some(shard) = shard else {
@@ -35,6 +37,7 @@ pub fn run(options: &LabelOptions, context: &CommandContext) -> Result<CommandRe
             "labels": labels.is_stored.then(|| path_json(store.folder())),
             "quality": data.label_counts(&data.rows()),
             "failed": labels.failed,
+            "unused_columns": unused.json(),
         });
         let mut report = CommandReport {
             json,
@@ -76,6 +79,7 @@ pub fn run(options: &LabelOptions, context: &CommandContext) -> Result<CommandRe
         "known": shard_report.stored_rows + shard_report.solved_rows,
         "rows": shard_report.rows,
         "folder": path_json(store.folder()),
+        "unused_columns": unused.json(),
     });
     let mut report = CommandReport {
         json,

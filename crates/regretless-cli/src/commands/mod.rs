@@ -86,12 +86,66 @@ impl CommandContext {
         error
     }
 
+    /// Names the columns of a table that are not used; `data` is the table as it was read. The
+    /// column of a split by time is used.
+    fn unused_columns(
+        &self,
+        source: &TableSource,
+        data: &Dataset,
+        time_column: Option<&str>,
+    ) -> Result<UnusedColumns> {
+        let mut unused = source.unused_columns(data)?;
+        unused.retain(|(name, _)| time_column != Some(name.as_str()));
+        let unused = UnusedColumns(unused);
+        if let Some(text) = unused.text() {
+            self.warn(&format!(
+                "note: {}: columns that are not used: {text}",
+                source.costs_file().display()
+            ));
+        }
+        Ok(unused)
+    }
+
     /// Hints at a format in which a large table stays on disk.
     fn hint_at_storage(&self, source: &TableSource, data: &Dataset) {
         if let Some(hint) = source.storage_hint(data) {
             self.warn(&format!("note: {hint}"));
         }
     }
+}
+
+/// Names of columns that are not used, with reasons.
+#[derive(Debug, Clone, Default)]
+struct UnusedColumns(Vec<(String, String)>);
+
+impl UnusedColumns {
+    /// The first of them for people; `None` where every column is used.
+    fn text(&self) -> Option<String> {
+        let described: Vec<String> = self
+            .0
+            .iter()
+            .map(|(name, reason)| format!("{name} ({reason})"))
+            .collect();
+        (!described.is_empty()).then(|| first_names(&described))
+    }
+
+    /// All of them for machines.
+    fn json(&self) -> serde_json::Value {
+        let column = |(name, reason): &(String, String)| serde_json::json!({"column": name, "reason": reason});
+        self.0.iter().map(column).collect()
+    }
+}
+
+/// The first names of a list and the number of the others.
+fn first_names(names: &[String]) -> String {
+    /// Untuned: keeps lines short.
+    const MAX_LISTED_NAMES: usize = 12;
+    let listed = names.len().min(MAX_LISTED_NAMES);
+    let mut text = names[..listed].join(", ");
+    if names.len() > listed {
+        text += &format!(" and {} more", grouped((names.len() - listed) as u64));
+    }
+    text
 }
 
 /// Runs a command and prints its report; returns the failure that the report contains.

@@ -16,8 +16,8 @@ use regretless::trainer::{Trainer, TrainingOutcome};
 use regretless::{Error, Result};
 use serde_json::json;
 
-use super::data_split::{DataSource, rows_text, standard_split};
-use super::{CommandContext, json, oracle};
+use super::data_split::{DataSource, standard_split};
+use super::{CommandContext, UnusedColumns, first_names, json, oracle};
 use crate::args::{Profile, TrainOptions};
 use crate::csv_text::{CsvText, optional_cell};
 use crate::output::{CommandReport, grouped, number, path_json, percent};
@@ -65,6 +65,7 @@ impl TrainOutputs {
 
 /// Trains, tests and writes the model.
 pub fn run(options: &TrainOptions, context: &CommandContext) -> Result<CommandReport> {
+    let has_default_split = options.split.split.is_none();
     let ResolvedTraining {
         mut options,
         trainer,
@@ -97,10 +98,19 @@ pub fn run(options: &TrainOptions, context: &CommandContext) -> Result<CommandRe
     let source = DataSource::open(
         &options.data,
         &options.problem,
-        options.split.split,
+        options.split.split.clone(),
         &options.execution,
         context,
     )?;
+    if has_default_split {
+        source.suggest_time_split()?;
+    }
+    // The settings that are written name the features, so that they do not depend on the columns
+    // that the table has when they are used again.
+    if options.data.features.is_none() {
+        options.data.features = source.feature_names().map(<[String]>::to_vec);
+    }
+    let unused_columns = source.unused_columns();
     let data_splits = source.data_splits(std::iter::once(seed))?;
     let data_split = data_splits
         .first()
@@ -126,6 +136,7 @@ pub fn run(options: &TrainOptions, context: &CommandContext) -> Result<CommandRe
     let result = TrainCommandResult {
         trainer: &trainer,
         outcome: &outcome,
+        unused_columns,
     };
     write(&out, &result, &settings, &results)?;
     checkpoints.remove()?;
@@ -202,11 +213,14 @@ fn resolve(mut options: TrainOptions) -> Result<ResolvedTraining> {
 struct TrainCommandResult<'a> {
     trainer: &'a Trainer,
     outcome: &'a TrainingOutcome,
+    unused_columns: UnusedColumns,
 }
 
 impl TrainCommandResult<'_> {
     fn json(&self) -> Result<serde_json::Value> {
-        json(&self.trainer.summary(self.outcome))
+        let mut report = json(&self.trainer.summary(self.outcome))?;
+        report["unused_columns"] = self.unused_columns.json();
+        Ok(report)
     }
 
     fn report(&self, out: &TrainOutputs, data: &CellData) -> Result<CommandReport> {
@@ -225,7 +239,13 @@ impl TrainCommandResult<'_> {
             "{} on {}, {}",
             self.trainer.method,
             data.problem.name(),
-            rows_text(&data.split)
+            self.outcome.split
+        ));
+        let features = &self.outcome.trained.model.metadata.features;
+        report.line(format!(
+            "  features           {}: {}",
+            grouped(features.len() as u64),
+            first_names(features)
         ));
         self.report_candidates(&mut report);
         report.line(format!(

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use super::{Dataset, FeatureShape, Features, Layout, Matrix, WideColumns, csv};
+use super::{CsvDialect, Dataset, FeatureShape, Features, Layout, Matrix, WideColumns, csv};
 use crate::error::{Error, Result};
 
 impl Dataset {
@@ -21,7 +21,7 @@ impl Dataset {
             costs,
             ..WideColumns::default()
         };
-        csv::read(path.as_ref(), &Layout::Wide(columns))
+        csv::read(path.as_ref(), &Layout::Wide(columns), CsvDialect::default())
     }
 
     /// Rows of features and rows of costs, one of each per instance. The digits of double

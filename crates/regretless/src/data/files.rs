@@ -6,7 +6,9 @@ use std::path::Path;
 
 use super::csv::{self, DecisionFormat};
 use super::npy::{self, Storage};
-use super::{CostNames, Dataset, Features, Layout, Matrix, SyntheticGenerator, TableSource};
+use super::{
+    CostNames, CsvDialect, Dataset, Features, Layout, Matrix, SyntheticGenerator, TableSource,
+};
 use crate::decision::Decision;
 use crate::error::Result;
 use crate::observer::Observer;
@@ -17,8 +19,13 @@ impl Features {
     ///
     /// # Errors
     /// When a column is missing, a cell is not a finite number, or an instance is incomplete.
-    pub fn read_csv(path: &Path, layout: &Layout, wanted: &[String]) -> Result<Self> {
-        csv::read_features(path, layout, wanted)
+    pub fn read_csv(
+        path: &Path,
+        layout: &Layout,
+        wanted: &[String],
+        dialect: CsvDialect,
+    ) -> Result<Self> {
+        csv::read_features(path, layout, wanted, dialect)
     }
 
     /// Reads features from an NPY file that has as many columns as `names`.

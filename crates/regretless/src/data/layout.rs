@@ -185,7 +185,7 @@ impl CsvHeader<'_> {
 }
 
 /// The first names of a list, and the number of the others.
-fn first_names(names: &[String]) -> String {
+pub(super) fn first_names(names: &[String]) -> String {
     /// Untuned: keeps messages short.
     const MAX_LISTED_NAMES: usize = 12;
     let shown = names[..names.len().min(MAX_LISTED_NAMES)].join(", ");
@@ -195,7 +195,7 @@ fn first_names(names: &[String]) -> String {
     }
 }
 
-fn matches_any(patterns: &[String], name: &str) -> bool {
+pub(super) fn matches_any(patterns: &[String], name: &str) -> bool {
     patterns
         .iter()
         .any(|pattern| matches_pattern(pattern, name))

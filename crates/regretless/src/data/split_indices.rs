@@ -1,7 +1,10 @@
 //! The rows for training, validation and testing.
 
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 
+use super::row_times::RowTimes;
 use crate::error::{Error, Result};
 use crate::random::{Purpose, RandomStream};
 
@@ -9,7 +12,15 @@ use crate::random::{Purpose, RandomStream};
 const FRACTION_SUM_TOLERANCE: f64 = 1e-9;
 
 /// Rows for training, validation and testing.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+///
+/// ```
+/// use regretless::data::SplitIndices;
+///
+/// let split = SplitIndices::in_order(2000, [1000, 400, 600])?;
+/// assert_eq!(split.to_string(), "1,000/400/600 rows, in table order");
+/// # Ok::<(), regretless::Error>(())
+/// ```
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SplitIndices {
     /// Rows the parameters are fitted on.
     pub train: Vec<usize>,
@@ -17,7 +28,41 @@ pub struct SplitIndices {
     pub validation: Vec<usize>,
     /// Rows that training never uses.
     pub test: Vec<usize>,
+    /// How the rows were divided, in words for reports; it changes no result.
+    #[serde(skip)]
+    pub rule: String,
+    /// Whether every row of the table is known to be later than the one before it, so that the row
+    /// before a test row can serve as its prediction.
+    #[serde(skip)]
+    pub is_chronological: bool,
 }
+
+impl fmt::Display for SplitIndices {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let [train, validation, test] = self.counts().map(grouped);
+        write!(f, "{train}/{validation}/{test} rows")?;
+        if self.rule.is_empty() {
+            return Ok(());
+        }
+        write!(f, ", {}", self.rule)
+    }
+}
+
+/// A count with thousands separators.
+fn grouped(count: usize) -> String {
+    let digits = count.to_string();
+    let mut text = String::new();
+    for (place, digit) in digits.chars().enumerate() {
+        if place > 0 && (digits.len() - place).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// How a random split is called in reports.
+const RANDOM_RULE: &str = "split at random";
 
 impl SplitIndices {
     /// Numbers of rows to train, validate and test on.
@@ -42,6 +87,88 @@ impl SplitIndices {
             train: (0..train).collect(),
             validation: (train..train + validation).collect(),
             test: (train + validation..total).collect(),
+            rule: "in table order".into(),
+            is_chronological: true,
+        })
+    }
+
+    /// The last rows test, those before them validate, in the order of the table, by these
+    /// fractions; the first rows are for training.
+    ///
+    /// # Errors
+    /// As [`Self::random`].
+    pub(super) fn ordered(rows: usize, fractions: [f64; 2]) -> Result<Self> {
+        let [validation, test] = part_sizes(rows, fractions)?;
+        Self::in_order(rows, [rows - validation - test, validation, test])
+    }
+
+    /// The latest rows test, those before them validate, by these fractions; the earliest rows are
+    /// for training. Rows of one time stay in one part: the parts are as close to their fractions
+    /// as that allows.
+    ///
+    /// # Errors
+    /// As [`Self::random`], and when there are fewer different times than parts.
+    pub(super) fn by_time(times: &RowTimes, column: &str, fractions: [f64; 2]) -> Result<Self> {
+        let rows = times.len();
+        let [validation, test] = part_sizes(rows, fractions)?;
+        let sorted = times.sorted_rows();
+        // Positions at which a later time begins.
+        let mut starts = Vec::new();
+        for position in 1..rows {
+            if times
+                .compare(sorted[position - 1], sorted[position])
+                .is_ne()
+            {
+                starts.push(position);
+            }
+        }
+        let parts = 1 + usize::from(validation > 0) + usize::from(test > 0);
+        if starts.len() + 1 < parts {
+            return Err(Error::setting(format!(
+                "column '{column}' has too few different times for {parts} parts: {}",
+                starts.len() + 1
+            )));
+        }
+        let nearest = |starts: &[usize], wanted: usize| {
+            let distance = |start: &usize| start.abs_diff(wanted);
+            (0..starts.len()).min_by_key(|number| distance(&starts[*number]))
+        };
+        // The test rows first, then the validation rows before them.
+        let mut test_start = rows;
+        if test > 0 {
+            let first = usize::from(validation > 0);
+            let number = first + nearest(&starts[first..], rows - test).unwrap_or(0);
+            test_start = starts[number];
+            starts.truncate(number);
+        }
+        let mut validation_start = test_start;
+        if validation > 0 {
+            let number = nearest(&starts, rows - test - validation).unwrap_or(0);
+            validation_start = starts[number];
+        }
+        let [train, validation, test] = [
+            &sorted[..validation_start],
+            &sorted[validation_start..test_start],
+            &sorted[test_start..],
+        ];
+        let mut borders = Vec::new();
+        borders.extend(
+            train
+                .last()
+                .map(|row| format!("training until {}", times.text(*row))),
+        );
+        for (name, part) in [("validation", validation), ("test", test)] {
+            borders.extend(
+                part.first()
+                    .map(|row| format!("{name} from {}", times.text(*row))),
+            );
+        }
+        Ok(Self {
+            train: train.to_vec(),
+            validation: validation.to_vec(),
+            test: test.to_vec(),
+            rule: format!("split by {column}: {}", borders.join(", ")),
+            is_chronological: times.are_increasing(),
         })
     }
 
@@ -50,29 +177,17 @@ impl SplitIndices {
     /// # Errors
     /// When a fraction is not between 0 and 1 or no row is left for training.
     pub fn random(rows: usize, validation: f64, test: f64, seed: u64) -> Result<Self> {
-        let valid = |fraction: f64| (0.0..1.0).contains(&fraction);
-        if !valid(validation) || !valid(test) || validation + test >= 1.0 {
-            let message = format!(
-                "fractions {validation} for validation and {test} for testing must be at least 0 \
-                 and add up to less than 1"
-            );
-            return Err(Error::setting(message));
-        }
+        let [validation, test] = part_sizes(rows, [validation, test])?;
         let mut order: Vec<usize> = (0..rows).collect();
         RandomStream::new(Purpose::Split, seed, [0, 0]).shuffle(&mut order);
-        let count = |fraction: f64| (fraction * rows as f64).round() as usize;
-        let (validation, test) = (count(validation), count(test));
-        if validation + test >= rows {
-            return Err(Error::setting(format!(
-                "a table of {rows} rows is too short to be split"
-            )));
-        }
         let test_rows = order.split_off(rows - test);
         let validation_rows = order.split_off(rows - test - validation);
         Ok(Self {
             train: order,
             validation: validation_rows,
             test: test_rows,
+            rule: RANDOM_RULE.into(),
+            is_chronological: false,
         })
     }
 
@@ -116,6 +231,8 @@ impl SplitIndices {
             train: order,
             validation,
             test,
+            rule: RANDOM_RULE.into(),
+            is_chronological: false,
         })
     }
 
@@ -135,9 +252,108 @@ impl SplitIndices {
     }
 }
 
+/// Numbers of validation and test rows by fractions of all rows.
+///
+/// # Errors
+/// When a fraction is not between 0 and 1 or no row is left for training.
+fn part_sizes(rows: usize, fractions: [f64; 2]) -> Result<[usize; 2]> {
+    let [validation, test] = fractions;
+    let valid = |fraction: f64| (0.0..1.0).contains(&fraction);
+    if !valid(validation) || !valid(test) || validation + test >= 1.0 {
+        return Err(Error::setting(format!(
+            "fractions {validation} for validation and {test} for testing must be at least 0 and \
+             add up to less than 1"
+        )));
+    }
+    let sizes = fractions.map(|fraction| (fraction * rows as f64).round() as usize);
+    if sizes.iter().sum::<usize>() >= rows {
+        return Err(Error::setting(format!(
+            "a table of {rows} rows is too short to be split"
+        )));
+    }
+    Ok(sizes)
+}
+
 #[cfg(test)]
 mod tests {
     use super::SplitIndices;
+    use crate::data::Split;
+
+    fn by_time(times: &[&str], validation: f64, test: f64) -> SplitIndices {
+        let split = Split::by_time("day").validation(validation).test(test);
+        split.apply_to_times(times).unwrap()
+    }
+
+    #[test]
+    fn a_split_by_time_tests_on_the_latest_rows() {
+        let split = by_time(
+            &[
+                "2026-01-05",
+                "2026-01-01",
+                "2026-01-04",
+                "2026-01-02",
+                "2026-01-03",
+            ],
+            0.2,
+            0.2,
+        );
+        assert_eq!(
+            [split.train.as_slice(), &split.validation, &split.test],
+            [[1, 3, 4].as_slice(), &[2], &[0]]
+        );
+        assert!(!split.is_chronological, "the table is not sorted");
+        assert_eq!(
+            split.to_string(),
+            "3/1/1 rows, split by day: training until 2026-01-03, validation from 2026-01-04, test \
+             from 2026-01-05"
+        );
+        let sorted = by_time(&["1", "2", "10"], 0.0, 0.4);
+        assert_eq!(sorted.test, [2], "10 is later than 2");
+        assert!(sorted.is_chronological);
+        assert_eq!(
+            sorted.to_string(),
+            "2/0/1 rows, split by day: training until 2, test from 10"
+        );
+    }
+
+    #[test]
+    fn rows_of_one_time_stay_in_one_part() {
+        let times: Vec<&str> = ["1", "1", "1", "1", "2", "2", "2", "3", "3", "3"].to_vec();
+        let split = by_time(&times, 0.2, 0.2);
+        assert_eq!(split.counts(), [4, 3, 3]);
+        assert!(
+            !split.is_chronological,
+            "the row before may be of the same time"
+        );
+        assert_eq!(by_time(&times, 0.0, 0.5).counts(), [4, 0, 6]);
+        assert_eq!(by_time(&times, 0.2, 0.0).counts(), [7, 3, 0]);
+        let few = Split::by_time("day").apply_to_times(&["1", "1", "1", "2", "2", "2"]);
+        assert!(
+            few.unwrap_err()
+                .to_string()
+                .contains("too few different times")
+        );
+    }
+
+    #[test]
+    fn a_missing_time_is_an_error_with_its_row_and_column() {
+        let error = Split::by_time("day").apply_to_times(&["1", "2", " ", "3"]);
+        let error = error.unwrap_err().to_string();
+        assert!(error.contains("row 2") && error.contains("day"), "{error}");
+    }
+
+    #[test]
+    fn a_split_in_order_takes_fractions_of_the_last_rows() {
+        let split = "order:0.2,0.1".parse::<crate::data::SplitRule>().unwrap();
+        let split = split.with_seed(7).apply(10).unwrap();
+        assert_eq!((split.validation, split.test), (vec![7, 8], vec![9]));
+        assert!(
+            Split::by_time("day").apply(10).is_err(),
+            "no times are given"
+        );
+        let training = Split::by_time("day").train(0.5);
+        assert!(training.apply_to_times(&["1", "2", "3"]).is_err());
+    }
 
     #[test]
     fn a_random_split_uses_every_row_once() {

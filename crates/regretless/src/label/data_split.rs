@@ -44,9 +44,37 @@ impl Dataset {
     /// Divides the rows.
     ///
     /// # Errors
-    /// When the table is too short or no row is left for training.
+    /// When the table is too short or no row is left for training, or when the rows are split by
+    /// time: the table does not have the times ([`Dataset::split_by`] takes them).
     pub fn split(self, split: Split) -> Result<DataSplit> {
         let indices = split.apply(self.len())?;
+        self.split_by(indices)
+    }
+
+    /// Divides the rows by their numbers, for instance those of
+    /// [`Split::apply_to_times`](crate::Split::apply_to_times).
+    ///
+    /// ```
+    /// use regretless::{Dataset, Problem, Split};
+    ///
+    /// let data = Dataset::generate(&Problem::benchmark("SP3x3")?, 3)?;
+    /// let days = ["2026-01-01", "2026-01-02", "2026-01-03"];
+    /// let data = data.split_by(Split::by_time("day").apply_to_times(&days)?)?;
+    /// assert_eq!(data.test().rows(), [2]);
+    /// # Ok::<(), regretless::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// When a row does not exist or there is no row for training.
+    pub fn split_by(self, indices: SplitIndices) -> Result<DataSplit> {
+        let parts = [&indices.train, &indices.validation, &indices.test];
+        if let Some(row) = parts.into_iter().flatten().find(|row| **row >= self.len()) {
+            let remedy = format!("the table has {} rows", self.len());
+            return Err(Error::setting(format!("row {row} does not exist")).with_remedy(remedy));
+        }
+        if indices.train.is_empty() {
+            return Err(Error::setting("no row is left to train on"));
+        }
         Ok(DataSplit {
             table: RwLock::new(Table::Unlabeled(Arc::new(self))),
             indices,

@@ -9,7 +9,6 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use regretless::baseline::Baseline;
-use regretless::data::SplitRule;
 use regretless::experiment::{
     CellData, CellId, CellMethod, CellRecord, DataFiles, Experiment, ExperimentRunner,
     ProblemResults, RunLimits,
@@ -23,9 +22,9 @@ use regretless::problem::Benchmark;
 use regretless::train::TrainingContext;
 use regretless::{Error, Result, Trainer};
 
-use super::data_split::{DataSource, rows_text, standard_split};
+use super::data_split::{DataSource, standard_split};
 use super::train::check_utf8;
-use super::{CommandContext, oracle};
+use super::{CommandContext, UnusedColumns, first_names, oracle};
 use crate::args::{CompareOptions, Profile};
 use crate::output::CommandReport;
 use crate::settings;
@@ -40,11 +39,14 @@ use summary::ComparisonSummary;
 /// Runs all methods on all seeds and reports.
 pub fn run(options: &CompareOptions, context: &CommandContext) -> Result<CommandReport> {
     check_utf8([&options.data.data, &options.data.cost_data, &options.out])?;
-    let is_selection_given = options.training.select.is_some()
-        || options.training.profile.is_some()
-        || !options.data.is_given();
+    let given = GivenOptions {
+        selection: options.training.select.is_some()
+            || options.training.profile.is_some()
+            || !options.data.is_given(),
+        split: options.split.split.is_some(),
+    };
     let mut options = resolved(options.clone(), context)?;
-    let comparison = Comparison::new(&mut options, is_selection_given, context)?;
+    let comparison = Comparison::new(&mut options, given, context)?;
     let runs = comparison.runner.cell_ids()?;
     let key = ComparisonKey {
         runs: &runs,
@@ -72,7 +74,15 @@ pub fn run(options: &CompareOptions, context: &CommandContext) -> Result<Command
         json: summary.json(folder.path(), &result.failures),
         ..CommandReport::default()
     };
+    report.json["split"] = serde_json::json!(comparison.data[0].split.to_string());
+    report.json["features"] = serde_json::json!(comparison.features());
+    report.json["unused_columns"] = comparison.unused_columns.json();
     report.line(comparison.title(&options));
+    report.line(format!(
+        "{} features: {}",
+        comparison.features().len(),
+        first_names(comparison.features())
+    ));
     report.line("");
     report.text.push_str(&summary.text());
     let is_complete = result.failures.is_empty() && !context.progress.interrupted();
@@ -104,6 +114,14 @@ pub fn run(options: &CompareOptions, context: &CommandContext) -> Result<Command
         report.failure = Some(Error::Interrupted);
     }
     Ok(report)
+}
+
+/// Which options the user has chosen, before defaults are filled in.
+struct GivenOptions {
+    /// The criterion by which epochs are selected.
+    selection: bool,
+    /// The split.
+    split: bool,
 }
 
 /// The options with every default filled in.
@@ -207,6 +225,7 @@ struct Comparison {
     methods: Vec<CellMethod>,
     data: Vec<CellData>,
     runner: ExperimentRunner,
+    unused_columns: UnusedColumns,
 }
 
 /// A run and its error.
@@ -231,10 +250,11 @@ pub struct ComparisonResult {
 
 impl Comparison {
     /// Reads and labels the data. Where the user did not choose how epochs are selected, the
-    /// options get the criterion that is affordable.
+    /// options get the criterion that is affordable. They also get the names of the features, so
+    /// that the settings that are written do not depend on the columns of the table.
     fn new(
         options: &mut CompareOptions,
-        is_selection_given: bool,
+        given: GivenOptions,
         context: &CommandContext,
     ) -> Result<Self> {
         let (first, count) = (options.seed.unwrap_or(0), options.seeds.unwrap_or(1));
@@ -244,10 +264,17 @@ impl Comparison {
         let source = DataSource::open(
             &options.data,
             &options.problem,
-            options.split.split,
+            options.split.split.clone(),
             &options.execution,
             context,
         )?;
+        if !given.split {
+            source.suggest_time_split()?;
+        }
+        if options.data.features.is_none() {
+            options.data.features = source.feature_names().map(<[String]>::to_vec);
+        }
+        let unused_columns = source.unused_columns();
         let data = source.data_splits(first..past)?;
         if data.iter().any(|data| data.split.test.is_empty()) {
             return Err(Error::setting("compare needs test rows")
@@ -258,7 +285,7 @@ impl Comparison {
         for data in &data {
             training.check(&data.split)?;
         }
-        if !is_selection_given {
+        if !given.selection {
             // The reference decides for all methods, so that they are compared on equal terms.
             let mut trainer = Trainer::new(reference()).settings(training);
             let note = trainer.avoid_expensive_validation(&TrainingContext {
@@ -285,8 +312,8 @@ impl Comparison {
         for baseline in [Baseline::LeastSquares, Baseline::TrainingMean] {
             methods.push(CellMethod::Baseline(baseline));
         }
-        // In a random split the row before a test row is as likely a training row as any other.
-        if matches!(options.split.split, Some(SplitRule::Counts(_))) {
+        // Elsewhere the row before a test row need not be known when the test row is decided.
+        if data.iter().all(|data| data.split.is_chronological) {
             methods.push(CellMethod::Baseline(Baseline::PreviousRow));
         }
         let predictor = options.split.predictor.clone();
@@ -311,7 +338,13 @@ impl Comparison {
             methods,
             data,
             runner,
+            unused_columns,
         })
+    }
+
+    /// Names of the features.
+    fn features(&self) -> &[String] {
+        self.data[0].data.data().features().names()
     }
 
     fn title(&self, options: &CompareOptions) -> String {
@@ -336,7 +369,7 @@ impl Comparison {
         };
         format!(
             "{title}, {}, {seeds}, {epochs} epochs, profile {profile}",
-            rows_text(&data.split)
+            data.split
         )
     }
 

@@ -10,12 +10,13 @@ use std::path::Path;
 use super::number::quoted;
 use super::table::CsvTable;
 use crate::data::layout::{ColumnSelection, CsvHeader, LongColumns};
-use crate::data::{Dataset, FeatureShape, Features, Matrix};
+use crate::data::row_times::RowTimes;
+use crate::data::{CsvDialect, Dataset, FeatureShape, Features, Matrix};
 use crate::error::{Error, Result};
 
 /// Features and costs.
-pub(super) fn read(path: &Path, columns: &LongColumns) -> Result<Dataset> {
-    let mut table = CsvTable::open(path)?;
+pub(super) fn read(path: &Path, columns: &LongColumns, dialect: CsvDialect) -> Result<Dataset> {
+    let mut table = CsvTable::open(path, dialect)?;
     let header = table.header();
     CsvHeader::check_ignored(&[header], &columns.ignore)?;
     let keys = KeyColumns::find(header, columns)?;
@@ -37,8 +38,9 @@ pub(super) fn read_features(
     path: &Path,
     columns: &LongColumns,
     wanted: &[String],
+    dialect: CsvDialect,
 ) -> Result<Features> {
-    let mut table = CsvTable::open(path)?;
+    let mut table = CsvTable::open(path, dialect)?;
     let keys = KeyColumns::find(table.header(), columns)?;
     let features = wanted
         .iter()
@@ -49,6 +51,43 @@ pub(super) fn read_features(
         ..ColumnSelection::default()
     };
     Ok(LongTable::read(&mut table, keys, chosen, &columns.items)?.features)
+}
+
+/// The time of every instance, in the order of their first rows.
+pub(super) fn read_times(
+    path: &Path,
+    columns: &LongColumns,
+    column: &str,
+    dialect: CsvDialect,
+) -> Result<RowTimes> {
+    let mut table = CsvTable::open(path, dialect)?;
+    let instance_column = table.header().column(&columns.instance)?;
+    let column = table.header().column(column)?;
+    let mut instances = NameIndex::default();
+    let mut texts: Vec<String> = Vec::new();
+    let mut times = RowTimes::default();
+    table.read(ColumnSelection::default(), |table| {
+        let instance = instances.number(key(table, instance_column, "instance")?);
+        let time = table.time(column)?;
+        match texts.get(instance) {
+            Some(first) if *first == time => Ok(()),
+            Some(first) => {
+                let name = quoted(&instances.list[instance]);
+                let message = format!(
+                    "instance {name} has the times {} and {}; one is needed",
+                    quoted(first),
+                    quoted(&time)
+                );
+                Err(table.cell_error(column, message))
+            }
+            None => {
+                let pushed = times.push(&time);
+                texts.push(time.into_owned());
+                pushed.map_err(|message| table.cell_error(column, message))
+            }
+        }
+    })?;
+    Ok(times)
 }
 
 /// The columns with the keys of a row: instance and item.

@@ -7,16 +7,19 @@
 use std::path::Path;
 
 use super::layout::{Layout, WideColumns};
-use super::{Dataset, Features};
+use super::row_times::RowTimes;
+use super::{CsvDialect, Dataset, Features};
 use crate::error::Result;
 
 mod long;
 mod number;
 mod row_numbers;
 mod table;
+mod unused;
 mod wide;
 mod write;
 
+pub(super) use unused::{ColumnChoice, FirstRow};
 pub use write::{DecisionFormat, write, write_decisions, write_predictions};
 
 /// Reads features and costs from one file.
@@ -24,10 +27,10 @@ pub use write::{DecisionFormat, write, write_decisions, write_predictions};
 /// # Errors
 /// When a column is missing or duplicated, a cell is not a finite number, or an instance is
 /// incomplete.
-pub fn read(path: &Path, layout: &Layout) -> Result<Dataset> {
+pub fn read(path: &Path, layout: &Layout, dialect: CsvDialect) -> Result<Dataset> {
     match layout {
-        Layout::Wide(columns) => wide::read(path, columns),
-        Layout::Long(columns) => long::read(path, columns),
+        Layout::Wide(columns) => wide::read(path, columns, dialect),
+        Layout::Long(columns) => long::read(path, columns, dialect),
     }
 }
 
@@ -36,8 +39,13 @@ pub fn read(path: &Path, layout: &Layout) -> Result<Dataset> {
 ///
 /// # Errors
 /// As [`read`], and when the files have different numbers of rows.
-pub fn read_pair(features: &Path, costs: &Path, columns: &WideColumns) -> Result<Dataset> {
-    wide::read_pair(features, costs, columns)
+pub fn read_pair(
+    features: &Path,
+    costs: &Path,
+    columns: &WideColumns,
+    dialect: CsvDialect,
+) -> Result<Dataset> {
+    wide::read_pair(features, costs, columns, dialect)
 }
 
 /// Reads the features that a model expects, in its order, and ignores all other columns except
@@ -45,9 +53,31 @@ pub fn read_pair(features: &Path, costs: &Path, columns: &WideColumns) -> Result
 ///
 /// # Errors
 /// When a column is missing, a cell is not a finite number, or an instance is incomplete.
-pub fn read_features(path: &Path, layout: &Layout, wanted: &[String]) -> Result<Features> {
+pub fn read_features(
+    path: &Path,
+    layout: &Layout,
+    wanted: &[String],
+    dialect: CsvDialect,
+) -> Result<Features> {
     match layout {
-        Layout::Wide(_) => wide::read_features(path, wanted),
-        Layout::Long(columns) => long::read_features(path, columns, wanted),
+        Layout::Wide(_) => wide::read_features(path, wanted, dialect),
+        Layout::Long(columns) => long::read_features(path, columns, wanted, dialect),
+    }
+}
+
+/// Reads the time of every instance from a column.
+///
+/// # Errors
+/// When there is no such column, a cell is no time, or the rows of an instance have different
+/// times.
+pub(super) fn read_times(
+    path: &Path,
+    layout: &Layout,
+    column: &str,
+    dialect: CsvDialect,
+) -> Result<RowTimes> {
+    match layout {
+        Layout::Wide(_) => wide::read_times(path, column, dialect),
+        Layout::Long(columns) => long::read_times(path, columns, column, dialect),
     }
 }

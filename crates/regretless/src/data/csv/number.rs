@@ -1,40 +1,90 @@
 //! Numbers in cells.
 
+use std::borrow::Cow;
+
+use crate::data::CsvDialect;
+
 /// Parses a number, rounded once to single precision.
 ///
 /// # Errors
 /// A message with the cell and a remedy.
-pub(super) fn parse(cell: &str) -> Result<f32, String> {
-    match cell.parse::<f32>() {
-        Ok(number) if number.is_finite() => Ok(number),
-        Ok(_) if cell.bytes().any(|byte| byte.is_ascii_digit()) => Err(format!(
+pub(super) fn parse(cell: &str, dialect: CsvDialect) -> Result<f32, String> {
+    let parsed = with_decimal_point(cell, dialect).map(|text| text.parse::<f32>());
+    match parsed {
+        Some(Ok(number)) if number.is_finite() => Ok(number),
+        Some(Ok(_)) if cell.bytes().any(|byte| byte.is_ascii_digit()) => Err(format!(
             "{} is beyond single precision; numbers reach to 3.4e38",
             quoted(cell)
         )),
-        Ok(_) => Err(format!(
+        Some(Ok(_)) => Err(format!(
             "{} is not finite; fill in a number or leave the row out",
             quoted(cell)
         )),
-        Err(_) if cell.is_empty() => {
+        _ if cell.is_empty() => {
             Err("the cell is empty; fill in a number or leave the row out".into())
         }
-        Err(_) if looks_grouped(cell) => {
-            let advice = "write a decimal point and no thousands separators";
-            Err(format!("{} is not a number; {advice}", quoted(cell)))
+        _ if looks_numeric(cell, dialect) => {
+            let [here, other] = if dialect.has_decimal_comma() {
+                ["comma", "."]
+            } else {
+                ["point", ","]
+            };
+            Err(format!(
+                "{} is not a number; write a decimal {here} and no thousands separators, or set \
+                 `decimal` to '{other}'",
+                quoted(cell)
+            ))
         }
-        Err(_) => Err(format!(
+        _ => Err(format!(
             "{} is not a number; ignore the column if it is not meant to be one",
             quoted(cell)
         )),
     }
 }
 
-fn looks_grouped(cell: &str) -> bool {
-    cell.contains(',')
-        && cell
-            .trim_start_matches(['-', '+'])
-            .bytes()
-            .all(|b| b.is_ascii_digit() || b",.".contains(&b))
+/// A cell with a point in place of a decimal comma; `None` where a decimal point is not allowed.
+pub(super) fn with_decimal_point(cell: &str, dialect: CsvDialect) -> Option<Cow<'_, str>> {
+    if !dialect.has_decimal_comma() {
+        return Some(Cow::Borrowed(cell));
+    }
+    if cell.contains('.') {
+        return None;
+    }
+    Some(if cell.contains(',') {
+        Cow::Owned(cell.replace(',', "."))
+    } else {
+        Cow::Borrowed(cell)
+    })
+}
+
+/// Whether a cell is a number in some way of writing: with a decimal point or comma, or with
+/// thousands separators.
+pub(super) fn looks_numeric(cell: &str, dialect: CsvDialect) -> bool {
+    if cell.parse::<f32>().is_ok() {
+        return true;
+    }
+    if !cell.contains(',') && !cell.contains('.') {
+        return false;
+    }
+    cell.replace(',', ".").parse::<f32>().is_ok()
+        || if dialect.has_decimal_comma() {
+            is_grouped(cell, '.', ',')
+        } else {
+            is_grouped(cell, ',', '.')
+        }
+}
+
+/// Whether a cell has thousands separators, as in 1,234,567.8.
+fn is_grouped(cell: &str, separator: char, decimal: char) -> bool {
+    let cell = cell.trim_start_matches(['-', '+']);
+    let (whole, fraction) = cell.split_once(decimal).unwrap_or((cell, ""));
+    let are_digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+    let mut groups = whole.split(separator);
+    let first = groups.next().unwrap_or_default();
+    (1..=3).contains(&first.len())
+        && are_digits(first)
+        && are_digits(fraction)
+        && groups.all(|group| group.len() == 3 && are_digits(group))
 }
 
 /// A cell in quotation marks, truncated when long.
@@ -57,7 +107,8 @@ pub(super) fn shortest(number: impl std::fmt::Debug) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{parse, quoted, shortest};
+    use super::{looks_numeric, parse, quoted, shortest};
+    use crate::data::CsvDialect;
 
     #[test]
     fn numbers_are_written_short_and_read_back_the_same() {
@@ -69,7 +120,47 @@ mod tests {
             (1e-45, "1e-45"),
         ] {
             assert_eq!(shortest(number), text);
-            assert_eq!(parse(text).map(f32::to_bits), Ok(number.to_bits()));
+            assert_eq!(
+                parse(text, CsvDialect::default()).map(f32::to_bits),
+                Ok(number.to_bits())
+            );
+        }
+    }
+
+    #[test]
+    fn decimals_follow_a_comma_where_the_dialect_says_so() {
+        let comma = CsvDialect::new(";", ",").unwrap();
+        for (text, number) in [("1,5", 1.5), ("-0,25", -0.25), ("3", 3.0), ("1,5e2", 150.0)] {
+            assert_eq!(parse(text, comma), Ok(number));
+        }
+        for text in ["1.5", "1.234,5", "1,2,3", "1.234.567", ""] {
+            assert!(parse(text, comma).is_err(), "{text}");
+        }
+        let point = CsvDialect::default();
+        for text in ["1,5", "1,234.5", "1,234", "1 000"] {
+            assert!(parse(text, point).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn numbers_in_another_way_of_writing_are_not_taken_for_text() {
+        let (point, comma) = (CsvDialect::default(), CsvDialect::new(";", ",").unwrap());
+        for text in ["1,5", "1,234,567.8", "1.5", "-1,234"] {
+            assert!(looks_numeric(text, point), "{text}");
+        }
+        for text in ["1.5", "1.234.567,8", "1,5"] {
+            assert!(looks_numeric(text, comma), "{text}");
+        }
+        for text in [
+            "27.10.2025",
+            "2025-10-27",
+            "Monday",
+            "1,2,3",
+            "a,b",
+            "1.2.3",
+        ] {
+            assert!(!looks_numeric(text, point), "{text}");
+            assert!(!looks_numeric(text, comma), "{text}");
         }
     }
 

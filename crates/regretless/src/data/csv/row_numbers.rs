@@ -8,11 +8,13 @@ use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 
+use crate::data::CsvDialect;
+
 /// The row in which a spreadsheet shows this record, the header being record 0 and row 1.
-pub(super) fn row_of(path: &Path, record: u64) -> u64 {
+pub(super) fn row_of(path: &Path, record: u64, dialect: CsvDialect) -> u64 {
     let counted = File::open(path)
         .ok()
-        .and_then(|file| find_row(BufReader::new(file), record));
+        .and_then(|file| find_row(BufReader::new(file), record, dialect.delimiter()));
     counted.unwrap_or(record + 1)
 }
 
@@ -27,7 +29,7 @@ enum CsvCellState {
 }
 
 /// The row of a record; `None` where the text has fewer records.
-fn find_row(mut text: impl BufRead, record: u64) -> Option<u64> {
+fn find_row(mut text: impl BufRead, record: u64, delimiter: u8) -> Option<u64> {
     let (mut row, mut records) = (1, 0);
     let (mut cell, mut is_empty, mut after_return) = (CsvCellState::Start, true, false);
     loop {
@@ -51,7 +53,7 @@ fn find_row(mut text: impl BufRead, record: u64) -> Option<u64> {
                 (cell, is_empty) = (CsvCellState::Start, true);
             } else {
                 is_empty = false;
-                cell = next_state(cell, *byte);
+                cell = next_state(cell, *byte, delimiter);
             }
         }
         let used = bytes.len();
@@ -59,16 +61,17 @@ fn find_row(mut text: impl BufRead, record: u64) -> Option<u64> {
     }
 }
 
-fn next_state(cell: CsvCellState, byte: u8) -> CsvCellState {
+fn next_state(cell: CsvCellState, byte: u8, delimiter: u8) -> CsvCellState {
     match (cell, byte) {
         (CsvCellState::Start | CsvCellState::Closing, b'"') => CsvCellState::Quoted,
         (CsvCellState::Quoted, b'"') => CsvCellState::Closing,
         (CsvCellState::Quoted, _) => CsvCellState::Quoted,
-        (CsvCellState::Start | CsvCellState::Unquoted | CsvCellState::Closing, b',') => {
-            CsvCellState::Start
-        }
         (CsvCellState::Start | CsvCellState::Unquoted | CsvCellState::Closing, _) => {
-            CsvCellState::Unquoted
+            if byte == delimiter {
+                CsvCellState::Start
+            } else {
+                CsvCellState::Unquoted
+            }
         }
     }
 }
@@ -79,7 +82,7 @@ mod tests {
 
     fn rows(text: &str) -> Vec<Option<u64>> {
         (0..4)
-            .map(|record| find_row(text.as_bytes(), record))
+            .map(|record| find_row(text.as_bytes(), record, b','))
             .collect()
     }
 
@@ -105,5 +108,7 @@ mod tests {
             rows("a,b\n\"x\ny\",\"\"\"\n\"\n1,2\n3\" \n4"),
             [Some(1), Some(2), Some(3), Some(4)]
         );
+        let semicolons = "a;b\n1;\"x\ny\"\n2;3\n";
+        assert_eq!(find_row(semicolons.as_bytes(), 2, b';'), Some(3));
     }
 }

@@ -1,8 +1,9 @@
 //! A CSV file with a header, read row by row; every error has its place.
 //!
-//! Cells are separated by commas and may be quoted; spaces around them are ignored. Lines end in
+//! Cells are separated by commas, or by the delimiter of the dialect, and may be quoted; spaces around them are ignored. Lines end in
 //! LF, CRLF or CR; a byte-order mark and empty lines are skipped.
 
+use std::borrow::Cow;
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -11,6 +12,7 @@ use csv::{ByteRecord, ErrorKind, ReaderBuilder};
 
 use super::number;
 use super::row_numbers::row_of;
+use crate::data::CsvDialect;
 use crate::data::layout::{ColumnSelection, CsvHeader};
 use crate::error::{Error, InputPlace, Result};
 
@@ -40,6 +42,7 @@ impl Read for LimitedRows {
 /// An open file with its current row.
 pub(super) struct CsvTable {
     path: PathBuf,
+    dialect: CsvDialect,
     names: Vec<String>,
     reader: csv::Reader<LimitedRows>,
     record: ByteRecord,
@@ -57,14 +60,16 @@ pub(super) struct NumericColumns {
 
 impl CsvTable {
     /// Opens a file and reads its header.
-    pub fn open(path: &Path) -> Result<Self> {
+    pub fn open(path: &Path, dialect: CsvDialect) -> Result<Self> {
         let file = File::open(path).map_err(Error::io(path))?;
         let reader = ReaderBuilder::new()
             .has_headers(false)
             .flexible(true)
+            .delimiter(dialect.delimiter())
             .from_reader(LimitedRows { file, row_bytes: 0 });
         let mut table = Self {
             path: path.to_path_buf(),
+            dialect,
             names: Vec::new(),
             reader,
             record: ByteRecord::new(),
@@ -102,7 +107,20 @@ impl CsvTable {
 
     /// The value in a cell of the current row.
     pub fn number(&self, column: usize) -> Result<f32> {
-        number::parse(self.text(column)?).map_err(|message| self.cell_error(column, message))
+        number::parse(self.text(column)?, self.dialect)
+            .map_err(|message| self.cell_error(column, message))
+    }
+
+    /// A cell of the current row as the text of a time, with a decimal point in numbers.
+    pub fn time(&self, column: usize) -> Result<Cow<'_, str>> {
+        let cell = self.text(column)?;
+        Ok(number::with_decimal_point(cell, self.dialect).unwrap_or(Cow::Borrowed(cell)))
+    }
+
+    /// Whether a cell of the current row is empty or meant to be a number.
+    pub fn looks_numeric(&self, column: usize) -> bool {
+        self.text(column)
+            .is_ok_and(|cell| cell.is_empty() || number::looks_numeric(cell, self.dialect))
     }
 
     /// An error about a cell of the current row.
@@ -116,7 +134,7 @@ impl CsvTable {
         let name = name.map_or_else(|| (column + 1).to_string(), String::clone);
         Error::input(
             InputPlace::file(&self.path)
-                .row(row_of(&self.path, record))
+                .row(row_of(&self.path, record, self.dialect))
                 .column(name),
             message,
         )
@@ -165,11 +183,8 @@ impl CsvTable {
 
     /// Splits columns by their first cell into those of text and those of numbers.
     fn text_columns(&self, columns: Vec<usize>) -> Result<(Vec<usize>, Vec<usize>)> {
-        let is_text = |j: &usize| {
-            self.text(*j)
-                .is_ok_and(|cell| !cell.is_empty() && cell.parse::<f32>().is_err())
-        };
-        let (text, numbers): (Vec<usize>, Vec<usize>) = columns.into_iter().partition(is_text);
+        let is_number = |j: &usize| self.text(*j).is_err() || self.looks_numeric(*j);
+        let (numbers, text): (Vec<usize>, Vec<usize>) = columns.into_iter().partition(is_number);
         if numbers.is_empty() {
             let message = "no column of numbers is left for the features";
             return Err(Error::input(InputPlace::file(&self.path).row(1), message)
@@ -180,7 +195,10 @@ impl CsvTable {
 
     /// Fails at a number in a column that began with text: the first cell was probably a mistake.
     fn check_text(&self, columns: &[usize]) -> Result<()> {
-        let number = |j: &&usize| self.text(**j).is_ok_and(|cell| number::parse(cell).is_ok());
+        let number = |j: &&usize| {
+            self.text(**j)
+                .is_ok_and(|cell| number::parse(cell, self.dialect).is_ok())
+        };
         let Some(column) = columns.iter().find(number) else {
             return Ok(());
         };
@@ -192,7 +210,8 @@ impl CsvTable {
         Err(self.cell_error(*column, message))
     }
 
-    fn next_row(&mut self) -> Result<bool> {
+    /// Reads the next row; false at the end of the file.
+    pub fn next_row(&mut self) -> Result<bool> {
         self.index += 1;
         if !self.read_record()? {
             return Ok(false);
@@ -221,13 +240,22 @@ impl CsvTable {
 
     fn check_names(&self) -> Result<()> {
         if let [only] = self.names.as_slice()
-            && let Some(separator) = [';', '\t', '|']
+            && let Some(separator) = [',', ';', '\t', '|']
                 .into_iter()
                 .find(|separator| only.contains(*separator))
         {
             let message = format!("the header seems to be separated by {separator:?}");
-            return Err(Error::input(InputPlace::file(&self.path).row(1), message)
-                .with_remedy("commas are needed"));
+            return Err(
+                Error::input(InputPlace::file(&self.path).row(1), message).with_remedy(format!(
+                    "set `delimiter` to {}, or separate cells by {:?}",
+                    if separator == '\t' {
+                        "tab".into()
+                    } else {
+                        format!("'{separator}'")
+                    },
+                    char::from(self.dialect.delimiter())
+                )),
+            );
         }
         let mut order: Vec<usize> = (0..self.names.len())
             .filter(|j| !self.names[*j].is_empty())

@@ -4,17 +4,18 @@ use std::path::Path;
 
 use super::table::{CsvTable, NumericColumns};
 use crate::data::layout::{ColumnSelection, CsvHeader, WideColumns};
-use crate::data::{Dataset, FeatureShape, Features, Matrix};
+use crate::data::row_times::RowTimes;
+use crate::data::{CsvDialect, Dataset, FeatureShape, Features, Matrix};
 use crate::error::{Error, InputPlace, Result};
 
 /// Features and costs from one file.
-pub(super) fn read(path: &Path, columns: &WideColumns) -> Result<Dataset> {
+pub(super) fn read(path: &Path, columns: &WideColumns, dialect: CsvDialect) -> Result<Dataset> {
     if columns.costs.is_empty() {
         return Err(Error::setting(
             "name the cost columns of the table, for instance by the pattern c*",
         ));
     }
-    let mut table = CsvTable::open(path)?;
+    let mut table = CsvTable::open(path, dialect)?;
     let header = table.header();
     CsvHeader::check_ignored(&[header], &columns.ignore)?;
     let costs = header.matching(&columns.costs, &columns.ignore)?;
@@ -39,9 +40,14 @@ pub(super) fn read(path: &Path, columns: &WideColumns) -> Result<Dataset> {
 }
 
 /// Features from one file and costs from another, row by row.
-pub(super) fn read_pair(features: &Path, costs: &Path, columns: &WideColumns) -> Result<Dataset> {
-    let mut feature_table = CsvTable::open(features)?;
-    let mut cost_table = CsvTable::open(costs)?;
+pub(super) fn read_pair(
+    features: &Path,
+    costs: &Path,
+    columns: &WideColumns,
+    dialect: CsvDialect,
+) -> Result<Dataset> {
+    let mut feature_table = CsvTable::open(features, dialect)?;
+    let mut cost_table = CsvTable::open(costs, dialect)?;
     CsvHeader::check_ignored(
         &[feature_table.header(), cost_table.header()],
         &columns.ignore,
@@ -82,8 +88,12 @@ pub(super) fn read_pair(features: &Path, costs: &Path, columns: &WideColumns) ->
 }
 
 /// The wanted features, in the wanted order.
-pub(super) fn read_features(path: &Path, wanted: &[String]) -> Result<Features> {
-    let mut table = CsvTable::open(path)?;
+pub(super) fn read_features(
+    path: &Path,
+    wanted: &[String],
+    dialect: CsvDialect,
+) -> Result<Features> {
+    let mut table = CsvTable::open(path, dialect)?;
     let features = wanted
         .iter()
         .map(|name| table.header().column(name))
@@ -96,6 +106,20 @@ pub(super) fn read_features(path: &Path, wanted: &[String]) -> Result<Features> 
         |_| Ok(()),
     )?;
     features_of(&table, numbers)
+}
+
+/// The time of every row.
+pub(super) fn read_times(path: &Path, column: &str, dialect: CsvDialect) -> Result<RowTimes> {
+    let mut table = CsvTable::open(path, dialect)?;
+    let column = table.header().column(column)?;
+    let mut times = RowTimes::default();
+    table.read(ColumnSelection::default(), |table| {
+        let time = table.time(column)?;
+        times
+            .push(&time)
+            .map_err(|message| table.cell_error(column, message))
+    })?;
+    Ok(times)
 }
 
 fn features_of(table: &CsvTable, numbers: NumericColumns) -> Result<Features> {

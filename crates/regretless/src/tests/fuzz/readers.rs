@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use crate::checkpoint::file::fuzzing as checkpoint_file;
 use crate::data::csv;
 use crate::data::npy;
-use crate::data::{Dataset, Layout, LongColumns, SplitIndices, WideColumns};
+use crate::data::{CsvDialect, Dataset, Layout, LongColumns, SplitIndices, WideColumns};
 use crate::label::file::fuzzing as label_file;
 use crate::predict::CostModel;
 use crate::predict::file::fuzzing as model_file;
@@ -218,7 +218,7 @@ fn csv_wide(path: &Path) -> Result<String, String> {
         costs: vec!["cost*".into()],
         ..WideColumns::default()
     };
-    csv::read(path, &Layout::Wide(columns))
+    csv::read(path, &Layout::Wide(columns), CsvDialect::default())
         .map(|data| costs(&data))
         .map_err(message)
 }
@@ -228,7 +228,7 @@ fn csv_long(path: &Path) -> Result<String, String> {
         item: Some("item".into()),
         ..LongColumns::default()
     };
-    csv::read(path, &Layout::Long(columns))
+    csv::read(path, &Layout::Long(columns), CsvDialect::default())
         .map(|data| costs(&data))
         .map_err(message)
 }

@@ -1,6 +1,6 @@
 //! Invalid CSV tables: the kind of error, its file, row and column, and what it quotes.
 
-use regretless::data::{Layout, csv};
+use regretless::data::{CsvDialect, Layout, csv};
 use regretless::error::InputPlace;
 use regretless::{Error, ErrorKind};
 
@@ -33,7 +33,7 @@ fn assert_errors(layout: &Layout, cases: &[Case<'_>]) {
     let folder = Folder::new();
     for case in cases {
         let path = folder.file("t.csv", case.content);
-        let error = csv::read(&path, layout).unwrap_err();
+        let error = csv::read(&path, layout, CsvDialect::default()).unwrap_err();
         let context = format!("{:?}: {error}", String::from_utf8_lossy(case.content));
         let place = InputPlace {
             file: Some(path),
@@ -136,7 +136,12 @@ fn ambiguous_choices_of_columns_are_refused() {
         &[case(b"id,x,c\n1,2,3\n", 1, None, &["'Id'", "id, x, c"])],
     );
     let folder = Folder::new();
-    let error = csv::read(&folder.file("t.csv", "x\n1\n"), &wide(&[], &[], &[])).unwrap_err();
+    let error = csv::read(
+        &folder.file("t.csv", "x\n1\n"),
+        &wide(&[], &[], &[]),
+        CsvDialect::default(),
+    )
+    .unwrap_err();
     assert_eq!((error.kind(), error.place()), (ErrorKind::Setting, None));
 }
 
@@ -198,7 +203,12 @@ fn invalid_long_tables_are_reported_with_instance_and_item() {
 #[test]
 fn a_missing_file_is_an_error_with_its_path() {
     let folder = Folder::new();
-    let error = csv::read(&folder.path("no.csv"), &wide(&[], &["c"], &[])).unwrap_err();
+    let error = csv::read(
+        &folder.path("no.csv"),
+        &wide(&[], &["c"], &[]),
+        CsvDialect::default(),
+    )
+    .unwrap_err();
     assert!(
         matches!(&error, Error::Io { path, .. } if *path == folder.path("no.csv")),
         "{error}"

@@ -4,8 +4,8 @@ use std::fs;
 
 use regretless::data::csv::{self, DecisionFormat};
 use regretless::data::{
-    CostNames, Dataset, FeatureShape, Features, Layout, LongColumns, Matrix, TableSource,
-    WideColumns, npy,
+    CostNames, CsvDialect, Dataset, FeatureShape, Features, Layout, LongColumns, Matrix,
+    TableSource, WideColumns, npy,
 };
 use regretless::{Decision, Error};
 
@@ -16,7 +16,12 @@ use crate::tests::common::reference_data;
 fn a_wide_table_is_read_back_bit_for_bit_from_csv_and_npy() {
     let (folder, data) = (Folder::new(), wide_data());
     csv::write(&folder.path("t.csv"), &data, false).unwrap();
-    let read_back = csv::read(&folder.path("t.csv"), &wide(&["x*"], &["c*"], &[])).unwrap();
+    let read_back = csv::read(
+        &folder.path("t.csv"),
+        &wide(&["x*"], &["c*"], &[]),
+        CsvDialect::default(),
+    )
+    .unwrap();
     assert_same(&read_back, &data);
     npy::write(&folder.path("x.npy"), &folder.path("c.npy"), &data, false).unwrap();
     assert_same(
@@ -30,7 +35,12 @@ fn a_long_table_is_read_back_bit_for_bit_from_csv_and_npy() {
     let (folder, data) = (Folder::new(), long_data());
     csv::write(&folder.path("t.csv"), &data, false).unwrap();
     assert_same(
-        &csv::read(&folder.path("t.csv"), &long(Some("item"))).unwrap(),
+        &csv::read(
+            &folder.path("t.csv"),
+            &long(Some("item")),
+            CsvDialect::default(),
+        )
+        .unwrap(),
         &data,
     );
     npy::write(&folder.path("x.npy"), &folder.path("c.npy"), &data, false).unwrap();
@@ -95,6 +105,7 @@ fn two_files_make_one_table() {
         features,
         costs: costs.clone(),
         columns: WideColumns::default(),
+        dialect: CsvDialect::default(),
     };
     let data = source.read().unwrap();
     assert_eq!(
@@ -138,7 +149,13 @@ fn items_can_be_read_in_the_order_of_a_model() {
         items: strings(&["a", "b"]),
         ..LongColumns::default()
     };
-    let features = csv::read_features(&path, &Layout::Long(columns), &strings(&["x"])).unwrap();
+    let features = csv::read_features(
+        &path,
+        &Layout::Long(columns),
+        &strings(&["x"]),
+        CsvDialect::default(),
+    )
+    .unwrap();
     assert_eq!(features.values().as_slice(), [3.0, 1.0]);
     assert_eq!(features.shape(), FeatureShape::Long { items: 2 });
 }
@@ -158,9 +175,11 @@ fn features_are_read_by_name_in_the_order_of_the_model() {
     let folder = Folder::new();
     let path = folder.file("t.csv", "note,b,a,extra\nhello,1,2,3\nworld,4,5,6\n");
     let layout = wide(&[], &[], &[]);
-    let features = csv::read_features(&path, &layout, &strings(&["a", "b"])).unwrap();
+    let features =
+        csv::read_features(&path, &layout, &strings(&["a", "b"]), CsvDialect::default()).unwrap();
     assert_eq!(features.values().as_slice(), [2.0, 1.0, 5.0, 4.0]);
-    let error = csv::read_features(&path, &layout, &strings(&["a", "z"])).unwrap_err();
+    let error = csv::read_features(&path, &layout, &strings(&["a", "z"]), CsvDialect::default())
+        .unwrap_err();
     let message =
         "t.csv, row 1, column z: there is no such column; the file has: note, b, a, extra";
     assert_eq!(folder.message(&error), message);
@@ -297,7 +316,12 @@ fn a_table_with_two_columns_of_the_same_name_is_not_written() {
 fn the_housing_table_is_read_as_published() {
     let folder = reference_data();
     let path = folder.join("california/cal_housing.csv");
-    let data = csv::read(&path, &wide(&[], &["medianHouseValue"], &[])).unwrap();
+    let data = csv::read(
+        &path,
+        &wide(&[], &["medianHouseValue"], &[]),
+        CsvDialect::default(),
+    )
+    .unwrap();
     assert_eq!((data.len(), data.features().names().len()), (20_640, 8));
     assert_eq!(
         data.costs()

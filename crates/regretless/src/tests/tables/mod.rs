@@ -14,7 +14,7 @@ use std::path::PathBuf;
 
 use regretless::Error;
 use regretless::data::{
-    Dataset, FeatureShape, Features, Layout, LongColumns, Matrix, WideColumns, csv,
+    CsvDialect, Dataset, FeatureShape, Features, Layout, LongColumns, Matrix, WideColumns, csv,
 };
 use tempfile::TempDir;
 
@@ -62,7 +62,8 @@ impl Folder {
     }
 
     fn csv(&self, content: impl AsRef<[u8]>, layout: &Layout) -> Result<Dataset, String> {
-        csv::read(&self.file("t.csv", content), layout).map_err(|error| self.message(&error))
+        csv::read(&self.file("t.csv", content), layout, CsvDialect::default())
+            .map_err(|error| self.message(&error))
     }
 }
 

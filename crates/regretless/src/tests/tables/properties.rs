@@ -2,7 +2,7 @@
 //! are a table or an error.
 
 use proptest::prelude::{ProptestConfig, Strategy, any, prop, prop_assert_eq, proptest};
-use regretless::data::{Dataset, FeatureShape, Features, Matrix, csv, npy};
+use regretless::data::{CsvDialect, Dataset, FeatureShape, Features, Matrix, csv, npy};
 
 use super::arrays::{npy_file, npy_header};
 use super::{Folder, assert_same, long, wide};
@@ -56,7 +56,7 @@ proptest! {
             FeatureShape::Wide => wide(&["x*"], &["c*"], &[]),
             FeatureShape::Long { .. } => long(Some("item")),
         };
-        assert_same(&csv::read(&folder.path("t.csv"), &layout).unwrap(), &data);
+        assert_same(&csv::read(&folder.path("t.csv"), &layout, CsvDialect::default()).unwrap(), &data);
         npy::write(&folder.path("x.npy"), &folder.path("c.npy"), &data, false).unwrap();
         assert_same(&npy::read(&folder.path("x.npy"), &folder.path("c.npy")).unwrap(), &data);
     }

@@ -1,0 +1,50 @@
+"""Times of rows, for splits by time."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ._frames import column_names
+
+__all__ = ["is_numeric_column", "time_column", "time_texts", "without_column"]
+
+
+def time_texts(values: Any) -> list[str]:
+    """Return times as texts: ISO dates and date-times, or numbers.
+
+    Parameters
+    ----------
+    values : array_like of shape (n,)
+        numpy or pandas times, objects of ``datetime``, texts or numbers. A missing value becomes a
+        text that is no time.
+
+    Returns
+    -------
+    list of str
+        One text per row.
+    """
+    array = np.asarray(values)
+    if array.ndim != 1:
+        raise ValueError(f"split: times need one value per row, not the shape {array.shape}")
+    if array.dtype.kind == "M":
+        return [str(text) for text in np.datetime_as_string(array)]
+    return [str(value) for value in array.tolist()]
+
+
+def time_column(table: Any, name: str) -> Any:
+    """Return a column of a DataFrame; ``None`` where the table has no such column."""
+    names = column_names(table)
+    return table[name] if names is not None and name in names else None
+
+
+def is_numeric_column(table: Any, name: str) -> bool:
+    """Return whether a column of a DataFrame has numbers."""
+    return np.asarray(table[name]).dtype.kind in "fiub"
+
+
+def without_column(table: Any, name: str) -> Any:
+    """Return a DataFrame without a column."""
+    names = column_names(table) or []
+    return table[[other for other in names if other != name]]
