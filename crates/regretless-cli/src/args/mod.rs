@@ -242,7 +242,7 @@ impl LimitOptions {
     }
 
     /// Whether any limit is given.
-    pub fn are_given(&self) -> bool {
+    pub fn are_any_set(&self) -> bool {
         self.gap.is_some() || self.nodes.is_some() || self.seconds.is_some()
     }
 }

@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use serde::{Deserialize, Serialize};
 
-use super::row_key::RowKey;
+use super::label_key::LabelKey;
 use crate::checksummed_file::ChecksummedFile;
 use crate::decision::Decision;
 use crate::oracle::{Heuristic, SolveResult};
@@ -47,7 +47,7 @@ pub(super) struct LabelContext<'a> {
 /// Labels as the bytes of a file.
 pub(super) fn encode(
     context: LabelContext<'_>,
-    results: &BTreeMap<RowKey, SolveResult>,
+    results: &BTreeMap<LabelKey, SolveResult>,
 ) -> Result<Vec<u8>, String> {
     let empty = Solution::optimal(Decision::from_indices([]), 0.0);
     let mut failures: Vec<SolveFailure> = Vec::new();
@@ -126,7 +126,7 @@ pub(super) fn decode(
     bytes: &[u8],
     context: LabelContext<'_>,
     num_costs: usize,
-) -> Result<Vec<(RowKey, SolveResult)>, String> {
+) -> Result<Vec<(LabelKey, SolveResult)>, String> {
     let mut file = ChecksummedFile::<LabelFileHeader>::from_bytes(bytes, LABEL_FILE_FORMAT)?;
     if (file.header.key.as_str(), file.header.heuristic) != (context.key, context.heuristic) {
         return Err("it does not contain labels of this problem with these limits".into());
@@ -169,7 +169,7 @@ fn status_from_number(number: u32, gap: f64) -> Result<SolveStatus, String> {
 
 /// The arrays of a file, their lengths checked.
 struct LabelColumns {
-    keys: Vec<RowKey>,
+    keys: Vec<LabelKey>,
     indices: Vec<u32>,
     offsets: Vec<usize>,
     values: Option<Vec<f64>>,
@@ -191,9 +191,9 @@ impl LabelColumns {
             .ok()?;
         let numbers = file.take_array::<Vec<u64>>("keys")?;
         let (pairs, rest) = numbers.as_chunks::<2>();
-        let keys: Vec<RowKey> = pairs
+        let keys: Vec<LabelKey> = pairs
             .iter()
-            .map(|[high, low]| RowKey {
+            .map(|[high, low]| LabelKey {
                 high: *high,
                 low: *low,
             })
@@ -288,7 +288,7 @@ pub(crate) mod fuzzing {
 mod tests {
     use std::collections::BTreeMap;
 
-    use super::{LabelContext, RowKey, decode, encode};
+    use super::{LabelContext, LabelKey, decode, encode};
     use crate::decision::Decision;
     use crate::oracle::{Heuristic, SolveResult};
     use crate::solve::{Solution, SolveFailure, SolveStatus};
@@ -298,10 +298,10 @@ mod tests {
         heuristic: None,
     };
 
-    fn with_keys(results: Vec<SolveResult>) -> BTreeMap<RowKey, SolveResult> {
+    fn with_keys(results: Vec<SolveResult>) -> BTreeMap<LabelKey, SolveResult> {
         let mut labels = BTreeMap::new();
         for (i, result) in results.into_iter().enumerate() {
-            let key = RowKey {
+            let key = LabelKey {
                 high: 10 * i as u64,
                 low: u64::MAX - i as u64,
             };
@@ -333,11 +333,11 @@ mod tests {
         ]
     }
 
-    pub(super) fn labels() -> BTreeMap<RowKey, SolveResult> {
+    pub(super) fn labels() -> BTreeMap<LabelKey, SolveResult> {
         with_keys(results())
     }
 
-    pub(super) fn labels_and_failures() -> BTreeMap<RowKey, SolveResult> {
+    pub(super) fn labels_and_failures() -> BTreeMap<LabelKey, SolveResult> {
         let limit = || Err(SolveFailure::LimitReached { nodes: 7 });
         let [first, _, third] = results().try_into().unwrap();
         with_keys(vec![

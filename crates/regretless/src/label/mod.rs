@@ -11,7 +11,7 @@ use crate::solve::{Solution, SolveFailure, SolveStatus};
 mod data_split;
 pub(crate) mod file;
 mod knn_robust;
-mod row_key;
+mod label_key;
 mod segments;
 mod shard;
 mod store;

@@ -6,7 +6,7 @@
 //! are in which segment, nor which run or machine wrote it.
 //!
 //! Small segments are merged into larger ones, as in a log-structured merge tree (O'Neil et al.
-//! 1996): their number grows with the logarithm of the number of rows, and a row is rewritten that
+//! 1996): their number grows with the logarithm of the number of rows, and a row is written again that
 //! often. A merged segment is in place before those it replaces are removed, so that a run that is
 //! killed in between leaves rows in two segments, never in none.
 
@@ -18,7 +18,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::file::{self, LabelContext};
-use super::row_key::{RowKey, RowKeys};
+use super::label_key::{LabelKey, LabelKeys};
 use super::time_estimate::TimeEstimate;
 use crate::data::Matrix;
 use crate::data::atomic_write::{
@@ -59,7 +59,7 @@ pub(super) struct LabelSegments<'a> {
 /// A table whose labels are wanted.
 pub(super) struct UnlabeledTable<'a> {
     pub costs: &'a Matrix,
-    pub keys: RowKeys,
+    pub keys: LabelKeys,
     pub oracle: &'a Oracle,
 }
 
@@ -84,7 +84,7 @@ pub(super) struct SolvedRows {
 
 /// What was found in the place of a segment.
 enum SegmentContent {
-    Labels(Vec<(RowKey, SolveResult)>),
+    Labels(Vec<(LabelKey, SolveResult)>),
     /// The file does not exist any more: it was merged.
     Missing,
     /// The file system does not give its bytes.
@@ -171,7 +171,7 @@ impl LabelSegments<'_> {
     ///
     /// # Errors
     /// When the folder cannot be written.
-    fn write(&self, labels: &BTreeMap<RowKey, SolveResult>) -> Result<PathBuf> {
+    fn write(&self, labels: &BTreeMap<LabelKey, SolveResult>) -> Result<PathBuf> {
         let bytes = file::encode(self.context, labels).map_err(Error::data)?;
         fs::create_dir_all(self.folder).map_err(Error::io(self.folder))?;
         // Named by the hash of its content: a file of the same name has the same content.
@@ -233,7 +233,7 @@ impl LabelSegments<'_> {
     /// Writes labels, if there are any, and merges segments; stores the first error for the caller.
     fn write_or_record_error(
         &self,
-        labels: &BTreeMap<RowKey, SolveResult>,
+        labels: &BTreeMap<LabelKey, SolveResult>,
         pending: &Mutex<UnwrittenLabels>,
     ) {
         if labels.is_empty() {
@@ -339,7 +339,12 @@ fn select_for_merge(files: &[(u64, PathBuf)], rule: MergeRule) -> Vec<PathBuf> {
 
 impl StoredLabels {
     /// Adds the labels of a segment, or none of them if one does not fit the table.
-    fn add(&mut self, path: &Path, labels: Vec<(RowKey, SolveResult)>, table: &UnlabeledTable<'_>) {
+    fn add(
+        &mut self,
+        path: &Path,
+        labels: Vec<(LabelKey, SolveResult)>,
+        table: &UnlabeledTable<'_>,
+    ) {
         let mut fitting = Vec::new();
         for (key, result) in labels {
             let Some(row) = table.keys.first_row(key) else {
@@ -388,14 +393,14 @@ impl UnlabeledTable<'_> {
 
 /// Solved rows that are not written yet.
 struct UnwrittenLabels {
-    labels: BTreeMap<RowKey, SolveResult>,
+    labels: BTreeMap<LabelKey, SolveResult>,
     since: Instant,
     /// The first error of a write; nothing is written after it.
     write_error: Option<Error>,
 }
 
 impl UnwrittenLabels {
-    fn take_if_due(&mut self, flush_interval: Duration) -> BTreeMap<RowKey, SolveResult> {
+    fn take_if_due(&mut self, flush_interval: Duration) -> BTreeMap<LabelKey, SolveResult> {
         if self.since.elapsed() < flush_interval || self.write_error.is_some() {
             return BTreeMap::new();
         }
@@ -428,7 +433,7 @@ mod tests {
     #[test]
     fn the_number_of_segments_grows_with_the_logarithm_of_the_rows() {
         let mut sizes: Vec<u64> = Vec::new();
-        let mut rewritten = 0;
+        let mut written_again = 0;
         let appended = 10_000;
         for _ in 0..appended {
             sizes.push(100);
@@ -436,13 +441,13 @@ mod tests {
             let count = select_for_merge(&files(&sizes), MergeRule::WhileSolving).len();
             if count > 1 {
                 let merged: u64 = sizes.drain(..count).sum();
-                rewritten += merged;
+                written_again += merged;
                 sizes.push(merged);
                 sizes.sort_unstable();
             }
             assert!(sizes.len() <= 12, "{sizes:?}");
         }
-        let average = rewritten / (100 * appended);
-        assert!(average <= 20, "every row was rewritten {average} times");
+        let average = written_again / (100 * appended);
+        assert!(average <= 20, "every row was written {average} times");
     }
 }

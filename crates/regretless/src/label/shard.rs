@@ -13,7 +13,7 @@ pub struct Shard {
 
 impl Shard {
     /// All rows.
-    pub(super) const WHOLE: Self = Self { index: 0, count: 1 };
+    pub(super) const ALL_ROWS: Self = Self { index: 0, count: 1 };
 
     /// Whether a row belongs to this shard.
     pub(super) fn contains(self, row: usize) -> bool {

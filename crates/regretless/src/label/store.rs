@@ -2,7 +2,7 @@
 //!
 //! The labels of `prices.csv` are in the folder `prices.csv.labels`. The label of a row is stored
 //! under two hashes: one over the problem and the limits, with which the names of files begin, and
-//! one over the costs of the row (`row_key`). Rows can therefore be appended, reordered and
+//! one over the costs of the row (`label_key`). Rows can therefore be appended, reordered and
 //! removed: only rows with new costs are solved. Labels of rows that the table does not have any
 //! more are kept. Files of other problems are not read; damaged ones are reported and replaced, and
 //! their rows are solved again. Module `segments` reads and writes the files.
@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::file::{LABEL_FILE_FORMAT, LabelContext};
-use super::row_key::RowKeys;
+use super::label_key::LabelKeys;
 use super::segments::{LabelSegments, MergeRule, UnlabeledTable};
 use super::shard::Shard;
 use super::{LabeledDataset, coarse_costs};
@@ -91,7 +91,7 @@ impl LabelStore {
         observer: &dyn Observer,
     ) -> Result<(LabeledDataset, LabelReport)> {
         let sense = LabeledDataset::prepare_costs(&mut data, oracle)?;
-        let mut labeling = self.label_rows(&data, problem, oracle, Shard::WHOLE, observer)?;
+        let mut labeling = self.label_rows(&data, problem, oracle, Shard::ALL_ROWS, observer)?;
         labeling
             .report
             .warnings
@@ -152,7 +152,7 @@ impl LabelStore {
         };
         let table = UnlabeledTable {
             costs: data.costs(),
-            keys: RowKeys::of(data.costs(), oracle.threads())?,
+            keys: LabelKeys::of(data.costs(), oracle.threads())?,
             oracle,
         };
         let stored = segments.load(&table);

@@ -1,5 +1,5 @@
-//! A canceled solve ends and is reported as interrupted, never as a solution, unless its caller asks
-//! for incumbents; a solve at its time limit ends with its incumbent.
+//! A canceled solve ends and is reported as interrupted, never as a solution, unless its caller
+//! asks for incumbents; a solve at its time limit ends with its incumbent.
 //!
 //! The problems are so hard that a search that ignored the request would not finish in reasonable
 //! time.
@@ -110,8 +110,10 @@ fn every_search_ends_when_it_is_canceled() {
 #[test]
 fn every_search_ends_at_its_time_limit_with_an_incumbent_and_a_bound() {
     for case in hard_cases() {
+        // Tours have an incumbent at once; the other searches need some time to find one.
+        let is_tour = case.name.ends_with("tour");
         let limits = SearchLimits {
-            seconds: Some(0.5),
+            seconds: Some(if is_tour { 1e-6 } else { 0.5 }),
             ..SearchLimits::default()
         };
         let oracle = Oracle::new(case.problem).with_limits(limits);

@@ -128,7 +128,7 @@ fn runner(experiment: Experiment, options: &ReproduceOptions) -> Result<Experime
             Error::setting(message).with_remedy(format!("remove --heuristic '{heuristic}'"))
         );
     }
-    if options.execution.limits.are_given() {
+    if options.execution.limits.are_any_set() {
         return Err(Error::setting("experiments use exact solvers")
             .with_remedy("remove --gap, --nodes and --seconds"));
     }

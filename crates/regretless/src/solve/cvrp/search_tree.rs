@@ -90,7 +90,10 @@ impl<'a> CvrpSearchTree<'a> {
         incumbent: &mut CvrpIncumbent,
     ) -> Result<SearchResult, SolveFailure> {
         match self.search(incumbent) {
-            Err(SolveFailure::Interrupted) => Ok(self.node_queue.result_at_limit(self.node_bound)),
+            Err(SolveFailure::Interrupted) => {
+                let bound = self.node_bound.max(self.root_bound);
+                Ok(self.node_queue.result_at_limit(bound))
+            }
             result => result,
         }
     }
@@ -184,6 +187,12 @@ impl<'a> CvrpSearchTree<'a> {
                         "the relaxation of a search node ended with status {other:?}"
                     )));
                 }
+            }
+            if self.node_bound == f64::NEG_INFINITY {
+                // A search that is stopped at the root has the bound of its last round.
+                self.root_bound = self
+                    .root_bound
+                    .max(self.master.bound(&mut self.reduced_costs));
             }
             if self.master.objective() > incumbent.cutoff && self.is_pruned(incumbent) {
                 return Ok(CvrpNodeOutcome::Closed);

@@ -10,12 +10,12 @@ use crate::parallel::Threads;
 /// realistic table share a key. Independent of the row's position, so that rows can be appended,
 /// reordered and removed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(super) struct RowKey {
+pub(super) struct LabelKey {
     pub high: u64,
     pub low: u64,
 }
 
-impl RowKey {
+impl LabelKey {
     /// The key of a row of costs.
     fn of(costs: &Matrix, row: usize, buffers: &mut KeyBuffers) -> Self {
         let mut hasher = blake3::Hasher::new();
@@ -46,18 +46,18 @@ struct KeyBuffers {
 }
 
 /// The keys of all rows of a table. Rows with equal costs have equal keys and share one label.
-pub(super) struct RowKeys {
-    keys: Vec<RowKey>,
-    first_rows: HashMap<RowKey, usize>,
+pub(super) struct LabelKeys {
+    keys: Vec<LabelKey>,
+    first_rows: HashMap<LabelKey, usize>,
 }
 
-impl RowKeys {
+impl LabelKeys {
     /// # Errors
     /// When the file of mapped costs was changed meanwhile.
     pub(super) fn of(costs: &Matrix, threads: &Threads) -> Result<Self> {
-        let mut keys = vec![RowKey { high: 0, low: 0 }; costs.rows()];
+        let mut keys = vec![LabelKey { high: 0, low: 0 }; costs.rows()];
         threads.fill_slots(&mut keys, KeyBuffers::default, |buffers, row, key| {
-            *key = RowKey::of(costs, row, buffers);
+            *key = LabelKey::of(costs, row, buffers);
         });
         costs.check_unchanged()?;
         let mut first_rows = HashMap::with_capacity(keys.len());
@@ -67,12 +67,12 @@ impl RowKeys {
         Ok(Self { keys, first_rows })
     }
 
-    pub(super) fn key(&self, row: usize) -> RowKey {
+    pub(super) fn key(&self, row: usize) -> LabelKey {
         self.keys[row]
     }
 
     /// The first row with this key.
-    pub(super) fn first_row(&self, key: RowKey) -> Option<usize> {
+    pub(super) fn first_row(&self, key: LabelKey) -> Option<usize> {
         self.first_rows.get(&key).copied()
     }
 
