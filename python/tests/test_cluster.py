@@ -269,7 +269,9 @@ def test_a_killed_ray_node_does_not_change_the_result(tmp_path, monkeypatch):
         killer.start()
         cluster.label(problem, costs, backend="ray", store=tmp_path / "shared", shards=16)
         killer.join(timeout=60)
-        assert missing and missing[0] > len(costs) / 2, "the node was lost while there was work for it"
+        assert missing and missing[0] > len(costs) / 2, (
+            "the node was lost while there was work for it"
+        )
         assert not killer.is_alive() and not second.any_processes_alive(), "the node is dead"
     finally:
         ray.shutdown()
