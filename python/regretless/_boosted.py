@@ -315,6 +315,9 @@ def pack_parts(model: Any) -> dict[str, bytes]:
         parts = {f"base/{name}": content for name, content in pack_parts(model.base).items()}
         if model.trees is not None:
             parts[library.file_name] = library.to_bytes(model.trees)
+        content = None if model.problem is None else model.problem._file_content
+        if content is not None:
+            parts[tree_file.PROBLEM_FILE] = content
     elif isinstance(model, ConstantModel):
         description |= {"kind": "constant", "costs": [float(cost) for cost in model.costs]}
         parts = {}
@@ -360,7 +363,10 @@ def load_parts(parts: dict[str, bytes], path: Path, depth: int) -> Any:
             feature_names=description["feature_names"],
             cost_names=description["cost_names"],
             problem=load_problem(
-                description["problem"], description.get("problem_file_hash"), path.parent
+                description["problem"],
+                description.get("problem_file_hash"),
+                path.parent,
+                parts.get(tree_file.PROBLEM_FILE),
             ),
             history=tuple(FineTuningRound.from_dict(entry) for entry in description["history"]),
             report=None if report is None else FineTuningReport.from_dict(report),
@@ -376,17 +382,17 @@ def load_parts(parts: dict[str, bytes], path: Path, depth: int) -> Any:
 
 
 def load_problem(
-    description: dict[str, Any] | None, file_hash: str | None, folder: Path
+    description: dict[str, Any] | None, file_hash: str | None, folder: Path, content: bytes | None
 ) -> rl.Problem | None:
-    """Return the problem of a model file.
+    """Return the problem of a model file, which holds the content of the problem's own file.
 
-    ``None`` where it is a Python function, which no file holds, or where its own file is missing
-    or has changed.
+    ``None`` where it is a Python function, which no file holds. Model files of earlier versions do
+    not hold the problem's file: ``None`` where it is missing or has changed.
     """
     if description is None or description.get("kind") == "external":
         return None
     try:
-        return _problem_of_model(json.dumps(description), file_hash, folder)
+        return _problem_of_model(json.dumps(description), file_hash, folder, content)
     except (OSError, ValueError) as error:
         warnings.warn(
             f"the problem of the model cannot be built here: {error}. Give it: "

@@ -54,6 +54,33 @@ class FrameTemplate:
 
         return polars.DataFrame(np.asarray(values), schema=list(columns), orient="row")
 
+    def table(self, columns: dict[str, Any], rows: np.ndarray | None = None) -> Any:
+        """Return a DataFrame of columns of several types.
+
+        Parameters
+        ----------
+        columns : dict
+            One sequence per name.
+        rows : ndarray of int, optional
+            The row of the input that each row belongs to, whose label it has in pandas; by default
+            there is one row per row of the input.
+
+        Returns
+        -------
+        pandas.DataFrame or polars.DataFrame
+        """
+        if self.library == "pandas":
+            import pandas
+
+            index = self.index
+            if rows is not None:
+                numbers = pandas.Index(rows, name="instance")
+                index = numbers if index is None else index[rows]
+            return pandas.DataFrame(columns, index=index)
+        import polars
+
+        return polars.DataFrame(columns)
+
 
 def frame_template(table: Any) -> FrameTemplate | None:
     """Return the template of a pandas or polars DataFrame; ``None`` for anything else."""
@@ -67,6 +94,123 @@ def frame_template(table: Any) -> FrameTemplate | None:
         if frame is not None and isinstance(table, frame):
             return FrameTemplate(library, getattr(table, "index", None))
     return None
+
+
+def decision_frame(
+    template: FrameTemplate | None,
+    values: np.ndarray,
+    columns: Sequence[str],
+    objectives: np.ndarray,
+    statuses: Sequence[str],
+    sparse: bool,
+) -> Any:
+    """Return decisions as a DataFrame: the table that ``regretless decide`` writes.
+
+    Parameters
+    ----------
+    template : FrameTemplate or None
+        The kind of DataFrame; pandas with row numbers for ``None``.
+    values : ndarray of shape (n, k)
+        The values of all columns; NaN in rows without a decision.
+    columns : sequence of str
+        Names of the columns.
+    objectives : ndarray of shape (n,)
+        The objective of each row.
+    statuses : sequence of str
+        The status of each row.
+    sparse : bool
+        One row per value that is not 0 instead of one row per instance.
+
+    Returns
+    -------
+    pandas.DataFrame or polars.DataFrame
+    """
+    template = template or FrameTemplate("pandas")
+    if not sparse:
+        data: dict[str, Any] = {"objective": objectives, "status": list(statuses)}
+        for column, name in enumerate(columns):
+            if name in data:
+                raise ValueError(
+                    f"two columns would be named '{name}': use to_frame(sparse=True), or values"
+                )
+            data[name] = values[:, column]
+        return template.table(data)
+    chosen = values != 0
+    # A row of zeros stays in the table, with its first column.
+    chosen[~chosen.any(axis=1), :1] = True
+    rows, entries = np.nonzero(chosen)
+    data = {
+        "objective": np.asarray(objectives)[rows],
+        "status": [statuses[row] for row in rows],
+        "column": [columns[entry] for entry in entries],
+        "value": values[rows, entries],
+    }
+    if template.library == "polars":
+        data = {"instance": rows, **data}
+    return template.table(data, rows)
+
+
+def importance_table(table: Any, features: Sequence[str], increases: np.ndarray) -> Any:
+    """Return the importance of features, as a DataFrame where ``table`` is one.
+
+    Parameters
+    ----------
+    table : table or array_like
+        The features.
+    features : sequence of str
+        Their names.
+    increases : ndarray of shape (p, repeats)
+        The increase of the mean regret in each repeat.
+
+    Returns
+    -------
+    DataFrame or dict of ndarray
+    """
+    repeats = increases.shape[1]
+    deviation = increases.std(axis=1, ddof=1) if repeats > 1 else np.zeros(len(features))
+    columns = {"regret_increase": increases.mean(axis=1), "deviation": deviation}
+    template = frame_template(table)
+    if template is not None and template.library == "pandas":
+        import pandas
+
+        return pandas.DataFrame(columns, index=pandas.Index(features, name="feature"))
+    return row_table(template, {"feature": list(features), **columns})
+
+
+def row_table(template: FrameTemplate | None, columns: dict[str, Any]) -> Any:
+    """Return columns as a DataFrame where there is a template, else as a dict of arrays."""
+    if template is not None:
+        return template.table(columns)
+    return {name: np.asarray(values) for name, values in columns.items()}
+
+
+def series(template: FrameTemplate | None, values: np.ndarray, name: str, rows: np.ndarray) -> Any:
+    """Return numbers of some rows as a Series where there is a template, else unchanged.
+
+    Parameters
+    ----------
+    template : FrameTemplate or None
+        The kind of DataFrame of the input.
+    values : ndarray of shape (n,)
+        The numbers.
+    name : str
+        The name of the Series.
+    rows : ndarray of int
+        The row of the input that each number belongs to.
+
+    Returns
+    -------
+    pandas.Series, polars.Series or ndarray
+    """
+    if template is None:
+        return values
+    if template.library == "pandas":
+        import pandas
+
+        return pandas.Series(values, index=template.index[rows], name=name)
+    import polars
+
+    return polars.Series(name, values)
 
 
 def as_frame_like(table: Any, values: np.ndarray, columns: Sequence[str]) -> Any:

@@ -35,6 +35,8 @@ class Result:
     """Fields that hold results themselves, one or a list of them."""
     _omitted_if_none: ClassVar[frozenset[str]] = frozenset()
     """Fields that the JSON leaves out where they have no value."""
+    _not_in_json: ClassVar[frozenset[str]] = frozenset()
+    """Fields that hold tables; the JSON of the command line has none of them."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return the fields as a dict of plain values, as the command line writes them in JSON.
@@ -45,7 +47,9 @@ class Result:
             Nested results are dicts, sequences are lists.
         """
         values = {
-            field.name: _plain(getattr(self, field.name)) for field in dataclasses.fields(self)
+            field.name: _plain(getattr(self, field.name))
+            for field in dataclasses.fields(self)
+            if field.name not in self._not_in_json
         }
         for name in self._omitted_if_none:
             if values[name] is None:
@@ -75,7 +79,11 @@ class Result:
 
     def _repr_html_(self) -> str:
         """Return an HTML table for notebooks."""
-        rows = [(field.name, getattr(self, field.name)) for field in dataclasses.fields(self)]
+        rows = [
+            (field.name, getattr(self, field.name))
+            for field in dataclasses.fields(self)
+            if field.name not in self._not_in_json
+        ]
         return _html_table(
             type(self).__name__,
             ("field", "value"),
@@ -103,7 +111,15 @@ class Evaluation(Result):
         Mean absolute error of the predicted costs.
     optimal_fraction : float
         Fraction of instances whose decision is optimal.
+    rows : DataFrame or dict of ndarray, optional
+        One entry per row of the table: ``regret``, ``objective`` of the decision under the true
+        costs, ``best_objective``, ``relative_regret``, ``decision_status`` and ``label_status``;
+        NaN where the true costs have no feasible decision. A DataFrame with the index of the costs
+        where they are one, else a dict of arrays. ``None`` in reports of trainings. Not part of
+        ``to_dict``.
     """
+
+    _not_in_json = frozenset({"rows"})
 
     instances: int
     regret: float
@@ -112,6 +128,7 @@ class Evaluation(Result):
     mse: float
     mae: float
     optimal_fraction: float
+    rows: Any = dataclasses.field(default=None, compare=False)
 
     def __repr__(self) -> str:
         return (

@@ -1,7 +1,8 @@
 """The file of a fine-tuned model: a zip archive of the libraries' own formats.
 
 ``description.json`` describes the model, ``trees.json`` (XGBoost) or ``trees.txt`` (LightGBM)
-contains its trees, and the folder ``base/`` contains the base model in the same way. Nothing is
+contains its trees, ``problem.file`` the file of its problem if there is one, and the folder
+``base/`` contains the base model in the same way. Nothing is
 pickled, and nothing in a file is executed. Every part has a checksum, which detects damage.
 """
 
@@ -16,6 +17,9 @@ from typing import Any
 
 FORMAT = "regretless fine-tuned trees"
 VERSION = 3
+
+PROBLEM_FILE = "problem.file"
+"""The part with the file that the problem was read from; absent in files of earlier versions."""
 
 MAX_DEPTH = 8
 """Levels of base models that are fine-tuned models themselves; real models have one or two."""

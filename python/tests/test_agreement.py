@@ -221,7 +221,7 @@ def test_a_linear_model_whose_table_has_its_columns_in_another_order(tmp_path, p
         "--sparse",
     )
     with open(tmp_path / "s.csv", newline="") as file:
-        entries = {(int(row["instance"]), row["item"]) for row in csv.DictReader(file)}
+        entries = {(int(row["instance"]), row["column"]) for row in csv.DictReader(file)}
     assert entries == {(i, name) for i in range(ROWS) for name in NAMES if decisions[name][i] == 1}
 
 

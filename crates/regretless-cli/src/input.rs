@@ -1,13 +1,17 @@
 //! Reads the tables, problems and models that options name.
 
-use std::path::Path;
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
 
-use regretless::data::{Dataset, FeatureShape, Features, Layout, Matrix, TableSource, WideColumns};
+use regretless::data::{
+    Dataset, FeatureShape, Features, InstanceKeys, Layout, Matrix, TableSource, WideColumns,
+};
 use regretless::predict::CostModel;
 use regretless::problem::ProblemSpec;
 use regretless::{Error, Model, Problem, Result};
 
-use crate::args::{ColumnOptions, CsvOptions, DataOptions, ProblemSource};
+use crate::args::{ColumnOptions, CsvOptions, DataOptions, ProblemSource, ResultFormat};
+use crate::output::is_stream;
 
 /// Kinds of table files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,6 +47,86 @@ impl TableFormat {
         }
     }
 }
+
+/// A table that was read from standard input into a temporary file, so that errors can name its
+/// rows and its keys can be read too.
+pub struct InputFile {
+    path: PathBuf,
+    /// Removes the temporary file when dropped.
+    temporary: Option<tempfile::TempPath>,
+}
+
+/// The first bytes of every NPY file; no text in UTF-8 begins with them.
+const NPY_MAGIC: &[u8] = b"\x93NUMPY";
+
+impl InputFile {
+    /// The file of a path; `-` is standard input.
+    pub fn open(path: &Path) -> Result<Self> {
+        if !is_stream(path) {
+            return Ok(Self {
+                path: path.to_path_buf(),
+                temporary: None,
+            });
+        }
+        let failed = Error::io(Path::new(STANDARD_INPUT));
+        let temporary = Self::copy_standard_input().map_err(failed)?;
+        Ok(Self {
+            path: temporary.to_path_buf(),
+            temporary: Some(temporary),
+        })
+    }
+
+    fn copy_standard_input() -> io::Result<tempfile::TempPath> {
+        let mut input = io::stdin().lock();
+        let mut beginning = Vec::new();
+        let magic_bytes = NPY_MAGIC.len() as u64;
+        input
+            .by_ref()
+            .take(magic_bytes)
+            .read_to_end(&mut beginning)?;
+        let suffix = if beginning == NPY_MAGIC {
+            ".npy"
+        } else {
+            ".csv"
+        };
+        let mut file = tempfile::Builder::new().suffix(suffix).tempfile()?;
+        file.write_all(&beginning)?;
+        io::copy(&mut input, &mut file)?;
+        Ok(file.into_temp_path())
+    }
+
+    /// The file to read.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// An error in this file; one in standard input does not name the temporary file.
+    pub fn error(&self, error: Error) -> Error {
+        if self.temporary.is_none() {
+            return error.in_file(&self.path);
+        }
+        let stream = Path::new(STANDARD_INPUT);
+        match error {
+            Error::Input {
+                mut place,
+                message,
+                remedy,
+            } => {
+                place.file = Some(stream.to_path_buf());
+                Error::Input {
+                    place,
+                    message,
+                    remedy,
+                }
+            }
+            Error::Io { source, .. } => Error::io(stream)(source),
+            other => other,
+        }
+    }
+}
+
+/// The name of standard input in messages.
+const STANDARD_INPUT: &str = "standard input";
 
 /// A required setting.
 pub fn require<T: Clone>(value: Option<&T>, flag: &str) -> Result<T> {
@@ -166,21 +250,120 @@ pub fn dataset_for_model(source: &TableSource, model: &CostModel) -> Result<Data
     Ok(data)
 }
 
-/// New rows for a model: features only.
-pub fn features_for_model(
-    path: &Path,
-    columns: &ColumnOptions,
-    csv: &CsvOptions,
-    model: &CostModel,
-) -> Result<Features> {
-    let feature_names = &model.metadata.features;
-    let layout = match model.metadata.shape {
-        FeatureShape::Wide => Layout::Wide(WideColumns::default()),
-        FeatureShape::Long { .. } => Layout::Long(columns.long(model.metadata.costs.to_vec())),
+/// New rows for a model: a table that need not have costs.
+pub struct NewRows<'a> {
+    /// The file.
+    pub path: &'a Path,
+    /// Which columns name instances and items.
+    pub columns: &'a ColumnOptions,
+    /// Delimiter and decimal separator.
+    pub csv: &'a CsvOptions,
+}
+
+impl NewRows<'_> {
+    /// The features of a model.
+    pub fn features(&self, model: &CostModel) -> Result<Features> {
+        let names = &model.metadata.features;
+        match TableFormat::of_input(self.path)? {
+            TableFormat::Csv => {
+                let dialect = self.csv.dialect(self.path)?;
+                Features::read_csv(self.path, &self.layout(model), names, dialect)
+            }
+            TableFormat::Npy => Features::read_npy(self.path, names),
+        }
+    }
+
+    /// The keys of the rows: the cells of a column, the instances of a long table, or row numbers.
+    pub fn keys(
+        &self,
+        model: &CostModel,
+        key: Option<&str>,
+        instances: usize,
+    ) -> Result<InstanceKeys> {
+        let keys = match TableFormat::of_input(self.path)? {
+            TableFormat::Csv => {
+                let dialect = self.csv.dialect(self.path)?;
+                InstanceKeys::read_csv(self.path, &self.layout(model), key, dialect)?
+            }
+            TableFormat::Npy => refuse_key(self.path, key)?,
+        };
+        checked_keys(keys, instances)
+    }
+
+    fn layout(&self, model: &CostModel) -> Layout {
+        match model.metadata.shape {
+            FeatureShape::Wide => Layout::Wide(WideColumns::default()),
+            FeatureShape::Long { .. } => {
+                Layout::Long(self.columns.long(model.metadata.costs.to_vec()))
+            }
+        }
+    }
+}
+
+/// The keys of a table: the cells of a column, the instances of a long table, or row numbers.
+pub fn keys_of_table(
+    source: &TableSource,
+    key: Option<&str>,
+    instances: usize,
+) -> Result<InstanceKeys> {
+    let keys = match source {
+        TableSource::Csv {
+            file,
+            layout,
+            dialect,
+        } => InstanceKeys::read_csv(file, layout, key, *dialect)?,
+        TableSource::CsvPair {
+            features,
+            columns,
+            dialect,
+            ..
+        } => {
+            let layout = Layout::Wide(columns.clone());
+            InstanceKeys::read_csv(features, &layout, key, *dialect)?
+        }
+        TableSource::Npy { features, .. } => refuse_key(features, key)?,
     };
-    match TableFormat::of_input(path)? {
-        TableFormat::Csv => Features::read_csv(path, &layout, feature_names, csv.dialect(path)?),
-        TableFormat::Npy => Features::read_npy(path, feature_names),
+    checked_keys(keys, instances)
+}
+
+fn checked_keys(keys: Option<InstanceKeys>, instances: usize) -> Result<InstanceKeys> {
+    let keys = keys.unwrap_or_else(|| InstanceKeys::numbered(instances));
+    keys.check_count(instances)?;
+    Ok(keys)
+}
+
+/// Arrays have no columns with names.
+fn refuse_key(path: &Path, key: Option<&str>) -> Result<Option<InstanceKeys>> {
+    match key {
+        None => Ok(None),
+        Some(_) => Err(Error::setting(format!(
+            "{}: an array has no column for --key",
+            path.display()
+        ))
+        .with_remedy("leave it out, or give a CSV file")),
+    }
+}
+
+impl ResultFormat {
+    /// The format of a file of results: the given one, or that of the extension; standard output
+    /// is CSV by default.
+    pub fn of(path: &Path, given: Option<Self>) -> Result<Self> {
+        if let Some(format) = given {
+            return Ok(format);
+        }
+        if is_stream(path) {
+            return Ok(Self::Csv);
+        }
+        let extension = path.extension().unwrap_or_default().to_string_lossy();
+        match extension.to_ascii_lowercase().as_str() {
+            "csv" => Ok(Self::Csv),
+            "npy" => Ok(Self::Npy),
+            "jsonl" | "ndjson" => Ok(Self::Jsonl),
+            _ => Err(
+                Error::setting(format!("{}: unknown kind of results", path.display()))
+                    .with_remedy("files end in .csv, .npy or .jsonl, or give --format"),
+            ),
+        }
     }
 }
 

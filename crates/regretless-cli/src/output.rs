@@ -13,6 +13,65 @@ use serde_json::Value;
 
 use crate::text::{escaped, escaped_json, escaped_lines};
 
+/// Where results go: a file, or standard output, which is named `-`.
+#[derive(Debug, Clone, Copy)]
+pub enum ResultTarget<'a> {
+    /// A file that is written as a whole or not at all.
+    File(OutputFile<'a>),
+    /// Standard output.
+    Stdout,
+}
+
+impl<'a> ResultTarget<'a> {
+    /// The name of standard input and output.
+    const STREAM: &'static str = "-";
+
+    /// The target of a path; an existing file is replaced only with `force`.
+    pub fn of(path: &'a Path, force: bool) -> Self {
+        if is_stream(path) {
+            Self::Stdout
+        } else {
+            Self::File(OutputFile::new(path, force))
+        }
+    }
+
+    /// Checks before long work that it can be written.
+    pub fn check_free(self) -> Result<()> {
+        match self {
+            Self::File(file) => file.check_free(),
+            Self::Stdout => Ok(()),
+        }
+    }
+
+    /// Writes the content. A reader that closes the pipe early, such as `head`, is not an error.
+    pub fn write(self, content: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<()> {
+        match self {
+            Self::File(file) => file.write(content),
+            Self::Stdout => {
+                let mut out = io::BufWriter::new(io::stdout().lock());
+                let written = content(&mut out).and_then(|()| out.flush());
+                // What is left in the buffer after an error must not be written later.
+                let (_, _) = out.into_parts();
+                unless_pipe_closed(written)
+            }
+        }
+    }
+}
+
+/// Whether a path means standard input or output.
+pub fn is_stream(path: &Path) -> bool {
+    path == Path::new(ResultTarget::STREAM)
+}
+
+fn unless_pipe_closed(written: io::Result<()>) -> Result<()> {
+    match written {
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => {
+            Err(Error::io(Path::new("standard output"))(error))
+        }
+        _ => Ok(()),
+    }
+}
+
 /// Result of a command, as text and as JSON.
 #[derive(Debug, Default)]
 pub struct CommandReport {
@@ -22,6 +81,9 @@ pub struct CommandReport {
     pub json: Value,
     /// An error that occurred although there are results to report.
     pub failure: Option<Error>,
+    /// Whether standard output has the results of the command, so that the report goes to standard
+    /// error.
+    pub stdout_is_taken: bool,
 }
 
 impl CommandReport {
@@ -40,7 +102,7 @@ impl CommandReport {
         self.text.push('\n');
     }
 
-    /// Prints the text or the JSON. A reader that closes the pipe early, such as `head`, is not an
+    /// Prints the text or the JSON, on standard output unless results are there. A reader that closes the pipe early, such as `head`, is not an
     /// error.
     pub fn print(&self, json: bool) -> Result<()> {
         let mut text = if json {
@@ -51,13 +113,13 @@ impl CommandReport {
         if !text.ends_with('\n') {
             text.push('\n');
         }
-        let mut out = io::stdout().lock();
-        match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
-            Err(error) if error.kind() != ErrorKind::BrokenPipe => {
-                Err(Error::io(Path::new("standard output"))(error))
-            }
-            _ => Ok(()),
+        if self.stdout_is_taken {
+            // A closed standard error leaves nowhere to report to.
+            let _ = io::stderr().lock().write_all(text.as_bytes());
+            return Ok(());
         }
+        let mut out = io::stdout().lock();
+        unless_pipe_closed(out.write_all(text.as_bytes()).and_then(|()| out.flush()))
     }
 }
 

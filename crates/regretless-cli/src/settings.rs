@@ -15,12 +15,13 @@ use serde::de::DeserializeOwned;
 use toml::{Table, Value};
 
 /// Names of the commands; a table of this name applies to its command only.
-const COMMANDS: [&str; 8] = [
+const COMMANDS: [&str; 9] = [
     "generate",
     "label",
     "train",
     "evaluate",
     "decide",
+    "inspect",
     "solve",
     "compare",
     "reproduce",

@@ -48,7 +48,10 @@ fn a_csv_table_is_trained_on_evaluated_and_decided() {
         )
         .succeeded();
     let decisions = workspace.read("d.csv");
-    assert_eq!(decisions.lines().next(), Some("c0,c1,c2,c3,c4,c5,c6,c7"));
+    assert_eq!(
+        decisions.lines().next(),
+        Some("instance,objective,status,c0,c1,c2,c3,c4,c5,c6,c7")
+    );
     assert_eq!(decisions.lines().count(), 61);
     let words =
         "evaluate --predictions p.csv --data table.csv --costs c* --problem problem.toml --json";
@@ -108,15 +111,25 @@ fn sparse_decisions_equal_dense_ones() {
     let dense = workspace.read("dense.csv");
     let mut ones = Vec::new();
     for (instance, line) in dense.lines().skip(1).enumerate() {
-        for (item, cell) in line.split(',').enumerate() {
-            assert!(["0", "1"].contains(&cell), "{cell}");
-            if cell == "1" {
-                ones.push(format!("{instance},c{item},1"));
+        let cells: Vec<&str> = line.split(',').collect();
+        let (beginning, values) = cells.split_at(3);
+        assert_eq!(
+            (beginning[0], beginning[2]),
+            (&*instance.to_string(), "optimal")
+        );
+        assert!(beginning[1].parse::<f64>().unwrap() > 0.0, "{line}");
+        for (item, cell) in values.iter().enumerate() {
+            assert!(["0", "1"].contains(cell), "{cell}");
+            if *cell == "1" {
+                ones.push(format!("{},c{item},1", beginning.join(",")));
             }
         }
     }
     let sparse = workspace.read("sparse.csv");
-    assert_eq!(sparse.lines().next(), Some("instance,item,value"));
+    assert_eq!(
+        sparse.lines().next(),
+        Some("instance,objective,status,column,value")
+    );
     assert_eq!(sparse.lines().skip(1).collect::<Vec<_>>(), ones);
 }
 
@@ -158,14 +171,16 @@ fn a_long_table_trains_one_predictor_for_all_items() {
         ))
         .succeeded();
     let decisions = workspace.read("d.csv");
-    assert_eq!(decisions.lines().next(), Some("h0,h1,h2,h3,h4"));
-    assert!(
-        decisions
-            .lines()
-            .skip(1)
-            .all(|line| line.matches('1').count() == 2),
-        "{decisions}"
+    assert_eq!(
+        decisions.lines().next(),
+        Some("day,objective,status,h0,h1,h2,h3,h4")
     );
+    for (day, line) in decisions.lines().skip(1).enumerate() {
+        let cells: Vec<&str> = line.split(',').collect();
+        assert_eq!(cells[0], format!("d{day}"), "the user's own key");
+        let chosen = cells[3..].iter().filter(|cell| **cell == "1").count();
+        assert_eq!(chosen, 2, "{line}");
+    }
 }
 
 #[test]

@@ -43,15 +43,15 @@ fn workspace() -> TestWorkspace {
     workspace
 }
 
-/// A table's rows by the names in its header.
+/// The numbers of a table's rows by the names in its header; keys and statuses are left out.
 fn table(text: &str) -> Vec<ByName> {
     let mut lines = text.lines();
     let names: Vec<String> = lines.next().unwrap().split(',').map(String::from).collect();
     let row = |line: &str| {
-        names
-            .iter()
-            .cloned()
-            .zip(line.split(',').map(|cell| cell.parse().unwrap()))
+        let cells = names.iter().cloned().zip(line.split(','));
+        cells
+            .filter(|(name, _)| !["day", "instance", "status"].contains(&name.as_str()))
+            .map(|(name, cell)| (name, cell.parse().unwrap()))
             .collect()
     };
     lines.map(row).collect()
@@ -95,6 +95,7 @@ fn assert_decisions(workspace: &TestWorkspace, decisions: &str, predictions: &st
             .iter()
             .map(|(name, _)| costs[*name] * decision[*name])
             .sum();
+        assert!((worth - decision["objective"]).abs() < 1e-4, "{decision:?}");
         assert!(
             (worth - most(costs)).abs() < 1e-4,
             "{worth} instead of {}: {decision:?} for {costs:?}",
@@ -272,7 +273,9 @@ fn a_model_is_matched_to_another_problem_by_name() {
         ))
         .succeeded();
     assert!(
-        workspace.read("d.csv").starts_with("c,b,a\n"),
+        workspace
+            .read("d.csv")
+            .starts_with("instance,objective,status,c,b,a\n"),
         "the order of the problem given"
     );
     assert_decisions(&workspace, "d.csv", "p.csv");
@@ -333,19 +336,21 @@ fn columns_of_linear_arrays_may_have_names() {
     );
 }
 
+/// A model of an earlier version names the file of its problem and has its hash. This one was
+/// trained for `EARLIER_LP` with the path `toy.lp`.
+const EARLIER_MODEL: &[u8] = include_bytes!("files/model-2.safetensors");
+const EARLIER_LP: &str =
+    "maximize\n obj: a + b + c\nsubject to\n weight: 5 a + b + c <= 2\nbinary\n a b c\nend\n";
+
 #[test]
-fn a_problem_file_that_changed_since_training_is_refused() {
+fn the_problem_file_of_an_earlier_model_must_not_have_changed() {
     let workspace = workspace();
     std::fs::create_dir(workspace.path("kept")).unwrap();
-    workspace
-        .run(
-            "train --data wide.csv --features f --costs c,b,a --problem toy.toml --epochs 1 --out \
-        kept/m.safetensors",
-        )
-        .succeeded();
+    std::fs::write(workspace.path("kept/m.safetensors"), EARLIER_MODEL).unwrap();
+    workspace.write("toy.lp", EARLIER_LP);
     let decide = "decide --model kept/m.safetensors --data wide.csv --out d.csv --force";
     workspace.run(decide).succeeded();
-    workspace.write("toy.lp", &LP.replace("<= 2", "<= 7"));
+    workspace.write("toy.lp", &EARLIER_LP.replace("<= 2", "<= 7"));
     workspace
         .run(decide)
         .failed(3, &["toy.lp", "changed since training", "problem file"]);
@@ -357,7 +362,9 @@ fn a_problem_file_that_changed_since_training_is_refused() {
         .run(&format!("{decide} --problem toy.toml"))
         .succeeded();
     assert!(
-        workspace.read("d.csv").contains("1,"),
+        table(&workspace.read("d.csv"))
+            .iter()
+            .all(|row| row["a"] == 1.0),
         "{}",
         workspace.read("d.csv")
     );
@@ -366,7 +373,7 @@ fn a_problem_file_that_changed_since_training_is_refused() {
         .run(decide)
         .failed(3, &["toy.lp", "is missing", "problem file"]);
     // The file is also found next to the model.
-    workspace.write("kept/toy.lp", LP);
+    workspace.write("kept/toy.lp", EARLIER_LP);
     workspace.run(decide).succeeded();
     workspace.write("toy.lp", "nothing of the kind: hunter2\n");
     workspace.run(decide).succeeded();
@@ -374,4 +381,100 @@ fn a_problem_file_that_changed_since_training_is_refused() {
     let output = workspace.run(decide);
     assert!(!output.err.contains("hunter2"), "{}", output.err);
     output.failed(3, &["changed since training"]);
+}
+
+#[test]
+fn a_model_decides_the_same_wherever_it_is_and_whatever_becomes_of_its_files() {
+    let workspace = workspace();
+    workspace
+        .run("train --data wide.csv --features f --costs c,b,a --problem toy.toml --epochs 1")
+        .succeeded();
+    let decide = "--data wide.csv --out d.csv --predictions-out p.csv --force";
+    workspace
+        .run(&format!("decide --model model.safetensors {decide}"))
+        .succeeded();
+    let (decisions, predictions) = (workspace.bytes("d.csv"), workspace.bytes("p.csv"));
+    let evaluation = workspace
+        .run("evaluate --model model.safetensors --data wide.csv --json")
+        .json();
+
+    // Another folder has a copy of the model and of the rows, and nothing else.
+    let elsewhere = TestWorkspace::new();
+    for file in ["model.safetensors", "wide.csv"] {
+        std::fs::write(elsewhere.path(file), workspace.bytes(file)).unwrap();
+    }
+    let problem = workspace.read("toy.toml");
+    drop(workspace);
+    let check = |what: &str| {
+        elsewhere
+            .run(&format!("decide --model model.safetensors {decide}"))
+            .succeeded();
+        assert_eq!(elsewhere.bytes("d.csv"), decisions, "{what}");
+        assert_eq!(elsewhere.bytes("p.csv"), predictions, "{what}");
+        let found = elsewhere
+            .run("evaluate --model model.safetensors --data wide.csv --json")
+            .json();
+        assert_eq!(found["regret"], evaluation["regret"], "{what}");
+    };
+    check("everything else is gone");
+    elsewhere.write("toy.lp", &LP.replace("<= 2", "<= 7"));
+    check("a file of the same name is another one");
+    // --problem still counts.
+    elsewhere.write("toy.toml", &problem);
+    elsewhere
+        .run(&format!(
+            "decide --model model.safetensors --problem toy.toml {decide}"
+        ))
+        .succeeded();
+    assert!(
+        table(&elsewhere.read("d.csv"))
+            .iter()
+            .all(|row| row["a"] == 1.0),
+        "{}",
+        elsewhere.read("d.csv")
+    );
+}
+
+#[test]
+fn rows_that_were_trained_on_are_counted() {
+    let workspace = workspace();
+    workspace
+        .run("train --data wide.csv --features f --costs c,b,a --problem toy.toml --epochs 1")
+        .succeeded();
+    let evaluate = "evaluate --model model.safetensors --data";
+    let overlap = |file: &str| {
+        let words = format!("{evaluate} {file} --json");
+        let report = workspace.run(&words).json();
+        report["training_overlap"].clone()
+    };
+    // Rows repeat every seven days, so that all of them are among those of the training.
+    let output = workspace.run(&format!("{evaluate} wide.csv")).succeeded();
+    let warning = "note: the model was trained or validated on 30 of these 30 rows";
+    assert!(output.err.contains(warning), "{}", output.err);
+    let all = serde_json::json!({ "rows": 30, "compared": 30, "seen": 30 });
+    assert_eq!(overlap("wide.csv"), all);
+    // The order of the columns does not matter; other costs do.
+    let text = workspace.read("wide.csv");
+    let mut turned = String::new();
+    for line in text.lines().take(11) {
+        let cells: Vec<&str> = line.split(',').collect();
+        turned.push_str(&format!(
+            "{},{},{},{}\n",
+            cells[3], cells[1], cells[0], cells[2]
+        ));
+    }
+    turned.push_str("1,2,3,4\n");
+    workspace.write("turned.csv", &turned);
+    let some = serde_json::json!({ "rows": 11, "compared": 11, "seen": 10 });
+    assert_eq!(overlap("turned.csv"), some);
+    workspace.write("new.csv", "f,c,b,a\n1,2,3,4\n2,2,3,4\n");
+    let output = workspace.run(&format!("{evaluate} new.csv")).succeeded();
+    assert!(!output.err.contains("trained"), "{}", output.err);
+    // A model that does not record its rows makes no statement.
+    std::fs::write(workspace.path("old.safetensors"), EARLIER_MODEL).unwrap();
+    workspace.write("toy.lp", EARLIER_LP);
+    let report = workspace
+        .run("evaluate --model old.safetensors --data wide.csv --json")
+        .json();
+    assert!(report["training_overlap"].is_null(), "{report}");
 }

@@ -1,16 +1,21 @@
 //! Regret of predictions.
 
-use numpy::PyArray1;
+use std::sync::Arc;
+
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use regretless::data::{Dataset, Matrix, NamedCosts};
 use regretless::evaluate::Evaluation;
+use regretless::label::LabeledDataset;
 use regretless::observer::Observer;
+use regretless::oracle::Heuristic;
+use regretless::predict::CostModel;
 
 use crate::arrays::{ArrayOwnership, array1, features};
-use crate::call_observer::{PyCall, detached};
+use crate::call_observer::{PyCall, detached, warn};
 use crate::error::to_py_err;
+use crate::frames::FrameTemplate;
 use crate::keywords::refuse_unknown;
 use crate::label::{Labels, check_same_rows, costs_in_column_order, costs_only, with_labels};
 use crate::names::{match_table_of_model, reorder_to_names};
@@ -38,21 +43,21 @@ impl<'py> EvaluationArgs<'_, 'py> {
         &self,
         predictions: &Bound<'py, PyAny>,
         costs: &Bound<'py, PyAny>,
-    ) -> PyResult<Evaluation> {
+    ) -> PyResult<EvaluatedTable> {
         check_same_rows(predictions, costs, "predictions", "C")?;
         let data = costs_only(self.problem, costs, ArrayOwnership::Borrow)?;
         let target = NamedCosts::new("C", data.cost_names());
         let predictions = reorder_to_names(predictions, "predictions", target)?;
-        self.evaluate_matrix(costs.py(), &predictions, data)
+        self.evaluate_matrix(costs, &predictions, data)
     }
 
     /// Evaluates a model.
     pub fn evaluate_model(
         &self,
-        model: &regretless::predict::CostModel,
+        model: &CostModel,
         x: &Bound<'py, PyAny>,
         costs: &Bound<'py, PyAny>,
-    ) -> PyResult<Evaluation> {
+    ) -> PyResult<EvaluatedTable> {
         let py = x.py();
         check_same_rows(x, costs, "X", "C")?;
         let mut data = costs_in_column_order(costs, ArrayOwnership::Borrow)?;
@@ -65,15 +70,54 @@ impl<'py> EvaluationArgs<'_, 'py> {
         predictions
             .check_finite(|column| data.cost_names().get(column).into_owned())
             .map_err(|error| PyValueError::new_err(format!("predictions: {error}")))?;
-        self.evaluate_matrix(py, &predictions, data)
+        let data = with_features(data, x, model)?;
+        let evaluated = self.evaluate_matrix(costs, &predictions, data)?;
+        let rows = evaluated.data.rows();
+        let overlap = model.training_overlap(&evaluated.data, &rows);
+        if let Some(warning) = overlap.and_then(|overlap| overlap.warning()) {
+            warn(py, &warning)?;
+        }
+        Ok(evaluated)
+    }
+
+    /// The importance of each feature of a model on a table of features and costs: the increase of
+    /// the mean regret in each repeat.
+    pub fn permutation_importance(
+        &self,
+        model: &CostModel,
+        table: (&Bound<'py, PyAny>, &Bound<'py, PyAny>),
+        repeats: usize,
+        seed: u64,
+    ) -> PyResult<Vec<Vec<f64>>> {
+        let (x, costs) = table;
+        let py = x.py();
+        if repeats == 0 {
+            return Err(PyValueError::new_err("repeats is 0; at least 1 is needed"));
+        }
+        check_same_rows(x, costs, "X", "C")?;
+        let mut data = costs_in_column_order(costs, ArrayOwnership::Borrow)?;
+        match_table_of_model(py, self.problem, model, &mut data)?;
+        let data = with_features(data, x, model)?;
+        self.problem.check_width(data.costs().cols())?;
+        let call = PyCall::new(self.progress);
+        let oracle = self
+            .problem
+            .oracle(&call, self.threads, self.heuristic)
+            .map_err(to_py_err)?;
+        let data = with_labels(py, self.problem, &call, &oracle, data, self.labels)?;
+        call.run(py, |observer: &dyn Observer| {
+            let rows = data.rows();
+            model.permutation_importance(&data, &rows, &oracle, repeats, seed, observer)
+        })
     }
 
     fn evaluate_matrix(
         &self,
-        py: Python<'py>,
+        costs: &Bound<'py, PyAny>,
         predictions: &Matrix,
         data: Dataset,
-    ) -> PyResult<Evaluation> {
+    ) -> PyResult<EvaluatedTable> {
+        let py = costs.py();
         self.problem.check_width(predictions.cols())?;
         if predictions.rows() != data.len() {
             return Err(PyValueError::new_err(format!(
@@ -88,23 +132,90 @@ impl<'py> EvaluationArgs<'_, 'py> {
             .oracle(&call, self.threads, self.heuristic)
             .map_err(to_py_err)?;
         let data = with_labels(py, self.problem, &call, &oracle, data, self.labels)?;
-        call.run(py, |observer: &dyn Observer| {
+        let evaluation = call.run(py, |observer: &dyn Observer| {
             let rows = data.rows();
             let predict = |rows: &[usize]| data.select_predictions(predictions, rows);
             observer.begin("deciding", rows.len() as u64);
             let evaluation = Evaluation::in_chunks(predict, &data, &rows, &oracle, observer)?;
             observer.end();
             Ok(evaluation)
+        })?;
+        Ok(EvaluatedTable {
+            evaluation,
+            data,
+            heuristic: oracle.heuristic(),
+            frame: FrameTemplate::of(costs, Vec::new())?,
         })
     }
 }
 
-/// The Python object of an evaluation.
-pub fn evaluation_object<'py>(
-    py: Python<'py>,
-    evaluation: &Evaluation,
-) -> PyResult<Bound<'py, PyAny>> {
-    result_object("Evaluation", &to_python(py, evaluation)?)
+/// The costs of a table with the features of a model.
+fn with_features(data: Dataset, x: &Bound<'_, PyAny>, model: &CostModel) -> PyResult<Dataset> {
+    let table = features(x, None, Some(&model.metadata.features))?;
+    let names = data.cost_names().clone();
+    Dataset::new(table, data.costs().clone(), Some(names)).map_err(to_py_err)
+}
+
+/// An evaluation with the rows it is of.
+pub struct EvaluatedTable {
+    evaluation: Evaluation,
+    data: Arc<LabeledDataset>,
+    heuristic: Option<Heuristic>,
+    /// The DataFrame of the costs, if they are one.
+    frame: Option<FrameTemplate>,
+}
+
+impl EvaluatedTable {
+    /// The Python object of the evaluation.
+    pub fn object<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let fields = to_python(py, &self.evaluation)?;
+        fields.set_item("rows", self.rows(py)?)?;
+        result_object("Evaluation", &fields)
+    }
+
+    /// One entry per row of the table; NaN where a row has no label.
+    fn rows<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let count = self.data.len();
+        let mut regret = vec![f64::NAN; count];
+        let mut objective = vec![f64::NAN; count];
+        let mut best_objective = vec![f64::NAN; count];
+        let mut relative_regret = vec![f64::NAN; count];
+        let mut decision_status = vec![String::new(); count];
+        let mut label_status = vec![String::from("no decision is feasible"); count];
+        for (position, row) in self.data.rows().into_iter().enumerate() {
+            let best = self.data.optimal_objective(row);
+            let row_regret = self.evaluation.regrets[position];
+            regret[row] = row_regret;
+            objective[row] = self.evaluation.objectives[position];
+            best_objective[row] = self.data.sense().convert(best);
+            relative_regret[row] = Evaluation::relative_regret_of(row_regret, best);
+            decision_status[row] = self.evaluation.statuses[position].describe(self.heuristic);
+            label_status[row] = self.data.solution(row).status.describe(self.heuristic);
+        }
+        let columns = PyDict::new(py);
+        columns.set_item("regret", array1(py, regret))?;
+        columns.set_item("objective", array1(py, objective))?;
+        columns.set_item("best_objective", array1(py, best_objective))?;
+        columns.set_item("relative_regret", array1(py, relative_regret))?;
+        columns.set_item("decision_status", decision_status)?;
+        columns.set_item("label_status", label_status)?;
+        let frames = py.import("regretless._frames")?;
+        frames.call_method1("row_table", (self.template(py), columns))
+    }
+
+    /// The regret of each row with a label: an array, or a Series where the costs are a DataFrame.
+    fn regrets<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let rows: Vec<i64> = self.data.rows().iter().map(|row| *row as i64).collect();
+        let values = array1(py, self.evaluation.regrets.clone());
+        let frames = py.import("regretless._frames")?;
+        let arguments = (self.template(py), values, "regret", array1(py, rows));
+        frames.call_method1("series", arguments)
+    }
+
+    fn template<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyAny>> {
+        let frame = self.frame.as_ref()?;
+        Some(frame.template().bind(py).clone())
+    }
 }
 
 /// Evaluate predictions, or a model, by the decisions that follow from them.
@@ -128,7 +239,8 @@ pub fn evaluation_object<'py>(
 /// Returns
 /// -------
 /// Evaluation
-///     Regret, normalized regret, errors of the predicted costs, and fraction of optimal decisions.
+///     Regret, normalized regret, errors of the predicted costs, fraction of optimal decisions, and
+///     regret and objectives of each row in `rows`.
 ///
 /// Raises
 /// ------
@@ -182,7 +294,7 @@ pub fn evaluate<'py>(
             args.evaluate_model(&model.get().model, x, costs)?
         }
     };
-    evaluation_object(py, &evaluation)
+    evaluation.object(py)
 }
 
 /// Return the regret of each row of predictions.
@@ -202,9 +314,10 @@ pub fn evaluate<'py>(
 ///
 /// Returns
 /// -------
-/// ndarray of shape (n,)
-///     How much worse each decision is than the optimal one under the true costs. Rows whose true
-///     costs have no feasible decision are left out.
+/// ndarray or Series of shape (n,)
+///     How much worse each decision is than the optimal one under the true costs; a Series with the
+///     index of `C` where that is a DataFrame. Rows whose true costs have no feasible decision are
+///     left out.
 ///
 /// Notes
 /// -----
@@ -229,7 +342,7 @@ pub fn regret<'py>(
     progress: bool,
     heuristic: Option<&str>,
     unknown: Option<&Bound<'py, PyDict>>,
-) -> PyResult<Bound<'py, PyArray1<f64>>> {
+) -> PyResult<Bound<'py, PyAny>> {
     refuse_unknown("regret", unknown)?;
     let args = EvaluationArgs {
         problem: problem.get(),
@@ -238,5 +351,5 @@ pub fn regret<'py>(
         progress,
         heuristic,
     };
-    Ok(array1(py, args.evaluate(predictions, C)?.regrets))
+    args.evaluate(predictions, C)?.regrets(py)
 }

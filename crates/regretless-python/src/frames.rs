@@ -29,6 +29,21 @@ impl FrameTemplate {
         }))
     }
 
+    /// The `regretless._frames.FrameTemplate`.
+    pub fn template(&self) -> &Py<PyAny> {
+        &self.template
+    }
+
+    /// A DataFrame of these values with columns of these names.
+    pub fn build_columns(
+        &self,
+        values: &Bound<'_, PyAny>,
+        columns: &[String],
+    ) -> PyResult<Py<PyAny>> {
+        let template = self.template.bind(values.py());
+        Ok(template.call_method1("build", (values, columns))?.unbind())
+    }
+
     /// A DataFrame of these values.
     fn build(&self, values: Bound<'_, PyArray2<f32>>) -> PyResult<Py<PyAny>> {
         let template = self.template.bind(values.py());

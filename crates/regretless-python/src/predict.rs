@@ -2,18 +2,20 @@
 
 use std::path::PathBuf;
 
+use numpy::{PyArray1, PyArray2};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyTuple, PyType};
 use regretless::problem::ModelProblem;
 
-use crate::arrays::{array2, features};
+use crate::arrays::{array1, array2, features};
 use crate::call_observer::{PyCall, catch_panic, detached};
 use crate::error::to_py_err;
-use crate::evaluate::{EvaluationArgs, evaluation_object};
+use crate::evaluate::EvaluationArgs;
 use crate::frames::{FrameTemplate, column_names_or_numbers, table_like};
 use crate::keywords::refuse_unknown;
 use crate::label::Labels;
 use crate::problem::Problem;
+use crate::results::to_python;
 use crate::solutions::Solutions;
 
 /// A trained model: predicts costs from features and decides.
@@ -37,7 +39,7 @@ impl Model {
     }
 
     /// The given problem, or the one that the model was trained for.
-    fn problem(
+    fn resolve_problem(
         &self,
         py: Python<'_>,
         problem: Option<&Bound<'_, Problem>>,
@@ -45,25 +47,23 @@ impl Model {
         if let Some(problem) = problem {
             return Ok(problem.clone().unbind());
         }
-        let metadata = &self.model.metadata;
-        let description = ModelProblem {
-            problem: &metadata.problem,
-            file_hash: metadata.problem_file_hash.as_deref(),
-            folder: self.folder.as_deref(),
-        };
-        let (spec, problem) = description.build().map_err(to_py_err)?;
-        Py::new(py, Problem::from_built(spec, problem))
+        let problem = catch_panic(|| {
+            regretless::Problem::of_model(&self.model, self.folder.as_deref()).map_err(to_py_err)
+        })?;
+        let (spec, kind) = (problem.spec().clone(), problem.kind().clone());
+        Py::new(py, Problem::from_built(spec, kind))
     }
 }
 
-/// Returns the problem that a model file describes; the problem file that it names must not have
-/// changed since training.
+/// Returns the problem that a model file describes: from the content of its own file, if the model
+/// holds it; else that file must exist and not have changed since training.
 #[pyfunction]
 #[pyo3(name = "_problem_of_model")]
 pub fn problem_of_model(
     description: &str,
     file_hash: Option<&str>,
     folder: PathBuf,
+    file_content: Option<Vec<u8>>,
 ) -> PyResult<Problem> {
     let problem = serde_json::from_str(description).map_err(|error| {
         to_py_err(regretless::Error::data(format!(
@@ -73,6 +73,7 @@ pub fn problem_of_model(
     let (spec, problem) = ModelProblem {
         problem: &problem,
         file_hash,
+        file_content,
         folder: Some(&folder),
     }
     .build()
@@ -113,16 +114,16 @@ impl Model {
     /// X : array_like or DataFrame of shape (n, p)
     ///     Features.
     /// problem : Problem, optional
-    ///     Another problem than that of training; the model's costs are matched to it by name. By
-    ///     default a problem that was read from a file (.mps, .lp) is read again, and must not have
-    ///     changed since training.
+    ///     Another problem than that of training; the model's costs are matched to it by name. The
+    ///     model holds the problem it was trained for, also one that was read from a file.
     /// threads, progress, heuristic : optional
     ///     As in `Problem.solve_all`.
     ///
     /// Returns
     /// -------
     /// Solutions
-    ///     One decision per row; `decisions` is a DataFrame where `X` is one.
+    ///     One decision per row; `decisions` and `values` are DataFrames where `X` is one, and
+    ///     `to_frame` is the table that `regretless decide` writes.
     ///
     /// Raises
     /// ------
@@ -150,7 +151,7 @@ impl Model {
         unknown: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Solutions> {
         refuse_unknown("Model.decide", unknown)?;
-        let problem = self.problem(py, problem)?;
+        let problem = self.resolve_problem(py, problem)?;
         let problem = problem.get();
         let table = features(X, None, Some(&self.model.metadata.features))?;
         let sense = problem.problem.sense();
@@ -163,22 +164,21 @@ impl Model {
         }
         problem.check_width(self.model.metadata.costs.len())?;
         let call = PyCall::new(progress);
-        let results = call.run(py, |observer| {
+        let (results, heuristic) = call.run(py, |observer| {
             let mut costs = self.model.predict_matched(&table, &matching)?;
             sense.convert_matrix(&mut costs)?;
             let oracle = problem.oracle(&call, threads, heuristic)?;
             observer.begin("deciding", costs.rows() as u64);
-            let results = oracle.solve_all(&costs, observer)?;
+            let results = oracle.solve_complete(&costs, observer)?;
             observer.end();
-            Ok(results)
+            Ok((results, oracle.heuristic()))
         })?;
         let width = problem.problem.num_costs();
         let model_names = Some(&self.model.metadata.costs).filter(|names| !names.are_numbered());
         let names = matching.names().or(model_names).cloned();
         let frame = FrameTemplate::of(X, column_names_or_numbers(names.as_ref(), width))?;
-        Ok(Solutions::new(results, sense, width)
-            .with_cost_names(names)
-            .with_frame(frame))
+        let kind = problem.problem.as_ref();
+        Ok(Solutions::new(results, kind, names, heuristic).with_frame(frame))
     }
 
     /// Evaluate the model by the decisions that follow from its predictions.
@@ -218,7 +218,7 @@ impl Model {
         progress: bool,
         heuristic: Option<&str>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let problem = self.problem(py, problem)?;
+        let problem = self.resolve_problem(py, problem)?;
         let args = EvaluationArgs {
             problem: problem.get(),
             labels,
@@ -226,7 +226,7 @@ impl Model {
             progress,
             heuristic,
         };
-        evaluation_object(py, &args.evaluate_model(&self.model, X, C)?)
+        args.evaluate_model(&self.model, X, C)?.object(py)
     }
 
     /// Write the model to a file.
@@ -324,6 +324,132 @@ impl Model {
     #[getter]
     fn seed(&self) -> u64 {
         self.model.metadata.seed
+    }
+
+    /// The problem that the model was trained for.
+    ///
+    /// Raises ValueError where it is a Python function, which no model holds.
+    #[getter]
+    fn problem(&self, py: Python<'_>) -> PyResult<Py<Problem>> {
+        self.resolve_problem(py, None)
+    }
+
+    /// The architecture of the predictor: "linear", or "mlp:64,32" with its hidden layers.
+    #[getter]
+    fn predictor(&self) -> String {
+        self.model.architecture()
+    }
+
+    /// Coefficients of a linear predictor, one row per cost and one column per feature (float64),
+    /// in units of the original features and costs; one row for a table with features per cost.
+    /// None for networks with hidden layers.
+    ///
+    /// Costs are `coefficients @ features + intercepts`. Rows have the names `cost_names`, columns
+    /// `feature_names`.
+    #[getter]
+    fn coefficients<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyArray2<f64>>>> {
+        let Some(rows) = self.model.coefficients() else {
+            return Ok(None);
+        };
+        let (costs, features) = (rows.len(), self.model.metadata.features.len());
+        let mut values = Vec::with_capacity(costs * features);
+        for row in rows {
+            values.extend_from_slice(&row[..features]);
+        }
+        array2(py, values, costs, features).map(Some)
+    }
+
+    /// Intercepts of a linear predictor, one per row of `coefficients`, or None.
+    #[getter]
+    fn intercepts<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyArray1<f64>>> {
+        let rows = self.model.coefficients()?;
+        let last = rows.iter().filter_map(|row| row.last().copied());
+        Some(array1(py, last.collect()))
+    }
+
+    /// What the model was trained on and how, as a dict: program version, hash of the data, rows,
+    /// split, settings, limits, and the regret found on the validation and test rows. None where
+    /// the model does not record it.
+    #[getter]
+    fn training<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        to_python(py, &self.model.training_record())
+    }
+
+    /// Return everything that the model says about itself.
+    ///
+    /// Returns
+    /// -------
+    /// dict
+    ///     The JSON of `regretless inspect`.
+    fn inspect<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        to_python(py, &self.model.inspection())
+    }
+
+    /// Measure the importance of each feature by the regret that follows when it is shuffled.
+    ///
+    /// Parameters
+    /// ----------
+    /// X : array_like or DataFrame of shape (n, p)
+    ///     Features, best of rows that the model was not trained on.
+    /// C : array_like or DataFrame of shape (n, d)
+    ///     True costs.
+    /// problem : Problem, optional
+    ///     Another problem than that of training.
+    /// labels : Labels, optional
+    ///     Optimal decisions under the true costs; solved here by default.
+    /// repeats : int, default 5
+    ///     Shuffles of each feature.
+    /// seed : int, default 0
+    ///     Seed of the shuffles.
+    /// threads, progress, heuristic : optional
+    ///     As in `Problem.solve_all`.
+    ///
+    /// Returns
+    /// -------
+    /// DataFrame or dict of ndarray
+    ///     `regret_increase`, the mean over the repeats of the increase of the mean regret, and its
+    ///     `deviation`, one entry per feature. A DataFrame with the names of the features as its
+    ///     index (pandas) or in a column `feature` (polars) where `X` is one, else a dict of
+    ///     arrays with `feature`.
+    ///
+    /// Notes
+    /// -----
+    /// Solves every row once per feature and repeat. The same numbers as `regretless inspect
+    /// MODEL --data TABLE`.
+    ///
+    /// Examples
+    /// --------
+    /// >>> model.permutation_importance(X_test, C_test)
+    #[pyo3(signature = (
+        X, C, *, problem=None, labels=None, repeats=5, seed=0, threads=None, progress=false,
+        heuristic=None
+    ))]
+    fn permutation_importance<'py>(
+        &self,
+        py: Python<'py>,
+        X: &Bound<'py, PyAny>,
+        C: &Bound<'py, PyAny>,
+        problem: Option<&Bound<'py, Problem>>,
+        labels: Option<&Bound<'py, Labels>>,
+        repeats: usize,
+        seed: u32,
+        threads: Option<usize>,
+        progress: bool,
+        heuristic: Option<&str>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let problem = self.resolve_problem(py, problem)?;
+        let args = EvaluationArgs {
+            problem: problem.get(),
+            labels,
+            threads,
+            progress,
+            heuristic,
+        };
+        let found = args.permutation_importance(&self.model, (X, C), repeats, u64::from(seed))?;
+        let frames = py.import("regretless._frames")?;
+        let names = self.model.metadata.features.clone();
+        let values = array2(py, found.concat(), names.len(), repeats)?;
+        frames.call_method1("importance_table", (X, names, values))
     }
 
     fn __repr__(&self) -> String {

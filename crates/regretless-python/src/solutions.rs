@@ -2,18 +2,22 @@
 
 use std::sync::OnceLock;
 
-use numpy::PyArray1;
+use numpy::{PyArray1, PyArray2};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use regretless::data::CostNames;
-use regretless::problem::Sense;
-use regretless::solve::{SolveFailure, SolveStatus};
+use regretless::oracle::Heuristic;
+use regretless::problem::{ProblemKind, Sense};
+use regretless::solve::SolveFailure;
 
 use crate::arrays::{array1, array2};
 use crate::frames::{FrameTemplate, table_like};
 
 /// The result of one solve.
 pub type SolveResult = Result<regretless::solve::Solution, SolveFailure>;
+
+/// The result of one solve for a user: a solution and the values of all columns.
+pub type CompleteResult = Result<(regretless::solve::Solution, regretless::Decision), SolveFailure>;
 
 /// A decision with its objective, bound and status.
 #[pyclass(frozen, module = "regretless")]
@@ -26,6 +30,12 @@ pub struct Solution {
     pub width: usize,
     /// Names of its values, if they have any.
     pub cost_names: Option<CostNames>,
+    /// The values of all columns.
+    pub complete: regretless::Decision,
+    /// Names of all columns.
+    pub column_names: CostNames,
+    /// The heuristic that made the decision.
+    pub heuristic: Option<Heuristic>,
 }
 
 #[pymethods]
@@ -56,10 +66,25 @@ impl Solution {
         self.sense.convert(self.solution.bound)
     }
 
-    /// "optimal", "within" a relative gap, or "limit reached".
+    /// "optimal", "within" a relative gap, "limit reached", or "heuristic".
     #[getter]
     fn status(&self) -> String {
-        status_text(self.solution.status)
+        self.solution.status.describe(self.heuristic)
+    }
+
+    /// The values of all columns of the problem (float64): those of `decision`, then those of the
+    /// columns with known costs.
+    #[getter]
+    fn values<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
+        let mut values = vec![0.0; self.column_names.len()];
+        self.complete.write_dense(&mut values);
+        array1(py, values)
+    }
+
+    /// Names of `values`.
+    #[getter]
+    fn column_names(&self) -> Vec<String> {
+        self.column_names.to_vec()
     }
 
     fn __repr__(&self) -> String {
@@ -74,22 +99,37 @@ impl Solution {
 /// Decisions of many rows of costs, in their order.
 #[pyclass(frozen, module = "regretless")]
 pub struct Solutions {
-    results: Vec<SolveResult>,
+    results: Vec<CompleteResult>,
     sense: Sense,
     width: usize,
     cost_names: Option<CostNames>,
+    column_names: CostNames,
+    heuristic: Option<Heuristic>,
     frame: Option<FrameTemplate>,
     decisions: OnceLock<Py<PyAny>>,
 }
 
 impl Solutions {
-    /// Results of an oracle.
-    pub fn new(results: Vec<SolveResult>, sense: Sense, width: usize) -> Self {
+    /// Results of an oracle for a problem; `cost_names` are the names of the costs, if they have
+    /// any.
+    pub fn new(
+        results: Vec<CompleteResult>,
+        problem: &dyn ProblemKind,
+        cost_names: Option<CostNames>,
+        heuristic: Option<Heuristic>,
+    ) -> Self {
+        let width = problem.num_costs();
+        let numbered = CostNames::numbered(width);
         Self {
             results,
-            sense,
+            sense: problem.sense(),
             width,
-            cost_names: None,
+            column_names: cost_names
+                .as_ref()
+                .unwrap_or(&numbered)
+                .followed_by(problem.auxiliary_names()),
+            cost_names,
+            heuristic,
             frame: None,
             decisions: OnceLock::new(),
         }
@@ -99,13 +139,6 @@ impl Solutions {
     #[must_use]
     pub fn with_frame(mut self, frame: Option<FrameTemplate>) -> Self {
         self.frame = frame;
-        self
-    }
-
-    /// Values of decisions have these names.
-    #[must_use]
-    pub fn with_cost_names(mut self, cost_names: Option<CostNames>) -> Self {
-        self.cost_names = cost_names;
         self
     }
 }
@@ -124,7 +157,7 @@ impl Solutions {
         let rows = self
             .results
             .iter()
-            .map(|result| result.as_ref().ok().map(|solution| &solution.decision));
+            .map(|result| result.as_ref().ok().map(|(solution, _)| &solution.decision));
         let values = array2(
             py,
             dense_rows(rows, self.width),
@@ -147,24 +180,83 @@ impl Solutions {
         let mut objectives = Vec::with_capacity(self.results.len());
         for result in &self.results {
             objectives.push(match result {
-                Ok(solution) => self.sense.convert(solution.objective),
+                Ok((solution, _)) => self.sense.convert(solution.objective),
                 Err(_) => f64::NAN,
             });
         }
         array1(py, objectives)
     }
 
-    /// The status of each decision ("optimal", "within" a gap, "limit reached"), or why there is
-    /// none.
+    /// The status of each decision ("optimal", "within" a gap, "limit reached", "heuristic"), or
+    /// why there is none.
     #[getter]
     fn statuses(&self) -> Vec<String> {
         self.results
             .iter()
             .map(|result| match result {
-                Ok(solution) => status_text(solution.status),
+                Ok((solution, _)) => solution.status.describe(self.heuristic),
                 Err(failure) => failure_text(failure),
             })
             .collect()
+    }
+
+    /// Names of all columns of the problem: those with predicted costs, then those with known costs.
+    #[getter]
+    fn column_names(&self) -> Vec<String> {
+        self.column_names.to_vec()
+    }
+
+    /// The values of all columns of the problem, one row each (float64); a row without a decision
+    /// is NaN.
+    ///
+    /// The columns of `decisions`, then those with known costs, which a decision needs too: which
+    /// depots to open. An array, or a DataFrame where the input was one, with its index.
+    #[getter]
+    fn values(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+        let values = self.value_array(py)?;
+        match &self.frame {
+            Some(frame) => frame.build_columns(values.as_any(), &self.column_names.to_vec()),
+            None => Ok(values.into_any().unbind()),
+        }
+    }
+
+    /// Return a DataFrame with objective, status and the values of all columns.
+    ///
+    /// Parameters
+    /// ----------
+    /// sparse : bool, default False
+    ///     One row per value that is not 0 (objective, status, column, value) instead of one row
+    ///     per instance; an instance whose values are all 0 has one row with the first column.
+    ///
+    /// Returns
+    /// -------
+    /// DataFrame
+    ///     Of the library of the input, pandas where it was an array; with the index of the input.
+    ///     A sparse table of polars has a column `instance` with row numbers.
+    ///
+    /// Notes
+    /// -----
+    /// The same table as `regretless decide` writes.
+    ///
+    /// Examples
+    /// --------
+    /// >>> model.decide(tomorrow).to_frame()
+    #[pyo3(signature = (*, sparse=false))]
+    fn to_frame(&self, py: Python<'_>, sparse: bool) -> PyResult<Py<PyAny>> {
+        let template = self.frame.as_ref().map(FrameTemplate::template);
+        let frames = py.import("regretless._frames")?;
+        let table = frames.call_method1(
+            "decision_frame",
+            (
+                template.map(|template| template.bind(py)),
+                self.value_array(py)?,
+                self.column_names.to_vec(),
+                self.objectives(py),
+                self.statuses(),
+                sparse,
+            ),
+        )?;
+        Ok(table.unbind())
     }
 
     /// Return the nonzero values of the decisions in CSR format.
@@ -181,7 +273,7 @@ impl Solutions {
     fn sparse<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         let (mut values, mut columns, mut starts) = (Vec::new(), Vec::new(), vec![0_i64]);
         for result in &self.results {
-            if let Ok(solution) = result {
+            if let Ok((solution, _)) = result {
                 for index in solution.decision.indices() {
                     columns.push(i64::from(*index));
                 }
@@ -206,6 +298,21 @@ impl Solutions {
     }
 }
 
+impl Solutions {
+    /// The values of all columns; rows without a decision are NaN.
+    fn value_array<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        let width = self.column_names.len();
+        let mut values = vec![0.0; self.results.len() * width];
+        for (result, row) in self.results.iter().zip(values.chunks_exact_mut(width)) {
+            match result {
+                Ok((_, complete)) => complete.write_dense(row),
+                Err(_) => row.fill(f64::NAN),
+            }
+        }
+        array2(py, values, self.results.len(), width)
+    }
+}
+
 fn write_decision(decision: &regretless::Decision, out: &mut [f32]) {
     decision
         .iter()
@@ -225,14 +332,6 @@ pub fn dense_rows<'a>(
         }
     }
     values
-}
-
-fn status_text(status: SolveStatus) -> String {
-    match status {
-        SolveStatus::Optimal => "optimal".into(),
-        SolveStatus::WithinGap(gap) => format!("within {:.2} %", 100.0 * gap),
-        SolveStatus::LimitReached => "limit reached".into(),
-    }
 }
 
 /// The reason of a missing decision. Infeasible and unbounded are properties of the problem; all

@@ -103,12 +103,15 @@ pub(crate) fn least_squares(
         features: data.features().names().to_vec(),
         costs: data.cost_names().marked_as_explicit(),
         shape: data.features().shape(),
+        record: None,
     };
     Ok(CostModel {
         networks: vec![fit.network],
         input: Some(fit.input),
         output,
         metadata,
+        problem_file: None,
+        sketch: None,
     })
 }
 

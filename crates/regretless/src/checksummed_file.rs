@@ -6,13 +6,11 @@
 
 use std::collections::HashMap;
 use std::io::{self, Write};
-use std::path::Path;
 
 use safetensors::tensor::{Dtype, Metadata, SafeTensors, TensorInfo};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
-use crate::error::{Error, InputPlace, Result};
-use crate::size_limits::read_file;
+use crate::error::{Error, Result};
 
 /// Longest header that is read, 16 MB. It contains names and metadata, never arrays.
 pub const MAX_HEADER_BYTES: u64 = 16 << 20;
@@ -40,6 +38,8 @@ pub enum TensorValues {
     U32(Vec<u32>),
     /// Unsigned, 64 bits.
     U64(Vec<u64>),
+    /// Bytes.
+    U8(Vec<u8>),
 }
 
 macro_rules! tensor_types {
@@ -102,6 +102,7 @@ tensor_types! {
     F64 f64, 8;
     U32 u32, 4;
     U64 u64, 8;
+    U8 u8, 1;
 }
 
 /// The content of a checksummed file: a header, and arrays by name.
@@ -224,16 +225,6 @@ impl<T: Serialize + DeserializeOwned> ChecksummedFile<T> {
         Ok(hasher.finalize().to_hex().to_string())
     }
 
-    /// Reads a file of this format.
-    ///
-    /// # Errors
-    /// When it cannot be read, is damaged, or has another format; the error says which.
-    pub fn read(path: &Path, format: &str) -> Result<Self> {
-        let bytes = read_file(path)?;
-        Self::from_bytes(&bytes, format)
-            .map_err(|message| Error::input(InputPlace::file(path), message))
-    }
-
     /// The content of these bytes.
     ///
     /// # Errors
@@ -247,8 +238,14 @@ impl<T: Serialize + DeserializeOwned> ChecksummedFile<T> {
         }
     }
 
-    /// The content of these bytes, the checksum not compared.
-    fn parse(bytes: &[u8], format: &str) -> std::result::Result<Self, String> {
+    /// Whether these bytes say that they are a file of this format. Nothing else is checked.
+    pub fn has_format(bytes: &[u8], format: &str) -> bool {
+        Self::outer_header(bytes, format)
+            .is_ok_and(|outer| outer["format"].as_str() == Some(format))
+    }
+
+    /// The metadata block as plain JSON: files of other versions may have other fields.
+    fn outer_header(bytes: &[u8], format: &str) -> std::result::Result<serde_json::Value, String> {
         let damaged = |what: &str| damaged(format, what);
         check_header(bytes).map_err(damaged)?;
         let (_, metadata) =
@@ -258,9 +255,13 @@ impl<T: Serialize + DeserializeOwned> ChecksummedFile<T> {
             .as_ref()
             .and_then(|m| m.get(METADATA_KEY))
             .ok_or_else(|| damaged("no checksum"))?;
-        // The format first: files of other versions may have other fields.
-        let outer: serde_json::Value =
-            serde_json::from_str(header).map_err(|e| damaged(&e.to_string()))?;
+        serde_json::from_str(header).map_err(|e| damaged(&e.to_string()))
+    }
+
+    /// The content of these bytes, the checksum not compared.
+    fn parse(bytes: &[u8], format: &str) -> std::result::Result<Self, String> {
+        let damaged = |what: &str| damaged(format, what);
+        let outer = Self::outer_header(bytes, format)?;
         let found = outer["format"].as_str().unwrap_or_default();
         if found != format {
             return Err(format!("this file is '{found}'; '{format}' is needed"));

@@ -7,13 +7,15 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::data::{CostMatching, Dataset, Matrix, NamedCosts, norm};
+use crate::data::{CostMatching, Dataset, Features, Matrix, NamedCosts, norm};
 use crate::error::{Error, Result};
 use crate::label::LabeledDataset;
 use crate::observer::Observer;
 use crate::oracle::{Oracle, SolveResult};
-use crate::predict::CostModel;
+use crate::predict::{CostModel, row_digest, row_hash};
 use crate::problem::ProblemKind;
+use crate::random::{Purpose, RandomStream};
+use crate::solve::SolveStatus;
 
 /// Smallest absolute objective or norm that is a denominator; untuned: any value far below real
 /// objectives works, since it only replaces a division by zero.
@@ -59,6 +61,13 @@ pub struct Evaluation {
     /// Regret of each instance.
     #[serde(skip)]
     pub regrets: Vec<f64>,
+    /// Objective of each instance's decision under its true costs, in the user's sense.
+    #[serde(skip)]
+    pub objectives: Vec<f64>,
+    /// Proven quality of each instance's decision under its predicted costs; empty where it was not
+    /// recorded (unambiguous regret).
+    #[serde(skip)]
+    pub statuses: Vec<SolveStatus>,
 }
 
 /// Fewest rows whose mean regret is meaningful: with fewer, a few decisions that happen to be
@@ -93,8 +102,11 @@ impl Evaluation {
         oracle: &Oracle,
         observer: &dyn Observer,
     ) -> Result<Self> {
-        let regrets = regrets(predictions, data, instances, oracle, observer)?;
-        Ok(Self::from_regrets(regrets, predictions, data, instances))
+        let results = oracle.solve_all(predictions, observer)?;
+        let rows = DecidedRows::new(results, data, instances)?;
+        let mut errors = CostErrorSums::default();
+        errors.add(predictions, data, instances);
+        Ok(errors.summarize(rows, data, instances))
     }
 
     /// Regret of predictions that are made a few instances at a time: `predict` returns those of
@@ -110,14 +122,15 @@ impl Evaluation {
         oracle: &Oracle,
         observer: &dyn Observer,
     ) -> Result<Self> {
-        let mut all_regrets = Vec::with_capacity(instances.len());
+        let mut rows = DecidedRows::default();
         let mut errors = CostErrorSums::default();
         for chunk in instances.chunks(rows_per_chunk(data, oracle)) {
             let predictions = predict(chunk)?;
-            all_regrets.append(&mut regrets(&predictions, data, chunk, oracle, observer)?);
+            let results = oracle.solve_all(&predictions, observer)?;
+            rows.append(DecidedRows::new(results, data, chunk)?);
             errors.add(&predictions, data, chunk);
         }
-        Ok(errors.summarize(all_regrets, data, instances))
+        Ok(errors.summarize(rows, data, instances))
     }
 
     /// Unambiguous regret (Elmachtoub and Grigas 2022): among decisions whose predicted costs tie,
@@ -143,9 +156,24 @@ impl Evaluation {
         data: &LabeledDataset,
         instances: &[usize],
     ) -> Self {
+        let mut objectives = Vec::with_capacity(regrets.len());
+        for (regret, instance) in regrets.iter().zip(instances) {
+            objectives.push(data.optimal_objective(*instance) + regret);
+        }
+        let rows = DecidedRows {
+            regrets,
+            objectives,
+            statuses: Vec::new(),
+        };
         let mut errors = CostErrorSums::default();
         errors.add(predictions, data, instances);
-        errors.summarize(regrets, data, instances)
+        errors.summarize(rows, data, instances)
+    }
+
+    /// Regret of one instance divided by its absolute optimal objective, as the mean in
+    /// `relative_regret` counts it.
+    pub fn relative_regret_of(regret: f64, optimal_objective: f64) -> f64 {
+        regret / optimal_objective.abs().max(MIN_DENOMINATOR)
     }
 
     /// A warning if regret is averaged over fewer rows than `MIN_ROWS_TO_EVALUATE`; `part` is the
@@ -161,7 +189,176 @@ impl Evaluation {
     }
 }
 
+/// A feature whose values are exchanged among rows.
+struct FeatureShuffle {
+    feature: usize,
+    /// For each row of the table the row whose values it gets.
+    source: Vec<usize>,
+}
+
+impl FeatureShuffle {
+    /// Shuffles the listed rows of a table of this length.
+    fn draw(feature: usize, length: usize, rows: &[usize], stream: &mut RandomStream) -> Self {
+        let mut shuffled = rows.to_vec();
+        for last in (1..shuffled.len()).rev() {
+            shuffled.swap(last, stream.index_below(last + 1));
+        }
+        let mut source: Vec<usize> = (0..length).collect();
+        for (row, from) in rows.iter().zip(shuffled) {
+            source[*row] = from;
+        }
+        Self { feature, source }
+    }
+
+    /// Exchanges the values in the features of some rows of the table.
+    fn apply(&self, table: &Features, rows: &[usize], features: &mut Features) {
+        let width = table.names().len();
+        let per_instance = table.shape().rows_per_instance();
+        let values = features.values_mut().as_mut_slice();
+        let instances = values.chunks_exact_mut(width * per_instance);
+        for (row, instance) in rows.iter().zip(instances) {
+            let from = table.instance(self.source[*row]);
+            for item in 0..per_instance {
+                let position = item * width + self.feature;
+                instance[position] = from[position];
+            }
+        }
+    }
+}
+
+/// How many rows of a table a model was trained on. Regret on such rows says little about new ones.
+///
+/// Rows are recognized by their features and costs. Of large trainings a model keeps a sample.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct TrainingOverlap {
+    /// Rows of the table.
+    pub rows: usize,
+    /// Rows of the table that could be compared with those of the training: all of them, or those
+    /// that the sample covers.
+    pub compared: usize,
+    /// Compared rows that were trained or validated on.
+    pub seen: usize,
+}
+
+impl TrainingOverlap {
+    /// A warning, if rows were trained on.
+    pub fn warning(&self) -> Option<String> {
+        let Self {
+            rows,
+            compared,
+            seen,
+        } = *self;
+        if seen == 0 {
+            return None;
+        }
+        let known = "the model was trained or validated on";
+        let advice = "regret on them is too low to expect for new rows";
+        if compared == rows {
+            return Some(format!("{known} {seen} of these {rows} rows; {advice}"));
+        }
+        let estimate = (rows as f64 * seen as f64 / compared as f64).round();
+        Some(format!(
+            "{known} about {estimate} of these {rows} rows (an estimate: {seen} of a sample of \
+             {compared}); {advice}"
+        ))
+    }
+}
+
 impl CostModel {
+    /// How many of these rows the model was trained or validated on; `None` if it does not record
+    /// its rows, or the table cannot be compared.
+    pub fn training_overlap(
+        &self,
+        data: &LabeledDataset,
+        rows: &[usize],
+    ) -> Option<TrainingOverlap> {
+        let sketch = self.sketch.as_ref()?;
+        let table = data.data();
+        let matching = self
+            .matching(NamedCosts::new("the table", table.cost_names()))
+            .ok()?;
+        let has_same_shape = table.features().names() == self.metadata.features
+            && table.costs().cols() == self.metadata.costs.len();
+        if !has_same_shape {
+            return None;
+        }
+        let mut overlap = TrainingOverlap {
+            rows: rows.len(),
+            compared: 0,
+            seen: 0,
+        };
+        let (mut buffer, mut costs) = (Vec::new(), vec![0.0; table.costs().cols()]);
+        for row in rows {
+            let row_costs = table.costs().row(*row);
+            match matching.order() {
+                None => costs.copy_from_slice(row_costs),
+                // Cost j of the table is cost order[j] of the model.
+                Some(order) => {
+                    for (position, cost) in order.iter().zip(row_costs) {
+                        costs[*position] = *cost;
+                    }
+                }
+            }
+            let features = table.features().instance(*row);
+            let digest = row_digest(features, costs.iter().copied(), &mut buffer);
+            if let Some(was_seen) = sketch.contains(row_hash(&digest)) {
+                overlap.compared += 1;
+                overlap.seen += usize::from(was_seen);
+            }
+        }
+        (overlap.compared > 0).then_some(overlap)
+    }
+
+    /// Permutation importance of every feature (Breiman 2001): by how much the mean regret of the
+    /// listed rows rises when the feature's values are shuffled among them, one entry per repeat.
+    /// In a long table the values of whole instances are exchanged. The shuffles depend on seed,
+    /// feature and repeat only.
+    ///
+    /// # Errors
+    /// When the table does not match the model, an instance has no decision, or the user
+    /// interrupts.
+    pub fn permutation_importance(
+        &self,
+        data: &LabeledDataset,
+        rows: &[usize],
+        oracle: &Oracle,
+        repeats: usize,
+        seed: u64,
+        observer: &dyn Observer,
+    ) -> Result<Vec<Vec<f64>>> {
+        let table = data.data();
+        let matching = self.matching(NamedCosts::new("the table", table.cost_names()))?;
+        let mean_regret = |shuffle: Option<&FeatureShuffle>| -> Result<f64> {
+            let predict = |part: &[usize]| -> Result<Matrix> {
+                let mut features = table.features().select_rows(part);
+                if let Some(shuffle) = shuffle {
+                    shuffle.apply(table.features(), part, &mut features);
+                }
+                let mut predictions = self.predict_matched(&features, &matching)?;
+                data.sense().convert_single(predictions.as_mut_slice());
+                Ok(predictions)
+            };
+            Ok(Evaluation::in_chunks(predict, data, rows, oracle, observer)?.regret)
+        };
+        let num_features = self.metadata.features.len();
+        let solves = rows.len() * (1 + num_features * repeats);
+        observer.begin("shuffling features", solves as u64);
+        let baseline = mean_regret(None)?;
+        let mut importance = Vec::with_capacity(num_features);
+        for feature in 0..num_features {
+            let mut increases = Vec::with_capacity(repeats);
+            for repeat in 0..repeats {
+                let position = [feature as u64, repeat as u64];
+                let mut stream = RandomStream::new(Purpose::Importance, seed, position);
+                let shuffle = FeatureShuffle::draw(feature, table.len(), rows, &mut stream);
+                increases.push(mean_regret(Some(&shuffle))? - baseline);
+            }
+            importance.push(increases);
+        }
+        observer.end();
+        Ok(importance)
+    }
+
     /// Predictions for some rows of a labeled table, to be minimized.
     ///
     /// # Errors
@@ -251,14 +448,39 @@ pub(crate) fn regrets_from_results(
     data: &LabeledDataset,
     instances: &[usize],
 ) -> Result<Vec<f64>> {
-    let mut regrets = Vec::with_capacity(instances.len());
-    for (instance, result) in instances.iter().zip(results) {
-        let solution = result.map_err(|failure| Error::solver(*instance, failure))?;
-        let costs = data.data().costs();
-        let objective = costs.objective_of(&solution.decision, *instance);
-        regrets.push(objective - data.optimal_objective(*instance));
+    Ok(DecidedRows::new(results, data, instances)?.regrets)
+}
+
+/// Regret, objective under the true costs (minimized) and status of decisions, in the order of the
+/// instances.
+#[derive(Debug, Default)]
+struct DecidedRows {
+    regrets: Vec<f64>,
+    objectives: Vec<f64>,
+    statuses: Vec<SolveStatus>,
+}
+
+impl DecidedRows {
+    /// The decisions of an oracle for the listed instances.
+    fn new(results: Vec<SolveResult>, data: &LabeledDataset, instances: &[usize]) -> Result<Self> {
+        let mut rows = Self::default();
+        for (instance, result) in instances.iter().zip(results) {
+            let solution = result.map_err(|failure| Error::solver(*instance, failure))?;
+            let costs = data.data().costs();
+            let objective = costs.objective_of(&solution.decision, *instance);
+            rows.regrets
+                .push(objective - data.optimal_objective(*instance));
+            rows.objectives.push(objective);
+            rows.statuses.push(solution.status);
+        }
+        Ok(rows)
     }
-    Ok(regrets)
+
+    fn append(&mut self, mut other: Self) {
+        self.regrets.append(&mut other.regrets);
+        self.objectives.append(&mut other.objectives);
+        self.statuses.append(&mut other.statuses);
+    }
 }
 
 /// Unambiguous regret (Elmachtoub and Grigas 2022): regret with pessimistic tie-breaking.
@@ -330,19 +552,22 @@ impl CostErrorSums {
 
     fn summarize(
         self,
-        regrets: Vec<f64>,
+        mut rows: DecidedRows,
         data: &LabeledDataset,
         instances: &[usize],
     ) -> Evaluation {
         let count = instances.len().max(1) as f64;
         let (mut total, mut objectives, mut relative) = (0.0, 0.0, 0.0);
         let mut optimal = 0_usize;
-        for (regret, instance) in regrets.iter().zip(instances) {
+        for (regret, instance) in rows.regrets.iter().zip(instances) {
             let objective = data.optimal_objective(*instance).abs();
             total += regret;
             objectives += objective;
-            relative += regret / objective.max(MIN_DENOMINATOR);
+            relative += Evaluation::relative_regret_of(*regret, objective);
             optimal += usize::from(*regret <= OPTIMALITY_TOLERANCE * objective.max(1.0));
+        }
+        for objective in &mut rows.objectives {
+            *objective = data.sense().convert(*objective);
         }
         let num_costs = count * data.data().costs().cols().max(1) as f64;
         Evaluation {
@@ -353,7 +578,9 @@ impl CostErrorSums {
             mse: self.squared / num_costs,
             mae: self.absolute / num_costs,
             optimal_fraction: optimal as f64 / count,
-            regrets,
+            regrets: rows.regrets,
+            objectives: rows.objectives,
+            statuses: rows.statuses,
         }
     }
 }

@@ -13,9 +13,11 @@ use crate::parallel::Threads;
 use crate::predict::CostModel;
 use crate::problem::{ModelProblem, Problem};
 use crate::report::TrainReport;
-use crate::solve::SearchLimits;
+use crate::solve::{SearchLimits, Solution};
 use crate::train::TrainingContext;
 use crate::trainer::Trainer;
+
+mod decision_files;
 
 /// A trained model: predicts costs from features and decides with the problem's solver.
 ///
@@ -52,8 +54,16 @@ pub struct PredictedDecisions {
     pub names: CostNames,
     /// Predicted costs in the user's sense, one row per instance.
     pub costs: Matrix,
-    /// The decision of each instance.
-    pub decisions: Vec<Decision>,
+    /// The decision of each instance; objective (known costs included) and bound are in the user's
+    /// sense.
+    pub solutions: Vec<Solution>,
+    /// Names of all columns of the problem: those with predicted costs in the order of `names`,
+    /// then those with known costs.
+    pub columns: CostNames,
+    /// The values of all columns at the same solution.
+    pub complete: Vec<Decision>,
+    /// The heuristic that made the decisions, if they are not by an exact search.
+    pub heuristic: Option<Heuristic>,
 }
 
 impl Model {
@@ -81,12 +91,8 @@ impl Model {
     pub fn load(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
         let predictor = CostModel::load(path)?;
-        let written = ModelProblem {
-            problem: &predictor.metadata.problem,
-            file_hash: predictor.metadata.problem_file_hash.as_deref(),
-            folder: path.parent(),
-        };
-        let problem = Problem::from_model_file(&written).map_err(|error| error.in_file(path))?;
+        let problem = Problem::of_model(&predictor, path.parent());
+        let problem = problem.map_err(|error| error.in_file(path))?;
         Self::new(predictor, problem)
     }
 
@@ -186,14 +192,13 @@ impl Model {
     pub fn decide<'a>(&self, row: impl Into<Row<'a>>) -> Result<Decision> {
         let features = self.features(row.into())?;
         let decided = self.decide_all(&features, &NoopObserver)?;
-        decided
-            .decisions
-            .into_iter()
-            .next()
+        let solution = decided.solutions.into_iter().next();
+        solution
+            .map(|solution| solution.decision)
             .ok_or_else(|| Error::data("there is no row"))
     }
 
-    /// Predicted costs and decisions of many instances.
+    /// Predicted costs and decisions of many instances, with the values of all columns.
     ///
     /// # Errors
     /// As [`Model::decide`], and when the user interrupts.
@@ -203,11 +208,28 @@ impl Model {
         observer: &dyn Observer,
     ) -> Result<PredictedDecisions> {
         let costs = self.predict_all(features)?;
-        let decisions = decide(&costs, &self.problem, &self.oracle()?, observer)?;
+        let names = self.cost_names(costs.cols())?;
+        let columns = names.followed_by(self.problem.kind().auxiliary_names());
+        let sense = self.problem.sense();
+        let mut minimized = costs.clone();
+        sense.convert_matrix(&mut minimized)?;
+        observer.begin("deciding", minimized.rows() as u64);
+        let results = self.oracle()?.solve_complete(&minimized, observer)?;
+        observer.end();
+        let mut solutions = Vec::with_capacity(results.len());
+        let mut complete = Vec::with_capacity(results.len());
+        for (instance, result) in results.into_iter().enumerate() {
+            let (solution, values) = result.map_err(|failure| Error::solver(instance, failure))?;
+            solutions.push(sense.convert_solution(solution));
+            complete.push(values);
+        }
         Ok(PredictedDecisions {
-            names: self.cost_names(costs.cols())?,
+            names,
             costs,
-            decisions,
+            solutions,
+            columns,
+            complete,
+            heuristic: self.heuristic,
         })
     }
 
@@ -256,6 +278,23 @@ impl Model {
     }
 }
 
+impl Problem {
+    /// The problem that a model was trained for. `folder` is that of the model file, for models of
+    /// earlier versions, which name the file of their problem instead of holding it.
+    ///
+    /// # Errors
+    /// When it cannot be read, names a file that is missing or has changed, or is implemented by
+    /// the user's program.
+    pub fn of_model(model: &CostModel, folder: Option<&Path>) -> Result<Self> {
+        Self::from_model_file(&ModelProblem {
+            problem: &model.metadata.problem,
+            file_hash: model.metadata.problem_file_hash.as_deref(),
+            file_content: model.problem_file()?,
+            folder,
+        })
+    }
+}
+
 /// Training of a model: the way from a [`Trainer`] to a [`Model`].
 impl Trainer {
     /// Trains on the training rows; validation rows select the best epoch. Rows are labeled first
@@ -293,27 +332,4 @@ impl Trainer {
             .with_threads(self.threads)?
             .with_report(trained.report))
     }
-}
-
-/// The decision for each row of costs in the user's sense.
-///
-/// # Errors
-/// When a row has no feasible decision, or the user interrupts.
-fn decide(
-    costs: &Matrix,
-    problem: &Problem,
-    oracle: &Oracle,
-    observer: &dyn Observer,
-) -> Result<Vec<Decision>> {
-    let mut minimized = costs.clone();
-    problem.sense().convert_matrix(&mut minimized)?;
-    observer.begin("deciding", minimized.rows() as u64);
-    let results = oracle.solve_all(&minimized, observer)?;
-    observer.end();
-    let mut decisions = Vec::with_capacity(results.len());
-    for (instance, result) in results.into_iter().enumerate() {
-        let solution = result.map_err(|failure| Error::solver(instance, failure))?;
-        decisions.push(solution.decision);
-    }
-    Ok(decisions)
 }

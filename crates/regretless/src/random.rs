@@ -23,6 +23,8 @@ pub enum Purpose {
     Oracle = 5,
     /// Data of a benchmark without a published generator.
     Benchmark = 6,
+    /// Permutations of features, to measure their importance.
+    Importance = 7,
 }
 
 /// A stream that depends on purpose, seed and position only: not on threads, not on time.

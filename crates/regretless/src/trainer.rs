@@ -176,7 +176,7 @@ impl Trainer {
         checkpoints: Option<&CheckpointFolder>,
     ) -> Result<TrainingOutcome> {
         self.announce_solves(context);
-        let trained = self.train(context, problem, checkpoints)?;
+        let mut trained = self.train(context, problem, checkpoints)?;
         let evaluate_rows = |rows: &[usize]| -> Result<Option<Evaluation>> {
             if rows.is_empty() {
                 return Ok(None);
@@ -191,6 +191,9 @@ impl Trainer {
         };
         let validation = evaluate_rows(&context.split.validation)?;
         let test = evaluate_rows(&context.split.test)?;
+        trained
+            .model
+            .record_regret(validation.as_ref(), test.as_ref());
         Ok(TrainingOutcome {
             trained,
             validation,
@@ -208,6 +211,17 @@ impl Trainer {
     /// As `StagedTraining::run`; when `auto` is given a model to start from or all its candidates
     /// fail.
     pub fn train(
+        &self,
+        context: &TrainingContext<'_>,
+        problem: &ProblemSpec,
+        checkpoints: Option<&CheckpointFolder>,
+    ) -> Result<FitResult> {
+        let mut trained = self.train_unrecorded(context, problem, checkpoints)?;
+        context.record_in(&mut trained.model, &self.settings)?;
+        Ok(trained)
+    }
+
+    fn train_unrecorded(
         &self,
         context: &TrainingContext<'_>,
         problem: &ProblemSpec,

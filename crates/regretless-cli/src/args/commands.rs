@@ -11,7 +11,9 @@ use serde::{Deserialize, Serialize};
 
 use super::data::{ColumnOptions, CsvOptions, DataOptions, ProblemOptions};
 use super::training::TrainingOptions;
-use super::values::{FileFormat, GeneratedFormat, RelaxationArg, one_or_many_methods};
+use super::values::{
+    FileFormat, GeneratedFormat, RelaxationArg, ResultFormat, one_or_many_methods,
+};
 use super::{ExecutionOptions, LimitOptions, ProblemSource};
 
 /// Options of `generate`.
@@ -178,6 +180,14 @@ pub struct EvaluateOptions {
     #[command(flatten)]
     #[serde(flatten)]
     pub data: DataOptions,
+    /// Write one row per instance: key, regret, objective of the decision, best objective, relative
+    /// regret, and the status of decision and label (.csv or .jsonl)
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    pub rows_out: Option<PathBuf>,
+    /// The column whose cells name the instances in --rows-out, such as a date [default:
+    /// --instance-column of a long table, else row numbers from 0]
+    #[arg(long, value_name = "COLUMN", help_heading = "Output")]
+    pub key: Option<String>,
     /// Break ties pessimistically (worst-case regret, Elmachtoub & Grigas)
     #[arg(
         long,
@@ -199,9 +209,14 @@ pub struct DecideOptions {
     /// Model that predicts
     #[arg(long, value_name = "FILE")]
     pub model: Option<PathBuf>,
-    /// New rows (CSV or NPY): the features the model was trained on
+    /// New rows (CSV or NPY): the features the model was trained on; - reads standard input (CSV,
+    /// or NPY, which is recognized by its first bytes)
     #[arg(long, value_name = "FILE")]
     pub data: Option<PathBuf>,
+    /// The column whose cells name the instances in the output, such as a date [default:
+    /// --instance-column of a long table, else row numbers from 0]
+    #[arg(long, value_name = "COLUMN")]
+    pub key: Option<String>,
     /// Which columns name instances and items.
     #[command(flatten)]
     #[serde(flatten)]
@@ -213,10 +228,15 @@ pub struct DecideOptions {
     /// Problem [default: the one in the model file]
     #[arg(long, value_name = "FILE.toml")]
     pub problem: Option<ProblemSource>,
-    /// Decisions (CSV or NPY)
+    /// Decisions: the values of all columns of the problem, with key, predicted objective and
+    /// status (.csv, .jsonl; .npy holds the values only); - writes to standard output
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub out: Option<PathBuf>,
-    /// Write one row (instance, item, value) per nonzero entry; CSV only
+    /// Format of --out [default: by its extension; csv for standard output]
+    #[arg(long, value_enum, value_name = "FORMAT", help_heading = "Output")]
+    pub format: Option<ResultFormat>,
+    /// Write only values that are not 0: in CSV one row (key, objective, status, column, value)
+    /// each
     #[arg(
         long,
         num_args = 0..=1,
@@ -229,6 +249,31 @@ pub struct DecideOptions {
     /// Write the predicted costs too (CSV or NPY)
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub predictions_out: Option<PathBuf>,
+    /// Threads, checkpoints, heuristic.
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub execution: ExecutionOptions,
+}
+
+/// Options of `inspect`.
+#[derive(Debug, Clone, Default, Args, Serialize, Deserialize)]
+pub struct InspectOptions {
+    /// Model file
+    #[arg(value_name = "MODEL")]
+    pub model: Option<PathBuf>,
+    /// A table to measure the importance of features on.
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub data: DataOptions,
+    /// Problem of the importance [default: the one in the model file]
+    #[arg(long, value_name = "FILE.toml")]
+    pub problem: Option<ProblemSource>,
+    /// Shuffles of each feature [default: 5]
+    #[arg(long, value_name = "N")]
+    pub repeats: Option<usize>,
+    /// Seed of the shuffles [default: 0]
+    #[arg(long, value_name = "SEED")]
+    pub seed: Option<u32>,
     /// Threads, checkpoints, heuristic.
     #[command(flatten)]
     #[serde(flatten)]

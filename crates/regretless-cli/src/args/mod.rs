@@ -18,13 +18,13 @@ mod training;
 mod values;
 
 pub use commands::{
-    CompareOptions, DecideOptions, EvaluateOptions, GenerateOptions, LabelOptions,
+    CompareOptions, DecideOptions, EvaluateOptions, GenerateOptions, InspectOptions, LabelOptions,
     ReproduceOptions, SolveOptions, TrainOptions,
 };
 pub use data::{ColumnOptions, CsvOptions, DataOptions, ProblemOptions, ProblemSource};
 pub use training::Profile;
-pub use values::GeneratedFormat;
 use values::Seconds;
+pub use values::{GeneratedFormat, ResultFormat};
 
 /// The version, and what this build lacks.
 const VERSION: &str = if cfg!(feature = "highs") {
@@ -94,14 +94,32 @@ Examples:
     #[command(after_help = "\
 Examples:
   regretless evaluate --model model.safetensors --data test.csv
+  regretless evaluate --model model.safetensors --data test.csv --rows-out regret.csv --key date
   regretless evaluate --predictions preds.csv --data test.csv --costs 'c*' --problem problem.toml")]
     Evaluate(CommandArgs<EvaluateOptions>),
 
     /// Predict costs for new rows and decide
     #[command(after_help = "\
-Example:
-  regretless decide --model model.safetensors --data new.csv --out decisions.csv")]
+Examples:
+  regretless decide --model model.safetensors --data new.csv --out decisions.csv
+  regretless decide --model model.safetensors --data new.csv --key date --out tomorrow.csv --sparse
+  regretless decide --model model.safetensors --data - --out - --format jsonl
+
+With --out - decisions are all that standard output has; messages, and the report of --json, go to
+standard error. A file that is called - is ./-.")]
     Decide(CommandArgs<DecideOptions>),
+
+    /// Show what a model is: training, features, coefficients, importance of features
+    #[command(after_help = "\
+Examples:
+  regretless inspect model.safetensors
+  regretless inspect model.safetensors --json
+  regretless inspect model.safetensors --data test.csv --repeats 10
+
+With --data the importance of each feature is measured: the increase of the mean regret when its
+values are shuffled among the rows (permutation importance). It solves every row once per feature
+and repeat.")]
+    Inspect(CommandArgs<InspectOptions>),
 
     /// Solve problem files: TSPLIB, CVRPLIB, OR-Library knapsacks, MPS and LP
     #[command(after_help = "\

@@ -67,6 +67,18 @@ pub enum GeneratedFormat {
     Npy,
 }
 
+/// Formats of results.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ResultFormat {
+    /// Text with values separated by commas
+    Csv,
+    /// A numpy array: numbers only
+    Npy,
+    /// JSON lines: one object per instance
+    Jsonl,
+}
+
 /// Formats of problem files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]

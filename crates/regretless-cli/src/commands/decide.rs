@@ -1,29 +1,32 @@
 //! `decide`: predicted costs of new rows, and the decisions they lead to.
 
+use std::io::Write;
 use std::path::Path;
 
-use regretless::data::{CostNames, FeatureShape, OutputFile};
+use regretless::data::{FeatureShape, InstanceKeys, OutputFile};
+use regretless::model::PredictedDecisions;
 use regretless::predict::CostModel;
-use regretless::{Decision, Error, Result};
+use regretless::{Error, Result};
 use serde_json::json;
 
 use super::CommandContext;
-use crate::args::DecideOptions;
-use crate::input::{TableFormat, features_for_model, in_file, load_model, require};
-use crate::output::{CommandReport, grouped, path_json};
+use crate::args::{DecideOptions, ResultFormat};
+use crate::input::{InputFile, NewRows, TableFormat, in_file, load_model, require};
+use crate::output::{CommandReport, ResultTarget, grouped, is_stream, path_json};
 
 /// Predicts, decides, and writes.
 pub fn run(options: &DecideOptions, context: &CommandContext) -> Result<CommandReport> {
     let model_file = require(options.model.as_ref(), "--model")?;
     let data = require(options.data.as_ref(), "--data")?;
     let out = require(options.out.as_ref(), "--out")?;
-    let sparse = options.sparse.unwrap_or(false);
-    if TableFormat::of(&out)? == TableFormat::Npy && sparse {
-        return Err(
-            Error::setting("--sparse writes CSV").with_remedy("name a file that ends in .csv")
-        );
-    }
-    for path in options.predictions_out.iter().chain([&out]) {
+    let format = checked_format(options, &out)?;
+    let target = ResultTarget::of(&out, context.force);
+    target.check_free()?;
+    if let Some(path) = &options.predictions_out {
+        if is_stream(path) {
+            return Err(Error::setting("--predictions-out needs a file")
+                .with_remedy("standard output is for --out"));
+        }
         TableFormat::of(path)?;
         OutputFile::new(path, context.force).check_free()?;
     }
@@ -36,15 +39,28 @@ pub fn run(options: &DecideOptions, context: &CommandContext) -> Result<CommandR
         .match_problem(model.problem().kind().as_ref())
         .map_err(in_file(&model_file))?;
     context.warn_about_matching(&model_file, &matching);
-    let features = features_for_model(&data, &options.columns, &options.csv, predictor)?;
+    let input = InputFile::open(&data)?;
+    let in_input = |error: Error| input.error(error);
+    let rows = NewRows {
+        path: input.path(),
+        columns: &options.columns,
+        csv: &options.csv,
+    };
+    let features = rows.features(predictor).map_err(in_input)?;
     if items_are_matched_by_position(options, predictor) {
         let warning = "rows of an instance are matched to the model's costs by position; name them \
             by --item-column";
         context.warn(&format!("note: {}: {warning}", data.display()));
     }
+    let keys = rows
+        .keys(predictor, options.key.as_deref(), features.instances())
+        .map_err(in_input)?;
+    context.warn_about_duplicate_keys(&keys);
     let decided = model
         .decide_all(&features, &context.progress)
-        .map_err(in_file(&data))?;
+        .map_err(in_input)?;
+    let sparse = options.sparse.unwrap_or(false);
+    let content = content(&decided, &keys, format, sparse).map_err(in_input)?;
     if let Some(path) = &options.predictions_out {
         match TableFormat::of(path)? {
             TableFormat::Csv => {
@@ -55,31 +71,77 @@ pub fn run(options: &DecideOptions, context: &CommandContext) -> Result<CommandR
             TableFormat::Npy => decided.costs.write_npy(path, context.force)?,
         }
     }
-    write(
-        &out,
-        &decided.names,
-        &decided.decisions,
-        sparse,
-        context.force,
-    )?;
-    let decisions = &decided.decisions;
+    target.write(content)?;
+    Ok(report(options, &out, &decided))
+}
+
+/// The format of the decisions; refuses what an array cannot hold.
+fn checked_format(options: &DecideOptions, out: &Path) -> Result<ResultFormat> {
+    let format = ResultFormat::of(out, options.format)?;
+    if format != ResultFormat::Npy {
+        return Ok(format);
+    }
+    let remedy = "name a file that ends in .csv or .jsonl";
+    if options.sparse.unwrap_or(false) {
+        return Err(Error::setting("--sparse writes CSV or JSON lines").with_remedy(remedy));
+    }
+    if options.key.is_some() {
+        return Err(Error::setting("an NPY file holds numbers only, no --key").with_remedy(remedy));
+    }
+    Ok(format)
+}
+
+/// Writes the decisions to a file or to standard output.
+type ContentWriter<'a> = Box<dyn Fn(&mut dyn Write) -> std::io::Result<()> + 'a>;
+
+fn content<'a>(
+    decided: &'a PredictedDecisions,
+    keys: &'a InstanceKeys,
+    format: ResultFormat,
+    sparse: bool,
+) -> Result<ContentWriter<'a>> {
+    Ok(match format {
+        ResultFormat::Csv => Box::new(decided.csv(keys, sparse)?),
+        ResultFormat::Npy => Box::new(decided.npy()),
+        ResultFormat::Jsonl => Box::new(decided.json_lines(keys, sparse)?),
+    })
+}
+
+fn report(options: &DecideOptions, out: &Path, decided: &PredictedDecisions) -> CommandReport {
+    let instances = decided.solutions.len();
+    let unproven = (0..instances)
+        .filter(|instance| decided.status(*instance) != "optimal")
+        .count();
     let mut report = CommandReport {
         json: json!({
-            "instances": decisions.len(),
-            "decisions": path_json(&out),
+            "instances": instances,
+            "columns": decided.columns.len(),
+            "not_proven_optimal": unproven,
+            "decisions": path_json(out),
             "predictions": options.predictions_out.as_deref().map(path_json),
         }),
+        stdout_is_taken: is_stream(out),
         ..CommandReport::default()
     };
+    let place = if is_stream(out) {
+        "standard output".to_owned()
+    } else {
+        out.display().to_string()
+    };
     report.line(format!(
-        "{} decisions written to {}",
-        grouped(decisions.len() as u64),
-        out.display()
+        "{} decisions written to {place}",
+        grouped(instances as u64)
     ));
+    if unproven > 0 {
+        report.line(format!(
+            "{} of them are not proven to be optimal; their status says why",
+            grouped(unproven as u64)
+        ));
+    }
     if let Some(path) = &options.predictions_out {
         report.line(format!("predicted costs written to {}", path.display()));
     }
-    Ok(report)
+    report
 }
 
 /// Whether items of a long table are identified by the order of rows only, although the model has
@@ -90,19 +152,5 @@ fn items_are_matched_by_position(options: &DecideOptions, model: &CostModel) -> 
         FeatureShape::Long { .. } => {
             !model.metadata.costs.are_numbered() && options.columns.item_column.is_none()
         }
-    }
-}
-
-fn write(
-    path: &Path,
-    names: &CostNames,
-    decisions: &[Decision],
-    sparse: bool,
-    force: bool,
-) -> Result<()> {
-    match TableFormat::of(path)? {
-        TableFormat::Csv if sparse => Decision::write_sparse_csv(decisions, path, names, force),
-        TableFormat::Csv => Decision::write_csv(decisions, path, names, force),
-        TableFormat::Npy => Decision::write_npy(decisions, path, names.len(), force),
     }
 }

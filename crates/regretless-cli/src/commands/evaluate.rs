@@ -2,27 +2,33 @@
 
 use std::path::Path;
 
-use regretless::data::{CostMatching, CostNames, Matrix, NamedCosts};
+use regretless::data::{CostMatching, CostNames, InstanceKeys, Matrix, NamedCosts, TableSource};
 use regretless::error::InputPlace;
 use regretless::evaluate::Evaluation;
 use regretless::label::LabeledDataset;
 use regretless::observer::Observer;
 use regretless::oracle::Oracle;
+use regretless::solve::SolveFailure;
 use regretless::{Error, Model, Result};
 use serde_json::json;
 
+use super::row_file::RowFile;
 use super::{CommandContext, UnusedColumns, json, labeled, oracle, store};
 use crate::args::EvaluateOptions;
 use crate::input::{
-    TableFormat, costs_only, dataset_for_model, in_file, load_model, load_problem,
+    TableFormat, costs_only, dataset_for_model, in_file, keys_of_table, load_model, load_problem,
     options_for_model, predictions, table_source,
 };
-use crate::output::{CommandReport, grouped, number, percent};
+use crate::output::{CommandReport, grouped, is_stream, number, path_json, percent};
 
 /// Predictions, and the labeled rows they are evaluated on.
 struct EvaluationInput {
     predictions: PredictionSource,
     data: LabeledDataset,
+    /// Rows without a label, and why.
+    failed: Vec<(usize, SolveFailure)>,
+    /// The keys of all rows, if rows are written.
+    keys: Option<InstanceKeys>,
     oracle: Oracle,
     unused_columns: UnusedColumns,
 }
@@ -36,6 +42,15 @@ enum PredictionSource {
 
 /// Predicts or reads predictions, solves, and measures the regret.
 pub fn run(options: &EvaluateOptions, context: &CommandContext) -> Result<CommandReport> {
+    let row_file = match &options.rows_out {
+        Some(path) => Some((path, RowFile::check(path, context.force)?)),
+        None if options.key.is_some() => {
+            return Err(
+                Error::setting("--key names the rows of a file").with_remedy("give --rows-out too")
+            );
+        }
+        None => None,
+    };
     let input = match (&options.model, &options.predictions) {
         (Some(model), None) => EvaluationInput::of_model(model, options, context)?,
         (None, Some(file)) => EvaluationInput::of_predictions(file, options, context)?,
@@ -56,6 +71,11 @@ pub fn run(options: &EvaluateOptions, context: &CommandContext) -> Result<Comman
     json_report["heuristic"] = json!(input.oracle.heuristic());
     json_report["problem"] = json!(input.oracle.problem().name());
     json_report["unused_columns"] = input.unused_columns.json();
+    if let PredictionSource::Model(model) = &input.predictions {
+        let rows = input.data.rows();
+        let overlap = context.warn_about_overlap(model.predictor(), &input.data, &rows);
+        json_report["training_overlap"] = json(&overlap)?;
+    }
     let mut report = CommandReport {
         json: json_report,
         ..CommandReport::default()
@@ -63,6 +83,21 @@ pub fn run(options: &EvaluateOptions, context: &CommandContext) -> Result<Comman
     report_evaluation(&evaluation, solves, &mut report);
     if !labels.are_optimal() {
         report.line(format!("{:<20} {labels}", "labels"));
+    }
+    if let (Some((path, format)), Some(keys)) = (row_file, &input.keys) {
+        let rows = RowFile {
+            keys,
+            data: &input.data,
+            evaluation: &evaluation,
+            heuristic: input.oracle.heuristic(),
+            failed: &input.failed,
+        };
+        rows.write(path, format, context.force)?;
+        report.json["rows"] = path_json(path);
+        report.stdout_is_taken = is_stream(path);
+        if !report.stdout_is_taken {
+            report.line(format!("rows written to {}", path.display()));
+        }
     }
     Ok(report)
 }
@@ -74,7 +109,7 @@ impl EvaluationInput {
         let oracle = oracle(problem, &options.execution)?;
         let source = table_source(&options_for_model(&options.data, predictor))?;
         let mut table = dataset_for_model(&source, predictor)?;
-        let unused_columns = context.unused_columns(&source, &table, None)?;
+        let unused_columns = context.unused_columns(&source, &table, options.key.as_deref())?;
         predictor
             .check(table.features())
             .map_err(in_file(source.costs_file()))?;
@@ -87,12 +122,15 @@ impl EvaluationInput {
                 source.costs_file().display()
             ));
         }
+        let keys = requested_keys(&source, table.len(), options, context)?;
         let labels = store(source.costs_file(), &options.execution);
         let labeled = labeled(table, &labels, problem, &oracle, context);
-        let (data, _) = labeled.map_err(in_file(source.costs_file()))?;
+        let (data, label_report) = labeled.map_err(in_file(source.costs_file()))?;
         Ok(Self {
             predictions: PredictionSource::Model(Box::new(model)),
             data,
+            failed: label_report.failed,
+            keys,
             oracle,
             unused_columns,
         })
@@ -109,7 +147,7 @@ impl EvaluationInput {
         let oracle = oracle(&problem, &options.execution)?;
         let (source, mut table) = costs_only(&options.data)?;
         let costs_file = source.costs_file().to_path_buf();
-        let unused_columns = context.unused_columns(&source, &table, None)?;
+        let unused_columns = context.unused_columns(&source, &table, options.key.as_deref())?;
         context.match_table(&mut table, &costs_file, &problem)?;
         if TableFormat::of_input(file)? == TableFormat::Npy {
             let unnamed = CostNames::numbered(table.costs().cols());
@@ -128,12 +166,15 @@ impl EvaluationInput {
             );
             return Err(Error::input(InputPlace::file(file), message));
         }
+        let keys = requested_keys(&source, table.len(), options, context)?;
         let labels = store(&costs_file, &options.execution);
-        let (data, _) =
+        let (data, label_report) =
             labeled(table, &labels, &problem, &oracle, context).map_err(in_file(&costs_file))?;
         Ok(Self {
             predictions: PredictionSource::Known(predictions),
             data,
+            failed: label_report.failed,
+            keys,
             oracle,
             unused_columns,
         })
@@ -161,6 +202,21 @@ impl EvaluationInput {
         observer.end();
         Ok(evaluation)
     }
+}
+
+/// The keys of a table, if its rows are written.
+fn requested_keys(
+    source: &TableSource,
+    instances: usize,
+    options: &EvaluateOptions,
+    context: &CommandContext,
+) -> Result<Option<InstanceKeys>> {
+    if options.rows_out.is_none() {
+        return Ok(None);
+    }
+    let keys = keys_of_table(source, options.key.as_deref(), instances)?;
+    context.warn_about_duplicate_keys(&keys);
+    Ok(Some(keys))
 }
 
 fn report_evaluation(evaluation: &Evaluation, solves: u64, report: &mut CommandReport) {

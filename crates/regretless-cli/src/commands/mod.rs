@@ -3,11 +3,13 @@
 use std::ffi::OsString;
 use std::path::Path;
 
-use regretless::data::{CostMatching, Dataset, NamedCosts, TableSource};
+use regretless::data::{CostMatching, Dataset, InstanceKeys, NamedCosts, TableSource};
+use regretless::evaluate::TrainingOverlap;
 use regretless::label::{LabelReport, LabelStore, LabeledDataset};
 use regretless::observer::Observer;
 use regretless::oracle::Oracle;
 use regretless::parallel::Threads;
+use regretless::predict::CostModel;
 use regretless::{Error, Problem, Result};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -23,8 +25,10 @@ mod data_split;
 mod decide;
 mod evaluate;
 mod generate;
+mod inspect;
 mod label;
 mod reproduce;
+mod row_file;
 mod solve;
 mod train;
 
@@ -106,6 +110,31 @@ impl CommandContext {
         Ok(unused)
     }
 
+    /// Notes that several instances have the same key.
+    fn warn_about_duplicate_keys(&self, keys: &InstanceKeys) {
+        if let Some((key, count)) = keys.first_duplicate() {
+            self.warn(&format!(
+                "note: {count} instances have the key '{key}' in column {}; results are in the \
+                 order of the table",
+                keys.name()
+            ));
+        }
+    }
+
+    /// Warns where a model was trained on rows that it is measured on.
+    fn warn_about_overlap(
+        &self,
+        model: &CostModel,
+        data: &LabeledDataset,
+        rows: &[usize],
+    ) -> Option<TrainingOverlap> {
+        let overlap = model.training_overlap(data, rows)?;
+        if let Some(warning) = overlap.warning() {
+            self.warn(&format!("note: {warning}"));
+        }
+        Some(overlap)
+    }
+
     /// Hints at a format in which a large table stays on disk.
     fn hint_at_storage(&self, source: &TableSource, data: &Dataset) {
         if let Some(hint) = source.storage_hint(data) {
@@ -156,6 +185,7 @@ pub fn run(command: Command, arguments: &[OsString]) -> Result<Option<Error>> {
         Command::Train(call) => run_command(*call, arguments, "train", train::run),
         Command::Evaluate(call) => run_command(call, arguments, "evaluate", evaluate::run),
         Command::Decide(call) => run_command(call, arguments, "decide", decide::run),
+        Command::Inspect(call) => run_command(call, arguments, "inspect", inspect::run),
         Command::Solve(call) => run_command(call, arguments, "solve", solve::run),
         Command::Compare(call) => run_command(*call, arguments, "compare", compare::run),
         Command::Reproduce(call) => run_command(call, arguments, "reproduce", reproduce::run),
@@ -174,7 +204,9 @@ fn run_command<O: clap::Args + Serialize + DeserializeOwned>(
     // A failed command leaves its progress bar, which would be drawn over the error.
     context.progress.end();
     let report = outcome?;
-    report.print(call.common.json)?;
+    if call.common.json || !(report.stdout_is_taken && call.common.quiet) {
+        report.print(call.common.json)?;
+    }
     Ok(report.failure)
 }
 

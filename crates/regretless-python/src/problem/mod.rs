@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyString, PyTuple, PyType};
+use pyo3::types::{PyBytes, PyDict, PyString, PyTuple, PyType};
 use regretless::data::CostNames;
 use regretless::problem::{ProblemSpec, ReadOptions, Sense};
 
@@ -403,6 +403,13 @@ impl Problem {
     #[getter]
     fn _file_hash(&self) -> Option<&str> {
         self.problem.file_hash()
+    }
+
+    /// The content of the file that the problem was read from.
+    #[getter]
+    fn _file_content<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyBytes>> {
+        let content = self.problem.file_content()?;
+        Some(PyBytes::new(py, content))
     }
 
     /// Name of the problem.

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
+use regretless::data::CostNames;
 use regretless::oracle::{Heuristic, Oracle};
 use regretless::parallel::Threads;
 use regretless::problem::{ProblemKind, ProblemSpec};
@@ -106,17 +107,24 @@ impl Problem {
         self.check_width(costs.len())?;
         self.problem.sense().convert_slice(&mut costs);
         let call = PyCall::new(false);
-        let result = call.run(py, |_| {
+        let (result, heuristic) = call.run(py, |_| {
             let oracle = self.oracle(&call, Some(1), heuristic)?;
-            let result = oracle.worker().solve(&costs);
-            Ok(result)
+            let result = oracle.worker().solve_complete(&costs);
+            Ok((result, oracle.heuristic()))
         })?;
-        let solution = result.map_err(|failure| PyRuntimeError::new_err(failure.to_string()))?;
+        let (solution, complete) =
+            result.map_err(|failure| PyRuntimeError::new_err(failure.to_string()))?;
+        let cost_names = self.problem.cost_names().cloned();
+        let numbered = CostNames::numbered(costs.len());
+        let column_names = cost_names.as_ref().unwrap_or(&numbered);
         Ok(Solution {
             solution,
             sense: self.problem.sense(),
             width: costs.len(),
-            cost_names: self.problem.cost_names().cloned(),
+            column_names: column_names.followed_by(self.problem.auxiliary_names()),
+            cost_names,
+            complete,
+            heuristic,
         })
     }
 
@@ -133,13 +141,13 @@ impl Problem {
         self.check_width(costs.cols())?;
         let sense = self.problem.sense();
         let call = PyCall::new(progress);
-        let results = call.run(py, |observer| {
+        let (results, heuristic) = call.run(py, |observer| {
             let oracle = self.oracle(&call, threads, heuristic)?;
             sense.convert_matrix(&mut costs)?;
             observer.begin("solving", costs.rows() as u64);
-            let results = oracle.solve_all(&costs, observer)?;
+            let results = oracle.solve_complete(&costs, observer)?;
             observer.end();
-            Ok(results)
+            Ok((results, oracle.heuristic()))
         })?;
         let width = self.problem.num_costs();
         let names = self.problem.cost_names().cloned();
@@ -148,8 +156,7 @@ impl Problem {
             None => column_names(table)?,
         };
         let columns = columns.unwrap_or_else(|| column_names_or_numbers(None, width));
-        Ok(Solutions::new(results, sense, width)
-            .with_cost_names(names)
-            .with_frame(FrameTemplate::of(table, columns)?))
+        let frame = FrameTemplate::of(table, columns)?;
+        Ok(Solutions::new(results, self.problem.as_ref(), names, heuristic).with_frame(frame))
     }
 }

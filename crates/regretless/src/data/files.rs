@@ -1,15 +1,14 @@
-//! Tables, predictions and decisions read from and written to files, as methods of their types.
+//! Tables and predictions read from and written to files, as methods of their types.
 //!
 //! The formats are in `csv/` and `npy/`.
 
 use std::path::Path;
 
-use super::csv::{self, DecisionFormat};
+use super::csv;
 use super::npy::{self, Storage};
 use super::{
     CostNames, CsvDialect, Dataset, Features, Layout, Matrix, SyntheticGenerator, TableSource,
 };
-use crate::decision::Decision;
 use crate::error::Result;
 use crate::observer::Observer;
 
@@ -93,46 +92,6 @@ impl Matrix {
     /// When the file exists and `force` is false, or writing fails.
     pub fn write_npy(&self, path: &Path, force: bool) -> Result<()> {
         npy::write_predictions(path, self, force)
-    }
-}
-
-impl Decision {
-    /// Writes a CSV file of decisions, one row per instance, under the names of their variables. A
-    /// name that a spreadsheet would take for a formula (`=1+2`) is written with a single quote in
-    /// front.
-    ///
-    /// # Errors
-    /// When a decision has more variables than there are names, the file exists and `force` is
-    /// false, or writing fails.
-    pub fn write_csv(
-        decisions: &[Self],
-        path: &Path,
-        names: &CostNames,
-        force: bool,
-    ) -> Result<()> {
-        csv::write_decisions(path, names, decisions, DecisionFormat::Dense, force)
-    }
-
-    /// Writes a CSV file with one row `instance,item,value` per entry that is not zero; instances
-    /// count from 0.
-    ///
-    /// # Errors
-    /// As [`Decision::write_csv`].
-    pub fn write_sparse_csv(
-        decisions: &[Self],
-        path: &Path,
-        names: &CostNames,
-        force: bool,
-    ) -> Result<()> {
-        csv::write_decisions(path, names, decisions, DecisionFormat::Sparse, force)
-    }
-
-    /// Writes an NPY file of dense decisions, one row per instance and `num_costs` columns.
-    ///
-    /// # Errors
-    /// When a decision has more variables, the file exists and `force` is false, or writing fails.
-    pub fn write_npy(decisions: &[Self], path: &Path, num_costs: usize, force: bool) -> Result<()> {
-        npy::write_decisions(path, num_costs, decisions, force)
     }
 }
 

@@ -122,6 +122,17 @@ impl CostNames {
         (0..self.len()).map(|number| self.get(number))
     }
 
+    /// These names, followed by others; the same names where there are no others.
+    #[must_use]
+    pub fn followed_by(&self, others: &[String]) -> Self {
+        if others.is_empty() {
+            return self.clone();
+        }
+        let mut names = self.to_vec();
+        names.extend_from_slice(others);
+        names.into()
+    }
+
     /// All names as a list.
     pub fn to_vec(&self) -> Vec<String> {
         self.iter().map(Cow::into_owned).collect()

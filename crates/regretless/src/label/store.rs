@@ -230,6 +230,11 @@ fn check_same_problem(spec: &ProblemSpec, oracle: &Oracle) -> Result<()> {
     {
         return Ok(());
     }
+    // The key of a problem from a file is a hash of its content. The file itself may be gone: a
+    // model holds its content.
+    if matches!(spec, ProblemSpec::Linear(_)) && solved.file_hash().is_some() {
+        return Ok(());
+    }
     let built = spec.build()?;
     if (built.name(), built.sense(), built.num_costs())
         == (solved.name(), solved.sense(), solved.num_costs())

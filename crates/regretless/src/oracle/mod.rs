@@ -14,6 +14,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::data::Matrix;
+use crate::decision::Decision;
 use crate::error::Result;
 use crate::observer::Observer;
 use crate::parallel::Threads;
@@ -48,6 +49,9 @@ const LOCAL_SEARCH_REMEDY: &str =
 
 /// The result of one solver call.
 pub(crate) type SolveResult = std::result::Result<Solution, SolveFailure>;
+
+/// A solution and the values of all columns, or the reason why there is none.
+pub(crate) type CompleteResult = std::result::Result<(Solution, Decision), SolveFailure>;
 
 /// Solves a problem for many cost vectors.
 pub struct Oracle {
@@ -266,6 +270,29 @@ impl Oracle {
             rows,
             |index, row| costs.read(rows[index], row),
             done,
+            observer,
+        )
+    }
+
+    /// As [`Self::solve_all`], with the values of all columns of each solution: those of the
+    /// decision, followed by the columns without predicted costs.
+    ///
+    /// # Errors
+    /// Only when the user interrupts; failures of single instances are among the results.
+    pub fn solve_complete(
+        &self,
+        costs: &Matrix,
+        observer: &dyn Observer,
+    ) -> Result<Vec<CompleteResult>> {
+        let rows: Vec<usize> = (0..costs.rows()).collect();
+        TrainingOracle::exact(self).run_each(
+            &rows,
+            |worker, row| {
+                let mut row_costs = Vec::new();
+                costs.read(row, &mut row_costs);
+                worker.solve_complete(&row_costs)
+            },
+            |_, _| (),
             observer,
         )
     }

@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
 use crate::renamed;
+use crate::solve::SolveStatus;
 use crate::solve::relaxation::Relaxation;
 
 const LOCAL_SEARCH: &str = "local-search";
@@ -78,6 +79,17 @@ pub enum Heuristic {
     LocalSearchFromLabel,
     /// The incumbent after this many nodes of branch and bound.
     NodeLimit(u64),
+}
+
+impl SolveStatus {
+    /// The status in results: `optimal`, `within 0.50 %`, `limit reached`, or `heuristic` for a
+    /// decision of a heuristic that is not proven to be optimal.
+    pub fn describe(self, heuristic: Option<Heuristic>) -> String {
+        match (self, heuristic) {
+            (Self::Optimal, _) | (_, None) => self.to_string(),
+            (Self::WithinGap(_) | Self::LimitReached, Some(_)) => "heuristic".into(),
+        }
+    }
 }
 
 impl fmt::Display for Heuristic {

@@ -192,7 +192,25 @@ impl<'a> TrainingOracle<'a> {
         done: impl Fn(usize, &SolveResult) + Sync + Send,
         observer: &dyn Observer,
     ) -> Result<Vec<SolveResult>> {
-        let mut results: Vec<Option<SolveResult>> = instances.iter().map(|_| None).collect();
+        self.run_each(
+            instances,
+            |worker, index| worker.solve_with(|row| read(index, row)),
+            done,
+            observer,
+        )
+    }
+
+    /// Calls `solve` with a worker and the index of each instance, those that took longest last
+    /// time first; `done` as in [`Self::solve_each`].
+    pub(super) fn run_each<T: Send>(
+        &self,
+        instances: &[usize],
+        solve: impl Fn(&mut OracleWorker<'_>, usize) -> Result<T, SolveFailure> + Sync + Send,
+        done: impl Fn(usize, &Result<T, SolveFailure>) + Sync + Send,
+        observer: &dyn Observer,
+    ) -> Result<Vec<Result<T, SolveFailure>>> {
+        let mut results: Vec<Option<Result<T, SolveFailure>>> =
+            instances.iter().map(|_| None).collect();
         self.oracle.solver_threads().fill_longest_first(
             &mut results,
             |index| self.expected_seconds(instances[index]),
@@ -200,16 +218,16 @@ impl<'a> TrainingOracle<'a> {
             |worker, index, slot| {
                 if !observer.interrupted() {
                     worker.set_instance(instances[index]);
-                    let result = worker.solve_with(|row| read(index, row));
+                    let result = solve(worker, index);
                     // An interrupted solve has no result: it must not be stored as a failure.
-                    if result != Err(SolveFailure::Interrupted) {
+                    if !matches!(result, Err(SolveFailure::Interrupted)) {
                         done(instances[index], slot.insert(result));
                         observer.advance(1);
                     }
                 }
             },
         );
-        let results: Option<Vec<SolveResult>> = results.into_iter().collect();
+        let results: Option<Vec<Result<T, SolveFailure>>> = results.into_iter().collect();
         results.ok_or(Error::Interrupted)
     }
 

@@ -6,7 +6,9 @@ use std::time::{Duration, Instant};
 use super::counts::SolveKind;
 use super::warm_start_store::{WarmStartSlot, WarmStartStore};
 use super::worker_solver::WorkerSolver;
-use super::{CacheAction, Oracle, OracleSettings, SolutionPool, SolveResult, check_costs};
+use super::{
+    CacheAction, CompleteResult, Oracle, OracleSettings, SolutionPool, SolveResult, check_costs,
+};
 use crate::cancellation;
 use crate::decision::Decision;
 use crate::error::Result;
@@ -122,6 +124,37 @@ impl<'a> OracleWorker<'a> {
     pub fn solve(&mut self, costs: &[f64]) -> SolveResult {
         self.solve_ref(costs)?;
         Ok(std::mem::replace(&mut self.solution, Solution::empty()))
+    }
+
+    /// As [`Self::solve`], with the values of all columns: those of the decision, followed by the
+    /// columns without predicted costs (`ProblemKind::auxiliary_names`). Both belong to one
+    /// solution and are checked together.
+    ///
+    /// # Errors
+    /// When there is none.
+    pub fn solve_complete(&mut self, costs: &[f64]) -> CompleteResult {
+        let solution = self.solve(costs)?;
+        let problem = &self.oracle.problem;
+        if problem.auxiliary_names().is_empty() {
+            let complete = solution.decision.clone();
+            return Ok((solution, complete));
+        }
+        let auxiliary = self
+            .solver
+            .as_ref()
+            .map(WorkerSolver::auxiliary_values)
+            .unwrap_or_default();
+        problem
+            .check_complete(&solution.decision, &auxiliary)
+            .map_err(SolveFailure::InvalidSolution)?;
+        let others = (problem.num_costs() as u32..).zip(auxiliary);
+        let entries = solution
+            .decision
+            .iter()
+            .map(|(column, value)| (column as u32, value))
+            .chain(others.filter(|(_, value)| *value != 0.0));
+        let complete = Decision::from_entries(entries).with_fixed(solution.decision.fixed());
+        Ok((solution, complete))
     }
 
     /// As [`Self::solve`]; the solution stays in the worker until the next solver call.

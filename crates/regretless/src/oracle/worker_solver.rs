@@ -71,6 +71,14 @@ impl WorkerSolver {
         }
     }
 
+    /// Values of the columns without predicted costs at the last solution.
+    pub(super) fn auxiliary_values(&self) -> Vec<f64> {
+        match self {
+            Self::Exact(solver) | Self::Heuristic(_, solver) => solver.auxiliary_values(),
+            Self::Relaxed(..) => Vec::new(),
+        }
+    }
+
     /// Work of the last solve.
     pub(super) fn work(&self) -> Option<u64> {
         match self {

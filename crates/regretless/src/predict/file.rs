@@ -2,14 +2,24 @@
 
 use std::path::Path;
 
-use super::{CostModel, CostScaler, FeatureScaler, ModelMetadata, Network};
+use super::{
+    CostModel, CostScaler, EmbeddedFile, FeatureScaler, ModelMetadata, Network, RowSketch,
+};
 use crate::checksummed_file::ChecksummedFile;
 use crate::data::atomic_write::write_atomically;
 use crate::error::{Error, InputPlace, Result};
+use crate::size_limits::read_file;
 use serde::{Deserialize, Serialize};
 
 /// Kind and version of the file.
-const MODEL_FILE_FORMAT: &str = "model 2";
+const MODEL_FILE_FORMAT: &str = "model 3";
+/// The format of earlier versions, which is still read: without the problem's file, the record of
+/// the training and the sketch of its rows.
+const EARLIER_MODEL_FILE_FORMAT: &str = "model 2";
+/// The array of the problem's file.
+const PROBLEM_FILE: &str = "problem.file";
+/// The array of the sketch of the training rows.
+const SKETCH: &str = "training.sketch";
 /// Maximum number of networks, and of layers of a network. Untuned: far above any trained model;
 /// limits the memory that reading a forged file can take.
 const MAX_NETWORKS_OR_LAYERS: usize = 4096;
@@ -47,8 +57,8 @@ impl CostModel {
     /// # Errors
     /// When the file cannot be read, is damaged, or is not a model.
     pub fn load(path: &Path) -> Result<Self> {
-        let file = ChecksummedFile::read(path, MODEL_FILE_FORMAT)?;
-        Self::from_file(file).map_err(|message| Error::input(InputPlace::file(path), message))
+        let bytes = read_file(path)?;
+        Self::parse(&bytes).map_err(|message| Error::input(InputPlace::file(path), message))
     }
 
     /// The bytes of the model file.
@@ -74,6 +84,12 @@ impl CostModel {
                 .with_array("input.mean", input.mean.clone())
                 .with_array("input.deviation", input.deviation.clone());
         }
+        if let Some(problem_file) = &self.problem_file {
+            file = file.with_array(PROBLEM_FILE, problem_file.compressed().to_vec());
+        }
+        if let Some(sketch) = &self.sketch {
+            file = file.with_array(SKETCH, sketch.hashes().to_vec());
+        }
         for (index, network) in self.networks.iter().enumerate() {
             file = file.with_array(format!("network.{index}"), network.parameters().to_vec());
         }
@@ -85,13 +101,27 @@ impl CostModel {
     /// # Errors
     /// When they are damaged or not a model.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
-        ChecksummedFile::from_bytes(bytes, MODEL_FILE_FORMAT)
-            .and_then(Self::from_file)
-            .map_err(Error::data)
+        Self::parse(bytes).map_err(Error::data)
+    }
+
+    fn parse(bytes: &[u8]) -> std::result::Result<Self, String> {
+        let is_earlier =
+            ChecksummedFile::<ModelFileHeader>::has_format(bytes, EARLIER_MODEL_FILE_FORMAT);
+        if !is_earlier {
+            return ChecksummedFile::from_bytes(bytes, MODEL_FILE_FORMAT).and_then(Self::from_file);
+        }
+        let file = ChecksummedFile::from_bytes(bytes, EARLIER_MODEL_FILE_FORMAT)?;
+        let model = Self::from_file(file)?;
+        let has_later_parts = model.problem_file.is_some()
+            || model.sketch.is_some()
+            || model.metadata.record.is_some();
+        if has_later_parts {
+            return Err(inconsistent("it has parts of a later format"));
+        }
+        Ok(model)
     }
 
     fn from_file(mut file: ChecksummedFile<ModelFileHeader>) -> std::result::Result<Self, String> {
-        let inconsistent = |reason: &str| format!("the model file is inconsistent: {reason}");
         let ModelFileHeader {
             sizes,
             num_networks,
@@ -136,6 +166,22 @@ impl CostModel {
         };
         let scaler = column("output.offset", outputs).zip(column("output.scale", outputs));
         let (offset, scale) = scaler.ok_or_else(|| inconsistent("the scaling of its outputs"))?;
+        let problem_file = take_bytes(&mut file, PROBLEM_FILE)?.map(EmbeddedFile::from_compressed);
+        if problem_file.is_some() && metadata.problem_file_hash.is_none() {
+            return Err(inconsistent("the hash of its problem's file is missing"));
+        }
+        let sketch = match (&metadata.record, file.has(SKETCH)) {
+            (Some(record), true) => {
+                let hashes: Option<Vec<u64>> = file.take_array(SKETCH);
+                let sketch =
+                    hashes.and_then(|h| RowSketch::from_hashes(h, record.sketch_is_complete));
+                Some(sketch.ok_or_else(|| inconsistent("the sketch of its rows"))?)
+            }
+            (None, false) => None,
+            (Some(_), false) | (None, true) => {
+                return Err(inconsistent("the record of its training"));
+            }
+        };
         if let Some(name) = file.unused_array() {
             return Err(inconsistent(&format!("unexpected array '{name}'")));
         }
@@ -148,31 +194,62 @@ impl CostModel {
             input,
             output: CostScaler { offset, scale },
             metadata,
+            problem_file,
+            sketch,
         })
     }
+}
+
+fn inconsistent(reason: &str) -> String {
+    format!("the model file is inconsistent: {reason}")
+}
+
+/// An array of bytes; an array of this name that holds other numbers is an error.
+fn take_bytes(
+    file: &mut ChecksummedFile<ModelFileHeader>,
+    name: &str,
+) -> std::result::Result<Option<Vec<u8>>, String> {
+    if !file.has(name) {
+        return Ok(None);
+    }
+    let bytes = file.take_array(name);
+    bytes.map(Some).ok_or_else(|| inconsistent(name))
 }
 
 /// Access of the fuzzing tests to this format.
 #[cfg(test)]
 pub(crate) mod fuzzing {
-    use super::tests::model;
-    use super::{ChecksummedFile, MODEL_FILE_FORMAT, ModelFileHeader};
+    use super::tests::{complete_model, model};
+    use super::{ChecksummedFile, EARLIER_MODEL_FILE_FORMAT, MODEL_FILE_FORMAT, ModelFileHeader};
 
     /// Files that mutants are made of.
     pub(crate) fn examples() -> Vec<Vec<u8>> {
-        vec![model(2.0).to_bytes().unwrap()]
+        let earlier = model(2.0).to_file();
+        vec![
+            model(2.0).to_bytes().unwrap(),
+            complete_model().to_bytes().unwrap(),
+            earlier.to_bytes(EARLIER_MODEL_FILE_FORMAT).unwrap(),
+        ]
     }
 
     pub(crate) fn with_matching_checksum(bytes: &[u8]) -> Option<Vec<u8>> {
-        ChecksummedFile::<ModelFileHeader>::with_matching_checksum(bytes, MODEL_FILE_FORMAT)
+        type ModelFile = ChecksummedFile<ModelFileHeader>;
+        let formats = [MODEL_FILE_FORMAT, EARLIER_MODEL_FILE_FORMAT];
+        let mut repaired = formats
+            .iter()
+            .map(|format| ModelFile::with_matching_checksum(bytes, format));
+        repaired.find_map(|bytes| bytes)
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{ChecksummedFile, MODEL_FILE_FORMAT};
+    use super::{ChecksummedFile, EARLIER_MODEL_FILE_FORMAT, MODEL_FILE_FORMAT};
     use crate::data::{CostNames, FeatureShape};
-    use crate::predict::{CostModel, CostScaler, FeatureScaler, ModelMetadata, Network};
+    use crate::predict::{
+        CostModel, CostScaler, EmbeddedFile, FeatureScaler, ModelMetadata, Network, RecordedRegret,
+        RowSketch, TrainingRecord,
+    };
 
     pub(super) fn model(deviation: f64) -> CostModel {
         let metadata = ModelMetadata {
@@ -183,6 +260,7 @@ mod tests {
             features: vec!["x".into()],
             costs: CostNames::numbered(2),
             shape: FeatureShape::Wide,
+            record: None,
         };
         CostModel {
             networks: vec![Network::new(1, &[], 2, 0)],
@@ -195,7 +273,36 @@ mod tests {
                 scale: vec![1.0; 2],
             },
             metadata,
+            problem_file: None,
+            sketch: None,
         }
+    }
+
+    /// A model with everything that a file can have.
+    pub(super) fn complete_model() -> CostModel {
+        let content = b"minimize\n x\nend\n";
+        let mut model = model(2.0);
+        model.metadata.problem_file_hash = Some(blake3::hash(content).to_hex().to_string());
+        model.problem_file = EmbeddedFile::compress(content);
+        model.sketch = Some(RowSketch::new(vec![7, 3, 9]));
+        let regret = RecordedRegret {
+            instances: 10,
+            regret: 0.5,
+            normalized_regret: 0.01,
+        };
+        model.metadata.record = Some(TrainingRecord {
+            program_version: "0.1.0".into(),
+            data_hash: "0".repeat(64),
+            rows: [60, 20, 20],
+            split: "random".into(),
+            settings: serde_json::json!({ "epochs": 3 }),
+            limits: serde_json::json!({ "gap": 0.0 }),
+            heuristic: None,
+            validation: None,
+            test: Some(regret),
+            sketch_is_complete: true,
+        });
+        model
     }
 
     fn refused(bytes: &[u8], word: &str) {
@@ -222,5 +329,49 @@ mod tests {
             .with_array("input.mean", vec![0.0_f64; 3])
             .with_array("input.deviation", vec![1.0_f64; 3]);
         refused(&short.to_bytes(MODEL_FILE_FORMAT).unwrap(), "scaling");
+    }
+
+    #[test]
+    fn files_of_both_formats_are_read_back() {
+        let complete = complete_model();
+        let bytes = complete.to_bytes().unwrap();
+        let read_back = CostModel::from_bytes(&bytes).unwrap();
+        assert_eq!(read_back, complete);
+        assert_eq!(read_back.to_bytes().unwrap(), bytes);
+        let content = b"minimize\n x\nend\n".to_vec();
+        assert_eq!(read_back.problem_file().unwrap(), Some(content));
+        let earlier = model(2.0).to_file();
+        let earlier = earlier.to_bytes(EARLIER_MODEL_FILE_FORMAT).unwrap();
+        assert_eq!(CostModel::from_bytes(&earlier).unwrap(), model(2.0));
+    }
+
+    #[test]
+    fn forged_parts_of_a_model_are_refused() {
+        let later = complete_model().to_file();
+        refused(
+            &later.to_bytes(EARLIER_MODEL_FILE_FORMAT).unwrap(),
+            "later format",
+        );
+        let mut without_hash = complete_model();
+        without_hash.metadata.problem_file_hash = None;
+        refused(&without_hash.to_bytes().unwrap(), "hash");
+        let mut without_record = complete_model();
+        without_record.metadata.record = None;
+        refused(&without_record.to_bytes().unwrap(), "record");
+        let mut without_sketch = complete_model();
+        without_sketch.sketch = None;
+        refused(&without_sketch.to_bytes().unwrap(), "record");
+        let numbers = model(2.0)
+            .to_file()
+            .with_array("problem.file", vec![1.0_f32]);
+        refused(
+            &numbers.to_bytes(MODEL_FILE_FORMAT).unwrap(),
+            "problem.file",
+        );
+        let mut other_file = complete_model();
+        other_file.problem_file = EmbeddedFile::compress(b"another file");
+        let other_file = CostModel::from_bytes(&other_file.to_bytes().unwrap()).unwrap();
+        let error = other_file.problem_file().unwrap_err().to_string();
+        assert!(error.contains("damaged"), "{error}");
     }
 }

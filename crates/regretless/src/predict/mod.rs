@@ -13,17 +13,24 @@ use serde::{Deserialize, Serialize};
 use crate::error::{Error, Result};
 use crate::size_limits;
 
+mod embedded_file;
 pub(crate) mod file;
+mod inspection;
 mod least_squares;
 pub(crate) mod matmul;
 mod model;
 mod network;
+mod record;
+mod row_sketch;
 mod scaler;
 
+pub(crate) use embedded_file::EmbeddedFile;
 pub(crate) use least_squares::LinearFit;
 pub use model::{CostModel, ModelMetadata};
 pub(crate) use network::LEAKY_RELU_SLOPE;
 pub(crate) use network::Network;
+pub(crate) use record::{RecordedRegret, TrainingRecord};
+pub(crate) use row_sketch::{RowSketch, row_digest, row_hash};
 pub(crate) use scaler::{CostScaler, FeatureScaler};
 
 /// Sizes of the hidden layers of `mlp`. Untuned: a common choice for tables.

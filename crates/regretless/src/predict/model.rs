@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{CostScaler, FeatureScaler, Network, Tape};
+use super::{CostScaler, EmbeddedFile, FeatureScaler, Network, RowSketch, Tape, TrainingRecord};
 use crate::data::{CostMatching, CostNames, FeatureShape, Features, Matrix, NamedCosts};
 use crate::error::{Error, Result};
 
@@ -27,6 +27,9 @@ pub struct ModelMetadata {
     pub costs: CostNames,
     /// Wide or long.
     pub shape: FeatureShape,
+    /// What it was trained on and how; none for models of earlier versions and for baselines.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) record: Option<TrainingRecord>,
 }
 
 /// One network, or an ensemble whose predictions are averaged, with its scalers.
@@ -40,6 +43,11 @@ pub struct CostModel {
     pub(crate) output: CostScaler,
     /// Its origin, and what it expects.
     pub metadata: ModelMetadata,
+    /// The file of its problem, if that was read from one. Models of earlier versions have only its
+    /// path and hash.
+    pub(crate) problem_file: Option<EmbeddedFile>,
+    /// The rows it was trained on; none for models of earlier versions and for baselines.
+    pub(crate) sketch: Option<RowSketch>,
 }
 
 /// Maximum number of rows predicted at a time. Untuned: large enough for the matrix product, small
@@ -72,6 +80,22 @@ impl CostModel {
             costs.len() / features.instances().max(1),
             costs,
         )
+    }
+
+    /// The content of the problem's file that the model holds; `None` for models without one.
+    ///
+    /// # Errors
+    /// When it is damaged, or is not the file whose hash the model has.
+    pub fn problem_file(&self) -> Result<Option<Vec<u8>>> {
+        let Some(file) = &self.problem_file else {
+            return Ok(None);
+        };
+        let hash = self.metadata.problem_file_hash.as_deref();
+        let content = hash.and_then(|hash| file.content(hash));
+        content.map(Some).ok_or_else(|| {
+            Error::data("the problem's file in the model is damaged, or too large")
+                .with_remedy("pass the problem, for example as a problem file")
+        })
     }
 
     /// The matching of the costs this model predicts with the expected ones.

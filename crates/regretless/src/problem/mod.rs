@@ -146,6 +146,11 @@ pub trait ProblemKind: Send + Sync + fmt::Debug {
         None
     }
 
+    /// The content of that file, for models that hold it.
+    fn file_content(&self) -> Option<&[u8]> {
+        None
+    }
+
     /// The bounds of the variables.
     fn bounds(&self) -> VariableBounds {
         VariableBounds::Binary
@@ -229,6 +234,30 @@ pub trait ProblemKind: Send + Sync + fmt::Debug {
     /// # Errors
     /// The first violated constraint, as a message.
     fn check(&self, decision: &Decision) -> std::result::Result<(), String>;
+
+    /// Names of the columns without predicted costs, whose values are not part of a decision;
+    /// empty for most problems.
+    fn auxiliary_names(&self) -> &[String] {
+        &[]
+    }
+
+    /// Checks a decision with the values of all other columns, in the order of
+    /// [`ProblemKind::auxiliary_names`]: every constraint, and the fixed cost of the decision.
+    ///
+    /// # Errors
+    /// The first violated constraint, as a message.
+    fn check_complete(
+        &self,
+        decision: &Decision,
+        auxiliary: &[f64],
+    ) -> std::result::Result<(), String> {
+        if auxiliary.is_empty() {
+            self.check(decision)
+        } else {
+            let count = auxiliary.len();
+            Err(format!("{count} values of columns that do not exist"))
+        }
+    }
 }
 
 impl CostMatching {

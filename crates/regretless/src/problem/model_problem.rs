@@ -1,8 +1,9 @@
 //! The problem that a model was trained for, from the metadata of its file.
 //!
-//! A model file may name a file of a linear problem. Model files may be untrusted and must not make
-//! the program read files of their choice: the named file is used only if its content has the hash
-//! that was stored at training, and no other content is ever displayed.
+//! A model of a linear problem from a file holds that file: it decides the same wherever it is, and
+//! whatever becomes of the file. Models of earlier versions only name it. Model files may be
+//! untrusted and must not make the program read files of their choice: the named file is used only
+//! if its content has the hash that was stored at training, and no other content is ever displayed.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -16,12 +17,14 @@ use crate::error::{Error, InputPlace, Result};
 const REMEDY: &str = "pass the problem, for example as a problem file";
 
 /// The problem in the metadata of a model file.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct ModelProblem<'a> {
     /// The serialized problem.
     pub problem: &'a serde_json::Value,
     /// BLAKE3 of the file it names, at training.
     pub file_hash: Option<&'a str>,
+    /// The content of that file, if the model holds it.
+    pub file_content: Option<Vec<u8>>,
     /// The folder of the model file; relative paths are searched there too.
     pub folder: Option<&'a Path>,
 }
@@ -39,6 +42,14 @@ impl ModelProblem<'_> {
             let problem = spec.build()?;
             return Ok((spec, problem));
         };
+        if let Some(content) = &self.file_content {
+            let problem = linear.build_from(content.clone())?;
+            if problem.file_hash() != self.file_hash {
+                let message = "the problem's file in the model is damaged";
+                return Err(Error::data(message).with_remedy(REMEDY));
+            }
+            return Ok((ProblemSpec::Linear(linear), problem));
+        }
         let file = self.verified_path(&linear.file)?;
         let spec = ProblemSpec::Linear(LinearFile {
             file: file.clone(),

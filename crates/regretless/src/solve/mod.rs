@@ -47,6 +47,13 @@ pub trait Solver: Send {
         None
     }
 
+    /// Values of the columns without predicted costs at the last solution that [`Solver::solve`]
+    /// returned, in the order of `ProblemKind::auxiliary_names`; empty for problems without such
+    /// columns. Only decisions that leave the library need them: no training calls it.
+    fn auxiliary_values(&self) -> Vec<f64> {
+        Vec::new()
+    }
+
     /// The decision with the lowest objective.
     ///
     /// # Errors
@@ -166,6 +173,20 @@ pub enum SolveStatus {
     WithinGap(f64),
     /// The search stopped at its limit; the remaining gap follows from the solution's bound.
     LimitReached,
+}
+
+impl std::fmt::Display for SolveStatus {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Optimal => f.write_str("optimal"),
+            // Two decimals would show a small gap as 0.
+            Self::WithinGap(gap) if *gap > 0.0 && *gap < 1e-4 => {
+                write!(f, "within {:.0e} %", 100.0 * gap)
+            }
+            Self::WithinGap(gap) => write!(f, "within {:.2} %", 100.0 * gap),
+            Self::LimitReached => f.write_str("limit reached"),
+        }
+    }
 }
 
 /// A decision with its objective and dual bound.

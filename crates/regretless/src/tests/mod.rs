@@ -18,6 +18,7 @@ mod fused;
 #[cfg(target_os = "linux")]
 mod fuzz;
 mod highs;
+mod inspection;
 mod knapsack;
 mod labels;
 mod linear;

@@ -3,7 +3,8 @@
 #![cfg(feature = "highs")]
 use std::path::Path;
 
-use regretless::problem::{ModelProblem, ProblemSpec};
+use regretless::problem::{CostColumns, ModelProblem, ProblemSpec};
+use regretless::{Dataset, Method, Model, Problem, Split, Trainer};
 use serde_json::json;
 
 const LP: &str = "minimize\n obj: a + b\nsubject to\n one: a + b >= 1\nbinary\n a b\nend\n";
@@ -14,6 +15,7 @@ fn build(file: &Path, hash: Option<&str>, folder: Option<&Path>) -> Result<Probl
     let model_problem = ModelProblem {
         problem: &problem,
         file_hash: hash,
+        file_content: None,
         folder,
     };
     model_problem
@@ -103,4 +105,78 @@ fn a_problem_has_the_hash_and_the_column_names_of_its_file() {
     let problem = spec.build().unwrap();
     assert_eq!(problem.file_hash(), Some(hash(LP).as_str()));
     assert_eq!(problem.cost_names().unwrap().to_vec(), ["a", "b"]);
+}
+
+/// A model of this problem, trained on a few rows.
+fn trained(problem: &Problem) -> Model {
+    let features: Vec<[f64; 1]> = (0..20).map(|row| [f64::from(row % 5)]).collect();
+    let costs: Vec<[f64; 2]> = features.iter().map(|[x]| [x + 1.0, 4.0 - x]).collect();
+    let data = Dataset::from_arrays(&features, &costs).unwrap();
+    let data = data.split(Split::random(0)).unwrap();
+    let trainer = Trainer::new(Method::mse()).epochs(3);
+    trainer.fit(problem, &data).unwrap()
+}
+
+#[test]
+fn a_model_holds_the_file_of_its_problem() {
+    let folder = tempfile::tempdir().unwrap();
+    // A name that is no plain word: only the extension matters.
+    let path = folder.path().join("depots (v2).2026-11.lp");
+    std::fs::write(&path, LP).unwrap();
+    let problem = Problem::from_mps(&path, CostColumns::All).unwrap();
+    let model = trained(&problem);
+    let file = folder.path().join("m.safetensors");
+    model.save(&file).unwrap();
+    let row = [3.0];
+    let decision = model.decide(row.as_slice()).unwrap();
+    for change in [None, Some("minimize\n obj: a\nend\n")] {
+        match change {
+            None => std::fs::remove_file(&path).unwrap(),
+            Some(text) => std::fs::write(&path, text).unwrap(),
+        }
+        let moved = Model::load(&file).unwrap();
+        assert_eq!(moved.decide(row.as_slice()).unwrap(), decision);
+        assert_eq!(moved.problem().name(), problem.name());
+        assert_eq!(moved.problem().spec(), problem.spec());
+        assert_eq!(
+            moved.problem().kind().fingerprint(),
+            problem.kind().fingerprint()
+        );
+        assert_eq!(
+            moved.problem().kind().file_hash(),
+            problem.kind().file_hash()
+        );
+        assert_eq!(
+            moved.predictor().problem_file().unwrap(),
+            Some(LP.as_bytes().to_vec())
+        );
+    }
+    // Trained again from what the model holds, the model is the same.
+    let again = trained(Model::load(&file).unwrap().problem());
+    assert_eq!(again.predictor(), model.predictor());
+}
+
+#[test]
+fn a_forged_file_in_a_model_is_refused_as_a_file_is() {
+    let problem = json!({"kind": "linear", "file": "model.lp", "costs": "all"});
+    let build = |file: &str, content: &str| {
+        let mut problem = problem.clone();
+        problem["file"] = file.into();
+        let model_problem = ModelProblem {
+            problem: &problem,
+            file_hash: Some(&hash(LP)),
+            file_content: Some(content.into()),
+            folder: None,
+        };
+        model_problem.build().map(|_| ()).map_err(|e| e.to_string())
+    };
+    assert_eq!(build("model.lp", LP), Ok(()));
+    let message = build("model.lp", &LP.replace(">= 1", ">= 2")).unwrap_err();
+    assert!(message.contains("damaged"), "{message}");
+    let message = build("model.lp", "minimize\n obj: a +\n").unwrap_err();
+    assert!(message.starts_with("model.lp"), "{message}");
+    let message = build("model.sh", LP).unwrap_err();
+    assert!(message.contains(".mps or .lp"), "{message}");
+    let message = build("model.l/../p", LP).unwrap_err();
+    assert!(message.contains("model file ends in"), "{message}");
 }

@@ -29,6 +29,7 @@ mod fingerprint;
 mod fit;
 mod fused;
 mod prepared_data;
+mod record;
 mod step;
 mod weighting;
 

@@ -133,12 +133,15 @@ impl<'a> PreparedData<'a> {
             features: self.features.names().to_vec(),
             costs: data.data().cost_names().marked_as_explicit(),
             shape: self.features.shape(),
+            record: None,
         };
         Ok(CostModel {
             networks,
             input: self.input,
             output: data.sense().convert_scaler(self.output),
             metadata,
+            problem_file: None,
+            sketch: None,
         })
     }
 }

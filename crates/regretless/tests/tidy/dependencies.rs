@@ -42,7 +42,7 @@ const ARROWS: [(&str, &[&str]); 26] = [
     ("predict", &["data"]),
     (
         "evaluate",
-        &["predict", "label", "oracle", "problem", "data"],
+        &["predict", "label", "oracle", "problem", "solve", "data"],
     ),
     ("method", &["loss", "label", "oracle", "solve"]),
     ("optimizer", &[]),

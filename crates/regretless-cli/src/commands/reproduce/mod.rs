@@ -29,7 +29,7 @@ pub fn run(options: &ReproduceOptions, context: &CommandContext) -> Result<Comma
         return Ok(CommandReport {
             json: json!({ "experiments": text }),
             text,
-            failure: None,
+            ..CommandReport::default()
         });
     }
     let experiments = texts

@@ -11,7 +11,7 @@ use super::number::quoted;
 use super::table::CsvTable;
 use crate::data::layout::{ColumnSelection, CsvHeader, LongColumns};
 use crate::data::row_times::RowTimes;
-use crate::data::{CsvDialect, Dataset, FeatureShape, Features, Matrix};
+use crate::data::{CsvDialect, Dataset, FeatureShape, Features, InstanceKeys, Matrix};
 use crate::error::{Error, Result};
 
 /// Features and costs.
@@ -88,6 +88,40 @@ pub(super) fn read_times(
         }
     })?;
     Ok(times)
+}
+
+/// The key of each instance: its name, or its cell of another column, which must be the same in all
+/// of its rows.
+pub(super) fn read_keys(
+    path: &Path,
+    columns: &LongColumns,
+    column: Option<&str>,
+    dialect: CsvDialect,
+) -> Result<InstanceKeys> {
+    let name = column.unwrap_or(&columns.instance);
+    let mut table = CsvTable::open(path, dialect)?;
+    let instance_column = table.header().column(&columns.instance)?;
+    let key_column = table.header().column(name)?;
+    let mut instances = NameIndex::default();
+    let mut keys: Vec<String> = Vec::new();
+    table.read(ColumnSelection::default(), |table| {
+        let instance = instances.number(key(table, instance_column, "instance")?);
+        let cell = table.text(key_column)?;
+        match keys.get(instance) {
+            None => keys.push(cell.to_owned()),
+            Some(known) if known == cell => {}
+            Some(known) => {
+                let (instance, known) = (quoted(&instances.list[instance]), quoted(known));
+                let message = format!(
+                    "instance {instance} has the keys {known} and {}; all its rows need the same",
+                    quoted(cell)
+                );
+                return Err(table.cell_error(key_column, message));
+            }
+        }
+        Ok(())
+    })?;
+    Ok(InstanceKeys::new(name, keys))
 }
 
 /// The columns with the keys of a row: instance and item.

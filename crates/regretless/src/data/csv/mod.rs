@@ -8,7 +8,7 @@ use std::path::Path;
 
 use super::layout::{Layout, WideColumns};
 use super::row_times::RowTimes;
-use super::{CsvDialect, Dataset, Features};
+use super::{CsvDialect, Dataset, Features, InstanceKeys};
 use crate::error::Result;
 
 mod long;
@@ -19,8 +19,10 @@ mod unused;
 mod wide;
 mod write;
 
+pub(crate) use number::shortest;
 pub(super) use unused::{ColumnChoice, FirstRow};
-pub use write::{DecisionFormat, write, write_decisions, write_predictions};
+pub(crate) use write::name_cell;
+pub use write::{write, write_predictions};
 
 /// Reads features and costs from one file.
 ///
@@ -79,5 +81,25 @@ pub(super) fn read_times(
     match layout {
         Layout::Wide(_) => wide::read_times(path, column, dialect),
         Layout::Long(columns) => long::read_times(path, columns, column, dialect),
+    }
+}
+
+/// Reads the keys of the instances: the cells of `column` or, where none is named, the instances of
+/// a long table; `None` for a wide table without a named column.
+///
+/// # Errors
+/// When the column is missing, or the rows of one instance of a long table have different keys.
+pub fn read_keys(
+    path: &Path,
+    layout: &Layout,
+    column: Option<&str>,
+    dialect: CsvDialect,
+) -> Result<Option<InstanceKeys>> {
+    match (layout, column) {
+        (Layout::Wide(_), None) => Ok(None),
+        (Layout::Wide(_), Some(column)) => wide::read_keys(path, column, dialect).map(Some),
+        (Layout::Long(columns), column) => {
+            long::read_keys(path, columns, column, dialect).map(Some)
+        }
     }
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 use super::table::{CsvTable, NumericColumns};
 use crate::data::layout::{ColumnSelection, CsvHeader, WideColumns};
 use crate::data::row_times::RowTimes;
-use crate::data::{CsvDialect, Dataset, FeatureShape, Features, Matrix};
+use crate::data::{CsvDialect, Dataset, FeatureShape, Features, InstanceKeys, Matrix};
 use crate::error::{Error, InputPlace, Result};
 
 /// Features and costs from one file.
@@ -120,6 +120,18 @@ pub(super) fn read_times(path: &Path, column: &str, dialect: CsvDialect) -> Resu
             .map_err(|message| table.cell_error(column, message))
     })?;
     Ok(times)
+}
+
+/// The cells of a column, one per instance.
+pub(super) fn read_keys(path: &Path, column: &str, dialect: CsvDialect) -> Result<InstanceKeys> {
+    let mut table = CsvTable::open(path, dialect)?;
+    let index = table.header().column(column)?;
+    let mut keys = Vec::new();
+    table.read(ColumnSelection::default(), |table| {
+        keys.push(table.text(index)?.to_owned());
+        Ok(())
+    })?;
+    Ok(InstanceKeys::new(column, keys))
 }
 
 fn features_of(table: &CsvTable, numbers: NumericColumns) -> Result<Features> {

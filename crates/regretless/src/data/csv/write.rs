@@ -1,4 +1,4 @@
-//! Writing of tables, predictions and decisions as CSV.
+//! Writing of tables and predictions as CSV.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -8,20 +8,8 @@ use std::path::Path;
 use super::number::shortest;
 use crate::data::atomic_write::write_atomically;
 use crate::data::{CostNames, Dataset, FeatureShape, Matrix};
-use crate::decision::Decision;
 use crate::error::{Error, Result};
 use crate::text::escape_formula;
-
-/// The format of written decisions.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum DecisionFormat {
-    /// One row per instance, one column per variable.
-    #[default]
-    Dense,
-    /// One row `instance,item,value` per entry that is not zero; instances count from 0.
-    Sparse,
-}
 
 /// Writes a table: a wide one with its features and then its costs, a long one with the columns
 /// `instance` (counted from 0), `item`, the features and `cost`.
@@ -54,63 +42,6 @@ pub fn write_predictions(
         header,
         (0..costs.rows()).map(|i| cells(costs.row(i)).collect()),
     )
-}
-
-/// Writes decisions under the names of their variables. A name that a spreadsheet would take for a
-/// formula (`=1+2`) is written with a single quote in front.
-///
-/// # Errors
-/// When a decision has more variables than there are names, the file exists and `force` is false,
-/// or writing fails.
-pub fn write_decisions(
-    path: &Path,
-    names: &CostNames,
-    decisions: &[Decision],
-    format: DecisionFormat,
-    force: bool,
-) -> Result<()> {
-    let last = decisions
-        .iter()
-        .filter_map(|decision| decision.indices().last())
-        .max();
-    if let Some(last) = last.filter(|last| **last as usize >= names.len()) {
-        check_width(names, *last as usize + 1)?;
-    }
-    match format {
-        DecisionFormat::Dense => {
-            let mut dense = vec![0.0; names.len()];
-            let row = |decision: &Decision| {
-                decision.write_dense(&mut dense);
-                cells(&dense).collect()
-            };
-            write_rows(
-                path,
-                force,
-                header(names.iter().map(|name| variable_name_cell(&name).into()))?,
-                decisions.iter().map(row),
-            )
-        }
-        DecisionFormat::Sparse => {
-            let entries = decisions
-                .iter()
-                .enumerate()
-                .flat_map(|(instance, decision)| {
-                    decision.iter().map(move |(j, value)| {
-                        vec![
-                            instance.to_string(),
-                            variable_name_cell(&names.get(j)),
-                            shortest(value),
-                        ]
-                    })
-                });
-            write_rows(
-                path,
-                force,
-                ["instance", "item", "value"].map(String::from).to_vec(),
-                entries,
-            )
-        }
-    }
 }
 
 fn write_wide(path: &Path, data: &Dataset, force: bool) -> Result<()> {
@@ -149,10 +80,10 @@ fn cells<T: Copy + std::fmt::Debug>(values: &[T]) -> impl Iterator<Item = String
     values.iter().map(|value| shortest(*value))
 }
 
-/// A variable's name in a file of decisions. These files are for spreadsheets and never read back,
-/// so that a name that looks like a formula is quoted; tables and predictions are read back and
-/// keep their names.
-fn variable_name_cell(name: &str) -> String {
+/// A name or a key in a file of results. These files are for spreadsheets and never read back, so
+/// that a text that looks like a formula is quoted; tables and predictions are read back and keep
+/// their names.
+pub(crate) fn name_cell(name: &str) -> String {
     escape_formula(name).into_owned()
 }
 

@@ -21,7 +21,7 @@ mod write;
 
 use header::NpySource;
 
-pub use write::{write, write_decisions, write_predictions, write_rows};
+pub use write::{write, write_f64_rows, write_predictions, write_rows};
 
 /// Where the values of a file are stored while they are used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

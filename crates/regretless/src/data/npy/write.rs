@@ -1,4 +1,5 @@
-//! Writing of tables, predictions and decisions as NPY: little-endian single precision in C order.
+//! Writing of tables and predictions as NPY, little-endian single precision in C order, and of
+//! decisions in double precision.
 
 use std::io::{self, ErrorKind};
 use std::path::Path;
@@ -8,7 +9,6 @@ use npyz::{WriteOptions, WriterBuilder};
 use crate::data::atomic_write::{check_free, write_atomically};
 use crate::data::mapped::write_values;
 use crate::data::{Dataset, FeatureShape, Matrix};
-use crate::decision::Decision;
 use crate::error::{Error, Result};
 use crate::observer::Observer;
 
@@ -41,36 +41,25 @@ pub fn write_predictions(path: &Path, costs: &Matrix, force: bool) -> Result<()>
     )
 }
 
-/// Writes dense decisions, one row per instance and `num_costs` columns.
+/// Writes rows of numbers in double precision.
 ///
 /// # Errors
-/// When a decision has more variables, the file exists and `force` is false, or writing fails.
-pub fn write_decisions(
-    path: &Path,
-    num_costs: usize,
-    decisions: &[Decision],
-    force: bool,
-) -> Result<()> {
-    let last = decisions
-        .iter()
-        .filter_map(|decision| decision.indices().last())
-        .max();
-    if let Some(last) = last.filter(|last| **last as usize >= num_costs) {
-        return Err(Error::data(format!(
-            "a decision has variable {last}, but there are {num_costs} columns"
-        )));
+/// When writing fails.
+pub fn write_f64_rows(
+    out: &mut dyn io::Write,
+    rows: usize,
+    cols: usize,
+    mut row: impl FnMut(usize, &mut [f64]),
+) -> io::Result<()> {
+    out.write_all(&header::<f64>("<f8", &[rows, cols])?)?;
+    let mut values = vec![0.0; cols];
+    for number in 0..rows {
+        row(number, &mut values);
+        for value in &values {
+            out.write_all(&value.to_le_bytes())?;
+        }
     }
-    let dense = |decision: &Decision| {
-        let mut row = vec![0.0; num_costs];
-        decision.write_dense(&mut row);
-        row.into_iter().map(|value| value as f32)
-    };
-    write_array(
-        path,
-        &[decisions.len(), num_costs],
-        decisions.iter().flat_map(dense),
-        force,
-    )
+    Ok(())
 }
 
 /// Writes rows one by one as they are generated, so that the table never is in memory as a whole.
@@ -89,7 +78,7 @@ pub fn write_rows(
 ) -> Result<()> {
     let written = write_atomically(path, force, |out| {
         let mut row = Vec::with_capacity(cols);
-        out.write_all(&header(&[rows, cols])?)?;
+        out.write_all(&header::<f32>("<f4", &[rows, cols])?)?;
         for _ in 0..rows {
             if observer.interrupted() {
                 return Err(ErrorKind::Interrupted.into());
@@ -122,12 +111,12 @@ pub fn write_rows(
 }
 
 /// The bytes before the values.
-fn header(shape: &[usize]) -> io::Result<Vec<u8>> {
+fn header<T: npyz::Serialize>(dtype: &str, shape: &[usize]) -> io::Result<Vec<u8>> {
     let shape: Vec<u64> = shape.iter().map(|length| *length as u64).collect();
-    let kind = npyz::DType::Plain("<f4".parse().map_err(io::Error::other)?);
+    let kind = npyz::DType::Plain(dtype.parse().map_err(io::Error::other)?);
     let mut bytes = Vec::new();
     // Only the header: `write_values` is faster, and writes a row at a time.
-    let _ = WriteOptions::<f32>::new()
+    let _ = WriteOptions::<T>::new()
         .dtype(kind)
         .shape(&shape)
         .writer(&mut bytes)
@@ -142,7 +131,7 @@ fn write_array(
     force: bool,
 ) -> Result<()> {
     write_atomically(path, force, |out| {
-        out.write_all(&header(shape)?)?;
+        out.write_all(&header::<f32>("<f4", shape)?)?;
         write_values(out, values)
     })
 }

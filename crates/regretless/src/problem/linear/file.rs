@@ -37,6 +37,29 @@ impl LinearFile {
         )?))
     }
 
+    /// The problem from the content of the file, which need not exist any more.
+    ///
+    /// # Errors
+    /// As [`LinearFile::build`].
+    #[cfg(feature = "highs")]
+    pub(in crate::problem) fn build_from(&self, content: Vec<u8>) -> Result<Arc<dyn ProblemKind>> {
+        Ok(Arc::new(super::LinearProblem::from_content(
+            content,
+            &self.file,
+            &self.costs,
+            self.sense,
+        )?))
+    }
+
+    /// Fails: this build cannot read model files.
+    ///
+    /// # Errors
+    /// Always.
+    #[cfg(not(feature = "highs"))]
+    pub(in crate::problem) fn build_from(&self, _content: Vec<u8>) -> Result<Arc<dyn ProblemKind>> {
+        self.build()
+    }
+
     /// Fails: this build cannot read model files.
     ///
     /// # Errors

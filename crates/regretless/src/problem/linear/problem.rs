@@ -1,5 +1,6 @@
 //! A linear problem: columns, rows, and the columns whose costs are predicted.
 
+use std::io::Write;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -10,6 +11,7 @@ use crate::decision::Decision;
 use crate::error::{Error, InputPlace, Result};
 use crate::problem::{ProblemKind, Sense, VariableBounds};
 use crate::problem::{SolveCostHint, SolveSeconds};
+use crate::size_limits::read_file;
 use crate::solve::cone::NormalCone;
 use crate::solve::highs::LinearModel;
 use crate::solve::linear::{LinearRelaxation, LinearSolver};
@@ -17,6 +19,10 @@ use crate::solve::relaxation::{
     AdjacentVertices, CostRangeKind, CostRanging, Relaxation, RelaxationSolver,
 };
 use crate::solve::{SearchLimits, Solver};
+
+/// Difference between a decision's fixed cost and the recomputed one that is accepted, relative to
+/// the largest number involved: the rounding of a sum, far below any real difference.
+const FIXED_COST_TOLERANCE: f64 = 1e-9;
 
 /// Columns, rows, and the columns with predicted costs.
 #[derive(Debug, Clone)]
@@ -30,12 +36,32 @@ pub struct LinearProblem {
     predicted: Arc<[usize]>,
     /// The index of the predicted cost of each column, if it has one.
     cost_index: Vec<Option<usize>>,
+    /// The columns without predicted costs, in order, and their names.
+    auxiliary: Vec<usize>,
+    auxiliary_names: Vec<String>,
     /// Names of the predicted costs, if they have any.
     cost_names: Option<CostNames>,
     /// Whether the user could have named them.
     could_name_costs: bool,
-    /// BLAKE3 of the file it was read from.
-    file_hash: Option<String>,
+    /// The file it was read from.
+    file: Option<SourceFile>,
+}
+
+/// The file of a problem.
+#[derive(Debug, Clone)]
+struct SourceFile {
+    content: Arc<[u8]>,
+    /// BLAKE3 of the content in hexadecimal digits.
+    hash: String,
+}
+
+impl SourceFile {
+    fn new(content: Vec<u8>) -> Self {
+        Self {
+            hash: blake3::hash(&content).to_hex().to_string(),
+            content: content.into(),
+        }
+    }
 }
 
 impl LinearProblem {
@@ -59,6 +85,13 @@ impl LinearProblem {
         sense.convert_slice(&mut model.cost);
         model.offset = sense.convert(model.offset);
         model.maximize = false;
+        let auxiliary: Vec<usize> = (0..model.cost.len())
+            .filter(|column| cost_index[*column].is_none())
+            .collect();
+        let auxiliary_names = auxiliary
+            .iter()
+            .map(|column| model.column_names[*column].clone())
+            .collect();
         let (predicted, model) = (predicted.into(), Arc::new(model));
         Ok(Self {
             name,
@@ -66,9 +99,11 @@ impl LinearProblem {
             model,
             predicted,
             cost_index,
+            auxiliary,
+            auxiliary_names,
             cost_names: None,
             could_name_costs: true,
-            file_hash: None,
+            file: None,
         })
     }
 
@@ -92,8 +127,69 @@ impl LinearProblem {
     /// # Errors
     /// When the file is not a linear model, with the line where it is known, or lacks a column.
     pub fn read(path: &Path, costs: &CostColumns, sense: Option<Sense>) -> Result<Self> {
-        let file_hash = hash_of(path)?;
+        let file = SourceFile::new(read_file(path)?);
         let model = LinearModel::read(path)?;
+        // A model that is trained for the problem holds the content: it must be what was read.
+        if hash_of(path)? != file.hash {
+            let message = "the file changed while it was read";
+            return Err(Error::input(InputPlace::file(path), message).with_remedy("try again"));
+        }
+        Self::from_model(model, path, costs, sense, file)
+    }
+
+    /// As [`LinearProblem::read`], from the content of a file that need not exist any more; `path`
+    /// is where it was.
+    ///
+    /// # Errors
+    /// As [`LinearProblem::read`], and when no temporary file can be written.
+    pub(in crate::problem) fn from_content(
+        content: Vec<u8>,
+        path: &Path,
+        costs: &CostColumns,
+        sense: Option<Sense>,
+    ) -> Result<Self> {
+        // HiGHS reads files. The extension says which format; the rest of the name comes from
+        // outside and is not used.
+        let extension = file_extension(path);
+        if !extension
+            .chars()
+            .all(|c| c == '.' || c.is_ascii_alphanumeric())
+        {
+            let message = "the extension of the problem's file is unknown";
+            return Err(Error::input(InputPlace::file(path), message));
+        }
+        let written = |error| Error::io(&std::env::temp_dir())(error);
+        let mut copy = tempfile::Builder::new()
+            .suffix(&extension)
+            .tempfile()
+            .map_err(written)?;
+        copy.write_all(&content).map_err(written)?;
+        let copy = copy.into_temp_path();
+        let model = LinearModel::read(&copy).map_err(|error| match error {
+            Error::Input {
+                mut place,
+                message,
+                remedy,
+            } => {
+                place.file = Some(path.to_path_buf());
+                Error::Input {
+                    place,
+                    message,
+                    remedy,
+                }
+            }
+            other => other,
+        })?;
+        Self::from_model(model, path, costs, sense, SourceFile::new(content))
+    }
+
+    fn from_model(
+        model: LinearModel,
+        path: &Path,
+        costs: &CostColumns,
+        sense: Option<Sense>,
+        file: SourceFile,
+    ) -> Result<Self> {
         let predicted = costs
             .choose(&model.column_names)
             .map_err(|message| Error::input(InputPlace::file(path), message))?;
@@ -114,7 +210,7 @@ impl LinearProblem {
         let problem = Self::new(name, sense.unwrap_or(sense_in_file), model, predicted)
             .map_err(|message| Error::input(InputPlace::file(path), message))?;
         Ok(Self {
-            file_hash: Some(file_hash),
+            file: Some(file),
             ..problem.with_cost_names(Some(names))
         })
     }
@@ -143,6 +239,16 @@ impl LinearProblem {
     /// The column of each predicted cost.
     pub fn predicted(&self) -> &Arc<[usize]> {
         &self.predicted
+    }
+}
+
+/// The extension of a file with its dot; both for a compressed file (`.mps.gz`).
+fn file_extension(path: &Path) -> String {
+    let last = path.extension().unwrap_or_default().to_string_lossy();
+    let inner = path.file_stem().map(Path::new).and_then(Path::extension);
+    match (last.to_ascii_lowercase().as_str(), inner) {
+        ("gz" | "bz2", Some(inner)) => format!(".{}.{last}", inner.to_string_lossy()),
+        _ => format!(".{last}"),
     }
 }
 
@@ -176,7 +282,11 @@ impl ProblemKind for LinearProblem {
     }
 
     fn file_hash(&self) -> Option<&str> {
-        self.file_hash.as_deref()
+        self.file.as_ref().map(|file| file.hash.as_str())
+    }
+
+    fn file_content(&self) -> Option<&[u8]> {
+        self.file.as_ref().map(|file| &*file.content)
     }
 
     fn bounds(&self) -> VariableBounds {
@@ -288,5 +398,45 @@ impl ProblemKind for LinearProblem {
         decision.write_dense(&mut values);
         self.model
             .check_partial(|column| self.cost_index[column].map(|cost| values[cost]))
+    }
+
+    fn auxiliary_names(&self) -> &[String] {
+        &self.auxiliary_names
+    }
+
+    fn check_complete(
+        &self,
+        decision: &Decision,
+        auxiliary: &[f64],
+    ) -> std::result::Result<(), String> {
+        self.check(decision)?;
+        if auxiliary.len() != self.auxiliary.len() {
+            let (found, expected) = (auxiliary.len(), self.auxiliary.len());
+            return Err(format!(
+                "{found} values of the {expected} columns with known costs"
+            ));
+        }
+        let mut values = vec![0.0; self.model.cost.len()];
+        for (cost, value) in decision.iter() {
+            values[self.predicted[cost]] = value;
+        }
+        for (column, value) in self.auxiliary.iter().zip(auxiliary) {
+            values[*column] = *value;
+        }
+        self.model.check(&values)?;
+        let (mut fixed, mut magnitude) = (self.model.offset, 1.0_f64);
+        for (cost, value) in self.model.cost.iter().zip(&values) {
+            fixed += cost * value;
+            magnitude = magnitude.max((cost * value).abs());
+        }
+        let difference = (fixed - decision.fixed()).abs();
+        if difference <= FIXED_COST_TOLERANCE * magnitude.max(fixed.abs()) {
+            Ok(())
+        } else {
+            let stated = decision.fixed();
+            Err(format!(
+                "the columns with known costs cost {fixed}, not {stated}"
+            ))
+        }
     }
 }

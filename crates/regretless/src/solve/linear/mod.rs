@@ -457,6 +457,18 @@ impl Solver for LinearSolver {
         Some(self.work)
     }
 
+    fn auxiliary_values(&self) -> Vec<f64> {
+        let mut is_predicted = vec![false; self.point.value.len()];
+        for column in self.predicted.iter() {
+            is_predicted[*column] = true;
+        }
+        let values = self.point.value.iter().zip(is_predicted);
+        values
+            .filter(|(_, is_predicted)| !is_predicted)
+            .map(|(value, _)| *value)
+            .collect()
+    }
+
     fn solve(&mut self, costs: &[f64]) -> Result<Solution, SolveFailure> {
         self.nodes = None;
         self.work = 0;

@@ -1,13 +1,13 @@
-//! Valid CSV tables, and writing of predictions and decisions.
+//! Valid CSV tables, their keys, and writing of predictions.
 
 use std::fs;
 
-use regretless::data::csv::{self, DecisionFormat};
+use regretless::Error;
+use regretless::data::csv;
 use regretless::data::{
     CostNames, CsvDialect, Dataset, FeatureShape, Features, Layout, LongColumns, Matrix,
     TableSource, WideColumns, npy,
 };
-use regretless::{Decision, Error};
 
 use super::{Folder, assert_same, bits, long, long_data, strings, wide, wide_data};
 use crate::tests::common::reference_data;
@@ -186,57 +186,13 @@ fn features_are_read_by_name_in_the_order_of_the_model() {
 }
 
 #[test]
-fn predictions_and_decisions_are_written_with_the_names_of_the_costs() {
+fn predictions_are_written_with_the_names_of_the_costs() {
     let folder = Folder::new();
     let names = CostNames::from(strings(&["a", "b, c"]));
     let read = |name: &str| fs::read_to_string(folder.path(name)).unwrap();
     let costs = Matrix::new(2, 2, vec![0.1, 2.0, -3.5, 1e-9]).unwrap();
     csv::write_predictions(&folder.path("p.csv"), &names, &costs, false).unwrap();
     assert_eq!(read("p.csv"), "a,\"b, c\"\n0.1,2\n-3.5,1e-9\n");
-    let decisions = [
-        Decision::from_indices([1]),
-        Decision::from_indices([]),
-        Decision::from_dense(&[0.25, 1.0]),
-    ];
-    csv::write_decisions(
-        &folder.path("d.csv"),
-        &names,
-        &decisions,
-        DecisionFormat::Dense,
-        false,
-    )
-    .unwrap();
-    assert_eq!(read("d.csv"), "a,\"b, c\"\n0,1\n0,0\n0.25,1\n");
-    csv::write_decisions(
-        &folder.path("s.csv"),
-        &names,
-        &decisions,
-        DecisionFormat::Sparse,
-        false,
-    )
-    .unwrap();
-    assert_eq!(
-        read("s.csv"),
-        "instance,item,value\n0,\"b, c\",1\n2,a,0.25\n2,\"b, c\",1\n"
-    );
-    npy::write_decisions(&folder.path("d.npy"), 2, &decisions, false).unwrap();
-    let read_back = npy::read_features(&folder.path("d.npy"), None).unwrap();
-    assert_eq!(
-        read_back.values().as_slice(),
-        [0.0, 1.0, 0.0, 0.0, 0.25, 1.0]
-    );
-    let too_wide = [Decision::from_indices([2])];
-    assert!(
-        csv::write_decisions(
-            &folder.path("n"),
-            &names,
-            &too_wide,
-            DecisionFormat::Sparse,
-            false
-        )
-        .is_err()
-    );
-    assert!(npy::write_decisions(&folder.path("n"), 2, &too_wide, false).is_err());
     assert!(
         csv::write_predictions(&folder.path("n"), &CostNames::numbered(1), &costs, false).is_err()
     );
@@ -244,35 +200,58 @@ fn predictions_and_decisions_are_written_with_the_names_of_the_costs() {
 }
 
 #[test]
-fn names_that_look_like_formulas_are_escaped_in_decisions_only() {
+fn names_that_look_like_formulas_stay_in_predictions() {
     let folder = Folder::new();
     let names = CostNames::from(strings(&["=1+2", "-1.5"]));
-    let read = |name: &str| fs::read_to_string(folder.path(name)).unwrap();
-    let decisions = [Decision::from_dense(&[-1.0, 1.0])];
-    csv::write_decisions(
-        &folder.path("d.csv"),
-        &names,
-        &decisions,
-        DecisionFormat::Dense,
-        false,
-    )
-    .unwrap();
-    assert_eq!(read("d.csv"), "'=1+2,-1.5\n-1,1\n");
-    csv::write_decisions(
-        &folder.path("s.csv"),
-        &names,
-        &decisions,
-        DecisionFormat::Sparse,
-        false,
-    )
-    .unwrap();
-    assert_eq!(read("s.csv"), "instance,item,value\n0,'=1+2,-1\n0,-1.5,1\n");
     let costs = Matrix::new(1, 2, vec![1.0, 2.0]).unwrap();
     csv::write_predictions(&folder.path("p.csv"), &names, &costs, false).unwrap();
     assert_eq!(
-        read("p.csv"),
+        fs::read_to_string(folder.path("p.csv")).unwrap(),
         "=1+2,-1.5\n1,2\n",
         "predictions are read back by their names"
+    );
+}
+
+#[test]
+fn keys_are_the_cells_of_a_column_or_the_instances_of_a_long_table() {
+    let folder = Folder::new();
+    let path = folder.file("w.csv", "date,x\n2026-01-02,1\n\"a, b\",2\n2026-01-02,3\n");
+    let layout = wide(&["x"], &[], &[]);
+    assert_eq!(
+        csv::read_keys(&path, &layout, None, CsvDialect::default()).unwrap(),
+        None
+    );
+    let keys = csv::read_keys(&path, &layout, Some("date"), CsvDialect::default())
+        .unwrap()
+        .unwrap();
+    assert_eq!(keys.name(), "date");
+    assert_eq!(keys.values(), ["2026-01-02", "a, b", "2026-01-02"]);
+    assert_eq!(keys.first_duplicate(), Some(("2026-01-02", 2)));
+    let error = csv::read_keys(&path, &layout, Some("day"), CsvDialect::default()).unwrap_err();
+    assert!(error.to_string().contains("no such column"), "{error}");
+
+    let text = "day,item,week,x\nmo,a,1,1\ntu,a,1,2\nmo,b,1,3\ntu,b,1,4\n";
+    let path = folder.file("l.csv", text);
+    let layout = Layout::Long(LongColumns {
+        instance: "day".into(),
+        item: Some("item".into()),
+        ..LongColumns::default()
+    });
+    let keys = csv::read_keys(&path, &layout, None, CsvDialect::default())
+        .unwrap()
+        .unwrap();
+    assert_eq!(
+        (keys.name(), keys.values()),
+        ("day", &strings(&["mo", "tu"])[..])
+    );
+    let keys = csv::read_keys(&path, &layout, Some("week"), CsvDialect::default())
+        .unwrap()
+        .unwrap();
+    assert_eq!(keys.values(), ["1", "1"]);
+    let error = csv::read_keys(&path, &layout, Some("x"), CsvDialect::default()).unwrap_err();
+    assert_eq!(
+        folder.message(&error),
+        "l.csv, row 4, column x: instance 'mo' has the keys '1' and '3'; all its rows need the same"
     );
 }
 

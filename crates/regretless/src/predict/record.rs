@@ -1,0 +1,42 @@
+//! What a model was trained on and how, as its file records it.
+
+use serde::{Deserialize, Serialize};
+
+/// The record of a training. Nothing in it depends on the time, the machine or the number of
+/// threads.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct TrainingRecord {
+    /// Version of the program.
+    pub(crate) program_version: String,
+    /// BLAKE3 over features and costs of all rows for training, validation and test, in this order.
+    pub(crate) data_hash: String,
+    /// Rows for training, validation and test.
+    pub(crate) rows: [usize; 3],
+    /// How the rows were divided.
+    pub(crate) split: String,
+    /// The settings of the training.
+    pub(crate) settings: serde_json::Value,
+    /// The limits of labels and decisions.
+    pub(crate) limits: serde_json::Value,
+    /// The heuristic that made labels and decisions, if they are not exact.
+    pub(crate) heuristic: Option<String>,
+    /// Regret on the validation rows, if it was measured.
+    pub(crate) validation: Option<RecordedRegret>,
+    /// Regret on the test rows, if it was measured.
+    pub(crate) test: Option<RecordedRegret>,
+    /// Whether the sketch of the rows (array `training.sketch`) has all of them.
+    pub(crate) sketch_is_complete: bool,
+}
+
+/// Regret that was measured after the training.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct RecordedRegret {
+    /// Number of rows.
+    pub(crate) instances: usize,
+    /// Mean regret in units of the objective.
+    pub(crate) regret: f64,
+    /// Sum of regrets divided by the sum of the absolute optimal objectives.
+    pub(crate) normalized_regret: f64,
+}
