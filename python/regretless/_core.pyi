@@ -19,6 +19,7 @@ __all__ = [
     "Solutions",
     "Solver",
     "__version__",
+    "_check_loss",
     "_column_names",
     "_costs_in_order",
     "_default_settings",
@@ -256,6 +257,7 @@ class Model:
 def _run_command_line(arguments: Sequence[str]) -> int: ...
 def _default_settings() -> str: ...
 def _problem_of_model(description: str, file_hash: str | None, folder: _Path) -> Problem: ...
+def _check_loss(problem: Problem, loss: str) -> None: ...
 def _column_names(table: Any) -> list[str] | None: ...
 def _costs_in_order(problem: Problem, C: Any) -> NDArray[np.floating]: ...
 def generate(
@@ -296,6 +298,7 @@ def train(
     method: str | None = None,
     *,
     labels: Labels | None = None,
+    weights: ArrayLike | None = None,
     split: _Split | None = None,
     predictor: str = "linear",
     init_model: Model | None = None,

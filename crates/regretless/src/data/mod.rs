@@ -19,6 +19,7 @@ mod matrix;
 mod names;
 pub(crate) mod npy;
 mod row_times;
+mod row_weights;
 mod split;
 pub(crate) mod split_indices;
 pub(crate) mod synthetic;
@@ -181,6 +182,8 @@ pub struct Dataset {
     features: Features,
     costs: Matrix,
     cost_names: CostNames,
+    /// How much each instance counts in training; all alike if absent.
+    row_weights: Option<Vec<f64>>,
 }
 
 impl Dataset {
@@ -242,6 +245,7 @@ impl Dataset {
             features,
             costs,
             cost_names,
+            row_weights: None,
         })
     }
 
