@@ -2,6 +2,7 @@
 
 import copy
 import pickle
+from itertools import combinations
 
 import numpy as np
 import pytest
@@ -384,7 +385,7 @@ BINDING = {
     "KS8": rl.Problem("KS8"),
     "TSP7": rl.Problem("TSP7"),
     "CVRP6": rl.Problem(
-        {"kind": "cvrp", "demands": [2.0, 1.0, 3.0, 2.0, 1.0], "capacity": 5.0, "vehicles": 3}
+        {"kind": "cvrp", "demands": [2.0, 1.0, 3.0, 2.0, 1.0], "capacity": 7.0, "vehicles": 3}
     ),
     "top 2": rl.Problem({"kind": "top_k", "items": 5, "k": 2, "sense": "minimize"}),
     "linear": linear_choice(),
@@ -438,6 +439,27 @@ def test_binding_constraints_are_those_of_pyepos_models(name):
     for expected, actual in zip(*(table.ctrs for table in tables)):
         in_order = [sorted(map(tuple, rows.numpy().tolist())) for rows in (expected, actual)]
         np.testing.assert_allclose(in_order[0], in_order[1])
+
+
+@pytest.mark.parametrize("name", ["TSP7", "CVRP6"])
+def test_all_subtour_constraints_that_bind_are_listed(name):
+    """By enumeration of the sets of three nodes or more, of routes without the depot."""
+    problem = BINDING[name]
+    model = as_pyepo(problem)
+    first = 0 if name == "TSP7" else 1
+    sizes = [3] if name == "TSP7" else [3, 4, 5]
+    costs = costs_of(model, 4).astype(np.float32)
+    table = optDatasetConstrs(model, np.zeros((4, 2), dtype=np.float32), costs)
+    count = 0
+    for decision, normals in zip(table.sols.numpy(), table.ctrs):
+        listed = {tuple(row) for row in normals.numpy().tolist()}
+        for size in sizes:
+            for nodes in combinations(range(first, model.num_nodes), size):
+                row = np.array([float(set(edge) <= set(nodes)) for edge in model.edges])
+                if row @ decision == size - 1:
+                    assert tuple(row) in listed
+                    count += 1
+    assert count > 3
 
 
 def test_further_constraints_bind_too():
