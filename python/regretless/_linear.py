@@ -23,6 +23,11 @@ INFINITY_THRESHOLD = 1e20
 """Numbers of at least this size mean infinity in modeling libraries (HiGHS, Gurobi, CPLEX)."""
 
 
+def no_name(number: int) -> str:
+    """Return that a modeling library makes up no names."""
+    return ""
+
+
 @dataclass
 class LinearModel:
     """``row_lower <= A x <= row_upper``, ``lower <= x <= upper``, some ``x`` integer."""
@@ -40,7 +45,7 @@ class LinearModel:
     constant: float = 0.0
     """The constant term of the objective."""
     name: str = "linear model"
-    default_name: Callable[[int], str] = lambda number: ""
+    default_name: Callable[[int], str] = no_name
     """The name that the modeling library gives to a column without a name of the user's."""
 
     def problem(self, cost_columns: Iterable[int]) -> Problem:
@@ -137,6 +142,35 @@ def choose_columns(costs: Any, names: Sequence[str], index_of: Callable[[Any], i
             "no column with a predicted cost: give names, patterns such as 'x*', or variables"
         )
     return list(chosen)
+
+
+def choose_array_columns(
+    costs: Any, names: Sequence[str], columns_of: Callable[[Any], list[int] | None]
+) -> list[int]:
+    """Return the columns whose costs are predicted, where a variable may be an array.
+
+    Parameters
+    ----------
+    costs : None, str, int, variable, or a container of them
+        As in :func:`choose_columns`.
+    names : sequence of str
+        The names of all columns.
+    columns_of : callable
+        Returns the columns of a variable; ``None`` for anything else, such as a variable of
+        another model.
+    """
+    if costs is None:
+        return choose_columns(None, names, int)
+    items: list[Any] = []
+    for item in flatten(costs):
+        if isinstance(item, (str, int, float)):
+            items.append(item)
+            continue
+        columns = columns_of(item)
+        if columns is None:
+            raise foreign_variable_error(item)
+        items += columns
+    return choose_columns(items, names, int)
 
 
 def find_column(item: Any, names: Sequence[str], index_of: Callable[[Any], int]) -> int:

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from regretless import Labels, Loss, Problem, label
+from regretless._core import _check_loss
 from regretless._names import costs_in_order, names_of, with_names
 from regretless._numbers import as_numeric_array
 
@@ -49,6 +50,8 @@ class LabeledRows:
         self._ambiguous: dict[bytes, tuple[int, int]] = {}
         # Pairs of rows whose different costs are equal in a lower precision, likewise.
         self._rounded_alike: dict[bytes, tuple[int, int]] = {}
+        # Before rows are solved, or without any.
+        _check_loss(problem, loss)
         if C is not None:
             self.add(costs_in_order(problem, C), labels)
 

@@ -12,6 +12,11 @@ from typing import Any
 
 import numpy as np
 
+from regretless._numbers import as_numeric_array
+
+NORMALIZATION_OFFSET = 1e-8
+"""Added to the sum of optimal objectives, as :func:`regretless.evaluate` does."""
+
 STANDARDIZED_TOLERANCE = 1e-4
 """Tolerance of mean 0 and standard deviation 1. Rounding to single precision stays below it, and
 costs that were not standardized come as close in all columns hardly ever."""
@@ -27,6 +32,42 @@ REMEDY = (
     "standardizes them internally (predicted costs are mean + deviation · output), so that no "
     "transformation is needed"
 )
+
+
+def check_sample_weight(sample_weight: Any, rows: int) -> np.ndarray | None:
+    """Return one finite, nonnegative weight per row, not all 0; None without weights."""
+    if sample_weight is None:
+        return None
+    weights = as_numeric_array(sample_weight, "sample_weight").astype(np.float64)
+    if weights.shape != (rows,):
+        raise ValueError(
+            f"sample_weight is one number per row, an array of shape ({rows},), not of shape "
+            f"{weights.shape}"
+        )
+    if not np.isfinite(weights).all() or (weights < 0.0).any():
+        raise ValueError("sample_weight holds finite numbers of at least 0")
+    if not weights.any():
+        raise ValueError("sample_weight: all weights are zero")
+    return weights
+
+
+def expected_failed_checks(estimator: Any) -> dict[str, str]:
+    """Return which of scikit-learn's checks an estimator cannot pass, with the reasons.
+
+    For ``sklearn.utils.estimator_checks.check_estimator(…, expected_failed_checks=…)``. With a
+    problem, the checks need one of a single cost: they fit one target.
+    """
+    reasons = {
+        "check_sample_weight_equivalence_on_dense_data": (
+            "rows are split and put into batches by their position, so that a repeated row is not "
+            "the same as a row of twice the weight"
+        )
+    }
+    if estimator.problem is not None:
+        reasons["check_regressor_multioutput"] = (
+            "the check fits five targets, and a problem has a fixed number of costs"
+        )
+    return reasons
 
 
 def check_width(problem: Any, width: int, flat: bool) -> None:

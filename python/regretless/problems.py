@@ -1,4 +1,4 @@
-"""Problems from the models of gurobipy, Pyomo, highspy and OR-Tools.
+"""Problems from models of gurobipy, highspy, Pyomo, OR-Tools, PuLP, linopy, cvxpy and CPMpy.
 
 Each function reads a linear or mixed-integer model and returns a :class:`regretless.Problem`. It is
 solved by the built-in solvers, so that no license of another solver is needed afterwards. The
@@ -16,10 +16,97 @@ from typing import Any
 
 import numpy as np
 
-from regretless import Problem, _ortools
-from regretless._linear import LinearModel, choose_columns, foreign_variable_error, with_infinities
+from regretless import Problem, _cpmpy, _cvxpy, _linopy, _ortools, _pulp
+from regretless._linear import (
+    LinearModel,
+    choose_array_columns,
+    choose_columns,
+    foreign_variable_error,
+    with_infinities,
+)
 
-__all__ = ["from_gurobipy", "from_highspy", "from_ortools", "from_pyomo"]
+__all__ = [
+    "from_cpmpy",
+    "from_cvxpy",
+    "from_gurobipy",
+    "from_highspy",
+    "from_linopy",
+    "from_ortools",
+    "from_pulp",
+    "from_pyomo",
+]
+
+
+def from_cpmpy(model: Any, costs: Any = None) -> Problem:
+    """Build the problem of a CPMpy model.
+
+    Parameters
+    ----------
+    model : cpmpy.Model
+        With linear comparisons, and clauses and implications of Boolean variables.
+    costs : optional
+        The variables whose costs are predicted, in the order of the costs: names, patterns with
+        ``*``, column numbers, or variables of the model (alone, in lists, or in containers of the
+        modeling library). All variables by default.
+
+    Returns
+    -------
+    regretless.Problem
+
+    Raises
+    ------
+    ValueError
+        Where the model is not linear, or ``costs`` has a column twice, a number that is not a
+        column, or a variable of another model.
+
+    Notes
+    -----
+    Columns are the variables in the order in which they occur, first in the constraints, then in
+    the objective.
+    """
+    linear, column_of = _cpmpy.read(model)
+
+    def column(variable: Any) -> int:
+        if getattr(variable, "name", None) not in column_of:
+            raise foreign_variable_error(variable)
+        return column_of[variable.name]
+
+    return linear.problem(choose_columns(costs, linear.names, column))
+
+
+def from_cvxpy(model: Any, costs: Any = None) -> Problem:
+    """Build the problem of a cvxpy problem.
+
+    Parameters
+    ----------
+    model : cvxpy.Problem
+        With affine constraints and objective.
+    costs : optional
+        The variables whose costs are predicted, in the order of the costs: names, patterns with
+        ``*``, column numbers, or variables of the model (alone, in lists, or in containers of the
+        modeling library). All variables by default.
+
+    Returns
+    -------
+    regretless.Problem
+
+    Raises
+    ------
+    ValueError
+        Where the model is not linear, or ``costs`` has a column twice, a number that is not a
+        column, or a variable of another model.
+
+    Notes
+    -----
+    Columns are the entries of the variables, row by row: ``x[0,0]``, ``x[0,1]`` and so on. A
+    parameter of the objective may have no value where it is the cost of columns with predicted
+    costs, as in ``cvxpy.Minimize(c @ x)``.
+    """
+    columns = _cvxpy.Columns(model)
+    chosen = choose_array_columns(
+        costs, columns.names, lambda item: _cvxpy.cost_columns(item, columns)
+    )
+    return _cvxpy.read_with_costs(model, columns, chosen).problem(chosen)
 
 
 def from_gurobipy(model: Any, costs: Any = None) -> Problem:
@@ -167,6 +254,79 @@ def from_highspy(model: Any, costs: Any = None) -> Problem:
         if hasattr(model, "getLp") and not belongs_to_highs(variable, model):
             raise foreign_variable_error(f"variable {variable.index} of another Highs object")
         return variable.index
+
+    return linear.problem(choose_columns(costs, linear.names, column))
+
+
+def from_linopy(model: Any, costs: Any = None) -> Problem:
+    """Build the problem of a linopy model.
+
+    Parameters
+    ----------
+    model : linopy.Model
+        With a linear objective.
+    costs : optional
+        The variables whose costs are predicted, in the order of the costs: names, patterns with
+        ``*``, column numbers, or variables of the model (alone, in lists, or in containers of the
+        modeling library). All variables by default.
+
+    Returns
+    -------
+    regretless.Problem
+
+    Raises
+    ------
+    ValueError
+        Where the model is not linear, or ``costs`` has a column twice, a number that is not a
+        column, or a variable of another model.
+
+    Notes
+    -----
+    Columns are the entries of the variables that no mask leaves out, named by their coordinates:
+    ``x[north,3]``.
+    """
+    linear, column_of = _linopy.read(model)
+    chosen = choose_array_columns(
+        costs, linear.names, lambda item: _linopy.columns(model, item, column_of)
+    )
+    return linear.problem(chosen)
+
+
+def from_pulp(model: Any, costs: Any = None) -> Problem:
+    """Build the problem of a PuLP model.
+
+    Parameters
+    ----------
+    model : pulp.LpProblem
+        With linear constraints.
+    costs : optional
+        The variables whose costs are predicted, in the order of the costs: names, patterns with
+        ``*``, column numbers, or variables of the model (alone, in lists, or in containers of the
+        modeling library). All variables by default.
+
+    Returns
+    -------
+    regretless.Problem
+
+    Raises
+    ------
+    ValueError
+        Where the model is not linear, or ``costs`` has a column twice, a number that is not a
+        column, or a variable of another model.
+
+    Notes
+    -----
+    PuLP knows the variables that occur in the model, or were added with ``addVariable``, in the
+    order of ``model.variables()``.
+    """
+    variables = model.variables()
+    linear = _pulp.read(model, variables)
+    column_of = {id(variable): column for column, variable in enumerate(variables)}
+
+    def column(variable: Any) -> int:
+        if id(variable) not in column_of:
+            raise foreign_variable_error(variable)
+        return column_of[id(variable)]
 
     return linear.problem(choose_columns(costs, linear.names, column))
 

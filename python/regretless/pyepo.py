@@ -1,10 +1,12 @@
 """Conversion between PyEPO's optimization models and problems of this package.
 
-``from_pyepo(model)`` recognizes PyEPO's own shortest path, knapsack and TSP models, and reads
+``from_pyepo(model)`` recognizes PyEPO's own shortest path, knapsack, TSP and CVRP models, and reads
 linear Gurobi models (``optGrbModel``) as a matrix with all their constraints; both are solved by
 the built-in solvers, without a license. Any other model is called through its own ``setObj`` and
 ``solve``, one call at a time. ``as_pyepo(problem)`` is an ``optModel`` for ``optDataset``,
-``SPOPlus`` and the rest of PyEPO.
+``SPOPlus`` and the rest of PyEPO, with ``addConstr``, ``relax`` and the attributes of PyEPO's own
+models. ``shortestPathModel``, ``knapsackModel``, ``tspModel`` and ``vrpModel`` of this module take
+the arguments of PyEPO's classes.
 """
 
 from __future__ import annotations
@@ -19,6 +21,9 @@ if TYPE_CHECKING:
     from pyepo.model.opt import optModel
 
 __all__ = ["as_pyepo", "from_pyepo"]
+
+MODEL_CLASSES = ("shortestPathModel", "knapsackModel", "tspModel", "vrpModel")
+"""Classes that need PyEPO and are imported when they are first used."""
 
 GUROBI_INTERRUPTED = 11
 """Gurobi's status after Ctrl-C, which Gurobi handles instead of Python."""
@@ -40,6 +45,10 @@ def from_pyepo(model: optModel, *, thread_safe: bool = False) -> Problem:
     regretless.Problem
         A built-in problem, a linear problem, or one that calls the model.
     """
+    from regretless._pyepo_model import SolvedModel, problem_of
+
+    if isinstance(model, SolvedModel):
+        return problem_of(model)
     return recognize(model) or read_linear(model) or wrap_solver(model, thread_safe)
 
 
@@ -52,13 +61,20 @@ def recognize(model: optModel) -> Problem | None:
     if isinstance(model, bases.shortestPathBase):
         return Problem({"kind": "grid_path", "grid": list(model.grid)})
     if isinstance(model, bases.knapsackBase):
-        weights = np.asarray(model.weights, dtype=float)
-        capacity = np.asarray(model.capacity, dtype=float)
-        return Problem(
-            {"kind": "knapsack", "weights": weights.tolist(), "capacity": capacity.tolist()}
-        )
+        from regretless._pyepo_model import knapsack_problem
+
+        return knapsack_problem(model.weights, model.capacity)
     if isinstance(model, bases.tspABBase):
         return Problem({"kind": "tsp", "nodes": int(model.num_nodes)})
+    if isinstance(model, bases.vrpABBase):
+        return Problem(
+            {
+                "kind": "cvrp",
+                "demands": [float(demand) for demand in model.demands],
+                "capacity": float(model.capacity),
+                "vehicles": int(model.num_vehicle),
+            }
+        )
     return None
 
 
@@ -154,8 +170,29 @@ def as_pyepo(problem: Problem) -> Any:
     -------
     pyepo.model.opt.optModel
         It copies; where the problem is not a Python function it pickles too, and so works in
-        PyEPO's process pool.
-    """
-    from regretless._pyepo_model import RegretlessModel
+        PyEPO's process pool. Paths, knapsacks, tours and routes have the attributes of PyEPO's
+        models of them (``grid``, ``arcs``, ``weights``, ``capacity``, ``num_nodes``, ``edges``,
+        ``getTour`` and so on).
 
-    return RegretlessModel(problem)
+    Notes
+    -----
+    ``addConstr`` and ``relax`` return new models, which are solved as linear ones; with a further
+    constraint decisions stay integral, also those of paths. Python functions, and linear problems
+    in a file, have neither. ``optDatasetConstrs`` reads the binding constraints of all problems
+    whose columns all have predicted costs; it imports ``gurobipy``, without a license.
+
+    Where a linear problem has known costs of columns that are not predicted, decisions hold all its
+    columns, and ``c_pred_index`` those with predicted costs, as in PyEPO's own models with partly
+    predicted costs.
+    """
+    from regretless._pyepo_model import as_model
+
+    return as_model(problem)
+
+
+def __getattr__(name: str) -> Any:
+    if name in MODEL_CLASSES:
+        from regretless import _pyepo_model
+
+        return getattr(_pyepo_model, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

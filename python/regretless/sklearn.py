@@ -17,10 +17,12 @@ from collections.abc import Callable
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
-from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
+from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin, TransformerMixin
 from sklearn.metrics import r2_score
 from sklearn.pipeline import Pipeline
 from sklearn.utils import check_random_state
+from sklearn.utils.metadata_routing import MetadataRequest
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 import regretless as rl
@@ -28,7 +30,9 @@ from regretless._frames import check_same_rows
 from regretless._names import names_of, with_names
 from regretless._renamed import refuse_renamed
 from regretless._sklearn_checks import (
+    NORMALIZATION_OFFSET,
     check_not_transformed,
+    check_sample_weight,
     check_width,
     validation_rows,
     warn_if_transformed,
@@ -43,7 +47,7 @@ _NUM_SEEDS = 2**32
 """Seeds of numpy's RandomState are below this."""
 
 
-class DecisionFocusedRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
+class DecisionFocusedRegressor(MultiOutputMixin, RegressorMixin, TransformerMixin, BaseEstimator):
     """A predictor of costs, trained for the decisions that follow from them.
 
     Parameters
@@ -96,6 +100,10 @@ class DecisionFocusedRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
     transformation, put another regressor into ``TransformedTargetRegressor`` and evaluate it with
     :func:`make_regret_scorer`, or use it as the base of :mod:`regretless.trees`.
 
+    With a problem the estimator is a transformer too: ``transform`` returns the decisions, as a
+    DataFrame after ``set_output(transform="pandas")`` (or ``"polars"``), with the cost names as
+    columns. ``predict`` returns arrays, as everywhere in scikit-learn.
+
     ``MultiOutputRegressor`` and ``RegressorChain`` fit each cost alone and are refused. Rows of
     ``X`` and ``y`` are matched by position; tables with the same row labels in a different order
     are refused.
@@ -138,7 +146,9 @@ class DecisionFocusedRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
         self.threads = threads
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any, labels: rl.Labels | None = None) -> DecisionFocusedRegressor:
+    def fit(
+        self, X: Any, y: Any, sample_weight: Any = None, *, labels: rl.Labels | None = None
+    ) -> DecisionFocusedRegressor:
         """Train on features and true costs.
 
         Parameters
@@ -147,6 +157,10 @@ class DecisionFocusedRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
             Features.
         y : array_like or DataFrame of shape (n, d)
             True costs, in their true units.
+        sample_weight : array_like of shape (n,), optional
+            How much each row counts: the weighted mean of the losses is minimized, and the epoch
+            with the best weighted mean over the validation rows is kept. Rows of weight 0 are
+            left out. The method ``"auto"`` has no weights.
         labels : regretless.Labels, optional
             Optimal decisions of the rows (:func:`regretless.label`); solved here by default.
 
@@ -158,7 +172,8 @@ class DecisionFocusedRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
         Raises
         ------
         ValueError
-            Where ``y`` has another number of costs than the problem, or row labels contradict.
+            Where ``y`` has another number of costs than the problem, row labels contradict, or
+            weights are not one nonnegative number per row.
         """
         check_same_rows(X, y, ("X", "y"))
         cost_names = names_of(y)
@@ -179,6 +194,7 @@ class DecisionFocusedRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
             with_names(costs, self.cost_names_in_ if has_problem else None),
             self.method if has_problem else _elementwise_loss(self.method),
             labels=labels if has_problem else None,
+            weights=check_sample_weight(sample_weight, len(costs)),
             predictor=self.predictor,
             profile=self.profile,
             seed=self._seed(),
@@ -241,6 +257,52 @@ class DecisionFocusedRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
         costs = with_names(predicted, self.cost_names_in_, like=X)
         return chosen.solve_all(costs, threads=self.threads)
 
+    def transform(self, X: Any) -> np.ndarray:
+        """Return the decisions of the rows; only with a problem.
+
+        Parameters
+        ----------
+        X : array_like or DataFrame of shape (n, p)
+            Features.
+
+        Returns
+        -------
+        ndarray of shape (n, d)
+            The decisions of :meth:`decide` in float64; a DataFrame after ``set_output``, with the
+            columns of :meth:`get_feature_names_out`.
+        """
+        return np.asarray(self.decide(X).decisions, dtype=np.float64)
+
+    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
+        """Return the names of the decisions' columns: those of the costs.
+
+        Parameters
+        ----------
+        input_features : ignored
+            As in scikit-learn; decisions are not named by features.
+
+        Returns
+        -------
+        ndarray of str
+            Names of the problem's costs, else of the columns of ``y``, else the class's name with
+            numbers.
+        """
+        problem = self._fitted_problem(None)
+        names = problem.cost_names or self.cost_names_in_
+        if names is None:
+            prefix = type(self).__name__.lower()
+            names = [f"{prefix}{number}" for number in range(problem.num_costs)]
+        return np.array(names, dtype=object)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        if self.problem is None:
+            tags.transformer_tags = None
+        else:
+            # The score is minus the regret, which is not comparable with R².
+            tags.regressor_tags.poor_score = True
+        return tags
+
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return minus the normalized regret of the decisions: 0 is perfect, higher is better.
 
@@ -251,25 +313,26 @@ class DecisionFocusedRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
         y : array_like or DataFrame of shape (n, d)
             True costs.
         sample_weight : array_like of shape (n,), optional
-            For R² only, which is the score of an estimator without a problem.
+            How much each row counts.
 
         Returns
         -------
         float
-            Minus the sum of regrets divided by the sum of the absolute optimal objectives.
+            Minus the sum of regrets divided by the sum of the absolute optimal objectives, both
+            weighted; R² without a problem.
         """
         check_is_fitted(self)
         check_same_rows(X, y, ("X", "y"))
         if self.problem_ is None:
             return r2_score(y, self.predict(X), sample_weight=sample_weight)
-        if sample_weight is not None:
-            raise ValueError("regret of decisions has no sample weights; leave them out")
         # Costs without names have the order of those in fit, as everywhere in scikit-learn.
         names = self.cost_names_in_
         y = y if names is None or names_of(y) is not None else with_names(y, names)
         predicted = self.predict(X)
         predicted = predicted if self._flat else with_names(predicted, names)
-        return regret_score(self.problem_, y, predicted, threads=self.threads)
+        return regret_score(
+            self.problem_, y, predicted, sample_weight=sample_weight, threads=self.threads
+        )
 
     def _build_problem(self, width: int) -> rl.Problem | None:
         problem = self.problem
@@ -317,6 +380,20 @@ class DecisionFocusedRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
         super().__setstate__(state)
 
 
+def _has_problem(estimator: DecisionFocusedRegressor) -> bool:
+    return estimator.problem is not None
+
+
+# After the class is made, so that `set_output` has wrapped the methods: without a problem the
+# estimator has no decisions and is not a transformer.
+for _method in ("transform", "fit_transform"):
+    setattr(
+        DecisionFocusedRegressor,
+        _method,
+        available_if(_has_problem)(getattr(DecisionFocusedRegressor, _method)),
+    )
+
+
 def _elementwise_loss(method: str) -> str:
     """Return the loss without decisions that belongs to a method."""
     return "MAE" if method.upper().startswith("MAE") else "MSE"
@@ -332,6 +409,7 @@ def regret_score(
     y_true: Any,
     y_pred: Any,
     *,
+    sample_weight: Any = None,
     labels: rl.Labels | None = None,
     threads: int | None = None,
 ) -> float:
@@ -346,6 +424,8 @@ def regret_score(
     y_pred : array_like or DataFrame of shape (n, d)
         Predicted costs. Columns with names are matched to the problem's costs by name; predictions
         without names have the order of ``y_true``.
+    sample_weight : array_like of shape (n,), optional
+        How much each row counts.
     labels : regretless.Labels, optional
         Optimal decisions under the true costs; solved here by default.
     threads : int, optional
@@ -355,7 +435,7 @@ def regret_score(
     -------
     float
         Minus the sum of regrets divided by the sum of the absolute optimal objectives, as in
-        :func:`regretless.evaluate`.
+        :func:`regretless.evaluate`; both sums are weighted.
 
     Raises
     ------
@@ -381,9 +461,16 @@ def regret_score(
         )
     y_true, y_pred = np.asarray(y_true), np.asarray(y_pred)
     y_true, y_pred = y_true.reshape(len(y_true), -1), y_pred.reshape(len(y_pred), -1)
+    weights = check_sample_weight(sample_weight, len(y_true))
     y_true, y_pred = with_names(y_true, true_names), with_names(y_pred, predicted_names)
-    evaluation = rl.evaluate(problem, y_pred, C=y_true, labels=labels, threads=threads)
-    return -evaluation.normalized_regret
+    if weights is None:
+        evaluation = rl.evaluate(problem, y_pred, C=y_true, labels=labels, threads=threads)
+        return -evaluation.normalized_regret
+    if labels is None:
+        labels = rl.label(problem, y_true, threads=threads)
+    regrets = rl.regret(problem, y_pred, y_true, labels=labels, threads=threads)
+    optima = np.abs(labels.objectives)
+    return -float(weights @ regrets) / (float(weights @ optima) + NORMALIZATION_OFFSET)
 
 
 def _fitted_cost_names(estimator: Any) -> list[str] | None:
@@ -404,8 +491,9 @@ class _RegretScorer:
     def __init__(self, problem: rl.Problem, threads: int | None = None) -> None:
         self.problem = problem
         self.threads = threads
+        self._sample_weight_request: bool | str | None = None
 
-    def __call__(self, estimator: Any, X: Any, y: Any) -> float:
+    def __call__(self, estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> float:
         check_not_transformed(estimator, DecisionFocusedRegressor)
         check_same_rows(X, y, ("X", "y"))
         predicted, names = estimator.predict(X), _fitted_cost_names(estimator)
@@ -414,7 +502,20 @@ class _RegretScorer:
             y = y if names_of(y) is not None else with_names(y, names)
             if names_of(predicted) is None:
                 predicted = with_names(predicted, names)
-        return regret_score(self.problem, y, predicted, threads=self.threads)
+        return regret_score(
+            self.problem, y, predicted, sample_weight=sample_weight, threads=self.threads
+        )
+
+    def set_score_request(self, *, sample_weight: bool | str | None = None) -> _RegretScorer:
+        """Say whether a meta-estimator passes ``sample_weight``, as for scorers of scikit-learn."""
+        self._sample_weight_request = sample_weight
+        return self
+
+    def get_metadata_routing(self) -> MetadataRequest:
+        """Return which metadata the scorer asks for."""
+        requests = MetadataRequest(owner=type(self).__name__)
+        requests.score.add_request(param="sample_weight", alias=self._sample_weight_request)
+        return requests
 
     def __repr__(self) -> str:
         return f"make_regret_scorer({self.problem!r})"
@@ -422,7 +523,7 @@ class _RegretScorer:
 
 def make_regret_scorer(
     problem: _ProblemLike, *, threads: int | None = None
-) -> Callable[[Any, Any, Any], float]:
+) -> Callable[..., float]:
     """Make a scorer for ``GridSearchCV``, ``cross_val_score`` and others.
 
     The score is minus the normalized regret of the decisions. Any regressor of costs can be scored,
@@ -438,8 +539,9 @@ def make_regret_scorer(
     Returns
     -------
     callable
-        ``scorer(estimator, X, y)``. It refuses a :class:`DecisionFocusedRegressor` inside
-        ``TransformedTargetRegressor``, which learned the decisions of other costs.
+        ``scorer(estimator, X, y, sample_weight=None)``. It refuses a
+        :class:`DecisionFocusedRegressor` inside ``TransformedTargetRegressor``, which learned the
+        decisions of other costs.
 
     Examples
     --------

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import regretless as rl
+from regretless._core import _check_loss
 
 PROBLEM = rl.Problem("KS10")
 X, C = rl.generate("KS10", instances=30, seed=1)
@@ -231,3 +232,97 @@ def test_costs_too_large_for_a_table_are_refused_with_row_and_column():
     assert PAIR.solve_all([[1e99, 2e99]]).objectives.tolist() == [1e99]
     with pytest.raises(ValueError, match="row 0, column c1: the number is beyond 3.4e38"):
         rl.Loss(PAIR, [[1.0, 1e39]], "MSE")
+
+
+LOSSES = [
+    "MSE", "MAE", "MSE(O)", "MAE(O,S)", "MSE(O,S)", "MAE(tau=0.3)", "MSE(O_S)", "MAE(O_S,S)",
+    "MSE(O_S(exact))", "SPO+", "SPO+ relax", "SPO+ relax tight", "SPO+ labels relaxed",
+    "SPO+ cache 50%", "SPO+ warm", "SPO+ local-search", "PFYL(samples=2)", "PG", "MAP", "MAP_c",
+    "NCE", "NCE_c", "SCE", "SCE_c", "LTR(point)", "LTR(pair)", "LTR(list)", "DBB", "NID",
+    "NID(distance)", "DPO(samples=2)", "I-MLE(samples=2)", "RFY(steps=3)", "RFW(steps=3)", "CaVE",
+    "CaVE(inner)", "CaVE(hybrid)", "CaVE+", "LAVA", "MSE knn(2,0.5)",
+]  # fmt: skip
+
+
+def cheapest(costs):
+    return np.arange(len(costs)) == np.argmin(costs)
+
+
+def kinds_of_problems():
+    """One small problem of every kind, and linear ones with and without unpredicted columns."""
+    rows = np.array([[2.0, 1.0, 3.0, 1.0], [1.0, 2.0, 1.0, 2.0]])
+    limits = {"sense": "maximize", "upper": 2.0}
+    binary = {"sense": "minimize", "upper": 1.0, "integer": True}
+    routes = {"kind": "cvrp", "demands": [1.0] * 4, "capacity": 2.0, "vehicles": 3}
+    return {
+        "paths": rl.Problem("SP3x3"),
+        "knapsack": rl.Problem("KS5"),
+        "choice": rl.Problem({"kind": "top_k", "items": 4, "k": 2, "sense": "maximize"}),
+        "tours": rl.Problem("TSP5"),
+        "routes": rl.Problem(routes),
+        "linear": rl.Problem.from_arrays(rows, [4.0, 5.0], **limits),
+        "integer": rl.Problem.from_arrays(rows, [4.0, 5.0], integer=True, **limits),
+        "binary": rl.Problem.from_arrays(rows, [4.0, 5.0], **binary),
+        "partly predicted": rl.Problem.from_arrays(
+            rows, [4.0, 5.0], costs=[0, 1, 2], known_costs=[0.0, 0.0, 0.0, 1.0], **limits
+        ),
+        "function": rl.Problem.from_solver(cheapest, 4, sense="minimize"),
+    }
+
+
+REFUSED = {
+    "knapsack": {"MSE(O_S(exact))", "SPO+ local-search"},
+    "function": {
+        "MSE(O_S)", "MAE(O_S,S)", "MSE(O_S(exact))", "SPO+ relax", "SPO+ relax tight",
+        "SPO+ labels relaxed", "SPO+ local-search", "CaVE", "CaVE(inner)", "CaVE(hybrid)", "CaVE+",
+        "LAVA",
+    },
+}  # fmt: skip
+"""Which losses are refused, for two of the kinds."""
+
+
+@pytest.mark.parametrize("kind", kinds_of_problems())
+def test_losses_that_a_problem_cannot_serve_are_refused_when_they_are_built(kind):
+    problem = kinds_of_problems()[kind]
+    random = np.random.default_rng(0)
+    costs = random.uniform(0.5, 1.5, size=(6, problem.num_costs))
+    labels = rl.label(problem, costs)
+    refused = set()
+    for name in LOSSES:
+        try:
+            loss = rl.Loss(problem, costs, name, labels=labels)
+        except ValueError as error:
+            assert "use " in str(error) or "leave out" in str(error), f"{name}: {error}"
+            assert problem.name in str(error), f"{name}: {error}"
+            refused.add(name)
+            with pytest.raises(ValueError):
+                _check_loss(problem, name)
+            with pytest.raises(ValueError):
+                rl.train(problem, costs, costs, name, labels=labels, split=(4, 2, 0), epochs=1)
+            continue
+        _check_loss(problem, name)
+        for training in (False, True):
+            values, gradients = loss.evaluate(
+                random.uniform(0.5, 1.5, size=costs.shape), training=training
+            )
+            assert np.isfinite(values).all() and np.isfinite(gradients).all(), name
+    assert len(refused) < len(LOSSES) / 2
+    if kind in REFUSED:
+        assert refused == REFUSED[kind]
+
+
+def test_a_loss_is_refused_before_rows_are_solved():
+    calls = []
+
+    def solve(costs):
+        calls.append(costs)
+        return cheapest(costs)
+
+    problem = rl.Problem.from_solver(solve, 4, sense="minimize")
+    costs = np.random.default_rng(0).uniform(size=(6, 4))
+    for name in ("CaVE", "LAVA", "MSE(O_S)", "SPO+ relax"):
+        with pytest.raises(ValueError):
+            rl.Loss(problem, costs, name)
+        with pytest.raises(ValueError):
+            rl.train(problem, costs, costs, f"MSE then {name}", split=(4, 2, 0), epochs=1)
+    assert not calls

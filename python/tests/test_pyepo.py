@@ -2,6 +2,7 @@
 
 import copy
 import pickle
+from itertools import combinations
 
 import numpy as np
 import pytest
@@ -12,18 +13,22 @@ pytest.importorskip("gurobipy", reason="gurobipy is not installed")
 import gurobipy  # noqa: E402
 import pyepo  # noqa: E402
 import torch  # noqa: E402
-from pyepo.data.dataset import optDataset  # noqa: E402
+from pyepo.data.dataset import optDataLoader, optDataset, optDatasetConstrs  # noqa: E402
 from pyepo.func import SPOPlus  # noqa: E402
+from pyepo.metric.unambregret import calUnambRegret  # noqa: E402
 from pyepo.model.grb import (  # noqa: E402
     knapsackModel,
     optGrbModel,  # noqa: E402
     shortestPathModel,
     tspDFJModel,
     tspGGModel,
+    vrpMTZModel,
+    vrpRCIModel,
 )
 from torch.utils.data import DataLoader  # noqa: E402
 
 import regretless as rl  # noqa: E402
+from regretless import pyepo as ours  # noqa: E402
 from regretless.pyepo import as_pyepo, from_pyepo  # noqa: E402
 
 
@@ -33,6 +38,8 @@ def model_of(name):
         return shortestPathModel(tuple(int(side) for side in name[2:].split("x")))
     if name.startswith("TSP"):
         return tspDFJModel(int(name[3:]))
+    if name.startswith("CVRP"):
+        return vrpRCIModel(5, [2.0, 1.0, 3.0, 2.0], 5.0, 2)
     about = rl.Problem(name).to_dict()
     return knapsackModel(np.array(about["weights"]), np.array(about["capacity"]))
 
@@ -188,3 +195,363 @@ def test_pyepos_pool_of_processes_solves_our_problem():
 def test_a_cost_vector_of_the_wrong_length_is_refused():
     with pytest.raises(ValueError, match="40 costs are needed"):
         as_pyepo(rl.Problem("SP5x5")).setObj(np.ones(3))
+
+
+KINDS = ["SP4x3", "KS8", "TSP6", "CVRP5"]
+
+
+def costs_of(model, count, seed=0):
+    return np.random.default_rng(seed).uniform(0.1, 1.0, size=(count, model.num_cost))
+
+
+def solved(model, costs):
+    model.setObj(costs)
+    return model.solve()
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_models_have_the_attributes_of_pyepos_own(name):
+    theirs = model_of(name)
+    twin = as_pyepo(from_pyepo(theirs))
+    attributes = {
+        "SP": ["grid", "arcs"],
+        "KS": ["weights", "capacity", "items"],
+        "TS": ["num_nodes", "nodes", "edges"],
+        "CV": ["num_nodes", "nodes", "edges", "demands", "capacity", "num_vehicle"],
+    }[name[:2]]
+    for attribute in attributes:
+        np.testing.assert_array_equal(getattr(twin, attribute), getattr(theirs, attribute))
+    assert (twin.num_cost, twin.modelSense) == (theirs.num_cost, theirs.modelSense)
+    rebuilt = twin.rebuild()
+    assert type(rebuilt) is type(twin) and rebuilt.get_config().keys() == twin.get_config().keys()
+    if name[:2] in ("TS", "CV"):
+        cost = costs_of(twin, 1)[0]
+        decision, _ = solved(twin, cost)
+        assert twin.getTour(decision) == theirs.getTour(decision)
+
+
+def test_classes_take_the_arguments_of_pyepos():
+    assert ours.shortestPathModel((3, 4)).grid == (3, 4)
+    assert ours.knapsackModel([[1.0, 2.0]], [2.0]).num_cost == 2
+    assert ours.tspModel(5).num_nodes == 5
+    assert ours.vrpModel(4, [1.0, 1.0, 1.0], 3.0, 1).num_vehicle == 1
+    for wrong in (lambda: ours.shortestPathModel((2.5, 3)), lambda: ours.tspModel(2)):
+        with pytest.raises(ValueError):
+            wrong()
+    with pytest.raises(AttributeError, match="portfolioModel"):
+        _ = ours.portfolioModel
+    # PyEPO allows weights below 0.
+    negative = ours.knapsackModel([[1.0, -2.0, 3.0]], [0.5])
+    assert (
+        solved(negative, [1.0, -0.5, 1.0])[1]
+        == solved(knapsackModel([[1.0, -2.0, 3.0]], [0.5]), [1.0, -0.5, 1.0])[1]
+    )
+
+
+@pytest.mark.parametrize("name", ["KS8", "TSP6", "CVRP5"])
+def test_further_constraints_have_the_optimum_that_pyepos_models_find(name):
+    theirs = model_of(name)
+    twin = as_pyepo(from_pyepo(theirs))
+    random = np.random.default_rng(1)
+    for cost in costs_of(twin, 6):
+        decision, objective = solved(twin, cost)
+        # At least one of the chosen variables must change.
+        chosen = np.flatnonzero(decision > 0.5)
+        row = np.zeros(twin.num_cost)
+        row[chosen] = random.uniform(0.5, 1.5, size=len(chosen))
+        bound = 0.9 * row.sum()
+        expected = solved(theirs.addConstr(row, bound), cost)[1]
+        added = twin.addConstr(torch.from_numpy(row), bound)
+        assert added.solve()[1] == pytest.approx(expected, rel=1e-5), "keeps the costs"
+        found, value = solved(added, cost)
+        assert row @ found <= bound + 1e-6 and value != pytest.approx(objective, rel=1e-6)
+        assert value == pytest.approx(expected, rel=1e-5)
+        assert twin.solve()[1] == objective, "the model itself has no constraint"
+        bound_problem = from_pyepo(added)
+        assert bound_problem.solve(cost).objective == pytest.approx(expected, rel=1e-5)
+
+
+def test_paths_with_a_further_constraint_are_paths():
+    """PyEPO's model is a linear program, whose decisions would be fractions of paths."""
+    model = as_pyepo(rl.Problem("SP4x4"))
+    lengths, costs = costs_of(model, 2)
+    best = min(
+        (costs @ path, lengths @ path)
+        for path in all_paths(model)
+        if lengths @ path <= 0.8 * lengths @ solved(model, costs)[0]
+    )
+    decision, objective = solved(
+        model.addConstr(lengths, 0.8 * lengths @ solved(model, costs)[0]), costs
+    )
+    assert set(np.unique(decision)) <= {0.0, 1.0}
+    assert objective == pytest.approx(best[0], rel=1e-6)
+
+
+def all_paths(model):
+    """All paths through a grid, as decisions."""
+    paths = [([0], np.zeros(model.num_cost))]
+    found = []
+    while paths:
+        nodes, decision = paths.pop()
+        if nodes[-1] == model.grid[0] * model.grid[1] - 1:
+            found.append(decision)
+        for number, (tail, head) in enumerate(model.arcs):
+            if tail == nodes[-1]:
+                longer = decision.copy()
+                longer[number] = 1.0
+                paths.append(([*nodes, head], longer))
+    return found
+
+
+@pytest.mark.parametrize(
+    ("coefficients", "bound", "words"),
+    [
+        (np.ones((8, 1)), 1.0, "one-dimensional"),
+        (np.ones(7), 1.0, "8 coefficients are needed"),
+        (np.append(np.ones(7), np.nan), 1.0, "finite"),
+        (np.ones(8), np.inf, "rhs"),
+        (np.ones(8), True, "rhs"),
+        (np.ones(8), "1", "rhs"),
+    ],
+)
+def test_invalid_constraints_are_refused(coefficients, bound, words):
+    with pytest.raises(ValueError, match=words):
+        as_pyepo(rl.Problem("KS8")).addConstr(coefficients, bound)
+
+
+def test_without_a_solution_the_error_is_that_of_pyepos_models():
+    model = as_pyepo(rl.Problem("KS8")).addConstr(np.ones(8), -1.0)
+    model.setObj(np.ones(8))
+    with pytest.raises(RuntimeError, match="found no solution"):
+        model.solve()
+
+
+@pytest.mark.parametrize("name", ["SP4x3", "KS8", "TSP6", "CVRP5"])
+def test_relaxations_bound_the_optimum_and_keep_further_constraints(name):
+    model = as_pyepo(from_pyepo(model_of(name)))
+    row = np.zeros(model.num_cost)
+    sign = 1.0 if model.modelSense == pyepo.EPO.MINIMIZE else -1.0
+    for cost in costs_of(model, 5):
+        decision, objective = solved(model, cost)
+        relaxation = model.relax()
+        assert sign * solved(relaxation, cost)[1] <= sign * objective + 1e-6
+        row[:] = 0.0
+        row[np.flatnonzero(decision > 0.5)[0]] = 1.0
+        cut = model.addConstr(row, 0.25).relax()
+        fraction, bound = solved(cut, cost)
+        assert row @ fraction <= 0.25 + 1e-6
+        assert sign * bound >= sign * solved(relaxation, cost)[1] - 1e-6
+        with pytest.raises(RuntimeError, match="relaxed already"):
+            cut.relax()
+    if name[:2] in ("TS", "CV"):
+        with pytest.raises(RuntimeError, match="fractional"):
+            model.relax().getTour(decision)
+
+
+def test_the_relaxation_of_a_knapsack_is_that_of_pyepo():
+    theirs = model_of("KS8")
+    model = as_pyepo(from_pyepo(theirs))
+    for cost in costs_of(model, 5):
+        assert solved(model.relax(), cost)[1] == pytest.approx(
+            solved(theirs.relax(), cost)[1], rel=1e-5
+        )
+
+
+@pytest.mark.parametrize("name", ["SP3x3", "KS8"])
+def test_unambiguous_regret_is_that_of_pyepos_models(name):
+    theirs = model_of(name)
+    twin = as_pyepo(from_pyepo(theirs))
+    true, predicted = costs_of(twin, 8, 0), np.round(costs_of(twin, 8, 1), 1)
+    for cost, prediction in zip(true, predicted):
+        best = solved(twin, cost)[1]
+        expected = calUnambRegret(theirs, prediction, cost, best)
+        assert calUnambRegret(twin, prediction, cost, best) == pytest.approx(expected, abs=1e-4)
+
+
+def linear_choice():
+    """Three items of which at most two fit, all with predicted costs."""
+    return rl.Problem.from_arrays(
+        np.array([[2.0, 1.0, 1.0], [1.0, 1.0, 1.0]]),
+        [2.0, 1.0],
+        relations=["<=", ">="],
+        sense="maximize",
+        upper=1.0,
+        integer=True,
+    )
+
+
+BINDING = {
+    "SP4x3": rl.Problem("SP4x3"),
+    "KS8": rl.Problem("KS8"),
+    "TSP7": rl.Problem("TSP7"),
+    "CVRP6": rl.Problem(
+        {"kind": "cvrp", "demands": [2.0, 1.0, 3.0, 2.0, 1.0], "capacity": 7.0, "vehicles": 3}
+    ),
+    "top 2": rl.Problem({"kind": "top_k", "items": 5, "k": 2, "sense": "minimize"}),
+    "linear": linear_choice(),
+}
+
+
+@pytest.mark.parametrize("name", BINDING)
+def test_binding_constraints_are_valid_and_bind(name):
+    """The normal of a constraint that binds has its maximum over all decisions at the optimum."""
+    problem = BINDING[name]
+    model = as_pyepo(problem)
+    costs = costs_of(model, 5).astype(np.float32)
+    table = optDatasetConstrs(model, np.zeros((5, 2), dtype=np.float32), costs)
+    sign = -1.0 if problem.sense == "minimize" else 1.0
+    for decision, normals in zip(table.sols.numpy(), table.ctrs):
+        rows = normals.numpy()
+        assert len(rows) >= model.num_cost
+        for row in rows:
+            highest = sign * problem.solve(sign * row).objective
+            assert row @ decision == pytest.approx(highest, abs=1e-5)
+    loader = optDataLoader(table, batch_size=5)
+    assert next(iter(loader))[-1].shape[2] == model.num_cost
+
+
+@pytest.mark.parametrize("name", ["SP4x3", "top 2", "TSP7"])
+def test_binding_constraints_span_the_cone_of_the_optimum(name):
+    """Costs under which the relaxation has the decision as its optimum are in the cone."""
+    optimize = pytest.importorskip("scipy.optimize")
+    problem = BINDING[name]
+    model = as_pyepo(problem)
+    for cost in costs_of(model, 6):
+        decision, _ = solved(model, cost)
+        if name == "TSP7":
+            # Far from every other tour, so that the relaxation has no other optimum.
+            cost = cost + 3.0 * (1.0 - decision)
+        table = optDatasetConstrs(
+            model, np.zeros((1, 2), dtype=np.float32), cost[None].astype(np.float32)
+        )
+        np.testing.assert_array_equal(table.sols[0].numpy(), decision)
+        direction = -cost if problem.sense == "minimize" else cost
+        _, distance = optimize.nnls(table.ctrs[0].numpy().T.astype(float), direction)
+        assert distance < 1e-5
+
+
+@pytest.mark.parametrize("name", ["SP4x3", "KS8"])
+def test_binding_constraints_are_those_of_pyepos_models(name):
+    theirs = model_of(name)
+    features = np.zeros((4, 2), dtype=np.float32)
+    costs = costs_of(theirs, 4).astype(np.float32)
+    tables = [optDatasetConstrs(m, features, costs) for m in (theirs, as_pyepo(from_pyepo(theirs)))]
+    for expected, actual in zip(*(table.ctrs for table in tables)):
+        in_order = [sorted(map(tuple, rows.numpy().tolist())) for rows in (expected, actual)]
+        np.testing.assert_allclose(in_order[0], in_order[1])
+
+
+@pytest.mark.parametrize("name", ["TSP7", "CVRP6"])
+def test_all_subtour_constraints_that_bind_are_listed(name):
+    """By enumeration of the sets of three nodes or more, of routes without the depot."""
+    problem = BINDING[name]
+    model = as_pyepo(problem)
+    first = 0 if name == "TSP7" else 1
+    sizes = [3] if name == "TSP7" else [3, 4, 5]
+    costs = costs_of(model, 4).astype(np.float32)
+    table = optDatasetConstrs(model, np.zeros((4, 2), dtype=np.float32), costs)
+    count = 0
+    for decision, normals in zip(table.sols.numpy(), table.ctrs):
+        listed = {tuple(row) for row in normals.numpy().tolist()}
+        for size in sizes:
+            for nodes in combinations(range(first, model.num_nodes), size):
+                row = np.array([float(set(edge) <= set(nodes)) for edge in model.edges])
+                if row @ decision == size - 1:
+                    assert tuple(row) in listed
+                    count += 1
+    assert count > 3
+
+
+def test_further_constraints_bind_too():
+    model = as_pyepo(rl.Problem("TSP6"))
+    cost = costs_of(model, 1)[0]
+    decision, _ = solved(model, cost)
+    row = decision.astype(float)
+    added = model.addConstr(row, row.sum() - 2.0)  # another tour differs in two edges or more
+    table = optDatasetConstrs(added, np.zeros((1, 2), np.float32), cost[None].astype(np.float32))
+    assert any(np.array_equal(normal, row) for normal in table.ctrs[0].numpy())
+
+
+def partly_known():
+    """A shop that opens at a known cost of 2, or not; the gains of items are predicted."""
+    return rl.Problem.from_arrays(
+        np.array([[1.0, 0.0, -1.0], [0.0, 1.0, -1.0]]),
+        [0.0, 0.0],
+        sense="maximize",
+        upper=1.0,
+        integer=True,
+        costs=[0, 1],
+        known_costs=[0.0, 0.0, -2.0],
+    )
+
+
+def test_known_costs_count_in_pyepos_regret():
+    problem = partly_known()
+    model = as_pyepo(problem)
+    assert model.num_cost == 2 and model.c_pred_index.tolist() == [0, 1]
+    costs = np.random.default_rng(0).uniform(0.5, 2.0, size=(40, 2)).astype(np.float32)
+    table = DataLoader(optDataset(model, costs, costs), 8)
+    predictor = torch.nn.Linear(2, 2)
+    with torch.no_grad():
+        predicted = predictor(torch.from_numpy(costs)).numpy()
+    expected = rl.evaluate(problem, predicted, C=costs).normalized_regret
+    assert expected > 0.01
+    assert pyepo.metric.regret(predictor, model, table) == pytest.approx(expected, rel=1e-4)
+    loss = SPOPlus(model, processes=1)
+    for features, true, decisions, objectives in table:
+        loss(predictor(features), true, decisions, objectives).backward()
+    assert torch.isfinite(predictor.weight.grad).all()
+    with pytest.raises(ValueError, match="predict the costs of all columns"):
+        optDatasetConstrs(model, costs, costs)
+    closed = model.addConstr([0.0, 0.0, 1.0], 0.0)
+    assert solved(closed, [9.0, 9.0])[1] == 0.0
+
+
+def test_known_costs_of_a_file_are_refused_before_pyepo_leaves_them_out(tmp_path):
+    file = tmp_path / "shop.lp"
+    file.write_text(
+        "maximize\n gain: 1 a + 1 b - 2 open\nsubject to\n r: a + b - 2 open <= 0\n"
+        "binary\n a b open\nend\n"
+    )
+    model = as_pyepo(rl.Problem.from_file(file, costs=["a", "b"]))
+    with pytest.raises(ValueError, match="known costs"):
+        solved(model, [2.0, 2.0])
+    for change in (model.relax, lambda: model.addConstr([1.0, 1.0], 1.0)):
+        with pytest.raises(NotImplementedError, match="from_highspy"):
+            change()
+
+
+def test_functions_have_no_further_constraints():
+    model = as_pyepo(rl.Problem.from_solver(lambda c: c < 0.5, 3, sense="minimize"))
+    assert solved(model, [0.1, 0.9, 0.2])[0].tolist() == [1.0, 0.0, 1.0]
+    for change in (model.relax, lambda: model.addConstr(np.ones(3), 1.0)):
+        with pytest.raises(NotImplementedError, match="a Python function is called as it is"):
+            change()
+
+
+def test_pyepos_pool_of_processes_keeps_further_constraints():
+    features, costs = rl.generate("SP4x4", instances=20, seed=0)
+    for model in (
+        as_pyepo(rl.Problem("SP4x4")).addConstr(np.append(1.0, np.zeros(23)), 0.0),
+        as_pyepo(rl.Problem("KS24")).relax(),
+    ):
+        table = DataLoader(optDataset(model, features, costs), 20)
+        predictor = torch.nn.Linear(features.shape[1], costs.shape[1])
+        alone = pyepo.metric.regret(predictor, model, table, processes=1)
+        assert pyepo.metric.regret(predictor, model, table, processes=2) == alone
+        again = pickle.loads(pickle.dumps(model))
+        assert solved(again, costs[0])[1] == solved(model, costs[0])[1]
+
+
+def test_models_come_back_as_their_problem():
+    for problem in [*BINDING.values(), partly_known()]:
+        assert from_pyepo(as_pyepo(problem)) == problem
+
+
+def test_routes_of_pyepo_become_routes():
+    for theirs in (vrpRCIModel, vrpMTZModel):
+        model = theirs(5, [2.0, 1.0, 3.0, 2.0], 5.0, 2)
+        problem = from_pyepo(model)
+        assert problem.to_dict()["kind"] == "cvrp"
+        for cost in costs_of(model, 3):
+            assert problem.solve(cost).objective == pytest.approx(solved(model, cost)[1], rel=1e-5)

@@ -2,6 +2,7 @@
 
 import pickle
 import warnings
+from functools import partial
 
 import numpy as np
 import pytest
@@ -10,30 +11,67 @@ import regretless as rl
 
 pytest.importorskip("sklearn")
 
+from sklearn import config_context
 from sklearn.base import clone
 from sklearn.compose import TransformedTargetRegressor
 from sklearn.ensemble import BaggingRegressor
 from sklearn.linear_model import LinearRegression, Ridge
-from sklearn.model_selection import GridSearchCV, cross_val_predict, cross_val_score
+from sklearn.metrics import r2_score
+from sklearn.model_selection import (
+    GridSearchCV,
+    KFold,
+    cross_val_predict,
+    cross_val_score,
+    cross_validate,
+)
 from sklearn.multioutput import MultiOutputRegressor, RegressorChain
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, MinMaxScaler, StandardScaler
-from sklearn.utils.estimator_checks import parametrize_with_checks
+from sklearn.utils.estimator_checks import (
+    check_estimator,
+    check_regressor_multioutput,
+    parametrize_with_checks,
+)
 
+from regretless._sklearn_checks import expected_failed_checks
 from regretless.sklearn import DecisionFocusedRegressor, make_regret_scorer, regret_score
 
 KS = rl.Problem("KS12")
 X, C = rl.generate("KS12", instances=300, seed=0)
 
 
-@parametrize_with_checks(
-    [
-        DecisionFocusedRegressor(),
-        DecisionFocusedRegressor(method="MSE", predictor="mlp:16", epochs=40),
-    ]
-)
+TAKE_IT_OR_NOT = {"kind": "top_k", "items": 1, "k": 1, "at_most": True, "sense": "minimize"}
+"""A problem with one cost, as the single target of scikit-learn's checks."""
+
+CHECKED = [
+    DecisionFocusedRegressor(),
+    DecisionFocusedRegressor(method="MSE", predictor="mlp:16", epochs=40),
+    DecisionFocusedRegressor(TAKE_IT_OR_NOT),
+    DecisionFocusedRegressor(TAKE_IT_OR_NOT, method="SPO+", epochs=20),
+]
+
+
+@pytest.mark.filterwarnings("ignore:every column of y has mean 0:UserWarning")
+@parametrize_with_checks(CHECKED, expected_failed_checks=expected_failed_checks)
 def test_every_check_of_scikit_learn_passes(estimator, check):
     check(estimator)
+
+
+@pytest.mark.parametrize("estimator", [CHECKED[0], CHECKED[2]])
+def test_checks_that_are_expected_to_fail_fail(estimator):
+    """The list of exceptions has no entry too many."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        results = check_estimator(
+            estimator, expected_failed_checks=expected_failed_checks(estimator), on_skip=None
+        )
+    failed = {result["check_name"] for result in results if result["status"] == "xfail"}
+    assert failed == set(expected_failed_checks(estimator))
+
+
+def test_a_problem_of_five_costs_passes_the_check_of_five_targets():
+    problem = {"kind": "top_k", "items": 5, "k": 2, "sense": "minimize"}
+    check_regressor_multioutput("estimator", DecisionFocusedRegressor(problem))
 
 
 def fitted(**settings):
@@ -140,13 +178,156 @@ def test_column_names_are_kept_and_checked(library):
         estimator.model_.predict(other)
 
 
-def test_set_output_gives_frames_of_predictions_in_a_pipeline():
+def test_frames_that_set_output_makes_keep_their_names_in_a_pipeline():
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame(X, columns=list("abcde"))
     pipe = make_pipeline(
         StandardScaler().set_output(transform="pandas"), DecisionFocusedRegressor(KS, epochs=2)
     )
     assert list(pipe.fit(frame, C)[-1].feature_names_in_) == list("abcde")
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_set_output_makes_frames_of_decisions(library):
+    frames = pytest.importorskip(library)
+    names = [f"item {number}" for number in range(12)]
+    costs = frames.DataFrame({name: C[:, number] for number, name in enumerate(names)})
+    estimator = DecisionFocusedRegressor(KS, epochs=2, random_state=0).fit(X, costs)
+    expected = estimator.decide(X).decisions
+    plain = estimator.transform(X)
+    assert isinstance(plain, np.ndarray) and plain.dtype == np.float64
+    np.testing.assert_array_equal(plain, expected)
+    frame = estimator.set_output(transform=library).transform(X)
+    assert isinstance(frame, frames.DataFrame) and list(frame.columns) == names
+    np.testing.assert_array_equal(frame.to_numpy(), expected)
+    assert isinstance(estimator.predict(X), np.ndarray), "predictions are arrays, as everywhere"
+    pipe = make_pipeline(StandardScaler(), clone(estimator)).set_output(transform=library)
+    assert isinstance(pipe.fit(X, costs).transform(X), frames.DataFrame)
+    assert isinstance(deciding().fit_transform(X, costs), np.ndarray)
+
+
+def test_frames_of_decisions_have_the_index_of_the_features_and_the_names_of_the_problem():
+    pandas = pytest.importorskip("pandas")
+    features, _ = labeled_frames()
+    estimator = deciding().set_output(transform="pandas").fit(features, C)
+    frame = estimator.transform(features)
+    assert list(frame.index) == list(features.index)
+    assert list(frame.columns) == [f"decisionfocusedregressor{number}" for number in range(12)]
+    problem = rl.Problem.from_arrays(
+        np.ones((1, 2)), [1.0], sense="maximize", upper=1.0, integer=True, names=["b", "a"]
+    )
+    costs = pandas.DataFrame({"a": C[:, 0], "b": C[:, 1]})
+    named = DecisionFocusedRegressor(problem, epochs=2, random_state=0).fit(X, costs)
+    assert list(named.get_feature_names_out()) == ["b", "a"]
+    np.testing.assert_array_equal(named.transform(X), named.decide(X).decisions)
+
+
+def test_without_a_problem_the_estimator_is_no_transformer():
+    plain = DecisionFocusedRegressor(epochs=2)
+    assert not hasattr(plain, "transform") and not hasattr(plain, "fit_transform")
+    assert hasattr(deciding(), "transform") and hasattr(deciding(), "fit_transform")
+
+
+WEIGHTS = np.where(X[:, 0] > 0, 1.0, 0.0) + 0.01
+
+
+def test_sample_weights_are_the_weights_of_train():
+    model, _ = rl.train(KS, X, C, "MAE(O,S)", weights=WEIGHTS, split=(0.2, 0.0), epochs=5, seed=7)
+    estimator = DecisionFocusedRegressor(KS, epochs=5, random_state=7)
+    assert estimator.fit(X, C, WEIGHTS).model_ == model
+    assert estimator.fit(X, C, sample_weight=list(4 * WEIGHTS)).model_ == model
+    assert estimator.fit(X, C).model_ != model
+    unweighted = estimator.model_
+    assert estimator.fit(X, C, sample_weight=np.full(len(X), 0.3)).model_ == unweighted
+
+
+def test_the_weights_decide_which_of_two_contradictory_halves_is_learned():
+    signal = X @ np.random.default_rng(0).normal(size=(5, 12))
+    signs = np.tile([1.0, -1.0], 150)
+    costs = 20.0 + signs[:, None] * signal
+    for sign in (1.0, -1.0):
+        weights = np.where(signs == sign, 1.0, 1e-3)
+        estimator = DecisionFocusedRegressor(KS, method="MSE", random_state=0)
+        predicted = estimator.fit(X, costs, sample_weight=weights).predict(X)
+        error = np.abs(predicted - (20.0 + sign * signal)).mean()
+        assert error < 0.1 * np.abs(signal).mean()
+
+
+@pytest.mark.parametrize(
+    ("weights", "words"),
+    [
+        (np.ones(299), "shape \\(300,\\)"),
+        (np.ones((300, 1)), "shape \\(300,\\)"),
+        (-np.ones(300), "at least 0"),
+        (np.full(300, np.nan), "finite"),
+        (np.zeros(300), "zero"),
+        (["a"] * 300, "numbers"),
+    ],
+)
+def test_invalid_sample_weights_are_refused(weights, words):
+    estimator = deciding().fit(X, C)
+    for call in (deciding().fit, estimator.score, partial(make_regret_scorer(KS), estimator)):
+        with pytest.raises(ValueError, match=words):
+            call(X, C, sample_weight=weights)
+
+
+def test_auto_has_no_sample_weights():
+    with pytest.raises(ValueError, match="row weights"):
+        deciding(method="auto").fit(X, C, sample_weight=WEIGHTS)
+
+
+def test_scores_are_weighted_by_rows():
+    estimator = fitted()
+    regrets = rl.regret(KS, estimator.predict(X), C)
+    best = rl.label(KS, C).objectives
+    expected = -(WEIGHTS @ regrets) / (WEIGHTS @ np.abs(best))
+    scorer = make_regret_scorer(KS)
+    assert estimator.score(X, C, sample_weight=WEIGHTS) == pytest.approx(expected, rel=1e-6)
+    assert scorer(estimator, X, C, sample_weight=WEIGHTS) == pytest.approx(expected, rel=1e-6)
+    assert expected != pytest.approx(estimator.score(X, C), rel=1e-3)
+    ones = np.ones(len(X))
+    assert estimator.score(X, C, sample_weight=ones) == pytest.approx(
+        estimator.score(X, C), rel=1e-9
+    )
+    single = np.zeros(len(X))
+    single[7] = 2.0
+    assert estimator.score(X, C, sample_weight=single) == pytest.approx(
+        -regrets[7] / abs(best[7]), rel=1e-5, abs=1e-9
+    )
+    plain = DecisionFocusedRegressor(epochs=2).fit(X, C)
+    assert plain.score(X, C, sample_weight=WEIGHTS) == r2_score(
+        C, plain.predict(X), sample_weight=WEIGHTS
+    )
+
+
+def test_searches_pass_sample_weights_to_fit_and_score():
+    with config_context(enable_metadata_routing=True):
+        estimator = deciding().set_fit_request(sample_weight=True)
+        scorer = make_regret_scorer(KS).set_score_request(sample_weight=True)
+        found = cross_validate(
+            estimator,
+            X,
+            C,
+            cv=KFold(2),
+            scoring=scorer,
+            params={"sample_weight": WEIGHTS},
+            return_estimator=True,
+        )
+        half = np.arange(len(X)) < len(X) // 2
+        first = deciding().fit(X[~half], C[~half], sample_weight=WEIGHTS[~half])
+        assert found["estimator"][0].model_ == first.model_
+        assert found["test_score"][0] == first.score(X[half], C[half], sample_weight=WEIGHTS[half])
+        unasked = cross_validate(
+            estimator,
+            X,
+            C,
+            cv=KFold(2),
+            scoring=make_regret_scorer(KS).set_score_request(sample_weight=False),
+            params={"sample_weight": WEIGHTS},
+        )
+        assert unasked["test_score"][0] == first.score(X[half], C[half])
+    search = GridSearchCV(deciding(), {"epochs": [1, 2]}, cv=2).fit(X, C, sample_weight=WEIGHTS)
+    assert search.best_score_ <= 0
 
 
 def test_without_a_problem_there_are_no_decisions():

@@ -422,3 +422,15 @@ def test_rows_given_in_single_precision_are_found_after_doubles_joined():
     by_row = module(predictions, torch.arange(3))
     module(predictions, torch.from_numpy(costs.astype(np.float64) * (1 + 1e-12)))
     torch.testing.assert_close(module(predictions, torch.from_numpy(costs)), by_row)
+
+
+def test_losses_that_a_problem_cannot_serve_are_refused_when_they_are_built():
+    def solve(costs):
+        raise AssertionError("called, though the loss is refused")
+
+    problem = rl.Problem.from_solver(solve, 4, sense="minimize")
+    costs = np.ones((3, 4))
+    for name in ("CaVE", "CaVE+", "LAVA", "MSE(O_S)", "SPO+ relax"):
+        for table in (costs, None):
+            with pytest.raises(ValueError, match="use|leave out"):
+                DecisionLoss(problem, table, name)

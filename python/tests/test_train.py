@@ -305,3 +305,64 @@ def test_a_split_by_time_needs_a_time_for_every_row():
         rl.train(PROBLEM, X, C, split="time:day")
     with pytest.raises(ValueError, match="time:date"):
         rl.train(PROBLEM, X, C, split="time")
+
+
+def test_weights_of_rows_are_those_of_repeated_rows():
+    """One step on all rows: twice the weight is the row twice."""
+    rows = np.repeat(np.arange(100), 1 + np.arange(100) % 3)
+    weights = 1.0 + np.arange(100) % 3
+    settings = {
+        "epochs": 1,
+        "batch_size": 1000,
+        "select": "last",
+        # The deviation of a sample divides by one row less, which repeated rows change.
+        "scale_costs": False,
+        "learning_rate": 0.1,
+        # Adam enlarges the rounding errors of gradients that vanish.
+        "optimizer": "sgd:momentum=0.0",
+    }
+    for method in ("MSE", "SPO+"):
+        repeated, _ = rl.train(
+            PROBLEM, X[rows], C[rows], method, split=(np.arange(len(rows)), []), **settings
+        )
+        weighted, _ = rl.train(
+            PROBLEM,
+            X[:100],
+            C[:100],
+            method,
+            weights=weights,
+            split=(np.arange(100), []),
+            **settings,
+        )
+        plain, _ = rl.train(
+            PROBLEM, X[:100], C[:100], method, split=(np.arange(100), []), **settings
+        )
+        np.testing.assert_allclose(weighted.predict(X), repeated.predict(X), rtol=1e-4, atol=1e-4)
+        assert np.abs(weighted.predict(X) - plain.predict(X)).max() > 1e-3
+
+
+@pytest.mark.parametrize(
+    ("weights", "words"),
+    [
+        (np.ones(199), "199 weights for 200 rows"),
+        (np.ones((200, 1)), "weights has 2 dimensions"),
+        (np.append(np.ones(199), -1.0), "weights: row 199"),
+        (np.append(np.ones(199), np.nan), "weights: row 199"),
+        (np.zeros(200), "all rows have weight 0"),
+        (np.arange(200) < 1, "validation rows have weight 0"),
+        (["a"] * 200, "weights must be an array of numbers"),
+    ],
+)
+def test_invalid_weights_of_rows_are_refused(weights, words):
+    with pytest.raises(ValueError, match=words):
+        rl.train(PROBLEM, X, C, labels=LABELS, weights=weights, split=(120, 40, 40))
+
+
+def test_a_resumed_training_has_the_same_weights(tmp_path):
+    weights = np.linspace(0.1, 2.0, 200)
+    path = tmp_path / "model.safetensors"
+    settings = {"labels": LABELS, "epochs": 3, "seed": 1}
+    first, _ = rl.train(PROBLEM, X, C, "MAE(C,O,S)", weights=weights, checkpoint=path, **settings)
+    again, _ = rl.train(PROBLEM, X, C, "MAE(C,O,S)", weights=weights, **settings)
+    other, _ = rl.train(PROBLEM, X, C, "MAE(C,O,S)", weights=weights[::-1], **settings)
+    assert first == again != other

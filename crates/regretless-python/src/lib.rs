@@ -55,7 +55,7 @@ mod _core {
     #[pymodule_export]
     use super::label::{Labels, label};
     #[pymodule_export]
-    use super::loss::Loss;
+    use super::loss::{Loss, check_loss};
     #[pymodule_export]
     use super::names::{column_names_of, costs_in_order};
     #[pymodule_export]

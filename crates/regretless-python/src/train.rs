@@ -16,7 +16,7 @@ use regretless::train::TrainingContext;
 use regretless::trainer::Trainer;
 use serde_json::Value;
 
-use crate::arrays::{ArrayOwnership, features, matrix, row_numbers};
+use crate::arrays::{ArrayOwnership, features, matrix, row_numbers, vector};
 use crate::call_observer::{PyCall, warn};
 use crate::error::to_py_err;
 use crate::keywords::refuse_renamed;
@@ -322,6 +322,15 @@ fn dataset(
     })
 }
 
+/// The table with row weights.
+fn with_row_weights(data: Dataset, weights: &Bound<'_, PyAny>) -> PyResult<Dataset> {
+    let weights = vector(weights, "weights")?;
+    data.with_row_weights(weights).map_err(|error| match error {
+        regretless::Error::Input { .. } => PyValueError::new_err(format!("weights: {error}")),
+        other => to_py_err(other),
+    })
+}
+
 /// Train a model for the decisions that follow from its predictions.
 ///
 /// Parameters
@@ -338,6 +347,11 @@ fn dataset(
 ///     "auto", which races several methods. MAE(O,S) by default.
 /// labels : Labels, optional
 ///     Optimal decisions of the rows; solved here by default.
+/// weights : array_like of shape (n,), optional
+///     How much each row counts in training: the weighted mean of the losses is minimized, and the
+///     epoch with the best weighted mean over the validation rows is kept. Only ratios matter; rows
+///     of weight 0 are left out. The results in the report count every row alike. "auto" has no
+///     weights.
 /// split : optional
 ///     Fractions for validation and test, drawn at random; (0.2, 0.2) by default. "order:0.2,0.1"
 ///     takes them from the end of the table. "time:date" or "time:date,0.2,0.1" takes the latest
@@ -422,7 +436,7 @@ fn dataset(
 /// >>> report.test.normalized_regret
 #[pyfunction]
 #[pyo3(signature = (
-    problem, X, C, method=None, *, labels=None, split=None, predictor="linear", init_model=None,
+    problem, X, C, method=None, *, labels=None, weights=None, split=None, predictor="linear", init_model=None,
     seed=0, profile="default", feature_names=None, cost_names=None, checkpoint=None, threads=None,
     progress=false, heuristic=None, **settings
 ))]
@@ -433,6 +447,7 @@ pub fn train<'py>(
     C: &Bound<'py, PyAny>,
     method: Option<&str>,
     labels: Option<&Bound<'py, Labels>>,
+    weights: Option<&Bound<'py, PyAny>>,
     split: Option<&Bound<'py, PyAny>>,
     predictor: &str,
     init_model: Option<&Bound<'py, Model>>,
@@ -466,6 +481,9 @@ pub fn train<'py>(
     };
     let mut data = dataset(X, C, feature_names, cost_names)?;
     match_table(py, problem, &mut data)?;
+    if let Some(weights) = weights {
+        data = with_row_weights(data, weights)?;
+    }
     let split = match &time_split {
         Some(by_time) => by_time.apply(data.len())?,
         None => parse_split(split, data.len(), u64::from(seed))?,
@@ -475,6 +493,7 @@ pub fn train<'py>(
     let oracle = problem
         .oracle(&call, threads, heuristic)
         .map_err(to_py_err)?;
+    trainer.method.check_problem(&oracle).map_err(to_py_err)?;
     let data = with_labels(py, problem, &call, &oracle, data, labels)?;
     let split = split.restrict_to(&data.rows()).map_err(to_py_err)?;
     let outcome = call.run(py, |observer| {

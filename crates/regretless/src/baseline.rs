@@ -115,13 +115,15 @@ pub(crate) fn least_squares(
     })
 }
 
-/// Mean of each cost over the training rows, summed in double precision.
+/// Mean of each cost over the training rows, weighted as they are and summed in double precision.
 fn mean_costs(context: &TrainingContext<'_>) -> Vec<f32> {
-    let costs = context.data.data().costs();
+    let data = context.data.data();
+    let (costs, weights) = (data.costs(), data.scaled_row_weights(&context.split.train));
     let mut sums = vec![0.0; costs.cols()];
     for row in &context.split.train {
+        let weight = weights.as_ref().map_or(1.0, |weights| weights[*row]);
         for (sum, cost) in sums.iter_mut().zip(costs.row(*row)) {
-            *sum += f64::from(*cost);
+            *sum += weight * f64::from(*cost);
         }
     }
     let count = context.split.train.len().max(1) as f64;

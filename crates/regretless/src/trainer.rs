@@ -229,6 +229,7 @@ impl Trainer {
     ) -> Result<FitResult> {
         match &self.method {
             Method::Stages(stages) => {
+                self.method.check_problem(context.oracle)?;
                 let training = StagedTraining {
                     stages,
                     predictor: &self.predictor,
@@ -249,6 +250,11 @@ impl Trainer {
                 Err(Error::setting("auto cannot start from a model")
                     .with_remedy("leave the model out, or name a method other than auto"))
             }
+            Method::Auto(_) if context.data.data().row_weights().is_some() => Err(Error::setting(
+                "auto compares its candidates by regrets that count every row alike, so it \
+                     cannot use row weights",
+            )
+            .with_remedy("leave the weights out, or name a method other than auto")),
             Method::Auto(budget) => {
                 let (predictor, settings) = (&self.predictor, self.settings);
                 CandidateRace::new(context, predictor, settings, problem, *budget)?.run()

@@ -50,8 +50,9 @@ use rows::{Float, Predictions, check_finite};
 /// Raises
 /// ------
 /// ValueError
-///     For an unknown name, several stages ("then"), or components that weight instances by the
-///     regret of a trained baseline (C, W, IC, EIC), which only `train` has.
+///     For an unknown name, several stages ("then"), components that weight instances by the
+///     regret of a trained baseline (C, W, IC, EIC), which only `train` has, or a loss that needs
+///     more of the problem than it has, such as CaVE for a Python function.
 ///
 /// Notes
 /// -----
@@ -111,6 +112,7 @@ impl Loss {
         let problem = py_problem.get();
         let call = PyCall::new(progress);
         let oracle = problem.oracle(&call, threads, None).map_err(to_py_err)?;
+        stage.check_problem(&oracle).map_err(to_py_err)?;
         let data = costs_only(problem, C, ArrayOwnership::Copy)?;
         let data = with_labels(py, problem, &call, &oracle, data, labels)?;
         let (data, loss, pool) = call.run(py, |observer| {
@@ -251,6 +253,18 @@ impl Loss {
             self.data.len()
         )
     }
+}
+
+/// Raise a `ValueError` where `Loss` would refuse a loss for a problem, whatever the costs.
+#[pyfunction]
+#[pyo3(name = "_check_loss")]
+pub fn check_loss(problem: &Bound<'_, Problem>, loss: &str) -> PyResult<()> {
+    let stage: TrainingStage = loss.parse().map_err(to_py_err)?;
+    check_single_loss(&stage).map_err(to_py_err)?;
+    let call = PyCall::new(false);
+    let oracle = problem.get().oracle(&call, Some(1), None);
+    let oracle = oracle.map_err(to_py_err)?;
+    stage.check_problem(&oracle).map_err(to_py_err)
 }
 
 /// Refuses methods that cannot be evaluated without a training.

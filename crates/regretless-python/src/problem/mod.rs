@@ -278,6 +278,52 @@ impl Problem {
         Ok(Self::from_function(function))
     }
 
+    /// Build the problem of a CPMpy model; see `regretless.problems.from_cpmpy`.
+    ///
+    /// Parameters
+    /// ----------
+    /// model : cpmpy.Model
+    ///     A linear or mixed-integer model.
+    /// costs : optional
+    ///     Variables whose costs are predicted: names, patterns, column numbers or variables; all
+    ///     by default.
+    ///
+    /// Returns
+    /// -------
+    /// Problem
+    #[classmethod]
+    #[pyo3(signature = (model, costs=None))]
+    fn from_cpmpy<'py>(
+        class: &Bound<'py, PyType>,
+        model: &Bound<'py, PyAny>,
+        costs: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        read_model(class.py(), "from_cpmpy", model, costs)
+    }
+
+    /// Build the problem of a cvxpy model; see `regretless.problems.from_cvxpy`.
+    ///
+    /// Parameters
+    /// ----------
+    /// model : cvxpy.Problem
+    ///     A linear or mixed-integer model.
+    /// costs : optional
+    ///     Variables whose costs are predicted: names, patterns, column numbers or variables; all
+    ///     by default.
+    ///
+    /// Returns
+    /// -------
+    /// Problem
+    #[classmethod]
+    #[pyo3(signature = (model, costs=None))]
+    fn from_cvxpy<'py>(
+        class: &Bound<'py, PyType>,
+        model: &Bound<'py, PyAny>,
+        costs: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        read_model(class.py(), "from_cvxpy", model, costs)
+    }
+
     /// Build the problem of a Gurobi model; see `regretless.problems.from_gurobipy`.
     ///
     /// Parameters
@@ -324,6 +370,29 @@ impl Problem {
         read_model(class.py(), "from_highspy", model, costs)
     }
 
+    /// Build the problem of a linopy model; see `regretless.problems.from_linopy`.
+    ///
+    /// Parameters
+    /// ----------
+    /// model : linopy.Model
+    ///     A linear or mixed-integer model.
+    /// costs : optional
+    ///     Variables whose costs are predicted: names, patterns, column numbers or variables; all
+    ///     by default.
+    ///
+    /// Returns
+    /// -------
+    /// Problem
+    #[classmethod]
+    #[pyo3(signature = (model, costs=None))]
+    fn from_linopy<'py>(
+        class: &Bound<'py, PyType>,
+        model: &Bound<'py, PyAny>,
+        costs: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        read_model(class.py(), "from_linopy", model, costs)
+    }
+
     /// Build the problem of an OR-Tools model; see `regretless.problems.from_ortools`.
     ///
     /// Parameters
@@ -345,6 +414,29 @@ impl Problem {
         costs: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
         read_model(class.py(), "from_ortools", model, costs)
+    }
+
+    /// Build the problem of a PuLP model; see `regretless.problems.from_pulp`.
+    ///
+    /// Parameters
+    /// ----------
+    /// model : pulp.LpProblem
+    ///     A linear or mixed-integer model.
+    /// costs : optional
+    ///     Variables whose costs are predicted: names, patterns, column numbers or variables; all
+    ///     by default.
+    ///
+    /// Returns
+    /// -------
+    /// Problem
+    #[classmethod]
+    #[pyo3(signature = (model, costs=None))]
+    fn from_pulp<'py>(
+        class: &Bound<'py, PyType>,
+        model: &Bound<'py, PyAny>,
+        costs: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        read_model(class.py(), "from_pulp", model, costs)
     }
 
     /// Build the problem of a Pyomo model; see `regretless.problems.from_pyomo`.

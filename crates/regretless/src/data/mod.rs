@@ -20,6 +20,7 @@ mod matrix;
 mod names;
 pub(crate) mod npy;
 mod row_times;
+mod row_weights;
 mod split;
 pub(crate) mod split_indices;
 pub(crate) mod synthetic;
@@ -183,6 +184,8 @@ pub struct Dataset {
     features: Features,
     costs: Matrix,
     cost_names: CostNames,
+    /// How much each instance counts in training; all alike if absent.
+    row_weights: Option<Vec<f64>>,
 }
 
 impl Dataset {
@@ -244,6 +247,7 @@ impl Dataset {
             features,
             costs,
             cost_names,
+            row_weights: None,
         })
     }
 

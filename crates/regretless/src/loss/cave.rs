@@ -218,14 +218,9 @@ impl LossDefinition for Cave {
         }
     }
 
-    /// Checks that decisions are vertices of the relaxation and that the interior-point method is
-    /// available.
-    fn build(
-        &self,
-        _: &LabeledDataset,
-        oracle: &Oracle,
-        _: &dyn Observer,
-    ) -> Result<Box<dyn Loss>> {
+    /// Checks that decisions are vertices of the relaxation with a cone, and that the interior-point
+    /// method is available.
+    fn check_problem(&self, oracle: &Oracle) -> Result<()> {
         if matches!(self.projection, ConeProjection::InteriorPoint { .. })
             && !cfg!(feature = "clarabel")
         {
@@ -233,15 +228,19 @@ impl LossDefinition for Cave {
                 `clarabel`)";
             return Err(Error::setting(message).with_remedy("use CaVE(inner)"));
         }
-        if oracle.problem().has_vertex_decisions() {
-            return Ok(Box::new(*self));
+        if !oracle.problem().has_vertex_decisions() {
+            return Err(Error::Capability {
+                method: self.to_string(),
+                capability: "decisions of zeros and ones",
+                problem: oracle.problem().name(),
+                remedy: "use a loss without cones, such as MAE(O,S) or SPO+".into(),
+            });
         }
-        Err(Error::Capability {
-            method: self.to_string(),
-            capability: "decisions of zeros and ones",
-            problem: oracle.problem().name(),
-            remedy: "use a loss without cones, such as MAE(O,S) or SPO+".into(),
-        })
+        oracle.require_cones()
+    }
+
+    fn build(&self, _: &LabeledDataset, _: &Oracle, _: &dyn Observer) -> Result<Box<dyn Loss>> {
+        Ok(Box::new(*self))
     }
 }
 

@@ -83,6 +83,10 @@ impl LossDefinition for LavaSpec {
         LossProperties::SOLVER_FREE
     }
 
+    fn check_problem(&self, oracle: &Oracle) -> Result<()> {
+        oracle.require_adjacent_vertices()
+    }
+
     /// Finds the adjacent vertices of every row.
     fn build(
         &self,

@@ -22,6 +22,14 @@ pub trait LossDefinition: Any + fmt::Debug + fmt::Display + Send + Sync {
     /// Properties of the loss that determine what training prepares.
     fn properties(&self) -> LossProperties;
 
+    /// Checks that the problem has what the loss needs, before anything is solved.
+    ///
+    /// # Errors
+    /// When it lacks something, which the error names.
+    fn check_problem(&self, _oracle: &Oracle) -> Result<()> {
+        Ok(())
+    }
+
     /// The loss for one table. What it needs beyond the labels is computed here, once.
     ///
     /// # Errors
@@ -45,6 +53,16 @@ impl LossSpec {
         self.0.properties()
     }
 
+    /// Checks that the problem has what the loss needs, before anything is solved.
+    ///
+    /// # Errors
+    /// When it lacks something, which the error names.
+    pub fn check_problem(&self, oracle: &Oracle) -> Result<()> {
+        self.0
+            .check_problem(oracle)
+            .map_err(|error| error.for_method(&self.to_string()))
+    }
+
     /// The loss for one table. What it needs beyond the labels is computed here, once.
     ///
     /// # Errors
@@ -55,6 +73,7 @@ impl LossSpec {
         oracle: &Oracle,
         observer: &dyn Observer,
     ) -> Result<Box<dyn Loss>> {
+        self.check_problem(oracle)?;
         self.0.build(data, oracle, observer)
     }
 

@@ -28,6 +28,7 @@ pub use stage::TrainingStage;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
+use crate::oracle::Oracle;
 
 /// How a model is trained.
 ///
@@ -83,6 +84,21 @@ impl Default for Method {
 }
 
 impl Method {
+    /// Checks that the problem has what every stage needs, before anything is solved; `auto` only
+    /// takes what the problem has.
+    ///
+    /// # Errors
+    /// When the problem lacks something, which the error names, or settings of a stage contradict
+    /// each other.
+    pub fn check_problem(&self, oracle: &Oracle) -> Result<()> {
+        match self {
+            Self::Stages(stages) => stages
+                .iter()
+                .try_for_each(|stage| stage.check_problem(oracle)),
+            Self::Auto(_) | Self::InvalidAuto(_) => Ok(()),
+        }
+    }
+
     /// The only stage of a method.
     ///
     /// # Errors

@@ -81,6 +81,23 @@ impl TrainingStage {
             .apply(data, rows, &self.to_string(), oracle, observer)
     }
 
+    /// Checks that the problem has what loss, oracle settings and labels need, and that they are
+    /// compatible, before anything is solved.
+    ///
+    /// # Errors
+    /// As [`Self::check`], and when the problem lacks something, which the error names.
+    pub fn check_problem(&self, oracle: &Oracle) -> Result<()> {
+        self.check()?;
+        self.loss.check_problem(oracle)?;
+        let relaxation = match self.labels.relaxed {
+            Some(kind) => oracle.require_relaxation(kind),
+            None => Ok(()),
+        };
+        relaxation.map_err(|error| error.for_method(&self.to_string()))?;
+        self.training_oracle(oracle, 0)?;
+        Ok(())
+    }
+
     /// Checks that loss, oracle settings and labels are compatible.
     ///
     /// # Errors

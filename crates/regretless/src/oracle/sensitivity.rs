@@ -44,6 +44,42 @@ impl Oracle {
         }
     }
 
+    /// Checks that the problem has cost ranges of this kind.
+    ///
+    /// # Errors
+    /// When it has none.
+    pub(crate) fn require_ranges(&self, kind: CostRangeKind) -> Result<()> {
+        match self.problem.cost_ranging(kind, &self.limits) {
+            Some(_) => Ok(()),
+            None => Err(self.missing_ranges(kind)),
+        }
+    }
+
+    /// Checks that the problem has adjacent vertices.
+    ///
+    /// # Errors
+    /// When it has none.
+    pub(crate) fn require_adjacent_vertices(&self) -> Result<()> {
+        match self.problem.adjacent_vertices(&self.limits) {
+            Some(_) => Ok(()),
+            None => {
+                Err(self.unsupported("adjacent vertices", "use another loss, such as MAE(O,S)"))
+            }
+        }
+    }
+
+    /// Checks that the problem has normal cones.
+    ///
+    /// # Errors
+    /// When it has none.
+    pub(crate) fn require_cones(&self) -> Result<()> {
+        if self.problem.has_cones() {
+            Ok(())
+        } else {
+            Err(self.missing_cones())
+        }
+    }
+
     /// The optimum of the relaxation for each row of costs (to be minimized), in row order.
     ///
     /// # Errors
@@ -105,10 +141,8 @@ impl Oracle {
         store: impl Fn(usize, &CostRanges, &mut T) + Sync + Send,
         observer: &dyn Observer,
     ) -> Result<()> {
+        self.require_ranges(kind)?;
         let make = || self.problem.cost_ranging(kind, &self.limits);
-        if make().is_none() {
-            return Err(self.missing_ranges(kind));
-        }
         let solve = |solver: &mut Box<dyn CostRanging>, costs: &[f64]| solver.ranges(costs);
         let store = |row: usize, ranges: CostRanges, slot: &mut T| store(row, &ranges, slot);
         self.run_on_rows(costs, slots, make, solve, store, observer)
@@ -128,10 +162,8 @@ impl Oracle {
         store: impl Fn(usize, Solution, Vec<VertexDelta>, &mut T) + Sync + Send,
         observer: &dyn Observer,
     ) -> Result<()> {
+        self.require_adjacent_vertices()?;
         let make = || self.problem.adjacent_vertices(&self.limits);
-        if make().is_none() {
-            return Err(self.unsupported("adjacent vertices", "use another loss, such as MAE(O,S)"));
-        }
         let solve =
             |solver: &mut Box<dyn AdjacentVertices>, costs: &[f64]| solver.adjacent_vertices(costs);
         let store = |row: usize, result: (Solution, Vec<VertexDelta>), slot: &mut T| {
@@ -145,12 +177,16 @@ impl Oracle {
     /// # Errors
     /// When the problem has none.
     pub fn cone(&self, decision: &Decision) -> Result<NormalCone> {
-        self.problem.cone(decision).ok_or_else(|| {
-            self.unsupported(
-                "the cone of binding constraints",
-                "use another loss, such as MAE(O,S)",
-            )
-        })
+        self.problem
+            .cone(decision)
+            .ok_or_else(|| self.missing_cones())
+    }
+
+    fn missing_cones(&self) -> Error {
+        self.unsupported(
+            "the cone of binding constraints",
+            "use another loss, such as MAE(O,S)",
+        )
     }
 
     /// Runs one solver per thread on the rows of costs: `make` builds a solver, `solve` runs it on

@@ -40,8 +40,8 @@ pub(crate) struct LinearFit {
 }
 
 impl LinearFit {
-    /// The fit of least squared error on these instances; in a long table one set of weights serves
-    /// all items.
+    /// The fit of least squared error on these instances, each counted by its row weight; in a long
+    /// table one set of weights serves all items.
     ///
     /// # Errors
     /// When there is no instance, or a sum is not finite.
@@ -49,9 +49,10 @@ impl LinearFit {
         if instances.is_empty() {
             return Err(Error::setting("no rows to fit least squares on"));
         }
+        let row_weights = data.scaled_row_weights(instances);
         let (input, output) = (
-            FeatureScaler::fit(data.features(), instances),
-            CostScaler::fit(data, instances),
+            FeatureScaler::fit(data.features(), instances, row_weights.as_deref()),
+            CostScaler::fit(data, instances, row_weights.as_deref()),
         );
         let mut equations = NormalEquations::new(input.mean.len(), output.scale.len());
         let mut features = data.features().select_rows(instances);
@@ -61,11 +62,14 @@ impl LinearFit {
         for (i, instance) in instances.iter().enumerate() {
             let rows = features.instance(i).chunks_exact(width);
             let costs = data.costs().row(*instance).chunks_exact(outputs);
+            let row_weight = row_weights
+                .as_ref()
+                .map_or(1.0, |weights| weights[*instance]);
             for (row, costs) in rows.zip(costs) {
                 for (j, target) in targets.iter_mut().enumerate() {
                     *target = (f64::from(costs[j]) - output.offset[j]) / output.scale[j];
                 }
-                equations.add(row, &targets);
+                equations.add(row_weight, row, &targets);
             }
         }
         let weights = equations.solve()?;
@@ -106,7 +110,7 @@ impl LinearFit {
     }
 }
 
-/// Sums over rows: features times features, and features times targets.
+/// Weighted sums over rows: features times features, and features times targets.
 struct NormalEquations {
     width: usize,
     outputs: usize,
@@ -128,9 +132,9 @@ impl NormalEquations {
         }
     }
 
-    fn add(&mut self, row: &[f32], targets: &[f64]) {
+    fn add(&mut self, weight: f64, row: &[f32], targets: &[f64]) {
         for (i, a) in row.iter().enumerate() {
-            let a = f64::from(*a);
+            let a = weight * f64::from(*a);
             for (sum, b) in self.gram[i * self.width..][..=i].iter_mut().zip(row) {
                 *sum += a * f64::from(*b);
             }

@@ -20,13 +20,16 @@ pub(crate) struct FeatureScaler {
 }
 
 impl FeatureScaler {
-    /// The scaler fitted on these instances.
-    pub fn fit(features: &Features, instances: &[usize]) -> Self {
+    /// The scaler fitted on these instances; `weights` holds one weight per instance of the table,
+    /// with a mean of 1 over those fitted on.
+    pub fn fit(features: &Features, instances: &[usize], weights: Option<&[f64]>) -> Self {
         let width = features.names().len();
         let rows = || {
-            instances
-                .iter()
-                .flat_map(|i| features.instance(*i).chunks_exact(width))
+            instances.iter().flat_map(|i| {
+                let weight = weights.map_or(1.0, |weights| weights[*i]);
+                let rows = features.instance(*i).chunks_exact(width);
+                rows.map(move |row| (weight, row))
+            })
         };
         let (mean, mut deviation) = mean_and_deviation(width, rows, 0.0);
         for deviation in &mut deviation {
@@ -73,16 +76,18 @@ impl CostScaler {
     }
 
     /// Mean and sample standard deviation of each cost; for a long table those of all costs, since
-    /// one output serves them all.
-    pub fn fit(data: &Dataset, instances: &[usize]) -> Self {
+    /// one output serves them all. Rows of the table count by their weights.
+    pub fn fit(data: &Dataset, instances: &[usize], weights: Option<&[f64]>) -> Self {
         let width = match data.features().shape() {
             FeatureShape::Wide => data.costs().cols(),
             FeatureShape::Long { .. } => 1,
         };
         let rows = || {
-            instances
-                .iter()
-                .flat_map(|i| data.costs().row(*i).chunks_exact(width))
+            instances.iter().flat_map(|i| {
+                let weight = weights.map_or(1.0, |weights| weights[*i]);
+                let rows = data.costs().row(*i).chunks_exact(width);
+                rows.map(move |row| (weight, row))
+            })
         };
         let (offset, deviation) = mean_and_deviation(width, rows, 1.0);
         let scale = deviation
@@ -136,26 +141,26 @@ impl CostScaler {
     }
 }
 
-/// Mean and standard deviation of each column; the variance is divided by the number of rows minus
-/// `lost_degrees_of_freedom`.
-fn mean_and_deviation<'a, I: Iterator<Item = &'a [f32]>>(
+/// Mean and standard deviation of each column of weighted rows; the variance is divided by the sum
+/// of the weights (without weights the number of rows) minus `lost_degrees_of_freedom`.
+fn mean_and_deviation<'a, I: Iterator<Item = (f64, &'a [f32])>>(
     width: usize,
     rows: impl Fn() -> I,
     lost_degrees_of_freedom: f64,
 ) -> (Vec<f64>, Vec<f64>) {
     let (mut mean, mut square, mut count) = (vec![0.0; width], vec![0.0; width], 0.0);
-    for row in rows() {
+    for (weight, row) in rows() {
         for (sum, value) in mean.iter_mut().zip(row) {
-            *sum += f64::from(*value);
+            *sum += weight * f64::from(*value);
         }
-        count += 1.0;
+        count += weight;
     }
     for sum in &mut mean {
         *sum /= f64::max(count, 1.0);
     }
-    for row in rows() {
+    for (weight, row) in rows() {
         for ((sum, v), mean) in square.iter_mut().zip(row).zip(&mean) {
-            *sum += (f64::from(*v) - mean).powi(2);
+            *sum += weight * (f64::from(*v) - mean).powi(2);
         }
     }
     let deviation = square

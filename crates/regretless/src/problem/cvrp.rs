@@ -393,6 +393,10 @@ impl ProblemKind for Cvrp {
         }
     }
 
+    fn has_cones(&self) -> bool {
+        true
+    }
+
     fn cone(&self, decision: &Decision) -> Option<NormalCone> {
         let (nodes, customers) = (self.nodes(), self.demands.len());
         let mut point = vec![0.0; self.num_costs()];

@@ -124,6 +124,10 @@ impl ProblemKind for GridPath {
         Some(Box::new(GridPathSolver::new(self.rows(), self.cols())))
     }
 
+    fn has_cones(&self) -> bool {
+        true
+    }
+
     fn cone(&self, decision: &Decision) -> Option<NormalCone> {
         let mut cone = NormalCone::binary(decision, self.num_costs());
         for balance in flow::balances(self.rows(), self.cols()) {

@@ -178,6 +178,10 @@ impl ProblemKind for Knapsack {
         Some(self.relaxation())
     }
 
+    fn has_cones(&self) -> bool {
+        true
+    }
+
     fn cone(&self, decision: &Decision) -> Option<NormalCone> {
         let mut cone = NormalCone::binary(decision, self.num_costs());
         for (weights, capacity) in self.weights.iter().zip(&self.capacity) {

@@ -223,6 +223,11 @@ pub trait ProblemKind: Send + Sync + fmt::Debug {
         None
     }
 
+    /// Whether [`Self::cone`] returns the cone of every decision.
+    fn has_cones(&self) -> bool {
+        false
+    }
+
     /// Whether every decision is a vertex of [`Relaxation::Plain`], so that its cone has full
     /// dimension: true where there are no integer variables or all of them are binary.
     fn has_vertex_decisions(&self) -> bool {

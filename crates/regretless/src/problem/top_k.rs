@@ -151,6 +151,10 @@ impl ProblemKind for TopK {
         Some(self.top_k_solver())
     }
 
+    fn has_cones(&self) -> bool {
+        true
+    }
+
     fn cone(&self, decision: &Decision) -> Option<NormalCone> {
         let mut cone = NormalCone::binary(decision, self.items);
         let chosen = decision.indices().len() as f64;

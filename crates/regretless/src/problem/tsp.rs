@@ -151,6 +151,10 @@ impl ProblemKind for Tsp {
         }
     }
 
+    fn has_cones(&self) -> bool {
+        true
+    }
+
     fn cone(&self, decision: &Decision) -> Option<NormalCone> {
         Some(self.cone_with_subtours(decision, &[]))
     }

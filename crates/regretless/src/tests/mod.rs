@@ -31,6 +31,7 @@ mod problem_of_model;
 mod regret;
 mod resuming;
 mod routing;
+mod row_weights;
 mod sensitivity;
 mod solvers;
 mod tables;

@@ -67,6 +67,9 @@ impl TrainingContext<'_> {
                 hasher.update(&bytes);
             }
         }
+        for weight in data.row_weights().unwrap_or_default() {
+            hasher.update(&weight.to_le_bytes());
+        }
         for row in self.data.rows() {
             hasher.update(&self.data.optimal_objective(row).to_le_bytes());
         }

@@ -185,7 +185,7 @@ impl<'a> FitState<'a> {
             }
             SelectionCriterion::ValidationLoss => {
                 let total: f64 = result.evaluated_losses.iter().sum();
-                report.validation_loss = Some(total / evaluated_rows.len() as f64);
+                report.validation_loss = Some(total / self.prepared.total_weight(evaluated_rows));
                 report.validation_loss
             }
             SelectionCriterion::TrainingLoss => Some(report.training_loss.unwrap_or(f64::INFINITY)),
@@ -224,7 +224,12 @@ impl<'a> FitState<'a> {
                 .solve_rows(&predictions, chunk, &observer)?;
             regrets.append(&mut regrets_from_results(solutions, context.data, chunk)?);
         }
-        Ok(regrets.iter().sum::<f64>() / rows.len() as f64)
+        if let Some(weights) = &self.prepared.row_weights {
+            for (regret, row) in regrets.iter_mut().zip(rows) {
+                *regret *= weights[*row];
+            }
+        }
+        Ok(regrets.iter().sum::<f64>() / self.prepared.total_weight(rows))
     }
 
     fn finish(self, stopped: StopReason) -> (Network, RoundReport) {
@@ -307,6 +312,7 @@ mod tests {
                 properties: method.loss.properties(),
                 loss: loss.as_ref(),
                 weights: None,
+                mean_weight: 1.0,
             };
             let network = Network::with_parameters(vec![3, 12], start.clone()).unwrap();
             let mut run = MinibatchRunner::new(&prepared, weighted_loss, network).unwrap();

@@ -115,9 +115,10 @@ impl StagedTraining<'_> {
             Some(folder) => Some(CheckpointStore::new(folder, self.key(context)?)),
             None => None,
         };
-        self.settings.check(context.split)?;
+        let weighted_split = context.data.data().without_weightless_rows(context.split)?;
+        self.settings.check(&weighted_split)?;
         let (started, cpu_started) = (Instant::now(), cpu_seconds());
-        let split = self.settings.rows(context.split);
+        let split = self.settings.rows(&weighted_split);
         let mut checkpoint = store
             .as_ref()
             .and_then(|store| load_checkpoint(store, context.observer));
@@ -221,7 +222,8 @@ fn train_stage(
     } = *prepared.context;
     let properties = prepared.stage.loss.properties();
     let loss = prepared.stage.loss.build(data, oracle, observer)?;
-    let (mut networks, mut weights, mut first_round) = (Vec::new(), None, 1);
+    let (mut networks, mut first_round) = (Vec::new(), 1);
+    let mut weights = prepared.row_weights.clone();
     if let Some(checkpoint) = &mut checkpoint {
         for parameters in &checkpoint.networks {
             let mut network = prepared.initial_network(&[]);
@@ -237,10 +239,16 @@ fn train_stage(
     }
     let num_rounds = properties.weighting.num_rounds();
     for round in first_round..=num_rounds {
+        // Row weights, those of the first round, have a mean of 1.
+        let mean_weight = match &weights {
+            Some(weights) if round > 1 => weights.iter().sum::<f64>() / weights.len().max(1) as f64,
+            Some(_) | None => 1.0,
+        };
         let weighted_loss = WeightedLoss {
             loss: loss.as_ref(),
             properties,
             weights: weights.as_deref(),
+            mean_weight,
         };
         let round_context = RoundContext {
             store,

@@ -21,6 +21,8 @@ pub(super) struct PreparedData<'a> {
     pub(super) output: CostScaler,
     /// The network of the model to start from, if there is one.
     start: Option<Network>,
+    /// Row weights of the table, with a mean of 1 over the training rows.
+    pub(super) row_weights: Option<Vec<f64>>,
 }
 
 impl<'a> PreparedData<'a> {
@@ -32,6 +34,7 @@ impl<'a> PreparedData<'a> {
         model: Option<&CostModel>,
     ) -> Result<Self> {
         let data = context.data.data();
+        let row_weights = data.scaled_row_weights(&context.split.train);
         let mut features = data.features().clone();
         let (input, output, start) = match model {
             Some(model) => {
@@ -40,10 +43,11 @@ impl<'a> PreparedData<'a> {
                 (model.input.clone(), output, Some(network))
             }
             None => {
+                let (train, weights) = (&context.split.train, row_weights.as_deref());
                 let input = settings
                     .standardize
-                    .then(|| FeatureScaler::fit(&features, &context.split.train));
-                let fitted = CostScaler::fit(data, &context.split.train);
+                    .then(|| FeatureScaler::fit(&features, train, weights));
+                let fitted = CostScaler::fit(data, train, weights);
                 let output = if settings.scale_costs {
                     fitted
                 } else {
@@ -65,7 +69,16 @@ impl<'a> PreparedData<'a> {
             input,
             output,
             start,
+            row_weights,
         })
+    }
+
+    /// The sum of the weights of some rows; without weights their number.
+    pub(super) fn total_weight(&self, rows: &[usize]) -> f64 {
+        match &self.row_weights {
+            Some(weights) => rows.iter().map(|row| weights[*row]).sum(),
+            None => rows.len() as f64,
+        }
     }
 
     pub(super) fn settings(&self) -> &TrainingSettings {

@@ -1,4 +1,5 @@
-//! Instance weights from the regret and the loss of a baseline.
+//! Instance weights: row weights of the table, and factors from the regret and the loss of a
+//! baseline.
 //!
 //! C_i = regret_i / loss_i makes the weighted loss of the baseline equal to its regret, so that a
 //! step that decreases the loss also decreases regret where the two are locally proportional.
@@ -27,6 +28,8 @@ pub(super) struct WeightedLoss<'a> {
     pub(super) properties: LossProperties,
     /// One factor per row of the table.
     pub(super) weights: Option<&'a [f64]>,
+    /// The order of magnitude of the factors.
+    pub(super) mean_weight: f64,
 }
 
 impl WeightedLoss<'_> {
@@ -36,16 +39,13 @@ impl WeightedLoss<'_> {
 
     /// The factor that scales gradients to the order of 1.
     pub(super) fn rescaling(&self, costs: usize) -> f64 {
-        let mean = match self.weights {
-            Some(weights) => weights.iter().sum::<f64>() / weights.len().max(1) as f64,
-            None => 1.0,
-        };
+        let mean = self.mean_weight;
         self.loss.rescaling(costs) / if mean > 0.0 { mean } else { 1.0 }
     }
 }
 
-/// Weights of all rows of the table, given the networks of the baseline; rows that neither train
-/// nor validate have weight 1.
+/// Weights of all rows of the table, given the networks of the baseline, times the row weights of
+/// the table; rows that neither train nor validate have weight 1.
 pub(super) fn weights(
     prepared: &PreparedData<'_>,
     loss: &dyn Loss,
@@ -57,7 +57,7 @@ pub(super) fn weights(
     let observer = InterruptOnlyObserver(context.observer);
     let regrets = regrets(&predictions, context.data, &rows, context.oracle, &observer)?;
     let properties = prepared.stage.loss.properties();
-    let row_weights = match properties.weighting {
+    let instance_weights = match properties.weighting {
         InstanceWeighting::Reweighted(w) => reweighted(&regrets, w),
         InstanceWeighting::Equal
         | InstanceWeighting::InstanceCosts
@@ -67,6 +67,7 @@ pub(super) fn weights(
                 loss,
                 properties,
                 weights: None,
+                mean_weight: 1.0,
             };
             let mut batch = BatchWorkspace::new(1.0, TrainingOracle::exact(context.oracle));
             let losses = batch.losses_of(prepared, unweighted, &predictions, &rows)?;
@@ -77,8 +78,11 @@ pub(super) fn weights(
         }
     };
     let mut weights = vec![1.0; context.data.len()];
-    for (row, weight) in rows.iter().zip(row_weights) {
-        weights[*row] = weight;
+    for (row, weight) in rows.iter().zip(instance_weights) {
+        weights[*row] = match &prepared.row_weights {
+            Some(row_weights) => weight * row_weights[*row],
+            None => weight,
+        };
     }
     Ok(weights)
 }

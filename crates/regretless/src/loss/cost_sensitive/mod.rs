@@ -200,6 +200,13 @@ impl LossDefinition for CostSensitiveSpec {
         }
     }
 
+    fn check_problem(&self, oracle: &Oracle) -> Result<()> {
+        match self.side {
+            ErrorSide::Sensitive(kind) => oracle.require_ranges(kind),
+            ErrorSide::Both | ErrorSide::OneSided | ErrorSide::Pinball(_) => Ok(()),
+        }
+    }
+
     fn build(
         &self,
         data: &LabeledDataset,

@@ -349,7 +349,7 @@ impl ProblemKind for LinearProblem {
     /// There is none with auxiliary columns: a decision does not contain their values, and their
     /// costs shift the cone away from the origin.
     fn cone(&self, decision: &Decision) -> Option<NormalCone> {
-        if self.cost_index.contains(&None) {
+        if !self.has_cones() {
             return None;
         }
         let mut values = vec![0.0; self.num_costs()];
@@ -371,6 +371,10 @@ impl ProblemKind for LinearProblem {
             cone.add_row_if_binding(*bounds, activity, entries());
         }
         Some(cone)
+    }
+
+    fn has_cones(&self) -> bool {
+        !self.cost_index.contains(&None)
     }
 
     fn has_vertex_decisions(&self) -> bool {

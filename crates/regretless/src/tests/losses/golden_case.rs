@@ -95,6 +95,10 @@ impl ProblemKind for TspWithSubtours {
         self.tsp.solver(limits)
     }
 
+    fn has_cones(&self) -> bool {
+        true
+    }
+
     fn cone(&self, decision: &Decision) -> Option<NormalCone> {
         let (_, subtours) = self.subtours.iter().find(|(tour, _)| tour == decision)?;
         Some(self.tsp.cone_with_subtours(decision, subtours))

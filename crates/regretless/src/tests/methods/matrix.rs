@@ -3,7 +3,6 @@
 
 use std::sync::Arc;
 
-use regretless::Error;
 use regretless::data::synthetic::{SyntheticSpec, grid_path};
 use regretless::loss::LossSpec;
 use regretless::method::{Method, TrainingStage};
@@ -13,6 +12,7 @@ use regretless::problem::{Cvrp, LinearBuilder, LinearProblem, VariableDomain};
 use regretless::settings::{SelectionCriterion, TrainingSettings};
 use regretless::solve::SearchLimits;
 use regretless::solve::relaxation::{CostRangeKind, Relaxation};
+use regretless::{Error, Problem};
 
 use crate::tests::fixture::{TrainingFixture, quick_settings};
 
@@ -157,12 +157,36 @@ fn range_kind(method_name: &str) -> CostRangeKind {
     }
 }
 
+/// What is missing is known before anything is solved, and when the loss is built.
+fn check_before_training(method_name: &str, fixture: &TrainingFixture) {
+    let (method, oracle): (Method, _) = (method_name.parse().unwrap(), &fixture.oracle);
+    let solves_before = oracle.counts();
+    let checked = method.check_problem(oracle);
+    assert_eq!(
+        oracle.counts(),
+        solves_before,
+        "{method_name} solved to be checked"
+    );
+    match missing_capability(method_name, fixture) {
+        None => checked.unwrap_or_else(|error| panic!("{method_name}: {error}")),
+        Some(capability) => {
+            let message = checked.unwrap_err().to_string();
+            assert!(message.contains(capability), "{method_name}: {message}");
+            assert!(
+                message.contains(method_name.split(' ').next().unwrap()),
+                "{message}"
+            );
+        }
+    }
+}
+
 /// Runs all methods on a problem; returns how many of them ran.
 fn run_all([one_thread, three_threads]: &[TrainingFixture; 2]) -> usize {
     let problem = one_thread.oracle.problem().name();
     let mut num_runs = 0;
     for method_name in methods() {
         let outcome = one_thread.train(&method_name, settings());
+        check_before_training(&method_name, one_thread);
         match missing_capability(&method_name, one_thread) {
             None => {
                 let model = outcome
@@ -221,6 +245,35 @@ fn every_method_runs_on_knapsacks() {
 fn every_method_runs_on_top_k_problems() {
     let spec = ProblemSpec::TopK(TopK::new(6, 2, Sense::Maximize).unwrap());
     assert_eq!(run_all(&fixtures_for(&spec)), methods().len());
+}
+
+#[test]
+fn every_method_runs_on_a_function_or_names_the_missing_capability() {
+    let cheapest = |costs: &[f64]| {
+        let mut decision = vec![0.0; costs.len()];
+        let best = (0..costs.len()).min_by(|i, j| costs[*i].total_cmp(&costs[*j]));
+        decision[best?] = 1.0;
+        Some(decision)
+    };
+    let problem = Problem::from_solver("cheapest", Sense::Minimize, 6, cheapest).unwrap();
+    let num_runs = run_all(&fixtures_with(problem.kind(), problem.spec()));
+    let has_needs = |name: &String| {
+        ["relax", "CaVE", "LAVA", "O_S"]
+            .iter()
+            .any(|word| name.contains(word))
+    };
+    assert_eq!(
+        num_runs,
+        methods().iter().filter(|name| !has_needs(name)).count()
+    );
+}
+
+#[test]
+fn a_later_stage_that_the_problem_cannot_serve_is_refused_before_the_first_is_trained() {
+    let [fixture, _] = benchmark_fixtures("TSP5");
+    let error = fixture.train("MAE(O,S) then LAVA", settings()).unwrap_err();
+    assert!(matches!(error, Error::Capability { .. }), "{error}");
+    assert_eq!(fixture.oracle.counts().total(), fixture.data.len() as u64);
 }
 
 #[test]
