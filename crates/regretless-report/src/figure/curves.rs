@@ -160,7 +160,7 @@ fn finding(context: &FigureContext<'_>) -> String {
         String::new()
     } else {
         format!(
-            "No curve of {}: validation regret is not computed after every epoch.",
+            "No curve, as there is no validation regret of every epoch: {}.",
             missing.join(", ")
         )
     }

@@ -14,6 +14,7 @@ use regretless::experiment::{
     CellData, CellId, CellMethod, CellRecord, DataFiles, Experiment, ExperimentResults,
     ExperimentRunner, ProblemResults, RunLimits,
 };
+use regretless::label::LabelCounts;
 use regretless::loss::{BaseError, CostSensitiveSpec, ErrorSide, InstanceWeighting};
 use regretless::method::Method;
 use regretless::observer::Observer;
@@ -400,6 +401,12 @@ impl Comparison {
             data.split.test == first.split.test && Arc::ptr_eq(&data.data, &first.data)
         };
         self.data[1..].iter().all(same)
+    }
+
+    /// Labels of the first seed by their proven quality; those of a table are the same for all seeds.
+    fn label_counts(&self) -> LabelCounts {
+        let data = &self.data[0].data;
+        data.label_counts(&data.rows())
     }
 
     fn min_test_rows(&self) -> usize {

@@ -35,6 +35,12 @@ pub fn html(input: &PageInput<'_>) -> String {
             None => verdict.push(headline.into()),
         }
     }
+    let labels = input.comparison.label_counts();
+    if !labels.are_optimal() {
+        verdict.push(format!(
+            "Not all labels are proven optimal: {labels}. Regrets are differences to the labels."
+        ));
+    }
     let folder = input.folder.display().to_string();
     let (settings, again) = (format!("{folder}/settings.toml"), format!("{folder}-again"));
     let summary = ComparisonSummary {
@@ -139,6 +145,7 @@ fn facts(input: &PageInput<'_>) -> Vec<(String, String)> {
         "split",
         format!("{train} rows to train, {validation} to validate, {test} to test, {order}"),
     );
+    add("labels", comparison.label_counts().to_string());
     let (first, count) = (options.seed.unwrap_or(0), comparison.data.len());
     add("seeds", format!("{count}, from {first}"));
     if let Some(predictor) = &options.split.predictor {
