@@ -18,6 +18,7 @@ mod input;
 mod output;
 mod progress;
 mod settings;
+mod shell;
 #[cfg(unix)]
 mod sigbus;
 mod text;

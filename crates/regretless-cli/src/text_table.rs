@@ -11,9 +11,9 @@ pub struct TextTable {
 
 impl TextTable {
     /// An empty table.
-    pub fn new<const N: usize>(heading: [&str; N]) -> Self {
+    pub fn new<'a>(heading: impl IntoIterator<Item = &'a str>) -> Self {
         Self {
-            heading: heading.map(str::to_owned).to_vec(),
+            heading: heading.into_iter().map(str::to_owned).collect(),
             rows: Vec::new(),
         }
     }
@@ -38,9 +38,10 @@ impl TextTable {
     }
 
     /// Adds a row.
-    pub fn row<const N: usize>(&mut self, cells: [String; N]) {
+    pub fn row(&mut self, cells: impl IntoIterator<Item = String>) {
+        let cells = cells.into_iter();
         self.rows
-            .push(cells.map(|cell| escaped(&cell).into_owned()).into());
+            .push(cells.map(|cell| escaped(&cell).into_owned()).collect());
     }
 
     /// The table as lines of text.

@@ -25,6 +25,7 @@
     tab.addEventListener('click', () => {
       problem = tab.dataset.tab;
       show();
+      hint();
     });
   }
   for (const button of all('[data-time]')) {
@@ -33,7 +34,8 @@
       show();
     });
   }
-  if (embeddedData.results.problems.length > 3) problem = '0';
+  // More problems than two rows of three are shown one at a time.
+  if (embeddedData.results.problems.length > 6) problem = '0';
   show();
 
   // Which methods are shown, everywhere at once.
@@ -92,6 +94,16 @@
   };
   for (const head of all('.sortable thead th')) head.addEventListener('click', () => sort(head));
 
+  // A hint above every table that is wider than the page.
+  const hint = () => {
+    for (const table of all('.wide')) {
+      const text = table.previousElementSibling;
+      if (text) text.classList.toggle('scrolls', table.scrollWidth > table.clientWidth + 1);
+    }
+  };
+  hint();
+  addEventListener('resize', hint);
+
   // Downloads: a figure with its own style sheet, as it is shown now; all numbers.
   const save = (name, type, text) => {
     const link = document.createElement('a');
@@ -120,7 +132,8 @@
   };
   for (const button of all('[data-save]')) {
     button.addEventListener('click', () => {
-      const svg = button.closest('figure').querySelector('svg');
+      const drawings = all('svg', button.closest('figure'));
+      const svg = drawings.find((drawing) => drawing.getClientRects().length > 0) ?? drawings[0];
       save(`${button.dataset.save}.svg`, 'image/svg+xml', alone(svg));
     });
   }

@@ -13,6 +13,7 @@ use regretless::experiment::{
 };
 use regretless::observer::NoopObserver;
 use regretless::parallel::Threads;
+use regretless_report::{ComparisonSummary, comparison_page};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -34,6 +35,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         folder.join("report.html"),
         regretless_report::page(&results),
     )?;
+    fs::write(folder.join("comparison.html"), comparison(&results))?;
     fs::write(
         folder.join("report.md"),
         regretless_report::markdown(&results),
@@ -47,6 +49,18 @@ fn main() -> Result<(), Box<dyn Error>> {
         )?;
     }
     Ok(())
+}
+
+/// The page of a comparison of the methods on the first problem, as `compare` writes it.
+fn comparison(results: &ExperimentResults) -> String {
+    let mut results = results.clone();
+    results.problems.truncate(1);
+    let summary = ComparisonSummary {
+        verdict: vec!["A verdict.".into(), format!("A warning about {}.", results.title)],
+        facts: vec![("table".into(), "table.csv".into())],
+        commands: vec![results.provenance.command.clone()],
+    };
+    comparison_page(&results, &summary)
 }
 
 fn run(text: &str, folder: &Path) -> Result<ExperimentResults, Box<dyn Error>> {

@@ -178,10 +178,7 @@ mod tests {
 
     #[test]
     fn labels_without_space_are_omitted() {
-        let (mut svg, mut labels) = (
-            Svg::new(100.0, 40.0),
-            LabelPlacement::new(LabelPlacement::PLAIN),
-        );
+        let (mut svg, mut labels) = (Svg::new(100.0), LabelPlacement::new(LabelPlacement::PLAIN));
         let within = Rect::new(0.0, 0.0, 100.0, 40.0);
         assert!(labels.write(&mut svg, &within, (10.0, 20.0), "first"));
         assert!(!labels.write(

@@ -29,11 +29,13 @@ mod table;
 mod text;
 
 pub use markdown::markdown;
-pub use page::page;
+pub use page::{ComparisonSummary, comparison_page, page};
 #[cfg(feature = "png")]
 pub use png::{PngError, png};
 
 use regretless::experiment::ExperimentResults;
+
+use figure::{FigureWidth, Variant};
 
 /// A figure as a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -47,13 +49,17 @@ pub struct Figure {
 /// All figures of the experiment, in its order, problem by problem, except the variants with a
 /// linear time axis, which only the page shows.
 pub fn figures(results: &ExperimentResults) -> Vec<Figure> {
-    let drawn = figure::all(results)
-        .into_iter()
-        .filter(|drawn| !drawn.has_linear_time_axis);
-    drawn
-        .map(|drawn| Figure {
-            svg: drawn.svg.standalone(&drawn.caption),
-            name: drawn.name,
-        })
-        .collect()
+    let mut figures = Vec::new();
+    for figure in figure::all(results, |_| &[FigureWidth::Wide]) {
+        if figure.variant == Variant::LinearTime {
+            continue;
+        }
+        if let Some(drawing) = figure.drawings.first() {
+            figures.push(Figure {
+                svg: drawing.standalone(&figure.caption()),
+                name: figure.name,
+            });
+        }
+    }
+    figures
 }

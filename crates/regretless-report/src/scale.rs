@@ -1,6 +1,7 @@
 //! Scales of axes: positions of values, and ticks.
 
-use crate::text::trimmed;
+use crate::svg::SMALL_TEXT_HEIGHT;
+use crate::text::{trimmed, width};
 
 /// An axis that maps values `low..high` to positions `from..to`.
 #[derive(Debug, Clone, Copy)]
@@ -79,17 +80,34 @@ impl AxisScale {
         self.high
     }
 
-    /// Values with a tick, and their labels.
+    /// Values with a tick, and their labels, as many as have space on a horizontal axis.
     pub(crate) fn ticks(&self) -> Vec<(f64, String)> {
-        let values = if self.log {
+        let label = |value: f64| (value, trimmed(value));
+        let candidates = if self.log {
             self.log_ticks()
         } else {
-            self.linear_ticks()
+            let all = self.linear_ticks();
+            let every = |step: usize| all.iter().copied().step_by(step).collect();
+            vec![every(1), every(2), every(4)]
         };
-        values
-            .into_iter()
-            .map(|value| (value, trimmed(value)))
-            .collect()
+        let mut ticks = Vec::new();
+        for values in candidates {
+            ticks = values.into_iter().map(label).collect();
+            if self.has_space_for(&ticks) {
+                break;
+            }
+        }
+        ticks
+    }
+
+    /// Whether labels below their ticks do not touch each other.
+    fn has_space_for(&self, ticks: &[(f64, String)]) -> bool {
+        const GAP: f64 = 6.0;
+        ticks.windows(2).all(|pair| {
+            let distance = (self.at(pair[1].0) - self.at(pair[0].0)).abs();
+            let widths = width(&pair[0].1) + width(&pair[1].1);
+            distance >= widths * SMALL_TEXT_HEIGHT / 2.0 + GAP
+        })
     }
 
     fn linear_ticks(&self) -> Vec<f64> {
@@ -108,20 +126,25 @@ impl AxisScale {
         (first..=last).map(|index| index as f64 * step).collect()
     }
 
-    fn log_ticks(&self) -> Vec<f64> {
+    /// Several lists of ticks, each with fewer than the one before.
+    fn log_ticks(&self) -> Vec<Vec<f64>> {
         let (first, last) = (
             self.low.log10().floor() as i32,
             self.high.log10().ceil() as i32,
         );
-        let within: &[f64] = if last - first <= 3 {
-            &[1.0, 2.0, 5.0]
-        } else {
-            &[1.0]
+        let within = |digits: &[f64], step: usize| -> Vec<f64> {
+            let powers = (first..=last).step_by(step);
+            let all = powers.flat_map(|power| digits.iter().map(move |d| d * 10_f64.powi(power)));
+            all.filter(|value| (self.low..=self.high).contains(value))
+                .collect()
         };
-        let all = (first..=last)
-            .flat_map(|power| within.iter().map(move |digit| digit * 10_f64.powi(power)));
-        all.filter(|value| (self.low..=self.high).contains(value))
-            .collect()
+        let mut lists = vec![within(&[1.0], 1), within(&[1.0], 2), within(&[1.0], 3)];
+        if last - first <= 3 {
+            lists.insert(0, within(&[1.0, 2.0, 5.0], 1));
+            // Powers of ten alone may be a single tick.
+            lists.insert(1, within(&[1.0, 3.0], 1));
+        }
+        lists
     }
 }
 
@@ -154,41 +177,54 @@ mod tests {
 
     #[test]
     fn linear_axes_begin_and_end_at_round_numbers() {
-        let scale = AxisScale::linear([0.0, 1.13], 0.0, 100.0);
+        let scale = AxisScale::linear([0.0, 1.13], 0.0, 300.0);
         assert_eq!(
             written(&scale),
             ["0", "0.2", "0.4", "0.6", "0.8", "1", "1.2"]
         );
-        assert!((scale.at(0.6) - 50.0).abs() < 1e-9);
-        assert_eq!((scale.at(-5.0), scale.at(9.0)), (0.0, 100.0));
+        assert!((scale.at(0.6) - 150.0).abs() < 1e-9);
+        assert_eq!((scale.at(-5.0), scale.at(9.0)), (0.0, 300.0));
     }
 
     #[test]
     fn integer_axes_have_integer_ticks() {
         assert_eq!(
-            written(&AxisScale::integer([1.0, 15.0], 0.0, 1.0)),
+            written(&AxisScale::integer([1.0, 15.0], 0.0, 200.0)),
             ["3", "6", "9", "12", "15"]
         );
         assert_eq!(
-            written(&AxisScale::integer([0.0, 2.0], 0.0, 1.0)),
+            written(&AxisScale::integer([0.0, 2.0], 0.0, 100.0)),
             ["0", "1", "2"]
         );
     }
 
     #[test]
     fn log_axes_have_ticks_at_powers_of_ten() {
-        let scale = AxisScale::log([0.02, 3000.0], 0.0, 100.0);
+        let scale = AxisScale::log([0.02, 3000.0], 0.0, 300.0);
         assert_eq!(written(&scale), ["0.1", "1", "10", "100", "1,000"]);
         assert!(scale.at(0.0) == 0.0 && scale.at(10.0) > scale.at(1.0));
         assert!((scale.at(10.0) - scale.at(1.0) - scale.at(1.0) + scale.at(0.1)).abs() < 1e-9);
     }
 
     #[test]
+    fn a_short_axis_has_fewer_ticks() {
+        let values = [900.0, 60_000.0];
+        let (long, short) = (
+            AxisScale::log(values, 0.0, 600.0),
+            AxisScale::log(values, 0.0, 120.0),
+        );
+        assert_eq!(written(&long).len(), 6);
+        assert_eq!(written(&short), ["1,000", "10,000"]);
+        let linear = AxisScale::linear([0.0, 60_000.0], 0.0, 150.0);
+        assert_eq!(written(&linear), ["0", "20,000", "40,000", "60,000"]);
+    }
+
+    #[test]
     fn an_axis_of_one_value_or_none_still_has_a_length() {
         for scale in [
-            AxisScale::linear([3.0], 0.0, 9.0),
-            AxisScale::linear([], 0.0, 9.0),
-            AxisScale::log([0.0], 0.0, 9.0),
+            AxisScale::linear([3.0], 0.0, 90.0),
+            AxisScale::linear([], 0.0, 90.0),
+            AxisScale::log([0.0], 0.0, 90.0),
         ] {
             assert!(scale.ticks().len() > 1 && scale.at(1.0).is_finite());
         }

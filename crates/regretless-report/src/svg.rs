@@ -11,8 +11,8 @@ use crate::text::{escaped, width};
 
 /// Height of ordinary text in units of the figure.
 pub(crate) const TEXT_HEIGHT: f64 = 12.0;
-/// Height of small text.
-pub(crate) const SMALL_TEXT_HEIGHT: f64 = 10.5;
+/// Height of small text, the least that is readable where a unit is a pixel.
+pub(crate) const SMALL_TEXT_HEIGHT: f64 = 11.0;
 
 /// A point of a figure: x and y.
 pub(crate) type Point = (f64, f64);
@@ -97,10 +97,18 @@ impl Svg {
         }
     }
 
-    pub(crate) fn new(width: f64, height: f64) -> Self {
-        let mut svg = Self::bare(width, height);
-        svg.rect(Rect::new(0.0, 0.0, width, height), "paper");
-        svg
+    /// A figure on a background; its height is set by [`Svg::finish`].
+    pub(crate) fn new(width: f64) -> Self {
+        Self::bare(width, 0.0)
+    }
+
+    /// Sets the height, with the background behind everything drawn so far.
+    pub(crate) fn finish(mut self, height: f64) -> Self {
+        let content = std::mem::take(&mut self.body);
+        self.height = height;
+        self.rect(Rect::new(0.0, 0.0, self.width, height), "paper");
+        self.body.push_str(&content);
+        self
     }
 
     pub(crate) fn tag(&mut self, name: &'static str) -> SvgElement<'_> {
@@ -181,9 +189,9 @@ impl Svg {
         let _ = write!(self.body, "<title>{}</title>", escaped(text));
     }
 
-    /// The figure as part of a page.
-    pub(crate) fn inline(&self, name: &str) -> String {
-        self.wrapped(name, "", "")
+    /// The figure as part of a page, with a further class.
+    pub(crate) fn inline(&self, name: &str, class: &str) -> String {
+        self.wrapped(name, class, "", "")
     }
 
     /// The figure as a standalone file.
@@ -194,13 +202,15 @@ impl Svg {
             number(self.width),
             number(self.height)
         );
-        self.wrapped(name, &size, &style)
+        self.wrapped(name, "", &size, &style)
     }
 
-    fn wrapped(&self, name: &str, size: &str, style: &str) -> String {
+    fn wrapped(&self, name: &str, class: &str, size: &str, style: &str) -> String {
         let (width, height, name) = (number(self.width), number(self.height), escaped(name));
+        let class = format!("drawn {class}");
+        let class = class.trim();
         format!(
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"drawn\" role=\"img\" \
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"{class}\" role=\"img\" \
             aria-label=\"{name}\" viewBox=\"0 0 {width} {height}\"{size}>{style}{}</svg>",
             self.body
         )

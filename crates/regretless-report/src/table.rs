@@ -27,13 +27,13 @@ const COLUMNS: [Column; 9] = [
         key: |method| method.ratio.mean,
     },
     Column {
-        title: "95 % interval of ratio − 1",
-        hint: "95 % confidence interval of the mean paired difference to the reference (Student's \
-            t)",
+        title: "95 % interval",
+        hint: "95 % confidence interval of the ratio, over seeds (Student's t)",
         text: |method| {
-            method
-                .difference
-                .map(|interval| format!("{} to {}", change(interval.lower), change(interval.upper)))
+            method.difference.map(|interval| {
+                let (lower, upper) = (interval.lower + 1.0, interval.upper + 1.0);
+                format!("{} to {}", ratio(lower), ratio(upper))
+            })
         },
         key: |method| method.difference.map(|interval| interval.mean),
     },

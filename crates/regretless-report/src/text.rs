@@ -147,11 +147,28 @@ pub(crate) fn clipped(name: &str) -> String {
     }
 }
 
+/// A text truncated to a width in ems.
+pub(crate) fn clipped_to(text: &str, ems: f64) -> String {
+    if width(text) <= ems {
+        return text.into();
+    }
+    let mut out = String::new();
+    for c in text.chars() {
+        out.push(c);
+        if width(&out) + width("…") > ems {
+            out.pop();
+            break;
+        }
+    }
+    out.push('…');
+    out
+}
+
 /// Estimated width of a text in ems of a sans-serif font, slightly too large rather than too small.
 pub(crate) fn width(text: &str) -> f64 {
     let char_width = |c: char| match c {
         'i' | 'j' | 'l' | '|' | '\'' | '.' | ',' | ':' | ';' | '!' => 0.31,
-        ' ' | 't' | 'f' | 'r' | '(' | ')' | '[' | ']' | '/' | '-' | '·' => 0.38,
+        ' ' | '\u{a0}' | 't' | 'f' | 'r' | '(' | ')' | '[' | ']' | '/' | '-' | '·' => 0.38,
         'm' | 'w' | 'M' | 'W' | '%' | '@' | '–' | '—' => 0.93,
         '+' | '−' | '±' | '=' | '<' | '>' => 0.72,
         c if c.is_ascii_uppercase() => 0.69,
@@ -161,10 +178,10 @@ pub(crate) fn width(text: &str) -> f64 {
     text.chars().map(char_width).sum()
 }
 
-/// Lines of at most `ems` width, broken at spaces.
+/// Lines of at most `ems` width, broken at spaces, but not at no-break spaces.
 pub(crate) fn lines(text: &str, ems: f64) -> Vec<String> {
     let mut out: Vec<String> = Vec::new();
-    for word in text.split_whitespace() {
+    for word in text.split(' ').filter(|word| !word.is_empty()) {
         match out.last_mut() {
             Some(line) if width(line) + width(word) + 0.38 <= ems => {
                 line.push(' ');
@@ -179,8 +196,20 @@ pub(crate) fn lines(text: &str, ems: f64) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::{
-        change, count, escaped, file_name, lines, plain_markdown, pluralize, ratio, short,
+        change, clipped_to, count, escaped, file_name, lines, plain_markdown, pluralize, ratio,
+        short, width,
     };
+
+    #[test]
+    fn a_label_is_truncated_to_its_width() {
+        assert_eq!(clipped_to("MAE(O,S)", 10.0), "MAE(O,S)");
+        let clipped = clipped_to("a long name of a method", 6.0);
+        assert!(
+            clipped.ends_with('…') && width(&clipped) <= 6.0,
+            "{clipped}"
+        );
+        assert!(clipped.chars().count() > 5, "{clipped}");
+    }
 
     #[test]
     fn numbers_have_three_significant_digits() {
@@ -214,5 +243,6 @@ mod tests {
     fn lines_break_at_spaces_only() {
         assert_eq!(lines("one two three", 5.0), ["one two", "three"]);
         assert_eq!(lines("immeasurable", 2.0), ["immeasurable"]);
+        assert_eq!(lines("of 48\u{a0}%", 4.0), ["of", "48\u{a0}%"]);
     }
 }

@@ -4,7 +4,7 @@
 //! Columns count components, lines join sets that differ by one component, and the thick path is
 //! greedy: at each set it adds the component with the lowest ratio.
 
-use super::{FigureContext, FigureWithCaption, tip};
+use super::{Drawing, FigureContext, tip};
 use crate::axes::{Axes, draw_text_background, spread_out};
 use crate::scale::AxisScale;
 use crate::style::{CIRCLE_SHAPE, mark};
@@ -17,7 +17,6 @@ const LOWER_RATIO_CLASS: &str = "missed";
 /// See [`LOWER_RATIO_CLASS`].
 const HIGHER_RATIO_CLASS: &str = "wrong";
 
-const WIDTH: f64 = 760.0;
 const PANEL_HEIGHT: f64 = 170.0;
 const PANEL_SPACING: f64 = PANEL_HEIGHT + 62.0;
 /// Components of every panel, next to the one-sided one.
@@ -60,7 +59,7 @@ fn component_sets(context: &FigureContext<'_>, base: &str, side: &str) -> Vec<Co
     all.collect()
 }
 
-pub(super) fn draw(context: &FigureContext<'_>) -> FigureWithCaption {
+pub(super) fn draw(context: &FigureContext<'_>) -> Option<Drawing> {
     let panels = BASES
         .iter()
         .flat_map(|base| SIDES.iter().map(move |side| (*base, *side)));
@@ -81,8 +80,10 @@ pub(super) fn draw(context: &FigureContext<'_>) -> FigureWithCaption {
     if panels.is_empty() {
         return None;
     }
-    let mut svg = Svg::new(WIDTH, 40.0 + panels.len() as f64 * PANEL_SPACING);
-    context.heading(&mut svg);
+    let mut svg = Svg::new(context.width);
+    let top = context.heading(&mut svg);
+    // Labels to the right of the last column: with their numbers where there is space for them.
+    let label_width = if context.is_narrow() { 58.0 } else { 126.0 };
     let ratios: Vec<f64> = panels
         .iter()
         .flat_map(|(_, sets)| sets.iter().map(|set| set.ratio))
@@ -90,19 +91,29 @@ pub(super) fn draw(context: &FigureContext<'_>) -> FigureWithCaption {
     let mut sentences = Vec::new();
     for (index, (name, sets)) in panels.iter().enumerate() {
         let area = Rect::new(
-            58.0,
-            68.0 + index as f64 * PANEL_SPACING,
-            WIDTH - 58.0 - 12.0,
+            44.0,
+            top + 28.0 + index as f64 * PANEL_SPACING,
+            context.width - 44.0 - 12.0,
             PANEL_HEIGHT,
         );
         let values = ratios.iter().copied().chain([1.0]);
         let y = AxisScale::linear(values, area.bottom(), area.top);
-        let x = AxisScale::linear([0.0, 3.0], area.left + 24.0, area.right() - 150.0);
+        let x = AxisScale::linear([0.0, 3.0], area.left + 14.0, area.right() - label_width);
         let (base, side) = *name;
         let frame = Axes { area, x, y };
         sentences.extend(panel(&mut svg, context, base, side, sets, &frame));
     }
-    Some((svg, caption(context, &sentences)))
+    Some(Drawing {
+        svg: svg.finish(top + panels.len() as f64 * PANEL_SPACING),
+        explanation: vec![format!(
+            "Each dot is a loss with some components; its height is its regret relative to {}, \
+                lower is better. Lines join losses that differ by one component. The thick line \
+                adds, set by set, the component that helps most; it is green where the ratio falls \
+                and orange where it rises.",
+            context.results.reference
+        )],
+        finding: sentences.join(" "),
+    })
 }
 
 fn panel(
@@ -136,10 +147,7 @@ fn panel(
             &text,
         );
     }
-    for (count, text) in ["no component", "one", "two", "all three"]
-        .iter()
-        .enumerate()
-    {
+    for (count, text) in ["none", "one", "two", "all three"].iter().enumerate() {
         svg.text(
             (frame.x.at(count as f64), area.bottom() + 15.0),
             Anchor::Middle,
@@ -225,20 +233,32 @@ fn points(
                 .windows(2)
                 .find(|pair| pair[1].index == set.index)
                 .map(|pair| set.ratio - pair[0].ratio);
-            label(svg, set, (x + 10.0, height + 3.8), change);
+            label(
+                svg,
+                set,
+                (x + 9.0, height + 3.8),
+                change,
+                context.is_narrow(),
+            );
             svg.end();
         }
     }
 }
 
 /// Components and ratio of a set and, on the path, the change of the set to it.
-fn label(svg: &mut Svg, set: &ComponentSet, at: Point, amount: Option<f64>) {
+///
+/// A narrow drawing has space for the components only; numbers are in tooltips and in the finding.
+fn label(svg: &mut Svg, set: &ComponentSet, at: Point, amount: Option<f64>, is_narrow: bool) {
     let name = if set.components.is_empty() {
         "none".to_string()
     } else {
         set.components.join(",")
     };
-    let text = format!("{name} {}", ratio(set.ratio));
+    let (text, amount) = if is_narrow {
+        (name, None)
+    } else {
+        (format!("{name} {}", ratio(set.ratio)), amount)
+    };
     draw_text_background(svg, at, Anchor::Start, &text);
     svg.text(at, Anchor::Start, "small", &text);
     if let Some(amount) = amount {
@@ -279,17 +299,6 @@ fn sentence(base: &str, path: &[&ComponentSet]) -> Option<String> {
             added.join(", then ")
         )
     })
-}
-
-fn caption(context: &FigureContext<'_>, sentences: &[String]) -> String {
-    format!(
-        "Each dot is a loss with some components; its height is its regret relative to {}, lower \
-            is better. Lines join losses that differ by one component. The thick line adds, set \
-            by set, the component that helps most; it is green where the ratio falls and orange \
-            where it rises. {}",
-        context.results.reference,
-        sentences.join(" ")
-    )
 }
 
 #[cfg(test)]

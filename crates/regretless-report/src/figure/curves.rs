@@ -1,116 +1,89 @@
-//! Loss and regret over epochs, of the reference and the best methods.
+//! Validation regret over epochs, of the reference and the best methods.
+//!
+//! Losses are not shown next to each other: those of different methods have different units.
 
 use regretless::experiment::{CurvePoint, MethodResults};
 
-use super::{FigureContext, FigureWithCaption, open_group};
+use super::{Drawing, FigureContext, is_baseline, open_group};
 use crate::axes::{Axes, spread_out};
 use crate::scale::AxisScale;
-use crate::style::dash;
-use crate::svg::{Anchor, Point, Rect, Svg};
-use crate::text::clipped;
+use crate::svg::{Anchor, Point, Rect, SMALL_TEXT_HEIGHT, Svg};
+use crate::text::{clipped_to, width};
 
-const WIDTH: f64 = 760.0;
-const HEIGHT: f64 = 330.0;
 /// Number of methods shown. Untuned: more lines are hard to distinguish.
 const MAX_CURVES: usize = 6;
 
 type CurveEntry<'a> = (usize, &'a MethodResults);
-type CurveValue = fn(&CurvePoint) -> Option<f64>;
 
-/// A panel of the figure.
-struct Panel {
-    /// The value of an epoch.
-    value: CurveValue,
-    /// Whether values are divided by the first one.
-    is_relative: bool,
-    /// Title of the axis.
-    title: &'static str,
-}
-
-const PANELS: [Panel; 2] = [
-    Panel {
-        value: |point| point.validation_regret,
-        is_relative: false,
-        title: "validation regret",
-    },
-    Panel {
-        value: |point| point.validation_loss.or(point.training_loss),
-        is_relative: true,
-        title: "loss relative to its first value",
-    },
-];
-
-/// The reference, then the lowest ratios.
-fn shown_methods<'a>(context: &FigureContext<'a>) -> Vec<CurveEntry<'a>> {
-    let mut all: Vec<(CurveEntry<'a>, f64)> = context
-        .measured()
-        .filter(|(_, method, _)| method.curve.len() > 1)
-        .map(|(index, method, mean)| ((index, method), mean))
-        .collect();
-    let is_reference =
-        |((_, method), _): &(CurveEntry<'a>, f64)| method.name == context.results.reference;
-    all.sort_by(|a, b| {
-        is_reference(b)
-            .cmp(&is_reference(a))
-            .then(a.1.total_cmp(&b.1))
-    });
-    all.into_iter()
-        .take(MAX_CURVES)
-        .map(|(entry, _)| entry)
-        .collect()
-}
-
-/// Epochs and values; epoch 0 is the untrained model.
-fn line(method: &MethodResults, panel: &Panel) -> Vec<(f64, f64)> {
+/// Epochs and validation regrets; epoch 0 is the untrained model.
+fn line(curve: &[CurvePoint]) -> Vec<(f64, f64)> {
     let mut line = Vec::new();
-    for (epoch, point) in method.curve.iter().enumerate() {
-        if let Some(value) = (panel.value)(point).filter(|value| value.is_finite()) {
+    for (epoch, point) in curve.iter().enumerate() {
+        if let Some(value) = point.validation_regret.filter(|value| value.is_finite()) {
             line.push((epoch as f64, value));
-        }
-    }
-    let first = line.first().map_or(1.0, |(_, value)| value.abs());
-    if panel.is_relative && first > 0.0 {
-        for (_, value) in &mut line {
-            *value /= first;
         }
     }
     line
 }
 
-pub(super) fn draw(context: &FigureContext<'_>) -> FigureWithCaption {
-    let methods = shown_methods(context);
-    let has = |panel: &&Panel| {
-        methods
-            .iter()
-            .any(|(_, method)| line(method, panel).len() > 1)
-    };
-    let panels: Vec<&Panel> = PANELS.iter().filter(has).collect();
-    if panels.is_empty() {
-        return None;
-    }
-    let mut svg = Svg::new(WIDTH, HEIGHT);
-    context.heading_with(&mut svg, "first seed");
-    let panel_width = WIDTH / panels.len() as f64;
-    for (index, panel) in panels.iter().enumerate() {
-        let area = Rect::new(
-            panel_width * index as f64 + 62.0,
-            40.0,
-            panel_width - 62.0 - 104.0,
-            HEIGHT - 40.0 - 52.0,
-        );
-        draw_panel(&mut svg, &methods, panel, area);
-    }
-    Some((
-        svg,
-        caption(context, panels.len() == 2 || !panels[0].is_relative),
-    ))
+fn has_curve(method: &MethodResults) -> bool {
+    line(&method.curve).len() > 1
 }
 
-fn draw_panel(svg: &mut Svg, methods: &[CurveEntry<'_>], panel: &Panel, area: Rect) {
-    let lines = methods
+/// The reference, then the lowest ratios; in a smoke test, which has none, the first methods.
+fn shown_methods<'a>(context: &FigureContext<'a>) -> Vec<CurveEntry<'a>> {
+    let mut all: Vec<CurveEntry<'a>> = context
+        .run()
+        .filter(|(_, method)| has_curve(method))
+        .collect();
+    let ratio = |method: &MethodResults| method.ratio.mean.unwrap_or(f64::INFINITY);
+    all.sort_by(|(_, a), (_, b)| {
+        context
+            .is_reference(b)
+            .cmp(&context.is_reference(a))
+            .then(ratio(a).total_cmp(&ratio(b)))
+    });
+    all.truncate(MAX_CURVES);
+    all
+}
+
+pub(super) fn draw(context: &FigureContext<'_>) -> Option<Drawing> {
+    let methods = shown_methods(context);
+    if methods.is_empty() {
+        return None;
+    }
+    let mut svg = Svg::new(context.width);
+    let top = context.heading_with(&mut svg, "first seed");
+    let names = methods
         .iter()
-        .map(|(index, method)| (*index, *method, line(method, panel)));
-    let lines: Vec<_> = lines.filter(|(.., line)| !line.is_empty()).collect();
+        .map(|(_, method)| width(&method.name) * SMALL_TEXT_HEIGHT);
+    let label_width = names.fold(30.0, f64::max).min(0.3 * context.width);
+    let height = if context.is_narrow() { 210.0 } else { 250.0 };
+    let area = Rect::new(
+        58.0,
+        top + 10.0,
+        context.width - 58.0 - label_width - 22.0,
+        height,
+    );
+    draw_lines(&mut svg, context, &methods, area, label_width);
+    Some(Drawing {
+        svg: svg.finish(area.bottom() + 46.0),
+        explanation: explanation(context),
+        finding: finding(context),
+    })
+}
+
+fn draw_lines(
+    svg: &mut Svg,
+    context: &FigureContext<'_>,
+    methods: &[CurveEntry<'_>],
+    area: Rect,
+    label_width: f64,
+) {
+    let lines: Vec<_> = methods
+        .iter()
+        .map(|(index, method)| (*index, *method, line(&method.curve)))
+        .collect();
     let all = || lines.iter().flat_map(|(.., line)| line.iter());
     let frame = Axes {
         area,
@@ -121,13 +94,13 @@ fn draw_panel(svg: &mut Svg, methods: &[CurveEntry<'_>], panel: &Panel, area: Re
             area.top,
         ),
     };
-    frame.draw(svg, "epoch", panel.title);
+    frame.draw(svg, "epoch", "validation regret");
     let ends: Vec<f64> = lines
         .iter()
         .filter_map(|(.., line)| line.last())
         .map(|(_, value)| frame.y.at(*value))
         .collect();
-    let heights = spread_out(&ends, 13.0, area.top, area.bottom());
+    let heights = spread_out(&ends, 14.0, area.top, area.bottom());
     for ((index, method, line), height) in lines.iter().zip(heights) {
         let points: Vec<Point> = line
             .iter()
@@ -138,34 +111,57 @@ fn draw_panel(svg: &mut Svg, methods: &[CurveEntry<'_>], panel: &Panel, area: Re
             .map(|(_, value)| *value)
             .fold(f64::INFINITY, f64::min);
         let last = line.last().map_or(0.0, |(epoch, _)| *epoch);
-        let svg = open_group(svg, *index, "mark");
+        let dash = context.style(*index).dash;
+        let svg = open_group(svg, context, *index, "mark");
         svg.tip(&format!(
             "{}\nlowest {lowest:.4} in {last} epochs",
             method.name
         ));
-        svg.path(&points, &format!("line curve {}", dash(*index)));
+        svg.path(&points, &format!("line curve {dash}"));
         if let Some((x, y)) = points.last() {
             svg.line((*x, *y), (area.right() + 7.0, height), "thin");
+            svg.line(
+                (area.right() + 7.0, height),
+                (area.right() + 15.0, height),
+                "thick",
+            );
         }
         svg.text(
-            (area.right() + 10.0, height + 4.0),
+            (area.right() + 19.0, height + 4.0),
             Anchor::Start,
-            "small tinted",
-            &clipped(&method.name),
+            "small",
+            &clipped_to(&method.name, label_width / SMALL_TEXT_HEIGHT),
         );
         svg.end();
     }
 }
 
-fn caption(context: &FigureContext<'_>, regret: bool) -> String {
-    let left = if regret {
-        " Validation regret measures the quality of decisions."
+fn explanation(context: &FigureContext<'_>) -> Vec<String> {
+    let which = if context.results.is_smoke_test {
+        "some methods"
     } else {
-        ""
+        "the methods with the lowest ratios"
     };
-    format!(
-        "The first seed, epoch by epoch: {} and the methods with the lowest ratios.{left} Losses \
-            of different methods have different units, so each is divided by its own first value.",
+    vec![format!(
+        "Regret on the validation rows after each epoch of the first seed: {} and {which}. The \
+            epoch with the lowest one is the model that is tested.",
         context.results.reference
-    )
+    )]
+}
+
+/// Methods that were run and have no curve, with the reason.
+fn finding(context: &FigureContext<'_>) -> String {
+    let missing: Vec<&str> = context
+        .run()
+        .filter(|(_, method)| !has_curve(method) && !is_baseline(&method.name))
+        .map(|(_, method)| method.name.as_str())
+        .collect();
+    if missing.is_empty() {
+        String::new()
+    } else {
+        format!(
+            "No curve, as there is no validation regret of every epoch: {}.",
+            missing.join(", ")
+        )
+    }
 }

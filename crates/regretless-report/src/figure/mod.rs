@@ -1,31 +1,81 @@
-//! One file per kind of figure; each draws one problem.
+//! One file per kind of figure; each draws one problem, at the width it is asked for.
 
 mod bars;
 mod components;
 mod curves;
-mod examples;
+pub(crate) mod examples;
+mod labels;
 mod pareto;
 mod solves;
 mod weighting;
 
+use regretless::baseline::Baseline;
 use regretless::experiment::{
     ExperimentResults, FigureKind as Kind, MethodResults, ProblemResults,
 };
 
-use crate::svg::{Anchor, Point, Rect, Svg, TEXT_HEIGHT};
-use crate::text::{clipped, file_name, pluralize, ratio, short, width};
+use crate::style::MethodStyle;
+use crate::svg::{Anchor, Point, Rect, SMALL_TEXT_HEIGHT, Svg};
+use crate::text::{clipped_to, file_name, pluralize, ratio, short, width};
+use examples::ExampleRow;
 
-/// A drawn figure with its caption.
+/// Width of a drawing in units, which are pixels where it has its natural size.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum FigureWidth {
+    /// A telephone, or one of three figures side by side.
+    Narrow,
+    /// One of two figures side by side.
+    Medium,
+    /// Alone: on a page, and in a paper.
+    Wide,
+}
+
+impl FigureWidth {
+    fn units(self) -> f64 {
+        match self {
+            Self::Narrow => 350.0,
+            Self::Medium => 570.0,
+            Self::Wide => 760.0,
+        }
+    }
+}
+
+/// Which figure of a kind it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Variant {
+    /// The only one, or the one that is also a file.
+    Standard,
+    /// With a linear time axis; shown on the page only.
+    LinearTime,
+    /// Of the row with the median regret.
+    TypicalRow,
+}
+
+/// A drawn figure with its captions.
 pub(crate) struct RenderedFigure {
     pub(crate) kind: Kind,
     /// Index of the problem.
     pub(crate) problem: usize,
-    /// Whether its time axis is linear; shown on the page only.
-    pub(crate) has_linear_time_axis: bool,
+    pub(crate) variant: Variant,
     pub(crate) name: String,
-    /// Text below the figure.
-    pub(crate) caption: String,
-    pub(crate) svg: Svg,
+    /// How to read it, in sentences that are the same for all problems with such a figure.
+    pub(crate) explanation: Vec<String>,
+    /// What it shows of this problem; may be empty.
+    pub(crate) finding: String,
+    /// One drawing per width.
+    pub(crate) drawings: Vec<Svg>,
+}
+
+impl RenderedFigure {
+    /// Explanation and finding, for a figure alone.
+    pub(crate) fn caption(&self) -> String {
+        let mut caption = self.explanation.join(" ");
+        if !self.finding.is_empty() {
+            caption += " ";
+            caption += &self.finding;
+        }
+        caption
+    }
 }
 
 /// Data of a figure.
@@ -33,13 +83,19 @@ pub(crate) struct RenderedFigure {
 pub(crate) struct FigureContext<'a> {
     pub(crate) results: &'a ExperimentResults,
     pub(crate) problem: &'a ProblemResults,
+    /// Width of the drawing.
+    pub(crate) width: f64,
 }
 
-/// A figure and its caption.
-type FigureWithCaption = Option<(Svg, String)>;
+/// A figure and its captions.
+struct Drawing {
+    svg: Svg,
+    explanation: Vec<String>,
+    finding: String,
+}
 
 impl<'a> FigureContext<'a> {
-    /// Methods with results, each with its index among all methods.
+    /// Methods with ratios, each with its index among all methods.
     fn measured(&self) -> impl Iterator<Item = (usize, &'a MethodResults, f64)> + use<'a> {
         let all = self.problem.methods.iter().enumerate();
         all.filter_map(|(index, method)| {
@@ -51,32 +107,56 @@ impl<'a> FigureContext<'a> {
         })
     }
 
-    fn reference(&self) -> Option<&'a MethodResults> {
-        self.problem
-            .methods
-            .iter()
-            .find(|method| method.name == self.results.reference)
+    /// Methods that were run, also those of a smoke test, which has no ratios.
+    fn run(&self) -> impl Iterator<Item = (usize, &'a MethodResults)> + use<'a> {
+        let all = self.problem.methods.iter().enumerate();
+        all.filter(|(_, method)| method.regret.mean.is_some())
     }
 
-    /// `TSP20 · mean of 20 seeds · 600 test rows`.
-    fn heading(&self, svg: &mut Svg) {
-        self.heading_with(svg, &self.seeds());
+    fn is_reference(&self, method: &MethodResults) -> bool {
+        method.name == self.results.reference
     }
 
-    fn heading_with(&self, svg: &mut Svg, seeds: &str) {
-        let (name, problem) = (clipped(&self.problem.name), self.problem);
-        let details = format!(
+    fn style(&self, index: usize) -> MethodStyle {
+        MethodStyle::of(self.results, self.problem, index)
+    }
+
+    /// Whether the drawing is one of several side by side, or on a telephone.
+    fn is_narrow(&self) -> bool {
+        self.width < FigureWidth::Medium.units()
+    }
+
+    /// `TSP20 20 seeds · 190 costs · 600 test rows`; returns the height below it.
+    fn heading(&self, svg: &mut Svg) -> f64 {
+        self.heading_with(svg, &self.seeds())
+    }
+
+    fn heading_with(&self, svg: &mut Svg, seeds: &str) -> f64 {
+        const HEAD_HEIGHT: f64 = 13.0;
+        let problem = self.problem;
+        let name = clipped_to(&problem.name, (self.width - 24.0) / HEAD_HEIGHT / 1.1);
+        let mut details = format!(
             "{seeds} · {} · {}",
             pluralize(problem.costs, "cost"),
             pluralize(problem.rows[2], "test row")
         );
+        if self.results.is_smoke_test {
+            details = format!("SMOKE TEST · {details}");
+        }
         svg.text((12.0, 21.0), Anchor::Start, "head", &name);
-        svg.text(
-            (12.0 + width(&name) * 14.5 + 8.0, 21.0),
-            Anchor::Start,
-            "small faint",
-            &details,
-        );
+        // Bold type is a tenth wider.
+        let end_of_name = 12.0 + width(&name) * HEAD_HEIGHT * 1.1 + 8.0;
+        // Drawings side by side have the same height.
+        let fits = !self.is_narrow()
+            && end_of_name + width(&details) * SMALL_TEXT_HEIGHT <= self.width - 8.0;
+        let (at, bottom) = if fits {
+            ((end_of_name, 21.0), 32.0)
+        } else {
+            ((12.0, 37.0), 46.0)
+        };
+        let details = clipped_to(&details, (self.width - at.0 - 4.0) / SMALL_TEXT_HEIGHT);
+        svg.text(at, Anchor::Start, "small faint", &details);
+        bottom
     }
 
     fn seeds(&self) -> String {
@@ -84,7 +164,7 @@ impl<'a> FigureContext<'a> {
             self.problem
                 .methods
                 .iter()
-                .map(|method| method.ratio.count)
+                .map(|method| method.regret.count)
                 .filter(|count| *count > 0)
         };
         match (counts().min(), counts().max()) {
@@ -95,42 +175,83 @@ impl<'a> FigureContext<'a> {
     }
 }
 
-/// All figures of an experiment, in its order.
-pub(crate) fn all(results: &ExperimentResults) -> Vec<RenderedFigure> {
+/// All figures of an experiment, in its order, each in the widths that are asked for its kind.
+pub(crate) fn all(
+    results: &ExperimentResults,
+    widths: impl Fn(Kind) -> &'static [FigureWidth],
+) -> Vec<RenderedFigure> {
     let mut out = Vec::new();
     for kind in &results.figures {
-        for (index, problem) in results.problems.iter().enumerate() {
-            let context = FigureContext { results, problem };
-            let mut add = |drawn: FigureWithCaption, has_linear_time_axis: bool| {
-                let name = format!("{}-{}", word(*kind), file_name(&problem.name));
-                let rendered = |(svg, caption)| RenderedFigure {
-                    kind: *kind,
-                    problem: index,
-                    has_linear_time_axis,
-                    name,
-                    caption,
-                    svg,
-                };
-                out.extend(drawn.map(rendered));
-            };
-            add(draw(&context, *kind), false);
-            if *kind == Kind::Pareto {
-                add(pareto::draw(&context, true), true);
+        for index in 0..results.problems.len() {
+            for variant in variants(*kind) {
+                out.extend(render(results, index, *kind, *variant, widths(*kind)));
             }
         }
     }
     out
 }
 
-fn draw(context: &FigureContext<'_>, kind: Kind) -> FigureWithCaption {
+fn variants(kind: Kind) -> &'static [Variant] {
+    match kind {
+        Kind::Pareto => &[Variant::Standard, Variant::LinearTime],
+        Kind::Examples => &[Variant::TypicalRow, Variant::Standard],
+        Kind::Bars | Kind::Components | Kind::Weighting | Kind::Curves | Kind::Solves => {
+            &[Variant::Standard]
+        }
+    }
+}
+
+fn render(
+    results: &ExperimentResults,
+    problem: usize,
+    kind: Kind,
+    variant: Variant,
+    widths: &[FigureWidth],
+) -> Option<RenderedFigure> {
+    let name = file_name(&results.problems[problem].name);
+    let prefix = match variant {
+        Variant::Standard | Variant::LinearTime => word(kind),
+        Variant::TypicalRow => "typical",
+    };
+    let mut rendered: Option<RenderedFigure> = None;
+    for figure_width in widths {
+        let context = FigureContext {
+            results,
+            problem: &results.problems[problem],
+            width: figure_width.units(),
+        };
+        let drawing = draw(&context, kind, variant)?;
+        rendered
+            .get_or_insert_with(|| RenderedFigure {
+                kind,
+                problem,
+                variant,
+                name: format!("{prefix}-{name}"),
+                explanation: drawing.explanation,
+                finding: drawing.finding,
+                drawings: Vec::new(),
+            })
+            .drawings
+            .push(drawing.svg);
+    }
+    rendered
+}
+
+fn draw(context: &FigureContext<'_>, kind: Kind, variant: Variant) -> Option<Drawing> {
     match kind {
         Kind::Bars => bars::draw(context),
         Kind::Components => components::draw(context),
         Kind::Weighting => weighting::draw(context),
-        Kind::Pareto => pareto::draw(context, false),
+        Kind::Pareto => pareto::draw(context, variant == Variant::LinearTime),
         Kind::Curves => curves::draw(context),
         Kind::Solves => solves::draw(context),
-        Kind::Examples => examples::draw(context),
+        Kind::Examples => {
+            let row = match variant {
+                Variant::TypicalRow => ExampleRow::Typical,
+                Variant::Standard | Variant::LinearTime => ExampleRow::Worst,
+            };
+            examples::draw(context, row)
+        }
     }
 }
 
@@ -145,6 +266,13 @@ pub(crate) fn word(kind: Kind) -> &'static str {
         Kind::Solves => "solves",
         Kind::Examples => "examples",
     }
+}
+
+/// Whether a method of this name is a baseline, which is not trained.
+pub(crate) fn is_baseline(name: &str) -> bool {
+    Baseline::ALL
+        .iter()
+        .any(|baseline| baseline.to_string() == name)
 }
 
 /// Tooltip of a method's mark.
@@ -176,19 +304,17 @@ fn tip(method: &MethodResults) -> String {
     out
 }
 
-/// A group of a method, which the legend hides and shows.
-fn open_group<'a>(svg: &'a mut Svg, index: usize, class: &str) -> &'a mut Svg {
-    let class = format!("{} {class}", crate::style::hue(index));
+/// A group of a method in its color, which the legend hides and shows.
+fn open_group<'a>(
+    svg: &'a mut Svg,
+    context: &FigureContext<'_>,
+    index: usize,
+    class: &str,
+) -> &'a mut Svg {
+    let class = format!("{} {class}", context.style(index).color);
     svg.group(class.trim())
         .num("data-method", index as f64)
         .open()
-}
-
-/// Width of the longest label.
-fn widest<'a>(labels: impl Iterator<Item = &'a str>) -> f64 {
-    labels
-        .map(|name| width(&clipped(name)) * TEXT_HEIGHT)
-        .fold(40.0, f64::max)
 }
 
 /// A vertical or horizontal error bar.
@@ -200,14 +326,22 @@ fn draw_error_bar(svg: &mut Svg, from: Point, to: Point) {
     svg.line((x2 - dx, y2 - dy), (x2 + dx, y2 + dy), "whisker");
 }
 
-/// A legend in one row: color swatches with text.
-fn draw_legend_row(svg: &mut Svg, start: Point, entries: &[(&str, &str)]) {
-    let (mut x, y) = start;
+/// A legend: color swatches with text, in as many lines as it needs from `top` on. Returns the
+/// height below it.
+fn draw_legend(svg: &mut Svg, left: f64, top: f64, right: f64, entries: &[(&str, &str)]) -> f64 {
+    const LINE: f64 = 16.0;
+    let (mut x, mut y) = (left, top + 12.0);
     for (class, text) in entries {
+        let wide = 15.0 + width(text) * SMALL_TEXT_HEIGHT;
+        if x > left && x + wide > right {
+            (x, y) = (left, y + LINE);
+        }
         svg.group(class).open();
         svg.rect(Rect::new(x, y - 9.0, 10.0, 10.0), "soft");
         svg.end();
-        svg.text((x + 15.0, y), Anchor::Start, "small", text);
-        x += 15.0 + width(text) * crate::svg::SMALL_TEXT_HEIGHT + 18.0;
+        let text = clipped_to(text, (right - x - 15.0) / SMALL_TEXT_HEIGHT);
+        svg.text((x + 15.0, y), Anchor::Start, "small", &text);
+        x += wide + 14.0;
     }
+    y + 6.0
 }

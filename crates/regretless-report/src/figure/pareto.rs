@@ -1,18 +1,16 @@
 //! Regret ratio against training time, with the Pareto front.
 
-use super::{FigureContext, FigureWithCaption, open_group, tip};
+use super::{Drawing, FigureContext, open_group, tip};
 use crate::axes::{Axes, LabelPlacement};
 use crate::scale::AxisScale;
 use crate::style::mark;
 use crate::svg::{Point, Rect, Svg};
-use crate::text::clipped;
+use crate::text::{clipped, short};
 
-const WIDTH: f64 = 760.0;
-const HEIGHT: f64 = 430.0;
 /// Ratios above are drawn at the upper edge, as in the bar chart.
 const MAX_RATIO_SHOWN: f64 = 2.0;
 
-pub(super) fn draw(context: &FigureContext<'_>, has_linear_time_axis: bool) -> FigureWithCaption {
+pub(super) fn draw(context: &FigureContext<'_>, has_linear_time_axis: bool) -> Option<Drawing> {
     let points: Vec<(usize, f64, f64)> = context
         .measured()
         .filter_map(|(index, method, mean)| Some((index, method.seconds.mean?, mean)))
@@ -20,9 +18,11 @@ pub(super) fn draw(context: &FigureContext<'_>, has_linear_time_axis: bool) -> F
     if points.is_empty() {
         return None;
     }
-    let frame = frame(context, &points, has_linear_time_axis);
-    let mut svg = Svg::new(WIDTH, HEIGHT);
-    context.heading(&mut svg);
+    let mut svg = Svg::new(context.width);
+    let top = context.heading(&mut svg);
+    let height = if context.is_narrow() { 230.0 } else { 330.0 };
+    let area = Rect::new(54.0, top + 8.0, context.width - 54.0 - 14.0, height);
+    let frame = frame(context, &points, has_linear_time_axis, area);
     let scale = if has_linear_time_axis {
         ""
     } else {
@@ -43,23 +43,28 @@ pub(super) fn draw(context: &FigureContext<'_>, has_linear_time_axis: bool) -> F
         else {
             continue;
         };
-        let svg = open_group(&mut svg, index, "mark");
+        let shape = context.style(index).shape;
+        let svg = open_group(&mut svg, context, index, "mark");
         svg.tip(&tip(method));
         let here = frame.at(seconds, ratio);
-        mark(svg, index, here, 4.0, "hollow published");
+        mark(svg, shape, here, 4.0, "hollow published");
         labels.reserve_point(here, 5.0);
         svg.end();
     }
     marks(&mut svg, context, &frame, &mut labels, &points);
-    Some((svg, caption(context)))
+    Some(Drawing {
+        svg: svg.finish(area.bottom() + 44.0),
+        explanation: explanation(context),
+        finding: finding(context),
+    })
 }
 
 fn frame(
     context: &FigureContext<'_>,
     points: &[(usize, f64, f64)],
     has_linear_time_axis: bool,
+    area: Rect,
 ) -> Axes {
-    let area = Rect::new(64.0, 40.0, WIDTH - 64.0 - 24.0, HEIGHT - 40.0 - 52.0);
     let published = || {
         context
             .problem
@@ -127,7 +132,8 @@ fn marks(
     order.sort_by_key(|(index, ..)| !context.problem.methods[*index].on_front);
     for (index, seconds, ratio) in order {
         let (method, here) = (&context.problem.methods[*index], frame.at(*seconds, *ratio));
-        let svg = open_group(svg, *index, "mark");
+        let shape = context.style(*index).shape;
+        let svg = open_group(svg, context, *index, "mark");
         svg.tip(&tip(method));
         // The class "measured" has no style: tests/report/figures.rs counts its elements.
         let (size, class) = if method.on_front {
@@ -135,42 +141,62 @@ fn marks(
         } else {
             (5.0, "fill measured")
         };
-        mark(svg, *index, here, size, class);
+        mark(svg, shape, here, size, class);
         labels.write(svg, &frame.area, here, &clipped(&method.name));
         svg.end();
     }
 }
 
-fn caption(context: &FigureContext<'_>) -> String {
+fn explanation(context: &FigureContext<'_>) -> Vec<String> {
+    let mut sentences = vec![
+        "Low and left is better. Ringed marks on the line are the Pareto front: no other method \
+            has at most their regret in at most their time."
+            .to_string(),
+    ];
+    sentences.push(match context.results.equal_seconds {
+        Some(seconds) => format!(
+            "Times count as equal if they differ by less than {} s, as the experiment sets it, or \
+                by less than twice the standard error of their difference over seeds.",
+            short(seconds)
+        ),
+        None => "Times count as equal if they differ by less than 1 % of the longest training of \
+            the problem, or by less than twice the standard error of their difference over seeds."
+            .into(),
+    });
+    let has_published = context.problem.methods.iter().any(|method| {
+        method
+            .published
+            .is_some_and(|published| published.seconds.is_some())
+    });
+    if has_published {
+        sentences.push(
+            "Hollow marks are published; their seconds are those of another machine, so compare \
+                their heights only."
+                .into(),
+        );
+    }
+    if context
+        .measured()
+        .any(|(_, _, mean)| mean > MAX_RATIO_SHOWN)
+    {
+        sentences.push("Marks at the upper edge are above it.".into());
+    }
+    sentences
+}
+
+fn finding(context: &FigureContext<'_>) -> String {
     let front: Vec<&str> = context
         .measured()
         .filter(|(_, method, _)| method.on_front)
         .map(|(_, method, _)| method.name.as_str())
         .collect();
-    let published = context.problem.methods.iter().any(|method| {
-        method
-            .published
-            .is_some_and(|published| published.seconds.is_some())
-    });
-    let hollow = if published {
-        " Hollow marks are published; their seconds are those of another machine, so compare their \
-            heights only."
+    let equal = if context.results.equal_seconds.is_none() {
+        format!(
+            " (1 % of the longest training: {} s)",
+            short(context.problem.equal_seconds)
+        )
     } else {
-        ""
+        String::new()
     };
-    let cut = context
-        .measured()
-        .any(|(_, _, mean)| mean > MAX_RATIO_SHOWN);
-    let cut = if cut {
-        " Marks at the upper edge are above it."
-    } else {
-        ""
-    };
-    format!(
-        "Low and left is better. Ringed marks on the line are the Pareto front: no other method \
-            has at most their regret in at most their time; times that differ by less than {} \
-            seconds count as equal ({}).{hollow}{cut}",
-        context.results.equal_seconds,
-        front.join(", ")
-    )
+    format!("Pareto front{equal}: {}.", front.join(", "))
 }

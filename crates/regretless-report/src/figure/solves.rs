@@ -1,89 +1,106 @@
-//! Number of solves by kind, next to the formulas of the paper.
+//! Number of solves by kind on a logarithmic axis, next to the formulas of the paper.
 
 use regretless::experiment::MethodResults;
 
-use super::{FigureContext, FigureWithCaption, draw_legend_row, tip, widest};
+use super::labels::LabeledRows;
+use super::{Drawing, FigureContext, draw_legend, tip};
 use crate::axes::bottom_axis;
 use crate::scale::AxisScale;
-use crate::style::hue;
-use crate::svg::{Anchor, Rect, Svg};
-use crate::text::{clipped, count, width};
+use crate::style::{CIRCLE_SHAPE, METHOD_COLORS, hue, mark};
+use crate::svg::{Anchor, Rect, SMALL_TEXT_HEIGHT, Svg};
+use crate::text::{clipped_to, count, width};
 
-const WIDTH: f64 = 760.0;
-const ROW_HEIGHT: f64 = 20.0;
-const TOP: f64 = 60.0;
+/// Width of the column with the number of solves.
+const NUMBER_WIDTH: f64 = 66.0;
 
-pub(super) fn draw(context: &FigureContext<'_>) -> FigureWithCaption {
-    let methods: Vec<(usize, &MethodResults)> = context
-        .measured()
-        .map(|(index, method, _)| (index, method))
+/// Methods with their indices, the fewest solves first.
+fn sorted_methods<'a>(context: &FigureContext<'a>) -> Vec<(usize, &'a MethodResults)> {
+    let mut methods: Vec<_> = context
+        .run()
+        .filter(|(_, method)| method.seconds.mean.is_some())
         .collect();
+    methods.sort_by(|(_, a), (_, b)| solves(a).total_cmp(&solves(b)));
+    methods
+}
+
+pub(super) fn draw(context: &FigureContext<'_>) -> Option<Drawing> {
+    let methods = sorted_methods(context);
     let first = methods.first()?.1;
-    let published = methods
+    let formulas = methods
         .iter()
         .filter_map(|(_, method)| method.published_solves.as_deref())
-        .map(|published| width(published) * 10.5);
-    let right = 76.0 + published.fold(0.0, f64::max).min(220.0);
-    let left = widest(methods.iter().map(|(_, method)| method.name.as_str())) + 24.0;
-    let area = Rect::new(
-        left,
-        TOP,
-        WIDTH - left - right,
-        ROW_HEIGHT * methods.len() as f64,
-    );
-    let max = methods
-        .iter()
-        .map(|(_, method)| total(method))
-        .fold(1.0, f64::max);
-    let x = AxisScale::linear([0.0, max], area.left, area.right());
-    let mut svg = Svg::new(WIDTH, area.bottom() + 44.0);
-    context.heading(&mut svg);
+        .map(|formula| width(formula) * SMALL_TEXT_HEIGHT);
+    // A narrow drawing has no space for formulas; the tooltip has them.
+    let formula_width = if context.is_narrow() {
+        0.0
+    } else {
+        formulas.fold(0.0, f64::max).min(0.3 * context.width)
+    };
+    let mut svg = Svg::new(context.width);
+    let top = context.heading(&mut svg);
     let used = |kind: usize| {
         methods
             .iter()
             .any(|(_, method)| method.solves[kind].1 > 0.0)
     };
-    let hues: Vec<(String, &str)> = (0..first.solves.len())
+    let kinds: Vec<(String, &str)> = (0..first.solves.len())
         .filter(|kind| used(*kind))
-        .map(|kind| (hue(kind), first.solves[kind].0.as_str()))
+        .map(|kind| (kind_color(kind), first.solves[kind].0.as_str()))
         .collect();
-    let key: Vec<(&str, &str)> = hues
+    let entries: Vec<(&str, &str)> = kinds
         .iter()
-        .map(|(hue, name)| (hue.as_str(), *name))
+        .map(|(color, name)| (color.as_str(), *name))
         .collect();
-    draw_legend_row(&mut svg, (area.left, 44.0), &key);
+    let top = draw_legend(&mut svg, 12.0, top, context.width - 8.0, &entries);
+    let names = methods.iter().map(|(_, method)| method.name.as_str());
+    let right = NUMBER_WIDTH + 12.0 + formula_width;
+    let rows = LabeledRows::new(context, names, top + 16.0, right);
+    let area = rows.area;
+    let columns = area.right() + NUMBER_WIDTH;
     svg.text(
-        (area.right() + 66.0, 44.0),
+        (columns, area.top - 4.0),
         Anchor::End,
         "small faint",
         "solves",
     );
-    if methods
-        .iter()
-        .any(|(_, method)| method.published_solves.is_some())
-    {
+    if formula_width > 0.0 {
         svg.text(
-            (area.right() + 78.0, 44.0),
+            (columns + 12.0, area.top - 4.0),
             Anchor::Start,
             "small faint",
             "formula",
         );
     }
-    bottom_axis(
-        &mut svg,
-        &area,
-        &x,
-        "solver calls during training, mean over seeds",
+    let counts = methods.iter().flat_map(|(_, method)| &method.solves);
+    let x = AxisScale::log(
+        counts.map(|(_, number)| *number),
+        area.left + 6.0,
+        area.right() - 6.0,
     );
+    let title = "solver calls in training, log scale";
+    bottom_axis(&mut svg, &area, &x, title);
     for (row, (index, method)) in methods.iter().enumerate() {
-        let middle = area.top + (row as f64 + 0.5) * ROW_HEIGHT;
-        draw_row(&mut svg, *index, method, middle, &area, &x);
+        draw_row(&mut svg, &rows, row, *index, method, &x);
+        if let (Some(formula), true) = (&method.published_solves, formula_width > 0.0) {
+            let formula = clipped_to(formula, formula_width / SMALL_TEXT_HEIGHT);
+            let at = (columns + 12.0, rows.middle(row) + 4.0);
+            svg.text(at, Anchor::Start, "small faint", &formula);
+        }
     }
-    Some((svg, caption(context)))
+    Some(Drawing {
+        svg: svg.finish(area.bottom() + 44.0),
+        explanation: explanation(),
+        finding: finding(context),
+    })
 }
 
-fn total(method: &MethodResults) -> f64 {
-    method.solves.iter().map(|(_, number)| number).sum()
+/// The color of a kind of solves; cache hits, the last kind, are gray.
+fn kind_color(kind: usize) -> String {
+    if kind < METHOD_COLORS {
+        hue(kind)
+    } else {
+        "quiet".into()
+    }
 }
 
 /// Solver calls that were solved: the first four kinds.
@@ -93,68 +110,79 @@ fn solves(method: &MethodResults) -> f64 {
 
 fn draw_row(
     svg: &mut Svg,
+    rows: &LabeledRows,
+    row: usize,
     index: usize,
     method: &MethodResults,
-    middle: f64,
-    area: &Rect,
     x: &AxisScale,
 ) {
+    let (area, middle) = (&rows.area, rows.middle(row));
     svg.group("mark").num("data-method", index as f64).open();
-    let kinds = method.solves.iter().filter(|(_, number)| *number > 0.0);
-    let kinds: Vec<String> = kinds
-        .map(|(kind, number)| format!("{} {kind}", count(*number)))
+    let used = || {
+        let kinds = method.solves.iter().enumerate();
+        kinds.filter(|(_, (_, number))| *number > 0.0)
+    };
+    let kinds: Vec<String> = used()
+        .map(|(_, (kind, number))| format!("{} {kind}", count(*number)))
         .collect();
     let kinds = if kinds.is_empty() {
         "no solver calls".into()
     } else {
         kinds.join(", ")
     };
-    svg.tip(&format!("{}\n{kinds}", tip(method)));
-    svg.text(
-        (area.left - 8.0, middle + 4.0),
-        Anchor::End,
-        "",
-        &clipped(&method.name),
+    let formula = method.published_solves.as_deref();
+    let formula = formula.map(|formula| format!("\nformula {formula}"));
+    svg.tip(&format!(
+        "{}\n{kinds}{}",
+        tip(method),
+        formula.unwrap_or_default()
+    ));
+    // An invisible area, so that the whole row has the tooltip.
+    svg.rect(
+        Rect::new(area.left, middle - 9.0, area.width, 18.0),
+        "ghost",
     );
-    let mut before = 0.0;
-    for (kind, (_, number)) in method
-        .solves
-        .iter()
-        .enumerate()
-        .filter(|(_, (_, number))| *number > 0.0)
-    {
-        let (from, to) = (x.at(before), x.at(before + number));
-        svg.group(&hue(kind)).open();
-        svg.rect(
-            Rect::new(from, middle - 6.5, (to - from).max(0.8), 13.0),
-            "soft bar",
+    rows.write(svg, row, "", &method.name);
+    svg.group("quiet").open();
+    let most = used().map(|(_, (_, number))| *number).fold(0.0, f64::max);
+    if most > 0.0 {
+        svg.line((area.left, middle), (x.at(most), middle), "thin");
+    }
+    svg.end();
+    for (kind, (_, number)) in used() {
+        svg.group(&kind_color(kind)).open();
+        mark(
+            svg,
+            CIRCLE_SHAPE + kind,
+            (x.at(*number), middle),
+            5.0,
+            "fill dot",
         );
         svg.end();
-        before += number;
     }
     svg.text(
-        (area.right() + 66.0, middle + 4.0),
+        (area.right() + NUMBER_WIDTH, middle + 4.0),
         Anchor::End,
-        "",
+        "small",
         &count(solves(method)),
     );
-    if let Some(published) = &method.published_solves {
-        svg.text(
-            (area.right() + 78.0, middle + 4.0),
-            Anchor::Start,
-            "small faint",
-            published,
-        );
-    }
     svg.end();
 }
 
-fn caption(context: &FigureContext<'_>) -> String {
+fn explanation() -> Vec<String> {
+    vec![
+        "Solver calls of one training by kind, mean over seeds, on a logarithmic axis; the number \
+            counts those that were solved."
+            .into(),
+        "Exact solves, solves of the relaxation, heuristics and projections onto a cone; certified \
+            (the old decision is proven optimal) and cache hits (from the solution pool) need no \
+            solve."
+            .into(),
+        "Labeling is not counted.".into(),
+    ]
+}
+
+fn finding(context: &FigureContext<'_>) -> String {
     let [train, validation, _] = context.problem.rows;
-    format!(
-        "Solver calls of a method during training on {train} rows ({validation} for validation), \
-            by kind: exact solves, solves of the relaxation, heuristics, projections onto a cone, \
-            and calls without a solve (certified: the old decision is proven optimal; cache hits: \
-            from the solution pool). The number counts the solves. Labeling is not counted."
-    )
+    format!("{train} training and {validation} validation rows.")
 }

@@ -2,15 +2,12 @@
 
 use regretless::experiment::MethodResults;
 
-use super::{FigureContext, FigureWithCaption, draw_error_bar, open_group, tip};
+use super::{Drawing, FigureContext, draw_error_bar, open_group, tip};
 use crate::axes::{Axes, spread_out};
 use crate::scale::AxisScale;
 use crate::style::{CIRCLE_SHAPE, mark};
-use crate::svg::{Anchor, Point, Rect, Svg};
-use crate::text::{clipped, ratio};
-
-const WIDTH: f64 = 760.0;
-const HEIGHT: f64 = 400.0;
+use crate::svg::{Anchor, Point, Rect, SMALL_TEXT_HEIGHT, Svg};
+use crate::text::{clipped_to, ratio};
 
 /// The weight of `BASE(W(0.3))`.
 fn weight(name: &str) -> Option<f64> {
@@ -30,7 +27,7 @@ fn is_horizontal_line(name: &str) -> bool {
 /// Index of a method among all, the method, and its ratio.
 type WeightingEntry<'a> = (usize, &'a MethodResults, f64);
 
-pub(super) fn draw(context: &FigureContext<'_>) -> FigureWithCaption {
+pub(super) fn draw(context: &FigureContext<'_>) -> Option<Drawing> {
     let weighted: Vec<(f64, WeightingEntry<'_>)> = context
         .measured()
         .filter_map(|entry| Some((weight(&entry.1.name)?, entry)))
@@ -52,31 +49,52 @@ pub(super) fn draw(context: &FigureContext<'_>) -> FigureWithCaption {
         .chain(&horizontal_lines)
         .flat_map(ends)
         .chain([1.0]);
-    let area = Rect::new(64.0, 40.0, WIDTH - 64.0 - 170.0, HEIGHT - 40.0 - 52.0);
+    let mut svg = Svg::new(context.width);
+    let top = context.heading(&mut svg);
+    let (height, label_width) = if context.is_narrow() {
+        (230.0, 96.0)
+    } else {
+        (300.0, 150.0)
+    };
+    let area = Rect::new(
+        54.0,
+        top + 8.0,
+        context.width - 54.0 - label_width - 20.0,
+        height,
+    );
     let frame = Axes {
         area,
         x: AxisScale::linear([0.0, 1.0], area.left + 12.0, area.right() - 12.0),
         y: AxisScale::linear(ratios, area.bottom(), area.top),
     };
-    let mut svg = Svg::new(WIDTH, HEIGHT);
-    context.heading(&mut svg);
     let y_label = format!("test regret relative to {}", context.results.reference);
-    frame.draw(
-        &mut svg,
-        "weight w of the baseline's regret in W(w)",
-        &y_label,
-    );
+    frame.draw(&mut svg, "weight w in W(w)", &y_label);
     svg.line(
         (area.left, frame.y.at(1.0)),
         (area.right(), frame.y.at(1.0)),
         "reference-line",
     );
-    draw_horizontal_lines(&mut svg, &horizontal_lines, &frame);
+    draw_horizontal_lines(&mut svg, context, &horizontal_lines, &frame, label_width);
     draw_weights(&mut svg, &weighted, &frame);
-    Some((svg, caption(context, &weighted, &horizontal_lines)))
+    Some(Drawing {
+        svg: svg.finish(area.bottom() + 44.0),
+        explanation: vec![format!(
+            "Each dot is a training that weights instances by w times the regret of a baseline \
+                plus 1 − w; lower is better, the dashed line is {}. Horizontal lines need no \
+                choice of a weight. Error bars are standard deviations over seeds.",
+            context.results.reference
+        )],
+        finding: finding(&weighted, &horizontal_lines),
+    })
 }
 
-fn draw_horizontal_lines(svg: &mut Svg, horizontal_lines: &[WeightingEntry<'_>], frame: &Axes) {
+fn draw_horizontal_lines(
+    svg: &mut Svg,
+    context: &FigureContext<'_>,
+    horizontal_lines: &[WeightingEntry<'_>],
+    frame: &Axes,
+    label_width: f64,
+) {
     let area = &frame.area;
     let ideal: Vec<f64> = horizontal_lines
         .iter()
@@ -84,12 +102,13 @@ fn draw_horizontal_lines(svg: &mut Svg, horizontal_lines: &[WeightingEntry<'_>],
         .collect();
     let label_positions = spread_out(&ideal, 14.0, area.top, area.bottom());
     for ((index, method, mean), label_y) in horizontal_lines.iter().zip(label_positions) {
-        let (svg, y) = (open_group(svg, *index, "mark"), frame.y.at(*mean));
+        let (svg, y) = (open_group(svg, context, *index, "mark"), frame.y.at(*mean));
         svg.tip(&tip(method));
         // The class "method-line" has no style: tests/report/figures.rs counts its elements.
         svg.line((area.left, y), (area.right(), y), "line method-line");
         svg.line((area.right(), y), (area.right() + 10.0, label_y), "thin");
-        let text = format!("{} {}", clipped(&method.name), ratio(*mean));
+        let text = format!("{} {}", method.name, ratio(*mean));
+        let text = clipped_to(&text, label_width / SMALL_TEXT_HEIGHT);
         svg.text(
             (area.right() + 14.0, label_y + 4.0),
             Anchor::Start,
@@ -124,30 +143,19 @@ fn draw_weights(svg: &mut Svg, weighted: &[(f64, WeightingEntry<'_>)], frame: &A
     }
 }
 
-fn caption(
-    context: &FigureContext<'_>,
+fn finding(
     weighted: &[(f64, WeightingEntry<'_>)],
     horizontal_lines: &[WeightingEntry<'_>],
 ) -> String {
-    let best = weighted.iter().min_by(|a, b| a.1.2.total_cmp(&b.1.2));
-    let best = best
-        .map(|(w, (.., mean))| format!(" The best of these weights is {w} with {}.", ratio(*mean)));
-    let lowest_line = horizontal_lines.iter().min_by(|a, b| a.2.total_cmp(&b.2));
-    let lowest_line = lowest_line.map(|(_, method, mean)| {
-        format!(
-            " Horizontal lines need no choice of a weight; the lowest is {} with {}.",
-            method.name,
-            ratio(*mean)
-        )
-    });
-    format!(
-        "Each dot is a training that weights instances by w times the regret of a baseline plus \
-            1 − w; lower is better, the dashed line is {}. Error bars are standard deviations over \
-            seeds.{}{}",
-        context.results.reference,
-        best.unwrap_or_default(),
-        lowest_line.unwrap_or_default()
-    )
+    let mut finding = String::new();
+    if let Some((w, (.., mean))) = weighted.iter().min_by(|a, b| a.1.2.total_cmp(&b.1.2)) {
+        finding = format!("The best of these weights is {w} with {}.", ratio(*mean));
+    }
+    if let Some((_, method, mean)) = horizontal_lines.iter().min_by(|a, b| a.2.total_cmp(&b.2)) {
+        let (name, mean) = (&method.name, ratio(*mean));
+        finding += &format!(" The lowest horizontal line is {name} with {mean}.");
+    }
+    finding
 }
 
 #[cfg(test)]

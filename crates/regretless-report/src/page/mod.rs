@@ -3,14 +3,15 @@
 //! Its content security policy allows its own script and style, by their hashes, and no network.
 //! Without JavaScript the page shows everything at once.
 
+mod decisions;
 mod parts;
 mod tables;
 
-use regretless::experiment::ExperimentResults;
+use regretless::experiment::{ExperimentResults, FigureKind as Kind};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
-use crate::figure::all;
+use crate::figure::{FigureWidth, all};
 use crate::style;
 use crate::text::escaped;
 
@@ -20,17 +21,21 @@ const SCRIPT: &str = include_str!("../../assets/page.js");
 /// Fields that the page shows elsewhere, left out of its JSON to keep it small.
 const OMITTED_FIELDS: [&str; 3] = ["examples", "layout", "curve"];
 
+/// What the page of a comparison on one's own data says beyond its results.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ComparisonSummary {
+    /// Conclusions in sentences, the most important one first.
+    pub verdict: Vec<String>,
+    /// Data, split and settings: what it is, and its value.
+    pub facts: Vec<(String, String)>,
+    /// Commands that repeat the comparison.
+    pub commands: Vec<String>,
+}
+
 /// An experiment as one self-contained HTML page.
 pub fn page(results: &ExperimentResults) -> String {
-    let style = format!("{}{STYLE}", style::on_page());
-    let policy = format!(
-        "default-src 'none'; script-src '{}'; style-src '{}'; img-src data:; base-uri 'none'; \
-            form-action 'none'",
-        csp_hash(SCRIPT),
-        csp_hash(&style)
-    );
-    let figures = all(results);
     let body = [
+        parts::smoke_banner(results),
         parts::header(results),
         parts::controls(results),
         // The overview compares ratios, which a smoke test does not have.
@@ -39,11 +44,49 @@ pub fn page(results: &ExperimentResults) -> String {
         } else {
             tables::overview(results)
         },
-        parts::sections(results, &figures),
+        parts::sections(results, &page_figures(results)),
         tables::details(results),
         tables::missing(results),
         parts::footer(results),
     ];
+    document(results, &body.concat())
+}
+
+/// A comparison of methods on one problem as one self-contained HTML page, for readers who do not
+/// know the field: the verdict comes first.
+pub fn comparison_page(results: &ExperimentResults, summary: &ComparisonSummary) -> String {
+    let body = [
+        parts::verdict(results, summary),
+        parts::controls(results),
+        tables::costs_of_methods(results),
+        parts::sections(results, &page_figures(results)),
+        tables::details(results),
+        tables::missing(results),
+        parts::facts(results, summary),
+    ];
+    document(results, &body.concat())
+}
+
+/// The figures in all widths that the page shows.
+fn page_figures(results: &ExperimentResults) -> Vec<crate::figure::RenderedFigure> {
+    let problems = results.problems.len();
+    all(results, |kind| match (kind, problems) {
+        // Two rows of the table side by side.
+        (Kind::Examples, _) | (_, 2) => &[FigureWidth::Medium, FigureWidth::Narrow],
+        (_, 0 | 1) => &[FigureWidth::Wide, FigureWidth::Narrow],
+        _ => &[FigureWidth::Narrow],
+    })
+}
+
+/// The HTML document around a body.
+fn document(results: &ExperimentResults, body: &str) -> String {
+    let style = format!("{}{STYLE}", style::on_page());
+    let policy = format!(
+        "default-src 'none'; script-src '{}'; style-src '{}'; img-src data:; base-uri 'none'; \
+            form-action 'none'",
+        csp_hash(SCRIPT),
+        csp_hash(&style)
+    );
     let (title, policy) = (escaped(&results.title), escaped(&policy));
     let head = [
         "<meta charset=\"utf-8\">".to_string(),
@@ -54,11 +97,16 @@ pub fn page(results: &ExperimentResults) -> String {
         format!("<style>{style}</style>"),
     ];
     let embedded_data = script_safe_json(&embedded_data(results));
+    let class = if results.is_smoke_test {
+        " class=\"smoke\""
+    } else {
+        ""
+    };
     let lines = [
         "<!DOCTYPE html>".to_string(),
         "<html lang=\"en\">".to_string(),
         format!("<head>\n{}\n</head>", head.join("\n")),
-        format!("<body>\n{}", body.join("\n")),
+        format!("<body{class}>\n{body}"),
         format!("<script type=\"application/json\" id=\"embedded-data\">{embedded_data}</script>"),
         format!("<script>{SCRIPT}</script>"),
         "</body>\n</html>\n".to_string(),

@@ -2,11 +2,27 @@
 
 use regretless::experiment::{ExperimentResults, FigureKind as Kind};
 
-use crate::figure::{RenderedFigure, word};
-use crate::style::{hue, mark};
+use super::ComparisonSummary;
+use super::decisions;
+use crate::figure::{RenderedFigure, Variant, word};
+use crate::style::{MethodStyle, mark};
 use crate::svg::Svg;
 use crate::table::{provenance, winner};
 use crate::text::{escaped, pluralize};
+
+/// A sentence about regret, for readers of any page.
+const REGRET: &str = "A model predicts costs, a solver finds the optimal decision for them. \
+    <b>Regret</b> is how much worse that decision is than the optimal one under the true costs.";
+
+/// A line above the page of a smoke test, which stays visible.
+pub(super) fn smoke_banner(results: &ExperimentResults) -> String {
+    if !results.is_smoke_test {
+        return String::new();
+    }
+    "<p class=\"smoke-banner\">Smoke test: every part runs, nothing is learned. The numbers on this \
+        page mean nothing.</p>"
+        .into()
+}
 
 /// Title, description and main results.
 pub(super) fn header(results: &ExperimentResults) -> String {
@@ -32,13 +48,6 @@ pub(super) fn header(results: &ExperimentResults) -> String {
         pluralize(results.problems.len(), "problem"),
         pluralize(methods, "method")
     );
-    let open = match results.missing() {
-        0 => String::new(),
-        open => format!(
-            "<p class=\"warn\">{} not run yet; results below are of finished runs.</p>",
-            pluralize(open, "run")
-        ),
-    };
     let ratio = if results.is_smoke_test {
         String::new()
     } else {
@@ -47,25 +56,51 @@ pub(super) fn header(results: &ExperimentResults) -> String {
                 good as {reference}, 0.5 has half the regret."
         )
     };
-    let description = format!(
-        "<p{}>{}</p>",
-        if results.is_smoke_test {
-            " class=\"warn\""
-        } else {
-            ""
-        },
-        escaped(&results.description)
-    );
-    let title = escaped(&results.title);
-    let regret = "A model predicts costs, a solver finds the optimal decision for them. \
-        <b>Regret</b> is how much worse that decision is than the optimal one under the true \
-        costs.";
+    let (title, description) = (escaped(&results.title), escaped(&results.description));
     [
         format!("<header><h1>{title}</h1><p class=\"size\">{size}</p>"),
-        description,
-        open,
-        format!("<p class=\"faint\">{regret}{ratio}</p>"),
+        format!("<p>{description}</p>"),
+        not_run(results),
+        format!("<p class=\"faint aside\">{REGRET}{ratio}</p>"),
         format!("<ul class=\"winners\">{winners}</ul></header>"),
+    ]
+    .concat()
+}
+
+/// A warning where runs are missing.
+fn not_run(results: &ExperimentResults) -> String {
+    match results.missing() {
+        0 => String::new(),
+        open => format!(
+            "<p class=\"warn\">{} not run yet; results below are of finished runs.</p>",
+            pluralize(open, "run")
+        ),
+    }
+}
+
+/// Title and verdict of a comparison.
+pub(super) fn verdict(results: &ExperimentResults, summary: &ComparisonSummary) -> String {
+    let (title, description) = (escaped(&results.title), escaped(&results.description));
+    let mut sentences = summary.verdict.iter().map(|sentence| escaped(sentence));
+    let first = sentences.next();
+    let first = first.map(|sentence| format!("<p class=\"verdict\">{sentence}</p>"));
+    let others: String = sentences
+        .map(|sentence| format!("<li>{sentence}</li>"))
+        .collect();
+    let others = if others.is_empty() {
+        others
+    } else {
+        format!("<ul class=\"winners\">{others}</ul>")
+    };
+    [
+        format!("<header><h1>{title}</h1><p class=\"size\">{description}</p>"),
+        first.unwrap_or_default(),
+        others,
+        not_run(results),
+        format!(
+            "<p class=\"faint aside\">{REGRET} It is measured on test rows, which no method was \
+            trained on.</p></header>"
+        ),
     ]
     .concat()
 }
@@ -76,6 +111,11 @@ pub(super) fn controls(results: &ExperimentResults) -> String {
     for (index, problem) in results.problems.iter().enumerate() {
         tabs += &tab(&index.to_string(), &problem.name);
     }
+    let tabs = if results.problems.len() > 1 {
+        format!("<div role=\"tablist\" aria-label=\"problem\">{tabs}</div>")
+    } else {
+        String::new()
+    };
     let time = if results.figures.contains(&Kind::Pareto) {
         TIME_AXIS_BUTTONS
     } else {
@@ -83,7 +123,7 @@ pub(super) fn controls(results: &ExperimentResults) -> String {
     };
     [
         "<nav class=\"controls\">",
-        &format!("<div role=\"tablist\" aria-label=\"problem\">{tabs}</div>"),
+        &tabs,
         time,
         "<details><summary>Methods ",
         "<span class=\"faint\">(click to hide or show, double-click to see one alone)</span>",
@@ -107,18 +147,18 @@ fn tab(id: &str, name: &str) -> String {
 }
 
 fn legend(results: &ExperimentResults) -> String {
-    let methods = results
-        .problems
-        .first()
-        .map_or(&[][..], |problem| &problem.methods);
     let mut legend = String::new();
-    for (index, method) in methods.iter().enumerate() {
+    let Some(problem) = results.problems.first() else {
+        return legend;
+    };
+    for (index, method) in problem.methods.iter().enumerate() {
+        let style = MethodStyle::of(results, problem, index);
         let mut swatch = Svg::bare(14.0, 14.0);
-        swatch.group(&hue(index)).open();
-        mark(&mut swatch, index, (7.0, 7.0), 4.5, "fill");
+        swatch.group(&style.color).open();
+        mark(&mut swatch, style.shape, (7.0, 7.0), 4.5, "fill");
         swatch.end();
         let attributes = format!("type=\"button\" data-legend=\"{index}\" aria-pressed=\"true\"");
-        let (swatch, name) = (swatch.inline(""), escaped(&method.name));
+        let (swatch, name) = (swatch.inline("", ""), escaped(&method.name));
         legend += &format!("<button {attributes}>{swatch}<span>{name}</span></button>");
     }
     legend
@@ -130,37 +170,78 @@ fn title(kind: Kind) -> &'static str {
         Kind::Components => "Contribution of each component",
         Kind::Weighting => "Instance weights",
         Kind::Pareto => "Regret against training time",
-        Kind::Curves => "Training curves",
+        Kind::Curves => "Regret during training",
         Kind::Solves => "Solver calls",
-        Kind::Examples => "Example decisions",
+        Kind::Examples => "What decisions look like",
     }
 }
 
-/// All figures, kind by kind.
+/// All figures, kind by kind: how to read them once, then the problems side by side.
 pub(super) fn sections(results: &ExperimentResults, figures: &[RenderedFigure]) -> String {
-    let section = |kind: &Kind| {
-        let content: String = figures
+    let mut sections = String::new();
+    for kind in &results.figures {
+        let of_kind: Vec<&RenderedFigure> = figures
             .iter()
-            .filter(|drawn| drawn.kind == *kind)
-            .map(|drawn| figure(results, drawn))
+            .filter(|rendered| rendered.kind == *kind)
             .collect();
-        if content.is_empty() {
-            content
-        } else {
-            format!(
-                "<section id=\"{}\"><h2>{}</h2>{content}</section>",
-                word(*kind),
-                title(*kind)
-            )
-        }
-    };
-    results.figures.iter().map(section).collect()
+        sections += &section(results, *kind, &of_kind);
+    }
+    sections
 }
 
-fn figure(results: &ExperimentResults, drawn: &RenderedFigure) -> String {
-    let time = match (drawn.kind, drawn.has_linear_time_axis) {
-        (Kind::Pareto, true) => " data-axis=\"linear\" hidden",
-        (Kind::Pareto, false) => " data-axis=\"log\"",
+fn section(results: &ExperimentResults, kind: Kind, figures: &[&RenderedFigure]) -> String {
+    let mut sentences: Vec<&str> = Vec::new();
+    for sentence in figures.iter().flat_map(|rendered| &rendered.explanation) {
+        if !sentences.contains(&sentence.as_str()) {
+            sentences.push(sentence);
+        }
+    }
+    let drawn: String = figures
+        .iter()
+        .map(|rendered| figure(results, rendered))
+        .collect();
+    let tables = match kind {
+        Kind::Examples => decisions::tables(results),
+        Kind::Bars
+        | Kind::Components
+        | Kind::Weighting
+        | Kind::Pareto
+        | Kind::Curves
+        | Kind::Solves => String::new(),
+    };
+    if drawn.is_empty() && tables.is_empty() {
+        return String::new();
+    }
+    let layout = match (kind, results.problems.len()) {
+        (Kind::Examples, _) | (_, 2) => "two",
+        (_, 0 | 1) => "one",
+        _ => "three",
+    };
+    let (id, title, explanation) = (word(kind), title(kind), escaped(&sentences.join(" ")));
+    let figures = if drawn.is_empty() {
+        drawn
+    } else {
+        format!("<div class=\"multiples\">{drawn}</div>")
+    };
+    let explanation = if explanation.is_empty() {
+        explanation
+    } else {
+        format!("<p class=\"faint explanation\">{explanation}</p>")
+    };
+    [
+        format!("<section id=\"{id}\" class=\"{layout}\"><h2>{title}</h2>"),
+        explanation,
+        figures,
+        tables,
+        "</section>".to_string(),
+    ]
+    .concat()
+}
+
+fn figure(results: &ExperimentResults, rendered: &RenderedFigure) -> String {
+    let time = match (rendered.kind, rendered.variant) {
+        (Kind::Pareto, Variant::LinearTime) => " data-axis=\"linear\" hidden",
+        (Kind::Pareto, Variant::Standard | Variant::TypicalRow) => " data-axis=\"log\"",
         (
             Kind::Bars
             | Kind::Components
@@ -171,22 +252,30 @@ fn figure(results: &ExperimentResults, drawn: &RenderedFigure) -> String {
             _,
         ) => "",
     };
-    let caption = escaped(&drawn.caption);
     let alt_text = format!(
         "{}: {}",
-        title(drawn.kind),
-        results.problems[drawn.problem].name
+        title(rendered.kind),
+        results.problems[rendered.problem].name
     );
-    let name = if drawn.has_linear_time_axis {
-        format!("{}-linear", drawn.name)
-    } else {
-        drawn.name.clone()
+    // The first drawing is for wide screens; a second one replaces it on narrow ones.
+    let mut drawings = String::new();
+    for (index, drawing) in rendered.drawings.iter().enumerate() {
+        let class = match (rendered.drawings.len(), index) {
+            (1, _) => "",
+            (_, 0) => "on-wide",
+            _ => "on-narrow",
+        };
+        drawings += &drawing.inline(&alt_text, class);
+    }
+    let name = match rendered.variant {
+        Variant::LinearTime => format!("{}-linear", rendered.name),
+        Variant::Standard | Variant::TypicalRow => rendered.name.clone(),
     };
-    let (problem, svg, name) = (drawn.problem, drawn.svg.inline(&alt_text), escaped(&name));
+    let (problem, name, finding) = (rendered.problem, escaped(&name), escaped(&rendered.finding));
     let attributes = format!("type=\"button\" class=\"save\" data-save=\"{name}\"");
     [
-        format!("<figure data-problem=\"{problem}\"{time}>{svg}"),
-        format!("<figcaption>{caption} <button {attributes}>Download SVG</button></figcaption>"),
+        format!("<figure data-problem=\"{problem}\"{time}>{drawings}"),
+        format!("<figcaption>{finding} <button {attributes}>Download SVG</button></figcaption>"),
         "</figure>".to_string(),
     ]
     .concat()
@@ -202,8 +291,31 @@ pub(super) fn footer(results: &ExperimentResults) -> String {
     [
         "<footer><h2>Origin of the results</h2>",
         &format!("<dl><dt>experiment</dt><dd>{name}</dd>{lines}</dl>"),
-        "<button type=\"button\" id=\"save-numbers\">Download all numbers (JSON)</button>",
-        "</footer><div id=\"tip\" role=\"status\" hidden></div>",
+        END_OF_PAGE,
     ]
     .concat()
 }
+
+/// Data, split and settings of a comparison, and how to repeat it.
+pub(super) fn facts(results: &ExperimentResults, summary: &ComparisonSummary) -> String {
+    let mut lines = String::new();
+    for (name, text) in &summary.facts {
+        lines += &format!("<dt>{}</dt><dd>{}</dd>", escaped(name), escaped(text));
+    }
+    // The command is below, on its own.
+    for (name, text) in provenance(results) {
+        if name != "command" {
+            lines += &format!("<dt>{name}</dt><dd>{}</dd>", escaped(text));
+        }
+    }
+    let commands = escaped(&summary.commands.join("\n"));
+    [
+        "<footer><h2>Data and settings</h2>",
+        &format!("<dl>{lines}</dl><h3>Run it again</h3><pre>{commands}</pre>"),
+        END_OF_PAGE,
+    ]
+    .concat()
+}
+
+const END_OF_PAGE: &str = "<button type=\"button\" id=\"save-numbers\">Download all numbers (JSON)</button>\
+    </footer><div id=\"tip\" role=\"status\" hidden></div>";

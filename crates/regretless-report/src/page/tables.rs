@@ -2,10 +2,15 @@
 
 use regretless::experiment::{ExperimentResults, MethodResults, ProblemResults};
 
+use crate::figure::is_baseline;
 use crate::table::{
     MISSING_VALUE, columns, difference_to_published, mean_and_deviation_text, notes,
 };
-use crate::text::{change, count, escaped, pluralize, ratio};
+use crate::text::{change, count, escaped, pluralize, ratio, short};
+
+/// The beginning of a table that scrolls sideways where it is wider than the page, and says so.
+pub(super) const SCROLLING: &str = "<p class=\"scroll-hint\">Scroll sideways for all columns →</p>\
+    <div class=\"wide\" tabindex=\"0\">";
 
 /// A column title; a click sorts the column.
 fn head(title: &str, hint: &str) -> String {
@@ -72,12 +77,13 @@ pub(super) fn overview(results: &ExperimentResults) -> String {
     let titles: String = problems.iter().map(title).collect();
     let seeds: String = problems.iter().map(seeds).collect();
     [
-        "<section id=\"overview\"><h2>All methods on all problems</h2>".to_string(),
-        format!("<p class=\"faint\">{explanation}</p>"),
-        format!("<div class=\"wide\"><table class=\"sortable{many}\">"),
+        "<section id=\"overview\" class=\"beside\"><h2>All methods on all problems</h2>"
+            .to_string(),
+        format!("<p class=\"faint explanation\">{explanation}</p>"),
+        format!("<div>{SCROLLING}<table class=\"sortable{many}\">"),
         format!("<thead><tr>{method_title}{titles}</tr></thead><tbody>{rows}</tbody>"),
         format!("<tfoot><tr><th scope=\"row\">seeds</th>{seeds}</tr></tfoot>"),
-        "</table></div></section>".to_string(),
+        "</table></div></div></section>".to_string(),
     ]
     .concat()
 }
@@ -123,6 +129,90 @@ fn summary(method: &MethodResults) -> String {
     )
 }
 
+/// What the decisions of every method cost on average, the cheapest first, in plain words.
+pub(super) fn costs_of_methods(results: &ExperimentResults) -> String {
+    let Some(problem) = results.problems.first() else {
+        return String::new();
+    };
+    let mut methods: Vec<(usize, &MethodResults)> = problem.methods.iter().enumerate().collect();
+    methods.retain(|(_, method)| method.regret.mean.is_some());
+    let regret = |method: &MethodResults| method.regret.mean.unwrap_or(f64::INFINITY);
+    methods.sort_by(|(_, a), (_, b)| regret(a).total_cmp(&regret(b)));
+    let has_intervals = methods
+        .iter()
+        .any(|(_, method)| method.difference.is_some());
+    let mut rows = String::new();
+    for (index, method) in &methods {
+        let percent = method.normalized_regret.mean.map(|share| 100.0 * share);
+        let interval = method.difference.map(|interval| {
+            let (lower, upper) = (interval.lower + 1.0, interval.upper + 1.0);
+            format!("{} to {}", ratio(lower), ratio(upper))
+        });
+        let kind = if ["MSE", "MAE"].contains(&method.name.as_str()) {
+            "trained for predictions"
+        } else if is_baseline(&method.name) {
+            "baseline, not trained"
+        } else {
+            "trained for decisions"
+        };
+        let text = |value: Option<f64>, write: fn(f64) -> String| {
+            value.map_or_else(|| MISSING_VALUE.to_string(), write)
+        };
+        let mut cells = [
+            cell(None, "", kind),
+            cell(method.regret.mean, "", &text(method.regret.mean, short)),
+            cell(
+                percent,
+                "",
+                &text(percent, |percent| format!("{} %", short(percent))),
+            ),
+            cell(method.ratio.mean, "", &text(method.ratio.mean, ratio)),
+        ]
+        .concat();
+        if has_intervals {
+            let key = method.difference.map(|interval| interval.mean);
+            cells += &cell(key, "", &interval.unwrap_or_else(|| "–".into()));
+        }
+        rows += &row(*index, method, &cells);
+    }
+    let reference = escaped(&results.reference);
+    let mut titles = [
+        head("method", "click for the order of the comparison"),
+        head("kind", "what the method is"),
+        head(
+            "regret per row",
+            "mean over test rows and seeds, in units of the objective",
+        ),
+        head(
+            "of the best objective",
+            "sum of regrets divided by the sum of optimal objectives",
+        ),
+        head(
+            &format!("relative to {}", results.reference),
+            "mean over seeds",
+        ),
+    ]
+    .concat();
+    if has_intervals {
+        titles += &head("95 % interval", "of the ratio, over seeds (Student's t)");
+    }
+    let [_, _, test] = problem.rows;
+    let explanation = format!(
+        "Mean regret of a decision on {} of each seed: what is lost for not knowing the costs, in \
+            units of the objective. 0 would be perfect foresight. {reference} minimizes the \
+            prediction error and is the reference.",
+        pluralize(test, "test row")
+    );
+    [
+        "<section id=\"overview\" class=\"beside\"><h2>What decisions lose</h2>".to_string(),
+        format!("<p class=\"faint explanation\">{explanation}</p>"),
+        format!("<div>{SCROLLING}<table class=\"sortable\">"),
+        format!("<thead><tr>{titles}</tr></thead><tbody>{rows}</tbody></table>"),
+        "</div></div></section>".to_string(),
+    ]
+    .concat()
+}
+
 /// One table per problem.
 pub(super) fn details(results: &ExperimentResults) -> String {
     let tables: String = results
@@ -136,7 +226,7 @@ pub(super) fn details(results: &ExperimentResults) -> String {
 
 fn detail(index: usize, problem: &ProblemResults, results: &ExperimentResults) -> String {
     let [train, validation, test] = problem.rows;
-    let labels = mean_and_deviation_text(&problem.label_seconds, crate::text::short);
+    let labels = mean_and_deviation_text(&problem.label_seconds, short);
     let labels = labels
         .map(|time| format!(" Labeling took {time} s per seed."))
         .unwrap_or_default();
@@ -174,7 +264,7 @@ fn detail(index: usize, problem: &ProblemResults, results: &ExperimentResults) -
     [
         format!("<div class=\"detail\" data-problem=\"{index}\"><h3>{name}</h3>"),
         format!("<p class=\"faint\">{size}</p>"),
-        "<div class=\"wide\"><table class=\"sortable\">".to_string(),
+        format!("{SCROLLING}<table class=\"sortable\">"),
         format!("<thead><tr>{method_title}{titles}</tr></thead><tbody>{rows}</tbody>"),
         "</table></div></div>".to_string(),
     ]

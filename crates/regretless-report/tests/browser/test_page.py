@@ -1,9 +1,10 @@
-"""Opens a report in Chromium and operates its tabs, switches, legend and tables.
+"""Opens reports in Chromium, operates their tabs, switches, legend and tables, and measures whether
+they can be read on a telephone and on a desk, light and dark, and printed.
 
     python test_page.py CHROMIUM FOLDER [SCREENSHOTS]
 
-FOLDER contains report.html of results with a method name that is HTML (`hostile.py`). The first
-failed check ends the test.
+FOLDER contains report.html and comparison.html of results with a method name that is HTML
+(`hostile.py`), and smoke.html of a smoke test. The first failed check ends the test.
 """
 
 import os
@@ -15,6 +16,52 @@ from playwright.sync_api import sync_playwright
 
 MAX_PAGE_BYTES = 1_500_000
 HOSTILE_NAME = "<img src=x onerror=alert(1)>"
+# Type below 11 pixels is hard to read on a telephone; contrast as WCAG 2.1 asks for at level AA.
+MIN_TYPE_PIXELS = 11
+MIN_CONTRAST = 4.5
+
+# The smallest type and the lowest contrast of all visible text, each with the text.
+MEASURE_TEXT = """() => {
+  const numbers = (color) => color.match(/[\\d.]+/g).map(Number);
+  const luminance = (color) => {
+    const channel = (value) => {
+      const share = value / 255;
+      return share <= 0.04045 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4;
+    };
+    const [red, green, blue] = numbers(color).map(channel);
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue + 0.05;
+  };
+  const background = (element) => {
+    for (let at = element; at; at = at.parentElement) {
+      const color = getComputedStyle(at).backgroundColor;
+      const parts = numbers(color);
+      if (parts.length < 4 || parts[3] > 0) return color;
+    }
+    return 'rgb(255, 255, 255)';
+  };
+  const lowest = { type: [Infinity, ''], contrast: [Infinity, ''] };
+  const measure = (element, text, size, color) => {
+    if (size < lowest.type[0]) lowest.type = [size, text];
+    const [one, other] = [luminance(color), luminance(background(element))];
+    const contrast = Math.max(one, other) / Math.min(one, other);
+    if (contrast < lowest.contrast[0]) lowest.contrast = [contrast, text];
+  };
+  let count = 0;
+  const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  while (walker.nextNode()) {
+    const text = walker.currentNode.textContent.trim();
+    const element = walker.currentNode.parentElement;
+    if (!text || element.getClientRects().length === 0 || element.closest('script,title')) continue;
+    const style = getComputedStyle(element);
+    const inFigure = element instanceof SVGElement;
+    const matrix = inFigure ? element.getScreenCTM() : null;
+    const scale = matrix ? Math.hypot(matrix.a, matrix.b) : 1;
+    const color = inFigure ? style.fill : style.color;
+    measure(element, text, parseFloat(style.fontSize) * scale, color);
+    count += 1;
+  }
+  return { ...lowest, count };
+}"""
 
 
 def check(passed, statement):
@@ -130,6 +177,76 @@ def hostile(page):
     )
 
 
+def readable(page, name):
+    """The page fits its window, and its text can be read."""
+    overflow = page.evaluate("document.documentElement.scrollWidth - innerWidth")
+    check(overflow <= 0, f"{name}: the page is no wider than the window")
+    found = page.evaluate(MEASURE_TEXT)
+    check(found["count"] > 100, f"{name}: {found['count']} texts are visible")
+    size, text = found["type"]
+    check(size >= MIN_TYPE_PIXELS, f"{name}: the smallest type has {size:.1f} pixels ({text!r})")
+    contrast, text = found["contrast"]
+    check(contrast >= MIN_CONTRAST, f"{name}: the lowest contrast is {contrast:.1f} ({text!r})")
+
+
+def tops(page, selector):
+    return page.locator(selector).evaluate_all(
+        "elements => elements.filter((e) => e.getClientRects().length > 0)"
+        ".map((e) => Math.round(e.getBoundingClientRect().top))"
+    )
+
+
+def layout(page, name, is_wide):
+    """Problems stand side by side where there is space, and tables say that they scroll."""
+    heights = tops(page, "#bars figure")
+    if is_wide:
+        check(len(heights) > 1 and len(set(heights)) == 1, f"{name}: problems stand side by side")
+    else:
+        check(len(set(heights)) == len(heights) > 1, f"{name}: problems stand below each other")
+        hints = visible(page, ".scroll-hint")
+        check(hints > 0, f"{name}: {hints} tables say that they scroll")
+    shown, hidden = ("on-wide", "on-narrow") if is_wide else ("on-narrow", "on-wide")
+    check(
+        visible(page, f"#examples .{shown}") > 0 and visible(page, f"#examples .{hidden}") == 0,
+        f"{name}: drawings are those of the width",
+    )
+
+
+def printed(page, name):
+    page.emulate_media(media="print")
+    check(visible(page, ".controls, .save") == 0, f"{name}: print has no controls")
+    paper = page.evaluate("getComputedStyle(document.body).backgroundColor")
+    check(paper == "rgb(255, 255, 255)", f"{name}: print is light")
+    page.emulate_media(media="screen")
+
+
+def measure_pages(browser, folder, screenshots, listen):
+    """Every page in every width and scheme."""
+    for width, scheme in [(w, s) for w in (390, 1280) for s in ("light", "dark")]:
+        for report in ("report", "comparison", "smoke"):
+            page = browser.new_page(viewport={"width": width, "height": 900}, color_scheme=scheme)
+            listen(page)
+            page.goto((folder / f"{report}.html").as_uri())
+            name = f"{report}, {width} pixels, {scheme}"
+            readable(page, name)
+            if report == "report":
+                layout(page, name, width > 1000)
+            if report == "smoke":
+                check(visible(page, ".smoke-banner") == 1, f"{name}: it says that it is one")
+                texts = page.locator("svg .small.faint").all_inner_texts()
+                marked = [text for text in texts if "SMOKE TEST" in text]
+                check(marked, f"{name}: so do {len(marked)} drawings")
+            if report == "comparison":
+                top = page.locator(".verdict").bounding_box()["y"]
+                check(top < 400, f"{name}: the verdict is on the first screen")
+                check(page.locator("img").count() == 0, f"{name}: names that are HTML are text")
+            printed(page, name)
+            if screenshots:
+                file = screenshots / f"{report}-{width}-{scheme}.png"
+                page.screenshot(path=file, full_page=True)
+            page.close()
+
+
 def main():
     browser_file, folder = sys.argv[1], Path(sys.argv[2]).resolve()
     screenshots = Path(sys.argv[3]) if len(sys.argv) > 3 else None
@@ -140,8 +257,8 @@ def main():
         # Chromium refuses its sandbox to root.
         arguments = ["--no-sandbox"] if os.geteuid() == 0 else []
         browser = tools.chromium.launch(executable_path=browser_file, args=arguments)
-        for scheme in ("light", "dark"):
-            page = browser.new_page(viewport={"width": 1200, "height": 900}, color_scheme=scheme)
+
+        def listen(page):
             page.on("console", lambda message: messages.append(f"{message.type}: {message.text}"))
             page.on("pageerror", lambda error: messages.append(str(error)))
             page.on(
@@ -149,10 +266,13 @@ def main():
                 lambda dialog: (messages.append(f"dialog: {dialog.message}"), dialog.dismiss()),
             )
             page.on("request", lambda request: requests.append(request.url))
+
+        measure_pages(browser, folder, screenshots, listen)
+        for scheme in ("light", "dark"):
+            page = browser.new_page(viewport={"width": 1280, "height": 900}, color_scheme=scheme)
+            listen(page)
             page.goto(report.as_uri())
             check(visible(page, "svg .mark") > 50, f"{scheme}: figures are drawn")
-            overflow = page.evaluate("document.documentElement.scrollWidth - innerWidth")
-            check(overflow <= 0, f"{scheme}: the page is no wider than the window")
             for step in (tabs, time_axis, legend, sorting, tooltips, downloads, hostile):
                 step(page)
             if screenshots:

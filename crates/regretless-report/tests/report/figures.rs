@@ -1,6 +1,8 @@
 //! Marks are counted and compared with the data.
 
-use regretless::experiment::{DecisionLayout, ExperimentResults, MethodResults};
+use regretless::experiment::{
+    DecisionLayout, ExampleDecision, ExperimentResults, MethodResults, ProblemResults,
+};
 use regretless_report::{Figure, figures};
 use roxmltree::{Document, Node};
 
@@ -102,7 +104,7 @@ fn text_and_marks_lie_inside_their_figures() {
                     (node.has_tag_name("text"), place(&node, "x"), node.text())
                 {
                     // No sans-serif font is narrower than this on average.
-                    let least = text.chars().count() as f64 * 10.5 * 0.42;
+                    let least = text.chars().count() as f64 * 11.0 * 0.42;
                     let (left, right) = match node.attribute("text-anchor").unwrap() {
                         "start" => (x, x + least),
                         "end" => (x - least, x),
@@ -188,7 +190,7 @@ fn weights_are_dots_and_instance_costs_are_horizontal_lines() {
 #[test]
 fn curves_are_those_of_the_reference_and_the_best() {
     let drawn = figures(&stored("components"));
-    assert_eq!(count(&drawn, "curves-SP5x5", "curve"), 2 * 6);
+    assert_eq!(count(&drawn, "curves-SP5x5", "curve"), 6);
     let shown = drawn
         .iter()
         .find(|figure| figure.name == "curves-SP5x5")
@@ -197,7 +199,7 @@ fn curves_are_those_of_the_reference_and_the_best() {
 }
 
 #[test]
-fn solves_are_bars_by_kind() {
+fn solves_are_dots_by_kind() {
     let results = stored("weighting");
     let kinds = |method: &MethodResults| {
         method
@@ -208,35 +210,104 @@ fn solves_are_bars_by_kind() {
     };
     let expected: usize = methods(&results, "KS32").iter().map(kinds).sum();
     assert!(expected > 10);
-    assert_eq!(count(&figures(&results), "solves-KS32", "bar"), expected);
+    assert_eq!(count(&figures(&results), "solves-KS32", "dot"), expected);
+}
+
+/// A second row, on which every method decides optimally.
+fn add_an_optimal_row(problem: &mut ProblemResults) {
+    let mut example = problem.examples[0].clone();
+    example.row += 1;
+    for method in &mut problem.methods {
+        method.examples.push(ExampleDecision {
+            row: example.row,
+            regret: 0.0,
+            chosen: example.optimal.clone(),
+            values: Vec::new(),
+            fixed: 0.0,
+            predicted: Vec::new(),
+        });
+    }
+    problem.examples.push(example);
 }
 
 #[test]
-fn an_example_marks_what_differs_from_the_best_decision() {
-    let results = stored("components");
+fn examples_mark_what_differs_from_the_optimal_decision() {
+    let mut results = stored("components");
+    add_an_optimal_row(&mut results.problems[0]);
     let problem = &results.problems[0];
     assert!(matches!(
         problem.layout,
         Some(DecisionLayout::Grid { rows: 5, cols: 5 })
     ));
-    let best = &problem.examples[0].optimal;
-    let reference = &problem.methods[0].examples[0].chosen;
     let rival = problem
         .methods
         .iter()
         .find(|method| method.is_best)
         .unwrap();
-    let wrong = |chosen: &[u32]| chosen.iter().filter(|arc| !best.contains(arc)).count();
-    assert!(wrong(reference) > 0);
+    let mut decisions: Vec<_> = problem.methods[0].examples.iter().collect();
+    decisions.sort_by(|a, b| a.regret.total_cmp(&b.regret));
+    let (median, worst) = (
+        decisions[(decisions.len() - 1) / 2],
+        decisions[decisions.len() - 1],
+    );
+    assert!(worst.regret > median.regret);
     let drawn = figures(&results);
-    let figure = drawn
-        .iter()
-        .find(|figure| figure.name == "examples-SP5x5")
+    for (name, shown) in [("typical-SP5x5", median), ("examples-SP5x5", worst)] {
+        let example = problem
+            .examples
+            .iter()
+            .find(|it| it.row == shown.row)
+            .unwrap();
+        let other = rival
+            .examples
+            .iter()
+            .find(|it| it.row == shown.row)
+            .unwrap();
+        let wrong = |chosen: &[u32]| {
+            let extra = chosen.iter().filter(|arc| !example.optimal.contains(arc));
+            extra.count()
+        };
+        let figure = drawn.iter().find(|figure| figure.name == name).unwrap();
+        let document = Document::parse(&figure.svg).unwrap();
+        let marks = document
+            .descendants()
+            .filter(|node| has_class(node, "mark") && has_class(node, "wrong"))
+            .count();
+        assert_eq!(marks, wrong(&shown.chosen) + wrong(&other.chosen), "{name}");
+    }
+    assert!(worst.chosen.iter().any(|arc| {
+        let example = problem
+            .examples
+            .iter()
+            .find(|it| it.row == worst.row)
+            .unwrap();
+        !example.optimal.contains(arc)
+    }));
+}
+
+#[test]
+fn bars_are_sorted_and_the_reference_is_marked() {
+    let results = stored("scale");
+    let figure = figures(&results)
+        .into_iter()
+        .find(|figure| figure.name == "bars-CVRP20")
         .unwrap();
     let document = Document::parse(&figure.svg).unwrap();
-    let marks = document
+    let mut ratios = Vec::new();
+    for group in document
         .descendants()
-        .filter(|node| has_class(node, "mark") && has_class(node, "wrong"))
-        .count();
-    assert_eq!(marks, wrong(reference) + wrong(&rival.examples[0].chosen));
+        .filter(|node| has_class(node, "mark"))
+    {
+        let index: usize = group.attribute("data-method").unwrap().parse().unwrap();
+        let method = &methods(&results, "CVRP20")[index];
+        ratios.extend(method.ratio.mean);
+        let is_reference = method.name == results.reference;
+        assert_eq!(
+            has_class(&group, "neutral"),
+            is_reference,
+            "{}",
+            method.name
+        );
+    }
+    assert!(ratios.len() > 5 && ratios.is_sorted(), "{ratios:?}");
 }

@@ -10,7 +10,7 @@ use super::example::{ExampleDecision, example_decisions};
 use super::method::CellMethod;
 use super::spec::{Experiment, ExperimentMethod, ExperimentProblem};
 use crate::error::{Error, Result};
-use crate::evaluate::{Evaluation, regrets_from_results};
+use crate::evaluate::{Evaluation, regrets_from_results, rows_per_chunk};
 use crate::method::Method;
 use crate::observer::Observer;
 use crate::oracle::{Oracle, SolveCounts};
@@ -21,7 +21,7 @@ use crate::train::{FitResult, TrainingContext};
 use crate::trainer::Trainer;
 
 /// Increased when the content or meaning of cell files changes.
-const CELL_VERSION: u32 = 4;
+const CELL_VERSION: u32 = 5;
 
 /// Specification of a cell; its hash identifies the outcome.
 #[derive(Debug, Clone, Serialize)]
@@ -248,13 +248,15 @@ impl ExperimentCell {
             ..
         } = *context;
         let rows = &context.split.test;
-        if !self.stores_examples {
+        // Predictions of a large table are made a few rows at a time.
+        let fits_in_memory = rows.len() <= rows_per_chunk(data, oracle);
+        if !(self.stores_examples && fits_in_memory) {
             let test = Evaluation::of_model(&trained.model, data, rows, oracle, observer)?;
             return Ok((test, Vec::new()));
         }
         let predictions = trained.model.predict_instances(data, rows)?;
         let solutions = oracle.solve_all(&predictions, observer)?;
-        let examples = example_decisions(&solutions, data, rows);
+        let examples = example_decisions(&solutions, &predictions, data, rows);
         let regrets = regrets_from_results(solutions, data, rows)?;
         Ok((
             Evaluation::from_regrets(regrets, &predictions, data, rows),

@@ -1,15 +1,25 @@
-//! Example decisions for figures: the tour, the path, the chosen items.
+//! Example decisions for figures and tables: the tour, the path, the chosen items or columns.
 
 use serde::{Deserialize, Serialize};
 
 use super::named_problem::NamedProblem;
+use crate::data::Matrix;
 use crate::data::synthetic;
+use crate::decision::Decision;
 use crate::label::LabeledDataset;
 use crate::oracle::SolveResult;
 use crate::problem::{Benchmark, ProblemSpec};
+use crate::sense::Sense;
 
-/// Test rows whose decisions are stored. Untuned: figures show a few of them.
-const MAX_EXAMPLE_ROWS: usize = 8;
+/// Fewest and most test rows whose decisions are stored, if there are so many. A report shows the
+/// row with the largest regret and one with the median regret, which should be those of many rows;
+/// a hundred decisions of fifty costs take 100 KB in a cell's file.
+const MIN_EXAMPLE_ROWS: usize = 8;
+/// See [`MIN_EXAMPLE_ROWS`].
+const MAX_EXAMPLE_ROWS: usize = 100;
+/// True costs that are stored with the examples of a problem: between both limits, fewer rows of
+/// large problems are stored.
+const MAX_EXAMPLE_COSTS: usize = 10_000;
 /// Number of costs above which decisions are not drawn: single items would not be visible.
 const MAX_DRAWN_COSTS: usize = 20_000;
 
@@ -22,6 +32,16 @@ pub struct ExampleDecision {
     pub regret: f64,
     /// Indices of the chosen costs.
     pub chosen: Vec<u32>,
+    /// Their values; empty where all are 1.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub values: Vec<f64>,
+    /// Cost of variables whose costs are known, in the problem's sense.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub fixed: f64,
+    /// Predicted costs, in the problem's sense, of the entries that this or the optimal decision
+    /// has: index and cost.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub predicted: Vec<(u32, f32)>,
 }
 
 /// The optimal decision of one test row, and its true costs.
@@ -31,6 +51,12 @@ pub struct Example {
     pub row: usize,
     /// Indices of the optimal decision.
     pub optimal: Vec<u32>,
+    /// Their values; empty where all are 1.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub values: Vec<f64>,
+    /// Cost of variables whose costs are known, in the problem's sense.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub fixed: f64,
     /// Its objective, in the problem's sense.
     pub objective: f64,
     /// True costs in the problem's sense.
@@ -56,7 +82,7 @@ pub enum DecisionLayout {
         /// Columns of nodes.
         cols: usize,
     },
-    /// Items with a weight in each dimension.
+    /// Items with a weight in each dimension; without dimensions where they have no weights.
     Items {
         /// One row per dimension.
         weights: Vec<Vec<f64>>,
@@ -65,34 +91,76 @@ pub enum DecisionLayout {
     },
 }
 
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde passes a reference"
+)]
+fn is_zero(number: &f64) -> bool {
+    *number == 0.0
+}
+
 impl DecisionLayout {
-    pub(super) fn new(spec: &ProblemSpec, problem: NamedProblem, seed: u32) -> Option<Self> {
+    /// The layout of a named problem, whose nodes have coordinates.
+    pub(super) fn of_named(spec: &ProblemSpec, problem: NamedProblem, seed: u32) -> Option<Self> {
         let graph = |nodes: usize, depot| {
             Some(Self::Graph {
                 positions: synthetic::node_positions(nodes, seed),
                 depot,
             })
         };
-        match (spec, problem) {
-            (_, NamedProblem::Benchmark(Benchmark::Tsp { nodes })) => graph(nodes, false),
-            (_, NamedProblem::Benchmark(Benchmark::Cvrp { nodes })) => graph(nodes, true),
-            (_, NamedProblem::Benchmark(Benchmark::GridPath { rows, cols })) => {
-                Some(Self::Grid { rows, cols })
-            }
-            (ProblemSpec::Knapsack(knapsack), _) => Some(Self::Items {
+        match problem {
+            NamedProblem::Benchmark(Benchmark::Tsp { nodes }) => graph(nodes, false),
+            NamedProblem::Benchmark(Benchmark::Cvrp { nodes }) => graph(nodes, true),
+            NamedProblem::Benchmark(Benchmark::GridPath { .. } | Benchmark::Knapsack { .. })
+            | NamedProblem::Houses { .. }
+            | NamedProblem::Schedule { .. }
+            | NamedProblem::EnergyItems { .. } => Self::of_problem(spec),
+        }
+    }
+
+    /// The layout of a problem by its specification alone, which has no coordinates of nodes.
+    pub(super) fn of_problem(spec: &ProblemSpec) -> Option<Self> {
+        match spec {
+            ProblemSpec::GridPath(grid) => Some(Self::Grid {
+                rows: grid.rows(),
+                cols: grid.cols(),
+            }),
+            ProblemSpec::Knapsack(knapsack) => Some(Self::Items {
                 weights: knapsack.weights().to_vec(),
                 capacity: knapsack.capacity().to_vec(),
             }),
-            _ => None,
+            ProblemSpec::TopK(_) => Some(Self::Items {
+                weights: Vec::new(),
+                capacity: Vec::new(),
+            }),
+            ProblemSpec::Linear(_)
+            | ProblemSpec::LinearArrays(_)
+            | ProblemSpec::External(_)
+            | ProblemSpec::Tsp(_)
+            | ProblemSpec::Cvrp(_) => None,
+            #[cfg(feature = "highs")]
+            ProblemSpec::Schedule(_) => None,
         }
     }
 }
 
+/// The test rows whose decisions are stored: the first ones.
+fn example_rows<'a>(data: &LabeledDataset, rows: &'a [usize]) -> &'a [usize] {
+    let costs = data.data().costs().cols();
+    if costs > MAX_DRAWN_COSTS {
+        return &[];
+    }
+    let count = (MAX_EXAMPLE_COSTS / costs.max(1)).clamp(MIN_EXAMPLE_ROWS, MAX_EXAMPLE_ROWS);
+    &rows[..count.min(rows.len())]
+}
+
+/// The values of a decision; none where all are 1.
+fn stored_values(decision: &Decision) -> Vec<f64> {
+    decision.values().unwrap_or_default().to_vec()
+}
+
 /// The first test rows as examples.
 pub(super) fn examples(data: &LabeledDataset, rows: &[usize]) -> Vec<Example> {
-    if data.data().costs().cols() > MAX_DRAWN_COSTS {
-        return Vec::new();
-    }
     let example = |row: &usize| {
         let mut costs = data.data().costs().row(*row).to_vec();
         data.sense().convert_single(&mut costs);
@@ -100,33 +168,59 @@ pub(super) fn examples(data: &LabeledDataset, rows: &[usize]) -> Vec<Example> {
         Example {
             row: *row,
             optimal: optimal.indices().to_vec(),
-            objective: optimal.dot(&costs),
+            values: stored_values(optimal),
+            fixed: data.sense().convert(optimal.fixed()),
+            objective: data.sense().convert(data.optimal_objective(*row)),
             costs,
         }
     };
-    rows.iter().take(MAX_EXAMPLE_ROWS).map(example).collect()
+    example_rows(data, rows).iter().map(example).collect()
 }
 
-/// The decisions of the same rows under predicted costs.
+/// The decisions of the same rows under predicted costs, which are to be minimized.
 pub(super) fn example_decisions(
     solutions: &[SolveResult],
+    predictions: &Matrix,
     data: &LabeledDataset,
     rows: &[usize],
 ) -> Vec<ExampleDecision> {
-    if data.data().costs().cols() > MAX_DRAWN_COSTS {
-        return Vec::new();
-    }
     let mut examples = Vec::new();
-    for (row, solution) in rows.iter().zip(solutions).take(MAX_EXAMPLE_ROWS) {
-        if let Ok(solution) = solution {
+    for (position, row) in example_rows(data, rows).iter().enumerate() {
+        if let Some(Ok(solution)) = solutions.get(position) {
             let decision = &solution.decision;
-            let objective = decision.dot(data.data().costs().row(*row));
+            let objective = data.data().costs().objective_of(decision, *row);
             examples.push(ExampleDecision {
                 row: *row,
                 regret: objective - data.optimal_objective(*row),
                 chosen: decision.indices().to_vec(),
+                values: stored_values(decision),
+                fixed: data.sense().convert(decision.fixed()),
+                predicted: shown_predictions(
+                    decision,
+                    data.optimal_decision(*row),
+                    predictions.row(position),
+                    data.sense(),
+                ),
             });
         }
     }
     examples
+}
+
+/// The predicted costs of the entries of two decisions, in the problem's sense.
+fn shown_predictions(
+    decision: &Decision,
+    optimal: &Decision,
+    predictions: &[f32],
+    sense: Sense,
+) -> Vec<(u32, f32)> {
+    let mut entries = [decision.indices(), optimal.indices()].concat();
+    entries.sort_unstable();
+    entries.dedup();
+    let predicted = |entry: u32| {
+        let mut cost = [predictions[entry as usize]];
+        sense.convert_single(&mut cost);
+        (entry, cost[0])
+    };
+    entries.into_iter().map(predicted).collect()
 }

@@ -110,13 +110,9 @@ impl ProblemSource {
         }
     }
 
-    /// Whether decisions of some test rows are stored for figures: those of the first seed of a
-    /// named problem.
+    /// Whether decisions of some test rows are stored for figures: those of the first seed.
     pub(super) fn has_examples(&self, seed: u32) -> bool {
-        match self {
-            Self::Named(_) => seed == self.first_seed(),
-            Self::Table(_) => false,
-        }
+        seed == self.first_seed()
     }
 }
 

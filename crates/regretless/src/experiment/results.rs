@@ -2,20 +2,19 @@
 //!
 //! The ratio of a method is the mean over seeds of its test regret divided by that of the reference
 //! on the same seed. Differences are paired by seed. A method is on the Pareto front when no other
-//! method has at most its regret in at most its time and is better in one of both; times within a
-//! tolerance count as equal.
+//! method has at most its regret in at most its time and is better in one of both. Two times count as
+//! equal where their difference does not matter, next to the longest training of the problem, or is
+//! within the noise that the seeds show.
 
 use serde::{Deserialize, Serialize};
 
 use super::cell::{CellMetrics, CellOutcome, CellRecord, CurvePoint};
 use super::example::{DecisionLayout, Example, ExampleDecision};
 use super::runner::ExperimentRunner;
-use super::spec::{
-    Experiment, ExperimentMethod, ExperimentProblem, FigureKind, PublishedResult,
-    default_equal_seconds,
-};
+use super::spec::{Experiment, ExperimentMethod, ExperimentProblem, FigureKind, PublishedResult};
 use super::statistics::{ConfidenceInterval, MeanAndDeviation};
 use crate::oracle::SolveCounts;
+use crate::sense::Sense;
 
 /// An experiment and its results.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -30,9 +29,10 @@ pub struct ExperimentResults {
     pub reference: String,
     /// Figures of the report.
     pub figures: Vec<FigureKind>,
-    /// Times that differ by less count as equal on a Pareto front, in seconds.
-    #[serde(default = "default_equal_seconds")]
-    pub equal_seconds: f64,
+    /// Times that differ by less count as equal on a Pareto front, in seconds, where the experiment
+    /// sets it.
+    #[serde(default)]
+    pub equal_seconds: Option<f64>,
     /// Whether it is a smoke test, whose numbers are meaningless; it has no ratios.
     #[serde(default)]
     pub is_smoke_test: bool,
@@ -68,6 +68,16 @@ pub struct ProblemResults {
     pub seeds: u32,
     /// Seconds of labeling, over seeds.
     pub label_seconds: MeanAndDeviation,
+    /// Times that differ by less count as equal on the Pareto front, in seconds: as the experiment
+    /// sets it, or else 1 % of the longest training.
+    #[serde(default)]
+    pub equal_seconds: f64,
+    /// Whether costs are paid or gained; none before the first cell.
+    #[serde(default)]
+    pub sense: Option<Sense>,
+    /// Names of the costs; empty where they are numbered.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub cost_names: Vec<String>,
     /// One entry per method, in the order of the experiment.
     pub methods: Vec<MethodResults>,
     /// How decisions are laid out in figures, if they can be drawn.
@@ -238,20 +248,22 @@ fn problem_results(
         .methods_of(problem)
         .map(|method| method_results(experiment, problem, &method, &records, &reference))
         .collect();
-    mark_best_and_front(&mut methods, experiment.equal_seconds);
+    let equal_seconds = experiment
+        .equal_seconds
+        .unwrap_or(EQUAL_FRACTION_OF_LONGEST_TRAINING * longest_training(&methods));
+    mark_best_and_front(&mut methods, equal_seconds);
     let contexts: Vec<_> = runner
         .seeds(problem)
         .filter_map(|seed| runner.read_context(problem, seed))
         .collect();
     let label_seconds: Vec<f64> = contexts
         .iter()
-        .map(|context| context.label_seconds)
+        .filter_map(|context| context.label_seconds)
         .collect();
     let costs = contexts.first().map_or(0, |context| context.costs);
-    let (layout, examples) = runner
-        .read_context(problem, problem.source.first_seed())
-        .map(|context| (context.layout, context.examples))
-        .unwrap_or_default();
+    // Examples are those of the first seed, which may not have been run yet.
+    let first = runner.read_context(problem, problem.source.first_seed());
+    let first = first.unwrap_or_default();
     let (rows, seeds) = (problem.split, experiment.seeds_of(problem));
     ProblemResults {
         name,
@@ -259,9 +271,12 @@ fn problem_results(
         costs,
         seeds,
         label_seconds: MeanAndDeviation::of(&label_seconds),
+        equal_seconds,
+        sense: first.sense,
+        cost_names: first.cost_names,
         methods,
-        layout,
-        examples,
+        layout: first.layout,
+        examples: first.examples,
     }
 }
 
@@ -386,27 +401,110 @@ fn note(
     })
 }
 
+/// Fraction of the longest training of a problem below which a difference in time does not matter:
+/// whoever waits for the longest one does not notice a hundredth of it. For trainings of 50
+/// minutes, as in the paper, these are the 30 seconds that count as equal there.
+const EQUAL_FRACTION_OF_LONGEST_TRAINING: f64 = 0.01;
+
+/// Standard errors within which two mean times count as equal: about a 95 % interval.
+const EQUAL_STANDARD_ERRORS: f64 = 2.0;
+
+/// Mean seconds of the slowest method.
+fn longest_training(methods: &[MethodResults]) -> f64 {
+    let seconds = methods.iter().filter_map(|method| method.seconds.mean);
+    seconds.fold(0.0, f64::max)
+}
+
+/// The square of the standard error of a mean; 0 for a single value.
+fn squared_error(times: &MeanAndDeviation) -> f64 {
+    times.sd.map_or(0.0, |sd| sd * sd / times.count as f64)
+}
+
 /// Marks the best ratio and the Pareto front.
 fn mark_best_and_front(methods: &mut [MethodResults], equal_seconds: f64) {
-    let points: Vec<Option<(f64, f64)>> = methods
-        .iter()
-        .map(|method| method.ratio.mean.zip(method.seconds.mean))
-        .collect();
+    struct Point {
+        ratio: f64,
+        seconds: f64,
+        squared_error: f64,
+    }
+    let point = |method: &MethodResults| {
+        Some(Point {
+            ratio: method.ratio.mean?,
+            seconds: method.seconds.mean?,
+            squared_error: squared_error(&method.seconds),
+        })
+    };
+    let points: Vec<Option<Point>> = methods.iter().map(point).collect();
     let best = points
         .iter()
         .flatten()
-        .map(|(ratio, _)| *ratio)
+        .map(|point| point.ratio)
         .fold(f64::INFINITY, f64::min);
     for (index, method) in methods.iter_mut().enumerate() {
-        let Some((ratio, seconds)) = points[index] else {
+        let Some(point) = &points[index] else {
             continue;
         };
-        let dominates = |(other_ratio, other_seconds): &(f64, f64)| {
-            let is_no_slower = *other_seconds <= seconds + equal_seconds;
-            let is_faster = *other_seconds < seconds - equal_seconds;
-            is_no_slower && (*other_ratio < ratio || (*other_ratio == ratio && is_faster))
+        let dominates = |other: &Point| {
+            let noise = (point.squared_error + other.squared_error).sqrt();
+            let tolerance = equal_seconds.max(EQUAL_STANDARD_ERRORS * noise);
+            let is_no_slower = other.seconds <= point.seconds + tolerance;
+            let is_faster = other.seconds < point.seconds - tolerance;
+            is_no_slower && (other.ratio < point.ratio || (other.ratio == point.ratio && is_faster))
         };
         method.on_front = !points.iter().flatten().any(dominates);
-        method.is_best = ratio == best;
+        method.is_best = point.ratio == best;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{
+        EQUAL_FRACTION_OF_LONGEST_TRAINING, MethodResults, longest_training, mark_best_and_front,
+    };
+
+    /// A method with this ratio, and seconds by seed.
+    fn method(ratio: f64, seconds: &[f64]) -> MethodResults {
+        let zero = serde_json::json!({ "mean": null, "sd": null, "count": 0 });
+        let kinds: Vec<(String, f64)> = (0..6).map(|kind| (kind.to_string(), 0.0)).collect();
+        let seconds = super::MeanAndDeviation::of(seconds);
+        serde_json::from_value(serde_json::json!({
+            "name": "", "ratio": { "mean": ratio, "sd": null, "count": 1 }, "difference": null,
+            "regret": zero, "relative_regret": zero, "seconds": seconds, "solves": kinds,
+            "published_solves": null, "published": null, "seeds": [], "curve": [],
+            "examples": [], "note": null, "on_front": false, "is_best": false,
+        }))
+        .unwrap()
+    }
+
+    /// Whether each method, given by its ratio and its seconds by seed, is on the front.
+    fn front(methods: &[(f64, &[f64])]) -> Vec<bool> {
+        let mut methods: Vec<MethodResults> = methods
+            .iter()
+            .map(|(ratio, seconds)| method(*ratio, seconds))
+            .collect();
+        let equal = EQUAL_FRACTION_OF_LONGEST_TRAINING * longest_training(&methods);
+        mark_best_and_front(&mut methods, equal);
+        methods.iter().map(|method| method.on_front).collect()
+    }
+
+    #[test]
+    fn the_front_is_the_same_for_short_and_long_trainings() {
+        // Fast and good, as fast (within 1 % of the longest) and worse, slow and best.
+        for unit in [1e-3, 1.0, 1e3] {
+            let times = [[0.9 * unit], [0.8 * unit], [15.0 * unit]];
+            let methods: Vec<(f64, &[f64])> = [0.61, 0.7, 0.55]
+                .into_iter()
+                .zip(times.iter().map(|time| time.as_slice()))
+                .collect();
+            assert_eq!(front(&methods), [true, false, true], "unit {unit}");
+        }
+    }
+
+    #[test]
+    fn times_within_the_noise_of_seeds_count_as_equal() {
+        let steady = [9.0, 9.0, 9.0, 9.0];
+        let noisy = [6.0, 14.0, 7.0, 13.0];
+        assert_eq!(front(&[(0.7, &steady), (0.6, &[10.0; 4])]), [true, true]);
+        assert_eq!(front(&[(0.7, &steady), (0.6, &noisy)]), [false, true]);
     }
 }

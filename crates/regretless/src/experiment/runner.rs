@@ -25,6 +25,7 @@ use crate::label::Shard;
 use crate::observer::{InterruptOnlyObserver, Observer};
 use crate::oracle::Oracle;
 use crate::parallel::Threads;
+use crate::sense::Sense;
 
 /// Limits of one call.
 #[derive(Debug, Clone, Default)]
@@ -54,12 +55,49 @@ pub struct ExperimentRunner {
 }
 
 /// Data of a problem and seed that its cells share.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct CellContext {
     pub(super) costs: usize,
-    pub(super) label_seconds: f64,
+    /// None where the rows were labeled before the experiment.
+    pub(super) label_seconds: Option<f64>,
     pub(super) layout: Option<DecisionLayout>,
     pub(super) examples: Vec<Example>,
+    #[serde(default)]
+    pub(super) sense: Option<Sense>,
+    /// Names of the costs; empty where they are numbered.
+    #[serde(default)]
+    pub(super) cost_names: Vec<String>,
+}
+
+impl CellContext {
+    /// What figures and tables of a problem show of its rows; examples where `layout` may be drawn.
+    fn new(
+        data: &CellData,
+        label_seconds: Option<f64>,
+        has_examples: bool,
+        layout: Option<DecisionLayout>,
+    ) -> Self {
+        let table = data.data.data();
+        let names = table.cost_names();
+        let (layout, examples) = if has_examples {
+            (layout, examples(&data.data, &data.split.test))
+        } else {
+            (None, Vec::new())
+        };
+        let has_names = !examples.is_empty() && !names.are_numbered();
+        Self {
+            costs: table.costs().cols(),
+            label_seconds,
+            layout,
+            examples,
+            sense: Some(data.data.sense()),
+            cost_names: if has_names {
+                names.iter().map(Into::into).collect()
+            } else {
+                Vec::new()
+            },
+        }
+    }
 }
 
 /// Cells of one problem and seed, in order; of all seeds where the rows exist already and cells run
@@ -400,21 +438,9 @@ impl ExperimentRunner {
             std::fs::create_dir_all(parent).map_err(Error::io(parent))?;
         }
         let data = &generated.data;
+        let layout = DecisionLayout::of_named(data.problem.spec(), problem, batch.seed);
         let has_examples = batch.problem.source.has_examples(batch.seed);
-        let context = CellContext {
-            costs: data.data.data().costs().cols(),
-            label_seconds: generated.label_seconds,
-            layout: if has_examples {
-                DecisionLayout::new(data.problem.spec(), problem, batch.seed)
-            } else {
-                None
-            },
-            examples: if has_examples {
-                examples(&data.data, &data.split.test)
-            } else {
-                Vec::new()
-            },
-        };
+        let context = CellContext::new(data, Some(generated.label_seconds), has_examples, layout);
         write_atomically(&file, true, |out| {
             serde_json::to_writer(out, &context).map_err(Into::into)
         })
@@ -425,6 +451,12 @@ impl ExperimentRunner {
         problem: &ExperimentProblem,
         seed: u32,
     ) -> Option<CellContext> {
+        if let ProblemSource::Table(table) = &problem.source {
+            let data = table.data(seed).ok()?;
+            let layout = DecisionLayout::of_problem(data.problem.spec());
+            let has_examples = problem.source.has_examples(seed);
+            return Some(CellContext::new(data, None, has_examples, layout));
+        }
         let text = std::fs::read(self.context_file(problem, seed)).ok()?;
         serde_json::from_slice(&text).ok()
     }

@@ -84,9 +84,10 @@ pub struct Experiment {
     /// Figures of the report.
     #[serde(default)]
     pub figures: Vec<FigureKind>,
-    /// Times that differ by less count as equal on a Pareto front, in seconds.
-    #[serde(default = "default_equal_seconds")]
-    pub equal_seconds: f64,
+    /// Times that differ by less count as equal on a Pareto front, in seconds; by default 1 % of
+    /// the longest training of the problem.
+    #[serde(default)]
+    pub equal_seconds: Option<f64>,
     /// The predictor.
     #[serde(default = "default_predictor")]
     pub predictor: PredictorSpec,
@@ -215,12 +216,6 @@ fn default_reference() -> String {
     "MSE".into()
 }
 
-/// Seconds within which training times count as equal on a Pareto front. Untuned: a small fraction
-/// of the long trainings of the paper.
-pub(super) fn default_equal_seconds() -> f64 {
-    30.0
-}
-
 fn default_predictor() -> PredictorSpec {
     PredictorSpec::Linear
 }
@@ -344,14 +339,12 @@ impl Experiment {
                 self.name
             )));
         }
-        if !(self.equal_seconds.is_finite() && self.equal_seconds >= 0.0) {
-            let message = format!(
-                "experiment '{}': equal_seconds must be 0 or more",
-                self.name
-            );
+        if let Some(seconds) = self.equal_seconds
+            && !(seconds.is_finite() && seconds >= 0.0)
+        {
             return Err(Error::setting(format!(
-                "{message}, not {}",
-                self.equal_seconds
+                "experiment '{}': equal_seconds must be 0 or more, not {seconds}",
+                self.name
             )));
         }
         for problem in &self.problems {
@@ -457,7 +450,7 @@ impl Experiment {
             seeds,
             side_by_side: true,
             figures: Vec::new(),
-            equal_seconds: 0.0,
+            equal_seconds: None,
             predictor,
             training,
             problems: vec![problem],

@@ -25,18 +25,44 @@ pub fn sentences(summary: &ComparisonSummary, is_complete: bool, same_rows: bool
     sentences
 }
 
+/// The verdict in plain words, for readers who do not know the methods: whether the best method
+/// that is trained for decisions has less regret than the best one that is not, which is a
+/// baseline or minimizes a prediction error. None where one of both is missing.
+pub fn headline(summary: &ComparisonSummary, same_rows: bool) -> Option<&'static str> {
+    let is_trained_for_decisions =
+        |row: &SummaryRow| !row.is_baseline && minimized_error(&row.compared).is_none();
+    let decision = lowest_regret(summary, is_trained_for_decisions)?;
+    let other = lowest_regret(summary, |row| !is_trained_for_decisions(row))?;
+    if decision.regret >= other.regret {
+        return Some(if has_converged(decision.row) {
+            "Training for decisions does not pay off on this table."
+        } else {
+            "Training for decisions, as it was done here, does not pay off on this table."
+        });
+    }
+    let differences = paired_differences(decision.row, other.row);
+    let is_significant = MeanAndDeviation::of(&differences)
+        .interval()
+        .is_some_and(|interval| interval.upper < 0.0);
+    Some(if is_significant && !same_rows {
+        "Training for decisions pays off on this table."
+    } else {
+        "Training for decisions was better on this table, but it is not certain that it pays off."
+    })
+}
+
 /// A method or baseline with its mean test regret.
 struct Contender<'a> {
     row: &'a SummaryRow,
     regret: f64,
 }
 
-/// The baseline, or else the trained method, of the lowest mean test regret.
-fn lowest_regret(summary: &ComparisonSummary, is_baseline: bool) -> Option<Contender<'_>> {
-    let rows = summary
-        .rows
-        .iter()
-        .filter(|row| row.is_baseline == is_baseline);
+/// The method or baseline of the lowest mean test regret among some.
+fn lowest_regret(
+    summary: &ComparisonSummary,
+    is_included: impl Fn(&SummaryRow) -> bool,
+) -> Option<Contender<'_>> {
+    let rows = summary.rows.iter().filter(|row| is_included(row));
     let contenders = rows.filter_map(|row| {
         let regret = row.test_regret?;
         Some(Contender { row, regret })
@@ -46,8 +72,8 @@ fn lowest_regret(summary: &ComparisonSummary, is_baseline: bool) -> Option<Conte
 
 /// Whether the best trained method has less regret than the best baseline.
 fn verdict(summary: &ComparisonSummary, same_rows: bool) -> Option<String> {
-    let method = lowest_regret(summary, false)?;
-    let baseline = lowest_regret(summary, true)?;
+    let method = lowest_regret(summary, |row| !row.is_baseline)?;
+    let baseline = lowest_regret(summary, |row| row.is_baseline)?;
     if method.regret < baseline.regret {
         Some(improvement(&method, &baseline, same_rows))
     } else {

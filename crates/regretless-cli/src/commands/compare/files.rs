@@ -1,4 +1,4 @@
-//! The result folder of a comparison: runs as they finish, then the tables.
+//! The result folder of a comparison: runs as they finish, then the tables and the page.
 //!
 //! `results.jsonl` has a line per finished run, which is a cell of an experiment: its identity with
 //! a hash of everything the run depends on, and its outcome. A folder that holds some runs of the
@@ -21,8 +21,10 @@ use crate::output::write_text;
 const RESULTS_FILE_NAME: &str = "results.jsonl";
 const SUMMARY_FILE_NAME: &str = "summary.csv";
 const LOCK_FILE_NAME: &str = "lock";
-const RESULT_FILE_NAMES: [&str; 4] = [
+const REPORT_FILE_NAME: &str = "report.html";
+const RESULT_FILE_NAMES: [&str; 5] = [
     RESULTS_FILE_NAME,
+    REPORT_FILE_NAME,
     "results.csv",
     SUMMARY_FILE_NAME,
     "settings.toml",
@@ -206,15 +208,27 @@ impl ResultFolder {
         })
     }
 
-    /// Writes the tables, and the runs in order.
-    pub fn finish(&self, runs: &[CellRecord], summary: &ComparisonSummary) -> Result<()> {
+    /// The page.
+    pub fn report_file(&self) -> PathBuf {
+        self.path.join(REPORT_FILE_NAME)
+    }
+
+    /// Writes the page, the tables, and the runs in order.
+    pub fn finish(
+        &self,
+        runs: &[CellRecord],
+        summary: &ComparisonSummary,
+        page: &str,
+    ) -> Result<()> {
         write_text(&self.path.join(RESULTS_FILE_NAME), &lines(runs)?, true)?;
         write_text(
             &self.path.join("results.csv"),
             &summary.runs_csv(runs)?,
             true,
         )?;
-        write_text(&self.path.join("summary.csv"), &summary.csv()?, true)
+        write_text(&self.report_file(), page, true)?;
+        // The last file: a folder with it is complete.
+        write_text(&self.path.join(SUMMARY_FILE_NAME), &summary.csv()?, true)
     }
 }
 

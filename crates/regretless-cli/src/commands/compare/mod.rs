@@ -3,16 +3,18 @@
 //! A comparison is an [`Experiment`] with one problem. Every pair of method and seed is a cell of
 //! it, here called a run, on one thread. Runs are distributed over threads, and results do not
 //! depend on their number. Each run is written to disk as it finishes; after an interruption the
-//! same command resumes with the missing runs.
+//! same command resumes with the missing runs. At the end the results are written as tables and as
+//! a page.
 
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use regretless::baseline::Baseline;
 use regretless::experiment::{
-    CellData, CellId, CellMethod, CellRecord, DataFiles, Experiment, ExperimentRunner,
-    ProblemResults, RunLimits,
+    CellData, CellId, CellMethod, CellRecord, DataFiles, Experiment, ExperimentResults,
+    ExperimentRunner, ProblemResults, RunLimits,
 };
+use regretless::label::LabelCounts;
 use regretless::loss::{BaseError, CostSensitiveSpec, ErrorSide, InstanceWeighting};
 use regretless::method::Method;
 use regretless::observer::Observer;
@@ -31,6 +33,7 @@ use crate::settings;
 
 mod conclusion;
 mod files;
+mod page;
 mod summary;
 
 use files::{ComparisonKey, ResultFolder, RunLog};
@@ -69,9 +72,27 @@ pub fn run(options: &CompareOptions, context: &CommandContext) -> Result<Command
     let _lock = folder.lock()?;
     let result = comparison.run(context, &runs, folder.runs(settings, earlier)?)?;
     let summary = ComparisonSummary::new(&comparison.methods, &result);
-    folder.finish(&result.runs, &summary)?;
+    let is_complete = result.failures.is_empty() && !context.progress.interrupted();
+    let same_rows = comparison.shares_test_rows();
+    let mut sentences = conclusion::sentences(&summary, is_complete, same_rows);
+    sentences.extend(regretless::Evaluation::few_rows_warning(
+        "test",
+        comparison.min_test_rows(),
+    ));
+    let page = page::html(&page::PageInput {
+        options: &options,
+        comparison: &comparison,
+        result: &result,
+        headline: is_complete
+            .then(|| conclusion::headline(&summary, same_rows))
+            .flatten(),
+        sentences: &sentences,
+        folder: folder.path(),
+        arguments: &context.arguments,
+    });
+    folder.finish(&result.runs, &summary, &page)?;
     let mut report = CommandReport {
-        json: summary.json(folder.path(), &result.failures),
+        json: summary.json(folder.path(), &folder.report_file(), &result.failures),
         ..CommandReport::default()
     };
     report.json["split"] = serde_json::json!(comparison.data[0].split.to_string());
@@ -85,13 +106,6 @@ pub fn run(options: &CompareOptions, context: &CommandContext) -> Result<Command
     ));
     report.line("");
     report.text.push_str(&summary.text());
-    let is_complete = result.failures.is_empty() && !context.progress.interrupted();
-    let same_rows = comparison.shares_test_rows();
-    let mut sentences = conclusion::sentences(&summary, is_complete, same_rows);
-    sentences.extend(regretless::Evaluation::few_rows_warning(
-        "test",
-        comparison.min_test_rows(),
-    ));
     report.json["verdict"] = serde_json::json!(sentences);
     for sentence in &sentences {
         report.line(sentence);
@@ -100,6 +114,7 @@ pub fn run(options: &CompareOptions, context: &CommandContext) -> Result<Command
         report.line(format!("failed: {}: {}", failure.name(), failure.error));
     }
     report.line(format!("\nresults in {}", folder.path().display()));
+    report.line(format!("report in {}", folder.report_file().display()));
     report.failure = result
         .failures
         .into_iter()
@@ -164,6 +179,15 @@ fn standard_profile(options: &CompareOptions) -> Profile {
         Profile::Paper
     } else {
         Profile::Default
+    }
+}
+
+/// The name of the profile of a comparison.
+fn profile_name(options: &CompareOptions) -> &'static str {
+    let profile = options.training.profile;
+    match profile.unwrap_or(standard_profile(options)) {
+        Profile::Default => "default",
+        Profile::Paper => "paper",
     }
 }
 
@@ -246,6 +270,8 @@ pub struct ComparisonResult {
     pub runs: Vec<CellRecord>,
     pub failures: Vec<FailedRun>,
     pub statistics: ProblemResults,
+    /// What the page shows, without its problem, which is `statistics`.
+    experiment: ExperimentResults,
 }
 
 impl Comparison {
@@ -347,6 +373,7 @@ impl Comparison {
         self.data[0].data.data().features().names()
     }
 
+    /// Problem, rows, seeds and settings in a line.
     fn title(&self, options: &CompareOptions) -> String {
         let data = &self.data[0];
         let epochs = options.training.epochs.unwrap_or(0);
@@ -359,17 +386,10 @@ impl Comparison {
         if title != name {
             title = format!("{name}: {title}");
         }
-        let profile = match options
-            .training
-            .profile
-            .unwrap_or(standard_profile(options))
-        {
-            Profile::Default => "default",
-            Profile::Paper => "paper",
-        };
         format!(
-            "{title}, {}, {seeds}, {epochs} epochs, profile {profile}",
-            data.split
+            "{title}, {}, {seeds}, {epochs} epochs, profile {}",
+            data.split,
+            profile_name(options)
         )
     }
 
@@ -381,6 +401,12 @@ impl Comparison {
             data.split.test == first.split.test && Arc::ptr_eq(&data.data, &first.data)
         };
         self.data[1..].iter().all(same)
+    }
+
+    /// Labels of the first seed by their proven quality; those of a table are the same for all seeds.
+    fn label_counts(&self) -> LabelCounts {
+        let data = &self.data[0].data;
+        data.label_counts(&data.rows())
     }
 
     fn min_test_rows(&self) -> usize {
@@ -401,7 +427,7 @@ impl Comparison {
         runs: &[CellId],
         log: RunLog,
     ) -> Result<ComparisonResult> {
-        let results = match self.runner.run_in(&log, &context.progress) {
+        let mut results = match self.runner.run_in(&log, &context.progress) {
             Err(Error::Interrupted) => self.runner.results_in(&log)?,
             other => other?,
         };
@@ -411,12 +437,13 @@ impl Comparison {
         records.sort_by_cached_key(|record| position(&record.id));
         failures.sort_by_cached_key(|failure| position(&failure.run));
         let is_trained = |record: &CellRecord| !is_baseline(&record.id.name);
-        let statistics = results.problems.into_iter().next();
+        let statistics = results.problems.pop();
         match statistics.filter(|_| records.iter().any(is_trained)) {
             Some(statistics) => Ok(ComparisonResult {
                 runs: records,
                 failures,
                 statistics,
+                experiment: results,
             }),
             None => Err(failures
                 .into_iter()

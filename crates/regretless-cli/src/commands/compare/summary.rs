@@ -224,12 +224,17 @@ other columns: means over seeds; normalized: regret / optimal objective; solves,
     }
 
     /// The table for machines.
-    pub fn json(&self, folder: &Path, failures: &[FailedRun]) -> Value {
+    pub fn json(&self, folder: &Path, report: &Path, failures: &[FailedRun]) -> Value {
         let failed: Vec<Value> = failures
             .iter()
             .map(|failure| json!({"run": failure.name(), "error": failure.error.to_string()}))
             .collect();
         // A path need not be UTF-8, as JSON must be.
-        json!({"out": folder.to_string_lossy(), "methods": self.rows, "failed": failed})
+        json!({
+            "out": folder.to_string_lossy(),
+            "report": report.to_string_lossy(),
+            "methods": self.rows,
+            "failed": failed,
+        })
     }
 }

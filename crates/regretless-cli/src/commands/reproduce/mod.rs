@@ -16,6 +16,7 @@ use super::CommandContext;
 use crate::args::ReproduceOptions;
 use crate::output::{CommandReport, path_json, write_text};
 use crate::settings::{parse_toml, read_text};
+use crate::shell::command_line;
 
 mod data_files;
 mod tables;
@@ -230,36 +231,11 @@ fn draw(folder: &Path, results: &ExperimentResults) -> Result<()> {
     Ok(())
 }
 
-/// The command line of this run, quoted for a shell. The first argument is the path of the program.
-fn command_line(arguments: &[OsString]) -> String {
-    let mut line = String::from("regretless");
-    for argument in arguments.iter().skip(1) {
-        let argument = argument.to_string_lossy();
-        let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./,=+%".contains(c);
-        line.push(' ');
-        if argument.chars().all(is_plain) {
-            line.push_str(&argument);
-        } else {
-            line.push_str(&format!("'{}'", argument.replace('\'', r"'\''")));
-        }
-    }
-    line
-}
-
 #[cfg(test)]
 mod tests {
-    use std::ffi::OsString;
     use std::time::Duration;
 
-    use super::{command_line, duration};
-
-    #[test]
-    fn the_command_line_is_quoted_for_a_shell() {
-        let arguments = ["/bin/regretless", "reproduce", "--only", "KS32;O'Brien"];
-        let arguments = arguments.map(OsString::from);
-        let expected = r"regretless reproduce --only 'KS32;O'\''Brien'";
-        assert_eq!(command_line(&arguments), expected);
-    }
+    use super::duration;
 
     #[test]
     fn times_are_read_as_people_write_them() {

@@ -30,21 +30,19 @@ pub fn text(results: &ExperimentResults) -> String {
 }
 
 fn problem_text(problem: &ProblemResults) -> String {
-    let mut table = TextTable::new([
-        "method",
-        "ratio",
-        "published",
-        "regret",
-        "relative",
-        "seconds",
-        "solves",
-    ]);
+    // Experiments of one's own have no published results.
+    let has_published = problem
+        .methods
+        .iter()
+        .any(|method| method.published.is_some());
+    let mut titles = vec!["method", "ratio"];
+    if has_published {
+        titles.push("published");
+    }
+    titles.extend(["regret", "relative", "seconds", "solves"]);
+    let mut table = TextTable::new(titles);
     for method in &problem.methods {
         let best = if method.is_best { " <" } else { "" };
-        let published = method
-            .published
-            .map(|p| format!("{:.2}", p.ratio))
-            .unwrap_or_default();
         // The first four kinds are solver calls; certificates and cache hits are not.
         let solves: f64 = method.solves.iter().take(4).map(|(_, count)| count).sum();
         let counted = if method.regret.count == 0 {
@@ -52,10 +50,15 @@ fn problem_text(problem: &ProblemResults) -> String {
         } else {
             format!("{solves:.0}")
         };
-        table.row([
+        let mut row = vec![
             method.name.clone(),
             format!("{}{best}", spread(&method.ratio, 3)),
-            published,
+        ];
+        if has_published {
+            let published = method.published.map(|p| format!("{:.2}", p.ratio));
+            row.push(published.unwrap_or_default());
+        }
+        row.extend([
             method.regret.mean.map(number).unwrap_or_default(),
             method
                 .relative_regret
@@ -69,6 +72,7 @@ fn problem_text(problem: &ProblemResults) -> String {
                 .unwrap_or_default(),
             counted,
         ]);
+        table.row(row);
     }
     let mut text = table.text();
     if let Some(note) = common_note(problem) {

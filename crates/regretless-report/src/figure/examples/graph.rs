@@ -7,7 +7,7 @@ use crate::text::trimmed;
 
 /// Edges of each kind with a cost label; others have it in the tooltip. Untuned: more labels
 /// overlap.
-pub(super) const MAX_EDGE_LABELS: usize = 6;
+const MAX_EDGE_LABELS: usize = 6;
 
 /// Smallest width or height of the bounding box: replaces 0 for nodes on one line.
 const MIN_EXTENT: f64 = 1e-12;

@@ -5,8 +5,11 @@ use crate::axes::LabelPlacement;
 use crate::svg::{Anchor, Point, Rect, Svg};
 use crate::text::trimmed;
 
-/// Columns up to which arcs have cost labels; wider grids have them in tooltips only.
-pub(super) const MAX_LABELED_COLUMNS: usize = 12;
+/// Least distance of nodes at which arcs have cost labels; narrower grids have them in tooltips only.
+/// A label of four digits has this width.
+const MIN_LABELED_CELL_WIDTH: f64 = 26.0;
+/// Least distance of nodes at which labels have three digits instead of two.
+const MIN_CELL_WIDTH_OF_THREE_DIGITS: f64 = 46.0;
 
 type Node = (usize, usize);
 
@@ -77,7 +80,7 @@ pub(super) fn draw(
             .flat_map(|row| (0..cols).map(move |col| (row, col)))
             .map(at),
     );
-    if cols <= MAX_LABELED_COLUMNS {
+    if cell_width >= MIN_LABELED_CELL_WIDTH {
         let shared = if view.regret.is_none() {
             &view.shared
         } else {
@@ -95,6 +98,7 @@ pub(super) fn draw(
                     .iter()
                     .filter_map(|entry| Some((*entry, arc(*entry)?))),
                 class,
+                cell_width >= MIN_CELL_WIDTH_OF_THREE_DIGITS,
             );
         }
     }
@@ -119,6 +123,7 @@ fn write_costs(
     case: &ExampleInput<'_>,
     arcs: impl Iterator<Item = (u32, (Point, Point))>,
     class: &str,
+    has_three_digits: bool,
 ) {
     svg.group(class).open();
     for (entry, ((x1, y1), (x2, y2))) in arcs {
@@ -130,15 +135,32 @@ fn write_costs(
             middle,
             Anchor::Middle,
             LabelPlacement::TINTED,
-            &trimmed(case.cost(entry)),
+            &label(case.cost(entry), has_three_digits),
         );
     }
     svg.end();
 }
 
+/// A cost with two or three significant digits.
+fn label(cost: f64, has_three_digits: bool) -> String {
+    if has_three_digits || cost == 0.0 || !cost.is_finite() {
+        return trimmed(cost);
+    }
+    let unit = 10_f64.powf(cost.abs().log10().floor() - 1.0);
+    trimmed((cost / unit).round() * unit)
+}
+
 #[cfg(test)]
 mod tests {
-    use super::ends;
+    use super::{ends, label};
+
+    #[test]
+    fn labels_have_two_digits_where_there_is_little_space() {
+        assert_eq!(label(0.02348, false), "0.023");
+        assert_eq!(label(12.51, false), "13");
+        assert_eq!(label(-1.25, true), "−1.25");
+        assert_eq!(label(0.0, false), "0");
+    }
 
     #[test]
     fn arcs_go_right_and_then_down() {

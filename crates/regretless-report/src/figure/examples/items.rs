@@ -1,17 +1,21 @@
 //! Items as bars: value, weight, and which decisions contain them.
 
-use super::{DecisionView, ExampleInput, WIDTH, draw_legend, write_description};
+use super::{DecisionView, ExampleInput, LINE_HEIGHT, write_description};
 use crate::figure::FigureContext;
 use crate::scale::AxisScale;
-use crate::svg::{Anchor, Rect, Svg};
-use crate::text::{pluralize, trimmed};
+use crate::svg::{Anchor, Rect, SMALL_TEXT_HEIGHT, Svg};
+use crate::text::{pluralize, trimmed, width};
 
-/// Items shown; those on which decisions differ come first. Untuned: more bars are too narrow.
-const MAX_ITEMS: usize = 90;
-/// Items above which bars are too narrow for numbers.
-pub(super) const MAX_LABELED_ITEMS: usize = 40;
+/// Least distance of bars. Narrower bars are hard to see; items on which decisions differ are shown
+/// first.
+const MIN_BAR_SPACING: f64 = 7.0;
 const PANEL_HEIGHT: f64 = 96.0;
-const STEP: f64 = PANEL_HEIGHT + 62.0;
+
+/// Weights of the items and capacities; empty where items have none.
+pub(super) struct Weights<'a> {
+    pub(super) weights: &'a [Vec<f64>],
+    pub(super) capacity: &'a [f64],
+}
 
 /// Relative weight of an item: the largest fraction of a capacity.
 fn relative_weight(item: usize, weights: &[Vec<f64>], capacity: &[f64]) -> f64 {
@@ -23,8 +27,8 @@ fn relative_weight(item: usize, weights: &[Vec<f64>], capacity: &[f64]) -> f64 {
     max
 }
 
-/// Items to be shown, the most valuable first.
-fn shown_items(case: &ExampleInput<'_>) -> Vec<u32> {
+/// At most so many items, the largest costs first.
+fn shown_items(case: &ExampleInput<'_>, max: usize) -> Vec<u32> {
     let differs = |item: &u32| {
         case.views
             .iter()
@@ -39,53 +43,49 @@ fn shown_items(case: &ExampleInput<'_>) -> Vec<u32> {
             .then(taken(b).cmp(&taken(a)))
             .then(by_value(a, b))
     });
-    items.truncate(MAX_ITEMS);
+    items.truncate(max);
     items.sort_by(by_value);
     items
 }
 
+/// Draws one panel per decision below each other, and finishes the figure.
 pub(super) fn draw(
+    mut svg: Svg,
     context: &FigureContext<'_>,
     case: &ExampleInput<'_>,
-    weights: &[Vec<f64>],
-    capacity: &[f64],
+    weights: &Weights<'_>,
+    top: f64,
 ) -> Svg {
-    let items = shown_items(case);
-    let height = 64.0 + STEP * case.views.len() as f64 + 96.0;
-    let mut svg = Svg::new(WIDTH, height);
-    context.heading_with(&mut svg, "first seed");
-    draw_legend(&mut svg, case);
+    let (left, wide) = (52.0, context.width - 64.0);
+    let items = shown_items(case, (wide / MIN_BAR_SPACING) as usize);
     let values = items.iter().map(|item| case.cost(*item)).chain([0.0]);
     let y = AxisScale::linear(values, PANEL_HEIGHT, 0.0);
-    for (index, view) in case.views.iter().enumerate() {
-        let area = Rect::new(52.0, 84.0 + STEP * index as f64, WIDTH - 64.0, PANEL_HEIGHT);
-        svg.text(
-            (12.0, area.top - 12.0),
-            Anchor::Start,
-            "strong",
-            &view.title,
-        );
+    let mut top = top + 14.0;
+    for view in &case.views {
+        svg.text((12.0, top), Anchor::Start, "strong", &view.title);
+        let area = Rect::new(left, top + 18.0, wide, PANEL_HEIGHT);
         bars(&mut svg, case, view, &items, &area, &y);
-        write_description(
-            &mut svg,
-            (area.left, area.bottom() + 18.0),
-            &case.description(view),
-            area.width,
+        let at = (left, area.bottom() + 18.0);
+        let lines = write_description(&mut svg, at, &case.description(view), wide);
+        top = at.1 + LINE_HEIGHT * lines as f64 + 18.0;
+    }
+    let omitted = case.example.costs.len() - items.len();
+    let mut note = format!("Items in the order of their {}s.", case.text.cost());
+    if omitted > 0 {
+        note += &format!(" {} not shown.", pluralize(omitted, "more item"));
+    }
+    if !weights.weights.is_empty() {
+        let area = Rect::new(left, top - 6.0, wide, 44.0);
+        let longest = draw_weights(&mut svg, case, &items, weights, &area);
+        top = area.bottom() + 18.0;
+        note = format!(
+            "Downward bars: weight of an item relative to the capacity of its tightest dimension \
+                (longest {} %). {note}",
+            trimmed(100.0 * longest)
         );
     }
-    let area = Rect::new(
-        52.0,
-        70.0 + STEP * case.views.len() as f64,
-        WIDTH - 64.0,
-        44.0,
-    );
-    let weights_shown: Vec<f64> = items
-        .iter()
-        .map(|item| relative_weight(*item as usize, weights, capacity))
-        .collect();
-    let omitted = case.example.costs.len() - items.len();
-    draw_weights(&mut svg, &items, &weights_shown, &area, omitted);
-    svg
+    let lines = write_description(&mut svg, (left, top), &note, wide);
+    svg.finish(top + LINE_HEIGHT * lines as f64)
 }
 
 /// Left end and width of the bar of an item.
@@ -108,7 +108,7 @@ fn bars(
     svg.vertical_text(
         (area.left - 32.0, area.top + area.height / 2.0),
         "small faint",
-        "value",
+        case.text.cost(),
     );
     for (value, text) in y.ticks().into_iter().step_by(2) {
         let height = area.top + y.at(value);
@@ -120,6 +120,8 @@ fn bars(
             &text,
         );
     }
+    // Right end of the last label: labels without space are omitted.
+    let mut label_end = area.left - 8.0;
     for (index, item) in items.iter().enumerate() {
         let (left, wide) = column(area, index, items.len());
         let (class, look, role) = if view.wrong.contains(item) {
@@ -131,37 +133,51 @@ fn bars(
         } else {
             ("quiet", "pale", "not taken, as in the optimal choice")
         };
-        let top = area.top + y.at(case.cost(*item));
+        let (value, zero) = (area.top + y.at(case.cost(*item)), area.top + y.at(0.0));
+        let (top, bottom) = (value.min(zero), value.max(zero));
         svg.group(&format!("{class} mark")).open();
         svg.tip(&case.tip(*item, &format!("item {item}"), role));
         svg.rect(
-            Rect::new(left, top, wide, area.bottom() - top),
+            Rect::new(left, top, wide, bottom - top),
             &format!("{look} item"),
         );
-        if items.len() <= MAX_LABELED_ITEMS && (class == "wrong" || class == "missed") {
-            svg.text(
-                (left + wide / 2.0, top - 3.0),
-                Anchor::Middle,
-                "small tinted halo",
-                &trimmed(case.cost(*item)),
-            );
+        if class == "wrong" || class == "missed" {
+            let (text, middle) = (trimmed(case.cost(*item)), left + wide / 2.0);
+            let half = width(&text) * SMALL_TEXT_HEIGHT / 2.0;
+            if middle - half > label_end {
+                svg.text(
+                    (middle, top - 3.0),
+                    Anchor::Middle,
+                    "small tinted halo",
+                    &text,
+                );
+                label_end = middle + half;
+            }
         }
         svg.end();
     }
 }
 
-/// Relative weights of the items, below all panels.
-fn draw_weights(svg: &mut Svg, items: &[u32], weights_shown: &[f64], area: &Rect, omitted: usize) {
-    let max = weights_shown
+/// Relative weights of the items, below all panels; returns the largest.
+fn draw_weights(
+    svg: &mut Svg,
+    case: &ExampleInput<'_>,
+    items: &[u32],
+    weights: &Weights<'_>,
+    area: &Rect,
+) -> f64 {
+    let shown: Vec<f64> = items
         .iter()
-        .copied()
-        .fold(f64::MIN_POSITIVE, f64::max);
+        .map(|item| relative_weight(*item as usize, weights.weights, weights.capacity))
+        .collect();
+    let max = shown.iter().copied().fold(f64::MIN_POSITIVE, f64::max);
     svg.line((area.left, area.top), (area.right(), area.top), "axis");
-    for (index, (item, weight)) in items.iter().zip(weights_shown).enumerate() {
+    for (index, (item, weight)) in items.iter().zip(&shown).enumerate() {
         let (left, wide) = column(area, index, items.len());
-        svg.group("c5 mark").open();
+        svg.group("quiet mark").open();
         svg.tip(&format!(
-            "item {item}\nweight {} % of the capacity in its tightest dimension",
+            "{}\nweight {} % of the capacity in its tightest dimension",
+            case.name(*item, &format!("item {item}")),
             trimmed(100.0 * weight)
         ));
         svg.rect(
@@ -170,15 +186,5 @@ fn draw_weights(svg: &mut Svg, items: &[u32], weights_shown: &[f64], area: &Rect
         );
         svg.end();
     }
-    let note = if omitted > 0 {
-        format!(" {} not shown.", pluralize(omitted, "more item"))
-    } else {
-        String::new()
-    };
-    let text = format!(
-        "Downward bars: weight of an item relative to the capacity of its tightest dimension \
-            (longest {} %). Most valuable items first.{note}",
-        trimmed(100.0 * max)
-    );
-    write_description(svg, (area.left, area.bottom() + 18.0), &text, area.width);
+    max
 }

@@ -1,5 +1,5 @@
-//! Example decisions: the optimal one, that of the reference and that of the best method, on the
-//! test row with the largest regret of the reference.
+//! Example decisions: the optimal one, that of the reference and that of the best method, on two
+//! test rows: the one with the largest regret of the reference, and one with its median regret.
 //!
 //! What a decision shares with the optimal one is gray; what it adds and what it lacks are colored,
 //! with their true costs: the difference of their sums is the regret.
@@ -8,13 +8,107 @@ mod graph;
 mod grid;
 mod items;
 
-use regretless::experiment::{DecisionLayout, Example, MethodResults};
+use regretless::experiment::{
+    DecisionLayout, Example, ExampleDecision, ExperimentResults, MethodResults, ProblemResults,
+};
 
-use super::{FigureContext, FigureWithCaption, draw_legend_row};
-use crate::svg::{Anchor, Point, Rect, Svg};
-use crate::text::{lines, pluralize, trimmed};
+use super::{Drawing, FigureContext};
+use crate::svg::{Anchor, Point, Rect, SMALL_TEXT_HEIGHT, Svg};
+use crate::text::{clipped_to, lines, pluralize, trimmed};
 
-const WIDTH: f64 = 760.0;
+/// Height of a line of a description.
+const LINE_HEIGHT: f64 = 14.0;
+
+/// Which test row is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ExampleRow {
+    /// The row with the median regret of the reference.
+    Typical,
+    /// The row with its largest regret.
+    Worst,
+}
+
+/// A test row with the decisions that are shown of it.
+pub(crate) struct ExampleCase<'a> {
+    pub(crate) example: &'a Example,
+    /// The reference, and the best other method if it has a decision for the row.
+    pub(crate) decisions: Vec<(&'a MethodResults, &'a ExampleDecision)>,
+    /// Number of rows from which it was selected.
+    pub(crate) candidates: usize,
+    /// Number of these rows on which the decision of the reference is optimal.
+    pub(crate) optimal_rows: usize,
+}
+
+impl<'a> ExampleCase<'a> {
+    /// The typical or the worst row of a problem. There is no typical one where it is the same.
+    pub(crate) fn select(
+        results: &'a ExperimentResults,
+        problem: &'a ProblemResults,
+        row: ExampleRow,
+    ) -> Option<Self> {
+        let is_reference = |method: &&MethodResults| method.name == results.reference;
+        let reference = problem.methods.iter().find(is_reference)?;
+        let mut decisions: Vec<&ExampleDecision> = reference
+            .examples
+            .iter()
+            .filter(|decision| decision.regret.is_finite())
+            .collect();
+        decisions.sort_by(|a, b| a.regret.total_cmp(&b.regret));
+        let worst = *decisions.last()?;
+        let decision = match row {
+            ExampleRow::Worst => worst,
+            ExampleRow::Typical => {
+                let median = decisions[(decisions.len() - 1) / 2];
+                if median.row == worst.row {
+                    return None;
+                }
+                median
+            }
+        };
+        let mut examples = problem.examples.iter();
+        let example = examples.find(|example| example.row == decision.row)?;
+        let mut shown = vec![(reference, decision)];
+        shown.extend(best_other_method(results, problem, decision.row));
+        Some(Self {
+            example,
+            decisions: shown,
+            candidates: decisions.len(),
+            optimal_rows: decisions
+                .iter()
+                .filter(|decision| is_optimal(decision, problem))
+                .count(),
+        })
+    }
+}
+
+/// Whether a decision has no regret but rounding errors.
+fn is_optimal(decision: &ExampleDecision, problem: &ProblemResults) -> bool {
+    /// Regret relative to the objective up to which it is rounding error of single precision.
+    const ROUNDING_TOLERANCE: f64 = 1e-6;
+    let mut examples = problem.examples.iter();
+    let example = examples.find(|example| example.row == decision.row);
+    let objective = example.map_or(0.0, |example| example.objective.abs());
+    decision.regret <= ROUNDING_TOLERANCE * objective
+}
+
+/// The method with the lowest ratio besides the reference that has a decision for the row, and this
+/// decision.
+fn best_other_method<'a>(
+    results: &ExperimentResults,
+    problem: &'a ProblemResults,
+    row: usize,
+) -> Option<(&'a MethodResults, &'a ExampleDecision)> {
+    let others = problem
+        .methods
+        .iter()
+        .filter(|method| method.name != results.reference);
+    let with_decision = others.filter_map(|method| {
+        let decision = method.examples.iter().find(|shown| shown.row == row)?;
+        Some((method, decision))
+    });
+    let ratio = |method: &MethodResults| method.ratio.mean.unwrap_or(f64::INFINITY);
+    with_decision.min_by(|(a, _), (b, _)| ratio(a).total_cmp(&ratio(b)))
+}
 
 /// A decision and its differences from the optimal one.
 struct DecisionView {
@@ -22,6 +116,8 @@ struct DecisionView {
     shared: Vec<u32>,
     wrong: Vec<u32>,
     missed: Vec<u32>,
+    /// Its value minus that of the optimal decision, where they differ.
+    differences: Vec<(u32, f64)>,
     /// Its regret; none for the optimal decision.
     regret: Option<f64>,
 }
@@ -31,6 +127,7 @@ struct ExampleInput<'a> {
     example: &'a Example,
     views: Vec<DecisionView>,
     text: Terms,
+    cost_names: &'a [String],
 }
 
 /// Nouns of a problem in texts.
@@ -43,73 +140,79 @@ struct Terms {
 }
 
 impl Terms {
-    fn of(layout: &DecisionLayout) -> Self {
-        match layout {
-            DecisionLayout::Graph { depot: false, .. } => Self {
-                element: "edge",
-                decision: "tour",
-                is_maximization: false,
-            },
-            DecisionLayout::Graph { depot: true, .. } => Self {
-                element: "edge",
-                decision: "routes",
-                is_maximization: false,
-            },
-            DecisionLayout::Grid { .. } => Self {
-                element: "arc",
-                decision: "path",
-                is_maximization: false,
-            },
-            DecisionLayout::Items { .. } => Self {
-                element: "item",
-                decision: "choice",
-                is_maximization: true,
-            },
+    fn of(layout: &DecisionLayout, problem: &ProblemResults) -> Self {
+        let (element, decision) = match layout {
+            DecisionLayout::Graph { depot: false, .. } => ("edge", "tour"),
+            DecisionLayout::Graph { depot: true, .. } => ("edge", "routes"),
+            DecisionLayout::Grid { .. } => ("arc", "path"),
+            DecisionLayout::Items { .. } => ("item", "choice"),
+        };
+        // Results of earlier versions have no sense; items were knapsacks.
+        let is_maximization = match problem.sense {
+            Some(sense) => sense.is_maximize(),
+            None => element == "item",
+        };
+        Self {
+            element,
+            decision,
+            is_maximization,
+        }
+    }
+
+    /// What an entry has: a value or a cost.
+    fn cost(&self) -> &'static str {
+        if self.is_maximization {
+            "value"
+        } else {
+            "cost"
         }
     }
 }
 
+/// Entries of a decision by index; without values all are 1.
+pub(crate) fn entries(indices: &[u32], values: &[f64]) -> Vec<(u32, f64)> {
+    let value = |position: usize| values.get(position).copied().unwrap_or(1.0);
+    let entries = indices.iter().enumerate();
+    entries
+        .map(|(position, entry)| (*entry, value(position)))
+        .collect()
+}
+
 impl<'a> ExampleInput<'a> {
-    fn of(context: &FigureContext<'a>, layout: &DecisionLayout) -> Option<Self> {
-        let reference = context.reference()?;
-        let worst = reference
-            .examples
-            .iter()
-            .max_by(|a, b| a.regret.total_cmp(&b.regret))?;
-        let example = context
-            .problem
-            .examples
-            .iter()
-            .find(|example| example.row == worst.row)?;
-        let text = Terms::of(layout);
+    fn of(case: &ExampleCase<'a>, layout: &DecisionLayout, problem: &'a ProblemResults) -> Self {
+        let (example, text) = (case.example, Terms::of(layout, problem));
+        let known = |entry: &u32| (*entry as usize) < example.costs.len();
         let optimal = DecisionView {
             title: format!("Optimal {}", text.decision),
-            shared: example.optimal.clone(),
+            shared: example.optimal.iter().copied().filter(known).collect(),
             wrong: Vec::new(),
             missed: Vec::new(),
+            differences: Vec::new(),
             regret: None,
         };
-        let other = best_other_method(context, example);
-        let others = [Some(reference), other]
-            .into_iter()
-            .flatten()
-            .filter_map(|method| DecisionView::of(method, example));
-        let mut case = Self {
+        let mut views = vec![optimal];
+        for (method, decision) in &case.decisions {
+            views.push(DecisionView::of(method, decision, example));
+        }
+        Self {
             example,
-            views: std::iter::once(optimal).chain(others).collect(),
+            views,
             text,
-        };
-        let known = |entry: &u32| (*entry as usize) < example.costs.len();
-        case.views.iter_mut().for_each(|view| view.keep(known));
-        Some(case)
+            cost_names: &problem.cost_names,
+        }
     }
 
     fn cost(&self, entry: u32) -> f64 {
         f64::from(self.example.costs[entry as usize])
     }
 
-    fn sum(&self, entries: &[u32]) -> f64 {
-        entries.iter().map(|entry| self.cost(*entry)).sum()
+    /// The cost of the entries of one list by which a decision differs from the optimal one.
+    fn cost_of_difference(&self, view: &DecisionView, list: &[u32]) -> f64 {
+        let differences = view.differences.iter();
+        differences
+            .filter(|(entry, _)| list.contains(entry))
+            .map(|(entry, difference)| difference.abs() * self.cost(*entry))
+            .sum()
     }
 
     /// The objective of a decision, and where its regret comes from.
@@ -133,23 +236,25 @@ impl<'a> ExampleInput<'a> {
         }
         let percent = 100.0 * regret / self.example.objective.abs().max(f64::MIN_POSITIVE);
         let (regret, percent) = (trimmed(regret), trimmed(percent));
-        let (wrong, missed) = (self.sum(&view.wrong), self.sum(&view.missed));
-        let (wrong, missed) = (
-            (pluralize(view.wrong.len(), element), trimmed(wrong)),
-            (pluralize(view.missed.len(), element), trimmed(missed)),
-        );
+        let list = |entries: &[u32]| {
+            (
+                pluralize(entries.len(), element),
+                trimmed(self.cost_of_difference(view, entries)),
+            )
+        };
+        let (wrong, missed) = (list(&view.wrong), list(&view.missed));
         if is_maximization {
             let left = format!(
                 "it leaves {} worth {} for {} worth {}",
                 missed.0, missed.1, wrong.0, wrong.1
             );
-            format!("Worth {total}, {regret} too little ({percent} %): {left}.")
+            format!("Worth {total}, {regret} too little ({percent}\u{a0}%): {left}.")
         } else {
             let taken = format!(
                 "it takes {} that cost {} instead of {} that cost {}",
                 wrong.0, wrong.1, missed.0, missed.1
             );
-            format!("Costs {total}, {regret} too much ({percent} %): {taken}.")
+            format!("Costs {total}, {regret} too much ({percent}\u{a0}%): {taken}.")
         }
     }
 
@@ -162,185 +267,222 @@ impl<'a> ExampleInput<'a> {
         }
     }
 
+    /// The name of an entry's column, where costs have names, or else what it is.
+    fn name(&self, entry: u32, otherwise: &str) -> String {
+        let name = self.cost_names.get(entry as usize);
+        name.map_or_else(|| otherwise.to_string(), Clone::clone)
+    }
+
     /// Tooltip of an item.
     fn tip(&self, entry: u32, name: &str, role: &str) -> String {
-        let noun = if self.text.is_maximization {
-            "value"
-        } else {
-            "cost"
-        };
+        let (name, noun) = (self.name(entry, name), self.text.cost());
         format!("{name}\ntrue {noun} {}\n{role}", trimmed(self.cost(entry)))
     }
 }
 
-/// The method with the lowest ratio besides the reference that has a decision for the row.
-fn best_other_method<'a>(
-    context: &FigureContext<'a>,
-    example: &Example,
-) -> Option<&'a MethodResults> {
-    let others = context
-        .measured()
-        .filter(|(_, method, _)| method.name != context.results.reference);
-    let drawn = others
-        .filter(|(_, method, _)| method.examples.iter().any(|shown| shown.row == example.row));
-    drawn
-        .min_by(|a, b| a.2.total_cmp(&b.2))
-        .map(|(_, method, _)| method)
-}
-
 impl DecisionView {
-    fn of(method: &MethodResults, example: &Example) -> Option<Self> {
-        let shown = method
-            .examples
-            .iter()
-            .find(|shown| shown.row == example.row)?;
-        let (chosen, optimal) = (&shown.chosen, &example.optimal);
-        let (shared, wrong) = chosen.iter().partition(|entry| optimal.contains(entry));
-        let missed = optimal
-            .iter()
-            .filter(|entry| !chosen.contains(entry))
-            .copied()
-            .collect();
-        Some(Self {
+    fn of(method: &MethodResults, decision: &ExampleDecision, example: &Example) -> Self {
+        /// Difference of values that is rounding error of a solver.
+        const VALUE_TOLERANCE: f64 = 1e-6;
+        let optimal = entries(&example.optimal, &example.values);
+        let chosen = entries(&decision.chosen, &decision.values);
+        let value = |entries: &[(u32, f64)], entry: u32| {
+            let found = entries.iter().find(|(known, _)| *known == entry);
+            found.map_or(0.0, |(_, value)| *value)
+        };
+        let mut all: Vec<u32> = [&decision.chosen[..], &example.optimal[..]].concat();
+        all.sort_unstable();
+        all.dedup();
+        all.retain(|entry| (*entry as usize) < example.costs.len());
+        let mut view = Self {
             title: format!("Under {}", method.name),
-            shared,
-            wrong,
-            missed,
-            regret: Some(shown.regret),
-        })
-    }
-
-    fn keep(&mut self, known: impl Fn(&u32) -> bool) {
-        for entries in [&mut self.shared, &mut self.wrong, &mut self.missed] {
-            entries.retain(&known);
+            shared: Vec::new(),
+            wrong: Vec::new(),
+            missed: Vec::new(),
+            differences: Vec::new(),
+            regret: Some(decision.regret),
+        };
+        for entry in all {
+            let difference = value(&chosen, entry) - value(&optimal, entry);
+            let list = if difference > VALUE_TOLERANCE {
+                &mut view.wrong
+            } else if difference < -VALUE_TOLERANCE {
+                &mut view.missed
+            } else {
+                &mut view.shared
+            };
+            list.push(entry);
+            if difference.abs() > VALUE_TOLERANCE {
+                view.differences.push((entry, difference));
+            }
         }
+        view
     }
 }
 
-pub(super) fn draw(context: &FigureContext<'_>) -> FigureWithCaption {
+pub(super) fn draw(context: &FigureContext<'_>, row: ExampleRow) -> Option<Drawing> {
     let layout = context.problem.layout.as_ref()?;
-    let case = ExampleInput::of(context, layout)?;
+    let case = ExampleCase::select(context.results, context.problem, row)?;
+    let input = ExampleInput::of(&case, layout, context.problem);
+    let mut svg = Svg::new(context.width);
+    let top = context.heading_with(&mut svg, row_name(row));
+    let top = draw_colors(&mut svg, context, &input, top);
     let svg = match layout {
-        DecisionLayout::Graph { positions, depot } => side_by_side(
-            context,
-            &case,
-            graph::aspect(positions),
-            |svg, view, area| {
-                graph::draw(svg, &case, view, positions, *depot, area);
-            },
-        ),
+        DecisionLayout::Graph { positions, depot } => {
+            let panels = Panels {
+                columns: panel_columns(context, positions.len()),
+                aspect: graph::aspect(positions),
+                top,
+            };
+            panels.draw(svg, context, &input, |svg, view, area| {
+                graph::draw(svg, &input, view, positions, *depot, area);
+            })
+        }
         DecisionLayout::Grid { rows, cols } => {
-            side_by_side(context, &case, 1.0, |svg, view, area| {
-                grid::draw(svg, &case, view, *rows, *cols, area);
+            let panels = Panels {
+                columns: panel_columns(context, rows * cols),
+                aspect: 1.0,
+                top,
+            };
+            panels.draw(svg, context, &input, |svg, view, area| {
+                grid::draw(svg, &input, view, *rows, *cols, area);
             })
         }
         DecisionLayout::Items { weights, capacity } => {
-            items::draw(context, &case, weights, capacity)
+            let weights = items::Weights { weights, capacity };
+            items::draw(svg, context, &input, &weights, top)
         }
     };
-    Some((svg, caption(context, &case, layout)))
+    Some(Drawing {
+        svg,
+        explanation: explanation(context),
+        finding: finding(context, &case, row),
+    })
+}
+
+fn row_name(row: ExampleRow) -> &'static str {
+    match row {
+        ExampleRow::Typical => "a typical row · first seed",
+        ExampleRow::Worst => "the worst row · first seed",
+    }
+}
+
+/// Panels side by side: fewer in a narrow drawing, and one below the other there where a panel
+/// with so many nodes would be too small.
+fn panel_columns(context: &FigureContext<'_>, nodes: usize) -> usize {
+    /// Untuned: more nodes, with labels at their edges, need the whole width of a telephone.
+    const MAX_NODES_OF_HALF_WIDTH: usize = 16;
+    match (context.is_narrow(), nodes <= MAX_NODES_OF_HALF_WIDTH) {
+        (false, _) => 3,
+        (true, true) => 2,
+        (true, false) => 1,
+    }
 }
 
 /// One panel per decision, each with its description below.
-fn side_by_side(
-    context: &FigureContext<'_>,
-    case: &ExampleInput<'_>,
-    tall: f64,
-    panel: impl Fn(&mut Svg, &DecisionView, Rect),
-) -> Svg {
-    let panel_width = (WIDTH - 24.0) / case.views.len().max(2) as f64;
-    let side = (panel_width - 34.0).min(300.0);
-    let mut svg = Svg::new(WIDTH, 94.0 + side * tall + 74.0);
-    context.heading_with(&mut svg, "first seed");
-    draw_legend(&mut svg, case);
-    for (index, view) in case.views.iter().enumerate() {
-        let left = 12.0 + panel_width * index as f64;
-        svg.text((left, 68.0), Anchor::Start, "strong", &view.title);
-        panel(
-            &mut svg,
-            view,
-            Rect::new(left + 8.0, 94.0, side, side * tall),
-        );
-        write_description(
-            &mut svg,
-            (left, 94.0 + side * tall + 28.0),
-            &case.description(view),
-            panel_width - 18.0,
-        );
-    }
-    svg
+struct Panels {
+    columns: usize,
+    /// Height of a panel divided by its width.
+    aspect: f64,
+    top: f64,
 }
 
-fn write_description(svg: &mut Svg, at: Point, text: &str, wide: f64) {
+impl Panels {
+    fn draw(
+        &self,
+        mut svg: Svg,
+        context: &FigureContext<'_>,
+        input: &ExampleInput<'_>,
+        panel: impl Fn(&mut Svg, &DecisionView, Rect),
+    ) -> Svg {
+        const MAX_SIDE: f64 = 260.0;
+        let panel_width = (context.width - 24.0) / self.columns as f64;
+        let side = (panel_width - 34.0).min(MAX_SIDE);
+        let mut top = self.top + 14.0;
+        for row in input.views.chunks(self.columns) {
+            let mut lines_below = 0;
+            for (index, view) in row.iter().enumerate() {
+                let left = 12.0 + panel_width * index as f64;
+                let title = clipped_to(&view.title, (panel_width - 8.0) / 12.0 / 1.05);
+                svg.text((left, top), Anchor::Start, "strong", &title);
+                let area = Rect::new(left + 12.0, top + 20.0, side, side * self.aspect);
+                panel(&mut svg, view, area);
+                let at = (left, area.bottom() + 26.0);
+                let text = input.description(view);
+                let written = write_description(&mut svg, at, &text, panel_width - 14.0);
+                lines_below = lines_below.max(written);
+            }
+            top += 20.0 + side * self.aspect + 26.0 + LINE_HEIGHT * lines_below as f64 + 14.0;
+        }
+        svg.finish(top - 16.0)
+    }
+}
+
+/// Writes lines from a point down and returns their number.
+fn write_description(svg: &mut Svg, at: Point, text: &str, wide: f64) -> usize {
     let (left, top) = at;
-    for (index, line) in lines(text, wide / 10.5).iter().enumerate() {
+    let lines = lines(text, wide / SMALL_TEXT_HEIGHT);
+    for (index, line) in lines.iter().enumerate() {
         svg.text(
-            (left, top + 14.0 * index as f64),
+            (left, top + LINE_HEIGHT * index as f64),
             Anchor::Start,
             "small",
             line,
         );
     }
+    lines.len()
 }
 
-/// Legend of the colors.
-fn draw_legend(svg: &mut Svg, case: &ExampleInput<'_>) {
-    let element = case.text.element;
-    let not = if case.text.decision.ends_with('s') {
-        "do not"
-    } else {
-        "does not"
-    };
-    let extra = format!("{element}s the optimal {} {not} have", case.text.decision);
-    let lacking = format!("{element}s it lacks");
-    let shared = format!("{element}s of the optimal {}", case.text.decision);
-    draw_legend_row(
-        svg,
-        (12.0, 44.0),
-        &[
-            ("text-color", &shared),
-            ("wrong", &extra),
-            ("missed", &lacking),
-        ],
-    );
-}
-
-/// Whether every difference is labeled with its cost.
-fn are_all_labeled(case: &ExampleInput<'_>, layout: &DecisionLayout) -> bool {
-    match layout {
-        DecisionLayout::Graph { .. } => case
-            .views
-            .iter()
-            .all(|view| view.wrong.len() <= graph::MAX_EDGE_LABELS),
-        DecisionLayout::Grid { cols, .. } => *cols <= grid::MAX_LABELED_COLUMNS,
-        DecisionLayout::Items { .. } => case.example.costs.len() <= items::MAX_LABELED_ITEMS,
-    }
-}
-
-fn caption(
+/// Legend of the colors; returns the height below it.
+fn draw_colors(
+    svg: &mut Svg,
     context: &FigureContext<'_>,
-    case: &ExampleInput<'_>,
-    layout: &DecisionLayout,
-) -> String {
-    let (reference, noun) = (
-        &context.results.reference,
-        if case.text.is_maximization {
-            "values"
-        } else {
-            "costs"
-        },
+    input: &ExampleInput<'_>,
+    top: f64,
+) -> f64 {
+    let element = input.text.element;
+    let shared = format!("{element}s of the optimal {}", input.text.decision);
+    let extra = format!("{element}s it does not have");
+    let lacking = format!("{element}s that are missing");
+    let entries = [
+        ("text-color", shared.as_str()),
+        ("wrong", &extra),
+        ("missed", &lacking),
+    ];
+    super::draw_legend(svg, 12.0, top, context.width - 8.0, &entries)
+}
+
+fn explanation(context: &FigureContext<'_>) -> Vec<String> {
+    let reference = &context.results.reference;
+    vec![
+        format!(
+            "Two test rows of the first seed: a typical one, with the median regret of \
+                {reference}, and the worst one, with its largest regret."
+        ),
+        "Every decision is optimal for predicted costs (or values, where they are gains); the true \
+            ones count."
+            .into(),
+        "Where a decision differs from the optimal one, numbers are true costs or values (on the \
+            page hover for those without space); their difference is the regret."
+            .into(),
+    ]
+}
+
+fn finding(context: &FigureContext<'_>, case: &ExampleCase<'_>, row: ExampleRow) -> String {
+    let (reference, number) = (&context.results.reference, case.example.row);
+    let which = match row {
+        ExampleRow::Typical => "the median",
+        ExampleRow::Worst => "the largest",
+    };
+    let mut finding = format!(
+        "Row {number} of the table, counted from 0: {which} regret of {reference} among {}.",
+        pluralize(case.candidates, "test row")
     );
-    format!(
-        "One test row (row {} of the table, first seed): the one of the {} stored on which \
-            {reference} has the largest regret. Every decision is optimal for predicted {noun}; \
-            the true {noun} count. Where a decision differs from the optimal one, numbers are \
-            true {noun}{}; their difference is the regret.",
-        case.example.row,
-        context.problem.examples.len(),
-        if are_all_labeled(case, layout) {
-            ""
-        } else {
-            " (where there is space; on the page hover over others)"
-        }
-    )
+    if row == ExampleRow::Typical {
+        finding += &format!(
+            " On {} of them the decision under {reference} is optimal.",
+            case.optimal_rows
+        );
+    }
+    finding
 }

@@ -1,0 +1,173 @@
+//! The page of a comparison: what it was made from, and the results for `regretless-report`.
+
+use std::ffi::OsString;
+use std::path::Path;
+
+use regretless::data::SplitRule;
+use regretless::experiment::{ExperimentResults, FigureKind, ProblemResults};
+use regretless_report::{ComparisonSummary, comparison_page};
+use time::OffsetDateTime;
+
+use super::{Comparison, ComparisonResult, name, profile_name};
+use crate::args::CompareOptions;
+use crate::output::grouped;
+use crate::shell::{command_line, quoted};
+
+/// Everything a page is made from.
+pub struct PageInput<'a> {
+    pub options: &'a CompareOptions,
+    pub comparison: &'a Comparison,
+    pub result: &'a ComparisonResult,
+    /// The verdict in plain words.
+    pub headline: Option<&'static str>,
+    /// The verdict in detail, and warnings.
+    pub sentences: &'a [String],
+    pub folder: &'a Path,
+    pub arguments: &'a [OsString],
+}
+
+/// The page as HTML.
+pub fn html(input: &PageInput<'_>) -> String {
+    let mut verdict: Vec<String> = input.sentences.to_vec();
+    if let Some(headline) = input.headline {
+        match verdict.first_mut() {
+            Some(first) => *first = format!("{headline} {first}"),
+            None => verdict.push(headline.into()),
+        }
+    }
+    let labels = input.comparison.label_counts();
+    if !labels.are_optimal() {
+        verdict.push(format!(
+            "Not all labels are proven optimal: {labels}. Regrets are differences to the labels."
+        ));
+    }
+    let folder = input.folder.display().to_string();
+    let (settings, again) = (format!("{folder}/settings.toml"), format!("{folder}-again"));
+    let summary = ComparisonSummary {
+        verdict,
+        facts: facts(input),
+        commands: vec![
+            command_line(input.arguments),
+            format!(
+                "regretless compare --config {} --out {}   # the same settings in a new folder",
+                quoted(&settings),
+                quoted(&again)
+            ),
+        ],
+    };
+    comparison_page(&results(input), &summary)
+}
+
+/// The results with title, figures and origin.
+fn results(input: &PageInput<'_>) -> ExperimentResults {
+    let mut results = input.result.experiment.clone();
+    let table = input.options.data.data.as_ref();
+    let table = table.or(input.options.data.cost_data.as_ref());
+    let what = table.and_then(|path| path.file_name()).map_or_else(
+        || name(input.options),
+        |file| file.to_string_lossy().into_owned(),
+    );
+    results.title = format!("Which method decides best on {what}?");
+    results.description = input.comparison.title(input.options);
+    results.figures = vec![
+        FigureKind::Bars,
+        FigureKind::Examples,
+        FigureKind::Pareto,
+        FigureKind::Curves,
+        FigureKind::Solves,
+    ];
+    results.provenance.command = command_line(input.arguments);
+    results.provenance.date = OffsetDateTime::now_utc().date().to_string();
+    let mut problem = input.result.statistics.clone();
+    note_failures(&mut problem, input.result);
+    if input.comparison.shares_test_rows() {
+        // Seeds that share their test rows show nothing about other rows.
+        for method in &mut problem.methods {
+            method.difference = None;
+        }
+    }
+    results.problems = vec![problem];
+    results
+}
+
+/// Failed runs are not stored, so that the same command repeats them; the page has their errors.
+fn note_failures(problem: &mut ProblemResults, result: &ComparisonResult) {
+    for failure in &result.failures {
+        let mut methods = problem.methods.iter_mut();
+        if let Some(method) = methods.find(|method| method.name == failure.run.name) {
+            method.note = Some(format!("seed {}: {}", failure.run.seed, failure.error));
+        }
+    }
+}
+
+/// Data, split and settings.
+fn facts(input: &PageInput<'_>) -> Vec<(String, String)> {
+    let (options, comparison) = (input.options, input.comparison);
+    let data = &comparison.data[0];
+    let table = data.data.data();
+    let mut facts = Vec::new();
+    let mut add = |name: &str, value: String| facts.push((name.to_string(), value));
+    for (what, file) in [
+        ("table", &options.data.data),
+        ("costs", &options.data.cost_data),
+    ] {
+        if let Some(file) = file {
+            add(what, file.display().to_string());
+        }
+    }
+    if options.problem.benchmark.is_some() {
+        add(
+            "data",
+            format!("{}, generated for each seed", name(options)),
+        );
+    }
+    add("problem", data.problem.name());
+    let (rows, costs) = (table.features().instances(), table.costs().cols());
+    add(
+        "rows",
+        format!(
+            "{} rows with {} costs each",
+            grouped(rows as u64),
+            grouped(costs as u64)
+        ),
+    );
+    add("features", table.features().names().join(", "));
+    let [train, validation, test] = data.split.counts().map(|rows| grouped(rows as u64));
+    let order = match options.split.split {
+        Some(SplitRule::Counts(_)) if options.problem.benchmark.is_none() => {
+            "in the order of the table, the same for all seeds"
+        }
+        Some(SplitRule::Counts(_) | SplitRule::Fractions(_)) | None => {
+            "drawn at random for each seed"
+        }
+    };
+    add(
+        "split",
+        format!("{train} rows to train, {validation} to validate, {test} to test, {order}"),
+    );
+    add("labels", comparison.label_counts().to_string());
+    let (first, count) = (options.seed.unwrap_or(0), comparison.data.len());
+    add("seeds", format!("{count}, from {first}"));
+    if let Some(predictor) = &options.split.predictor {
+        add("predictor", predictor.to_string());
+    }
+    add(
+        "training",
+        format!(
+            "{} epochs, profile {}",
+            options.training.epochs.unwrap_or(0),
+            profile_name(options)
+        ),
+    );
+    if let Some(heuristic) = options.execution.heuristic {
+        add(
+            "decisions",
+            format!("by a heuristic, {heuristic}: labels and decisions need not be optimal"),
+        );
+    }
+    add(
+        "all settings",
+        format!("{}/settings.toml", input.folder.display()),
+    );
+    facts
+}
