@@ -37,26 +37,45 @@ fn the_page_has_the_verdict_the_decisions_and_the_settings() {
     let workspace = TestWorkspace::new();
     write_depots(&workspace);
     let output = workspace.run(&format!("{DEPOTS} --seeds 3")).succeeded();
-    assert!(output.out.contains("report in cmp/report.html"), "{}", output.out);
+    assert!(
+        output.out.contains("report in cmp/report.html"),
+        "{}",
+        output.out
+    );
     let page = workspace.read("cmp/report.html");
     // The verdict comes before everything else, in plain words and then in those of the terminal.
     let verdict = page.split("class=\"verdict\">").nth(1).unwrap();
-    assert!(verdict.starts_with("Training for decisions"), "{verdict:.200}");
-    let sentence = output.out.lines().find(|line| line.contains("test regret than"));
-    let sentence = sentence.or_else(|| output.out.lines().find(|line| line.starts_with("No method")));
+    assert!(
+        verdict.starts_with("Training for decisions"),
+        "{verdict:.200}"
+    );
+    let sentence = output
+        .out
+        .lines()
+        .find(|line| line.contains("test regret than"));
+    let sentence = sentence.or_else(|| {
+        output
+            .out
+            .lines()
+            .find(|line| line.starts_with("No method"))
+    });
     assert!(page.contains(sentence.unwrap()), "{}", output.out);
     // Chosen and missed columns, and the depots that are opened, which are not predicted.
     assert!(page.contains("<h3>The worst row</h3>"));
     let worst = page.split("<h3>The worst row</h3>").nth(1).unwrap();
     let worst = worst.split("</section>").next().unwrap();
-    assert!(worst.contains("ship_a_x") && worst.contains("ship_b_x"), "{worst}");
+    assert!(
+        worst.contains("ship_a_x") && worst.contains("ship_b_x"),
+        "{worst}"
+    );
     assert!(worst.contains('▲') && worst.contains('▽') && worst.contains("predicted cost"));
     assert!(worst.contains("known costs, in total"), "{worst}");
     for text in [
         "least squares",
         "95 % interval",
         "<dt>table</dt><dd>table.csv</dd>",
-        "54 rows to train, 18 to validate, 18 to test, drawn at random for each seed",
+        "54 rows to train, 18 to validate, 18 to test; split at random, for each seed",
+        "<dt>columns not used</dt><dd>date (",
         "<dt>features</dt><dd>load</dd>",
         "<dt>labels</dt><dd>90 optimal</dd>",
         "regretless compare --data table.csv --costs &#39;ship_*&#39;",
@@ -98,8 +117,8 @@ fn the_worst_row_loses_what_its_columns_cost() {
             let only_a = 5.0 + 3.0 * cells[0] + 2.0 * cells[1];
             let only_b = 4.0 + 3.0 * cells[2] + 2.0 * cells[3];
             let both = 9.0 + 3.0 * cells[0].min(cells[2]) + 2.0 * cells[1].min(cells[3]);
-            let regret = shipped + example["fixed"].as_f64().unwrap()
-                - only_a.min(only_b).min(both);
+            let regret =
+                shipped + example["fixed"].as_f64().unwrap() - only_a.min(only_b).min(both);
             assert!(
                 (regret - example["regret"].as_f64().unwrap()).abs() < 1e-4,
                 "{example}: {regret}"
@@ -121,8 +140,11 @@ fn seeds_with_the_same_test_rows_have_no_intervals() {
         .run(&format!("{DEPOTS} --seeds 3 --split 50,20,20"))
         .succeeded();
     let page = workspace.read("cmp/report.html");
-    assert!(page.contains("in the order of the table"));
-    assert!(!page.contains("95 % interval"), "the seeds share their test rows");
+    assert!(page.contains("20 to test; in table order, the same for all seeds"));
+    assert!(
+        !page.contains("95 % interval"),
+        "the seeds share their test rows"
+    );
 }
 
 #[test]
@@ -160,10 +182,22 @@ fn hostile_names_of_columns_and_files_are_text() {
     ];
     workspace.run_words(&words).succeeded();
     let page = workspace.read("cmp/report.html");
-    assert!(page.contains("&lt;b&gt;table.csv"), "the name of the file is shown");
-    assert!(page.contains("&lt;script&gt;alert(1)&lt;/script&gt;"), "and that of the column");
-    assert!(!page.contains("<img") && !page.contains("<b>table") && !page.contains("<script>alert"));
-    assert_eq!(page.matches("<script").count(), 2, "the numbers and the page's own script");
+    assert!(
+        page.contains("&lt;b&gt;table.csv"),
+        "the name of the file is shown"
+    );
+    assert!(
+        page.contains("&lt;script&gt;alert(1)&lt;/script&gt;"),
+        "and that of the column"
+    );
+    assert!(
+        !page.contains("<img") && !page.contains("<b>table") && !page.contains("<script>alert")
+    );
+    assert_eq!(
+        page.matches("<script").count(),
+        2,
+        "the numbers and the page's own script"
+    );
     let outside = page.replace("http://www.w3.org/2000/svg", "");
     assert!(!outside.contains("http://") && !outside.contains("https://"));
 }

@@ -50,11 +50,17 @@ fn json_without_seconds(text: &str) -> String {
     format!("{value}\n")
 }
 
+/// Whether a field depends on the time of a run: its seconds, and the Pareto front, which compares
+/// them.
+fn depends_on_time(name: &str) -> bool {
+    name.ends_with("seconds") || name == "on_front"
+}
+
 fn remove_seconds(value: &mut Value) {
     match value {
         Value::Object(map) => {
             // A test may run over midnight.
-            map.retain(|name, _| !name.ends_with("seconds") && name != "date");
+            map.retain(|name, _| !depends_on_time(name) && name != "date");
             map.values_mut().for_each(remove_seconds);
         }
         Value::Array(list) => list.iter_mut().for_each(remove_seconds),
@@ -62,7 +68,7 @@ fn remove_seconds(value: &mut Value) {
     }
 }
 
-/// A table without the columns whose name ends with `seconds`. No cell of these tests has a quoted
+/// A table without the columns that depend on the time of a run. No cell of these tests has a quoted
 /// comma before such a column, other than in method names without them.
 fn csv_without_seconds(text: &str) -> String {
     let is_kept: Vec<bool> = text
@@ -70,7 +76,7 @@ fn csv_without_seconds(text: &str) -> String {
         .next()
         .unwrap()
         .split(',')
-        .map(|name| !name.ends_with("seconds"))
+        .map(|name| !depends_on_time(name))
         .collect();
     let mut kept = String::new();
     for line in text.lines() {

@@ -56,7 +56,10 @@ fn comparison(results: &ExperimentResults) -> String {
     let mut results = results.clone();
     results.problems.truncate(1);
     let summary = ComparisonSummary {
-        verdict: vec!["A verdict.".into(), format!("A warning about {}.", results.title)],
+        verdict: vec![
+            "A verdict.".into(),
+            format!("A warning about {}.", results.title),
+        ],
         facts: vec![("table".into(), "table.csv".into())],
         commands: vec![results.provenance.command.clone()],
     };

@@ -133,7 +133,7 @@ impl<'a> DecisionTable<'a> {
         };
         [
             format!("<div class=\"detail\" data-problem=\"{problem}\"><h3>{title}</h3>"),
-            format!("<p class=\"faint\">{text}</p><ul class=\"winners\">{sentences}</ul>{table}"),
+            format!("<p class=\"faint\">{text}</p><ul class=\"sentences\">{sentences}</ul>{table}"),
             "</div>".to_string(),
         ]
         .concat()

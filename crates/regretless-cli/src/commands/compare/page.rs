@@ -3,7 +3,6 @@
 use std::ffi::OsString;
 use std::path::Path;
 
-use regretless::data::SplitRule;
 use regretless::experiment::{ExperimentResults, FigureKind, ProblemResults};
 use regretless_report::{ComparisonSummary, comparison_page};
 use time::OffsetDateTime;
@@ -131,20 +130,18 @@ fn facts(input: &PageInput<'_>) -> Vec<(String, String)> {
             grouped(costs as u64)
         ),
     );
-    add("features", table.features().names().join(", "));
+    add("features", comparison.features().join(", "));
+    if let Some(unused) = comparison.unused_columns.text() {
+        add("columns not used", unused);
+    }
     let [train, validation, test] = data.split.counts().map(|rows| grouped(rows as u64));
-    let order = match options.split.split {
-        Some(SplitRule::Counts(_)) if options.problem.benchmark.is_none() => {
-            "in the order of the table, the same for all seeds"
-        }
-        Some(SplitRule::Counts(_) | SplitRule::Fractions(_)) | None => {
-            "drawn at random for each seed"
-        }
+    let seeds = if comparison.shares_test_rows() {
+        "the same for all seeds"
+    } else {
+        "for each seed"
     };
-    add(
-        "split",
-        format!("{train} rows to train, {validation} to validate, {test} to test, {order}"),
-    );
+    let parts = format!("{train} rows to train, {validation} to validate, {test} to test");
+    add("split", format!("{parts}; {}, {seeds}", data.split.rule));
     add("labels", comparison.label_counts().to_string());
     let (first, count) = (options.seed.unwrap_or(0), comparison.data.len());
     add("seeds", format!("{count}, from {first}"));
