@@ -243,6 +243,6 @@ mod tests {
     fn lines_break_at_spaces_only() {
         assert_eq!(lines("one two three", 5.0), ["one two", "three"]);
         assert_eq!(lines("immeasurable", 2.0), ["immeasurable"]);
-        assert_eq!(lines("of 48\u{a0}%", 4.0), ["of", "48\u{a0}%"]);
+        assert_eq!(lines("of 48\u{a0}%", 3.0), ["of", "48\u{a0}%"]);
     }
 }

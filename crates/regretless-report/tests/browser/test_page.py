@@ -233,7 +233,7 @@ def measure_pages(browser, folder, screenshots, listen):
                 layout(page, name, width > 1000)
             if report == "smoke":
                 check(visible(page, ".smoke-banner") == 1, f"{name}: it says that it is one")
-                texts = page.locator("svg .small.faint").all_inner_texts()
+                texts = page.locator("svg .small.faint").all_text_contents()
                 marked = [text for text in texts if "SMOKE TEST" in text]
                 check(marked, f"{name}: so do {len(marked)} drawings")
             if report == "comparison":
