@@ -18,6 +18,7 @@ __all__ = [
     "Evaluation",
     "FineTuningReport",
     "FineTuningRound",
+    "LabelCounts",
     "RoundReport",
     "SolveCounts",
     "SweepResult",
@@ -242,6 +243,28 @@ class CandidateReport(Result):
     seconds: float
 
 
+@dataclass(frozen=True)
+class LabelCounts(Result):
+    """Labels by their proven quality.
+
+    Attributes
+    ----------
+    optimal : int
+        Optimal decisions.
+    within_gap : int
+        Decisions within a gap that the limits allow.
+    limit_reached : int
+        Incumbents of searches that stopped at a limit, and decisions of heuristics.
+    max_gap : float or None
+        The largest relative gap between a label and its dual bound; None where one has no bound.
+    """
+
+    optimal: int
+    within_gap: int
+    limit_reached: int
+    max_gap: float | None
+
+
 @dataclass(frozen=True, repr=False)
 class TrainingReport(Result):
     """What happened during a training.
@@ -274,6 +297,10 @@ class TrainingReport(Result):
         Wall-clock time, and processor time of all threads where the system reports it.
     heuristic : str or None
         The heuristic that made the decisions; None for exact solvers.
+    labels : LabelCounts
+        The labels of all rows by their proven quality.
+    select : str
+        The criterion that selected the epoch.
     timed_solve_seconds : float or None
         Measured seconds of one solve, where ``auto`` planned with them.
     reproducible : bool
@@ -297,6 +324,8 @@ class TrainingReport(Result):
     seconds: float
     cpu_seconds: float | None
     heuristic: str | None
+    labels: LabelCounts
+    select: str
     reproducible: bool
     timed_solve_seconds: float | None = None
     rounds: tuple[RoundReport, ...] = ()
@@ -306,6 +335,7 @@ class TrainingReport(Result):
         "validation": Evaluation,
         "test": Evaluation,
         "solves_by_kind": SolveCounts,
+        "labels": LabelCounts,
         "rounds": RoundReport,
     }
     _omitted_if_none: ClassVar[frozenset[str]] = frozenset({"timed_solve_seconds"})

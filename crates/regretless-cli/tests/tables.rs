@@ -110,6 +110,11 @@ fn a_split_by_time_tests_on_the_latest_rows_and_says_so() {
     assert!(run.out.contains(&text), "{}", run.out);
     assert!(!run.err.contains("at random"), "{}", run.err);
     assert_eq!(json(&workspace.read("model.report.json"))["split"], text);
+    let inspected = workspace
+        .run("inspect model.safetensors --json")
+        .succeeded();
+    let recorded = json(&inspected.out)["training"]["split"].clone();
+    assert!(text.ends_with(recorded.as_str().unwrap()), "{recorded}");
     let settings = workspace.read("model.settings.toml");
     assert!(
         settings.contains("split = \"time:date,0.2,0.2\""),
@@ -121,16 +126,27 @@ fn a_split_by_time_tests_on_the_latest_rows_and_says_so() {
     for day in 0..ROWS {
         sorted += &(cells(day).join(",") + "\n");
     }
-    let by_time = workspace.bytes("model.safetensors");
+    // Everything in the model but the words for the split.
+    let model = || {
+        let mut found = json(
+            &workspace
+                .run("inspect model.safetensors --json")
+                .succeeded()
+                .out,
+        );
+        found["training"]["split"].take();
+        found
+    };
+    let by_time = model();
     workspace.write("table.csv", &sorted);
     for split in ["time:date", "order", "30,10,10"] {
         workspace
             .run(&format!("{TRAIN} --split {split}"))
             .succeeded();
-        assert!(workspace.bytes("model.safetensors") == by_time, "{split}");
+        assert_eq!(model(), by_time, "{split}");
     }
     workspace.run(TRAIN).succeeded();
-    assert!(workspace.bytes("model.safetensors") != by_time);
+    assert_ne!(model(), by_time);
 }
 
 #[test]

@@ -85,11 +85,11 @@ impl<'py> EvaluationArgs<'_, 'py> {
     pub fn permutation_importance(
         &self,
         model: &CostModel,
-        table: (&Bound<'py, PyAny>, &Bound<'py, PyAny>),
+        x: &Bound<'py, PyAny>,
+        costs: &Bound<'py, PyAny>,
         repeats: usize,
         seed: u64,
     ) -> PyResult<Vec<Vec<f64>>> {
-        let (x, costs) = table;
         let py = x.py();
         if repeats == 0 {
             return Err(PyValueError::new_err("repeats is 0; at least 1 is needed"));

@@ -445,7 +445,7 @@ impl Model {
             progress,
             heuristic,
         };
-        let found = args.permutation_importance(&self.model, (X, C), repeats, u64::from(seed))?;
+        let found = args.permutation_importance(&self.model, X, C, repeats, u64::from(seed))?;
         let frames = py.import("regretless._frames")?;
         let names = self.model.metadata.features.clone();
         let values = array2(py, found.concat(), names.len(), repeats)?;
