@@ -114,7 +114,7 @@ class Evaluation(Result):
         Fraction of instances whose decision is optimal.
     rows : DataFrame or dict of ndarray, optional
         One entry per row of the table: ``regret``, ``objective`` of the decision under the true
-        costs, ``best_objective``, ``relative_regret``, ``decision_status`` and ``label_status``;
+        costs, ``optimal_objective``, ``relative_regret``, ``decision_status`` and ``label_status``;
         NaN where the true costs have no feasible decision. A DataFrame with the index of the costs
         where they are one, else a dict of arrays. ``None`` in reports of trainings. Not part of
         ``to_dict``.

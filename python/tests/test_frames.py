@@ -145,9 +145,9 @@ def test_evaluations_have_rows(frames, depots):
     assert evaluation.regret == pytest.approx(rows["regret"].mean())
     assert evaluation.relative_regret == pytest.approx(rows["relative_regret"].mean())
     np.testing.assert_allclose(
-        rows["objective"], np.asarray(rows["best_objective"]) + np.asarray(rows["regret"])
+        rows["objective"], np.asarray(rows["optimal_objective"]) + np.asarray(rows["regret"])
     )
-    np.testing.assert_allclose(rows["best_objective"], problem.solve_all(costs).objectives)
+    np.testing.assert_allclose(rows["optimal_objective"], problem.solve_all(costs).objectives)
     assert set(rows["label_status"]) == set(rows["decision_status"]) == {"optimal"}
     assert "rows" not in evaluation.to_dict()
     plain = model.evaluate(np.asarray(features), np.asarray(costs)).rows

@@ -102,8 +102,8 @@ impl CommandReport {
         self.text.push('\n');
     }
 
-    /// Prints the text or the JSON, on standard output unless results are there. A reader that closes the pipe early, such as `head`, is not an
-    /// error.
+    /// Prints the text or the JSON, on standard output unless results are there. A reader that
+    /// closes the pipe early, such as `head`, is not an error.
     pub fn print(&self, json: bool) -> Result<()> {
         let mut text = if json {
             escaped_json(&self.json.to_string())

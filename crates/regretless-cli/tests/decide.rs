@@ -356,7 +356,7 @@ fn an_evaluation_writes_its_rows() {
     let (mut regret, mut relative) = (0.0, 0.0);
     for (number, row) in found.iter().enumerate() {
         assert_eq!(row["date"], date(number));
-        let (objective, best) = (value(row, "objective"), value(row, "best_objective"));
+        let (objective, best) = (value(row, "objective"), value(row, "optimal_objective"));
         let decision = &decisions[number];
         let fixed = 30.0 * value(decision, "open_a") + 25.5 * value(decision, "open_b") + 100.0;
         let shipping: f64 = SHIPS

@@ -178,7 +178,7 @@ impl EvaluatedTable {
         let count = self.data.len();
         let mut regret = vec![f64::NAN; count];
         let mut objective = vec![f64::NAN; count];
-        let mut best_objective = vec![f64::NAN; count];
+        let mut optimal_objective = vec![f64::NAN; count];
         let mut relative_regret = vec![f64::NAN; count];
         let mut decision_status = vec![String::new(); count];
         let mut label_status = vec![String::from("no decision is feasible"); count];
@@ -187,7 +187,7 @@ impl EvaluatedTable {
             let row_regret = self.evaluation.regrets[position];
             regret[row] = row_regret;
             objective[row] = self.evaluation.objectives[position];
-            best_objective[row] = self.data.sense().convert(best);
+            optimal_objective[row] = self.data.sense().convert(best);
             relative_regret[row] = Evaluation::relative_regret_of(row_regret, best);
             decision_status[row] = self.evaluation.statuses[position].describe(self.heuristic);
             label_status[row] = self.data.solution(row).status.describe(self.heuristic);
@@ -195,7 +195,7 @@ impl EvaluatedTable {
         let columns = PyDict::new(py);
         columns.set_item("regret", array1(py, regret))?;
         columns.set_item("objective", array1(py, objective))?;
-        columns.set_item("best_objective", array1(py, best_objective))?;
+        columns.set_item("optimal_objective", array1(py, optimal_objective))?;
         columns.set_item("relative_regret", array1(py, relative_regret))?;
         columns.set_item("decision_status", decision_status)?;
         columns.set_item("label_status", label_status)?;

@@ -200,7 +200,8 @@ impl Solutions {
             .collect()
     }
 
-    /// Names of all columns of the problem: those with predicted costs, then those with known costs.
+    /// Names of all columns of the problem: those with predicted costs, then those with known
+    /// costs.
     #[getter]
     fn column_names(&self) -> Vec<String> {
         self.column_names.to_vec()

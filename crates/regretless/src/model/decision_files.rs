@@ -249,13 +249,15 @@ mod tests {
         decided.json_lines(&keys(), false).unwrap()(&mut text).unwrap();
         decided.json_lines(&keys(), true).unwrap()(&mut text).unwrap();
         let lines: Vec<&str> = std::str::from_utf8(&text).unwrap().lines().collect();
+        let first = r#"{"key":"2026-01-02","objective":7.25,"bound":7.0,"status":"within 0.50 %""#;
+        let second = r#"{"key":"=A1","objective":0.0,"bound":null,"status":"limit reached""#;
         assert_eq!(
             lines,
             [
-                r#"{"key":"2026-01-02","objective":7.25,"bound":7.0,"status":"within 0.50 %","values":{"z":0.0,"=b":0.1,"a":-3.0}}"#,
-                r#"{"key":"=A1","objective":0.0,"bound":null,"status":"limit reached","values":{"z":0.0,"=b":0.0,"a":0.0}}"#,
-                r#"{"key":"2026-01-02","objective":7.25,"bound":7.0,"status":"within 0.50 %","values":{"=b":0.1,"a":-3.0}}"#,
-                r#"{"key":"=A1","objective":0.0,"bound":null,"status":"limit reached","values":{}}"#,
+                format!(r#"{first},"values":{{"z":0.0,"=b":0.1,"a":-3.0}}}}"#),
+                format!(r#"{second},"values":{{"z":0.0,"=b":0.0,"a":0.0}}}}"#),
+                format!(r#"{first},"values":{{"=b":0.1,"a":-3.0}}}}"#),
+                format!(r#"{second},"values":{{}}}}"#),
             ]
         );
     }

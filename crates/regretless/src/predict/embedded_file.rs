@@ -34,7 +34,7 @@ impl EmbeddedFile {
     /// Most bytes that the file may have.
     fn max_bytes(&self) -> u64 {
         let by_ratio = MAX_COMPRESSION_RATIO.saturating_mul(self.compressed.len() as u64);
-        by_ratio.max(MIN_CHECKED_BYTES).min(MAX_FILE_BYTES)
+        by_ratio.clamp(MIN_CHECKED_BYTES, MAX_FILE_BYTES)
     }
 
     /// The file of an array in a model file.

@@ -135,13 +135,13 @@ impl CostModel {
         for (output, row) in rows.iter_mut().enumerate() {
             let scale = self.output.scale[output];
             let mut intercept = row[features] / networks;
-            for feature in 0..features {
-                let mut weight = row[feature] / networks;
+            for (feature, coefficient) in row[..features].iter_mut().enumerate() {
+                let mut weight = *coefficient / networks;
                 if let Some(input) = &self.input {
                     weight /= input.deviation[feature];
                     intercept -= weight * input.mean[feature];
                 }
-                row[feature] = scale * weight;
+                *coefficient = scale * weight;
             }
             row[features] = self.output.offset[output] + scale * intercept;
         }

@@ -1,8 +1,8 @@
 //! A sketch of the rows that a model was trained on, to recognize them later.
 //!
 //! A row is identified by a hash of its features and costs. The sketch keeps the smallest hashes
-//! (bottom-k sampling, Cohen and Kaplan 2007): all of them for small tables, a uniform sample of the
-//! rows for large ones, because hashes are uniform.
+//! (bottom-k sampling, Cohen and Kaplan 2007): all of them for small tables, a uniform sample of
+//! the rows for large ones, because hashes are uniform.
 
 /// Most hashes of a sketch: 32 KB of a model file. With a sample of this size, the fraction of rows
 /// that were trained on is estimated within about a hundredth where as many rows are evaluated.

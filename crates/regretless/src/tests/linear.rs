@@ -661,3 +661,65 @@ fn objectives_with_numbers_that_would_overflow_are_refused() {
     build.auxiliary("b", VariableDomain::Binary, -1e200);
     assert!(build.build().unwrap_err().to_string().contains("column b"));
 }
+
+/// Depots with known fixed costs between two columns with predicted costs, and a constant.
+fn depots(sense: Sense) -> LinearProblem {
+    let mut build = LinearBuilder::new("depots", sense);
+    let flow = VariableDomain::Continuous([0.0, 6.0]);
+    let open_a = build.auxiliary("open_a", VariableDomain::Binary, 3.0);
+    let ship_a = build.predicted("ship_a", flow);
+    let open_b = build.auxiliary("open_b", VariableDomain::Binary, 2.0);
+    let ship_b = build.predicted("ship_b", flow);
+    build.row([4.5, 4.5], [(ship_a, 1.0), (ship_b, 1.0)]);
+    build.row([-INFINITE, 0.0], [(ship_a, 1.0), (open_a, -6.0)]);
+    build.row([-INFINITE, 0.0], [(ship_b, 1.0), (open_b, -6.0)]);
+    build.offset(10.0);
+    build.build().unwrap()
+}
+
+#[test]
+fn complete_decisions_have_the_columns_with_known_costs() {
+    let problem = depots(Sense::Minimize);
+    assert_eq!(problem.auxiliary_names(), ["open_a", "open_b"]);
+    let oracle = Oracle::new(Arc::new(problem.clone())).with_threads(Threads::new(2).unwrap());
+    // Shipping from a is cheaper by 1 per unit, or by 0.1, which does not pay for its depot.
+    let costs = Matrix::new(2, 2, vec![1.0, 2.0, 1.9, 2.0]).unwrap();
+    let found = oracle.solve_complete(&costs, &NoopObserver).unwrap();
+    let expected = [
+        ([4.5, 0.0, 1.0, 0.0], 10.0 + 3.0 + 4.5),
+        ([0.0, 4.5, 0.0, 1.0], 10.0 + 2.0 + 9.0),
+    ];
+    for (result, (values, objective)) in found.into_iter().zip(expected) {
+        let (solution, complete) = result.unwrap();
+        let mut dense = [0.0; 4];
+        complete.write_dense(&mut dense);
+        assert_eq!((dense, solution.objective), (values, objective));
+        let (decision, auxiliary) = (&solution.decision, &values[2..]);
+        assert_eq!(problem.check_complete(decision, auxiliary), Ok(()));
+        // The check is independent of the solver: anything else is refused.
+        let refused = |auxiliary: &[f64], word: &str| {
+            let message = problem.check_complete(decision, auxiliary).unwrap_err();
+            assert!(message.contains(word), "{message}");
+        };
+        refused(&[0.0, 0.0], "row");
+        refused(&[1.0, 1.0], "cost");
+        refused(&[0.5, 1.0], "integer");
+        refused(&[2.0, 1.0], "outside");
+        refused(&[1.0], "1 values");
+    }
+    // A maximization: known costs are gains, and both depots are opened.
+    let oracle = Oracle::new(Arc::new(depots(Sense::Maximize)));
+    let (solution, complete) = oracle.worker().solve_complete(&[-1.0, -2.0]).unwrap();
+    let objective = Sense::Maximize.convert(solution.objective);
+    assert_eq!((complete.value(2), complete.value(3)), (1.0, 1.0));
+    assert_eq!(objective, 10.0 + 3.0 + 2.0 + 4.5 * 2.0);
+}
+
+#[test]
+fn decisions_of_other_problems_are_complete() {
+    let problem = regretless::Problem::top_k(3, 2, Sense::Minimize).unwrap();
+    let oracle = Oracle::new(problem.kind().clone());
+    let (solution, complete) = oracle.worker().solve_complete(&[3.0, 1.0, 2.0]).unwrap();
+    assert_eq!(complete, solution.decision);
+    assert!(problem.kind().check_complete(&complete, &[1.0]).is_err());
+}
