@@ -24,7 +24,8 @@ fn write_depots(workspace: &TestWorkspace) {
         let load = f64::from(day * 37 % 90) / 90.0;
         let noise = f64::from(day * 53 % 17) / 17.0;
         let a = if load > 0.5 { 6.0 } else { 1.0 } + noise;
-        table += &format!("day{day},{load},{a},{},{},{}\n", a + 0.5, 3.0 - noise, 3.1);
+        let date = format!("2026-{:02}-{:02}", 1 + 2 * (day / 30), 1 + day % 30);
+        table += &format!("{date},{load},{a},{},{},{}\n", a + 0.5, 3.0 - noise, 3.1);
     }
     workspace.write("table.csv", &table);
 }
@@ -69,7 +70,12 @@ fn the_page_has_the_verdict_the_decisions_and_the_settings() {
         "{worst}"
     );
     assert!(worst.contains('▲') && worst.contains('▽') && worst.contains("predicted cost"));
+    assert!(worst.contains("<th scope=\"row\">open_a</th>"), "{worst}");
     assert!(worst.contains("known costs, in total"), "{worst}");
+    assert!(
+        worst.contains("date 2026-"),
+        "the row is named by its date: {worst}"
+    );
     for text in [
         "least squares",
         "95 % interval",

@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use regretless::data::SyntheticSpec;
-use regretless::data::{Dataset, SplitIndices, SplitRule, TableSource};
+use regretless::data::{Dataset, InstanceKeys, SplitIndices, SplitRule, TableSource};
 use regretless::experiment::CellData;
 use regretless::label::LabeledDataset;
 use regretless::problem::Benchmark;
@@ -14,7 +14,7 @@ use regretless::{Error, Problem, Result};
 
 use super::{CommandContext, UnusedColumns, labeled, oracle, store};
 use crate::args::{DataOptions, ExecutionOptions, ProblemOptions};
-use crate::input::{in_file, load_problem, table_source};
+use crate::input::{in_file, keys_of_table, load_problem, table_source};
 
 /// Rows to train, validate and test on of benchmark data.
 const BENCHMARK_SPLIT: SplitRule = SplitRule::Counts([1000, 400, 600]);
@@ -129,6 +129,23 @@ impl<'a> DataSource<'a> {
             },
             DataOrigin::Benchmark(_) => None,
         }
+    }
+
+    /// How the user calls the rows of a table: by the column of a split by time, by a column of
+    /// dates, or by the instances of a long table; `None` where they have only numbers.
+    pub fn row_keys(&self) -> Result<Option<InstanceKeys>> {
+        let DataOrigin::Table(table) = &self.origin else {
+            return Ok(None);
+        };
+        let column = match &self.split {
+            SplitRule::Time { column, .. } => Some(column.clone()),
+            SplitRule::Fractions(_) | SplitRule::Ordered(_) | SplitRule::Counts(_) => {
+                table.source.date_column()?
+            }
+        };
+        let keys = keys_of_table(&table.source, column.as_deref(), table.data.len())?;
+        let has_names = column.is_some() || keys != InstanceKeys::numbered(table.data.len());
+        Ok(has_names.then_some(keys))
     }
 
     /// Columns of the user's table that are not used.

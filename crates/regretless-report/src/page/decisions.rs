@@ -106,14 +106,15 @@ impl<'a> DecisionTable<'a> {
     }
 
     fn html(&self, problem: usize, row: ExampleRow) -> String {
-        let (reference, number) = (escaped(self.reference), self.case.example.row);
+        let reference = escaped(self.reference);
         let (title, which) = match row {
             ExampleRow::Typical => ("A typical row", "the median"),
             ExampleRow::Worst => ("The worst row", "the largest"),
         };
         let (differing, shared) = self.differing();
         let mut text = format!(
-            "Row {number} of the table, counted from 0: {which} regret of {reference} among {}.",
+            "{}: {which} regret of {reference} among {}.",
+            escaped(&self.case.row_name()),
             pluralize(self.case.candidates, "test row")
         );
         if row == ExampleRow::Typical {
@@ -187,6 +188,7 @@ impl<'a> DecisionTable<'a> {
         }
         let shown = &differing[..differing.len().min(MAX_ROWS)];
         let mut rows: String = shown.iter().map(|entry| self.row(*entry)).collect();
+        rows += &self.auxiliary_rows();
         rows += &self.fixed_row();
         let mut notes = Vec::new();
         if differing.len() > shown.len() {
@@ -199,11 +201,7 @@ impl<'a> DecisionTable<'a> {
                 pluralize(shared, "column")
             ));
         }
-        notes.push(
-            "▲ more than in the optimal decision, ▽ less. Only columns with predicted costs are \
-                listed."
-                .to_string(),
-        );
+        notes.push("▲ more than in the optimal decision, ▽ less.".to_string());
         [
             format!("{SCROLLING}<table class=\"decisions\">"),
             format!("<thead><tr>{groups}</tr><tr>{titles}</tr></thead><tbody>{rows}</tbody>"),
@@ -223,23 +221,48 @@ impl<'a> DecisionTable<'a> {
         );
         for (index, (_, decision)) in self.case.decisions.iter().enumerate() {
             let value = self.value(index + 1, entry);
-            let (class, mark) = if value > optimal + VALUE_TOLERANCE {
-                (" class=\"wrong\"", " ▲")
-            } else if value < optimal - VALUE_TOLERANCE {
-                (" class=\"missed\"", " ▽")
-            } else {
-                ("", "")
-            };
             let mut predicted = decision.predicted.iter();
             let predicted = predicted.find(|(known, _)| *known == entry);
             let predicted = predicted.map(|(_, cost)| trimmed(f64::from(*cost)));
-            cells += &format!(
-                "<td{class}>{}{mark}</td><td>{}</td>",
-                amount(value),
-                predicted.unwrap_or_else(|| "–".into())
-            );
+            cells += &compared_cell(value, optimal);
+            cells += &format!("<td>{}</td>", predicted.unwrap_or_else(|| "–".into()));
         }
         format!("<tr>{cells}</tr>")
+    }
+
+    /// Columns without predicted costs in which decisions differ, where their values are known.
+    fn auxiliary_rows(&self) -> String {
+        let Some(optimal) = &self.case.example.auxiliary else {
+            return String::new();
+        };
+        let value = |entries: &[(u32, f64)], column: u32| {
+            let found = entries.iter().find(|(known, _)| *known == column);
+            found.map_or(0.0, |(_, value)| *value)
+        };
+        let mut rows = String::new();
+        for (column, name) in self.problem.auxiliary_names.iter().enumerate() {
+            let best = value(optimal, column as u32);
+            let values: Vec<f64> = self
+                .case
+                .decisions
+                .iter()
+                .map(|(_, decision)| value(&decision.auxiliary, column as u32))
+                .collect();
+            if values
+                .iter()
+                .all(|value| (value - best).abs() <= VALUE_TOLERANCE)
+            {
+                continue;
+            }
+            let (name, best_text) = (escaped(name), amount(best));
+            rows += &format!("<tr><th scope=\"row\">{name}</th><td>{best_text}</td><td>known</td>");
+            for value in values {
+                rows += &compared_cell(value, best);
+                rows += "<td>known</td>";
+            }
+            rows += "</tr>";
+        }
+        rows
     }
 
     /// Costs of the columns whose costs are known, where decisions differ in them.
@@ -265,6 +288,18 @@ impl<'a> DecisionTable<'a> {
             String::new()
         }
     }
+}
+
+/// A value of a decision, marked where it differs from the optimal one.
+fn compared_cell(value: f64, optimal: f64) -> String {
+    let (class, mark) = if value > optimal + VALUE_TOLERANCE {
+        (" class=\"wrong\"", " ▲")
+    } else if value < optimal - VALUE_TOLERANCE {
+        (" class=\"missed\"", " ▽")
+    } else {
+        ("", "")
+    };
+    format!("<td{class}>{}{mark}</td>", amount(value))
 }
 
 /// A value of a decision; a dash for 0.

@@ -225,6 +225,7 @@ fn add_an_optimal_row(problem: &mut ProblemResults) {
             values: Vec::new(),
             fixed: 0.0,
             predicted: Vec::new(),
+            auxiliary: Vec::new(),
         });
     }
     problem.examples.push(example);

@@ -255,9 +255,11 @@ impl ExperimentCell {
             return Ok((test, Vec::new()));
         }
         let predictions = trained.model.predict_instances(data, rows)?;
-        let solutions = oracle.solve_all(&predictions, observer)?;
+        let solutions = oracle.solve_complete(&predictions, observer)?;
         let examples = example_decisions(&solutions, &predictions, data, rows);
-        let regrets = regrets_from_results(solutions, data, rows)?;
+        let decisions = solutions.into_iter();
+        let solutions = decisions.map(|result| result.map(|(solution, _)| solution));
+        let regrets = regrets_from_results(solutions.collect(), data, rows)?;
         Ok((
             Evaluation::from_regrets(regrets, &predictions, data, rows),
             examples,

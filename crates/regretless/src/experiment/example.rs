@@ -7,7 +7,7 @@ use crate::data::Matrix;
 use crate::data::synthetic;
 use crate::decision::Decision;
 use crate::label::LabeledDataset;
-use crate::oracle::SolveResult;
+use crate::oracle::CompleteResult;
 use crate::problem::{Benchmark, ProblemSpec};
 use crate::sense::Sense;
 
@@ -20,6 +20,9 @@ const MAX_EXAMPLE_ROWS: usize = 100;
 /// True costs that are stored with the examples of a problem: between both limits, fewer rows of
 /// large problems are stored.
 const MAX_EXAMPLE_COSTS: usize = 10_000;
+/// Nonzero values of columns without predicted costs up to which they are stored. Untuned: more are
+/// not read by anybody.
+const MAX_AUXILIARY_ENTRIES: usize = 500;
 /// Number of costs above which decisions are not drawn: single items would not be visible.
 const MAX_DRAWN_COSTS: usize = 20_000;
 
@@ -42,6 +45,9 @@ pub struct ExampleDecision {
     /// has: index and cost.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub predicted: Vec<(u32, f32)>,
+    /// Nonzero values of columns without predicted costs: index among them, and value.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub auxiliary: Vec<(u32, f64)>,
 }
 
 /// The optimal decision of one test row, and its true costs.
@@ -57,6 +63,13 @@ pub struct Example {
     /// Cost of variables whose costs are known, in the problem's sense.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub fixed: f64,
+    /// Nonzero values of columns without predicted costs, where they are known: index among these
+    /// columns, and value.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub auxiliary: Option<Vec<(u32, f64)>>,
+    /// How the user calls the row, such as its date; empty unless the caller sets it.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub key: String,
     /// Its objective, in the problem's sense.
     pub objective: f64,
     /// True costs in the problem's sense.
@@ -170,6 +183,8 @@ pub(super) fn examples(data: &LabeledDataset, rows: &[usize]) -> Vec<Example> {
             optimal: optimal.indices().to_vec(),
             values: stored_values(optimal),
             fixed: data.sense().convert(optimal.fixed()),
+            auxiliary: None,
+            key: String::new(),
             objective: data.sense().convert(data.optimal_objective(*row)),
             costs,
         }
@@ -179,14 +194,14 @@ pub(super) fn examples(data: &LabeledDataset, rows: &[usize]) -> Vec<Example> {
 
 /// The decisions of the same rows under predicted costs, which are to be minimized.
 pub(super) fn example_decisions(
-    solutions: &[SolveResult],
+    solutions: &[CompleteResult],
     predictions: &Matrix,
     data: &LabeledDataset,
     rows: &[usize],
 ) -> Vec<ExampleDecision> {
     let mut examples = Vec::new();
     for (position, row) in example_rows(data, rows).iter().enumerate() {
-        if let Some(Ok(solution)) = solutions.get(position) {
+        if let Some(Ok((solution, complete))) = solutions.get(position) {
             let decision = &solution.decision;
             let objective = data.data().costs().objective_of(decision, *row);
             examples.push(ExampleDecision {
@@ -201,10 +216,27 @@ pub(super) fn example_decisions(
                     predictions.row(position),
                     data.sense(),
                 ),
+                auxiliary: auxiliary_entries(complete, predictions.cols()),
             });
         }
     }
     examples
+}
+
+/// The entries of columns without predicted costs, which follow the predicted ones. None where
+/// there are too many of them.
+pub(super) fn auxiliary_entries(complete: &Decision, num_costs: usize) -> Vec<(u32, f64)> {
+    let mut entries = Vec::new();
+    for (column, value) in complete.iter() {
+        if let Some(index) = column.checked_sub(num_costs) {
+            entries.push((index as u32, value));
+        }
+    }
+    entries.truncate(MAX_AUXILIARY_ENTRIES + 1);
+    if entries.len() > MAX_AUXILIARY_ENTRIES {
+        entries.clear();
+    }
+    entries
 }
 
 /// The predicted costs of the entries of two decisions, in the problem's sense.

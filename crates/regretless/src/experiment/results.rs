@@ -9,10 +9,12 @@
 use serde::{Deserialize, Serialize};
 
 use super::cell::{CellMetrics, CellOutcome, CellRecord, CurvePoint};
-use super::example::{DecisionLayout, Example, ExampleDecision};
+use super::example::{DecisionLayout, Example, ExampleDecision, auxiliary_entries};
+use super::problem_source::ProblemSource;
 use super::runner::ExperimentRunner;
 use super::spec::{Experiment, ExperimentMethod, ExperimentProblem, FigureKind, PublishedResult};
 use super::statistics::{ConfidenceInterval, MeanAndDeviation};
+use crate::observer::NoopObserver;
 use crate::oracle::SolveCounts;
 use crate::sense::Sense;
 
@@ -78,6 +80,9 @@ pub struct ProblemResults {
     /// Names of the costs; empty where they are numbered.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub cost_names: Vec<String>,
+    /// Names of the columns of a user's problem without predicted costs.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub auxiliary_names: Vec<String>,
     /// One entry per method, in the order of the experiment.
     pub methods: Vec<MethodResults>,
     /// How decisions are laid out in figures, if they can be drawn.
@@ -265,7 +270,7 @@ fn problem_results(
     let first = runner.read_context(problem, problem.source.first_seed());
     let first = first.unwrap_or_default();
     let (rows, seeds) = (problem.split, experiment.seeds_of(problem));
-    ProblemResults {
+    let mut results = ProblemResults {
         name,
         rows,
         costs,
@@ -274,9 +279,70 @@ fn problem_results(
         equal_seconds,
         sense: first.sense,
         cost_names: first.cost_names,
+        auxiliary_names: Vec::new(),
         methods,
         layout: first.layout,
         examples: first.examples,
+    };
+    results.add_auxiliary_columns(runner, problem);
+    results
+}
+
+impl ProblemResults {
+    /// Stored test rows of the first seed by the regret of a method's decisions, the lowest first.
+    /// The last row is its worst one, the middle row a typical one.
+    pub fn rows_by_regret(&self, method: &str) -> Vec<usize> {
+        let mut methods = self.methods.iter();
+        let Some(method) = methods.find(|known| known.name == method) else {
+            return Vec::new();
+        };
+        let mut decisions: Vec<&ExampleDecision> = method
+            .examples
+            .iter()
+            .filter(|decision| decision.regret.is_finite())
+            .collect();
+        decisions.sort_by(|a, b| a.regret.total_cmp(&b.regret));
+        decisions.iter().map(|decision| decision.row).collect()
+    }
+
+    /// Adds the columns of a user's problem that have no predicted costs to the optimal decisions
+    /// of the typical and the worst row of the reference. Labels do not store them, so that both
+    /// rows are solved again.
+    fn add_auxiliary_columns(&mut self, runner: &ExperimentRunner, problem: &ExperimentProblem) {
+        let ProblemSource::Table(table) = &problem.source else {
+            return;
+        };
+        let Ok(data) = table.data(problem.source.first_seed()) else {
+            return;
+        };
+        let names = data.problem.kind().auxiliary_names();
+        let rows = self.rows_by_regret(&runner.experiment.reference);
+        let (Some(worst), false) = (rows.last(), names.is_empty()) else {
+            return;
+        };
+        let shown = [rows[(rows.len() - 1) / 2], *worst];
+        let Ok(oracle) = runner.oracle(problem, data) else {
+            return;
+        };
+        let costs = data.data.data().costs().select_rows(&shown);
+        // An interruption leaves them out.
+        let Ok(solutions) = oracle.solve_complete(&costs, &NoopObserver) else {
+            return;
+        };
+        self.auxiliary_names = names.to_vec();
+        for (row, solution) in shown.into_iter().zip(solutions) {
+            // A search with a time limit need not find the label again.
+            let Ok((solution, complete)) = solution else {
+                continue;
+            };
+            if solution.decision != *data.data.optimal_decision(row) {
+                continue;
+            }
+            let mut examples = self.examples.iter_mut();
+            if let Some(example) = examples.find(|example| example.row == row) {
+                example.auxiliary = Some(auxiliary_entries(&complete, costs.cols()));
+            }
+        }
     }
 }
 

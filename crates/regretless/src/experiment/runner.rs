@@ -315,7 +315,7 @@ impl ExperimentRunner {
     }
 
     /// A single-threaded oracle.
-    fn oracle(&self, problem: &ExperimentProblem, data: &CellData) -> Result<Oracle> {
+    pub(super) fn oracle(&self, problem: &ExperimentProblem, data: &CellData) -> Result<Oracle> {
         match &problem.source {
             ProblemSource::Named(_) => Ok(Oracle::new(data.problem.kind().clone())),
             ProblemSource::Table(table) => table.oracle(data),

@@ -10,6 +10,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use regretless::baseline::Baseline;
+use regretless::data::InstanceKeys;
 use regretless::experiment::{
     CellData, CellId, CellMethod, CellRecord, DataFiles, Experiment, ExperimentResults,
     ExperimentRunner, ProblemResults, RunLimits,
@@ -250,6 +251,8 @@ struct Comparison {
     data: Vec<CellData>,
     runner: ExperimentRunner,
     unused_columns: UnusedColumns,
+    /// How the user calls the rows of the table.
+    keys: Option<InstanceKeys>,
 }
 
 /// A run and its error.
@@ -301,6 +304,7 @@ impl Comparison {
             options.data.features = source.feature_names().map(<[String]>::to_vec);
         }
         let unused_columns = source.unused_columns();
+        let keys = source.row_keys()?;
         let data = source.data_splits(first..past)?;
         if data.iter().any(|data| data.split.test.is_empty()) {
             return Err(Error::setting("compare needs test rows")
@@ -365,6 +369,7 @@ impl Comparison {
             data,
             runner,
             unused_columns,
+            keys,
         })
     }
 

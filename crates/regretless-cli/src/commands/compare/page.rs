@@ -79,6 +79,13 @@ fn results(input: &PageInput<'_>) -> ExperimentResults {
     results.provenance.date = OffsetDateTime::now_utc().date().to_string();
     let mut problem = input.result.statistics.clone();
     note_failures(&mut problem, input.result);
+    if let Some(keys) = &input.comparison.keys {
+        for example in &mut problem.examples {
+            if let Some(key) = keys.values().get(example.row) {
+                example.key = format!("{} {key}", keys.name());
+            }
+        }
+    }
     if input.comparison.shares_test_rows() {
         // Seeds that share their test rows show nothing about other rows.
         for method in &mut problem.methods {

@@ -48,23 +48,17 @@ impl<'a> ExampleCase<'a> {
     ) -> Option<Self> {
         let is_reference = |method: &&MethodResults| method.name == results.reference;
         let reference = problem.methods.iter().find(is_reference)?;
-        let mut decisions: Vec<&ExampleDecision> = reference
-            .examples
-            .iter()
-            .filter(|decision| decision.regret.is_finite())
-            .collect();
-        decisions.sort_by(|a, b| a.regret.total_cmp(&b.regret));
-        let worst = *decisions.last()?;
-        let decision = match row {
+        let rows = problem.rows_by_regret(&results.reference);
+        let worst = *rows.last()?;
+        let shown_row = match row {
             ExampleRow::Worst => worst,
-            ExampleRow::Typical => {
-                let median = decisions[(decisions.len() - 1) / 2];
-                if median.row == worst.row {
-                    return None;
-                }
-                median
-            }
+            ExampleRow::Typical => rows[(rows.len() - 1) / 2],
         };
+        if row == ExampleRow::Typical && shown_row == worst {
+            return None;
+        }
+        let decision_of = |row: usize| reference.examples.iter().find(|it| it.row == row);
+        let decision = decision_of(shown_row)?;
         let mut examples = problem.examples.iter();
         let example = examples.find(|example| example.row == decision.row)?;
         let mut shown = vec![(reference, decision)];
@@ -72,12 +66,25 @@ impl<'a> ExampleCase<'a> {
         Some(Self {
             example,
             decisions: shown,
-            candidates: decisions.len(),
-            optimal_rows: decisions
+            candidates: rows.len(),
+            optimal_rows: rows
                 .iter()
+                .filter_map(|row| decision_of(*row))
                 .filter(|decision| is_optimal(decision, problem))
                 .count(),
         })
+    }
+}
+
+impl ExampleCase<'_> {
+    /// How a reader finds the row.
+    pub(crate) fn row_name(&self) -> String {
+        let (row, key) = (self.example.row, &self.example.key);
+        if key.is_empty() {
+            format!("Row {row} of the table, counted from 0")
+        } else {
+            format!("{key} (row {row} of the table, counted from 0)")
+        }
     }
 }
 
@@ -469,13 +476,14 @@ fn explanation(context: &FigureContext<'_>) -> Vec<String> {
 }
 
 fn finding(context: &FigureContext<'_>, case: &ExampleCase<'_>, row: ExampleRow) -> String {
-    let (reference, number) = (&context.results.reference, case.example.row);
+    let reference = &context.results.reference;
     let which = match row {
         ExampleRow::Typical => "the median",
         ExampleRow::Worst => "the largest",
     };
     let mut finding = format!(
-        "Row {number} of the table, counted from 0: {which} regret of {reference} among {}.",
+        "{}: {which} regret of {reference} among {}.",
+        case.row_name(),
         pluralize(case.candidates, "test row")
     );
     if row == ExampleRow::Typical {
