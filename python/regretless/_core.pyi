@@ -120,7 +120,15 @@ class Problem:
     def to_dict(self) -> dict[str, Any]: ...
     def __copy__(self) -> Problem: ...
     def __deepcopy__(self, _memo: Any) -> Problem: ...
-    def solve(self, c: ArrayLike, *, heuristic: str | None = None) -> Solution: ...
+    def solve(
+        self,
+        c: ArrayLike,
+        *,
+        heuristic: str | None = None,
+        gap: float | None = None,
+        nodes: int | None = None,
+        seconds: float | None = None,
+    ) -> Solution: ...
     def solve_all(
         self,
         C: _Table,
@@ -128,6 +136,9 @@ class Problem:
         threads: int | None = None,
         progress: bool = False,
         heuristic: str | None = None,
+        gap: float | None = None,
+        nodes: int | None = None,
+        seconds: float | None = None,
     ) -> Solutions: ...
 
 @final
@@ -246,6 +257,9 @@ class Model:
         threads: int | None = None,
         progress: bool = False,
         heuristic: str | None = None,
+        gap: float | None = None,
+        nodes: int | None = None,
+        seconds: float | None = None,
     ) -> Solutions: ...
     def evaluate(
         self,
@@ -257,6 +271,9 @@ class Model:
         threads: int | None = None,
         progress: bool = False,
         heuristic: str | None = None,
+        gap: float | None = None,
+        nodes: int | None = None,
+        seconds: float | None = None,
     ) -> Evaluation: ...
     def save(self, path: _Path, *, force: bool = False) -> None: ...
     @classmethod
@@ -295,6 +312,9 @@ class Model:
         threads: int | None = None,
         progress: bool = False,
         heuristic: str | None = None,
+        gap: float | None = None,
+        nodes: int | None = None,
+        seconds: float | None = None,
     ) -> Any: ...
 
 def _run_command_line(arguments: Sequence[str]) -> int: ...
@@ -324,6 +344,9 @@ def label(
     threads: int | None = None,
     progress: bool = False,
     heuristic: str | None = None,
+    gap: float | None = None,
+    nodes: int | None = None,
+    seconds: float | None = None,
 ) -> Labels: ...
 @overload
 def label(
@@ -335,6 +358,9 @@ def label(
     threads: int | None = None,
     progress: bool = False,
     heuristic: str | None = None,
+    gap: float | None = None,
+    nodes: int | None = None,
+    seconds: float | None = None,
 ) -> int: ...
 def train(
     problem: Problem,
@@ -355,6 +381,9 @@ def train(
     threads: int | None = None,
     progress: bool = False,
     heuristic: str | None = None,
+    gap: float | None = None,
+    nodes: int | None = None,
+    seconds: float | None = None,
     epochs: int = 50,
     rows_per_epoch: int | None = None,
     batch_size: int = 32,
@@ -387,6 +416,9 @@ def evaluate(
     threads: int | None = None,
     progress: bool = False,
     heuristic: str | None = None,
+    gap: float | None = None,
+    nodes: int | None = None,
+    seconds: float | None = None,
 ) -> Evaluation: ...
 def regret(
     problem: Problem,
@@ -397,4 +429,7 @@ def regret(
     threads: int | None = None,
     progress: bool = False,
     heuristic: str | None = None,
+    gap: float | None = None,
+    nodes: int | None = None,
+    seconds: float | None = None,
 ) -> NDArray[np.float64] | Any: ...

@@ -11,12 +11,13 @@ use regretless::label::LabeledDataset;
 use regretless::observer::Observer;
 use regretless::oracle::Heuristic;
 use regretless::predict::CostModel;
+use regretless::solve::SearchLimits;
 
 use crate::arrays::{ArrayOwnership, array1, features};
 use crate::call_observer::{PyCall, detached, warn};
 use crate::error::to_py_err;
 use crate::frames::FrameTemplate;
-use crate::keywords::refuse_unknown;
+use crate::keywords::{refuse_unknown, search_limits};
 use crate::label::{Labels, check_same_rows, costs_in_column_order, costs_only, with_labels};
 use crate::names::{match_table_of_model, reorder_to_names};
 use crate::predict::Model;
@@ -35,6 +36,8 @@ pub struct EvaluationArgs<'a, 'py> {
     pub progress: bool,
     /// The heuristic that makes the decisions.
     pub heuristic: Option<&'a str>,
+    /// Limits of labels and decisions.
+    pub limits: SearchLimits,
 }
 
 impl<'py> EvaluationArgs<'_, 'py> {
@@ -102,7 +105,7 @@ impl<'py> EvaluationArgs<'_, 'py> {
         let call = PyCall::new(self.progress);
         let oracle = self
             .problem
-            .oracle(&call, self.threads, self.heuristic)
+            .oracle(&call, self.threads, self.heuristic, self.limits)
             .map_err(to_py_err)?;
         let data = with_labels(py, self.problem, &call, &oracle, data, self.labels)?;
         call.run(py, |observer: &dyn Observer| {
@@ -129,7 +132,7 @@ impl<'py> EvaluationArgs<'_, 'py> {
         let call = PyCall::new(self.progress);
         let oracle = self
             .problem
-            .oracle(&call, self.threads, self.heuristic)
+            .oracle(&call, self.threads, self.heuristic, self.limits)
             .map_err(to_py_err)?;
         let data = with_labels(py, self.problem, &call, &oracle, data, self.labels)?;
         let evaluation = call.run(py, |observer: &dyn Observer| {
@@ -233,7 +236,7 @@ impl EvaluatedTable {
 ///     position.
 /// labels : Labels, optional
 ///     Optimal decisions under the true costs; solved here by default.
-/// threads, progress, heuristic : optional
+/// threads, progress, heuristic, gap, nodes, seconds : optional
 ///     As in `Problem.solve_all`.
 ///
 /// Returns
@@ -259,10 +262,10 @@ impl EvaluatedTable {
 #[pyo3(
     signature = (
         problem, predictions, X=None, C=None, *, labels=None, threads=None, progress=false,
-        heuristic=None, **unknown
+        heuristic=None, gap=None, nodes=None, seconds=None, **unknown
     ),
     text_signature = "(problem, predictions, X=None, C=None, *, labels=None, threads=None, \
-        progress=False, heuristic=None)"
+        progress=False, heuristic=None, gap=None, nodes=None, seconds=None)"
 )]
 pub fn evaluate<'py>(
     py: Python<'py>,
@@ -274,6 +277,9 @@ pub fn evaluate<'py>(
     threads: Option<usize>,
     progress: bool,
     heuristic: Option<&str>,
+    gap: Option<f64>,
+    nodes: Option<u64>,
+    seconds: Option<f64>,
     unknown: Option<&Bound<'py, PyDict>>,
 ) -> PyResult<Bound<'py, PyAny>> {
     refuse_unknown("evaluate", unknown)?;
@@ -284,6 +290,7 @@ pub fn evaluate<'py>(
         threads,
         progress,
         heuristic,
+        limits: search_limits(gap, nodes, seconds)?,
     };
     let evaluation = match predictions.cast::<Model>() {
         Err(_) => args.evaluate(predictions, costs)?,
@@ -309,7 +316,7 @@ pub fn evaluate<'py>(
 ///     True costs.
 /// labels : Labels, optional
 ///     Optimal decisions under the true costs; solved here by default.
-/// threads, progress, heuristic : optional
+/// threads, progress, heuristic, gap, nodes, seconds : optional
 ///     As in `Problem.solve_all`.
 ///
 /// Returns
@@ -326,11 +333,11 @@ pub fn evaluate<'py>(
 #[pyfunction]
 #[pyo3(
     signature = (
-        problem, predictions, C, *, labels=None, threads=None, progress=false, heuristic=None,
+        problem, predictions, C, *, labels=None, threads=None, progress=false, heuristic=None, gap=None, nodes=None, seconds=None,
         **unknown
     ),
     text_signature = "(problem, predictions, C, *, labels=None, threads=None, progress=False, \
-        heuristic=None)"
+        heuristic=None, gap=None, nodes=None, seconds=None)"
 )]
 pub fn regret<'py>(
     py: Python<'py>,
@@ -341,6 +348,9 @@ pub fn regret<'py>(
     threads: Option<usize>,
     progress: bool,
     heuristic: Option<&str>,
+    gap: Option<f64>,
+    nodes: Option<u64>,
+    seconds: Option<f64>,
     unknown: Option<&Bound<'py, PyDict>>,
 ) -> PyResult<Bound<'py, PyAny>> {
     refuse_unknown("regret", unknown)?;
@@ -350,6 +360,7 @@ pub fn regret<'py>(
         threads,
         progress,
         heuristic,
+        limits: search_limits(gap, nodes, seconds)?,
     };
     args.evaluate(predictions, C)?.regrets(py)
 }

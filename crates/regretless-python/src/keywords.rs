@@ -1,7 +1,26 @@
-//! Keywords that a function does not take.
+//! Keywords that several functions take, and keywords that a function does not take.
 
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
+use regretless::solve::SearchLimits;
+
+use crate::error::to_py_err;
+
+/// The limits of the searches of a call.
+pub fn search_limits(
+    gap: Option<f64>,
+    nodes: Option<u64>,
+    seconds: Option<f64>,
+) -> PyResult<SearchLimits> {
+    let standard = SearchLimits::default();
+    let limits = SearchLimits {
+        gap: gap.unwrap_or(standard.gap),
+        nodes: nodes.unwrap_or(standard.nodes),
+        seconds,
+    };
+    limits.check().map_err(to_py_err)?;
+    Ok(limits)
+}
 
 /// Raises a `TypeError` where there is an unknown keyword; for a renamed one it gives the new name
 /// (`regretless._renamed`).

@@ -12,6 +12,7 @@ use regretless::data::{CostNames, Dataset, FeatureShape, Features, Matrix, Named
 use regretless::label::{LabelStore, LabeledDataset, Shard};
 use regretless::observer::Observer;
 use regretless::oracle::Oracle;
+use regretless::solve::SearchLimits;
 use regretless::solve::{Solution, SolveFailure};
 
 use crate::arrays::{ArrayOwnership, array1, array2, finite_matrix};
@@ -19,7 +20,7 @@ use crate::call_observer::{PyCall, detached, warn};
 use crate::error::to_py_err;
 use crate::frames::{FrameTemplate, table_like};
 use crate::function_problem::SolverFunction;
-use crate::keywords::refuse_unknown;
+use crate::keywords::{refuse_unknown, search_limits};
 use crate::names::{column_names, match_table, reorder_to_names};
 use crate::problem::Problem;
 use crate::solutions::{dense_rows, failure_text};
@@ -87,7 +88,7 @@ impl Labels {
         let decisions = reorder_to_names(decisions, "decisions", target)?;
         problem.check_width(decisions.cols())?;
         let oracle = problem
-            .oracle(&PyCall::new(false), Some(1), None)
+            .oracle(&PyCall::new(false), Some(1), None, SearchLimits::default())
             .map_err(to_py_err)?;
         let labeled = detached(py, || {
             let sense = problem.problem.sense();
@@ -302,7 +303,7 @@ fn parse_shard(shard: &Bound<'_, PyAny>) -> PyResult<Shard> {
 /// shard : str or tuple of two int, optional
 ///     "2/7" or (2, 7) solves the second of seven shards and writes it to the store; the call
 ///     without `shard` joins them.
-/// threads, progress, heuristic : optional
+/// threads, progress, heuristic, gap, nodes, seconds : optional
 ///     As in `Problem.solve_all`.
 ///
 /// Returns
@@ -322,11 +323,11 @@ fn parse_shard(shard: &Bound<'_, PyAny>) -> PyResult<Shard> {
 #[pyfunction]
 #[pyo3(
     signature = (
-        problem, C, *, store=None, shard=None, threads=None, progress=false, heuristic=None,
+        problem, C, *, store=None, shard=None, threads=None, progress=false, heuristic=None, gap=None, nodes=None, seconds=None,
         **unknown
     ),
     text_signature = "(problem, C, *, store=None, shard=None, threads=None, progress=False, \
-        heuristic=None)"
+        heuristic=None, gap=None, nodes=None, seconds=None)"
 )]
 pub fn label<'py>(
     py: Python<'py>,
@@ -337,6 +338,9 @@ pub fn label<'py>(
     threads: Option<usize>,
     progress: bool,
     heuristic: Option<&str>,
+    gap: Option<f64>,
+    nodes: Option<u64>,
+    seconds: Option<f64>,
     unknown: Option<&Bound<'py, PyDict>>,
 ) -> PyResult<Bound<'py, PyAny>> {
     refuse_unknown("label", unknown)?;
@@ -345,7 +349,12 @@ pub fn label<'py>(
     problem.check_width(data.costs().cols())?;
     let call = PyCall::new(progress);
     let oracle = problem
-        .oracle(&call, threads, heuristic)
+        .oracle(
+            &call,
+            threads,
+            heuristic,
+            search_limits(gap, nodes, seconds)?,
+        )
         .map_err(to_py_err)?;
     let Some(store) = store else {
         if shard.is_some() {

@@ -12,7 +12,7 @@ use crate::call_observer::{PyCall, catch_panic, detached};
 use crate::error::to_py_err;
 use crate::evaluate::EvaluationArgs;
 use crate::frames::{FrameTemplate, column_names_or_numbers, table_like};
-use crate::keywords::refuse_unknown;
+use crate::keywords::{refuse_unknown, search_limits};
 use crate::label::Labels;
 use crate::problem::Problem;
 use crate::results::to_python;
@@ -116,7 +116,7 @@ impl Model {
     /// problem : Problem, optional
     ///     Another problem than that of training; the model's costs are matched to it by name. The
     ///     model holds the problem it was trained for, also one that was read from a file.
-    /// threads, progress, heuristic : optional
+    /// threads, progress, heuristic, gap, nodes, seconds : optional
     ///     As in `Problem.solve_all`.
     ///
     /// Returns
@@ -135,10 +135,10 @@ impl Model {
     /// >>> decisions = model.decide(X_new).decisions
     #[pyo3(
         signature = (
-            X, *, problem=None, threads=None, progress=false, heuristic=None, **unknown
+            X, *, problem=None, threads=None, progress=false, heuristic=None, gap=None, nodes=None, seconds=None, **unknown
         ),
         text_signature = "($self, X, *, problem=None, threads=None, progress=False, \
-            heuristic=None)"
+            heuristic=None, gap=None, nodes=None, seconds=None)"
     )]
     fn decide(
         &self,
@@ -148,9 +148,13 @@ impl Model {
         threads: Option<usize>,
         progress: bool,
         heuristic: Option<&str>,
+        gap: Option<f64>,
+        nodes: Option<u64>,
+        seconds: Option<f64>,
         unknown: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Solutions> {
         refuse_unknown("Model.decide", unknown)?;
+        let limits = search_limits(gap, nodes, seconds)?;
         let problem = self.resolve_problem(py, problem)?;
         let problem = problem.get();
         let table = features(X, None, Some(&self.model.metadata.features))?;
@@ -167,7 +171,7 @@ impl Model {
         let (results, heuristic) = call.run(py, |observer| {
             let mut costs = self.model.predict_matched(&table, &matching)?;
             sense.convert_matrix(&mut costs)?;
-            let oracle = problem.oracle(&call, threads, heuristic)?;
+            let oracle = problem.oracle(&call, threads, heuristic, limits)?;
             observer.begin("deciding", costs.rows() as u64);
             let results = oracle.solve_complete(&costs, observer)?;
             observer.end();
@@ -193,7 +197,7 @@ impl Model {
     ///     Another problem than that of training.
     /// labels : Labels, optional
     ///     Optimal decisions under the true costs; solved here by default.
-    /// threads, progress, heuristic : optional
+    /// threads, progress, heuristic, gap, nodes, seconds : optional
     ///     As in `Problem.solve_all`.
     ///
     /// Returns
@@ -205,7 +209,7 @@ impl Model {
     /// --------
     /// >>> model.evaluate(X_test, C_test).normalized_regret
     #[pyo3(signature = (
-        X, C, *, problem=None, labels=None, threads=None, progress=false, heuristic=None
+        X, C, *, problem=None, labels=None, threads=None, progress=false, heuristic=None, gap=None, nodes=None, seconds=None
     ))]
     fn evaluate<'py>(
         &self,
@@ -217,6 +221,9 @@ impl Model {
         threads: Option<usize>,
         progress: bool,
         heuristic: Option<&str>,
+        gap: Option<f64>,
+        nodes: Option<u64>,
+        seconds: Option<f64>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let problem = self.resolve_problem(py, problem)?;
         let args = EvaluationArgs {
@@ -225,6 +232,7 @@ impl Model {
             threads,
             progress,
             heuristic,
+            limits: search_limits(gap, nodes, seconds)?,
         };
         args.evaluate_model(&self.model, X, C)?.object(py)
     }
@@ -401,7 +409,7 @@ impl Model {
     ///     Shuffles of each feature.
     /// seed : int, default 0
     ///     Seed of the shuffles.
-    /// threads, progress, heuristic : optional
+    /// threads, progress, heuristic, gap, nodes, seconds : optional
     ///     As in `Problem.solve_all`.
     ///
     /// Returns
@@ -422,7 +430,7 @@ impl Model {
     /// >>> model.permutation_importance(X_test, C_test)
     #[pyo3(signature = (
         X, C, *, problem=None, labels=None, repeats=5, seed=0, threads=None, progress=false,
-        heuristic=None
+        heuristic=None, gap=None, nodes=None, seconds=None
     ))]
     fn permutation_importance<'py>(
         &self,
@@ -436,6 +444,9 @@ impl Model {
         threads: Option<usize>,
         progress: bool,
         heuristic: Option<&str>,
+        gap: Option<f64>,
+        nodes: Option<u64>,
+        seconds: Option<f64>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let problem = self.resolve_problem(py, problem)?;
         let args = EvaluationArgs {
@@ -444,6 +455,7 @@ impl Model {
             threads,
             progress,
             heuristic,
+            limits: search_limits(gap, nodes, seconds)?,
         };
         let found = args.permutation_importance(&self.model, X, C, repeats, u64::from(seed))?;
         let frames = py.import("regretless._frames")?;

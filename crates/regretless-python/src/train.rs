@@ -19,7 +19,7 @@ use serde_json::Value;
 use crate::arrays::{ArrayOwnership, features, matrix, row_numbers, vector};
 use crate::call_observer::{PyCall, warn};
 use crate::error::to_py_err;
-use crate::keywords::refuse_renamed;
+use crate::keywords::{refuse_renamed, search_limits};
 use crate::label::{Labels, check_same_rows, with_labels};
 use crate::names::{column_names, match_table};
 use crate::predict::Model;
@@ -372,7 +372,7 @@ fn with_row_weights(data: Dataset, weights: &Bound<'_, PyAny>) -> PyResult<Datas
 /// checkpoint : path, optional
 ///     Path of the model file. Checkpoints are stored next to it; an interrupted training resumes
 ///     with the same call and returns the same model.
-/// threads, progress, heuristic : optional
+/// threads, progress, heuristic, gap, nodes, seconds : optional
 ///     As in `Problem.solve_all`.
 /// epochs : int, default 50
 ///     Number of epochs.
@@ -388,7 +388,8 @@ fn with_row_weights(data: Dataset, weights: &Bound<'_, PyAny>) -> PyResult<Datas
 ///     "adam", "adamw:weight_decay=0.01" or "sgd:momentum=0.9".
 /// select : str, default "validation-regret"
 ///     Criterion for the best epoch: "validation-regret", "validation-loss", "training-loss" or
-///     "last".
+///     "last". Where the solves for validation regret would take more than a minute and longer
+///     than all labels, the default is "validation-loss", and a warning says so.
 /// train_on_validation : bool, default False
 ///     Whether validation rows are training rows too.
 /// patience : int, optional
@@ -438,7 +439,7 @@ fn with_row_weights(data: Dataset, weights: &Bound<'_, PyAny>) -> PyResult<Datas
 #[pyo3(signature = (
     problem, X, C, method=None, *, labels=None, weights=None, split=None, predictor="linear", init_model=None,
     seed=0, profile="default", feature_names=None, cost_names=None, checkpoint=None, threads=None,
-    progress=false, heuristic=None, **settings
+    progress=false, heuristic=None, gap=None, nodes=None, seconds=None, **settings
 ))]
 pub fn train<'py>(
     py: Python<'py>,
@@ -459,6 +460,9 @@ pub fn train<'py>(
     threads: Option<usize>,
     progress: bool,
     heuristic: Option<&str>,
+    gap: Option<f64>,
+    nodes: Option<u64>,
+    seconds: Option<f64>,
     settings: Option<&Bound<'py, PyDict>>,
 ) -> PyResult<Bound<'py, PyTuple>> {
     let problem = problem.get();
@@ -466,7 +470,9 @@ pub fn train<'py>(
         Some(name) => name.parse::<Method>().map_err(to_py_err)?,
         None => Method::default(),
     };
-    let trainer = Trainer {
+    let is_selection_given = profile != "default"
+        || settings.is_some_and(|settings| settings.contains("select").unwrap_or(false));
+    let mut trainer = Trainer {
         method,
         predictor: predictor.parse().map_err(to_py_err)?,
         settings: parse_settings(settings, profile, u64::from(seed))?,
@@ -491,7 +497,12 @@ pub fn train<'py>(
     problem.check_width(data.costs().cols())?;
     let call = PyCall::new(progress);
     let oracle = problem
-        .oracle(&call, threads, heuristic)
+        .oracle(
+            &call,
+            threads,
+            heuristic,
+            search_limits(gap, nodes, seconds)?,
+        )
         .map_err(to_py_err)?;
     trainer.method.check_problem(&oracle).map_err(to_py_err)?;
     let data = with_labels(py, problem, &call, &oracle, data, labels)?;
@@ -503,6 +514,9 @@ pub fn train<'py>(
             oracle: &oracle,
             observer,
         };
+        if !is_selection_given && let Some(note) = trainer.avoid_expensive_validation(&context) {
+            observer.warn(&note);
+        }
         let checkpoints = checkpoint.as_deref().map(CheckpointFolder::for_model);
         let _lock = checkpoints
             .as_ref()

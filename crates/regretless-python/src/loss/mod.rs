@@ -12,6 +12,7 @@ use regretless::loss::InstanceWeighting;
 use regretless::method::TrainingStage;
 use regretless::observer::NoopObserver;
 use regretless::oracle::{Oracle, SolutionPool, StepId};
+use regretless::solve::SearchLimits;
 use regretless::{Error, Result};
 
 use crate::arrays::{ArrayOwnership, ArrayRows, array1, array2, row_numbers, rows_of};
@@ -111,7 +112,9 @@ impl Loss {
         let py_problem = problem;
         let problem = py_problem.get();
         let call = PyCall::new(progress);
-        let oracle = problem.oracle(&call, threads, None).map_err(to_py_err)?;
+        let oracle = problem
+            .oracle(&call, threads, None, SearchLimits::default())
+            .map_err(to_py_err)?;
         stage.check_problem(&oracle).map_err(to_py_err)?;
         let data = costs_only(problem, C, ArrayOwnership::Copy)?;
         let data = with_labels(py, problem, &call, &oracle, data, labels)?;
@@ -262,7 +265,9 @@ pub fn check_loss(problem: &Bound<'_, Problem>, loss: &str) -> PyResult<()> {
     let stage: TrainingStage = loss.parse().map_err(to_py_err)?;
     check_single_loss(&stage).map_err(to_py_err)?;
     let call = PyCall::new(false);
-    let oracle = problem.get().oracle(&call, Some(1), None);
+    let oracle = problem
+        .get()
+        .oracle(&call, Some(1), None, SearchLimits::default());
     let oracle = oracle.map_err(to_py_err)?;
     stage.check_problem(&oracle).map_err(to_py_err)
 }
@@ -331,7 +336,7 @@ impl Loss {
             let function_oracle = match problem.is_function() {
                 true => Some(
                     problem
-                        .oracle(&call, self.threads, None)
+                        .oracle(&call, self.threads, None, SearchLimits::default())
                         .map_err(to_py_err)?,
                 ),
                 false => None,

@@ -15,7 +15,7 @@ use regretless::problem::{ProblemSpec, ReadOptions, Sense};
 use crate::arrays::array1;
 use crate::error::to_py_err;
 use crate::function_problem::SolverFunction;
-use crate::keywords::refuse_unknown;
+use crate::keywords::{refuse_unknown, search_limits};
 use crate::results::to_python;
 use crate::solutions::{Solution, Solutions};
 
@@ -525,7 +525,7 @@ impl Problem {
     /// ----------
     /// c : array_like of shape (d,)
     ///     Costs, in the problem's order, or a Series whose names are matched.
-    /// heuristic : str, optional
+    /// heuristic, gap, nodes, seconds : optional
     ///     As in `solve_all`.
     ///
     /// Returns
@@ -538,18 +538,21 @@ impl Problem {
     /// RuntimeError
     ///     Where no decision is feasible.
     #[pyo3(
-        signature = (c, *, heuristic=None, **unknown),
-        text_signature = "($self, c, *, heuristic=None)"
+        signature = (c, *, heuristic=None, gap=None, nodes=None, seconds=None, **unknown),
+        text_signature = "($self, c, *, heuristic=None, gap=None, nodes=None, seconds=None)"
     )]
     fn solve(
         &self,
         py: Python<'_>,
         c: &Bound<'_, PyAny>,
         heuristic: Option<&str>,
+        gap: Option<f64>,
+        nodes: Option<u64>,
+        seconds: Option<f64>,
         unknown: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Solution> {
         refuse_unknown("Problem.solve", unknown)?;
-        self.solve_row(py, c, heuristic)
+        self.solve_row(py, c, heuristic, search_limits(gap, nodes, seconds)?)
     }
 
     /// Solve for every row of costs, on several threads.
@@ -565,6 +568,13 @@ impl Problem {
     ///     Whether to show a progress bar.
     /// heuristic : str, optional
     ///     "local-search" (TSP and CVRP) or "node-limit 100" instead of an exact solver.
+    /// gap : float, default 0
+    ///     Relative gap between objective and dual bound at which a search may stop.
+    /// nodes : int, optional
+    ///     Maximum number of branch-and-bound nodes of a search, which ends with its incumbent.
+    /// seconds : float, optional
+    ///     Maximum seconds of a search, which ends with its incumbent. Results then depend on the
+    ///     machine: they are not reproducible. A function of your own is not stopped.
     ///
     /// Returns
     /// -------
@@ -578,8 +588,8 @@ impl Problem {
     ///     For another number of costs, costs that are not finite, or a heuristic that the problem
     ///     does not have.
     #[pyo3(
-        signature = (C, *, threads=None, progress=false, heuristic=None, **unknown),
-        text_signature = "($self, C, *, threads=None, progress=False, heuristic=None)"
+        signature = (C, *, threads=None, progress=false, heuristic=None, gap=None, nodes=None, seconds=None, **unknown),
+        text_signature = "($self, C, *, threads=None, progress=False, heuristic=None, gap=None, nodes=None, seconds=None)"
     )]
     fn solve_all(
         &self,
@@ -588,10 +598,14 @@ impl Problem {
         threads: Option<usize>,
         progress: bool,
         heuristic: Option<&str>,
+        gap: Option<f64>,
+        nodes: Option<u64>,
+        seconds: Option<f64>,
         unknown: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Solutions> {
         refuse_unknown("Problem.solve_all", unknown)?;
-        self.solve_rows(py, C, threads, progress, heuristic)
+        let limits = search_limits(gap, nodes, seconds)?;
+        self.solve_rows(py, C, threads, progress, heuristic, limits)
     }
 
     fn __repr__(&self) -> String {

@@ -8,6 +8,7 @@ use regretless::data::CostNames;
 use regretless::oracle::{Heuristic, Oracle};
 use regretless::parallel::Threads;
 use regretless::problem::{ProblemKind, ProblemSpec};
+use regretless::solve::SearchLimits;
 
 use super::Problem;
 use super::build::DEFAULT_FUNCTION_NAME;
@@ -26,13 +27,14 @@ impl Problem {
         if is_new { warn(py, warning) } else { Ok(()) }
     }
 
-    /// The oracle of a call, with a number of threads (all by default) and a heuristic if one is
-    /// named.
+    /// The oracle of a call, with a number of threads (all by default), limits, and a heuristic
+    /// if one is named.
     pub fn oracle(
         &self,
         call: &PyCall,
         threads: Option<usize>,
         heuristic: Option<&str>,
+        limits: SearchLimits,
     ) -> regretless::Result<Oracle> {
         let heuristic = heuristic.map(str::parse::<Heuristic>).transpose()?;
         let threads = Threads::new(threads.unwrap_or(0))?;
@@ -45,6 +47,7 @@ impl Problem {
         };
         Oracle::new(problem)
             .with_threads(threads)
+            .with_limits(limits)
             .with_heuristic(heuristic)
     }
 
@@ -102,13 +105,14 @@ impl Problem {
         py: Python<'_>,
         costs: &Bound<'_, PyAny>,
         heuristic: Option<&str>,
+        limits: SearchLimits,
     ) -> PyResult<Solution> {
         let mut costs = reorder_row_to_problem(costs, vector(costs, "c")?, self)?;
         self.check_width(costs.len())?;
         self.problem.sense().convert_slice(&mut costs);
         let call = PyCall::new(false);
         let (result, heuristic) = call.run(py, |_| {
-            let oracle = self.oracle(&call, Some(1), heuristic)?;
+            let oracle = self.oracle(&call, Some(1), heuristic, limits)?;
             let result = oracle.worker().solve_complete(&costs);
             Ok((result, oracle.heuristic()))
         })?;
@@ -136,13 +140,14 @@ impl Problem {
         threads: Option<usize>,
         progress: bool,
         heuristic: Option<&str>,
+        limits: SearchLimits,
     ) -> PyResult<Solutions> {
         let mut costs = reorder_to_problem(table, "C", self)?;
         self.check_width(costs.cols())?;
         let sense = self.problem.sense();
         let call = PyCall::new(progress);
         let (results, heuristic) = call.run(py, |observer| {
-            let oracle = self.oracle(&call, threads, heuristic)?;
+            let oracle = self.oracle(&call, threads, heuristic, limits)?;
             sense.convert_matrix(&mut costs)?;
             observer.begin("solving", costs.rows() as u64);
             let results = oracle.solve_complete(&costs, observer)?;
