@@ -13,7 +13,7 @@ use regretless::label::{LabelStore, LabeledDataset, Shard};
 use regretless::observer::Observer;
 use regretless::oracle::Oracle;
 use regretless::solve::SearchLimits;
-use regretless::solve::{Solution, SolveFailure};
+use regretless::solve::{SearchLimits, Solution, SolveFailure};
 
 use crate::arrays::{ArrayOwnership, array1, array2, finite_matrix};
 use crate::call_observer::{PyCall, detached, warn};
