@@ -289,6 +289,9 @@ class TrainingReport(Result):
         Why the last round ended.
     validation, test : Evaluation or None
         Quality on the validation and test rows; None where there are none.
+    training_mean : Evaluation or None
+        Quality of the decision for the mean of the training costs, on the test rows: the regret
+        without a model.
     solves : int
         Solves during training, without those for labels.
     solves_by_kind : SolveCounts
@@ -319,6 +322,7 @@ class TrainingReport(Result):
     stopped: str | None
     validation: Evaluation | None
     test: Evaluation | None
+    training_mean: Evaluation | None
     solves: int
     solves_by_kind: SolveCounts
     seconds: float
@@ -334,6 +338,7 @@ class TrainingReport(Result):
         "candidates": CandidateReport,
         "validation": Evaluation,
         "test": Evaluation,
+        "training_mean": Evaluation,
         "solves_by_kind": SolveCounts,
         "labels": LabelCounts,
         "rounds": RoundReport,

@@ -6,7 +6,6 @@
 
 use std::fmt;
 
-use crate::data::Matrix;
 use crate::error::{Error, Result};
 use crate::evaluate::Evaluation;
 use crate::predict::{CostModel, LinearFit, ModelMetadata};
@@ -61,10 +60,7 @@ impl Baseline {
                 Evaluation::of_model(&model, data, rows, oracle, observer)
             }
             Self::TrainingMean => {
-                let mean = mean_costs(context);
-                let predict =
-                    |rows: &[usize]| Matrix::new(rows.len(), mean.len(), mean.repeat(rows.len()));
-                Evaluation::in_chunks(predict, data, rows, oracle, observer)
+                Evaluation::of_constant(&mean_costs(context), data, rows, oracle, observer)
             }
             Self::PreviousRow => {
                 if rows.contains(&0) {

@@ -133,6 +133,28 @@ impl Evaluation {
         Ok(errors.summarize(rows, data, instances))
     }
 
+    /// Regret where all instances have the same prediction, converted to minimization: one solve.
+    ///
+    /// # Errors
+    /// When there is no decision under the predicted costs, or the user interrupts.
+    pub(crate) fn of_constant(
+        prediction: &[f32],
+        data: &LabeledDataset,
+        instances: &[usize],
+        oracle: &Oracle,
+        observer: &dyn Observer,
+    ) -> Result<Self> {
+        let predicted = Matrix::new(1, prediction.len(), prediction.to_vec())?;
+        let result = oracle.solve_all(&predicted, observer)?;
+        let mut rows = DecidedRows::default();
+        let mut errors = CostErrorSums::default();
+        for instance in instances {
+            rows.append(DecidedRows::new(result.clone(), data, &[*instance])?);
+            errors.add(&predicted, data, &[*instance]);
+        }
+        Ok(errors.summarize(rows, data, instances))
+    }
+
     /// Unambiguous regret (Elmachtoub and Grigas 2022): among decisions whose predicted costs tie,
     /// the one with the highest true cost counts.
     ///

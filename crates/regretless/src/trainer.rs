@@ -8,6 +8,7 @@
 use serde::Serialize;
 
 use crate::auto::CandidateRace;
+use crate::baseline::Baseline;
 use crate::checkpoint::CheckpointFolder;
 use crate::error::{Error, Result};
 use crate::evaluate::Evaluation;
@@ -59,6 +60,9 @@ pub struct TrainingOutcome {
     pub validation: Option<Evaluation>,
     /// On the test rows, if there are any.
     pub test: Option<Evaluation>,
+    /// Of the decision for the mean of the training costs, on the test rows: the regret without a
+    /// model.
+    pub training_mean: Option<Evaluation>,
     /// The heuristic that made decisions, if they were not exact.
     pub heuristic: Option<Heuristic>,
     /// The labels of all rows by their proven quality.
@@ -85,6 +89,8 @@ struct TrainingSummary<'a> {
     stopped: Option<StopReason>,
     validation: Option<&'a Evaluation>,
     test: Option<&'a Evaluation>,
+    /// On the test rows, for the mean of the training costs.
+    training_mean: Option<&'a Evaluation>,
     solves: u64,
     solves_by_kind: SolveCounts,
     seconds: f64,
@@ -191,6 +197,13 @@ impl Trainer {
         };
         let validation = evaluate_rows(&context.split.validation)?;
         let test = evaluate_rows(&context.split.test)?;
+        let training_mean = match Baseline::TrainingMean.evaluate(context, problem) {
+            _ if context.split.test.is_empty() => None,
+            Ok(evaluation) => Some(evaluation),
+            Err(Error::Interrupted) => return Err(Error::Interrupted),
+            // The model does not depend on it.
+            Err(_) => None,
+        };
         trained
             .model
             .record_regret(validation.as_ref(), test.as_ref());
@@ -198,6 +211,7 @@ impl Trainer {
             trained,
             validation,
             test,
+            training_mean,
             heuristic: context.oracle.heuristic(),
             labels: context.data.label_counts(&context.data.rows()),
             has_time_limit: context.oracle.limits().seconds.is_some(),
@@ -276,6 +290,7 @@ impl Trainer {
             stopped: report.rounds.last().map(|round| round.stopped),
             validation: outcome.validation.as_ref(),
             test: outcome.test.as_ref(),
+            training_mean: outcome.training_mean.as_ref(),
             solves: report.solves.total(),
             solves_by_kind: report.solves,
             seconds: report.seconds,

@@ -255,11 +255,17 @@ impl TrainCommandResult<'_> {
         for (name, part) in [
             ("validation regret", &self.outcome.validation),
             ("test regret", &self.outcome.test),
+            ("training mean", &self.outcome.training_mean),
         ] {
             if let Some(part) = part {
                 let normalized = percent(part.normalized_regret);
+                let baseline = if name == "training mean" {
+                    ": the test regret of decisions without a model"
+                } else {
+                    ""
+                };
                 report.line(format!(
-                    "  {name:<18} {} (normalized {normalized})",
+                    "  {name:<18} {} (normalized {normalized}){baseline}",
                     number(part.regret)
                 ));
             }

@@ -87,6 +87,7 @@ const ARROWS: [(&str, &[&str]); 26] = [
         "trainer",
         &[
             "auto",
+            "baseline",
             "train",
             "checkpoint",
             "method",
