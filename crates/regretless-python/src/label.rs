@@ -12,7 +12,6 @@ use regretless::data::{CostNames, Dataset, FeatureShape, Features, Matrix, Named
 use regretless::label::{LabelStore, LabeledDataset, Shard};
 use regretless::observer::Observer;
 use regretless::oracle::Oracle;
-use regretless::solve::SearchLimits;
 use regretless::solve::{SearchLimits, Solution, SolveFailure};
 
 use crate::arrays::{ArrayOwnership, array1, array2, finite_matrix};

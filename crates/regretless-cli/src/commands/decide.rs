@@ -128,8 +128,13 @@ fn report(options: &DecideOptions, out: &Path, decided: &PredictedDecisions) -> 
     } else {
         out.display().to_string()
     };
+    let noun = if instances == 1 {
+        "decision"
+    } else {
+        "decisions"
+    };
     report.line(format!(
-        "{} decisions written to {place}",
+        "{} {noun} written to {place}",
         grouped(instances as u64)
     ));
     if unproven > 0 {
