@@ -207,6 +207,33 @@ def test_a_saved_model_decides_the_same(library, learning_rate, tmp_path):
 
 
 @pytest.mark.parametrize("library", LIBRARIES)
+def test_a_saved_model_holds_the_file_of_its_problem(library, tmp_path):
+    features, costs = groups(30, 1)
+    path = tmp_path / "cheapest.lp"
+    path.write_text(
+        "minimize\n obj: a + b + c\nsubject to\n one: a + b + c = 1\nbinary\n a b c\nend\n"
+    )
+    problem = rl.Problem.from_file(path)
+    tune = tuner(library, CostSensitiveObjective(problem, costs))
+    model = tune(features, validation=groups(20, 2), rounds=(1, 3))
+    model.save(tmp_path / "model.zip")
+    expected = model.decide(features).values
+    path.unlink()
+    again = BoostedCostModel.load(tmp_path / "model.zip")
+    np.testing.assert_array_equal(again.decide(features).values, expected)
+    assert again.problem.cost_names == ["a", "b", "c"]
+    # The content is compared with its hash.
+    with zipfile.ZipFile(tmp_path / "model.zip") as archive:
+        parts = {name: archive.read(name) for name in archive.namelist()}
+    with zipfile.ZipFile(tmp_path / "forged.zip", "w") as archive:
+        for name, content in parts.items():
+            forged = content.replace(b"= 1", b"= 2") if name == "problem.file" else content
+            archive.writestr(name, forged)
+    with pytest.warns(UserWarning, match="damaged"):
+        assert BoostedCostModel.load(tmp_path / "forged.zip").problem is None
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
 def test_a_base_without_trees_is_saved_too(library, tmp_path):
     problem, (features, costs) = cheapest(), groups(30, 1)
     base, _ = rl.train(problem, features, costs, "MSE", epochs=3, seed=1)

@@ -1,6 +1,7 @@
 //! Trained models, from features to costs and decisions.
 
 use std::path::PathBuf;
+use std::sync::OnceLock;
 
 use numpy::{PyArray1, PyArray2};
 use pyo3::prelude::*;
@@ -27,6 +28,8 @@ pub struct Model {
     pub model: regretless::predict::CostModel,
     /// The folder of the file it was read from.
     folder: Option<PathBuf>,
+    /// Its own problem, once built.
+    own_problem: OnceLock<Py<Problem>>,
 }
 
 impl Model {
@@ -35,6 +38,7 @@ impl Model {
         Self {
             model,
             folder: None,
+            own_problem: OnceLock::new(),
         }
     }
 
@@ -47,11 +51,18 @@ impl Model {
         if let Some(problem) = problem {
             return Ok(problem.clone().unbind());
         }
+        if let Some(known) = self.own_problem.get() {
+            return Ok(known.clone_ref(py));
+        }
         let problem = catch_panic(|| {
             regretless::Problem::of_model(&self.model, self.folder.as_deref()).map_err(to_py_err)
         })?;
         let (spec, kind) = (problem.spec().clone(), problem.kind().clone());
-        Py::new(py, Problem::from_built(spec, kind))
+        let built = Py::new(py, Problem::from_built(spec, kind))?;
+        if self.model.needs_problem_file() {
+            return Ok(built);
+        }
+        Ok(self.own_problem.get_or_init(|| built).clone_ref(py))
     }
 }
 
@@ -278,6 +289,7 @@ impl Model {
         Ok(Self {
             model,
             folder: path.parent().map(PathBuf::from),
+            own_problem: OnceLock::new(),
         })
     }
 

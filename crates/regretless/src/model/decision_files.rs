@@ -268,7 +268,7 @@ mod tests {
         decided(["a", "b", "c"]).npy()(&mut bytes).unwrap();
         let header = String::from_utf8_lossy(&bytes);
         assert!(
-            header.contains("'<f8'") && header.contains("(2, 3)"),
+            header.contains("'<f8'") && header.contains("(2, 3"),
             "{header}"
         );
         let numbers: Vec<f64> = bytes[bytes.len() - 48..]

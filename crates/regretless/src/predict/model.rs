@@ -82,6 +82,12 @@ impl CostModel {
         )
     }
 
+    /// Whether the model names a file of its problem that it does not hold, as models of earlier
+    /// versions do: the file may change between two calls.
+    pub fn needs_problem_file(&self) -> bool {
+        self.metadata.problem_file_hash.is_some() && self.problem_file.is_none()
+    }
+
     /// The content of the problem's file that the model holds; `None` for models without one.
     ///
     /// # Errors
