@@ -46,6 +46,10 @@ impl Dataset {
     /// # Errors
     /// When the table is too short or no row is left for training, or when the rows are split by
     /// time: the table does not have the times ([`Dataset::split_by`] takes them).
+    #[expect(
+        clippy::needless_pass_by_value,
+        reason = "a split is built where it is passed"
+    )]
     pub fn split(self, split: Split) -> Result<DataSplit> {
         let indices = split.apply(self.len())?;
         self.split_by(indices)
