@@ -39,11 +39,32 @@ impl TableFormat {
         }
     }
 
-    /// The format of a file to read, by its extension; cells of .tsv files are separated by tabs.
+    /// The format of a file to read, by its extension. CSV files may be compressed (.csv.gz,
+    /// .csv.bz2); cells of .tsv files are separated by tabs.
     pub fn of_input(path: &Path) -> Result<Self> {
-        match path.extension() {
-            Some(extension) if extension.eq_ignore_ascii_case("tsv") => Ok(Self::Csv),
-            _ => Self::of(path),
+        let has_extension = |path: &Path, names: &[&str]| {
+            let extension = path.extension().unwrap_or_default();
+            names
+                .iter()
+                .any(|name| extension.eq_ignore_ascii_case(name))
+        };
+        let is_compressed = has_extension(path, &["gz", "bz2"]);
+        let content = if is_compressed {
+            &path.with_extension("")
+        } else {
+            path
+        };
+        if has_extension(content, &["tsv"]) {
+            return Ok(Self::Csv);
+        }
+        match Self::of(content) {
+            Ok(Self::Npy) if is_compressed => Err(Error::setting(format!(
+                "{}: arrays are read uncompressed",
+                path.display()
+            ))
+            .with_remedy("decompress the file first")),
+            Err(_) => Self::of(path),
+            known => known,
         }
     }
 }

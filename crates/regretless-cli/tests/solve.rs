@@ -306,3 +306,84 @@ fn large_numbers_are_written_with_a_power_of_ten() {
     let report = workspace.run("solve big.tsp").succeeded().out;
     assert!(report.contains("objective  4e90"), "{report}");
 }
+
+/// Two problems in the layout of OR-Library's `mknap2.txt`; the optimum is the last number of each.
+const MKNAP2: &str = "\
+Knapsacks with several constraints.
+++++++++++++++++++
+problem ONE.DAT
+1 3
+the profits
+10 20 30
+50
+10 20 30
+50
+++++++++++++++++++
+problem TWO.DAT
+2 4
+7 5 4 3
+10 8
+5 4 3 2
+4 3 2 1
+14
+";
+
+#[test]
+fn knapsacks_with_text_between_their_numbers_reach_the_optimum_in_the_file() {
+    let workspace = TestWorkspace::new();
+    workspace.write("mknap2.txt", MKNAP2);
+    let run = workspace.run("solve mknap2.txt --json").succeeded();
+    let report: serde_json::Value = serde_json::from_str(&run.out).unwrap();
+    let objectives: Vec<f64> = report
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|problem| problem["objective"].as_f64().unwrap())
+        .collect();
+    assert_eq!(objectives, [50.0, 14.0]);
+    let one = workspace
+        .run("solve mknap2.txt --problem-number 2")
+        .succeeded();
+    assert!(one.out.contains("14") && !one.out.contains("mknap2#1"));
+}
+
+#[test]
+fn compressed_files_are_solved_like_their_content() {
+    use std::io::Write;
+    let workspace = TestWorkspace::new();
+    let lp = "maximize\n obj: 3 x + 2 y\nsubject to\n c: x + y <= 4\n x <= 2\nend\n";
+    let mps = "NAME          T\nROWS\n N  COST\n L  LIM ONE\nCOLUMNS\n    A B       COST                \
+        -1   LIM ONE              1\nRHS\n    RHS       LIM ONE              4\nENDATA\n";
+    let tsp = "TYPE: TSP (M.~Someone)\nDIMENSION: 3\nEDGE_WEIGHT_TYPE: EUC_2D\nEDGE_WEIGHT_FORMAT: \
+        FUNCTION\nNODE_COORD_SECTION\n1 0 0\n2 3 4\n3 6 0\nEOF\n";
+    for (name, text, objective) in [
+        ("m.lp", lp, "10"),
+        ("m.mps", mps, "-4"),
+        ("t.tsp", tsp, "16"),
+        ("mknap2.txt", MKNAP2, "50"),
+    ] {
+        let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        gzip.write_all(text.as_bytes()).unwrap();
+        let bytes = gzip.finish().unwrap();
+        let file = format!("{name}.gz");
+        std::fs::write(workspace.path(&file), &bytes).unwrap();
+        let run = workspace.run(&format!("solve {file}")).succeeded();
+        assert!(run.out.contains(objective), "{file}: {}", run.out);
+        std::fs::write(workspace.path(&file), &bytes[..bytes.len() - 9]).unwrap();
+        let run = workspace.run(&format!("solve {file}"));
+        assert_eq!(run.code, 3, "{file}: {}", run.out);
+        assert!(run.out.contains("damaged"), "{file}: {}", run.out);
+    }
+}
+
+#[test]
+fn names_with_blanks_of_a_fixed_file_are_written() {
+    let workspace = TestWorkspace::new();
+    workspace.write(
+        "m.mps",
+        "NAME          T\nROWS\n N  COST\n L  LIM ONE\nCOLUMNS\n    A B       COST                -1   \
+         LIM ONE              1\nRHS\n    RHS       LIM ONE              4\nENDATA\n",
+    );
+    workspace.run("solve m.mps --out m.csv").succeeded();
+    assert_eq!(workspace.read("m.csv"), "name,value\nA B,4\n");
+}

@@ -326,3 +326,29 @@ fn other_dialects_are_refused_with_the_setting_that_reads_them() {
     assert_eq!(run.code, 3);
     assert!(run.err.contains("no thousands separators"), "{}", run.err);
 }
+
+#[test]
+fn a_compressed_table_trains_the_same_model() {
+    use std::io::Write;
+    let workspace = workspace();
+    workspace
+        .run(&format!("{TRAIN} --out plain.safetensors"))
+        .succeeded();
+    let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    let text = workspace.read("table.csv");
+    gzip.write_all(text.as_bytes()).unwrap();
+    let bytes = gzip.finish().unwrap();
+    let command = TRAIN.replace("table.csv", "packed.csv.gz");
+    std::fs::write(workspace.path("packed.csv.gz"), &bytes).unwrap();
+    workspace
+        .run(&format!("{command} --out packed.safetensors"))
+        .succeeded();
+    assert_eq!(
+        workspace.bytes("plain.safetensors"),
+        workspace.bytes("packed.safetensors")
+    );
+    std::fs::write(workspace.path("packed.csv.gz"), &bytes[..bytes.len() / 2]).unwrap();
+    let run = workspace.run(&command);
+    assert_eq!(run.code, 3, "{}", run.err);
+    assert!(run.err.contains("damaged or incomplete"), "{}", run.err);
+}

@@ -38,6 +38,7 @@ pub mod baseline;
 pub mod cancellation;
 pub mod checkpoint;
 mod checksummed_file;
+mod compressed;
 pub mod data;
 pub mod decision;
 pub mod error;

@@ -10,6 +10,7 @@ use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
+use crate::compressed;
 use crate::error::{Error, InputPlace, Result};
 
 /// Most costs of one instance: 200 million, the edges between 20,000 nodes. One row of costs then
@@ -35,9 +36,9 @@ const PARAMETER_ARRAYS_IN_TRAINING: usize = 5;
 /// tables are memory-mapped files.
 pub const MAX_TABLE_VALUES: usize = 1 << 36;
 
-/// Most bytes that are read from a device or a pipe, which may be endless. A regular file is as
-/// large as it is.
-const MAX_STREAM_BYTES: u64 = 1 << 30;
+/// Most bytes that are read from a device or a pipe, which may be endless, and that a compressed
+/// file may have when it is decompressed. Another regular file is as large as it is.
+pub const MAX_STREAM_BYTES: u64 = 1 << 30;
 
 /// All bytes of a file.
 ///
@@ -64,17 +65,42 @@ fn read_at_most(stream: impl Read, limit: u64, path: &Path) -> Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// All text of a file, as [`read_file`].
+/// All text of a file, as [`read_file`]; compressed files are decompressed.
 ///
 /// # Errors
-/// As [`read_file`], and when the content is not UTF-8; the error has the line.
+/// As [`read_file`], when compressed data are damaged or too long, and when the content is not
+/// UTF-8; the error has the line.
 pub fn read_text_file(path: &Path) -> Result<String> {
-    String::from_utf8(read_file(path)?).map_err(|error| {
-        let valid = &error.as_bytes()[..error.utf8_error().valid_up_to()];
-        let line = 1 + valid.iter().filter(|byte| **byte == b'\n').count() as u64;
-        let place = InputPlace::file(path).row(line);
-        Error::input(place, "this line is not valid UTF-8")
-    })
+    FileText::read(path).map(|file| file.text)
+}
+
+/// The text of a file.
+#[derive(Debug)]
+pub struct FileText {
+    /// The text, decompressed.
+    pub text: String,
+    /// Whether the file is compressed.
+    pub is_compressed: bool,
+}
+
+impl FileText {
+    /// Reads a file.
+    ///
+    /// # Errors
+    /// As [`read_text_file`].
+    pub fn read(path: &Path) -> Result<Self> {
+        let (bytes, is_compressed) = compressed::decompress(read_file(path)?, path)?;
+        let text = String::from_utf8(bytes).map_err(|error| {
+            let valid = &error.as_bytes()[..error.utf8_error().valid_up_to()];
+            let line = 1 + valid.iter().filter(|byte| **byte == b'\n').count() as u64;
+            let place = InputPlace::file(path).row(line);
+            Error::input(place, "this line is not valid UTF-8")
+        })?;
+        Ok(Self {
+            text,
+            is_compressed,
+        })
+    }
 }
 
 /// The product of sizes, if it is at most `max`.

@@ -50,7 +50,8 @@ pub struct GenerateOptions {
 /// Options of `solve`.
 #[derive(Debug, Clone, Default, Args, Serialize, Deserialize)]
 pub struct SolveOptions {
-    /// Files: TSPLIB .tsp, CVRPLIB .vrp, OR-Library knapsacks, .mps and .lp models
+    /// Files: TSPLIB .tsp, CVRPLIB .vrp, OR-Library knapsacks, .mps and .lp models; all may be
+    /// compressed (.gz, .bz2)
     #[arg(value_name = "FILE")]
     #[serde(default)]
     pub files: Vec<PathBuf>,

@@ -15,7 +15,8 @@ use super::values::one_or_many;
 #[derive(Debug, Clone, Default, Args, Serialize, Deserialize)]
 #[command(next_help_heading = "Data")]
 pub struct DataOptions {
-    /// Table: CSV with features and costs, or features only with --cost-data (CSV or NPY)
+    /// Table: CSV with features and costs, or features only with --cost-data (CSV or NPY); CSV files
+    /// may be compressed (.csv.gz, .csv.bz2)
     #[arg(long, value_name = "FILE")]
     pub data: Option<PathBuf>,
     /// Costs in a separate file with the rows of --data (CSV or NPY)
@@ -70,10 +71,12 @@ impl CsvOptions {
     }
 }
 
-/// Whether the name of a file says that tabs separate its cells.
+/// Whether the name of a file, compressed or not, says that tabs separate its cells.
 fn is_tab_separated(path: &Path) -> bool {
-    path.extension()
-        .is_some_and(|extension| extension.eq_ignore_ascii_case("tsv"))
+    let name = path.to_string_lossy().to_ascii_lowercase();
+    [".tsv", ".tsv.gz", ".tsv.bz2"]
+        .iter()
+        .any(|ending| name.ends_with(ending))
 }
 
 /// Columns that identify the rows of a long table.

@@ -6,6 +6,7 @@ use std::str::FromStr;
 
 use super::formats::{orlib, tsplib};
 use super::{CostColumns, Cvrp, Knapsack, LinearFile, ProblemSpec, Sense, Tsp};
+use crate::compressed;
 use crate::error::{Error, Result};
 use crate::size_limits::read_text_file;
 
@@ -56,7 +57,7 @@ impl FileProblem {
     /// # Errors
     /// When the file cannot be read, its format is unknown, or it is incomplete.
     pub fn read(path: &Path, options: &ReadOptions) -> Result<Vec<Self>> {
-        let name = path
+        let name = compressed::uncompressed_path(path)
             .file_stem()
             .unwrap_or_default()
             .to_string_lossy()
@@ -89,10 +90,10 @@ impl FromStr for FileFormat {
     }
 }
 
-/// The format by the extension of a file, or else by its first word: only OR-Library files begin
-/// with a number.
+/// The format by the extension of a file, or else by its content: only OR-Library files begin with
+/// a number, or have two numbers in their first line of numbers.
 fn detect_format(path: &Path) -> Result<FileFormat> {
-    let extension = path
+    let extension = compressed::uncompressed_path(path)
         .extension()
         .unwrap_or_default()
         .to_string_lossy()
@@ -112,6 +113,9 @@ fn detect_format(path: &Path) -> Result<FileFormat> {
     }
     if text.contains("_SECTION") {
         return Ok(FileFormat::Tsplib);
+    }
+    if orlib::looks_annotated(&text) {
+        return Ok(FileFormat::Knapsack);
     }
     let message = format!("{}: the format of this file is unknown", path.display());
     Err(Error::setting(message).with_remedy("name it: tsplib, knapsack or linear"))

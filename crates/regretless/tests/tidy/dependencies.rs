@@ -6,8 +6,9 @@ use std::fs;
 use crate::{LIBRARY_TESTS, check, files, root, shown};
 
 /// Modules that every module may use.
-const COMMON: [&str; 12] = [
+const COMMON: [&str; 13] = [
     "cancellation",
+    "compressed",
     "decision",
     "error",
     "simd",

@@ -4,15 +4,15 @@
 //! spreadsheet shows an empty line as a row and a quoted cell as part of one row. The difference
 //! matters only for the row of an error, so that the file is scanned again only then.
 
-use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 
+use crate::compressed::DecompressedStream;
 use crate::data::CsvDialect;
 
 /// The row in which a spreadsheet shows this record, the header being record 0 and row 1.
 pub(super) fn row_of(path: &Path, record: u64, dialect: CsvDialect) -> u64 {
-    let counted = File::open(path)
+    let counted = DecompressedStream::open(path)
         .ok()
         .and_then(|file| find_row(BufReader::new(file), record, dialect.delimiter()));
     counted.unwrap_or(record + 1)

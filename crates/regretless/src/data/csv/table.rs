@@ -4,7 +4,6 @@
 //! LF, CRLF or CR; a byte-order mark and empty lines are skipped.
 
 use std::borrow::Cow;
-use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
@@ -12,6 +11,7 @@ use csv::{ByteRecord, ErrorKind, ReaderBuilder};
 
 use super::number;
 use super::row_numbers::row_of;
+use crate::compressed::DecompressedStream;
 use crate::data::CsvDialect;
 use crate::data::layout::{ColumnSelection, CsvHeader};
 use crate::error::{Error, InputPlace, Result};
@@ -22,7 +22,7 @@ const MAX_ROW_BYTES: u64 = 1 << 29;
 /// A file that fails within a row that is too long. A row is stored as a whole while it is read;
 /// without a limit, a file without line breaks would end in an allocation that aborts the process.
 struct LimitedRows {
-    file: File,
+    file: DecompressedStream,
     /// Bytes since the start of the row, up to one buffer more.
     row_bytes: u64,
 }
@@ -61,7 +61,7 @@ pub(super) struct NumericColumns {
 impl CsvTable {
     /// Opens a file and reads its header.
     pub fn open(path: &Path, dialect: CsvDialect) -> Result<Self> {
-        let file = File::open(path).map_err(Error::io(path))?;
+        let file = DecompressedStream::open(path)?;
         let reader = ReaderBuilder::new()
             .has_headers(false)
             .flexible(true)

@@ -198,7 +198,7 @@ impl LinearProblem {
         } else {
             Sense::Minimize
         };
-        let name = path
+        let name = crate::compressed::uncompressed_path(path)
             .file_stem()
             .map_or_else(String::new, |stem| stem.to_string_lossy().into_owned());
         let names: Vec<String> = predicted

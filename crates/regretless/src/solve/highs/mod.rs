@@ -22,6 +22,7 @@ mod ffi;
 mod model;
 mod model_parts;
 mod mps_check;
+mod mps_fixed;
 mod read;
 mod solution;
 

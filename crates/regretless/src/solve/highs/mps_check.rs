@@ -2,7 +2,7 @@
 //!
 //! HiGHS reads `12x` as 12 and `abc` as 0, and ignores entries of unknown rows. This check reports
 //! the invalid line instead. Fields are separated by blanks, as in free MPS; fixed MPS is read in
-//! the same way as long as no name contains a blank. Sections come in the order ROWS, COLUMNS, RHS,
+//! the same way as long as no name contains a blank, and else by `mps_fixed.rs`. Sections come in the order ROWS, COLUMNS, RHS,
 //! RANGES, BOUNDS, ENDATA; the last three before ENDATA are optional, and BOUNDS may come anywhere
 //! after COLUMNS.
 
@@ -11,9 +11,11 @@ use std::collections::{HashMap, HashSet};
 /// A line number, counted from 1, and a message.
 pub(super) type LineError = (u64, String);
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd)]
-enum MpsSection {
+/// Sections of an MPS file.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd)]
+pub(super) enum MpsSection {
     /// Before the first section with data.
+    #[default]
     Head,
     /// OBJSENSE.
     Sense,
@@ -23,6 +25,11 @@ enum MpsSection {
     Ranges,
     Bounds,
 }
+
+/// Sections of linear models.
+const SECTIONS: [&str; 8] = [
+    "NAME", "OBJSENSE", "ROWS", "COLUMNS", "RHS", "RANGES", "BOUNDS", "ENDATA",
+];
 
 /// Sections of nonlinear models or special constraints.
 const UNSUPPORTED_SECTIONS: [&str; 15] = [
@@ -44,8 +51,8 @@ const UNSUPPORTED_SECTIONS: [&str; 15] = [
 ];
 
 /// State of the scan.
-#[derive(Debug)]
-struct MpsScan<'a> {
+#[derive(Debug, Default)]
+pub(super) struct MpsScan<'a> {
     section: MpsSection,
     /// Sections entered so far.
     seen: Vec<MpsSection>,
@@ -61,15 +68,7 @@ struct MpsScan<'a> {
 
 /// Checks a file; the error is the first invalid line.
 pub(super) fn check_mps(text: &str) -> Result<(), LineError> {
-    let mut scan = MpsScan {
-        section: MpsSection::Head,
-        seen: Vec::new(),
-        rows: HashSet::new(),
-        columns: HashMap::new(),
-        last_column: "",
-        entries: HashSet::new(),
-        in_integers: false,
-    };
+    let mut scan = MpsScan::default();
     let mut number = 0;
     for line in text.lines() {
         number += 1;
@@ -109,6 +108,23 @@ impl<'a> MpsScan<'a> {
             _ => self.scan_data(words)?,
         }
         Ok(false)
+    }
+
+    /// Scans a line that must begin a section; true at the end of the data.
+    pub(super) fn scan_header(&mut self, words: &[&'a str]) -> Result<bool, String> {
+        let keyword = words[0].to_ascii_uppercase();
+        let is_known = SECTIONS.contains(&keyword.as_str())
+            || UNSUPPORTED_SECTIONS.contains(&keyword.as_str());
+        if is_known {
+            self.scan_line(words)
+        } else {
+            Err(format!("unknown section {}", words[0]))
+        }
+    }
+
+    /// The current section.
+    pub(super) fn section(&self) -> MpsSection {
+        self.section
     }
 
     fn enter_head(&mut self, section: MpsSection, name: &str) -> Result<(), String> {
@@ -160,7 +176,8 @@ impl<'a> MpsScan<'a> {
         Ok(())
     }
 
-    fn scan_data(&mut self, words: &[&'a str]) -> Result<(), String> {
+    /// Scans the fields of a line within a section.
+    pub(super) fn scan_data(&mut self, words: &[&'a str]) -> Result<(), String> {
         match self.section {
             MpsSection::Head => Err(format!("unknown section {}", words[0])),
             MpsSection::Sense => check_sense(words),
@@ -298,7 +315,8 @@ impl<'a> MpsScan<'a> {
         }
     }
 
-    fn check_end(&self) -> Result<(), String> {
+    /// Checks at the end of the data that no section is missing.
+    pub(super) fn check_end(&self) -> Result<(), String> {
         if self.seen.contains(&MpsSection::Columns) {
             Ok(())
         } else {
@@ -319,7 +337,8 @@ fn check_sense(words: &[&str]) -> Result<(), String> {
 
 fn field_count_error(rule: &str, words: &[&str]) -> String {
     format!(
-        "{rule}, but this line has {} fields (names with blanks are not supported)",
+        "{rule}, but this line has {} fields (a file with blanks in names must have its fields in \
+         the columns of fixed format: 2, 5, 15, 25, 40 and 50)",
         words.len()
     )
 }

@@ -6,13 +6,18 @@
 //! binary. Files that HiGHS would read only in part are to_error, and so are nonlinear models.
 
 use std::ffi::CString;
+use std::io::Write;
 use std::path::Path;
 
+use tempfile::TempPath;
+
 use super::ffi::{HighsHandle, RawModel};
-use super::mps_check::check_mps;
+use super::mps_check::{LineError, check_mps};
+use super::mps_fixed::{self, FixedMps};
 use super::{LinearModel, Lp};
+use crate::compressed;
 use crate::error::{Error, InputPlace, Result};
-use crate::size_limits::read_text_file;
+use crate::size_limits::FileText;
 
 /// File formats of models.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,16 +27,17 @@ pub(super) enum ModelFileFormat {
 }
 
 impl ModelFileFormat {
-    /// The format by the extension of a file.
+    /// The format by the extension of a file, or by the one before that of a compression.
     pub(super) fn from_path(path: &Path) -> Result<Self> {
-        let extension = path.extension().and_then(|e| e.to_str());
+        let content = compressed::uncompressed_path(path);
+        let extension = content.extension().and_then(|e| e.to_str());
         let extension = extension.unwrap_or_default().to_ascii_lowercase();
         match extension.as_str() {
             "mps" => Ok(Self::Mps),
             "lp" => Ok(Self::Lp),
             _ => Err(Error::input(
                 InputPlace::file(path),
-                "a model file ends in .mps or .lp (uncompressed)",
+                "a model file ends in .mps or .lp, or in .gz or .bz2 behind that",
             )),
         }
     }
@@ -55,8 +61,11 @@ impl LinearModel {
     /// When the file cannot be read or is not a linear model; names the line if it is known.
     pub fn read(path: &Path) -> Result<Self> {
         let format = ModelFileFormat::from_path(path)?;
-        let text = read_text_file(path)?;
-        check_syntax(format, &text).map_err(|(line, message)| {
+        let FileText {
+            text,
+            is_compressed,
+        } = FileText::read(path)?;
+        let fixed = check_syntax(format, &text).map_err(|(line, message)| {
             Error::input(
                 InputPlace {
                     row: line,
@@ -65,23 +74,77 @@ impl LinearModel {
                 message,
             )
         })?;
+        // HiGHS reads files: one that is not as it is on disk is written to a temporary file.
+        let rewritten = match &fixed {
+            Some(fixed) => Some(fixed.free_text.as_str()),
+            None => is_compressed.then_some(text.as_str()),
+        };
+        let copy = rewritten
+            .map(|text| write_temporary(text, format))
+            .transpose()?;
+        let read_path = copy.as_deref().unwrap_or(path);
         let to_error = |message: String| Error::input(InputPlace::file(path), message);
         let mut lp = Lp::new().map_err(|failure| to_error(failure.to_string()))?;
         let log = lp
             .raw
-            .read(&c_path(path)?)
+            .read(&c_path(read_path)?)
             .map_err(|log| to_error(error_message(&log)))?;
         check_no_warnings(&log).map_err(to_error)?;
         check_linear(&lp.raw).map_err(to_error)?;
-        to_linear_model(&lp.raw, text.len()).map_err(to_error)
+        let mut model = to_linear_model(&lp.raw, text.len()).map_err(to_error)?;
+        if let Some(fixed) = &fixed {
+            for name in model.column_names.iter_mut().chain(&mut model.row_names) {
+                let original = fixed.original_name(name).map(str::to_owned);
+                *name = original.ok_or_else(|| to_error(format!("HiGHS added a name: {name}")))?;
+            }
+        }
+        Ok(model)
     }
 }
 
-/// Finds syntax that HiGHS would misread without an error, and its line if it is known.
-fn check_syntax(format: ModelFileFormat, text: &str) -> Result<(), (Option<u64>, String)> {
+/// A temporary file with the text of a model.
+fn write_temporary(text: &str, format: ModelFileFormat) -> Result<TempPath> {
+    let folder = std::env::temp_dir();
+    let suffix = match format {
+        ModelFileFormat::Mps => ".mps",
+        ModelFileFormat::Lp => ".lp",
+    };
+    let mut file = tempfile::Builder::new()
+        .suffix(suffix)
+        .tempfile()
+        .map_err(Error::io(&folder))?;
+    file.write_all(text.as_bytes())
+        .map_err(Error::io(&folder))?;
+    Ok(file.into_temp_path())
+}
+
+/// Finds syntax that HiGHS would misread without an error, and its line if it is known. A
+/// fixed-format file with blanks in names is returned in free format.
+fn check_syntax(
+    format: ModelFileFormat,
+    text: &str,
+) -> Result<Option<FixedMps>, (Option<u64>, String)> {
     match format {
-        ModelFileFormat::Mps => check_mps(text).map_err(|(line, message)| (Some(line), message)),
-        ModelFileFormat::Lp => check_lp(text),
+        ModelFileFormat::Mps => read_mps(text),
+        ModelFileFormat::Lp => check_lp(text).map(|()| None),
+    }
+}
+
+fn read_mps(text: &str) -> Result<Option<FixedMps>, (Option<u64>, String)> {
+    let in_line = |(line, message): LineError| (Some(line), message);
+    let free = check_mps(text).map_err(in_line);
+    if !mps_fixed::has_names_with_blanks(text) {
+        return free.map(|()| None);
+    }
+    match (free, FixedMps::read(text).map_err(in_line)) {
+        (Ok(()), Err(_)) => Ok(None),
+        (Ok(()), Ok(_)) => {
+            let message = "the file can be read in free format, and in fixed format with blanks in \
+                names; rename them";
+            Err((None, message.into()))
+        }
+        (Err(_), Ok(fixed)) => Ok(Some(fixed)),
+        (Err(_), Err(error)) => Err(error),
     }
 }
 

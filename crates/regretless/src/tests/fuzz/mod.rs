@@ -51,12 +51,13 @@ macro_rules! fuzz_tests {
 }
 
 fuzz_tests! {
-    csv_wide csv_long npy problem_toml settings_toml
+    csv_wide csv_long csv_dialect npy problem_toml settings_toml
     #[cfg(feature = "highs")] mps
+    #[cfg(feature = "highs")] mps_fixed
     #[cfg(feature = "highs")] lp
     tsplib
     #[cfg(feature = "highs")] cvrplib
-    orlib model labels checkpoint
+    compressed orlib mknap2 model labels checkpoint
 }
 
 /// Runs the cases of a reader in another process.

@@ -5,7 +5,9 @@ use std::path::{Path, PathBuf};
 use crate::checkpoint::file::fuzzing as checkpoint_file;
 use crate::data::csv;
 use crate::data::npy;
-use crate::data::{CsvDialect, Dataset, Layout, LongColumns, SplitIndices, WideColumns};
+use crate::data::{
+    CsvDialect, Dataset, Layout, LongColumns, Split, SplitIndices, TableSource, WideColumns,
+};
 use crate::label::file::fuzzing as label_file;
 use crate::predict::CostModel;
 use crate::predict::file::fuzzing as model_file;
@@ -52,7 +54,7 @@ pub enum Content {
 }
 
 /// Every reader.
-pub const READERS: [Reader; 13] = [
+pub const READERS: [Reader; 17] = [
     Reader {
         name: "csv_wide",
         extension: "csv",
@@ -70,6 +72,15 @@ pub const READERS: [Reader; 13] = [
         read: csv_long,
         slow_reading: None,
         errors_name_the_file: true,
+    },
+    Reader {
+        name: "csv_dialect",
+        extension: "csv",
+        published: &[],
+        content: Content::Text,
+        read: csv_dialect,
+        slow_reading: None,
+        errors_name_the_file: false,
     },
     Reader {
         name: "npy",
@@ -117,6 +128,15 @@ pub const READERS: [Reader; 13] = [
         errors_name_the_file: true,
     },
     Reader {
+        name: "mps_fixed",
+        extension: "mps",
+        published: &[],
+        content: Content::Text,
+        read: problem,
+        slow_reading: None,
+        errors_name_the_file: true,
+    },
+    Reader {
         name: "lp",
         extension: "lp",
         published: &[],
@@ -148,12 +168,30 @@ pub const READERS: [Reader; 13] = [
         errors_name_the_file: true,
     },
     Reader {
+        name: "compressed",
+        extension: "tsp",
+        published: &[],
+        content: Content::Binary,
+        read: problem,
+        slow_reading: None,
+        errors_name_the_file: true,
+    },
+    Reader {
         name: "orlib",
         extension: "txt",
         published: &[],
         content: Content::Text,
         read: knapsacks,
         slow_reading: Some(slow_knapsacks),
+        errors_name_the_file: true,
+    },
+    Reader {
+        name: "mknap2",
+        extension: "txt",
+        published: &[],
+        content: Content::Text,
+        read: knapsacks,
+        slow_reading: None,
         errors_name_the_file: true,
     },
     Reader {
@@ -233,6 +271,26 @@ fn csv_long(path: &Path) -> Result<String, String> {
         .map_err(message)
 }
 
+/// A table with semicolons and decimal commas, split by its dates.
+fn csv_dialect(path: &Path) -> Result<String, String> {
+    let source = TableSource::Csv {
+        file: path.to_path_buf(),
+        layout: Layout::Wide(WideColumns {
+            costs: vec!["cost*".into()],
+            ..WideColumns::default()
+        }),
+        dialect: CsvDialect::new(";", ",").map_err(message)?,
+    };
+    let data = source.read().map_err(message)?;
+    let unused = source.unused_columns(&data).map_err(message)?;
+    let split = source
+        .split(&Split::by_time("date"), data.len())
+        .map_err(message)?;
+    let rows: usize = split.counts().iter().sum();
+    assert_eq!(rows, data.len(), "every row is in one part");
+    Ok(format!("{} {split} {unused:?}", costs(&data)))
+}
+
 fn settings(path: &Path) -> Result<String, String> {
     let text = String::from_utf8(bytes(path)?).map_err(|error| error.to_string())?;
     let settings: TrainingSettings = toml::from_str(&text).map_err(|error| error.to_string())?;
@@ -303,6 +361,9 @@ fn knapsacks(path: &Path) -> Result<String, String> {
 /// All numbers of the text after the first, which is the number of problems.
 fn slow_knapsacks(bytes: &[u8]) -> Option<String> {
     let text = std::str::from_utf8(bytes).ok()?;
+    if orlib::looks_annotated(text) {
+        return None;
+    }
     let words = text.split_whitespace().skip(1);
     // Adding zero makes -0 the same as 0, which is how an unknown optimum is written.
     let number = |word: &str| word.parse::<f64>().ok().map(|number| number + 0.0);

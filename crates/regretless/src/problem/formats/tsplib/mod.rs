@@ -217,6 +217,45 @@ mod tests {
     }
 
     #[test]
+    fn a_type_may_have_text_behind_it_and_a_function_of_coordinates_a_format() {
+        let file = |kind: &str, weights: &str| {
+            let text = format!(
+                "TYPE: {kind}\nDIMENSION: 2\nEDGE_WEIGHT_TYPE: {weights}\nNODE_COORD_SECTION\n1 0 \
+                 0\n2 3 4\nEOF\n"
+            );
+            parse(&text, &InputPlace::default())
+        };
+        for kind in ["TSP (M.~Hofmeister)", "TSP(A. Rohe)", "CVRP", "TSP"] {
+            for weights in ["EUC_2D\nEDGE_WEIGHT_FORMAT: FUNCTION", "EUC_2D"] {
+                assert_eq!(
+                    file(kind, weights).unwrap().costs,
+                    [5.0],
+                    "{kind} {weights}"
+                );
+            }
+        }
+        for kind in ["ATSP", "TSPX", "(TSP)", "SOP TSP", ""] {
+            let message = file(kind, "EUC_2D").unwrap_err().to_string();
+            assert!(message.starts_with("row 1: TYPE"), "{message}");
+        }
+        let explicit = file("TSP", "EXPLICIT\nEDGE_WEIGHT_FORMAT: FUNCTION");
+        let message = explicit.unwrap_err().to_string();
+        assert!(
+            message.contains("EDGE_WEIGHT_SECTION is missing"),
+            "{message}"
+        );
+        let weights = explicit_function("0 1 1 0").unwrap_err().to_string();
+        assert!(
+            weights.contains("EDGE_WEIGHT_FORMAT of a matrix"),
+            "{weights}"
+        );
+    }
+
+    fn explicit_function(weights: &str) -> Result<TsplibInstance> {
+        explicit("FUNCTION", weights)
+    }
+
+    #[test]
     fn vehicles_demands_and_depots_are_read() {
         let text = "NAME : v\nTYPE : CVRP\nDIMENSION : 2\nEDGE_WEIGHT_TYPE : EUC_2D \nCAPACITY : \
             35\n\

@@ -68,7 +68,7 @@ impl<'a> TsplibReader<'a> {
     fn entry(&mut self, line: usize, keyword: &str, value: &str) -> Result<()> {
         match keyword {
             "NAME" => self.entries.name = value.into(),
-            "TYPE" if !["TSP", "CVRP"].contains(&value) => {
+            "TYPE" if !is_supported_type(value) => {
                 return Err(self.error(
                     line,
                     format!("TYPE '{value}' is not supported; TSP and CVRP are"),
@@ -80,6 +80,8 @@ impl<'a> TsplibReader<'a> {
             "DIMENSION" => self.entries.nodes = Some(self.count(line, value)?),
             "CAPACITY" => self.entries.capacity = Some(self.number(line, value)?),
             "EDGE_WEIGHT_TYPE" => self.entries.distance = Some(self.distance(line, value)?),
+            // The weights are a function of the coordinates, which EDGE_WEIGHT_TYPE names.
+            "EDGE_WEIGHT_FORMAT" if value == "FUNCTION" => self.entries.format = None,
             "EDGE_WEIGHT_FORMAT" => self.entries.format = Some(self.format(line, value)?),
             "NODE_COORD_SECTION" => self.coordinates(line)?,
             "EDGE_WEIGHT_SECTION" => self.weights(line)?,
@@ -230,7 +232,10 @@ impl<'a> TsplibReader<'a> {
 
     fn weights(&mut self, section: usize) -> Result<()> {
         let nodes = self.nodes(section)?;
-        let no_format = || self.error(section, "EDGE_WEIGHT_FORMAT must come before the weights");
+        let no_format = || {
+            let message = "an EDGE_WEIGHT_FORMAT of a matrix must come before the weights";
+            self.error(section, message)
+        };
         let format = self.entries.format.ok_or_else(no_format)?;
         let needed = format.entries(nodes);
         // A weight takes two characters or more: a short file cannot request much memory.
@@ -267,4 +272,11 @@ impl<'a> TsplibReader<'a> {
         self.entries.weights = Some(format.edges(nodes, &weights).map_err(wrong)?);
         Ok(())
     }
+}
+
+/// Whether a problem of this type can be solved. Some published files have text behind the type, as
+/// in `TSP (M.~Hofmeister)`.
+fn is_supported_type(value: &str) -> bool {
+    let end = value.find(|c: char| c.is_whitespace() || c == '(');
+    ["TSP", "CVRP"].contains(&&value[..end.unwrap_or(value.len())])
 }
