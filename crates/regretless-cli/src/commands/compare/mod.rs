@@ -133,6 +133,7 @@ pub fn run(options: &CompareOptions, context: &CommandContext) -> Result<Command
 }
 
 /// Which options the user has chosen, before defaults are filled in.
+#[derive(Clone, Copy)]
 struct GivenOptions {
     /// The criterion by which epochs are selected.
     selection: bool,
