@@ -165,7 +165,7 @@ impl<'a> DecisionTable<'a> {
         let (regret, percent) = (trimmed(regret), trimmed(percent));
         format!(
             "<li>The decision under <b>{name}</b> {verb} {total}, the optimal one {best}: {regret} \
-                {loss} ({percent} %).</li>"
+                {loss} ({percent}\u{a0}%).</li>"
         )
     }
 

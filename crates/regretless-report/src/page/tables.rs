@@ -159,7 +159,6 @@ pub(super) fn costs_of_methods(results: &ExperimentResults) -> String {
             value.map_or_else(|| MISSING_VALUE.to_string(), write)
         };
         let mut cells = [
-            cell(None, "", kind),
             cell(method.regret.mean, "", &text(method.regret.mean, short)),
             cell(
                 percent,
@@ -173,12 +172,12 @@ pub(super) fn costs_of_methods(results: &ExperimentResults) -> String {
             let key = method.difference.map(|interval| interval.mean);
             cells += &cell(key, "", &interval.unwrap_or_else(|| "–".into()));
         }
+        cells += &cell(None, "", kind);
         rows += &row(*index, method, &cells);
     }
     let reference = escaped(&results.reference);
     let mut titles = [
         head("method", "click for the order of the comparison"),
-        head("kind", "what the method is"),
         head(
             "regret per row",
             "mean over test rows and seeds, in units of the objective",
@@ -196,6 +195,7 @@ pub(super) fn costs_of_methods(results: &ExperimentResults) -> String {
     if has_intervals {
         titles += &head("95 % interval", "of the ratio, over seeds (Student's t)");
     }
+    titles += &head("kind", "what the method is");
     let [_, _, test] = problem.rows;
     let explanation = format!(
         "Mean regret of a decision on {} of each seed: what is lost for not knowing the costs, in \

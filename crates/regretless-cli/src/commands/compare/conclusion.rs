@@ -28,27 +28,38 @@ pub fn sentences(summary: &ComparisonSummary, is_complete: bool, same_rows: bool
 /// The verdict in plain words, for readers who do not know the methods: whether the best method
 /// that is trained for decisions has less regret than the best one that is not, which is a
 /// baseline or minimizes a prediction error. None where one of both is missing.
-pub fn headline(summary: &ComparisonSummary, same_rows: bool) -> Option<&'static str> {
+pub fn headline(summary: &ComparisonSummary, same_rows: bool) -> Option<String> {
     let is_trained_for_decisions =
         |row: &SummaryRow| !row.is_baseline && minimized_error(&row.compared).is_none();
     let decision = lowest_regret(summary, is_trained_for_decisions)?;
     let other = lowest_regret(summary, |row| !is_trained_for_decisions(row))?;
+    let [with, without] = [&decision, &other].map(|contender| {
+        let (name, regret) = (&contender.row.method, number(contender.regret));
+        format!("{name} loses {regret} per row")
+    });
     if decision.regret >= other.regret {
-        return Some(if has_converged(decision.row) {
-            "Training for decisions does not pay off on this table."
+        let condition = if has_converged(decision.row) {
+            ""
         } else {
-            "Training for decisions, as it was done here, does not pay off on this table."
-        });
+            ", as it was done here,"
+        };
+        return Some(format!(
+            "Training for decisions{condition} does not pay off on this table: {with}, the best \
+                method without it, {without}."
+        ));
     }
     let differences = paired_differences(decision.row, other.row);
     let is_significant = MeanAndDeviation::of(&differences)
         .interval()
         .is_some_and(|interval| interval.upper < 0.0);
-    Some(if is_significant && !same_rows {
-        "Training for decisions pays off on this table."
+    let claim = if is_significant && !same_rows {
+        "Training for decisions pays off on this table"
     } else {
-        "Training for decisions was better on this table, but it is not certain that it pays off."
-    })
+        "Training for decisions was better on this table, but it is not certain that it pays off"
+    };
+    Some(format!(
+        "{claim}: {with}, the best method without it, {without}."
+    ))
 }
 
 /// A method or baseline with its mean test regret.

@@ -18,7 +18,7 @@ pub struct PageInput<'a> {
     pub comparison: &'a Comparison,
     pub result: &'a ComparisonResult,
     /// The verdict in plain words.
-    pub headline: Option<&'static str>,
+    pub headline: Option<String>,
     /// The verdict in detail, and warnings.
     pub sentences: &'a [String],
     pub folder: &'a Path,
@@ -27,13 +27,8 @@ pub struct PageInput<'a> {
 
 /// The page as HTML.
 pub fn html(input: &PageInput<'_>) -> String {
-    let mut verdict: Vec<String> = input.sentences.to_vec();
-    if let Some(headline) = input.headline {
-        match verdict.first_mut() {
-            Some(first) => *first = format!("{headline} {first}"),
-            None => verdict.push(headline.into()),
-        }
-    }
+    let mut verdict: Vec<String> = input.headline.iter().cloned().collect();
+    verdict.extend(input.sentences.iter().cloned());
     let labels = input.comparison.label_counts();
     if !labels.are_optimal() {
         verdict.push(format!(
