@@ -68,8 +68,8 @@ fn remove_seconds(value: &mut Value) {
     }
 }
 
-/// A table without the columns that depend on the time of a run. No cell of these tests has a quoted
-/// comma before such a column, other than in method names without them.
+/// A table without the columns that depend on the time of a run. No cell of these tests has a
+/// quoted comma before such a column, other than in method names without them.
 fn csv_without_seconds(text: &str) -> String {
     let is_kept: Vec<bool> = text
         .lines()

@@ -102,11 +102,11 @@ impl AxisScale {
 
     /// Whether labels below their ticks do not touch each other.
     fn has_space_for(&self, ticks: &[(f64, String)]) -> bool {
-        const GAP: f64 = 6.0;
+        const LABEL_SPACING: f64 = 6.0;
         ticks.windows(2).all(|pair| {
             let distance = (self.at(pair[1].0) - self.at(pair[0].0)).abs();
             let widths = width(&pair[0].1) + width(&pair[1].1);
-            distance >= widths * SMALL_TEXT_HEIGHT / 2.0 + GAP
+            distance >= widths * SMALL_TEXT_HEIGHT / 2.0 + LABEL_SPACING
         })
     }
 

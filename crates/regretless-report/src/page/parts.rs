@@ -19,8 +19,8 @@ pub(super) fn smoke_banner(results: &ExperimentResults) -> String {
     if !results.is_smoke_test {
         return String::new();
     }
-    "<p class=\"smoke-banner\">Smoke test: every part runs, nothing is learned. The numbers on this \
-        page mean nothing.</p>"
+    "<p class=\"smoke-banner\">Smoke test: every part runs, nothing is learned. The numbers on \
+        this page mean nothing.</p>"
         .into()
 }
 
@@ -317,5 +317,5 @@ pub(super) fn facts(results: &ExperimentResults, summary: &ComparisonSummary) ->
     .concat()
 }
 
-const END_OF_PAGE: &str = "<button type=\"button\" id=\"save-numbers\">Download all numbers (JSON)</button>\
-    </footer><div id=\"tip\" role=\"status\" hidden></div>";
+const END_OF_PAGE: &str = "<button type=\"button\" id=\"save-numbers\">\
+    Download all numbers (JSON)</button></footer><div id=\"tip\" role=\"status\" hidden></div>";

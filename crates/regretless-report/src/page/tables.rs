@@ -9,8 +9,8 @@ use crate::table::{
 use crate::text::{change, count, escaped, pluralize, ratio, short};
 
 /// The beginning of a table that scrolls sideways where it is wider than the page, and says so.
-pub(super) const SCROLLING: &str = "<p class=\"scroll-hint\">Scroll sideways for all columns →</p>\
-    <div class=\"wide\" tabindex=\"0\">";
+pub(super) const SCROLLING: &str = "<p class=\"scroll-hint\">\
+    Scroll sideways for all columns →</p><div class=\"wide\" tabindex=\"0\">";
 
 /// A column title; a click sorts the column.
 fn head(title: &str, hint: &str) -> String {

@@ -2,9 +2,9 @@
 //!
 //! The ratio of a method is the mean over seeds of its test regret divided by that of the reference
 //! on the same seed. Differences are paired by seed. A method is on the Pareto front when no other
-//! method has at most its regret in at most its time and is better in one of both. Two times count as
-//! equal where their difference does not matter, next to the longest training of the problem, or is
-//! within the noise that the seeds show.
+//! method has at most its regret in at most its time and is better in one of both. Two times count
+//! as equal where their difference does not matter, next to the longest training of the problem, or
+//! is within the noise that the seeds show.
 
 use serde::{Deserialize, Serialize};
 

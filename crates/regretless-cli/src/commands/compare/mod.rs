@@ -409,7 +409,8 @@ impl Comparison {
         self.data[1..].iter().all(same)
     }
 
-    /// Labels of the first seed by their proven quality; those of a table are the same for all seeds.
+    /// Labels of the first seed by their proven quality; those of a table are the same for all
+    /// seeds.
     fn label_counts(&self) -> LabelCounts {
         let data = &self.data[0].data;
         data.label_counts(&data.rows())

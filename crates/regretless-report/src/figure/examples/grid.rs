@@ -5,8 +5,8 @@ use crate::axes::LabelPlacement;
 use crate::svg::{Anchor, Point, Rect, Svg};
 use crate::text::trimmed;
 
-/// Least distance of nodes at which arcs have cost labels; narrower grids have them in tooltips only.
-/// A label of four digits has this width.
+/// Least distance of nodes at which arcs have cost labels; narrower grids have them in tooltips
+/// only. A label of four digits has this width.
 const MIN_LABELED_CELL_WIDTH: f64 = 26.0;
 /// Least distance of nodes at which labels have three digits instead of two.
 const MIN_CELL_WIDTH_OF_THREE_DIGITS: f64 = 46.0;
