@@ -121,7 +121,8 @@ class SolvedModel(optModel):
 
     def setObj(self, c: Any) -> None:
         """Set the predicted costs of the next solve."""
-        self._setFullObj(self._fullCost(self._vector(c, self.num_cost, "costs are")))
+        costs = self._vector(c, self._base.num_costs, "costs are")
+        self._cost = costs if self._known is None else self._fullCost(costs)
 
     def _setFullObj(self, c: Any) -> None:
         """Set the costs of all columns of a decision."""
