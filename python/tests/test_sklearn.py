@@ -27,6 +27,7 @@ from sklearn.model_selection import (
 from sklearn.multioutput import MultiOutputRegressor, RegressorChain
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, MinMaxScaler, StandardScaler
+from sklearn.utils import get_tags
 from sklearn.utils.estimator_checks import (
     check_estimator,
     check_regressor_multioutput,
@@ -226,6 +227,8 @@ def test_without_a_problem_the_estimator_is_no_transformer():
     plain = DecisionFocusedRegressor(epochs=2)
     assert not hasattr(plain, "transform") and not hasattr(plain, "fit_transform")
     assert hasattr(deciding(), "transform") and hasattr(deciding(), "fit_transform")
+    assert get_tags(plain).transformer_tags is None
+    assert get_tags(deciding()).transformer_tags is not None
 
 
 WEIGHTS = np.where(X[:, 0] > 0, 1.0, 0.0) + 0.01

@@ -130,6 +130,9 @@ fn print_training(training: &Value, report: &mut CommandReport) {
         ),
         ("split", text(&training["split"])),
     ];
+    if training["has_row_weights"] == true {
+        lines.push(("row weights", "rows counted by weights".into()));
+    }
     if let Some(heuristic) = training["heuristic"].as_str() {
         lines.push(("heuristic", heuristic.into()));
     }

@@ -293,6 +293,7 @@ mod tests {
         model.metadata.record = Some(TrainingRecord {
             program_version: "0.1.0".into(),
             data_hash: "0".repeat(64),
+            has_row_weights: true,
             rows: [60, 20, 20],
             split: "random".into(),
             settings: serde_json::json!({ "epochs": 3 }),

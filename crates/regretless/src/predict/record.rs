@@ -9,8 +9,12 @@ use serde::{Deserialize, Serialize};
 pub(crate) struct TrainingRecord {
     /// Version of the program.
     pub(crate) program_version: String,
-    /// BLAKE3 over features and costs of all rows for training, validation and test, in this order.
+    /// BLAKE3 over features, costs and weights of all rows for training, validation and test, in
+    /// this order.
     pub(crate) data_hash: String,
+    /// Whether rows had weights.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) has_row_weights: bool,
     /// Rows for training, validation and test.
     pub(crate) rows: [usize; 3],
     /// How the rows were divided.

@@ -27,6 +27,7 @@ impl TrainingContext<'_> {
         model.metadata.record = Some(TrainingRecord {
             program_version: env!("CARGO_PKG_VERSION").into(),
             data_hash,
+            has_row_weights: self.data.data().row_weights().is_some(),
             rows: self.split.counts(),
             split: describe_split(self.split),
             settings,
@@ -57,6 +58,9 @@ impl TrainingContext<'_> {
             let costs = data.costs().row(*row).iter().copied();
             let digest = row_digest(data.features().instance(*row), costs, &mut buffer);
             hasher.update(digest.as_bytes());
+            if let Some(weights) = data.row_weights() {
+                hasher.update(&weights[*row].to_le_bytes());
+            }
             if hashes.len() < seen {
                 hashes.push(row_hash(&digest));
             }
