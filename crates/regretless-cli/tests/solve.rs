@@ -307,6 +307,19 @@ fn large_numbers_are_written_with_a_power_of_ten() {
     assert!(report.contains("objective  4e90"), "{report}");
 }
 
+/// A fixed-format file with blanks in names.
+const FIXED_MPS: &str = "\
+NAME          T
+ROWS
+ N  COST
+ L  LIM ONE
+COLUMNS
+    A B       COST                -1   LIM ONE              1
+RHS
+    RHS       LIM ONE              4
+ENDATA
+";
+
 /// Two problems in the layout of OR-Library's `mknap2.txt`; the optimum is the last number of each.
 const MKNAP2: &str = "\
 Knapsacks with several constraints.
@@ -352,8 +365,7 @@ fn compressed_files_are_solved_like_their_content() {
     use std::io::Write;
     let workspace = TestWorkspace::new();
     let lp = "maximize\n obj: 3 x + 2 y\nsubject to\n c: x + y <= 4\n x <= 2\nend\n";
-    let mps = "NAME          T\nROWS\n N  COST\n L  LIM ONE\nCOLUMNS\n    A B       COST                \
-        -1   LIM ONE              1\nRHS\n    RHS       LIM ONE              4\nENDATA\n";
+    let mps = FIXED_MPS;
     let tsp = "TYPE: TSP (M.~Someone)\nDIMENSION: 3\nEDGE_WEIGHT_TYPE: EUC_2D\nEDGE_WEIGHT_FORMAT: \
         FUNCTION\nNODE_COORD_SECTION\n1 0 0\n2 3 4\n3 6 0\nEOF\n";
     for (name, text, objective) in [
@@ -379,11 +391,7 @@ fn compressed_files_are_solved_like_their_content() {
 #[test]
 fn names_with_blanks_of_a_fixed_file_are_written() {
     let workspace = TestWorkspace::new();
-    workspace.write(
-        "m.mps",
-        "NAME          T\nROWS\n N  COST\n L  LIM ONE\nCOLUMNS\n    A B       COST                -1   \
-         LIM ONE              1\nRHS\n    RHS       LIM ONE              4\nENDATA\n",
-    );
+    workspace.write("m.mps", FIXED_MPS);
     workspace.run("solve m.mps --out m.csv").succeeded();
     assert_eq!(workspace.read("m.csv"), "name,value\nA B,4\n");
 }

@@ -156,10 +156,10 @@ pub struct SplitOptions {
     /// Predictor: linear, mlp, or mlp:64,32 with its hidden layers [default: linear]
     #[arg(long, value_name = "KIND")]
     pub predictor: Option<PredictorSpec>,
-    /// Fractions of the rows for validation and test, drawn at random (0.2 for both, or 0.2,0.1), in
-    /// table order (order, or order:0.2,0.1), or by the times in a column, the latest rows for test
-    /// (time:date, or time:date,0.2,0.1; ISO dates or numbers); or numbers of rows in table order
-    /// for training, validation and test (1000,400,600) [default: 0.2,0.2; with --benchmark
+    /// Fractions of the rows for validation and test, drawn at random (0.2 for both, or 0.2,0.1),
+    /// in table order (order, or order:0.2,0.1), or by the times in a column, the latest rows for
+    /// test (time:date, or time:date,0.2,0.1; ISO dates or numbers); or numbers of rows in table
+    /// order for training, validation and test (1000,400,600) [default: 0.2,0.2; with --benchmark
     /// 1000,400,600]
     #[arg(long, value_name = "SPLIT")]
     pub split: Option<SplitRule>,
@@ -345,7 +345,8 @@ pub struct CompareOptions {
     pub problem: ProblemOptions,
     /// Methods, separated by semicolons or given one by one, or auto. MSE always runs as the
     /// reference; least squares, the mean of the training rows and (where --split is in the order
-    /// of the table) the previous row are baselines [default: MSE and MAE with every subset of C, O, S]
+    /// of the table) the previous row are baselines [default: MSE and MAE with every subset of C,
+    /// O, S]
     #[arg(
         long,
         value_delimiter = ';',

@@ -15,8 +15,8 @@ use super::values::one_or_many;
 #[derive(Debug, Clone, Default, Args, Serialize, Deserialize)]
 #[command(next_help_heading = "Data")]
 pub struct DataOptions {
-    /// Table: CSV with features and costs, or features only with --cost-data (CSV or NPY); CSV files
-    /// may be compressed (.csv.gz, .csv.bz2)
+    /// Table: CSV with features and costs, or features only with --cost-data (CSV or NPY); CSV
+    /// files may be compressed (.csv.gz, .csv.bz2)
     #[arg(long, value_name = "FILE")]
     pub data: Option<PathBuf>,
     /// Costs in a separate file with the rows of --data (CSV or NPY)

@@ -160,8 +160,10 @@ impl UnusedColumns {
 
     /// All of them for machines.
     fn json(&self) -> serde_json::Value {
-        let column = |(name, reason): &(String, String)| serde_json::json!({"column": name, "reason": reason});
-        self.0.iter().map(column).collect()
+        let columns = self.0.iter();
+        columns
+            .map(|(name, reason)| serde_json::json!({"column": name, "reason": reason}))
+            .collect()
     }
 }
 

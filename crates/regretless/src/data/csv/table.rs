@@ -1,7 +1,8 @@
 //! A CSV file with a header, read row by row; every error has its place.
 //!
-//! Cells are separated by commas, or by the delimiter of the dialect, and may be quoted; spaces around them are ignored. Lines end in
-//! LF, CRLF or CR; a byte-order mark and empty lines are skipped.
+//! Cells are separated by commas, or by the delimiter of the dialect, and may be quoted; spaces
+//! around them are ignored. Lines end in LF, CRLF or CR; a byte-order mark and empty lines are
+//! skipped.
 
 use std::borrow::Cow;
 use std::io::{self, Read};

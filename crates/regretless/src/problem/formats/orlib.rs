@@ -3,10 +3,10 @@
 //!
 //! Two layouts. In `mknap1` and `mknapcb1` to `mknapcb9`: the number of problems, then for each:
 //! items, dimensions and the best known value (0 if unknown), the values of the items, one row of
-//! weights per dimension, and the capacities. In `mknap2`: for each problem, after at least one line
-//! of text (but for the first), dimensions, items, the values of the items, the capacities, one row
-//! of weights per dimension, and the best known value. Lines of text may stand anywhere there, and
-//! text may follow numbers in their line. Other line breaks are ignored.
+//! weights per dimension, and the capacities. In `mknap2`: for each problem, after at least one
+//! line of text (but for the first), dimensions, items, the values of the items, the capacities,
+//! one row of weights per dimension, and the best known value. Lines of text may stand anywhere
+//! there, and text may follow numbers in their line. Other line breaks are ignored.
 
 use std::collections::HashSet;
 use std::path::Path;

@@ -2,9 +2,9 @@
 //!
 //! HiGHS reads `12x` as 12 and `abc` as 0, and ignores entries of unknown rows. This check reports
 //! the invalid line instead. Fields are separated by blanks, as in free MPS; fixed MPS is read in
-//! the same way as long as no name contains a blank, and else by `mps_fixed.rs`. Sections come in the order ROWS, COLUMNS, RHS,
-//! RANGES, BOUNDS, ENDATA; the last three before ENDATA are optional, and BOUNDS may come anywhere
-//! after COLUMNS.
+//! the same way as long as no name contains a blank, and else by `mps_fixed.rs`. Sections come in
+//! the order ROWS, COLUMNS, RHS, RANGES, BOUNDS, ENDATA; the last three before ENDATA are optional,
+//! and BOUNDS may come anywhere after COLUMNS.
 
 use std::collections::{HashMap, HashSet};
 

@@ -204,7 +204,8 @@ impl FixedReader {
         Ok(false)
     }
 
-    /// Markers of integer columns are separated by blanks: publishers do not agree on their columns.
+    /// Markers of integer columns are separated by blanks: publishers do not agree on their
+    /// columns.
     fn read_marker<'a>(&mut self, line: &'a str, scan: &mut MpsScan<'a>) -> Result<(), String> {
         let kind = line.split_whitespace().next_back().unwrap_or_default();
         scan.scan_data(&["M", MARKER, kind])?;
@@ -384,10 +385,10 @@ ENDATA
     #[test]
     fn a_file_that_is_valid_in_both_formats_is_refused() {
         // By blanks, column A has entries in R and S; by columns, column `A R 5` has one in S.
-        let text = "NAME\nROWS\n N  COST\n L  R\n L  S\nCOLUMNS\n    A R 5     S                    2\n\
-            ENDATA\n";
+        let entry = "    A R 5     S                    2";
+        let text = format!("NAME\nROWS\n N  COST\n L  R\n L  S\nCOLUMNS\n{entry}\nENDATA\n");
         let folder = tempfile::tempdir().unwrap();
-        let error = LinearModel::read(&file(&folder, text)).unwrap_err();
+        let error = LinearModel::read(&file(&folder, &text)).unwrap_err();
         assert!(error.to_string().contains("rename them"), "{error}");
     }
 

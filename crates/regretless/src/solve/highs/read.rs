@@ -75,11 +75,11 @@ impl LinearModel {
             )
         })?;
         // HiGHS reads files: one that is not as it is on disk is written to a temporary file.
-        let rewritten = match &fixed {
+        let changed_text = match &fixed {
             Some(fixed) => Some(fixed.free_text.as_str()),
             None => is_compressed.then_some(text.as_str()),
         };
-        let copy = rewritten
+        let copy = changed_text
             .map(|text| write_temporary(text, format))
             .transpose()?;
         let read_path = copy.as_deref().unwrap_or(path);

@@ -56,7 +56,8 @@ proptest! {
             FeatureShape::Wide => wide(&["x*"], &["c*"], &[]),
             FeatureShape::Long { .. } => long(Some("item")),
         };
-        assert_same(&csv::read(&folder.path("t.csv"), &layout, CsvDialect::default()).unwrap(), &data);
+        let read_back = csv::read(&folder.path("t.csv"), &layout, CsvDialect::default()).unwrap();
+        assert_same(&read_back, &data);
         npy::write(&folder.path("x.npy"), &folder.path("c.npy"), &data, false).unwrap();
         assert_same(&npy::read(&folder.path("x.npy"), &folder.path("c.npy")).unwrap(), &data);
     }
