@@ -271,7 +271,7 @@ fn every_method_runs_on_a_function_or_names_the_missing_capability() {
 #[test]
 fn a_later_stage_that_the_problem_cannot_serve_is_refused_before_the_first_is_trained() {
     let [fixture, _] = benchmark_fixtures("TSP5");
-    let error = fixture.train("MAE(O,S) then LAVA", settings()).unwrap_err();
+    let error = fixture.train("SPO+ then LAVA", settings()).unwrap_err();
     assert!(matches!(error, Error::Capability { .. }), "{error}");
     assert_eq!(fixture.oracle.counts().total(), fixture.data.len() as u64);
 }
