@@ -296,6 +296,15 @@ ENDATA
             Some(["", "X ONE", "TOTAL CO", "1.5", "ROOM 1", "2"])
         );
         assert_eq!(split_fields(" UP BND       X").unwrap()[2], "X");
+        // Every field to its last column.
+        let full = format!(
+            " UP {:<10}{:<10}{:>12}   {:<10}{:>12}",
+            "12345678", "A      Z", "-1.234567e-9", "B      Z", "-7.654321e-9"
+        );
+        let fields = split_fields(&full).unwrap();
+        assert_eq!(fields[..3], ["UP", "12345678", "A      Z"]);
+        assert_eq!(fields[3..], ["-1.234567e-9", "B      Z", "-7.654321e-9"]);
+        assert_eq!(split_fields(&format!("{full}0")), None);
         for line in [
             " x obj 1 cap 2",
             "\tX         R",
