@@ -13,28 +13,12 @@ impl TextTable {
     /// An empty table.
     pub fn new<'a>(heading: impl IntoIterator<Item = &'a str>) -> Self {
         Self {
-            heading: heading.into_iter().map(str::to_owned).collect(),
+            heading: heading
+                .into_iter()
+                .map(|cell| escaped(cell).into_owned())
+                .collect(),
             rows: Vec::new(),
         }
-    }
-
-    /// An empty table whose number of columns is not known in advance.
-    pub fn with_heading(heading: Vec<String>) -> Self {
-        let heading = heading.iter().map(|cell| escaped(cell).into_owned());
-        Self {
-            heading: heading.collect(),
-            rows: Vec::new(),
-        }
-    }
-
-    /// Adds a row with one cell per column of the heading.
-    pub fn cells(&mut self, cells: Vec<String>) {
-        let mut row: Vec<String> = cells
-            .iter()
-            .map(|cell| escaped(cell).into_owned())
-            .collect();
-        row.resize(self.heading.len(), String::new());
-        self.rows.push(row);
     }
 
     /// Adds a row.

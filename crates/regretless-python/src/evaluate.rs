@@ -333,8 +333,8 @@ pub fn evaluate<'py>(
 #[pyfunction]
 #[pyo3(
     signature = (
-        problem, predictions, C, *, labels=None, threads=None, progress=false, heuristic=None, gap=None, nodes=None, seconds=None,
-        **unknown
+        problem, predictions, C, *, labels=None, threads=None, progress=false, heuristic=None,
+        gap=None, nodes=None, seconds=None, **unknown
     ),
     text_signature = "(problem, predictions, C, *, labels=None, threads=None, progress=False, \
         heuristic=None, gap=None, nodes=None, seconds=None)"

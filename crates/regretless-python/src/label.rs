@@ -322,8 +322,8 @@ fn parse_shard(shard: &Bound<'_, PyAny>) -> PyResult<Shard> {
 #[pyfunction]
 #[pyo3(
     signature = (
-        problem, C, *, store=None, shard=None, threads=None, progress=false, heuristic=None, gap=None, nodes=None, seconds=None,
-        **unknown
+        problem, C, *, store=None, shard=None, threads=None, progress=false, heuristic=None,
+        gap=None, nodes=None, seconds=None, **unknown
     ),
     text_signature = "(problem, C, *, store=None, shard=None, threads=None, progress=False, \
         heuristic=None, gap=None, nodes=None, seconds=None)"

@@ -6,7 +6,6 @@ use std::sync::OnceLock;
 use numpy::{PyArray1, PyArray2};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyTuple, PyType};
-use regretless::problem::ModelProblem;
 
 use crate::arrays::{array1, array2, features};
 use crate::call_observer::{PyCall, catch_panic, detached};
@@ -81,15 +80,13 @@ pub fn problem_of_model(
             "the model's problem cannot be read: {error}"
         )))
     })?;
-    let (spec, problem) = ModelProblem {
-        problem: &problem,
-        file_hash,
-        file_content,
-        folder: Some(&folder),
-    }
-    .build()
-    .map_err(to_py_err)?;
-    Ok(Problem::from_built(spec, problem))
+    let problem =
+        regretless::Problem::of_model_metadata(&problem, file_hash, file_content, Some(&folder))
+            .map_err(to_py_err)?;
+    Ok(Problem::from_built(
+        problem.spec().clone(),
+        problem.kind().clone(),
+    ))
 }
 
 #[pymethods]
@@ -146,7 +143,8 @@ impl Model {
     /// >>> decisions = model.decide(X_new).decisions
     #[pyo3(
         signature = (
-            X, *, problem=None, threads=None, progress=false, heuristic=None, gap=None, nodes=None, seconds=None, **unknown
+            X, *, problem=None, threads=None, progress=false, heuristic=None, gap=None,
+            nodes=None, seconds=None, **unknown
         ),
         text_signature = "($self, X, *, problem=None, threads=None, progress=False, \
             heuristic=None, gap=None, nodes=None, seconds=None)"
@@ -220,7 +218,8 @@ impl Model {
     /// --------
     /// >>> model.evaluate(X_test, C_test).normalized_regret
     #[pyo3(signature = (
-        X, C, *, problem=None, labels=None, threads=None, progress=false, heuristic=None, gap=None, nodes=None, seconds=None
+        X, C, *, problem=None, labels=None, threads=None, progress=false, heuristic=None,
+        gap=None, nodes=None, seconds=None
     ))]
     fn evaluate<'py>(
         &self,

@@ -8,9 +8,7 @@ use std::error::Error;
 use std::fs;
 use std::path::Path;
 
-use regretless::experiment::{
-    DataFiles, Experiment, ExperimentResults, ExperimentRunner, RunLimits,
-};
+use regretless::experiment::{DataFiles, Experiment, ExperimentResults, ExperimentRunner};
 use regretless::observer::NoopObserver;
 use regretless::parallel::Threads;
 use regretless_report::{ComparisonSummary, comparison_page};
@@ -69,18 +67,14 @@ fn comparison(results: &ExperimentResults) -> String {
 fn run(text: &str, folder: &Path) -> Result<ExperimentResults, Box<dyn Error>> {
     let experiment: Experiment = toml::from_str(text)?;
     let (labels, folder) = (folder.join("labels"), folder.to_path_buf());
-    let (files, limits, threads) = (
-        DataFiles::default(),
-        RunLimits::default(),
-        Threads::single_threaded(),
-    );
     let runner = ExperimentRunner {
         experiment,
         folder,
         labels,
-        files,
-        limits,
-        threads,
+        files: DataFiles::default(),
+        time_budget: None,
+        shard: None,
+        threads: Threads::single_threaded(),
     };
     Ok(runner.run(&NoopObserver)?)
 }

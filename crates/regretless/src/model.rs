@@ -279,6 +279,26 @@ impl Model {
 }
 
 impl Problem {
+    /// The problem that the metadata of a model describe, for programs with model files of their
+    /// own: the serialized problem, the BLAKE3 hash of the file it names, the content of that file
+    /// if it is known, and else the folder of the model, where the file is looked for too.
+    ///
+    /// # Errors
+    /// As [`Problem::of_model`].
+    pub fn of_model_metadata(
+        problem: &serde_json::Value,
+        file_hash: Option<&str>,
+        file_content: Option<Vec<u8>>,
+        folder: Option<&Path>,
+    ) -> Result<Self> {
+        Self::from_model_file(&ModelProblem {
+            problem,
+            file_hash,
+            file_content,
+            folder,
+        })
+    }
+
     /// The problem that a model was trained for. `folder` is that of the model file, for models of
     /// earlier versions, which name the file of their problem instead of holding it.
     ///

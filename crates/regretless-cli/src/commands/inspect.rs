@@ -215,13 +215,13 @@ fn print_side_by_side(coefficients: &[Value], report: &mut CommandReport) {
         .into_iter()
         .chain(names)
         .collect();
-    let mut table = TextTable::with_heading(heading);
+    let mut table = TextTable::new(heading.iter().map(String::as_str));
     for entry in coefficients.iter().take(MAX_PRINTED_COSTS) {
         let mut cells = vec![cost_name(entry), coefficient(&entry["intercept"])];
         for feature in array(&entry["features"]) {
             cells.push(coefficient(&feature["coefficient"]));
         }
-        table.cells(cells);
+        table.row(cells);
     }
     report.text.push_str(&table.text());
 }

@@ -588,8 +588,12 @@ impl Problem {
     ///     For another number of costs, costs that are not finite, or a heuristic that the problem
     ///     does not have.
     #[pyo3(
-        signature = (C, *, threads=None, progress=false, heuristic=None, gap=None, nodes=None, seconds=None, **unknown),
-        text_signature = "($self, C, *, threads=None, progress=False, heuristic=None, gap=None, nodes=None, seconds=None)"
+        signature = (
+            C, *, threads=None, progress=false, heuristic=None, gap=None, nodes=None, seconds=None,
+            **unknown
+        ),
+        text_signature = "($self, C, *, threads=None, progress=False, heuristic=None, gap=None, \
+            nodes=None, seconds=None)"
     )]
     fn solve_all(
         &self,

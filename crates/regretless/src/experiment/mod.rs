@@ -26,7 +26,7 @@ pub use example::{DecisionLayout, Example, ExampleDecision};
 pub use method::CellMethod;
 pub use named_problem::DataFiles;
 pub use results::{ExperimentResults, MethodResults, ProblemResults, Provenance, SeedResult};
-pub use runner::{ExperimentRunner, RunLimits};
+pub use runner::ExperimentRunner;
 pub use spec::{Experiment, FigureKind, PublishedResult};
 pub use statistics::{ConfidenceInterval, MeanAndDeviation};
 pub use store::CellStore;

@@ -27,15 +27,6 @@ use crate::oracle::Oracle;
 use crate::parallel::Threads;
 use crate::sense::Sense;
 
-/// Limits of one call.
-#[derive(Debug, Clone, Default)]
-pub struct RunLimits {
-    /// No cell starts after this time.
-    pub budget: Option<Duration>,
-    /// Only these pairs of problem and seed.
-    pub shard: Option<Shard>,
-}
-
 /// Runs an experiment in a folder.
 #[derive(Debug, Clone)]
 pub struct ExperimentRunner {
@@ -48,8 +39,10 @@ pub struct ExperimentRunner {
     pub labels: PathBuf,
     /// Files of real data.
     pub files: DataFiles,
-    /// Time budget and shard.
-    pub limits: RunLimits,
+    /// No cell starts after this time.
+    pub time_budget: Option<Duration>,
+    /// Only these pairs of problem and seed.
+    pub shard: Option<Shard>,
     /// Threads.
     pub threads: Threads,
 }
@@ -198,8 +191,7 @@ impl ExperimentRunner {
     }
 
     fn is_over_budget(&self, begun: Instant) -> bool {
-        self.limits
-            .budget
+        self.time_budget
             .is_some_and(|budget| begun.elapsed() >= budget)
     }
 
@@ -213,7 +205,6 @@ impl ExperimentRunner {
         let mut batches: Vec<CellBatch<'_>> = Vec::new();
         for (index, (problem, seed)) in pairs.enumerate() {
             let in_shard = self
-                .limits
                 .shard
                 .is_none_or(|shard| index % shard.count == shard.index);
             if !in_shard {

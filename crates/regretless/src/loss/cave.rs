@@ -218,8 +218,8 @@ impl LossDefinition for Cave {
         }
     }
 
-    /// Checks that decisions are vertices of the relaxation with a cone, and that the interior-point
-    /// method is available.
+    /// Checks that decisions are vertices of the relaxation with a cone, and that the
+    /// interior-point method is available.
     fn check_problem(&self, oracle: &Oracle) -> Result<()> {
         if matches!(self.projection, ConeProjection::InteriorPoint { .. })
             && !cfg!(feature = "clarabel")

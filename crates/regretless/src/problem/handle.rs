@@ -270,7 +270,7 @@ impl Problem {
     /// # Errors
     /// When it cannot be read, names a file that is missing or has changed, or is implemented by
     /// the user's program.
-    pub fn from_model_file(metadata: &ModelProblem<'_>) -> Result<Self> {
+    pub(crate) fn from_model_file(metadata: &ModelProblem<'_>) -> Result<Self> {
         let (spec, kind) = metadata.build()?;
         Ok(Self {
             kind,

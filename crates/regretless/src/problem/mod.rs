@@ -47,7 +47,7 @@ pub use knapsack::Knapsack;
 pub use linear::{CostColumns, LinearArrays, LinearColumn, LinearFile, LinearRow};
 #[cfg(feature = "highs")]
 pub use linear::{LinearBuilder, LinearProblem, VariableDomain};
-pub use model_problem::ModelProblem;
+pub(crate) use model_problem::ModelProblem;
 #[cfg(feature = "highs")]
 pub use schedule::Schedule;
 pub use top_k::TopK;

@@ -18,7 +18,7 @@ const REMEDY: &str = "pass the problem, for example as a problem file";
 
 /// The problem in the metadata of a model file.
 #[derive(Debug, Clone)]
-pub struct ModelProblem<'a> {
+pub(crate) struct ModelProblem<'a> {
     /// The serialized problem.
     pub problem: &'a serde_json::Value,
     /// BLAKE3 of the file it names, at training.
@@ -35,7 +35,7 @@ impl ModelProblem<'_> {
     /// # Errors
     /// When it cannot be read, names a file that is missing or has changed since training, or is
     /// implemented in the user's program.
-    pub fn build(&self) -> Result<(ProblemSpec, Arc<dyn ProblemKind>)> {
+    pub(super) fn build(&self) -> Result<(ProblemSpec, Arc<dyn ProblemKind>)> {
         let spec: ProblemSpec = serde_json::from_value(self.problem.clone())
             .map_err(|error| Error::data(format!("the model's problem cannot be read: {error}")))?;
         let ProblemSpec::Linear(linear) = spec else {

@@ -88,7 +88,7 @@ fn hard_cases() -> [HardCase; 5] {
         case("linear", Arc::new(linear), values),
         case("small tour", benchmark("TSP64"), edges(64)),
         case("large tour", benchmark("TSP400"), edges(400)),
-        case("routes", benchmark("CVRP60"), edges(60)),
+        case("routes", benchmark("CVRP30"), edges(30)),
     ]
 }
 

@@ -3,7 +3,7 @@
 #![cfg(feature = "highs")]
 use std::path::Path;
 
-use regretless::problem::{CostColumns, ModelProblem, ProblemSpec};
+use regretless::problem::{CostColumns, ProblemSpec};
 use regretless::{Dataset, Method, Model, Problem, Split, Trainer};
 use serde_json::json;
 
@@ -12,15 +12,8 @@ const LP: &str = "minimize\n obj: a + b\nsubject to\n one: a + b >= 1\nbinary\n 
 /// Builds the problem of a model that refers to a file.
 fn build(file: &Path, hash: Option<&str>, folder: Option<&Path>) -> Result<ProblemSpec, String> {
     let problem = json!({"kind": "linear", "file": file, "costs": "all"});
-    let model_problem = ModelProblem {
-        problem: &problem,
-        file_hash: hash,
-        file_content: None,
-        folder,
-    };
-    model_problem
-        .build()
-        .map(|(spec, _)| spec)
+    Problem::of_model_metadata(&problem, hash, None, folder)
+        .map(|problem| problem.spec().clone())
         .map_err(|error| error.to_string())
 }
 
@@ -162,13 +155,9 @@ fn a_forged_file_in_a_model_is_refused_as_a_file_is() {
     let build = |file: &str, content: &str| {
         let mut problem = problem.clone();
         problem["file"] = file.into();
-        let model_problem = ModelProblem {
-            problem: &problem,
-            file_hash: Some(&hash(LP)),
-            file_content: Some(content.into()),
-            folder: None,
-        };
-        model_problem.build().map(|_| ()).map_err(|e| e.to_string())
+        Problem::of_model_metadata(&problem, Some(&hash(LP)), Some(content.into()), None)
+            .map(|_| ())
+            .map_err(|e| e.to_string())
     };
     assert_eq!(build("model.lp", LP), Ok(()));
     let message = build("model.lp", &LP.replace(">= 1", ">= 2")).unwrap_err();

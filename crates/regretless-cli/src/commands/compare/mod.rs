@@ -13,7 +13,7 @@ use regretless::baseline::Baseline;
 use regretless::data::InstanceKeys;
 use regretless::experiment::{
     CellData, CellId, CellMethod, CellRecord, DataFiles, Experiment, ExperimentResults,
-    ExperimentRunner, ProblemResults, RunLimits,
+    ExperimentRunner, ProblemResults,
 };
 use regretless::label::LabelCounts;
 use regretless::loss::{BaseError, CostSensitiveSpec, ErrorSide, InstanceWeighting};
@@ -362,7 +362,8 @@ impl Comparison {
             folder: PathBuf::new(),
             labels: PathBuf::new(),
             files: DataFiles::default(),
-            limits: RunLimits::default(),
+            time_budget: None,
+            shard: None,
             threads: Threads::new(options.execution.threads.unwrap_or(0))?,
         };
         Ok(Self {

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 #[cfg(feature = "png")]
 use regretless::data::OutputFile;
-use regretless::experiment::{Experiment, ExperimentResults, ExperimentRunner, RunLimits};
+use regretless::experiment::{Experiment, ExperimentResults, ExperimentRunner};
 use regretless::parallel::Threads;
 use regretless::{Error, Result};
 use serde_json::json;
@@ -135,10 +135,6 @@ fn runner(experiment: Experiment, options: &ReproduceOptions) -> Result<Experime
     }
     let out = options.out.clone().unwrap_or_else(|| PathBuf::from("runs"));
     let (folder, labels) = (out.join(&experiment.name), out.join("labels"));
-    let limits = RunLimits {
-        budget: options.time_budget.as_deref().map(duration).transpose()?,
-        shard: options.shard.as_deref().map(str::parse).transpose()?,
-    };
     let current_folder = std::env::current_dir().map_err(Error::io(Path::new(".")))?;
     let files = data_files::locate(options, &current_folder);
     let threads = Threads::new(options.execution.threads.unwrap_or(0))?;
@@ -147,7 +143,8 @@ fn runner(experiment: Experiment, options: &ReproduceOptions) -> Result<Experime
         folder,
         labels,
         files,
-        limits,
+        time_budget: options.time_budget.as_deref().map(duration).transpose()?,
+        shard: options.shard.as_deref().map(str::parse).transpose()?,
         threads,
     })
 }

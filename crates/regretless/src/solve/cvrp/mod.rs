@@ -17,6 +17,7 @@ use super::complete_graph::{EdgeCostMatrix, edge_index_u32};
 use super::cutting_plane::SearchResult;
 use super::pruning::PruningRule;
 use super::{SearchLimits, Solution, SolveFailure, Solver};
+use crate::cancellation;
 use crate::decision::Decision;
 
 mod branching;
@@ -109,6 +110,8 @@ impl CvrpBranchAndCut {
             let nodes = self.limits.nodes;
             return Err(if result.complete {
                 SolveFailure::Infeasible
+            } else if cancellation::requested() {
+                SolveFailure::Interrupted
             } else {
                 SolveFailure::LimitReached { nodes }
             });
