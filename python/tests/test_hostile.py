@@ -98,7 +98,9 @@ def test_a_batch_has_at_most_all_rows():
     whole, _ = rl.train(rl.Problem("KS8"), X, C, "MAE(O,S)", batch_size=20, **arguments)
     for batch_size in [10**11, 10**18]:
         model, _ = rl.train(rl.Problem("KS8"), X, C, "MAE(O,S)", batch_size=batch_size, **arguments)
-        assert model.to_bytes() == whole.to_bytes()
+        # The record of the training, which has the batch size, differs.
+        np.testing.assert_array_equal(model.coefficients, whole.coefficients)
+        np.testing.assert_array_equal(model.intercepts, whole.intercepts)
 
 
 @pytest.mark.parametrize("name", ["KS8", "SP4x4", "TSP6", "TSP12", "CVRP6"])

@@ -76,7 +76,7 @@ pub fn run(options: &LabelOptions, context: &CommandContext) -> Result<CommandRe
     }
     let json = json!({
         "solved": shard_report.solved_rows,
-        "known": shard_report.stored_rows + shard_report.solved_rows,
+        "known": shard_report.known_rows,
         "rows": shard_report.rows,
         "folder": path_json(store.folder()),
         "unused_columns": unused.json(),
@@ -87,7 +87,7 @@ pub fn run(options: &LabelOptions, context: &CommandContext) -> Result<CommandRe
     };
     let [solved, known, rows] = [
         shard_report.solved_rows,
-        shard_report.stored_rows + shard_report.solved_rows,
+        shard_report.known_rows,
         shard_report.rows,
     ]
     .map(|count| grouped(count as u64));

@@ -34,6 +34,8 @@ pub struct LabelReport {
     pub stored_rows: usize,
     /// Rows that this run solved. Rows with equal costs are solved once.
     pub solved_rows: usize,
+    /// Rows whose label is known now.
+    pub known_rows: usize,
     /// Whether all labels are stored now; the reason why not is among the warnings.
     pub is_stored: bool,
     /// Rows that could not be solved, with the reason.
@@ -178,10 +180,10 @@ impl LabelStore {
             write_error = solved.write_error;
             solve_seconds = solved.solve_seconds;
         }
+        let is_known = |row: &usize| results[table.keys.representative(*row)].is_some();
+        let known_rows = (0..rows).filter(is_known).count();
         if write_error.is_none() {
-            let is_complete =
-                (0..rows).all(|row| results[table.keys.representative(row)].is_some());
-            let rule = if is_complete {
+            let rule = if known_rows == rows {
                 MergeRule::Finished
             } else {
                 MergeRule::WhileSolving
@@ -199,6 +201,7 @@ impl LabelStore {
                 rows,
                 stored_rows,
                 solved_rows: missing.len(),
+                known_rows,
                 is_stored: write_error.is_none(),
                 failed: Vec::new(),
                 warnings: stored.warnings,

@@ -14,7 +14,9 @@ use regretless::label::{LabelStore, LabeledDataset};
 use regretless::observer::NoopObserver;
 use regretless::oracle::Oracle;
 use regretless::parallel::Threads;
-use regretless::problem::{Benchmark, Knapsack, LinearBuilder, ProblemKind, Sense, VariableDomain};
+use regretless::problem::{
+    Benchmark, Cvrp, Knapsack, LinearBuilder, ProblemKind, Sense, VariableDomain,
+};
 use regretless::random::{Purpose, RandomStream};
 use regretless::solve::{SearchLimits, SolveFailure, SolveStatus};
 
@@ -64,6 +66,7 @@ fn hard_cases() -> [HardCase; 5] {
         );
     }
     let linear = build.build().unwrap();
+    let routes = Cvrp::new(vec![1.0; 60], 40.0, 8).unwrap();
     let mut stream = stream();
     let mut edges = |nodes: usize| {
         (0..nodes * (nodes - 1) / 2)
@@ -88,7 +91,7 @@ fn hard_cases() -> [HardCase; 5] {
         case("linear", Arc::new(linear), values),
         case("small tour", benchmark("TSP64"), edges(64)),
         case("large tour", benchmark("TSP400"), edges(400)),
-        case("routes", benchmark("CVRP30"), edges(30)),
+        case("routes", Arc::new(routes), edges(61)),
     ]
 }
 
@@ -110,10 +113,15 @@ fn every_search_ends_when_it_is_canceled() {
 #[test]
 fn every_search_ends_at_its_time_limit_with_an_incumbent_and_a_bound() {
     for case in hard_cases() {
-        // Tours have an incumbent at once; the other searches need some time to find one.
-        let is_tour = case.name.ends_with("tour");
+        // Tours have incumbent and bound at once, routes have a bound after the first round of cuts,
+        // and the other searches need some time to find an incumbent.
+        let seconds = match case.name {
+            "small tour" | "large tour" => 1e-6,
+            "routes" => 3.0,
+            _ => 0.3,
+        };
         let limits = SearchLimits {
-            seconds: Some(if is_tour { 1e-6 } else { 0.5 }),
+            seconds: Some(seconds),
             ..SearchLimits::default()
         };
         let oracle = Oracle::new(case.problem).with_limits(limits);
