@@ -141,8 +141,8 @@ def decision_frame(
     rows, entries = np.nonzero(chosen)
     data = {
         "objective": np.asarray(objectives)[rows],
-        "status": [statuses[row] for row in rows],
-        "column": [columns[entry] for entry in entries],
+        "status": [statuses[row] for row in rows.tolist()],
+        "column": [columns[entry] for entry in entries.tolist()],
         "value": values[rows, entries],
     }
     if template.library == "polars":

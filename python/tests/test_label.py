@@ -19,7 +19,9 @@ def test_labels_are_the_optimal_decisions():
 
 def test_shards_join_into_one_store(tmp_path):
     store = tmp_path / "costs.npy"
-    assert rl.label(PROBLEM, C, store=store, shard="1/2") == 15
+    # Rows of the other shard with the same costs are known too.
+    known = sum((C[::2] == row).all(axis=1).any() for row in C)
+    assert rl.label(PROBLEM, C, store=store, shard="1/2") == known < 30
     assert rl.label(PROBLEM, C, store=store, shard=(2, 2)) == 30
     joined = rl.label(PROBLEM, C, store=store)
     np.testing.assert_array_equal(joined.decisions, rl.label(PROBLEM, C).decisions)

@@ -439,7 +439,8 @@ fn with_row_weights(data: Dataset, weights: &Bound<'_, PyAny>) -> PyResult<Datas
 #[pyo3(signature = (
     problem, X, C, method=None, *, labels=None, weights=None, split=None, predictor="linear",
     init_model=None, seed=0, profile="default", feature_names=None, cost_names=None,
-    checkpoint=None, threads=None, progress=false, heuristic=None, gap=None, nodes=None, seconds=None, **settings
+    checkpoint=None, threads=None, progress=false, heuristic=None, gap=None, nodes=None,
+    seconds=None, **settings
 ))]
 pub fn train<'py>(
     py: Python<'py>,
