@@ -135,7 +135,7 @@ def decision_frame(
                 )
             data[name] = values[:, column]
         return template.table(data)
-    chosen = values != 0
+    chosen = (values != 0) & ~np.isnan(values)
     # A row of zeros stays in the table, with its first column.
     chosen[~chosen.any(axis=1), :1] = True
     rows, entries = np.nonzero(chosen)

@@ -377,9 +377,7 @@ pub fn label<'py>(
             store.label_shard(data, &problem.spec, &oracle, shard, observer)
         })?;
         warn_all(py, &report.warnings)?;
-        return Ok((report.stored_rows + report.solved_rows)
-            .into_pyobject(py)?
-            .into_any());
+        return Ok(report.known_rows.into_pyobject(py)?.into_any());
     }
     let (labeled, report) = call.run(py, |observer| {
         store.label(data, &problem.spec, &oracle, observer)

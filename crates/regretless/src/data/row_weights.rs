@@ -60,17 +60,21 @@ impl Dataset {
     pub(crate) fn scaled_row_weights(&self, instances: &[usize]) -> Option<Vec<f64>> {
         let weights = self.row_weights()?;
         let first = weights[*instances.first()?];
+        // Weights are divided by the largest before they are summed: the sum may overflow.
+        let max = instances
+            .iter()
+            .fold(0.0_f64, |max, instance| max.max(weights[*instance]));
         let mut sum = 0.0;
         let mut is_constant = true;
         for instance in instances {
-            sum += weights[*instance];
+            sum += weights[*instance] / max.max(f64::MIN_POSITIVE);
             is_constant &= weights[*instance] == first;
         }
         // The mean of equal weights is exactly their value, which the rounded sum may miss.
         let mean = if is_constant {
             first
         } else {
-            sum / instances.len() as f64
+            max * (sum / instances.len() as f64)
         };
         Some(weights.iter().map(|weight| weight / mean).collect())
     }

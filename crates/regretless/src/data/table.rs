@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::csv::{ColumnChoice, FirstRow};
 use super::row_times::RowTimes;
 use super::{CsvDialect, Dataset, Features, Layout, Split, SplitIndices, WideColumns, csv, npy};
-use crate::error::{Error, Result};
+use crate::error::{Error, InputPlace, Result};
 
 /// The files of a table and its layout.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -108,7 +108,16 @@ impl TableSource {
     pub fn split(&self, split: &Split, rows: usize) -> Result<SplitIndices> {
         match split.time_column() {
             None => split.apply(rows),
-            Some(column) => split.apply_to_parsed(&self.read_times(column)?),
+            Some(column) => {
+                let times = self.read_times(column)?;
+                // The file is read again for its times and may have changed meanwhile.
+                if times.len() != rows {
+                    let message = format!("{} times for {rows} instances", times.len());
+                    return Err(Error::input(InputPlace::file(self.costs_file()), message)
+                        .with_remedy("run the command again when the file does not change"));
+                }
+                split.apply_to_parsed(&times)
+            }
         }
     }
 

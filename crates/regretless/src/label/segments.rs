@@ -28,6 +28,7 @@ use crate::error::{Error, Result};
 use crate::observer::Observer;
 use crate::oracle::{Oracle, SolveResult};
 use crate::size_limits::read_file;
+use crate::solve::SolveFailure;
 
 /// A segment is merged with smaller ones if it is at most this many times as large as they are
 /// together. Untuned: 2 keeps fewer than twenty segments for 10 million rows, and rewrites a row
@@ -69,6 +70,8 @@ pub(super) struct StoredLabels {
     pub results: Vec<Option<SolveResult>>,
     /// Segments whose content cannot be used.
     pub damaged: Vec<PathBuf>,
+    /// Labels of damaged segments that can be used.
+    pub rescued: BTreeMap<LabelKey, SolveResult>,
     pub warnings: Vec<String>,
 }
 
@@ -129,6 +132,7 @@ impl LabelSegments<'_> {
         let mut stored = StoredLabels {
             results: vec![None; table.costs.rows()],
             damaged: Vec::new(),
+            rescued: BTreeMap::new(),
             warnings: Vec::new(),
         };
         let mut processed: Vec<PathBuf> = Vec::new();
@@ -209,7 +213,9 @@ impl LabelSegments<'_> {
             time_estimate.count();
             let due = {
                 let mut pending = pending.lock().unwrap_or_else(PoisonError::into_inner);
-                pending.labels.insert(table.keys.key(row), result.clone());
+                if is_property_of_row(result) {
+                    pending.labels.insert(table.keys.key(row), result.clone());
+                }
                 pending.take_if_due(flush_interval)
             };
             self.write_or_record_error(&due, &pending);
@@ -230,7 +236,8 @@ impl LabelSegments<'_> {
         })
     }
 
-    /// Writes labels, if there are any, and merges segments; stores the first error for the caller.
+    /// Writes labels, if there are any, and merges segments. Labels that cannot be written are
+    /// pending again, for the next attempt, and the error is stored for the caller.
     fn write_or_record_error(
         &self,
         labels: &BTreeMap<LabelKey, SolveResult>,
@@ -239,19 +246,29 @@ impl LabelSegments<'_> {
         if labels.is_empty() {
             return;
         }
-        match self.write(labels) {
-            Ok(_) => self.merge(MergeRule::WhileSolving),
+        let written = self.write(labels);
+        let mut pending = pending.lock().unwrap_or_else(PoisonError::into_inner);
+        match written {
+            Ok(_) => pending.write_error = None,
             Err(error) => {
-                let mut pending = pending.lock().unwrap_or_else(PoisonError::into_inner);
-                pending.write_error.get_or_insert(error);
+                pending.labels.extend(labels.clone());
+                pending.write_error = Some(error);
             }
+        }
+        let is_written = pending.write_error.is_none();
+        drop(pending);
+        if is_written {
+            self.merge(MergeRule::WhileSolving);
         }
     }
 
     /// Removes segments that cannot be used, before their rows are solved and written again: the
-    /// new file may have the same name.
-    pub(super) fn remove(&self, damaged: &[PathBuf]) {
-        for path in damaged {
+    /// new file may have the same name. Their labels that can be used are written first.
+    pub(super) fn remove_damaged(&self, stored: &StoredLabels) {
+        if !stored.rescued.is_empty() && self.write(&stored.rescued).is_err() {
+            return;
+        }
+        for path in &stored.damaged {
             let _ = fs::remove_file(path);
             fail_point();
         }
@@ -276,12 +293,18 @@ impl LabelSegments<'_> {
     }
 
     fn merge_locked(&self, rule: MergeRule) {
-        let mut labels = BTreeMap::new();
+        let mut labels: BTreeMap<LabelKey, SolveResult> = BTreeMap::new();
         let mut sources = Vec::new();
         for path in select_for_merge(&self.files(), rule) {
             // What cannot be read stays: the next run reports it.
             if let SegmentContent::Labels(content) = self.read(&path) {
-                labels.extend(content);
+                for (key, result) in content {
+                    let known = labels.entry(key).or_insert_with(|| result.clone());
+                    // Limits may end one run without a decision and another with one.
+                    if known.is_err() && result.is_ok() {
+                        *known = result;
+                    }
+                }
                 sources.push(path);
             }
         }
@@ -320,6 +343,24 @@ fn wait_for_lock(path: &Path, rule: MergeRule) -> Option<File> {
     None
 }
 
+/// Whether a result is a property of the row and its limits, and not of the moment: a time limit,
+/// an exception of the user's function or a failed solver may end otherwise next time.
+fn is_property_of_row(result: &SolveResult) -> bool {
+    match result {
+        Ok(_)
+        | Err(
+            SolveFailure::Infeasible | SolveFailure::Unbounded | SolveFailure::LimitReached { .. },
+        ) => true,
+        Err(
+            SolveFailure::TimeLimitReached
+            | SolveFailure::EmptySolutionPool
+            | SolveFailure::Interrupted
+            | SolveFailure::InvalidSolution(_)
+            | SolveFailure::SolverError(_),
+        ) => false,
+    }
+}
+
 /// The segments that are merged into one, of those sorted by size.
 fn select_for_merge(files: &[(u64, PathBuf)], rule: MergeRule) -> Vec<PathBuf> {
     let total: u64 = files.iter().map(|(bytes, _)| bytes).sum();
@@ -338,7 +379,8 @@ fn select_for_merge(files: &[(u64, PathBuf)], rule: MergeRule) -> Vec<PathBuf> {
 }
 
 impl StoredLabels {
-    /// Adds the labels of a segment, or none of them if one does not fit the table.
+    /// Adds the labels of a segment that fit the table. Where one does not fit, the segment counts
+    /// as damaged, and its other labels are rescued.
     fn add(
         &mut self,
         path: &Path,
@@ -346,18 +388,29 @@ impl StoredLabels {
         table: &UnlabeledTable<'_>,
     ) {
         let mut fitting = Vec::new();
-        for (key, result) in labels {
-            let Some(row) = table.keys.first_row(key) else {
+        let mut misfit = None;
+        for (key, result) in &labels {
+            let Some(row) = table.keys.first_row(*key) else {
                 continue;
             };
-            if let Err(reason) = table.check(row, &result) {
-                self.refuse(path, &reason);
-                return;
+            match table.check(row, result) {
+                Ok(()) => fitting.push((row, result.clone())),
+                Err(reason) => misfit = misfit.or(Some((*key, reason))),
             }
-            fitting.push((row, result));
+        }
+        if let Some((_, reason)) = misfit {
+            self.refuse(path, &reason);
+            for (key, result) in labels {
+                let row = table.keys.first_row(key);
+                if row.is_none_or(|row| table.check(row, &result).is_ok()) {
+                    self.rescued.insert(key, result);
+                }
+            }
         }
         for (row, result) in fitting {
-            self.results[row] = Some(result);
+            if !matches!(self.results[row], Some(Ok(_))) {
+                self.results[row] = Some(result);
+            }
         }
     }
 
@@ -395,13 +448,13 @@ impl UnlabeledTable<'_> {
 struct UnwrittenLabels {
     labels: BTreeMap<LabelKey, SolveResult>,
     since: Instant,
-    /// The first error of a write; nothing is written after it.
+    /// The error of the last write, if it failed.
     write_error: Option<Error>,
 }
 
 impl UnwrittenLabels {
     fn take_if_due(&mut self, flush_interval: Duration) -> BTreeMap<LabelKey, SolveResult> {
-        if self.since.elapsed() < flush_interval || self.write_error.is_some() {
+        if self.since.elapsed() < flush_interval {
             return BTreeMap::new();
         }
         self.since = Instant::now();

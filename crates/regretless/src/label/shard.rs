@@ -2,7 +2,8 @@
 
 use crate::error::{Error, Result};
 
-/// One of several equal parts of the rows: row r belongs to shard r mod `count`.
+/// One of several equal parts of the rows: row r belongs to shard r mod `count`, and rows with
+/// equal costs to the shard of the first of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Shard {
     /// The shard, counted from 0.

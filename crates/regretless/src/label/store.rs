@@ -158,7 +158,7 @@ impl LabelStore {
             oracle,
         };
         let stored = segments.load(&table);
-        segments.remove(&stored.damaged);
+        segments.remove_damaged(&stored);
         let mut results = stored.results;
         let rows = results.len();
         let missing: Vec<usize> = (0..rows)
@@ -254,8 +254,9 @@ fn check_same_problem(spec: &ProblemSpec, oracle: &Oracle) -> Result<()> {
 /// A hash over everything that all labels depend on; the costs of the rows are hashed apart.
 fn key(problem: &ProblemSpec, oracle: &Oracle) -> Result<String> {
     let fingerprint = oracle.problem().fingerprint();
-    // A fingerprint contains the whole problem; the path of its file does not matter then.
-    let spec = fingerprint.is_empty().then_some(problem);
+    // The fingerprint of a linear problem contains all of it; the path of its file does not matter.
+    let is_file = matches!(problem, ProblemSpec::Linear(_)) && !fingerprint.is_empty();
+    let spec = (!is_file).then_some(problem);
     let serialized = serde_json::to_vec(&(
         LABEL_FILE_FORMAT,
         LABEL_KEY_VERSION,

@@ -176,7 +176,7 @@ fn check_unique(names: &[String]) -> Result<()> {
     match names.iter().find(|name| !seen.insert(name.as_str())) {
         Some(duplicate) => Err(
             Error::data(format!("two columns would be named '{duplicate}'"))
-                .with_remedy("choose a sparse file or JSON lines, or rename one"),
+                .with_remedy("rename one of them, or choose another format"),
         ),
         None => Ok(()),
     }

@@ -562,3 +562,29 @@ fn a_model_file_that_was_moved_keeps_its_labels() {
     }
     assert_eq!(solves, [2, 0]);
 }
+
+#[test]
+fn failures_that_depend_on_the_moment_are_tried_again() {
+    use std::sync::atomic::{AtomicBool, Ordering};
+    static FAILS: AtomicBool = AtomicBool::new(true);
+    let fixture = store_fixture();
+    let choose_first = |costs: &[f64]| {
+        let fails = FAILS.load(Ordering::Relaxed) && costs[0] < 0.0;
+        // A decision of the wrong length is an error of the solver.
+        Some(vec![1.0, 0.0, 0.0][..if fails { 2 } else { 3 }].to_vec())
+    };
+    let problem =
+        regretless::Problem::from_solver("first", Sense::Minimize, 3, choose_first).unwrap();
+    let solved = || {
+        let oracle = Oracle::new(problem.kind().clone());
+        let label = fixture
+            .store
+            .label(table(), problem.spec(), &oracle, &NoopObserver);
+        let (_, report) = label.unwrap();
+        [report.failed.len(), report.solved_rows]
+    };
+    let first = solved();
+    FAILS.store(false, Ordering::Relaxed);
+    let again = solved();
+    assert_eq!([first, again, solved()], [[1, 2], [0, 1], [0, 0]]);
+}

@@ -15,6 +15,7 @@ use super::row_numbers::row_of;
 use crate::compressed::DecompressedStream;
 use crate::data::CsvDialect;
 use crate::data::layout::{ColumnSelection, CsvHeader};
+use crate::data::row_times::is_date;
 use crate::error::{Error, InputPlace, Result};
 
 /// Most bytes of a row, 512 MB: more than ten million cells. Wider tables are NPY files.
@@ -115,7 +116,12 @@ impl CsvTable {
     /// A cell of the current row as the text of a time, with a decimal point in numbers.
     pub fn time(&self, column: usize) -> Result<Cow<'_, str>> {
         let cell = self.text(column)?;
-        Ok(number::with_decimal_point(cell, self.dialect).unwrap_or(Cow::Borrowed(cell)))
+        match number::with_decimal_point(cell, self.dialect) {
+            Some(number) => Ok(number),
+            None if is_date(cell) || cell.is_empty() => Ok(Cow::Borrowed(cell)),
+            // A number with a point where the decimal mark is a comma.
+            None => self.number(column).map(|_| Cow::Borrowed(cell)),
+        }
     }
 
     /// Whether a cell of the current row is empty or meant to be a number.
