@@ -544,6 +544,7 @@ fn shards_of_a_table_that_grew_solve_only_new_rows() {
     assert_eq!((whole.exact_solves, whole.report.stored_rows), (0, 40));
 }
 
+#[cfg(feature = "highs")]
 #[test]
 fn a_model_file_that_was_moved_keeps_its_labels() {
     let folder = tempfile::tempdir().unwrap();
