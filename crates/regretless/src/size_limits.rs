@@ -80,6 +80,10 @@ pub struct FileText {
     /// The text, decompressed.
     pub text: String,
     /// Whether the file is compressed.
+    #[cfg_attr(
+        not(feature = "highs"),
+        allow(dead_code, reason = "read for MPS and LP files only")
+    )]
     pub is_compressed: bool,
 }
 
