@@ -328,6 +328,29 @@ fn other_dialects_are_refused_with_the_setting_that_reads_them() {
 }
 
 #[test]
+fn times_with_points_are_not_misread_where_the_decimal_mark_is_a_comma() {
+    let workspace = TestWorkspace::new();
+    workspace.write(
+        "p.toml",
+        "kind = 'top_k'\nitems = 2\nk = 1\nsense = 'minimize'\n",
+    );
+    let command = "train --data t.csv --features x --costs c* --problem p.toml --split time:t \
+        --delimiter ; --decimal ,";
+    // The fourth time is a thousand and one, written with a thousands separator, or a date of
+    // another format.
+    for (time, words) in [
+        ("1.001", "no thousands separators"),
+        ("31.01.2026", "is no time"),
+    ] {
+        let rows = format!("t;x;c0;c1\n998;1;2;1\n999;2;1;2\n1000;3;2;3\n{time};4;1;1\n");
+        workspace.write("t.csv", &rows);
+        workspace
+            .run(command)
+            .failed(3, &["t.csv, row 5, column t", words]);
+    }
+}
+
+#[test]
 fn a_compressed_table_trains_the_same_model() {
     use std::io::Write;
     let workspace = workspace();

@@ -156,6 +156,12 @@ pub trait ProblemKind: Send + Sync + fmt::Debug {
         VariableBounds::Binary
     }
 
+    /// Which costs exist; `None` where all do. The variable of an absent cost is 0 in every
+    /// decision, and losses and averages leave it out.
+    fn present_costs(&self) -> Option<&[bool]> {
+        None
+    }
+
     /// A solver for one thread.
     fn solver(&self, limits: &SearchLimits) -> Box<dyn Solver>;
 

@@ -15,7 +15,6 @@ use super::row_numbers::row_of;
 use crate::compressed::DecompressedStream;
 use crate::data::CsvDialect;
 use crate::data::layout::{ColumnSelection, CsvHeader};
-use crate::data::row_times::is_date;
 use crate::error::{Error, InputPlace, Result};
 
 /// Most bytes of a row, 512 MB: more than ten million cells. Wider tables are NPY files.
@@ -118,9 +117,11 @@ impl CsvTable {
         let cell = self.text(column)?;
         match number::with_decimal_point(cell, self.dialect) {
             Some(number) => Ok(number),
-            None if is_date(cell) || cell.is_empty() => Ok(Cow::Borrowed(cell)),
-            // A number with a point where the decimal mark is a comma.
-            None => self.number(column).map(|_| Cow::Borrowed(cell)),
+            // A number with a point where the decimal mark is a comma would be misread.
+            None if number::looks_numeric(cell, self.dialect) => {
+                self.number(column).map(|_| Cow::Borrowed(cell))
+            }
+            None => Ok(Cow::Borrowed(cell)),
         }
     }
 
