@@ -165,6 +165,19 @@ pub trait ProblemKind: Send + Sync + fmt::Debug {
     /// A solver for one thread.
     fn solver(&self, limits: &SearchLimits) -> Box<dyn Solver>;
 
+    /// Makes a solver of another problem with the same template (a problem whose parameters differ
+    /// per row) solve this one with the same limits, if that is faster than a new solver: as if
+    /// [`Self::solver`] had just built it. `false`, with nothing changed, otherwise.
+    fn reuse_solver(&self, _solver: &mut dyn Solver) -> bool {
+        false
+    }
+
+    /// Why no decision is feasible, as a sentence, if that is known: called after a solve failed
+    /// with [`SolveFailure::Infeasible`](crate::solve::SolveFailure::Infeasible).
+    fn infeasibility(&self) -> Option<String> {
+        None
+    }
+
     /// The threads on which its solvers may be called.
     fn solver_calls(&self) -> SolverThreading {
         SolverThreading::ThreadPool

@@ -33,7 +33,7 @@ pub(crate) mod tsp;
 pub mod warm_start;
 
 /// Finds optimal decisions; one solver per thread.
-pub trait Solver: Send {
+pub trait Solver: Send + std::any::Any {
     /// Branch-and-bound nodes of the last solve, if the solver counts them.
     fn nodes(&self) -> Option<u64> {
         None
