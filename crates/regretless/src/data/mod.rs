@@ -3,6 +3,8 @@
 //! Two shapes. *Wide*: one row per instance, whose features predict all its costs. *Long*: one row
 //! per instance and cost, with its own features, so that one shared predictor serves all costs.
 
+use std::sync::Arc;
+
 use crate::error::{Error, InputPlace, Result};
 
 pub(crate) mod atomic_write;
@@ -19,6 +21,7 @@ pub(crate) mod mapped;
 mod matrix;
 mod names;
 pub(crate) mod npy;
+mod row_parameters;
 mod row_times;
 mod row_weights;
 mod split;
@@ -35,6 +38,8 @@ pub use matrix::{Matrix, SharedArray};
 pub(crate) use matrix::{first_not_finite, norm};
 pub use names::CostNames;
 pub(crate) use names::check_names;
+pub(crate) use row_parameters::BoundParameters;
+pub use row_parameters::{ParameterColumns, RowParameters};
 pub use split::{Split, SplitRule};
 pub use split_indices::SplitIndices;
 pub use synthetic::{SyntheticGenerator, SyntheticSpec};
@@ -186,6 +191,8 @@ pub struct Dataset {
     cost_names: CostNames,
     /// How much each instance counts in training; all alike if absent.
     row_weights: Option<Vec<f64>>,
+    /// Known numbers that the feasible sets of the rows depend on.
+    parameters: Option<Arc<RowParameters>>,
 }
 
 impl Dataset {
@@ -248,6 +255,7 @@ impl Dataset {
             costs,
             cost_names,
             row_weights: None,
+            parameters: None,
         })
     }
 
@@ -300,6 +308,7 @@ impl Dataset {
         if let Some(order) = matching.order() {
             self.costs.reorder_columns(order)?;
             self.features.reorder_items(order);
+            self.reorder_parameters(order);
         }
         if let Some(names) = matching.names() {
             self.cost_names = names.clone();

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::data::{CostMatching, CostNames, NamedCosts};
+use crate::data::{CostMatching, CostNames, NamedCosts, ParameterColumns};
 use crate::decision::Decision;
 use crate::error::Result;
 use crate::solve::cone::NormalCone;
@@ -154,6 +154,32 @@ pub trait ProblemKind: Send + Sync + fmt::Debug {
     /// The bounds of the variables.
     fn bounds(&self) -> VariableBounds {
         VariableBounds::Binary
+    }
+
+    /// The columns that a row's own problem is built from; empty where all rows have this problem.
+    fn parameters(&self) -> &[ParameterColumns] {
+        &[]
+    }
+
+    /// The problem of a row whose parameters have these values, in the order of
+    /// [`ProblemKind::parameters`].
+    ///
+    /// # Errors
+    /// When there is no such problem, as a message: a capacity is negative, a target cannot be
+    /// reached.
+    fn row_problem(&self, _values: &[f64]) -> std::result::Result<Arc<dyn ProblemKind>, String> {
+        Err("the problem has no parameters per row".into())
+    }
+
+    /// The known part of the costs of a row with these parameters, in the user's sense; `None`
+    /// where costs are predicted as a whole.
+    fn known_costs(&self, _values: &[f64]) -> Option<Vec<f64>> {
+        None
+    }
+
+    /// Whether some costs may not exist in some rows.
+    fn may_have_absent_costs(&self) -> bool {
+        self.present_costs().is_some()
     }
 
     /// Which costs exist; `None` where all do. The variable of an absent cost is 0 in every

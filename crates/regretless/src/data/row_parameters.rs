@@ -1,0 +1,408 @@
+//! Row parameters: known numbers of each row that its feasible set and its known costs depend on.
+//!
+//! A parameter column has one number per row (a capacity, a right-hand side) or several (one per
+//! item of a long table, or an array). Problems name the columns they need
+//! ([`ParameterColumns`]); the numbers of one row are then the input of the row's own problem.
+
+use std::sync::Arc;
+
+use super::{Dataset, SharedArray};
+use crate::error::{Error, InputPlace, Result};
+use crate::text::matches_pattern;
+
+/// Most column names in an error message. Untuned: keeps messages short.
+const MAX_NAMES_SHOWN: usize = 8;
+
+/// Known numbers of each row, by column.
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use regretless::data::RowParameters;
+///
+/// // Three days: the capacity of the truck, and the weights of two items.
+/// let parameters = RowParameters::new(3)
+///     .with_column("capacity", 1, Arc::new(vec![10.0, 12.0, 9.0]))?
+///     .with_column("weights", 2, Arc::new(vec![4.0, 7.0, 4.0, 7.5, 5.0, 7.0]))?;
+/// assert_eq!(parameters.rows(), 3);
+/// # Ok::<(), regretless::Error>(())
+/// ```
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct RowParameters {
+    rows: usize,
+    columns: Vec<ParameterColumn>,
+}
+
+#[derive(Debug, Clone)]
+struct ParameterColumn {
+    name: String,
+    /// Numbers per row.
+    width: usize,
+    /// Whether there is one number per item of a long table: they are reordered with the items.
+    is_per_item: bool,
+    values: Arc<dyn SharedArray<f64>>,
+}
+
+impl PartialEq for ParameterColumn {
+    fn eq(&self, other: &Self) -> bool {
+        self.name == other.name
+            && self.width == other.width
+            && self.is_per_item == other.is_per_item
+            && self.values.values() == other.values.values()
+    }
+}
+
+impl ParameterColumn {
+    fn row(&self, row: usize) -> &[f64] {
+        &self.values.values()[row * self.width..][..self.width]
+    }
+}
+
+/// The columns that one parameter of a problem is read from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ParameterColumns {
+    /// Name of a column, or a pattern in which `*` matches any characters.
+    pub pattern: String,
+    /// Numbers that the parameter has.
+    pub count: usize,
+}
+
+/// The columns of a problem's parameters in a table.
+#[derive(Debug, Clone)]
+pub(crate) struct BoundParameters {
+    table: Arc<RowParameters>,
+    /// Indices of columns, in the order of the parameters.
+    columns: Vec<usize>,
+}
+
+impl RowParameters {
+    /// The column that says which items of a long table a row has. No header can have this name
+    /// by accident.
+    pub(crate) const PRESENT_ITEMS: &'static str = "#present";
+
+    /// Parameters of this many rows, no column yet.
+    pub fn new(rows: usize) -> Self {
+        Self {
+            rows,
+            columns: Vec::new(),
+        }
+    }
+
+    /// The same with a column of `width` numbers per row, row by row.
+    ///
+    /// # Errors
+    /// When the number of values is not rows × width, a value is no number, or the name exists.
+    pub fn with_column(
+        self,
+        name: impl Into<String>,
+        width: usize,
+        values: Arc<dyn SharedArray<f64>>,
+    ) -> Result<Self> {
+        self.with(ParameterColumn {
+            name: name.into(),
+            width,
+            is_per_item: false,
+            values,
+        })
+    }
+
+    /// The same with a column of a long table: one number per item. They are reordered where the
+    /// costs are.
+    ///
+    /// # Errors
+    /// As [`RowParameters::with_column`].
+    pub fn with_item_column(
+        self,
+        name: impl Into<String>,
+        items: usize,
+        values: Arc<dyn SharedArray<f64>>,
+    ) -> Result<Self> {
+        self.with(ParameterColumn {
+            name: name.into(),
+            width: items,
+            is_per_item: true,
+            values,
+        })
+    }
+
+    fn with(mut self, column: ParameterColumn) -> Result<Self> {
+        let (name, width) = (&column.name, column.width);
+        let values = column.values.values();
+        if self.rows.checked_mul(width) != Some(values.len()) || width == 0 {
+            return Err(Error::data(format!(
+                "parameter {name}: {} values do not make {} rows of {width}",
+                values.len(),
+                self.rows
+            )));
+        }
+        if let Some(position) = values.iter().position(|value| value.is_nan()) {
+            let place = InputPlace::default().row((position / width) as u64);
+            return Err(Error::input(
+                place.column(name),
+                "the parameter is not a number (rows counted from 0)",
+            ));
+        }
+        if self.columns.iter().any(|other| other.name == *name) {
+            return Err(Error::data(format!("two parameters are called '{name}'")));
+        }
+        self.columns.push(column);
+        Ok(self)
+    }
+
+    /// Number of rows.
+    pub fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// Names of the columns, in order.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.columns.iter().map(|column| column.name.as_str())
+    }
+
+    /// Whether there is no column.
+    pub fn is_empty(&self) -> bool {
+        self.columns.is_empty()
+    }
+
+    /// Numbers per row of a column, if it exists.
+    pub fn width(&self, name: &str) -> Option<usize> {
+        let column = self.columns.iter().find(|column| column.name == name);
+        column.map(|column| column.width)
+    }
+
+    /// The parameters of the listed rows, in the order of the list.
+    #[must_use]
+    pub fn select_rows(&self, rows: &[usize]) -> Self {
+        let select = |column: &ParameterColumn| {
+            let mut values = Vec::with_capacity(rows.len() * column.width);
+            for row in rows {
+                values.extend_from_slice(column.row(*row));
+            }
+            ParameterColumn {
+                values: Arc::new(values),
+                ..column.clone()
+            }
+        };
+        Self {
+            rows: rows.len(),
+            columns: self.columns.iter().map(select).collect(),
+        }
+    }
+
+    /// Reorders the columns with one number per item: the new item j is the old item `order[j]`.
+    fn reorder_items(&mut self, order: &[usize]) {
+        for column in &mut self.columns {
+            if column.is_per_item && column.width == order.len() {
+                let mut values = Vec::with_capacity(self.rows * column.width);
+                for row in 0..self.rows {
+                    let items = column.row(row);
+                    values.extend(order.iter().map(|item| items[*item]));
+                }
+                column.values = Arc::new(values);
+            }
+        }
+    }
+
+    /// Finds the columns of a problem's parameters.
+    ///
+    /// # Errors
+    /// When a column is missing, or columns have another number of values than the parameter.
+    pub(crate) fn bind(
+        self: &Arc<Self>,
+        parameters: &[ParameterColumns],
+    ) -> Result<BoundParameters> {
+        let mut columns = Vec::new();
+        for parameter in parameters {
+            let ParameterColumns { pattern, count } = parameter;
+            let matches = |column: &ParameterColumn| {
+                // The column of present items has a name that no pattern of a user means.
+                column.name == *pattern
+                    || (column.name != Self::PRESENT_ITEMS
+                        && matches_pattern(pattern, &column.name))
+            };
+            let found: Vec<usize> = (0..self.columns.len())
+                .filter(|index| matches(&self.columns[*index]))
+                .collect();
+            if found.is_empty() {
+                return Err(self.missing(pattern));
+            }
+            let width: usize = found.iter().map(|index| self.columns[*index].width).sum();
+            if width != *count {
+                let (numbers, are) = if *count == 1 {
+                    ("number", "is")
+                } else {
+                    ("numbers", "are")
+                };
+                return Err(Error::data(format!(
+                    "'{pattern}' has {width} numbers per row, but {count} {numbers} {are} needed"
+                )));
+            }
+            columns.extend(found);
+        }
+        Ok(BoundParameters {
+            table: Arc::clone(self),
+            columns,
+        })
+    }
+
+    fn missing(&self, pattern: &str) -> Error {
+        let error = Error::data(format!(
+            "the problem needs the parameter '{pattern}', which the table does not have"
+        ));
+        let visible: Vec<&str> = self
+            .names()
+            .filter(|name| *name != Self::PRESENT_ITEMS)
+            .take(MAX_NAMES_SHOWN)
+            .collect();
+        if visible.is_empty() {
+            error.with_remedy("no parameters were given")
+        } else {
+            error.with_remedy(format!("the first parameters are {}", visible.join(", ")))
+        }
+    }
+}
+
+impl BoundParameters {
+    /// Number of rows.
+    pub(crate) fn rows(&self) -> usize {
+        self.table.rows
+    }
+
+    /// The table that the columns belong to.
+    pub(crate) fn table(&self) -> &Arc<RowParameters> {
+        &self.table
+    }
+
+    /// Overwrites `out` with the numbers of a row, in the order of the problem's parameters.
+    pub(crate) fn read(&self, row: usize, out: &mut Vec<f64>) {
+        out.clear();
+        for column in &self.columns {
+            out.extend_from_slice(self.table.columns[*column].row(row));
+        }
+    }
+
+    /// The name of the column that the number at an index of a row comes from.
+    pub(crate) fn column_of(&self, mut index: usize) -> &str {
+        for column in &self.columns {
+            let column = &self.table.columns[*column];
+            if index < column.width {
+                return &column.name;
+            }
+            index -= column.width;
+        }
+        ""
+    }
+}
+
+impl Dataset {
+    /// The same table with parameters of its rows.
+    ///
+    /// # Errors
+    /// When there is not one row of parameters per instance.
+    pub fn with_parameters(mut self, parameters: RowParameters) -> Result<Self> {
+        if parameters.rows() != self.len() {
+            return Err(Error::data(format!(
+                "parameters of {} rows for a table of {} instances",
+                parameters.rows(),
+                self.len()
+            )));
+        }
+        self.parameters = Some(Arc::new(parameters));
+        Ok(self)
+    }
+
+    /// The parameters of the rows, if there are any.
+    pub fn parameters(&self) -> Option<&Arc<RowParameters>> {
+        self.parameters.as_ref()
+    }
+
+    pub(super) fn reorder_parameters(&mut self, order: &[usize]) {
+        if let Some(parameters) = &mut self.parameters {
+            Arc::make_mut(parameters).reorder_items(order);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::{ParameterColumns, RowParameters};
+    use crate::ErrorKind;
+
+    fn parameters() -> RowParameters {
+        RowParameters::new(2)
+            .with_column("cap", 1, Arc::new(vec![5.0, 6.0]))
+            .unwrap()
+            .with_column("w_a", 1, Arc::new(vec![1.0, 2.0]))
+            .unwrap()
+            .with_column("w_b", 1, Arc::new(vec![3.0, 4.0]))
+            .unwrap()
+            .with_item_column("price", 2, Arc::new(vec![7.0, 8.0, 9.0, 10.0]))
+            .unwrap()
+    }
+
+    fn wanted(pattern: &str, count: usize) -> ParameterColumns {
+        ParameterColumns {
+            pattern: pattern.into(),
+            count,
+        }
+    }
+
+    #[test]
+    fn a_row_has_the_numbers_of_the_problem_in_its_order() {
+        let table = Arc::new(parameters());
+        let bound = table
+            .bind(&[wanted("w_*", 2), wanted("price", 2), wanted("cap", 1)])
+            .unwrap();
+        let mut row = vec![99.0];
+        bound.read(1, &mut row);
+        assert_eq!(row, [2.0, 4.0, 9.0, 10.0, 6.0]);
+        assert_eq!(
+            [0, 1, 3, 4].map(|i| bound.column_of(i)),
+            ["w_a", "w_b", "price", "cap"]
+        );
+    }
+
+    #[test]
+    fn items_are_reordered_and_other_columns_are_not() {
+        let mut table = parameters();
+        table.reorder_items(&[1, 0]);
+        let selected = Arc::new(table.select_rows(&[1]));
+        let mut row = Vec::new();
+        selected
+            .bind(&[wanted("price", 2), wanted("w_*", 2)])
+            .unwrap()
+            .read(0, &mut row);
+        assert_eq!(row, [10.0, 9.0, 2.0, 4.0]);
+    }
+
+    #[test]
+    fn missing_columns_and_wrong_sizes_are_refused() {
+        let table = Arc::new(parameters());
+        for (parameter, words) in [
+            (wanted("capacity", 1), "the first parameters are cap, w_a"),
+            (wanted("w_*", 3), "2 numbers per row, but 3"),
+            (wanted("price", 1), "2 numbers per row, but 1"),
+        ] {
+            let error = table.bind(&[parameter]).unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::Data);
+            assert!(error.to_string().contains(words), "{error}");
+        }
+        let bad = RowParameters::new(2).with_column("a", 1, Arc::new(vec![1.0, f64::NAN]));
+        assert!(
+            bad.unwrap_err().to_string().contains("row 1"),
+            "the row is named"
+        );
+        assert!(
+            RowParameters::new(2)
+                .with_column("a", 1, Arc::new(vec![1.0]))
+                .is_err()
+        );
+        assert!(
+            parameters()
+                .with_column("cap", 1, Arc::new(vec![1.0, 2.0]))
+                .is_err()
+        );
+    }
+}
