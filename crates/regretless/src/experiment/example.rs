@@ -150,7 +150,8 @@ impl DecisionLayout {
             | ProblemSpec::LinearArrays(_)
             | ProblemSpec::External(_)
             | ProblemSpec::Tsp(_)
-            | ProblemSpec::Cvrp(_) => None,
+            | ProblemSpec::Cvrp(_)
+            | ProblemSpec::Parametric { .. } => None,
             #[cfg(feature = "highs")]
             ProblemSpec::Schedule(_) => None,
         }

@@ -235,7 +235,7 @@ fn check_same_problem(spec: &ProblemSpec, oracle: &Oracle) -> Result<()> {
     }
     // The key of a problem from a file is a hash of its content. The file itself may be gone: a
     // model holds its content.
-    if matches!(spec, ProblemSpec::Linear(_)) && solved.file_hash().is_some() {
+    if spec.file().is_some() && solved.file_hash().is_some() {
         return Ok(());
     }
     let built = spec.build()?;
@@ -255,8 +255,15 @@ fn check_same_problem(spec: &ProblemSpec, oracle: &Oracle) -> Result<()> {
 fn key(problem: &ProblemSpec, oracle: &Oracle) -> Result<String> {
     let fingerprint = oracle.problem().fingerprint();
     // The fingerprint of a linear problem contains all of it; the path of its file does not matter.
-    let is_file = matches!(problem, ProblemSpec::Linear(_)) && !fingerprint.is_empty();
-    let spec = (!is_file).then_some(problem);
+    let is_file = problem.file().is_some() && !fingerprint.is_empty();
+    let template = match problem {
+        ProblemSpec::Parametric { .. } if is_file => Some(problem.clone().with_file(Path::new(""))),
+        _ => None,
+    };
+    let spec = match &template {
+        Some(template) => Some(template),
+        None => (!is_file).then_some(problem),
+    };
     let serialized = serde_json::to_vec(&(
         LABEL_FILE_FORMAT,
         LABEL_KEY_VERSION,

@@ -64,6 +64,14 @@ impl Knapsack {
         Self::new(weights, capacity)
     }
 
+    /// The same items with other capacities.
+    ///
+    /// # Errors
+    /// When their number differs, or a capacity is negative or not finite.
+    pub(in crate::problem) fn with_capacity(&self, capacity: Vec<f64>) -> Result<Self> {
+        Self::new(self.weights.clone(), capacity)
+    }
+
     /// One row of item weights per dimension.
     pub fn weights(&self) -> &[Vec<f64>] {
         &self.weights

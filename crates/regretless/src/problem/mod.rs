@@ -29,6 +29,7 @@ mod handle;
 mod knapsack;
 mod linear;
 mod model_problem;
+mod parametric;
 #[cfg(feature = "highs")]
 mod schedule;
 mod spec_file;
@@ -285,6 +286,16 @@ pub trait ProblemKind: Send + Sync + fmt::Debug {
     /// The first violated constraint, as a message.
     fn check(&self, decision: &Decision) -> std::result::Result<(), String>;
 
+    /// Names of the rows of a linear problem; empty for other problems.
+    fn row_names(&self) -> &[String] {
+        &[]
+    }
+
+    /// Names of the columns of a linear problem; empty for other problems.
+    fn column_names(&self) -> &[String] {
+        &[]
+    }
+
     /// Names of the columns without predicted costs, whose values are not part of a decision;
     /// empty for most problems.
     fn auxiliary_names(&self) -> &[String] {
@@ -350,6 +361,12 @@ pub enum ProblemSpec {
     /// Energy-aware scheduling of tasks on machines.
     #[cfg(feature = "highs")]
     Schedule(Schedule),
+    /// A problem whose numbers come from columns of the table in some places, or whose costs have
+    /// a known part: the problem file as it was written.
+    Parametric {
+        /// The problem file.
+        template: serde_json::Value,
+    },
 }
 
 impl ProblemSpec {
@@ -367,6 +384,9 @@ impl ProblemSpec {
             Self::LinearArrays(arrays) => return arrays.build(),
             Self::External(problem) => return problem.build(),
             Self::Tsp(problem) => Arc::new(problem.clone()),
+            Self::Parametric { template } => {
+                Arc::new(parametric::ParametricProblem::new(template, None)?)
+            }
             #[cfg(feature = "highs")]
             Self::Cvrp(problem) => Arc::new(problem.clone()),
             #[cfg(feature = "highs")]

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::linear::hash_of;
-use super::{LinearFile, ProblemKind, ProblemSpec};
+use super::{ProblemKind, ProblemSpec};
 use crate::error::{Error, InputPlace, Result};
 
 /// The remedy where the file of a model's problem cannot be used.
@@ -38,23 +38,20 @@ impl ModelProblem<'_> {
     pub(super) fn build(&self) -> Result<(ProblemSpec, Arc<dyn ProblemKind>)> {
         let spec: ProblemSpec = serde_json::from_value(self.problem.clone())
             .map_err(|error| Error::data(format!("the model's problem cannot be read: {error}")))?;
-        let ProblemSpec::Linear(linear) = spec else {
+        let Some(named) = spec.file() else {
             let problem = spec.build()?;
             return Ok((spec, problem));
         };
         if let Some(content) = &self.file_content {
-            let problem = linear.build_from(content.clone())?;
+            let problem = spec.build_from(content.clone())?;
             if problem.file_hash() != self.file_hash {
                 let message = "the problem's file in the model is damaged";
                 return Err(Error::data(message).with_remedy(REMEDY));
             }
-            return Ok((ProblemSpec::Linear(linear), problem));
+            return Ok((spec, problem));
         }
-        let file = self.verified_path(&linear.file)?;
-        let spec = ProblemSpec::Linear(LinearFile {
-            file: file.clone(),
-            ..linear
-        });
+        let file = self.verified_path(&named)?;
+        let spec = spec.with_file(&file);
         let problem = spec.build()?;
         // The file may have been replaced between hashing and reading.
         if problem.file_hash() != self.file_hash {

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use super::ProblemSpec;
+use super::parametric::has_column_references;
 use crate::error::{Error, Result};
 use crate::renamed::explain;
 use crate::size_limits::read_text_file;
@@ -14,7 +15,7 @@ impl ProblemSpec {
     /// When the file cannot be read or contains no valid problem; the error has the line.
     pub fn read(path: &Path) -> Result<Self> {
         let text = read_text_file(path)?;
-        let mut spec: Self = toml::from_str(&text).map_err(|error| {
+        let refused = |error: &toml::de::Error| {
             let line = error
                 .span()
                 .map(|span| text[..span.start.min(text.len())].matches('\n').count() + 1);
@@ -26,10 +27,16 @@ impl ProblemSpec {
                 path.display(),
                 explain(error.message())
             ))
-        })?;
-        if let (Self::Linear(linear), Some(folder)) = (&mut spec, path.parent()) {
-            linear.file = folder.join(&linear.file);
+        };
+        let content: serde_json::Value = toml::from_str(&text).map_err(|error| refused(&error))?;
+        let spec: Self = if has_column_references(&content) {
+            Self::Parametric { template: content }
+        } else {
+            toml::from_str(&text).map_err(|error| refused(&error))?
+        };
+        match (spec.file(), path.parent()) {
+            (Some(file), Some(folder)) => Ok(spec.with_file(&folder.join(file))),
+            _ => Ok(spec),
         }
-        Ok(spec)
     }
 }

@@ -289,6 +289,14 @@ impl ProblemKind for LinearProblem {
         self.file.as_ref().map(|file| &*file.content)
     }
 
+    fn row_names(&self) -> &[String] {
+        &self.model.row_names
+    }
+
+    fn column_names(&self) -> &[String] {
+        &self.model.column_names
+    }
+
     fn bounds(&self) -> VariableBounds {
         let bounds = |column: &usize| self.model.column_bounds[*column];
         if self

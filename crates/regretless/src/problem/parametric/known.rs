@@ -1,0 +1,129 @@
+//! The known part of costs: objective = (known + predicted)·x.
+
+use serde_json::Value;
+
+use super::template::ColumnReference;
+use crate::data::ParameterColumns;
+use crate::error::{Error, Result};
+use crate::problem::ProblemKind;
+
+/// Known costs of a problem: fixed numbers, and numbers of the row.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct KnownCosts {
+    /// The fixed part of each cost.
+    fixed: Vec<f64>,
+    /// The columns of the row's part.
+    columns: Vec<ParameterColumns>,
+    /// The cost that each number of a row is added to.
+    costs: Vec<usize>,
+}
+
+impl KnownCosts {
+    /// Reads `known`: a list of numbers and columns, one per cost; columns for all costs; or
+    /// numbers and columns by the names of costs.
+    pub(super) fn new(known: &Value, problem: &dyn ProblemKind) -> Result<Self> {
+        let count = problem.num_costs();
+        let mut this = Self {
+            fixed: vec![0.0; count],
+            columns: Vec::new(),
+            costs: Vec::new(),
+        };
+        if let Some(reference) = ColumnReference::from_value(known) {
+            this.costs = (0..count).collect();
+            this.columns.push(ParameterColumns {
+                pattern: reference.pattern,
+                count,
+            });
+            return Ok(this);
+        }
+        match known {
+            Value::Array(values) if values.len() == count => {
+                for (cost, value) in values.iter().enumerate() {
+                    this.add(cost, value)?;
+                }
+            }
+            Value::Array(values) => {
+                let (found, name) = (values.len(), problem.name());
+                return Err(Error::setting(format!(
+                    "known has {found} costs, {name} has {count}"
+                )));
+            }
+            Value::Object(by_name) => {
+                let Some(names) = problem.cost_names() else {
+                    return Err(Error::setting("known has names, but the costs have none")
+                        .with_remedy("write a list with one number per cost"));
+                };
+                for (name, value) in by_name {
+                    let Some(cost) = names.iter().position(|cost| cost == name.as_str()) else {
+                        return Err(Error::setting(format!("known: no cost is called '{name}'")));
+                    };
+                    this.add(cost, value)?;
+                }
+            }
+            other => {
+                return Err(
+                    Error::setting(format!("known = {other} is not a list of costs"))
+                        .with_remedy("write numbers, { columns = \"...\" }, or names with numbers"),
+                );
+            }
+        }
+        Ok(this)
+    }
+
+    fn add(&mut self, cost: usize, value: &Value) -> Result<()> {
+        if let Some(reference) = ColumnReference::from_value(value).filter(|r| !r.is_plural) {
+            self.costs.push(cost);
+            self.columns.push(ParameterColumns {
+                pattern: reference.pattern,
+                count: 1,
+            });
+            return Ok(());
+        }
+        match value.as_f64() {
+            Some(number) => {
+                self.fixed[cost] = number;
+                Ok(())
+            }
+            None => Err(Error::setting(format!(
+                "known: {value} is neither a number nor {{ column = \"...\" }}"
+            ))),
+        }
+    }
+
+    pub(super) fn columns(&self) -> &[ParameterColumns] {
+        &self.columns
+    }
+
+    /// The known costs of a row with these values of the columns.
+    pub(super) fn of_row(&self, values: &[f64]) -> Vec<f64> {
+        let mut known = self.fixed.clone();
+        for (cost, value) in self.costs.iter().zip(values) {
+            known[*cost] += value;
+        }
+        known
+    }
+}
+
+/// The columns that `known` refers to; the count of a reference for all costs is 0.
+pub(super) fn collect_columns(known: &Value, out: &mut Vec<ParameterColumns>) {
+    if let Some(reference) = ColumnReference::from_value(known) {
+        out.push(ParameterColumns {
+            pattern: reference.pattern,
+            count: 0,
+        });
+        return;
+    }
+    let mut add = |value: &Value| {
+        if let Some(reference) = ColumnReference::from_value(value) {
+            out.push(ParameterColumns {
+                pattern: reference.pattern,
+                count: 1,
+            });
+        }
+    };
+    match known {
+        Value::Array(values) => values.iter().for_each(&mut add),
+        Value::Object(by_name) => by_name.values().for_each(&mut add),
+        _ => {}
+    }
+}

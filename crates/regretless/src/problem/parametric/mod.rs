@@ -1,0 +1,268 @@
+//! Problems whose numbers come from columns of the table: every row has a feasible set of its own.
+//!
+//! A problem file may refer to columns in the place of numbers (`capacity = { column = "truck" }`)
+//! and arrays (`weights = [{ columns = "w_*" }]`), and may state a known part of the costs
+//! (`known = { columns = "distance_*" }`). The file is a template: the problem of a row is what the
+//! file describes with the row's numbers in these places, so that it is the same problem as one
+//! that is built by hand. Where that takes too long, `fast_path` builds it from its parts.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use self::known::KnownCosts;
+use self::template::{Place, Template};
+use super::{ProblemKind, ProblemSpec, Sense, SolveCostHint, SolverThreading, VariableBounds};
+use crate::data::{CostNames, ParameterColumns};
+use crate::decision::Decision;
+use crate::error::{Error, Result};
+use crate::solve::cone::NormalCone;
+use crate::solve::relaxation::{
+    AdjacentVertices, CostRangeKind, CostRanging, Relaxation, RelaxationSolver,
+};
+use crate::solve::{SearchLimits, Solver};
+
+mod fast_path;
+mod fields;
+mod known;
+mod template;
+
+use self::fast_path::FastPath;
+pub(super) use self::template::has_column_references;
+
+/// A problem with parameters per row.
+#[derive(Debug)]
+pub(super) struct ParametricProblem {
+    template: Template,
+    /// The columns of all parameters, those of the feasible set before those of known costs.
+    columns: Vec<ParameterColumns>,
+    /// Where the values of each parameter of the feasible set are in a row's values.
+    ranges: Vec<Range<usize>>,
+    known: Option<KnownCosts>,
+    /// The problem with placeholders for all parameters: it has the names, the sense and the
+    /// capabilities of the row problems, but not their decisions.
+    base: Arc<dyn ProblemKind>,
+    fast_path: Option<FastPath>,
+}
+
+impl ParametricProblem {
+    /// The problem of a template. `file` is the content of the file that a linear problem names,
+    /// where it need not exist any more.
+    ///
+    /// # Errors
+    /// When a reference is in a place that cannot differ per row, or the template defines no
+    /// problem.
+    pub(super) fn new(template: &Value, file: Option<Vec<u8>>) -> Result<Self> {
+        let mut template = Template::new(template)?;
+        let base_spec = template.base_spec()?;
+        let base = match (&base_spec, file) {
+            (ProblemSpec::Linear(linear), Some(content)) => linear.build_from(content)?,
+            _ => base_spec.build()?,
+        };
+        template.expand_patterns(base.as_ref())?;
+        let known = template
+            .take_known()
+            .map(|known| KnownCosts::new(&known, base.as_ref()))
+            .transpose()?;
+        let mut columns = Vec::new();
+        let mut ranges = Vec::new();
+        let mut end = 0;
+        for place in template.places() {
+            let count = place.columns.count;
+            if count == 0 {
+                return Err(
+                    Error::setting("the problem file does not state the number of items")
+                        .with_remedy(format!(
+                            "add `{} = ` and their number, or use a long table",
+                            template.items_key()
+                        )),
+                );
+            }
+            ranges.push(end..end + count);
+            end += count;
+            columns.push(place.columns.clone());
+        }
+        if let Some(known) = &known {
+            columns.extend_from_slice(known.columns());
+        }
+        let fast_path = FastPath::new(&template, &base_spec, &base);
+        Ok(Self {
+            template,
+            columns,
+            ranges,
+            known,
+            base,
+            fast_path,
+        })
+    }
+
+    /// Number of values that the feasible set depends on.
+    fn num_set_values(&self) -> usize {
+        self.ranges.last().map_or(0, |range| range.end)
+    }
+
+    fn places(&self) -> impl Iterator<Item = (&Place, &Range<usize>)> {
+        self.template.places().iter().zip(&self.ranges)
+    }
+}
+
+impl ProblemKind for ParametricProblem {
+    fn name(&self) -> String {
+        let (kind, costs) = (self.template.kind(), self.num_costs());
+        if self.ranges.is_empty() {
+            format!("{} and known costs", self.base.name())
+        } else {
+            format!("{kind} with {costs} costs and parameters per row")
+        }
+    }
+
+    fn parameters(&self) -> &[ParameterColumns] {
+        &self.columns
+    }
+
+    fn row_problem(&self, values: &[f64]) -> std::result::Result<Arc<dyn ProblemKind>, String> {
+        if self.ranges.is_empty() {
+            return Ok(Arc::clone(&self.base));
+        }
+        let values = &values[..self.num_set_values()];
+        for (place, range) in self.places() {
+            place.check(&values[range.clone()])?;
+        }
+        if let Some(fast_path) = &self.fast_path {
+            return fast_path.row_problem(values);
+        }
+        let mut spec = self.template.spec().clone();
+        for (place, range) in self.places() {
+            place.write(&mut spec, &values[range.clone()])?;
+        }
+        let spec: ProblemSpec = serde_json::from_value(spec).map_err(|error| error.to_string())?;
+        spec.build().map_err(|error| error.to_string())
+    }
+
+    fn known_costs(&self, values: &[f64]) -> Option<Vec<f64>> {
+        let known = self.known.as_ref()?;
+        Some(known.of_row(&values[self.num_set_values()..]))
+    }
+
+    fn may_have_absent_costs(&self) -> bool {
+        self.base.may_have_absent_costs() || self.template.has_present()
+    }
+
+    fn present_costs(&self) -> Option<&[bool]> {
+        self.base.present_costs()
+    }
+
+    fn sense(&self) -> Sense {
+        self.base.sense()
+    }
+
+    fn num_costs(&self) -> usize {
+        self.base.num_costs()
+    }
+
+    fn cost_names(&self) -> Option<&CostNames> {
+        self.base.cost_names()
+    }
+
+    fn may_have_cost_names(&self) -> bool {
+        self.base.may_have_cost_names()
+    }
+
+    fn file_hash(&self) -> Option<&str> {
+        self.base.file_hash()
+    }
+
+    fn file_content(&self) -> Option<&[u8]> {
+        self.base.file_content()
+    }
+
+    fn bounds(&self) -> VariableBounds {
+        self.base.bounds()
+    }
+
+    fn solver(&self, limits: &SearchLimits) -> Box<dyn Solver> {
+        self.base.solver(limits)
+    }
+
+    fn solver_calls(&self) -> SolverThreading {
+        self.base.solver_calls()
+    }
+
+    fn solve_cost_hint(&self) -> SolveCostHint {
+        self.base.solve_cost_hint()
+    }
+
+    fn local_search(&self, limits: &SearchLimits) -> Option<Box<dyn Solver>> {
+        self.base.local_search(limits)
+    }
+
+    fn fast_local_search(&self, limits: &SearchLimits) -> Option<Box<dyn Solver>> {
+        self.base.fast_local_search(limits)
+    }
+
+    fn fingerprint(&self) -> Vec<u8> {
+        self.base.fingerprint()
+    }
+
+    fn fixed_cost(&self) -> Option<f64> {
+        self.base.fixed_cost()
+    }
+
+    fn relaxation_solver(
+        &self,
+        kind: Relaxation,
+        limits: &SearchLimits,
+    ) -> Option<Box<dyn RelaxationSolver>> {
+        self.base.relaxation_solver(kind, limits)
+    }
+
+    fn cost_ranging(
+        &self,
+        kind: CostRangeKind,
+        limits: &SearchLimits,
+    ) -> Option<Box<dyn CostRanging>> {
+        self.base.cost_ranging(kind, limits)
+    }
+
+    fn adjacent_vertices(&self, limits: &SearchLimits) -> Option<Box<dyn AdjacentVertices>> {
+        self.base.adjacent_vertices(limits)
+    }
+
+    fn cone(&self, _decision: &Decision) -> Option<NormalCone> {
+        None
+    }
+
+    fn has_cones(&self) -> bool {
+        self.base.has_cones()
+    }
+
+    fn has_vertex_decisions(&self) -> bool {
+        self.base.has_vertex_decisions()
+    }
+
+    /// Refused where rows have sets of their own: the oracle checks with the row's problem.
+    fn check(&self, decision: &Decision) -> std::result::Result<(), String> {
+        if self.ranges.is_empty() {
+            self.base.check(decision)
+        } else {
+            Err("the feasible set depends on the parameters of the row".into())
+        }
+    }
+
+    fn auxiliary_names(&self) -> &[String] {
+        self.base.auxiliary_names()
+    }
+
+    fn check_complete(
+        &self,
+        decision: &Decision,
+        auxiliary: &[f64],
+    ) -> std::result::Result<(), String> {
+        if self.ranges.is_empty() {
+            self.base.check_complete(decision, auxiliary)
+        } else {
+            self.check(decision)
+        }
+    }
+}

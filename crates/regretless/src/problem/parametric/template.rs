@@ -1,0 +1,572 @@
+//! A problem file with references to columns.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use serde_json::{Map, Value, json};
+
+use super::ParametricProblem;
+use super::fields::{Field, FieldSize, Numbers, fields_of};
+use crate::data::ParameterColumns;
+use crate::error::{Error, Result};
+use crate::problem::{ProblemKind, ProblemSpec};
+use crate::text::matches_pattern;
+
+/// The key of the known part of costs.
+const KNOWN: &str = "known";
+/// Keys that state how many items a parametric problem has, where no list of fixed numbers does.
+const ITEM_COUNTS: [(&str, &str); 2] = [("knapsack", "items"), ("cvrp", "customers")];
+
+/// One step from the root of a problem file to a value in it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum PathStep {
+    Key(String),
+    Index(usize),
+}
+
+/// A borrowed [`PathStep`], for patterns.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Step<'a> {
+    Key(&'a str),
+    Index(usize),
+}
+
+impl PathStep {
+    pub(super) fn as_step(&self) -> Step<'_> {
+        match self {
+            Self::Key(key) => Step::Key(key),
+            Self::Index(index) => Step::Index(*index),
+        }
+    }
+}
+
+/// A path as `weights[0]` or `rhs.demand_north`.
+struct ShownPath<'a>(&'a [PathStep]);
+
+impl fmt::Display for ShownPath<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (position, step) in self.0.iter().enumerate() {
+            match step {
+                PathStep::Key(key) if position == 0 => write!(f, "{key}")?,
+                PathStep::Key(key) => write!(f, ".{key}")?,
+                PathStep::Index(index) => write!(f, "[{index}]")?,
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A reference to columns in a problem file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct ColumnReference {
+    pub pattern: String,
+    /// `columns`, not `column`.
+    pub is_plural: bool,
+}
+
+impl ColumnReference {
+    /// The reference that a value is, if it is one.
+    pub(super) fn from_value(value: &Value) -> Option<Self> {
+        let object = value.as_object().filter(|object| object.len() == 1)?;
+        let (key, pattern) = object.iter().next()?;
+        let is_plural = match key.as_str() {
+            "column" => false,
+            "columns" => true,
+            _ => return None,
+        };
+        Some(Self {
+            pattern: pattern.as_str()?.to_owned(),
+            is_plural,
+        })
+    }
+}
+
+/// A place of the template that is filled with the numbers of a row.
+#[derive(Debug, Clone)]
+pub(super) struct Place {
+    pub path: Vec<PathStep>,
+    pub columns: ParameterColumns,
+    pub field: Field,
+}
+
+/// A problem file whose numbers come from columns in some places.
+#[derive(Debug, Clone)]
+pub(super) struct Template {
+    kind: String,
+    /// The file without known costs and the number of items.
+    spec: Value,
+    known: Option<Value>,
+    items: Option<usize>,
+    places: Vec<Place>,
+}
+
+/// Whether a problem file is a template: it refers to columns or has known costs.
+pub(in crate::problem) fn has_column_references(value: &Value) -> bool {
+    match value {
+        Value::Object(object) => {
+            let is_top_level = object.contains_key("kind");
+            ColumnReference::from_value(value).is_some()
+                || (is_top_level && object.contains_key(KNOWN))
+                || object.values().any(has_column_references)
+        }
+        Value::Array(values) => values.iter().any(has_column_references),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => false,
+    }
+}
+
+impl Template {
+    pub(super) fn new(template: &Value) -> Result<Self> {
+        let Some(kind) = template.get("kind").and_then(Value::as_str) else {
+            return Err(Error::setting("the problem file has no `kind`"));
+        };
+        let mut spec = template.clone();
+        let object = spec
+            .as_object_mut()
+            .ok_or_else(|| Error::setting("a problem file is a table of keys and values"))?;
+        let known = object.remove(KNOWN);
+        let stated_items = take_items(kind, object)?;
+        let mut template = Self {
+            kind: kind.to_owned(),
+            spec,
+            known,
+            items: stated_items,
+            places: Vec::new(),
+        };
+        template.items = stated_items.or_else(|| template.items_of_lists());
+        template.find_places()?;
+        Ok(template)
+    }
+
+    pub(super) fn kind(&self) -> &str {
+        &self.kind
+    }
+
+    /// The file with references, without known costs.
+    pub(super) fn spec(&self) -> &Value {
+        &self.spec
+    }
+
+    pub(super) fn places(&self) -> &[Place] {
+        &self.places
+    }
+
+    /// The key that states the number of items.
+    pub(super) fn items_key(&self) -> &'static str {
+        let found = ITEM_COUNTS.iter().find(|(kind, _)| *kind == self.kind);
+        found.map_or("items", |(_, key)| key)
+    }
+
+    /// Whether rows say which items they have.
+    pub(super) fn has_present(&self) -> bool {
+        let is_present =
+            |place: &Place| place.path.first().map(PathStep::as_step) == Some(Step::Key("present"));
+        self.places.iter().any(is_present)
+    }
+
+    pub(super) fn take_known(&mut self) -> Option<Value> {
+        self.known.take()
+    }
+
+    /// The number of items that fixed numbers of the file imply.
+    fn items_of_lists(&self) -> Option<usize> {
+        let spec = &self.spec;
+        let number = |key: &str| spec.get(key)?.as_u64().map(|number| number as usize);
+        let length = |value: &Value| value.as_array().map(Vec::len);
+        match self.kind.as_str() {
+            "top_k" => number("items"),
+            "tsp" => number("nodes"),
+            "cvrp" => length(spec.get("demands")?).or_else(|| length(spec.get("present")?)),
+            "grid_path" => {
+                let grid = spec.get("grid")?.as_array()?;
+                let [rows, cols] = [grid.first()?.as_u64()?, grid.get(1)?.as_u64()?];
+                let arcs = rows.checked_mul(cols.checked_sub(1)?)?;
+                arcs.checked_add(cols.checked_mul(rows.checked_sub(1)?)?)
+                    .map(|arcs| arcs as usize)
+            }
+            "knapsack" => {
+                let weights = spec.get("weights").and_then(Value::as_array);
+                let from_weights = weights.and_then(|rows| match rows.first()? {
+                    Value::Number(_) => Some(rows.len()),
+                    _ => rows.iter().find_map(length),
+                });
+                from_weights.or_else(|| length(spec.get("present")?))
+            }
+            _ => None,
+        }
+    }
+
+    fn find_places(&mut self) -> Result<()> {
+        let mut found = Vec::new();
+        collect_references(&self.spec, &mut Vec::new(), &mut found);
+        for (path, reference) in found {
+            let place = self.place(path, reference)?;
+            self.places.push(place);
+        }
+        Ok(())
+    }
+
+    fn place(&self, path: Vec<PathStep>, reference: ColumnReference) -> Result<Place> {
+        let shown = ShownPath(&path);
+        let Some(mut field) = Field::at(&self.kind, &path, reference.is_plural) else {
+            return Err(Error::setting(format!(
+                "'{shown}' of a {} problem cannot come from a column",
+                self.kind
+            ))
+            .with_remedy(format!("these can: {}", fields_of(&self.kind))));
+        };
+        // `weights = [{ column = "a" }, { column = "b" }]`: one number per item, each from a
+        // column of its own.
+        let rows = self.spec.get("weights").and_then(Value::as_array);
+        let is_weight =
+            matches!(path.as_slice(), [PathStep::Key(key), PathStep::Index(_)] if key == "weights");
+        if is_weight
+            && !reference.is_plural
+            && self.items.is_some()
+            && rows.map(Vec::len) == self.items
+        {
+            field.size = FieldSize::One;
+        }
+        let count = match field.size {
+            FieldSize::One => 1,
+            FieldSize::Items => self.items.unwrap_or(0),
+            // One capacity per dimension.
+            FieldSize::Fixed(0) => rows.map_or(1, Vec::len),
+            FieldSize::Fixed(count) => count,
+        };
+        if count == 1 && reference.is_plural && field.size == FieldSize::One {
+            return Err(Error::setting(format!("'{shown}' is one number"))
+                .with_remedy(format!("write {{ column = \"{}\" }}", reference.pattern)));
+        }
+        Ok(Place {
+            path,
+            columns: ParameterColumns {
+                pattern: reference.pattern,
+                count,
+            },
+            field,
+        })
+    }
+
+    /// The problem with placeholders.
+    pub(super) fn base_spec(&self) -> Result<ProblemSpec> {
+        let mut spec = self.spec.clone();
+        for place in &self.places {
+            let count = place.columns.count.max(1);
+            let placeholder = match &place.field.placeholder {
+                Some(number) if place.field.size == FieldSize::One => Some(number.clone()),
+                Some(number) => Some(json!(vec![number; count])),
+                None => None,
+            };
+            replace(&mut spec, &place.path, placeholder);
+        }
+        serde_json::from_value(spec).map_err(|error| Error::setting(error.to_string()))
+    }
+
+    /// Replaces patterns of names in a linear problem (`rhs = { "demand_*" = { column = "d_*" } }`)
+    /// by one entry per row or column of the model that matches.
+    pub(super) fn expand_patterns(&mut self, base: &dyn ProblemKind) -> Result<()> {
+        if self.kind != "linear" {
+            return Ok(());
+        }
+        let places = std::mem::take(&mut self.places);
+        let (with_patterns, mut places): (Vec<Place>, Vec<Place>) = places
+            .into_iter()
+            .partition(|place| place.path.iter().any(is_pattern));
+        for place in &with_patterns {
+            replace(&mut self.spec, &place.path, None);
+        }
+        for place in with_patterns {
+            let expanded = expand(&place, base)?;
+            for place in &expanded {
+                let reference = json!({ "column": place.columns.pattern });
+                insert(&mut self.spec, &place.path, reference);
+            }
+            places.extend(expanded);
+        }
+        self.places = places;
+        Ok(())
+    }
+}
+
+/// Removes the stated number of items, which only templates have.
+fn take_items(kind: &str, spec: &mut Map<String, Value>) -> Result<Option<usize>> {
+    let Some((_, key)) = ITEM_COUNTS.iter().find(|(of_kind, _)| *of_kind == kind) else {
+        return Ok(None);
+    };
+    match spec.remove(*key) {
+        None => Ok(None),
+        Some(value) => match value.as_u64().filter(|items| *items > 0) {
+            Some(items) => Ok(Some(items as usize)),
+            None => Err(Error::setting(format!(
+                "{key} = {value} is not a whole number above 0"
+            ))),
+        },
+    }
+}
+
+fn collect_references(
+    value: &Value,
+    path: &mut Vec<PathStep>,
+    found: &mut Vec<(Vec<PathStep>, ColumnReference)>,
+) {
+    if let Some(reference) = ColumnReference::from_value(value) {
+        found.push((path.clone(), reference));
+        return;
+    }
+    match value {
+        Value::Object(object) => {
+            for (key, value) in object {
+                path.push(PathStep::Key(key.clone()));
+                collect_references(value, path, found);
+                path.pop();
+            }
+        }
+        Value::Array(values) => {
+            for (index, value) in values.iter().enumerate() {
+                path.push(PathStep::Index(index));
+                collect_references(value, path, found);
+                path.pop();
+            }
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+    }
+}
+
+/// Writes a value at a path that exists; `None` removes its key, and tables that are then empty.
+fn replace(root: &mut Value, path: &[PathStep], value: Option<Value>) {
+    let Some((last, parents)) = path.split_last() else {
+        return;
+    };
+    let Some(parent) = step_to(root, parents) else {
+        return;
+    };
+    match (last, value) {
+        (PathStep::Key(key), None) => {
+            if let Some(object) = parent.as_object_mut() {
+                object.remove(key);
+                if object.is_empty() {
+                    replace(root, parents, None);
+                }
+            }
+        }
+        (PathStep::Index(_), None) => {}
+        (PathStep::Key(key), Some(value)) => {
+            if let Some(slot) = parent.get_mut(key) {
+                *slot = value;
+            }
+        }
+        (PathStep::Index(index), Some(value)) => {
+            if let Some(slot) = parent.get_mut(index) {
+                *slot = value;
+            }
+        }
+    }
+}
+
+fn step_to<'v>(root: &'v mut Value, path: &[PathStep]) -> Option<&'v mut Value> {
+    path.iter().try_fold(root, |value, step| match step {
+        PathStep::Key(key) => value.get_mut(key),
+        PathStep::Index(index) => value.get_mut(*index),
+    })
+}
+
+/// Writes a value at a path of keys, creating the tables on the way.
+fn insert(root: &mut Value, path: &[PathStep], value: Value) {
+    let mut node = root;
+    for step in path {
+        let PathStep::Key(key) = step else { return };
+        if !node.is_object() {
+            *node = json!({});
+        }
+        let Some(object) = node.as_object_mut() else {
+            return;
+        };
+        node = object.entry(key.clone()).or_insert(Value::Null);
+    }
+    *node = value;
+}
+
+fn is_pattern(step: &PathStep) -> bool {
+    matches!(step, PathStep::Key(key) if key.contains('*'))
+}
+
+/// The entries that a pattern stands for, in the order of the model.
+fn expand(place: &Place, base: &dyn ProblemKind) -> Result<Vec<Place>> {
+    let shown = ShownPath(&place.path).to_string();
+    let [PathStep::Key(field), PathStep::Key(pattern)] = place.path.as_slice() else {
+        return Err(
+            Error::setting(format!("'{shown}' has a pattern in a place without one"))
+                .with_remedy("name the rows and columns of coefficients one by one"),
+        );
+    };
+    let names = match field.as_str() {
+        "rhs" | "row_lower" | "row_upper" => base.row_names(),
+        _ => base.column_names(),
+    };
+    let stars = |text: &str| text.matches('*').count();
+    if stars(pattern) != 1 || stars(&place.columns.pattern) != 1 {
+        return Err(Error::setting(format!(
+            "'{shown}' and the column '{}' need one * each",
+            place.columns.pattern
+        ))
+        .with_remedy("the part that * matches is the same in both"));
+    }
+    let (prefix, suffix) = pattern.split_once('*').unwrap_or_default();
+    let mut expanded = Vec::new();
+    for name in names.iter().filter(|name| matches_pattern(pattern, name)) {
+        let middle = &name[prefix.len()..name.len() - suffix.len()];
+        expanded.push(Place {
+            path: vec![PathStep::Key(field.clone()), PathStep::Key((*name).clone())],
+            columns: ParameterColumns {
+                pattern: place.columns.pattern.replace('*', middle),
+                count: 1,
+            },
+            field: place.field.clone(),
+        });
+    }
+    if expanded.is_empty() {
+        let first: Vec<&str> = names.iter().take(8).map(String::as_str).collect();
+        return Err(
+            Error::setting(format!("'{shown}' matches no name of the model"))
+                .with_remedy(format!("the first names are {}", first.join(", "))),
+        );
+    }
+    Ok(expanded)
+}
+
+impl Place {
+    /// Checks the numbers of a row.
+    ///
+    /// # Errors
+    /// When a number cannot stand in this place, as a message.
+    pub(super) fn check(&self, values: &[f64]) -> std::result::Result<(), String> {
+        let needed = |value: f64| match self.field.numbers {
+            Numbers::Finite if !value.is_finite() => Some("a finite number"),
+            Numbers::Whole if !(value >= 0.0 && value.fract() == 0.0 && value < 1e15) => {
+                Some("a whole number of 0 or more")
+            }
+            Numbers::ZeroOrOne if value != 0.0 && value != 1.0 => Some("0 or 1"),
+            _ => None,
+        };
+        for value in values {
+            if let Some(kind) = needed(*value) {
+                let (path, column) = (ShownPath(&self.path), &self.columns.pattern);
+                return Err(format!("{path} = {value} (column {column}) is not {kind}"));
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes the numbers of a row into a problem file.
+    ///
+    /// # Errors
+    /// When a file cannot hold a number, as a message.
+    pub(super) fn write(
+        &self,
+        spec: &mut Value,
+        values: &[f64],
+    ) -> std::result::Result<(), String> {
+        let mut numbers = Vec::with_capacity(values.len());
+        for value in values {
+            numbers.push(match self.field.numbers {
+                // A missing bound is infinite.
+                Numbers::Bound if value.is_infinite() => Value::Null,
+                Numbers::Whole | Numbers::ZeroOrOne => json!(*value as u64),
+                Numbers::Bound | Numbers::Finite => json!(*value),
+            });
+        }
+        let value = match (self.field.size, numbers.pop()) {
+            (FieldSize::One, Some(number)) => number,
+            (_, Some(last)) => {
+                numbers.push(last);
+                Value::Array(numbers)
+            }
+            (_, None) => return Err("a parameter without values".into()),
+        };
+        replace(spec, &self.path, Some(value));
+        Ok(())
+    }
+}
+
+impl ProblemSpec {
+    /// The columns of the table that the feasible set of a row and its known costs depend on; the
+    /// count of one that has as many numbers as the table has items is 0. Empty for problems
+    /// without parameters per row.
+    ///
+    /// # Errors
+    /// When a reference is in a place that cannot differ per row.
+    pub fn parameter_columns(&self) -> Result<Vec<ParameterColumns>> {
+        let Self::Parametric { template } = self else {
+            return Ok(Vec::new());
+        };
+        let mut template = Template::new(template)?;
+        let mut columns: Vec<ParameterColumns> = template
+            .places()
+            .iter()
+            .map(|place| place.columns.clone())
+            .collect();
+        if let Some(known) = template.take_known() {
+            super::known::collect_columns(&known, &mut columns);
+        }
+        Ok(columns)
+    }
+
+    /// The same problem with this many items, where the file does not state their number.
+    #[must_use]
+    pub fn with_items(self, items: usize) -> Self {
+        let Self::Parametric { mut template } = self else {
+            return self;
+        };
+        let kind = template.get("kind").and_then(Value::as_str);
+        let key = ITEM_COUNTS
+            .iter()
+            .find(|(of_kind, _)| Some(*of_kind) == kind);
+        let is_open = Template::new(&template).is_ok_and(|parsed| parsed.items.is_none());
+        if let (Some((_, key)), true, Some(object)) = (key, is_open, template.as_object_mut()) {
+            object.insert((*key).to_owned(), json!(items));
+        }
+        Self::Parametric { template }
+    }
+
+    /// The model file that the problem names.
+    pub(crate) fn file(&self) -> Option<PathBuf> {
+        match self {
+            Self::Linear(linear) => Some(linear.file.clone()),
+            Self::Parametric { template } => {
+                let is_linear = template.get("kind").and_then(Value::as_str) == Some("linear");
+                let file = template.get("file").filter(|_| is_linear)?;
+                file.as_str().map(PathBuf::from)
+            }
+            _ => None,
+        }
+    }
+
+    /// The same problem with another path of its model file.
+    pub(crate) fn with_file(mut self, file: &Path) -> Self {
+        match &mut self {
+            Self::Linear(linear) => linear.file = file.to_path_buf(),
+            Self::Parametric { template } => {
+                if let Some(object) = template.as_object_mut() {
+                    object.insert("file".into(), json!(file));
+                }
+            }
+            _ => {}
+        }
+        self
+    }
+
+    /// The problem from the content of its model file, which need not exist any more.
+    ///
+    /// # Errors
+    /// As [`ProblemSpec::build`].
+    pub(in crate::problem) fn build_from(&self, content: Vec<u8>) -> Result<Arc<dyn ProblemKind>> {
+        match self {
+            Self::Linear(linear) => linear.build_from(content),
+            Self::Parametric { template } => {
+                Ok(Arc::new(ParametricProblem::new(template, Some(content))?))
+            }
+            _ => self.build(),
+        }
+    }
+}
