@@ -6,6 +6,7 @@
 
 use std::fmt;
 
+use crate::data::FeatureShape;
 use crate::error::{Error, Result};
 use crate::evaluate::Evaluation;
 use crate::predict::{CostModel, LinearFit, ModelMetadata};
@@ -63,6 +64,12 @@ impl Baseline {
                 Evaluation::of_constant(&mean_costs(context), data, rows, oracle, observer)
             }
             Self::PreviousRow => {
+                if data.data().has_absent_costs() {
+                    return Err(Error::setting(
+                        "an item need not exist in the row before: there is no baseline of \
+                         previous rows",
+                    ));
+                }
                 if rows.contains(&0) {
                     return Err(Error::setting(
                         "the first row of the table has no row before it",
@@ -70,7 +77,8 @@ impl Baseline {
                 }
                 let predict = |rows: &[usize]| {
                     let previous: Vec<usize> = rows.iter().map(|row| row - 1).collect();
-                    Ok(data.data().costs().select_rows(&previous))
+                    let costs = data.data().predicted_part().select_rows(&previous);
+                    data.data().complete_predictions(rows, costs)
                 };
                 Evaluation::in_chunks(predict, data, rows, oracle, observer)
             }
@@ -111,16 +119,37 @@ pub(crate) fn least_squares(
     })
 }
 
-/// Mean of each cost over the training rows, weighted as they are and summed in double precision.
+/// Mean of the predicted part of each cost over the training rows in which it exists, weighted as
+/// they are and summed in double precision. In a long table with different items, where a position
+/// is no item, the mean of all costs.
 fn mean_costs(context: &TrainingContext<'_>) -> Vec<f32> {
     let data = context.data.data();
-    let (costs, weights) = (data.costs(), data.scaled_row_weights(&context.split.train));
+    let (costs, weights) = (
+        data.predicted_part(),
+        data.scaled_row_weights(&context.split.train),
+    );
     let mut sums = vec![0.0; costs.cols()];
+    let mut counts = vec![0.0; costs.cols()];
     for row in &context.split.train {
         let weight = weights.as_ref().map_or(1.0, |weights| weights[*row]);
-        for (sum, cost) in sums.iter_mut().zip(costs.row(*row)) {
-            *sum += weight * f64::from(*cost);
+        let exists = data.present_costs(*row);
+        for (column, cost) in costs.row(*row).iter().enumerate() {
+            if exists.is_none_or(|exists| exists[column]) {
+                sums[column] += weight * f64::from(*cost);
+                counts[column] += weight;
+            }
         }
+    }
+    if data.has_absent_costs() {
+        let is_long = data.features().shape() != FeatureShape::Wide;
+        let (total, count): (f64, f64) = (sums.iter().sum(), counts.iter().sum());
+        for (sum, count_of_cost) in sums.iter_mut().zip(&mut counts) {
+            if is_long || *count_of_cost == 0.0 {
+                (*sum, *count_of_cost) = (total, count);
+            }
+        }
+        let means = sums.iter().zip(&counts);
+        return means.map(|(sum, count)| (sum / count) as f32).collect();
     }
     let count = context.split.train.len().max(1) as f64;
     sums.iter().map(|sum| (sum / count) as f32).collect()

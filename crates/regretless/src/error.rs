@@ -86,6 +86,13 @@ pub enum SolveFailure {
     /// No decision satisfies the constraints.
     #[error("no decision is feasible")]
     Infeasible,
+    /// No decision satisfies the constraints; the message names constraints that exclude each
+    /// other.
+    #[error("no decision is feasible: {0}")]
+    Conflict(String),
+    /// The parameters of the row define no problem.
+    #[error("the row has no problem: {0}")]
+    InvalidParameters(String),
     /// The objective is unbounded below.
     #[error("the objective is unbounded")]
     Unbounded,

@@ -102,7 +102,7 @@ impl Evaluation {
         oracle: &Oracle,
         observer: &dyn Observer,
     ) -> Result<Self> {
-        let results = oracle.solve_all(predictions, observer)?;
+        let results = oracle.solve_instances(predictions, instances, observer)?;
         let rows = DecidedRows::new(results, data, instances)?;
         let mut errors = CostErrorSums::default();
         errors.add(predictions, data, instances);
@@ -126,7 +126,7 @@ impl Evaluation {
         let mut errors = CostErrorSums::default();
         for chunk in instances.chunks(rows_per_chunk(data, oracle)) {
             let predictions = predict(chunk)?;
-            let results = oracle.solve_all(&predictions, observer)?;
+            let results = oracle.solve_instances(&predictions, chunk, observer)?;
             rows.append(DecidedRows::new(results, data, chunk)?);
             errors.add(&predictions, data, chunk);
         }
@@ -145,6 +145,13 @@ impl Evaluation {
         observer: &dyn Observer,
     ) -> Result<Self> {
         let predicted = Matrix::new(1, prediction.len(), prediction.to_vec())?;
+        if oracle.has_row_problems() || !data.data().has_plain_costs() {
+            let predict = |part: &[usize]| {
+                let predictions = predicted.select_rows(&vec![0; part.len()]);
+                data.data().complete_predictions(part, predictions)
+            };
+            return Self::in_chunks(predict, data, instances, oracle, observer);
+        }
         let result = oracle.solve_all(&predicted, observer)?;
         let mut rows = DecidedRows::default();
         let mut errors = CostErrorSums::default();
@@ -358,7 +365,7 @@ impl CostModel {
                 }
                 let mut predictions = self.predict_matched(&features, &matching)?;
                 data.sense().convert_single(predictions.as_mut_slice());
-                Ok(predictions)
+                table.complete_predictions(part, predictions)
             };
             Ok(Evaluation::in_chunks(predict, data, rows, oracle, observer)?.regret)
         };
@@ -390,7 +397,7 @@ impl CostModel {
         let mut predictions =
             self.predict_matched(&data.data().features().select_rows(rows), &matching)?;
         data.sense().convert_single(predictions.as_mut_slice());
-        Ok(predictions)
+        data.data().complete_predictions(rows, predictions)
     }
 
     /// Maps the predicted costs to those of a problem.
@@ -431,7 +438,7 @@ impl LabeledDataset {
     pub fn select_predictions(&self, all: &Matrix, rows: &[usize]) -> Result<Matrix> {
         let mut predictions = all.select_rows(rows);
         self.sense().convert_matrix(&mut predictions)?;
-        Ok(predictions)
+        self.data().complete_predictions(rows, predictions)
     }
 }
 
@@ -458,7 +465,8 @@ pub(crate) fn regrets(
     oracle: &Oracle,
     observer: &dyn Observer,
 ) -> Result<Vec<f64>> {
-    regrets_from_results(oracle.solve_all(predictions, observer)?, data, instances)
+    let results = oracle.solve_instances(predictions, instances, observer)?;
+    regrets_from_results(results, data, instances)
 }
 
 /// Regret of each listed instance under the decisions of an oracle.
@@ -530,6 +538,7 @@ pub(crate) fn unambiguous_regrets(
             return Err(Error::Interrupted);
         }
         let failed = |failure| Error::solver(*instance, failure);
+        worker.set_instance(*instance);
         let (predicted, costs) = (predictions.row(row), data.data().costs().row(*instance));
         let factor = TIE_TOLERANCE * norm(predicted) / norm(costs).max(MIN_DENOMINATOR);
         let perturbed: Vec<f64> = predicted
@@ -591,7 +600,10 @@ impl CostErrorSums {
         for objective in &mut rows.objectives {
             *objective = data.sense().convert(*objective);
         }
-        let num_costs = count * data.data().costs().cols().max(1) as f64;
+        let present = instances
+            .iter()
+            .map(|row| data.data().num_present_costs(*row));
+        let num_costs = present.sum::<usize>().max(1) as f64;
         Evaluation {
             instances: instances.len(),
             regret: total / count,

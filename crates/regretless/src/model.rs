@@ -1,8 +1,9 @@
 //! [`Model`]: a trained predictor with its problem: predicts costs, decides, is evaluated.
 
 use std::path::Path;
+use std::sync::Arc;
 
-use crate::data::{CostNames, Features, Matrix};
+use crate::data::{CostNames, Features, Matrix, RowParameters};
 use crate::decision::Decision;
 use crate::error::{Error, Result};
 use crate::evaluate::Evaluation;
@@ -52,7 +53,7 @@ pub struct Model {
 pub struct PredictedDecisions {
     /// Names of the costs, in the order of the problem.
     pub names: CostNames,
-    /// Predicted costs in the user's sense, one row per instance.
+    /// Predicted costs in the user's sense, one row per instance, without known costs.
     pub costs: Matrix,
     /// The decision of each instance; objective (known costs included) and bound are in the user's
     /// sense.
@@ -190,8 +191,10 @@ impl Model {
     /// When the row does not have the features the model was trained on, or there is no feasible
     /// decision.
     pub fn decide<'a>(&self, row: impl Into<Row<'a>>) -> Result<Decision> {
-        let features = self.features(row.into())?;
-        let decided = self.decide_all(&features, &NoopObserver)?;
+        let row = row.into();
+        let features = self.features(row)?;
+        let parameters = row.parameters(self.problem.kind().as_ref())?;
+        let decided = self.decide_rows(&features, parameters.as_ref(), &NoopObserver)?;
         let solution = decided.solutions.into_iter().next();
         solution
             .map(|solution| solution.decision)
@@ -207,14 +210,30 @@ impl Model {
         features: &Features,
         observer: &dyn Observer,
     ) -> Result<PredictedDecisions> {
+        self.decide_rows(features, None, observer)
+    }
+
+    /// The same where feasible sets or known costs differ between rows: `parameters` has them, in
+    /// the order of the features' instances.
+    ///
+    /// # Errors
+    /// As [`Model::decide`], and when the user interrupts.
+    pub fn decide_rows(
+        &self,
+        features: &Features,
+        parameters: Option<&Arc<RowParameters>>,
+        observer: &dyn Observer,
+    ) -> Result<PredictedDecisions> {
         let costs = self.predict_all(features)?;
+        let oracle = self.oracle()?.with_parameters(parameters)?;
         let names = self.cost_names(costs.cols())?;
         let columns = names.followed_by(self.problem.kind().auxiliary_names());
         let sense = self.problem.sense();
-        let mut minimized = costs.clone();
+        let totals = oracle.total_costs(&costs)?;
+        let mut minimized = totals;
         sense.convert_matrix(&mut minimized)?;
         observer.begin("deciding", minimized.rows() as u64);
-        let results = self.oracle()?.solve_complete(&minimized, observer)?;
+        let results = oracle.solve_complete(&minimized, observer)?;
         observer.end();
         let mut solutions = Vec::with_capacity(results.len());
         let mut complete = Vec::with_capacity(results.len());
@@ -259,7 +278,7 @@ impl Model {
     /// # Errors
     /// As [`Model::evaluate`], and when the user interrupts.
     pub fn evaluate_with(&self, part: DataPart<'_>, observer: &dyn Observer) -> Result<Evaluation> {
-        let oracle = self.oracle()?;
+        let oracle = part.data().bind(self.oracle()?)?;
         let data = part.data().label(&self.problem, &oracle, observer)?;
         let labeled: Vec<usize> = part
             .rows()
@@ -338,6 +357,7 @@ impl Trainer {
         observer: &dyn Observer,
     ) -> Result<Model> {
         let oracle = Oracle::new(problem.kind().clone()).with_threads(Threads::new(self.threads)?);
+        let oracle = data.bind(oracle)?;
         let labeled = data.label(problem, &oracle, observer)?;
         let split = data.indices().clone().restrict_to(&labeled.rows())?;
         let context = TrainingContext {

@@ -434,10 +434,10 @@ impl ValidationScorer {
                 continue;
             };
             let rows = validation[..rows].to_vec();
-            let costs = context.data.data().costs().select_rows(&rows);
+            let costs = context.data.data().costs();
             let results = context
                 .oracle
-                .relax_all(&costs, kind, context.observer)
+                .relax_rows(costs, &rows, kind, context.observer)
                 .map_err(|error| error.for_method("auto"))?;
             let mut optimal_objectives = Vec::with_capacity(rows.len());
             for (instance, result) in rows.iter().zip(results) {
@@ -500,7 +500,7 @@ impl ValidationScorer {
                 let predictions = trained.model.predict_instances(data, rows)?;
                 let results = context
                     .oracle
-                    .relax_all(&predictions, *kind, context.observer)
+                    .relax_instances(&predictions, rows, *kind, context.observer)
                     .map_err(|error| error.for_method("auto"))?;
                 let mut regrets = Vec::with_capacity(rows.len());
                 for ((instance, result), optimal) in

@@ -21,6 +21,7 @@ pub(crate) mod mapped;
 mod matrix;
 mod names;
 pub(crate) mod npy;
+mod row_costs;
 mod row_parameters;
 mod row_times;
 mod row_weights;
@@ -193,6 +194,8 @@ pub struct Dataset {
     row_weights: Option<Vec<f64>>,
     /// Known numbers that the feasible sets of the rows depend on.
     parameters: Option<Arc<RowParameters>>,
+    /// Known parts of the costs and which costs exist; set when the table is labeled.
+    row_costs: row_costs::RowCosts,
 }
 
 impl Dataset {
@@ -256,6 +259,7 @@ impl Dataset {
             cost_names,
             row_weights: None,
             parameters: None,
+            row_costs: row_costs::RowCosts::default(),
         })
     }
 

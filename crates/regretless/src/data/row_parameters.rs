@@ -190,7 +190,7 @@ impl RowParameters {
     }
 
     /// Reorders the columns with one number per item: the new item j is the old item `order[j]`.
-    fn reorder_items(&mut self, order: &[usize]) {
+    pub(crate) fn reorder_items(&mut self, order: &[usize]) {
         for column in &mut self.columns {
             if column.is_per_item && column.width == order.len() {
                 let mut values = Vec::with_capacity(self.rows * column.width);

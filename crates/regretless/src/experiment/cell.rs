@@ -255,7 +255,7 @@ impl ExperimentCell {
             return Ok((test, Vec::new()));
         }
         let predictions = trained.model.predict_instances(data, rows)?;
-        let solutions = oracle.solve_complete(&predictions, observer)?;
+        let solutions = oracle.solve_instances_complete(&predictions, rows, observer)?;
         let examples = example_decisions(&solutions, &predictions, data, rows);
         let decisions = solutions.into_iter();
         let solutions = decisions.map(|result| result.map(|(solution, _)| solution));

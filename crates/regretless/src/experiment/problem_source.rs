@@ -81,7 +81,8 @@ impl TableProblem {
     pub(super) fn oracle(&self, data: &CellData) -> Result<Oracle> {
         Oracle::new(data.problem.kind().clone())
             .with_limits(self.limits)
-            .with_heuristic(self.heuristic)
+            .with_heuristic(self.heuristic)?
+            .with_parameters(data.data.data().parameters())
     }
 
     fn seed(&self, seed: u32) -> Result<&TableSeed> {

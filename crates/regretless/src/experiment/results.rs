@@ -326,7 +326,7 @@ impl ProblemResults {
         };
         let costs = data.data.data().costs().select_rows(&shown);
         // An interruption leaves them out.
-        let Ok(solutions) = oracle.solve_complete(&costs, &NoopObserver) else {
+        let Ok(solutions) = oracle.solve_instances_complete(&costs, &shown, &NoopObserver) else {
             return;
         };
         self.auxiliary_names = names.to_vec();

@@ -3,11 +3,14 @@
 use std::sync::{Arc, PoisonError, RwLock};
 
 use super::{LabelStore, LabeledDataset};
-use crate::data::{Dataset, FeatureShape, Features, Matrix, Split, SplitIndices};
+use crate::data::{
+    CostMatching, Dataset, FeatureShape, Features, Matrix, NamedCosts, RowParameters, Split,
+    SplitIndices,
+};
 use crate::error::{Error, Result};
 use crate::observer::Observer;
 use crate::oracle::Oracle;
-use crate::problem::Problem;
+use crate::problem::{Problem, ProblemKind};
 
 /// A table divided into three parts. Labels, the optimal decisions of the rows, are computed when
 /// a training or an evaluation first needs them.
@@ -185,11 +188,46 @@ impl DataSplit {
         Ok(data)
     }
 
+    /// An oracle for the rows of this table, where the feasible sets of a problem differ between
+    /// rows.
+    ///
+    /// # Errors
+    /// When the table lacks a parameter of the problem.
+    pub fn bind(&self, oracle: Oracle) -> Result<Oracle> {
+        match &*self.table.read().unwrap_or_else(PoisonError::into_inner) {
+            Table::Unlabeled(data) => oracle.for_dataset(data),
+            Table::Labeled { data, .. } => oracle.with_parameters(data.data().parameters()),
+        }
+    }
+
     /// Features of one instance.
     fn features(&self, instance: usize) -> Features {
+        self.with_table(|data| data.features().select_rows(&[instance]))
+    }
+
+    /// Parameters of one instance, in the order of the problem's costs.
+    fn parameters(
+        &self,
+        instance: usize,
+        problem: &dyn ProblemKind,
+    ) -> Result<Option<Arc<RowParameters>>> {
+        self.with_table(|data| {
+            let names = NamedCosts::new("the table", data.cost_names());
+            let matching = CostMatching::with_problem(names, problem)?;
+            Ok(data.parameters().map(|parameters| {
+                let mut row = parameters.select_rows(&[instance]);
+                if let Some(order) = matching.order() {
+                    row.reorder_items(order);
+                }
+                Arc::new(row)
+            }))
+        })
+    }
+
+    fn with_table<T>(&self, read: impl FnOnce(&Dataset) -> T) -> T {
         match &*self.table.read().unwrap_or_else(PoisonError::into_inner) {
-            Table::Unlabeled(data) => data.features().select_rows(&[instance]),
-            Table::Labeled { data, .. } => data.data().features().select_rows(&[instance]),
+            Table::Unlabeled(data) => read(data),
+            Table::Labeled { data, .. } => read(data.data()),
         }
     }
 }
@@ -243,7 +281,7 @@ impl<'a> DataPart<'a> {
     }
 }
 
-/// One row to decide for: its features.
+/// One row to decide for: its features, and its parameters where feasible sets differ between rows.
 ///
 /// ```
 /// use regretless::Row;
@@ -257,7 +295,10 @@ pub struct Row<'a>(RowSource<'a>);
 #[derive(Debug, Clone, Copy)]
 enum RowSource<'a> {
     /// Feature values in the order the model was trained on.
-    Values(&'a [f64]),
+    Values {
+        features: &'a [f64],
+        parameters: Option<&'a RowParameters>,
+    },
     /// A row of a table.
     Instance {
         data: &'a DataSplit,
@@ -268,7 +309,32 @@ enum RowSource<'a> {
 
 impl<'a> From<&'a [f64]> for Row<'a> {
     fn from(values: &'a [f64]) -> Self {
-        Self(RowSource::Values(values))
+        Self(RowSource::Values {
+            features: values,
+            parameters: None,
+        })
+    }
+}
+
+impl<'a> Row<'a> {
+    /// The row of these feature values with these parameters, which have one row.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    ///
+    /// use regretless::Row;
+    /// use regretless::data::RowParameters;
+    ///
+    /// let today = RowParameters::new(1).with_column("capacity", 1, Arc::new(vec![12.0]))?;
+    /// let row = Row::with_parameters(&[0.4, 1.0, -2.5], &today);
+    /// # let _ = row;
+    /// # Ok::<(), regretless::Error>(())
+    /// ```
+    pub fn with_parameters(features: &'a [f64], parameters: &'a RowParameters) -> Self {
+        Self(RowSource::Values {
+            features,
+            parameters: Some(parameters),
+        })
     }
 }
 
@@ -289,7 +355,30 @@ impl Row<'_> {
                 None => Err(Error::data(format!("row {position} does not exist"))
                     .with_remedy(format!("the part has {} rows", rows.len()))),
             },
-            RowSource::Values(values) => layout.features(values),
+            RowSource::Values { features, .. } => layout.features(features),
+        }
+    }
+
+    /// The parameters as those of a table of one instance, in the order of the problem's costs.
+    ///
+    /// # Errors
+    /// When the costs of the table do not match those of the problem.
+    pub(crate) fn parameters(
+        &self,
+        problem: &dyn ProblemKind,
+    ) -> Result<Option<Arc<RowParameters>>> {
+        match self.0 {
+            RowSource::Instance {
+                data,
+                rows,
+                position,
+            } => match rows.get(position) {
+                Some(instance) => data.parameters(*instance, problem),
+                None => Ok(None),
+            },
+            RowSource::Values { parameters, .. } => {
+                Ok(parameters.map(|parameters| Arc::new(parameters.clone())))
+            }
         }
     }
 }

@@ -1,12 +1,12 @@
-//! Keys of rows: a row's label is stored under a hash of the row's costs.
+//! Keys of rows: a row's label is stored under a hash of the row's costs and parameters.
 
 use std::collections::HashMap;
 
 use crate::data::Matrix;
 use crate::error::Result;
-use crate::parallel::Threads;
+use crate::oracle::Oracle;
 
-/// The first 128 bits of a BLAKE3 hash over the costs of a row: enough that no two rows of any
+/// The first 128 bits of a BLAKE3 hash over the costs and the parameters of a row: enough that no two rows of any
 /// realistic table share a key. Independent of the row's position, so that rows can be appended,
 /// reordered and removed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -16,8 +16,8 @@ pub(super) struct LabelKey {
 }
 
 impl LabelKey {
-    /// The key of a row of costs.
-    fn of(costs: &Matrix, row: usize, buffers: &mut KeyBuffers) -> Self {
+    /// The key of a row of costs; `oracle` has the row's parameters, if there are any.
+    fn of(costs: &Matrix, oracle: &Oracle, row: usize, buffers: &mut KeyBuffers) -> Self {
         let mut hasher = blake3::Hasher::new();
         hasher.update(&(costs.cols() as u64).to_le_bytes());
         buffers.bytes.clear();
@@ -28,6 +28,11 @@ impl LabelKey {
             }
         } else {
             for value in costs.row(row) {
+                buffers.bytes.extend_from_slice(&value.to_le_bytes());
+            }
+        }
+        if oracle.read_parameters(row, &mut buffers.values).is_ok() {
+            for value in &buffers.values {
                 buffers.bytes.extend_from_slice(&value.to_le_bytes());
             }
         }
@@ -45,7 +50,8 @@ struct KeyBuffers {
     bytes: Vec<u8>,
 }
 
-/// The keys of all rows of a table. Rows with equal costs have equal keys and share one label.
+/// The keys of all rows of a table. Rows with equal costs and parameters have equal keys and share
+/// one label.
 pub(super) struct LabelKeys {
     keys: Vec<LabelKey>,
     first_rows: HashMap<LabelKey, usize>,
@@ -54,10 +60,11 @@ pub(super) struct LabelKeys {
 impl LabelKeys {
     /// # Errors
     /// When the file of mapped costs was changed meanwhile.
-    pub(super) fn of(costs: &Matrix, threads: &Threads) -> Result<Self> {
+    pub(super) fn of(costs: &Matrix, oracle: &Oracle) -> Result<Self> {
         let mut keys = vec![LabelKey { high: 0, low: 0 }; costs.rows()];
+        let threads = oracle.threads();
         threads.fill_slots(&mut keys, KeyBuffers::default, |buffers, row, key| {
-            *key = LabelKey::of(costs, row, buffers);
+            *key = LabelKey::of(costs, oracle, row, buffers);
         });
         costs.check_unchanged()?;
         let mut first_rows = HashMap::with_capacity(keys.len());
@@ -76,7 +83,7 @@ impl LabelKeys {
         self.first_rows.get(&key).copied()
     }
 
-    /// The first row with the same costs as this one.
+    /// The first row with the same costs and parameters as this one.
     pub(super) fn representative(&self, row: usize) -> usize {
         self.first_row(self.keys[row]).unwrap_or(row)
     }

@@ -97,6 +97,50 @@ fn coarse_costs(costs: &Matrix) -> Option<String> {
     ))
 }
 
+/// Adds the known parts of costs and marks absent ones, where the problem has them. A row whose
+/// parameters define no problem keeps its costs: its label will fail with the reason.
+fn complete_costs(data: &mut Dataset, oracle: &Oracle, sense: Sense) -> Result<()> {
+    let problem = oracle.problem();
+    let cols = data.costs().cols();
+    let mut values = Vec::new();
+    let mut known: Option<Vec<f64>> = None;
+    let mut present: Option<Vec<bool>> = None;
+    let may_have_absent_costs = problem.may_have_absent_costs();
+    for row in 0..data.len() {
+        values.clear();
+        if oracle.has_row_problems() {
+            oracle
+                .read_parameters(row, &mut values)
+                .map_err(|failure| Error::solver(row, failure))?;
+        }
+        match problem.known_costs(&values) {
+            Some(mut costs) => {
+                if let Some(bad) = costs.iter().position(|cost| !cost.is_finite()) {
+                    return Err(Error::data(format!(
+                        "the known cost {bad} of instance {row} is not finite"
+                    )));
+                }
+                sense.convert_slice(&mut costs);
+                let known = known.get_or_insert_with(|| Vec::with_capacity(data.len() * cols));
+                known.append(&mut costs);
+            }
+            None if row == 0 && !may_have_absent_costs => break,
+            None => {}
+        }
+        if may_have_absent_costs {
+            let all = present.get_or_insert_with(|| Vec::with_capacity(data.len() * cols));
+            match oracle.row_problem(row) {
+                Ok(problem) => match problem.present_costs() {
+                    Some(costs) => all.extend_from_slice(costs),
+                    None => all.extend(std::iter::repeat_n(true, cols)),
+                },
+                Err(_) => all.extend(std::iter::repeat_n(false, cols)),
+            }
+        }
+    }
+    data.complete_costs(known, present)
+}
+
 impl LabeledDataset {
     /// Solves every instance.
     ///
@@ -193,8 +237,9 @@ impl LabeledDataset {
         for (instance, solution) in labels.iter().enumerate() {
             let invalid = |message| Error::data(format!("label of instance {instance}: {message}"));
             oracle
-                .problem()
-                .check(&solution.decision)
+                .row_problem(instance)
+                .map_err(|failure| failure.to_string())
+                .and_then(|problem| problem.check(&solution.decision))
                 .map_err(invalid)?;
         }
         Ok(Self {
@@ -261,8 +306,10 @@ impl LabeledDataset {
             );
             return Err(Error::data(message));
         }
+        oracle.check_parameters(data)?;
         let sense = problem.sense();
         sense.convert_matrix(data.costs_mut())?;
+        complete_costs(data, oracle, sense)?;
         Ok(sense)
     }
 

@@ -349,10 +349,15 @@ fn is_property_of_row(result: &SolveResult) -> bool {
     match result {
         Ok(_)
         | Err(
-            SolveFailure::Infeasible | SolveFailure::Unbounded | SolveFailure::LimitReached { .. },
+            SolveFailure::Infeasible
+            | SolveFailure::Conflict(_)
+            | SolveFailure::Unbounded
+            | SolveFailure::LimitReached { .. },
         ) => true,
         Err(
-            SolveFailure::TimeLimitReached
+            // Costs nothing to find out again.
+            SolveFailure::InvalidParameters(_)
+            | SolveFailure::TimeLimitReached
             | SolveFailure::EmptySolutionPool
             | SolveFailure::Interrupted
             | SolveFailure::InvalidSolution(_)
@@ -432,8 +437,9 @@ impl UnlabeledTable<'_> {
     fn check(&self, row: usize, result: &SolveResult) -> Result<(), String> {
         let Ok(label) = result else { return Ok(()) };
         self.oracle
-            .problem()
-            .check(&label.decision)
+            .row_problem(row)
+            .map_err(|failure| failure.to_string())
+            .and_then(|problem| problem.check(&label.decision))
             .map_err(|reason| format!("instance {row}: {reason}"))?;
         if self.costs.objective_of(&label.decision, row) != label.objective {
             return Err(format!(

@@ -154,7 +154,7 @@ impl LabelStore {
         };
         let table = UnlabeledTable {
             costs: data.costs(),
-            keys: LabelKeys::of(data.costs(), oracle.threads())?,
+            keys: LabelKeys::of(data.costs(), oracle)?,
             oracle,
         };
         let stored = segments.load(&table);

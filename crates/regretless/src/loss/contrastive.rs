@@ -154,12 +154,12 @@ impl DecisionGradient for Contrastive {
         worker: &mut OracleWorker<'_>,
         gradient: &mut S,
     ) -> Result<f64> {
-        let pool = pool_decisions(worker, || self.to_string())?;
+        let pool = pool_decisions(input, worker, || self.to_string())?;
         gradient.add_decision(1.0, input.label);
         let compared = match self.reduction {
             PoolReduction::Cheapest => {
                 let (mut cheapest, mut min) = (&pool[0], f64::INFINITY);
-                for decision in pool {
+                for decision in pool.iter() {
                     let objective = self.compared_objective(input, decision);
                     if objective < min {
                         (cheapest, min) = (decision, objective);
@@ -171,7 +171,7 @@ impl DecisionGradient for Contrastive {
             PoolReduction::Mean => {
                 let weight = 1.0 / pool.len() as f64;
                 let mut sum = 0.0;
-                for decision in pool {
+                for decision in pool.iter() {
                     gradient.add_decision(-weight, decision);
                     sum += self.compared_objective(input, decision);
                 }

@@ -40,6 +40,8 @@
 //! # Ok::<(), regretless::Error>(())
 //! ```
 
+use std::borrow::Cow;
+
 use crate::data::Matrix;
 use crate::decision::Decision;
 use crate::error::{Error, Result};
@@ -205,12 +207,15 @@ pub struct SeparableLoss<'a> {
     pub limits: Option<&'a Matrix>,
 }
 
-/// The decisions of the solution pool; an error if it is empty.
+/// The decisions of the solution pool that are feasible for the instance; an error if it is empty.
 fn pool_decisions<'a>(
-    worker: &OracleWorker<'a>,
+    input: &LossInput<'_>,
+    worker: &mut OracleWorker<'a>,
     name: impl Fn() -> String,
-) -> Result<&'a [Decision]> {
-    let pool = worker.pool_decisions();
+) -> Result<Cow<'a, [Decision]>> {
+    let pool = worker
+        .feasible_pool(input.prediction)
+        .map_err(|failure| Error::solver(input.instance, failure))?;
     if pool.is_empty() {
         Err(Error::EmptyPool { method: name() })
     } else {

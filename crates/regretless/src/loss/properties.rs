@@ -22,6 +22,8 @@ pub struct LossProperties {
     /// The loss can be 0 although there is regret. Instance weights C_i = regret / loss of a
     /// baseline are then unreliable for predictions that differ much from the baseline's.
     pub can_vanish: bool,
+    /// The loss is a mean over the costs of an instance: those that do not exist are left out.
+    pub is_mean_over_costs: bool,
     /// How instances are weighted by the regret of a baseline.
     pub weighting: InstanceWeighting,
 }
@@ -34,6 +36,7 @@ impl LossProperties {
         uses_pool: false,
         gradient_decisions: None,
         can_vanish: false,
+        is_mean_over_costs: false,
         weighting: InstanceWeighting::Equal,
     };
 

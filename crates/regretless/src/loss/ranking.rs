@@ -162,12 +162,12 @@ impl Loss for Ranking {
         worker: &mut OracleWorker<'_>,
         gradient: &mut [f64],
     ) -> Result<f64> {
-        let pool = pool_decisions(worker, || self.to_string())?;
+        let pool = pool_decisions(input, worker, || self.to_string())?;
         gradient.fill(0.0);
         Ok(match self {
-            Self::Pointwise => Self::pointwise(input, pool, gradient),
-            Self::Pairwise => Self::pairwise(input, pool, gradient),
-            Self::Listwise => Self::listwise(input, pool, gradient),
+            Self::Pointwise => Self::pointwise(input, &pool, gradient),
+            Self::Pairwise => Self::pairwise(input, &pool, gradient),
+            Self::Listwise => Self::listwise(input, &pool, gradient),
         })
     }
 }

@@ -24,6 +24,18 @@ pub struct SolveCounts {
     pub certified: u64,
     /// Solver calls that returned the cheapest decision of the solution pool, without a solve.
     pub cache_hits: u64,
+    /// Solver calls, counted above as well, that were solved because fewer than two decisions of
+    /// the solution pool were feasible for the row.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub unpooled_rows: u64,
+}
+
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde passes a reference"
+)]
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 impl SolveCounts {
@@ -49,6 +61,7 @@ impl Add for SolveCounts {
             projected: self.projected + other.projected,
             certified: self.certified + other.certified,
             cache_hits: self.cache_hits + other.cache_hits,
+            unpooled_rows: self.unpooled_rows + other.unpooled_rows,
         }
     }
 }
@@ -65,6 +78,7 @@ impl Sub for SolveCounts {
             projected: self.projected - earlier.projected,
             certified: self.certified - earlier.certified,
             cache_hits: self.cache_hits - earlier.cache_hits,
+            unpooled_rows: self.unpooled_rows - earlier.unpooled_rows,
         }
     }
 }
@@ -78,6 +92,8 @@ pub(super) enum SolveKind {
     Projection,
     Certified,
     CacheHit,
+    /// Counted in addition to the solve.
+    UnpooledRow,
 }
 
 /// Counters shared by all threads, one per [`SolveKind`].
@@ -89,6 +105,7 @@ pub(super) struct SolveCounters {
     projected: AtomicU64,
     certified: AtomicU64,
     cache_hits: AtomicU64,
+    unpooled_rows: AtomicU64,
     work: AtomicU64,
 }
 
@@ -101,6 +118,7 @@ impl SolveCounters {
             SolveKind::Projection => &self.projected,
             SolveKind::Certified => &self.certified,
             SolveKind::CacheHit => &self.cache_hits,
+            SolveKind::UnpooledRow => &self.unpooled_rows,
         };
         counter.fetch_add(1, Ordering::Relaxed);
     }
@@ -124,6 +142,7 @@ impl SolveCounters {
             projected: count(&self.projected),
             certified: count(&self.certified),
             cache_hits: count(&self.cache_hits),
+            unpooled_rows: count(&self.unpooled_rows),
         }
     }
 }

@@ -13,7 +13,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::data::Matrix;
+use crate::data::{BoundParameters, Matrix};
 use crate::decision::Decision;
 use crate::error::Result;
 use crate::observer::Observer;
@@ -23,6 +23,7 @@ use crate::size_limits::MAX_ABS_COST;
 use crate::solve::{SearchLimits, Solution, SolveFailure};
 
 mod counts;
+mod row_problems;
 mod sensitivity;
 mod settings;
 mod solution_pool;
@@ -62,6 +63,8 @@ pub struct Oracle {
     /// The threads that may call solvers.
     solver_threads: Threads,
     counters: SolveCounters,
+    /// The parameters of the rows, if the problem depends on them.
+    parameters: Option<BoundParameters>,
     idle: Mutex<Vec<WorkerSolver>>,
     /// Whether a canceled search returns its incumbent.
     keeps_incumbents: bool,
@@ -87,6 +90,7 @@ impl Oracle {
             threads: Threads::single_threaded(),
             solver_threads: Threads::single_threaded(),
             counters: SolveCounters::default(),
+            parameters: None,
             idle: Mutex::new(Vec::new()),
             keeps_incumbents: false,
         }
@@ -192,24 +196,28 @@ impl Oracle {
     /// A solver of this kind, an idle one if possible; `None` if the problem has no such solver.
     fn solver(&self, solver_kind: SolverKind) -> Option<WorkerSolver> {
         self.idle_solver(solver_kind)
-            .or_else(|| self.new_solver(solver_kind))
+            .or_else(|| self.new_solver(solver_kind, self.problem.as_ref()))
     }
 
-    fn new_solver(&self, solver_kind: SolverKind) -> Option<WorkerSolver> {
+    fn new_solver(
+        &self,
+        solver_kind: SolverKind,
+        problem: &dyn ProblemKind,
+    ) -> Option<WorkerSolver> {
         Some(match solver_kind {
-            SolverKind::Exact => WorkerSolver::Exact(self.problem.solver(&self.limits)),
+            SolverKind::Exact => WorkerSolver::Exact(problem.solver(&self.limits)),
             SolverKind::Relaxed(kind) => {
-                WorkerSolver::Relaxed(kind, self.problem.relaxation_solver(kind, &self.limits)?)
+                WorkerSolver::Relaxed(kind, problem.relaxation_solver(kind, &self.limits)?)
             }
             SolverKind::Heuristic(kind @ Heuristic::LocalSearch) => {
-                WorkerSolver::Heuristic(kind, self.problem.local_search(&self.limits)?)
+                WorkerSolver::Heuristic(kind, problem.local_search(&self.limits)?)
             }
             SolverKind::Heuristic(
                 kind @ (Heuristic::FastLocalSearch | Heuristic::LocalSearchFromLabel),
-            ) => WorkerSolver::Heuristic(kind, self.problem.fast_local_search(&self.limits)?),
+            ) => WorkerSolver::Heuristic(kind, problem.fast_local_search(&self.limits)?),
             SolverKind::Heuristic(kind @ Heuristic::NodeLimit(nodes)) => WorkerSolver::Heuristic(
                 kind,
-                self.problem.solver(&SearchLimits {
+                problem.solver(&SearchLimits {
                     nodes,
                     ..self.limits
                 }),
@@ -254,6 +262,20 @@ impl Oracle {
         self.solve_each(costs, rows, observer, |_, _| ())
     }
 
+    /// The optimal decision for each row of costs, of which row i belongs to `instances[i]` of the
+    /// table.
+    ///
+    /// # Errors
+    /// Only when the user interrupts; failures of single instances are among the results.
+    pub fn solve_instances(
+        &self,
+        costs: &Matrix,
+        instances: &[usize],
+        observer: &dyn Observer,
+    ) -> Result<Vec<SolveResult>> {
+        TrainingOracle::exact(self).solve_rows(costs, instances, observer)
+    }
+
     /// As [`Self::solve_rows`]; `done` is called with each row and its result as soon as it is
     /// solved, on any thread.
     ///
@@ -285,11 +307,24 @@ impl Oracle {
         observer: &dyn Observer,
     ) -> Result<Vec<CompleteResult>> {
         let rows: Vec<usize> = (0..costs.rows()).collect();
+        self.solve_instances_complete(costs, &rows, observer)
+    }
+
+    /// The same for rows of costs that belong to these instances of the table.
+    ///
+    /// # Errors
+    /// Only when the user interrupts; failures of single instances are among the results.
+    pub fn solve_instances_complete(
+        &self,
+        costs: &Matrix,
+        instances: &[usize],
+        observer: &dyn Observer,
+    ) -> Result<Vec<CompleteResult>> {
         TrainingOracle::exact(self).run_each(
-            &rows,
-            |worker, row| {
+            instances,
+            |worker, index| {
                 let mut row_costs = Vec::new();
-                costs.read(row, &mut row_costs);
+                costs.read(index, &mut row_costs);
                 worker.solve_complete(&row_costs)
             },
             |_, _| (),

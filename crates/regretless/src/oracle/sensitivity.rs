@@ -12,6 +12,7 @@ use crate::data::Matrix;
 use crate::decision::Decision;
 use crate::error::{Error, Result};
 use crate::observer::Observer;
+use crate::problem::ProblemKind;
 use crate::solve::cone::NormalCone;
 use crate::solve::relaxation::{
     AdjacentVertices, CostRangeKind, CostRanges, CostRanging, Relaxation, VertexDelta,
@@ -106,8 +107,37 @@ impl Oracle {
         kind: Relaxation,
         observer: &dyn Observer,
     ) -> Result<Vec<SolveResult>> {
+        let read = |index: usize, row: &mut Vec<f64>| costs.read(rows[index], row);
+        self.relax_each(rows, read, kind, observer)
+    }
+
+    /// The optimum of the relaxation for each row of costs, of which row i belongs to
+    /// `instances[i]` of the table.
+    ///
+    /// # Errors
+    /// As [`Self::relax_all`].
+    pub(crate) fn relax_instances(
+        &self,
+        costs: &Matrix,
+        instances: &[usize],
+        kind: Relaxation,
+        observer: &dyn Observer,
+    ) -> Result<Vec<SolveResult>> {
+        let read = |index: usize, row: &mut Vec<f64>| costs.read(index, row);
+        self.relax_each(instances, read, kind, observer)
+    }
+
+    /// Solves the relaxation of all instances; `read` writes the costs of the instance at an index
+    /// into a buffer.
+    fn relax_each(
+        &self,
+        instances: &[usize],
+        read: impl Fn(usize, &mut Vec<f64>) + Sync + Send,
+        kind: Relaxation,
+        observer: &dyn Observer,
+    ) -> Result<Vec<SolveResult>> {
         self.require_relaxation(kind)?;
-        let mut results: Vec<Option<SolveResult>> = rows.iter().map(|_| None).collect();
+        let mut results: Vec<Option<SolveResult>> = instances.iter().map(|_| None).collect();
         self.solver_threads.fill_slots(
             &mut results,
             || {
@@ -116,7 +146,8 @@ impl Oracle {
             },
             |worker, index, slot| {
                 if let Some(worker) = worker.as_mut().filter(|_| !observer.interrupted()) {
-                    let result = worker.solve_with(|row| costs.read(rows[index], row));
+                    worker.set_instance(instances[index]);
+                    let result = worker.solve_with(|row| read(index, row));
                     if result != Err(SolveFailure::Interrupted) {
                         *slot = Some(result);
                         observer.advance(1);
@@ -142,7 +173,7 @@ impl Oracle {
         observer: &dyn Observer,
     ) -> Result<()> {
         self.require_ranges(kind)?;
-        let make = || self.problem.cost_ranging(kind, &self.limits);
+        let make = |problem: &dyn ProblemKind| problem.cost_ranging(kind, &self.limits);
         let solve = |solver: &mut Box<dyn CostRanging>, costs: &[f64]| solver.ranges(costs);
         let store = |row: usize, ranges: CostRanges, slot: &mut T| store(row, &ranges, slot);
         self.run_on_rows(costs, slots, make, solve, store, observer)
@@ -163,7 +194,7 @@ impl Oracle {
         observer: &dyn Observer,
     ) -> Result<()> {
         self.require_adjacent_vertices()?;
-        let make = || self.problem.adjacent_vertices(&self.limits);
+        let make = |problem: &dyn ProblemKind| problem.adjacent_vertices(&self.limits);
         let solve =
             |solver: &mut Box<dyn AdjacentVertices>, costs: &[f64]| solver.adjacent_vertices(costs);
         let store = |row: usize, result: (Solution, Vec<VertexDelta>), slot: &mut T| {
@@ -182,20 +213,21 @@ impl Oracle {
             .ok_or_else(|| self.missing_cones())
     }
 
-    fn missing_cones(&self) -> Error {
+    pub(super) fn missing_cones(&self) -> Error {
         self.unsupported(
             "the cone of binding constraints",
             "use another loss, such as MAE(O,S)",
         )
     }
 
-    /// Runs one solver per thread on the rows of costs: `make` builds a solver, `solve` runs it on
-    /// one row, `store` writes its result to the row's slot.
+    /// Runs one solver per thread on the rows of costs, or one per row where rows have problems of
+    /// their own: `make` builds a solver, `solve` runs it on one row, `store` writes its result to
+    /// the row's slot.
     fn run_on_rows<S, R, T: Send>(
         &self,
         costs: &Matrix,
         slots: &mut [T],
-        make: impl Fn() -> Option<S> + Sync + Send,
+        make: impl Fn(&dyn ProblemKind) -> Option<S> + Sync + Send,
         solve: impl Fn(&mut S, &[f64]) -> Result<R, SolveFailure> + Sync + Send,
         store: impl Fn(usize, R, &mut T) + Sync + Send,
         observer: &dyn Observer,
@@ -206,13 +238,16 @@ impl Oracle {
             slots.iter_mut().zip(&mut outcomes).collect();
         self.solver_threads.fill_slots(
             &mut pairs,
-            || (make(), Vec::new()),
+            || (make(self.problem.as_ref()), Vec::new()),
             |(solver, costs_f64), row, (slot, outcome)| {
                 let Some(solver) = solver.as_mut().filter(|_| !observer.interrupted()) else {
                     return;
                 };
                 costs.read(row, costs_f64);
-                let result = self.count_relaxed_solve(costs_f64, |costs| solve(solver, costs));
+                let prepared = self.prepare_for_row(row, solver, &make);
+                let result = prepared.and_then(|()| {
+                    self.count_relaxed_solve(costs_f64, |costs| solve(solver, costs))
+                });
                 **outcome = match result {
                     Ok(result) => {
                         store(row, result, slot);
@@ -224,6 +259,21 @@ impl Oracle {
             },
         );
         outcomes.into_iter().collect()
+    }
+
+    /// Replaces a solver by one of the row's problem, where rows have problems of their own.
+    fn prepare_for_row<S>(
+        &self,
+        row: usize,
+        solver: &mut S,
+        make: impl Fn(&dyn ProblemKind) -> Option<S>,
+    ) -> Result<(), SolveFailure> {
+        if self.has_row_problems() {
+            let problem = self.row_problem(row)?;
+            let missing = || SolveFailure::SolverError("the row's problem has no solver".into());
+            *solver = make(problem.as_ref()).ok_or_else(missing)?;
+        }
+        Ok(())
     }
 
     /// Counts a solve of the relaxation and runs it.

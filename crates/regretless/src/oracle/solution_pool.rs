@@ -85,8 +85,20 @@ impl SolutionPool {
 
     /// The cheapest decision under these costs and its objective; `None` when the pool is empty.
     pub fn cheapest(&self, costs: &[f64]) -> Option<(&Decision, f64)> {
+        self.cheapest_of(costs, |_| true)
+    }
+
+    /// The same among the decisions that a filter accepts; it is called once for each.
+    pub(super) fn cheapest_of(
+        &self,
+        costs: &[f64],
+        mut accepts: impl FnMut(&Decision) -> bool,
+    ) -> Option<(&Decision, f64)> {
         let mut cheapest: Option<(&Decision, f64)> = None;
         for decision in &self.decisions {
+            if !accepts(decision) {
+                continue;
+            }
             let objective = decision.dot(costs);
             if cheapest.is_none_or(|(_, least)| objective < least) {
                 cheapest = Some((decision, objective));

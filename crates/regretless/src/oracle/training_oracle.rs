@@ -75,6 +75,17 @@ impl<'a> TrainingOracle<'a> {
             ))
             .with_remedy("leave one of them out"));
         }
+        if let (Some(_), Some(_), true) = (
+            settings.cache,
+            settings.relaxation,
+            oracle.has_row_problems(),
+        ) {
+            return Err(oracle.unsupported(
+                "the same feasible set for all rows, which 'relax' with 'cache' needs: relaxed \
+                 decisions cannot be checked against the set of another row",
+                "leave out 'relax' or 'cache'",
+            ));
+        }
         let pool = settings
             .cache
             .map(|cache| SolutionPool::new(cache.capacity));

@@ -1,6 +1,8 @@
 //! One thread's handle to an oracle.
 
+use std::borrow::Cow;
 use std::cell::RefCell;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::counts::SolveKind;
@@ -15,6 +17,10 @@ use crate::error::Result;
 use crate::problem::ProblemKind;
 use crate::solve::cone::NormalCone;
 use crate::solve::{Solution, SolveFailure, SolveStatus};
+
+/// Fewest decisions of a pool that are feasible for a row: with one, which is usually the row's
+/// label, there is nothing to compare it with.
+const MIN_FEASIBLE_DECISIONS: usize = 2;
 
 thread_local! {
     /// The last solution of the thread's previous worker; its allocations are reused.
@@ -36,10 +42,24 @@ pub struct OracleWorker<'a> {
     slot: Option<WarmStartSlot>,
     /// Decisions solved since the last [`Self::take_solved`], if there is a pool.
     solved: Vec<Decision>,
+    /// The row whose problem is solved, where rows have problems of their own.
+    row: RowState,
     /// Costs converted to double precision.
     costs_f64: Vec<f64>,
     /// The latest solution; the next one reuses its allocations.
     solution: Solution,
+}
+
+/// The problem of the current row and the one that the solver was made for, where rows have
+/// problems of their own.
+#[derive(Debug, Default)]
+struct RowState {
+    instance: Option<usize>,
+    /// The row's parameters.
+    values: Vec<f64>,
+    problem: Option<Result<Arc<dyn ProblemKind>, SolveFailure>>,
+    /// The parameters that the solver was made for; none for a solver without a row.
+    solver_values: Option<Vec<f64>>,
 }
 
 /// What a worker uses beside its solver.
@@ -63,14 +83,18 @@ impl<'a> OracleWorker<'a> {
             cache_action: CacheAction::Solve,
             slot: None,
             solved: Vec::new(),
+            row: RowState::default(),
             costs_f64: Vec::new(),
             solution: take_spare_solution(),
         }
     }
 
-    /// The problem that is solved.
+    /// The problem that is solved: that of the current row, where rows have problems of their own.
     pub fn problem(&self) -> &dyn ProblemKind {
-        self.oracle.problem.as_ref()
+        match &self.row.problem {
+            Some(Ok(problem)) => problem.as_ref(),
+            _ => self.oracle.problem.as_ref(),
+        }
     }
 
     /// The decisions of the pool; empty without a pool.
@@ -90,6 +114,69 @@ impl<'a> OracleWorker<'a> {
             instance,
             call_index: 0,
         });
+        if self.oracle.has_row_problems() && self.row.instance != Some(instance) {
+            self.enter_row(instance);
+        }
+    }
+
+    /// Builds the problem of a row, unless it has the parameters of the last row.
+    fn enter_row(&mut self, instance: usize) {
+        let before = std::mem::take(&mut self.row.values);
+        let read = self.oracle.read_parameters(instance, &mut self.row.values);
+        let is_same = matches!(self.row.problem, Some(Ok(_))) && before == self.row.values;
+        if !is_same || read.is_err() {
+            self.row.problem = Some(read.and_then(|()| {
+                self.oracle
+                    .problem
+                    .row_problem(&self.row.values)
+                    .map_err(SolveFailure::InvalidParameters)
+            }));
+        }
+        self.row.instance = Some(instance);
+    }
+
+    /// Takes the solver, made for the current row.
+    fn take_solver(&mut self) -> Result<WorkerSolver, SolveFailure> {
+        let missing = || SolveFailure::SolverError("the worker has no solver".into());
+        let mut solver = self.solver.take().ok_or_else(missing)?;
+        if !self.oracle.has_row_problems() {
+            return Ok(solver);
+        }
+        let problem = match &self.row.problem {
+            Some(Ok(problem)) => problem,
+            Some(Err(failure)) => {
+                let failure = failure.clone();
+                self.solver = Some(solver);
+                return Err(failure);
+            }
+            None => {
+                self.solver = Some(solver);
+                let message = "a solver call without a row, whose parameters it depends on";
+                return Err(SolveFailure::InvalidParameters(message.into()));
+            }
+        };
+        if self.row.solver_values.as_ref() == Some(&self.row.values) {
+            return Ok(solver);
+        }
+        if !solver.reuse_for(problem.as_ref()) {
+            let kind = solver.solver_kind();
+            solver = self
+                .oracle
+                .new_solver(kind, problem.as_ref())
+                .ok_or_else(missing)?;
+        }
+        self.row.solver_values = Some(self.row.values.clone());
+        Ok(solver)
+    }
+
+    /// The failure of a solve, with the reason where the row's constraints exclude each other.
+    fn explain(&self, failure: SolveFailure) -> SolveFailure {
+        match (&failure, &self.row.problem) {
+            (SolveFailure::Infeasible, Some(Ok(problem))) => problem
+                .infeasibility()
+                .map_or(failure, SolveFailure::Conflict),
+            _ => failure,
+        }
     }
 
     /// The decisions solved since the last call, for the pool.
@@ -134,7 +221,7 @@ impl<'a> OracleWorker<'a> {
     /// When there is none.
     pub fn solve_complete(&mut self, costs: &[f64]) -> CompleteResult {
         let solution = self.solve(costs)?;
-        let problem = &self.oracle.problem;
+        let problem = self.problem();
         if problem.auxiliary_names().is_empty() {
             let complete = solution.decision.clone();
             return Ok((solution, complete));
@@ -175,13 +262,11 @@ impl<'a> OracleWorker<'a> {
         start: Option<&Decision>,
     ) -> Result<&Solution, SolveFailure> {
         check_costs(costs)?;
-        match self.cache_action {
-            CacheAction::Lookup => self.lookup(costs)?,
-            CacheAction::Solve => {
-                self.solve_uncached(costs, start)?;
-                if self.context.pool.is_some() {
-                    self.solved.push(self.solution.decision.clone());
-                }
+        let is_found = self.cache_action == CacheAction::Lookup && self.lookup(costs)?;
+        if !is_found {
+            self.solve_uncached(costs, start)?;
+            if self.context.pool.is_some() {
+                self.solved.push(self.solution.decision.clone());
             }
         }
         Ok(&self.solution)
@@ -192,7 +277,9 @@ impl<'a> OracleWorker<'a> {
     /// # Errors
     /// When the problem has none.
     pub fn cone(&self, decision: &Decision) -> Result<NormalCone> {
-        self.oracle.cone(decision)
+        self.problem()
+            .cone(decision)
+            .ok_or_else(|| self.oracle.missing_cones())
     }
 
     /// The value of `projection` on the normal cone of a decision, counted as a projection.
@@ -209,18 +296,68 @@ impl<'a> OracleWorker<'a> {
         Ok(projection(&cone))
     }
 
-    fn lookup(&mut self, costs: &[f64]) -> Result<(), SolveFailure> {
+    /// The decisions of the pool that are feasible for the current row. With fewer than two of
+    /// them, the row is solved for these costs, so that there is something to compare with.
+    ///
+    /// # Errors
+    /// When that solve fails.
+    pub(crate) fn feasible_pool(
+        &mut self,
+        costs: &[f64],
+    ) -> Result<Cow<'a, [Decision]>, SolveFailure> {
+        let pool = self.pool_decisions();
+        if !self.oracle.has_row_problems() {
+            return Ok(Cow::Borrowed(pool));
+        }
+        let mut feasible: Vec<Decision> = pool
+            .iter()
+            .filter(|decision| self.is_feasible(decision))
+            .cloned()
+            .collect();
+        if feasible.len() < MIN_FEASIBLE_DECISIONS {
+            self.oracle.counters.count(SolveKind::UnpooledRow);
+            self.solve_uncached(costs, None)?;
+            if !feasible.contains(&self.solution.decision) {
+                feasible.push(self.solution.decision.clone());
+            }
+            self.solved.push(self.solution.decision.clone());
+        }
+        Ok(Cow::Owned(feasible))
+    }
+
+    /// Whether a decision of another row is feasible for the current one.
+    fn is_feasible(&self, decision: &Decision) -> bool {
+        matches!(&self.row.problem, Some(Ok(problem)) if problem.check(decision).is_ok())
+    }
+
+    /// The cheapest decision of the pool that is feasible for the current row; false, where rows
+    /// have problems of their own, if fewer than two are.
+    fn lookup(&mut self, costs: &[f64]) -> Result<bool, SolveFailure> {
+        let Some(pool) = self.context.pool else {
+            return Err(SolveFailure::EmptySolutionPool);
+        };
+        let cheapest = if self.oracle.has_row_problems() {
+            let mut count = 0;
+            let cheapest = pool.cheapest_of(costs, |decision| {
+                let is_feasible = self.is_feasible(decision);
+                count += usize::from(is_feasible);
+                is_feasible
+            });
+            if count < MIN_FEASIBLE_DECISIONS {
+                self.oracle.counters.count(SolveKind::UnpooledRow);
+                return Ok(false);
+            }
+            cheapest
+        } else {
+            pool.cheapest(costs)
+        };
         self.oracle.counters.count(SolveKind::CacheHit);
-        let (cheapest, objective) = self
-            .context
-            .pool
-            .and_then(|pool| pool.cheapest(costs))
-            .ok_or(SolveFailure::EmptySolutionPool)?;
+        let (cheapest, objective) = cheapest.ok_or(SolveFailure::EmptySolutionPool)?;
         self.solution.decision.clone_from(cheapest);
         self.solution.objective = objective;
         self.solution.bound = f64::NEG_INFINITY;
         self.solution.status = SolveStatus::LimitReached;
-        Ok(())
+        Ok(true)
     }
 
     /// Solves, checks the decision of an exact or heuristic solver and recomputes its objective.
@@ -229,9 +366,7 @@ impl<'a> OracleWorker<'a> {
         costs: &[f64],
         start: Option<&Decision>,
     ) -> Result<(), SolveFailure> {
-        let Some(mut solver) = self.solver.take() else {
-            return Err(SolveFailure::SolverError("the worker has no solver".into()));
-        };
+        let mut solver = self.take_solver()?;
         let deadline = self.oracle.limits.seconds.map(|seconds| {
             // A limit beyond the range of the clock is none.
             let limit = Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX);
@@ -259,12 +394,11 @@ impl<'a> OracleWorker<'a> {
             Err(SolveFailure::Interrupted) if !cancellation::is_canceled() => {
                 return Err(SolveFailure::TimeLimitReached);
             }
-            outcome => outcome?,
+            outcome => outcome.map_err(|failure| self.explain(failure))?,
         }
         self.solution.work = work;
         if is_integral {
-            self.oracle
-                .problem
+            self.problem()
                 .check(&self.solution.decision)
                 .map_err(SolveFailure::InvalidSolution)?;
             self.solution.objective = self.solution.decision.dot(costs);
@@ -329,6 +463,7 @@ impl<'a> OracleWorker<'a> {
 impl Drop for OracleWorker<'_> {
     fn drop(&mut self) {
         if let Some(solver) = self.solver.take() {
+            // The solver of a row is not one for any row: the next worker makes it its own.
             self.oracle.return_solver(solver);
         }
         let solution = std::mem::replace(&mut self.solution, Solution::empty());

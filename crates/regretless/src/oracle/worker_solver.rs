@@ -3,6 +3,7 @@
 use super::counts::SolveKind;
 use super::{Heuristic, SolveResult};
 use crate::decision::Decision;
+use crate::problem::ProblemKind;
 use crate::solve::relaxation::{Relaxation, RelaxationSolver};
 use crate::solve::warm_start::WarmStart;
 use crate::solve::{Solution, SolveFailure, Solver};
@@ -31,6 +32,14 @@ impl WorkerSolver {
             Self::Exact(_) => SolverKind::Exact,
             Self::Relaxed(kind, _) => SolverKind::Relaxed(*kind),
             Self::Heuristic(kind, _) => SolverKind::Heuristic(*kind),
+        }
+    }
+
+    /// Makes the solver one for the problem of another row, if that is faster than a new solver.
+    pub(super) fn reuse_for(&mut self, problem: &dyn ProblemKind) -> bool {
+        match self {
+            Self::Exact(solver) => problem.reuse_solver(solver.as_mut()),
+            Self::Relaxed(..) | Self::Heuristic(..) => false,
         }
     }
 

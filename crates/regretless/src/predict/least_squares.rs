@@ -6,7 +6,7 @@
 //! is the baseline that every trained model has to beat.
 
 use super::{CostScaler, FeatureScaler, Network, Tape};
-use crate::data::{Dataset, Features};
+use crate::data::{Dataset, Features, Matrix};
 use crate::error::{Error, Result};
 
 /// Added to the diagonal of the correlation matrix. Collinear features, or more features than rows,
@@ -51,28 +51,20 @@ impl LinearFit {
         }
         let row_weights = data.scaled_row_weights(instances);
         let (input, output) = (
-            FeatureScaler::fit(data.features(), instances, row_weights.as_deref()),
+            FeatureScaler::fit(data, instances, row_weights.as_deref()),
             CostScaler::fit(data, instances, row_weights.as_deref()),
         );
-        let mut equations = NormalEquations::new(input.mean.len(), output.scale.len());
         let mut features = data.features().select_rows(instances);
         input.apply(&mut features);
-        let (width, outputs) = (input.mean.len(), output.scale.len());
-        let mut targets = vec![0.0; outputs];
-        for (i, instance) in instances.iter().enumerate() {
-            let rows = features.instance(i).chunks_exact(width);
-            let costs = data.costs().row(*instance).chunks_exact(outputs);
-            let row_weight = row_weights
-                .as_ref()
-                .map_or(1.0, |weights| weights[*instance]);
-            for (row, costs) in rows.zip(costs) {
-                for (j, target) in targets.iter_mut().enumerate() {
-                    *target = (f64::from(costs[j]) - output.offset[j]) / output.scale[j];
-                }
-                equations.add(row_weight, row, &targets);
-            }
-        }
-        let weights = equations.solve()?;
+        let targets = FitTargets {
+            data,
+            costs: &data.predicted_part(),
+            instances,
+            features: &features,
+            row_weights: row_weights.as_deref(),
+            output: &output,
+        };
+        let weights = targets.solve()?;
         Self::assemble(input, output, &weights)
     }
 
@@ -107,6 +99,65 @@ impl LinearFit {
             network,
             output,
         })
+    }
+}
+
+/// The rows that a linear predictor is fitted to, with scaled features.
+struct FitTargets<'a> {
+    data: &'a Dataset,
+    /// The predicted part of the costs.
+    costs: &'a Matrix,
+    instances: &'a [usize],
+    /// Of the instances, in their order.
+    features: &'a Features,
+    row_weights: Option<&'a [f64]>,
+    output: &'a CostScaler,
+}
+
+impl FitTargets<'_> {
+    /// The weights, one row per feature.
+    fn solve(&self) -> Result<Vec<f64>> {
+        let outputs = self.output.scale.len();
+        let exists_everywhere = |i: &usize| self.data.present_costs(*i).is_none();
+        if outputs == 1 || self.instances.iter().all(exists_everywhere) {
+            return self.solve_columns(0, outputs);
+        }
+        // Each cost exists in rows of its own.
+        let width = self.features.names().len();
+        let mut weights = vec![0.0; width * outputs];
+        for column in 0..outputs {
+            for (feature, weight) in self.solve_columns(column, 1)?.into_iter().enumerate() {
+                weights[feature * outputs + column] = weight;
+            }
+        }
+        Ok(weights)
+    }
+
+    /// The weights of some outputs, which exist in the same rows.
+    fn solve_columns(&self, first: usize, count: usize) -> Result<Vec<f64>> {
+        let width = self.features.names().len();
+        let outputs = self.output.scale.len();
+        let mut equations = NormalEquations::new(width, count);
+        let mut targets = vec![0.0; count];
+        for (i, instance) in self.instances.iter().enumerate() {
+            let rows = self.features.instance(i).chunks_exact(width);
+            let row_costs = self.costs.row(*instance).chunks_exact(outputs);
+            let exists = self.data.present_costs(*instance);
+            let row_weight = self.row_weights.map_or(1.0, |weights| weights[*instance]);
+            for (item, (row, costs)) in rows.zip(row_costs).enumerate() {
+                // The rows of a long table are items, those of a wide table have all costs.
+                let cost = if outputs == 1 { item } else { first };
+                if exists.is_some_and(|exists| !exists[cost]) {
+                    continue;
+                }
+                for (position, target) in targets.iter_mut().enumerate() {
+                    let j = first + position;
+                    *target = (f64::from(costs[j]) - self.output.offset[j]) / self.output.scale[j];
+                }
+                equations.add(row_weight, row, &targets);
+            }
+        }
+        equations.solve()
     }
 }
 

@@ -21,14 +21,18 @@ pub(crate) struct FeatureScaler {
 
 impl FeatureScaler {
     /// The scaler fitted on these instances; `weights` holds one weight per instance of the table,
-    /// with a mean of 1 over those fitted on.
-    pub fn fit(features: &Features, instances: &[usize], weights: Option<&[f64]>) -> Self {
+    /// with a mean of 1 over those fitted on. Items that do not exist are left out.
+    pub fn fit(data: &Dataset, instances: &[usize], weights: Option<&[f64]>) -> Self {
+        let features = data.features();
         let width = features.names().len();
         let rows = || {
             instances.iter().flat_map(|i| {
                 let weight = weights.map_or(1.0, |weights| weights[*i]);
                 let rows = features.instance(*i).chunks_exact(width);
-                rows.map(move |row| (weight, row))
+                let exists = existing_items(data, *i);
+                rows.enumerate()
+                    .filter(move |(item, _)| exists.is_none_or(|exists| exists[*item]))
+                    .map(move |(_, row)| (weight, row))
             })
         };
         let (mean, mut deviation) = mean_and_deviation(width, rows, 0.0);
@@ -76,20 +80,45 @@ impl CostScaler {
     }
 
     /// Mean and sample standard deviation of each cost; for a long table those of all costs, since
-    /// one output serves them all. Rows of the table count by their weights.
+    /// one output serves them all. Rows of the table count by their weights. Only the predicted part
+    /// of the costs that exist is fitted.
     pub fn fit(data: &Dataset, instances: &[usize], weights: Option<&[f64]>) -> Self {
         let width = match data.features().shape() {
             FeatureShape::Wide => data.costs().cols(),
             FeatureShape::Long { .. } => 1,
         };
+        let costs = data.predicted_part();
         let rows = || {
             instances.iter().flat_map(|i| {
                 let weight = weights.map_or(1.0, |weights| weights[*i]);
-                let rows = data.costs().row(*i).chunks_exact(width);
-                rows.map(move |row| (weight, row))
+                let rows = costs.row(*i).chunks_exact(width);
+                let exists = existing_items(data, *i);
+                rows.enumerate()
+                    .filter(move |(item, _)| exists.is_none_or(|exists| exists[*item]))
+                    .map(move |(_, row)| (weight, row))
             })
         };
-        let (offset, deviation) = mean_and_deviation(width, rows, 1.0);
+        let is_masked = width > 1 && instances.iter().any(|i| data.present_costs(*i).is_some());
+        let (offset, deviation) = if is_masked {
+            let mut columns = (Vec::with_capacity(width), Vec::with_capacity(width));
+            for column in 0..width {
+                let values = || {
+                    let existing = instances.iter().filter(move |i| {
+                        data.present_costs(**i).is_none_or(|exists| exists[column])
+                    });
+                    existing.map(|i| {
+                        let weight = weights.map_or(1.0, |weights| weights[*i]);
+                        (weight, &costs.row(*i)[column..=column])
+                    })
+                };
+                let (mean, deviation) = mean_and_deviation(1, values, 1.0);
+                columns.0.extend(mean);
+                columns.1.extend(deviation);
+            }
+            columns
+        } else {
+            mean_and_deviation(width, rows, 1.0)
+        };
         let scale = deviation
             .into_iter()
             .map(|sd| sd.max(MIN_STANDARD_DEVIATION))
@@ -138,6 +167,14 @@ impl CostScaler {
             offset: negate(self.offset),
             scale: negate(self.scale),
         }
+    }
+}
+
+/// Which items of an instance exist, in a long table with different items; `None` where all do.
+pub(super) fn existing_items(data: &Dataset, instance: usize) -> Option<&[bool]> {
+    match data.features().shape() {
+        FeatureShape::Wide => None,
+        FeatureShape::Long { .. } => data.present_costs(instance),
     }
 }
 

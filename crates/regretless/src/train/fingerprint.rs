@@ -70,7 +70,13 @@ impl TrainingContext<'_> {
         for weight in data.row_weights().unwrap_or_default() {
             hasher.update(&weight.to_le_bytes());
         }
+        let mut parameters = Vec::new();
         for row in self.data.rows() {
+            if self.oracle.read_parameters(row, &mut parameters).is_ok() {
+                for value in &parameters {
+                    hasher.update(&value.to_le_bytes());
+                }
+            }
             hasher.update(&self.data.optimal_objective(row).to_le_bytes());
         }
         Ok(hasher.finalize().to_hex().to_string())

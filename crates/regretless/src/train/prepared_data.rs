@@ -46,7 +46,7 @@ impl<'a> PreparedData<'a> {
                 let (train, weights) = (&context.split.train, row_weights.as_deref());
                 let input = settings
                     .standardize
-                    .then(|| FeatureScaler::fit(&features, train, weights));
+                    .then(|| FeatureScaler::fit(data, train, weights));
                 let fitted = CostScaler::fit(data, train, weights);
                 let output = if settings.scale_costs {
                     fitted

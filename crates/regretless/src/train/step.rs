@@ -96,6 +96,14 @@ impl<'a> BatchWorkspace<'a> {
         prepared
             .output
             .write(self.tape.outputs(), &mut self.predictions);
+        let data = prepared.context.data.data();
+        if !data.has_plain_costs() {
+            let width = data.costs().cols();
+            let predictions = self.predictions.chunks_exact_mut(width);
+            for (prediction, instance) in predictions.zip(instances) {
+                data.complete_prediction(*instance, prediction);
+            }
+        }
     }
 
     /// Losses and gradients of the instances predicted last; returns the sum of the losses.
@@ -138,6 +146,10 @@ impl<'a> BatchWorkspace<'a> {
             } else {
                 result.evaluate_dense(weighted_loss, &input, worker)
             };
+            if let Some(present) = data.data().present_costs(instance) {
+                let is_mean_over_costs = weighted_loss.properties.is_mean_over_costs;
+                result.leave_out_absent(present, is_mean_over_costs);
+            }
             result.solved = worker.take_solved();
         };
         let calling_thread = Threads::single_threaded();
@@ -341,6 +353,23 @@ impl InstanceResult {
         let weight = weighted_loss.weight(input.instance);
         self.entries.scale(weight);
         Ok(weight * value)
+    }
+
+    /// Leaves absent costs out of the gradient and, where the loss is a mean over costs, out of
+    /// the mean: their errors are 0, but they were counted.
+    fn leave_out_absent(&mut self, present: &[bool], is_mean_over_costs: bool) {
+        let count = present.iter().filter(|exists| **exists).count();
+        let factor = if is_mean_over_costs {
+            present.len() as f64 / count.max(1) as f64
+        } else {
+            1.0
+        };
+        if let Ok(value) = &mut self.value {
+            *value *= factor;
+        }
+        for (g, exists) in self.gradient.iter_mut().zip(present) {
+            *g = if *exists { factor * *g } else { 0.0 };
+        }
     }
 
     /// The value; an error unless the value, the prediction and the gradient are finite.

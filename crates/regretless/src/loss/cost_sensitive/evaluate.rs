@@ -20,6 +20,8 @@ pub(super) const MIN_NORM: f64 = 1e-12;
 pub struct CostSensitiveLoss {
     spec: CostSensitiveSpec,
     bounds: VariableBounds,
+    /// The bounds of each row, where they differ between rows; empty otherwise.
+    row_bounds: Vec<VariableBounds>,
     typical_norm: f64,
     /// Limits of the ranges of all costs, one row per instance; with O_S only.
     limits: Option<Matrix>,
@@ -59,6 +61,7 @@ impl CostSensitiveLoss {
         Self {
             spec,
             bounds,
+            row_bounds: Vec::new(),
             typical_norm: 1.0,
             limits: None,
         }
@@ -68,6 +71,16 @@ impl CostSensitiveLoss {
     pub(super) fn with_typical_norm(mut self, norm: f64) -> Self {
         self.typical_norm = norm;
         self
+    }
+
+    /// The same where the bounds of variables differ between rows.
+    pub(super) fn with_row_bounds(mut self, row_bounds: Vec<VariableBounds>) -> Self {
+        self.row_bounds = row_bounds;
+        self
+    }
+
+    fn bounds(&self, instance: usize) -> &VariableBounds {
+        self.row_bounds.get(instance).unwrap_or(&self.bounds)
     }
 
     /// The same with the limit of each cost's range in the direction that can change the decision,
@@ -198,7 +211,8 @@ impl Loss for CostSensitiveLoss {
                 self.spec.side,
                 ErrorSide::OneSided | ErrorSide::Sensitive(_)
             ) {
-                misleading_directions(input.label, &self.bounds, directions, input.costs.len());
+                let bounds = self.bounds(input.instance);
+                misleading_directions(input.label, bounds, directions, input.costs.len());
             }
             self.compute_free_errors(input, free_errors);
             let mask = InstanceErrorMask {
@@ -221,7 +235,7 @@ impl Loss for CostSensitiveLoss {
         input: &SinglePrecisionInput<'_>,
         gradient: &mut [f32],
     ) -> Option<f64> {
-        if self.bounds == VariableBounds::Binary {
+        if self.bounds == VariableBounds::Binary && self.row_bounds.is_empty() {
             single_precision::evaluate(&self.spec, input, gradient)
         } else {
             None
@@ -235,6 +249,10 @@ impl Loss for CostSensitiveLoss {
             scale_invariant,
             ..
         } = &self.spec;
+        // Kernels that read which variables a label selects know binary variables alone.
+        if !self.row_bounds.is_empty() {
+            return None;
+        }
         Some(SeparableLoss {
             error: *error,
             side,

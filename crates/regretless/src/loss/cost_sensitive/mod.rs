@@ -60,7 +60,7 @@ pub use single_precision::SinglePrecisionInput;
 
 use crate::data::{Matrix, norm};
 use crate::decision::Decision;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::label::LabeledDataset;
 use crate::loss::registry::LossFamily;
 use crate::loss::{Loss, LossDefinition, LossProperties};
@@ -196,6 +196,7 @@ impl LossDefinition for CostSensitiveSpec {
         LossProperties {
             can_vanish: matches!(self.side, ErrorSide::Sensitive(_)),
             weighting: self.weighting,
+            is_mean_over_costs: true,
             ..LossProperties::SOLVER_FREE
         }
     }
@@ -215,6 +216,7 @@ impl LossDefinition for CostSensitiveSpec {
     ) -> Result<Box<dyn Loss>> {
         let problem = oracle.problem();
         let mut loss = CostSensitiveLoss::new(self.clone(), problem.bounds())
+            .with_row_bounds(row_bounds(data, oracle)?)
             .with_typical_norm(mean_norm(data.data().costs()));
         // The directions of the pinball loss are those of the user's costs; maximization swaps
         // them.
@@ -227,6 +229,30 @@ impl LossDefinition for CostSensitiveSpec {
         }
         Ok(Box::new(loss))
     }
+}
+
+/// The bounds of the variables of each row, where they differ between rows; empty otherwise.
+fn row_bounds(data: &LabeledDataset, oracle: &Oracle) -> Result<Vec<VariableBounds>> {
+    let bounds = oracle.problem().bounds();
+    if !oracle.has_row_problems() {
+        return Ok(Vec::new());
+    }
+    let mut all = Vec::with_capacity(data.len());
+    for row in 0..data.len() {
+        // A row without a label is not evaluated, and may have no problem.
+        all.push(if data.has_label(row) {
+            let problem = oracle.row_problem(row);
+            problem
+                .map_err(|failure| Error::solver(row, failure))?
+                .bounds()
+        } else {
+            bounds.clone()
+        });
+    }
+    if all.iter().all(|row| *row == bounds) {
+        all.clear();
+    }
+    Ok(all)
 }
 
 /// Mean Euclidean norm of the rows, never 0.

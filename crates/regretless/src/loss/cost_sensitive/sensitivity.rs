@@ -26,7 +26,8 @@ pub(super) fn limits(
         .collect();
     observer.begin("cost ranges", costs.rows() as u64);
     let bounds = oracle.problem().bounds();
-    let at_upper = |j: usize, value: f64| match &bounds {
+    let row_bounds = super::row_bounds(data, oracle)?;
+    let at_upper = |row: usize, j: usize, value: f64| match row_bounds.get(row).unwrap_or(&bounds) {
         VariableBounds::Binary => value >= 1.0,
         VariableBounds::Box { upper, .. } => value >= upper[j],
     };
@@ -35,7 +36,7 @@ pub(super) fn limits(
             *limit = *lower as f32;
         }
         for (j, value) in data.optimal_decision(row).iter() {
-            if at_upper(j, value) {
+            if at_upper(row, j, value) {
                 slot[j] = ranges.upper[j] as f32;
             }
         }

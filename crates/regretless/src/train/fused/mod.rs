@@ -76,6 +76,10 @@ pub(super) fn fused<'a>(
     let settings = prepared.settings();
     let separable = weighted_loss.loss.separable()?;
     let simd = SimdToken::detect()?;
+    // The kernels predict and normalize whole costs.
+    if !prepared.context.data.data().has_plain_costs() {
+        return None;
+    }
     let bits_suffice = !needs_decision_bits(separable.side) || has_binary_labels(prepared);
     if !bits_suffice || !settings.optimizer.is_scale_invariant() || !settings.fused {
         return None;

@@ -1,0 +1,173 @@
+//! Problems of single rows, where feasible sets differ between rows.
+
+use std::sync::Arc;
+
+use super::Oracle;
+use crate::data::{CostMatching, Dataset, Matrix, NamedCosts, RowParameters};
+use crate::error::{Error, Result};
+use crate::problem::ProblemKind;
+use crate::solve::SolveFailure;
+
+impl Oracle {
+    /// The same oracle for the rows of a table with these parameters: instance i is row i. Problems
+    /// without parameters per row ignore them.
+    ///
+    /// # Errors
+    /// When a column that the problem needs is missing, or the items of the table differ between
+    /// instances and the problem does not say so.
+    pub fn with_parameters(mut self, parameters: Option<&Arc<RowParameters>>) -> Result<Self> {
+        let needed = self.problem.parameters();
+        let has_absent_items =
+            parameters.is_some_and(|table| table.width(RowParameters::PRESENT_ITEMS).is_some());
+        let is_read = |name: &str| needed.iter().any(|columns| columns.pattern == name);
+        if has_absent_items && !is_read(RowParameters::PRESENT_ITEMS) {
+            return Err(Error::data(format!(
+                "the instances of the table have different items, but {} has the same items for \
+                 all rows",
+                self.problem.name()
+            ))
+            .with_remedy("give all instances the same items, or let the problem file take its numbers from columns"));
+        }
+        self.parameters = match parameters {
+            _ if needed.is_empty() => None,
+            Some(table) => Some(table.bind(needed)?),
+            None => return Err(self.missing_parameters()),
+        };
+        self.idle = Default::default();
+        Ok(self)
+    }
+
+    /// The same oracle for the rows of a table, whose items may be in another order than the costs
+    /// of the problem.
+    ///
+    /// # Errors
+    /// As [`Oracle::with_parameters`], and when the costs do not match those of the problem.
+    pub fn for_dataset(self, data: &Dataset) -> Result<Self> {
+        let names = NamedCosts::new("the table", data.cost_names());
+        let matching = CostMatching::with_problem(names, self.problem.as_ref())?;
+        match (data.parameters(), matching.order()) {
+            (Some(parameters), Some(order)) => {
+                let mut parameters = RowParameters::clone(parameters);
+                parameters.reorder_items(order);
+                self.with_parameters(Some(&Arc::new(parameters)))
+            }
+            (parameters, _) => self.with_parameters(parameters),
+        }
+    }
+
+    /// Checks that the oracle was made for the rows of this table, whose costs are in the order of
+    /// the problem.
+    pub(crate) fn check_parameters(&self, data: &Dataset) -> Result<()> {
+        let (Some(own), Some(parameters)) = (self.parameters(), data.parameters()) else {
+            return match (self.has_row_problems(), self.parameters()) {
+                (true, None) => Err(self.missing_parameters()),
+                _ => Ok(()),
+            };
+        };
+        if Arc::ptr_eq(own, parameters) || own == parameters {
+            Ok(())
+        } else {
+            Err(Error::data(
+                "the oracle has the parameters of another table",
+            ))
+        }
+    }
+
+    fn missing_parameters(&self) -> Error {
+        let needed = self.problem.parameters();
+        let name = needed
+            .first()
+            .map_or("", |columns| columns.pattern.as_str());
+        Error::data(format!(
+            "{} needs the parameter '{name}' of every row",
+            self.problem.name()
+        ))
+        .with_remedy("no parameters were given")
+    }
+
+    /// Whether rows have problems of their own.
+    pub(crate) fn has_row_problems(&self) -> bool {
+        !self.problem.parameters().is_empty()
+    }
+
+    /// The parameters of the rows, if the problem depends on them.
+    pub(crate) fn parameters(&self) -> Option<&Arc<RowParameters>> {
+        self.parameters.as_ref().map(|bound| bound.table())
+    }
+
+    /// Overwrites `values` with the parameters of a row that the problem depends on.
+    ///
+    /// # Errors
+    /// When the oracle does not have the parameters of the row.
+    pub(crate) fn read_parameters(
+        &self,
+        row: usize,
+        values: &mut Vec<f64>,
+    ) -> std::result::Result<(), SolveFailure> {
+        match &self.parameters {
+            Some(bound) if row < bound.rows() => {
+                bound.read(row, values);
+                Ok(())
+            }
+            _ => Err(SolveFailure::InvalidParameters(format!(
+                "the parameters of instance {row} are missing"
+            ))),
+        }
+    }
+
+    /// Predicted costs of instance 0, 1, … with their known costs added, both in the user's sense;
+    /// absent costs are 0.
+    ///
+    /// # Errors
+    /// When the parameters of a row are missing or define no problem.
+    pub(crate) fn total_costs(&self, predicted: &Matrix) -> Result<Matrix> {
+        let (rows, cols) = (predicted.rows(), predicted.cols());
+        let may_have_absent_costs = self.problem.may_have_absent_costs();
+        let mut totals = Vec::with_capacity(rows * cols);
+        let (mut values, mut costs) = (Vec::new(), Vec::new());
+        for row in 0..rows {
+            if self.has_row_problems() {
+                self.read_parameters(row, &mut values)
+                    .map_err(|failure| Error::solver(row, failure))?;
+            }
+            predicted.read(row, &mut costs);
+            match self.problem.known_costs(&values) {
+                Some(known) => {
+                    for (cost, known) in costs.iter_mut().zip(known) {
+                        *cost += known;
+                    }
+                }
+                None if !may_have_absent_costs => return Ok(predicted.clone()),
+                None => {}
+            }
+            if may_have_absent_costs && let Ok(problem) = self.row_problem(row) {
+                let present = problem.present_costs().unwrap_or_default();
+                for (cost, exists) in costs.iter_mut().zip(present) {
+                    if !exists {
+                        *cost = 0.0;
+                    }
+                }
+            }
+            totals.extend_from_slice(&costs);
+        }
+        Matrix::from_f64(rows, cols, &totals)?.with_f64_values(Arc::new(totals))
+    }
+
+    /// The problem of a row.
+    ///
+    /// # Errors
+    /// When its parameters define no problem.
+    pub(crate) fn row_problem(
+        &self,
+        row: usize,
+    ) -> std::result::Result<Arc<dyn ProblemKind>, SolveFailure> {
+        if !self.has_row_problems() {
+            return Ok(Arc::clone(&self.problem));
+        }
+        let mut values = Vec::new();
+        self.read_parameters(row, &mut values)?;
+        self.problem
+            .row_problem(&values)
+            .map_err(SolveFailure::InvalidParameters)
+    }
+}
