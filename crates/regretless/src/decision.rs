@@ -83,6 +83,14 @@ impl Decision {
         }
     }
 
+    /// Gives the variables other numbers: variable `j` becomes `numbers[j]`, which increase.
+    pub(crate) fn renumber(&mut self, numbers: &[u32]) {
+        debug_assert!(numbers.is_sorted());
+        for index in &mut self.indices {
+            *index = numbers[*index as usize];
+        }
+    }
+
     /// The same decision with this fixed cost (minimized, as all costs are).
     #[must_use]
     pub fn with_fixed(mut self, fixed: f64) -> Self {

@@ -9,9 +9,13 @@
 //! once, as in the benchmarks of decision-focused learning, which excludes such routes; the general
 //! problem allows them: then a depot edge may have the value 2.
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 
+use super::flexible_fields::PresentList;
 use super::formats::tsplib::TsplibInstance;
+use super::subset::{MaybeSubset, Subset, absences, clear_absent, of_present, serialize_present};
 #[cfg(feature = "highs")]
 use super::{ProblemKind, Sense, SolveCostHint, VariableBounds};
 use crate::decision::Decision;
@@ -46,6 +50,12 @@ pub struct Cvrp {
     capacity: f64,
     vehicles: usize,
     single_customer_routes: bool,
+    #[serde(
+        rename = "present",
+        serialize_with = "serialize_present",
+        skip_serializing_if = "Option::is_none"
+    )]
+    subset: Option<Arc<Subset<Self>>>,
 }
 
 /// A serialized CVRP, not validated.
@@ -57,15 +67,29 @@ struct CvrpFields {
     vehicles: usize,
     #[serde(default)]
     single_customer_routes: bool,
+    #[serde(default)]
+    present: Option<PresentList>,
 }
 
 impl TryFrom<CvrpFields> for Cvrp {
     type Error = Error;
 
     fn try_from(fields: CvrpFields) -> Result<Self> {
-        let problem = Self::new(fields.demands, fields.capacity, fields.vehicles)?;
-        Ok(problem.with_single_customer_routes(fields.single_customer_routes))
+        let fleet = Fleet {
+            capacity: fields.capacity,
+            vehicles: fields.vehicles,
+            single_customer_routes: fields.single_customer_routes,
+        };
+        let present = fields.present.map(PresentList::into_flags);
+        Self::checked(fields.demands, &fleet, present)
     }
+}
+
+/// The vehicles, and which routes they may drive.
+struct Fleet {
+    capacity: f64,
+    vehicles: usize,
+    single_customer_routes: bool,
 }
 
 impl Cvrp {
@@ -86,6 +110,40 @@ impl Cvrp {
     /// # Errors
     /// When there is no customer or no vehicle, or a demand is negative or above the capacity.
     pub fn new(demands: Vec<f64>, capacity: f64, vehicles: usize) -> Result<Self> {
+        let fleet = Fleet {
+            capacity,
+            vehicles,
+            single_customer_routes: false,
+        };
+        Self::checked(demands, &fleet, None)
+    }
+
+    /// The same problem in which routes serve only some of the customers: one flag per customer, as
+    /// for demands. It is solved as the problem of these customers.
+    ///
+    /// # Errors
+    /// When the number of flags is not that of the customers, or no customer is present.
+    pub fn with_present(self, present: Vec<bool>) -> Result<Self> {
+        let fleet = self.fleet();
+        Self::checked(self.demands, &fleet, Some(present))
+    }
+
+    /// Whether each customer is present; `None` where all are.
+    pub fn present(&self) -> Option<&[bool]> {
+        self.subset.present()
+    }
+
+    fn fleet(&self) -> Fleet {
+        Fleet {
+            capacity: self.capacity,
+            vehicles: self.vehicles,
+            single_customer_routes: self.single_customer_routes,
+        }
+    }
+
+    /// Routes for the present customers; the demands of the others do not count.
+    fn checked(mut demands: Vec<f64>, fleet: &Fleet, present: Option<Vec<bool>>) -> Result<Self> {
+        let (capacity, vehicles) = (fleet.capacity, fleet.vehicles);
         let customers = demands.len();
         if !(1..MAX_NODES).contains(&customers) {
             return Err(Error::setting(format!(
@@ -98,25 +156,45 @@ impl Cvrp {
                 "{vehicles} vehicles of capacity {capacity} cannot serve a customer"
             )));
         }
+        let present = absences(present, customers, "customer")?;
+        clear_absent(&mut demands, present.as_deref());
+        let is_present = |i: usize| present.as_ref().is_none_or(|present| present[i]);
         let range = 0.0..=capacity * (1.0 + CAPACITY_TOLERANCE);
-        if let Some(i) = demands.iter().position(|demand| !range.contains(demand)) {
+        let is_bad = |i: &usize| is_present(*i) && !range.contains(&demands[*i]);
+        if let Some(i) = (0..customers).find(is_bad) {
             return Err(
                 Error::setting(format!("customer {} demands {}", i + 1, demands[i]))
                     .with_remedy(format!("a vehicle carries 0 to {capacity}")),
             );
         }
-        Ok(Self {
+        let subset = present.map(|present| {
+            let smaller = Self::of_fleet(of_present(&demands, &present), fleet, None);
+            Arc::new(Subset::of_nodes(present, customers + 1, smaller))
+        });
+        Ok(Self::of_fleet(demands, fleet, subset))
+    }
+
+    fn of_fleet(demands: Vec<f64>, fleet: &Fleet, subset: Option<Arc<Subset<Self>>>) -> Self {
+        Self {
             demands,
-            capacity,
-            vehicles,
-            single_customer_routes: false,
-        })
+            capacity: fleet.capacity,
+            vehicles: fleet.vehicles,
+            single_customer_routes: fleet.single_customer_routes,
+            subset,
+        }
     }
 
     /// The same problem; routes with a single customer are allowed or not.
     #[must_use]
     pub fn with_single_customer_routes(mut self, allowed: bool) -> Self {
         self.single_customer_routes = allowed;
+        if let Some(subset) = &self.subset {
+            let smaller = subset
+                .smaller()
+                .clone()
+                .with_single_customer_routes(allowed);
+            self.subset = Some(Arc::new(subset.with_smaller(smaller)));
+        }
         self
     }
 
@@ -265,7 +343,11 @@ impl Cvrp {
         }
         let mut degrees = vec![0.0; nodes];
         let mut adjacent = vec![Vec::new(); nodes];
+        let is_absent = |node: &usize| *node > 0 && !self.subset.is_present(node - 1);
         for ((i, j), (_, value)) in edge_ends(nodes, decision.indices()).zip(decision.iter()) {
+            if let Some(absent) = [i, j].into_iter().find(is_absent) {
+                return Err(format!("a route serves customer {absent}, who is absent"));
+            }
             if value != 1.0 && value != self.max_edge_uses(i == 0) {
                 return Err(format!(
                     "the edge from {i} to {j} cannot be used {value} times"
@@ -276,7 +358,8 @@ impl Cvrp {
             adjacent[i].push(j);
             adjacent[j].push(i);
         }
-        if let Some(bad) = (1..nodes).find(|node| degrees[*node] != 2.0) {
+        let has_wrong_degree = |node: &usize| !is_absent(node) && degrees[*node] != 2.0;
+        if let Some(bad) = (1..nodes).find(has_wrong_degree) {
             return Err(format!("customer {bad} has degree {}, not 2", degrees[bad]));
         }
         if degrees[0] > 2.0 * self.vehicles as f64 {
@@ -309,7 +392,8 @@ impl Cvrp {
                 ));
             }
         }
-        match (1..served.len()).find(|customer| !served[*customer]) {
+        let is_lost = |customer: &usize| self.subset.is_present(customer - 1) && !served[*customer];
+        match (1..served.len()).find(is_lost) {
             Some(lost) => Err(format!("customer {lost} is not connected to the depot")),
             None => Ok(()),
         }
@@ -319,10 +403,21 @@ impl Cvrp {
 #[cfg(feature = "highs")]
 impl ProblemKind for Cvrp {
     fn name(&self) -> String {
-        format!("CVRP{}", self.nodes())
+        format!(
+            "CVRP{}{}",
+            self.nodes(),
+            self.subset.name_suffix("customer")
+        )
+    }
+
+    fn present_costs(&self) -> Option<&[bool]> {
+        self.subset.present_costs()
     }
 
     fn solve_cost_hint(&self) -> SolveCostHint {
+        if let Some(subset) = &self.subset {
+            return subset.smaller().solve_cost_hint();
+        }
         let nodes = (self.demands.len() + 1) as f64;
         // Fitted to medians of CVRP20 and larger benchmarks.
         SolveCostHint::estimated(0.04 * (nodes / 20.0).powf(2.0), 0.03)
@@ -341,9 +436,15 @@ impl ProblemKind for Cvrp {
             return VariableBounds::Binary;
         }
         let customers = self.demands.len();
-        let upper = (0..self.num_costs())
+        let mut upper: Vec<f64> = (0..self.num_costs())
             .map(|edge| self.max_edge_uses(edge < customers))
             .collect();
+        let present = self.subset.present_costs().unwrap_or_default();
+        for (upper, present) in upper.iter_mut().zip(present) {
+            if !present {
+                *upper = 0.0;
+            }
+        }
         VariableBounds::Box {
             lower: vec![0.0; self.num_costs()],
             upper,
@@ -351,10 +452,16 @@ impl ProblemKind for Cvrp {
     }
 
     fn solver(&self, limits: &SearchLimits) -> Box<dyn Solver> {
+        if let Some(subset) = &self.subset {
+            return subset.solver(limits);
+        }
         Box::new(CvrpBranchAndCut::new(self.solver_input(), *limits))
     }
 
     fn local_search(&self, limits: &SearchLimits) -> Option<Box<dyn Solver>> {
+        if let Some(subset) = &self.subset {
+            return subset.local_search(limits);
+        }
         let kicks = self.nodes() * self.nodes() / 3;
         Some(Box::new(CvrpLocalSearch::new(
             self.solver_input(),
@@ -364,6 +471,9 @@ impl ProblemKind for Cvrp {
     }
 
     fn fast_local_search(&self, limits: &SearchLimits) -> Option<Box<dyn Solver>> {
+        if let Some(subset) = &self.subset {
+            return subset.fast_local_search(limits);
+        }
         Some(Box::new(CvrpLocalSearch::new(
             self.solver_input(),
             self.nodes(),
@@ -374,16 +484,22 @@ impl ProblemKind for Cvrp {
     fn relaxation_solver(
         &self,
         kind: Relaxation,
-        _limits: &SearchLimits,
+        limits: &SearchLimits,
     ) -> Option<Box<dyn RelaxationSolver>> {
+        if let Some(subset) = &self.subset {
+            return subset.relaxation_solver(kind, limits);
+        }
         Some(Box::new(CvrpRelaxation::new(self.solver_input(), kind)))
     }
 
     fn cost_ranging(
         &self,
         kind: CostRangeKind,
-        _limits: &SearchLimits,
+        limits: &SearchLimits,
     ) -> Option<Box<dyn CostRanging>> {
+        if let Some(subset) = &self.subset {
+            return subset.cost_ranging(kind, limits);
+        }
         match kind {
             CostRangeKind::Basis => Some(Box::new(CvrpRelaxation::new(
                 self.solver_input(),
@@ -398,6 +514,9 @@ impl ProblemKind for Cvrp {
     }
 
     fn cone(&self, decision: &Decision) -> Option<NormalCone> {
+        if let Some(subset) = &self.subset {
+            return subset.cone(decision);
+        }
         let (nodes, customers) = (self.nodes(), self.demands.len());
         let mut point = vec![0.0; self.num_costs()];
         decision.write_dense(&mut point);

@@ -1,8 +1,12 @@
 //! Multidimensional knapsack: choose items of the highest total value within the capacity of each
 //! of one to thirty dimensions.
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 
+use super::flexible_fields::{NumberOrList, PresentList, RowOrRows};
+use super::subset::{MaybeSubset, Subset, absences, clear_absent, of_present, serialize_present};
 use super::{ProblemKind, Sense, SolveCostHint, check_binary};
 use crate::decision::Decision;
 use crate::error::{Error, Result};
@@ -22,21 +26,30 @@ const LOAD_TOLERANCE: f64 = 1e-9;
 pub struct Knapsack {
     weights: Vec<Vec<f64>>,
     capacity: Vec<f64>,
+    #[serde(
+        rename = "present",
+        serialize_with = "serialize_present",
+        skip_serializing_if = "Option::is_none"
+    )]
+    subset: Option<Arc<Subset<Self>>>,
 }
 
 /// A serialized knapsack, not validated.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct KnapsackFields {
-    weights: Vec<Vec<f64>>,
-    capacity: Vec<f64>,
+    weights: RowOrRows,
+    capacity: NumberOrList,
+    #[serde(default)]
+    present: Option<PresentList>,
 }
 
 impl TryFrom<KnapsackFields> for Knapsack {
     type Error = Error;
 
     fn try_from(fields: KnapsackFields) -> Result<Self> {
-        Self::new(fields.weights, fields.capacity)
+        let present = fields.present.map(PresentList::into_flags);
+        Self::checked(fields.weights.0, fields.capacity.0, present)
     }
 }
 
@@ -49,8 +62,45 @@ impl Knapsack {
     /// # Errors
     /// When counts do not match, or a weight or capacity is negative or not finite.
     pub fn new(weights: Vec<Vec<f64>>, capacity: Vec<f64>) -> Result<Self> {
-        let problem = Self { weights, capacity };
-        problem.validate()?;
+        Self::checked(weights, capacity, None)
+    }
+
+    /// The same problem in which only some of the items can be chosen: one flag per item. It is
+    /// solved as the knapsack of these items.
+    ///
+    /// # Errors
+    /// When the number of flags is not that of the items, or no item is present.
+    pub fn with_present(self, present: Vec<bool>) -> Result<Self> {
+        Self::checked(self.weights, self.capacity, Some(present))
+    }
+
+    /// A knapsack of the present items; the weights of the others do not count.
+    fn checked(
+        weights: Vec<Vec<f64>>,
+        capacity: Vec<f64>,
+        present: Option<Vec<bool>>,
+    ) -> Result<Self> {
+        let items = weights.first().map_or(0, Vec::len);
+        let mut problem = Self {
+            weights,
+            capacity,
+            subset: None,
+        };
+        problem.validate_counts()?;
+        let present = absences(present, items, "item")?;
+        for weights in &mut problem.weights {
+            clear_absent(weights, present.as_deref());
+        }
+        problem.validate_numbers(present.as_deref())?;
+        if let Some(present) = present {
+            let of_present = |weights: &Vec<f64>| of_present(weights, &present);
+            let smaller = Self {
+                weights: problem.weights.iter().map(of_present).collect(),
+                capacity: problem.capacity.clone(),
+                subset: None,
+            };
+            problem.subset = Some(Arc::new(Subset::of_items(present, smaller)));
+        }
         Ok(problem)
     }
 
@@ -69,7 +119,8 @@ impl Knapsack {
     /// # Errors
     /// When their number differs, or a capacity is negative or not finite.
     pub(in crate::problem) fn with_capacity(&self, capacity: Vec<f64>) -> Result<Self> {
-        Self::new(self.weights.clone(), capacity)
+        let present = self.present().map(<[bool]>::to_vec);
+        Self::checked(self.weights.clone(), capacity, present)
     }
 
     /// One row of item weights per dimension.
@@ -82,7 +133,12 @@ impl Knapsack {
         &self.capacity
     }
 
-    fn validate(&self) -> Result<()> {
+    /// Whether each item is present; `None` where all are.
+    pub fn present(&self) -> Option<&[bool]> {
+        self.subset.present()
+    }
+
+    fn validate_counts(&self) -> Result<()> {
         let dimensions = self.weights.len();
         if !(1..=Self::MAX_DIMENSIONS).contains(&dimensions) {
             let max = Self::MAX_DIMENSIONS;
@@ -101,26 +157,31 @@ impl Knapsack {
             return Err(Error::setting("a knapsack needs at least one item")
                 .with_remedy("its row of weights is empty"));
         }
-        for (row, (weights, capacity)) in self.weights.iter().zip(&self.capacity).enumerate() {
-            let refused = |message: String| {
-                Err(Error::setting(format!(
-                    "knapsack, dimension {row}: {message}"
-                )))
-            };
+        for (row, weights) in self.weights.iter().enumerate() {
             if weights.len() != items {
-                return refused(format!(
-                    "{} weights, but dimension 0 has {items}",
-                    weights.len()
-                ));
+                let found = weights.len();
+                let message = format!("{found} weights, but dimension 0 has {items}");
+                return Err(refused_dimension(row, &message));
             }
+        }
+        Ok(())
+    }
+
+    /// Checks the capacities and the weights of the present items.
+    fn validate_numbers(&self, present: Option<&[bool]>) -> Result<()> {
+        let is_present = |item: usize| present.is_none_or(|present| present[item]);
+        for (row, (weights, capacity)) in self.weights.iter().zip(&self.capacity).enumerate() {
             if !capacity.is_finite() || *capacity < 0.0 {
-                return refused(format!("capacity {capacity} must be 0 or more"));
+                let message = format!("capacity {capacity} must be 0 or more");
+                return Err(refused_dimension(row, &message));
             }
-            if let Some(bad) = weights.iter().position(|w| !w.is_finite() || *w < 0.0) {
-                return refused(format!(
-                    "weight {} of item {bad} must be 0 or more",
-                    weights[bad]
-                ));
+            let is_bad = |item: &usize| {
+                let weight = weights[*item];
+                is_present(*item) && (!weight.is_finite() || weight < 0.0)
+            };
+            if let Some(bad) = (0..weights.len()).find(is_bad) {
+                let message = format!("weight {} of item {bad} must be 0 or more", weights[bad]);
+                return Err(refused_dimension(row, &message));
             }
         }
         Ok(())
@@ -131,16 +192,28 @@ impl Knapsack {
     }
 }
 
+fn refused_dimension(row: usize, message: &str) -> Error {
+    Error::setting(format!("knapsack, dimension {row}: {message}"))
+}
+
 impl ProblemKind for Knapsack {
     fn name(&self) -> String {
         format!(
-            "knapsack of {} items in {} dimensions",
+            "knapsack of {} items in {} dimensions{}",
             self.weights[0].len(),
-            self.weights.len()
+            self.weights.len(),
+            self.subset.name_suffix("item")
         )
     }
 
+    fn present_costs(&self) -> Option<&[bool]> {
+        self.subset.present_costs()
+    }
+
     fn solve_cost_hint(&self) -> SolveCostHint {
+        if let Some(subset) = &self.subset {
+            return subset.smaller().solve_cost_hint();
+        }
         let items = self.weights.first().map_or(0, Vec::len) as f64;
         let rows = self.weights.len() as f64;
         // Fitted to medians of synthetic benchmarks.
@@ -156,6 +229,9 @@ impl ProblemKind for Knapsack {
     }
 
     fn solver(&self, limits: &SearchLimits) -> Box<dyn Solver> {
+        if let Some(subset) = &self.subset {
+            return subset.solver(limits);
+        }
         Box::new(KnapsackBranchAndBound::new(
             &self.weights,
             &self.capacity,
@@ -165,24 +241,33 @@ impl ProblemKind for Knapsack {
 
     fn relaxation_solver(
         &self,
-        _kind: Relaxation,
-        _limits: &SearchLimits,
+        kind: Relaxation,
+        limits: &SearchLimits,
     ) -> Option<Box<dyn RelaxationSolver>> {
+        if let Some(subset) = &self.subset {
+            return subset.relaxation_solver(kind, limits);
+        }
         Some(self.relaxation())
     }
 
     fn cost_ranging(
         &self,
         kind: CostRangeKind,
-        _limits: &SearchLimits,
+        limits: &SearchLimits,
     ) -> Option<Box<dyn CostRanging>> {
+        if let Some(subset) = &self.subset {
+            return subset.cost_ranging(kind, limits);
+        }
         match kind {
             CostRangeKind::Basis => Some(self.relaxation()),
             CostRangeKind::Exact => None,
         }
     }
 
-    fn adjacent_vertices(&self, _limits: &SearchLimits) -> Option<Box<dyn AdjacentVertices>> {
+    fn adjacent_vertices(&self, limits: &SearchLimits) -> Option<Box<dyn AdjacentVertices>> {
+        if let Some(subset) = &self.subset {
+            return subset.adjacent_vertices(limits);
+        }
         Some(self.relaxation())
     }
 
@@ -191,6 +276,9 @@ impl ProblemKind for Knapsack {
     }
 
     fn cone(&self, decision: &Decision) -> Option<NormalCone> {
+        if let Some(subset) = &self.subset {
+            return subset.cone(decision);
+        }
         let mut cone = NormalCone::binary(decision, self.num_costs());
         for (weights, capacity) in self.weights.iter().zip(&self.capacity) {
             cone.add_row_if_binding(
@@ -204,6 +292,7 @@ impl ProblemKind for Knapsack {
 
     fn check(&self, decision: &Decision) -> std::result::Result<(), String> {
         check_binary(decision, self.num_costs())?;
+        self.subset.check_items(decision)?;
         for (row, (weights, capacity)) in self.weights.iter().zip(&self.capacity).enumerate() {
             let load = decision.dot(weights);
             if load > capacity + LOAD_TOLERANCE * capacity.max(1.0) {

@@ -21,6 +21,7 @@ use crate::solve::{SearchLimits, Solver};
 mod benchmark;
 mod cvrp;
 mod external;
+mod flexible_fields;
 pub(crate) mod formats;
 mod from_file;
 mod function;
@@ -33,6 +34,7 @@ mod parametric;
 #[cfg(feature = "highs")]
 mod schedule;
 mod spec_file;
+mod subset;
 mod top_k;
 mod tsp;
 

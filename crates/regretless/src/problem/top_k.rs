@@ -2,8 +2,12 @@
 //!
 //! The smallest problem of this module, and an example for new ones.
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 
+use super::flexible_fields::PresentList;
+use super::subset::{MaybeSubset, Subset, absences, serialize_present};
 use super::{ProblemKind, Sense, SolveCostHint, check_binary};
 use crate::decision::Decision;
 use crate::error::{Error, Result};
@@ -23,6 +27,12 @@ pub struct TopK {
     k: usize,
     at_most: bool,
     sense: Sense,
+    #[serde(
+        rename = "present",
+        serialize_with = "serialize_present",
+        skip_serializing_if = "Option::is_none"
+    )]
+    subset: Option<Arc<Subset<Self>>>,
 }
 
 /// A serialized top-k problem, not validated.
@@ -34,6 +44,8 @@ struct TopKFields {
     #[serde(default)]
     at_most: bool,
     sense: Sense,
+    #[serde(default)]
+    present: Option<PresentList>,
 }
 
 impl TryFrom<TopKFields> for TopK {
@@ -45,11 +57,16 @@ impl TryFrom<TopKFields> for TopK {
             k,
             at_most,
             sense,
+            present,
         } = fields;
-        if at_most {
-            Self::at_most(items, k, sense)
+        let problem = if at_most {
+            Self::at_most(items, k, sense)?
         } else {
-            Self::new(items, k, sense)
+            Self::new(items, k, sense)?
+        };
+        match present {
+            Some(present) => problem.with_present(present.into_flags()),
+            None => Ok(problem),
         }
     }
 }
@@ -71,6 +88,7 @@ impl TopK {
             k,
             at_most: false,
             sense,
+            subset: None,
         })
     }
 
@@ -83,6 +101,38 @@ impl TopK {
             at_most: true,
             ..Self::new(items, k, sense)?
         })
+    }
+
+    /// The same problem in which only some of the items can be chosen: one flag per item. It is
+    /// solved as the choice from these items.
+    ///
+    /// # Errors
+    /// When the number of flags is not that of the items, no item is present, or exactly k items
+    /// are to be chosen and fewer are present.
+    pub fn with_present(mut self, present: Vec<bool>) -> Result<Self> {
+        self.subset = None;
+        let Some(present) = absences(Some(present), self.items, "item")? else {
+            return Ok(self);
+        };
+        let count = present.iter().filter(|present| **present).count();
+        if count < self.k && !self.at_most {
+            return Err(Error::setting(format!(
+                "top_k cannot choose k = {} of {count} present items",
+                self.k
+            )));
+        }
+        let smaller = Self {
+            items: count,
+            k: self.k.min(count),
+            ..self.clone()
+        };
+        self.subset = Some(Arc::new(Subset::of_items(present, smaller)));
+        Ok(self)
+    }
+
+    /// Whether each item is present; `None` where all are.
+    pub fn present(&self) -> Option<&[bool]> {
+        self.subset.present()
     }
 
     /// Number of items.
@@ -111,7 +161,12 @@ impl TopK {
 
 impl ProblemKind for TopK {
     fn name(&self) -> String {
-        format!("top {} of {}", self.k, self.items)
+        let suffix = self.subset.name_suffix("item");
+        format!("top {} of {}{suffix}", self.k, self.items)
+    }
+
+    fn present_costs(&self) -> Option<&[bool]> {
+        self.subset.present_costs()
     }
 
     fn solve_cost_hint(&self) -> SolveCostHint {
@@ -126,28 +181,40 @@ impl ProblemKind for TopK {
         self.items
     }
 
-    fn solver(&self, _limits: &SearchLimits) -> Box<dyn Solver> {
+    fn solver(&self, limits: &SearchLimits) -> Box<dyn Solver> {
+        if let Some(subset) = &self.subset {
+            return subset.solver(limits);
+        }
         self.top_k_solver()
     }
 
     fn relaxation_solver(
         &self,
-        _kind: Relaxation,
-        _limits: &SearchLimits,
+        kind: Relaxation,
+        limits: &SearchLimits,
     ) -> Option<Box<dyn RelaxationSolver>> {
+        if let Some(subset) = &self.subset {
+            return subset.relaxation_solver(kind, limits);
+        }
         Some(self.top_k_solver())
     }
 
     /// Exact ranges are at least as wide as those of any basis, so that they serve both kinds.
     fn cost_ranging(
         &self,
-        _kind: CostRangeKind,
-        _limits: &SearchLimits,
+        kind: CostRangeKind,
+        limits: &SearchLimits,
     ) -> Option<Box<dyn CostRanging>> {
+        if let Some(subset) = &self.subset {
+            return subset.cost_ranging(kind, limits);
+        }
         Some(self.top_k_solver())
     }
 
-    fn adjacent_vertices(&self, _limits: &SearchLimits) -> Option<Box<dyn AdjacentVertices>> {
+    fn adjacent_vertices(&self, limits: &SearchLimits) -> Option<Box<dyn AdjacentVertices>> {
+        if let Some(subset) = &self.subset {
+            return subset.adjacent_vertices(limits);
+        }
         Some(self.top_k_solver())
     }
 
@@ -156,6 +223,9 @@ impl ProblemKind for TopK {
     }
 
     fn cone(&self, decision: &Decision) -> Option<NormalCone> {
+        if let Some(subset) = &self.subset {
+            return subset.cone(decision);
+        }
         let mut cone = NormalCone::binary(decision, self.items);
         let chosen = decision.indices().len() as f64;
         cone.add_row_if_binding(
@@ -168,6 +238,7 @@ impl ProblemKind for TopK {
 
     fn check(&self, decision: &Decision) -> std::result::Result<(), String> {
         check_binary(decision, self.items)?;
+        self.subset.check_items(decision)?;
         let chosen = decision.indices().len();
         match chosen.cmp(&self.k) {
             std::cmp::Ordering::Greater => {

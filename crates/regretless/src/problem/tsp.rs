@@ -2,8 +2,12 @@
 //!
 //! One cost per edge {i, j}, i < j, in lexicographic order.
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 
+use super::flexible_fields::PresentList;
+use super::subset::{MaybeSubset, Subset, absences, serialize_present};
 use super::{ProblemKind, Sense, SolveCostHint, check_binary};
 use crate::decision::Decision;
 use crate::error::{Error, Result};
@@ -17,11 +21,20 @@ use crate::solve::tsp::branch_and_cut::{TspBranchAndCut, TspRelaxation};
 use crate::solve::tsp::{TspBranchAndBound, TspLocalSearch};
 use crate::solve::{SearchLimits, Solver};
 
-/// A tour through all nodes of a complete graph.
+/// Minimum number of nodes of a tour: two nodes would use their edge twice.
+const MIN_NODES: usize = 3;
+
+/// A tour through all nodes of a complete graph, or through those that are present.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "TspFields")]
 pub struct Tsp {
     nodes: usize,
+    #[serde(
+        rename = "present",
+        serialize_with = "serialize_present",
+        skip_serializing_if = "Option::is_none"
+    )]
+    subset: Option<Arc<Subset<Self>>>,
 }
 
 /// A serialized TSP, not validated.
@@ -29,18 +42,24 @@ pub struct Tsp {
 #[serde(deny_unknown_fields)]
 struct TspFields {
     nodes: usize,
+    #[serde(default)]
+    present: Option<PresentList>,
 }
 
 impl TryFrom<TspFields> for Tsp {
     type Error = Error;
 
     fn try_from(fields: TspFields) -> Result<Self> {
-        Self::new(fields.nodes)
+        let problem = Self::new(fields.nodes)?;
+        match fields.present {
+            Some(present) => problem.with_present(present.into_flags()),
+            None => Ok(problem),
+        }
     }
 }
 
 impl Tsp {
-    /// The nodes of a tour in visiting order, from node 0; the decision must be a tour.
+    /// The nodes of a tour in visiting order, from the first one; the decision must be a tour.
     pub fn tour_order(nodes: usize, decision: &Decision) -> Vec<u32> {
         tour_order(nodes, decision.indices())
     }
@@ -53,12 +72,46 @@ impl Tsp {
     /// # Errors
     /// When there are fewer than 3 nodes, or more than `MAX_NODES`.
     pub fn new(nodes: usize) -> Result<Self> {
-        if !(3..=MAX_NODES).contains(&nodes) {
+        if !(MIN_NODES..=MAX_NODES).contains(&nodes) {
             return Err(Error::setting(format!(
-                "a tour has 3 to {MAX_NODES} nodes, not {nodes}"
+                "a tour has {MIN_NODES} to {MAX_NODES} nodes, not {nodes}"
             )));
         }
-        Ok(Self { nodes })
+        Ok(Self {
+            nodes,
+            subset: None,
+        })
+    }
+
+    /// The same problem in which the tour visits only some of the nodes: one flag per node. It is
+    /// solved as the problem of these nodes.
+    ///
+    /// # Errors
+    /// When the number of flags is not that of the nodes, or fewer than 3 nodes are present.
+    pub fn with_present(mut self, present: Vec<bool>) -> Result<Self> {
+        self.subset = None;
+        let Some(present) = absences(Some(present), self.nodes, "node")? else {
+            return Ok(self);
+        };
+        let count = present.iter().filter(|present| **present).count();
+        if count < MIN_NODES {
+            let nodes = self.nodes;
+            return Err(Error::setting(format!(
+                "a tour needs {MIN_NODES} present nodes; of {nodes} nodes, {count} are present"
+            )));
+        }
+        let smaller = Self {
+            nodes: count,
+            subset: None,
+        };
+        let subset = Subset::of_nodes(present, self.nodes, smaller);
+        self.subset = Some(Arc::new(subset));
+        Ok(self)
+    }
+
+    /// Whether each node is present; `None` where all are.
+    pub fn present(&self) -> Option<&[bool]> {
+        self.subset.present()
     }
 
     /// Number of nodes.
@@ -70,12 +123,15 @@ impl Tsp {
     /// with equality: the cone in a relaxation to which a solver has added these cuts.
     pub fn cone_with_subtours(&self, tour: &Decision, sets: &[Vec<usize>]) -> NormalCone {
         let nodes = self.nodes;
+        let is_present = |node: &usize| self.subset.is_present(*node);
         let mut cone = NormalCone::binary(tour, self.num_costs());
-        for node in 0..nodes {
-            cone.add_equation(edges_at(nodes, node).map(|edge| (edge, 1.0)));
+        for node in (0..nodes).filter(is_present) {
+            let edges = edges_at(nodes, node).filter(|edge| self.subset.has_cost(*edge));
+            cone.add_equation(edges.map(|edge| (edge, 1.0)));
         }
         for set in sets {
-            let inside: Vec<usize> = edges_within(nodes, set).collect();
+            let set: Vec<usize> = set.iter().copied().filter(is_present).collect();
+            let inside: Vec<usize> = edges_within(nodes, &set).collect();
             let used: f64 = inside.iter().map(|edge| tour.value(*edge)).sum();
             let max = set.len() as f64 - 1.0;
             cone.add_row_if_binding(
@@ -84,16 +140,26 @@ impl Tsp {
                 inside.into_iter().map(|edge| (edge, 1.0)),
             );
         }
+        if let Some(present) = self.subset.present_costs() {
+            cone.remove_absent(present);
+        }
         cone
     }
 }
 
 impl ProblemKind for Tsp {
     fn name(&self) -> String {
-        format!("TSP{}", self.nodes)
+        format!("TSP{}{}", self.nodes, self.subset.name_suffix("node"))
+    }
+
+    fn present_costs(&self) -> Option<&[bool]> {
+        self.subset.present_costs()
     }
 
     fn solve_cost_hint(&self) -> SolveCostHint {
+        if let Some(subset) = &self.subset {
+            return subset.smaller().solve_cost_hint();
+        }
         // Fitted to medians of synthetic benchmarks.
         let seconds = 1e-4 * (self.nodes as f64 / 20.0).powf(2.3);
         let relaxed_ratio = if self.nodes <= Self::BRANCH_AND_BOUND_MAX_NODES {
@@ -113,6 +179,9 @@ impl ProblemKind for Tsp {
     }
 
     fn solver(&self, limits: &SearchLimits) -> Box<dyn Solver> {
+        if let Some(subset) = &self.subset {
+            return subset.solver(limits);
+        }
         #[cfg(feature = "highs")]
         if self.nodes > Self::BRANCH_AND_BOUND_MAX_NODES {
             return Box::new(TspBranchAndCut::new(self.nodes, *limits));
@@ -121,10 +190,16 @@ impl ProblemKind for Tsp {
     }
 
     fn local_search(&self, limits: &SearchLimits) -> Option<Box<dyn Solver>> {
+        if let Some(subset) = &self.subset {
+            return subset.local_search(limits);
+        }
         Some(Box::new(TspLocalSearch::new(self.nodes, *limits)))
     }
 
     fn fast_local_search(&self, limits: &SearchLimits) -> Option<Box<dyn Solver>> {
+        if let Some(subset) = &self.subset {
+            return subset.fast_local_search(limits);
+        }
         Some(Box::new(TspLocalSearch::fast(self.nodes, *limits)))
     }
 
@@ -132,8 +207,11 @@ impl ProblemKind for Tsp {
     fn relaxation_solver(
         &self,
         kind: Relaxation,
-        _limits: &SearchLimits,
+        limits: &SearchLimits,
     ) -> Option<Box<dyn RelaxationSolver>> {
+        if let Some(subset) = &self.subset {
+            return subset.relaxation_solver(kind, limits);
+        }
         Some(Box::new(TspRelaxation::new(self.nodes, kind)))
     }
 
@@ -141,8 +219,11 @@ impl ProblemKind for Tsp {
     fn cost_ranging(
         &self,
         kind: CostRangeKind,
-        _limits: &SearchLimits,
+        limits: &SearchLimits,
     ) -> Option<Box<dyn CostRanging>> {
+        if let Some(subset) = &self.subset {
+            return subset.cost_ranging(kind, limits);
+        }
         match kind {
             CostRangeKind::Basis => {
                 Some(Box::new(TspRelaxation::new(self.nodes, Relaxation::Plain)))
@@ -164,6 +245,9 @@ impl ProblemKind for Tsp {
         let mut neighbors = vec![[usize::MAX; 2]; self.nodes];
         for (i, j) in edge_ends(self.nodes, decision.indices()) {
             for (node, other) in [(i, j), (j, i)] {
+                if !self.subset.is_present(node) {
+                    return Err(format!("the tour visits node {node}, which is absent"));
+                }
                 let slots = &mut neighbors[node];
                 match slots.iter_mut().find(|slot| **slot == usize::MAX) {
                     Some(slot) => *slot = other,
@@ -171,21 +255,26 @@ impl ProblemKind for Tsp {
                 }
             }
         }
-        if let Some(node) = neighbors.iter().position(|slots| slots[1] == usize::MAX) {
+        let present: Vec<usize> = (0..self.nodes)
+            .filter(|node| self.subset.is_present(*node))
+            .collect();
+        let has_few_edges = |node: &&usize| neighbors[**node][1] == usize::MAX;
+        if let Some(node) = present.iter().find(has_few_edges) {
             return Err(format!("node {node} has fewer than two edges"));
         }
-        let (mut from, mut node, mut visited) = (0, neighbors[0][0], 1);
-        while node != 0 {
+        let first = present[0];
+        let (mut from, mut node, mut visited) = (first, neighbors[first][0], 1);
+        while node != first {
             let [first, second] = neighbors[node];
             (from, node) = (node, if first == from { second } else { first });
             visited += 1;
         }
-        let all = self.nodes;
+        let all = present.len();
         if visited == all {
             Ok(())
         } else {
             Err(format!(
-                "the tour of node 0 visits {visited} of {all} nodes"
+                "the tour of node {first} visits {visited} of {all} nodes"
             ))
         }
     }

@@ -67,7 +67,8 @@ pub fn edge_ends(nodes: usize, edges: &[u32]) -> impl Iterator<Item = (usize, us
     })
 }
 
-/// The nodes of a tour in visiting order, from the sorted indices of its edges.
+/// The nodes of a tour in visiting order, from the sorted indices of its edges. Nodes without edges
+/// are not part of it.
 pub fn tour_order(nodes: usize, edges: &[u32]) -> Vec<u32> {
     let mut neighbors = vec![[u32::MAX; 2]; nodes];
     for (i, j) in edge_ends(nodes, edges) {
@@ -76,9 +77,12 @@ pub fn tour_order(nodes: usize, edges: &[u32]) -> Vec<u32> {
             neighbors[node][slot] = other as u32;
         }
     }
-    let mut order = Vec::with_capacity(nodes);
-    let (mut previous, mut node) = (u32::MAX, 0);
-    for _ in 0..nodes {
+    let visited = |slots: &&[u32; 2]| slots[0] != u32::MAX;
+    let count = neighbors.iter().filter(visited).count();
+    let first = neighbors.iter().position(|slots| visited(&slots));
+    let mut order = Vec::with_capacity(count);
+    let (mut previous, mut node) = (u32::MAX, first.unwrap_or(0) as u32);
+    for _ in 0..count {
         order.push(node);
         let [first, second] = neighbors[node as usize];
         (previous, node) = (node, if first == previous { second } else { first });

@@ -27,6 +27,7 @@ mod losses;
 mod measure;
 mod methods;
 mod model_files;
+mod present;
 mod problem_of_model;
 mod regret;
 mod resuming;

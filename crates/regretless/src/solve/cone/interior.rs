@@ -26,7 +26,14 @@ pub(super) fn project(
     steps: usize,
 ) -> Result<Vec<f64>, SolveFailure> {
     let normals = normals(cone);
-    let mut point = vec![0.0; vector.len()];
+    // Every value of an absent variable belongs to the cone.
+    let nearest = cone.statuses.iter().zip(vector);
+    let mut point: Vec<f64> = nearest
+        .map(|(status, value)| match status {
+            BoundStatus::Absent => *value,
+            _ => 0.0,
+        })
+        .collect();
     for (normal, multiplier) in normals.iter().zip(multipliers(&normals, vector, steps)?) {
         for (j, value) in normal {
             point[*j] += multiplier * value;

@@ -40,6 +40,8 @@ pub(crate) enum BoundStatus {
     Upper,
     /// At both: two rays absorb all residuals.
     Fixed,
+    /// The variable is not part of the problem: residuals do not count, and it has no rays.
+    Absent,
 }
 
 impl BoundStatus {
@@ -61,7 +63,7 @@ impl BoundStatus {
             Self::Lower => (0.0, f64::INFINITY),
             Self::Between => (f64::NEG_INFINITY, f64::INFINITY),
             Self::Upper => (f64::NEG_INFINITY, 0.0),
-            Self::Fixed => (0.0, 0.0),
+            Self::Fixed | Self::Absent => (0.0, 0.0),
         };
         value.max(min).min(max)
     }
@@ -109,6 +111,29 @@ impl NormalCone {
         }
     }
 
+    /// The cone of a problem with further variables, `count` in all, which are absent: variable `j`
+    /// becomes `numbers[j]`, which increase. Negated costs of absent variables may have any value.
+    pub(crate) fn with_absent(mut self, numbers: &[u32], count: usize) -> Self {
+        let mut statuses = vec![BoundStatus::Absent; count];
+        for (number, status) in numbers.iter().zip(&self.statuses) {
+            statuses[*number as usize] = *status;
+        }
+        self.statuses = statuses;
+        for index in &mut self.indices {
+            *index = numbers[*index as usize];
+        }
+        self
+    }
+
+    /// Makes the variables absent that are not present; no row may contain them.
+    pub(crate) fn remove_absent(&mut self, present: &[bool]) {
+        for (status, present) in self.statuses.iter_mut().zip(present) {
+            if !present {
+                *status = BoundStatus::Absent;
+            }
+        }
+    }
+
     /// Adds an equation.
     pub fn add_equation(&mut self, entries: impl IntoIterator<Item = (usize, f64)>) {
         self.add(entries, 1.0, true);
@@ -131,6 +156,7 @@ impl NormalCone {
             BoundStatus::Between => {}
             BoundStatus::Upper => self.add(entries, 1.0, false),
             BoundStatus::Fixed => self.add(entries, 1.0, true),
+            BoundStatus::Absent => {}
         }
     }
 
@@ -184,7 +210,7 @@ impl NormalCone {
     pub fn mean_normal(&self) -> Vec<f64> {
         let ray = |status: &BoundStatus| match status {
             BoundStatus::Lower => (-1.0, 1),
-            BoundStatus::Between => (0.0, 0),
+            BoundStatus::Between | BoundStatus::Absent => (0.0, 0),
             BoundStatus::Upper => (1.0, 1),
             BoundStatus::Fixed => (0.0, 2),
         };

@@ -9,7 +9,7 @@
 //! (projected Newton, Bertsekas 1982), and a step is halved until the objective decreases enough
 //! (Armijo 1966).
 
-use super::NormalCone;
+use super::{BoundStatus, NormalCone};
 
 /// Fraction of the vector's norm at which the gradient counts as 0: near machine precision.
 const GRADIENT_TOLERANCE: f64 = 1e-13;
@@ -40,6 +40,7 @@ pub(super) fn project(cone: &NormalCone, vector: &[f64], max_steps: usize) -> Ve
 struct SemismoothNewton<'a> {
     cone: &'a NormalCone,
     vector: &'a [f64],
+    /// Norm of the vector without absent variables.
     vector_norm: f64,
     multipliers: Vec<f64>,
     /// The residual; the projection is the vector minus it.
@@ -63,10 +64,17 @@ struct SemismoothNewton<'a> {
 impl<'a> SemismoothNewton<'a> {
     fn new(cone: &'a NormalCone, vector: &'a [f64]) -> Self {
         let (starts, entries) = to_csc(cone);
+        let squares = vector.iter().zip(&cone.statuses).map(|(entry, status)| {
+            if *status == BoundStatus::Absent {
+                0.0
+            } else {
+                entry * entry
+            }
+        });
         let mut newton = Self {
             cone,
             vector,
-            vector_norm: vector.iter().map(|entry| entry * entry).sum::<f64>().sqrt(),
+            vector_norm: squares.sum::<f64>().sqrt(),
             multipliers: vec![0.0; cone.num_rows()],
             residual: vec![0.0; vector.len()],
             objective: 0.0,
