@@ -9,6 +9,17 @@ use crate::renamed::explain;
 use crate::size_limits::read_text_file;
 
 impl ProblemSpec {
+    /// The problem of a problem file that was read into a JSON value.
+    ///
+    /// # Errors
+    /// When the value describes no problem.
+    pub fn from_json(content: serde_json::Value) -> Result<Self> {
+        if has_column_references(&content) {
+            return Ok(Self::Parametric { template: content });
+        }
+        serde_json::from_value(content).map_err(|error| Error::setting(explain(&error.to_string())))
+    }
+
     /// Reads a problem file; paths in it are relative to its folder.
     ///
     /// # Errors

@@ -32,6 +32,7 @@ mod problem_of_model;
 mod regret;
 mod resuming;
 mod routing;
+mod row_problems;
 mod row_weights;
 mod sensitivity;
 mod solvers;
