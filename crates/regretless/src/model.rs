@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::data::{CostNames, Features, Matrix, RowParameters};
+use crate::data::{CostNames, FeatureShape, Features, Matrix, RowParameters};
 use crate::decision::Decision;
 use crate::error::{Error, Result};
 use crate::evaluate::Evaluation;
@@ -224,11 +224,13 @@ impl Model {
         parameters: Option<&Arc<RowParameters>>,
         observer: &dyn Observer,
     ) -> Result<PredictedDecisions> {
-        let costs = self.predict_all(features)?;
-        let oracle = self.oracle()?.with_parameters(parameters)?;
-        let names = self.cost_names(costs.cols())?;
-        let columns = names.followed_by(self.problem.kind().auxiliary_names());
-        let sense = self.problem.sense();
+        let resized = self.for_items(features, parameters)?;
+        let this = resized.as_ref().unwrap_or(self);
+        let costs = this.predict_all(features)?;
+        let oracle = this.oracle()?.with_parameters(parameters)?;
+        let names = this.cost_names(costs.cols())?;
+        let columns = names.followed_by(this.problem.kind().auxiliary_names());
+        let sense = this.problem.sense();
         let totals = oracle.total_costs(&costs)?;
         let mut minimized = totals;
         sense.convert_matrix(&mut minimized)?;
@@ -250,6 +252,30 @@ impl Model {
             complete,
             heuristic: self.heuristic,
         })
+    }
+
+    /// The model for a long table with another number of items than the training table, if the
+    /// problem allows for it.
+    fn for_items(
+        &self,
+        features: &Features,
+        parameters: Option<&Arc<RowParameters>>,
+    ) -> Result<Option<Self>> {
+        let FeatureShape::Long { items } = features.shape() else {
+            return Ok(None);
+        };
+        let has_absent_items =
+            parameters.is_some_and(|table| table.width(RowParameters::PRESENT_ITEMS).is_some());
+        let spec = self.problem.spec().clone();
+        let resized = spec.for_items(items, has_absent_items)?;
+        if resized == *self.problem.spec() {
+            return Ok(None);
+        }
+        let problem = self.problem.with_spec(resized)?;
+        Ok(Some(Self {
+            problem,
+            ..self.clone()
+        }))
     }
 
     /// Names of the predicted costs, in the order of the problem. A long table without item names

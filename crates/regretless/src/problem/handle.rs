@@ -215,6 +215,32 @@ impl Problem {
         })
     }
 
+    /// The problem for the instances of a table: with its number of items, where the problem file
+    /// does not state it, and with absent items, where the instances have different ones.
+    ///
+    /// # Errors
+    /// When the instances have different items and the problem does not take its numbers from
+    /// columns of the items.
+    pub fn for_table(&self, data: &Dataset) -> Result<Self> {
+        self.with_spec(self.spec.clone().for_table(data)?)
+    }
+
+    /// The same problem with another specification that names the same file.
+    pub(crate) fn with_spec(&self, spec: ProblemSpec) -> Result<Self> {
+        if spec == self.spec {
+            return Ok(self.clone());
+        }
+        // A model that is trained for the problem holds its file: the file need not exist.
+        match self.kind.file_content() {
+            Some(content) => Ok(Self {
+                kind: spec.build_from(content.to_vec())?,
+                spec,
+                benchmark: None,
+            }),
+            None => Self::from_spec(spec),
+        }
+    }
+
     /// A problem of a type that the user implements: the extension point for solvers with
     /// relaxations, cost ranges or warm starts.
     pub fn from_kind(kind: impl ProblemKind + 'static) -> Self {

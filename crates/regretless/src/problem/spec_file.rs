@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::ProblemSpec;
-use super::parametric::has_column_references;
+use super::parametric::is_template;
 use crate::error::{Error, Result};
 use crate::renamed::explain;
 use crate::size_limits::read_text_file;
@@ -14,7 +14,7 @@ impl ProblemSpec {
     /// # Errors
     /// When the value describes no problem.
     pub fn from_json(content: serde_json::Value) -> Result<Self> {
-        if has_column_references(&content) {
+        if is_template(&content) {
             return Ok(Self::Parametric { template: content });
         }
         serde_json::from_value(content).map_err(|error| Error::setting(explain(&error.to_string())))
@@ -40,7 +40,7 @@ impl ProblemSpec {
             ))
         };
         let content: serde_json::Value = toml::from_str(&text).map_err(|error| refused(&error))?;
-        let spec: Self = if has_column_references(&content) {
+        let spec: Self = if is_template(&content) {
             Self::Parametric { template: content }
         } else {
             toml::from_str(&text).map_err(|error| refused(&error))?

@@ -22,7 +22,9 @@ pub(super) enum FieldSize {
     One,
     /// One per item, node, customer or arc.
     Items,
-    /// As many as columns match, at least one: this many.
+    /// One per predicted cost of a linear problem.
+    Costs,
+    /// This many; 0 stands for one per dimension of a knapsack.
     Fixed(usize),
 }
 
@@ -133,6 +135,9 @@ impl Field {
                 Some(Self::left_out(Numbers::Finite))
             }
             [Step::Key("present"), Step::Key(_)] => Some(Self::left_out(Numbers::ZeroOrOne)),
+            [Step::Key("present")] => {
+                Some(Self::left_out(Numbers::ZeroOrOne).with_size(FieldSize::Costs))
+            }
             _ => None,
         }
     }

@@ -29,7 +29,7 @@ mod known;
 mod template;
 
 use self::fast_path::FastPath;
-pub(super) use self::template::has_column_references;
+pub(super) use self::template::is_template;
 
 /// A problem with parameters per row.
 #[derive(Debug)]
@@ -55,6 +55,7 @@ impl ParametricProblem {
     /// problem.
     pub(super) fn new(template: &Value, file: Option<Vec<u8>>) -> Result<Self> {
         let mut template = Template::new(template)?;
+        template.check_items()?;
         let base_spec = template.base_spec()?;
         let base = match (&base_spec, file) {
             (ProblemSpec::Linear(linear), Some(content)) => linear.build_from(content)?,
@@ -70,15 +71,6 @@ impl ParametricProblem {
         let mut end = 0;
         for place in template.places() {
             let count = place.columns.count;
-            if count == 0 {
-                return Err(
-                    Error::setting("the problem file does not state the number of items")
-                        .with_remedy(format!(
-                            "add `{} = ` and their number, or use a long table",
-                            template.items_key()
-                        )),
-                );
-            }
             ranges.push(end..end + count);
             end += count;
             columns.push(place.columns.clone());

@@ -8,15 +8,19 @@ use serde_json::{Map, Value, json};
 
 use super::ParametricProblem;
 use super::fields::{Field, FieldSize, Numbers, fields_of};
-use crate::data::ParameterColumns;
+use crate::data::{Dataset, ParameterColumns, RowParameters};
 use crate::error::{Error, Result};
 use crate::problem::{ProblemKind, ProblemSpec};
 use crate::text::matches_pattern;
 
 /// The key of the known part of costs.
 const KNOWN: &str = "known";
-/// Keys that state how many items a parametric problem has, where no list of fixed numbers does.
-const ITEM_COUNTS: [(&str, &str); 2] = [("knapsack", "items"), ("cvrp", "customers")];
+/// The kinds whose number of items may come from the table, and the keys that state it otherwise.
+const ITEM_COUNTS: [(&str, &str); 3] = [
+    ("knapsack", "items"),
+    ("top_k", "items"),
+    ("cvrp", "customers"),
+];
 
 /// One step from the root of a problem file to a value in it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -101,8 +105,15 @@ pub(super) struct Template {
     places: Vec<Place>,
 }
 
-/// Whether a problem file is a template: it refers to columns or has known costs.
-pub(in crate::problem) fn has_column_references(value: &Value) -> bool {
+/// Whether a problem file is a template: it refers to columns, has known costs, or leaves the
+/// number of items to the table.
+pub(in crate::problem) fn is_template(value: &Value) -> bool {
+    let is_open =
+        value.get("kind").and_then(Value::as_str) == Some("top_k") && value.get("items").is_none();
+    is_open || has_column_references(value)
+}
+
+fn has_column_references(value: &Value) -> bool {
     match value {
         Value::Object(object) => {
             let is_top_level = object.contains_key("kind");
@@ -126,6 +137,11 @@ impl Template {
             .ok_or_else(|| Error::setting("a problem file is a table of keys and values"))?;
         let known = object.remove(KNOWN);
         let stated_items = take_items(kind, object)?;
+        if kind == "top_k" {
+            // Unlike other kinds it states the number of items in any case; without one it is
+            // known when the table is.
+            object.insert("items".into(), json!(stated_items.unwrap_or(0)));
+        }
         let mut template = Self {
             kind: kind.to_owned(),
             spec,
@@ -151,10 +167,20 @@ impl Template {
         &self.places
     }
 
-    /// The key that states the number of items.
-    pub(super) fn items_key(&self) -> &'static str {
+    /// Checks that the number of items is known where it is needed.
+    pub(super) fn check_items(&self) -> Result<()> {
+        let is_counted = |place: &Place| place.field.size == FieldSize::Items;
+        let is_needed = self.kind == "top_k" || self.places.iter().any(is_counted);
+        if self.items.is_some() || !is_needed {
+            return Ok(());
+        }
         let found = ITEM_COUNTS.iter().find(|(kind, _)| *kind == self.kind);
-        found.map_or("items", |(_, key)| key)
+        let key = found.map_or("items", |(_, key)| key);
+        Err(
+            Error::setting("the problem file does not state the number of items").with_remedy(
+                format!("add `{key} = ` and their number, or use a long table"),
+            ),
+        )
     }
 
     /// Whether rows say which items they have.
@@ -174,7 +200,7 @@ impl Template {
         let number = |key: &str| spec.get(key)?.as_u64().map(|number| number as usize);
         let length = |value: &Value| value.as_array().map(Vec::len);
         match self.kind.as_str() {
-            "top_k" => number("items"),
+            "top_k" => length(spec.get("present")?),
             "tsp" => number("nodes"),
             "cvrp" => length(spec.get("demands")?).or_else(|| length(spec.get("present")?)),
             "grid_path" => {
@@ -230,6 +256,8 @@ impl Template {
         let count = match field.size {
             FieldSize::One => 1,
             FieldSize::Items => self.items.unwrap_or(0),
+            // Known once the model is read.
+            FieldSize::Costs => 0,
             // One capacity per dimension.
             FieldSize::Fixed(0) => rows.map_or(1, Vec::len),
             FieldSize::Fixed(count) => count,
@@ -268,6 +296,11 @@ impl Template {
     pub(super) fn expand_patterns(&mut self, base: &dyn ProblemKind) -> Result<()> {
         if self.kind != "linear" {
             return Ok(());
+        }
+        for place in &mut self.places {
+            if place.field.size == FieldSize::Costs {
+                place.columns.count = base.num_costs();
+            }
         }
         let places = std::mem::take(&mut self.places);
         let (with_patterns, mut places): (Vec<Place>, Vec<Place>) = places
@@ -512,21 +545,58 @@ impl ProblemSpec {
         Ok(columns)
     }
 
-    /// The same problem with this many items, where the file does not state their number.
-    #[must_use]
-    pub fn with_items(self, items: usize) -> Self {
-        let Self::Parametric { mut template } = self else {
-            return self;
+    /// The problem for the instances of a table: with its number of items, where the problem file
+    /// does not state it, and with absent items, where the instances have different ones.
+    ///
+    /// # Errors
+    /// When the instances have different items and the problem does not take its numbers from
+    /// columns of the items.
+    pub fn for_table(self, data: &Dataset) -> Result<Self> {
+        let parameters = data.parameters();
+        let items = data.cost_names().len();
+        let has_absent_items =
+            parameters.is_some_and(|table| table.width(RowParameters::PRESENT_ITEMS).is_some());
+        self.for_items(items, has_absent_items)
+    }
+
+    /// As [`ProblemSpec::for_table`], for this many items, of which instances may lack some.
+    pub(crate) fn for_items(self, items: usize, has_absent_items: bool) -> Result<Self> {
+        let is_parametric = matches!(self, Self::Parametric { .. });
+        if !is_parametric && !has_absent_items {
+            return Ok(self);
+        }
+        let refused = |error: serde_json::Error| Error::setting(error.to_string());
+        let mut template = match self {
+            Self::Parametric { template } => template,
+            other => serde_json::to_value(&other).map_err(refused)?,
         };
-        let kind = template.get("kind").and_then(Value::as_str);
-        let key = ITEM_COUNTS
-            .iter()
-            .find(|(of_kind, _)| Some(*of_kind) == kind);
-        let is_open = Template::new(&template).is_ok_and(|parsed| parsed.items.is_none());
-        if let (Some((_, key)), true, Some(object)) = (key, is_open, template.as_object_mut()) {
+        let parsed = Template::new(&template)?;
+        let listed_items = parsed.items_of_lists();
+        let (kind, is_linear) = (parsed.kind.clone(), parsed.kind == "linear");
+        let Some(object) = template.as_object_mut() else {
+            return Ok(Self::Parametric { template });
+        };
+        let count_key = ITEM_COUNTS.iter().find(|(of_kind, _)| *of_kind == kind);
+        let is_open =
+            |key: &str| listed_items.is_none() && (has_absent_items || !object.contains_key(key));
+        if let Some((_, key)) = count_key.filter(|(_, key)| is_open(key)) {
             object.insert((*key).to_owned(), json!(items));
         }
-        Self::Parametric { template }
+        if has_absent_items && !object.contains_key("present") {
+            if listed_items.is_some() && !is_linear {
+                return Err(Error::data(
+                    "the instances of the table have different items, but the problem file lists \
+                     numbers of fixed items",
+                )
+                .with_remedy(format!(
+                    "take them from a column of the items: {}",
+                    fields_of(&kind)
+                )));
+            }
+            let present = json!({ "column": RowParameters::PRESENT_ITEMS });
+            object.insert("present".into(), present);
+        }
+        Ok(Self::Parametric { template })
     }
 
     /// The model file that the problem names.
