@@ -48,6 +48,18 @@ impl Dataset {
     }
 }
 
+#[cfg(test)]
+impl Dataset {
+    /// As [`Dataset::from_arrays`]; a cost that is NaN does not exist.
+    pub(crate) fn from_arrays_with_missing_costs<F: AsRef<[f64]>, C: AsRef<[f64]>>(
+        features: &[F],
+        costs: &[C],
+    ) -> Result<Self> {
+        let features = Features::new(matrix(features, "features")?, FeatureShape::Wide, None)?;
+        Self::from_finite_parts(features, matrix(costs, "costs")?, None)
+    }
+}
+
 /// Rows of equal length as a matrix that keeps double precision.
 fn matrix<R: AsRef<[f64]>>(rows: &[R], what: &str) -> Result<Matrix> {
     let cols = rows.first().map_or(0, |row| row.as_ref().len());

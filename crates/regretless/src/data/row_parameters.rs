@@ -280,18 +280,6 @@ impl BoundParameters {
             out.extend_from_slice(self.table.columns[*column].row(row));
         }
     }
-
-    /// The name of the column that the number at an index of a row comes from.
-    pub(crate) fn column_of(&self, mut index: usize) -> &str {
-        for column in &self.columns {
-            let column = &self.table.columns[*column];
-            if index < column.width {
-                return &column.name;
-            }
-            index -= column.width;
-        }
-        ""
-    }
 }
 
 impl Dataset {
@@ -358,10 +346,6 @@ mod tests {
         let mut row = vec![99.0];
         bound.read(1, &mut row);
         assert_eq!(row, [2.0, 4.0, 9.0, 10.0, 6.0]);
-        assert_eq!(
-            [0, 1, 3, 4].map(|i| bound.column_of(i)),
-            ["w_a", "w_b", "price", "cap"]
-        );
     }
 
     #[test]

@@ -131,10 +131,68 @@ fn cases() -> Vec<Case> {
             },
         },
     ];
+    cases.extend(cases_with_absent_items());
     if cfg!(feature = "highs") {
         cases.extend(cases_with_highs());
     }
     cases
+}
+
+/// Zeros and ones, at least `fewest` ones in each row.
+fn zeros_and_ones(name: &str, count: usize, fewest: usize) -> Vec<f64> {
+    let mut drawn = numbers(name, 7, ROWS * count, 0.0, 1.0);
+    for row in drawn.chunks_exact_mut(count) {
+        for (index, number) in row.iter_mut().enumerate() {
+            *number = if *number < 0.6 || index < fewest {
+                1.0
+            } else {
+                0.0
+            };
+        }
+    }
+    drawn
+}
+
+fn cases_with_absent_items() -> Vec<Case> {
+    vec![
+        Case {
+            name: "items on offer",
+            template: json!({"kind": "knapsack", "weights": [[3.0, 4.0, 5.0, 2.0, 6.0, 4.5]],
+                "capacity": [{"column": "cap"}], "present": {"columns": "offer*"}}),
+            costs: 6,
+            columns: vec![
+                ("cap", 1, numbers("cap", 2, ROWS, 4.0, 20.0)),
+                ("offer", 6, zeros_and_ones("offer", 6, 1)),
+            ],
+            by_hand: |case, row| {
+                json!({"kind": "knapsack", "weights": [[3.0, 4.0, 5.0, 2.0, 6.0, 4.5]],
+                    "capacity": [case.value("cap", row)], "present": whole(case.values("offer", row))})
+            },
+        },
+        Case {
+            name: "offers of the day",
+            template: json!({"kind": "top_k", "items": 7, "k": 2, "sense": "maximize",
+                "present": {"columns": "offer*"}}),
+            costs: 7,
+            columns: vec![("offer", 7, zeros_and_ones("offers", 7, 2))],
+            by_hand: |case, row| {
+                json!({"kind": "top_k", "items": 7, "k": 2, "sense": "maximize",
+                    "present": whole(case.values("offer", row))})
+            },
+        },
+        Case {
+            name: "customers of the day",
+            template: json!({"kind": "tsp", "nodes": 7, "present": {"columns": "visit*"}}),
+            costs: 21,
+            columns: vec![("visit", 7, zeros_and_ones("visit", 7, 3))],
+            by_hand: |case, row| json!({"kind": "tsp", "nodes": 7, "present": whole(case.values("visit", row))}),
+        },
+    ]
+}
+
+/// Zeros and ones as a problem file has them.
+fn whole(values: &[f64]) -> Vec<u8> {
+    values.iter().map(|value| *value as u8).collect()
 }
 
 fn cases_with_highs() -> Vec<Case> {
@@ -238,18 +296,37 @@ impl Fixture {
         Self::new(case.spec(), data, threads)
     }
 
+    /// All rows for training.
+    fn new_of_rows(spec: ProblemSpec, data: Dataset) -> Self {
+        let split = SplitIndices::in_order(data.len(), [data.len(), 0, 0]).unwrap();
+        let oracle = Oracle::new(spec.build().unwrap())
+            .for_dataset(&data)
+            .unwrap();
+        let data = LabeledDataset::solve(data, &oracle, &NoopObserver).unwrap();
+        Self {
+            spec,
+            data,
+            oracle,
+            split,
+        }
+    }
+
+    fn context(&self) -> TrainingContext<'_> {
+        TrainingContext {
+            data: &self.data,
+            split: &self.split,
+            oracle: &self.oracle,
+            observer: &NoopObserver,
+        }
+    }
+
     fn train(&self, method: &str) -> FitResult {
         let settings = TrainingSettings {
             epochs: 4,
             learning_rate: 0.05,
             ..TrainingSettings::default()
         };
-        let context = TrainingContext {
-            data: &self.data,
-            split: &self.split,
-            oracle: &self.oracle,
-            observer: &NoopObserver,
-        };
+        let context = self.context();
         Trainer::new(method.parse::<Method>().unwrap())
             .settings(settings)
             .train(&context, &self.spec, None)
@@ -362,4 +439,250 @@ fn threads_do_not_change_models() {
             assert_eq!(a.model.networks, b.model.networks, "{} {method}", case.name);
         }
     }
+}
+
+/// A knapsack of three items whose purchase prices are known and whose resale values are predicted.
+fn resale(known: Value) -> ProblemSpec {
+    ProblemSpec::from_json(json!({"kind": "knapsack", "weights": [[1.0, 1.0, 1.0]],
+        "capacity": [2.0], "known": known}))
+    .unwrap()
+}
+
+fn table(features: &[[f64; 1]], costs: &[[f64; 3]]) -> Dataset {
+    Dataset::from_arrays(features, costs).unwrap()
+}
+
+#[test]
+fn known_costs_are_part_of_the_objective() {
+    let values = [[5.0, 6.0, 7.0], [5.0, 6.0, 7.0]];
+    let data = table(&[[0.0], [1.0]], &values);
+    let prices = vec![-1.0, -5.5, -2.0, -4.5, -0.5, -9.0];
+    let parameters = RowParameters::new(2)
+        .with_column("price", 3, Arc::new(prices))
+        .unwrap();
+    let data = data.with_parameters(parameters).unwrap();
+    let fixture = Fixture {
+        split: SplitIndices::in_order(2, [2, 0, 0]).unwrap(),
+        ..Fixture::new_of_rows(resale(json!({"column": "price"})), data)
+    };
+    // Margins: 4, 0.5, 5 in the first row; 0.5, 5.5, -2 in the second.
+    assert_eq!(fixture.data.optimal_decision(0).indices(), [0, 2]);
+    assert_eq!(fixture.data.optimal_decision(1).indices(), [0, 1]);
+    let predicted = Matrix::from_f64(2, 3, &[9.0, 0.0, 0.0, 0.0, 0.0, 12.0]).unwrap();
+    let rows = [0, 1];
+    let totals = fixture.data.select_predictions(&predicted, &rows).unwrap();
+    let (oracle, data) = (&fixture.oracle, &fixture.data);
+    let evaluation =
+        Evaluation::of_predictions(&totals, data, &rows, oracle, &NoopObserver).unwrap();
+    // Predicted margins 8, -5.5, -2 and -4.5, -0.5, 3: the first item alone, the third alone.
+    assert_eq!(evaluation.regrets, [9.0 - 4.0, 6.0 + 2.0]);
+    assert_eq!(evaluation.objectives, [4.0, -2.0]);
+    // The error of a prediction is that of the predicted part.
+    let errors: f64 = [4.0_f64, 6.0, 7.0, 5.0, 6.0, 5.0].iter().sum();
+    assert!((evaluation.mae - errors / 6.0).abs() < 1e-6);
+}
+
+#[test]
+fn known_costs_do_not_change_what_plain_losses_learn() {
+    let case = &cases()[0];
+    let prices = numbers("prices", 4, ROWS * 6, -3.0, 0.0);
+    let parameters = case
+        .parameters()
+        .with_column("price", 6, Arc::new(prices))
+        .unwrap();
+    let mut template = case.template.clone();
+    template["known"] = json!({"columns": "price*"});
+    let spec = ProblemSpec::from_json(template).unwrap();
+    let data = case.dataset().with_parameters(parameters).unwrap();
+    let with_known = Fixture::new(spec, data, 1);
+    let without = Fixture::of(case, 1);
+    let settings = |fixture: &Fixture| {
+        let context = fixture.context();
+        let settings = TrainingSettings {
+            epochs: 3,
+            fused: false,
+            select: "last".parse().unwrap(),
+            ..TrainingSettings::default()
+        };
+        let trainer = Trainer::new("MSE".parse::<Method>().unwrap()).settings(settings);
+        trainer.train(&context, &fixture.spec, None).unwrap().model
+    };
+    let (a, b) = (settings(&with_known), settings(&without));
+    let features = without.data.data().features();
+    let (a, b) = (a.predict(features).unwrap(), b.predict(features).unwrap());
+    for (a, b) in a.as_slice().iter().zip(b.as_slice()) {
+        assert!((a - b).abs() < 1e-3 * b.abs().max(1.0), "{a} {b}");
+    }
+}
+
+#[test]
+fn absent_costs_are_left_out_of_losses_scalers_and_errors() {
+    let present = vec![1.0, 1.0, 0.0, 1.0, 0.0, 1.0, 1.0, 1.0, 1.0];
+    let costs = [[1.0, 2.0, f64::NAN], [3.0, f64::NAN, 5.0], [2.0, 4.0, 6.0]];
+    let features = [[0.0], [1.0], [2.0]];
+    let parameters = RowParameters::new(3)
+        .with_column("on", 3, Arc::new(present))
+        .unwrap();
+    let data = Dataset::from_arrays_with_missing_costs(&features, &costs).unwrap();
+    let data = data.with_parameters(parameters).unwrap();
+    let spec = json!({"kind": "top_k", "items": 3, "k": 1, "sense": "minimize",
+        "present": {"columns": "on*"}});
+    let fixture = Fixture::new_of_rows(ProblemSpec::from_json(spec).unwrap(), data);
+    let data = fixture.data.data();
+    assert_eq!(data.costs().row(0), [1.0, 2.0, 0.0]);
+    assert_eq!([0, 1, 2].map(|row| data.num_present_costs(row)), [2, 2, 3]);
+    let scaler = regretless::predict::CostScaler::fit(data, &[0, 1, 2], None);
+    assert_eq!(scaler.offset, [2.0, 3.0, 5.5]);
+    let predictions =
+        Matrix::from_f64(3, 3, &[2.0, 0.0, 9.0, 3.0, 9.0, 5.0, 2.0, 4.0, 3.0]).unwrap();
+    let predictions = fixture
+        .data
+        .select_predictions(&predictions, &[0, 1, 2])
+        .unwrap();
+    assert_eq!(predictions.row(0), [2.0, 0.0, 0.0]);
+    let (oracle, rows) = (&fixture.oracle, [0, 1, 2]);
+    let evaluation =
+        Evaluation::of_predictions(&predictions, &fixture.data, &rows, oracle, &NoopObserver)
+            .unwrap();
+    // Errors 1 and 2 in the first row, none in the second, 3 in the third: of seven costs.
+    assert!((evaluation.mae - 6.0 / 7.0).abs() < 1e-9);
+    assert!((evaluation.mse - 14.0 / 7.0).abs() < 1e-9);
+    assert_eq!(evaluation.regrets, [1.0, 0.0, 0.0]);
+}
+
+#[test]
+fn a_missing_cost_of_a_present_item_is_refused_with_its_place() {
+    let parameters = RowParameters::new(1)
+        .with_column("on", 3, Arc::new(vec![1.0, 0.0, 1.0]))
+        .unwrap();
+    let costs = [[1.0, f64::NAN, f64::NAN]];
+    let data = Dataset::from_arrays_with_missing_costs(&[[0.0]], &costs).unwrap();
+    let data = data.with_parameters(parameters).unwrap();
+    let spec = json!({"kind": "top_k", "items": 3, "k": 1, "sense": "minimize",
+        "present": {"columns": "on*"}});
+    let problem = ProblemSpec::from_json(spec).unwrap().build().unwrap();
+    let oracle = Oracle::new(problem).for_dataset(&data).unwrap();
+    let error = LabeledDataset::solve(data, &oracle, &NoopObserver).unwrap_err();
+    let place = error.place().unwrap();
+    assert_eq!(
+        (place.row, place.column.as_deref()),
+        (Some(0), Some("c2")),
+        "{error}"
+    );
+}
+
+#[test]
+fn rows_without_a_problem_fail_alone_and_say_why() {
+    let template = json!({"kind": "top_k", "items": 3, "k": {"column": "k"}, "sense": "minimize"});
+    let spec = ProblemSpec::from_json(template).unwrap();
+    let data = table(&[[0.0]; 4], &[[1.0, 2.0, 3.0]; 4]);
+    let parameters = RowParameters::new(4)
+        .with_column("k", 1, Arc::new(vec![1.0, 4.0, 1.5, -1.0]))
+        .unwrap();
+    let data = data.with_parameters(parameters).unwrap();
+    let oracle = Oracle::new(spec.build().unwrap())
+        .for_dataset(&data)
+        .unwrap();
+    let (labeled, failed) = LabeledDataset::solve_feasible(data, &oracle, &NoopObserver).unwrap();
+    assert_eq!(labeled.rows(), [0]);
+    let words = [
+        "cannot choose k = 4 of 3",
+        "k = 1.5 (column k)",
+        "k = -1 (column k)",
+    ];
+    for ((row, failure), words) in failed.iter().zip(words) {
+        assert!(failure.to_string().contains(words), "row {row}: {failure}");
+    }
+    assert_eq!(failed.len(), 3);
+}
+
+#[test]
+fn a_pool_offers_a_row_only_decisions_that_are_feasible_for_it() {
+    // Every row chooses another number of items: no decision of another row is feasible unless it
+    // has the same k.
+    let template = json!({"kind": "top_k", "items": 6, "k": {"column": "k"}, "sense": "minimize"});
+    let case = Case {
+        name: "pools",
+        template,
+        costs: 6,
+        columns: vec![("k", 1, (0..ROWS).map(|row| (row % 3 + 1) as f64).collect())],
+        by_hand: |_, _| Value::Null,
+    };
+    let fixture = Fixture::of(&case, 1);
+    let before = fixture.oracle.counts();
+    fixture.train("MAP cache 0%");
+    let counts = fixture.oracle.counts() - before;
+    // Eight rows have each k, and their labels differ: no row has to be solved for the pool.
+    assert_eq!(counts.unpooled_rows, 0, "{counts:?}");
+    let lonely = Case {
+        columns: vec![(
+            "k",
+            1,
+            (0..ROWS)
+                .map(|row| if row == 3 { 5.0 } else { 2.0 })
+                .collect(),
+        )],
+        ..case
+    };
+    let fixture = Fixture::of(&lonely, 1);
+    let before = fixture.oracle.counts();
+    let report = fixture.train("SPO+ cache 0%").report;
+    let counts = fixture.oracle.counts() - before;
+    // Its decision is then in the pool, beside its label.
+    assert_eq!(counts.unpooled_rows, 1, "{counts:?}");
+    assert_eq!(report.solves.unpooled_rows, counts.unpooled_rows);
+}
+
+#[test]
+fn references_in_other_places_are_refused() {
+    for (template, words) in [
+        (
+            json!({"kind": "tsp", "nodes": {"column": "n"}}),
+            "'nodes' of a tsp problem",
+        ),
+        (
+            json!({"kind": "knapsack", "weights": [{"columns": "w*"}], "capacity": [1.0]}),
+            "items",
+        ),
+        (
+            json!({"kind": "knapsack", "weights": [[1.0]], "capacity": [{"columns": "c*"}]}),
+            "one number",
+        ),
+        (
+            json!({"kind": "top_k", "items": 3, "k": 1, "sense": "minimize", "known": [1.0]}),
+            "known has 1",
+        ),
+        (
+            json!({"kind": "top_k", "items": 1, "k": 1, "sense": "minimize", "known": ["x"]}),
+            "neither",
+        ),
+    ] {
+        let error = ProblemSpec::from_json(template)
+            .and_then(|spec| spec.build())
+            .unwrap_err();
+        assert!(error.to_string().contains(words), "{error}");
+    }
+}
+
+#[test]
+fn an_oracle_without_the_parameters_of_the_table_is_refused() {
+    let case = &cases()[0];
+    let problem = case.spec().build().unwrap();
+    let data = case.dataset();
+    assert!(
+        Oracle::new(Arc::clone(&problem))
+            .for_dataset(&data)
+            .is_err()
+    );
+    let error = LabeledDataset::solve(data, &Oracle::new(Arc::clone(&problem)), &NoopObserver);
+    assert!(error.unwrap_err().to_string().contains("'cap'"));
+    let data = case.dataset().with_parameters(case.parameters()).unwrap();
+    let other = RowParameters::new(ROWS)
+        .with_column("cap", 1, Arc::new(vec![3.0; ROWS]))
+        .unwrap();
+    let oracle = Oracle::new(problem)
+        .with_parameters(Some(&Arc::new(other)))
+        .unwrap();
+    let error = LabeledDataset::solve(data, &oracle, &NoopObserver).unwrap_err();
+    assert!(error.to_string().contains("another table"), "{error}");
 }

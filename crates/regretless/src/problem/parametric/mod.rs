@@ -16,7 +16,7 @@ use self::template::{Place, Template};
 use super::{ProblemKind, ProblemSpec, Sense, SolveCostHint, SolverThreading, VariableBounds};
 use crate::data::{CostNames, ParameterColumns};
 use crate::decision::Decision;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::solve::cone::NormalCone;
 use crate::solve::relaxation::{
     AdjacentVertices, CostRangeKind, CostRanging, Relaxation, RelaxationSolver,
