@@ -287,6 +287,13 @@ impl TrainCommandResult<'_> {
             "  solves             {}",
             grouped(trained.solves.total())
         ));
+        if trained.solves.unpooled_rows > 0 {
+            report.line(format!(
+                "                     {} of them where fewer than two decisions of the pool were \
+                 feasible for the row",
+                grouped(trained.solves.unpooled_rows)
+            ));
+        }
         report.line(format!("  seconds            {:.2}", trained.seconds));
         report.line(format!("\nmodel written to {}", out.model.display()));
         Ok(report)

@@ -106,6 +106,9 @@ fn complete_costs(data: &mut Dataset, oracle: &Oracle, sense: Sense) -> Result<(
     let mut known: Option<Vec<f64>> = None;
     let mut present: Option<Vec<bool>> = None;
     let may_have_absent_costs = problem.may_have_absent_costs();
+    if !may_have_absent_costs && !problem.has_known_costs() {
+        return Ok(());
+    }
     for row in 0..data.len() {
         values.clear();
         if oracle.has_row_problems() {
@@ -113,19 +116,15 @@ fn complete_costs(data: &mut Dataset, oracle: &Oracle, sense: Sense) -> Result<(
                 .read_parameters(row, &mut values)
                 .map_err(|failure| Error::solver(row, failure))?;
         }
-        match problem.known_costs(&values) {
-            Some(mut costs) => {
-                if let Some(bad) = costs.iter().position(|cost| !cost.is_finite()) {
-                    return Err(Error::data(format!(
-                        "the known cost {bad} of instance {row} is not finite"
-                    )));
-                }
-                sense.convert_slice(&mut costs);
-                let known = known.get_or_insert_with(|| Vec::with_capacity(data.len() * cols));
-                known.append(&mut costs);
+        if let Some(mut costs) = problem.known_costs(&values) {
+            if let Some(bad) = costs.iter().position(|cost| !cost.is_finite()) {
+                return Err(Error::data(format!(
+                    "the known cost {bad} of instance {row} is not finite"
+                )));
             }
-            None if row == 0 && !may_have_absent_costs => break,
-            None => {}
+            sense.convert_slice(&mut costs);
+            let known = known.get_or_insert_with(|| Vec::with_capacity(data.len() * cols));
+            known.append(&mut costs);
         }
         if may_have_absent_costs {
             let all = present.get_or_insert_with(|| Vec::with_capacity(data.len() * cols));

@@ -82,14 +82,9 @@ impl TrainingLabels {
         }
         let mut relabeled = data.clone();
         if let Some(robust) = &self.robust {
-            if !data.data.has_plain_costs() {
-                return Err(Error::Capability {
-                    method: method.to_owned(),
-                    capability: "costs that are predicted as a whole and exist in every row",
-                    problem: oracle.problem().name(),
-                    remedy: "leave out 'knn', which averages the costs of different rows".into(),
-                });
-            }
+            oracle
+                .require_plain_costs()
+                .map_err(|error| error.for_method(method))?;
             robust.replace_costs_by_averages(&mut relabeled, rows);
         }
         observer.begin("relabeling", rows.len() as u64);

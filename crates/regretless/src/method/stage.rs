@@ -94,6 +94,11 @@ impl TrainingStage {
             None => Ok(()),
         };
         relaxation.map_err(|error| error.for_method(&self.to_string()))?;
+        if self.labels.robust.is_some() {
+            oracle
+                .require_plain_costs()
+                .map_err(|error| error.for_method(&self.to_string()))?;
+        }
         self.training_oracle(oracle, 0)?;
         Ok(())
     }

@@ -85,6 +85,22 @@ impl Oracle {
         .with_remedy("no parameters were given")
     }
 
+    /// Checks that costs are predicted as a whole and exist in every row, for methods that combine
+    /// the costs of several rows.
+    ///
+    /// # Errors
+    /// When they are not.
+    pub(crate) fn require_plain_costs(&self) -> Result<()> {
+        if self.problem.has_known_costs() || self.problem.may_have_absent_costs() {
+            Err(self.unsupported(
+                "costs that are predicted as a whole and exist in every row",
+                "use labels of single rows: leave out 'knn'",
+            ))
+        } else {
+            Ok(())
+        }
+    }
+
     /// Whether rows have problems of their own.
     pub(crate) fn has_row_problems(&self) -> bool {
         !self.problem.parameters().is_empty()
@@ -123,6 +139,9 @@ impl Oracle {
     pub(crate) fn total_costs(&self, predicted: &Matrix) -> Result<Matrix> {
         let (rows, cols) = (predicted.rows(), predicted.cols());
         let may_have_absent_costs = self.problem.may_have_absent_costs();
+        if !may_have_absent_costs && !self.problem.has_known_costs() {
+            return Ok(predicted.clone());
+        }
         let mut totals = Vec::with_capacity(rows * cols);
         let (mut values, mut costs) = (Vec::new(), Vec::new());
         for row in 0..rows {
@@ -131,14 +150,10 @@ impl Oracle {
                     .map_err(|failure| Error::solver(row, failure))?;
             }
             predicted.read(row, &mut costs);
-            match self.problem.known_costs(&values) {
-                Some(known) => {
-                    for (cost, known) in costs.iter_mut().zip(known) {
-                        *cost += known;
-                    }
+            if let Some(known) = self.problem.known_costs(&values) {
+                for (cost, known) in costs.iter_mut().zip(known) {
+                    *cost += known;
                 }
-                None if !may_have_absent_costs => return Ok(predicted.clone()),
-                None => {}
             }
             if may_have_absent_costs && let Ok(problem) = self.row_problem(row) {
                 let present = problem.present_costs().unwrap_or_default();

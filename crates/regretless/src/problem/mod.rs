@@ -180,6 +180,11 @@ pub trait ProblemKind: Send + Sync + fmt::Debug {
         None
     }
 
+    /// Whether a part of the costs is known.
+    fn has_known_costs(&self) -> bool {
+        false
+    }
+
     /// Whether some costs may not exist in some rows.
     fn may_have_absent_costs(&self) -> bool {
         self.present_costs().is_some()

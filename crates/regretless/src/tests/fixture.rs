@@ -40,7 +40,10 @@ impl TrainingFixture {
         counts: [usize; 3],
         threads: usize,
     ) -> Self {
-        let oracle = Oracle::new(oracle_problem).with_threads(Threads::new(threads).unwrap());
+        let oracle = Oracle::new(oracle_problem)
+            .with_threads(Threads::new(threads).unwrap())
+            .for_dataset(&data)
+            .unwrap();
         let split = SplitIndices::in_order(data.len(), counts).unwrap();
         let data = LabeledDataset::solve(data, &oracle, &NoopObserver).unwrap();
         Self {

@@ -137,6 +137,10 @@ impl ProblemKind for ParametricProblem {
         Some(known.of_row(&values[self.num_set_values()..]))
     }
 
+    fn has_known_costs(&self) -> bool {
+        self.known.is_some()
+    }
+
     fn may_have_absent_costs(&self) -> bool {
         self.base.may_have_absent_costs() || self.template.has_present()
     }

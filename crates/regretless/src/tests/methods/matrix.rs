@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use regretless::data::RowParameters;
 use regretless::data::synthetic::{SyntheticSpec, grid_path};
 use regretless::loss::LossSpec;
 use regretless::method::{Method, TrainingStage};
@@ -13,6 +14,7 @@ use regretless::settings::{SelectionCriterion, TrainingSettings};
 use regretless::solve::SearchLimits;
 use regretless::solve::relaxation::{CostRangeKind, Relaxation};
 use regretless::{Error, Problem};
+use serde_json::json;
 
 use crate::tests::fixture::{TrainingFixture, quick_settings};
 
@@ -132,9 +134,7 @@ fn missing_capability(name: &str, fixture: &TrainingFixture) -> Option<&'static 
         Some("a linear relaxation")
     } else if method_name.contains("CaVE") && !problem.has_vertex_decisions() {
         Some("decisions of zeros and ones")
-    } else if method_name.contains("CaVE")
-        && problem.cone(fixture.data.optimal_decision(0)).is_none()
-    {
+    } else if method_name.contains("CaVE") && !problem.has_cones() {
         Some("the cone of binding constraints")
     } else if method_name.contains("LAVA") && problem.adjacent_vertices(&limits).is_none() {
         Some("adjacent vertices")
@@ -144,6 +144,10 @@ fn missing_capability(name: &str, fixture: &TrainingFixture) -> Option<&'static 
             .is_none()
     {
         Some("cost ranges")
+    } else if method.labels.robust.is_some()
+        && (problem.has_known_costs() || problem.may_have_absent_costs())
+    {
+        Some("costs that are predicted as a whole")
     } else {
         None
     }
@@ -304,6 +308,79 @@ fn every_method_runs_on_a_mixed_integer_program_or_names_the_missing_capability(
     assert!(
         run_all(&production(true)) >= methods().len() - 7,
         "all but exact cost ranges and cones"
+    );
+}
+
+/// A problem whose feasible sets differ between rows: `columns` have the given numbers per row.
+fn fixtures_per_row(
+    template: serde_json::Value,
+    columns: &[(&str, usize, Vec<f64>)],
+) -> [TrainingFixture; 2] {
+    let spec = ProblemSpec::from_json(template).unwrap();
+    let problem = spec.build().unwrap();
+    [1, 3].map(|threads| {
+        let data = grid_path(SyntheticSpec::paper(8, 2), problem.num_costs())
+            .unwrap()
+            .dataset()
+            .unwrap();
+        let mut parameters = RowParameters::new(8);
+        for (name, width, values) in columns {
+            parameters = parameters
+                .with_column(*name, *width, Arc::new(values.clone()))
+                .unwrap();
+        }
+        let data = data.with_parameters(parameters).unwrap();
+        TrainingFixture::new(spec.clone(), data, ROWS, threads)
+    })
+}
+
+#[test]
+fn every_method_runs_on_knapsacks_of_the_day() {
+    let capacities = vec![6.0, 9.0, 5.0, 7.5, 12.0, 6.0, 8.0, 9.0];
+    let prices: Vec<f64> = (0..48).map(|i| f64::from(i % 5) * -0.1).collect();
+    let mut present = vec![1.0; 48];
+    for absent in [2, 7, 13, 22, 23, 31, 40] {
+        present[absent] = 0.0;
+    }
+    let template = json!({"kind": "knapsack", "weights": [[3.0, 4.0, 5.0, 2.0, 6.0, 4.5]],
+        "capacity": [{"column": "cap"}], "present": {"columns": "offer*"},
+        "known": {"columns": "price*"}});
+    let columns = [
+        ("cap", 1, capacities),
+        ("offer", 6, present),
+        ("price", 6, prices),
+    ];
+    assert!(
+        run_all(&fixtures_per_row(template, &columns)) >= methods().len() - 2,
+        "all but exact cost ranges and averaged costs"
+    );
+}
+
+#[test]
+fn every_method_runs_on_tours_through_the_customers_of_the_day() {
+    let mut visits = vec![1.0; 48];
+    for absent in [1, 9, 15, 20, 27, 35, 44] {
+        visits[absent] = 0.0;
+    }
+    let template = json!({"kind": "tsp", "nodes": 6, "present": {"columns": "visit*"}});
+    let runs = run_all(&fixtures_per_row(template, &[("visit", 6, visits)]));
+    assert!(runs >= methods().len() - 11, "{runs}");
+}
+
+#[cfg(feature = "highs")]
+#[test]
+fn every_method_runs_on_linear_programs_of_the_day() {
+    let limits: Vec<f64> = (0..8).map(|row| 2.0 + f64::from(row) * 0.5).collect();
+    let demands: Vec<f64> = (0..8).map(|row| 3.0 + f64::from(row % 3)).collect();
+    let template = json!({"kind": "linear_arrays", "name": "plan", "sense": "minimize",
+        "columns": [{"lower": 0.0, "upper": {"column": "limit"}}, {"lower": 0.0, "upper": 4.0},
+            {"lower": 0.0, "upper": 2.0}, {"lower": 0.0, "upper": 5.0}],
+        "rows": [{"lower": {"column": "demand"}, "upper": 9.0,
+            "entries": [[0, 1.0], [1, 1.0], [2, 2.0], [3, 1.0]]}]});
+    let columns = [("limit", 1, limits), ("demand", 1, demands)];
+    assert!(
+        run_all(&fixtures_per_row(template, &columns)) >= methods().len() - 1,
+        "all but exact cost ranges"
     );
 }
 
