@@ -1,9 +1,10 @@
 //! Multidimensional knapsack: choose items of the highest total value within the capacity of each
 //! of one to thirty dimensions.
 
+use std::any::Any;
 use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 
 use super::flexible_fields::{NumberOrList, PresentList, RowOrRows};
 use super::subset::{MaybeSubset, Subset, absences, clear_absent, of_present, serialize_present};
@@ -24,7 +25,9 @@ const LOAD_TOLERANCE: f64 = 1e-9;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "KnapsackFields")]
 pub struct Knapsack {
-    weights: Vec<Vec<f64>>,
+    /// Shared by the problems of rows that differ in their capacities only.
+    #[serde(serialize_with = "serialize_weights")]
+    weights: Arc<Vec<Vec<f64>>>,
     capacity: Vec<f64>,
     #[serde(
         rename = "present",
@@ -71,7 +74,8 @@ impl Knapsack {
     /// # Errors
     /// When the number of flags is not that of the items, or no item is present.
     pub fn with_present(self, present: Vec<bool>) -> Result<Self> {
-        Self::checked(self.weights, self.capacity, Some(present))
+        let weights = Arc::unwrap_or_clone(self.weights);
+        Self::checked(weights, self.capacity, Some(present))
     }
 
     /// A knapsack of the present items; the weights of the others do not count.
@@ -80,28 +84,28 @@ impl Knapsack {
         capacity: Vec<f64>,
         present: Option<Vec<bool>>,
     ) -> Result<Self> {
-        let items = weights.first().map_or(0, Vec::len);
-        let mut problem = Self {
-            weights,
-            capacity,
-            subset: None,
-        };
-        problem.validate_counts()?;
-        let present = absences(present, items, "item")?;
-        for weights in &mut problem.weights {
+        validate_counts(&weights, &capacity)?;
+        let present = absences(present, weights[0].len(), "item")?;
+        let mut weights = weights;
+        for weights in &mut weights {
             clear_absent(weights, present.as_deref());
         }
-        problem.validate_numbers(present.as_deref())?;
-        if let Some(present) = present {
+        validate_weights(&weights, present.as_deref())?;
+        validate_capacities(&capacity)?;
+        let subset = present.map(|present| {
             let of_present = |weights: &Vec<f64>| of_present(weights, &present);
             let smaller = Self {
-                weights: problem.weights.iter().map(of_present).collect(),
-                capacity: problem.capacity.clone(),
+                weights: Arc::new(weights.iter().map(of_present).collect()),
+                capacity: capacity.clone(),
                 subset: None,
             };
-            problem.subset = Some(Arc::new(Subset::of_items(present, smaller)));
-        }
-        Ok(problem)
+            Arc::new(Subset::of_items(present, smaller))
+        });
+        Ok(Self {
+            weights: Arc::new(weights),
+            capacity,
+            subset,
+        })
     }
 
     /// Items whose capacity in each dimension is this fraction of their total weight.
@@ -119,8 +123,17 @@ impl Knapsack {
     /// # Errors
     /// When their number differs, or a capacity is negative or not finite.
     pub(in crate::problem) fn with_capacity(&self, capacity: Vec<f64>) -> Result<Self> {
-        let present = self.present().map(<[bool]>::to_vec);
-        Self::checked(self.weights.clone(), capacity, present)
+        if let Some(present) = self.present() {
+            let weights = Vec::clone(&self.weights);
+            return Self::checked(weights, capacity, Some(present.to_vec()));
+        }
+        validate_counts(&self.weights, &capacity)?;
+        validate_capacities(&capacity)?;
+        Ok(Self {
+            weights: Arc::clone(&self.weights),
+            capacity,
+            subset: None,
+        })
     }
 
     /// One row of item weights per dimension.
@@ -138,58 +151,71 @@ impl Knapsack {
         self.subset.present()
     }
 
-    fn validate_counts(&self) -> Result<()> {
-        let dimensions = self.weights.len();
-        if !(1..=Self::MAX_DIMENSIONS).contains(&dimensions) {
-            let max = Self::MAX_DIMENSIONS;
-            return Err(Error::setting(format!(
-                "a knapsack has 1 to {max} dimensions, not {dimensions}"
-            )));
-        }
-        if self.capacity.len() != dimensions {
-            let found = self.capacity.len();
-            return Err(Error::setting(format!(
-                "{found} capacities for {dimensions} rows of weights"
-            )));
-        }
-        let items = self.weights[0].len();
-        if items == 0 {
-            return Err(Error::setting("a knapsack needs at least one item")
-                .with_remedy("its row of weights is empty"));
-        }
-        for (row, weights) in self.weights.iter().enumerate() {
-            if weights.len() != items {
-                let found = weights.len();
-                let message = format!("{found} weights, but dimension 0 has {items}");
-                return Err(refused_dimension(row, &message));
-            }
-        }
-        Ok(())
-    }
-
-    /// Checks the capacities and the weights of the present items.
-    fn validate_numbers(&self, present: Option<&[bool]>) -> Result<()> {
-        let is_present = |item: usize| present.is_none_or(|present| present[item]);
-        for (row, (weights, capacity)) in self.weights.iter().zip(&self.capacity).enumerate() {
-            if !capacity.is_finite() || *capacity < 0.0 {
-                let message = format!("capacity {capacity} must be 0 or more");
-                return Err(refused_dimension(row, &message));
-            }
-            let is_bad = |item: &usize| {
-                let weight = weights[*item];
-                is_present(*item) && (!weight.is_finite() || weight < 0.0)
-            };
-            if let Some(bad) = (0..weights.len()).find(is_bad) {
-                let message = format!("weight {} of item {bad} must be 0 or more", weights[bad]);
-                return Err(refused_dimension(row, &message));
-            }
-        }
-        Ok(())
-    }
-
     fn relaxation(&self) -> Box<KnapsackRelaxation> {
         Box::new(KnapsackRelaxation::new(&self.weights, &self.capacity))
     }
+}
+
+fn validate_counts(weights: &[Vec<f64>], capacity: &[f64]) -> Result<()> {
+    let dimensions = weights.len();
+    let max = Knapsack::MAX_DIMENSIONS;
+    if !(1..=max).contains(&dimensions) {
+        return Err(Error::setting(format!(
+            "a knapsack has 1 to {max} dimensions, not {dimensions}"
+        )));
+    }
+    if capacity.len() != dimensions {
+        let found = capacity.len();
+        return Err(Error::setting(format!(
+            "{found} capacities for {dimensions} rows of weights"
+        )));
+    }
+    let items = weights[0].len();
+    if items == 0 {
+        return Err(Error::setting("a knapsack needs at least one item")
+            .with_remedy("its row of weights is empty"));
+    }
+    for (row, weights) in weights.iter().enumerate() {
+        if weights.len() != items {
+            let found = weights.len();
+            let message = format!("{found} weights, but dimension 0 has {items}");
+            return Err(refused_dimension(row, &message));
+        }
+    }
+    Ok(())
+}
+
+/// Checks the weights of the present items.
+fn validate_weights(weights: &[Vec<f64>], present: Option<&[bool]>) -> Result<()> {
+    let is_present = |item: usize| present.is_none_or(|present| present[item]);
+    for (row, weights) in weights.iter().enumerate() {
+        let is_bad = |item: &usize| {
+            let weight = weights[*item];
+            is_present(*item) && (!weight.is_finite() || weight < 0.0)
+        };
+        if let Some(bad) = (0..weights.len()).find(is_bad) {
+            let message = format!("weight {} of item {bad} must be 0 or more", weights[bad]);
+            return Err(refused_dimension(row, &message));
+        }
+    }
+    Ok(())
+}
+
+fn validate_capacities(capacity: &[f64]) -> Result<()> {
+    for (row, capacity) in capacity.iter().enumerate() {
+        if !capacity.is_finite() || *capacity < 0.0 {
+            let message = format!("capacity {capacity} must be 0 or more");
+            return Err(refused_dimension(row, &message));
+        }
+    }
+    Ok(())
+}
+
+fn serialize_weights<S: Serializer>(
+    weights: &Arc<Vec<Vec<f64>>>,
+    serializer: S,
+) -> std::result::Result<S::Ok, S::Error> {
+    weights.as_slice().serialize(serializer)
 }
 
 fn refused_dimension(row: usize, message: &str) -> Error {
@@ -237,6 +263,15 @@ impl ProblemKind for Knapsack {
             &self.capacity,
             *limits,
         ))
+    }
+
+    fn reuse_solver(&self, solver: &mut dyn Solver) -> bool {
+        let solver: &mut dyn Any = solver;
+        let solver = solver.downcast_mut::<KnapsackBranchAndBound>();
+        match (&self.subset, solver) {
+            (None, Some(solver)) => solver.set_capacity(&self.weights, &self.capacity),
+            _ => false,
+        }
     }
 
     fn relaxation_solver(

@@ -23,6 +23,8 @@ const MAX_SCALE_EXPONENT: f64 = 900.0;
 pub(super) struct KnapsackItems {
     count: usize,
     weights: Vec<Vec<f64>>,
+    /// Granularity of the weights per dimension, if they have one.
+    granularities: Vec<Option<f64>>,
     /// Capacity plus tolerance per dimension.
     limits: Vec<f64>,
     /// Per item its scaled weights, then the 1 of the cardinality row.
@@ -39,49 +41,73 @@ pub(super) struct KnapsackItems {
 
 impl KnapsackItems {
     pub(super) fn new(weights: &[Vec<f64>], capacity: &[f64]) -> Self {
-        let count = weights.first().map_or(0, Vec::len);
-        let limits: Vec<f64> = capacity
-            .iter()
-            .map(|capacity| capacity + CAPACITY_TOLERANCE * capacity.max(1.0))
-            .collect();
-        let fits: Vec<bool> = (0..count)
-            .map(|j| {
-                weights
-                    .iter()
-                    .zip(&limits)
-                    .all(|(row, limit)| row[j] <= *limit)
-            })
-            .collect();
-        let scales: Vec<f64> = weights.iter().map(|row| row_scale(row, &fits)).collect();
-        let column = |j: usize| {
-            weights
-                .iter()
-                .zip(&scales)
-                .map(move |(row, scale)| row[j] * scale)
-                .chain([1.0])
-        };
-        let columns = (0..count).flat_map(column).collect();
-        let reachable: Vec<f64> = weights
-            .iter()
-            .zip(&limits)
-            .map(|(row, limit)| reachable(row, *limit))
-            .collect();
-        let scaled = |rhs: &[f64], factor: f64| -> Vec<f64> {
-            let rows = rhs.iter().zip(&scales);
-            let rows = rows.map(|(rhs, scale)| rhs * scale * factor);
-            rows.chain([count as f64 + 1.0]).collect()
-        };
-        let (rhs, strict_rhs) = (scaled(&reachable, 1.0 + RHS_MARGIN), scaled(capacity, 1.0));
-        Self {
-            count,
+        let granularity = |row: &Vec<f64>| find_granularity(&row.iter().copied());
+        let mut items = Self {
+            count: weights.first().map_or(0, Vec::len),
             weights: weights.to_vec(),
-            limits,
-            columns,
-            scales,
-            rhs,
-            strict_rhs,
-            fits,
+            granularities: weights.iter().map(granularity).collect(),
+            limits: Vec::new(),
+            columns: Vec::new(),
+            scales: Vec::new(),
+            rhs: Vec::new(),
+            strict_rhs: Vec::new(),
+            fits: Vec::new(),
+        };
+        items.set_capacity(capacity);
+        items
+    }
+
+    /// Changes the capacities: what follows from the weights alone is kept.
+    pub(super) fn set_capacity(&mut self, capacity: &[f64]) {
+        self.limits.clear();
+        let with_tolerance = |capacity: &f64| capacity + CAPACITY_TOLERANCE * capacity.max(1.0);
+        self.limits.extend(capacity.iter().map(with_tolerance));
+        if self.update_fits() {
+            self.scale_columns();
         }
+        self.rhs.clear();
+        self.strict_rhs.clear();
+        for (row, capacity) in capacity.iter().enumerate() {
+            let scale = self.scales[row];
+            let reachable = reachable(self.granularities[row], self.limits[row]);
+            self.rhs.push(reachable * scale * (1.0 + RHS_MARGIN));
+            self.strict_rhs.push(capacity * scale);
+        }
+        self.rhs.push(self.count as f64 + 1.0);
+        self.strict_rhs.push(self.count as f64 + 1.0);
+    }
+
+    /// Finds the items that fit; whether they are others than before.
+    fn update_fits(&mut self) -> bool {
+        let is_new = self.fits.len() != self.count;
+        self.fits.resize(self.count, false);
+        let mut has_changed = is_new;
+        for (j, fits) in self.fits.iter_mut().enumerate() {
+            let mut rows = self.weights.iter().zip(&self.limits);
+            let fits_now = rows.all(|(row, limit)| row[j] <= *limit);
+            has_changed |= fits_now != *fits;
+            *fits = fits_now;
+        }
+        has_changed
+    }
+
+    /// Scales the weights by the items that fit.
+    fn scale_columns(&mut self) {
+        self.scales.clear();
+        let rows = self.weights.iter();
+        self.scales
+            .extend(rows.map(|row| row_scale(row, &self.fits)));
+        self.columns.clear();
+        for j in 0..self.count {
+            let rows = self.weights.iter().zip(&self.scales);
+            self.columns.extend(rows.map(|(row, scale)| row[j] * scale));
+            self.columns.push(1.0);
+        }
+    }
+
+    /// Whether these are the weights.
+    pub(super) fn has_weights(&self, weights: &[Vec<f64>]) -> bool {
+        self.weights == weights
     }
 
     pub(super) fn count(&self) -> usize {
@@ -199,9 +225,9 @@ impl KnapsackItems {
     }
 }
 
-/// The largest load within a limit that sums of these weights can reach.
-fn reachable(row: &[f64], limit: f64) -> f64 {
-    match find_granularity(&row.iter().copied()) {
+/// The largest load within a limit that sums of weights with this granularity can reach.
+fn reachable(granularity: Option<f64>, limit: f64) -> f64 {
+    match granularity {
         Some(granularity) => {
             let multiples = (limit / granularity + GRANULARITY_TOLERANCE).floor();
             limit.min(granularity * multiples)

@@ -73,6 +73,16 @@ impl KnapsackBranchAndBound {
         }
     }
 
+    /// Makes this a solver of the same items with other capacities; false, with nothing changed,
+    /// if the items are others.
+    pub fn set_capacity(&mut self, weights: &[Vec<f64>], capacity: &[f64]) -> bool {
+        let has_same_items = self.items.has_weights(weights);
+        if has_same_items {
+            self.items.set_capacity(capacity);
+        }
+        has_same_items
+    }
+
     /// The optimum of the LP relaxation.
     ///
     /// # Errors
