@@ -9,7 +9,7 @@ use std::sync::{LazyLock, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use regretless::cancellation::{Cancellation, CancellationScope};
+use regretless::cancellation::Cancellation;
 use regretless::observer::Observer;
 
 use crate::text::escaped;
@@ -44,7 +44,7 @@ pub fn listen_for_interrupts() {
 
 /// Cancels the work of the calling thread after Ctrl-C, solves included.
 #[must_use = "the scope ends when it is dropped"]
-pub fn enter_cancellation_scope() -> CancellationScope {
+pub fn enter_cancellation_scope() -> impl Drop {
     INTERRUPTED.enter()
 }
 

@@ -49,14 +49,14 @@ impl Cancellation {
 
     /// Makes this the cancellation of the work on this thread, until the scope ends.
     #[must_use = "the scope ends when it is dropped"]
-    pub fn enter(&self) -> CancellationScope {
+    pub fn enter(&self) -> impl Drop + use<> {
         inherit(Some(self.clone()))
     }
 }
 
 /// Restores the previous cancellation of the thread when dropped.
 #[derive(Debug)]
-pub struct CancellationScope {
+pub(crate) struct CancellationScope {
     previous: Option<Cancellation>,
     /// Makes the scope neither `Send` nor `Sync`: it belongs to one thread.
     _not_send: PhantomData<*const ()>,

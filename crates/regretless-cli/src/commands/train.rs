@@ -1,10 +1,9 @@
 //! `train`: one model with one method.
 
 use std::fmt::Write as _;
-use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use regretless::checkpoint::{CheckpointFolder, ResultFile, ResultFiles};
+use regretless::checkpoint::{CheckpointFolder, ResultFiles};
 use regretless::error::InputPlace;
 use regretless::evaluate::Evaluation;
 use regretless::experiment::CellData;
@@ -344,19 +343,14 @@ fn write(
         (&out.report, format!("{:#}\n", result.json()?)),
         (&out.settings, settings.to_owned()),
     ];
-    let writers = texts
-        .each_ref()
-        .map(|(_, text)| move |out: &mut dyn Write| out.write_all(text.as_bytes()));
-    let model = |out: &mut dyn Write| trained.model.write_to(out);
-    let mut files: Vec<ResultFile<'_>> = Vec::new();
-    for ((path, _), write) in texts.iter().zip(&writers) {
-        files.push(ResultFile { path, write });
-    }
-    files.push(ResultFile {
-        path: &out.model,
-        write: &model,
-    });
-    results.write(&files)
+    let mut paths: Vec<&Path> = texts.iter().map(|(path, _)| path.as_path()).collect();
+    paths.push(&out.model);
+    results.write(&paths, |path, out| {
+        match texts.iter().find(|(of_text, _)| of_text.as_path() == path) {
+            Some((_, text)) => out.write_all(text.as_bytes()),
+            None => trained.model.write_to(out),
+        }
+    })
 }
 
 fn epochs_csv(report: &TrainReport) -> Result<String> {

@@ -11,7 +11,7 @@ mod result_files;
 pub(crate) use file::{
     BestEpoch, Checkpoint, CheckpointPosition, CheckpointStore, EpochRunnerState,
 };
-pub use result_files::{ResultFile, ResultFiles};
+pub use result_files::ResultFiles;
 
 use std::fs;
 use std::io::{self, ErrorKind};

@@ -20,14 +20,6 @@ use crate::error::{Error, Result};
 /// Name of the manifest in the checkpoint folder.
 pub(super) const MANIFEST_FILE_NAME: &str = "results.json";
 
-/// A file to be written.
-pub struct ResultFile<'a> {
-    /// Its path.
-    pub path: &'a Path,
-    /// Writes its content; called twice, with the same bytes both times.
-    pub write: &'a dyn Fn(&mut dyn Write) -> io::Result<()>,
-}
-
 /// The results of one training.
 #[derive(Debug, Clone)]
 pub struct ResultFiles<'a> {
@@ -59,29 +51,34 @@ impl ResultFiles<'_> {
         check_free(path, self.force || self.was_written(&self.manifest(), path))
     }
 
-    /// Writes all files in this order, each atomically.
+    /// Writes all files in this order, each atomically. `write` writes the content of the file with
+    /// a path; it is called twice for each, with the same bytes both times.
     ///
     /// # Errors
     /// As [`Self::check`], and when writing fails.
-    pub fn write(&self, files: &[ResultFile<'_>]) -> Result<()> {
+    pub fn write(
+        &self,
+        paths: &[&Path],
+        write: impl Fn(&Path, &mut dyn Write) -> io::Result<()>,
+    ) -> Result<()> {
         let earlier_manifest = self.manifest();
         let mut manifest = ResultManifest {
             run: hash(self.run.as_bytes()),
             files: BTreeMap::new(),
         };
         let mut replaceable = Vec::new();
-        for file in files {
-            let is_own_file = self.was_written(&earlier_manifest, file.path);
+        for path in paths {
+            let is_own_file = self.was_written(&earlier_manifest, path);
             // If the run is killed before the file is replaced, the file has its present hash.
             let mut hashes: Vec<String> = if is_own_file {
-                hash_of(file.path).into_iter().collect()
+                hash_of(path).into_iter().collect()
             } else {
                 Vec::new()
             };
             let mut hasher = blake3::Hasher::new();
-            (file.write)(&mut hasher).map_err(Error::io(file.path))?;
+            write(path, &mut hasher).map_err(Error::io(path))?;
             hashes.push(hasher.finalize().to_hex().to_string());
-            manifest.files.insert(name(file.path), hashes);
+            manifest.files.insert(name(path), hashes);
             replaceable.push(is_own_file);
         }
         let folder = self.checkpoints.folder();
@@ -91,10 +88,8 @@ impl ResultFiles<'_> {
         write_atomically(&folder.join(MANIFEST_FILE_NAME), true, |out| {
             out.write_all(&text)
         })?;
-        for (file, is_own_file) in files.iter().zip(replaceable) {
-            write_atomically(file.path, self.force || is_own_file, |out| {
-                (file.write)(out)
-            })?;
+        for (path, is_own_file) in paths.iter().zip(replaceable) {
+            write_atomically(path, self.force || is_own_file, |out| write(path, out))?;
         }
         Ok(())
     }
@@ -145,7 +140,7 @@ mod tests {
     use std::fs;
     use std::path::PathBuf;
 
-    use super::{ResultFile, ResultFiles};
+    use super::ResultFiles;
     use crate::checkpoint::CheckpointFolder;
     use crate::error::Error;
 
@@ -182,24 +177,10 @@ mod tests {
         }
 
         fn write(&self, run: &str, text: &str) -> Result<(), Error> {
-            let files = self
-                .paths
-                .each_ref()
-                .map(|path| (path, format!("{text} in {}", path.display())));
-            let writers = files.each_ref().map(|(_, text)| {
-                move |out: &mut dyn std::io::Write| out.write_all(text.as_bytes())
-            });
-            let files = [
-                ResultFile {
-                    path: &self.paths[0],
-                    write: &writers[0],
-                },
-                ResultFile {
-                    path: &self.paths[1],
-                    write: &writers[1],
-                },
-            ];
-            self.results(run).write(&files)
+            let paths = self.paths.each_ref().map(PathBuf::as_path);
+            self.results(run).write(&paths, |path, out| {
+                write!(out, "{text} in {}", path.display())
+            })
         }
     }
 

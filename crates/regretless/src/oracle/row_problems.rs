@@ -26,7 +26,10 @@ impl Oracle {
                  all rows",
                 self.problem.name()
             ))
-            .with_remedy("give all instances the same items, or let the problem file take its numbers from columns"));
+            .with_remedy(
+                "give all instances the same items, or let the problem file take its numbers from \
+                 columns",
+            ));
         }
         self.parameters = match parameters {
             _ if needed.is_empty() => None,

@@ -166,7 +166,8 @@ fn cases_with_absent_items() -> Vec<Case> {
             ],
             by_hand: |case, row| {
                 json!({"kind": "knapsack", "weights": [[3.0, 4.0, 5.0, 2.0, 6.0, 4.5]],
-                    "capacity": [case.value("cap", row)], "present": whole(case.values("offer", row))})
+                    "capacity": [case.value("cap", row)],
+                    "present": whole(case.values("offer", row))})
             },
         },
         Case {
@@ -185,7 +186,10 @@ fn cases_with_absent_items() -> Vec<Case> {
             template: json!({"kind": "tsp", "nodes": 7, "present": {"columns": "visit*"}}),
             costs: 21,
             columns: vec![("visit", 7, zeros_and_ones("visit", 7, 3))],
-            by_hand: |case, row| json!({"kind": "tsp", "nodes": 7, "present": whole(case.values("visit", row))}),
+            by_hand: |case, row| {
+                let present = whole(case.values("visit", row));
+                json!({"kind": "tsp", "nodes": 7, "present": present})
+            },
         },
     ]
 }
@@ -218,8 +222,10 @@ fn cases_with_highs() -> Vec<Case> {
         Case {
             name: "bounds and entries of a linear problem",
             template: json!({"kind": "linear_arrays", "name": "plan", "sense": "minimize",
-                "columns": [{"upper": 4.0, "lower": 0.0}, {"upper": {"column": "limit"}, "lower": 0.0},
-                    {"lower": 0.0, "integer": true, "upper": 9.0}, {"lower": 0.0, "cost": {"column": "fee"}}],
+                "columns": [{"upper": 4.0, "lower": 0.0},
+                    {"upper": {"column": "limit"}, "lower": 0.0},
+                    {"lower": 0.0, "integer": true, "upper": 9.0},
+                    {"lower": 0.0, "cost": {"column": "fee"}}],
                 "rows": [{"lower": {"column": "demand"},
                     "entries": [[0, 1.0], [1, {"column": "yield"}], [2, 1.0], [3, 1.0]]}]}),
             costs: 3,
