@@ -462,14 +462,14 @@ fn table(features: &[[f64; 1]], costs: &[[f64; 3]]) -> Dataset {
 fn known_costs_are_part_of_the_objective() {
     let values = [[5.0, 6.0, 7.0], [5.0, 6.0, 7.0]];
     let data = table(&[[0.0], [1.0]], &values);
-    let prices = vec![-1.0, -5.5, -2.0, -4.5, -0.5, -9.0];
+    let prices = vec![1.0, 5.5, 2.0, 4.5, 0.5, 9.0];
     let parameters = RowParameters::new(2)
         .with_column("price", 3, Arc::new(prices))
         .unwrap();
     let data = data.with_parameters(parameters).unwrap();
     let fixture = Fixture {
         split: SplitIndices::in_order(2, [2, 0, 0]).unwrap(),
-        ..Fixture::new_of_rows(resale(json!({"column": "price"})), data)
+        ..Fixture::new_of_rows(resale(json!({"column": "price", "factor": -1})), data)
     };
     // Margins: 4, 0.5, 5 in the first row; 0.5, 5.5, -2 in the second.
     assert_eq!(fixture.data.optimal_decision(0).indices(), [0, 2]);

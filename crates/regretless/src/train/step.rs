@@ -126,11 +126,17 @@ impl<'a> BatchWorkspace<'a> {
         self.results.resize_with(slots, InstanceResult::default);
         let (oracle, predictions, sparse) = (&self.oracle, &self.predictions, self.sparse);
         let results = &mut self.results[..instances.len()];
+        // Losses without solver calls do not need the problem of the row.
+        let properties = weighted_loss.properties;
+        let uses_worker =
+            properties.calls_solver || properties.is_expensive || properties.uses_pool;
         let work = |worker: &mut OracleWorker<'_>, index: usize, result: &mut InstanceResult| {
             let prediction = &predictions[index * width..][..width];
             let instance = instances[index];
-            worker.set_cache_action(oracle.cache_action(step, instance));
-            worker.set_instance(instance);
+            if uses_worker {
+                worker.set_cache_action(oracle.cache_action(step, instance));
+                worker.set_instance(instance);
+            }
             let data = prepared.context.data;
             let costs = data.data().costs().row(instance).iter();
             let costs = buffer::filled(costs.map(|cost| f64::from(*cost)));

@@ -1,4 +1,7 @@
 //! The known part of costs: objective = (known + predicted)·x.
+//!
+//! `factor` multiplies the numbers of a column: a purchase price reduces the value of a house,
+//! `known = { column = "price", factor = -1 }`.
 
 use serde_json::Value;
 
@@ -14,8 +17,32 @@ pub(super) struct KnownCosts {
     fixed: Vec<f64>,
     /// The columns of the row's part.
     columns: Vec<ParameterColumns>,
-    /// The cost that each number of a row is added to.
-    costs: Vec<usize>,
+    /// The cost that each number of a row is added to, times its factor.
+    targets: Vec<Target>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Target {
+    cost: usize,
+    factor: f64,
+}
+
+/// A reference to columns whose numbers are multiplied by a factor.
+struct ScaledReference {
+    reference: ColumnReference,
+    factor: f64,
+}
+
+impl ScaledReference {
+    fn from_value(value: &Value) -> Option<Self> {
+        let mut object = value.as_object()?.clone();
+        let factor = match object.remove("factor") {
+            Some(factor) => factor.as_f64()?,
+            None => 1.0,
+        };
+        let reference = ColumnReference::from_value(&Value::Object(object))?;
+        Some(Self { reference, factor })
+    }
 }
 
 impl KnownCosts {
@@ -26,10 +53,10 @@ impl KnownCosts {
         let mut this = Self {
             fixed: vec![0.0; count],
             columns: Vec::new(),
-            costs: Vec::new(),
+            targets: Vec::new(),
         };
-        if let Some(reference) = ColumnReference::from_value(known) {
-            this.costs = (0..count).collect();
+        if let Some(ScaledReference { reference, factor }) = ScaledReference::from_value(known) {
+            this.targets = (0..count).map(|cost| Target { cost, factor }).collect();
             this.columns.push(ParameterColumns {
                 pattern: reference.pattern,
                 count,
@@ -71,8 +98,11 @@ impl KnownCosts {
     }
 
     fn add(&mut self, cost: usize, value: &Value) -> Result<()> {
-        if let Some(reference) = ColumnReference::from_value(value).filter(|r| !r.is_plural) {
-            self.costs.push(cost);
+        let reference = ScaledReference::from_value(value);
+        if let Some(ScaledReference { reference, factor }) =
+            reference.filter(|scaled| !scaled.reference.is_plural)
+        {
+            self.targets.push(Target { cost, factor });
             self.columns.push(ParameterColumns {
                 pattern: reference.pattern,
                 count: 1,
@@ -97,8 +127,8 @@ impl KnownCosts {
     /// The known costs of a row with these values of the columns.
     pub(super) fn of_row(&self, values: &[f64]) -> Vec<f64> {
         let mut known = self.fixed.clone();
-        for (cost, value) in self.costs.iter().zip(values) {
-            known[*cost] += value;
+        for (target, value) in self.targets.iter().zip(values) {
+            known[target.cost] += target.factor * value;
         }
         known
     }
@@ -106,17 +136,17 @@ impl KnownCosts {
 
 /// The columns that `known` refers to; the count of a reference for all costs is 0.
 pub(super) fn collect_columns(known: &Value, out: &mut Vec<ParameterColumns>) {
-    if let Some(reference) = ColumnReference::from_value(known) {
+    if let Some(scaled) = ScaledReference::from_value(known) {
         out.push(ParameterColumns {
-            pattern: reference.pattern,
+            pattern: scaled.reference.pattern,
             count: 0,
         });
         return;
     }
     let mut add = |value: &Value| {
-        if let Some(reference) = ColumnReference::from_value(value) {
+        if let Some(scaled) = ScaledReference::from_value(value) {
             out.push(ParameterColumns {
-                pattern: reference.pattern,
+                pattern: scaled.reference.pattern,
                 count: 1,
             });
         }

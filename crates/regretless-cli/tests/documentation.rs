@@ -1,0 +1,105 @@
+//! The page about parameters per row, executed: its files are written, its commands run, and what
+//! it shows of their output is compared.
+//!
+//! A code block whose language is followed by a name is a file. Every line of a `sh` block is a
+//! command that succeeds. A `text` block has lines that the command before it printed; `…` at the
+//! end of a line stands for the rest of it.
+#![cfg(feature = "highs")]
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+use std::path::Path;
+
+mod common;
+
+use common::TestWorkspace;
+
+/// A fenced code block: the words after the opening fence, and its lines.
+struct CodeBlock {
+    language: String,
+    file: Option<String>,
+    text: String,
+}
+
+fn code_blocks(markdown: &str) -> Vec<CodeBlock> {
+    let mut blocks = Vec::new();
+    let mut open: Option<CodeBlock> = None;
+    for line in markdown.lines() {
+        match (line.strip_prefix("```"), open.as_mut()) {
+            (Some(info), None) => {
+                let mut words = info.split_whitespace().map(String::from);
+                open = Some(CodeBlock {
+                    language: words.next().unwrap_or_default(),
+                    file: words.next(),
+                    text: String::new(),
+                });
+            }
+            (Some(_), Some(_)) => blocks.extend(open.take()),
+            (None, Some(block)) => {
+                block.text.push_str(line);
+                block.text.push('\n');
+            }
+            (None, None) => {}
+        }
+    }
+    assert!(open.is_none(), "a code block is not closed");
+    blocks
+}
+
+/// Words of a command; quotes keep spaces and are removed.
+fn words(command: &str) -> Vec<String> {
+    let mut words = vec![String::new()];
+    let mut is_quoted = false;
+    for character in command.chars() {
+        match character {
+            '\'' => is_quoted = !is_quoted,
+            ' ' if !is_quoted => words.push(String::new()),
+            other => words.last_mut().unwrap().push(other),
+        }
+    }
+    words.retain(|word| !word.is_empty());
+    words
+}
+
+#[test]
+fn the_page_about_row_parameters_is_true() {
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/row-parameters.md");
+    let blocks = code_blocks(&std::fs::read_to_string(page).unwrap());
+    let workspace = TestWorkspace::new();
+    let (mut printed, mut commands, mut compared) = (String::new(), 0, 0);
+    for block in &blocks {
+        match (block.language.as_str(), &block.file) {
+            (_, Some(file)) => workspace.write(file, &block.text),
+            ("sh", None) => {
+                for line in block.text.lines() {
+                    let words = words(line);
+                    assert_eq!(words[0], "regretless", "{line}");
+                    let run = workspace.run_words(&words[1..]).succeeded();
+                    printed = format!("{}{}", run.out, run.err);
+                    commands += 1;
+                }
+            }
+            ("text", None) => {
+                for line in block.text.lines() {
+                    let (start, is_open) = match line.strip_suffix('…') {
+                        Some(start) => (start, true),
+                        None => (line, false),
+                    };
+                    let matches = |printed: &str| {
+                        let printed = printed.trim_end();
+                        printed == start || (is_open && printed.starts_with(start))
+                    };
+                    assert!(
+                        printed.lines().any(matches),
+                        "'{line}' is not in:\n{printed}"
+                    );
+                    compared += 1;
+                }
+            }
+            _ => {}
+        }
+    }
+    assert!(
+        commands >= 8 && compared >= 8,
+        "{commands} commands, {compared} lines"
+    );
+}
