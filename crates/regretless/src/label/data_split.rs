@@ -39,7 +39,7 @@ enum Table {
     Unlabeled(Arc<Dataset>),
     Labeled {
         data: Arc<LabeledDataset>,
-        problem: Problem,
+        problem: Box<Problem>,
     },
 }
 
@@ -101,7 +101,7 @@ impl DataSplit {
         indices: SplitIndices,
     ) -> Result<Self> {
         let indices = indices.restrict_to(&data.rows())?;
-        let problem = problem.clone();
+        let problem = Box::new(problem.clone());
         Ok(Self {
             table: RwLock::new(Table::Labeled { data, problem }),
             indices,
@@ -183,7 +183,7 @@ impl DataSplit {
         let data = Arc::new(labeled);
         *table = Table::Labeled {
             data: Arc::clone(&data),
-            problem: problem.clone(),
+            problem: Box::new(problem.clone()),
         };
         Ok(data)
     }

@@ -188,9 +188,8 @@ fn knapsacks(path: &Path, name: &str, options: &ReadOptions) -> Result<Vec<FileP
 
 fn linear(path: &Path, name: String, options: &ReadOptions) -> Result<FileProblem> {
     let file = LinearFile {
-        file: path.to_path_buf(),
-        costs: options.costs.clone(),
         sense: options.sense,
+        ..LinearFile::new(path, options.costs.clone())
     };
     let (costs, names) = costs_of(path, &options.costs)?;
     Ok(FileProblem {
@@ -217,10 +216,6 @@ fn costs_of(path: &Path, columns: &CostColumns) -> Result<(Vec<f64>, Vec<String>
 /// Fails: this build cannot read model files.
 #[cfg(not(feature = "highs"))]
 fn costs_of(path: &Path, columns: &CostColumns) -> Result<(Vec<f64>, Vec<String>)> {
-    let file = LinearFile {
-        file: path.to_path_buf(),
-        costs: columns.clone(),
-        sense: None,
-    };
+    let file = LinearFile::new(path, columns.clone());
     file.build().map(|_| (Vec::new(), Vec::new()))
 }

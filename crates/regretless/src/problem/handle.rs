@@ -103,11 +103,8 @@ impl Problem {
     /// # Errors
     /// When the file contains no linear model or lacks the named columns.
     pub fn from_mps(path: impl AsRef<Path>, costs: CostColumns) -> Result<Self> {
-        Self::from_spec(ProblemSpec::Linear(LinearFile {
-            file: path.as_ref().to_path_buf(),
-            costs,
-            sense: None,
-        }))
+        let file = LinearFile::new(path.as_ref(), costs);
+        Self::from_spec(ProblemSpec::Linear(file))
     }
 
     /// Top-k selection: the k cheapest or, for a maximization, the k most valuable items.

@@ -122,7 +122,7 @@ impl SolveCostHint {
 }
 
 /// A family of optimization problems that differ in their costs only.
-pub trait ProblemKind: Send + Sync + fmt::Debug {
+pub trait ProblemKind: Send + Sync + fmt::Debug + std::any::Any {
     /// The name in tables and messages.
     fn name(&self) -> String;
 

@@ -22,6 +22,7 @@ mod inspection;
 mod knapsack;
 mod labels;
 mod linear;
+mod linear_changes;
 mod losses;
 #[path = "../../benches/measure/mod.rs"]
 mod measure;

@@ -70,8 +70,8 @@ fn read(name: &str, text: impl AsRef<[u8]>) -> Result<LinearModel, Error> {
 #[test]
 fn mps_and_lp_files_of_one_model_agree() {
     let mps = read("shop.mps", MPS).unwrap();
-    assert_eq!(mps.column_names, ["bread", "cake", "left"]);
-    assert_eq!(mps.row_names, ["flour", "least", "pairs"]);
+    assert_eq!(*mps.column_names, ["bread", "cake", "left"]);
+    assert_eq!(*mps.row_names, ["flour", "least", "pairs"]);
     assert_eq!(
         (mps.maximize, mps.offset, mps.cost.as_slice()),
         (true, 7.0, [3.0, 5.5, 0.0].as_slice())
@@ -137,9 +137,8 @@ fn all_columns_or_named_columns_have_predicted_costs() {
         (1.0, -(2.0 * 5.5 + 7.0))
     );
     let spec = LinearFile {
-        file: path.clone(),
-        costs: named,
         sense: Some(Sense::Minimize),
+        ..LinearFile::new(&path, named)
     };
     let min = ProblemSpec::Linear(spec).build().unwrap();
     assert_eq!(min.sense(), Sense::Minimize);

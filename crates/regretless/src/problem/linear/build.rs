@@ -1,10 +1,12 @@
 //! Building a linear problem column by column and row by row.
 
+use std::sync::Arc;
+
 use super::LinearProblem;
 use crate::data::CostNames;
 use crate::error::{Error, Result};
 use crate::problem::Sense;
-use crate::solve::highs::LinearModel;
+use crate::solve::highs::{LinearModel, MIN_REFUSED_ENTRY};
 
 /// The values a column can take.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -88,7 +90,7 @@ impl LinearBuilder {
         self.model.cost.push(cost);
         self.model.column_bounds.push(domain.bounds());
         self.model.integer.push(domain.is_integer());
-        self.model.column_names.push(name.into());
+        Arc::make_mut(&mut self.model.column_names).push(name.into());
         self.model.cost.len() - 1
     }
 
@@ -99,10 +101,9 @@ impl LinearBuilder {
         entries: impl IntoIterator<Item = (usize, f64)>,
     ) -> usize {
         self.model.row_bounds.push(bounds);
-        self.model
-            .row_names
-            .push(format!("r{}", self.model.row_names.len()));
-        self.model.rows.push(entries);
+        let names = Arc::make_mut(&mut self.model.row_names);
+        names.push(format!("r{}", names.len()));
+        Arc::make_mut(&mut self.model.rows).push(entries);
         self.model.row_bounds.len() - 1
     }
 
@@ -170,9 +171,6 @@ fn check_bounds([lower, upper]: [f64; 2]) -> Result<(), String> {
         Err(format!("bounds {lower} to {upper} contain no number"))
     }
 }
-
-/// Smallest coefficient that HiGHS refuses as too large.
-const MIN_REFUSED_ENTRY: f64 = 1e15;
 
 fn check_entries(model: &LinearModel, row: usize) -> Result<(), String> {
     let mut columns: Vec<usize> = model.rows.entries(row).map(|(column, _)| column).collect();

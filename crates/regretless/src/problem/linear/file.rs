@@ -1,5 +1,6 @@
 //! A linear problem by its model file and the columns whose costs are predicted.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -9,8 +10,9 @@ use crate::error::{Error, Result};
 use crate::problem::{ProblemKind, Sense};
 use crate::text::matches_pattern;
 
-/// A model file (`.mps` or `.lp`) and its predicted columns.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+/// A model file (`.mps` or `.lp`), its predicted columns, and the numbers in which the problem
+/// differs from the file, by the names of rows and columns. A bound may be infinite.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LinearFile {
     /// The file.
@@ -21,20 +23,116 @@ pub struct LinearFile {
     /// Objective sense, if other than in the file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sense: Option<Sense>,
+    /// Right-hand sides of rows: the upper bound of a ≤ row, the lower bound of a ≥ row, both of
+    /// an = row.
+    #[serde(default, with = "numbers", skip_serializing_if = "BTreeMap::is_empty")]
+    pub rhs: BTreeMap<String, f64>,
+    /// Lower bounds of rows.
+    #[serde(default, with = "numbers", skip_serializing_if = "BTreeMap::is_empty")]
+    pub row_lower: BTreeMap<String, f64>,
+    /// Upper bounds of rows.
+    #[serde(default, with = "numbers", skip_serializing_if = "BTreeMap::is_empty")]
+    pub row_upper: BTreeMap<String, f64>,
+    /// Lower bounds of columns.
+    #[serde(default, with = "numbers", skip_serializing_if = "BTreeMap::is_empty")]
+    pub lower: BTreeMap<String, f64>,
+    /// Upper bounds of columns.
+    #[serde(default, with = "numbers", skip_serializing_if = "BTreeMap::is_empty")]
+    pub upper: BTreeMap<String, f64>,
+    /// Values of columns that are fixed.
+    #[serde(default, with = "numbers", skip_serializing_if = "BTreeMap::is_empty")]
+    pub fixed: BTreeMap<String, f64>,
+    /// Coefficients of columns, by row; one that is missing in the file is added.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub coefficients: BTreeMap<String, BTreeMap<String, f64>>,
+    /// Columns that are present (1) or absent (0): an absent one is 0 and has no cost. Columns with
+    /// predicted costs only.
+    #[serde(default, with = "numbers", skip_serializing_if = "BTreeMap::is_empty")]
+    pub present: BTreeMap<String, f64>,
+}
+
+/// Maps of numbers in which JSON can express infinity: as `"inf"` and `"-inf"`.
+mod numbers {
+    use std::collections::BTreeMap;
+
+    use serde::ser::SerializeMap;
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    #[derive(Deserialize)]
+    #[serde(
+        untagged,
+        expecting = "a number is expected, or \"inf\" or \"-inf\" for no bound"
+    )]
+    enum Number {
+        Finite(f64),
+        Infinite(Infinity),
+    }
+
+    #[derive(Deserialize)]
+    enum Infinity {
+        #[serde(rename = "inf")]
+        Positive,
+        #[serde(rename = "-inf")]
+        Negative,
+    }
+
+    impl Number {
+        fn value(&self) -> f64 {
+            match self {
+                Self::Finite(value) => *value,
+                Self::Infinite(Infinity::Positive) => f64::INFINITY,
+                Self::Infinite(Infinity::Negative) => f64::NEG_INFINITY,
+            }
+        }
+    }
+
+    pub(super) fn serialize<S: Serializer>(
+        values: &BTreeMap<String, f64>,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(Some(values.len()))?;
+        for (name, value) in values {
+            if *value == f64::INFINITY {
+                map.serialize_entry(name, "inf")?;
+            } else if *value == f64::NEG_INFINITY {
+                map.serialize_entry(name, "-inf")?;
+            } else {
+                map.serialize_entry(name, value)?;
+            }
+        }
+        map.end()
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<BTreeMap<String, f64>, D::Error> {
+        let numbers = BTreeMap::<String, Number>::deserialize(deserializer)?;
+        let values = numbers
+            .into_iter()
+            .map(|(name, number)| (name, number.value()));
+        Ok(values.collect())
+    }
 }
 
 impl LinearFile {
+    /// A model file without changes.
+    pub fn new(file: impl Into<PathBuf>, costs: CostColumns) -> Self {
+        Self {
+            file: file.into(),
+            costs,
+            ..Self::default()
+        }
+    }
+
     /// Reads the file.
     ///
     /// # Errors
-    /// When the file is not a linear model or lacks the named columns.
+    /// When the file is not a linear model or lacks the named columns or rows, or a number is
+    /// invalid.
     #[cfg(feature = "highs")]
     pub fn build(&self) -> Result<Arc<dyn ProblemKind>> {
-        Ok(Arc::new(super::LinearProblem::read(
-            &self.file,
-            &self.costs,
-            self.sense,
-        )?))
+        let problem = super::LinearProblem::read(&self.file, &self.costs, self.sense)?;
+        Ok(Arc::new(self.change(problem).map_err(Error::setting)?))
     }
 
     /// The problem from the content of the file, which need not exist any more.
@@ -43,12 +141,9 @@ impl LinearFile {
     /// As [`LinearFile::build`].
     #[cfg(feature = "highs")]
     pub(in crate::problem) fn build_from(&self, content: Vec<u8>) -> Result<Arc<dyn ProblemKind>> {
-        Ok(Arc::new(super::LinearProblem::from_content(
-            content,
-            &self.file,
-            &self.costs,
-            self.sense,
-        )?))
+        let problem =
+            super::LinearProblem::from_content(content, &self.file, &self.costs, self.sense)?;
+        Ok(Arc::new(self.change(problem).map_err(Error::setting)?))
     }
 
     /// Fails: this build cannot read model files.
@@ -76,7 +171,7 @@ impl LinearFile {
 }
 
 /// Most column names in an error message. Untuned: keeps messages short.
-const MAX_NAMES_SHOWN: usize = 8;
+pub(super) const MAX_NAMES_SHOWN: usize = 8;
 
 /// BLAKE3 of a file's bytes in hexadecimal digits.
 ///

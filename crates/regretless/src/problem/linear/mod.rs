@@ -8,13 +8,19 @@
 mod arrays;
 #[cfg(feature = "highs")]
 mod build;
+#[cfg(feature = "highs")]
+mod changes;
 mod file;
+#[cfg(feature = "highs")]
+mod infeasibility;
 #[cfg(feature = "highs")]
 mod problem;
 
 pub use arrays::{LinearArrays, LinearColumn, LinearRow};
 #[cfg(feature = "highs")]
 pub use build::{LinearBuilder, VariableDomain};
+#[cfg(feature = "highs")]
+pub(super) use changes::{LinearChange, LinearSlot, LinearSlots};
 pub(super) use file::hash_of;
 pub use file::{CostColumns, LinearFile};
 #[cfg(feature = "highs")]

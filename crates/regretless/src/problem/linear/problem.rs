@@ -27,11 +27,19 @@ const FIXED_COST_TOLERANCE: f64 = 1e-9;
 /// Columns, rows, and the columns with predicted costs.
 #[derive(Debug, Clone)]
 pub struct LinearProblem {
-    name: String,
-    sense: Sense,
+    parts: Arc<LinearParts>,
     /// Minimized: known costs and constant of a maximization are negated. The costs of columns with
     /// predicted costs are 0.
     model: Arc<LinearModel>,
+    /// Which predicted costs exist, if not all do.
+    present: Option<Arc<[bool]>>,
+}
+
+/// What the problems of one model share whose numbers differ per row.
+#[derive(Debug, Clone)]
+struct LinearParts {
+    name: String,
+    sense: Sense,
     /// The column of each predicted cost.
     predicted: Arc<[usize]>,
     /// The index of the predicted cost of each column, if it has one.
@@ -92,30 +100,33 @@ impl LinearProblem {
             .iter()
             .map(|column| model.column_names[*column].clone())
             .collect();
-        let (predicted, model) = (predicted.into(), Arc::new(model));
-        Ok(Self {
+        let parts = LinearParts {
             name,
             sense,
-            model,
-            predicted,
+            predicted: predicted.into(),
             cost_index,
             auxiliary,
             auxiliary_names,
             cost_names: None,
             could_name_costs: true,
             file: None,
+        };
+        Ok(Self {
+            parts: Arc::new(parts),
+            model: Arc::new(model),
+            present: None,
         })
     }
 
     /// The same problem with names of its costs.
     pub(super) fn with_cost_names(mut self, names: Option<CostNames>) -> Self {
-        self.cost_names = names;
+        Arc::make_mut(&mut self.parts).cost_names = names;
         self
     }
 
     /// The same problem; its costs have a natural order, such as time, and never names.
     pub(in crate::problem) fn without_cost_names(mut self) -> Self {
-        self.could_name_costs = false;
+        Arc::make_mut(&mut self.parts).could_name_costs = false;
         self
     }
 
@@ -209,10 +220,9 @@ impl LinearProblem {
         names.check("column").map_err(|error| error.in_file(path))?;
         let problem = Self::new(name, sense.unwrap_or(sense_in_file), model, predicted)
             .map_err(|message| Error::input(InputPlace::file(path), message))?;
-        Ok(Self {
-            file: Some(file),
-            ..problem.with_cost_names(Some(names))
-        })
+        let mut problem = problem.with_cost_names(Some(names));
+        Arc::make_mut(&mut problem.parts).file = Some(file);
+        Ok(problem)
     }
 
     /// The same problem with every column continuous: its linear relaxation.
@@ -220,15 +230,48 @@ impl LinearProblem {
     pub fn relaxed(&self) -> Self {
         let mut model = LinearModel::clone(&self.model);
         model.integer.fill(false);
+        let mut parts = LinearParts::clone(&self.parts);
+        parts.name.push_str(" (relaxed)");
         Self {
-            name: format!("{} (relaxed)", self.name),
+            parts: Arc::new(parts),
             model: Arc::new(model),
-            ..self.clone()
+            present: self.present.clone(),
         }
     }
 
     fn relaxation(&self, limits: &SearchLimits) -> Box<LinearRelaxation> {
-        Box::new(LinearRelaxation::new(&self.model, &self.predicted, *limits))
+        let relaxation = LinearRelaxation::new(&self.model, &self.parts.predicted, *limits);
+        Box::new(relaxation.with_present(self.present.clone()))
+    }
+
+    /// The predicted cost of a column, if it has one.
+    pub(super) fn cost_of_column(&self, column: usize) -> Option<usize> {
+        self.parts.cost_index[column]
+    }
+
+    /// Whether a column is absent.
+    pub(super) fn is_absent(&self, column: usize) -> bool {
+        match (&self.present, self.parts.cost_index[column]) {
+            (Some(present), Some(cost)) => !present[cost],
+            _ => false,
+        }
+    }
+
+    /// Which costs exist, to be changed.
+    pub(super) fn all_present(&self) -> Vec<bool> {
+        match &self.present {
+            Some(present) => present.to_vec(),
+            None => vec![true; self.parts.predicted.len()],
+        }
+    }
+
+    /// The same problem with other numbers in its model; `present` is unchanged if it is `None`.
+    pub(super) fn with_model(&self, model: LinearModel, present: Option<Vec<bool>>) -> Self {
+        Self {
+            parts: Arc::clone(&self.parts),
+            model: Arc::new(model),
+            present: present.map_or_else(|| self.present.clone(), |present| Some(present.into())),
+        }
     }
 
     /// The model, minimized; the costs of columns with predicted costs are 0.
@@ -238,7 +281,7 @@ impl LinearProblem {
 
     /// The column of each predicted cost.
     pub fn predicted(&self) -> &Arc<[usize]> {
-        &self.predicted
+        &self.parts.predicted
     }
 }
 
@@ -254,7 +297,7 @@ fn file_extension(path: &Path) -> String {
 
 impl ProblemKind for LinearProblem {
     fn name(&self) -> String {
-        format!("linear problem {}", self.name)
+        format!("linear problem {}", self.parts.name)
     }
 
     fn solve_cost_hint(&self) -> SolveCostHint {
@@ -266,27 +309,31 @@ impl ProblemKind for LinearProblem {
     }
 
     fn sense(&self) -> Sense {
-        self.sense
+        self.parts.sense
     }
 
     fn num_costs(&self) -> usize {
-        self.predicted.len()
+        self.parts.predicted.len()
     }
 
     fn cost_names(&self) -> Option<&CostNames> {
-        self.cost_names.as_ref()
+        self.parts.cost_names.as_ref()
     }
 
     fn may_have_cost_names(&self) -> bool {
-        self.could_name_costs
+        self.parts.could_name_costs
     }
 
     fn file_hash(&self) -> Option<&str> {
-        self.file.as_ref().map(|file| file.hash.as_str())
+        self.parts.file.as_ref().map(|file| file.hash.as_str())
     }
 
     fn file_content(&self) -> Option<&[u8]> {
-        self.file.as_ref().map(|file| &*file.content)
+        self.parts.file.as_ref().map(|file| &*file.content)
+    }
+
+    fn present_costs(&self) -> Option<&[bool]> {
+        self.present.as_deref()
     }
 
     fn row_names(&self) -> &[String] {
@@ -300,21 +347,25 @@ impl ProblemKind for LinearProblem {
     fn bounds(&self) -> VariableBounds {
         let bounds = |column: &usize| self.model.column_bounds[*column];
         if self
+            .parts
             .predicted
             .iter()
             .all(|column| self.model.integer[*column] && bounds(column) == [0.0, 1.0])
         {
             return VariableBounds::Binary;
         }
-        let lower = self.predicted.iter().map(|column| bounds(column)[0]);
-        let upper = self.predicted.iter().map(|column| bounds(column)[1]);
+        let lower = self.parts.predicted.iter().map(|column| bounds(column)[0]);
+        let upper = self.parts.predicted.iter().map(|column| bounds(column)[1]);
         let (lower, upper) = (lower.collect(), upper.collect());
         VariableBounds::Box { lower, upper }
     }
 
     fn fingerprint(&self) -> Vec<u8> {
         // The debug format of a model contains all of its values exactly.
-        let content = format!("{:?} {:?} {:?}", self.sense, self.model, self.predicted);
+        let content = format!(
+            "{:?} {:?} {:?}",
+            self.parts.sense, self.model, self.parts.predicted
+        );
         blake3::hash(content.as_bytes()).as_bytes().to_vec()
     }
 
@@ -324,11 +375,20 @@ impl ProblemKind for LinearProblem {
     }
 
     fn solver(&self, limits: &SearchLimits) -> Box<dyn Solver> {
-        Box::new(LinearSolver::new(
-            Arc::clone(&self.model),
-            Arc::clone(&self.predicted),
-            *limits,
-        ))
+        let (model, predicted) = (Arc::clone(&self.model), Arc::clone(&self.parts.predicted));
+        let solver = LinearSolver::new(model, predicted, *limits);
+        Box::new(solver.with_present(self.present.clone()))
+    }
+
+    fn infeasibility(&self) -> Option<String> {
+        self.explain_infeasibility()
+    }
+
+    fn reuse_solver(&self, solver: &mut dyn Solver) -> bool {
+        let solver: &mut dyn std::any::Any = solver;
+        solver.downcast_mut::<LinearSolver>().is_some_and(|solver| {
+            solver.adopt(&self.model, &self.parts.predicted, self.present.clone())
+        })
     }
 
     fn relaxation_solver(
@@ -363,6 +423,7 @@ impl ProblemKind for LinearProblem {
         let mut values = vec![0.0; self.num_costs()];
         decision.write_dense(&mut values);
         let bounds: Vec<[f64; 2]> = self
+            .parts
             .predicted
             .iter()
             .map(|column| self.model.column_bounds[*column])
@@ -373,23 +434,28 @@ impl ProblemKind for LinearProblem {
                 self.model
                     .rows
                     .entries(row)
-                    .filter_map(|(column, entry)| Some((self.cost_index[column]?, entry)))
+                    .filter_map(|(column, entry)| Some((self.parts.cost_index[column]?, entry)))
+                    .filter(|(cost, _)| self.present.as_ref().is_none_or(|present| present[*cost]))
             };
             let activity = entries().map(|(cost, entry)| entry * values[cost]).sum();
             cone.add_row_if_binding(*bounds, activity, entries());
+        }
+        if let Some(present) = &self.present {
+            cone.remove_absent(present);
         }
         Some(cone)
     }
 
     fn has_cones(&self) -> bool {
-        !self.cost_index.contains(&None)
+        !self.parts.cost_index.contains(&None)
     }
 
     fn has_vertex_decisions(&self) -> bool {
+        // An integer column with two values, or one, is at a bound.
         let columns = self.model.integer.iter().zip(&self.model.column_bounds);
         columns
             .filter(|(integer, _)| **integer)
-            .all(|(_, bounds)| *bounds == [0.0, 1.0])
+            .all(|(_, [lower, upper])| upper - lower <= 1.0)
     }
 
     /// Auxiliary columns are not part of a decision: rows with auxiliary columns are checked
@@ -409,11 +475,11 @@ impl ProblemKind for LinearProblem {
         let mut values = vec![0.0; self.num_costs()];
         decision.write_dense(&mut values);
         self.model
-            .check_partial(|column| self.cost_index[column].map(|cost| values[cost]))
+            .check_partial(|column| self.parts.cost_index[column].map(|cost| values[cost]))
     }
 
     fn auxiliary_names(&self) -> &[String] {
-        &self.auxiliary_names
+        &self.parts.auxiliary_names
     }
 
     fn check_complete(
@@ -422,17 +488,17 @@ impl ProblemKind for LinearProblem {
         auxiliary: &[f64],
     ) -> std::result::Result<(), String> {
         self.check(decision)?;
-        if auxiliary.len() != self.auxiliary.len() {
-            let (found, expected) = (auxiliary.len(), self.auxiliary.len());
+        if auxiliary.len() != self.parts.auxiliary.len() {
+            let (found, expected) = (auxiliary.len(), self.parts.auxiliary.len());
             return Err(format!(
                 "{found} values of the {expected} columns with known costs"
             ));
         }
         let mut values = vec![0.0; self.model.cost.len()];
         for (cost, value) in decision.iter() {
-            values[self.predicted[cost]] = value;
+            values[self.parts.predicted[cost]] = value;
         }
-        for (column, value) in self.auxiliary.iter().zip(auxiliary) {
+        for (column, value) in self.parts.auxiliary.iter().zip(auxiliary) {
             values[*column] = *value;
         }
         self.model.check(&values)?;

@@ -1,5 +1,8 @@
 //! The flow model of a grid: one unit flows from the first node to the last.
 
+#[cfg(feature = "highs")]
+use std::sync::Arc;
+
 use super::GridPathSolver;
 #[cfg(feature = "highs")]
 use crate::solve::highs::LinearModel;
@@ -34,14 +37,14 @@ pub fn model(rows: usize, cols: usize) -> LinearModel {
         cost: vec![0.0; arcs],
         column_bounds: vec![[0.0, 1.0]; arcs],
         integer: vec![false; arcs],
-        column_names: (0..arcs).map(|arc| format!("arc{arc}")).collect(),
+        column_names: Arc::new((0..arcs).map(|arc| format!("arc{arc}")).collect()),
         ..LinearModel::default()
     };
     for (node, balance) in balances(rows, cols).into_iter().enumerate() {
         let supply = f64::from(u8::from(node == 0)) - f64::from(u8::from(node == rows * cols - 1));
         model.row_bounds.push([supply, supply]);
-        model.row_names.push(format!("node{node}"));
-        model.rows.push(balance);
+        Arc::make_mut(&mut model.row_names).push(format!("node{node}"));
+        Arc::make_mut(&mut model.rows).push(balance);
     }
     model
 }

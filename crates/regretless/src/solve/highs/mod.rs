@@ -33,6 +33,9 @@ pub use model_parts::{
     SimplexMethod, SparseVectors,
 };
 
+/// Smallest absolute value of a matrix entry that HiGHS refuses as too large.
+pub(crate) const MIN_REFUSED_ENTRY: f64 = 1e15;
+
 /// A linear or mixed-integer program and its solver.
 #[derive(Debug)]
 pub struct Lp {
@@ -62,6 +65,7 @@ impl Lp {
     ///
     /// # Errors
     /// When the parts are not a valid model.
+    #[cfg(test)]
     pub fn by_rows(columns: &LpColumns, rows: &LpRows) -> Result<Self, SolveFailure> {
         let mut lp = Self::new()?;
         lp.add_columns(columns)?;
@@ -86,6 +90,22 @@ impl Lp {
     /// # Errors
     /// When the parts are not a valid model.
     pub fn from_model(model: &LinearModel) -> Result<Self, SolveFailure> {
+        let mut lp = Self::new()?;
+        lp.add_model(model)?;
+        Ok(lp)
+    }
+
+    /// Replaces the model and keeps the options.
+    ///
+    /// # Errors
+    /// When the parts are not a valid model.
+    pub fn replace_model(&mut self, model: &LinearModel) -> Result<(), SolveFailure> {
+        self.clear()?;
+        self.add_model(model)
+    }
+
+    /// Adds the contents of a model to an empty one.
+    fn add_model(&mut self, model: &LinearModel) -> Result<(), SolveFailure> {
         let (mut columns, mut rows) = (LpColumns::default(), LpRows::default());
         for (column, bounds) in model.column_bounds.iter().enumerate() {
             columns.push(model.cost[column], *bounds, []);
@@ -96,10 +116,10 @@ impl Lp {
         for (row, bounds) in model.row_bounds.iter().enumerate() {
             rows.push(*bounds, model.rows.entries(row));
         }
-        let mut lp = Self::by_rows(&columns, &rows)?;
-        lp.set_objective(model.maximize, model.offset)?;
-        lp.set_names(&model.column_names, &model.row_names)?;
-        Ok(lp)
+        self.add_columns(&columns)?;
+        self.add_rows(&rows)?;
+        self.set_objective(model.maximize, model.offset)?;
+        self.set_names(&model.column_names, &model.row_names)
     }
 
     /// Number of columns.

@@ -1,9 +1,12 @@
 //! A model as plain values, with the independent feasibility check of a point.
 
+use std::sync::Arc;
+
 use super::SparseVectors;
 use crate::size_limits::MAX_ABS_COST;
 
 /// A linear model, read from a file or built in memory, from which an [`Lp`](super::Lp) is made.
+/// Names and entries are shared by the models of a problem whose bounds differ per row.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct LinearModel {
     /// Whether the objective is maximized.
@@ -17,13 +20,13 @@ pub struct LinearModel {
     /// Whether each column is integer.
     pub integer: Vec<bool>,
     /// Name of each column.
-    pub column_names: Vec<String>,
+    pub column_names: Arc<Vec<String>>,
     /// Lower and upper bound of each row.
     pub row_bounds: Vec<[f64; 2]>,
     /// Name of each row.
-    pub row_names: Vec<String>,
+    pub row_names: Arc<Vec<String>>,
     /// Entries of each row.
-    pub rows: SparseVectors,
+    pub rows: Arc<SparseVectors>,
 }
 
 /// Bounds rounded inward to integers; a bound within [`FEASIBILITY_TOLERANCE`] of an integer means

@@ -371,8 +371,8 @@ ENDATA
         assert_eq!(model.rows.index, expected.rows.index);
         assert_eq!(model.rows.value, expected.rows.value);
         assert_eq!(model.integer, [false, true, false]);
-        assert_eq!(model.column_names, ["X ONE", "Y 2 Z", "W"]);
-        assert_eq!(model.row_names, ["ROOM 1", "MIN OUT", "B"]);
+        assert_eq!(*model.column_names, ["X ONE", "Y 2 Z", "W"]);
+        assert_eq!(*model.row_names, ["ROOM 1", "MIN OUT", "B"]);
     }
 
     #[test]

@@ -8,6 +8,7 @@
 use std::ffi::CString;
 use std::io::Write;
 use std::path::Path;
+use std::sync::Arc;
 
 use tempfile::TempPath;
 
@@ -93,7 +94,11 @@ impl LinearModel {
         check_linear(&lp.raw).map_err(to_error)?;
         let mut model = to_linear_model(&lp.raw, text.len()).map_err(to_error)?;
         if let Some(fixed) = &fixed {
-            for name in model.column_names.iter_mut().chain(&mut model.row_names) {
+            let columns = Arc::make_mut(&mut model.column_names);
+            for name in columns
+                .iter_mut()
+                .chain(Arc::make_mut(&mut model.row_names))
+            {
                 let original = fixed.original_name(name).map(str::to_owned);
                 *name = original.ok_or_else(|| to_error(format!("HiGHS added a name: {name}")))?;
             }
@@ -264,9 +269,9 @@ fn to_linear_model(raw: &HighsHandle, longest_name: usize) -> Result<LinearModel
         cost,
         column_bounds: pairs(lower, upper),
         integer: kind.into_iter().map(|kind| kind == 1).collect(),
-        column_names,
+        column_names: Arc::new(column_names),
         row_bounds: pairs(row_lower, row_upper),
-        row_names,
-        rows,
+        row_names: Arc::new(row_names),
+        rows: Arc::new(rows),
     })
 }

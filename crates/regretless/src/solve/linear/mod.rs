@@ -115,6 +115,8 @@ pub struct LinearSolver {
     model: Arc<LinearModel>,
     /// The column of each predicted cost.
     predicted: Arc<[usize]>,
+    /// Which predicted costs exist, if not all do; the others count as 0.
+    present: Option<Arc<[bool]>>,
     limits: SearchLimits,
     /// Built at the first solve that needs it, so that constructing a solver cannot fail.
     lp: Option<Lp>,
@@ -146,6 +148,7 @@ impl LinearSolver {
         Self {
             model,
             predicted,
+            present: None,
             limits,
             lp: None,
             dense,
@@ -157,6 +160,51 @@ impl LinearSolver {
             nodes: None,
             work: 0,
         }
+    }
+
+    /// The same solver for a problem in which some predicted costs do not exist: whatever stands in
+    /// their place has no effect. Their columns are fixed to 0 in the model.
+    #[must_use]
+    pub fn with_present(mut self, present: Option<Arc<[bool]>>) -> Self {
+        self.present = present;
+        self
+    }
+
+    /// Moves the solver to another model with the same columns and the same number of rows, as if
+    /// it had been built for it: creating a HiGHS object takes longer than solving a small model.
+    /// `false`, with nothing changed, if the models are of another shape.
+    pub fn adopt(
+        &mut self,
+        model: &Arc<LinearModel>,
+        predicted: &Arc<[usize]>,
+        present: Option<Arc<[bool]>>,
+    ) -> bool {
+        let has_same_shape = Arc::ptr_eq(&self.predicted, predicted)
+            && self.model.integer == model.integer
+            && self.model.row_bounds.len() == model.row_bounds.len();
+        if !has_same_shape {
+            return false;
+        }
+        let lp = self.lp.take();
+        // After a failure a new instance is built for the next solve.
+        self.lp = lp.and_then(|lp| move_lp(lp, &self.model, model).ok());
+        let adopted = DenseMip::from_model(model).filter(|_| self.uses_dense_search());
+        self.dense = match (self.dense.take(), adopted) {
+            (Some(previous), Some(adopted)) => Some(adopted.with_buffers(previous)),
+            (_, adopted) => adopted,
+        };
+        if let Some(relaxation) = &mut self.relaxation {
+            relaxation.adopt(&relaxed(model), predicted, present.clone());
+        }
+        self.model = Arc::clone(model);
+        self.present = present;
+        self.point = PrimalDualPoint::default();
+        (self.start, self.nodes, self.work) = (None, None, 0);
+        true
+    }
+
+    fn uses_dense_search(&self) -> bool {
+        self.limits.nodes >= MIN_DENSE_NODE_LIMIT
     }
 
     fn take_solver(&mut self) -> Result<Lp, SolveFailure> {
@@ -201,6 +249,15 @@ impl LinearSolver {
         self.costs.extend_from_slice(&self.model.cost);
         for (column, cost) in self.predicted.iter().zip(costs) {
             self.costs[*column] = *cost;
+        }
+        for (column, present) in self
+            .predicted
+            .iter()
+            .zip(self.present.iter().flat_map(|p| &**p))
+        {
+            if !present {
+                self.costs[*column] = 0.0;
+            }
         }
         let scale = cost_scale(&self.costs);
         for cost in &mut self.costs {
@@ -501,6 +558,33 @@ impl Solver for LinearSolver {
     fn certify(&mut self, costs: &[f64], warm_start: &WarmStart) -> Option<Solution> {
         self.certify_warm_start(costs, warm_start)
     }
+}
+
+/// The LP relaxation of a model.
+fn relaxed(model: &LinearModel) -> Arc<LinearModel> {
+    let mut relaxed = model.clone();
+    relaxed.integer.fill(false);
+    Arc::new(relaxed)
+}
+
+/// Moves HiGHS from one model to another with the same columns and the same number of rows.
+fn move_lp(mut lp: Lp, from: &LinearModel, to: &LinearModel) -> Result<Lp, SolveFailure> {
+    if !Arc::ptr_eq(&from.rows, &to.rows) {
+        lp.replace_model(to)?;
+        lp.use_presolve(is_large(to, &lp))?;
+        return Ok(lp);
+    }
+    for (column, bounds) in to.column_bounds.iter().enumerate() {
+        if from.column_bounds[column] != *bounds {
+            lp.set_column_bounds(column, *bounds)?;
+        }
+    }
+    for (row, bounds) in to.row_bounds.iter().enumerate() {
+        if from.row_bounds[row] != *bounds {
+            lp.set_row_bounds(row, *bounds)?;
+        }
+    }
+    Ok(lp)
 }
 
 /// Whether presolve is worth its time.

@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use super::LinearSolver;
+use super::{LinearSolver, relaxed};
 use crate::decision::Decision;
 use crate::solve::highs::{BasicVariable, LinearModel, Lp};
 use crate::solve::relaxation::{
@@ -32,12 +32,17 @@ impl LinearRelaxation {
         for (cost, column) in predicted.iter().enumerate() {
             cost_index[*column] = Some(cost as u32);
         }
-        let mut relaxed = model.clone();
-        relaxed.integer.fill(false);
         Self {
-            search: LinearSolver::new(Arc::new(relaxed), Arc::clone(predicted), limits),
+            search: LinearSolver::new(relaxed(model), Arc::clone(predicted), limits),
             cost_index,
         }
+    }
+
+    /// The same solver for a problem in which some predicted costs do not exist.
+    #[must_use]
+    pub fn with_present(mut self, present: Option<Arc<[bool]>>) -> Self {
+        self.search = self.search.with_present(present);
+        self
     }
 
     /// The optimum, and HiGHS with the optimal basis.
@@ -167,6 +172,12 @@ impl CostRanging for LinearRelaxation {
         for (column, cost) in self.search.predicted.iter().zip(costs) {
             lower.push((scaled.lower[*column] / scale).min(*cost));
             upper.push((scaled.upper[*column] / scale).max(*cost));
+        }
+        let present = self.search.present.iter().flat_map(|present| &**present);
+        for (cost, present) in present.enumerate() {
+            if !present {
+                (lower[cost], upper[cost]) = (f64::NEG_INFINITY, f64::INFINITY);
+            }
         }
         Ok(CostRanges { lower, upper })
     }

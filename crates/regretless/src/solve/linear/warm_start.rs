@@ -15,9 +15,9 @@
 
 use std::sync::Arc;
 
-use super::{LinearSolver, SCALED_MAX_COST};
+use super::{LinearSolver, SCALED_MAX_COST, relaxed};
 use crate::decision::Decision;
-use crate::solve::highs::{BasicVariable, Basis, BasisStatus, LinearModel, Lp};
+use crate::solve::highs::{BasicVariable, Basis, BasisStatus, Lp};
 use crate::solve::warm_start::{CostSample, WarmStart, WarmStartState};
 use crate::solve::{Solution, SolveFailure, SolveStatus, Solver};
 
@@ -152,10 +152,10 @@ impl LinearSolver {
     /// The solver of the LP relaxation.
     fn relaxation(&mut self) -> &mut Self {
         let (model, predicted, limits) = (&self.model, &self.predicted, self.limits);
+        let present = &self.present;
         self.relaxation.get_or_insert_with(|| {
-            let mut relaxed = LinearModel::clone(model);
-            relaxed.integer.fill(false);
-            Box::new(Self::new(Arc::new(relaxed), Arc::clone(predicted), limits))
+            let relaxation = Self::new(relaxed(model), Arc::clone(predicted), limits);
+            Box::new(relaxation.with_present(present.clone()))
         })
     }
 

@@ -123,6 +123,15 @@ impl DenseMip {
         })
     }
 
+    /// The same solver with the allocations of another one.
+    pub(super) fn with_buffers(self, previous: Self) -> Self {
+        Self {
+            tableau_per_depth: previous.tableau_per_depth,
+            incumbent: previous.incumbent,
+            ..self
+        }
+    }
+
     /// Searches, and on success writes the optimal point. `None` when HiGHS must solve the model.
     pub(super) fn search(
         &mut self,
@@ -221,7 +230,7 @@ mod tests {
         };
         model.column_bounds = bounds.to_vec();
         model.row_bounds.push(row_bounds);
-        model.rows.push(row.iter().copied().enumerate());
+        std::sync::Arc::make_mut(&mut model.rows).push(row.iter().copied().enumerate());
         model
     }
 
