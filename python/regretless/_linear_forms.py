@@ -10,12 +10,14 @@ auxiliary. Decisions are integral as those of the problem are.
   demands nothing, a second flow of one unit to every customer excludes cycles without the depot.
   The linear relaxation of routes is that of loads at customers (Miller, Tucker and Zemlin, 1960),
   as in PyEPO: it is weaker.
+* Absent items and edges are columns that are 0.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from itertools import combinations
 from typing import Any
 
@@ -27,6 +29,12 @@ from regretless._linear import LinearModel
 Description = dict[str, Any]
 Edge = tuple[int, int]
 
+ITEM_KINDS = ("knapsack", "top_k")
+"""Problems with one cost per item."""
+
+NODE_KINDS = ("tsp", "cvrp")
+"""Problems with one cost per edge of a complete graph."""
+
 
 def linear_model(problem: Problem) -> LinearModel | None:
     """Return the linear model of a problem.
@@ -36,20 +44,90 @@ def linear_model(problem: Problem) -> LinearModel | None:
     """
     description = problem.to_dict()
     build = BUILDERS.get(description["kind"])
-    return None if build is None else build(description)
+    return None if build is None else of_present(description, build)
 
 
 def linear_relaxation(problem: Problem) -> LinearModel | None:
     """Return the linear relaxation of a problem; ``None`` as :func:`linear_model`."""
     description = problem.to_dict()
     if description["kind"] == "cvrp":
-        model = cvrp(description, limits_loads_by_flow=False)
+        model = of_present(description, partial(cvrp, limits_loads_by_flow=False))
     else:
         found = linear_model(problem)
         if found is None:
             return None
         model = found
     return replace(model, integer=np.zeros(len(model.names), dtype=bool))
+
+
+def of_present(
+    description: Description, build: Callable[[Description], LinearModel]
+) -> LinearModel:
+    """Return the linear model of a problem of which some items or nodes may be absent.
+
+    It is that of the problem without them, with further columns that are 0.
+    """
+    kind = description["kind"]
+    if "present" not in description or kind not in ITEM_KINDS + NODE_KINDS:
+        return build(description)
+    smaller = {key: value for key, value in description.items() if key != "present"}
+    present = np.array(description["present"], dtype=bool)
+    if kind == "knapsack":
+        smaller["weights"] = [np.array(row)[present].tolist() for row in smaller["weights"]]
+    elif kind == "top_k":
+        smaller["items"] = int(present.sum())
+        smaller["k"] = min(smaller["k"], smaller["items"])
+    elif kind == "tsp":
+        smaller["nodes"] = int(present.sum())
+    else:
+        smaller["demands"] = np.array(smaller["demands"])[present].tolist()
+    return with_absent(build(smaller), present_costs(description))
+
+
+def present_nodes(description: Description) -> np.ndarray:
+    """Return for each node of tours and routes whether it is present, the depot included."""
+    if description["kind"] == "tsp":
+        return np.array(description.get("present", [1] * description["nodes"]), dtype=bool)
+    customers = description.get("present", [1] * len(description["demands"]))
+    return np.array([1, *customers], dtype=bool)
+
+
+def present_costs(description: Description) -> np.ndarray:
+    """Return for each cost of items, tours or routes whether it exists."""
+    if description["kind"] in ITEM_KINDS:
+        return np.array(description["present"], dtype=bool)
+    nodes = present_nodes(description)
+    return np.array([nodes[i] and nodes[j] for i, j in combinations(range(len(nodes)), 2)])
+
+
+def with_absent(model: LinearModel, present: np.ndarray) -> LinearModel:
+    """Return the model with columns of absent costs, each of which a further row sets to 0."""
+    from scipy.sparse import coo_matrix
+
+    matrix = coo_matrix(model.matrix)
+    (absent,) = np.nonzero(~present)
+    auxiliary = len(model.names) - int(present.sum())
+    columns = len(present) + auxiliary
+    places = np.concatenate([np.nonzero(present)[0], np.arange(len(present), columns)])
+    rows = matrix.shape[0] + np.arange(len(absent))
+    entries = (
+        np.concatenate([matrix.data, np.ones(len(absent))]),
+        (np.concatenate([matrix.row, rows]), np.concatenate([places[matrix.col], absent])),
+    )
+    upper, integer = np.zeros(columns), np.ones(columns, dtype=bool)
+    upper[places], integer[places] = model.upper, model.integer
+    zeros = np.zeros(len(absent))
+    return replace(
+        model,
+        matrix=coo_matrix(entries, shape=(matrix.shape[0] + len(absent), columns)).tocsr(),
+        row_lower=np.concatenate([model.row_lower, zeros]),
+        row_upper=np.concatenate([model.row_upper, zeros]),
+        lower=np.zeros(columns),
+        upper=upper,
+        integer=integer,
+        objective=np.zeros(columns),
+        names=[""] * columns,
+    )
 
 
 def with_row(model: LinearModel, coefficients: np.ndarray, bound: float) -> LinearModel:

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from regretless._linear import LinearModel
+from regretless._linear_forms import present_nodes
 
 OPTIMAL = 2
 """Gurobi's status of an optimal solution."""
@@ -190,17 +191,20 @@ def with_degrees(
     is_tour = description["kind"] == "tsp"
     nodes = description["nodes"] if is_tour else len(description["demands"]) + 1
     edges = list(combinations(range(nodes), 2))
-    degrees = np.array([[node in edge for edge in edges] for node in range(nodes)], dtype=float)
-    lower, upper = np.full(nodes, 2.0), np.full(nodes, 2.0)
+    present = present_nodes(description)
+    exists = np.array([present[i] and present[j] for i, j in edges])
+    (visited,) = np.nonzero(present)
+    degrees = np.array([[node in edge for edge in edges] for node in visited]) * exists
+    lower, upper = np.full(len(visited), 2.0), np.full(len(visited), 2.0)
     if not is_tour:
         lower[0], upper[0] = -np.inf, 2.0 * description["vehicles"]
     # The degrees of a tour are rows of its linear model; what follows them was added.
     added = is_own.copy()
     if is_tour:
-        added[:nodes] = False
+        added[: len(visited)] = False
     rows = csr_matrix(linear.matrix)[:, : len(edges)][added]
     return (
-        vstack([csr_matrix(degrees), rows], format="csr"),
+        vstack([csr_matrix(degrees, dtype=float), rows], format="csr"),
         np.concatenate([lower, np.asarray(linear.row_lower)[added]]),
         np.concatenate([upper, np.asarray(linear.row_upper)[added]]),
     )

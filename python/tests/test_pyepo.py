@@ -389,7 +389,63 @@ BINDING = {
     ),
     "top 2": rl.Problem({"kind": "top_k", "items": 5, "k": 2, "sense": "minimize"}),
     "linear": linear_choice(),
+    "KS5 absent": rl.Problem(
+        {"kind": "knapsack", "weights": [3, 4, 2, 5, 3], "capacity": 8, "present": [1, 0, 1, 1, 1]}
+    ),
+    "top 2 absent": rl.Problem(
+        {"kind": "top_k", "items": 5, "k": 2, "sense": "minimize", "present": [1, 1, 0, 1, 1]}
+    ),
+    "TSP7 absent": rl.Problem({"kind": "tsp", "nodes": 7, "present": [0, 1, 1, 0, 1, 1, 1]}),
+    "CVRP6 absent": rl.Problem(
+        {
+            "kind": "cvrp",
+            "demands": [2.0, 9.0, 1.0, 3.0, 2.0],
+            "capacity": 7.0,
+            "vehicles": 2,
+            "present": [1, 0, 1, 1, 1],
+        }
+    ),
 }
+SMALLER = {
+    "KS5 absent": {"kind": "knapsack", "weights": [3, 2, 5, 3], "capacity": 8},
+    "top 2 absent": {"kind": "top_k", "items": 4, "k": 2, "sense": "minimize"},
+    "TSP7 absent": {"kind": "tsp", "nodes": 5},
+    "CVRP6 absent": {"kind": "cvrp", "demands": [2, 1, 3, 2], "capacity": 7, "vehicles": 2},
+}
+
+
+def present_costs(problem):
+    """Return which costs exist, from the list of items, nodes or customers."""
+    about = problem.to_dict()
+    flags = about["present"]
+    if about["kind"] in ("knapsack", "top_k"):
+        return np.array(flags, dtype=bool)
+    nodes = flags if about["kind"] == "tsp" else [1, *flags]
+    return np.array([bool(a and b) for a, b in combinations(nodes, 2)])
+
+
+@pytest.mark.parametrize("name", SMALLER)
+def test_models_with_absent_items_are_those_of_the_others(name):
+    problem = BINDING[name]
+    present = present_costs(problem)
+    model, smaller = as_pyepo(problem), as_pyepo(rl.Problem(SMALLER[name]))
+    for cost in costs_of(model, 5):
+        decision, objective = solved(smaller, cost[present])
+        row = decision * 1.0
+        limit = float(row.sum() - 1.0)
+        full_row = np.zeros(len(present))
+        full_row[present] = row
+        pairs = [
+            (model, smaller),
+            (model.relax(), smaller.relax()),
+            (model.addConstr(full_row, limit), smaller.addConstr(row, limit)),
+            (model.addConstr(full_row, limit).relax(), smaller.addConstr(row, limit).relax()),
+        ]
+        for full, expected in pairs:
+            found, value = solved(full, cost)
+            assert not found[~present].any()
+            assert value == pytest.approx(solved(expected, cost[present])[1], abs=1e-6)
+        assert solved(model, cost)[1] == pytest.approx(objective)
 
 
 @pytest.mark.parametrize("name", BINDING)
@@ -410,7 +466,7 @@ def test_binding_constraints_are_valid_and_bind(name):
     assert next(iter(loader))[-1].shape[2] == model.num_cost
 
 
-@pytest.mark.parametrize("name", ["SP4x3", "top 2", "TSP7"])
+@pytest.mark.parametrize("name", ["SP4x3", "top 2", "TSP7", "top 2 absent", "TSP7 absent"])
 def test_binding_constraints_span_the_cone_of_the_optimum(name):
     """Costs under which the relaxation has the decision as its optimum are in the cone."""
     optimize = pytest.importorskip("scipy.optimize")
@@ -418,9 +474,12 @@ def test_binding_constraints_span_the_cone_of_the_optimum(name):
     model = as_pyepo(problem)
     for cost in costs_of(model, 6):
         decision, _ = solved(model, cost)
-        if name == "TSP7":
+        if name.startswith("TSP7"):
             # Far from every other tour, so that the relaxation has no other optimum.
             cost = cost + 3.0 * (1.0 - decision)
+        if name in SMALLER:
+            # What is absent is not chosen at any cost.
+            cost[~present_costs(problem)] = -5.0
         table = optDatasetConstrs(
             model, np.zeros((1, 2), dtype=np.float32), cost[None].astype(np.float32)
         )

@@ -138,6 +138,9 @@ impl DecisionLayout {
                 rows: grid.rows(),
                 cols: grid.cols(),
             }),
+            // Absent items would look like items that were not chosen.
+            ProblemSpec::Knapsack(knapsack) if knapsack.present().is_some() => None,
+            ProblemSpec::TopK(top_k) if top_k.present().is_some() => None,
             ProblemSpec::Knapsack(knapsack) => Some(Self::Items {
                 weights: knapsack.weights().to_vec(),
                 capacity: knapsack.capacity().to_vec(),

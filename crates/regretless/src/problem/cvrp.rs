@@ -414,6 +414,28 @@ impl ProblemKind for Cvrp {
         self.subset.present_costs()
     }
 
+    /// Known where the demands exceed the capacity of all vehicles, or the only customer would need
+    /// a route of its own.
+    fn infeasibility(&self) -> Option<String> {
+        if let Some(subset) = &self.subset {
+            return subset.smaller().infeasibility();
+        }
+        let (vehicles, capacity) = (self.vehicles, self.capacity);
+        let total: f64 = self.demands.iter().sum();
+        let most = vehicles as f64 * capacity;
+        if total > most * (1.0 + CAPACITY_TOLERANCE) {
+            return Some(format!(
+                "the customers demand {total}, and {vehicles} vehicles of capacity {capacity} \
+                carry {most}"
+            ));
+        }
+        (self.demands.len() == 1 && !self.single_customer_routes).then(|| {
+            "there is one customer, and a route may not serve a single customer \
+            (single_customer_routes)"
+                .into()
+        })
+    }
+
     fn solve_cost_hint(&self) -> SolveCostHint {
         if let Some(subset) = &self.subset {
             return subset.smaller().solve_cost_hint();

@@ -7,7 +7,7 @@ use regretless::problem::{Knapsack, ProblemKind, ProblemSpec, Sense, TopK, Tsp};
 use regretless::random::{Purpose, RandomStream};
 use regretless::solve::relaxation::{CostRangeKind, Relaxation, RelaxationSolver};
 use regretless::solve::warm_start::WarmStart;
-use regretless::solve::{SearchLimits, Solution, Solver};
+use regretless::solve::{SearchLimits, Solution, SolveFailure, Solver};
 
 use serde_json::{Value, json};
 
@@ -18,6 +18,9 @@ struct Case {
     /// The costs of the smaller problem as indices of those of the full one.
     indices: Vec<usize>,
 }
+
+/// An absent cost: whatever it belonged to would be chosen if it could.
+const ABSENT_COST: f64 = -1000.0;
 
 fn stream(seed: u64) -> RandomStream {
     RandomStream::new(Purpose::Benchmark, seed, [0, 0])
@@ -86,7 +89,12 @@ fn knapsack_case(items: usize, dimensions: usize, stream: &mut RandomStream) -> 
 }
 
 fn top_k_case(items: usize, at_most: bool, sense: Sense, stream: &mut RandomStream) -> Case {
-    let present = draw_present(items, 3, stream);
+    // At most 3 items may be chosen even where fewer are present.
+    let present = if at_most && sense == Sense::Maximize {
+        (0..items).map(|item| item % 5 == 1).collect()
+    } else {
+        draw_present(items, 3, stream)
+    };
     let indices = present_items(&present);
     let count = indices.len();
     let full = json!({
@@ -166,8 +174,7 @@ fn cases() -> Vec<Case> {
 }
 
 impl Case {
-    /// Costs of the smaller problem, and those of the full one, in which absent costs are not
-    /// numbers.
+    /// Costs of the smaller problem, and those of the full one.
     fn draw_costs(&self, stream: &mut RandomStream) -> [Vec<f64>; 2] {
         let shift = if self.smaller.sense() == Sense::Maximize {
             -6.0
@@ -179,7 +186,7 @@ impl Case {
             .iter()
             .map(|_| shift + 5.0 * stream.standard_uniform())
             .collect();
-        let full = self.to_full(&smaller, f64::NAN);
+        let full = self.to_full(&smaller, ABSENT_COST);
         [smaller, full]
     }
 
@@ -230,10 +237,12 @@ fn compare_solvers(
             (smaller.nodes(), smaller.work())
         );
         assert_eq!(full.auxiliary_values(), smaller.auxiliary_values());
-        full.solve_into(&full_costs, &mut reused).unwrap();
-        let mut expected_again = Solution::empty();
-        smaller.solve_into(&costs, &mut expected_again).unwrap();
-        case.assert_same(&reused, &expected_again, what);
+        // Absent costs are not read.
+        for absent in [ABSENT_COST, f64::NAN] {
+            let full_costs = case.to_full(&costs, absent);
+            full.solve_into(&full_costs, &mut reused).unwrap();
+            case.assert_same(&reused, &expected, what);
+        }
         if let Some(start) = start.replace(expected.decision.clone()) {
             let expected = smaller.solve_from(&costs, &start).unwrap();
             let full_start = case.decision_to_full(&start);
@@ -313,7 +322,7 @@ fn warm_starts_are_those_of_the_smaller_problem() {
         let mut states = [WarmStart::new(true), WarmStart::new(true)];
         let [mut costs, _] = case.draw_costs(&mut stream);
         for step in 0..6 {
-            let full_costs = case.to_full(&costs, f64::NAN);
+            let full_costs = case.to_full(&costs, ABSENT_COST);
             let expected = smaller.certify(&costs, &states[0]);
             let certificate = full.certify(&full_costs, &states[1]);
             assert_eq!(certificate.is_some(), expected.is_some());
@@ -354,7 +363,7 @@ fn relaxations_are_those_of_the_smaller_problem() {
             let mut states = [WarmStart::new(true), WarmStart::new(true)];
             let [mut costs, _] = case.draw_costs(&mut stream);
             for _ in 0..4 {
-                let full_costs = case.to_full(&costs, f64::NAN);
+                let full_costs = case.to_full(&costs, ABSENT_COST);
                 let expected = smaller.relax(&costs).unwrap();
                 let solution = full.relax(&full_costs).unwrap();
                 case.assert_same(&solution, &expected, &format!("{kind:?}"));
@@ -501,6 +510,29 @@ fn an_absent_edge_is_not_used_even_once() {
     let upper = vec![2.0, 0.0, 2.0, 0.0, 1.0, 0.0];
     let lower = vec![0.0; 6];
     assert_eq!(routes.bounds(), VariableBounds::Box { lower, upper });
+}
+
+#[cfg(feature = "highs")]
+#[test]
+fn routes_that_cannot_exist_are_infeasible_for_a_reason() {
+    let routes = |present: [u8; 4]| {
+        build(json!({
+            "kind": "cvrp", "demands": [4, 5, 6, 7], "capacity": 8, "vehicles": 2,
+            "present": present,
+        }))
+    };
+    let refused = |present: [u8; 4], reason: &str| {
+        let problem = routes(present);
+        let solved = problem.solver(&SearchLimits::default()).solve(&[1.0; 10]);
+        assert_eq!(solved.unwrap_err(), SolveFailure::Infeasible);
+        assert!(problem.infeasibility().unwrap().contains(reason));
+    };
+    refused(
+        [0, 1, 1, 1],
+        "demand 18, and 2 vehicles of capacity 8 carry 16",
+    );
+    refused([0, 1, 0, 0], "there is one customer");
+    assert_eq!(routes([1, 0, 1, 0]).infeasibility(), None);
 }
 
 /// The smallest cost of all choices of items that an independent condition accepts.
