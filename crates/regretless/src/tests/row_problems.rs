@@ -1,7 +1,8 @@
 //! Feasible sets that differ between rows: the same labels, decisions and regrets as with one
 //! problem per row that is built by hand.
 
-use std::sync::Arc;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, OnceLock};
 
 use regretless::data::{Dataset, FeatureShape, Features, Matrix, RowParameters, SplitIndices};
 use regretless::evaluate::Evaluation;
@@ -17,6 +18,7 @@ use regretless::settings::TrainingSettings;
 use regretless::train::{FitResult, TrainingContext};
 use regretless::trainer::Trainer;
 use serde_json::{Value, json};
+use tempfile::TempDir;
 
 const ROWS: usize = 40;
 
@@ -199,8 +201,60 @@ fn whole(values: &[f64]) -> Vec<u8> {
     values.iter().map(|value| *value as u8).collect()
 }
 
+/// An LP file of two plants and three customers.
+fn plan_file() -> &'static Path {
+    static FOLDER: OnceLock<(TempDir, PathBuf)> = OnceLock::new();
+    let write = || {
+        let folder = TempDir::new().unwrap();
+        let path = folder.path().join("plan.lp");
+        let text = "Minimize
+ cost: a1 + a2 + a3 + b1 + b2 + b3 + 20 late
+Subject To
+ demand_1: a1 + b1 + late >= 4
+ demand_2: a2 + b2 >= 3
+ demand_3: a3 + b3 = 2
+ supply_a: a1 + 2 a2 + a3 <= 9
+ supply_b: b1 + b2 + b3 <= 8
+Bounds
+ b2 <= 5
+End
+";
+        std::fs::write(&path, text).unwrap();
+        (folder, path)
+    };
+    &FOLDER.get_or_init(write).1
+}
+
 fn cases_with_highs() -> Vec<Case> {
     vec![
+        Case {
+            name: "numbers of an LP file",
+            template: json!({"kind": "linear", "file": plan_file(), "costs": ["a*", "b*"],
+                "rhs": {"demand_*": {"column": "d_*"}, "supply_b": 9.5},
+                "row_upper": {"supply_a": {"column": "supply"}},
+                "upper": {"b2": {"column": "most"}},
+                "coefficients": {"supply_a": {"a2": {"column": "use"}}},
+                "present": {"a1": {"column": "has_a1"}}}),
+            costs: 6,
+            columns: vec![
+                ("d_1", 1, numbers("d_1", 2, ROWS, 2.0, 6.0)),
+                ("d_2", 1, numbers("d_2", 3, ROWS, 1.0, 4.0)),
+                ("d_3", 1, numbers("d_3", 4, ROWS, 1.0, 3.0)),
+                ("supply", 1, numbers("supply", 5, ROWS, 6.0, 12.0)),
+                ("most", 1, numbers("most", 6, ROWS, 0.5, 5.0)),
+                ("use", 1, numbers("use", 8, ROWS, 1.0, 3.0)),
+                ("has_a1", 1, zeros_and_ones("has_a1", 1, 0)),
+            ],
+            by_hand: |case, row| {
+                json!({"kind": "linear", "file": plan_file(), "costs": ["a*", "b*"],
+                    "rhs": {"demand_1": case.value("d_1", row), "demand_2": case.value("d_2", row),
+                        "demand_3": case.value("d_3", row), "supply_b": 9.5},
+                    "row_upper": {"supply_a": case.value("supply", row)},
+                    "upper": {"b2": case.value("most", row)},
+                    "coefficients": {"supply_a": {"a2": case.value("use", row)}},
+                    "present": {"a1": case.value("has_a1", row) as u8}})
+            },
+        },
         Case {
             name: "demands, capacity and vehicles",
             template: json!({"kind": "cvrp", "customers": 5, "demands": {"columns": "demand*"},

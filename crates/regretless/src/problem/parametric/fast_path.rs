@@ -6,6 +6,9 @@ use std::sync::Arc;
 
 use super::template::{PathStep, Template};
 #[cfg(feature = "highs")]
+use crate::error::Error;
+use crate::error::Result;
+#[cfg(feature = "highs")]
 use crate::problem::linear::{LinearChange, LinearSlot, LinearSlots};
 use crate::problem::{Knapsack, ProblemKind, ProblemSpec};
 #[cfg(feature = "highs")]
@@ -29,29 +32,37 @@ pub(super) enum FastPath {
 
 impl FastPath {
     /// The fast path of a template, if there is one; `base` is the problem with placeholders.
+    ///
+    /// # Errors
+    /// When a linear problem, which has no other path, does not have the named rows and columns, or
+    /// a number is set twice.
     pub(super) fn new(
         template: &Template,
         spec: &ProblemSpec,
         base: &Arc<dyn ProblemKind>,
-    ) -> Option<Self> {
+    ) -> Result<Option<Self>> {
         match spec {
-            ProblemSpec::Knapsack(knapsack) => Self::capacities(template, knapsack),
+            ProblemSpec::Knapsack(knapsack) => Ok(Self::capacities(template, knapsack)),
             #[cfg(feature = "highs")]
-            ProblemSpec::Linear(file) => Self::linear(template, file, base.as_ref()),
-            _ => None,
+            ProblemSpec::Linear(file) => Self::linear(template, file, base.as_ref())
+                .map(Some)
+                .map_err(Error::setting),
+            _ => Ok(None),
         }
     }
 
-    /// A wrong name or a number that is set twice is reported when a row problem is built from the
-    /// template.
+    /// The file of a linear problem is read once: a model holds its content, and the file may be
+    /// gone when rows are decided.
     #[cfg(feature = "highs")]
-    fn linear(template: &Template, file: &LinearFile, base: &dyn ProblemKind) -> Option<Self> {
+    fn linear(
+        template: &Template,
+        file: &LinearFile,
+        base: &dyn ProblemKind,
+    ) -> std::result::Result<Self, String> {
         let base: &dyn std::any::Any = base;
-        let base = base.downcast_ref::<LinearProblem>()?;
-        // Bounds of a row must not replace those of a column that is absent in all rows.
-        if !file.present.is_empty() {
-            return None;
-        }
+        let Some(base) = base.downcast_ref::<LinearProblem>() else {
+            return Err("the problem is not linear".into());
+        };
         let names = LinearSlots::new(base);
         let mut slots = Vec::new();
         for place in template.places() {
@@ -59,21 +70,40 @@ impl FastPath {
             for step in &place.path {
                 match step {
                     PathStep::Key(key) => path.push(key.as_str()),
-                    PathStep::Index(_) => return None,
+                    PathStep::Index(_) => {
+                        return Err("a linear problem has names, not lists".into());
+                    }
                 }
             }
-            if place.columns.count != 1 {
-                return None;
+            match path.as_slice() {
+                ["present"] => slots.extend((0..base.num_costs()).map(LinearSlot::Present)),
+                path => slots.push(names.slot(path)?),
             }
-            slots.push(names.slot(&path).ok()?);
         }
         let mut all = slots.clone();
         for (path, _) in file.changes() {
-            all.push(names.slot(&path).ok()?);
+            all.push(names.slot(&path)?);
         }
-        names.check_distinct(&all).ok()?;
+        names.check_distinct(&all)?;
+        let changes_columns = |slot: &LinearSlot| {
+            matches!(
+                slot,
+                LinearSlot::Lower(_)
+                    | LinearSlot::Upper(_)
+                    | LinearSlot::Fixed(_)
+                    | LinearSlot::Present(_)
+            )
+        };
+        // Bounds of a row would replace those of a column that is absent in all rows.
+        if !file.present.is_empty() && slots.iter().any(changes_columns) {
+            return Err(
+                "some columns are absent in all rows, and columns of the table change \
+                bounds; take `present` from columns of the table too"
+                    .into(),
+            );
+        }
         let base = base.clone();
-        Some(Self::Linear { base, slots })
+        Ok(Self::Linear { base, slots })
     }
 
     fn capacities(template: &Template, knapsack: &Knapsack) -> Option<Self> {
@@ -97,7 +127,10 @@ impl FastPath {
     }
 
     /// The problem of a row with these values.
-    pub(super) fn row_problem(&self, values: &[f64]) -> Result<Arc<dyn ProblemKind>, String> {
+    pub(super) fn row_problem(
+        &self,
+        values: &[f64],
+    ) -> std::result::Result<Arc<dyn ProblemKind>, String> {
         match self {
             Self::Capacities {
                 knapsack,

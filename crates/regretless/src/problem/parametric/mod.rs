@@ -78,7 +78,7 @@ impl ParametricProblem {
         if let Some(known) = &known {
             columns.extend_from_slice(known.columns());
         }
-        let fast_path = FastPath::new(&template, &base_spec, &base);
+        let fast_path = FastPath::new(&template, &base_spec, &base)?;
         Ok(Self {
             template,
             columns,
