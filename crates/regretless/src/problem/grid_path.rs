@@ -1,25 +1,53 @@
-//! Shortest path through a grid from the top left to the bottom right node, with arcs to the right
-//! and down.
+//! Shortest path through a grid from the top left to the bottom right node, or between two other
+//! nodes, with arcs to the right and down, of which some may be closed.
 
-use serde::{Deserialize, Serialize};
+use std::sync::Arc;
 
+use serde::{Deserialize, Serialize, Serializer};
+
+use super::flexible_fields::PresentList;
+use super::subset::absences;
 use super::{ProblemKind, Sense, SolveCostHint, check_binary};
 use crate::decision::Decision;
 use crate::error::{Error, Result};
 use crate::size_limits;
 use crate::solve::cone::NormalCone;
-use crate::solve::grid_path::{GridCostRanging, GridPathSolver, flow};
+use crate::solve::grid_path::{
+    GridCostRanging, GridNetwork, GridNode, GridPathSolver, RestrictedGridSolver, flow,
+};
 use crate::solve::relaxation::{
     AdjacentVertices, CostRangeKind, CostRanging, Relaxation, RelaxationSolver,
 };
 use crate::solve::{SearchLimits, Solver};
 
-/// Path from the top left to the bottom right node of a grid.
+/// Path through a grid, from the top left to the bottom right node unless other ends are given.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "GridPathFields")]
 pub struct GridPath {
     /// Rows and columns of nodes.
     grid: [usize; 2],
+    /// The first node of the path, if it is not the top left one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    source: Option<usize>,
+    /// The last node of the path, if it is not the bottom right one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    target: Option<usize>,
+    /// Which arcs are open, if not all are.
+    #[serde(
+        serialize_with = "serialize_flags",
+        skip_serializing_if = "Option::is_none"
+    )]
+    present: Option<Arc<[bool]>>,
+}
+
+/// Writes flags as zeros and ones.
+#[expect(clippy::ref_option, reason = "serde passes a reference")]
+fn serialize_flags<S: Serializer>(
+    flags: &Option<Arc<[bool]>>,
+    serializer: S,
+) -> std::result::Result<S::Ok, S::Error> {
+    let flags = flags.iter().flat_map(|flags| flags.iter());
+    serializer.collect_seq(flags.map(|flag| u8::from(*flag)))
 }
 
 /// A serialized grid, not validated.
@@ -27,6 +55,54 @@ pub struct GridPath {
 #[serde(deny_unknown_fields)]
 struct GridPathFields {
     grid: [usize; 2],
+    #[serde(default)]
+    source: Option<NodeField>,
+    #[serde(default)]
+    target: Option<NodeField>,
+    #[serde(default)]
+    present: Option<PresentList>,
+}
+
+/// A node by its number, or by its row and column.
+#[derive(Clone, Copy, Deserialize)]
+#[serde(
+    untagged,
+    expecting = "a node is a number, counted row by row from 0, or [row, column]"
+)]
+enum NodeField {
+    Number(f64),
+    RowAndColumn([f64; 2]),
+}
+
+impl NodeField {
+    /// The number of the node in a grid; `end` names the field.
+    fn number(self, end: &str, [rows, cols]: [usize; 2]) -> Result<usize> {
+        match self {
+            Self::Number(number) => index_below(number, rows * cols).ok_or_else(|| {
+                let last = rows * cols - 1;
+                Error::setting(format!(
+                    "{end} is {number}, which is no node of a {rows}x{cols} grid"
+                ))
+                .with_remedy(format!("nodes are numbered row by row from 0 to {last}"))
+            }),
+            Self::RowAndColumn([row, col]) => {
+                let node = index_below(row, rows).zip(index_below(col, cols));
+                let (row, col) = node.ok_or_else(|| {
+                    Error::setting(format!(
+                        "{end} is [{row}, {col}], which is no node of a {rows}x{cols} grid"
+                    ))
+                    .with_remedy("rows and columns are counted from 0")
+                })?;
+                Ok(row * cols + col)
+            }
+        }
+    }
+}
+
+/// An integer from 0 to below `count`.
+fn index_below(number: f64, count: usize) -> Option<usize> {
+    let is_index = number >= 0.0 && number < count as f64 && number.fract() == 0.0;
+    is_index.then_some(number as usize)
 }
 
 impl TryFrom<GridPathFields> for GridPath {
@@ -34,7 +110,14 @@ impl TryFrom<GridPathFields> for GridPath {
 
     fn try_from(fields: GridPathFields) -> Result<Self> {
         let [rows, cols] = fields.grid;
-        Self::new(rows, cols)
+        let grid = Self::new(rows, cols)?;
+        let number = |node: Option<NodeField>, end: &str, default: usize| match node {
+            Some(node) => node.number(end, fields.grid),
+            None => Ok(default),
+        };
+        let source = number(fields.source, "source", 0)?;
+        let target = number(fields.target, "target", rows * cols - 1)?;
+        grid.restricted(source, target, fields.present.map(PresentList::into_flags))
     }
 }
 
@@ -50,7 +133,95 @@ impl GridPath {
             return Err(Error::setting(format!("a {rows}x{cols} grid has no path"))
                 .with_remedy("it needs two nodes or more"));
         }
-        Ok(Self { grid: [rows, cols] })
+        Ok(Self {
+            grid: [rows, cols],
+            source: None,
+            target: None,
+            present: None,
+        })
+    }
+
+    /// Paths from one node to another, numbered row by row from 0, along the arcs that are present:
+    /// the others are closed and have no cost. `None`: all arcs are present.
+    ///
+    /// ```
+    /// use regretless::problem::GridPath;
+    ///
+    /// let grid = GridPath::new(3, 3)?;
+    /// assert!(grid.restricted(3, 8, None).is_ok());
+    /// assert!(grid.restricted(4, 3, None).is_err(), "arcs lead right and down");
+    /// # Ok::<(), regretless::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// When a node does not exist, the number of flags is not that of the arcs, or the target
+    /// cannot be reached from the source.
+    pub fn restricted(
+        &self,
+        source: usize,
+        target: usize,
+        present: Option<Vec<bool>>,
+    ) -> Result<Self> {
+        let last = self.rows() * self.cols() - 1;
+        for (end, node) in [("source", source), ("target", target)] {
+            if node > last {
+                NodeField::Number(node as f64).number(end, self.grid)?;
+            }
+        }
+        let present = absences(present, self.num_costs(), "arc")?;
+        let restricted = Self {
+            grid: self.grid,
+            source: (source != 0).then_some(source),
+            target: (target != last).then_some(target),
+            present: present.map(Into::into),
+        };
+        if restricted.network().is_connected() {
+            return Ok(restricted);
+        }
+        let [from, to] = [source, target].map(|node| restricted.node(node));
+        let reason = if to.row < from.row || to.col < from.col {
+            "arcs lead right and down only"
+        } else {
+            "the arcs between them are closed"
+        };
+        Err(Error::setting(format!(
+            "node {target} (row {}, column {}) cannot be reached from node {source} (row {}, \
+             column {}): {reason}",
+            to.row, to.col, from.row, from.col
+        )))
+    }
+
+    /// The first node of the path.
+    pub fn source(&self) -> usize {
+        self.source.unwrap_or(0)
+    }
+
+    /// The last node of the path.
+    pub fn target(&self) -> usize {
+        self.target.unwrap_or(self.rows() * self.cols() - 1)
+    }
+
+    fn node(&self, number: usize) -> GridNode {
+        GridNode {
+            row: number / self.cols(),
+            col: number % self.cols(),
+        }
+    }
+
+    fn network(&self) -> GridNetwork {
+        GridNetwork {
+            cols: self.cols(),
+            source: self.node(self.source()),
+            target: self.node(self.target()),
+            present: self.present.clone(),
+        }
+    }
+
+    /// The solver of a grid with other ends or closed arcs; `None` for a whole grid, which has a
+    /// faster one.
+    fn restricted_solver(&self) -> Option<Box<RestrictedGridSolver>> {
+        let is_whole = self.source.is_none() && self.target.is_none() && self.present.is_none();
+        (!is_whole).then(|| Box::new(RestrictedGridSolver::new(self.network())))
     }
 
     /// Rows of nodes.
@@ -66,11 +237,16 @@ impl GridPath {
     /// Cost ranges of a basis of the flow problem, which HiGHS computes.
     #[cfg(feature = "highs")]
     fn basis_cost_ranging(&self, limits: &SearchLimits) -> Option<Box<dyn CostRanging>> {
-        let model = flow::model(self.rows(), self.cols());
+        let mut model = flow::model(self.grid, self.source(), self.target());
+        let closed = self.present.iter().flat_map(|present| present.iter());
+        for (bounds, present) in model.column_bounds.iter_mut().zip(closed) {
+            if !present {
+                *bounds = [0.0, 0.0];
+            }
+        }
         let all = (0..self.num_costs()).collect();
-        Some(Box::new(crate::solve::linear::LinearRelaxation::new(
-            &model, &all, *limits,
-        )))
+        let relaxation = crate::solve::linear::LinearRelaxation::new(&model, &all, *limits);
+        Some(Box::new(relaxation.with_present(self.present.clone())))
     }
 
     #[cfg(not(feature = "highs"))]
@@ -97,8 +273,15 @@ impl ProblemKind for GridPath {
         GridPathSolver::num_arcs(self.rows(), self.cols())
     }
 
+    fn present_costs(&self) -> Option<&[bool]> {
+        self.present.as_deref()
+    }
+
     fn solver(&self, _limits: &SearchLimits) -> Box<dyn Solver> {
-        Box::new(GridPathSolver::new(self.rows(), self.cols()))
+        match self.restricted_solver() {
+            Some(solver) => solver,
+            None => Box::new(GridPathSolver::new(self.rows(), self.cols())),
+        }
     }
 
     fn relaxation_solver(
@@ -106,7 +289,10 @@ impl ProblemKind for GridPath {
         _kind: Relaxation,
         _limits: &SearchLimits,
     ) -> Option<Box<dyn RelaxationSolver>> {
-        Some(Box::new(GridPathSolver::new(self.rows(), self.cols())))
+        Some(match self.restricted_solver() {
+            Some(solver) => solver,
+            None => Box::new(GridPathSolver::new(self.rows(), self.cols())),
+        })
     }
 
     fn cost_ranging(
@@ -116,12 +302,18 @@ impl ProblemKind for GridPath {
     ) -> Option<Box<dyn CostRanging>> {
         match kind {
             CostRangeKind::Basis => self.basis_cost_ranging(limits),
-            CostRangeKind::Exact => Some(Box::new(GridCostRanging::new(self.rows(), self.cols()))),
+            CostRangeKind::Exact => Some(match self.restricted_solver() {
+                Some(solver) => solver,
+                None => Box::new(GridCostRanging::new(self.rows(), self.cols())),
+            }),
         }
     }
 
     fn adjacent_vertices(&self, _limits: &SearchLimits) -> Option<Box<dyn AdjacentVertices>> {
-        Some(Box::new(GridPathSolver::new(self.rows(), self.cols())))
+        Some(match self.restricted_solver() {
+            Some(solver) => solver,
+            None => Box::new(GridPathSolver::new(self.rows(), self.cols())),
+        })
     }
 
     fn has_cones(&self) -> bool {
@@ -130,21 +322,37 @@ impl ProblemKind for GridPath {
 
     fn cone(&self, decision: &Decision) -> Option<NormalCone> {
         let mut cone = NormalCone::binary(decision, self.num_costs());
-        for balance in flow::balances(self.rows(), self.cols()) {
-            cone.add_equation(balance);
+        for mut balance in flow::balances(self.rows(), self.cols()) {
+            if let Some(present) = &self.present {
+                balance.retain(|(arc, _)| present[*arc]);
+            }
+            if !balance.is_empty() {
+                cone.add_equation(balance);
+            }
+        }
+        if let Some(present) = &self.present {
+            cone.remove_absent(present);
         }
         Some(cone)
     }
 
     fn check(&self, decision: &Decision) -> std::result::Result<(), String> {
         check_binary(decision, self.num_costs())?;
-        let target = self.rows() * self.cols() - 1;
+        let target = self.target();
+        if let Some(present) = &self.present
+            && let Some(arc) = decision
+                .indices()
+                .iter()
+                .find(|arc| !present[**arc as usize])
+        {
+            return Err(format!("arc {arc} is closed"));
+        }
         // Arcs are numbered row by row, so that those of a path increase along it.
         let arcs = decision
             .indices()
             .iter()
             .map(|arc| flow::ends(self.cols(), *arc as usize));
-        let mut node = 0;
+        let mut node = self.source();
         for (from, to) in arcs {
             if from != node {
                 return Err(format!(

@@ -31,6 +31,7 @@ mod model_files;
 mod present;
 mod problem_of_model;
 mod regret;
+mod restricted_grids;
 mod resuming;
 mod routing;
 mod row_problems;

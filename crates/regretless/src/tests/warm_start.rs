@@ -309,8 +309,9 @@ mod linear {
         let counts = check_all(104, |stream, number| {
             let problem = GridPath::new(3 + number as usize % 4, 5).unwrap();
             let model = std::sync::Arc::new(regretless::solve::grid_path::flow::model(
-                problem.rows(),
-                problem.cols(),
+                [problem.rows(), problem.cols()],
+                problem.source(),
+                problem.target(),
             ));
             let all: std::sync::Arc<[usize]> = (0..problem.num_costs()).collect();
             let make = || {

@@ -5,7 +5,7 @@
 //! path, so it starts and ends with directions that the path does not take there. Short detours are
 //! listed first, and among those of equal length the ones nearer to the start.
 
-use super::GridPathSolver;
+use super::{GridNode, GridPathSolver, flow};
 use crate::decision::Decision;
 use crate::solve::relaxation::{AdjacentVertices, MAX_ADJACENT_VERTICES, VertexDelta};
 use crate::solve::{Solution, SolveFailure, Solver};
@@ -16,7 +16,8 @@ impl AdjacentVertices for GridPathSolver {
         costs: &[f64],
     ) -> Result<(Solution, Vec<VertexDelta>), SolveFailure> {
         let solution = self.solve(costs)?;
-        let search = Detours::new(self.cols, self.trace_path().to_vec());
+        let source = GridNode { row: 0, col: 0 };
+        let search = Detours::new(self.cols, source, self.trace_path().to_vec());
         Ok((solution, search.enumerate()))
     }
 }
@@ -26,13 +27,6 @@ impl AdjacentVertices for GridPathSolver {
 enum GridDirection {
     Right,
     Down,
-}
-
-/// A node of the grid.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct GridNode {
-    row: usize,
-    col: usize,
 }
 
 impl GridNode {
@@ -47,20 +41,27 @@ impl GridNode {
 }
 
 /// Enumerates the detours of one path.
-struct Detours {
+pub(super) struct Detours<'a> {
     cols: usize,
+    source: GridNode,
+    /// Which arcs are open; `None` where all are.
+    open: Option<&'a [bool]>,
     /// Arcs of the path in order.
     path: Vec<u32>,
     directions: Vec<GridDirection>,
     /// Nodes of the path, one per anti-diagonal.
     nodes: Vec<GridNode>,
     deltas: Vec<VertexDelta>,
+    /// With closed arcs: the nodes from which a detour of the current ends can still be completed,
+    /// in the rectangle between its ends.
+    can_return: Vec<bool>,
 }
 
-impl Detours {
-    fn new(cols: usize, path: Vec<u32>) -> Self {
+impl<'a> Detours<'a> {
+    /// The detours of a path from this node.
+    pub(super) fn new(cols: usize, source: GridNode, path: Vec<u32>) -> Self {
         let mut directions = Vec::with_capacity(path.len());
-        let mut node = GridNode { row: 0, col: 0 };
+        let mut node = source;
         let mut nodes = vec![node];
         for arc in &path {
             let is_horizontal = (*arc as usize % (2 * cols - 1)) < cols - 1;
@@ -75,14 +76,23 @@ impl Detours {
         }
         Self {
             cols,
+            source,
+            open: None,
             path,
             directions,
             nodes,
             deltas: Vec::new(),
+            can_return: Vec::new(),
         }
     }
 
-    fn enumerate(mut self) -> Vec<VertexDelta> {
+    /// The detours that use these arcs only.
+    pub(super) fn with_open_arcs(mut self, open: &'a [bool]) -> Self {
+        self.open = Some(open);
+        self
+    }
+
+    pub(super) fn enumerate(mut self) -> Vec<VertexDelta> {
         for length in 2..=self.path.len() {
             for start in 0..=self.path.len() - length {
                 let end = start + length;
@@ -90,16 +100,67 @@ impl Detours {
                     && self.deltas.len() < MAX_ADJACENT_VERTICES
                 {
                     let leaving = opposite(self.directions[start]);
-                    let mut arcs = vec![self.arc(self.nodes[start], leaving)];
-                    self.extend(self.nodes[start].step(leaving), start, end, &mut arcs);
+                    let first = self.nodes[start].step(leaving);
+                    let arc = self.arc(self.nodes[start], leaving);
+                    if self.is_open(arc) {
+                        self.find_return_nodes(start, end);
+                        if self.can_return(first, start, end) {
+                            self.extend(first, start, end, &mut vec![arc]);
+                        }
+                    }
                 }
             }
         }
         self.deltas
     }
 
-    /// Extends a detour from a node off the path. Until it is in the row or column of the end it
-    /// can always turn away from the path, so there are no dead ends.
+    fn is_open(&self, arc: u32) -> bool {
+        self.open.is_none_or(|open| open[arc as usize])
+    }
+
+    fn is_on_path(&self, node: GridNode) -> bool {
+        let layer = node.row + node.col - self.source.row - self.source.col;
+        self.nodes[layer] == node
+    }
+
+    /// Finds the nodes from which a detour with these ends can be completed. Without closed arcs
+    /// there are no dead ends: until a detour is in the row or column of its end it can always turn
+    /// away from the path.
+    fn find_return_nodes(&mut self, start: usize, end: usize) {
+        if self.open.is_none() {
+            return;
+        }
+        let (first, goal) = (self.nodes[start], self.nodes[end]);
+        let width = goal.col - first.col + 1;
+        self.can_return.clear();
+        self.can_return
+            .resize(width * (goal.row - first.row + 1), false);
+        for row in (first.row..=goal.row).rev() {
+            for col in (first.col..=goal.col).rev() {
+                let node = GridNode { row, col };
+                let continues = |direction: GridDirection| {
+                    let next = node.step(direction);
+                    next.row <= goal.row
+                        && next.col <= goal.col
+                        && self.is_open(self.arc(node, direction))
+                        && self.can_return(next, start, end)
+                };
+                let returns = node == goal
+                    || (!self.is_on_path(node)
+                        && (continues(GridDirection::Right) || continues(GridDirection::Down)));
+                self.can_return[(row - first.row) * width + col - first.col] = returns;
+            }
+        }
+    }
+
+    fn can_return(&self, node: GridNode, start: usize, end: usize) -> bool {
+        let (first, goal) = (self.nodes[start], self.nodes[end]);
+        let width = goal.col - first.col + 1;
+        self.open.is_none()
+            || self.can_return[(node.row - first.row) * width + node.col - first.col]
+    }
+
+    /// Extends a detour from a node off the path.
     fn extend(&mut self, node: GridNode, start: usize, end: usize, arcs: &mut Vec<u32>) {
         if self.deltas.len() >= MAX_ADJACENT_VERTICES {
             return;
@@ -111,9 +172,14 @@ impl Detours {
         }
         for direction in [GridDirection::Right, GridDirection::Down] {
             let next = node.step(direction);
-            let is_on_path = self.nodes[next.row + next.col] == next;
-            if next.row <= goal.row && next.col <= goal.col && (next == goal || !is_on_path) {
-                arcs.push(self.arc(node, direction));
+            let arc = self.arc(node, direction);
+            if next.row <= goal.row
+                && next.col <= goal.col
+                && (next == goal || !self.is_on_path(next))
+                && self.is_open(arc)
+                && self.can_return(next, start, end)
+            {
+                arcs.push(arc);
                 self.extend(next, start, end, arcs);
                 arcs.pop();
             }
@@ -121,10 +187,9 @@ impl Detours {
     }
 
     fn arc(&self, node: GridNode, direction: GridDirection) -> u32 {
-        let first = node.row * (2 * self.cols - 1) + node.col;
         let arc = match direction {
-            GridDirection::Right => first,
-            GridDirection::Down => first + self.cols - 1,
+            GridDirection::Right => flow::right_arc(self.cols, node.row, node.col),
+            GridDirection::Down => flow::down_arc(self.cols, node.row, node.col),
         };
         arc as u32
     }

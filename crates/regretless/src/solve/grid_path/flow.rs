@@ -1,4 +1,4 @@
-//! The flow model of a grid: one unit flows from the first node to the last.
+//! The flow model of a grid: one unit flows from the source to the target.
 
 #[cfg(feature = "highs")]
 use std::sync::Arc;
@@ -29,9 +29,19 @@ pub fn ends(cols: usize, arc: usize) -> (usize, usize) {
     }
 }
 
-/// The linear model of a grid; all its vertices are paths.
+/// The arc from a node to the right.
+pub fn right_arc(cols: usize, row: usize, col: usize) -> usize {
+    row * (2 * cols - 1) + col
+}
+
+/// The arc from a node down.
+pub fn down_arc(cols: usize, row: usize, col: usize) -> usize {
+    row * (2 * cols - 1) + cols - 1 + col
+}
+
+/// The linear model of the paths from one node of a grid to another; all its vertices are paths.
 #[cfg(feature = "highs")]
-pub fn model(rows: usize, cols: usize) -> LinearModel {
+pub fn model([rows, cols]: [usize; 2], source: usize, target: usize) -> LinearModel {
     let arcs = GridPathSolver::num_arcs(rows, cols);
     let mut model = LinearModel {
         cost: vec![0.0; arcs],
@@ -41,7 +51,7 @@ pub fn model(rows: usize, cols: usize) -> LinearModel {
         ..LinearModel::default()
     };
     for (node, balance) in balances(rows, cols).into_iter().enumerate() {
-        let supply = f64::from(u8::from(node == 0)) - f64::from(u8::from(node == rows * cols - 1));
+        let supply = f64::from(u8::from(node == source)) - f64::from(u8::from(node == target));
         model.row_bounds.push([supply, supply]);
         Arc::make_mut(&mut model.row_names).push(format!("node{node}"));
         Arc::make_mut(&mut model.rows).push(balance);

@@ -9,8 +9,10 @@ pub mod flow;
 
 mod cost_ranges;
 mod detours;
+mod restricted;
 
 pub use cost_ranges::GridCostRanging;
+pub use restricted::{GridNetwork, GridNode, RestrictedGridSolver};
 
 use super::relaxation::RelaxationSolver;
 use super::{Solution, SolveFailure, SolveStatus, Solver};
