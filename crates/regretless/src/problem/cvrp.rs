@@ -75,18 +75,18 @@ impl TryFrom<CvrpFields> for Cvrp {
     type Error = Error;
 
     fn try_from(fields: CvrpFields) -> Result<Self> {
-        let fleet = Fleet {
+        let limits = VehicleLimits {
             capacity: fields.capacity,
             vehicles: fields.vehicles,
             single_customer_routes: fields.single_customer_routes,
         };
         let present = fields.present.map(PresentList::into_flags);
-        Self::checked(fields.demands, &fleet, present)
+        Self::checked(fields.demands, &limits, present)
     }
 }
 
 /// The vehicles, and which routes they may drive.
-struct Fleet {
+struct VehicleLimits {
     capacity: f64,
     vehicles: usize,
     single_customer_routes: bool,
@@ -110,12 +110,12 @@ impl Cvrp {
     /// # Errors
     /// When there is no customer or no vehicle, or a demand is negative or above the capacity.
     pub fn new(demands: Vec<f64>, capacity: f64, vehicles: usize) -> Result<Self> {
-        let fleet = Fleet {
+        let limits = VehicleLimits {
             capacity,
             vehicles,
             single_customer_routes: false,
         };
-        Self::checked(demands, &fleet, None)
+        Self::checked(demands, &limits, None)
     }
 
     /// The same problem in which routes serve only some of the customers: one flag per customer, as
@@ -124,8 +124,8 @@ impl Cvrp {
     /// # Errors
     /// When the number of flags is not that of the customers, or no customer is present.
     pub fn with_present(self, present: Vec<bool>) -> Result<Self> {
-        let fleet = self.fleet();
-        Self::checked(self.demands, &fleet, Some(present))
+        let limits = self.vehicle_limits();
+        Self::checked(self.demands, &limits, Some(present))
     }
 
     /// Whether each customer is present; `None` where all are.
@@ -133,8 +133,8 @@ impl Cvrp {
         self.subset.present()
     }
 
-    fn fleet(&self) -> Fleet {
-        Fleet {
+    fn vehicle_limits(&self) -> VehicleLimits {
+        VehicleLimits {
             capacity: self.capacity,
             vehicles: self.vehicles,
             single_customer_routes: self.single_customer_routes,
@@ -142,8 +142,12 @@ impl Cvrp {
     }
 
     /// Routes for the present customers; the demands of the others do not count.
-    fn checked(mut demands: Vec<f64>, fleet: &Fleet, present: Option<Vec<bool>>) -> Result<Self> {
-        let (capacity, vehicles) = (fleet.capacity, fleet.vehicles);
+    fn checked(
+        mut demands: Vec<f64>,
+        limits: &VehicleLimits,
+        present: Option<Vec<bool>>,
+    ) -> Result<Self> {
+        let (capacity, vehicles) = (limits.capacity, limits.vehicles);
         let customers = demands.len();
         if !(1..MAX_NODES).contains(&customers) {
             return Err(Error::setting(format!(
@@ -168,18 +172,22 @@ impl Cvrp {
             );
         }
         let subset = present.map(|present| {
-            let smaller = Self::of_fleet(of_present(&demands, &present), fleet, None);
+            let smaller = Self::of_limits(of_present(&demands, &present), limits, None);
             Arc::new(Subset::of_nodes(present, customers + 1, smaller))
         });
-        Ok(Self::of_fleet(demands, fleet, subset))
+        Ok(Self::of_limits(demands, limits, subset))
     }
 
-    fn of_fleet(demands: Vec<f64>, fleet: &Fleet, subset: Option<Arc<Subset<Self>>>) -> Self {
+    fn of_limits(
+        demands: Vec<f64>,
+        limits: &VehicleLimits,
+        subset: Option<Arc<Subset<Self>>>,
+    ) -> Self {
         Self {
             demands,
-            capacity: fleet.capacity,
-            vehicles: fleet.vehicles,
-            single_customer_routes: fleet.single_customer_routes,
+            capacity: limits.capacity,
+            vehicles: limits.vehicles,
+            single_customer_routes: limits.single_customer_routes,
             subset,
         }
     }
@@ -392,8 +400,9 @@ impl Cvrp {
                 ));
             }
         }
-        let is_lost = |customer: &usize| self.subset.is_present(customer - 1) && !served[*customer];
-        match (1..served.len()).find(is_lost) {
+        let is_unserved =
+            |customer: &usize| self.subset.is_present(customer - 1) && !served[*customer];
+        match (1..served.len()).find(is_unserved) {
             Some(lost) => Err(format!("customer {lost} is not connected to the depot")),
             None => Ok(()),
         }

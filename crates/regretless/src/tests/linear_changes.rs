@@ -455,7 +455,10 @@ fn specifications_without_changes_stay_the_same_and_infinite_bounds_survive_json
     let json = serde_json::to_string(&changed).unwrap();
     assert_eq!(
         json,
-        r#"{"kind":"linear","file":"m.lp","costs":"all","row_lower":{"r":"-inf"},"upper":{"a":"inf","b":0.1}}"#
+        concat!(
+            r#"{"kind":"linear","file":"m.lp","costs":"all","row_lower":{"r":"-inf"},"#,
+            r#""upper":{"a":"inf","b":0.1}}"#
+        )
     );
     assert_eq!(serde_json::from_str::<ProblemSpec>(&json).unwrap(), changed);
 }

@@ -1,5 +1,5 @@
-//! Numbers of a model that differ from its file: right-hand sides, bounds, coefficients, and columns
-//! that are absent.
+//! Numbers of a model that differ from its file: right-hand sides, bounds, coefficients, and
+//! columns that are absent.
 //!
 //! Names are resolved once ([`LinearSlots`]); a problem with other numbers then takes a copy of the
 //! bounds ([`LinearProblem::with_changes`]). It equals the problem of a file in which the same

@@ -387,7 +387,7 @@ impl ProblemKind for LinearProblem {
     fn reuse_solver(&self, solver: &mut dyn Solver) -> bool {
         let solver: &mut dyn std::any::Any = solver;
         solver.downcast_mut::<LinearSolver>().is_some_and(|solver| {
-            solver.adopt(&self.model, &self.parts.predicted, self.present.clone())
+            solver.move_to(&self.model, &self.parts.predicted, self.present.clone())
         })
     }
 

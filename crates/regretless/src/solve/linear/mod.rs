@@ -173,7 +173,7 @@ impl LinearSolver {
     /// Moves the solver to another model with the same columns and the same number of rows, as if
     /// it had been built for it: creating a HiGHS object takes longer than solving a small model.
     /// `false`, with nothing changed, if the models are of another shape.
-    pub fn adopt(
+    pub fn move_to(
         &mut self,
         model: &Arc<LinearModel>,
         predicted: &Arc<[usize]>,
@@ -188,13 +188,13 @@ impl LinearSolver {
         let lp = self.lp.take();
         // After a failure a new instance is built for the next solve.
         self.lp = lp.and_then(|lp| move_lp(lp, &self.model, model).ok());
-        let adopted = DenseMip::from_model(model).filter(|_| self.uses_dense_search());
-        self.dense = match (self.dense.take(), adopted) {
-            (Some(previous), Some(adopted)) => Some(adopted.with_buffers(previous)),
-            (_, adopted) => adopted,
+        let moved = DenseMip::from_model(model).filter(|_| self.uses_dense_search());
+        self.dense = match (self.dense.take(), moved) {
+            (Some(previous), Some(moved)) => Some(moved.with_buffers(previous)),
+            (_, moved) => moved,
         };
         if let Some(relaxation) = &mut self.relaxation {
-            relaxation.adopt(&relaxed(model), predicted, present.clone());
+            relaxation.move_to(&relaxed(model), predicted, present.clone());
         }
         self.model = Arc::clone(model);
         self.present = present;
