@@ -3,7 +3,7 @@
 The first columns of each model are the costs of the problem, in their order; further columns are
 auxiliary. Decisions are integral as those of the problem are.
 
-* Paths are flows of one unit from the first to the last node of the grid.
+* Paths are flows of one unit from the source to the target, by default the first and last node.
 * Tours have two edges at each node and are connected by a flow of one unit from node 0 to every
   other node (Gavish and Graves, 1978).
 * Routes are directed: a flow of goods along the arcs of a route limits its load. Where a customer
@@ -199,11 +199,16 @@ def grid_path(description: Description) -> LinearModel:
     balances: list[dict[int, float]] = [{} for _ in range(height * width)]
     for arc, (tail, head) in enumerate(arcs):
         balances[tail][arc], balances[head][arc] = -1.0, 1.0
+    source = description.get("source", 0)
+    target = description.get("target", height * width - 1)
     rows = Rows()
     for node, balance in enumerate(balances):
-        # The first node sends the unit, the last one receives it.
-        excess = float(node == height * width - 1) - float(node == 0)
+        # The source sends the unit, the target receives it.
+        excess = float(node == target) - float(node == source)
         rows.add(balance, excess, excess)
+    closed = [arc for arc, is_open in enumerate(description.get("present", [])) if not is_open]
+    if closed:
+        rows.add(dict.fromkeys(closed, 1.0), 0.0, 0.0)
     return rows.model(len(arcs), 0)
 
 

@@ -368,8 +368,8 @@ def as_model(problem: Problem) -> SolvedModel:
     """Return the model of a problem: PyEPO's class of its kind, or a general one."""
     description = problem.to_dict()
     kind = description["kind"]
-    if "present" in description:
-        # PyEPO's classes have all their items and nodes.
+    if not {"present", "source", "target"}.isdisjoint(description):
+        # PyEPO's classes have all their items and nodes, and paths through the whole grid.
         return RegretlessModel(problem)
     if kind == "grid_path":
         return shortestPathModel(tuple(description["grid"]))

@@ -184,6 +184,28 @@ fn cases_with_absent_items() -> Vec<Case> {
             },
         },
         Case {
+            name: "ends and closed arcs",
+            template: json!({"kind": "grid_path", "grid": [3, 4], "source": {"column": "from"},
+                "target": {"column": "to"}, "present": {"columns": "open*"}}),
+            costs: 17,
+            columns: vec![
+                ("from", 1, whole_numbers("from", 2, 0.0, 1.0)),
+                ("to", 1, whole_numbers("to", 3, 10.0, 11.0)),
+                ("open", 17, {
+                    let mut open = vec![1.0; 17 * ROWS];
+                    // A closed arc per row that leaves a way around it.
+                    (0..ROWS).for_each(|row| open[17 * row + 7 + row % 3] = 0.0);
+                    open
+                }),
+            ],
+            by_hand: |case, row| {
+                json!({"kind": "grid_path", "grid": [3, 4],
+                    "source": case.value("from", row) as u64,
+                    "target": case.value("to", row) as u64,
+                    "present": whole(case.values("open", row))})
+            },
+        },
+        Case {
             name: "customers of the day",
             template: json!({"kind": "tsp", "nodes": 7, "present": {"columns": "visit*"}}),
             costs: 21,
