@@ -200,6 +200,7 @@ pub fn table_source(options: &DataOptions) -> Result<TableSource> {
             file: data,
             layout,
             dialect,
+            parameters: Vec::new(),
         }),
         (TableFormat::Npy, None) => Err(Error::setting(format!(
             "{} holds features only",
@@ -213,6 +214,7 @@ pub fn table_source(options: &DataOptions) -> Result<TableSource> {
         (TableFormat::Npy, Some(costs)) => Ok(TableSource::Npy {
             features: data,
             costs: costs.clone(),
+            parameters: Vec::new(),
         }),
         (TableFormat::Csv, Some(costs)) => match layout {
             Layout::Wide(columns) => Ok(TableSource::CsvPair {
@@ -220,6 +222,7 @@ pub fn table_source(options: &DataOptions) -> Result<TableSource> {
                 costs: costs.clone(),
                 columns,
                 dialect,
+                parameters: Vec::new(),
             }),
             Layout::Long(_) => Err(Error::setting("a long table holds its costs itself")
                 .with_remedy("drop --cost-data")),
@@ -332,6 +335,7 @@ pub fn keys_of_table(
             file,
             layout,
             dialect,
+            ..
         } => InstanceKeys::read_csv(file, layout, key, *dialect)?,
         TableSource::CsvPair {
             features,
@@ -405,6 +409,7 @@ pub fn costs_only(options: &DataOptions) -> Result<(TableSource, Dataset)> {
             let source = TableSource::Npy {
                 features: path.clone(),
                 costs: path.clone(),
+                parameters: Vec::new(),
             };
             return Ok((source, Dataset::read_costs_npy(path)?));
         }
@@ -412,6 +417,7 @@ pub fn costs_only(options: &DataOptions) -> Result<(TableSource, Dataset)> {
             file: path.clone(),
             layout,
             dialect,
+            parameters: Vec::new(),
         },
         (TableFormat::Csv, Layout::Wide(columns)) => {
             let costs = if columns.costs.is_empty() {
@@ -429,6 +435,7 @@ pub fn costs_only(options: &DataOptions) -> Result<(TableSource, Dataset)> {
                 costs: path.clone(),
                 columns,
                 dialect,
+                parameters: Vec::new(),
             }
         }
     };

@@ -73,6 +73,10 @@ pub(super) struct ColumnSelection {
     pub costs: Vec<usize>,
     /// Whether the features are all remaining columns, so that columns of text are dropped.
     pub all_remaining: bool,
+    /// Row parameters; they may be features too.
+    pub parameters: Vec<usize>,
+    /// Whether a cost may be absent.
+    pub costs_may_be_empty: bool,
 }
 
 /// The header of one file.
@@ -153,6 +157,48 @@ impl CsvHeader<'_> {
                     .with_remedy("name it, or leave it out (it may be a row index)"))
             }
         }
+    }
+
+    /// The columns of a row parameter, in the order of the file: the one of this name, or else all
+    /// that match the pattern. Columns that are ignored as features are among them.
+    pub fn parameter(&self, pattern: &str) -> Vec<usize> {
+        match self.names.iter().position(|name| name == pattern) {
+            Some(column) => vec![column],
+            None => (0..self.names.len())
+                .filter(|j| matches_pattern(pattern, &self.names[*j]))
+                .collect(),
+        }
+    }
+
+    /// The error of a row parameter that no column has.
+    pub fn missing_parameter(&self, pattern: &str) -> Error {
+        let place = InputPlace::file(self.path).row(1);
+        let error = if pattern.contains('*') {
+            let message = format!("no column matches '{pattern}', which the problem needs");
+            Error::input(place, message)
+        } else {
+            Error::input(place.column(pattern), "the problem needs this column")
+        };
+        error.with_remedy(format!("the file has: {}", first_names(self.names)))
+    }
+
+    /// Checks that no column is both a cost and a parameter.
+    pub fn check_known(&self, costs: &[usize], parameters: &[usize]) -> Result<()> {
+        let mut is_cost = vec![false; self.names.len()];
+        for column in costs {
+            is_cost[*column] = true;
+        }
+        let Some(both) = parameters.iter().find(|column| is_cost[**column]) else {
+            return Ok(());
+        };
+        let place = InputPlace::file(self.path)
+            .row(1)
+            .column(&self.names[*both]);
+        Err(Error::input(
+            place,
+            "a column cannot be a cost and a parameter: costs are unknown when deciding",
+        )
+        .with_remedy("name the costs so that it is not among them"))
     }
 
     /// Fails when a name to ignore is in none of the headers: probably a typing error.

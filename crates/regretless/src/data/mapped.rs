@@ -7,25 +7,33 @@
 
 #![allow(
     unsafe_code,
-    reason = "a file is mapped, and its bytes are read as f32"
+    reason = "a file is mapped, and its bytes are read as numbers"
 )]
 
 use std::env::temp_dir;
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
+use std::marker::PhantomData;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use memmap2::Mmap;
 
+use super::SharedArray;
 use crate::error::{Error, InputPlace, Result};
 
 /// Values converted to bytes at a time. Untuned: any size of some hundred KB works.
 const VALUES_PER_CHUNK: usize = 1 << 16;
 
-/// A memory-mapped array in single precision.
+/// Numbers that are read in place: every bit pattern is one of them.
+pub trait MappedNumber: Copy + Send + Sync + std::fmt::Debug {}
+
+impl MappedNumber for f32 {}
+impl MappedNumber for f64 {}
+
+/// A memory-mapped array, in single precision unless said otherwise.
 #[derive(Debug)]
-pub struct MappedArray {
+pub struct MappedArray<T = f32> {
     map: Mmap,
     /// Offset of the first value, in bytes.
     start: usize,
@@ -35,6 +43,7 @@ pub struct MappedArray {
     path: PathBuf,
     /// The state of the file when it was opened.
     stamp: FileStamp,
+    number: PhantomData<T>,
 }
 
 /// Size and modification time of a file.
@@ -54,7 +63,7 @@ impl FileStamp {
     }
 }
 
-impl MappedArray {
+impl<T: MappedNumber> MappedArray<T> {
     /// Maps `count` little-endian values that begin at byte `start`; `None` where this machine
     /// cannot read them in place.
     ///
@@ -63,7 +72,7 @@ impl MappedArray {
     pub fn open(file: File, path: &Path, start: usize, count: usize) -> Result<Option<Self>> {
         let stamp = FileStamp::of(&file).map_err(Error::io(path))?;
         let end = count
-            .checked_mul(size_of::<f32>())
+            .checked_mul(size_of::<T>())
             .and_then(|bytes| bytes.checked_add(start));
         if end.is_none_or(|end| end as u64 > stamp.bytes) {
             let message = format!(
@@ -72,11 +81,11 @@ impl MappedArray {
             );
             return Err(Error::input(InputPlace::file(path), message));
         }
-        if cfg!(target_endian = "big") || !start.is_multiple_of(align_of::<f32>()) {
+        if cfg!(target_endian = "big") || !start.is_multiple_of(align_of::<T>()) {
             return Ok(None);
         }
         // SAFETY: the map is read-only and as long as the file; a change of the file meanwhile is
-        // detected by `check_unchanged`, and all bit patterns are valid f32.
+        // detected by `check_unchanged`, and all bit patterns are numbers.
         let map = unsafe { Mmap::map(&file) }.map_err(Error::io(path))?;
         Ok(Some(Self {
             map,
@@ -85,14 +94,15 @@ impl MappedArray {
             file,
             path: path.to_path_buf(),
             stamp,
+            number: PhantomData,
         }))
     }
 
     /// All values.
-    pub fn as_slice(&self) -> &[f32] {
-        let bytes = &self.map[self.start..][..self.count * size_of::<f32>()];
-        // SAFETY: all bit patterns are valid f32. Maps begin at pages and `start` is a multiple of
-        // 4, so that the aligned middle part is the whole slice.
+    pub fn as_slice(&self) -> &[T] {
+        let bytes = &self.map[self.start..][..self.count * size_of::<T>()];
+        // SAFETY: all bit patterns are numbers. Maps begin at pages and `start` is a multiple of
+        // the size of a number, so that the aligned middle part is the whole slice.
         unsafe { bytes.align_to().1 }
     }
 
@@ -113,7 +123,19 @@ impl MappedArray {
         Err(Error::input(InputPlace::file(&self.path), message)
             .with_remedy("start again, and replace files by renaming instead of writing over them"))
     }
+}
 
+impl<T: MappedNumber> SharedArray<T> for MappedArray<T> {
+    fn values(&self) -> &[T] {
+        self.as_slice()
+    }
+
+    fn check_unchanged(&self) -> Result<()> {
+        MappedArray::check_unchanged(self)
+    }
+}
+
+impl MappedArray {
     /// The negated values, in an unnamed temporary file: in the folder of this file, or in the
     /// folder for temporary files.
     ///

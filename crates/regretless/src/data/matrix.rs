@@ -39,6 +39,14 @@ enum MatrixStorage {
 pub trait SharedArray<T = f32>: Send + Sync + std::fmt::Debug {
     /// All values, row by row; they never change.
     fn values(&self) -> &[T];
+
+    /// Checks that values in a memory-mapped file have not changed.
+    ///
+    /// # Errors
+    /// When another program wrote to the file or truncated it.
+    fn check_unchanged(&self) -> Result<()> {
+        Ok(())
+    }
 }
 
 impl SharedArray<f64> for Vec<f64> {

@@ -21,6 +21,8 @@ pub(crate) mod mapped;
 mod matrix;
 mod names;
 pub(crate) mod npy;
+mod parameter_files;
+mod problem_columns;
 mod row_costs;
 mod row_parameters;
 mod row_times;
@@ -39,6 +41,8 @@ pub use matrix::{Matrix, SharedArray};
 pub(crate) use matrix::{first_not_finite, norm};
 pub use names::CostNames;
 pub(crate) use names::check_names;
+#[cfg(test)]
+pub(crate) use problem_columns::ProblemColumns;
 pub(crate) use row_parameters::BoundParameters;
 pub use row_parameters::{ParameterColumns, RowParameters};
 pub use split::{Split, SplitRule};

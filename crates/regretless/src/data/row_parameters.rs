@@ -31,6 +31,22 @@ const MAX_NAMES_SHOWN: usize = 8;
 pub struct RowParameters {
     rows: usize,
     columns: Vec<ParameterColumn>,
+    /// Names of the items of each row, where rows have different ones.
+    item_names: Option<Arc<ItemNames>>,
+}
+
+/// Names of the items of each row of a long table.
+#[derive(Debug, Clone, PartialEq)]
+struct ItemNames {
+    names: Vec<String>,
+    /// Items per row.
+    items: usize,
+    /// Index of the name of every row and item; [`ItemNames::ABSENT`] where there is no item.
+    indices: Vec<u32>,
+}
+
+impl ItemNames {
+    const ABSENT: u32 = u32::MAX;
 }
 
 #[derive(Debug, Clone)]
@@ -85,6 +101,7 @@ impl RowParameters {
         Self {
             rows,
             columns: Vec::new(),
+            item_names: None,
         }
     }
 
@@ -149,6 +166,45 @@ impl RowParameters {
         Ok(self)
     }
 
+    /// The same with names of the items of each row: `indices` has the index of a name for every
+    /// row and item, `None` where the item does not exist.
+    pub(super) fn with_item_names(
+        mut self,
+        names: Vec<String>,
+        items: usize,
+        indices: impl Iterator<Item = Option<usize>>,
+    ) -> Self {
+        let index = |index: Option<usize>| index.map_or(ItemNames::ABSENT, |index| index as u32);
+        self.item_names = Some(Arc::new(ItemNames {
+            names,
+            items,
+            indices: indices.map(index).collect(),
+        }));
+        self
+    }
+
+    /// The name of an item of a row; `None` where rows do not name their own items, or the row
+    /// has no such item.
+    pub fn item_name(&self, row: usize, item: usize) -> Option<&str> {
+        let items = self.item_names.as_ref()?;
+        let index = items.indices.get(row * items.items..)?.get(item)?;
+        items.names.get(*index as usize).map(String::as_str)
+    }
+
+    /// Whether every row names its own items ([`RowParameters::item_name`]).
+    pub fn name_items(&self) -> bool {
+        self.item_names.is_some()
+    }
+
+    /// Checks that memory-mapped parameters have not changed.
+    ///
+    /// # Errors
+    /// When another program wrote to their file or truncated it.
+    pub fn check_unchanged(&self) -> Result<()> {
+        let mut columns = self.columns.iter();
+        columns.try_for_each(|column| column.values.check_unchanged())
+    }
+
     /// Number of rows.
     pub fn rows(&self) -> usize {
         self.rows
@@ -183,9 +239,21 @@ impl RowParameters {
                 ..column.clone()
             }
         };
+        let item_names = self.item_names.as_ref().map(|known| {
+            let mut indices = Vec::with_capacity(rows.len() * known.items);
+            for row in rows {
+                indices.extend_from_slice(&known.indices[row * known.items..][..known.items]);
+            }
+            Arc::new(ItemNames {
+                names: known.names.clone(),
+                items: known.items,
+                indices,
+            })
+        });
         Self {
             rows: rows.len(),
             columns: self.columns.iter().map(select).collect(),
+            item_names,
         }
     }
 
@@ -200,6 +268,19 @@ impl RowParameters {
                 }
                 column.values = Arc::new(values);
             }
+        }
+        if let Some(known) = &self.item_names
+            && known.items == order.len()
+        {
+            let mut indices = Vec::with_capacity(known.indices.len());
+            for row in known.indices.chunks_exact(known.items) {
+                indices.extend(order.iter().map(|item| row[*item]));
+            }
+            self.item_names = Some(Arc::new(ItemNames {
+                names: known.names.clone(),
+                items: known.items,
+                indices,
+            }));
         }
     }
 
@@ -223,6 +304,11 @@ impl RowParameters {
             let found: Vec<usize> = (0..self.columns.len())
                 .filter(|index| matches(&self.columns[*index]))
                 .collect();
+            // The column of this name, or else all that match the pattern.
+            let exact = found
+                .iter()
+                .find(|index| self.columns[**index].name == *pattern);
+            let found = exact.map_or(found.clone(), |index| vec![*index]);
             if found.is_empty() {
                 return Err(self.missing(pattern));
             }
@@ -302,6 +388,14 @@ impl Dataset {
     /// The parameters of the rows, if there are any.
     pub fn parameters(&self) -> Option<&Arc<RowParameters>> {
         self.parameters.as_ref()
+    }
+
+    /// The same with parameters, if there are any.
+    pub(super) fn with_any_parameters(self, parameters: RowParameters) -> Result<Self> {
+        if parameters.is_empty() && !parameters.name_items() {
+            return Ok(self);
+        }
+        self.with_parameters(parameters)
     }
 
     pub(super) fn reorder_parameters(&mut self, order: &[usize]) {

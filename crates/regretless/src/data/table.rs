@@ -6,9 +6,15 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use super::csv::{ColumnChoice, FirstRow};
+use super::parameter_files::ParameterFiles;
+use super::problem_columns::ProblemColumns;
 use super::row_times::RowTimes;
-use super::{CsvDialect, Dataset, Features, Layout, Split, SplitIndices, WideColumns, csv, npy};
+use super::{
+    CsvDialect, Dataset, Features, Layout, LongColumns, RowParameters, Split, SplitIndices,
+    WideColumns, csv, npy,
+};
 use crate::error::{Error, InputPlace, Result};
+use crate::problem::ProblemKind;
 
 /// The files of a table and its layout.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -23,6 +29,10 @@ pub enum TableSource {
         /// Its delimiter and decimal separator.
         #[serde(default)]
         dialect: CsvDialect,
+        /// Files of row parameters: CSV files with one row per instance, which may be named in
+        /// the column of the instances, or arrays under their names (`capacity=file.npy`).
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        parameters: Vec<String>,
     },
     /// Two CSV files with a row per instance each.
     CsvPair {
@@ -36,6 +46,9 @@ pub enum TableSource {
         /// The delimiter and decimal separator of both.
         #[serde(default)]
         dialect: CsvDialect,
+        /// Files of row parameters, as above.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        parameters: Vec<String>,
     },
     /// Two NPY files.
     Npy {
@@ -43,6 +56,9 @@ pub enum TableSource {
         features: PathBuf,
         /// The array of the costs.
         costs: PathBuf,
+        /// Files of row parameters, as above.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        parameters: Vec<String>,
     },
 }
 
@@ -52,19 +68,55 @@ impl TableSource {
     /// # Errors
     /// When the table is invalid; the error has the place.
     pub fn read(&self) -> Result<Dataset> {
+        self.read_table(&ProblemColumns::default())
+    }
+
+    /// Reads features, costs and the parameters that the problem has per row. A parameter is read
+    /// from the files of parameters, or else from the table; it may be a feature too. Costs may be
+    /// absent where the problem allows that: empty cells of a wide table are NaN until the table
+    /// is labeled, and the instances of a long table may have different items.
+    ///
+    /// # Errors
+    /// When the table is invalid or a parameter is missing; the error has the place.
+    pub fn read_for(&self, problem: &dyn ProblemKind) -> Result<Dataset> {
+        self.read_columns(&ProblemColumns::of(problem))
+    }
+
+    /// The same for what a problem reads.
+    pub(crate) fn read_columns(&self, problem: &ProblemColumns<'_>) -> Result<Dataset> {
+        let files = self.parameter_files(problem)?;
+        let data = self.read_table(&ProblemColumns {
+            parameters: &files.others,
+            ..*problem
+        })?;
+        let rows = data.len();
+        let parameters = data.parameters().map(|known| RowParameters::clone(known));
+        let parameters = parameters.unwrap_or_else(|| RowParameters::new(rows));
+        data.with_any_parameters(self.with_files(parameters, files)?)
+    }
+
+    /// Without the files of parameters.
+    fn read_table(&self, problem: &ProblemColumns<'_>) -> Result<Dataset> {
         match self {
             Self::Csv {
                 file,
                 layout,
                 dialect,
-            } => csv::read(file, layout, *dialect),
+                ..
+            } => csv::read_for(file, layout, *dialect, problem),
             Self::CsvPair {
                 features,
                 costs,
                 columns,
                 dialect,
-            } => csv::read_pair(features, costs, columns, *dialect),
-            Self::Npy { features, costs } => npy::read(features, costs),
+                ..
+            } => csv::read_pair(features, costs, columns, *dialect, problem),
+            Self::Npy {
+                features, costs, ..
+            } => {
+                Self::check_named(features, problem)?;
+                npy::read(features, costs)
+            }
         }
     }
 
@@ -73,12 +125,50 @@ impl TableSource {
     /// # Errors
     /// When a column is missing or the table is invalid; the error has the place.
     pub fn read_features(&self, wanted: &[String]) -> Result<Features> {
+        let (features, _) = self.read_feature_table(wanted, &ProblemColumns::default())?;
+        Ok(features)
+    }
+
+    /// The same with the parameters that the problem has per row.
+    ///
+    /// # Errors
+    /// As [`TableSource::read_features`], and when a parameter is missing.
+    pub fn read_features_for(
+        &self,
+        wanted: &[String],
+        problem: &dyn ProblemKind,
+    ) -> Result<(Features, RowParameters)> {
+        self.read_feature_columns(wanted, &ProblemColumns::of(problem))
+    }
+
+    /// The same for what a problem reads.
+    pub(crate) fn read_feature_columns(
+        &self,
+        wanted: &[String],
+        problem: &ProblemColumns<'_>,
+    ) -> Result<(Features, RowParameters)> {
+        let files = self.parameter_files(problem)?;
+        let in_table = ProblemColumns {
+            parameters: &files.others,
+            ..*problem
+        };
+        let (features, parameters) = self.read_feature_table(wanted, &in_table)?;
+        Ok((features, self.with_files(parameters, files)?))
+    }
+
+    /// Without the files of parameters.
+    fn read_feature_table(
+        &self,
+        wanted: &[String],
+        problem: &ProblemColumns<'_>,
+    ) -> Result<(Features, RowParameters)> {
         match self {
             Self::Csv {
                 file,
                 layout,
                 dialect,
-            } => csv::read_features(file, layout, wanted, *dialect),
+                ..
+            } => csv::read_features_for(file, layout, wanted, *dialect, problem),
             Self::CsvPair {
                 features,
                 columns,
@@ -86,10 +176,79 @@ impl TableSource {
                 ..
             } => {
                 let layout = Layout::Wide(columns.clone());
-                csv::read_features(features, &layout, wanted, *dialect)
+                csv::read_features_for(features, &layout, wanted, *dialect, problem)
             }
-            Self::Npy { features, .. } => npy::read_features(features, Some(wanted)),
+            Self::Npy { features, .. } => {
+                Self::check_named(features, problem)?;
+                let features = npy::read_features(features, Some(wanted))?;
+                let parameters = RowParameters::new(features.instances());
+                Ok((features, parameters))
+            }
         }
+    }
+
+    /// Arrays have no columns with names.
+    fn check_named(features: &Path, problem: &ProblemColumns<'_>) -> Result<()> {
+        match problem.parameters_in_files().next() {
+            None => Ok(()),
+            Some(parameter) => {
+                let message = format!("the problem needs the parameter '{}'", parameter.pattern);
+                Err(Error::input(InputPlace::file(features), message)
+                    .with_remedy("arrays have no columns with names; give it in a file of its own"))
+            }
+        }
+    }
+
+    /// The parameters of the problem that are in files of their own.
+    fn parameter_files(&self, problem: &ProblemColumns<'_>) -> Result<ParameterFiles> {
+        let (files, dialect) = match self {
+            Self::Csv {
+                parameters,
+                dialect,
+                ..
+            }
+            | Self::CsvPair {
+                parameters,
+                dialect,
+                ..
+            } => (parameters, *dialect),
+            Self::Npy { parameters, .. } => (parameters, CsvDialect::default()),
+        };
+        let instance_column = self.long_columns().map(|columns| columns.instance.as_str());
+        ParameterFiles::read(
+            files,
+            problem.parameters_in_files(),
+            dialect,
+            instance_column,
+        )
+    }
+
+    fn long_columns(&self) -> Option<&LongColumns> {
+        match self {
+            Self::Csv {
+                layout: Layout::Long(columns),
+                ..
+            } => Some(columns),
+            Self::Csv { .. } | Self::CsvPair { .. } | Self::Npy { .. } => None,
+        }
+    }
+
+    /// The parameters of the table with those of the files.
+    fn with_files(
+        &self,
+        parameters: RowParameters,
+        files: ParameterFiles,
+    ) -> Result<RowParameters> {
+        let instances = match self {
+            Self::Csv {
+                file,
+                layout,
+                dialect,
+                ..
+            } if files.name_instances() => csv::read_keys(file, layout, None, *dialect)?,
+            Self::Csv { .. } | Self::CsvPair { .. } | Self::Npy { .. } => None,
+        };
+        files.add_to(parameters, instances.as_ref())
     }
 
     /// The file with the costs; the labels of the table are stored next to it.
@@ -127,12 +286,14 @@ impl TableSource {
                 file,
                 layout,
                 dialect,
+                ..
             } => csv::read_times(file, layout, column, *dialect),
             Self::CsvPair {
                 features,
                 costs,
                 columns,
                 dialect,
+                ..
             } => {
                 // The times are with the features or else with the costs.
                 let layout = Layout::Wide(columns.clone());
@@ -146,8 +307,8 @@ impl TableSource {
         }
     }
 
-    /// Names and reasons of the columns that are neither features nor costs nor name instances or
-    /// items, in the order of the table; `data` is the table as it was read. The reasons are
+    /// Names and reasons of the columns that are neither features, costs nor parameters, nor name
+    /// instances or items, in the order of the table; `data` is the table as it was read. The reasons are
     /// "dates", "text", "ignored" and "not selected".
     ///
     /// # Errors
@@ -155,13 +316,17 @@ impl TableSource {
     pub fn unused_columns(&self, data: &Dataset) -> Result<Vec<(String, String)>> {
         let cost_names = data.cost_names().to_vec();
         let features = data.features().names();
+        let parameters = data.parameters().into_iter();
+        let parameters: Vec<&str> = parameters.flat_map(|known| known.names()).collect();
         let mut used: HashSet<&str> = features.iter().map(String::as_str).collect();
+        used.extend(&parameters);
         match self {
             Self::Npy { .. } => Ok(Vec::new()),
             Self::Csv {
                 file,
                 layout,
                 dialect,
+                ..
             } => {
                 let ignore = match layout {
                     Layout::Wide(columns) => {
@@ -185,6 +350,7 @@ impl TableSource {
                 costs,
                 columns,
                 dialect,
+                ..
             } => {
                 let mut choice = ColumnChoice {
                     used: &used,
@@ -192,7 +358,8 @@ impl TableSource {
                 };
                 let mut unused = FirstRow::read(features, *dialect)?.unused(&choice)?;
                 if costs != features {
-                    let used: HashSet<&str> = cost_names.iter().map(String::as_str).collect();
+                    let mut used: HashSet<&str> = cost_names.iter().map(String::as_str).collect();
+                    used.extend(&parameters);
                     choice.used = &used;
                     unused.extend(FirstRow::read(costs, *dialect)?.unused(&choice)?);
                 }

@@ -2,55 +2,88 @@
 //!
 //! Instances are in the order of their first rows. With a column that names the item, rows may be
 //! in any order and every instance has the same items; without one, the rows of an instance are
-//! contiguous and every instance has equally many.
+//! contiguous and every instance has equally many. Where the problem allows absent items, instances
+//! may have different ones (`item_slots.rs`).
 
 use std::collections::HashMap;
 use std::path::Path;
+use std::sync::Arc;
 
+use super::item_slots::{ItemSlots, SlotRule};
 use super::number::quoted;
 use super::table::CsvTable;
 use crate::data::layout::{ColumnSelection, CsvHeader, LongColumns};
+use crate::data::problem_columns::ProblemColumns;
 use crate::data::row_times::RowTimes;
-use crate::data::{CsvDialect, Dataset, FeatureShape, Features, InstanceKeys, Matrix};
-use crate::error::{Error, Result};
+use crate::data::{
+    CsvDialect, Dataset, FeatureShape, Features, InstanceKeys, Matrix, RowParameters,
+};
+use crate::error::{Error, InputPlace, Result};
 
 /// Features and costs.
-pub(super) fn read(path: &Path, columns: &LongColumns, dialect: CsvDialect) -> Result<Dataset> {
+pub(super) fn read(
+    path: &Path,
+    columns: &LongColumns,
+    dialect: CsvDialect,
+    problem: &ProblemColumns<'_>,
+) -> Result<Dataset> {
     let mut table = CsvTable::open(path, dialect)?;
     let header = table.header();
     CsvHeader::check_ignored(&[header], &columns.ignore)?;
     let keys = KeyColumns::find(header, columns)?;
     let cost = header.column(&columns.cost)?;
+    let parameters = LongParameters::find(header, problem)?;
+    header.check_known(&[cost], &parameters.columns)?;
     let taken: Vec<usize> = [cost, keys.instance].into_iter().chain(keys.item).collect();
     let features = header.features(&columns.features, &columns.ignore, &taken)?;
     let chosen = ColumnSelection {
         features,
         costs: vec![cost],
         all_remaining: columns.features.is_empty(),
+        parameters: parameters.columns.clone(),
+        costs_may_be_empty: problem.may_have_absent_costs,
     };
-    let table = LongTable::read(&mut table, keys, chosen, &columns.items)?;
+    let rule = SlotRule {
+        wanted: &columns.items,
+        cost_names: problem.cost_names,
+        may_be_absent: problem.may_have_absent_costs,
+        keep_names: false,
+    };
+    let table = LongTable::read(&mut table, keys, chosen, &rule, &parameters)?;
     let costs = Matrix::new(table.instances, table.items, table.costs)?;
-    Dataset::new(table.features, costs, table.item_names.map(Into::into))
+    let names = table.item_names.map(Into::into);
+    Dataset::from_finite_parts(table.features, costs, names)?.with_any_parameters(table.parameters)
 }
 
-/// The wanted features, in the wanted order.
+/// The wanted features, in the wanted order, and the parameters.
 pub(super) fn read_features(
     path: &Path,
     columns: &LongColumns,
     wanted: &[String],
     dialect: CsvDialect,
-) -> Result<Features> {
+    problem: &ProblemColumns<'_>,
+) -> Result<(Features, RowParameters)> {
     let mut table = CsvTable::open(path, dialect)?;
-    let keys = KeyColumns::find(table.header(), columns)?;
+    let header = table.header();
+    let keys = KeyColumns::find(header, columns)?;
+    let parameters = LongParameters::find(header, problem)?;
     let features = wanted
         .iter()
-        .map(|name| table.header().column(name))
+        .map(|name| header.column(name))
         .collect::<Result<_>>()?;
     let chosen = ColumnSelection {
         features,
+        parameters: parameters.columns.clone(),
         ..ColumnSelection::default()
     };
-    Ok(LongTable::read(&mut table, keys, chosen, &columns.items)?.features)
+    let rule = SlotRule {
+        wanted: &columns.items,
+        cost_names: problem.cost_names,
+        may_be_absent: problem.may_have_absent_costs,
+        keep_names: problem.may_have_absent_costs,
+    };
+    let table = LongTable::read(&mut table, keys, chosen, &rule, &parameters)?;
+    Ok((table.features, table.parameters))
 }
 
 /// The time of every instance, in the order of their first rows.
@@ -126,9 +159,9 @@ pub(super) fn read_keys(
 
 /// The columns with the keys of a row: instance and item.
 #[derive(Clone, Copy)]
-struct KeyColumns {
-    instance: usize,
-    item: Option<usize>,
+pub(super) struct KeyColumns {
+    pub instance: usize,
+    pub item: Option<usize>,
 }
 
 impl KeyColumns {
@@ -150,12 +183,17 @@ impl KeyColumns {
 
 /// Names in order of first appearance.
 #[derive(Default)]
-struct NameIndex {
-    list: Vec<String>,
+pub(super) struct NameIndex {
+    pub list: Vec<String>,
     numbers: HashMap<String, usize>,
 }
 
 impl NameIndex {
+    /// The number of a known name.
+    pub fn get(&self, name: &str) -> Option<usize> {
+        self.numbers.get(name).copied()
+    }
+
     fn number(&mut self, name: &str) -> usize {
         if let Some(number) = self.numbers.get(name) {
             return *number;
@@ -169,17 +207,17 @@ impl NameIndex {
 
 /// Indices of the instance and the item of a row; the item is 0 where none is named.
 #[derive(Clone, Copy)]
-struct RowKey {
-    instance: usize,
-    item: usize,
+pub(super) struct RowKey {
+    pub instance: usize,
+    pub item: usize,
 }
 
 /// The keys of all rows.
 #[derive(Default)]
-struct RowKeys {
-    instances: NameIndex,
-    items: NameIndex,
-    rows: Vec<RowKey>,
+pub(super) struct RowKeys {
+    pub instances: NameIndex,
+    pub items: NameIndex,
+    pub rows: Vec<RowKey>,
 }
 
 impl RowKeys {
@@ -221,6 +259,51 @@ fn key<'a>(table: &'a CsvTable, column: usize, what: &str) -> Result<&'a str> {
     }
 }
 
+/// The columns of row parameters in a long table.
+struct LongParameters {
+    columns: Vec<usize>,
+    /// Whether each column has a number per item; otherwise it has one per instance, in all its
+    /// rows.
+    are_per_item: Vec<bool>,
+    /// Whether the problem asks which items are present.
+    include_presence: bool,
+}
+
+impl LongParameters {
+    fn find(header: CsvHeader<'_>, problem: &ProblemColumns<'_>) -> Result<Self> {
+        let mut found = Self {
+            columns: Vec::new(),
+            are_per_item: Vec::new(),
+            include_presence: problem.asks_for_present_items(),
+        };
+        for parameter in problem.parameters_in_files() {
+            let columns = header.parameter(&parameter.pattern);
+            let is_per_item = parameter.count != 1 && columns.len() == 1;
+            let is_per_instance = columns.len() == parameter.count;
+            if columns.is_empty() {
+                return Err(header.missing_parameter(&parameter.pattern));
+            }
+            if !is_per_item && !is_per_instance {
+                let message = format!(
+                    "'{}' matches {} columns, but a long table has one column for the numbers of \
+                     the items",
+                    parameter.pattern,
+                    columns.len()
+                );
+                return Err(Error::input(InputPlace::file(header.path).row(1), message)
+                    .with_remedy("name one column"));
+            }
+            for column in columns {
+                if !found.columns.contains(&column) {
+                    found.columns.push(column);
+                    found.are_per_item.push(is_per_item);
+                }
+            }
+        }
+        Ok(found)
+    }
+}
+
 /// A table sorted by instance, then by item.
 struct LongTable {
     features: Features,
@@ -228,6 +311,7 @@ struct LongTable {
     instances: usize,
     items: usize,
     item_names: Option<Vec<String>>,
+    parameters: RowParameters,
 }
 
 impl LongTable {
@@ -235,132 +319,106 @@ impl LongTable {
         table: &mut CsvTable,
         columns: KeyColumns,
         chosen: ColumnSelection,
-        wanted: &[String],
+        rule: &SlotRule<'_>,
+        parameters: &LongParameters,
     ) -> Result<Self> {
         let mut keys = RowKeys::default();
-        for name in wanted {
+        for name in rule.wanted {
             keys.items.number(name);
         }
-        let wanted = keys.items.list.len();
         let mut numbers = table.read(chosen, |table| keys.add(table, columns))?;
+        let slots = ItemSlots::find(table, columns, &keys, rule)?;
         let instances = keys.instances.list.len();
-        let (items, item_names) = match columns.item {
-            None => (rows_per_instance(table, columns.instance, &keys)?, None),
-            Some(column) => {
-                let items = required_items(&keys, wanted);
-                let order = sorted_rows(table, column, &keys, &items)?;
-                numbers.features = permuted(&numbers.features, &order);
-                numbers.costs = permuted(&numbers.costs, &order);
-                let name = |item: &usize| keys.items.list[*item].clone();
-                (items.len(), Some(items.iter().map(name).collect()))
-            }
-        };
+        let values = std::mem::take(&mut numbers.parameters);
+        let parameters = slots.parameters(table, &keys, parameters, values)?;
         let names = table.names_of(&numbers.feature_columns);
-        let values = Matrix::new(numbers.rows, names.len(), numbers.features)?;
+        let features = slots.arranged(numbers.features, names.len());
+        let costs = if numbers.costs.is_empty() {
+            Vec::new()
+        } else {
+            slots.arranged(numbers.costs, 1)
+        };
+        let items = slots.items;
+        let values = Matrix::new(instances * items, names.len(), features)?;
         let features = Features::new(values, FeatureShape::Long { items }, Some(names))?;
+        let parameters = slots.named(parameters, keys.items.list, &keys.rows);
         Ok(Self {
             features,
-            costs: numbers.costs,
+            costs,
             instances,
             items,
-            item_names,
+            item_names: slots.names,
+            parameters,
         })
     }
 }
 
-/// The number of rows of every instance.
-fn rows_per_instance(table: &CsvTable, column: usize, keys: &RowKeys) -> Result<usize> {
-    let mut counts = vec![0; keys.instances.list.len()];
-    for row in &keys.rows {
-        counts[row.instance] += 1;
-    }
-    let Some(different) = counts.iter().position(|count| *count != counts[0]) else {
-        return Ok(counts[0]);
-    };
-    let first_row = keys
-        .rows
-        .iter()
-        .position(|row| row.instance == different)
-        .unwrap_or_default();
-    let name = quoted(&keys.instances.list[different]);
-    let first = quoted(&keys.instances.list[0]);
-    let message = format!(
-        "instance {name} has {} rows, but the first instance {first} has {}; all must have equally \
-         many",
-        counts[different], counts[0]
-    );
-    Err(table.cell_error_at(first_row as u64 + 1, column, message))
-}
-
-/// The items that every instance must have: the wanted ones, or those of the first instance.
-fn required_items(keys: &RowKeys, wanted: usize) -> Vec<usize> {
-    if wanted > 0 {
-        return (0..wanted).collect();
-    }
-    let mut seen = vec![false; keys.items.list.len()];
-    let mut items = Vec::new();
-    for row in keys.rows.iter().filter(|row| row.instance == 0) {
-        if !std::mem::replace(&mut seen[row.item], true) {
-            items.push(row.item);
-        }
-    }
-    items
-}
-
-/// The row of every instance and item, in order. Allocates no more than there are rows: a short
-/// file may name many instances and many items.
-fn sorted_rows(
-    table: &CsvTable,
-    column: usize,
-    keys: &RowKeys,
-    items: &[usize],
-) -> Result<Vec<usize>> {
-    let mut positions = vec![None; keys.items.list.len()];
-    for (position, item) in items.iter().enumerate() {
-        positions[*item] = Some(position);
-    }
-    let error = |row: usize, problem: String| {
-        let instance = quoted(&keys.instances.list[keys.rows[row].instance]);
-        let message = format!("instance {instance} {problem}");
-        Err(table.cell_error_at(row as u64 + 1, column, message))
-    };
-    let item_name = |item: usize| quoted(&keys.items.list[item]);
-    let mut by_instance: Vec<usize> = (0..keys.rows.len()).collect();
-    by_instance.sort_by_key(|row| keys.rows[*row].instance);
-    let mut order = Vec::with_capacity(keys.rows.len());
-    let mut slots = vec![None; items.len()];
-    let same_instance = |a: &usize, b: &usize| keys.rows[*a].instance == keys.rows[*b].instance;
-    for rows in by_instance.chunk_by(same_instance) {
-        slots.fill(None);
-        for row in rows {
-            let item = keys.rows[*row].item;
-            let Some(position) = positions[item] else {
-                let name = item_name(item);
-                let problem =
-                    format!("has an item {name}, which is not among those of the first instance");
-                return error(*row, problem);
+impl ItemSlots {
+    /// The parameters of the instances; an absent item has the number 0.
+    fn parameters(
+        &self,
+        table: &CsvTable,
+        keys: &RowKeys,
+        columns: &LongParameters,
+        values: Vec<Vec<f64>>,
+    ) -> Result<RowParameters> {
+        let instances = keys.instances.list.len();
+        let mut parameters = RowParameters::new(instances);
+        let kinds = columns.columns.iter().zip(&columns.are_per_item);
+        for ((column, is_per_item), values) in kinds.zip(values) {
+            let name = table.header().names[*column].clone();
+            parameters = if *is_per_item {
+                let values = self.arranged(values, 1);
+                parameters.with_item_column(name, self.items, Arc::new(values))?
+            } else {
+                let values = one_per_instance(table, keys, *column, &values)?;
+                parameters.with_column(name, 1, Arc::new(values))?
             };
-            if slots[position].replace(*row).is_some() {
-                let name = item_name(item);
-                return error(*row, format!("has item {name} twice; once is right"));
+        }
+        if self.has_absent() || columns.include_presence {
+            let present = self.present();
+            let name = RowParameters::PRESENT_ITEMS;
+            parameters = parameters.with_item_column(name, self.items, Arc::new(present))?;
+        }
+        Ok(parameters)
+    }
+
+    /// The same parameters with the names of the items of each instance, if they differ.
+    fn named(
+        &self,
+        parameters: RowParameters,
+        names: Vec<String>,
+        keys: &[RowKey],
+    ) -> RowParameters {
+        if !self.have_own_names {
+            return parameters;
+        }
+        let index = |row: &Option<usize>| row.map(|row| keys[row].item);
+        parameters.with_item_names(names, self.items, self.rows.iter().map(index))
+    }
+}
+
+/// The number of every instance, which all its rows have.
+fn one_per_instance(
+    table: &CsvTable,
+    keys: &RowKeys,
+    column: usize,
+    values: &[f64],
+) -> Result<Vec<f64>> {
+    let mut numbers: Vec<f64> = Vec::with_capacity(keys.instances.list.len());
+    for (row, (key, value)) in keys.rows.iter().zip(values).enumerate() {
+        match numbers.get(key.instance) {
+            None => numbers.push(*value),
+            Some(known) if known == value => {}
+            Some(known) => {
+                let name = quoted(&keys.instances.list[key.instance]);
+                let message = format!(
+                    "instance {name} has {known} and {value}, but the problem needs one number per \
+                     instance; all its rows need the same"
+                );
+                return Err(table.cell_error_at(row as u64 + 1, column, message));
             }
         }
-        if let Some(position) = slots.iter().position(Option::is_none) {
-            let name = item_name(items[position]);
-            let problem = format!("has no item {name}; every instance must have the same items");
-            return error(rows[0], problem);
-        }
-        order.extend(slots.iter().flatten());
     }
-    Ok(order)
-}
-
-/// Rows of values in another order.
-fn permuted(values: &[f32], order: &[usize]) -> Vec<f32> {
-    let width = values.len() / order.len();
-    let mut permuted = Vec::with_capacity(values.len());
-    for row in order {
-        permuted.extend_from_slice(&values[row * width..][..width]);
-    }
-    permuted
+    Ok(numbers)
 }

@@ -7,12 +7,15 @@
 use std::path::Path;
 
 use super::layout::{Layout, WideColumns};
+use super::problem_columns::ProblemColumns;
 use super::row_times::RowTimes;
-use super::{CsvDialect, Dataset, Features, InstanceKeys};
+use super::{CsvDialect, Dataset, Features, InstanceKeys, RowParameters};
 use crate::error::Result;
 
+mod item_slots;
 mod long;
 mod number;
+mod parameters;
 mod row_numbers;
 mod table;
 mod unused;
@@ -20,6 +23,7 @@ mod wide;
 mod write;
 
 pub(crate) use number::shortest;
+pub(super) use parameters::{ParameterTable, read_parameters};
 pub(super) use unused::{ColumnChoice, FirstRow};
 pub(crate) use write::name_cell;
 pub use write::{write, write_predictions};
@@ -30,24 +34,38 @@ pub use write::{write, write_predictions};
 /// When a column is missing or duplicated, a cell is not a finite number, or an instance is
 /// incomplete.
 pub fn read(path: &Path, layout: &Layout, dialect: CsvDialect) -> Result<Dataset> {
+    read_for(path, layout, dialect, &ProblemColumns::default())
+}
+
+/// The same with what a problem reads from the table.
+///
+/// # Errors
+/// As [`read`], and when a parameter is missing or is not a number.
+pub(super) fn read_for(
+    path: &Path,
+    layout: &Layout,
+    dialect: CsvDialect,
+    problem: &ProblemColumns<'_>,
+) -> Result<Dataset> {
     match layout {
-        Layout::Wide(columns) => wide::read(path, columns, dialect),
-        Layout::Long(columns) => long::read(path, columns, dialect),
+        Layout::Wide(columns) => wide::read(path, columns, dialect, problem),
+        Layout::Long(columns) => long::read(path, columns, dialect, problem),
     }
 }
 
 /// Reads features from one file and costs from another, one row per instance in both. Without
-/// patterns for the costs, every column of their file is one.
+/// patterns for the costs, every column of their file is one that is no parameter.
 ///
 /// # Errors
-/// As [`read`], and when the files have different numbers of rows.
-pub fn read_pair(
+/// As [`read_for`], and when the files have different numbers of rows.
+pub(super) fn read_pair(
     features: &Path,
     costs: &Path,
     columns: &WideColumns,
     dialect: CsvDialect,
+    problem: &ProblemColumns<'_>,
 ) -> Result<Dataset> {
-    wide::read_pair(features, costs, columns, dialect)
+    wide::read_pair(features, costs, columns, dialect, problem)
 }
 
 /// Reads the features that a model expects, in its order, and ignores all other columns except
@@ -61,9 +79,24 @@ pub fn read_features(
     wanted: &[String],
     dialect: CsvDialect,
 ) -> Result<Features> {
+    let nothing = ProblemColumns::default();
+    read_features_for(path, layout, wanted, dialect, &nothing).map(|(features, _)| features)
+}
+
+/// The same with the parameters that a problem needs.
+///
+/// # Errors
+/// As [`read_features`], and when a parameter is missing or is not a number.
+pub(super) fn read_features_for(
+    path: &Path,
+    layout: &Layout,
+    wanted: &[String],
+    dialect: CsvDialect,
+    problem: &ProblemColumns<'_>,
+) -> Result<(Features, RowParameters)> {
     match layout {
-        Layout::Wide(_) => wide::read_features(path, wanted, dialect),
-        Layout::Long(columns) => long::read_features(path, columns, wanted, dialect),
+        Layout::Wide(_) => wide::read_features(path, wanted, dialect, problem),
+        Layout::Long(columns) => long::read_features(path, columns, wanted, dialect, problem),
     }
 }
 

@@ -12,7 +12,7 @@ pub(super) fn parse(cell: &str, dialect: CsvDialect) -> Result<f32, String> {
     let parsed = with_decimal_point(cell, dialect).map(|text| text.parse::<f32>());
     match parsed {
         Some(Ok(number)) if number.is_finite() => Ok(number),
-        Some(Ok(_)) if cell.bytes().any(|byte| byte.is_ascii_digit()) => Err(format!(
+        Some(Ok(_)) if has_digit(cell) => Err(format!(
             "{} is beyond single precision; numbers reach to 3.4e38",
             quoted(cell)
         )),
@@ -23,23 +23,56 @@ pub(super) fn parse(cell: &str, dialect: CsvDialect) -> Result<f32, String> {
         _ if cell.is_empty() => {
             Err("the cell is empty; fill in a number or leave the row out".into())
         }
-        _ if looks_numeric(cell, dialect) => {
-            let [here, other] = if dialect.has_decimal_comma() {
-                ["comma", "."]
-            } else {
-                ["point", ","]
-            };
-            Err(format!(
-                "{} is not a number; write a decimal {here} and no thousands separators, or set \
-                 `decimal` to '{other}'",
-                quoted(cell)
-            ))
-        }
+        _ if looks_numeric(cell, dialect) => Err(other_notation(cell, dialect)),
         _ => Err(format!(
             "{} is not a number; ignore the column if it is not meant to be one",
             quoted(cell)
         )),
     }
+}
+
+/// Parses a number in double precision; infinite numbers are bounds that do not bind.
+///
+/// # Errors
+/// A message with the cell and a remedy.
+pub(super) fn parse_f64(cell: &str, dialect: CsvDialect) -> Result<f64, String> {
+    let parsed = with_decimal_point(cell, dialect).map(|text| text.parse::<f64>());
+    match parsed {
+        Some(Ok(number)) if number.is_infinite() && has_digit(cell) => Err(format!(
+            "{} is beyond double precision; numbers reach to 1.8e308, and 'inf' has no bound",
+            quoted(cell)
+        )),
+        Some(Ok(number)) if !number.is_nan() => Ok(number),
+        Some(Ok(_)) => Err(format!("{} is not a number; fill in one", quoted(cell))),
+        _ if cell.is_empty() => Err(
+            "the cell is empty, but the problem needs this parameter; fill in a number, or leave \
+             the row out"
+                .into(),
+        ),
+        _ if looks_numeric(cell, dialect) => Err(other_notation(cell, dialect)),
+        _ => Err(format!(
+            "{} is not a number, but the problem needs this parameter",
+            quoted(cell)
+        )),
+    }
+}
+
+/// What is wrong with a number in another way of writing.
+fn other_notation(cell: &str, dialect: CsvDialect) -> String {
+    let [here, other] = if dialect.has_decimal_comma() {
+        ["comma", "."]
+    } else {
+        ["point", ","]
+    };
+    format!(
+        "{} is not a number; write a decimal {here} and no thousands separators, or set `decimal` \
+         to '{other}'",
+        quoted(cell)
+    )
+}
+
+fn has_digit(cell: &str) -> bool {
+    cell.bytes().any(|byte| byte.is_ascii_digit())
 }
 
 /// A cell with a point in place of a decimal comma; `None` where a decimal point is not allowed.

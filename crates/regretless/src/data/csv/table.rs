@@ -54,7 +54,10 @@ pub(super) struct CsvTable {
 /// The values of the selected columns, row by row.
 pub(super) struct NumericColumns {
     pub features: Vec<f32>,
+    /// An empty cell that is allowed is NaN.
     pub costs: Vec<f32>,
+    /// Column by column.
+    pub parameters: Vec<Vec<f64>>,
     pub feature_columns: Vec<usize>,
     pub rows: usize,
 }
@@ -112,6 +115,12 @@ impl CsvTable {
             .map_err(|message| self.cell_error(column, message))
     }
 
+    /// The row parameter in a cell of the current row, with all digits.
+    pub fn parameter(&self, column: usize) -> Result<f64> {
+        number::parse_f64(self.text(column)?, self.dialect)
+            .map_err(|message| self.cell_error(column, message))
+    }
+
     /// A cell of the current row as the text of a time, with a decimal point in numbers.
     pub fn time(&self, column: usize) -> Result<Cow<'_, str>> {
         let cell = self.text(column)?;
@@ -158,6 +167,7 @@ impl CsvTable {
         let mut found = NumericColumns {
             features: vec![],
             costs: vec![],
+            parameters: vec![Vec::new(); chosen.parameters.len()],
             feature_columns: vec![],
             rows: 0,
         };
@@ -167,8 +177,23 @@ impl CsvTable {
                 (text_columns, features) = self.text_columns(features)?;
             }
             each_row(self)?;
-            self.append(&features, &mut found.features)?;
-            self.append(&costs, &mut found.costs)?;
+            for (column, values) in chosen.parameters.iter().zip(&mut found.parameters) {
+                values.push(self.parameter(*column)?);
+            }
+            for column in &features {
+                let number = self.number(*column);
+                let number = number
+                    .map_err(|error| self.feature_error(error, *column, &chosen.parameters))?;
+                found.features.push(number);
+            }
+            for column in &costs {
+                let is_absent = chosen.costs_may_be_empty && self.text(*column)?.is_empty();
+                found.costs.push(if is_absent {
+                    f32::NAN
+                } else {
+                    self.number(*column)?
+                });
+            }
             self.check_text(&text_columns)?;
             found.rows += 1;
         }
@@ -182,11 +207,14 @@ impl CsvTable {
         Ok(found)
     }
 
-    fn append(&self, columns: &[usize], numbers: &mut Vec<f32>) -> Result<()> {
-        for column in columns {
-            numbers.push(self.number(*column)?);
+    /// The error of a feature; an infinite parameter is valid, but no feature.
+    fn feature_error(&self, error: Error, column: usize, parameters: &[usize]) -> Error {
+        if parameters.contains(&column) && self.parameter(column).is_ok_and(f64::is_infinite) {
+            let message = "a feature must be finite; ignore the column as a feature, and it is \
+                still read as a parameter";
+            return self.cell_error(column, message);
         }
-        Ok(())
+        error
     }
 
     /// Splits columns by their first cell into those of text and those of numbers.

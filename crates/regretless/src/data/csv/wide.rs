@@ -1,15 +1,25 @@
 //! Tables with one row per instance: features and costs in one file, or in two.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use super::table::{CsvTable, NumericColumns};
 use crate::data::layout::{ColumnSelection, CsvHeader, WideColumns};
+use crate::data::problem_columns::ProblemColumns;
 use crate::data::row_times::RowTimes;
-use crate::data::{CsvDialect, Dataset, FeatureShape, Features, InstanceKeys, Matrix};
+use crate::data::{
+    CsvDialect, Dataset, FeatureShape, Features, InstanceKeys, Matrix, ParameterColumns,
+    RowParameters,
+};
 use crate::error::{Error, InputPlace, Result};
 
 /// Features and costs from one file.
-pub(super) fn read(path: &Path, columns: &WideColumns, dialect: CsvDialect) -> Result<Dataset> {
+pub(super) fn read(
+    path: &Path,
+    columns: &WideColumns,
+    dialect: CsvDialect,
+    problem: &ProblemColumns<'_>,
+) -> Result<Dataset> {
     if columns.costs.is_empty() {
         return Err(Error::setting(
             "name the cost columns of the table, for instance by the pattern c*",
@@ -19,12 +29,17 @@ pub(super) fn read(path: &Path, columns: &WideColumns, dialect: CsvDialect) -> R
     let header = table.header();
     CsvHeader::check_ignored(&[header], &columns.ignore)?;
     let costs = header.matching(&columns.costs, &columns.ignore)?;
+    let parameters = header.parameters(problem.parameters_in_files())?;
+    header.check_known(&costs, &parameters)?;
     let features = header.features(&columns.features, &columns.ignore, &costs)?;
     let cost_names = table.names_of(&costs);
+    let parameter_names = table.names_of(&parameters);
     let chosen = ColumnSelection {
         features,
         costs,
         all_remaining: columns.features.is_empty(),
+        parameters,
+        costs_may_be_empty: problem.may_have_absent_costs,
     };
     let mut numbers = table.read(chosen, |_| Ok(()))?;
     let costs = Matrix::new(
@@ -32,19 +47,24 @@ pub(super) fn read(path: &Path, columns: &WideColumns, dialect: CsvDialect) -> R
         cost_names.len(),
         std::mem::take(&mut numbers.costs),
     )?;
-    Dataset::new(
+    let parameters = parameters_of(parameter_names, &mut numbers)?;
+    // All costs are finite but those that do not exist.
+    Dataset::from_finite_parts(
         features_of(&table, numbers)?,
         costs,
         Some(cost_names.into()),
-    )
+    )?
+    .with_any_parameters(parameters)
 }
 
-/// Features from one file and costs from another, row by row.
+/// Features from one file and costs from another, row by row. Parameters are in the first, or else
+/// in the second.
 pub(super) fn read_pair(
     features: &Path,
     costs: &Path,
     columns: &WideColumns,
     dialect: CsvDialect,
+    problem: &ProblemColumns<'_>,
 ) -> Result<Dataset> {
     let mut feature_table = CsvTable::open(features, dialect)?;
     let mut cost_table = CsvTable::open(costs, dialect)?;
@@ -52,21 +72,36 @@ pub(super) fn read_pair(
         &[feature_table.header(), cost_table.header()],
         &columns.ignore,
     )?;
-    let chosen = ColumnSelection {
-        features: feature_table
-            .header()
-            .features(&columns.features, &columns.ignore, &[])?,
-        costs: Vec::new(),
-        all_remaining: columns.features.is_empty(),
+    let is_with_costs = |parameter: &&ParameterColumns| {
+        let is_in = |table: &CsvTable| !table.header().parameter(&parameter.pattern).is_empty();
+        is_in(&cost_table) && !is_in(&feature_table)
     };
-    let cost_columns = cost_table
-        .header()
-        .features(&columns.costs, &columns.ignore, &[])?;
+    let (with_costs, with_features): (Vec<_>, Vec<_>) =
+        problem.parameters_in_files().partition(is_with_costs);
+    let header = feature_table.header();
+    let chosen = ColumnSelection {
+        features: header.features(&columns.features, &columns.ignore, &[])?,
+        all_remaining: columns.features.is_empty(),
+        parameters: header.parameters(with_features.into_iter())?,
+        ..ColumnSelection::default()
+    };
+    let mut parameter_names = feature_table.names_of(&chosen.parameters);
+    let header = cost_table.header();
+    let cost_parameters = header.parameters(with_costs.into_iter())?;
+    parameter_names.extend(cost_table.names_of(&cost_parameters));
+    let cost_columns = if columns.costs.is_empty() {
+        header.features(&[], &columns.ignore, &cost_parameters)?
+    } else {
+        header.features(&columns.costs, &columns.ignore, &[])?
+    };
+    header.check_known(&cost_columns, &cost_parameters)?;
     let cost_names = cost_table.names_of(&cost_columns);
-    let feature_columns = feature_table.read(chosen, |_| Ok(()))?;
+    let mut feature_columns = feature_table.read(chosen, |_| Ok(()))?;
     let cost_columns = cost_table.read(
         ColumnSelection {
             costs: cost_columns,
+            parameters: cost_parameters,
+            costs_may_be_empty: problem.may_have_absent_costs,
             ..ColumnSelection::default()
         },
         |_| Ok(()),
@@ -79,33 +114,51 @@ pub(super) fn read_pair(
         );
         return Err(Error::input(InputPlace::file(costs), message));
     }
+    feature_columns.parameters.extend(cost_columns.parameters);
+    let parameters = parameters_of(parameter_names, &mut feature_columns)?;
     let costs = Matrix::new(cost_columns.rows, cost_names.len(), cost_columns.costs)?;
-    Dataset::new(
+    Dataset::from_finite_parts(
         features_of(&feature_table, feature_columns)?,
         costs,
         Some(cost_names.into()),
-    )
+    )?
+    .with_any_parameters(parameters)
 }
 
-/// The wanted features, in the wanted order.
+/// The wanted features, in the wanted order, and the parameters.
 pub(super) fn read_features(
     path: &Path,
     wanted: &[String],
     dialect: CsvDialect,
-) -> Result<Features> {
+    problem: &ProblemColumns<'_>,
+) -> Result<(Features, RowParameters)> {
     let mut table = CsvTable::open(path, dialect)?;
+    let header = table.header();
     let features = wanted
         .iter()
-        .map(|name| table.header().column(name))
+        .map(|name| header.column(name))
         .collect::<Result<_>>()?;
-    let numbers = table.read(
-        ColumnSelection {
-            features,
-            ..ColumnSelection::default()
-        },
-        |_| Ok(()),
-    )?;
-    features_of(&table, numbers)
+    let chosen = ColumnSelection {
+        features,
+        parameters: header.parameters(problem.parameters_in_files())?,
+        ..ColumnSelection::default()
+    };
+    let parameter_names = table.names_of(&chosen.parameters);
+    let mut numbers = table.read(chosen, |_| Ok(()))?;
+    let parameters = parameters_of(parameter_names, &mut numbers)?;
+    Ok((features_of(&table, numbers)?, parameters))
+}
+
+/// The parameters of a table under their names.
+fn parameters_of(names: Vec<String>, numbers: &mut NumericColumns) -> Result<RowParameters> {
+    let mut parameters = RowParameters::new(numbers.rows);
+    for (name, values) in names
+        .into_iter()
+        .zip(std::mem::take(&mut numbers.parameters))
+    {
+        parameters = parameters.with_column(name, 1, Arc::new(values))?;
+    }
+    Ok(parameters)
 }
 
 /// The time of every row.

@@ -28,7 +28,12 @@ pub(super) struct NpySource {
 impl NpySource {
     /// Whether the file is in native format: single precision, little-endian, in C order.
     pub fn is_native(&self) -> bool {
-        self.kind.to_string() == "<f4" && self.header.order() == Order::C
+        self.is_mappable("<f4")
+    }
+
+    /// Whether the numbers are of this type and in C order.
+    pub fn is_mappable(&self, kind: &str) -> bool {
+        self.kind.to_string() == kind && self.header.order() == Order::C
     }
 
     /// Type and order, for messages.

@@ -17,10 +17,12 @@ use super::{Dataset, FeatureShape, Features, Matrix, first_not_finite};
 use crate::error::{Error, InputPlace, Result};
 
 mod header;
+mod parameters;
 mod write;
 
 use header::NpySource;
 
+pub(super) use parameters::ParameterArray;
 pub use write::{write, write_f64_rows, write_predictions, write_rows};
 
 /// Where the values of a file are stored while they are used.
@@ -259,10 +261,10 @@ impl NpyArray {
     }
 }
 
-fn numbers<T: npyz::Deserialize>(
+fn numbers<T: npyz::Deserialize, N>(
     file: NpyFile<impl std::io::Read>,
-    to_single: fn(T) -> f32,
-) -> std::io::Result<Vec<f32>> {
+    convert: fn(T) -> N,
+) -> std::io::Result<Vec<N>> {
     let mut values = Vec::new();
     let out_of_memory = |_| {
         let message = "the numbers do not fit in memory; costs saved as float32 in C order stay on \
@@ -273,13 +275,13 @@ fn numbers<T: npyz::Deserialize>(
         .try_reserve_exact(file.header().len() as usize)
         .map_err(out_of_memory)?;
     for value in file.data::<T>().map_err(std::io::Error::other)? {
-        values.push(to_single(value?));
+        values.push(convert(value?));
     }
     Ok(values)
 }
 
 /// Converts values from Fortran order to C order.
-fn in_c_order(values: &[f32], shape: &[usize]) -> Vec<f32> {
+fn in_c_order<N: Copy>(values: &[N], shape: &[usize]) -> Vec<N> {
     let mut strides = vec![1; shape.len()];
     for axis in 1..shape.len() {
         strides[axis] = strides[axis - 1] * shape[axis - 1];

@@ -280,6 +280,7 @@ fn csv_dialect(path: &Path) -> Result<String, String> {
             ..WideColumns::default()
         }),
         dialect: CsvDialect::new(";", ",").map_err(message)?,
+        parameters: Vec::new(),
     };
     let data = source.read().map_err(message)?;
     let unused = source.unused_columns(&data).map_err(message)?;

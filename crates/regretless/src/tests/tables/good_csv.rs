@@ -106,6 +106,7 @@ fn two_files_make_one_table() {
         costs: costs.clone(),
         columns: WideColumns::default(),
         dialect: CsvDialect::default(),
+        parameters: Vec::new(),
     };
     let data = source.read().unwrap();
     assert_eq!(

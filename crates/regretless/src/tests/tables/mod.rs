@@ -8,6 +8,7 @@ mod good_csv;
 mod housing;
 mod larger_than_memory;
 mod properties;
+mod row_parameters;
 
 use std::fs;
 use std::path::PathBuf;
