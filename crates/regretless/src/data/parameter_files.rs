@@ -66,16 +66,16 @@ impl ParameterFiles {
     ///
     /// # Errors
     /// When a file cannot be read, has other numbers per row than a parameter, or no parameter.
-    pub fn read<'p>(
+    pub fn read(
         files: &[String],
-        parameters: impl Iterator<Item = &'p ParameterColumns>,
+        parameters: &[ParameterColumns],
         dialect: CsvDialect,
         instance_column: Option<&str>,
     ) -> Result<Self> {
         let parsed: Vec<ParameterFile> = (files.iter())
             .map(|text| ParameterFile::parse(text))
             .collect::<Result<_>>()?;
-        let mut others: Vec<ParameterColumns> = parameters.cloned().collect();
+        let mut others = parameters.to_vec();
         let mut read = Self::default();
         for (file, text) in parsed.iter().zip(files) {
             let found = match file {
@@ -85,7 +85,9 @@ impl ParameterFiles {
                 }
             };
             if !found {
-                let wanted: Vec<String> = others.iter().map(|p| p.pattern.clone()).collect();
+                let patterns = others.iter().map(|parameter| parameter.pattern.as_str());
+                let is_in_files = |pattern: &&str| *pattern != RowParameters::PRESENT_ITEMS;
+                let wanted: Vec<&str> = patterns.filter(is_in_files).collect();
                 let remedy = if wanted.is_empty() {
                     "leave the file out".to_owned()
                 } else {

@@ -12,6 +12,8 @@ pub(crate) struct ProblemColumns<'a> {
     pub parameters: &'a [ParameterColumns],
     /// Names of the costs; they identify the items of a long table.
     pub cost_names: Option<&'a CostNames>,
+    /// The number of costs, where the problem has one.
+    pub num_costs: Option<usize>,
     /// Whether some costs may not exist in some rows: an empty cost cell of a wide table, an item
     /// of a long table that an instance does not have.
     pub may_have_absent_costs: bool,
@@ -20,9 +22,13 @@ pub(crate) struct ProblemColumns<'a> {
 impl<'a> ProblemColumns<'a> {
     /// The columns of a problem.
     pub fn of(problem: &'a dyn ProblemKind) -> Self {
+        let parameters = problem.parameters();
+        // A parameter with as many numbers as the table has items leaves their number open.
+        let is_open = parameters.iter().any(|parameter| parameter.count == 0);
         Self {
-            parameters: problem.parameters(),
+            parameters,
             cost_names: problem.cost_names(),
+            num_costs: (!is_open).then(|| problem.num_costs()),
             may_have_absent_costs: problem.may_have_absent_costs(),
         }
     }

@@ -215,12 +215,7 @@ impl TableSource {
             Self::Npy { parameters, .. } => (parameters, CsvDialect::default()),
         };
         let instance_column = self.long_columns().map(|columns| columns.instance.as_str());
-        ParameterFiles::read(
-            files,
-            problem.parameters_in_files(),
-            dialect,
-            instance_column,
-        )
+        ParameterFiles::read(files, problem.parameters, dialect, instance_column)
     }
 
     fn long_columns(&self) -> Option<&LongColumns> {

@@ -59,7 +59,7 @@ pub(super) struct LabelKeys {
 
 impl LabelKeys {
     /// # Errors
-    /// When the file of mapped costs was changed meanwhile.
+    /// When the file of mapped costs or parameters was changed meanwhile.
     pub(super) fn of(costs: &Matrix, oracle: &Oracle) -> Result<Self> {
         let mut keys = vec![LabelKey { high: 0, low: 0 }; costs.rows()];
         let threads = oracle.threads();
@@ -67,6 +67,9 @@ impl LabelKeys {
             *key = LabelKey::of(costs, oracle, row, buffers);
         });
         costs.check_unchanged()?;
+        if let Some(parameters) = oracle.parameters() {
+            parameters.check_unchanged()?;
+        }
         let mut first_rows = HashMap::with_capacity(keys.len());
         for (row, key) in keys.iter().enumerate() {
             first_rows.entry(*key).or_insert(row);

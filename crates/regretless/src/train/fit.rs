@@ -170,7 +170,11 @@ impl<'a> FitState<'a> {
         };
         let result = self.runner.epoch(epoch, &order, evaluated_rows)?;
         // Costs may be in a memory-mapped file that another process can write to.
-        context.data.data().costs().check_unchanged()?;
+        let table = context.data.data();
+        table.costs().check_unchanged()?;
+        if let Some(parameters) = table.parameters() {
+            parameters.check_unchanged()?;
+        }
         let mut report = EpochReport {
             epoch,
             training_loss: (epoch > 0).then_some(result.loss),

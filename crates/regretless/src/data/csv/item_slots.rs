@@ -3,8 +3,8 @@
 //! Every instance has equally many slots. Where all instances have the same items, a slot is an
 //! item. Otherwise, if the problem allows absent items: where the problem or the model names its
 //! costs, slots are these costs, and an item without a row is absent; where they have no names,
-//! slots are positions within the instance, and instances with fewer items than others end with
-//! absent ones.
+//! slots are positions within the instance, and instances with fewer items than the problem has
+//! costs, or than others have items, end with absent ones.
 
 use super::long::{KeyColumns, RowKeys};
 use super::number::quoted;
@@ -25,6 +25,8 @@ pub(super) struct SlotRule<'a> {
     pub wanted: &'a [String],
     /// The names of the problem's costs.
     pub cost_names: Option<&'a CostNames>,
+    /// The number of the problem's costs, if it is known.
+    pub num_costs: Option<usize>,
     /// Whether an instance may lack items that others have.
     pub may_be_absent: bool,
     /// Whether the names of unknown items are kept even where all instances have the same.
@@ -54,9 +56,9 @@ impl ItemSlots {
         keys: &RowKeys,
         rule: &SlotRule<'_>,
     ) -> Result<Self> {
-        let rows = RowsOfInstances::new(table, columns, keys);
+        let rows = RowsOfInstances::new(table, columns, keys, rule);
         let Some(item_column) = columns.item else {
-            return rows.by_count(rule);
+            return rows.by_count();
         };
         let named = NamedItems {
             rows: &rows,
@@ -77,7 +79,7 @@ impl ItemSlots {
                 named.same_in_all(&first)
             }
             Some(names) => named.by_name(names.to_vec(), "among the costs of the problem"),
-            None if named.all_have(&first) => {
+            None if named.all_have(&first) && rows.are_all(first.len()) => {
                 let mut slots = named.same_in_all(&first)?;
                 slots.have_own_names = rule.keep_names;
                 Ok(slots)
@@ -123,19 +125,28 @@ impl ItemSlots {
 struct RowsOfInstances<'a> {
     table: &'a CsvTable,
     instance_column: usize,
+    item_column: Option<usize>,
     keys: &'a RowKeys,
+    rule: &'a SlotRule<'a>,
     /// Rows sorted by instance, those of an instance in the order of the file.
     sorted: Vec<usize>,
 }
 
 impl<'a> RowsOfInstances<'a> {
-    fn new(table: &'a CsvTable, columns: KeyColumns, keys: &'a RowKeys) -> Self {
+    fn new(
+        table: &'a CsvTable,
+        columns: KeyColumns,
+        keys: &'a RowKeys,
+        rule: &'a SlotRule<'a>,
+    ) -> Self {
         let mut sorted: Vec<usize> = (0..keys.rows.len()).collect();
         sorted.sort_by_key(|row| keys.rows[*row].instance);
         Self {
             table,
             instance_column: columns.instance,
+            item_column: columns.item,
             keys,
+            rule,
             sorted,
         }
     }
@@ -151,12 +162,12 @@ impl<'a> RowsOfInstances<'a> {
     }
 
     /// Slots of rows without names of items.
-    fn by_count(&self, rule: &SlotRule<'_>) -> Result<ItemSlots> {
+    fn by_count(&self) -> Result<ItemSlots> {
         let first = self.iter().next().map_or(0, <[usize]>::len);
         let different = self.iter().find(|rows| rows.len() != first);
         match different {
             None => self.by_position(),
-            Some(_) if rule.may_be_absent => self.by_position(),
+            Some(_) if self.rule.may_be_absent => self.by_position(),
             Some(rows) => {
                 let message = format!(
                     "instance {} has {} rows, but the first instance {} has {first}; all must have \
@@ -173,9 +184,30 @@ impl<'a> RowsOfInstances<'a> {
         }
     }
 
+    /// The number of the problem's costs, if instances may have fewer items.
+    fn num_costs(&self) -> Option<usize> {
+        self.rule.num_costs.filter(|_| self.rule.may_be_absent)
+    }
+
+    /// Whether this many items are all that an instance can have.
+    fn are_all(&self, items: usize) -> bool {
+        self.num_costs().is_none_or(|costs| costs == items)
+    }
+
     /// Slots in the order of the rows of each instance.
     fn by_position(&self) -> Result<ItemSlots> {
-        let items = self.iter().map(<[usize]>::len).max().unwrap_or(0);
+        let most = self.iter().map(<[usize]>::len).max().unwrap_or(0);
+        let items = self.num_costs().unwrap_or(most);
+        if let Some(rows) = self.iter().find(|rows| rows.len() > items) {
+            let message = format!(
+                "instance {} has {} items, but the problem has {items}",
+                self.instance_name(rows[0]),
+                rows.len()
+            );
+            let column = self.item_column.unwrap_or(self.instance_column);
+            let record = rows[items] as u64 + 1;
+            return Err(self.table.cell_error_at(record, column, message));
+        }
         let mut slots = Vec::with_capacity(self.checked_slots(items)?);
         for rows in self.iter() {
             slots.extend(rows.iter().map(|row| Some(*row)));

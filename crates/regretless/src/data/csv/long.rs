@@ -46,6 +46,7 @@ pub(super) fn read(
     let rule = SlotRule {
         wanted: &columns.items,
         cost_names: problem.cost_names,
+        num_costs: problem.num_costs,
         may_be_absent: problem.may_have_absent_costs,
         keep_names: false,
     };
@@ -79,6 +80,7 @@ pub(super) fn read_features(
     let rule = SlotRule {
         wanted: &columns.items,
         cost_names: problem.cost_names,
+        num_costs: problem.num_costs,
         may_be_absent: problem.may_have_absent_costs,
         keep_names: problem.may_have_absent_costs,
     };

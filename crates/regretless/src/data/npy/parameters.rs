@@ -83,3 +83,82 @@ fn in_memory(path: &Path, source: NpySource) -> Result<Vec<f64>> {
     }
     Ok(values)
 }
+
+#[cfg(test)]
+mod tests {
+    use std::fs::OpenOptions;
+    use std::io::Write;
+    use std::path::PathBuf;
+
+    use super::{ParameterArray, Storage};
+
+    fn file(folder: &tempfile::TempDir, kind: &str, shape: &str, bytes: &[u8]) -> PathBuf {
+        let is_fortran = if shape.ends_with("F") {
+            "True"
+        } else {
+            "False"
+        };
+        let shape = shape.trim_end_matches('F');
+        let header =
+            format!("{{'descr': '{kind}', 'fortran_order': {is_fortran}, 'shape': {shape}, }}");
+        let length = (10 + header.len() + 1).next_multiple_of(64) - 10;
+        let mut content = b"\x93NUMPY\x01\x00".to_vec();
+        content.extend((length as u16).to_le_bytes());
+        content.extend(format!("{header:<width$}\n", width = length - 1).bytes());
+        content.extend(bytes);
+        let path = folder.path().join("p.npy");
+        std::fs::write(&path, content).unwrap();
+        path
+    }
+
+    #[test]
+    fn doubles_are_mapped_with_all_digits_and_other_types_are_converted() {
+        let folder = tempfile::tempdir().unwrap();
+        let exact = [0.1, f64::INFINITY, 1e-300, 16_777_217.0];
+        let bytes: Vec<u8> = exact.iter().flat_map(|value| value.to_le_bytes()).collect();
+        let path = file(&folder, "<f8", "(2, 2)", &bytes);
+        let mapped = ParameterArray::read(&path, Storage::File).unwrap();
+        let read = ParameterArray::read(&path, Storage::BySize).unwrap();
+        assert_eq!((mapped.width, read.width), (2, 2));
+        assert_eq!(
+            (mapped.values.values(), read.values.values()),
+            (&exact[..], &exact[..])
+        );
+        assert!(
+            format!("{:?}", mapped.values).contains("map"),
+            "it is not copied"
+        );
+        mapped.values.check_unchanged().unwrap();
+        let mut other = OpenOptions::new().append(true).open(&path).unwrap();
+        other.write_all(b"more").unwrap();
+        assert!(
+            mapped.values.check_unchanged().is_err(),
+            "a change of the file is seen"
+        );
+        assert!(
+            read.values.check_unchanged().is_ok(),
+            "numbers in memory do not change"
+        );
+
+        let transposed = file(&folder, "<f8", "(2, 2)F", &bytes);
+        let array = ParameterArray::read(&transposed, Storage::File).unwrap();
+        assert_eq!(
+            array.values.values(),
+            [0.1, 1e-300, f64::INFINITY, 16_777_217.0]
+        );
+        let single = file(&folder, "<f4", "(1,)", &0.1_f32.to_le_bytes());
+        let array = ParameterArray::read(&single, Storage::File).unwrap();
+        assert_eq!(
+            (array.width, array.values.values()),
+            (1, &[f64::from(0.1_f32)][..])
+        );
+        let whole = file(
+            &folder,
+            "<i8",
+            "(1,)",
+            &9_007_199_254_740_991_i64.to_le_bytes(),
+        );
+        let array = ParameterArray::read(&whole, Storage::File).unwrap();
+        assert_eq!(array.values.values(), [9_007_199_254_740_991.0]);
+    }
+}

@@ -6,7 +6,8 @@ use crate::checkpoint::file::fuzzing as checkpoint_file;
 use crate::data::csv;
 use crate::data::npy;
 use crate::data::{
-    CsvDialect, Dataset, Layout, LongColumns, Split, SplitIndices, TableSource, WideColumns,
+    CsvDialect, Dataset, Layout, LongColumns, ParameterColumns, ProblemColumns, RowParameters,
+    Split, SplitIndices, TableSource, WideColumns,
 };
 use crate::label::file::fuzzing as label_file;
 use crate::predict::CostModel;
@@ -54,7 +55,7 @@ pub enum Content {
 }
 
 /// Every reader.
-pub const READERS: [Reader; 17] = [
+pub const READERS: [Reader; 19] = [
     Reader {
         name: "csv_wide",
         extension: "csv",
@@ -70,6 +71,24 @@ pub const READERS: [Reader; 17] = [
         published: &[],
         content: Content::Text,
         read: csv_long,
+        slow_reading: None,
+        errors_name_the_file: true,
+    },
+    Reader {
+        name: "csv_parameters",
+        extension: "csv",
+        published: &[],
+        content: Content::Text,
+        read: csv_parameters,
+        slow_reading: None,
+        errors_name_the_file: true,
+    },
+    Reader {
+        name: "csv_different_items",
+        extension: "csv",
+        published: &[],
+        content: Content::Text,
+        read: csv_different_items,
         slow_reading: None,
         errors_name_the_file: true,
     },
@@ -269,6 +288,92 @@ fn csv_long(path: &Path) -> Result<String, String> {
     csv::read(path, &Layout::Long(columns), CsvDialect::default())
         .map(|data| costs(&data))
         .map_err(message)
+}
+
+/// A wide table with row parameters, in which costs may be absent.
+fn csv_parameters(path: &Path) -> Result<String, String> {
+    let source = TableSource::Csv {
+        file: path.to_path_buf(),
+        layout: Layout::Wide(WideColumns {
+            costs: vec!["cost*".into()],
+            ..WideColumns::default()
+        }),
+        dialect: CsvDialect::default(),
+        parameters: Vec::new(),
+    };
+    let asked = [parameter("capacity", 1), parameter("w_*", 2)];
+    let data = source
+        .read_columns(&absent_costs(&asked))
+        .map_err(message)?;
+    let parameters = data.parameters().ok_or("no parameters")?;
+    assert_eq!(
+        (parameters.rows(), parameters.names().count()),
+        (data.len(), 3)
+    );
+    let bound = parameters.bind(&asked).map_err(message)?;
+    let mut numbers = Vec::new();
+    for row in 0..data.len() {
+        bound.read(row, &mut numbers);
+        assert!(numbers.iter().all(|number| !number.is_nan()));
+    }
+    Ok(format!("{} {numbers:?}", costs(&data)))
+}
+
+/// A long table whose instances may have different items.
+fn csv_different_items(path: &Path) -> Result<String, String> {
+    let source = TableSource::Csv {
+        file: path.to_path_buf(),
+        layout: Layout::Long(LongColumns {
+            item: Some("item".into()),
+            ..LongColumns::default()
+        }),
+        dialect: CsvDialect::default(),
+        parameters: Vec::new(),
+    };
+    let asked = [parameter("weight", 0), parameter("budget", 1)];
+    let data = source
+        .read_columns(&absent_costs(&asked))
+        .map_err(message)?;
+    let parameters = data.parameters().ok_or("no parameters")?;
+    let items = data.costs().cols();
+    let present = parameter(RowParameters::PRESENT_ITEMS, items);
+    let Ok(bound) = parameters.bind(&[present]) else {
+        return Ok(costs(&data));
+    };
+    let mut exists = Vec::new();
+    for row in 0..data.len() {
+        bound.read(row, &mut exists);
+        assert!(exists.contains(&1.0), "every instance has an item");
+        let features = data
+            .features()
+            .instance(row)
+            .chunks(data.features().names().len());
+        for (item, features) in features.enumerate() {
+            let is_absent = exists[item] == 0.0;
+            assert_eq!(
+                is_absent,
+                parameters.name_items() && parameters.item_name(row, item).is_none()
+            );
+            let is_empty = data.costs().row(row)[item] == 0.0 && features.iter().all(|x| *x == 0.0);
+            assert!(!is_absent || is_empty, "an absent item has no numbers");
+        }
+    }
+    Ok(costs(&data))
+}
+
+fn parameter(pattern: &str, count: usize) -> ParameterColumns {
+    ParameterColumns {
+        pattern: pattern.into(),
+        count,
+    }
+}
+
+fn absent_costs(parameters: &[ParameterColumns]) -> ProblemColumns<'_> {
+    ProblemColumns {
+        parameters,
+        may_have_absent_costs: true,
+        ..ProblemColumns::default()
+    }
 }
 
 /// A table with semicolons and decimal commas, split by its dates.

@@ -3,6 +3,7 @@
 
 mod arrays;
 mod bad_csv;
+mod different_items;
 mod energy;
 mod good_csv;
 mod housing;
