@@ -4,13 +4,16 @@ use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
 use regretless::data::{
-    Dataset, FeatureShape, Features, InstanceKeys, Layout, Matrix, TableSource, WideColumns,
+    Dataset, FeatureShape, Features, InstanceKeys, Layout, Matrix, RowParameters, TableSource,
+    WideColumns,
 };
 use regretless::predict::CostModel;
 use regretless::problem::ProblemSpec;
 use regretless::{Error, Model, Problem, Result};
 
-use crate::args::{ColumnOptions, CsvOptions, DataOptions, ProblemSource, ResultFormat};
+use crate::args::{
+    ColumnOptions, CsvOptions, DataOptions, ParameterOptions, ProblemSource, ResultFormat,
+};
 use crate::output::is_stream;
 
 /// Kinds of table files.
@@ -163,20 +166,40 @@ pub fn in_file(path: &Path) -> impl Fn(Error) -> Error + '_ {
 
 /// The problem of a file, or of a table in the settings.
 pub fn load_problem(source: &ProblemSource) -> Result<Problem> {
+    Problem::from_spec(load_spec(source)?).map_err(|error| in_problem_file(source, error))
+}
+
+/// The problem as it is written; the number of its items may depend on the table.
+pub fn load_spec(source: &ProblemSource) -> Result<ProblemSpec> {
     match source {
-        ProblemSource::Inline(spec) => Problem::from_spec(spec.clone()),
-        ProblemSource::File(path) => {
-            // Errors of reading name the file already.
-            let spec = ProblemSpec::read(path)?;
-            Problem::from_spec(spec).map_err(|error| match error {
-                Error::Setting { message, remedy } => Error::Setting {
-                    message: format!("{}: {message}", path.display()),
-                    remedy,
-                },
-                other => other,
-            })
-        }
+        ProblemSource::Inline(spec) => Ok(spec.clone()),
+        // Errors of reading name the file already.
+        ProblemSource::File(path) => ProblemSpec::read(path),
     }
+}
+
+fn in_problem_file(source: &ProblemSource, error: Error) -> Error {
+    match (source, error) {
+        (ProblemSource::File(path), Error::Setting { message, remedy }) => Error::Setting {
+            message: format!("{}: {message}", path.display()),
+            remedy,
+        },
+        (_, other) => other,
+    }
+}
+
+/// A table and its problem, which may depend on each other: rows have parameters of the problem,
+/// and the table may have the number of its items.
+pub fn table_and_problem(
+    source: &TableSource,
+    problem: &ProblemSource,
+) -> Result<(Problem, Dataset)> {
+    let spec = load_spec(problem)?;
+    if spec.has_open_items() {
+        return source.read_for(spec);
+    }
+    let problem = Problem::from_spec(spec).map_err(|error| in_problem_file(problem, error))?;
+    source.read_for_problem(&problem)
 }
 
 /// The model of a file with this problem, or else with the one it was trained for.
@@ -195,12 +218,13 @@ pub fn table_source(options: &DataOptions) -> Result<TableSource> {
     let data = require(options.data.as_ref(), "--data")?;
     let layout = options.layout();
     let dialect = options.csv.dialect(&data)?;
+    let parameters = options.parameter_files.files();
     match (TableFormat::of_input(&data)?, &options.cost_data) {
         (TableFormat::Csv, None) => Ok(TableSource::Csv {
             file: data,
             layout,
             dialect,
-            parameters: Vec::new(),
+            parameters,
         }),
         (TableFormat::Npy, None) => Err(Error::setting(format!(
             "{} holds features only",
@@ -214,7 +238,7 @@ pub fn table_source(options: &DataOptions) -> Result<TableSource> {
         (TableFormat::Npy, Some(costs)) => Ok(TableSource::Npy {
             features: data,
             costs: costs.clone(),
-            parameters: Vec::new(),
+            parameters,
         }),
         (TableFormat::Csv, Some(costs)) => match layout {
             Layout::Wide(columns) => Ok(TableSource::CsvPair {
@@ -222,7 +246,7 @@ pub fn table_source(options: &DataOptions) -> Result<TableSource> {
                 costs: costs.clone(),
                 columns,
                 dialect,
-                parameters: Vec::new(),
+                parameters,
             }),
             Layout::Long(_) => Err(Error::setting("a long table holds its costs itself")
                 .with_remedy("drop --cost-data")),
@@ -259,19 +283,23 @@ pub fn options_for_model(options: &DataOptions, model: &CostModel) -> DataOption
     options
 }
 
-/// A table with the features of a model, under the model's names.
-pub fn dataset_for_model(source: &TableSource, model: &CostModel) -> Result<Dataset> {
-    let data = source.read()?;
+/// A table with the features of a model, under the model's names, and the model's problem for it.
+pub fn dataset_for_model(source: &TableSource, model: &Model) -> Result<(Problem, Dataset)> {
+    let (problem, data) = source.read_for_problem(model.problem())?;
     if let TableSource::Npy { .. } = source {
         // Arrays have no names: columns are the model's features, in order, if the number fits.
-        let features = source.read_features(&model.metadata.features)?;
-        return Dataset::new(
+        let features = source.read_features(&model.predictor().metadata.features)?;
+        let named = Dataset::new(
             features,
             data.costs().clone(),
             Some(data.cost_names().clone()),
-        );
+        )?;
+        return Ok(match data.parameters() {
+            Some(parameters) => (problem, named.with_parameters(parameters.as_ref().clone())?),
+            None => (problem, named),
+        });
     }
-    Ok(data)
+    Ok((problem, data))
 }
 
 /// New rows for a model: a table that need not have costs.
@@ -282,19 +310,30 @@ pub struct NewRows<'a> {
     pub columns: &'a ColumnOptions,
     /// Delimiter and decimal separator.
     pub csv: &'a CsvOptions,
+    /// Row parameters in files of their own.
+    pub parameters: &'a ParameterOptions,
 }
 
 impl NewRows<'_> {
-    /// The features of a model.
-    pub fn features(&self, model: &CostModel) -> Result<Features> {
-        let names = &model.metadata.features;
-        match TableFormat::of_input(self.path)? {
-            TableFormat::Csv => {
-                let dialect = self.csv.dialect(self.path)?;
-                Features::read_csv(self.path, &self.layout(model), names, dialect)
-            }
-            TableFormat::Npy => Features::read_npy(self.path, names),
-        }
+    /// The features of a model, and the parameters of its problem.
+    pub fn read(&self, model: &Model) -> Result<(Features, RowParameters)> {
+        let path = self.path.to_path_buf();
+        let parameters = self.parameters.files();
+        let source = match TableFormat::of_input(self.path)? {
+            TableFormat::Csv => TableSource::Csv {
+                file: path,
+                layout: self.layout(model.predictor()),
+                dialect: self.csv.dialect(self.path)?,
+                parameters,
+            },
+            TableFormat::Npy => TableSource::Npy {
+                features: path.clone(),
+                costs: path,
+                parameters,
+            },
+        };
+        let names = &model.predictor().metadata.features;
+        source.read_features_for(names, model.problem())
     }
 
     /// The keys of the rows: the cells of a column, the instances of a long table, or row numbers.
@@ -392,8 +431,18 @@ impl ResultFormat {
     }
 }
 
-/// A table of which only the costs are used; its features are placeholders.
-pub fn costs_only(options: &DataOptions) -> Result<(TableSource, Dataset)> {
+/// A table of which only costs and parameters are used, with its problem.
+pub struct CostTable {
+    /// Its files.
+    pub source: TableSource,
+    /// The problem for this table.
+    pub problem: Problem,
+    /// Its features are placeholders.
+    pub data: Dataset,
+}
+
+/// A table of which only costs and parameters are used.
+pub fn costs_only(options: &DataOptions, problem: &ProblemSource) -> Result<CostTable> {
     let missing = || {
         Error::setting("--data with --costs, or --cost-data, is missing")
             .with_remedy("see --help for an example")
@@ -404,43 +453,34 @@ pub fn costs_only(options: &DataOptions) -> Result<(TableSource, Dataset)> {
         .or(options.data.as_ref())
         .ok_or_else(missing)?;
     let dialect = options.csv.dialect(path)?;
+    let parameters = options.parameter_files.files();
     let source = match (TableFormat::of_input(path)?, options.layout()) {
-        (TableFormat::Npy, _) => {
-            let source = TableSource::Npy {
-                features: path.clone(),
-                costs: path.clone(),
-                parameters: Vec::new(),
-            };
-            return Ok((source, Dataset::read_costs_npy(path)?));
-        }
+        (TableFormat::Npy, _) => TableSource::Npy {
+            features: path.clone(),
+            costs: path.clone(),
+            parameters,
+        },
         (TableFormat::Csv, layout @ Layout::Long(_)) => TableSource::Csv {
             file: path.clone(),
             layout,
             dialect,
-            parameters: Vec::new(),
+            parameters,
         },
-        (TableFormat::Csv, Layout::Wide(columns)) => {
-            let costs = if columns.costs.is_empty() {
-                vec!["*".into()]
-            } else {
-                columns.costs
-            };
-            let columns = WideColumns {
-                features: costs.clone(),
-                costs,
-                ignore: columns.ignore,
-            };
-            TableSource::CsvPair {
-                features: path.clone(),
-                costs: path.clone(),
-                columns,
-                dialect,
-                parameters: Vec::new(),
-            }
-        }
+        (TableFormat::Csv, Layout::Wide(columns)) => TableSource::CsvPair {
+            features: path.clone(),
+            costs: path.clone(),
+            columns,
+            dialect,
+            parameters,
+        },
     };
-    let data = source.read()?;
-    Ok((source, data))
+    let read = source.read_costs_for(load_spec(problem)?);
+    let (problem, data) = read.map_err(|error| in_problem_file(problem, error))?;
+    Ok(CostTable {
+        source,
+        problem,
+        data,
+    })
 }
 
 /// Predicted costs, one row per instance.

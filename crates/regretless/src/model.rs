@@ -65,6 +65,9 @@ pub struct PredictedDecisions {
     pub complete: Vec<Decision>,
     /// The heuristic that made the decisions, if they are not by an exact search.
     pub heuristic: Option<Heuristic>,
+    /// The parameters of the rows, if there are any; with the names of their items where these
+    /// differ between rows.
+    pub parameters: Option<Arc<RowParameters>>,
 }
 
 impl Model {
@@ -251,6 +254,7 @@ impl Model {
             columns,
             complete,
             heuristic: self.heuristic,
+            parameters: parameters.cloned(),
         })
     }
 

@@ -9,7 +9,7 @@ use regretless::predict::PredictorSpec;
 use regretless::problem::Benchmark;
 use serde::{Deserialize, Serialize};
 
-use super::data::{ColumnOptions, CsvOptions, DataOptions, ProblemOptions};
+use super::data::{ColumnOptions, CsvOptions, DataOptions, ParameterOptions, ProblemOptions};
 use super::training::TrainingOptions;
 use super::values::{
     FileFormat, GeneratedFormat, RelaxationArg, ResultFormat, one_or_many_methods,
@@ -218,6 +218,10 @@ pub struct DecideOptions {
     /// --instance-column of a long table, else row numbers from 0]
     #[arg(long, value_name = "COLUMN")]
     pub key: Option<String>,
+    /// Row parameters in files of their own.
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub parameter_files: ParameterOptions,
     /// Which columns name instances and items.
     #[command(flatten)]
     #[serde(flatten)]

@@ -34,6 +34,10 @@ pub struct DataOptions {
     #[arg(long, value_delimiter = ',', value_name = "COLUMNS")]
     #[serde(default, deserialize_with = "one_or_many")]
     pub ignore: Option<Vec<String>>,
+    /// Row parameters in files of their own, beside columns of the table.
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub parameter_files: ParameterOptions,
     /// Columns of a long table.
     #[command(flatten)]
     #[serde(flatten)]
@@ -45,6 +49,24 @@ pub struct DataOptions {
     #[command(flatten)]
     #[serde(flatten)]
     pub csv: CsvOptions,
+}
+
+/// Files of row parameters.
+#[derive(Debug, Clone, Default, Args, Serialize, Deserialize)]
+#[command(next_help_heading = "Data")]
+pub struct ParameterOptions {
+    /// Parameters of the problem per row that are not in the table: CSV with a row per instance, or
+    /// NAME=FILE.npy; may be repeated
+    #[arg(long, value_name = "FILE")]
+    #[serde(default, deserialize_with = "one_or_many")]
+    pub parameters: Option<Vec<String>>,
+}
+
+impl ParameterOptions {
+    /// The files.
+    pub fn files(&self) -> Vec<String> {
+        self.parameters.clone().unwrap_or_default()
+    }
 }
 
 /// How CSV files separate cells and write decimals.
@@ -179,10 +201,17 @@ impl<'de> Deserialize<'de> for ProblemSource {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         match toml::Value::deserialize(deserializer)? {
             toml::Value::String(path) => Ok(Self::File(path.into())),
-            table => table
-                .try_into()
-                .map(Self::Inline)
-                .map_err(|e: toml::de::Error| serde::de::Error::custom(e.message())),
+            table => {
+                // A problem that refers to columns of the table is a template.
+                let content = serde_json::to_value(&table).map_err(serde::de::Error::custom)?;
+                if let Ok(spec @ ProblemSpec::Parametric { .. }) = ProblemSpec::from_json(content) {
+                    return Ok(Self::Inline(spec));
+                }
+                table
+                    .try_into()
+                    .map(Self::Inline)
+                    .map_err(|e: toml::de::Error| serde::de::Error::custom(e.message()))
+            }
         }
     }
 }

@@ -21,7 +21,9 @@ pub use commands::{
     CompareOptions, DecideOptions, EvaluateOptions, GenerateOptions, InspectOptions, LabelOptions,
     ReproduceOptions, SolveOptions, TrainOptions,
 };
-pub use data::{ColumnOptions, CsvOptions, DataOptions, ProblemOptions, ProblemSource};
+pub use data::{
+    ColumnOptions, CsvOptions, DataOptions, ParameterOptions, ProblemOptions, ProblemSource,
+};
 pub use training::Profile;
 use values::Seconds;
 pub use values::{GeneratedFormat, ResultFormat};

@@ -14,7 +14,7 @@ use regretless::{Error, Problem, Result};
 
 use super::{CommandContext, UnusedColumns, labeled, oracle, store};
 use crate::args::{DataOptions, ExecutionOptions, ProblemOptions};
-use crate::input::{in_file, keys_of_table, load_problem, table_source};
+use crate::input::{in_file, keys_of_table, table_and_problem, table_source};
 
 /// Rows to train, validate and test on of benchmark data.
 const BENCHMARK_SPLIT: SplitRule = SplitRule::Counts([1000, 400, 600]);
@@ -77,9 +77,9 @@ impl<'a> DataSource<'a> {
                     Error::setting("--problem is missing")
                         .with_remedy("give a problem file, as generate writes one")
                 };
-                let problem = load_problem(problem.problem.as_ref().ok_or_else(missing)?)?;
+                let problem = problem.problem.as_ref().ok_or_else(missing)?;
                 let source = table_source(data)?;
-                let mut data = source.read()?;
+                let (problem, mut data) = table_and_problem(&source, problem)?;
                 let time_column = match &split {
                     Some(SplitRule::Time { column, .. }) => Some(column.as_str()),
                     _ => None,
@@ -170,11 +170,8 @@ impl<'a> DataSource<'a> {
                 let data_split = |seed| {
                     let (spec, data) = benchmark.generate(SyntheticSpec::paper(rows, seed))?;
                     let problem = Problem::from_spec(spec)?;
-                    let data = LabeledDataset::solve(
-                        data,
-                        &oracle(&problem, execution)?,
-                        &context.progress,
-                    )?;
+                    let oracle = oracle(&problem, &data, execution)?;
+                    let data = LabeledDataset::solve(data, &oracle, &context.progress)?;
                     let split = split.with_seed(u64::from(seed)).apply(data.len())?;
                     Ok(CellData {
                         problem,
@@ -195,13 +192,8 @@ impl<'a> DataSource<'a> {
                 let seeds: Vec<u32> = seeds.collect();
                 let splits = table_splits(&split, &source, data.len(), &seeds)?;
                 let labels = store(file, execution);
-                let labeled = labeled(
-                    data,
-                    &labels,
-                    &problem,
-                    &oracle(&problem, execution)?,
-                    context,
-                );
+                let oracle = oracle(&problem, &data, execution).map_err(in_file(file))?;
+                let labeled = labeled(data, &labels, &problem, &oracle, context);
                 let data = Arc::new(labeled.map_err(in_file(file))?.0);
                 let rows = data.rows();
                 let data_split = |split: SplitIndices| {

@@ -2,6 +2,7 @@
 
 use std::io::Write;
 use std::path::Path;
+use std::sync::Arc;
 
 use regretless::data::{FeatureShape, InstanceKeys, OutputFile};
 use regretless::model::PredictedDecisions;
@@ -45,8 +46,15 @@ pub fn run(options: &DecideOptions, context: &CommandContext) -> Result<CommandR
         path: input.path(),
         columns: &options.columns,
         csv: &options.csv,
+        parameters: &options.parameter_files,
     };
-    let features = rows.features(predictor).map_err(in_input)?;
+    let (features, parameters) = rows.read(&model).map_err(in_input)?;
+    if options.predictions_out.is_some() && parameters.may_lack_items() {
+        return Err(in_input(Error::setting(
+            "the instances have different items, so that predictions make no table",
+        ))
+        .with_remedy("leave --predictions-out out"));
+    }
     if items_are_matched_by_position(options, predictor) {
         let warning = "rows of an instance are matched to the model's costs by position; name them \
             by --item-column";
@@ -57,7 +65,7 @@ pub fn run(options: &DecideOptions, context: &CommandContext) -> Result<CommandR
         .map_err(in_input)?;
     context.warn_about_duplicate_keys(&keys);
     let decided = model
-        .decide_all(&features, &context.progress)
+        .decide_rows(&features, Some(&Arc::new(parameters)), &context.progress)
         .map_err(in_input)?;
     let sparse = options.sparse.unwrap_or(false);
     let content = content(&decided, &keys, format, sparse).map_err(in_input)?;

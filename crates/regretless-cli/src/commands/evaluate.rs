@@ -16,7 +16,7 @@ use super::row_file::RowFile;
 use super::{CommandContext, UnusedColumns, json, labeled, oracle, store};
 use crate::args::EvaluateOptions;
 use crate::input::{
-    TableFormat, costs_only, dataset_for_model, in_file, keys_of_table, load_model, load_problem,
+    CostTable, TableFormat, costs_only, dataset_for_model, in_file, keys_of_table, load_model,
     options_for_model, predictions, table_source,
 };
 use crate::output::{CommandReport, grouped, is_stream, number, path_json, percent};
@@ -105,10 +105,9 @@ pub fn run(options: &EvaluateOptions, context: &CommandContext) -> Result<Comman
 impl EvaluationInput {
     fn of_model(file: &Path, options: &EvaluateOptions, context: &CommandContext) -> Result<Self> {
         let model = load_model(file, options.problem.as_ref())?;
-        let (predictor, problem) = (model.predictor(), model.problem());
-        let oracle = oracle(problem, &options.execution)?;
+        let predictor = model.predictor();
         let source = table_source(&options_for_model(&options.data, predictor))?;
-        let mut table = dataset_for_model(&source, predictor)?;
+        let (problem, mut table) = dataset_for_model(&source, &model)?;
         let unused_columns = context.unused_columns(&source, &table, options.key.as_deref())?;
         predictor
             .check(table.features())
@@ -123,9 +122,11 @@ impl EvaluationInput {
             ));
         }
         let keys = requested_keys(&source, table.len(), options, context)?;
+        let in_table = in_file(source.costs_file());
+        let oracle = oracle(&problem, &table, &options.execution).map_err(&in_table)?;
         let labels = store(source.costs_file(), &options.execution);
-        let labeled = labeled(table, &labels, problem, &oracle, context);
-        let (data, label_report) = labeled.map_err(in_file(source.costs_file()))?;
+        let labeled = labeled(table, &labels, &problem, &oracle, context);
+        let (data, label_report) = labeled.map_err(&in_table)?;
         Ok(Self {
             predictions: PredictionSource::Model(Box::new(model)),
             data,
@@ -143,9 +144,12 @@ impl EvaluationInput {
     ) -> Result<Self> {
         let missing =
             || Error::setting("--problem is missing").with_remedy("predictions do not name one");
-        let problem = load_problem(options.problem.as_ref().ok_or_else(missing)?)?;
-        let oracle = oracle(&problem, &options.execution)?;
-        let (source, mut table) = costs_only(&options.data)?;
+        let problem = options.problem.as_ref().ok_or_else(missing)?;
+        let CostTable {
+            source,
+            problem,
+            data: mut table,
+        } = costs_only(&options.data, problem)?;
         let costs_file = source.costs_file().to_path_buf();
         let unused_columns = context.unused_columns(&source, &table, options.key.as_deref())?;
         context.match_table(&mut table, &costs_file, &problem)?;
@@ -167,6 +171,7 @@ impl EvaluationInput {
             return Err(Error::input(InputPlace::file(file), message));
         }
         let keys = requested_keys(&source, table.len(), options, context)?;
+        let oracle = oracle(&problem, &table, &options.execution).map_err(in_file(&costs_file))?;
         let labels = store(&costs_file, &options.execution);
         let (data, label_report) =
             labeled(table, &labels, &problem, &oracle, context).map_err(in_file(&costs_file))?;

@@ -241,17 +241,17 @@ fn importance(model: &Model, options: &InspectOptions, context: &CommandContext)
         return Err(Error::setting("--repeats is 0").with_remedy("at least 1 is needed"));
     }
     let seed = options.seed.unwrap_or(0);
-    let (predictor, problem) = (model.predictor(), model.problem());
-    let oracle = oracle(problem, &options.execution)?;
+    let predictor = model.predictor();
     let source = table_source(&options_for_model(&options.data, predictor))?;
-    let mut table = dataset_for_model(&source, predictor)?;
+    let (problem, mut table) = dataset_for_model(&source, model)?;
     let in_table = in_file(source.costs_file());
     predictor.check(table.features()).map_err(&in_table)?;
     predictor
         .match_table(&mut table, problem.kind().as_ref())
         .map_err(&in_table)?;
+    let oracle = oracle(&problem, &table, &options.execution).map_err(&in_table)?;
     let labels = store(source.costs_file(), &options.execution);
-    let labeled = labeled(table, &labels, problem, &oracle, context);
+    let labeled = labeled(table, &labels, &problem, &oracle, context);
     let (data, _) = labeled.map_err(&in_table)?;
     let rows = data.rows();
     context.warn_about_overlap(predictor, &data, &rows);

@@ -8,7 +8,7 @@ use serde_json::json;
 
 use super::{CommandContext, labeled, oracle, store};
 use crate::args::LabelOptions;
-use crate::input::{costs_only, in_file, load_problem, require};
+use crate::input::{CostTable, costs_only, in_file, require};
 use crate::output::{CommandReport, grouped, path_json};
 
 /// Labels the whole table or a shard of it.
@@ -18,12 +18,16 @@ pub fn run(options: &LabelOptions, context: &CommandContext) -> Result<CommandRe
         .as_deref()
         .map(str::parse::<Shard>)
         .transpose()?;
-    let problem = load_problem(&require(options.problem.as_ref(), "--problem")?)?;
-    let oracle = oracle(&problem, &options.execution)?;
-    let (source, mut table) = costs_only(&options.data)?;
+    let problem = require(options.problem.as_ref(), "--problem")?;
+    let CostTable {
+        source,
+        problem,
+        data: mut table,
+    } = costs_only(&options.data, &problem)?;
     let file = source.costs_file().to_path_buf();
     let unused = context.unused_columns(&source, &table, None)?;
     context.match_table(&mut table, &file, &problem)?;
+    let oracle = oracle(&problem, &table, &options.execution).map_err(in_file(&file))?;
     let store = store(&file, &options.execution);
     let Some(shard) = shard else {
         let (data, labels) =

@@ -212,13 +212,15 @@ fn run_command<O: clap::Args + Serialize + DeserializeOwned>(
     Ok(report.failure)
 }
 
-/// The oracle of a problem with the threads and heuristic of the options.
-fn oracle(problem: &Problem, execution: &ExecutionOptions) -> Result<Oracle> {
+/// The oracle of a problem and the rows of a table, whose costs are in the order of the problem,
+/// with the threads and heuristic of the options.
+fn oracle(problem: &Problem, data: &Dataset, execution: &ExecutionOptions) -> Result<Oracle> {
     let threads = Threads::new(execution.threads.unwrap_or(0))?;
     Oracle::new(problem.kind().clone())
         .with_threads(threads)
         .with_limits(execution.limits.search_limits()?)
-        .with_heuristic(execution.heuristic)
+        .with_heuristic(execution.heuristic)?
+        .with_parameters(data.parameters())
 }
 
 /// The label store next to a table.

@@ -119,7 +119,7 @@ pub fn run(options: &TrainOptions, context: &CommandContext) -> Result<CommandRe
         data,
         split,
     } = data_split;
-    let oracle = &oracle(problem, &options.execution)?;
+    let oracle = &oracle(problem, data.data(), &options.execution)?;
     let training = TrainingContext {
         data,
         split,

@@ -3,7 +3,7 @@
 use super::layout::CsvHeader;
 use super::{CostNames, ParameterColumns, RowParameters};
 use crate::error::{Error, InputPlace, Result};
-use crate::problem::ProblemKind;
+use crate::problem::{Problem, ProblemSpec};
 
 /// What a problem reads from a table beside features and costs; nothing by default.
 #[derive(Debug, Clone, Copy, Default)]
@@ -12,24 +12,35 @@ pub(crate) struct ProblemColumns<'a> {
     pub parameters: &'a [ParameterColumns],
     /// Names of the costs; they identify the items of a long table.
     pub cost_names: Option<&'a CostNames>,
-    /// The number of costs, where the problem has one.
-    pub num_costs: Option<usize>,
-    /// Whether some costs may not exist in some rows: an empty cost cell of a wide table, an item
-    /// of a long table that an instance does not have.
+    /// Whether some costs may not exist in some rows: a cell with a cost may be empty.
     pub may_have_absent_costs: bool,
+    /// Whether the instances of a long table may have different items.
+    pub items_may_differ: bool,
+    /// Whether only costs and parameters are read; features are then placeholders.
+    pub without_features: bool,
 }
 
 impl<'a> ProblemColumns<'a> {
-    /// The columns of a problem.
-    pub fn of(problem: &'a dyn ProblemKind) -> Self {
-        let parameters = problem.parameters();
-        // A parameter with as many numbers as the table has items leaves their number open.
-        let is_open = parameters.iter().any(|parameter| parameter.count == 0);
+    /// The columns of a problem that is built.
+    pub fn of(problem: &'a Problem) -> Self {
+        let kind = problem.kind();
+        Self {
+            parameters: kind.parameters(),
+            cost_names: kind.cost_names(),
+            may_have_absent_costs: kind.may_have_absent_costs(),
+            items_may_differ: problem.spec().items_may_differ(),
+            without_features: false,
+        }
+    }
+
+    /// The columns of a problem that is built once the table says how many items there are.
+    pub fn of_open(spec: &ProblemSpec, parameters: &'a [ParameterColumns]) -> Self {
         Self {
             parameters,
-            cost_names: problem.cost_names(),
-            num_costs: (!is_open).then(|| problem.num_costs()),
-            may_have_absent_costs: problem.may_have_absent_costs(),
+            cost_names: None,
+            may_have_absent_costs: true,
+            items_may_differ: spec.items_may_differ(),
+            without_features: false,
         }
     }
 

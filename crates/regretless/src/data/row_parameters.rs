@@ -168,7 +168,7 @@ impl RowParameters {
 
     /// The same with names of the items of each row: `indices` has the index of a name for every
     /// row and item, `None` where the item does not exist.
-    pub(super) fn with_item_names(
+    pub(crate) fn with_item_names(
         mut self,
         names: Vec<String>,
         items: usize,
@@ -189,6 +189,23 @@ impl RowParameters {
         let items = self.item_names.as_ref()?;
         let index = items.indices.get(row * items.items..)?.get(item)?;
         items.names.get(*index as usize).map(String::as_str)
+    }
+
+    /// Whether a row has an item: all items exist where rows do not say so.
+    pub fn has_item(&self, row: usize, item: usize) -> bool {
+        let mut columns = self.columns.iter();
+        match columns.find(|column| column.name == Self::PRESENT_ITEMS) {
+            Some(present) => present
+                .row(row)
+                .get(item)
+                .is_none_or(|exists| *exists > 0.0),
+            None => true,
+        }
+    }
+
+    /// Whether some rows may lack items that others have.
+    pub fn may_lack_items(&self) -> bool {
+        self.width(Self::PRESENT_ITEMS).is_some()
     }
 
     /// Whether every row names its own items ([`RowParameters::item_name`]).

@@ -14,7 +14,7 @@ use super::{
     WideColumns, csv, npy,
 };
 use crate::error::{Error, InputPlace, Result};
-use crate::problem::ProblemKind;
+use crate::problem::{Problem, ProblemSpec};
 
 /// The files of a table and its layout.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -71,18 +71,59 @@ impl TableSource {
         self.read_table(&ProblemColumns::default())
     }
 
-    /// Reads features, costs and the parameters that the problem has per row. A parameter is read
-    /// from the files of parameters, or else from the table; it may be a feature too. Costs may be
-    /// absent where the problem allows that: empty cells of a wide table are NaN until the table
-    /// is labeled, and the instances of a long table may have different items.
+    /// Reads a table and builds its problem. Parameters per row are read from the files of
+    /// parameters, or else from the table, where they may be features too. Costs may be absent where
+    /// the problem allows it: empty cells are NaN until the table is labeled, and the instances
+    /// of a long table may have different items.
     ///
     /// # Errors
-    /// When the table is invalid or a parameter is missing; the error has the place.
-    pub fn read_for(&self, problem: &dyn ProblemKind) -> Result<Dataset> {
-        self.read_columns(&ProblemColumns::of(problem))
+    /// When the table is invalid or a parameter is missing, with the place; and when the problem
+    /// cannot be built for this table.
+    pub fn read_for(&self, problem: ProblemSpec) -> Result<(Problem, Dataset)> {
+        self.read_for_spec(problem, false)
     }
 
-    /// The same for what a problem reads.
+    /// The same for a table of which only costs and parameters are used: features are placeholders,
+    /// and their file is not read, except for long tables.
+    ///
+    /// # Errors
+    /// As [`TableSource::read_for`].
+    pub fn read_costs_for(&self, problem: ProblemSpec) -> Result<(Problem, Dataset)> {
+        self.read_for_spec(problem, true)
+    }
+
+    fn read_for_spec(
+        &self,
+        problem: ProblemSpec,
+        without_features: bool,
+    ) -> Result<(Problem, Dataset)> {
+        if problem.has_open_items() {
+            let parameters = problem.parameter_columns()?;
+            let data = self.read_columns(&ProblemColumns {
+                without_features,
+                ..ProblemColumns::of_open(&problem, &parameters)
+            })?;
+            return Ok((Problem::from_spec(problem.for_table(&data)?)?, data));
+        }
+        let problem = Problem::from_spec(problem)?;
+        let data = self.read_columns(&ProblemColumns {
+            without_features,
+            ..ProblemColumns::of(&problem)
+        })?;
+        Ok((problem.for_table(&data)?, data))
+    }
+
+    /// As [`TableSource::read_for`] for the problem of a model, whose table may have had another
+    /// number of items.
+    ///
+    /// # Errors
+    /// As [`TableSource::read_for`].
+    pub fn read_for_problem(&self, problem: &Problem) -> Result<(Problem, Dataset)> {
+        let data = self.read_columns(&ProblemColumns::of(problem))?;
+        Ok((problem.for_table(&data)?, data))
+    }
+
+    /// The table with what a problem reads from it.
     pub(crate) fn read_columns(&self, problem: &ProblemColumns<'_>) -> Result<Dataset> {
         let files = self.parameter_files(problem)?;
         let data = self.read_table(&ProblemColumns {
@@ -115,7 +156,11 @@ impl TableSource {
                 features, costs, ..
             } => {
                 Self::check_named(features, problem)?;
-                npy::read(features, costs)
+                if problem.without_features {
+                    npy::read_costs(costs, npy::Storage::BySize)
+                } else {
+                    npy::read(features, costs)
+                }
             }
         }
     }
@@ -136,7 +181,7 @@ impl TableSource {
     pub fn read_features_for(
         &self,
         wanted: &[String],
-        problem: &dyn ProblemKind,
+        problem: &Problem,
     ) -> Result<(Features, RowParameters)> {
         self.read_feature_columns(wanted, &ProblemColumns::of(problem))
     }
@@ -347,6 +392,9 @@ impl TableSource {
                 dialect,
                 ..
             } => {
+                if costs == features {
+                    used.extend(cost_names.iter().map(String::as_str));
+                }
                 let mut choice = ColumnChoice {
                     used: &used,
                     ignore: &columns.ignore,

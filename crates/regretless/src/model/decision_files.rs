@@ -3,6 +3,7 @@
 //! Each function checks what it writes and returns a writer, so that nothing is written where the
 //! content cannot be.
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 use std::io::{self, Write};
 
@@ -10,7 +11,7 @@ use serde::{Serialize, Serializer};
 
 use super::PredictedDecisions;
 use crate::data::csv::{name_cell, shortest};
-use crate::data::{InstanceKeys, npy};
+use crate::data::{InstanceKeys, RowParameters, npy};
 use crate::error::{Error, Result};
 
 /// Columns of a CSV file of decisions beside the key and the values.
@@ -24,6 +25,9 @@ impl PredictedDecisions {
     /// column and the value 0. A name or key that a spreadsheet would take for a formula (`=1+2`)
     /// is written with a single quote in front.
     ///
+    /// Where instances have items of their own, a column is an item of the instance: dense files
+    /// also have one row per value, of all items that exist.
+    ///
     /// # Errors
     /// When two columns would have the same name, or there is not one key per instance.
     pub fn csv<'a>(
@@ -32,8 +36,9 @@ impl PredictedDecisions {
         sparse: bool,
     ) -> Result<impl Fn(&mut dyn Write) -> io::Result<()> + 'a> {
         keys.check_count(self.solutions.len())?;
+        let is_by_value = sparse || self.have_own_items();
         let mut header = vec![name_cell(keys.name()), OBJECTIVE.into(), STATUS.into()];
-        if sparse {
+        if is_by_value {
             header.extend(["column", "value"].map(String::from));
         } else {
             header.extend(self.columns.iter().map(|name| name_cell(&name)));
@@ -49,9 +54,10 @@ impl PredictedDecisions {
                     shortest(self.solutions[instance].objective),
                     self.status(instance),
                 ];
-                if sparse {
-                    for (column, value) in self.sparse_row(instance) {
-                        let entry = [name_cell(&self.columns.get(column)), shortest(value)];
+                if is_by_value {
+                    for (column, value) in self.values(instance, sparse) {
+                        let name = self.column_name(instance, column);
+                        let entry = [name_cell(&name), shortest(value)];
                         writer
                             .write_record(beginning.iter().chain(&entry))
                             .map_err(io_error)?;
@@ -100,10 +106,14 @@ impl PredictedDecisions {
                 let complete = &self.complete[instance];
                 let values = if sparse {
                     complete.iter().collect()
+                } else if self.have_own_items() {
+                    self.existing_values(instance)
                 } else {
                     complete.write_dense(&mut dense);
                     dense.iter().copied().enumerate().collect()
                 };
+                let own_names = self.parameters.as_deref().filter(|_| self.have_own_items());
+                let own_names = own_names.map(|parameters| (parameters, instance));
                 let solution = &self.solutions[instance];
                 let line = DecisionLine {
                     key,
@@ -112,6 +122,7 @@ impl PredictedDecisions {
                     status: self.status(instance),
                     values: ColumnValues {
                         names: &names,
+                        own_names,
                         values,
                     },
                 };
@@ -128,14 +139,45 @@ impl PredictedDecisions {
         self.solutions[instance].status.describe(self.heuristic)
     }
 
-    /// The values that are not zero; the first column where all are.
-    fn sparse_row(&self, instance: usize) -> Vec<(usize, f64)> {
-        let entries: Vec<(usize, f64)> = self.complete[instance].iter().collect();
-        if entries.is_empty() {
-            vec![(0, 0.0)]
-        } else {
-            entries
+    /// Columns and values of an instance: those that are not zero, or the first column where all
+    /// are; or those of all items that exist.
+    fn values(&self, instance: usize, sparse: bool) -> Vec<(usize, f64)> {
+        if !sparse {
+            return self.existing_values(instance);
         }
+        let entries: Vec<(usize, f64)> = self.complete[instance].iter().collect();
+        if !entries.is_empty() {
+            return entries;
+        }
+        let existing = self.existing_values(instance);
+        existing.into_iter().take(1).collect()
+    }
+
+    fn existing_values(&self, instance: usize) -> Vec<(usize, f64)> {
+        let mut dense = vec![0.0; self.columns.len()];
+        self.complete[instance].write_dense(&mut dense);
+        let parameters = self.parameters.as_deref();
+        let exists = |column: usize| {
+            parameters.is_none_or(|parameters| parameters.has_item(instance, column))
+        };
+        let values = dense.into_iter().enumerate();
+        values.filter(|(column, _)| exists(*column)).collect()
+    }
+
+    /// Whether the items of each instance are its own: named by it, or fewer than those of others
+    /// without names.
+    fn have_own_items(&self) -> bool {
+        let parameters = self.parameters.as_deref();
+        parameters.is_some_and(|parameters| {
+            parameters.name_items() || (parameters.may_lack_items() && self.names.are_numbered())
+        })
+    }
+
+    /// The name of a column of an instance.
+    fn column_name(&self, instance: usize, column: usize) -> Cow<'_, str> {
+        let parameters = self.parameters.as_deref();
+        let own = parameters.and_then(|parameters| parameters.item_name(instance, column));
+        own.map_or_else(|| self.columns.get(column), Cow::Borrowed)
     }
 }
 
@@ -153,13 +195,23 @@ struct DecisionLine<'a> {
 /// Values by the name of their column, in the order of the columns.
 struct ColumnValues<'a> {
     names: &'a [String],
+    /// The parameters that name the items of an instance, and the instance.
+    own_names: Option<(&'a RowParameters, usize)>,
     values: Vec<(usize, f64)>,
+}
+
+impl ColumnValues<'_> {
+    fn name(&self, column: usize) -> &str {
+        let own = self.own_names;
+        let own = own.and_then(|(parameters, instance)| parameters.item_name(instance, column));
+        own.unwrap_or(&self.names[column])
+    }
 }
 
 impl Serialize for ColumnValues<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
         let entries = self.values.iter();
-        serializer.collect_map(entries.map(|(column, value)| (&self.names[*column], value)))
+        serializer.collect_map(entries.map(|(column, value)| (self.name(*column), value)))
     }
 }
 
@@ -184,8 +236,10 @@ fn check_unique(names: &[String]) -> Result<()> {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use super::PredictedDecisions;
-    use crate::data::{CostNames, InstanceKeys, Matrix};
+    use crate::data::{CostNames, InstanceKeys, Matrix, RowParameters};
     use crate::decision::Decision;
     use crate::oracle::Heuristic;
     use crate::solve::{Solution, SolveStatus};
@@ -210,6 +264,7 @@ mod tests {
                 Decision::from_dense(&[0.0; 3]),
             ],
             heuristic: None,
+            parameters: None,
         }
     }
 
@@ -260,6 +315,41 @@ mod tests {
                 format!(r#"{second},"values":{{}}}}"#),
             ]
         );
+    }
+
+    #[test]
+    fn items_of_an_instance_have_its_names_and_absent_ones_are_not_written() {
+        let present = Arc::new(vec![1.0, 1.0, 1.0, 1.0, 0.0, 0.0]);
+        let parameters = RowParameters::new(2)
+            .with_item_column(RowParameters::PRESENT_ITEMS, 3, present)
+            .unwrap();
+        let mut decided = decided(["c0", "c1", "c2"]);
+        decided.parameters = Some(Arc::new(parameters.clone()));
+        let unnamed = "date,objective,status,column,value\n\
+            2026-01-02,7.25,within 0.50 %,c0,0\n2026-01-02,7.25,within 0.50 %,c1,0.1\n\
+            2026-01-02,7.25,within 0.50 %,c2,-3\n'=A1,0,limit reached,c0,0\n";
+        assert_eq!(csv(&decided, false), unnamed);
+        let names = ["h1", "h2", "=h9"].map(String::from).to_vec();
+        let indices = [Some(0), Some(1), Some(2), Some(2), None, None];
+        decided.parameters = Some(Arc::new(parameters.with_item_names(
+            names,
+            3,
+            indices.into_iter(),
+        )));
+        let named = unnamed.replace("A1,0,limit reached,c0", "A1,0,limit reached,'=h9");
+        let named = named
+            .replace("c0", "h1")
+            .replace("c1", "h2")
+            .replace("c2", "'=h9");
+        assert_eq!(csv(&decided, false), named);
+        let sparse: Vec<&str> = named.lines().filter(|line| !line.contains("h1")).collect();
+        assert_eq!(csv(&decided, true).lines().collect::<Vec<_>>(), sparse);
+        let mut text = Vec::new();
+        decided.json_lines(&keys(), false).unwrap()(&mut text).unwrap();
+        let text = String::from_utf8(text).unwrap();
+        for values in [r#"{"h1":0.0,"h2":0.1,"=h9":-3.0}"#, r#"{"=h9":0.0}"#] {
+            assert!(text.contains(values), "{text}");
+        }
     }
 
     #[test]

@@ -311,7 +311,7 @@ impl Comparison {
             return Err(Error::setting("compare needs test rows")
                 .with_remedy("give --split a fraction or a number of test rows"));
         }
-        let oracle = oracle(&data[0].problem, &options.execution)?;
+        let oracle = oracle(&data[0].problem, data[0].data.data(), &options.execution)?;
         let mut training = options.training.settings(standard_profile(options), 0);
         for data in &data {
             training.check(&data.split)?;

@@ -1,10 +1,10 @@
 //! The slot of every item of a long table: its place among the costs of its instance.
 //!
 //! Every instance has equally many slots. Where all instances have the same items, a slot is an
-//! item. Otherwise, if the problem allows absent items: where the problem or the model names its
+//! item. Otherwise, if the problem allows different items: where the problem or the model names its
 //! costs, slots are these costs, and an item without a row is absent; where they have no names,
-//! slots are positions within the instance, and instances with fewer items than the problem has
-//! costs, or than others have items, end with absent ones.
+//! slots are positions within the instance, and instances with fewer items than others end with
+//! absent ones.
 
 use super::long::{KeyColumns, RowKeys};
 use super::number::quoted;
@@ -25,10 +25,8 @@ pub(super) struct SlotRule<'a> {
     pub wanted: &'a [String],
     /// The names of the problem's costs.
     pub cost_names: Option<&'a CostNames>,
-    /// The number of the problem's costs, if it is known.
-    pub num_costs: Option<usize>,
-    /// Whether an instance may lack items that others have.
-    pub may_be_absent: bool,
+    /// Whether instances may have different items.
+    pub may_differ: bool,
     /// Whether the names of unknown items are kept even where all instances have the same.
     pub keep_names: bool,
 }
@@ -64,12 +62,12 @@ impl ItemSlots {
             rows: &rows,
             item_column,
         };
-        if !rule.may_be_absent {
+        if !rule.may_differ {
             return named.same_in_all(&named.required(rule.wanted));
         }
         named.check_unique()?;
         let cost_names = rule.cost_names.filter(|names| names.are_explicit());
-        if !rule.wanted.is_empty() {
+        if named.are_identified_by(rule.wanted) {
             let wanted = named.names_of(&named.required(rule.wanted));
             return named.by_name(wanted, "among those that the model knows");
         }
@@ -79,7 +77,7 @@ impl ItemSlots {
                 named.same_in_all(&first)
             }
             Some(names) => named.by_name(names.to_vec(), "among the costs of the problem"),
-            None if named.all_have(&first) && rows.are_all(first.len()) => {
+            None if named.all_have(&first) => {
                 let mut slots = named.same_in_all(&first)?;
                 slots.have_own_names = rule.keep_names;
                 Ok(slots)
@@ -125,7 +123,6 @@ impl ItemSlots {
 struct RowsOfInstances<'a> {
     table: &'a CsvTable,
     instance_column: usize,
-    item_column: Option<usize>,
     keys: &'a RowKeys,
     rule: &'a SlotRule<'a>,
     /// Rows sorted by instance, those of an instance in the order of the file.
@@ -144,7 +141,6 @@ impl<'a> RowsOfInstances<'a> {
         Self {
             table,
             instance_column: columns.instance,
-            item_column: columns.item,
             keys,
             rule,
             sorted,
@@ -167,7 +163,7 @@ impl<'a> RowsOfInstances<'a> {
         let different = self.iter().find(|rows| rows.len() != first);
         match different {
             None => self.by_position(),
-            Some(_) if self.rule.may_be_absent => self.by_position(),
+            Some(_) if self.rule.may_differ => self.by_position(),
             Some(rows) => {
                 let message = format!(
                     "instance {} has {} rows, but the first instance {} has {first}; all must have \
@@ -184,30 +180,9 @@ impl<'a> RowsOfInstances<'a> {
         }
     }
 
-    /// The number of the problem's costs, if instances may have fewer items.
-    fn num_costs(&self) -> Option<usize> {
-        self.rule.num_costs.filter(|_| self.rule.may_be_absent)
-    }
-
-    /// Whether this many items are all that an instance can have.
-    fn are_all(&self, items: usize) -> bool {
-        self.num_costs().is_none_or(|costs| costs == items)
-    }
-
     /// Slots in the order of the rows of each instance.
     fn by_position(&self) -> Result<ItemSlots> {
-        let most = self.iter().map(<[usize]>::len).max().unwrap_or(0);
-        let items = self.num_costs().unwrap_or(most);
-        if let Some(rows) = self.iter().find(|rows| rows.len() > items) {
-            let message = format!(
-                "instance {} has {} items, but the problem has {items}",
-                self.instance_name(rows[0]),
-                rows.len()
-            );
-            let column = self.item_column.unwrap_or(self.instance_column);
-            let record = rows[items] as u64 + 1;
-            return Err(self.table.cell_error_at(record, column, message));
-        }
+        let items = self.iter().map(<[usize]>::len).max().unwrap_or(0);
         let mut slots = Vec::with_capacity(self.checked_slots(items)?);
         for rows in self.iter() {
             slots.extend(rows.iter().map(|row| Some(*row)));
@@ -278,6 +253,17 @@ impl NamedItems<'_> {
         let mut seen = vec![false; keys.items.list.len()];
         items.retain(|item| !std::mem::replace(&mut seen[*item], true));
         items
+    }
+
+    /// Whether the items are those of a list. A model that was trained on positions has numbered
+    /// names (c0, c1, …), which no item has.
+    fn are_identified_by(&self, wanted: &[String]) -> bool {
+        let keys = self.keys();
+        // Wanted names are numbered before those of the table.
+        let is_wanted = |item: usize| item < wanted.len();
+        !wanted.is_empty()
+            && (!CostNames::from(wanted.to_vec()).are_numbered()
+                || keys.rows.iter().any(|row| is_wanted(row.item)))
     }
 
     fn names_of(&self, items: &[usize]) -> Vec<String> {

@@ -2,8 +2,8 @@
 //!
 //! Instances are in the order of their first rows. With a column that names the item, rows may be
 //! in any order and every instance has the same items; without one, the rows of an instance are
-//! contiguous and every instance has equally many. Where the problem allows absent items, instances
-//! may have different ones (`item_slots.rs`).
+//! contiguous and every instance has equally many. Where the problem allows it, instances may have
+//! different items (`item_slots.rs`).
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -46,8 +46,7 @@ pub(super) fn read(
     let rule = SlotRule {
         wanted: &columns.items,
         cost_names: problem.cost_names,
-        num_costs: problem.num_costs,
-        may_be_absent: problem.may_have_absent_costs,
+        may_differ: problem.items_may_differ,
         keep_names: false,
     };
     let table = LongTable::read(&mut table, keys, chosen, &rule, &parameters)?;
@@ -80,9 +79,8 @@ pub(super) fn read_features(
     let rule = SlotRule {
         wanted: &columns.items,
         cost_names: problem.cost_names,
-        num_costs: problem.num_costs,
-        may_be_absent: problem.may_have_absent_costs,
-        keep_names: problem.may_have_absent_costs,
+        may_differ: problem.items_may_differ,
+        keep_names: problem.items_may_differ,
     };
     let table = LongTable::read(&mut table, keys, chosen, &rule, &parameters)?;
     Ok((table.features, table.parameters))

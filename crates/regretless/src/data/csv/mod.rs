@@ -54,7 +54,8 @@ pub(super) fn read_for(
 }
 
 /// Reads features from one file and costs from another, one row per instance in both. Without
-/// patterns for the costs, every column of their file is one that is no parameter.
+/// patterns for the costs, every column of their file is one that is no parameter. The file of the
+/// features is not read where they are placeholders.
 ///
 /// # Errors
 /// As [`read_for`], and when the files have different numbers of rows.
@@ -65,6 +66,9 @@ pub(super) fn read_pair(
     dialect: CsvDialect,
     problem: &ProblemColumns<'_>,
 ) -> Result<Dataset> {
+    if problem.without_features {
+        return wide::read_costs(costs, columns, dialect, problem);
+    }
     wide::read_pair(features, costs, columns, dialect, problem)
 }
 

@@ -13,6 +13,9 @@ use crate::data::{
 };
 use crate::error::{Error, InputPlace, Result};
 
+/// The feature of a table of which only the costs are read. No header has this name by accident.
+const PLACEHOLDER_FEATURE: &str = "#none";
+
 /// Features and costs from one file.
 pub(super) fn read(
     path: &Path,
@@ -123,6 +126,43 @@ pub(super) fn read_pair(
         Some(cost_names.into()),
     )?
     .with_any_parameters(parameters)
+}
+
+/// Costs and parameters from one file; the table has one feature, which is always 0.
+pub(super) fn read_costs(
+    path: &Path,
+    columns: &WideColumns,
+    dialect: CsvDialect,
+    problem: &ProblemColumns<'_>,
+) -> Result<Dataset> {
+    let mut table = CsvTable::open(path, dialect)?;
+    let header = table.header();
+    CsvHeader::check_ignored(&[header], &columns.ignore)?;
+    let parameters = header.parameters(problem.parameters_in_files())?;
+    let costs = if columns.costs.is_empty() {
+        header.features(&[], &columns.ignore, &parameters)?
+    } else {
+        header.features(&columns.costs, &columns.ignore, &[])?
+    };
+    header.check_known(&costs, &parameters)?;
+    let cost_names = table.names_of(&costs);
+    let parameter_names = table.names_of(&parameters);
+    let chosen = ColumnSelection {
+        costs,
+        parameters,
+        costs_may_be_empty: problem.may_have_absent_costs,
+        ..ColumnSelection::default()
+    };
+    let mut numbers = table.read(chosen, |_| Ok(()))?;
+    let parameters = parameters_of(parameter_names, &mut numbers)?;
+    let costs = Matrix::new(numbers.rows, cost_names.len(), numbers.costs)?;
+    let features = Features::new(
+        Matrix::zeros(numbers.rows, 1),
+        FeatureShape::Wide,
+        Some(vec![PLACEHOLDER_FEATURE.into()]),
+    )?;
+    Dataset::from_finite_parts(features, costs, Some(cost_names.into()))?
+        .with_any_parameters(parameters)
 }
 
 /// The wanted features, in the wanted order, and the parameters.

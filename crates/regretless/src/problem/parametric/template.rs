@@ -108,9 +108,11 @@ pub(super) struct Template {
 /// Whether a problem file is a template: it refers to columns, has known costs, or leaves the
 /// number of items to the table.
 pub(in crate::problem) fn is_template(value: &Value) -> bool {
-    let is_open =
-        value.get("kind").and_then(Value::as_str) == Some("top_k") && value.get("items").is_none();
-    is_open || has_column_references(value)
+    let kind = value.get("kind").and_then(Value::as_str);
+    let is_open = kind == Some("top_k") && value.get("items").is_none();
+    // A template within a specification that was written as a whole.
+    let is_wrapped = kind == Some("parametric");
+    !is_wrapped && (is_open || has_column_references(value))
 }
 
 fn has_column_references(value: &Value) -> bool {
@@ -543,6 +545,33 @@ impl ProblemSpec {
             super::known::collect_columns(&known, &mut columns);
         }
         Ok(columns)
+    }
+
+    /// Whether the number of items is not known before the table is.
+    pub fn has_open_items(&self) -> bool {
+        match self {
+            Self::Parametric { template } => {
+                Template::new(template).is_ok_and(|template| template.check_items().is_err())
+            }
+            _ => false,
+        }
+    }
+
+    /// Whether the instances of a long table may have different items: those of a linear problem
+    /// have names, and other problems have no number that belongs to an item in a fixed place.
+    pub(crate) fn items_may_differ(&self) -> bool {
+        match self {
+            Self::Linear(_) => true,
+            Self::TopK(top_k) => top_k.present_costs().is_none(),
+            Self::Parametric { template } => {
+                Template::new(template).is_ok_and(|template| match template.kind() {
+                    "linear" => true,
+                    "top_k" | "knapsack" => template.items_of_lists().is_none(),
+                    _ => false,
+                })
+            }
+            _ => false,
+        }
     }
 
     /// The problem for the instances of a table: with its number of items, where the problem file

@@ -372,6 +372,7 @@ fn absent_costs(parameters: &[ParameterColumns]) -> ProblemColumns<'_> {
     ProblemColumns {
         parameters,
         may_have_absent_costs: true,
+        items_may_differ: true,
         ..ProblemColumns::default()
     }
 }

@@ -11,6 +11,7 @@ use super::{Folder, assert_same, long, strings};
 fn with_absent_items() -> ProblemColumns<'static> {
     ProblemColumns {
         may_have_absent_costs: true,
+        items_may_differ: true,
         ..ProblemColumns::default()
     }
 }
@@ -106,31 +107,10 @@ fn items_without_known_names_have_slots_in_the_order_of_the_table() {
 }
 
 #[test]
-fn the_number_of_costs_of_the_problem_is_the_number_of_slots() {
-    let problem = |num_costs: usize| ProblemColumns {
-        num_costs: Some(num_costs),
-        ..with_absent_items()
-    };
-    let data = read(HOUSES, &houses(), &problem(4)).unwrap();
-    assert_eq!(
-        present(&data)[0],
-        [1.0, 1.0, 1.0, 0.0],
-        "filled up to the costs of the problem"
-    );
-    let error = read(HOUSES, &houses(), &problem(2)).unwrap_err();
-    assert_error(&error, "t.csv", 5, "house", &["'mon' has 3 items", "has 2"]);
-    let same = "instance,item,x,cost\nu,a,1,2\nv,a,3,4\n";
-    let data = read(same, &long(Some("item")), &problem(2)).unwrap();
-    assert_eq!(present(&data), [[1.0, 0.0], [1.0, 0.0]]);
-    assert_eq!(data.parameters().unwrap().item_name(1, 0), Some("a"));
-}
-
-#[test]
 fn the_names_of_costs_identify_items() {
     let costs = CostNames::from(strings(&["h3", "h1", "h2", "h9"]));
     let problem = ProblemColumns {
         cost_names: Some(&costs),
-        num_costs: Some(4),
         ..with_absent_items()
     };
     let data = read(HOUSES, &houses(), &problem).unwrap();
@@ -168,7 +148,6 @@ fn tables_with_equal_items_are_read_as_before() {
     for cost_names in [None, Some(&costs)] {
         let problem = ProblemColumns {
             cost_names,
-            num_costs: Some(2),
             ..with_absent_items()
         };
         let data = read(text, &layout, &problem).unwrap();

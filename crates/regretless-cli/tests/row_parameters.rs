@@ -1,0 +1,240 @@
+//! Tables whose rows have parameters of the problem, and instances with different items.
+
+#![allow(clippy::unwrap_used, reason = "a failed step should show where")]
+
+mod common;
+
+use std::fmt::Write as _;
+
+use common::TestWorkspace;
+
+const ROWS: usize = 40;
+
+/// The capacity of a day.
+fn capacity(day: usize) -> f64 {
+    3.0 + (day % 4) as f64
+}
+
+/// The gains of three items on a day.
+fn gains(day: usize) -> [f64; 3] {
+    let x = (day % 7) as f64;
+    [1.0 + x, 6.5 - 0.5 * x, 4.25]
+}
+
+/// A knapsack of three items whose capacity changes daily, as a column and as files of its own.
+fn knapsack() -> TestWorkspace {
+    let workspace = TestWorkspace::new();
+    let mut table = "day,x,truck,c0,c1,c2\n".to_owned();
+    let (mut plain, mut files) = ("day,x,c0,c1,c2\n".to_owned(), "truck\n".to_owned());
+    for day in 0..ROWS {
+        let (x, truck, [a, b, c]) = (day % 7, capacity(day), gains(day));
+        writeln!(table, "d{day},{x},{truck},{a},{b},{c}").unwrap();
+        writeln!(plain, "d{day},{x},{a},{b},{c}").unwrap();
+        writeln!(files, "{truck}").unwrap();
+    }
+    workspace.write("table.csv", &table);
+    workspace.write("plain.csv", &plain);
+    workspace.write("trucks.csv", &files);
+    workspace.write(
+        "problem.toml",
+        "kind = 'knapsack'\nweights = [[2.0, 3.0, 1.0]]\ncapacity = [{ column = 'truck' }]\n",
+    );
+    workspace
+}
+
+/// The best gain of a day with its capacity, by enumeration.
+fn best(day: usize) -> f64 {
+    let weights = [2.0, 3.0, 1.0];
+    let mut best = 0.0_f64;
+    for set in 0..8_u32 {
+        let chosen = (0..3).filter(|item| set >> item & 1 == 1);
+        let (mut weight, mut gain) = (0.0, 0.0);
+        for item in chosen {
+            weight += weights[item];
+            gain += gains(day)[item];
+        }
+        if weight <= capacity(day) {
+            best = best.max(gain);
+        }
+    }
+    best
+}
+
+#[test]
+fn a_capacity_per_row_is_used_by_every_command() {
+    let workspace = knapsack();
+    let train = "train --costs c* --problem problem.toml --epochs 3 --method MAE(O,S)";
+    let run = workspace
+        .run(&format!("{train} --data table.csv"))
+        .succeeded();
+    assert!(run.out.contains("2: x, truck"), "{}", run.out);
+    assert!(!run.err.contains("truck"), "it is used: {}", run.err);
+    workspace
+        .run("evaluate --model model.safetensors --data table.csv --rows-out rows.csv --key day")
+        .succeeded();
+    let rows = workspace.read("rows.csv");
+    for (day, row) in rows.lines().skip(1).enumerate() {
+        let cells: Vec<&str> = row.split(',').collect();
+        assert_eq!(cells[0], format!("d{day}"));
+        let optimal: f64 = cells[3].parse().unwrap();
+        assert!((optimal - best(day)).abs() < 1e-5, "{row}: {}", best(day));
+    }
+    workspace
+        .run("decide --model model.safetensors --data table.csv --out decisions.csv --key day")
+        .succeeded();
+    let decisions = workspace.read("decisions.csv");
+    for (day, row) in decisions.lines().skip(1).enumerate() {
+        let values: Vec<f64> = row
+            .split(',')
+            .skip(3)
+            .map(|cell| cell.parse().unwrap())
+            .collect();
+        let weight = 2.0 * values[0] + 3.0 * values[1] + values[2];
+        assert!(weight <= capacity(day), "{row}");
+    }
+    workspace
+        .run("label --data table.csv --costs c* --problem problem.toml")
+        .succeeded();
+    let inspect = "inspect --importance --model model.safetensors --data table.csv --repeats 1";
+    let importance = workspace.run(inspect).succeeded();
+    assert!(importance.out.contains("truck"), "{}", importance.out);
+    let compare = "compare --data table.csv --costs c* --problem problem.toml --epochs 2 \
+                   --methods MSE;SPO+ --out comparison";
+    workspace.run(compare).succeeded();
+}
+
+#[test]
+fn files_of_parameters_give_the_labels_of_columns() {
+    let workspace = knapsack();
+    let label = |options: &str| {
+        let words = format!("label --costs c* --problem problem.toml --json {options}");
+        workspace.run(&words).json()
+    };
+    label("--data table.csv");
+    label("--data plain.csv --parameters trucks.csv");
+    let evaluate = |options: &str| {
+        let words = format!(
+            "evaluate --predictions predictions.csv --costs c* --problem problem.toml --json \
+             {options}"
+        );
+        workspace.run(&words).json()["regret"].clone()
+    };
+    let mut predictions = "c0,c1,c2\n".to_owned();
+    for _ in 0..ROWS {
+        predictions += "1,2,3\n";
+    }
+    workspace.write("predictions.csv", &predictions);
+    let by_column = evaluate("--data table.csv");
+    assert_eq!(
+        by_column,
+        evaluate("--data plain.csv --parameters trucks.csv")
+    );
+    workspace.write("settings.toml", "parameters = 'trucks.csv'\n");
+    assert_eq!(
+        by_column,
+        evaluate("--data plain.csv --config settings.toml")
+    );
+    let refused = |options: &str, words: &[&str]| {
+        let label = "label --costs c* --problem problem.toml";
+        workspace
+            .run(&format!("{label} {options}"))
+            .failed(2, words);
+    };
+    refused(
+        "--data plain.csv",
+        &["plain.csv", "row 1", "column truck", "day, x, c0"],
+    );
+    refused(
+        "--data table.csv --parameters predictions.csv",
+        &["predictions.csv", "it needs: truck"],
+    );
+    workspace.write("trucks.csv", "truck\n3\n-1\n");
+    refused(
+        "--data plain.csv --parameters trucks.csv",
+        &["trucks.csv", "2 rows of parameters for 40 instances"],
+    );
+    let costs = "label --data table.csv --costs c*,truck --problem problem.toml";
+    let words = [
+        "table.csv",
+        "row 1",
+        "column truck",
+        "a cost and a parameter",
+    ];
+    workspace.run(costs).failed(2, &words);
+}
+
+/// Houses on offer: two to four per day, with prices that depend on their size.
+fn houses() -> TestWorkspace {
+    let workspace = TestWorkspace::new();
+    let mut table = "day,house,size,budget,weight,gain\n".to_owned();
+    for day in 0..ROWS {
+        for house in 0..2 + day % 3 {
+            let size = ((day * 3 + house * 5) % 9) as f64;
+            let (budget, weight) = (4 + day % 2, 1 + (day + house) % 3);
+            let gain = 2.0 * size + 1.0;
+            writeln!(
+                table,
+                "d{day},h{day}_{house},{size},{budget},{weight},{gain}"
+            )
+            .unwrap();
+        }
+    }
+    workspace.write("houses.csv", &table);
+    workspace.write(
+        "problem.toml",
+        "kind = 'knapsack'\nweights = [{ column = 'weight' }]\ncapacity = [{ column = 'budget' }]\n",
+    );
+    workspace
+}
+
+#[test]
+fn decisions_name_the_items_of_each_instance() {
+    let workspace = houses();
+    let columns = "--instance-column day --item-column house";
+    let train = format!(
+        "train --data houses.csv {columns} --cost-column gain --problem problem.toml --epochs 3"
+    );
+    workspace.run(&train).succeeded();
+    let new_rows = "day,house,size,budget,weight\n\
+                    mon,a,1,4,2\nmon,b,8,4,2\nmon,c,2,4,2\ntue,z,1,4,1\n";
+    workspace.write("new.csv", new_rows);
+    let decide = format!("decide --model model.safetensors --data new.csv {columns} --force");
+    workspace
+        .run(&format!("{decide} --out decisions.csv"))
+        .succeeded();
+    let decisions = workspace.read("decisions.csv");
+    let items: Vec<&str> = decisions
+        .lines()
+        .skip(1)
+        .map(|row| row.split(',').nth(3).unwrap())
+        .collect();
+    assert_eq!(items, ["a", "b", "c", "z"], "{decisions}");
+    assert!(
+        decisions.contains(",b,1") && decisions.contains(",z,1"),
+        "{decisions}"
+    );
+    workspace
+        .run(&format!(
+            "{decide} --out decisions.csv --predictions-out p.csv"
+        ))
+        .failed(2, &["different items", "--predictions-out"]);
+    let evaluated = format!(
+        "evaluate --model model.safetensors --data houses.csv {columns} --cost-column gain --json"
+    );
+    let regret = workspace.run(&evaluated).json()["regret"].as_f64().unwrap();
+    assert!(regret >= 0.0);
+    workspace.write(
+        "new.csv",
+        "day,house,size,budget,weight\nmon,a,1,4,2\nmon,a,8,4,2\n",
+    );
+    workspace
+        .run(&format!("{decide} --out decisions.csv"))
+        .failed(2, &["new.csv", "row 3", "column house", "'a' twice"]);
+    workspace.write(
+        "new.csv",
+        "day,house,size,budget,weight\nmon,a,1,4,2\nmon,b,8,5,2\n",
+    );
+    workspace
+        .run(&format!("{decide} --out decisions.csv"))
+        .failed(2, &["new.csv", "row 3", "column budget", "4 and 5"]);
+}
