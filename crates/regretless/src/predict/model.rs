@@ -166,7 +166,16 @@ impl CostModel {
                     .with_remedy(format!("the table has {found}")),
             );
         }
-        if features.shape() != self.metadata.shape {
+        let fits = match (features.shape(), self.metadata.shape) {
+            // The predictor serves any number of items that have no names.
+            (FeatureShape::Long { .. }, FeatureShape::Long { .. })
+                if self.metadata.costs.are_numbered() =>
+            {
+                true
+            }
+            (shape, expected) => shape == expected,
+        };
+        if !fits {
             let message = format!(
                 "the model expects {:?} features, the table is {:?}",
                 self.metadata.shape,
