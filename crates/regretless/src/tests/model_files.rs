@@ -45,7 +45,7 @@ const LP: &str = "\\ the same shop
 maximize
  profit: 3 bread + 5.5 cake + 7
 subject to
- flour: 2 <= 2 bread + 4 cake <= 10
+ flour: 2 bread + 4 cake <= 10
  least: bread >= 1
  pairs: cake - left = 0
 bounds
@@ -86,12 +86,18 @@ fn mps_and_lp_files_of_one_model_agree() {
         ]
     );
     assert_eq!(mps.integer, [true, false, false]);
-    // HiGHS reads a row with two limits in an LP file as two rows, so the models are compared
-    // without the range.
+    // HiGHS would misread a row with two limits in an LP file, so the models are compared without
+    // the range.
     let single = MPS.replace("RANGES\n    RNG  flour  8\n", "");
     assert_eq!(
         read("shop.mps", single).unwrap(),
-        read("shop.lp", LP.replace("2 <= 2 bread", "2 bread")).unwrap()
+        read("shop.lp", LP).unwrap()
+    );
+    let ranged = LP.replace("flour: 2 bread", "flour: 2 <= 2 bread");
+    let message = read("shop.lp", ranged).unwrap_err().to_string();
+    assert!(
+        message.contains("shop.lp, row 5: a number is left of a relation"),
+        "{message}"
     );
 }
 

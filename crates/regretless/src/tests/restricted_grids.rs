@@ -304,7 +304,7 @@ fn a_path_is_shortest_under_exactly_the_costs_of_its_cone() {
     for (case, mut stream) in cases(206, 100) {
         let best = Decision::from_indices(case.best.iter().copied());
         let cone = case.grid.cone(&best).unwrap();
-        let without_nan = |cost: &f64| if cost.is_nan() { 7.0 } else { *cost };
+        let without_nan = |cost: &f64| if cost.is_nan() { -7.0 } else { *cost };
         let negated: Vec<f64> = case
             .costs
             .iter()

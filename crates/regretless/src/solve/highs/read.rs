@@ -166,6 +166,12 @@ fn check_lp(text: &str) -> Result<(), (Option<u64>, String)> {
             "conditional rows (->) are not supported; only linear models are solved".into(),
         ));
     }
+    if let Some(line) = misread_number(lines.clone()) {
+        let message = "a number is left of a relation or stands among the terms of a row, as in \
+            `1 <= x + y <= 4` or `x + 3 <= 4`, which HiGHS would misread; write a ranged row as two \
+            rows, and constants on the right-hand side";
+        return Err((Some(line), message.into()));
+    }
     if lines.any(|(_, line)| line == "end") {
         Ok(())
     } else {
@@ -173,6 +179,119 @@ fn check_lp(text: &str) -> Result<(), (Option<u64>, String)> {
             None,
             "an LP file ends with the line `end`; this file does not, and may be truncated".into(),
         ))
+    }
+}
+
+/// The lines that begin the rows of an LP file, in lower case.
+const ROW_HEADERS: [&str; 5] = ["subject to", "such that", "st", "s.t.", "st."];
+/// The lines that end them.
+const SECTION_HEADERS: [&str; 13] = [
+    "bound",
+    "bounds",
+    "bin",
+    "binary",
+    "binaries",
+    "gen",
+    "general",
+    "generals",
+    "integer",
+    "integers",
+    "semi-continuous",
+    "sos",
+    "end",
+];
+
+/// The line of the first number in a row that is neither the coefficient of a column nor the
+/// right-hand side. HiGHS drops a constant among the terms, and reads a ranged row as two others.
+fn misread_number(lines: impl Iterator<Item = (u64, String)>) -> Option<u64> {
+    let (mut is_in_rows, mut is_right_side) = (false, false);
+    // A number that needs a column behind it.
+    let mut coefficient = None;
+    for (number, line) in lines {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let words = words.join(" ");
+        if ROW_HEADERS.contains(&words.as_str()) {
+            is_in_rows = true;
+            continue;
+        }
+        is_in_rows &= !SECTION_HEADERS.contains(&words.as_str());
+        // Quadratic terms are refused after reading.
+        if !is_in_rows || line.contains('[') {
+            coefficient = None;
+            continue;
+        }
+        for token in LpTokens(&line) {
+            match token {
+                LpToken::Number if is_right_side => is_right_side = false,
+                LpToken::Number => coefficient = Some(number),
+                LpToken::Relation | LpToken::Sign if coefficient.is_some() => return coefficient,
+                LpToken::Relation => is_right_side = true,
+                LpToken::Sign => {}
+                LpToken::Word => (coefficient, is_right_side) = (None, false),
+            }
+        }
+    }
+    None
+}
+
+/// What a part of a row is.
+enum LpToken {
+    /// A number, or infinity.
+    Number,
+    /// `<=`, `>=`, `=` and their other forms.
+    Relation,
+    /// `+` or `-`.
+    Sign,
+    /// A name, a colon, or anything else.
+    Word,
+}
+
+/// The parts of a line.
+struct LpTokens<'a>(&'a str);
+
+impl Iterator for LpTokens<'_> {
+    type Item = LpToken;
+
+    fn next(&mut self) -> Option<LpToken> {
+        self.0 = self.0.trim_start();
+        let first = self.0.chars().next()?;
+        let (token, length) = match first {
+            '+' | '-' => (LpToken::Sign, 1),
+            '<' | '>' | '=' => {
+                let rest = self.0.trim_start_matches(['<', '>', '=']);
+                (LpToken::Relation, self.0.len() - rest.len())
+            }
+            '0'..='9' | '.' => (LpToken::Number, number_length(self.0)),
+            ':' => (LpToken::Word, 1),
+            _ => {
+                let ends = |c: char| c.is_whitespace() || "+-<>=:".contains(c);
+                let length = self.0.find(ends).unwrap_or(self.0.len());
+                match &self.0[..length] {
+                    "inf" | "infinity" => (LpToken::Number, length),
+                    _ => (LpToken::Word, length),
+                }
+            }
+        };
+        self.0 = &self.0[length..];
+        Some(token)
+    }
+}
+
+/// The length of the number at the beginning of a text.
+fn number_length(text: &str) -> usize {
+    let is_digit = |c: char| c.is_ascii_digit() || c == '.';
+    let mantissa = text.find(|c| !is_digit(c)).unwrap_or(text.len());
+    let Some(exponent) = text[mantissa..].strip_prefix('e') else {
+        return mantissa;
+    };
+    let unsigned = exponent.trim_start_matches(['+', '-']);
+    let digits = unsigned
+        .find(|c: char| !c.is_ascii_digit())
+        .unwrap_or(unsigned.len());
+    if digits == 0 {
+        mantissa
+    } else {
+        text.len() - unsigned.len() + digits
     }
 }
 
@@ -274,4 +393,45 @@ fn to_linear_model(raw: &HighsHandle, longest_name: usize) -> Result<LinearModel
         row_names: Arc::new(row_names),
         rows: Arc::new(rows),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::misread_number;
+
+    fn misread(rows: &str) -> Option<u64> {
+        let text = format!("minimize\n obj: 3 + x\nsubject to\n{rows}\nbounds\n 1 <= x <= 4\nend");
+        misread_number((1..).zip(text.lines().map(str::to_owned)))
+    }
+
+    #[test]
+    fn numbers_that_are_no_coefficients_are_found() {
+        for row in [
+            "r: 1 <= 2 x + y <= 4",
+            "r: 1 <= x + y",
+            "r: -inf <= x + y <= 4",
+            "r: x + 3 <= 4",
+            "r: 3 + x <= 4",
+            "r: x + 1e+2 - y = 4",
+            "r: x + y +\n 3\n >= 4",
+            "r: x <= 4\n s: 2 >= y",
+        ] {
+            assert!(misread(row).is_some(), "{row}");
+        }
+        assert_eq!(misread("r: x <= 4\n s: 2 >= y"), Some(5));
+    }
+
+    #[test]
+    fn coefficients_and_right_hand_sides_are_accepted() {
+        for row in [
+            "r: 2 x + 3.5y - 1e-3 z <= 4",
+            "r: x >= -4\n s: - 2 x + y = 1e+5",
+            "r: x + y <= 4\n 2 x >= 1",
+            "r: x\n + 2\n y <=\n 4\n s: x => .5",
+            "1: x + y < 4\n 2: 3 x > 1 y1: x = 2",
+            "r: x >= -inf\n s: 2 x <= infinity",
+        ] {
+            assert_eq!(misread(row), None, "{row}");
+        }
+    }
 }
