@@ -290,7 +290,7 @@ def check(task: Task, program: str, folder: Path) -> int:
     with open(folder / "rows.csv", newline="") as text:
         found = list(csv.DictReader(text))
     for number, row in enumerate(found):
-        best, expected = float(row["best_objective"]), task.best(number)
+        best, expected = float(row["optimal_objective"]), task.best(number)
         if abs(best - expected) > TOLERANCE * max(1.0, abs(expected)):
             raise SystemExit(f"{task.name}, instance {number}: {best} is not {expected}")
         sign = -1 if task.maximize else 1

@@ -317,6 +317,11 @@ impl LabeledDataset {
         &self.data
     }
 
+    /// Whether some rows lack some costs.
+    pub fn has_absent_costs(&self) -> bool {
+        self.data.has_absent_costs()
+    }
+
     /// The objective sense of the user's problem.
     pub fn sense(&self) -> Sense {
         self.sense

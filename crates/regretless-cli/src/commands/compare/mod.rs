@@ -343,8 +343,11 @@ impl Comparison {
         for baseline in [Baseline::LeastSquares, Baseline::TrainingMean] {
             methods.push(CellMethod::Baseline(baseline));
         }
-        // Elsewhere the row before a test row need not be known when the test row is decided.
-        if data.iter().all(|data| data.split.is_chronological) {
+        // Elsewhere the row before a test row need not be known when the test row is decided, or
+        // need not have the same items.
+        let has_previous_rows =
+            |data: &CellData| data.split.is_chronological && !data.data.has_absent_costs();
+        if data.iter().all(has_previous_rows) {
             methods.push(CellMethod::Baseline(Baseline::PreviousRow));
         }
         let predictor = options.split.predictor.clone();
