@@ -172,7 +172,7 @@ pub fn load_problem(source: &ProblemSource) -> Result<Problem> {
 /// The problem as it is written; the number of its items may depend on the table.
 pub fn load_spec(source: &ProblemSource) -> Result<ProblemSpec> {
     match source {
-        ProblemSource::Inline(spec) => Ok(spec.clone()),
+        ProblemSource::Inline(spec) => Ok(ProblemSpec::clone(spec)),
         // Errors of reading name the file already.
         ProblemSource::File(path) => ProblemSpec::read(path),
     }

@@ -186,7 +186,7 @@ pub enum ProblemSource {
     /// Path of a problem file.
     File(PathBuf),
     /// The problem itself.
-    Inline(ProblemSpec),
+    Inline(Box<ProblemSpec>),
 }
 
 impl FromStr for ProblemSource {
@@ -205,11 +205,11 @@ impl<'de> Deserialize<'de> for ProblemSource {
                 // A problem that refers to columns of the table is a template.
                 let content = serde_json::to_value(&table).map_err(serde::de::Error::custom)?;
                 if let Ok(spec @ ProblemSpec::Parametric { .. }) = ProblemSpec::from_json(content) {
-                    return Ok(Self::Inline(spec));
+                    return Ok(Self::Inline(Box::new(spec)));
                 }
                 table
                     .try_into()
-                    .map(Self::Inline)
+                    .map(|spec: ProblemSpec| Self::Inline(Box::new(spec)))
                     .map_err(|e: toml::de::Error| serde::de::Error::custom(e.message()))
             }
         }

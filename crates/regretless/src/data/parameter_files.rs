@@ -184,7 +184,7 @@ impl ParameterFiles {
             let place = || InputPlace::file(&column.file);
             let values = match (&column.instances, instances) {
                 (Some(actual), Some(wanted)) => {
-                    let order = order(actual.values(), wanted.values(), place())?;
+                    let order = order(actual.values(), wanted.values(), &place())?;
                     let all = column.values.values();
                     Arc::new(order.iter().map(|row| all[*row]).collect::<Vec<f64>>())
                 }
@@ -203,7 +203,7 @@ impl ParameterFiles {
 }
 
 /// The row of each wanted instance.
-fn order(actual: &[String], wanted: &[String], place: InputPlace) -> Result<Vec<usize>> {
+fn order(actual: &[String], wanted: &[String], place: &InputPlace) -> Result<Vec<usize>> {
     let rows: HashMap<&str, usize> = (actual.iter().enumerate())
         .map(|(row, name)| (name.as_str(), row))
         .collect();

@@ -524,7 +524,7 @@ fn threads_do_not_change_models() {
 }
 
 /// A knapsack of three items whose purchase prices are known and whose resale values are predicted.
-fn resale(known: Value) -> ProblemSpec {
+fn resale(known: &Value) -> ProblemSpec {
     ProblemSpec::from_json(json!({"kind": "knapsack", "weights": [[1.0, 1.0, 1.0]],
         "capacity": [2.0], "known": known}))
     .unwrap()
@@ -545,7 +545,7 @@ fn known_costs_are_part_of_the_objective() {
     let data = data.with_parameters(parameters).unwrap();
     let fixture = Fixture {
         split: SplitIndices::in_order(2, [2, 0, 0]).unwrap(),
-        ..Fixture::new_of_rows(resale(json!({"column": "price", "factor": -1})), data)
+        ..Fixture::new_of_rows(resale(&json!({"column": "price", "factor": -1})), data)
     };
     // Margins: 4, 0.5, 5 in the first row; 0.5, 5.5, -2 in the second.
     assert_eq!(fixture.data.optimal_decision(0).indices(), [0, 2]);
