@@ -317,12 +317,13 @@ impl<'a> CandidateRace<'a> {
             cache: Some(CacheSettings::new(CACHE_SOLVE_RATIO)),
             ..exact
         };
+        let may_cache = self.context.oracle.require_checks().is_ok();
         let choices = [
             (exact, Some(times.exact)),
             (relaxed(Relaxation::Tight), times.tight),
             (heuristic, times.fast_local_search),
             (relaxed(Relaxation::Plain), times.plain),
-            (cached, Some(CACHE_SOLVE_RATIO * times.exact)),
+            (cached, may_cache.then_some(CACHE_SOLVE_RATIO * times.exact)),
         ];
         let seconds_left = self.spo_seconds_left();
         for (settings, seconds) in choices {

@@ -223,6 +223,19 @@ impl Dataset {
         Ok(table)
     }
 
+    /// The same for costs that may be missing (NaN) where a row lacks the item: labels check that
+    /// all others are finite.
+    ///
+    /// # Errors
+    /// As [`Dataset::new`], but for values that are not finite.
+    pub fn with_missing_costs(
+        features: Features,
+        costs: Matrix,
+        cost_names: Option<CostNames>,
+    ) -> Result<Self> {
+        Self::from_finite_parts(features, costs, cost_names)
+    }
+
     /// The same for costs that are known to be finite.
     fn from_finite_parts(
         features: Features,

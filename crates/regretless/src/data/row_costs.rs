@@ -80,7 +80,7 @@ impl Dataset {
     }
 
     /// Whether costs are predicted as a whole, and exist, in every row.
-    pub(crate) fn has_plain_costs(&self) -> bool {
+    pub fn has_plain_costs(&self) -> bool {
         self.row_costs == RowCosts::default()
     }
 
@@ -90,7 +90,7 @@ impl Dataset {
     }
 
     /// Which costs of a row exist; `None` where all rows have all.
-    pub(crate) fn present_costs(&self, row: usize) -> Option<&[bool]> {
+    pub fn present_costs(&self, row: usize) -> Option<&[bool]> {
         let present = self.row_costs.present.as_ref()?;
         let cols = self.costs.cols();
         Some(&present[row * cols..][..cols])
@@ -106,7 +106,7 @@ impl Dataset {
 
     /// Makes the prediction of a row complete: adds its known costs, minimized, and sets absent
     /// costs to 0.
-    pub(crate) fn complete_prediction(&self, row: usize, prediction: &mut [f64]) {
+    pub fn complete_prediction(&self, row: usize, prediction: &mut [f64]) {
         if let Some(known) = self.row_costs.known_row(row, self.costs.cols()) {
             for (cost, known) in prediction.iter_mut().zip(known) {
                 *cost += known;

@@ -263,6 +263,12 @@ impl LabeledDataset {
                 data.len()
             )));
         }
+        if !oracle.reads_same_parameters(self.data.parameters(), data.parameters()) {
+            return Err(
+                Error::data("the labels belong to other parameters of the rows")
+                    .with_remedy("label the table with the parameters that it has now"),
+            );
+        }
         // Where both have values in double precision, these must be equal too.
         let exact = data.costs().has_f64_values() && self.data.costs().has_f64_values();
         let (mut labeled_costs, mut new_costs) = (Vec::new(), Vec::new());

@@ -99,6 +99,10 @@ impl TrainingStage {
                 .require_plain_costs()
                 .map_err(|error| error.for_method(&self.to_string()))?;
         }
+        if self.loss.properties().uses_pool || self.oracle.cache.is_some() {
+            let checks = oracle.require_checks();
+            checks.map_err(|error| error.for_method(&self.to_string()))?;
+        }
         self.training_oracle(oracle, 0)?;
         Ok(())
     }

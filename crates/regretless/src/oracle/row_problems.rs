@@ -76,6 +76,47 @@ impl Oracle {
         }
     }
 
+    /// Checks that decisions of one row can be offered to another: that its problem can check
+    /// whether they are feasible.
+    ///
+    /// # Errors
+    /// When only a user's function knows what is feasible for a row.
+    pub(crate) fn require_checks(&self) -> Result<()> {
+        if !self.has_row_problems() || self.problem.checks_constraints() {
+            return Ok(());
+        }
+        Err(self.unsupported(
+            "a check of decisions, which a pool of decisions needs where feasible sets differ per \
+             row",
+            "use a method without a pool or cache, such as MAE(O,S), or give the problem a check",
+        ))
+    }
+
+    /// Whether all rows of two tables have the same parameters, as far as the problem reads them.
+    pub(crate) fn reads_same_parameters(
+        &self,
+        first: Option<&Arc<RowParameters>>,
+        second: Option<&Arc<RowParameters>>,
+    ) -> bool {
+        if !self.has_row_problems() {
+            return true;
+        }
+        let (Some(first), Some(second)) = (first, second) else {
+            return false;
+        };
+        let needed = self.problem.parameters();
+        let (Ok(first), Ok(second)) = (first.bind(needed), second.bind(needed)) else {
+            return false;
+        };
+        let (mut left, mut right) = (Vec::new(), Vec::new());
+        first.rows() == second.rows()
+            && (0..first.rows()).all(|row| {
+                first.read(row, &mut left);
+                second.read(row, &mut right);
+                left == right
+            })
+    }
+
     fn missing_parameters(&self) -> Error {
         let needed = self.problem.parameters();
         let name = needed
@@ -139,7 +180,7 @@ impl Oracle {
     ///
     /// # Errors
     /// When the parameters of a row are missing or define no problem.
-    pub(crate) fn total_costs(&self, predicted: &Matrix) -> Result<Matrix> {
+    pub fn total_costs(&self, predicted: &Matrix) -> Result<Matrix> {
         let (rows, cols) = (predicted.rows(), predicted.cols());
         let may_have_absent_costs = self.problem.may_have_absent_costs();
         if !may_have_absent_costs && !self.problem.has_known_costs() {
@@ -158,12 +199,18 @@ impl Oracle {
                     *cost += known;
                 }
             }
-            if may_have_absent_costs && let Ok(problem) = self.row_problem(row) {
-                let present = problem.present_costs().unwrap_or_default();
-                for (cost, exists) in costs.iter_mut().zip(present) {
-                    if !exists {
-                        *cost = 0.0;
+            if may_have_absent_costs {
+                match self.row_problem(row) {
+                    Ok(problem) => {
+                        let present = problem.present_costs().unwrap_or_default();
+                        for (cost, exists) in costs.iter_mut().zip(present) {
+                            if !exists {
+                                *cost = 0.0;
+                            }
+                        }
                     }
+                    // The row has no decision, whatever its costs.
+                    Err(_) => costs.fill(0.0),
                 }
             }
             totals.extend_from_slice(&costs);
@@ -175,7 +222,7 @@ impl Oracle {
     ///
     /// # Errors
     /// When its parameters define no problem.
-    pub(crate) fn row_problem(
+    pub fn row_problem(
         &self,
         row: usize,
     ) -> std::result::Result<Arc<dyn ProblemKind>, SolveFailure> {

@@ -1,9 +1,11 @@
-//! A problem that is solved by a Rust function: costs in, decision out.
+//! A problem that is solved by a Rust function: costs in, decision out. The function may get the
+//! parameters of the row too.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::{ProblemKind, SolverThreading, VariableBounds};
+use crate::data::ParameterColumns;
 use crate::decision::Decision;
 use crate::error::{Error, Result};
 use crate::sense::Sense;
@@ -13,7 +15,8 @@ use crate::solve::{SearchLimits, Solution, SolveFailure, Solver};
 /// solvers accept 1e-6 to 1e-5 as integral.
 const INTEGRALITY_TOLERANCE: f64 = 1e-5;
 
-type Function = dyn Fn(&[f64]) -> Option<Vec<f64>> + Send + Sync;
+/// From costs and the row's parameters to a decision.
+type Function = dyn Fn(&[f64], &[f64]) -> Option<Vec<f64>> + Send + Sync;
 
 /// A user's function and whether threads may call it at the same time.
 #[derive(Clone)]
@@ -25,7 +28,7 @@ pub(super) struct SharedFunction {
 impl SharedFunction {
     /// A function that several threads may call at the same time.
     pub(super) fn concurrent(
-        function: impl Fn(&[f64]) -> Option<Vec<f64>> + Send + Sync + 'static,
+        function: impl Fn(&[f64], &[f64]) -> Option<Vec<f64>> + Send + Sync + 'static,
     ) -> Self {
         Self {
             function: Arc::new(function),
@@ -39,7 +42,7 @@ impl SharedFunction {
     ) -> Self {
         let locked = Mutex::new(function);
         Self {
-            function: Arc::new(move |costs: &[f64]| {
+            function: Arc::new(move |costs: &[f64], _parameters: &[f64]| {
                 let mut function = locked.lock().unwrap_or_else(PoisonError::into_inner);
                 (*function)(costs)
             }),
@@ -54,6 +57,10 @@ pub(super) struct FunctionProblem {
     sense: Sense,
     num_costs: usize,
     function: SharedFunction,
+    /// The parameters of a row that the function gets.
+    columns: Vec<ParameterColumns>,
+    /// Their values, in the problem of one row.
+    values: Arc<[f64]>,
 }
 
 impl FunctionProblem {
@@ -71,7 +78,26 @@ impl FunctionProblem {
             sense,
             num_costs,
             function,
+            columns: Vec::new(),
+            values: Arc::new([]),
         })
+    }
+
+    /// The same for a function that gets parameters of the row: names, and numbers per row.
+    pub(super) fn with_parameters(self, parameters: &[(&str, usize)]) -> Result<Self> {
+        let mut columns: Vec<ParameterColumns> = Vec::with_capacity(parameters.len());
+        for (name, count) in parameters {
+            if *count == 0 || columns.iter().any(|other| other.pattern == *name) {
+                return Err(Error::setting(format!(
+                    "the parameter '{name}' is named twice or has no numbers"
+                )));
+            }
+            columns.push(ParameterColumns {
+                pattern: (*name).to_owned(),
+                count: *count,
+            });
+        }
+        Ok(Self { columns, ..self })
     }
 }
 
@@ -98,6 +124,21 @@ impl ProblemKind for FunctionProblem {
         self.num_costs
     }
 
+    fn parameters(&self) -> &[ParameterColumns] {
+        &self.columns
+    }
+
+    fn row_problem(&self, values: &[f64]) -> std::result::Result<Arc<dyn ProblemKind>, String> {
+        Ok(Arc::new(Self {
+            name: self.name.clone(),
+            sense: self.sense,
+            num_costs: self.num_costs,
+            function: self.function.clone(),
+            columns: Vec::new(),
+            values: values.into(),
+        }))
+    }
+
     fn bounds(&self) -> VariableBounds {
         VariableBounds::Box {
             lower: vec![f64::NEG_INFINITY; self.num_costs],
@@ -114,8 +155,14 @@ impl ProblemKind for FunctionProblem {
             sense: self.sense,
             num_costs: self.num_costs,
             function: self.function.clone(),
+            values: Arc::clone(&self.values),
             costs: Vec::new(),
         })
+    }
+
+    /// Without parameters, every decision that the function returns is one of any row.
+    fn checks_constraints(&self) -> bool {
+        self.columns.is_empty()
     }
 
     /// Only the function defines what is feasible; the number of variables is checked.
@@ -134,6 +181,8 @@ struct FunctionSolver {
     sense: Sense,
     num_costs: usize,
     function: SharedFunction,
+    /// The parameters of the row.
+    values: Arc<[f64]>,
     costs: Vec<f64>,
 }
 
@@ -142,7 +191,7 @@ impl Solver for FunctionSolver {
         self.costs.clear();
         self.costs.extend_from_slice(costs);
         self.sense.convert_slice(&mut self.costs);
-        let Some(mut values) = (self.function.function)(&self.costs) else {
+        let Some(mut values) = (self.function.function)(&self.costs, &self.values) else {
             return Err(SolveFailure::Infeasible);
         };
         if values.len() != self.num_costs {

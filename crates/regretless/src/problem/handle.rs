@@ -266,7 +266,7 @@ impl Problem {
         num_costs: usize,
         solve: impl Fn(&[f64]) -> Option<Vec<f64>> + Send + Sync + 'static,
     ) -> Result<Self> {
-        let function = SharedFunction::concurrent(solve);
+        let function = SharedFunction::concurrent(move |costs, _parameters| solve(costs));
         Ok(Self::from_kind(FunctionProblem::new(
             name, sense, num_costs, function,
         )?))
@@ -286,6 +286,63 @@ impl Problem {
         Ok(Self::from_kind(FunctionProblem::new(
             name, sense, num_costs, function,
         )?))
+    }
+
+    /// The same for a function that gets parameters of the row too, such as a capacity: `parameters`
+    /// has their names in the table and how many numbers per row each has. The function gets the
+    /// costs and all these numbers, in this order.
+    ///
+    /// Methods that offer a row the decisions of other rows (MAP, NCE, ranking losses, caches) are
+    /// refused: nothing but the function knows which decisions are feasible.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    ///
+    /// use regretless::data::{Features, FeatureShape, Matrix, RowParameters};
+    /// use regretless::{Dataset, Method, Problem, Sense, Split, Trainer};
+    ///
+    /// // The cheapest offers, as many as the row needs.
+    /// let problem = Problem::from_solver_with_parameters(
+    ///     "cheapest offers",
+    ///     Sense::Minimize,
+    ///     3,
+    ///     &[("needed", 1)],
+    ///     |costs, parameters| {
+    ///         let mut order: Vec<usize> = (0..costs.len()).collect();
+    ///         order.sort_by(|a, b| costs[*a].total_cmp(&costs[*b]));
+    ///         let mut decision = vec![0.0; costs.len()];
+    ///         for item in order.iter().take(parameters[0] as usize) {
+    ///             decision[*item] = 1.0;
+    ///         }
+    ///         Some(decision)
+    ///     },
+    /// )?;
+    /// let rows = 40;
+    /// let x: Vec<f32> = (0..rows).map(|row| row as f32).collect();
+    /// let costs = x.iter().flat_map(|x| [1.0 + x, 20.0, 40.0 - x]).collect();
+    /// let needed = (0..rows).map(|row| f64::from(1 + row as u32 % 2)).collect::<Vec<_>>();
+    /// let features = Features::new(Matrix::new(rows, 1, x)?, FeatureShape::Wide, None)?;
+    /// let data = Dataset::new(features, Matrix::new(rows, 3, costs)?, None)?
+    ///     .with_parameters(RowParameters::new(rows).with_column("needed", 1, Arc::new(needed))?)?
+    ///     .split(Split::random(0).train(0.5).validation(0.2))?;
+    /// let model = Trainer::new(Method::default()).epochs(5).fit(&problem, &data)?;
+    /// let chosen = model.decide(data.test().row(0))?.indices().len();
+    /// assert!(chosen == 1 || chosen == 2);
+    /// # Ok::<(), regretless::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// When there are no costs, or a parameter is named twice or has no numbers.
+    pub fn from_solver_with_parameters(
+        name: &str,
+        sense: Sense,
+        num_costs: usize,
+        parameters: &[(&str, usize)],
+        solve: impl Fn(&[f64], &[f64]) -> Option<Vec<f64>> + Send + Sync + 'static,
+    ) -> Result<Self> {
+        let function = SharedFunction::concurrent(solve);
+        let problem = FunctionProblem::new(name, sense, num_costs, function)?;
+        Ok(Self::from_kind(problem.with_parameters(parameters)?))
     }
 
     /// The problem that a model file names.
@@ -368,7 +425,19 @@ impl Problem {
         if let Some(bad) = costs.iter().position(|cost| !cost.is_finite()) {
             return Err(Error::data(format!("cost {bad} is not finite")));
         }
+        if let Some(parameter) = self.kind.parameters().first() {
+            let name = &parameter.pattern;
+            return Err(Error::data(format!(
+                "the feasible set depends on the parameter '{name}' of a row"
+            ))
+            .with_remedy("solve with an Oracle that has the parameters of the rows"));
+        }
         let mut minimized = costs.to_vec();
+        if let Some(known) = self.kind.known_costs(&[]) {
+            for (cost, known) in minimized.iter_mut().zip(known) {
+                *cost += known;
+            }
+        }
         self.sense().convert_slice(&mut minimized);
         let solved = self.kind.solver(limits).solve(&minimized);
         let solution = solved.map_err(|failure| Error::solver(0, failure))?;

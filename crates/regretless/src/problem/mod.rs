@@ -293,6 +293,13 @@ pub trait ProblemKind: Send + Sync + fmt::Debug + std::any::Any {
     /// The first violated constraint, as a message.
     fn check(&self, decision: &Decision) -> std::result::Result<(), String>;
 
+    /// Whether [`Self::check`] knows all constraints of a row. Where rows have problems of their
+    /// own and only a user's function knows their constraints, a decision of another row cannot be
+    /// offered to a row.
+    fn checks_constraints(&self) -> bool {
+        true
+    }
+
     /// Names of the rows of a linear problem; empty for other problems.
     fn row_names(&self) -> &[String] {
         &[]

@@ -16,6 +16,7 @@ mod fixture;
 mod fused;
 // Limits the memory of a process through /proc.
 #[cfg(target_os = "linux")]
+mod function_parameters;
 mod fuzz;
 mod highs;
 mod inspection;
