@@ -29,6 +29,7 @@ from regretless._core import (
     regret,
     train,
 )
+from regretless._parameters import column, columns
 from regretless._results import (
     CandidateReport,
     EpochReport,
@@ -58,6 +59,8 @@ __all__ = [
     "SweepResult",
     "TrainingReport",
     "__version__",
+    "column",
+    "columns",
     "evaluate",
     "generate",
     "label",

@@ -22,6 +22,7 @@ from regretless._frames import (
     column_names,
 )
 from regretless._names import with_names
+from regretless._parameters import table_parameters
 from regretless._renamed import refuse_renamed
 from regretless._results import FineTuningReport, FineTuningRound
 
@@ -115,6 +116,7 @@ class BoostedCostModel:
         X: Any,
         *,
         problem: rl.Problem | None = None,
+        parameters: Any = None,
         threads: int | None = None,
         progress: bool = False,
         heuristic: str | None = None,
@@ -127,6 +129,8 @@ class BoostedCostModel:
             Features.
         problem : regretless.Problem, optional
             Another problem than that of fine-tuning; costs with names are matched by name.
+        parameters : mapping, DataFrame or list of str, optional
+            Parameters of the rows that the problem reads, or names of columns of ``X``.
         threads, progress, heuristic : optional
             As in :meth:`regretless.Problem.solve_all`.
 
@@ -147,7 +151,13 @@ class BoostedCostModel:
                 "decide(X, problem=problem)"
             )
         costs = with_names(self.predict_array(X), self.cost_names, like=X)
-        return problem.solve_all(costs, threads=threads, progress=progress, heuristic=heuristic)
+        return problem.solve_all(
+            costs,
+            parameters=table_parameters(parameters, X),
+            threads=threads,
+            progress=progress,
+            heuristic=heuristic,
+        )
 
     def save(self, path: Any, *, force: bool = False) -> None:
         """Write the model to one file.

@@ -1,6 +1,6 @@
 """Types of the compiled module; its docstrings are the documentation."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from os import PathLike
 from typing import Any, Literal, TypeAlias, final, overload
 
@@ -39,6 +39,8 @@ _Sense: TypeAlias = Literal["minimize", "maximize"]
 _Split: TypeAlias = str | float | Sequence[Any]
 # Anything that numpy converts, or a DataFrame of pandas or polars.
 _Table: TypeAlias = ArrayLike | Any
+# Arrays by name, a DataFrame, or names of columns of the features.
+_Parameters: TypeAlias = Mapping[str, ArrayLike] | Sequence[str] | Any
 # An array, or a DataFrame where the input is one.
 _FloatTable: TypeAlias = NDArray[np.float32] | Any
 
@@ -58,6 +60,51 @@ class Problem:
         problem_number: int = 1,
         vehicles: int | None = None,
         single_customer_routes: bool | None = None,
+        rhs: Mapping[str, Any] | None = None,
+        row_lower: Mapping[str, Any] | None = None,
+        row_upper: Mapping[str, Any] | None = None,
+        lower: Mapping[str, Any] | None = None,
+        upper: Mapping[str, Any] | None = None,
+        fixed: Mapping[str, Any] | None = None,
+        coefficients: Mapping[str, Mapping[str, Any]] | None = None,
+        present: Mapping[str, Any] | None = None,
+    ) -> Problem: ...
+    @classmethod
+    def knapsack(
+        cls, weights: Any, capacity: Any, *, items: int | None = None, present: Any = None
+    ) -> Problem: ...
+    @classmethod
+    def top_k(
+        cls,
+        items: int,
+        k: Any,
+        *,
+        sense: _Sense = "minimize",
+        at_most: bool = False,
+        present: Any = None,
+    ) -> Problem: ...
+    @classmethod
+    def grid_path(
+        cls,
+        rows: int,
+        cols: int,
+        *,
+        source: Any = None,
+        target: Any = None,
+        present: Any = None,
+    ) -> Problem: ...
+    @classmethod
+    def tsp(cls, nodes: int, *, present: Any = None) -> Problem: ...
+    @classmethod
+    def cvrp(
+        cls,
+        demands: Any,
+        capacity: Any,
+        vehicles: Any,
+        *,
+        single_customer_routes: bool = True,
+        customers: int | None = None,
+        present: Any = None,
     ) -> Problem: ...
     @classmethod
     def from_arrays(
@@ -78,7 +125,7 @@ class Problem:
     @classmethod
     def from_solver(
         cls,
-        solve: Callable[[NDArray[np.float64]], ArrayLike | tuple[ArrayLike, float] | None],
+        solve: Callable[..., ArrayLike | tuple[ArrayLike, float] | None],
         num_costs: int,
         *,
         sense: _Sense,
@@ -86,6 +133,8 @@ class Problem:
         name: str | None = None,
         thread_safe: bool = False,
         cost_names: Sequence[str] | None = None,
+        parameters: Sequence[str] | None = None,
+        check: Callable[..., Any] | None = None,
     ) -> Problem: ...
     @classmethod
     def from_cpmpy(cls, model: Any, costs: Any = None) -> Problem: ...
@@ -114,16 +163,20 @@ class Problem:
     @property
     def name(self) -> str: ...
     @property
+    def parameters(self) -> list[str]: ...
+    @property
     def _file_hash(self) -> str | None: ...
     @property
     def _file_content(self) -> bytes | None: ...
     def to_dict(self) -> dict[str, Any]: ...
+    def with_known(self, known: Any) -> Problem: ...
     def __copy__(self) -> Problem: ...
     def __deepcopy__(self, _memo: Any) -> Problem: ...
     def solve(
         self,
         c: ArrayLike,
         *,
+        parameters: Mapping[str, ArrayLike] | Any = None,
         heuristic: str | None = None,
         gap: float | None = None,
         nodes: int | None = None,
@@ -133,6 +186,7 @@ class Problem:
         self,
         C: _Table,
         *,
+        parameters: _Parameters = None,
         threads: int | None = None,
         progress: bool = False,
         heuristic: str | None = None,
@@ -184,7 +238,9 @@ class Solver:
 @final
 class Labels:
     @staticmethod
-    def from_decisions(problem: Problem, C: _Table, decisions: _Table) -> Labels: ...
+    def from_decisions(
+        problem: Problem, C: _Table, decisions: _Table, *, parameters: _Parameters = None
+    ) -> Labels: ...
     @property
     def decisions(self) -> _FloatTable: ...
     @property
@@ -204,6 +260,7 @@ class Loss:
         loss: str,
         *,
         labels: Labels | None = None,
+        parameters: _Parameters = None,
         seed: int = 0,
         threads: int | None = None,
         progress: bool = False,
@@ -254,6 +311,7 @@ class Model:
         X: _Table,
         *,
         problem: Problem | None = None,
+        parameters: _Parameters = None,
         threads: int | None = None,
         progress: bool = False,
         heuristic: str | None = None,
@@ -268,6 +326,7 @@ class Model:
         *,
         problem: Problem | None = None,
         labels: Labels | None = None,
+        parameters: _Parameters = None,
         threads: int | None = None,
         progress: bool = False,
         heuristic: str | None = None,
@@ -307,6 +366,7 @@ class Model:
         *,
         problem: Problem | None = None,
         labels: Labels | None = None,
+        parameters: _Parameters = None,
         repeats: int = 5,
         seed: int = 0,
         threads: int | None = None,
@@ -341,6 +401,7 @@ def label(
     *,
     store: _Path | None = None,
     shard: None = None,
+    parameters: _Parameters = None,
     threads: int | None = None,
     progress: bool = False,
     heuristic: str | None = None,
@@ -355,6 +416,7 @@ def label(
     *,
     store: _Path,
     shard: str | tuple[int, int],
+    parameters: _Parameters = None,
     threads: int | None = None,
     progress: bool = False,
     heuristic: str | None = None,
@@ -369,6 +431,7 @@ def train(
     method: str | None = None,
     *,
     labels: Labels | None = None,
+    parameters: _Parameters = None,
     weights: ArrayLike | None = None,
     split: _Split | None = None,
     predictor: str = "linear",
@@ -413,6 +476,7 @@ def evaluate(
     C: _Table | None = None,
     *,
     labels: Labels | None = None,
+    parameters: _Parameters = None,
     threads: int | None = None,
     progress: bool = False,
     heuristic: str | None = None,
@@ -426,6 +490,7 @@ def regret(
     C: _Table,
     *,
     labels: Labels | None = None,
+    parameters: _Parameters = None,
     threads: int | None = None,
     progress: bool = False,
     heuristic: str | None = None,

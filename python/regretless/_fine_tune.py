@@ -31,6 +31,7 @@ from regretless._frames import (
     row_labels,
 )
 from regretless._names import costs_in_order, with_names
+from regretless._parameters import as_arrays, select_rows
 from regretless._results import FineTuningReport, FineTuningRound
 from regretless.progress import Progress
 
@@ -53,6 +54,8 @@ class DataPart:
         True costs.
     labels : regretless.Labels or None
         Optimal decisions, where they are known.
+    parameters : dict of ndarray or None
+        Parameters of the rows, where the problem reads some.
     base_costs : ndarray of shape (n, d)
         Costs that the base model predicts; set when there is a base model.
     """
@@ -60,6 +63,7 @@ class DataPart:
     features: Any
     costs: np.ndarray
     labels: rl.Labels | None = None
+    parameters: dict[str, np.ndarray] | None = None
     base_costs: np.ndarray = field(init=False, repr=False, compare=False)
 
 
@@ -69,9 +73,9 @@ class ValidationRegret:
     def __init__(self, problem: rl.Problem, part: DataPart, threads: int | None) -> None:
         self.problem, self.threads = problem, threads
         self.costs = with_names(part.costs, problem.cost_names)
-        self.labels = part.labels
+        self.labels, self.parameters = part.labels, part.parameters
         if self.labels is None:
-            self.labels = rl.label(problem, self.costs, threads=threads)
+            self.labels = rl.label(problem, self.costs, parameters=part.parameters, threads=threads)
         self.rows = len(part.costs) - len(self.labels.failed)
         if self.rows == 0:
             raise ValueError("no validation row has a decision: no round can be selected")
@@ -79,7 +83,12 @@ class ValidationRegret:
     def measure(self, number: int, predictions: np.ndarray) -> FineTuningRound:
         """Return the regret of the predictions of a round."""
         evaluation = rl.evaluate(
-            self.problem, predictions, C=self.costs, labels=self.labels, threads=self.threads
+            self.problem,
+            predictions,
+            C=self.costs,
+            labels=self.labels,
+            parameters=self.parameters,
+            threads=self.threads,
         )
         return FineTuningRound(number, evaluation.regret, evaluation.normalized_regret)
 
@@ -159,7 +168,11 @@ class FineTuning:
                 check_same_zeros(is_sparse(table), validation.features)
         else:
             self.training_rows, held_out = split_rows(usable, self.validation, self.seed)
-            validation = DataPart(table[held_out], objective.costs[held_out])
+            validation = DataPart(
+                table[held_out],
+                objective.costs[held_out],
+                parameters=select_rows(objective.parameters, held_out),
+            )
         if len(validation.costs) < MIN_VALIDATION_ROWS:
             warnings.warn(
                 f"the round is selected on {len(validation.costs)} validation rows; on fewer than "
@@ -171,8 +184,11 @@ class FineTuning:
 
     def user_validation(self, feature_names: list[str] | None) -> DataPart:
         """Return the user's validation rows."""
-        if len(self.validation) not in (2, 3):
-            raise ValueError("validation is a fraction such as 0.2, or (X, C), or (X, C, labels)")
+        if len(self.validation) not in (2, 3, 4):
+            raise ValueError(
+                "validation is a fraction such as 0.2, or (X, C), or (X, C, labels), or "
+                "(X, C, labels, parameters)"
+            )
         X, C = self.validation[:2]
         check_same_features(feature_names, column_names(X))
         check_same_rows(X, C, ("validation X", "validation C"))
@@ -191,6 +207,7 @@ class FineTuning:
         table = with_names(as_float_rows(C, "validation C", allow_missing=False), names)
         costs = costs_in_order(problem, table)
         part = DataPart(as_features(X), costs, *self.validation[2:])
+        part.parameters = as_arrays(part.parameters, X)
         width = self.objective.costs.shape[1]
         same_rows = part.features.shape[0] == len(costs)
         if not same_rows or costs.shape[1] != width or not len(costs):

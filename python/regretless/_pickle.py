@@ -21,9 +21,12 @@ def from_solver(
     name: str,
     thread_safe: bool = False,
     cost_names: Sequence[str] | None = None,
+    parameters: Sequence[str] | None = None,
+    check: Callable[..., Any] | None = None,
+    known: Any = None,
 ) -> Problem:
     """Build the problem that this function solves."""
-    return Problem.from_solver(
+    problem = Problem.from_solver(
         solve,
         num_costs,
         sense=sense,
@@ -31,4 +34,7 @@ def from_solver(
         name=name,
         thread_safe=thread_safe,
         cost_names=cost_names,
+        parameters=parameters,
+        check=check,
     )
+    return problem if known is None else problem.with_known(known)

@@ -364,8 +364,19 @@ def knapsack_problem(weights: Any, capacity: Any) -> Problem:
     return Problem.from_arrays(rows, limits, sense="maximize", upper=1.0, integer=True)
 
 
+def check_one_set(problem: Problem) -> None:
+    """Refuse what PyEPO's models do not have: sets of single rows, and known costs."""
+    if problem.parameters or "known" in problem.to_dict():
+        raise ValueError(
+            "PyEPO's models have one feasible set and no known costs, and "
+            f"{problem.name} has parameters per row or known costs; use regretless.train or "
+            "regretless.torch.DecisionLoss instead"
+        )
+
+
 def as_model(problem: Problem) -> SolvedModel:
     """Return the model of a problem: PyEPO's class of its kind, or a general one."""
+    check_one_set(problem)
     description = problem.to_dict()
     kind = description["kind"]
     if not {"present", "source", "target"}.isdisjoint(description):

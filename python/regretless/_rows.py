@@ -16,6 +16,7 @@ from regretless import Labels, Loss, Problem, label
 from regretless._core import _check_loss
 from regretless._names import costs_in_order, names_of, with_names
 from regretless._numbers import as_numeric_array
+from regretless._parameters import parameter_columns, select_rows
 
 
 class LabeledRows:
@@ -33,15 +34,26 @@ class LabeledRows:
         Optimal decisions of the rows of ``C``.
     weights : array_like of shape (n,), optional
         One weight per row of ``C``; rows that are added later have none.
+    parameters : mapping or DataFrame, optional
+        Parameters of the rows of ``C``, where the problem reads some.
     """
 
     def __init__(
-        self, problem: Problem, C: Any, loss: str, *, labels: Any = None, weights: Any = None
+        self,
+        problem: Problem,
+        C: Any,
+        loss: str,
+        *,
+        labels: Any = None,
+        weights: Any = None,
+        parameters: Any = None,
     ) -> None:
         self.problem, self.name = problem, loss
         self.weights = None if weights is None else check_weights(weights, C)
         self.blocks: list[Loss] = []
         self.tables: list[np.ndarray] = []
+        # The parameters of each block, one row of bytes per row.
+        self.parameter_keys: list[list[bytes]] = []
         # Row numbers run through all blocks. The index from costs to row number is built for a
         # precision when rows of that precision are first looked up.
         self._row_of: dict[np.dtype, dict[bytes, int]] = {}
@@ -53,21 +65,33 @@ class LabeledRows:
         # Before rows are solved, or without any.
         _check_loss(problem, loss)
         if C is not None:
-            self.add(costs_in_order(problem, C), labels)
+            self.add(costs_in_order(problem, C), labels, parameters)
+        elif parameters is not None:
+            raise ValueError("parameters belong to the rows of a table: give its costs C too")
 
-    def add(self, costs: np.ndarray, labels: Any = None) -> None:
+    def add(self, costs: np.ndarray, labels: Any = None, parameters: Any = None) -> None:
         """Add a block of rows in the order of the problem's costs; solve them without labels."""
         table = with_names(costs, self.problem.cost_names)
         if labels is None:
-            labels = label(self.problem, table)
+            labels = label(self.problem, table, parameters=parameters)
         elif not isinstance(labels, Labels):
-            labels = Labels.from_decisions(self.problem, table, labels)
+            labels = Labels.from_decisions(self.problem, table, labels, parameters=parameters)
         # All blocks share one solution pool.
         first = self.blocks[0] if self.blocks else None
-        self.blocks.append(Loss(self.problem, table, self.name, labels=labels, pool_from=first))
+        self.blocks.append(
+            Loss(
+                self.problem,
+                table,
+                self.name,
+                labels=labels,
+                parameters=parameters,
+                pool_from=first,
+            )
+        )
         self.tables.append(costs)
+        self.parameter_keys.append(parameter_keys(self.problem, parameters, len(costs)))
 
-    def find(self, wanted: Any, labels: Any = None) -> np.ndarray:
+    def find(self, wanted: Any, labels: Any = None, parameters: Any = None) -> np.ndarray:
         """Return row numbers; rows of costs that are not in the table are added.
 
         Parameters
@@ -76,6 +100,8 @@ class LabeledRows:
             Row numbers, or rows of costs.
         labels : regretless.Labels or array_like, optional
             Optimal decisions of ``wanted``, for the rows that are added.
+        parameters : mapping or DataFrame, optional
+            Parameters of ``wanted``, where these are costs.
 
         Raises
         ------
@@ -85,10 +111,20 @@ class LabeledRows:
         if names_of(wanted) is not None:
             wanted = costs_in_order(self.problem, wanted)
         if wanted.ndim == 1 and np.issubdtype(wanted.dtype, np.integer):
+            if parameters is not None:
+                raise ValueError(
+                    "rows that are given by number have the parameters of the table already"
+                )
             return wanted.astype(np.int64, copy=False)
         table = as_cost_rows(wanted)
+        if self.problem.parameters and parameters is None:
+            raise ValueError(
+                f"the problem reads the parameter '{self.problem.parameters[0]}' of every row: "
+                "give parameters beside the costs, or row numbers"
+            )
         row_of = self._index(table.dtype)
-        keys = [row.tobytes() for row in table]
+        extra = parameter_keys(self.problem, parameters, len(table))
+        keys = [row.tobytes() + key for row, key in zip(table, extra)]
         self._check_precision(keys)
         if self.weights is not None:
             self._check_weights(keys, row_of)
@@ -101,7 +137,7 @@ class LabeledRows:
                     f"{len(decisions)} rows of optimal decisions for {len(table)} rows of costs"
                 )
             added = None if decisions is None else decisions[new]
-            self.add(np.ascontiguousarray(table[new]), added)
+            self.add(np.ascontiguousarray(table[new]), added, select_rows(parameters, new))
             row_of = self._index(table.dtype)
         return np.array([row_of[key] for key in keys], dtype=np.int64)
 
@@ -168,10 +204,10 @@ class LabeledRows:
         row_of = self._row_of.setdefault(dtype, {})
         indexed = self._indexed_tables.get(dtype, 0)
         start = sum(len(table) for table in self.tables[:indexed])
-        for table in self.tables[indexed:]:
+        for table, extra in zip(self.tables[indexed:], self.parameter_keys[indexed:]):
             is_rounded = dtype.itemsize < table.dtype.itemsize
             for row, costs in enumerate(table.astype(dtype, copy=False)):
-                key = costs.tobytes()
+                key = costs.tobytes() + extra[row]
                 first = row_of.setdefault(key, start + row)
                 if is_rounded and first != start + row and self._differs(first, table[row]):
                     self._rounded_alike.setdefault(key, (first, start + row))
@@ -189,6 +225,16 @@ class LabeledRows:
                 return table.dtype == costs.dtype and table[number].tobytes() != costs.tobytes()
             number -= len(table)
         return False
+
+
+def parameter_keys(problem: Problem, parameters: Any, rows: int) -> list[bytes]:
+    """Return the bytes of each row's parameters, the same for the same numbers."""
+    if parameters is None:
+        return [b""] * rows
+    found = parameter_columns(parameters, rows, problem.parameters, None, None, "C")
+    numbers = [entries.reshape(rows, -1) for _, entries in sorted(found, key=lambda item: item[0])]
+    # -0.0 and 0.0 are the same number.
+    return [row.tobytes() for row in np.hstack(numbers) + 0.0]
 
 
 def check_weights(weights: Any, C: Any) -> np.ndarray:

@@ -15,6 +15,7 @@ decision that are more than its cost.
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,7 @@ from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
 
 from regretless import Problem
+from regretless._parameters import as_arrays
 from regretless._renamed import refuse_renamed
 
 
@@ -74,13 +76,15 @@ class DecisionLayer(nn.Module):
         self.sign = 1.0 if problem.sense == "minimize" else -1.0
         self.generator = torch.Generator().manual_seed(seed)
 
-    def forward(self, costs: Tensor) -> Tensor:
+    def forward(self, costs: Tensor, parameters: Any = None) -> Tensor:
         """Return the decisions of predicted costs; for DPO the mean of several.
 
         Parameters
         ----------
         costs : Tensor of shape (n, d)
             Predicted costs.
+        parameters : mapping or DataFrame, optional
+            Parameters of the rows of the batch that the problem reads; arrays or tensors.
 
         Returns
         -------
@@ -91,71 +95,90 @@ class DecisionLayer(nn.Module):
             "NID": _NegativeIdentity,
             "DPO": _Perturbation,
         }
-        return functions[self.gradient].apply(costs, self)
+        return functions[self.gradient].apply(costs, self, array_parameters(parameters))
 
-    def decide(self, costs: Tensor) -> Tensor:
+    def decide(self, costs: Tensor, parameters: Any = None) -> Tensor:
         """Return the optimal decision of each row, without a gradient.
 
         Parameters
         ----------
         costs : Tensor of shape (n, d)
             Predicted costs.
+        parameters : mapping or DataFrame, optional
+            Parameters of the rows, as in :meth:`forward`.
 
         Returns
         -------
         Tensor of shape (n, d)
         """
         rows = np.ascontiguousarray(costs.detach().cpu().numpy())
-        return torch.from_numpy(self.problem.solve_all(rows).decisions).to(costs)
+        solved = self.problem.solve_all(rows, parameters=array_parameters(parameters))
+        return torch.from_numpy(solved.decisions).to(costs)
+
+
+def array_parameters(parameters: Any) -> Any:
+    """Return row parameters whose tensors are arrays."""
+    if not isinstance(parameters, Mapping):
+        return parameters
+    return {
+        name: entries.detach().cpu().numpy() if isinstance(entries, Tensor) else entries
+        for name, entries in parameters.items()
+    }
 
 
 class _Interpolation(torch.autograd.Function):
     @staticmethod
-    def forward(ctx: Any, costs: Tensor, layer: DecisionLayer) -> Tensor:
-        decisions = layer.decide(costs)
-        ctx.layer = layer
+    def forward(ctx: Any, costs: Tensor, layer: DecisionLayer, parameters: Any) -> Tensor:
+        decisions = layer.decide(costs, parameters)
+        ctx.layer, ctx.parameters = layer, parameters
         ctx.save_for_backward(costs, decisions)
         return decisions
 
     @staticmethod
     @once_differentiable
-    def backward(ctx: Any, upstream: Tensor) -> tuple[Tensor, None]:
+    def backward(ctx: Any, upstream: Tensor) -> tuple[Tensor, None, None]:
         costs, decisions = ctx.saved_tensors
         sign, width = ctx.layer.sign, ctx.layer.width
-        moved = ctx.layer.decide(costs + sign * width * upstream)
-        return sign * (moved - decisions) / width, None
+        moved = ctx.layer.decide(costs + sign * width * upstream, ctx.parameters)
+        return sign * (moved - decisions) / width, None, None
 
 
 class _NegativeIdentity(torch.autograd.Function):
     @staticmethod
-    def forward(ctx: Any, costs: Tensor, layer: DecisionLayer) -> Tensor:
+    def forward(ctx: Any, costs: Tensor, layer: DecisionLayer, parameters: Any) -> Tensor:
         ctx.sign = layer.sign
-        return layer.decide(costs)
+        return layer.decide(costs, parameters)
 
     @staticmethod
-    def backward(ctx: Any, upstream: Tensor) -> tuple[Tensor, None]:
-        return -ctx.sign * upstream, None
+    def backward(ctx: Any, upstream: Tensor) -> tuple[Tensor, None, None]:
+        return -ctx.sign * upstream, None, None
 
 
 class _Perturbation(torch.autograd.Function):
     @staticmethod
-    def forward(ctx: Any, costs: Tensor, layer: DecisionLayer) -> Tensor:
+    def forward(ctx: Any, costs: Tensor, layer: DecisionLayer, parameters: Any) -> Tensor:
         shape = (layer.samples, *costs.shape)
         noise = torch.randn(shape, generator=layer.generator, dtype=costs.dtype).to(costs.device)
-        decisions = layer.decide((costs + layer.width * noise).reshape(-1, costs.shape[1])).reshape(
-            shape
-        )
+        samples = (costs + layer.width * noise).reshape(-1, costs.shape[1])
+        # All rows of a sample, then those of the next one.
+        repeated = as_arrays(parameters)
+        if repeated is not None:
+            repeated = {
+                name: np.concatenate([entries] * layer.samples)
+                for name, entries in repeated.items()
+            }
+        decisions = layer.decide(samples, repeated).reshape(shape)
         ctx.width = layer.width
         ctx.save_for_backward(noise, decisions)
         return decisions.mean(dim=0)
 
     @staticmethod
     @once_differentiable
-    def backward(ctx: Any, upstream: Tensor) -> tuple[Tensor, None]:
+    def backward(ctx: Any, upstream: Tensor) -> tuple[Tensor, None, None]:
         noise, decisions = ctx.saved_tensors
         count = len(noise)
         scores = (decisions * upstream).sum(dim=2, keepdim=True)
         baseline = torch.zeros_like(scores)
         if count > 1:
             baseline = (scores.sum(dim=0) - scores) / (count - 1)
-        return (noise * (scores - baseline)).sum(dim=0) / (count * ctx.width), None
+        return (noise * (scores - baseline)).sum(dim=0) / (count * ctx.width), None, None

@@ -31,6 +31,7 @@ from regretless._backends import BACKENDS, ShardJob, Work, run_on_dask
 from regretless._files import write_atomically
 from regretless._frames import check_same_rows
 from regretless._names import column_order, costs_in_order, names_of, with_names
+from regretless._parameters import as_arrays
 from regretless._renamed import refuse_renamed
 from regretless._results import SweepResult, TrainingReport
 
@@ -92,6 +93,7 @@ def label(
     shards: int = 16,
     retries: int = 3,
     threads: int = 1,
+    parameters: Any = None,
 ) -> rl.Labels:
     """Find the optimal decisions of all rows on a backend.
 
@@ -109,6 +111,8 @@ def label(
         Number of shards.
     retries, threads : int
         As in :func:`map_shards`.
+    parameters : mapping or DataFrame, optional
+        Parameters of the rows that the problem reads (:attr:`regretless.Problem.parameters`).
 
     Returns
     -------
@@ -116,6 +120,8 @@ def label(
         The same labels, byte for byte, as those of :func:`regretless.label`.
     """
     costs = costs_in_order(problem, C)
+    # Other processes get arrays: what they receive does not depend on the kind of table.
+    parameters = as_arrays(parameters)
     path = str(Path(store).absolute())
     map_shards(
         backend,
@@ -125,15 +131,25 @@ def label(
         costs,
         path,
         threads,
+        parameters,
         retries=retries,
         threads=threads,
     )
-    return rl.label(problem, with_names(costs, problem.cost_names, like=C), store=path)
+    table = with_names(costs, problem.cost_names, like=C)
+    return rl.label(problem, table, store=path, parameters=parameters)
 
 
-def label_shard(shard: str, problem: rl.Problem, C: np.ndarray, store: str, threads: int) -> None:
+def label_shard(
+    shard: str,
+    problem: rl.Problem,
+    C: np.ndarray,
+    store: str,
+    threads: int,
+    parameters: dict[str, np.ndarray] | None,
+) -> None:
     """Label one shard of the rows into the store."""
-    rl.label(problem, with_names(C, problem.cost_names), store=store, shard=shard, threads=threads)
+    table = with_names(C, problem.cost_names)
+    rl.label(problem, table, store=store, shard=shard, parameters=parameters, threads=threads)
 
 
 @refuse_renamed("cluster.sweep")
@@ -147,6 +163,7 @@ def sweep(
     folder: str | os.PathLike[str],
     retries: int = 3,
     threads: int = 1,
+    parameters: Any = None,
 ) -> SweepResult:
     """Train once per entry of ``runs`` on a backend.
 
@@ -166,6 +183,8 @@ def sweep(
         Folder for labels and reports that all machines see.
     retries, threads : int
         As in :func:`map_shards`.
+    parameters : mapping, DataFrame or list of str, optional
+        Parameters of the rows that the problem reads, or names of columns of ``X``.
 
     Returns
     -------
@@ -191,6 +210,7 @@ def sweep(
     check_same_rows(X, C)
     root = Path(folder).absolute()
     costs = costs_in_order(problem, C)
+    parameters = as_arrays(parameters, X)
     features = np.ascontiguousarray(X, dtype=np.float32)
     order = column_order(problem, C)
     if order is not None and features.ndim == 3:
@@ -198,7 +218,8 @@ def sweep(
         features = np.ascontiguousarray(features[:, order])
     features = with_names(features, names_of(X))
     content = content_hash(problem)
-    reports = [str(root / f"{key}.json") for key in run_keys(content, features, costs, runs)]
+    keys = run_keys(content, features, costs, runs, parameters)
+    reports = [str(root / f"{key}.json") for key in keys]
     # Stored labels of a function are found by its name: another function of the same name must
     # not read them.
     store = root / (f"labels-{content}" if is_function(problem) else "labels")
@@ -209,8 +230,9 @@ def sweep(
         store=store,
         retries=retries,
         threads=threads,
+        parameters=parameters,
     )
-    arguments = (problem, features, costs, list(runs), str(store), reports, threads)
+    arguments = (problem, features, costs, list(runs), str(store), reports, threads, parameters)
     map_shards(backend, train_shard, len(runs), *arguments, retries=retries, threads=threads)
     return SweepResult(runs, [read_report(Path(path)) for path in reports])
 
@@ -224,6 +246,7 @@ def train_shard(
     store: str,
     reports: list[str],
     threads: int,
+    parameters: dict[str, np.ndarray] | None,
 ) -> None:
     """Train the runs of one shard whose reports are missing."""
     index, count = map(int, shard.split("/"))
@@ -232,8 +255,16 @@ def train_shard(
         if path.exists():
             continue
         costs = with_names(C, problem.cost_names)
-        labels = rl.label(problem, costs, store=store, threads=threads)
-        _, report = rl.train(problem, X, costs, labels=labels, threads=threads, **runs[run])
+        labels = rl.label(problem, costs, store=store, parameters=parameters, threads=threads)
+        _, report = rl.train(
+            problem,
+            X,
+            costs,
+            labels=labels,
+            parameters=parameters,
+            threads=threads,
+            **runs[run],
+        )
         path.parent.mkdir(parents=True, exist_ok=True)
         write_atomically(path, json.dumps(report.to_dict()).encode(), force=True)
 
@@ -258,9 +289,16 @@ def content_hash(problem: rl.Problem) -> str:
     return digest([description, problem.sense, problem._file_hash])
 
 
-def run_keys(problem: str, X: Any, C: np.ndarray, runs: Sequence[dict[str, Any]]) -> list[str]:
+def run_keys(
+    problem: str,
+    X: Any,
+    C: np.ndarray,
+    runs: Sequence[dict[str, Any]],
+    parameters: dict[str, np.ndarray] | None,
+) -> list[str]:
     """Return a file name per run: a hash of problem, tables, version and settings."""
-    shared = digest([rl.__version__, problem, X, C])
+    tables = [X, C] if parameters is None else [X, C, parameters]
+    shared = digest([rl.__version__, problem, *tables])
     return [digest([shared, run])[:16] for run in runs]
 
 

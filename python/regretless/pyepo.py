@@ -174,6 +174,12 @@ def as_pyepo(problem: Problem) -> Any:
         models of them (``grid``, ``arcs``, ``weights``, ``capacity``, ``num_nodes``, ``edges``,
         ``getTour`` and so on).
 
+    Raises
+    ------
+    ValueError
+        Where the problem has parameters per row or known costs: PyEPO's models have one feasible
+        set for all instances.
+
     Notes
     -----
     ``addConstr`` and ``relax`` return new models, which are solved as linear ones; with a further

@@ -28,6 +28,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 import regretless as rl
 from regretless._frames import check_same_rows
 from regretless._names import names_of, with_names
+from regretless._parameters import table_parameters
 from regretless._renamed import refuse_renamed
 from regretless._sklearn_checks import (
     NORMALIZATION_OFFSET,
@@ -147,7 +148,13 @@ class DecisionFocusedRegressor(MultiOutputMixin, RegressorMixin, TransformerMixi
         self.random_state = random_state
 
     def fit(
-        self, X: Any, y: Any, sample_weight: Any = None, *, labels: rl.Labels | None = None
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        *,
+        labels: rl.Labels | None = None,
+        parameters: Any = None,
     ) -> DecisionFocusedRegressor:
         """Train on features and true costs.
 
@@ -163,6 +170,10 @@ class DecisionFocusedRegressor(MultiOutputMixin, RegressorMixin, TransformerMixi
             left out. The method ``"auto"`` has no weights.
         labels : regretless.Labels, optional
             Optimal decisions of the rows (:func:`regretless.label`); solved here by default.
+        parameters : DataFrame, mapping or list of str, optional
+            Parameters of the rows that the problem reads (:attr:`regretless.Problem.parameters`),
+            or names of columns of ``X``, which stay features. Meta-estimators split a DataFrame
+            with the rows, but no mapping; ask for it with ``set_fit_request(parameters=True)``.
 
         Returns
         -------
@@ -176,6 +187,8 @@ class DecisionFocusedRegressor(MultiOutputMixin, RegressorMixin, TransformerMixi
             weights are not one nonnegative number per row.
         """
         check_same_rows(X, y, ("X", "y"))
+        # Before X loses its column names.
+        parameters = table_parameters(parameters, X)
         cost_names = names_of(y)
         X, y = validate_data(
             self, X, y, multi_output=True, y_numeric=True, dtype=[np.float32, np.float64]
@@ -194,6 +207,7 @@ class DecisionFocusedRegressor(MultiOutputMixin, RegressorMixin, TransformerMixi
             with_names(costs, self.cost_names_in_ if has_problem else None),
             self.method if has_problem else _elementwise_loss(self.method),
             labels=labels if has_problem else None,
+            parameters=parameters,
             weights=check_sample_weight(sample_weight, len(costs)),
             predictor=self.predictor,
             profile=self.profile,
@@ -230,7 +244,9 @@ class DecisionFocusedRegressor(MultiOutputMixin, RegressorMixin, TransformerMixi
             costs = costs[:, [position[name] for name in self.cost_names_in_]]
         return costs[:, 0] if self._flat else costs
 
-    def decide(self, X: Any, *, problem: _ProblemLike | None = None) -> rl.Solutions:
+    def decide(
+        self, X: Any, *, problem: _ProblemLike | None = None, parameters: Any = None
+    ) -> rl.Solutions:
         """Predict costs and solve the problem for each row.
 
         Parameters
@@ -239,6 +255,8 @@ class DecisionFocusedRegressor(MultiOutputMixin, RegressorMixin, TransformerMixi
             Features.
         problem : regretless.Problem, str or dict, optional
             Another problem than that of the estimator.
+        parameters : DataFrame, mapping or list of str, optional
+            Parameters of the rows, as in :meth:`fit`.
 
         Returns
         -------
@@ -255,15 +273,19 @@ class DecisionFocusedRegressor(MultiOutputMixin, RegressorMixin, TransformerMixi
         predicted = self.predict(X)
         predicted = predicted.reshape(len(predicted), -1)
         costs = with_names(predicted, self.cost_names_in_, like=X)
-        return chosen.solve_all(costs, threads=self.threads)
+        return chosen.solve_all(
+            costs, parameters=table_parameters(parameters, X), threads=self.threads
+        )
 
-    def transform(self, X: Any) -> np.ndarray:
+    def transform(self, X: Any, parameters: Any = None) -> np.ndarray:
         """Return the decisions of the rows; only with a problem.
 
         Parameters
         ----------
         X : array_like or DataFrame of shape (n, p)
             Features.
+        parameters : DataFrame, mapping or list of str, optional
+            Parameters of the rows, as in :meth:`fit`.
 
         Returns
         -------
@@ -271,7 +293,7 @@ class DecisionFocusedRegressor(MultiOutputMixin, RegressorMixin, TransformerMixi
             The decisions of :meth:`decide` in float64; a DataFrame after ``set_output``, with the
             columns of :meth:`get_feature_names_out`.
         """
-        return np.asarray(self.decide(X).decisions, dtype=np.float64)
+        return np.asarray(self.decide(X, parameters=parameters).decisions, dtype=np.float64)
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
         """Return the names of the decisions' columns: those of the costs.
@@ -303,7 +325,7 @@ class DecisionFocusedRegressor(MultiOutputMixin, RegressorMixin, TransformerMixi
             tags.regressor_tags.poor_score = True
         return tags
 
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+    def score(self, X: Any, y: Any, sample_weight: Any = None, *, parameters: Any = None) -> float:
         """Return minus the normalized regret of the decisions: 0 is perfect, higher is better.
 
         Parameters
@@ -314,6 +336,8 @@ class DecisionFocusedRegressor(MultiOutputMixin, RegressorMixin, TransformerMixi
             True costs.
         sample_weight : array_like of shape (n,), optional
             How much each row counts.
+        parameters : DataFrame, mapping or list of str, optional
+            Parameters of the rows, as in :meth:`fit`.
 
         Returns
         -------
@@ -331,7 +355,12 @@ class DecisionFocusedRegressor(MultiOutputMixin, RegressorMixin, TransformerMixi
         predicted = self.predict(X)
         predicted = predicted if self._flat else with_names(predicted, names)
         return regret_score(
-            self.problem_, y, predicted, sample_weight=sample_weight, threads=self.threads
+            self.problem_,
+            y,
+            predicted,
+            sample_weight=sample_weight,
+            parameters=table_parameters(parameters, X),
+            threads=self.threads,
         )
 
     def _build_problem(self, width: int) -> rl.Problem | None:
@@ -411,6 +440,7 @@ def regret_score(
     *,
     sample_weight: Any = None,
     labels: rl.Labels | None = None,
+    parameters: Any = None,
     threads: int | None = None,
 ) -> float:
     """Return minus the normalized regret of predicted costs: 0 is perfect, higher is better.
@@ -428,6 +458,8 @@ def regret_score(
         How much each row counts.
     labels : regretless.Labels, optional
         Optimal decisions under the true costs; solved here by default.
+    parameters : DataFrame or mapping, optional
+        Parameters of the rows that the problem reads.
     threads : int, optional
         Number of threads; all by default.
 
@@ -464,11 +496,15 @@ def regret_score(
     weights = check_sample_weight(sample_weight, len(y_true))
     y_true, y_pred = with_names(y_true, true_names), with_names(y_pred, predicted_names)
     if weights is None:
-        evaluation = rl.evaluate(problem, y_pred, C=y_true, labels=labels, threads=threads)
+        evaluation = rl.evaluate(
+            problem, y_pred, C=y_true, labels=labels, parameters=parameters, threads=threads
+        )
         return -evaluation.normalized_regret
     if labels is None:
-        labels = rl.label(problem, y_true, threads=threads)
-    regrets = rl.regret(problem, y_pred, y_true, labels=labels, threads=threads)
+        labels = rl.label(problem, y_true, parameters=parameters, threads=threads)
+    regrets = rl.regret(
+        problem, y_pred, y_true, labels=labels, parameters=parameters, threads=threads
+    )
     optima = np.abs(labels.objectives)
     return -float(weights @ regrets) / (float(weights @ optima) + NORMALIZATION_OFFSET)
 
@@ -492,8 +528,11 @@ class _RegretScorer:
         self.problem = problem
         self.threads = threads
         self._sample_weight_request: bool | str | None = None
+        self._parameters_request: bool | str | None = None
 
-    def __call__(self, estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> float:
+    def __call__(
+        self, estimator: Any, X: Any, y: Any, sample_weight: Any = None, parameters: Any = None
+    ) -> float:
         check_not_transformed(estimator, DecisionFocusedRegressor)
         check_same_rows(X, y, ("X", "y"))
         predicted, names = estimator.predict(X), _fitted_cost_names(estimator)
@@ -503,18 +542,30 @@ class _RegretScorer:
             if names_of(predicted) is None:
                 predicted = with_names(predicted, names)
         return regret_score(
-            self.problem, y, predicted, sample_weight=sample_weight, threads=self.threads
+            self.problem,
+            y,
+            predicted,
+            sample_weight=sample_weight,
+            parameters=table_parameters(parameters, X),
+            threads=self.threads,
         )
 
-    def set_score_request(self, *, sample_weight: bool | str | None = None) -> _RegretScorer:
-        """Say whether a meta-estimator passes ``sample_weight``, as for scorers of scikit-learn."""
+    def set_score_request(
+        self,
+        *,
+        sample_weight: bool | str | None = None,
+        parameters: bool | str | None = None,
+    ) -> _RegretScorer:
+        """Say which metadata a meta-estimator passes, as for scorers of scikit-learn."""
         self._sample_weight_request = sample_weight
+        self._parameters_request = parameters
         return self
 
     def get_metadata_routing(self) -> MetadataRequest:
         """Return which metadata the scorer asks for."""
         requests = MetadataRequest(owner=type(self).__name__)
         requests.score.add_request(param="sample_weight", alias=self._sample_weight_request)
+        requests.score.add_request(param="parameters", alias=self._parameters_request)
         return requests
 
     def __repr__(self) -> str:
@@ -539,7 +590,7 @@ def make_regret_scorer(
     Returns
     -------
     callable
-        ``scorer(estimator, X, y, sample_weight=None)``. It refuses a
+        ``scorer(estimator, X, y, sample_weight=None, parameters=None)``. It refuses a
         :class:`DecisionFocusedRegressor` inside ``TransformedTargetRegressor``, which learned the
         decisions of other costs.
 

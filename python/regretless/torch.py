@@ -29,7 +29,7 @@ from regretless._names import names_of
 from regretless._renamed import refuse_renamed
 from regretless._rows import LabeledRows
 from regretless._torch_cost_sensitive import cost_sensitive_loss
-from regretless._torch_layer import DecisionLayer
+from regretless._torch_layer import DecisionLayer, array_parameters
 
 __all__ = ["DecisionLayer", "DecisionLoss", "cost_sensitive_loss"]
 
@@ -53,6 +53,9 @@ class DecisionLoss(nn.Module):
         costs have different weights, rows must be addressed by number.
     reduction : {"mean", "sum", "none"}, default "mean"
         How the losses of a batch are combined.
+    parameters : mapping or DataFrame, optional
+        Parameters of the rows of ``C`` that the problem reads
+        (:attr:`regretless.Problem.parameters`).
 
     Raises
     ------
@@ -81,6 +84,7 @@ class DecisionLoss(nn.Module):
         labels: Any = None,
         weights: Any = None,
         reduction: str = "mean",
+        parameters: Any = None,
     ) -> None:
         super().__init__()
         if reduction not in ("mean", "sum", "none"):
@@ -88,7 +92,10 @@ class DecisionLoss(nn.Module):
         self.reduction = reduction
         self.epoch, self.batch = 0, 0
         weights = numpy_view(weights) if isinstance(weights, Tensor) else weights
-        self.rows = LabeledRows(problem, C, loss, labels=labels, weights=weights)
+        parameters = array_parameters(parameters)
+        self.rows = LabeledRows(
+            problem, C, loss, labels=labels, weights=weights, parameters=parameters
+        )
         self.weights = None if weights is None else torch.from_numpy(self.rows.weights)
 
     def begin_epoch(self, epoch: int) -> None:
@@ -102,7 +109,9 @@ class DecisionLoss(nn.Module):
         self.epoch, self.batch = epoch, 0
 
     @refuse_renamed("DecisionLoss.forward")
-    def forward(self, predictions: Tensor, C: Tensor, labels: Any = None) -> Tensor:
+    def forward(
+        self, predictions: Tensor, C: Tensor, labels: Any = None, parameters: Any = None
+    ) -> Tensor:
         """Return the loss of predicted costs.
 
         Parameters
@@ -114,6 +123,9 @@ class DecisionLoss(nn.Module):
             that are not in the table are added to it.
         labels : array_like of shape (n, d), optional
             Optimal decisions of added rows; solved once by default.
+        parameters : mapping or DataFrame, optional
+            Parameters of the rows of the batch, where ``C`` are costs and the problem reads
+            parameters. Row numbers have the parameters of their rows already.
 
         Returns
         -------
@@ -127,7 +139,7 @@ class DecisionLoss(nn.Module):
             precision.
         """
         wanted = numpy_view(C) if names_of(C) is None else C
-        rows = self.rows.find(wanted, labels)
+        rows = self.rows.find(wanted, labels, array_parameters(parameters))
         evaluate = partial(
             self.rows.evaluate,
             rows=rows,

@@ -35,6 +35,7 @@ from regretless._boosters import LIGHTGBM_MSE, XGBOOST_MSE
 from regretless._fine_tune import FineTuning, gradient_scale
 from regretless._frames import as_float_rows, column_names, row_labels
 from regretless._names import costs_in_order, names_of, with_names
+from regretless._parameters import as_arrays
 from regretless._renamed import refuse_renamed
 from regretless._results import FineTuningReport, FineTuningRound
 from regretless._rows import as_cost_rows
@@ -68,6 +69,8 @@ class CostSensitiveObjective:
         Number of threads; all by default.
     progress : bool, default False
         Whether to show a progress bar while rows are solved.
+    parameters : mapping or DataFrame, optional
+        Parameters of the rows that the problem reads (:attr:`regretless.Problem.parameters`).
 
     Attributes
     ----------
@@ -90,6 +93,7 @@ class CostSensitiveObjective:
         labels: rl.Labels | None = None,
         threads: int | None = None,
         progress: bool = False,
+        parameters: Any = None,
     ) -> None:
         spec = rl.CostSensitiveSpec(loss)
         names, self.row_labels = column_names(C), row_labels(C)
@@ -101,9 +105,14 @@ class CostSensitiveObjective:
         self.is_reordered = names is not None and names != self.cost_names
         table = with_names(self.costs, problem.cost_names)
         if labels is None:
-            labels = rl.label(problem, table, threads=threads, progress=progress)
+            labels = rl.label(
+                problem, table, parameters=parameters, threads=threads, progress=progress
+            )
         self.labels = labels
-        self.loss = rl.Loss(problem, table, loss, labels=labels, threads=threads)
+        self.parameters = as_arrays(parameters)
+        self.loss = rl.Loss(
+            problem, table, loss, labels=labels, parameters=parameters, threads=threads
+        )
         self.spec = spec
         self.scale, self.curvature = gradient_scale(spec, self.costs)
         self.incumbent: BoostedCostModel | None = None
@@ -282,6 +291,11 @@ class RegretMetric:
         True costs of each data set of LightGBM, whose labels cannot hold several costs. XGBoost
         needs none: the true costs are the labels of its ``DMatrix``.
 
+    Raises
+    ------
+    ValueError
+        Where the problem reads parameters of rows.
+
     Notes
     -----
     Optimal decisions are found once per data set. Data sets are held by weak references.
@@ -295,6 +309,11 @@ class RegretMetric:
     """
 
     def __init__(self, problem: rl.Problem, datasets: Mapping[Any, Any] | None = None) -> None:
+        if problem.parameters:
+            raise ValueError(
+                "the metric gets no parameters of rows, and the problem reads "
+                f"'{problem.parameters[0]}'; measure regret with regretless.evaluate"
+            )
         self.problem = problem
         self._labeled: WeakKeyDictionary[Any, tuple[Any, rl.Labels]] = WeakKeyDictionary()
         for dataset, C in (datasets or {}).items():

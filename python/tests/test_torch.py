@@ -93,9 +93,12 @@ def test_rows_are_found_by_their_costs_and_labeled_once(monkeypatch):
     from regretless import _rows
 
     real = _rows.label
-    monkeypatch.setattr(
-        _rows, "label", lambda problem, new: solved.append(len(new)) or real(problem, new)
-    )
+
+    def counted(problem, new, parameters):
+        solved.append(len(new))
+        return real(problem, new, parameters=parameters)
+
+    monkeypatch.setattr(_rows, "label", counted)
     module = DecisionLoss(problem, loss="SPO+", reduction="none")
     by_row = DecisionLoss(problem, costs, "SPO+", labels=labels, reduction="none")(
         predictions, torch.arange(12)

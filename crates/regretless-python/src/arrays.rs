@@ -197,27 +197,41 @@ pub fn matrix(value: &Bound<'_, PyAny>, what: &str, ownership: ArrayOwnership) -
     }
 }
 
+/// A matrix that keeps double precision; numbers may be missing (NaN).
+pub fn exact_matrix(
+    value: &Bound<'_, PyAny>,
+    what: &str,
+    ownership: ArrayOwnership,
+) -> PyResult<Matrix> {
+    let array = as_numeric_array(value, what)?;
+    match *array.shape() {
+        [rows, cols] if fits_f32(&array) => {
+            to_matrix(&as_c_contiguous(&array, "float32")?, rows, cols, ownership)
+        }
+        [rows, cols] => {
+            with_f64_values(&as_c_contiguous(&array, "float64")?, rows, cols, ownership)
+        }
+        _ => Err(wrong_dimensions(what, array.ndim(), "2: rows, columns")),
+    }
+}
+
 /// A matrix of finite numbers that keeps double precision; errors give row and column.
 pub fn finite_matrix(
     value: &Bound<'_, PyAny>,
     what: &str,
     ownership: ArrayOwnership,
 ) -> PyResult<Matrix> {
-    let array = as_numeric_array(value, what)?;
-    let numbers = match *array.shape() {
-        [rows, cols] if fits_f32(&array) => {
-            to_matrix(&as_c_contiguous(&array, "float32")?, rows, cols, ownership)?
-        }
-        [rows, cols] => {
-            with_f64_values(&as_c_contiguous(&array, "float64")?, rows, cols, ownership)?
-        }
-        _ => return Err(wrong_dimensions(what, array.ndim(), "2: rows, columns")),
-    };
+    let numbers = exact_matrix(value, what, ownership)?;
+    check_finite(&numbers, value, what)?;
+    Ok(numbers)
+}
+
+/// Refuses numbers that are not finite; errors give row and column.
+pub fn check_finite(numbers: &Matrix, value: &Bound<'_, PyAny>, what: &str) -> PyResult<()> {
     let names =
         column_names(value)?.map_or_else(|| CostNames::numbered(numbers.cols()), CostNames::from);
     let checked = numbers.check_finite(|column| names.get(column).into_owned());
-    checked.map_err(|error| PyValueError::new_err(format!("{what}: {error}")))?;
-    Ok(numbers)
+    checked.map_err(|error| PyValueError::new_err(format!("{what}: {error}")))
 }
 
 fn wrong_dimensions(what: &str, found: usize, right: &str) -> PyErr {
@@ -269,6 +283,20 @@ pub fn vector(value: &Bound<'_, PyAny>, what: &str) -> PyResult<Vec<f64>> {
         ),
         found => Err(wrong_dimensions(what, found, "1: one row of numbers")),
     }
+}
+
+/// The numbers of an array in double precision, row by row.
+pub fn f64_array(
+    value: &Bound<'_, PyAny>,
+    what: &str,
+    ownership: ArrayOwnership,
+) -> PyResult<Arc<dyn SharedArray<f64>>> {
+    let array = as_c_contiguous::<f64>(&as_numeric_array(value, what)?, "float64")?;
+    let borrowed = BorrowedArray::new(&array);
+    Ok(match ownership {
+        ArrayOwnership::Borrow => Arc::new(borrowed),
+        ArrayOwnership::Copy => Arc::new(borrowed.slice().to_vec()),
+    })
 }
 
 /// The values of a table in double precision, row by row, and the numbers of rows and columns.

@@ -19,8 +19,7 @@ use pyo3::prelude::*;
 use regretless::solve::SolveFailure;
 
 use crate::function_locks::FunctionLockGuard;
-use crate::function_problem::SolverFunction;
-use crate::solutions::SolveResult;
+use crate::function_problem::{FunctionResult, FunctionTask, SolverFunction};
 
 /// Locks a mutex; a panic of another holder is reported elsewhere.
 pub fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -58,12 +57,12 @@ struct RequestQueue {
     finished: bool,
 }
 
-/// A solver call that the calling thread makes.
+/// A call of a user's function that the calling thread makes.
 #[derive(Debug)]
 pub struct SolverRequest {
     function: Arc<SolverFunction>,
-    costs: Vec<f64>,
-    response: SyncSender<SolveResult>,
+    task: FunctionTask,
+    response: SyncSender<FunctionResult>,
 }
 
 /// What the calling thread receives when it polls.
@@ -168,12 +167,12 @@ impl CallState {
     pub fn call_on_main_thread(
         &self,
         function: &Arc<SolverFunction>,
-        costs: &[f64],
-    ) -> SolveResult {
+        task: FunctionTask,
+    ) -> FunctionResult {
         let (response, responses) = sync_channel(1);
         let request = SolverRequest {
             function: Arc::clone(function),
-            costs: costs.to_vec(),
+            task,
             response,
         };
         {
@@ -193,7 +192,7 @@ impl CallState {
     pub fn handle_request(self: &Arc<Self>, py: Python<'_>, request: SolverRequest) {
         let SolverRequest {
             function,
-            costs,
+            task,
             response,
         } = request;
         let check_interrupt = |py: Python<'_>| {
@@ -207,7 +206,7 @@ impl CallState {
         let threads = self.waiting_threads();
         let guard = FunctionLockGuard::wait(py, function.identity(), &threads, check_interrupt);
         let result = match guard {
-            Ok(_guard) => self.call(py, &function, &costs),
+            Ok(_guard) => self.call(py, &function, &task),
             Err(error) => self.fail_with(error),
         };
         // The receiver is gone only where the whole call has ended.
@@ -219,18 +218,18 @@ impl CallState {
         self: &Arc<Self>,
         py: Python<'_>,
         function: &SolverFunction,
-        costs: &[f64],
-    ) -> SolveResult {
+        task: &FunctionTask,
+    ) -> FunctionResult {
         if self.interrupted() {
             return Err(stopped());
         }
         let _nested = NestedCallGuard::enter(Arc::clone(self));
         function
-            .call(py, costs)
+            .call(py, task)
             .unwrap_or_else(|error| self.fail_with(error))
     }
 
-    fn fail_with(&self, error: PyErr) -> SolveResult {
+    fn fail_with(&self, error: PyErr) -> FunctionResult {
         self.store_exception(error);
         Err(SolveFailure::SolverError(
             "the function raised an exception".into(),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use regretless::data::{Dataset, Matrix, NamedCosts};
+use regretless::data::{Dataset, Matrix, NamedCosts, RowParameters};
 use regretless::evaluate::Evaluation;
 use regretless::label::LabeledDataset;
 use regretless::observer::Observer;
@@ -18,8 +18,11 @@ use crate::call_observer::{PyCall, detached, warn};
 use crate::error::to_py_err;
 use crate::frames::FrameTemplate;
 use crate::keywords::{refuse_unknown, search_limits};
-use crate::label::{Labels, check_same_rows, costs_in_column_order, costs_only, with_labels};
+use crate::label::{
+    Labels, check_same_rows, costs_in_column_order, costs_only, with_labels, with_parameters,
+};
 use crate::names::{match_table_of_model, reorder_to_names};
+use crate::parameters::ParameterArgs;
 use crate::predict::Model;
 use crate::problem::Problem;
 use crate::results::{result_object, to_python};
@@ -30,6 +33,8 @@ pub struct EvaluationArgs<'a, 'py> {
     pub problem: &'a Problem,
     /// Optimal decisions under the true costs, where they are known.
     pub labels: Option<&'a Bound<'py, Labels>>,
+    /// Parameters of the rows.
+    pub parameters: Option<&'a Bound<'py, PyAny>>,
     /// Number of threads.
     pub threads: Option<usize>,
     /// Whether to show progress.
@@ -48,7 +53,8 @@ impl<'py> EvaluationArgs<'_, 'py> {
         costs: &Bound<'py, PyAny>,
     ) -> PyResult<EvaluatedTable> {
         check_same_rows(predictions, costs, "predictions", "C")?;
-        let data = costs_only(self.problem, costs, ArrayOwnership::Borrow)?;
+        let parameters = ParameterArgs::of_costs(self.parameters, costs);
+        let data = costs_only(self.problem, costs, &parameters, ArrayOwnership::Borrow)?;
         let target = NamedCosts::new("C", data.cost_names());
         let predictions = reorder_to_names(predictions, "predictions", target)?;
         self.evaluate_matrix(costs, &predictions, data)
@@ -63,7 +69,12 @@ impl<'py> EvaluationArgs<'_, 'py> {
     ) -> PyResult<EvaluatedTable> {
         let py = x.py();
         check_same_rows(x, costs, "X", "C")?;
-        let mut data = costs_in_column_order(costs, ArrayOwnership::Borrow)?;
+        let parameters = ParameterArgs {
+            features: Some(x),
+            ..ParameterArgs::of_costs(self.parameters, costs)
+        };
+        let mut data =
+            costs_in_column_order(self.problem, costs, &parameters, ArrayOwnership::Borrow)?;
         match_table_of_model(py, self.problem, model, &mut data)?;
         let table = features(x, None, Some(&model.metadata.features))?;
         let matching = model
@@ -98,14 +109,25 @@ impl<'py> EvaluationArgs<'_, 'py> {
             return Err(PyValueError::new_err("repeats is 0; at least 1 is needed"));
         }
         check_same_rows(x, costs, "X", "C")?;
-        let mut data = costs_in_column_order(costs, ArrayOwnership::Borrow)?;
+        let parameters = ParameterArgs {
+            features: Some(x),
+            ..ParameterArgs::of_costs(self.parameters, costs)
+        };
+        let mut data =
+            costs_in_column_order(self.problem, costs, &parameters, ArrayOwnership::Borrow)?;
         match_table_of_model(py, self.problem, model, &mut data)?;
         let data = with_features(data, x, model)?;
         self.problem.check_width(data.costs().cols())?;
         let call = PyCall::new(self.progress);
         let oracle = self
             .problem
-            .oracle(&call, self.threads, self.heuristic, self.limits)
+            .oracle(
+                &call,
+                self.threads,
+                self.heuristic,
+                self.limits,
+                data.parameters(),
+            )
             .map_err(to_py_err)?;
         let data = with_labels(py, self.problem, &call, &oracle, data, self.labels)?;
         call.run(py, |observer: &dyn Observer| {
@@ -132,7 +154,13 @@ impl<'py> EvaluationArgs<'_, 'py> {
         let call = PyCall::new(self.progress);
         let oracle = self
             .problem
-            .oracle(&call, self.threads, self.heuristic, self.limits)
+            .oracle(
+                &call,
+                self.threads,
+                self.heuristic,
+                self.limits,
+                data.parameters(),
+            )
             .map_err(to_py_err)?;
         let data = with_labels(py, self.problem, &call, &oracle, data, self.labels)?;
         let evaluation = call.run(py, |observer: &dyn Observer| {
@@ -156,7 +184,10 @@ impl<'py> EvaluationArgs<'_, 'py> {
 fn with_features(data: Dataset, x: &Bound<'_, PyAny>, model: &CostModel) -> PyResult<Dataset> {
     let table = features(x, None, Some(&model.metadata.features))?;
     let names = data.cost_names().clone();
-    Dataset::new(table, data.costs().clone(), Some(names)).map_err(to_py_err)
+    let parameters = data.parameters().map(|shared| RowParameters::clone(shared));
+    // The costs were checked when they were read.
+    let data = Dataset::with_missing_costs(table, data.costs().clone(), Some(names));
+    with_parameters(data.map_err(to_py_err)?, parameters)
 }
 
 /// An evaluation with the rows it is of.
@@ -236,6 +267,8 @@ impl EvaluatedTable {
 ///     position.
 /// labels : Labels, optional
 ///     Optimal decisions under the true costs; solved here by default.
+/// parameters : mapping, DataFrame or list of str, optional
+///     Parameters of the rows, as in `Problem.solve_all`, or names of columns of `X`.
 /// threads, progress, heuristic, gap, nodes, seconds : optional
 ///     As in `Problem.solve_all`.
 ///
@@ -261,11 +294,11 @@ impl EvaluatedTable {
 #[pyfunction]
 #[pyo3(
     signature = (
-        problem, predictions, X=None, C=None, *, labels=None, threads=None, progress=false,
-        heuristic=None, gap=None, nodes=None, seconds=None, **unknown
+        problem, predictions, X=None, C=None, *, labels=None, parameters=None, threads=None,
+        progress=false, heuristic=None, gap=None, nodes=None, seconds=None, **unknown
     ),
-    text_signature = "(problem, predictions, X=None, C=None, *, labels=None, threads=None, \
-        progress=False, heuristic=None, gap=None, nodes=None, seconds=None)"
+    text_signature = "(problem, predictions, X=None, C=None, *, labels=None, parameters=None, \
+        threads=None, progress=False, heuristic=None, gap=None, nodes=None, seconds=None)"
 )]
 pub fn evaluate<'py>(
     py: Python<'py>,
@@ -274,6 +307,7 @@ pub fn evaluate<'py>(
     X: Option<&Bound<'py, PyAny>>,
     C: Option<&Bound<'py, PyAny>>,
     labels: Option<&Bound<'py, Labels>>,
+    parameters: Option<&Bound<'py, PyAny>>,
     threads: Option<usize>,
     progress: bool,
     heuristic: Option<&str>,
@@ -287,6 +321,7 @@ pub fn evaluate<'py>(
     let args = EvaluationArgs {
         problem: problem.get(),
         labels,
+        parameters,
         threads,
         progress,
         heuristic,
@@ -316,6 +351,8 @@ pub fn evaluate<'py>(
 ///     True costs.
 /// labels : Labels, optional
 ///     Optimal decisions under the true costs; solved here by default.
+/// parameters : mapping or DataFrame, optional
+///     Parameters of the rows, as in `Problem.solve_all`.
 /// threads, progress, heuristic, gap, nodes, seconds : optional
 ///     As in `Problem.solve_all`.
 ///
@@ -333,11 +370,11 @@ pub fn evaluate<'py>(
 #[pyfunction]
 #[pyo3(
     signature = (
-        problem, predictions, C, *, labels=None, threads=None, progress=false, heuristic=None,
-        gap=None, nodes=None, seconds=None, **unknown
+        problem, predictions, C, *, labels=None, parameters=None, threads=None, progress=false,
+        heuristic=None, gap=None, nodes=None, seconds=None, **unknown
     ),
-    text_signature = "(problem, predictions, C, *, labels=None, threads=None, progress=False, \
-        heuristic=None, gap=None, nodes=None, seconds=None)"
+    text_signature = "(problem, predictions, C, *, labels=None, parameters=None, threads=None, \
+        progress=False, heuristic=None, gap=None, nodes=None, seconds=None)"
 )]
 pub fn regret<'py>(
     py: Python<'py>,
@@ -345,6 +382,7 @@ pub fn regret<'py>(
     predictions: &Bound<'py, PyAny>,
     C: &Bound<'py, PyAny>,
     labels: Option<&Bound<'py, Labels>>,
+    parameters: Option<&Bound<'py, PyAny>>,
     threads: Option<usize>,
     progress: bool,
     heuristic: Option<&str>,
@@ -357,6 +395,7 @@ pub fn regret<'py>(
     let args = EvaluationArgs {
         problem: problem.get(),
         labels,
+        parameters,
         threads,
         progress,
         heuristic,

@@ -3,18 +3,20 @@
 //! Costs and decision have the objective sense of the user's problem. Calls of the function are
 //! serialized (`function_locks.rs`) and run on the thread that made the call (`call.rs`), unless
 //! the user declares the function thread-safe. An exception stops the call and is raised unchanged;
-//! `None` means that no decision is feasible.
+//! `None` means that no decision is feasible. Where the user named parameters of the row, the
+//! function gets them too, and so does the user's check of decisions, if there is one.
 
 use std::fmt;
 use std::sync::Arc;
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::PyTuple;
+use pyo3::types::{PyDict, PyTuple};
 use regretless::Decision;
-use regretless::data::CostNames;
+use regretless::data::{CostNames, ParameterColumns, RowParameters};
 use regretless::problem::{ExternalProblem, ProblemKind, Sense, SolverThreading, VariableBounds};
 use regretless::solve::{SearchLimits, Solution, SolveFailure, Solver};
+use serde_json::Value;
 
 use crate::arrays::{array1, vector};
 use crate::call::CallState;
@@ -28,10 +30,146 @@ const OBJECTIVE_TOLERANCE: f64 = 1e-6;
 /// accept 1e-6 to 1e-5.
 const INTEGRALITY_TOLERANCE: f64 = 1e-5;
 
+/// A call of a user's function.
+#[derive(Debug)]
+pub enum FunctionTask {
+    /// Solve for these minimized costs.
+    Solve(Vec<f64>, Option<RowValues>),
+    /// Check a decision.
+    Check(Vec<f64>, Option<RowValues>),
+}
+
+/// The solution of a solve; nothing after a check that finds the decision feasible.
+pub type FunctionResult = Result<Option<Solution>, SolveFailure>;
+
+/// The parameters of one row.
+#[derive(Debug, Clone)]
+pub struct RowValues {
+    columns: Arc<[ParameterColumns]>,
+    values: Arc<[f64]>,
+}
+
+impl RowValues {
+    /// A number or an array by name.
+    fn as_dict<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let dict = PyDict::new(py);
+        let mut rest = &self.values[..];
+        for ParameterColumns { pattern, count } in self.columns.iter() {
+            let (numbers, others) = rest.split_at((*count).min(rest.len()));
+            rest = others;
+            match numbers {
+                [number] => dict.set_item(pattern, number)?,
+                numbers => dict.set_item(pattern, array1(py, numbers.to_vec()))?,
+            }
+        }
+        Ok(dict)
+    }
+}
+
+/// The known part of the costs of a function's problem.
+#[derive(Debug, Clone)]
+pub struct KnownPart {
+    /// As the user gave it, in the words of problem files.
+    pub description: Value,
+    /// The fixed part of each cost.
+    fixed: Vec<f64>,
+    columns: Vec<ParameterColumns>,
+    /// The cost that each number of a row is added to, and its factor.
+    targets: Vec<(usize, f64)>,
+}
+
+/// The column of a reference, and the factor of its numbers.
+fn column_reference(value: &Value) -> Option<(&str, f64)> {
+    let object = value.as_object()?;
+    let name = object.get("column").or_else(|| object.get("columns"))?;
+    let factor = match object.get("factor") {
+        Some(factor) => factor.as_f64()?,
+        None => 1.0,
+    };
+    Some((name.as_str()?, factor))
+}
+
+impl KnownPart {
+    /// Reads known costs as problem files have them: a list of numbers and columns, columns for all
+    /// costs, or numbers and columns by the names of costs.
+    pub fn new(description: Value, problem: &ExternalProblem) -> PyResult<Self> {
+        let count = problem.costs;
+        let mut known = Self {
+            description: description.clone(),
+            fixed: vec![0.0; count],
+            columns: Vec::new(),
+            targets: Vec::new(),
+        };
+        if let Some((name, factor)) = column_reference(&description) {
+            known.columns.push(ParameterColumns {
+                pattern: name.to_owned(),
+                count,
+            });
+            known.targets = (0..count).map(|cost| (cost, factor)).collect();
+            return Ok(known);
+        }
+        match &description {
+            Value::Array(entries) if entries.len() == count => {
+                for (cost, entry) in entries.iter().enumerate() {
+                    known.add(cost, entry)?;
+                }
+            }
+            Value::Object(by_name) => {
+                for (name, entry) in by_name {
+                    let mut names = problem.cost_names.iter().flat_map(CostNames::iter);
+                    let cost = names.position(|cost| cost == name.as_str());
+                    let unknown =
+                        || PyValueError::new_err(format!("known: no cost is called '{name}'"));
+                    known.add(cost.ok_or_else(unknown)?, entry)?;
+                }
+            }
+            _ => {
+                return Err(PyValueError::new_err(format!(
+                    "known is one number or column per cost, and there are {count} costs"
+                )));
+            }
+        }
+        Ok(known)
+    }
+
+    fn add(&mut self, cost: usize, entry: &Value) -> PyResult<()> {
+        match (column_reference(entry), entry.as_f64()) {
+            (Some((name, factor)), _) => {
+                self.columns.push(ParameterColumns {
+                    pattern: name.to_owned(),
+                    count: 1,
+                });
+                self.targets.push((cost, factor));
+            }
+            (None, Some(number)) => self.fixed[cost] = number,
+            (None, None) => {
+                return Err(PyValueError::new_err(format!(
+                    "known: {entry} is neither a number nor a column"
+                )));
+            }
+        }
+        Ok(())
+    }
+
+    fn of_row(&self, values: &[f64]) -> Vec<f64> {
+        let mut known = self.fixed.clone();
+        for ((cost, factor), value) in self.targets.iter().zip(values) {
+            known[*cost] += factor * value;
+        }
+        known
+    }
+}
+
 /// A user's function and its properties.
 pub struct SolverFunction {
     /// The function.
     pub solve: Py<PyAny>,
+    /// The user's check of decisions, if there is one.
+    pub check: Option<Py<PyAny>>,
+    /// Names of the row parameters that function and check get.
+    pub parameters: Vec<String>,
+    /// The known part of the costs, if there is one.
+    pub known: Option<KnownPart>,
     /// Name, sense and size.
     pub problem: ExternalProblem,
     /// Whether its decisions are binary.
@@ -51,10 +189,67 @@ impl fmt::Debug for SolverFunction {
 /// The problem of a function, during one call from Python.
 #[derive(Debug)]
 pub struct FunctionProblem {
-    /// The function.
-    pub function: Arc<SolverFunction>,
+    function: Arc<SolverFunction>,
     /// The call that uses it; without one it cannot be solved.
-    pub call: Option<Arc<CallState>>,
+    call: Option<Arc<CallState>>,
+    /// The row parameters that the function gets, with as many numbers per row as the table of the
+    /// call has.
+    columns: Arc<[ParameterColumns]>,
+    /// All row parameters: those of the function before those of known costs. None in the problem
+    /// of a row.
+    all_columns: Vec<ParameterColumns>,
+    /// The parameters that the function gets, in the problem of a row.
+    row: Option<RowValues>,
+}
+
+impl FunctionProblem {
+    /// The problem during a call with these parameters of rows.
+    pub fn new(
+        function: &Arc<SolverFunction>,
+        call: Option<&Arc<CallState>>,
+        parameters: Option<&RowParameters>,
+    ) -> Self {
+        let column = |name: &String| ParameterColumns {
+            pattern: name.clone(),
+            count: parameters.and_then(|table| table.width(name)).unwrap_or(1),
+        };
+        let columns: Arc<[ParameterColumns]> = function.parameters.iter().map(column).collect();
+        let mut all_columns = columns.to_vec();
+        if let Some(known) = &function.known {
+            all_columns.extend_from_slice(&known.columns);
+        }
+        Self {
+            function: Arc::clone(function),
+            call: call.cloned(),
+            columns,
+            all_columns,
+            row: None,
+        }
+    }
+
+    /// How many numbers of a row the function gets.
+    fn num_function_values(&self) -> usize {
+        self.columns.iter().map(|columns| columns.count).sum()
+    }
+
+    /// Runs a task of the function.
+    fn run(&self, task: FunctionTask) -> FunctionResult {
+        run_task(&self.function, self.call.as_ref(), task)
+    }
+}
+
+fn run_task(
+    function: &Arc<SolverFunction>,
+    call: Option<&Arc<CallState>>,
+    task: FunctionTask,
+) -> FunctionResult {
+    match call {
+        None => Err(SolveFailure::SolverError(
+            "a Python function can be called only during a call from Python".into(),
+        )),
+        Some(call) if function.thread_safe => Python::attach(|py| call.call(py, function, &task)),
+        Some(call) => call.call_on_main_thread(function, task),
+    }
 }
 
 impl ProblemKind for FunctionProblem {
@@ -76,6 +271,36 @@ impl ProblemKind for FunctionProblem {
 
     fn may_have_cost_names(&self) -> bool {
         true
+    }
+
+    fn parameters(&self) -> &[ParameterColumns] {
+        &self.all_columns
+    }
+
+    fn row_problem(&self, values: &[f64]) -> Result<Arc<dyn ProblemKind>, String> {
+        Ok(Arc::new(Self {
+            function: Arc::clone(&self.function),
+            call: self.call.clone(),
+            columns: Arc::clone(&self.columns),
+            all_columns: Vec::new(),
+            row: (!self.columns.is_empty()).then(|| RowValues {
+                columns: Arc::clone(&self.columns),
+                values: values[..self.num_function_values()].into(),
+            }),
+        }))
+    }
+
+    fn has_known_costs(&self) -> bool {
+        self.function.known.is_some()
+    }
+
+    fn known_costs(&self, values: &[f64]) -> Option<Vec<f64>> {
+        let known = self.function.known.as_ref()?;
+        Some(known.of_row(&values[self.num_function_values()..]))
+    }
+
+    fn checks_constraints(&self) -> bool {
+        self.function.check.is_some() || self.function.parameters.is_empty()
     }
 
     fn bounds(&self) -> VariableBounds {
@@ -101,16 +326,26 @@ impl ProblemKind for FunctionProblem {
         Box::new(FunctionSolver {
             function: Arc::clone(&self.function),
             call: self.call.clone(),
+            row: self.row.clone(),
         })
     }
 
-    /// Only the function can check feasibility; here only the indices are checked.
+    /// Only the user's check knows what is feasible; without one only the indices are checked.
     fn check(&self, decision: &Decision) -> Result<(), String> {
-        match decision.indices().last() {
-            Some(last) if *last as usize >= self.function.problem.costs => {
-                Err(format!("variable {last} does not exist"))
-            }
-            _ => Ok(()),
+        let costs = self.function.problem.costs;
+        if let Some(last) = decision.indices().last()
+            && *last as usize >= costs
+        {
+            return Err(format!("variable {last} does not exist"));
+        }
+        if self.function.check.is_none() {
+            return Ok(());
+        }
+        let mut values = vec![0.0; costs];
+        decision.write_dense(&mut values);
+        match self.run(FunctionTask::Check(values, self.row.clone())) {
+            Ok(_) => Ok(()),
+            Err(failure) => Err(failure.to_string()),
         }
     }
 }
@@ -119,19 +354,14 @@ impl ProblemKind for FunctionProblem {
 struct FunctionSolver {
     function: Arc<SolverFunction>,
     call: Option<Arc<CallState>>,
+    row: Option<RowValues>,
 }
 
 impl Solver for FunctionSolver {
     fn solve(&mut self, costs: &[f64]) -> SolveResult {
-        match &self.call {
-            None => Err(SolveFailure::SolverError(
-                "a Python function can be called only during a call from Python".into(),
-            )),
-            Some(call) if self.function.thread_safe => {
-                Python::attach(|py| call.call(py, &self.function, costs))
-            }
-            Some(call) => call.call_on_main_thread(&self.function, costs),
-        }
+        let task = FunctionTask::Solve(costs.to_vec(), self.row.clone());
+        let solved = run_task(&self.function, self.call.as_ref(), task)?;
+        solved.ok_or_else(|| SolveFailure::SolverError("the function found no solution".into()))
     }
 }
 
@@ -142,6 +372,8 @@ impl SolverFunction {
         problem: ExternalProblem,
         binary: bool,
         thread_safe: bool,
+        parameters: Vec<String>,
+        check: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Self> {
         let method = solve.py().import("types")?.getattr("MethodType")?;
         let holder = if solve.is_instance(&method)? {
@@ -152,6 +384,9 @@ impl SolverFunction {
         let identity = holder.as_ptr() as usize;
         Ok(Self {
             solve: solve.clone().unbind(),
+            check: check.map(|check| check.clone().unbind()),
+            parameters,
+            known: None,
             problem,
             binary,
             thread_safe,
@@ -159,16 +394,94 @@ impl SolverFunction {
         })
     }
 
+    /// The same function with a known part of the costs.
+    pub fn with_known(&self, py: Python<'_>, known: KnownPart) -> Self {
+        Self {
+            solve: self.solve.clone_ref(py),
+            check: self.check.as_ref().map(|check| check.clone_ref(py)),
+            parameters: self.parameters.clone(),
+            known: Some(known),
+            problem: self.problem.clone(),
+            binary: self.binary,
+            thread_safe: self.thread_safe,
+            identity: self.identity,
+        }
+    }
+
+    /// Whether another problem has the same function, parameters, known costs and check.
+    pub fn is_same(&self, other: &Self) -> bool {
+        let known = |function: &Self| {
+            function
+                .known
+                .as_ref()
+                .map(|known| known.description.clone())
+        };
+        if known(self) != known(other) {
+            return false;
+        }
+        let same_check = match (&self.check, &other.check) {
+            (None, None) => true,
+            (Some(check), Some(other)) => check.is(other),
+            (None, Some(_)) | (Some(_), None) => false,
+        };
+        same_check && self.solve.is(&other.solve) && self.parameters == other.parameters
+    }
+
     /// Identifies the state that the function uses.
     pub fn identity(&self) -> usize {
         self.identity
     }
 
-    /// Calls the function on this thread.
-    pub fn call(&self, py: Python<'_>, costs: &[f64]) -> PyResult<SolveResult> {
+    /// Calls the function, or the check, on this thread.
+    pub fn call(&self, py: Python<'_>, task: &FunctionTask) -> PyResult<FunctionResult> {
+        match task {
+            FunctionTask::Solve(costs, row) => {
+                Ok(self.call_solve(py, costs, row.as_ref())?.map(Some))
+            }
+            FunctionTask::Check(decision, row) => self.call_check(py, decision, row.as_ref()),
+        }
+    }
+
+    /// Calls with an array and, where the user named parameters, those of the row.
+    fn call_with_row<'py>(
+        py: Python<'py>,
+        function: &Py<PyAny>,
+        array: Vec<f64>,
+        row: Option<&RowValues>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let array = array1(py, array);
+        match row {
+            None => function.bind(py).call1((array,)),
+            Some(row) => function.bind(py).call1((array, row.as_dict(py)?)),
+        }
+    }
+
+    fn call_check(
+        &self,
+        py: Python<'_>,
+        decision: &[f64],
+        row: Option<&RowValues>,
+    ) -> PyResult<FunctionResult> {
+        let Some(check) = &self.check else {
+            return Ok(Ok(None));
+        };
+        let is_feasible = Self::call_with_row(py, check, decision.to_vec(), row)?;
+        if is_feasible.is_truthy()? {
+            return Ok(Ok(None));
+        }
+        let message = "the check of the problem refuses the decision";
+        Ok(Err(SolveFailure::InvalidSolution(message.into())))
+    }
+
+    fn call_solve(
+        &self,
+        py: Python<'_>,
+        costs: &[f64],
+        row: Option<&RowValues>,
+    ) -> PyResult<SolveResult> {
         let sense = self.problem.sense;
         let original_costs: Vec<f64> = costs.iter().map(|cost| sense.convert(*cost)).collect();
-        let returned = self.solve.bind(py).call1((array1(py, original_costs),))?;
+        let returned = Self::call_with_row(py, &self.solve, original_costs, row)?;
         if returned.is_none() {
             return Ok(Err(SolveFailure::Infeasible));
         }

@@ -8,19 +8,22 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use regretless::Decision;
-use regretless::data::{CostNames, Dataset, FeatureShape, Features, Matrix, NamedCosts};
+use regretless::data::{
+    CostNames, Dataset, FeatureShape, Features, Matrix, NamedCosts, RowParameters,
+};
 use regretless::label::{LabelStore, LabeledDataset, Shard};
 use regretless::observer::Observer;
 use regretless::oracle::Oracle;
 use regretless::solve::{SearchLimits, Solution, SolveFailure};
 
-use crate::arrays::{ArrayOwnership, array1, array2, finite_matrix};
+use crate::arrays::{ArrayOwnership, array1, array2, exact_matrix, finite_matrix};
 use crate::call_observer::{PyCall, detached, warn};
 use crate::error::to_py_err;
 use crate::frames::{FrameTemplate, table_like};
 use crate::function_problem::SolverFunction;
 use crate::keywords::{refuse_unknown, search_limits};
 use crate::names::{column_names, match_table, reorder_to_names};
+use crate::parameters::ParameterArgs;
 use crate::problem::Problem;
 use crate::solutions::{dense_rows, failure_text};
 
@@ -52,6 +55,8 @@ impl Labels {
     /// decisions : array_like or DataFrame of shape (n, d)
     ///     Optimal decisions. Each is checked for feasibility, none is solved. Columns with names
     ///     are matched by name.
+    /// parameters : mapping or DataFrame, optional
+    ///     Parameters of the rows, as in `Problem.solve_all`.
     ///
     /// Returns
     /// -------
@@ -67,35 +72,43 @@ impl Labels {
     /// -----
     /// The objective of a problem made by `Problem.from_solver` is costs times decision.
     #[staticmethod]
+    #[pyo3(signature = (problem, C, decisions, *, parameters=None))]
     fn from_decisions(
         py: Python<'_>,
         problem: &Bound<'_, Problem>,
         C: &Bound<'_, PyAny>,
         decisions: &Bound<'_, PyAny>,
+        parameters: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Self> {
         let problem = problem.get();
         check_same_rows(C, decisions, "C", "decisions")?;
-        let data = costs_only(problem, C, ArrayOwnership::Copy)?;
+        let parameters = ParameterArgs::of_costs(parameters, C);
+        let data = costs_only(problem, C, &parameters, ArrayOwnership::Copy)?;
         problem.check_width(data.costs().cols())?;
-        let fixed = problem.problem.fixed_cost().ok_or_else(|| {
-            PyValueError::new_err(
-                "columns of known cost are part of the objective, and the decisions do not \
-                 contain their values; find the labels with regretless.label(problem, C)",
-            )
-        })?;
         let target = NamedCosts::new("C", data.cost_names());
         let decisions = reorder_to_names(decisions, "decisions", target)?;
         problem.check_width(decisions.cols())?;
+        let call = PyCall::new(false);
         let oracle = problem
-            .oracle(&PyCall::new(false), Some(1), None, SearchLimits::default())
+            .oracle(
+                &call,
+                Some(1),
+                None,
+                SearchLimits::default(),
+                data.parameters(),
+            )
             .map_err(to_py_err)?;
-        let labeled = detached(py, || {
-            let sense = problem.problem.sense();
+        let labeled = call.run(py, |_| {
+            let minimized = problem.minimized_costs(&oracle, data.costs().clone())?;
             let mut solutions = Vec::with_capacity(data.len());
             for row in 0..decisions.rows().min(data.len()) {
+                let row_problem = oracle.row_problem(row);
+                let row_problem =
+                    row_problem.map_err(|failure| regretless::Error::solver(row, failure))?;
+                let fixed = row_problem.fixed_cost().ok_or_else(unknown_fixed_cost)?;
                 let values: Vec<f64> = decisions.row(row).iter().map(|v| f64::from(*v)).collect();
                 let decision = Decision::from_dense(&values);
-                let objective = sense.convert(data.costs().objective_of(&decision, row)) + fixed;
+                let objective = minimized.objective_of(&decision, row) + fixed;
                 solutions.push(Solution::optimal(decision.with_fixed(fixed), objective));
             }
             LabeledDataset::from_decisions(data, &oracle, solutions)
@@ -196,7 +209,7 @@ impl Labels {
         let same_function = match (&self.function, problem.function()) {
             (None, None) => true,
             (Some(function), Some(other)) => {
-                Arc::ptr_eq(function, other) || function.solve.is(&other.solve)
+                Arc::ptr_eq(function, other) || function.is_same(other)
             }
             (None, Some(_)) | (Some(_), None) => false,
         };
@@ -204,27 +217,59 @@ impl Labels {
     }
 }
 
-/// Costs in the order of a problem's, as a data set with a placeholder feature.
+fn unknown_fixed_cost() -> regretless::Error {
+    regretless::Error::data(
+        "columns of known cost are part of the objective, and the decisions do not contain their \
+         values",
+    )
+    .with_remedy("find the labels with regretless.label(problem, C)")
+}
+
+/// Costs in the order of a problem's and the parameters of the rows, as a data set with a
+/// placeholder feature.
 pub fn costs_only(
     problem: &Problem,
     costs: &Bound<'_, PyAny>,
+    parameters: &ParameterArgs<'_, '_>,
     ownership: ArrayOwnership,
 ) -> PyResult<Dataset> {
-    let mut data = costs_in_column_order(costs, ownership)?;
+    let mut data = costs_in_column_order(problem, costs, parameters, ownership)?;
     match_table(costs.py(), problem, &mut data)?;
     Ok(data)
 }
 
-/// Costs in the order of their columns, as a data set with a placeholder feature.
+/// Costs in the order of their columns and the parameters of the rows, as a data set with a
+/// placeholder feature.
 pub fn costs_in_column_order(
+    problem: &Problem,
     costs: &Bound<'_, PyAny>,
+    parameters: &ParameterArgs<'_, '_>,
     ownership: ArrayOwnership,
 ) -> PyResult<Dataset> {
     let names = column_names(costs)?.map(CostNames::from);
-    let costs = finite_matrix(costs, "C", ownership)?;
+    let may_lack_costs = problem.problem.may_have_absent_costs();
+    let costs = if may_lack_costs {
+        exact_matrix(costs, "C", ownership)?
+    } else {
+        finite_matrix(costs, "C", ownership)?
+    };
+    let parameters = parameters.read(problem, costs.rows(), ownership)?;
     let placeholder = Matrix::zeros(costs.rows(), 1);
     let features = Features::new(placeholder, FeatureShape::Wide, None).map_err(to_py_err)?;
-    Dataset::new(features, costs, names).map_err(to_py_err)
+    let data = if may_lack_costs {
+        Dataset::with_missing_costs(features, costs, names)
+    } else {
+        Dataset::new(features, costs, names)
+    };
+    with_parameters(data.map_err(to_py_err)?, parameters)
+}
+
+/// The table with parameters of its rows, if there are any.
+pub fn with_parameters(data: Dataset, parameters: Option<RowParameters>) -> PyResult<Dataset> {
+    match parameters {
+        Some(parameters) => data.with_parameters(parameters).map_err(to_py_err),
+        None => Ok(data),
+    }
 }
 
 /// A data set with these labels or, without labels, after its rows are solved; failed rows raise a
@@ -302,6 +347,8 @@ fn parse_shard(shard: &Bound<'_, PyAny>) -> PyResult<Shard> {
 /// shard : str or tuple of two int, optional
 ///     "2/7" or (2, 7) solves the second of seven shards and writes it to the store; the call
 ///     without `shard` joins them.
+/// parameters : mapping or DataFrame, optional
+///     Parameters of the rows, as in `Problem.solve_all`.
 /// threads, progress, heuristic, gap, nodes, seconds : optional
 ///     As in `Problem.solve_all`.
 ///
@@ -322,11 +369,11 @@ fn parse_shard(shard: &Bound<'_, PyAny>) -> PyResult<Shard> {
 #[pyfunction]
 #[pyo3(
     signature = (
-        problem, C, *, store=None, shard=None, threads=None, progress=false, heuristic=None,
-        gap=None, nodes=None, seconds=None, **unknown
+        problem, C, *, store=None, shard=None, parameters=None, threads=None, progress=false,
+        heuristic=None, gap=None, nodes=None, seconds=None, **unknown
     ),
-    text_signature = "(problem, C, *, store=None, shard=None, threads=None, progress=False, \
-        heuristic=None, gap=None, nodes=None, seconds=None)"
+    text_signature = "(problem, C, *, store=None, shard=None, parameters=None, threads=None, \
+        progress=False, heuristic=None, gap=None, nodes=None, seconds=None)"
 )]
 pub fn label<'py>(
     py: Python<'py>,
@@ -334,6 +381,7 @@ pub fn label<'py>(
     C: &Bound<'py, PyAny>,
     store: Option<PathBuf>,
     shard: Option<&Bound<'py, PyAny>>,
+    parameters: Option<&Bound<'py, PyAny>>,
     threads: Option<usize>,
     progress: bool,
     heuristic: Option<&str>,
@@ -344,7 +392,8 @@ pub fn label<'py>(
 ) -> PyResult<Bound<'py, PyAny>> {
     refuse_unknown("label", unknown)?;
     let problem = problem.get();
-    let data = costs_only(problem, C, ArrayOwnership::Copy)?;
+    let parameters = ParameterArgs::of_costs(parameters, C);
+    let data = costs_only(problem, C, &parameters, ArrayOwnership::Copy)?;
     problem.check_width(data.costs().cols())?;
     let call = PyCall::new(progress);
     let oracle = problem
@@ -353,6 +402,7 @@ pub fn label<'py>(
             threads,
             heuristic,
             search_limits(gap, nodes, seconds)?,
+            data.parameters(),
         )
         .map_err(to_py_err)?;
     let Some(store) = store else {

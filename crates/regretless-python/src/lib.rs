@@ -31,6 +31,7 @@ mod label;
 mod linear;
 mod loss;
 mod names;
+mod parameters;
 mod predict;
 mod problem;
 mod results;

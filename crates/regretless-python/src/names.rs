@@ -7,7 +7,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use regretless::data::{CostMatching, CostNames, Dataset, Matrix, NamedCosts};
 
-use crate::arrays::{ArrayOwnership, array2, finite_matrix};
+use crate::arrays::{ArrayOwnership, array2, exact_matrix, finite_matrix};
 use crate::error::to_py_err;
 use crate::problem::Problem;
 
@@ -109,7 +109,16 @@ pub fn reorder_to_names(
     argument: &str,
     target: NamedCosts<'_>,
 ) -> PyResult<Matrix> {
-    let mut numbers = finite_matrix(value, argument, ArrayOwnership::Borrow)?;
+    let numbers = finite_matrix(value, argument, ArrayOwnership::Borrow)?;
+    reorder_numbers(numbers, value, argument, target)
+}
+
+fn reorder_numbers(
+    mut numbers: Matrix,
+    value: &Bound<'_, PyAny>,
+    argument: &str,
+    target: NamedCosts<'_>,
+) -> PyResult<Matrix> {
     let Some(names) = column_names(value)?.map(CostNames::from) else {
         return Ok(numbers);
     };
@@ -136,7 +145,14 @@ pub fn reorder_to_problem(
     if let Some(names) = &named {
         match_names(value.py(), problem, argument, names)?;
     }
-    reorder_to_names(
+    // Costs of absent items may be missing; those of others are checked once it is known which.
+    let numbers = if problem.problem.may_have_absent_costs() {
+        exact_matrix(value, argument, ArrayOwnership::Borrow)?
+    } else {
+        finite_matrix(value, argument, ArrayOwnership::Borrow)?
+    };
+    reorder_numbers(
+        numbers,
         value,
         argument,
         NamedCosts {
@@ -189,7 +205,9 @@ pub fn costs_in_order<'py>(
     problem: &Bound<'py, Problem>,
     C: &Bound<'py, PyAny>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let data = crate::label::costs_only(problem.get(), C, ArrayOwnership::Borrow)?;
+    let no_parameters = crate::parameters::ParameterArgs::of_costs(None, C);
+    let ownership = ArrayOwnership::Borrow;
+    let data = crate::label::costs_only(problem.get(), C, &no_parameters, ownership)?;
     let costs = data.costs().clone();
     let (rows, cols) = (costs.rows(), costs.cols());
     if !costs.has_f64_values() {

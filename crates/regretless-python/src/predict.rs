@@ -1,20 +1,21 @@
 //! Trained models, from features to costs and decisions.
 
 use std::path::PathBuf;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use numpy::{PyArray1, PyArray2};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyTuple, PyType};
 
-use crate::arrays::{array1, array2, features};
+use crate::arrays::{ArrayOwnership, array1, array2, features};
 use crate::call_observer::{PyCall, catch_panic, detached};
 use crate::error::to_py_err;
 use crate::evaluate::EvaluationArgs;
 use crate::frames::{FrameTemplate, column_names_or_numbers, table_like};
 use crate::keywords::{refuse_unknown, search_limits};
 use crate::label::Labels;
-use crate::problem::Problem;
+use crate::parameters::ParameterArgs;
+use crate::problem::{Problem, spec_of_description};
 use crate::results::to_python;
 use crate::solutions::Solutions;
 
@@ -75,11 +76,15 @@ pub fn problem_of_model(
     folder: PathBuf,
     file_content: Option<Vec<u8>>,
 ) -> PyResult<Problem> {
-    let problem = serde_json::from_str(description).map_err(|error| {
-        to_py_err(regretless::Error::data(format!(
-            "the model's problem cannot be read: {error}"
-        )))
-    })?;
+    let unreadable = |error: String| {
+        let message = format!("the model's problem cannot be read: {error}");
+        to_py_err(regretless::Error::data(message))
+    };
+    let problem =
+        serde_json::from_str(description).map_err(|error| unreadable(error.to_string()))?;
+    // A file of trees holds the description as `Problem.to_dict` returns it.
+    let problem = spec_of_description(problem).map_err(|error| unreadable(error.to_string()))?;
+    let problem = serde_json::to_value(problem).map_err(|error| unreadable(error.to_string()))?;
     let problem =
         regretless::Problem::of_model_metadata(&problem, file_hash, file_content, Some(&folder))
             .map_err(to_py_err)?;
@@ -124,6 +129,8 @@ impl Model {
     /// problem : Problem, optional
     ///     Another problem than that of training; the model's costs are matched to it by name. The
     ///     model holds the problem it was trained for, also one that was read from a file.
+    /// parameters : mapping, DataFrame or list of str, optional
+    ///     Parameters of the rows, as in `Problem.solve_all`, or names of columns of `X`.
     /// threads, progress, heuristic, gap, nodes, seconds : optional
     ///     As in `Problem.solve_all`.
     ///
@@ -143,17 +150,18 @@ impl Model {
     /// >>> decisions = model.decide(X_new).decisions
     #[pyo3(
         signature = (
-            X, *, problem=None, threads=None, progress=false, heuristic=None, gap=None,
-            nodes=None, seconds=None, **unknown
+            X, *, problem=None, parameters=None, threads=None, progress=false, heuristic=None,
+            gap=None, nodes=None, seconds=None, **unknown
         ),
-        text_signature = "($self, X, *, problem=None, threads=None, progress=False, \
-            heuristic=None, gap=None, nodes=None, seconds=None)"
+        text_signature = "($self, X, *, problem=None, parameters=None, threads=None, \
+            progress=False, heuristic=None, gap=None, nodes=None, seconds=None)"
     )]
     fn decide(
         &self,
         py: Python<'_>,
         X: &Bound<'_, PyAny>,
         problem: Option<&Bound<'_, Problem>>,
+        parameters: Option<&Bound<'_, PyAny>>,
         threads: Option<usize>,
         progress: bool,
         heuristic: Option<&str>,
@@ -167,7 +175,9 @@ impl Model {
         let problem = self.resolve_problem(py, problem)?;
         let problem = problem.get();
         let table = features(X, None, Some(&self.model.metadata.features))?;
-        let sense = problem.problem.sense();
+        let parameters = ParameterArgs::of_features(parameters, X)
+            .read(problem, table.instances(), ArrayOwnership::Borrow)?
+            .map(Arc::new);
         let matching = self
             .model
             .match_problem(problem.problem.as_ref())
@@ -178,9 +188,9 @@ impl Model {
         problem.check_width(self.model.metadata.costs.len())?;
         let call = PyCall::new(progress);
         let (results, heuristic) = call.run(py, |observer| {
-            let mut costs = self.model.predict_matched(&table, &matching)?;
-            sense.convert_matrix(&mut costs)?;
-            let oracle = problem.oracle(&call, threads, heuristic, limits)?;
+            let predicted = self.model.predict_matched(&table, &matching)?;
+            let oracle = problem.oracle(&call, threads, heuristic, limits, parameters.as_ref())?;
+            let costs = problem.minimized_costs(&oracle, predicted)?;
             observer.begin("deciding", costs.rows() as u64);
             let results = oracle.solve_complete(&costs, observer)?;
             observer.end();
@@ -206,6 +216,8 @@ impl Model {
     ///     Another problem than that of training.
     /// labels : Labels, optional
     ///     Optimal decisions under the true costs; solved here by default.
+    /// parameters : mapping, DataFrame or list of str, optional
+    ///     Parameters of the rows, as in `decide`.
     /// threads, progress, heuristic, gap, nodes, seconds : optional
     ///     As in `Problem.solve_all`.
     ///
@@ -218,8 +230,8 @@ impl Model {
     /// --------
     /// >>> model.evaluate(X_test, C_test).normalized_regret
     #[pyo3(signature = (
-        X, C, *, problem=None, labels=None, threads=None, progress=false, heuristic=None,
-        gap=None, nodes=None, seconds=None
+        X, C, *, problem=None, labels=None, parameters=None, threads=None, progress=false,
+        heuristic=None, gap=None, nodes=None, seconds=None
     ))]
     fn evaluate<'py>(
         &self,
@@ -228,6 +240,7 @@ impl Model {
         C: &Bound<'py, PyAny>,
         problem: Option<&Bound<'py, Problem>>,
         labels: Option<&Bound<'py, Labels>>,
+        parameters: Option<&Bound<'py, PyAny>>,
         threads: Option<usize>,
         progress: bool,
         heuristic: Option<&str>,
@@ -239,6 +252,7 @@ impl Model {
         let args = EvaluationArgs {
             problem: problem.get(),
             labels,
+            parameters,
             threads,
             progress,
             heuristic,
@@ -416,6 +430,8 @@ impl Model {
     ///     Another problem than that of training.
     /// labels : Labels, optional
     ///     Optimal decisions under the true costs; solved here by default.
+    /// parameters : mapping, DataFrame or list of str, optional
+    ///     Parameters of the rows, as in `decide`.
     /// repeats : int, default 5
     ///     Shuffles of each feature.
     /// seed : int, default 0
@@ -440,8 +456,8 @@ impl Model {
     /// --------
     /// >>> model.permutation_importance(X_test, C_test)
     #[pyo3(signature = (
-        X, C, *, problem=None, labels=None, repeats=5, seed=0, threads=None, progress=false,
-        heuristic=None, gap=None, nodes=None, seconds=None
+        X, C, *, problem=None, labels=None, parameters=None, repeats=5, seed=0, threads=None,
+        progress=false, heuristic=None, gap=None, nodes=None, seconds=None
     ))]
     fn permutation_importance<'py>(
         &self,
@@ -450,6 +466,7 @@ impl Model {
         C: &Bound<'py, PyAny>,
         problem: Option<&Bound<'py, Problem>>,
         labels: Option<&Bound<'py, Labels>>,
+        parameters: Option<&Bound<'py, PyAny>>,
         repeats: usize,
         seed: u32,
         threads: Option<usize>,
@@ -463,6 +480,7 @@ impl Model {
         let args = EvaluationArgs {
             problem: problem.get(),
             labels,
+            parameters,
             threads,
             progress,
             heuristic,

@@ -21,12 +21,13 @@ use crate::problem::Problem;
 /// Parameters
 /// ----------
 /// problem : Problem
-///     The problem; not one made by `Problem.from_solver`.
+///     The problem; not one made by `Problem.from_solver`, nor one with parameters per row or
+///     known costs.
 ///
 /// Raises
 /// ------
 /// ValueError
-///     Where the problem is a Python function.
+///     Where the problem is a Python function, or has parameters per row or known costs.
 ///
 /// Examples
 /// --------
@@ -45,6 +46,13 @@ impl Solver {
         if matches!(problem.get().spec, ProblemSpec::External(_)) {
             return Err(PyValueError::new_err(
                 "a Python function is called by Problem.solve, which raises its exceptions",
+            ));
+        }
+        let kind = &problem.get().problem;
+        if !kind.parameters().is_empty() || kind.has_known_costs() {
+            return Err(PyValueError::new_err(
+                "rows have feasible sets or known costs of their own; use \
+                 Problem.solve(c, parameters=...)",
             ));
         }
         let solver = problem.get().problem.solver(&SearchLimits::default());

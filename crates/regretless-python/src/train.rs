@@ -20,8 +20,9 @@ use crate::arrays::{ArrayOwnership, features, matrix, row_numbers, vector};
 use crate::call_observer::{PyCall, warn};
 use crate::error::to_py_err;
 use crate::keywords::{refuse_renamed, search_limits};
-use crate::label::{Labels, check_same_rows, with_labels};
+use crate::label::{Labels, check_same_rows, with_labels, with_parameters};
 use crate::names::{column_names, match_table};
+use crate::parameters::ParameterArgs;
 use crate::predict::Model;
 use crate::problem::Problem;
 use crate::results::{result_object, to_python};
@@ -305,6 +306,7 @@ fn check_disjoint(first: &[usize], second: &[usize], names: &str) -> PyResult<()
 
 /// A checked data set.
 fn dataset(
+    problem: &Problem,
     x: &Bound<'_, PyAny>,
     c: &Bound<'_, PyAny>,
     feature_names: Option<Vec<String>>,
@@ -314,7 +316,13 @@ fn dataset(
     let names = cost_names
         .map_or_else(|| column_names(c), |names| Ok(Some(names)))?
         .map(CostNames::from);
-    Dataset::new(features(x, feature_names, None)?, costs, names).map_err(|error| match error {
+    let features = features(x, feature_names, None)?;
+    let data = if problem.problem.may_have_absent_costs() {
+        Dataset::with_missing_costs(features, costs, names)
+    } else {
+        Dataset::new(features, costs, names)
+    };
+    data.map_err(|error| match error {
         regretless::Error::Input { ref place, .. } if place.row.is_some() => {
             PyValueError::new_err(format!("C: {error}"))
         }
@@ -347,6 +355,9 @@ fn with_row_weights(data: Dataset, weights: &Bound<'_, PyAny>) -> PyResult<Datas
 ///     "auto", which races several methods. MAE(O,S) by default.
 /// labels : Labels, optional
 ///     Optimal decisions of the rows; solved here by default.
+/// parameters : mapping, DataFrame or list of str, optional
+///     Parameters of the rows, as in `Problem.solve_all`, or names of columns of `X`, which stay
+///     features.
 /// weights : array_like of shape (n,), optional
 ///     How much each row counts in training: the weighted mean of the losses is minimized, and the
 ///     epoch with the best weighted mean over the validation rows is kept. Only ratios matter; rows
@@ -437,10 +448,10 @@ fn with_row_weights(data: Dataset, weights: &Bound<'_, PyAny>) -> PyResult<Datas
 /// >>> report.test.normalized_regret
 #[pyfunction]
 #[pyo3(signature = (
-    problem, X, C, method=None, *, labels=None, weights=None, split=None, predictor="linear",
-    init_model=None, seed=0, profile="default", feature_names=None, cost_names=None,
-    checkpoint=None, threads=None, progress=false, heuristic=None, gap=None, nodes=None,
-    seconds=None, **settings
+    problem, X, C, method=None, *, labels=None, parameters=None, weights=None, split=None,
+    predictor="linear", init_model=None, seed=0, profile="default", feature_names=None,
+    cost_names=None, checkpoint=None, threads=None, progress=false, heuristic=None, gap=None,
+    nodes=None, seconds=None, **settings
 ))]
 pub fn train<'py>(
     py: Python<'py>,
@@ -449,6 +460,7 @@ pub fn train<'py>(
     C: &Bound<'py, PyAny>,
     method: Option<&str>,
     labels: Option<&Bound<'py, Labels>>,
+    parameters: Option<&Bound<'py, PyAny>>,
     weights: Option<&Bound<'py, PyAny>>,
     split: Option<&Bound<'py, PyAny>>,
     predictor: &str,
@@ -486,7 +498,10 @@ pub fn train<'py>(
         Some(by_time) => (&by_time.x, &by_time.c),
         None => (X, C),
     };
-    let mut data = dataset(X, C, feature_names, cost_names)?;
+    let mut data = dataset(problem, X, C, feature_names, cost_names)?;
+    let parameters = ParameterArgs::of_features(parameters, X);
+    let parameters = parameters.read(problem, data.len(), ArrayOwnership::Borrow)?;
+    data = with_parameters(data, parameters)?;
     match_table(py, problem, &mut data)?;
     if let Some(weights) = weights {
         data = with_row_weights(data, weights)?;
@@ -503,6 +518,7 @@ pub fn train<'py>(
             threads,
             heuristic,
             search_limits(gap, nodes, seconds)?,
+            data.parameters(),
         )
         .map_err(to_py_err)?;
     trainer.method.check_problem(&oracle).map_err(to_py_err)?;

@@ -22,6 +22,7 @@ use crate::error::to_py_err;
 use crate::keywords::refuse_unknown;
 use crate::label::{Labels, costs_only, with_labels};
 use crate::names::check_order;
+use crate::parameters::ParameterArgs;
 use crate::problem::Problem;
 use crate::single_precision;
 use rows::{Float, Predictions, check_finite};
@@ -39,6 +40,8 @@ use rows::{Float, Predictions, check_finite};
 ///     "SPO+ relax" or "MAP cache 5%".
 /// labels : Labels, optional
 ///     Optimal decisions of the rows; solved here by default.
+/// parameters : mapping or DataFrame, optional
+///     Parameters of the rows, as in `Problem.solve_all`.
 /// seed : int, default 0
 ///     Seed of the noise of perturbed losses.
 /// threads : int, optional
@@ -88,11 +91,11 @@ impl Loss {
     #[new]
     #[pyo3(
         signature = (
-            problem, C, loss, *, labels=None, seed=0, threads=None, progress=false, pool_from=None,
-            **unknown
+            problem, C, loss, *, labels=None, parameters=None, seed=0, threads=None,
+            progress=false, pool_from=None, **unknown
         ),
-        text_signature = "(problem, C, loss, *, labels=None, seed=0, threads=None, \
-            progress=False, pool_from=None)"
+        text_signature = "(problem, C, loss, *, labels=None, parameters=None, seed=0, \
+            threads=None, progress=False, pool_from=None)"
     )]
     fn new(
         py: Python<'_>,
@@ -100,6 +103,7 @@ impl Loss {
         C: &Bound<'_, PyAny>,
         loss: &str,
         labels: Option<&Bound<'_, Labels>>,
+        parameters: Option<&Bound<'_, PyAny>>,
         seed: u64,
         threads: Option<usize>,
         progress: bool,
@@ -112,11 +116,18 @@ impl Loss {
         let py_problem = problem;
         let problem = py_problem.get();
         let call = PyCall::new(progress);
+        let parameters = ParameterArgs::of_costs(parameters, C);
+        let data = costs_only(problem, C, &parameters, ArrayOwnership::Copy)?;
         let oracle = problem
-            .oracle(&call, threads, None, SearchLimits::default())
+            .oracle(
+                &call,
+                threads,
+                None,
+                SearchLimits::default(),
+                data.parameters(),
+            )
             .map_err(to_py_err)?;
         stage.check_problem(&oracle).map_err(to_py_err)?;
-        let data = costs_only(problem, C, ArrayOwnership::Copy)?;
         let data = with_labels(py, problem, &call, &oracle, data, labels)?;
         let (data, loss, pool) = call.run(py, |observer| {
             let rows = data.rows();
@@ -192,10 +203,12 @@ impl Loss {
         training: bool,
     ) -> PyResult<Bound<'py, PyTuple>> {
         let rows = rows.map(|rows| row_numbers(rows, "rows")).transpose()?;
-        let fast =
-            single_precision::evaluate(&*self.loss, &self.data, predictions, rows.as_deref())?;
-        if let Some(result) = fast {
-            return Ok(result);
+        if self.data.data().has_plain_costs() {
+            let fast =
+                single_precision::evaluate(&*self.loss, &self.data, predictions, rows.as_deref())?;
+            if let Some(result) = fast {
+                return Ok(result);
+            }
         }
         let step = StepId {
             epoch,
@@ -267,8 +280,8 @@ pub fn check_loss(problem: &Bound<'_, Problem>, loss: &str) -> PyResult<()> {
     let call = PyCall::new(false);
     let oracle = problem
         .get()
-        .oracle(&call, Some(1), None, SearchLimits::default());
-    let oracle = oracle.map_err(to_py_err)?;
+        .oracle_without_rows(&call)
+        .map_err(to_py_err)?;
     stage.check_problem(&oracle).map_err(to_py_err)
 }
 
@@ -336,7 +349,13 @@ impl Loss {
             let function_oracle = match problem.is_function() {
                 true => Some(
                     problem
-                        .oracle(&call, self.threads, None, SearchLimits::default())
+                        .oracle(
+                            &call,
+                            self.threads,
+                            None,
+                            SearchLimits::default(),
+                            self.data.data().parameters(),
+                        )
                         .map_err(to_py_err)?,
                 ),
                 false => None,

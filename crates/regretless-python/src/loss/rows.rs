@@ -116,11 +116,14 @@ impl Loss {
         let properties = self.stage.loss.properties();
         if properties.uses_pool && step.is_gradient_step {
             let sense = self.data.sense();
-            let minimized: Vec<f64> = predictions
+            let mut minimized: Vec<f64> = predictions
                 .values
                 .iter()
                 .map(|value| sense.convert(value.to_f64()))
                 .collect();
+            for (prediction, row) in minimized.chunks_exact_mut(cols).zip(rows) {
+                self.data.data().complete_prediction(*row, prediction);
+            }
             let label = |instance: usize| self.data.optimal_decision(instance);
             solved = training_oracle.solve_for_pool(step, rows, &minimized, label, observer)?;
             training_oracle.add_to_pool(&solved);
@@ -201,10 +204,36 @@ impl Loss {
         oracle.set_instance(instance);
         slot.value = self.loss.evaluate(&input, oracle, &mut buffers.gradient);
         slot.solved = oracle.take_solved();
+        if let Some(present) = self.data.data().present_costs(instance) {
+            let is_mean = self.stage.loss.properties().is_mean_over_costs;
+            leave_out_absent(present, is_mean, slot, &mut buffers.gradient);
+        }
         let sense = self.data.sense();
         for (out, entry) in slot.gradient.iter_mut().zip(&buffers.gradient) {
             *out = T::from_f64(sense.convert(*entry));
         }
+    }
+}
+
+/// Leaves absent costs out of the gradient and, where the loss is a mean over costs, out of the
+/// mean, as training does.
+fn leave_out_absent<T>(
+    present: &[bool],
+    is_mean_over_costs: bool,
+    slot: &mut LossSlot<'_, T>,
+    gradient: &mut [f64],
+) {
+    let count = present.iter().filter(|exists| **exists).count();
+    let factor = if is_mean_over_costs {
+        present.len() as f64 / count.max(1) as f64
+    } else {
+        1.0
+    };
+    if let Ok(value) = &mut slot.value {
+        *value *= factor;
+    }
+    for (entry, exists) in gradient.iter_mut().zip(present) {
+        *entry = if *exists { factor * *entry } else { 0.0 };
     }
 }
 
@@ -215,6 +244,8 @@ impl RowBuffers {
         self.prediction.clear();
         self.prediction
             .extend(prediction.iter().map(|value| sense.convert(value.to_f64())));
+        data.data()
+            .complete_prediction(instance, &mut self.prediction);
         T::read_costs(data, instance, &mut self.costs);
         self.gradient.resize(prediction.len(), 0.0);
     }

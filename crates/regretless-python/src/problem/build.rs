@@ -16,9 +16,10 @@ use super::Problem;
 use crate::arrays::{row_numbers, vector};
 use crate::call_observer::catch_panic;
 use crate::error::to_py_err;
-use crate::function_problem::{FunctionProblem, SolverFunction};
+use crate::function_problem::{FunctionProblem, KnownPart, SolverFunction};
 use crate::linear;
 use crate::names::column_names;
+use crate::results::to_python;
 
 /// The name of a problem whose function the user did not name.
 pub(super) const DEFAULT_FUNCTION_NAME: &str = "a Python function";
@@ -44,10 +45,7 @@ impl Problem {
     /// The problem that a function solves.
     pub(super) fn from_function(function: SolverFunction) -> Self {
         let function = Arc::new(function);
-        let problem = FunctionProblem {
-            function: Arc::clone(&function),
-            call: None,
-        };
+        let problem = FunctionProblem::new(&function, None, None);
         let spec = ProblemSpec::External(function.problem.clone());
         Self {
             function: Some(function),
@@ -72,16 +70,101 @@ impl Problem {
     }
 
     /// Reads one problem of a published file, with its costs.
-    pub(super) fn from_published_file(path: &Path, options: &ReadOptions) -> PyResult<Self> {
+    ///
+    /// `changes` replace what the file of a linear model says, for all rows or per row.
+    pub(super) fn from_published_file(
+        path: &Path,
+        options: &ReadOptions,
+        changes: &Bound<'_, PyDict>,
+    ) -> PyResult<Self> {
         let mut problems = catch_panic(|| FileProblem::read(path, options).map_err(to_py_err))?;
         let problem = problems
             .pop()
             .ok_or_else(|| PyValueError::new_err(format!("{}: no problem", path.display())))?;
+        let mut spec = problem.spec;
+        if let Some(name) = changes.keys().iter().next() {
+            if !matches!(spec, ProblemSpec::Linear(_)) {
+                return Err(PyValueError::new_err(format!(
+                    "{name} changes a linear model (.mps, .lp), and {} is none",
+                    path.display()
+                )));
+            }
+            let description = to_python(changes.py(), &spec)?;
+            let module = changes.py().import("regretless._parameters")?;
+            let changed = module.call_method1("with_fields", (description, changes))?;
+            spec = spec_of_dict(&changed)?;
+        }
         Ok(Self {
             costs: Some(problem.costs),
-            ..Self::from_spec(problem.spec)?
+            ..Self::from_spec(spec)?
         })
     }
+
+    /// A problem of a kind from the fields of a problem file: numbers, arrays and references to
+    /// columns; fields that are `None` are left out.
+    pub(super) fn from_fields<'py>(
+        py: Python<'py>,
+        kind: &str,
+        fields: &[(&str, Option<Bound<'py, PyAny>>)],
+    ) -> PyResult<Self> {
+        let table = PyDict::new(py);
+        for (name, value) in fields {
+            table.set_item(name, value)?;
+        }
+        let module = py.import("regretless._parameters")?;
+        let description = module.call_method1("describe", (kind, table))?;
+        Self::from_spec(spec_of_dict(&description)?)
+    }
+
+    /// The same problem with a known part of the costs.
+    pub(super) fn with_known_costs(&self, known: &Bound<'_, PyAny>) -> PyResult<Self> {
+        let py = known.py();
+        let module = py.import("regretless._parameters")?;
+        let known = module.call_method1("known_costs", (known,))?;
+        if let Some(function) = &self.function {
+            let text = crate::train::json_text(&known, "known")?;
+            let known = serde_json::from_str(&text)
+                .map_err(|error| PyValueError::new_err(format!("known: {error}")))?;
+            let known = KnownPart::new(known, &function.problem)?;
+            return Ok(Self::from_function(function.with_known(py, known)));
+        }
+        let fields = PyDict::new(py);
+        fields.set_item("known", known)?;
+        let description = description_of(py, &self.spec)?;
+        let changed = module.call_method1("with_fields", (description, fields))?;
+        Ok(Self {
+            costs: self.costs.clone(),
+            ..Self::from_spec(spec_of_dict(&changed)?)?
+        })
+    }
+}
+
+/// The description of a problem, as `Problem` takes it: that of a problem file.
+pub(super) fn description_of<'py>(
+    py: Python<'py>,
+    spec: &ProblemSpec,
+) -> PyResult<Bound<'py, PyAny>> {
+    match spec {
+        ProblemSpec::Parametric { template } => to_python(py, template),
+        spec => to_python(py, spec),
+    }
+}
+
+/// The specification of a problem's description.
+pub fn spec_of_description(description: serde_json::Value) -> regretless::Result<ProblemSpec> {
+    let kind = description.get("kind").and_then(serde_json::Value::as_str);
+    if kind == Some("parametric") {
+        return serde_json::from_value(description)
+            .map_err(|error| regretless::Error::setting(error.to_string()));
+    }
+    ProblemSpec::from_json(description)
+}
+
+fn spec_of_dict(description: &Bound<'_, PyAny>) -> PyResult<ProblemSpec> {
+    let text = crate::train::json_text(description, "the problem")?;
+    let wrong = |message: String| PyValueError::new_err(format!("the problem: {message}"));
+    let description = serde_json::from_str(&text).map_err(|error| wrong(error.to_string()))?;
+    spec_of_description(description).map_err(|error| wrong(error.to_string()))
 }
 
 /// Parses "minimize" or "maximize".
@@ -103,13 +186,8 @@ pub(super) fn parse_description(
     seed: u32,
 ) -> PyResult<ProblemSpec> {
     if let Ok(table) = description.cast::<PyDict>() {
-        let text = crate::train::json_text(table, "the problem")?;
-        return serde_json::from_str(&text).map_err(|error| {
-            PyValueError::new_err(format!(
-                "the problem: {}",
-                regretless::Error::explain_renamed(&error.to_string())
-            ))
-        });
+        let module = table.py().import("regretless._parameters")?;
+        return spec_of_dict(&module.call_method1("as_plain", (table,))?);
     }
     let name: String = description.extract()?;
     let benchmark: Benchmark = name.parse().map_err(to_py_err)?;
@@ -189,6 +267,62 @@ impl ArrayArguments<'_, '_> {
             columns: (0..count).map(column).collect(),
             rows: linear::linear_rows(entries, &vector(self.right_sides, "b")?, self.relations)?,
         })
+    }
+}
+
+/// A list of numbers and references to columns.
+pub(super) struct ColumnEntries<'py> {
+    /// The numbers, with 0 in the place of references.
+    pub(super) numbers: Bound<'py, PyAny>,
+    /// References by their position, as problem files write them.
+    pub(super) columns: Vec<(usize, serde_json::Value)>,
+}
+
+impl<'py> ColumnEntries<'py> {
+    /// Takes the references out of a list.
+    pub(super) fn split(value: &Bound<'py, PyAny>) -> PyResult<Self> {
+        let module = value.py().import("regretless._parameters")?;
+        let found = module.call_method1("split_references", (value,))?;
+        let (numbers, names): (Bound<'py, PyAny>, Vec<(usize, String)>) = found.extract()?;
+        let reference = |(position, name)| (position, serde_json::json!({ "column": name }));
+        Ok(Self {
+            numbers,
+            columns: names.into_iter().map(reference).collect(),
+        })
+    }
+}
+
+/// The numbers of a linear problem from arrays that come from columns.
+pub(super) struct ArrayColumns {
+    pub(super) right_sides: Vec<(usize, serde_json::Value)>,
+    pub(super) lower: Vec<(usize, serde_json::Value)>,
+    pub(super) upper: Vec<(usize, serde_json::Value)>,
+}
+
+impl ArrayColumns {
+    /// The specification of the problem with these references.
+    pub(super) fn spec(self, problem: LinearArrays) -> PyResult<ProblemSpec> {
+        let spec = ProblemSpec::LinearArrays(problem);
+        if self.right_sides.is_empty() && self.lower.is_empty() && self.upper.is_empty() {
+            return Ok(spec);
+        }
+        let wrong = |error: serde_json::Error| PyValueError::new_err(error.to_string());
+        let mut template = serde_json::to_value(&spec).map_err(wrong)?;
+        for (row, reference) in self.right_sides {
+            for bound in ["lower", "upper"] {
+                let entry = &mut template["rows"][row][bound];
+                // The placeholder is where the relation bounds the row.
+                if entry.is_number() {
+                    *entry = reference.clone();
+                }
+            }
+        }
+        for (bound, references) in [("lower", self.lower), ("upper", self.upper)] {
+            for (column, reference) in references {
+                template["columns"][column][bound] = reference;
+            }
+        }
+        ProblemSpec::from_json(template).map_err(to_py_err)
     }
 }
 

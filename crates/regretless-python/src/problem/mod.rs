@@ -7,6 +7,7 @@ use std::collections::HashSet;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyString, PyTuple, PyType};
 use regretless::data::CostNames;
@@ -22,9 +23,10 @@ use crate::solutions::{Solution, Solutions};
 mod build;
 mod solve;
 
+pub use build::spec_of_description;
 use build::{
-    ArrayArguments, DEFAULT_FUNCTION_NAME, cost_columns, external_problem, parse_description,
-    parse_sense, read_model,
+    ArrayArguments, ArrayColumns, ColumnEntries, DEFAULT_FUNCTION_NAME, cost_columns,
+    description_of, external_problem, parse_description, parse_sense, read_model,
 };
 
 /// A problem: the feasible decisions and the objective sense.
@@ -34,7 +36,8 @@ use build::{
 /// description : str, path or dict
 ///     The name of a benchmark of any size: "KS32" (knapsack), "SP5x5" (shortest path on a grid),
 ///     "TSP20", "CVRP20"; the path of a problem file (.toml) as the command line writes it; or a
-///     dict with the content of a problem file.
+///     dict with the content of a problem file, in which `column` and `columns` may stand for
+///     numbers and arrays that differ per row.
 /// seed : int, default 0
 ///     Seed of the random parts of a benchmark, such as the weights of a knapsack; the same as in
 ///     `generate`.
@@ -101,6 +104,17 @@ impl Problem {
     ///     Number of vehicles of a CVRP file whose name does not end in -k and the number.
     /// single_customer_routes : bool, optional
     ///     Whether a route may serve a single customer; true by default.
+    /// rhs, row_lower, row_upper : dict, optional
+    ///     Other right-hand sides, or lower and upper bounds, of rows of a linear model, by the
+    ///     names of the rows. Numbers, or `column` where they differ per row. A pattern such as
+    ///     {"demand_*": rl.column("d_*")} stands for many rows.
+    /// lower, upper, fixed : dict, optional
+    ///     Other bounds of columns, and values that columns are fixed to, by name, likewise.
+    /// coefficients : dict of dict, optional
+    ///     Other coefficients, by the names of row and column.
+    /// present : dict, optional
+    ///     Which columns exist (1 or 0), by name; the others are 1. An absent column is 0 and has
+    ///     no cost.
     ///
     /// Returns
     /// -------
@@ -112,17 +126,24 @@ impl Problem {
     ///     Where the file does not exist.
     /// ValueError
     ///     Where it cannot be read.
+    ///
+    /// Examples
+    /// --------
+    /// >>> problem = rl.Problem.from_file("model.lp", rhs={"demand": rl.column("demand_today")})
     #[classmethod]
     #[pyo3(
         signature = (
             path, *, costs=None, sense=None, file_format=None, problem_number=1, vehicles=None,
-            single_customer_routes=None, **unknown
+            single_customer_routes=None, rhs=None, row_lower=None, row_upper=None, lower=None,
+            upper=None, fixed=None, coefficients=None, present=None, **unknown
         ),
         text_signature = "($cls, path, *, costs=None, sense=None, file_format=None, \
-            problem_number=1, vehicles=None, single_customer_routes=None)"
+            problem_number=1, vehicles=None, single_customer_routes=None, rhs=None, \
+            row_lower=None, row_upper=None, lower=None, upper=None, fixed=None, \
+            coefficients=None, present=None)"
     )]
     fn from_file(
-        _class: &Bound<'_, PyType>,
+        class: &Bound<'_, PyType>,
         path: PathBuf,
         costs: Option<Bound<'_, PyAny>>,
         sense: Option<&str>,
@@ -130,10 +151,38 @@ impl Problem {
         problem_number: usize,
         vehicles: Option<usize>,
         single_customer_routes: Option<bool>,
+        rhs: Option<Bound<'_, PyAny>>,
+        row_lower: Option<Bound<'_, PyAny>>,
+        row_upper: Option<Bound<'_, PyAny>>,
+        lower: Option<Bound<'_, PyAny>>,
+        upper: Option<Bound<'_, PyAny>>,
+        fixed: Option<Bound<'_, PyAny>>,
+        coefficients: Option<Bound<'_, PyAny>>,
+        present: Option<Bound<'_, PyAny>>,
         unknown: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Self> {
         refuse_unknown("Problem.from_file", unknown)?;
+        let changes = PyDict::new(class.py());
+        for (name, value) in [
+            ("rhs", rhs),
+            ("row_lower", row_lower),
+            ("row_upper", row_upper),
+            ("lower", lower),
+            ("upper", upper),
+            ("fixed", fixed),
+            ("coefficients", coefficients),
+            ("present", present),
+        ] {
+            if let Some(value) = value {
+                changes.set_item(name, value)?;
+            }
+        }
         if path.extension().is_some_and(|end| end == "toml") {
+            if let Some(name) = changes.keys().iter().next() {
+                return Err(PyValueError::new_err(format!(
+                    "{name} changes a linear model (.mps, .lp); write it into the problem file"
+                )));
+            }
             return Self::from_problem_file(&path);
         }
         let options = ReadOptions {
@@ -144,7 +193,238 @@ impl Problem {
             costs: cost_columns(costs.as_ref())?,
             sense: sense.map(parse_sense).transpose()?,
         };
-        Self::from_published_file(&path, &options)
+        Self::from_published_file(&path, &options, &changes)
+    }
+
+    /// Build a knapsack problem: the most valuable items within capacities.
+    ///
+    /// Parameters
+    /// ----------
+    /// weights : array_like of shape (d,) or (m, d), or columns
+    ///     Weights of the items, in one dimension or in several. `columns`, or a list with a
+    ///     `column` per item, where they differ per row.
+    /// capacity : float, array_like of shape (m,), or column
+    ///     Capacity, or one per dimension.
+    /// items : int, optional
+    ///     Number of items, where all weights come from columns.
+    /// present : array_like of shape (d,) or columns, optional
+    ///     Which items exist (1 or 0); all by default. An absent item is never selected, and its
+    ///     cost may be missing (NaN).
+    ///
+    /// Returns
+    /// -------
+    /// Problem
+    ///
+    /// Raises
+    /// ------
+    /// ValueError
+    ///     Where arrays do not belong together or numbers are negative.
+    ///
+    /// Examples
+    /// --------
+    /// >>> problem = rl.Problem.knapsack([4, 3, 5], capacity=rl.column("truck_capacity"))
+    /// >>> capacities = {"truck_capacity": np.array([8.0, 5.0])}
+    /// >>> problem.solve_all([[10, 7, 12], [10, 7, 12]], parameters=capacities).objectives
+    /// array([19., 12.])
+    #[classmethod]
+    #[pyo3(signature = (weights, capacity, *, items=None, present=None))]
+    fn knapsack<'py>(
+        class: &Bound<'py, PyType>,
+        weights: Bound<'py, PyAny>,
+        capacity: Bound<'py, PyAny>,
+        items: Option<Bound<'py, PyAny>>,
+        present: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<Self> {
+        let module = class.py().import("regretless._parameters")?;
+        let fields = [
+            (
+                "weights",
+                Some(module.call_method1("knapsack_weights", (weights,))?),
+            ),
+            (
+                "capacity",
+                Some(module.call_method1("knapsack_capacity", (capacity,))?),
+            ),
+            ("items", items),
+            ("present", present),
+        ];
+        Self::from_fields(class.py(), "knapsack", &fields)
+    }
+
+    /// Build a top-k selection: the k cheapest or, to maximize, the k most valuable items.
+    ///
+    /// Parameters
+    /// ----------
+    /// items : int
+    ///     Number of items.
+    /// k : int or column
+    ///     Number of selected items.
+    /// sense : {"minimize", "maximize"}, default "minimize"
+    ///     Objective sense.
+    /// at_most : bool, default False
+    ///     Whether fewer than k items may be selected.
+    /// present : array_like of shape (d,) or columns, optional
+    ///     Which items exist (1 or 0); all by default. An absent item is never selected, and its
+    ///     cost may be missing (NaN).
+    ///
+    /// Returns
+    /// -------
+    /// Problem
+    ///
+    /// Examples
+    /// --------
+    /// >>> problem = rl.Problem.top_k(3, k=rl.column("needed"))
+    /// >>> problem.solve([5, 1, 4], parameters={"needed": 2}).decision
+    /// array([0., 1., 1.], dtype=float32)
+    #[classmethod]
+    #[pyo3(signature = (items, k, *, sense="minimize", at_most=false, present=None))]
+    fn top_k<'py>(
+        class: &Bound<'py, PyType>,
+        items: Bound<'py, PyAny>,
+        k: Bound<'py, PyAny>,
+        sense: &str,
+        at_most: bool,
+        present: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<Self> {
+        let py = class.py();
+        let sense = match parse_sense(sense)? {
+            Sense::Minimize => "minimize",
+            Sense::Maximize => "maximize",
+        };
+        let at_most = at_most.then(|| at_most.into_pyobject(py)).transpose()?;
+        let fields = [
+            ("items", Some(items)),
+            ("k", Some(k)),
+            ("sense", Some(PyString::new(py, sense).into_any())),
+            ("at_most", at_most.map(|flag| flag.to_owned().into_any())),
+            ("present", present),
+        ];
+        Self::from_fields(py, "top_k", &fields)
+    }
+
+    /// Build a shortest path through a grid, along arcs to the right and down.
+    ///
+    /// Parameters
+    /// ----------
+    /// rows, cols : int
+    ///     Size of the grid. Nodes are numbered row by row from 0.
+    /// source, target : int, pair of int, column or columns, optional
+    ///     First and last node, as a number or as row and column; the first and the last node of
+    ///     the grid by default.
+    /// present : array_like of shape (d,) or columns, optional
+    ///     Which arcs are open (1 or 0); all by default. The cost of a closed arc may be missing
+    ///     (NaN).
+    ///
+    /// Returns
+    /// -------
+    /// Problem
+    ///
+    /// Examples
+    /// --------
+    /// >>> problem = rl.Problem.grid_path(3, 3, source=rl.column("from"), target=rl.column("to"))
+    /// >>> problem.parameters
+    /// ['from', 'to']
+    #[classmethod]
+    #[pyo3(signature = (rows, cols, *, source=None, target=None, present=None))]
+    fn grid_path<'py>(
+        class: &Bound<'py, PyType>,
+        rows: usize,
+        cols: usize,
+        source: Option<Bound<'py, PyAny>>,
+        target: Option<Bound<'py, PyAny>>,
+        present: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<Self> {
+        let grid = PyTuple::new(class.py(), [rows, cols])?;
+        let fields = [
+            ("grid", Some(grid.into_any())),
+            ("source", source),
+            ("target", target),
+            ("present", present),
+        ];
+        Self::from_fields(class.py(), "grid_path", &fields)
+    }
+
+    /// Build a traveling salesperson problem: the shortest tour through the nodes.
+    ///
+    /// Parameters
+    /// ----------
+    /// nodes : int
+    ///     Number of nodes. Costs are those of the edges 0-1, 0-2, …, 1-2, ….
+    /// present : array_like of shape (nodes,) or columns, optional
+    ///     Which nodes are visited (1 or 0); all by default. Costs of edges of absent nodes may be
+    ///     missing (NaN).
+    ///
+    /// Returns
+    /// -------
+    /// Problem
+    ///
+    /// Notes
+    /// -----
+    /// Edges have one cost for both directions. For other tours, such as with time windows, use
+    /// `Problem.from_solver`.
+    ///
+    /// Examples
+    /// --------
+    /// >>> problem = rl.Problem.tsp(6, present=rl.columns("visit"))
+    #[classmethod]
+    #[pyo3(signature = (nodes, *, present=None))]
+    fn tsp<'py>(
+        class: &Bound<'py, PyType>,
+        nodes: Bound<'py, PyAny>,
+        present: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<Self> {
+        let fields = [("nodes", Some(nodes)), ("present", present)];
+        Self::from_fields(class.py(), "tsp", &fields)
+    }
+
+    /// Build a capacitated vehicle routing problem: the cheapest routes from a depot, node 0.
+    ///
+    /// Parameters
+    /// ----------
+    /// demands : array_like of shape (customers,) or columns
+    ///     Demands of the customers.
+    /// capacity : float or column
+    ///     Capacity of a vehicle.
+    /// vehicles : int or column
+    ///     Number of vehicles.
+    /// single_customer_routes : bool, default True
+    ///     Whether a route may serve a single customer.
+    /// customers : int, optional
+    ///     Number of customers, where the demands come from columns.
+    /// present : array_like of shape (customers,) or columns, optional
+    ///     Which customers are served (1 or 0); all by default. Costs of edges of absent customers
+    ///     may be missing (NaN).
+    ///
+    /// Returns
+    /// -------
+    /// Problem
+    ///
+    /// Examples
+    /// --------
+    /// >>> problem = rl.Problem.cvrp(rl.columns("demand"), 10, 2, customers=4)
+    #[classmethod]
+    #[pyo3(signature = (
+        demands, capacity, vehicles, *, single_customer_routes=true, customers=None, present=None
+    ))]
+    fn cvrp<'py>(
+        class: &Bound<'py, PyType>,
+        demands: Bound<'py, PyAny>,
+        capacity: Bound<'py, PyAny>,
+        vehicles: Bound<'py, PyAny>,
+        single_customer_routes: bool,
+        customers: Option<Bound<'py, PyAny>>,
+        present: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<Self> {
+        let single = single_customer_routes.into_pyobject(class.py())?;
+        let fields = [
+            ("demands", Some(demands)),
+            ("capacity", Some(capacity)),
+            ("vehicles", Some(vehicles)),
+            ("single_customer_routes", Some(single.to_owned().into_any())),
+            ("customers", customers),
+            ("present", present),
+        ];
+        Self::from_fields(class.py(), "cvrp", &fields)
     }
 
     /// Build a linear or mixed-integer problem from arrays.
@@ -154,13 +434,14 @@ impl Problem {
     /// A : array_like, DataFrame or scipy.sparse matrix of shape (m, n)
     ///     Constraint matrix.
     /// b : array_like of shape (m,)
-    ///     Right-hand sides.
+    ///     Right-hand sides; entries of a list may be a `column`.
     /// sense : {"minimize", "maximize"}
     ///     Objective sense.
     /// relations : str or sequence of str, optional
     ///     "<=", ">=" or "==", one for all rows or one each; "<=" by default.
     /// lower, upper : float or array_like, optional
-    ///     Bounds of the variables, one for all or one each; 0 and infinity by default.
+    ///     Bounds of the variables, one for all or one each; 0 and infinity by default. Entries of
+    ///     a list may be a `column`.
     /// integer : bool or array_like, optional
     ///     Which variables are integer, one for all or one each; none by default.
     /// costs : sequence of int, optional
@@ -184,7 +465,14 @@ impl Problem {
     ///
     /// Examples
     /// --------
-    /// >>> rl.Problem.from_arrays([[3, 4, 5]], [7], sense="maximize", upper=1, integer=True)
+    /// >>> problem = rl.Problem.from_arrays(
+    /// ...     [[3, 4, 5]], [7], sense="maximize", upper=1, integer=True
+    /// ... )
+    /// >>> problem = rl.Problem.from_arrays(
+    /// ...     [[1, 1]], [rl.column("demand")], sense="minimize", relations=">="
+    /// ... )
+    /// >>> problem.solve([2, 3], parameters={"demand": 4}).objective
+    /// 8.0
     #[classmethod]
     #[pyo3(signature = (
         A, b, *, sense, relations=None, lower=None, upper=None, integer=None, costs=None,
@@ -204,18 +492,26 @@ impl Problem {
         names: Option<Vec<Option<String>>>,
         name: &str,
     ) -> PyResult<Self> {
+        let right_sides = ColumnEntries::split(b)?;
+        let lower = lower.map(ColumnEntries::split).transpose()?;
+        let upper = upper.map(ColumnEntries::split).transpose()?;
         let arrays = ArrayArguments {
             matrix: A,
-            right_sides: b,
+            right_sides: &right_sides.numbers,
             relations,
-            lower,
-            upper,
+            lower: lower.as_ref().map(|entries| &entries.numbers),
+            upper: upper.as_ref().map(|entries| &entries.numbers),
             integer,
             costs,
             known_costs,
         };
         let problem = arrays.build(name, parse_sense(sense)?, names)?;
-        Self::from_spec(ProblemSpec::LinearArrays(problem))
+        let columns = ArrayColumns {
+            right_sides: right_sides.columns,
+            lower: lower.map(|entries| entries.columns).unwrap_or_default(),
+            upper: upper.map(|entries| entries.columns).unwrap_or_default(),
+        };
+        Self::from_spec(columns.spec(problem)?)
     }
 
     /// Build a problem that is solved by a Python function.
@@ -238,6 +534,14 @@ impl Problem {
     ///     Whether several threads may call the function at the same time.
     /// cost_names : sequence of str, optional
     ///     Names of the costs; tables with names are matched to them.
+    /// parameters : sequence of str, optional
+    ///     Names of the row parameters that the function needs. It is then called
+    ///     `solve(costs, parameters)`, with a dict of floats, or of arrays where a parameter has
+    ///     several numbers per row.
+    /// check : callable, optional
+    ///     `check(decision)`, or `check(decision, parameters)`, returns whether a decision is
+    ///     feasible. All decisions are then checked. Methods that offer a row the decisions of
+    ///     other rows (MAP, NCE, LTR, caches) need it where there are parameters.
     ///
     /// Returns
     /// -------
@@ -259,9 +563,17 @@ impl Problem {
     /// >>> def cheapest(costs):
     /// ...     return np.arange(len(costs)) == np.argmin(costs)
     /// >>> problem = rl.Problem.from_solver(cheapest, 3, sense="minimize")
+    /// >>> def cheapest_offers(costs, parameters):
+    /// ...     return np.argsort(np.argsort(costs)) < parameters["needed"]
+    /// >>> problem = rl.Problem.from_solver(
+    /// ...     cheapest_offers, 3, sense="minimize", parameters=["needed"]
+    /// ... )
+    /// >>> problem.solve([5, 1, 4], parameters={"needed": 2}).decision
+    /// array([0., 1., 1.], dtype=float32)
     #[classmethod]
     #[pyo3(signature = (
-        solve, num_costs, *, sense, binary=true, name=None, thread_safe=false, cost_names=None
+        solve, num_costs, *, sense, binary=true, name=None, thread_safe=false, cost_names=None,
+        parameters=None, check=None
     ))]
     fn from_solver(
         _class: &Bound<'_, PyType>,
@@ -272,9 +584,19 @@ impl Problem {
         name: Option<String>,
         thread_safe: bool,
         cost_names: Option<Vec<String>>,
+        parameters: Option<Vec<String>>,
+        check: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Self> {
         let problem = external_problem(num_costs, parse_sense(sense)?, name, cost_names)?;
-        let function = SolverFunction::new(solve, problem, binary, thread_safe)?;
+        let parameters = parameters.unwrap_or_default();
+        for (position, name) in parameters.iter().enumerate() {
+            if name.is_empty() || name.contains('*') || parameters[..position].contains(name) {
+                return Err(PyValueError::new_err(format!(
+                    "parameters: '{name}' is not a name of its own"
+                )));
+            }
+        }
+        let function = SolverFunction::new(solve, problem, binary, thread_safe, parameters, check)?;
         Ok(Self::from_function(function))
     }
 
@@ -491,6 +813,18 @@ impl Problem {
         self.problem.cost_names().map(CostNames::to_vec)
     }
 
+    /// Names and patterns of the row parameters that the problem reads, in its order.
+    ///
+    /// Calls take them as `parameters`. Empty where all rows have the same feasible set and the
+    /// same known costs.
+    #[getter]
+    fn parameters(&self) -> Vec<String> {
+        let mut names = self.parameter_names();
+        let mut seen = HashSet::new();
+        names.retain(|name| seen.insert(name.clone()));
+        names
+    }
+
     /// BLAKE3 hash of the model file that it was read from.
     #[getter]
     fn _file_hash(&self) -> Option<&str> {
@@ -516,7 +850,39 @@ impl Problem {
     /// -------
     /// dict
     fn to_dict<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        to_python(py, &self.spec)
+        description_of(py, &self.spec)
+    }
+
+    /// Return the same problem with a known part of the costs.
+    ///
+    /// Parameters
+    /// ----------
+    /// known : array_like of shape (d,), dict, columns or column
+    ///     The known part of every cost, by position or by the names of costs. Entries may be a
+    ///     `column`; `columns` has the known parts of all costs of a row.
+    ///
+    /// Returns
+    /// -------
+    /// Problem
+    ///     Its objective is (known + predicted) times decision. Tables of costs, and predictions,
+    ///     hold the predicted part. Losses, labels, objectives and regret are those of the total.
+    ///
+    /// Raises
+    /// ------
+    /// ValueError
+    ///     For another number of costs or an unknown name.
+    ///
+    /// Notes
+    /// -----
+    /// A function of `Problem.from_solver` gets total costs.
+    ///
+    /// Examples
+    /// --------
+    /// >>> problem = rl.Problem.top_k(3, k=1).with_known([4.0, 0.0, 2.0])
+    /// >>> problem.solve([1, 6, 2]).objective
+    /// 4.0
+    fn with_known(&self, known: &Bound<'_, PyAny>) -> PyResult<Self> {
+        self.with_known_costs(known)
     }
 
     /// Solve for one row of costs.
@@ -525,6 +891,9 @@ impl Problem {
     /// ----------
     /// c : array_like of shape (d,)
     ///     Costs, in the problem's order, or a Series whose names are matched.
+    /// parameters : mapping or Series, optional
+    ///     The row parameters that the problem reads (`Problem.parameters`): numbers, or
+    ///     one-dimensional arrays, by name.
     /// heuristic, gap, nodes, seconds : optional
     ///     As in `solve_all`.
     ///
@@ -538,13 +907,17 @@ impl Problem {
     /// RuntimeError
     ///     Where no decision is feasible.
     #[pyo3(
-        signature = (c, *, heuristic=None, gap=None, nodes=None, seconds=None, **unknown),
-        text_signature = "($self, c, *, heuristic=None, gap=None, nodes=None, seconds=None)"
+        signature = (
+            c, *, parameters=None, heuristic=None, gap=None, nodes=None, seconds=None, **unknown
+        ),
+        text_signature = "($self, c, *, parameters=None, heuristic=None, gap=None, nodes=None, \
+            seconds=None)"
     )]
     fn solve(
         &self,
         py: Python<'_>,
         c: &Bound<'_, PyAny>,
+        parameters: Option<&Bound<'_, PyAny>>,
         heuristic: Option<&str>,
         gap: Option<f64>,
         nodes: Option<u64>,
@@ -552,7 +925,8 @@ impl Problem {
         unknown: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Solution> {
         refuse_unknown("Problem.solve", unknown)?;
-        self.solve_row(py, c, heuristic, search_limits(gap, nodes, seconds)?)
+        let limits = search_limits(gap, nodes, seconds)?;
+        self.solve_row(py, c, parameters, heuristic, limits)
     }
 
     /// Solve for every row of costs, on several threads.
@@ -562,6 +936,11 @@ impl Problem {
     /// C : array_like or DataFrame of shape (n, d)
     ///     Costs. Columns with names are matched to the problem's costs by name, arrays by
     ///     position.
+    /// parameters : mapping or DataFrame, optional
+    ///     The row parameters that the problem reads (`Problem.parameters`): arrays of shape (n,)
+    ///     or (n, k) by name, or a DataFrame with one number per row in each column. Rows are
+    ///     matched by position, and numbers per cost are in the order of the problem's costs.
+    ///     Arrays of float64 in C order are not copied.
     /// threads : int, optional
     ///     Number of threads; all by default. Results do not depend on it.
     /// progress : bool, default False
@@ -585,20 +964,21 @@ impl Problem {
     /// Raises
     /// ------
     /// ValueError
-    ///     For another number of costs, costs that are not finite, or a heuristic that the problem
-    ///     does not have.
+    ///     For another number of costs, costs that are not finite, parameters that are missing, not
+    ///     read by the problem or not numbers, or a heuristic that the problem does not have.
     #[pyo3(
         signature = (
-            C, *, threads=None, progress=false, heuristic=None, gap=None, nodes=None, seconds=None,
-            **unknown
+            C, *, parameters=None, threads=None, progress=false, heuristic=None, gap=None,
+            nodes=None, seconds=None, **unknown
         ),
-        text_signature = "($self, C, *, threads=None, progress=False, heuristic=None, gap=None, \
-            nodes=None, seconds=None)"
+        text_signature = "($self, C, *, parameters=None, threads=None, progress=False, \
+            heuristic=None, gap=None, nodes=None, seconds=None)"
     )]
     fn solve_all(
         &self,
         py: Python<'_>,
         C: &Bound<'_, PyAny>,
+        parameters: Option<&Bound<'_, PyAny>>,
         threads: Option<usize>,
         progress: bool,
         heuristic: Option<&str>,
@@ -609,7 +989,7 @@ impl Problem {
     ) -> PyResult<Solutions> {
         refuse_unknown("Problem.solve_all", unknown)?;
         let limits = search_limits(gap, nodes, seconds)?;
-        self.solve_rows(py, C, threads, progress, heuristic, limits)
+        self.solve_rows(py, C, parameters, threads, progress, heuristic, limits)
     }
 
     fn __repr__(&self) -> String {
@@ -635,7 +1015,7 @@ impl Problem {
             let other = other.get();
             let same_function = match (&self.function, &other.function) {
                 (None, None) => true,
-                (Some(function), Some(other)) => function.solve.is(&other.solve),
+                (Some(function), Some(other)) => function.is_same(other),
                 (None, Some(_)) | (Some(_), None) => false,
             };
             same_function && self.spec == other.spec
@@ -656,10 +1036,16 @@ impl Problem {
                 let name = Some(self.problem.name()).filter(|name| name != DEFAULT_FUNCTION_NAME);
                 let SolverFunction {
                     solve,
+                    check,
+                    parameters,
+                    known,
                     binary,
                     thread_safe,
                     ..
                 } = &**function;
+                let known = known
+                    .as_ref()
+                    .map(|known| to_python(py, &known.description));
                 let (solve, costs, sense) =
                     (solve.clone_ref(py), self.problem.num_costs(), self.sense());
                 let arguments = (
@@ -670,6 +1056,9 @@ impl Problem {
                     name,
                     *thread_safe,
                     self.cost_names(),
+                    parameters.clone(),
+                    check.as_ref().map(|check| check.clone_ref(py)),
+                    known.transpose()?,
                 );
                 ("from_solver", arguments.into_pyobject(py)?)
             }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
-use regretless::data::CostNames;
+use regretless::data::{CostNames, Matrix, RowParameters};
 use regretless::oracle::{Heuristic, Oracle};
 use regretless::parallel::Threads;
 use regretless::problem::{ProblemKind, ProblemSpec};
@@ -12,12 +12,14 @@ use regretless::solve::SearchLimits;
 
 use super::Problem;
 use super::build::DEFAULT_FUNCTION_NAME;
-use crate::arrays::vector;
+use crate::arrays::{ArrayOwnership, check_finite, vector};
 use crate::call::lock;
-use crate::call_observer::{PyCall, warn};
+use crate::call_observer::{PyCall, detached, warn};
+use crate::error::to_py_err;
 use crate::frames::{FrameTemplate, column_names_or_numbers};
 use crate::function_problem::{FunctionProblem, SolverFunction};
 use crate::names::{column_names, reorder_row_to_problem, reorder_to_problem};
+use crate::parameters::{ParameterArgs, single_row};
 use crate::solutions::{Solution, Solutions};
 
 impl Problem {
@@ -27,28 +29,78 @@ impl Problem {
         if is_new { warn(py, warning) } else { Ok(()) }
     }
 
-    /// The oracle of a call, with a number of threads (all by default), limits, and a heuristic
-    /// if one is named.
+    /// The oracle of a call for the rows of a table with these parameters, with a number of threads
+    /// (all by default), limits, and a heuristic if one is named.
     pub fn oracle(
         &self,
         call: &PyCall,
         threads: Option<usize>,
         heuristic: Option<&str>,
         limits: SearchLimits,
+        parameters: Option<&Arc<RowParameters>>,
+    ) -> regretless::Result<Oracle> {
+        let kind = self.kind_for_call(call, parameters);
+        Self::new_oracle(kind, threads, heuristic, limits)?.with_parameters(parameters)
+    }
+
+    /// The same without a table: it tells what the problem has, but solves no row of a problem with
+    /// parameters.
+    pub fn oracle_without_rows(&self, call: &PyCall) -> regretless::Result<Oracle> {
+        let kind = self.kind_for_call(call, None);
+        Self::new_oracle(kind, Some(1), None, SearchLimits::default())
+    }
+
+    /// The problem during a call; a function then knows how many numbers each parameter has.
+    fn kind_for_call(
+        &self,
+        call: &PyCall,
+        parameters: Option<&Arc<RowParameters>>,
+    ) -> Arc<dyn ProblemKind> {
+        match &self.function {
+            None => Arc::clone(&self.problem),
+            Some(function) => Arc::new(FunctionProblem::new(
+                function,
+                Some(call.state()),
+                parameters.map(AsRef::as_ref),
+            )),
+        }
+    }
+
+    fn new_oracle(
+        kind: Arc<dyn ProblemKind>,
+        threads: Option<usize>,
+        heuristic: Option<&str>,
+        limits: SearchLimits,
     ) -> regretless::Result<Oracle> {
         let heuristic = heuristic.map(str::parse::<Heuristic>).transpose()?;
         let threads = Threads::new(threads.unwrap_or(0))?;
-        let problem: Arc<dyn ProblemKind> = match &self.function {
-            None => Arc::clone(&self.problem),
-            Some(function) => Arc::new(FunctionProblem {
-                function: Arc::clone(function),
-                call: Some(Arc::clone(call.state())),
-            }),
-        };
-        Oracle::new(problem)
+        Oracle::new(kind)
             .with_threads(threads)
             .with_limits(limits)
             .with_heuristic(heuristic)
+    }
+
+    /// Names and patterns of the row parameters that the problem reads.
+    pub fn parameter_names(&self) -> Vec<String> {
+        let columns = self.problem.parameters().iter();
+        columns.map(|columns| columns.pattern.clone()).collect()
+    }
+
+    /// Whether the costs that are solved for are more than those given: with known parts, or
+    /// without those of absent items.
+    pub fn has_total_costs(&self) -> bool {
+        self.problem.may_have_absent_costs() || self.problem.has_known_costs()
+    }
+
+    /// Minimized total costs of rows of costs in the user's sense.
+    pub fn minimized_costs(&self, oracle: &Oracle, costs: Matrix) -> regretless::Result<Matrix> {
+        let mut costs = if self.has_total_costs() {
+            oracle.total_costs(&costs)?
+        } else {
+            costs
+        };
+        self.problem.sense().convert_matrix(&mut costs)?;
+        Ok(costs)
     }
 
     /// Whether it is solved by a Python function.
@@ -65,13 +117,16 @@ impl Problem {
     /// description.
     pub fn identity(&self) -> PyResult<String> {
         let fingerprint = self.problem.fingerprint();
-        if !fingerprint.is_empty() {
+        if !fingerprint.is_empty() && !matches!(self.spec, ProblemSpec::Parametric { .. }) {
             return Ok(fingerprint
                 .iter()
                 .map(|byte| format!("{byte:02x}"))
                 .collect());
         }
-        serde_json::to_string(&self.spec).map_err(|error| PyValueError::new_err(error.to_string()))
+        let description = serde_json::to_string(&self.spec)
+            .map_err(|error| PyValueError::new_err(error.to_string()))?;
+        // A description with columns names the file but does not hold it.
+        Ok(format!("{description} {fingerprint:?}"))
     }
 
     /// Refuses a function without a name, whose stored labels could not be identified.
@@ -104,16 +159,30 @@ impl Problem {
         &self,
         py: Python<'_>,
         costs: &Bound<'_, PyAny>,
+        parameters: Option<&Bound<'_, PyAny>>,
         heuristic: Option<&str>,
         limits: SearchLimits,
     ) -> PyResult<Solution> {
-        let mut costs = reorder_row_to_problem(costs, vector(costs, "c")?, self)?;
+        let costs = reorder_row_to_problem(costs, vector(costs, "c")?, self)?;
         self.check_width(costs.len())?;
-        self.problem.sense().convert_slice(&mut costs);
+        let parameters = single_row(self, parameters)?;
         let call = PyCall::new(false);
         let (result, heuristic) = call.run(py, |_| {
-            let oracle = self.oracle(&call, Some(1), heuristic, limits)?;
-            let result = oracle.worker().solve_complete(&costs);
+            let oracle = self.oracle(&call, Some(1), heuristic, limits, parameters.as_ref())?;
+            let mut minimized = if self.has_total_costs() {
+                let mut total = Vec::new();
+                let row = Matrix::from_f64(1, costs.len(), &costs)?;
+                let row = row.with_f64_values(Arc::new(costs.clone()))?;
+                oracle.total_costs(&row)?.read(0, &mut total);
+                total
+            } else {
+                costs.clone()
+            };
+            self.problem.sense().convert_slice(&mut minimized);
+            let mut worker = oracle.worker();
+            worker.set_instance(0);
+            let result = worker.solve_complete(&minimized);
+            drop(worker);
             Ok((result, oracle.heuristic()))
         })?;
         let (solution, complete) =
@@ -137,18 +206,26 @@ impl Problem {
         &self,
         py: Python<'_>,
         table: &Bound<'_, PyAny>,
+        parameters: Option<&Bound<'_, PyAny>>,
         threads: Option<usize>,
         progress: bool,
         heuristic: Option<&str>,
         limits: SearchLimits,
     ) -> PyResult<Solutions> {
-        let mut costs = reorder_to_problem(table, "C", self)?;
+        let costs = reorder_to_problem(table, "C", self)?;
         self.check_width(costs.cols())?;
-        let sense = self.problem.sense();
+        let parameters = ParameterArgs::of_costs(parameters, table)
+            .read(self, costs.rows(), ArrayOwnership::Borrow)?
+            .map(Arc::new);
         let call = PyCall::new(progress);
+        let oracle = self
+            .oracle(&call, threads, heuristic, limits, parameters.as_ref())
+            .map_err(to_py_err)?;
+        let costs = detached(py, || self.minimized_costs(&oracle, costs))?;
+        if self.problem.may_have_absent_costs() {
+            check_finite(&costs, table, "C")?;
+        }
         let (results, heuristic) = call.run(py, |observer| {
-            let oracle = self.oracle(&call, threads, heuristic, limits)?;
-            sense.convert_matrix(&mut costs)?;
             observer.begin("solving", costs.rows() as u64);
             let results = oracle.solve_complete(&costs, observer)?;
             observer.end();

@@ -1,0 +1,104 @@
+//! Parameters of rows: arrays by name, a DataFrame, or names of columns of the features.
+//! `regretless._parameters` reads them; numbers in float64 and C order are not copied.
+
+use std::sync::Arc;
+
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use regretless::data::RowParameters;
+
+use crate::arrays::{ArrayOwnership, f64_array};
+use crate::problem::Problem;
+
+/// The argument `parameters` of a call and the tables beside it.
+pub struct ParameterArgs<'a, 'py> {
+    /// The argument.
+    pub value: Option<&'a Bound<'py, PyAny>>,
+    /// The features, where the call has some: the argument may name columns of them.
+    pub features: Option<&'a Bound<'py, PyAny>>,
+    /// The table whose rows they belong to, and its name in messages.
+    pub table: &'a Bound<'py, PyAny>,
+    /// Its name in messages.
+    pub table_name: &'a str,
+}
+
+impl<'a, 'py> ParameterArgs<'a, 'py> {
+    /// Parameters beside a table of costs.
+    pub fn of_costs(value: Option<&'a Bound<'py, PyAny>>, costs: &'a Bound<'py, PyAny>) -> Self {
+        Self {
+            value,
+            features: None,
+            table: costs,
+            table_name: "C",
+        }
+    }
+
+    /// Parameters beside a table of features.
+    pub fn of_features(
+        value: Option<&'a Bound<'py, PyAny>>,
+        features: &'a Bound<'py, PyAny>,
+    ) -> Self {
+        Self {
+            value,
+            features: Some(features),
+            table: features,
+            table_name: "X",
+        }
+    }
+
+    /// The parameters of this many rows, if some were given.
+    pub fn read(
+        &self,
+        problem: &Problem,
+        rows: usize,
+        ownership: ArrayOwnership,
+    ) -> PyResult<Option<RowParameters>> {
+        let Some(value) = self.value else {
+            return Ok(None);
+        };
+        let needed = problem.parameter_names();
+        let arguments = (
+            value,
+            rows,
+            needed,
+            self.features,
+            self.table,
+            self.table_name,
+        );
+        let module = value.py().import("regretless._parameters")?;
+        let columns = module.call_method1("parameter_columns", arguments)?;
+        collect(&columns, rows, ownership).map(Some)
+    }
+}
+
+/// The parameters of one row, if some were given.
+pub fn single_row(
+    problem: &Problem,
+    value: Option<&Bound<'_, PyAny>>,
+) -> PyResult<Option<Arc<RowParameters>>> {
+    let Some(value) = value else {
+        return Ok(None);
+    };
+    let module = value.py().import("regretless._parameters")?;
+    let arguments = (value, problem.parameter_names());
+    let columns = module.call_method1("row_parameter_columns", arguments)?;
+    let parameters = collect(&columns, 1, ArrayOwnership::Copy)?;
+    Ok(Some(Arc::new(parameters)))
+}
+
+fn collect(
+    columns: &Bound<'_, PyAny>,
+    rows: usize,
+    ownership: ArrayOwnership,
+) -> PyResult<RowParameters> {
+    let mut parameters = RowParameters::new(rows);
+    for column in columns.try_iter()? {
+        let (name, array): (String, Bound<'_, PyAny>) = column?.extract()?;
+        let values = f64_array(&array, &name, ownership)?;
+        let width = values.values().len() / rows.max(1);
+        parameters = parameters
+            .with_column(name, width, values)
+            .map_err(|error| PyValueError::new_err(format!("parameters: {error}")))?;
+    }
+    Ok(parameters)
+}
