@@ -193,7 +193,7 @@ impl<'a> DataSource<'a> {
                 let splits = table_splits(&split, &source, data.len(), &seeds)?;
                 let labels = store(file, execution);
                 let oracle = oracle(&problem, &data, execution).map_err(in_file(file))?;
-                let labeled = labeled(data, &labels, &problem, &oracle, context);
+                let labeled = labeled(data, &source, &labels, &problem, &oracle, context);
                 let data = Arc::new(labeled.map_err(in_file(file))?.0);
                 let rows = data.rows();
                 let data_split = |split: SplitIndices| {

@@ -125,7 +125,7 @@ impl EvaluationInput {
         let in_table = in_file(source.costs_file());
         let oracle = oracle(&problem, &table, &options.execution).map_err(&in_table)?;
         let labels = store(source.costs_file(), &options.execution);
-        let labeled = labeled(table, &labels, &problem, &oracle, context);
+        let labeled = labeled(table, &source, &labels, &problem, &oracle, context);
         let (data, label_report) = labeled.map_err(&in_table)?;
         Ok(Self {
             predictions: PredictionSource::Model(Box::new(model)),
@@ -173,8 +173,8 @@ impl EvaluationInput {
         let keys = requested_keys(&source, table.len(), options, context)?;
         let oracle = oracle(&problem, &table, &options.execution).map_err(in_file(&costs_file))?;
         let labels = store(&costs_file, &options.execution);
-        let (data, label_report) =
-            labeled(table, &labels, &problem, &oracle, context).map_err(in_file(&costs_file))?;
+        let (data, label_report) = labeled(table, &source, &labels, &problem, &oracle, context)
+            .map_err(in_file(&costs_file))?;
         Ok(Self {
             predictions: PredictionSource::Known(predictions),
             data,

@@ -251,7 +251,7 @@ fn importance(model: &Model, options: &InspectOptions, context: &CommandContext)
         .map_err(&in_table)?;
     let oracle = oracle(&problem, &table, &options.execution).map_err(&in_table)?;
     let labels = store(source.costs_file(), &options.execution);
-    let labeled = labeled(table, &labels, &problem, &oracle, context);
+    let labeled = labeled(table, &source, &labels, &problem, &oracle, context);
     let (data, _) = labeled.map_err(&in_table)?;
     let rows = data.rows();
     context.warn_about_overlap(predictor, &data, &rows);

@@ -31,7 +31,7 @@ pub fn run(options: &LabelOptions, context: &CommandContext) -> Result<CommandRe
     let store = store(&file, &options.execution);
     let Some(shard) = shard else {
         let (data, labels) =
-            labeled(table, &store, &problem, &oracle, context).map_err(in_file(&file))?;
+            labeled(table, &source, &store, &problem, &oracle, context).map_err(in_file(&file))?;
         let solved = oracle.counts().total();
         let json = json!({
             "heuristic": oracle.heuristic(),

@@ -15,7 +15,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::args::{Command, CommandArgs, ExecutionOptions, GlobalOptions};
-use crate::input::in_file;
+use crate::input::{in_file, keys_of_table};
 use crate::output::{CommandReport, grouped, print_warning};
 use crate::progress::ProgressObserver;
 use crate::settings;
@@ -229,9 +229,11 @@ fn store(file: &Path, execution: &ExecutionOptions) -> LabelStore {
         .with_flush_interval(execution.checkpoint_interval(LabelStore::DEFAULT_FLUSH_INTERVAL))
 }
 
-/// Labels a table; stored labels are used where they exist.
+/// Labels a table; stored labels are used where they exist. Rows that cannot be solved are named as
+/// the user calls them.
 fn labeled(
     data: Dataset,
+    source: &TableSource,
     store: &LabelStore,
     problem: &Problem,
     oracle: &Oracle,
@@ -264,9 +266,18 @@ fn labeled(
             store.folder().display()
         ));
     }
+    let keys = if report.failed.is_empty() {
+        None
+    } else {
+        named_rows(source, report.rows)
+    };
     for (row, failure) in report.failed.iter().take(10) {
+        let name = match &keys {
+            Some(keys) => format!("; {} {}", keys.name(), keys.values()[*row]),
+            None => String::new(),
+        };
         context.warn(&format!(
-            "note: row {row} (counted from 0) is skipped: {failure}"
+            "note: row {row} (counted from 0{name}) is skipped: {failure}"
         ));
     }
     if report.failed.len() > 10 {
@@ -276,6 +287,14 @@ fn labeled(
         ));
     }
     Ok((labeled, report))
+}
+
+/// How the user calls the rows of a table: by a column of dates, or by the instances of a long
+/// table; `None` where they have only numbers.
+fn named_rows(source: &TableSource, rows: usize) -> Option<InstanceKeys> {
+    let column = source.date_column().ok().flatten();
+    let keys = keys_of_table(source, column.as_deref(), rows).ok()?;
+    (keys != InstanceKeys::numbered(rows)).then_some(keys)
 }
 
 /// A value as JSON.
