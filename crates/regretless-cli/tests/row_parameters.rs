@@ -179,7 +179,8 @@ fn houses() -> TestWorkspace {
     workspace.write("houses.csv", &table);
     workspace.write(
         "problem.toml",
-        "kind = 'knapsack'\nweights = [{ column = 'weight' }]\ncapacity = [{ column = 'budget' }]\n",
+        "kind = 'knapsack'\nweights = [{ column = 'weight' }]\n\
+         capacity = [{ column = 'budget' }]\n",
     );
     workspace
 }

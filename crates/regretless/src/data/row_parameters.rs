@@ -41,12 +41,12 @@ struct ItemNames {
     names: Vec<String>,
     /// Items per row.
     items: usize,
-    /// Index of the name of every row and item; [`ItemNames::ABSENT`] where there is no item.
+    /// Index of the name of every row and item; [`ItemNames::NO_ROW`] where there is no item.
     indices: Vec<u32>,
 }
 
 impl ItemNames {
-    const ABSENT: u32 = u32::MAX;
+    const NO_ROW: u32 = u32::MAX;
 }
 
 #[derive(Debug, Clone)]
@@ -174,7 +174,7 @@ impl RowParameters {
         items: usize,
         indices: impl Iterator<Item = Option<usize>>,
     ) -> Self {
-        let index = |index: Option<usize>| index.map_or(ItemNames::ABSENT, |index| index as u32);
+        let index = |index: Option<usize>| index.map_or(ItemNames::NO_ROW, |index| index as u32);
         self.item_names = Some(Arc::new(ItemNames {
             names,
             items,

@@ -72,9 +72,9 @@ impl TableSource {
     }
 
     /// Reads a table and builds its problem. Parameters per row are read from the files of
-    /// parameters, or else from the table, where they may be features too. Costs may be absent where
-    /// the problem allows it: empty cells are NaN until the table is labeled, and the instances
-    /// of a long table may have different items.
+    /// parameters, or else from the table, where they may be features too. Costs may be absent
+    /// where the problem allows it: empty cells are NaN until the table is labeled, and the
+    /// instances of a long table may have different items.
     ///
     /// # Errors
     /// When the table is invalid or a parameter is missing, with the place; and when the problem
@@ -348,8 +348,8 @@ impl TableSource {
     }
 
     /// Names and reasons of the columns that are neither features, costs nor parameters, nor name
-    /// instances or items, in the order of the table; `data` is the table as it was read. The reasons are
-    /// "dates", "text", "ignored" and "not selected".
+    /// instances or items, in the order of the table; `data` is the table as it was read. The
+    /// reasons are "dates", "text", "ignored" and "not selected".
     ///
     /// # Errors
     /// When the file cannot be read.

@@ -95,9 +95,9 @@ fn items_without_known_names_have_slots_in_the_order_of_the_table() {
         item_names(&parameters.select_rows(&[2, 0]), 3),
         [names[2], names[0]]
     );
-    let mut reordered = RowParameters::clone(parameters);
-    reordered.reorder_items(&[2, 0, 1]);
-    assert_eq!(item_names(&reordered, 3)[2], [None, Some("h2"), Some("h9")]);
+    let mut permuted = RowParameters::clone(parameters);
+    permuted.reorder_items(&[2, 0, 1]);
+    assert_eq!(item_names(&permuted, 3)[2], [None, Some("h2"), Some("h9")]);
     // Rows without names are in the order of the table, too.
     let unnamed = "instance,x,cost\nu,1,2\nv,3,4\nv,5,6\n";
     let data = read(unnamed, &long(None), &with_absent_items()).unwrap();
