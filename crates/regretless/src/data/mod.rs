@@ -41,7 +41,6 @@ pub use matrix::{Matrix, SharedArray};
 pub(crate) use matrix::{first_not_finite, norm};
 pub use names::CostNames;
 pub(crate) use names::check_names;
-#[cfg(test)]
 pub(crate) use problem_columns::ProblemColumns;
 pub(crate) use row_parameters::BoundParameters;
 pub use row_parameters::{ParameterColumns, RowParameters};

@@ -3,7 +3,6 @@
 use super::layout::CsvHeader;
 use super::{CostNames, ParameterColumns, RowParameters};
 use crate::error::{Error, InputPlace, Result};
-use crate::problem::{Problem, ProblemSpec};
 
 /// What a problem reads from a table beside features and costs; nothing by default.
 #[derive(Debug, Clone, Copy, Default)]
@@ -21,29 +20,6 @@ pub(crate) struct ProblemColumns<'a> {
 }
 
 impl<'a> ProblemColumns<'a> {
-    /// The columns of a problem that is built.
-    pub fn of(problem: &'a Problem) -> Self {
-        let kind = problem.kind();
-        Self {
-            parameters: kind.parameters(),
-            cost_names: kind.cost_names(),
-            may_have_absent_costs: kind.may_have_absent_costs(),
-            items_may_differ: problem.spec().items_may_differ(),
-            without_features: false,
-        }
-    }
-
-    /// The columns of a problem that is built once the table says how many items there are.
-    pub fn of_open(spec: &ProblemSpec, parameters: &'a [ParameterColumns]) -> Self {
-        Self {
-            parameters,
-            cost_names: None,
-            may_have_absent_costs: true,
-            items_may_differ: spec.items_may_differ(),
-            without_features: false,
-        }
-    }
-
     /// Whether a parameter is which items of a long table are present.
     pub fn asks_for_present_items(&self) -> bool {
         let mut parameters = self.parameters.iter();

@@ -14,7 +14,6 @@ use super::{
     WideColumns, csv, npy,
 };
 use crate::error::{Error, InputPlace, Result};
-use crate::problem::{Problem, ProblemSpec};
 
 /// The files of a table and its layout.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -71,58 +70,6 @@ impl TableSource {
         self.read_table(&ProblemColumns::default())
     }
 
-    /// Reads a table and builds its problem. Parameters per row are read from the files of
-    /// parameters, or else from the table, where they may be features too. Costs may be absent
-    /// where the problem allows it: empty cells are NaN until the table is labeled, and the
-    /// instances of a long table may have different items.
-    ///
-    /// # Errors
-    /// When the table is invalid or a parameter is missing, with the place; and when the problem
-    /// cannot be built for this table.
-    pub fn read_for(&self, problem: ProblemSpec) -> Result<(Problem, Dataset)> {
-        self.read_for_spec(problem, false)
-    }
-
-    /// The same for a table of which only costs and parameters are used: features are placeholders,
-    /// and their file is not read, except for long tables.
-    ///
-    /// # Errors
-    /// As [`TableSource::read_for`].
-    pub fn read_costs_for(&self, problem: ProblemSpec) -> Result<(Problem, Dataset)> {
-        self.read_for_spec(problem, true)
-    }
-
-    fn read_for_spec(
-        &self,
-        problem: ProblemSpec,
-        without_features: bool,
-    ) -> Result<(Problem, Dataset)> {
-        if problem.has_open_items() {
-            let parameters = problem.parameter_columns()?;
-            let data = self.read_columns(&ProblemColumns {
-                without_features,
-                ..ProblemColumns::of_open(&problem, &parameters)
-            })?;
-            return Ok((Problem::from_spec(problem.for_table(&data)?)?, data));
-        }
-        let problem = Problem::from_spec(problem)?;
-        let data = self.read_columns(&ProblemColumns {
-            without_features,
-            ..ProblemColumns::of(&problem)
-        })?;
-        Ok((problem.for_table(&data)?, data))
-    }
-
-    /// As [`TableSource::read_for`] for the problem of a model, whose table may have had another
-    /// number of items.
-    ///
-    /// # Errors
-    /// As [`TableSource::read_for`].
-    pub fn read_for_problem(&self, problem: &Problem) -> Result<(Problem, Dataset)> {
-        let data = self.read_columns(&ProblemColumns::of(problem))?;
-        Ok((problem.for_table(&data)?, data))
-    }
-
     /// The table with what a problem reads from it.
     pub(crate) fn read_columns(&self, problem: &ProblemColumns<'_>) -> Result<Dataset> {
         let files = self.parameter_files(problem)?;
@@ -174,19 +121,7 @@ impl TableSource {
         Ok(features)
     }
 
-    /// The same with the parameters that the problem has per row.
-    ///
-    /// # Errors
-    /// As [`TableSource::read_features`], and when a parameter is missing.
-    pub fn read_features_for(
-        &self,
-        wanted: &[String],
-        problem: &Problem,
-    ) -> Result<(Features, RowParameters)> {
-        self.read_feature_columns(wanted, &ProblemColumns::of(problem))
-    }
-
-    /// The same for what a problem reads.
+    /// The same with the parameters that a problem has per row.
     pub(crate) fn read_feature_columns(
         &self,
         wanted: &[String],

@@ -220,8 +220,9 @@ impl GridPath {
     /// The solver of a grid with other ends or closed arcs; `None` for a whole grid, which has a
     /// faster one.
     fn restricted_solver(&self) -> Option<Box<RestrictedGridSolver>> {
-        let is_whole = self.source.is_none() && self.target.is_none() && self.present.is_none();
-        (!is_whole).then(|| Box::new(RestrictedGridSolver::new(self.network())))
+        let is_unrestricted =
+            self.source.is_none() && self.target.is_none() && self.present.is_none();
+        (!is_unrestricted).then(|| Box::new(RestrictedGridSolver::new(self.network())))
     }
 
     /// Rows of nodes.

@@ -288,9 +288,9 @@ impl Problem {
         )?))
     }
 
-    /// The same for a function that gets parameters of the row too, such as a capacity: `parameters`
-    /// has their names in the table and how many numbers per row each has. The function gets the
-    /// costs and all these numbers, in this order.
+    /// The same for a function that gets parameters of the row too, such as a capacity:
+    /// `parameters` has their names in the table and how many numbers per row each has. The
+    /// function gets the costs and all these numbers, in this order.
     ///
     /// Methods that offer a row the decisions of other rows (MAP, NCE, ranking losses, caches) are
     /// refused: nothing but the function knows which decisions are feasible.

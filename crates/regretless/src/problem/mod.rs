@@ -35,6 +35,7 @@ mod parametric;
 mod schedule;
 mod spec_file;
 mod subset;
+mod table;
 mod top_k;
 mod tsp;
 

@@ -168,8 +168,8 @@ fn check_lp(text: &str) -> Result<(), (Option<u64>, String)> {
     }
     if let Some(line) = misread_number(lines.clone()) {
         let message = "a number is left of a relation or stands among the terms of a row, as in \
-            `1 <= x + y <= 4` or `x + 3 <= 4`, which HiGHS would misread; write a ranged row as two \
-            rows, and constants on the right-hand side";
+            `1 <= x + y <= 4` or `x + 3 <= 4`, which HiGHS would misread; write a ranged row as \
+            two rows, and constants on the right-hand side";
         return Err((Some(line), message.into()));
     }
     if lines.any(|(_, line)| line == "end") {
