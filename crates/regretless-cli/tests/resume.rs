@@ -33,14 +33,63 @@ fn tours() -> TestWorkspace {
     workspace
 }
 
+/// The same tours, each through some of the nodes.
+fn tours_of_the_day() -> TestWorkspace {
+    let workspace = tours();
+    add_columns(&workspace, "visit_", 15, |row, node| {
+        // Seven of eight nodes are visited.
+        if (row * 31 + node * 17 + row * node) % 8 == 0 {
+            "0".into()
+        } else {
+            "1".into()
+        }
+    });
+    workspace.write(
+        "problem.toml",
+        "kind = 'tsp'\nnodes = 15\npresent = { columns = 'visit_*' }\n",
+    );
+    workspace
+}
+
+/// Adds numbered columns to the table; `cell` has the cell of a row and column.
+fn add_columns(
+    workspace: &TestWorkspace,
+    name: &str,
+    count: usize,
+    cell: impl Fn(usize, usize) -> String,
+) {
+    let mut text = String::new();
+    for (line, content) in workspace.read("table.csv").lines().enumerate() {
+        text.push_str(content);
+        for column in 0..count {
+            let cell = match line.checked_sub(1) {
+                Some(row) => cell(row, column),
+                None => format!("{name}{column}"),
+            };
+            text.push(',');
+            text.push_str(&cell);
+        }
+        text.push('\n');
+    }
+    workspace.write("table.csv", &text);
+}
+
 const LABEL: &str = "label --data table.csv --costs c* --problem problem.toml";
 
 #[test]
 fn labeling_killed_repeatedly_finishes_with_the_same_bytes() {
-    let workspace = tours();
+    check_killed_labeling(&tours());
+}
+
+#[test]
+fn labeling_sets_per_row_killed_repeatedly_finishes_with_the_same_bytes() {
+    check_killed_labeling(&tours_of_the_day());
+}
+
+fn check_killed_labeling(workspace: &TestWorkspace) {
     workspace.run(LABEL).succeeded();
-    let whole = labels(&workspace);
-    forget(&workspace);
+    let whole = labels(workspace);
+    forget(workspace);
     let mut interrupted = 0;
     for kill in 0..kills() {
         let words: Vec<String> = LABEL
@@ -48,15 +97,15 @@ fn labeling_killed_repeatedly_finishes_with_the_same_bytes() {
             .chain(["--checkpoint-interval", "0"])
             .map(str::to_owned)
             .collect();
-        interrupted += u64::from(killed_after(&workspace, &words, moment(kill + 1, 60)));
+        interrupted += u64::from(killed_after(workspace, &words, moment(kill + 1, 60)));
         if kill % 5 == 4 {
             workspace.run(LABEL).succeeded();
-            assert_eq!(labels(&workspace), whole);
-            forget(&workspace);
+            assert_eq!(labels(workspace), whole);
+            forget(workspace);
         }
     }
     workspace.run(LABEL).succeeded();
-    assert_eq!(labels(&workspace), whole);
+    assert_eq!(labels(workspace), whole);
     assert!(
         interrupted > kills() / 8,
         "only {interrupted} runs were killed at work"
@@ -65,12 +114,20 @@ fn labeling_killed_repeatedly_finishes_with_the_same_bytes() {
 
 #[test]
 fn shards_and_threads_do_not_change_the_labels() {
-    let workspace = tours();
+    check_shards_and_threads(&tours());
+}
+
+#[test]
+fn shards_and_threads_do_not_change_the_labels_of_sets_per_row() {
+    check_shards_and_threads(&tours_of_the_day());
+}
+
+fn check_shards_and_threads(workspace: &TestWorkspace) {
     workspace.run(LABEL).succeeded();
-    let whole = labels(&workspace);
+    let whole = labels(workspace);
     for threads in [1, 2, 3, 8] {
         for shards in [1, 2, 7] {
-            forget(&workspace);
+            forget(workspace);
             for shard in (1..=shards).rev() {
                 let words = format!("{LABEL} --threads {threads} --shard {shard}/{shards} --json");
                 let output = workspace.run(&words).json();
@@ -83,7 +140,7 @@ fn shards_and_threads_do_not_change_the_labels() {
                 (&0.into(), &400.into())
             );
             assert_eq!(
-                labels(&workspace),
+                labels(workspace),
                 whole,
                 "{threads} threads, {shards} shards"
             );
@@ -174,23 +231,64 @@ fn training_killed_repeatedly_finishes_with_the_same_bytes() {
     workspace
         .run("generate --benchmark SP4x4 --instances 120 --out .")
         .succeeded();
-    let recipes = [
-        "--method MAE(O,S) --epochs 400",
-        "--method MSE(C,O) --epochs 200",
-        "--method MSE(O_S) --epochs 200 --fused false",
-        "--method MSE(EIC(3)) --epochs 100",
-        "--method MSE --epochs 100 --predictor mlp:8 --optimizer sgd:momentum=0.9",
-        "--method SPO+|cache|20%|then|AI-MLE --epochs 60",
-    ];
+    check_killed_training(
+        &workspace,
+        &[
+            "--method MAE(O,S) --epochs 400",
+            "--method MSE(C,O) --epochs 200",
+            "--method MSE(O_S) --epochs 200 --fused false",
+            "--method MSE(EIC(3)) --epochs 100",
+            "--method MSE --epochs 100 --predictor mlp:8 --optimizer sgd:momentum=0.9",
+            "--method SPO+|cache|20%|then|AI-MLE --epochs 60",
+        ],
+    );
+}
+
+#[test]
+fn training_with_sets_per_row_killed_repeatedly_finishes_with_the_same_bytes() {
+    let workspace = TestWorkspace::new();
+    workspace
+        .run("generate --benchmark KS8 --instances 120 --out .")
+        .succeeded();
+    add_columns(&workspace, "truck_", 1, |row, _| {
+        format!("{}.5", 8 + row % 9)
+    });
+    add_columns(&workspace, "offer_", 8, |row, item| {
+        u8::from((row * 5 + item * 3 + row * item) % 7 != 0).to_string()
+    });
+    add_columns(&workspace, "fee_", 8, |row, item| {
+        format!("-0.{}", (row + 3 * item) % 9)
+    });
+    let problem = workspace.read("problem.toml");
+    let weights = problem.lines().find(|line| line.starts_with("weights"));
+    workspace.write(
+        "problem.toml",
+        &format!(
+            "kind = 'knapsack'\n{}\ncapacity = [20.0, {{ column = 'truck_0' }}]\n\
+             present = {{ columns = 'offer_*' }}\nknown = {{ columns = 'fee_*' }}\n",
+            weights.unwrap()
+        ),
+    );
+    check_killed_training(
+        &workspace,
+        &[
+            "--method MAE(O,S) --epochs 150",
+            "--method MSE(C,O) --epochs 80",
+            "--method MAP|cache|20% --epochs 40",
+            "--method SPO+|cache|20%|then|NCE --epochs 30",
+        ],
+    );
+}
+
+fn check_killed_training(workspace: &TestWorkspace, recipes: &[&str]) {
     let mut interrupted = 0;
     for words in recipes {
         let words: Vec<String> = words
             .split(' ')
             .map(|word| word.replace('|', " "))
             .collect();
-        let (whole, _) = trained(&workspace, &words, 0);
-        let (resumed, stopped) =
-            trained(&workspace, &words, kills().div_ceil(recipes.len() as u64));
+        let (whole, _) = trained(workspace, &words, 0);
+        let (resumed, stopped) = trained(workspace, &words, kills().div_ceil(recipes.len() as u64));
         assert!(whole == resumed, "{words:?}");
         interrupted += stopped;
     }
