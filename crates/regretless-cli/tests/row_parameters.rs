@@ -236,3 +236,34 @@ fn decisions_name_the_items_of_each_instance() {
         .run(&format!("{decide} --out decisions.csv"))
         .failed(3, &["new.csv", "row 3", "column budget", "4 and 5"]);
 }
+
+#[test]
+fn a_row_without_a_feasible_decision_does_not_stop_the_others() {
+    let workspace = TestWorkspace::new();
+    let header = "day,x,k,c0,c1,c2\n";
+    let rows: String = (0..12)
+        .map(|day| format!("d{day},{day},{},{},2,3\n", 1 + day % 2, day % 5))
+        .collect();
+    workspace.write("t.csv", &format!("{header}{rows}"));
+    workspace.write(
+        "p.toml",
+        "kind = 'top_k'\nitems = 3\nk = { column = 'k' }\nsense = 'minimize'\n",
+    );
+    workspace
+        .run("train --data t.csv --costs c* --features x --problem p.toml --out m.safetensors")
+        .succeeded();
+    workspace.write("new.csv", "day,x,k\ne1,1,1\ne2,2,4\ne3,3,2\n");
+    let decide = "decide --model m.safetensors --data new.csv --key day --out";
+    let run = workspace.run(&format!("{decide} d.csv"));
+    assert_eq!(run.code, 4, "{}{}", run.out, run.err);
+    assert!(run.err.contains("day e2 has no decision"), "{}", run.err);
+    assert!(run.err.contains("k = 4 of 3"), "{}", run.err);
+    let decided = workspace.read("d.csv");
+    let keys: Vec<&str> = decided.lines().map(|line| &line[..2]).collect();
+    assert_eq!(keys, ["da", "e1", "e3"], "{decided}");
+    // An array has no keys: which row is missing could not be seen.
+    workspace
+        .run("decide --model m.safetensors --data new.csv --out d.npy")
+        .failed(4, &["k = 4 of 3"]);
+    assert!(!workspace.path("d.npy").exists());
+}

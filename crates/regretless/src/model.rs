@@ -14,7 +14,7 @@ use crate::parallel::Threads;
 use crate::predict::CostModel;
 use crate::problem::{ModelProblem, Problem};
 use crate::report::TrainReport;
-use crate::solve::{SearchLimits, Solution};
+use crate::solve::{SearchLimits, Solution, SolveFailure};
 use crate::train::TrainingContext;
 use crate::trainer::Trainer;
 
@@ -68,6 +68,11 @@ pub struct PredictedDecisions {
     /// The parameters of the rows, if there are any; with the names of their items where these
     /// differ between rows.
     pub parameters: Option<Arc<RowParameters>>,
+    /// The instances that have a decision, in order: all of them, unless some have no feasible one.
+    /// The fields above have one entry for each.
+    pub rows: Vec<usize>,
+    /// The instances without a decision, and why.
+    pub failed: Vec<(usize, SolveFailure)>,
 }
 
 impl Model {
@@ -217,10 +222,12 @@ impl Model {
     }
 
     /// The same where feasible sets or known costs differ between rows: `parameters` has them, in
-    /// the order of the features' instances.
+    /// the order of the features' instances. An instance without a feasible decision does not stop
+    /// the others.
     ///
     /// # Errors
-    /// As [`Model::decide`], and when the user interrupts.
+    /// When the features are not those the model was trained on, no instance has a feasible
+    /// decision, or the user interrupts.
     pub fn decide_rows(
         &self,
         features: &Features,
@@ -240,22 +247,42 @@ impl Model {
         observer.begin("deciding", minimized.rows() as u64);
         let results = oracle.solve_complete(&minimized, observer)?;
         observer.end();
-        let mut solutions = Vec::with_capacity(results.len());
-        let mut complete = Vec::with_capacity(results.len());
-        for (instance, result) in results.into_iter().enumerate() {
-            let (solution, values) = result.map_err(|failure| Error::solver(instance, failure))?;
-            solutions.push(sense.convert_solution(solution));
-            complete.push(values);
-        }
-        Ok(PredictedDecisions {
+        let mut decided = PredictedDecisions {
             names,
             costs,
-            solutions,
+            solutions: Vec::with_capacity(results.len()),
             columns,
-            complete,
+            complete: Vec::with_capacity(results.len()),
             heuristic: self.heuristic,
             parameters: parameters.cloned(),
-        })
+            rows: Vec::with_capacity(results.len()),
+            failed: Vec::new(),
+        };
+        for (instance, result) in results.into_iter().enumerate() {
+            match result {
+                Ok((solution, values)) => {
+                    decided.rows.push(instance);
+                    decided.solutions.push(sense.convert_solution(solution));
+                    decided.complete.push(values);
+                }
+                Err(failure) => decided.failed.push((instance, failure)),
+            }
+        }
+        match decided.failed.first() {
+            None => {}
+            Some((instance, failure)) if decided.rows.is_empty() => {
+                return Err(Error::solver(*instance, failure.clone()));
+            }
+            Some(_) => {
+                decided.costs = decided.costs.select_rows(&decided.rows);
+                let parameters = decided.parameters.take();
+                let select = |parameters: Arc<RowParameters>| {
+                    Arc::new(parameters.select_rows(&decided.rows))
+                };
+                decided.parameters = parameters.map(select);
+            }
+        }
+        Ok(decided)
     }
 
     /// The model for a long table with another number of items than the training table, if the

@@ -67,6 +67,13 @@ pub fn run(options: &DecideOptions, context: &CommandContext) -> Result<CommandR
     let decided = model
         .decide_rows(&features, Some(&Arc::new(parameters)), &context.progress)
         .map_err(in_input)?;
+    if !decided.failed.is_empty() && format == ResultFormat::Npy {
+        let (row, failure) = &decided.failed[0];
+        return Err(in_input(Error::solver(*row, failure.clone())));
+    }
+    warn_about_failures(&decided, &keys, context);
+    let all_keys = keys;
+    let keys = all_keys.select(&decided.rows);
     let sparse = options.sparse.unwrap_or(false);
     let content = content(&decided, &keys, format, sparse).map_err(in_input)?;
     if let Some(path) = &options.predictions_out {
@@ -80,7 +87,32 @@ pub fn run(options: &DecideOptions, context: &CommandContext) -> Result<CommandR
         }
     }
     target.write(content)?;
-    Ok(report(options, &out, &decided))
+    let mut report = report(options, &out, &decided);
+    // The decisions are written, but not all that were asked for.
+    report.failure = decided
+        .failed
+        .first()
+        .map(|(row, failure)| in_input(Error::solver(*row, failure.clone())));
+    Ok(report)
+}
+
+/// Names the instances without a decision, with the reason.
+fn warn_about_failures(
+    decided: &PredictedDecisions,
+    keys: &InstanceKeys,
+    context: &CommandContext,
+) {
+    for (row, failure) in decided.failed.iter().take(MAX_FAILURES_SHOWN) {
+        let (name, key) = (keys.name(), &keys.values()[*row]);
+        context.warn(&format!("note: {name} {key} has no decision: {failure}"));
+    }
+    let count = decided.failed.len();
+    if count > MAX_FAILURES_SHOWN {
+        let count = grouped(count as u64);
+        context.warn(&format!(
+            "note: {count} instances have no decision in total"
+        ));
+    }
 }
 
 /// The format of the decisions; refuses what an array cannot hold.
@@ -98,6 +130,9 @@ fn checked_format(options: &DecideOptions, out: &Path) -> Result<ResultFormat> {
     }
     Ok(format)
 }
+
+/// Most instances without a decision that are named. Untuned: keeps the output short.
+const MAX_FAILURES_SHOWN: usize = 10;
 
 /// Writes the decisions to a file or to standard output.
 type ContentWriter<'a> = Box<dyn Fn(&mut dyn Write) -> std::io::Result<()> + 'a>;
@@ -125,6 +160,7 @@ fn report(options: &DecideOptions, out: &Path, decided: &PredictedDecisions) -> 
             "instances": instances,
             "columns": decided.columns.len(),
             "not_proven_optimal": unproven,
+            "failed": decided.failed,
             "decisions": path_json(out),
             "predictions": options.predictions_out.as_deref().map(path_json),
         }),

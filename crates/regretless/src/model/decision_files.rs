@@ -265,6 +265,8 @@ mod tests {
             ],
             heuristic: None,
             parameters: None,
+            rows: Vec::new(),
+            failed: Vec::new(),
         }
     }
 
