@@ -118,10 +118,10 @@ def as_plain(value: Any, is_bound: bool = False) -> Any:
         return {
             str(name): as_plain(entry, is_bound or name in BOUNDS) for name, entry in value.items()
         }
-    if isinstance(value, np.ndarray) or hasattr(value, "to_numpy"):
-        return as_plain(np.asarray(value).tolist(), is_bound)
     if isinstance(value, np.generic):
         return as_plain(value.item(), is_bound)
+    if hasattr(value, "__array__"):
+        return as_plain(np.asarray(value).tolist(), is_bound)
     if isinstance(value, (list, tuple, range)):
         return [as_plain(entry, is_bound) for entry in value]
     if is_bound and isinstance(value, float) and math.isinf(value):

@@ -497,6 +497,10 @@ def test_known_costs_have_factors_and_names():
     )
     with pytest.raises(ValueError, match="no cost is called 'd'"):
         named.with_known({"d": 1.0})
+    pandas = pytest.importorskip("pandas")
+    series = pandas.Series({"c": 2.0, "a": 1.0})
+    assert named.with_known(series) == named.with_known({"a": 1.0, "c": 2.0})
+    assert named.with_known(pandas.Series([1.0, 0.0, 2.0])) == named.with_known([1.0, 0.0, 2.0])
 
 
 def test_a_function_gets_total_costs():
@@ -580,6 +584,47 @@ def test_costs_of_absent_items_may_be_missing():
     for call in (rl.label, lambda *args, **named: args[0].solve_all(*args[1:], **named)):
         with pytest.raises(ValueError, match="row 4, column c0"):
             call(case.problem, costs, parameters=case.parameters)
+
+
+def test_features_of_absent_items_do_not_matter():
+    """Rows have different items: a table with as many columns as the largest row has items."""
+    case = present_items(None)
+    offered = case.parameters["offered"] == 1
+    features = np.random.default_rng(12).normal(size=(ROWS, 7, 3)).astype(np.float32)
+    models = []
+    for filler in (0.0, 1000.0):
+        table = np.where(offered[:, :, None], features, np.float32(filler))
+        for method in ("MSE", "MAE(O,S)", "SPO+"):
+            costs = np.where(offered, case.costs, filler)
+            model, _ = rl.train(
+                case.problem, table, costs, method, parameters=case.parameters, epochs=3
+            )
+            models.append(model.coefficients)
+    for first, second in zip(models[:3], models[3:]):
+        np.testing.assert_array_equal(first, second)
+
+
+def test_importance_is_measured_with_parameters():
+    case = knapsack_capacity(None)
+    model, _ = rl.train(case.problem, X, case.costs, parameters=case.parameters, epochs=5)
+    found = model.permutation_importance(X, case.costs, parameters=case.parameters, repeats=2)
+    assert len(found["regret_increase"]) == 4
+    assert np.any(found["regret_increase"] != 0)
+    with pytest.raises(ValueError, match="needs the parameter 'cap'"):
+        model.permutation_importance(X, case.costs)
+
+
+def test_a_row_of_a_frame_has_the_parameters_of_one_row():
+    pandas = pytest.importorskip("pandas")
+    case = knapsack_capacity(None)
+    frame = pandas.DataFrame(case.parameters)
+    solved = case.problem.solve_all(case.costs, parameters=frame)
+    single = case.problem.solve(case.costs[7], parameters=frame.iloc[7])
+    assert single.objective == solved.objectives[7]
+    wrong_order = frame.iloc[::-1]
+    costs = pandas.DataFrame(case.costs, columns=[f"item{j}" for j in range(8)])
+    with pytest.raises(ValueError, match="parameters"):
+        case.problem.solve_all(costs, parameters=wrong_order)
 
 
 def test_a_function_gets_numbers_and_arrays_of_the_row():
@@ -827,6 +872,8 @@ def test_the_estimator_takes_parameters():
     assert weighted == pytest.approx(score)
     with pytest.raises(ValueError, match="needs the parameter 'cap'"):
         estimator.decide(features)
+    again = pickle.loads(pickle.dumps(estimator))
+    np.testing.assert_array_equal(again.transform(features, parameters=["cap"]), expected.decisions)
 
 
 def test_cross_validation_routes_parameters():
