@@ -604,6 +604,33 @@ def test_features_of_absent_items_do_not_matter():
         np.testing.assert_array_equal(first, second)
 
 
+def test_a_predictor_of_items_serves_more_of_them():
+    case = present_items(None)
+    rng = np.random.default_rng(13)
+    model, _ = rl.train(
+        case.problem,
+        rng.normal(size=(ROWS, 7, 3)),
+        case.costs,
+        parameters=case.parameters,
+        epochs=2,
+    )
+    features, offered = rng.normal(size=(5, 9, 3)), np.ones((5, 9))
+    offered[1, 3] = 0.0
+    larger = rl.Problem.top_k(9, 2, sense="maximize", present=rl.columns("offered"))
+    parameters = {"offered": offered}
+    decided = model.decide(features, problem=larger, parameters=parameters)
+    expected = larger.solve_all(model.predict(features), parameters=parameters)
+    np.testing.assert_array_equal(decided.decisions, expected.decisions)
+    costs = rng.uniform(1, 9, size=(5, 9))
+    evaluation = model.evaluate(features, costs, problem=larger, parameters=parameters)
+    np.testing.assert_array_equal(
+        evaluation.rows["regret"],
+        rl.regret(larger, model.predict(features), costs, parameters=parameters),
+    )
+    with pytest.raises(ValueError, match="9 costs per row"):
+        model.decide(features, parameters=parameters)
+
+
 def test_importance_is_measured_with_parameters():
     case = knapsack_capacity(None)
     model, _ = rl.train(case.problem, X, case.costs, parameters=case.parameters, epochs=5)

@@ -6,6 +6,7 @@ use std::sync::{Arc, OnceLock};
 use numpy::{PyArray1, PyArray2};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyTuple, PyType};
+use regretless::data::FeatureShape;
 
 use crate::arrays::{ArrayOwnership, array1, array2, features};
 use crate::call_observer::{PyCall, catch_panic, detached};
@@ -185,7 +186,11 @@ impl Model {
         if let Some(warning) = matching.warning() {
             problem.warn_once(py, warning)?;
         }
-        problem.check_width(self.model.metadata.costs.len())?;
+        // A predictor of items without names serves any number of them.
+        problem.check_width(match table.shape() {
+            FeatureShape::Long { items } => items,
+            FeatureShape::Wide => self.model.metadata.costs.len(),
+        })?;
         let call = PyCall::new(progress);
         let (results, heuristic) = call.run(py, |observer| {
             let predicted = self.model.predict_matched(&table, &matching)?;
