@@ -366,7 +366,7 @@ def knapsack_problem(weights: Any, capacity: Any) -> Problem:
 
 def check_one_set(problem: Problem) -> None:
     """Refuse what PyEPO's models do not have: sets of single rows, and known costs."""
-    if problem.parameters or "known" in problem.to_dict():
+    if problem.parameters or problem._has_known_costs:
         raise ValueError(
             "PyEPO's models have one feasible set and no known costs, and "
             f"{problem.name} has parameters per row or known costs; use regretless.train or "

@@ -969,6 +969,7 @@ def test_pyepo_models_refuse_parameters():
     for problem in (
         rl.Problem.knapsack(WEIGHTS, rl.column("cap")),
         rl.Problem.top_k(3, 1).with_known([1.0, 2.0, 3.0]),
+        rl.Problem.from_solver(np.ones_like, 3, sense="minimize").with_known([1.0, 2.0, 3.0]),
     ):
         with pytest.raises(ValueError, match="one feasible set"):
             as_pyepo(problem)

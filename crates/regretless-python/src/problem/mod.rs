@@ -825,6 +825,12 @@ impl Problem {
         names
     }
 
+    /// Whether a part of the costs is known.
+    #[getter]
+    fn _has_known_costs(&self) -> bool {
+        self.problem.has_known_costs()
+    }
+
     /// BLAKE3 hash of the model file that it was read from.
     #[getter]
     fn _file_hash(&self) -> Option<&str> {
